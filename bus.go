@@ -1,0 +1,38 @@
+package spool
+
+import "context"
+
+// WakeKind says what somebody may want to look at.
+type WakeKind string
+
+// The kinds of wake-up.
+const (
+	// WakeRecord: the thread's row, record or messages have changed.
+	WakeRecord WakeKind = "record"
+	// WakeStream: the thread's current run stream has grown.
+	WakeStream WakeKind = "stream"
+	// WakeStop: the run that owns the thread was asked to stop.
+	WakeStop WakeKind = "stop"
+	// WakeDeleted: the thread is gone.
+	WakeDeleted WakeKind = "deleted"
+	// WakeJobs: a job is due. It goes to the topic [JobsTopic].
+	WakeJobs WakeKind = "jobs"
+)
+
+// JobsTopic is the topic of the queue's wake-ups. No thread has it, as its tenant is
+// not a valid one.
+var JobsTopic = ThreadKey{Tenant: "*", ID: "jobs"}
+
+// Bus wakes whoever waits for something. It is lossy: a wake-up may come late, twice or
+// not at all, and carries no truth. Whoever listens reads the store, and reads it from
+// time to time without being woken.
+//
+// A bus is safe for concurrent use. Wake is called after a transaction, never in one,
+// and neither blocks nor fails.
+type Bus interface {
+	// Wake tells the subscribers of topic.
+	Wake(topic ThreadKey, kind WakeKind)
+	// Subscribe calls fn for each wake-up of topic until ctx ends or stop is called. fn
+	// must not block. Once Subscribe has returned, wake-ups that follow are delivered.
+	Subscribe(ctx context.Context, topic ThreadKey, fn func(kind WakeKind)) (stop func(), err error)
+}

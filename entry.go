@@ -1,0 +1,167 @@
+package spool
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EntryType names a kind of record entry, or of a notice. Readers ignore the kinds
+// they do not know.
+type EntryType string
+
+// The kinds of record entry. All are durable and carry a seq from 1.
+const (
+	// EntryRunStarted opens a segment: [RunStarted].
+	EntryRunStarted EntryType = "RUN_STARTED"
+	// EntryRunEnded closes a segment: [RunEnded].
+	EntryRunEnded EntryType = "RUN_ENDED"
+	// EntryInputRequired tells of an open park: [InputRequired].
+	EntryInputRequired EntryType = "INPUT_REQUIRED"
+	// EntryInputExpired tells of a park that nobody answered: [InputExpired].
+	EntryInputExpired EntryType = "INPUT_EXPIRED"
+	// EntryHITLResponse tells of an accepted answer: [HITLResponse].
+	EntryHITLResponse EntryType = "HITL_RESPONSE"
+	// EntryMessagesDropped tells of an edit: [MessagesDropped].
+	EntryMessagesDropped EntryType = "MESSAGES_DROPPED"
+	// EntryRunRefused tells of a run that was refused at pickup: [RunRefused].
+	EntryRunRefused EntryType = "RUN_REFUSED"
+)
+
+// The kinds of notice. A notice has seq 0, is not stored and does not move a cursor.
+const (
+	// NoticeStateChange tells of the thread's state: [StateChange].
+	NoticeStateChange EntryType = "STATE_CHANGE"
+	// NoticeMessageAppended tells of a user turn: a [Message].
+	NoticeMessageAppended EntryType = "MESSAGE_APPENDED"
+	// NoticeThreadDeleted tells that the thread is gone: [ThreadDeleted].
+	NoticeThreadDeleted EntryType = "THREAD_DELETED"
+)
+
+// Entry is an entry of a thread's record, or a notice in the same envelope.
+type Entry struct {
+	ThreadID ThreadID `json:"threadId"`
+	// Seq numbers the entries of a thread from 1 without a gap. Zero: a notice.
+	Seq       int64           `json:"seq"`
+	Type      EntryType       `json:"type"`
+	Payload   json.RawMessage `json:"payload"`
+	CreatedAt time.Time       `json:"createdAt"`
+	// RunID is the run that the entry belongs to, if any.
+	RunID RunID `json:"runId,omitempty"`
+
+	// Stream and After place the entry among the items of a run stream: it stands
+	// after the item at that offset, and after the stream's start when After is zero.
+	// Both are zero for an entry that was written outside a segment.
+	Stream StreamID `json:"-"`
+	After  Offset   `json:"-"`
+}
+
+// NewEntry returns an entry of run whose payload is the JSON form of payload.
+func NewEntry(t EntryType, run RunID, payload any) *Entry {
+	return &Entry{Type: t, RunID: run, Payload: mustJSON(payload)}
+}
+
+// SegmentStatus says how a segment ended.
+type SegmentStatus string
+
+// The ways a segment ends.
+const (
+	SegmentFinished SegmentStatus = "finished"
+	SegmentParked   SegmentStatus = "parked"
+	SegmentStopped  SegmentStatus = "stopped"
+	// SegmentError ends a segment that is retried or failed.
+	SegmentError SegmentStatus = "error"
+	// SegmentLost ends a segment whose worker died, lost its lease or shut down.
+	SegmentLost SegmentStatus = "lost"
+)
+
+// RunStarted is the payload of [EntryRunStarted], and moves a reader to the stream.
+type RunStarted struct {
+	RunID    RunID    `json:"runId"`
+	StreamID StreamID `json:"streamId"`
+	Segment  int      `json:"segment"`
+}
+
+// RunEnded is the payload of [EntryRunEnded]. It stands behind the last item of the
+// stream.
+type RunEnded struct {
+	RunID    RunID         `json:"runId"`
+	StreamID StreamID      `json:"streamId"`
+	Segment  int           `json:"segment"`
+	Status   SegmentStatus `json:"status"`
+	Error    string        `json:"error,omitempty"`
+}
+
+// InputRequired is the payload of [EntryInputRequired] and of the stream item of the
+// same name.
+type InputRequired struct {
+	ToolCallID  ToolCallID      `json:"toolCallId"`
+	ToolName    string          `json:"toolName"`
+	AgentID     *AgentID        `json:"agentId"`
+	Arguments   json.RawMessage `json:"arguments"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Frames      []ParkFrame     `json:"frames"`
+	Reason      string          `json:"reason"`
+	ExpiresAt   time.Time       `json:"expiresAt,omitzero"`
+}
+
+// ParkFrame is one of the calls that wait for a park: the innermost one comes first.
+type ParkFrame struct {
+	AgentID    *AgentID   `json:"agentId"`
+	ToolCallID ToolCallID `json:"toolCallId"`
+}
+
+// InputExpired is the payload of [EntryInputExpired].
+type InputExpired struct {
+	ToolCallID ToolCallID `json:"toolCallId"`
+}
+
+// HITLResponse is the payload of [EntryHITLResponse].
+type HITLResponse struct {
+	ToolCallID ToolCallID `json:"toolCallId"`
+	Approved   bool       `json:"approved"`
+	// AnsweredBy is the subject who answered, where the host knows it.
+	AnsweredBy string `json:"answeredBy,omitempty"`
+}
+
+// MessagesDropped is the payload of [EntryMessagesDropped].
+type MessagesDropped struct {
+	FromMessageID MessageID `json:"fromMessageId"`
+}
+
+// RunRefused is the payload of [EntryRunRefused].
+type RunRefused struct {
+	RunID  RunID  `json:"runId,omitempty"`
+	Reason string `json:"reason"`
+	Error  string `json:"error"`
+}
+
+// StateChange is the payload of [NoticeStateChange].
+type StateChange struct {
+	State      State       `json:"state"`
+	RunID      RunID       `json:"runId,omitempty"`
+	EnqueuedAt time.Time   `json:"enqueuedAt,omitzero"`
+	StartedAt  time.Time   `json:"startedAt,omitzero"`
+	EndedAt    time.Time   `json:"endedAt,omitzero"`
+	StopReason StopReason  `json:"stopReason,omitempty"`
+	Error      string      `json:"error,omitempty"`
+	TokensUsed int64       `json:"tokensUsed,omitempty"`
+	Usage      *TokenCount `json:"usage,omitempty"`
+}
+
+// ThreadDeleted is the payload of [NoticeThreadDeleted].
+type ThreadDeleted struct {
+	ThreadID ThreadID `json:"threadId"`
+}
+
+// mustJSON encodes one of this package's own payloads. They all encode; a value from
+// outside is checked before it gets here.
+func mustJSON(v any) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("spool: encode payload: " + err.Error())
+	}
+	return b
+}

@@ -1,0 +1,111 @@
+package spool
+
+import "encoding/json"
+
+// FrameKind names a kind of [Frame].
+type FrameKind string
+
+// The kinds of frame.
+const (
+	// FrameThread carries a record entry or a notice.
+	FrameThread FrameKind = "thread"
+	// FrameStream carries an item of a run stream.
+	FrameStream FrameKind = "stream"
+	// FrameSnapshot stands for all that the client has missed and that is gone.
+	FrameSnapshot FrameKind = "snapshot"
+)
+
+// Frame is one message of a thread's live stream.
+type Frame struct {
+	Kind FrameKind
+	// Event of a thread frame.
+	Event *Entry
+	// StreamID and Item of a stream frame.
+	StreamID StreamID
+	Item     *Item
+	// Snapshot of a snapshot frame.
+	Snapshot *Snapshot
+	// Cursor is where a reader stands once it has the frame. It is not on the wire as
+	// such but as the id of the message; nil for a notice, which moves nothing.
+	Cursor *Cursor
+}
+
+// MarshalJSON writes the three wire forms.
+func (f Frame) MarshalJSON() ([]byte, error) {
+	switch f.Kind {
+	case FrameStream:
+		b := make([]byte, 0, len(f.Item.Data)+len(f.StreamID)+48)
+		b = append(b, `{"kind":"stream","streamId":"`...)
+		b = append(b, f.StreamID...) // an id needs no quoting: see CheckID
+		b = append(b, `","item":`...)
+		b = append(b, f.Item.Data...)
+		return append(b, '}'), nil
+	case FrameSnapshot:
+		return json.Marshal(struct {
+			Kind     FrameKind `json:"kind"`
+			Snapshot *Snapshot `json:"snapshot"`
+		}{f.Kind, f.Snapshot})
+	default:
+		return json.Marshal(struct {
+			Kind  FrameKind `json:"kind"`
+			Event *Entry    `json:"event"`
+		}{f.Kind, f.Event})
+	}
+}
+
+// UnmarshalJSON reads the three wire forms. The cursor is not among them.
+func (f *Frame) UnmarshalJSON(b []byte) error {
+	var in struct {
+		Kind     FrameKind `json:"kind"`
+		Event    *Entry    `json:"event"`
+		StreamID StreamID  `json:"streamId"`
+		Item     *Item     `json:"item"`
+		Snapshot *Snapshot `json:"snapshot"`
+	}
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*f = Frame{Kind: in.Kind, Event: in.Event, StreamID: in.StreamID, Item: in.Item, Snapshot: in.Snapshot}
+	return nil
+}
+
+// Snapshot is all that a client needs to show a thread: it renders the messages,
+// applies the active events, shows the stream's items behind the messages, and follows
+// from [Snapshot.Cursor].
+type Snapshot struct {
+	Thread   Thread    `json:"thread"`
+	Messages []Message `json:"messages"`
+	// Runs are the newest runs of the thread, the newest first.
+	Runs []Run `json:"runs"`
+	// LastEventSeq is the last seq of the record, -1 when there is none.
+	LastEventSeq int64 `json:"lastEventSeq"`
+	// ActiveEvents are the record entries of the unfinished run.
+	ActiveEvents []Entry `json:"activeEvents"`
+	// Stream is the latest segment's run stream while it is open, or ended less than
+	// one minute ago. Nil: neither.
+	Stream *StreamSnapshot `json:"stream"`
+}
+
+// StreamSnapshot is a run stream less what the messages already have.
+type StreamSnapshot struct {
+	StreamID StreamID `json:"streamId"`
+	RunID    RunID    `json:"runId"`
+	Items    []Item   `json:"items"`
+	// End is the stream's last item once it has ended, and is then the last of Items
+	// too. Nil: it is open.
+	End *Item `json:"end"`
+	// Offset is the last offset held. Nil: the stream is empty.
+	Offset *Offset `json:"offset"`
+}
+
+// Cursor returns where a client that has the snapshot goes on.
+func (s *Snapshot) Cursor() Cursor {
+	c := Cursor{Seq: s.LastEventSeq}
+	if s.Stream != nil {
+		c.Stream = s.Stream.StreamID
+		if s.Stream.Offset != nil {
+			c.Offset = *s.Stream.Offset
+		}
+	}
+	return c
+}

@@ -1,0 +1,3 @@
+module github.com/spoolhq/spool
+
+go 1.26

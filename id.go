@@ -1,0 +1,106 @@
+package spool
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Ids name things on the wire and in storage. Callers may choose thread, run and
+// client message ids; [CheckID] says which strings are allowed.
+type (
+	// Tenant owns threads. Nothing that a tenant owns is visible to another.
+	Tenant string
+	// ThreadID names a thread within its tenant.
+	ThreadID string
+	// RunID names a run within its tenant.
+	RunID string
+	// MessageID names a message within its thread.
+	MessageID string
+	// AgentID names who wrote a message: empty for the run's own agent, the run id
+	// of a nested run otherwise.
+	AgentID string
+	// ToolCallID names a tool call within its run.
+	ToolCallID string
+	// StreamID names the run stream of one segment: "<runId>:<segment>".
+	StreamID string
+)
+
+// DefaultTenant is the tenant of an installation that has only one.
+const DefaultTenant Tenant = "default"
+
+// MaxIDLen is the length in bytes of the longest allowed id.
+const MaxIDLen = 128
+
+// ThreadKey names a thread across tenants. It is comparable.
+type ThreadKey struct {
+	Tenant Tenant
+	ID     ThreadID
+}
+
+// String returns "tenant/id", for logs.
+func (k ThreadKey) String() string { return string(k.Tenant) + "/" + string(k.ID) }
+
+// StreamKey names a run stream across tenants and threads. A stream is only ever
+// found under the thread that it belongs to. It is comparable.
+type StreamKey struct {
+	Thread ThreadKey
+	ID     StreamID
+}
+
+// NewStreamID returns the id of the stream of a run's n-th segment, n from 1.
+func NewStreamID(run RunID, segment int) StreamID {
+	return StreamID(string(run) + ":" + strconv.Itoa(segment))
+}
+
+// Split returns the run and segment that the id names. It reports false when the id
+// has not the form of a stream id.
+func (s StreamID) Split() (run RunID, segment int, ok bool) {
+	at := strings.LastIndexByte(string(s), ':')
+	if at < 1 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(string(s[at+1:]))
+	if err != nil || n < 1 || strconv.Itoa(n) != string(s[at+1:]) {
+		return "", 0, false
+	}
+	return RunID(s[:at]), n, true
+}
+
+// CheckID returns an [Invalid] error that names field unless id matches
+// [A-Za-z0-9._:-]{1,128}. The set leaves out white space, which would break
+// cursors, and line breaks, which would break the id lines of an event stream.
+func CheckID(field, id string) error {
+	if id == "" {
+		return Errorf(Invalid, "%s is required", field)
+	}
+	if len(id) > MaxIDLen {
+		return Errorf(Invalid, "%s is longer than %d characters", field, MaxIDLen)
+	}
+	for i := range len(id) {
+		c := id[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '.', c == '_', c == ':', c == '-':
+		default:
+			return Errorf(Invalid, "%s may only have letters, digits and the characters . _ : -", field)
+		}
+	}
+	return nil
+}
+
+var idEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// NewID returns a fresh id: the prefix, an underscore and 26 characters of which the
+// first ten are the time in milliseconds, so that ids sort by age and stay close
+// together in an index. The other 80 bits are random.
+func NewID(prefix string) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16) //nolint:gosec // a time after 1970
+	_, _ = rand.Read(b[6:])
+	return fmt.Sprintf("%s_%s", prefix, idEncoding.EncodeToString(b[:]))
+}

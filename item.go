@@ -1,0 +1,245 @@
+package spool
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Offset is a position in a run stream, "<fence>-<n>" on the wire. Offsets of a stream
+// grow; the zero offset stands before the first item.
+type Offset struct {
+	// Fence is the fence of the claim that wrote the item, N its number from 1.
+	Fence, N int64
+}
+
+// IsZero reports whether the offset stands before the first item.
+func (o Offset) IsZero() bool { return o == Offset{} }
+
+// Compare returns -1, 0 or +1 as o stands before, at or after other.
+func (o Offset) Compare(other Offset) int {
+	switch {
+	case o == other:
+		return 0
+	case o.Fence < other.Fence, o.Fence == other.Fence && o.N < other.N:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// String returns the wire form.
+func (o Offset) String() string {
+	return strconv.FormatInt(o.Fence, 10) + "-" + strconv.FormatInt(o.N, 10)
+}
+
+// ParseOffset reads the wire form. It reports false for everything that String does
+// not write.
+func ParseOffset(s string) (Offset, bool) {
+	a, b, ok := strings.Cut(s, "-")
+	if !ok {
+		return Offset{}, false
+	}
+	fence, ok1 := parseCount(a)
+	n, ok2 := parseCount(b)
+	return Offset{Fence: fence, N: n}, ok1 && ok2
+}
+
+// MarshalText writes the wire form.
+func (o Offset) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the wire form.
+func (o *Offset) UnmarshalText(b []byte) error {
+	parsed, ok := ParseOffset(string(b))
+	if !ok {
+		return Errorf(Invalid, "malformed offset %q", b)
+	}
+	*o = parsed
+	return nil
+}
+
+// parseCount reads a decimal number without sign, space or leading zero.
+func parseCount(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n >= 0 && strconv.FormatInt(n, 10) == s
+}
+
+// ItemType names a kind of run stream item. Readers ignore the kinds they do not know.
+type ItemType string
+
+// The kinds of run stream item.
+const (
+	// ItemRunStarted is the first item: [StreamStarted].
+	ItemRunStarted ItemType = "RUN_STARTED"
+	// A block of text: [Block], [Delta], [Block].
+	ItemTextStart   ItemType = "TEXT_MESSAGE_START"
+	ItemTextContent ItemType = "TEXT_MESSAGE_CONTENT"
+	ItemTextEnd     ItemType = "TEXT_MESSAGE_END"
+	// A block of reasoning: [Block], [Delta], [Block].
+	ItemReasoningStart   ItemType = "REASONING_START"
+	ItemReasoningContent ItemType = "REASONING_CONTENT"
+	ItemReasoningEnd     ItemType = "REASONING_END"
+	// A tool call: [ToolStarted], [ToolArgs], [ToolEnded], [ToolResulted].
+	ItemToolStart  ItemType = "TOOL_CALL_START"
+	ItemToolArgs   ItemType = "TOOL_CALL_ARGS"
+	ItemToolEnd    ItemType = "TOOL_CALL_END"
+	ItemToolResult ItemType = "TOOL_CALL_RESULT"
+	// ItemStepFinished says that all before it is in the thread's messages:
+	// [StepFinished].
+	ItemStepFinished ItemType = "STEP_FINISHED"
+	// ItemInputRequired tells of a park: [InputRequired].
+	ItemInputRequired ItemType = "INPUT_REQUIRED"
+	// ItemCustom is an application's own: [Custom].
+	ItemCustom ItemType = "CUSTOM"
+	// ItemRunFinished is the last item of a segment that came to an end:
+	// [StreamFinished].
+	ItemRunFinished ItemType = "RUN_FINISHED"
+	// ItemRunError is the last item of a segment that did not: [StreamFailed]. A
+	// client drops what came after the last STEP_FINISHED.
+	ItemRunError ItemType = "RUN_ERROR"
+)
+
+// Content reports whether items of this type are a part of a message once their step
+// is finished.
+func (t ItemType) Content() bool {
+	switch t {
+	case ItemTextStart, ItemTextContent, ItemTextEnd,
+		ItemReasoningStart, ItemReasoningContent, ItemReasoningEnd,
+		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult:
+		return true
+	default:
+		return false
+	}
+}
+
+// End reports whether an item of this type is the last one of its stream.
+func (t ItemType) End() bool { return t == ItemRunFinished || t == ItemRunError }
+
+// Item is one item of a run stream. It is encoded once, when it is written.
+type Item struct {
+	Offset Offset
+	Type   ItemType
+	// Seq is the last record entry that the segment had written before the item, which
+	// gives record and stream one order.
+	Seq int64
+	// Data is the flat JSON object that clients see: type first, then the fields of
+	// the type, then the offset.
+	Data json.RawMessage
+}
+
+// NewItem returns the item at offset with the fields of payload, which encodes as a
+// JSON object. A nil payload has no fields.
+func NewItem(t ItemType, offset Offset, seq int64, payload any) Item {
+	body := []byte("{}")
+	if payload != nil {
+		body = mustJSON(payload)
+	}
+	at := offset.String()
+	data := make([]byte, 0, len(body)+len(t)+len(at)+24)
+	data = append(data, `{"type":"`...)
+	data = append(data, t...)
+	data = append(data, `",`...)
+	if len(body) > 2 {
+		data = append(data, body[1:len(body)-1]...)
+		data = append(data, ',')
+	}
+	data = append(data, `"offset":"`...)
+	data = append(data, at...)
+	data = append(data, `"}`...)
+	return Item{Offset: offset, Type: t, Seq: seq, Data: data}
+}
+
+// Decode reads the item's fields into v.
+func (i Item) Decode(v any) error { return json.Unmarshal(i.Data, v) }
+
+// MarshalJSON returns the flat object.
+func (i Item) MarshalJSON() ([]byte, error) { return i.Data, nil }
+
+// UnmarshalJSON reads the flat object. Seq is not on the wire.
+func (i *Item) UnmarshalJSON(b []byte) error {
+	var head struct {
+		Type   ItemType `json:"type"`
+		Offset Offset   `json:"offset"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return err
+	}
+	*i = Item{Offset: head.Offset, Type: head.Type, Data: append(json.RawMessage(nil), b...)}
+	return nil
+}
+
+// StreamStarted are the fields of [ItemRunStarted].
+type StreamStarted struct {
+	ThreadID ThreadID `json:"threadId"`
+	RunID    RunID    `json:"runId"`
+	StreamID StreamID `json:"streamId"`
+	Segment  int      `json:"segment"`
+}
+
+// Block are the fields of an item that opens or closes a block. Role is only on the
+// start of a text.
+type Block struct {
+	MessageID string `json:"messageId"`
+	Role      Role   `json:"role,omitempty"`
+}
+
+// Delta are the fields of a piece of a block.
+type Delta struct {
+	MessageID string `json:"messageId"`
+	Delta     string `json:"delta"`
+}
+
+// ToolStarted are the fields of [ItemToolStart].
+type ToolStarted struct {
+	ToolCallID ToolCallID `json:"toolCallId"`
+	ToolName   string     `json:"toolName"`
+}
+
+// ToolArgs are the fields of [ItemToolArgs]. Delta is a fragment of JSON text.
+type ToolArgs struct {
+	ToolCallID ToolCallID `json:"toolCallId"`
+	Delta      string     `json:"delta"`
+}
+
+// ToolEnded are the fields of [ItemToolEnd].
+type ToolEnded struct {
+	ToolCallID ToolCallID      `json:"toolCallId"`
+	ToolName   string          `json:"toolName"`
+	Args       json.RawMessage `json:"args"`
+}
+
+// ToolResulted are the fields of [ItemToolResult].
+type ToolResulted struct {
+	ToolCallID ToolCallID      `json:"toolCallId"`
+	ToolName   string          `json:"toolName"`
+	Result     json.RawMessage `json:"result"`
+}
+
+// StepFinished are the fields of [ItemStepFinished].
+type StepFinished struct {
+	// Step counts from 1.
+	Step         int        `json:"step"`
+	AgentID      *AgentID   `json:"agentId"`
+	FinishReason string     `json:"finishReason"`
+	Usage        TokenCount `json:"usage"`
+}
+
+// Custom are the fields of [ItemCustom].
+type Custom struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+// StreamFinished are the fields of [ItemRunFinished]. Usage is the whole run's.
+type StreamFinished struct {
+	Status SegmentStatus `json:"status"`
+	Usage  *TokenCount   `json:"usage,omitempty"`
+	// FinishReason is the run's stop reason.
+	FinishReason StopReason `json:"finishReason,omitempty"`
+}
+
+// StreamFailed are the fields of [ItemRunError].
+type StreamFailed struct {
+	Status SegmentStatus `json:"status"`
+	Error  string        `json:"error"`
+}

@@ -1,0 +1,161 @@
+package spool
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// Role says who speaks in a message.
+type Role string
+
+// The roles.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleSystem    Role = "system"
+	// RoleTool carries the results of tool calls.
+	RoleTool Role = "tool"
+)
+
+// Message is a saved message of a thread. Messages consist of whole steps only: what
+// a step has produced before it ends is in [Run.Draft] and in the run stream.
+type Message struct {
+	ID              MessageID `json:"id"`
+	ThreadID        ThreadID  `json:"threadId"`
+	AgentID         AgentID   `json:"-"`
+	Role            Role      `json:"role"`
+	Content         Content   `json:"content"`
+	CreatedAt       time.Time `json:"createdAt"`
+	ClientMessageID string    `json:"clientMessageId,omitempty"`
+	// RunID is the run that the message belongs to: the one that it started, or the
+	// one that wrote it.
+	RunID RunID `json:"runId,omitempty"`
+	// AfterSeq is the last seq of the record when the message was saved, by which a
+	// client with a cursor can tell which turns it has missed. The store sets it.
+	AfterSeq int64 `json:"-"`
+}
+
+// MarshalJSON writes the agent id as null where there is none, as clients filter by it.
+func (m Message) MarshalJSON() ([]byte, error) {
+	type plain Message
+	out := struct {
+		plain
+		AgentID *AgentID `json:"agentId"`
+	}{plain: plain(m)}
+	if m.AgentID != "" {
+		out.AgentID = &m.AgentID
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Message) UnmarshalJSON(b []byte) error {
+	type plain Message
+	in := struct {
+		*plain
+		AgentID *AgentID `json:"agentId"`
+	}{plain: (*plain)(m)}
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	if in.AgentID != nil {
+		m.AgentID = *in.AgentID
+	}
+	return nil
+}
+
+// Text returns the message's text parts, joined.
+func (m Message) Text() string { return m.Content.Text() }
+
+// ToolCalls returns the message's tool calls, in order.
+func (m Message) ToolCalls() []Part { return m.Content.only(PartToolCall) }
+
+// ToolResults returns the message's tool results, in order.
+func (m Message) ToolResults() []Part { return m.Content.only(PartToolResult) }
+
+// PartType names a kind of [Part].
+type PartType string
+
+// The kinds of part.
+const (
+	PartText       PartType = "text"
+	PartReasoning  PartType = "reasoning"
+	PartImage      PartType = "image"
+	PartToolCall   PartType = "tool-call"
+	PartToolResult PartType = "tool-result"
+)
+
+// Part is one piece of a message. Which fields are set follows from Type.
+type Part struct {
+	Type PartType `json:"type"`
+	// Text of a text or reasoning part.
+	Text string `json:"text,omitempty"`
+	// Image of an image part: a URL or a data URL.
+	Image string `json:"image,omitempty"`
+	// MIMEType of an image part.
+	MIMEType string `json:"mimeType,omitempty"`
+	// ToolCallID and ToolName of a tool call and of its result.
+	ToolCallID ToolCallID `json:"toolCallId,omitempty"`
+	ToolName   string     `json:"toolName,omitempty"`
+	// Args of a tool call: the JSON object the model wrote, or a JSON string of what
+	// it wrote when that was no JSON.
+	Args json.RawMessage `json:"args,omitempty"`
+	// Result of a tool call: any JSON.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Provider is what the provider wants back with the part in the next request,
+	// such as the signature of a reasoning part. It is opaque to everybody else.
+	Provider json.RawMessage `json:"provider,omitempty"`
+}
+
+// Content is what a message says. A single text part without provider data is a JSON
+// string on the wire; everything else is an array of parts.
+type Content []Part
+
+// TextContent returns content of one text part.
+func TextContent(text string) Content { return Content{{Type: PartText, Text: text}} }
+
+// Text returns the text parts, joined.
+func (c Content) Text() string {
+	var b bytes.Buffer
+	for _, p := range c {
+		if p.Type == PartText {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+func (c Content) only(t PartType) []Part {
+	var out []Part
+	for _, p := range c {
+		if p.Type == t {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// MarshalJSON writes the wire form.
+func (c Content) MarshalJSON() ([]byte, error) {
+	if len(c) == 1 && c[0].Type == PartText && c[0].Provider == nil {
+		return json.Marshal(c[0].Text)
+	}
+	if c == nil {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]Part(c))
+}
+
+// UnmarshalJSON reads both wire forms.
+func (c *Content) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var text string
+		if err := json.Unmarshal(b, &text); err != nil {
+			return err
+		}
+		*c = TextContent(text)
+		return nil
+	}
+	return json.Unmarshal(b, (*[]Part)(c))
+}

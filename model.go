@@ -1,0 +1,135 @@
+package spool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Model is a language model, or something that answers in its place.
+//
+// A model is safe for concurrent use. It does not retry: the engine does, as a new
+// segment.
+type Model interface {
+	// Stream asks for one answer and yields it as it comes. The sequence ends after a
+	// [Finish], or with an error: a [ModelError] where the provider is at fault, ctx's
+	// error when ctx ended. An answer that ends in any other way, cleanly or not, is an
+	// error. When the caller stops iterating, the request is cancelled.
+	Stream(ctx context.Context, r ModelRequest) iter.Seq2[ModelEvent, error]
+}
+
+// ModelRequest is what a model is asked. Messages are valid as they stand: each tool
+// call has its result behind it.
+type ModelRequest struct {
+	// Instructions is the system prompt. Empty: none.
+	Instructions string
+	Messages     []Message
+	Tools        []ToolSpec
+	// MaxOutputTokens bounds the answer. Zero: the provider's default.
+	MaxOutputTokens int
+	// Extra is merged into the provider's request as it is.
+	Extra map[string]any
+}
+
+// ModelEvent is a piece of an answer: [TextDelta], [ReasoningDelta], [ReasoningEnd],
+// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [UsageSeen] or [Finish].
+type ModelEvent interface{ modelEvent() }
+
+type (
+	// TextDelta is a piece of text.
+	TextDelta struct{ Text string }
+	// ReasoningDelta is a piece of reasoning.
+	ReasoningDelta struct{ Text string }
+	// ReasoningEnd closes a block of reasoning. Provider is what the provider wants back
+	// with it, nil for nothing.
+	ReasoningEnd struct{ Provider json.RawMessage }
+	// ToolCallStart opens a tool call. An id that the provider left out is made up.
+	ToolCallStart struct {
+		ID   ToolCallID
+		Name string
+	}
+	// ToolCallDelta is a fragment of a call's arguments. It may never occur.
+	ToolCallDelta struct {
+		ID   ToolCallID
+		Args string
+	}
+	// ToolCallEnd closes a tool call. Args is the whole text of the arguments, which may
+	// be no JSON at all. Provider is what the provider wants back, nil for nothing.
+	ToolCallEnd struct {
+		ID       ToolCallID
+		Name     string
+		Args     string
+		Provider json.RawMessage
+	}
+	// UsageSeen tells the usage so far, so that it is known if the answer is cut off. A
+	// later one replaces it.
+	UsageSeen struct{ Usage Usage }
+	// Finish ends an answer.
+	Finish struct {
+		Reason FinishReason
+		Usage  Usage
+		// ModelID is the provider's name of the model that answered.
+		ModelID string
+	}
+)
+
+func (TextDelta) modelEvent()      {}
+func (ReasoningDelta) modelEvent() {}
+func (ReasoningEnd) modelEvent()   {}
+func (ToolCallStart) modelEvent()  {}
+func (ToolCallDelta) modelEvent()  {}
+func (ToolCallEnd) modelEvent()    {}
+func (UsageSeen) modelEvent()      {}
+func (Finish) modelEvent()         {}
+
+// FinishReason says why a model stopped. Only [FinishToolCalls] lets a run go on.
+type FinishReason string
+
+// The finish reasons. A provider's own words are passed on as they are.
+const (
+	FinishStop      FinishReason = "stop"
+	FinishToolCalls FinishReason = "tool-calls"
+	FinishLength    FinishReason = "length"
+	FinishFilter    FinishReason = "content-filter"
+)
+
+// ModelError is an error of a model's provider or of the way to it.
+type ModelError struct {
+	// Status is the HTTP status. Zero: there was none, or it was 200.
+	Status int
+	// Type is the provider's own word for the error, such as "insufficient_quota".
+	Type string
+	// Message is what the provider said, without secrets.
+	Message string
+	// After is how long the provider asks to wait. Zero: it did not say.
+	After time.Duration
+	Err   error
+}
+
+// Error returns the provider's words, with the status where there is one.
+func (e *ModelError) Error() string {
+	if e.Status == 0 {
+		return "model: " + e.Message
+	}
+	return fmt.Sprintf("model: %s (status %d)", e.Message, e.Status)
+}
+
+// Unwrap returns the error behind this one.
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// Permanent reports whether the same request will fail again. Rate limits, server
+// errors, network errors and cut streams are not permanent; a used-up quota is.
+func (e *ModelError) Permanent() bool {
+	switch e.Type {
+	case "insufficient_quota", "invalid_api_key":
+		return true
+	}
+	switch e.Status {
+	case 400, 401, 403, 404, 413, 422:
+		return true
+	default:
+		return false
+	}
+}

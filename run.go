@@ -1,0 +1,104 @@
+package spool
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Run is the record of one attempt to advance a thread. Fields without a JSON name
+// never reach a client.
+type Run struct {
+	Tenant   Tenant   `json:"-"`
+	ID       RunID    `json:"id"`
+	ThreadID ThreadID `json:"threadId"`
+	// ParentID is the run that spawned this one, empty for a dispatched run.
+	ParentID RunID `json:"parentRunId,omitempty"`
+	// Depth is 0 for a dispatched run.
+	Depth int `json:"depth"`
+	// Agent names the agent that runs.
+	Agent string `json:"agent"`
+	// Model is the model that the start asked for, or the agent's own.
+	Model      string     `json:"model"`
+	State      State      `json:"state"`
+	StopReason StopReason `json:"stopReason,omitempty"`
+	// Error is why the run failed, in words for a person.
+	Error      string    `json:"error,omitempty"`
+	EnqueuedAt time.Time `json:"enqueuedAt,omitzero"`
+	// StartedAt is when the first worker picked the run up; until then, when it was
+	// enqueued.
+	StartedAt time.Time `json:"startedAt"`
+	EndedAt   time.Time `json:"endedAt,omitzero"`
+	// MaxSteps is the cap that the start asked for, within the agent's. Zero: none.
+	MaxSteps int `json:"maxSteps,omitempty"`
+	// Steps counts the finished steps.
+	Steps int `json:"steps"`
+	// Attempts counts the failed attempts since the last finished step.
+	Attempts int `json:"attempts"`
+	TokenCount
+
+	// Segments counts the pickups; the latest one's stream is Stream().
+	Segments int `json:"-"`
+	// Deaths counts the pickups since the last finished step that ended without a
+	// word, because the worker died.
+	Deaths int `json:"-"`
+	// Saved is the offset in the current segment's stream up to which everything it
+	// said is in the thread's messages. Zero: nothing is.
+	Saved Offset `json:"-"`
+	// StopAt is when a stop was asked for while a worker held the run. Zero: never.
+	StopAt time.Time `json:"-"`
+	// Draft is the assistant turn of the step in hand once the model has finished it
+	// and while its tools run. Nil between steps.
+	Draft *Message `json:"-"`
+	// StartKey is the idempotency key of the start, unique in the tenant. Empty: none.
+	StartKey string `json:"-"`
+	// SettledAt is when the settle hook had run. Zero: it has not.
+	SettledAt time.Time `json:"-"`
+	// SettleClaim is until when somebody is about to run the settle hook.
+	SettleClaim time.Time `json:"-"`
+	// Ending is the end that waits for the settle hook. Nil: none.
+	Ending *Ending `json:"-"`
+}
+
+// Ending is how a run ends.
+type Ending struct {
+	State  State      `json:"state"`
+	Reason StopReason `json:"reason"`
+	Error  string     `json:"error,omitempty"`
+}
+
+// Stream returns the id of the run stream of the latest segment, "" before the first.
+func (r Run) Stream() StreamID {
+	if r.Segments == 0 {
+		return ""
+	}
+	return NewStreamID(r.ID, r.Segments)
+}
+
+// MarshalJSON adds durationMs and queuedMs, which follow from the times.
+func (r Run) MarshalJSON() ([]byte, error) {
+	type plain Run
+	out := struct {
+		plain
+		DurationMS int64 `json:"durationMs,omitempty"`
+		QueuedMS   int64 `json:"queuedMs,omitempty"`
+	}{plain: plain(r)}
+	if !r.EndedAt.IsZero() {
+		out.DurationMS = r.EndedAt.Sub(r.StartedAt).Milliseconds()
+	}
+	if !r.EnqueuedAt.IsZero() {
+		out.QueuedMS = r.StartedAt.Sub(r.EnqueuedAt).Milliseconds()
+	}
+	return json.Marshal(out)
+}
+
+// Effect is a row of the ledger of side effects: one per tool call that was allowed to
+// run. It is written before the call and completed after it, so that a call which was
+// pending when a worker died is known to have an unknown outcome.
+type Effect struct {
+	RunID      RunID
+	Step       int
+	ToolCallID ToolCallID
+	// Done is true once Result holds what the tool answered.
+	Done   bool
+	Result json.RawMessage
+}

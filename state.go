@@ -1,0 +1,95 @@
+package spool
+
+import "slices"
+
+// State is where a thread or a run is. Threads and runs share the seven words.
+type State string
+
+// The states.
+const (
+	// Idle is a thread that no run has touched.
+	Idle State = "IDLE"
+	// Queued is a run that waits for a worker.
+	Queued State = "QUEUED"
+	// Running is a run that a worker holds.
+	Running State = "RUNNING"
+	// WaitingForInput is a run that is parked: it holds no process, lock or memory.
+	WaitingForInput State = "WAITING_FOR_INPUT"
+	// Completed is a run that came to its own end, or to a limit that the host set.
+	Completed State = "COMPLETED"
+	// Cancelled is a run that somebody stopped.
+	Cancelled State = "CANCELLED"
+	// Failed is a run that could not go on.
+	Failed State = "FAILED"
+)
+
+// States lists the states in the order in which a run may pass through them.
+func States() []State {
+	return []State{Idle, Queued, Running, WaitingForInput, Completed, Cancelled, Failed}
+}
+
+// Active reports whether a run in this state still owns its thread.
+func (s State) Active() bool { return s == Queued || s == Running || s == WaitingForInput }
+
+// Terminal reports whether a run in this state has ended.
+func (s State) Terminal() bool { return s == Completed || s == Cancelled || s == Failed }
+
+// Transition is one allowed change of a thread's state, and the engine operation
+// that makes it.
+type Transition struct {
+	From, To State
+	By       string
+}
+
+// Transitions returns the whole table. A change that is not in it is a defect, and
+// the engine refuses it; docs/operations/state-machine.md prints it.
+func Transitions() []Transition { return slices.Clone(transitions) }
+
+var transitions = []Transition{
+	{Idle, Queued, "start"},
+	{Completed, Queued, "start"},
+	{Failed, Queued, "start"},
+	{Cancelled, Queued, "start"},
+
+	{Queued, Running, "claim"},
+	{WaitingForInput, Running, "claim"},
+	{Running, Running, "claim"}, // the worker before this one died
+
+	{Running, WaitingForInput, "park"},
+	{Running, Queued, "retry"},
+	{Running, Queued, "hand back"},
+
+	{Running, Completed, "settle"},
+	{Running, Failed, "settle"},
+	{Running, Cancelled, "settle"},
+
+	{Queued, Cancelled, "stop"},
+	{Running, Cancelled, "stop"}, // the worker is dead
+	{WaitingForInput, Cancelled, "stop"},
+
+	{Queued, Failed, "dead job"},
+	{Running, Failed, "dead job"},
+	{WaitingForInput, Failed, "dead job"},
+}
+
+// CanBecome reports whether the table has a change from s to next.
+func (s State) CanBecome(next State) bool {
+	for _, t := range transitions {
+		if t.From == s && t.To == next {
+			return true
+		}
+	}
+	return false
+}
+
+// StopReason says why a run ended.
+type StopReason string
+
+// The stop reasons.
+const (
+	StopCompleted StopReason = "completed"
+	StopMaxSteps  StopReason = "max_steps"
+	StopCancelled StopReason = "cancelled"
+	StopFailed    StopReason = "failed"
+	StopTimeout   StopReason = "timeout"
+)

@@ -1,0 +1,149 @@
+package spool
+
+import (
+	"context"
+	"time"
+)
+
+// Backend is a set of ports that belong together. Streams and Bus may be nil: the
+// engine then keeps run streams in memory and wakes within the process.
+type Backend struct {
+	Store   Store
+	Queue   Queue
+	Streams Streams
+	Bus     Bus
+}
+
+// Store keeps threads and all that belongs to them. It is the only truth.
+//
+// A store is safe for concurrent use. Its errors carry a [Code]: [NotFound] and
+// [Fenced] as documented, [Canceled] when ctx ended before anything was written, and
+// [Unavailable] when the store failed, in which case a write may or may not have
+// happened.
+type Store interface {
+	// Update runs fn in a transaction that holds the thread: no other Update of the same
+	// thread runs between fn's first read and its commit, and all that fn writes becomes
+	// visible and durable together, or not at all when fn or the commit fails. Update
+	// returns fn's error as it is. It returns after the commit is durable.
+	//
+	// A positive fence must be the thread's current one, else Update returns [ErrFenced]
+	// and does not call fn. Zero is for writers that hold no lease.
+	//
+	// The thread need not exist. fn may be called again after it was rolled back, must
+	// not touch tx after it returns, must not call the store in any other way, and should
+	// be short: a store may run the updates of all threads one after another.
+	Update(ctx context.Context, key ThreadKey, fence int64, fn func(tx Tx) error) error
+
+	// View runs fn over one consistent state of the thread. fn must not use v after it
+	// returns. View returns fn's error as it is.
+	View(ctx context.Context, key ThreadKey, fn func(v View) error) error
+
+	// Threads lists a tenant's threads, the last updated first. An empty list is no error.
+	Threads(ctx context.Context, tenant Tenant, q ThreadQuery) ([]Thread, error)
+
+	// FindStart returns the run that was started under an idempotency key, or a
+	// [NotFound] error.
+	FindStart(ctx context.Context, tenant Tenant, startKey string) (Run, error)
+
+	// Stranded returns up to limit threads that are active but that nothing will move:
+	// no lease that lasts and no job, due or not, for the run that owns them.
+	Stranded(ctx context.Context, limit int) ([]ThreadKey, error)
+
+	// Close releases what the store holds. Calls under way may fail.
+	Close() error
+}
+
+// View reads one thread. What does not exist is a [NotFound] error where one thing is
+// asked for, and an empty slice where several are. A View is for one goroutine.
+type View interface {
+	// Now returns the store's time. Within a View or Tx it does not change.
+	Now() time.Time
+	// Thread returns the thread's row.
+	Thread() (Thread, error)
+	// Run returns a run of the thread.
+	Run(id RunID) (Run, error)
+	// Runs returns up to limit runs of the thread, the newest first. Zero: all.
+	Runs(limit int) ([]Run, error)
+	// Messages returns messages in their order.
+	Messages(q MessageQuery) ([]Message, error)
+	// Message returns a message that is in the view of the thread.
+	Message(id MessageID) (Message, error)
+	// Entries returns record entries by seq.
+	Entries(q EntryQuery) ([]Entry, error)
+	// Parks returns the parks of a run in the order of their creation.
+	Parks(run RunID) ([]Park, error)
+	// Effects returns the effects of one step of a run, in the order in which they were
+	// put.
+	Effects(run RunID, step int) ([]Effect, error)
+	// Usage returns the ledger's sums by agent and model, in the order in which a pair
+	// first appears, and the newest row of all (zero when there is none).
+	Usage() ([]UsageLine, UsageRow, error)
+}
+
+// MessageQuery selects messages.
+type MessageQuery struct {
+	// After leaves out this message and those before it. An id that the thread does
+	// not have leaves out nothing.
+	After MessageID
+	// Before leaves out this message and those behind it. An id that the thread does
+	// not have leaves out nothing.
+	Before MessageID
+	// SinceSeq leaves out messages that were saved before the record reached this seq.
+	// Zero leaves out nothing.
+	SinceSeq int64
+	// Role leaves out every other role. Empty: all.
+	Role Role
+	// Limit keeps only the newest ones. Zero: all.
+	Limit int
+}
+
+// EntryQuery selects record entries.
+type EntryQuery struct {
+	// After leaves out entries up to this seq.
+	After int64
+	// Run leaves out entries of other runs. Empty: all.
+	Run RunID
+	// Type leaves out entries of other kinds. Empty: all.
+	Type EntryType
+	// Last turns the order around: the newest entry comes first.
+	Last bool
+	// Limit bounds how many are returned. Zero: all.
+	Limit int
+}
+
+// Tx reads and writes one thread. It sees its own writes. A Tx is for one goroutine.
+type Tx interface {
+	View
+
+	// PutThread inserts the thread's row or replaces all of it, [Thread.LastSeq] and
+	// [Thread.CreatedAt] excepted; the store sets UpdatedAt.
+	PutThread(t Thread) error
+	// DeleteThread removes the thread, all that belongs to it, and the jobs of its runs.
+	DeleteThread() error
+	// InsertRun adds a run. It returns [ErrRunIDUsed] when the tenant has one of that id,
+	// and [ErrActiveRun] when r is an active run of depth 0 and the thread has another.
+	// Either leaves the transaction usable.
+	InsertRun(r Run) error
+	// UpdateRun replaces a run of the thread, or returns a [NotFound] error.
+	UpdateRun(r Run) error
+	// AppendMessages saves messages in order and sets their AfterSeq, and CreatedAt where
+	// it is zero.
+	AppendMessages(messages ...*Message) error
+	// DropMessages takes a message and all behind it out of the thread's view and
+	// remembers under which seq. It returns a [NotFound] error for an unknown id.
+	DropMessages(from MessageID, seq int64) error
+	// AppendEntries adds entries to the record and sets their ThreadID, Seq and
+	// CreatedAt. The numbers are the thread's next ones, without a gap.
+	AppendEntries(entries ...*Entry) error
+	// PutPark inserts a park or replaces the one of the same run and call.
+	PutPark(p Park) error
+	// PutEffect inserts an effect or replaces the one of the same run, step and call.
+	PutEffect(e Effect) error
+	// AddUsage adds a row to the ledger and sets its CreatedAt.
+	AddUsage(row UsageRow) error
+	// Enqueue adds a job that becomes visible with the transaction. A job whose key the
+	// tenant's queue has already is not added, which is no error.
+	Enqueue(j Job) error
+	// CancelJob removes the job with this key. It need not exist.
+	CancelJob(key string) error
+}

@@ -1,0 +1,43 @@
+package spool
+
+import "time"
+
+// Thread is the row of a conversation. Its JSON form is what clients see; the rest is
+// for the engine and its store.
+type Thread struct {
+	Tenant Tenant   `json:"-"`
+	ID     ThreadID `json:"id"`
+	State  State    `json:"state"`
+	// Model is the model of the last run.
+	Model string `json:"model"`
+	// Title is the beginning of the first prompt, for lists.
+	Title     string    `json:"title"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+
+	// RunID is the run that owns the thread, or the last one that did.
+	RunID RunID `json:"-"`
+	// LastSeq is the seq of the last record entry, 0 when there is none.
+	LastSeq int64 `json:"-"`
+	// Fence counts the claims of the thread. A write that carries an older one is
+	// refused.
+	Fence int64 `json:"-"`
+	// LeaseUntil is when the claim lapses unless it is renewed. Zero: not claimed.
+	LeaseUntil time.Time `json:"-"`
+}
+
+// Key returns the thread's key.
+func (t Thread) Key() ThreadKey { return ThreadKey{Tenant: t.Tenant, ID: t.ID} }
+
+// Leased reports whether a worker holds the thread at the given time.
+func (t Thread) Leased(now time.Time) bool { return now.Before(t.LeaseUntil) }
+
+// ThreadQuery selects threads of a tenant, the last updated one first.
+type ThreadQuery struct {
+	// Limit bounds how many are returned. Zero: all.
+	Limit int
+	// Before continues a list: only threads that were updated before this time, or at
+	// it and have a smaller id than BeforeID. Zero: from the newest.
+	Before   time.Time
+	BeforeID ThreadID
+}

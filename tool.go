@@ -1,0 +1,61 @@
+package spool
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+)
+
+// ToolSpec is what a model knows of a tool.
+type ToolSpec struct {
+	// Name matches [A-Za-z0-9_-]{1,64}.
+	Name        string
+	Description string
+	// Parameters is the JSON Schema of the arguments, an object's. Nil: no arguments.
+	Parameters json.RawMessage
+}
+
+// Tool is something that an agent may call. Its functions are safe for concurrent use.
+type Tool struct {
+	ToolSpec
+
+	// Call runs the tool. Its result is any JSON, nil for null. An error becomes the
+	// call's result, for the model to read; a [ParkRequest] parks the run instead. When
+	// ctx ends, the run was stopped or the worker is going away, and the outcome of a
+	// call that then fails is unknown unless the tool is idempotent.
+	Call func(ctx context.Context, call ToolCall) (json.RawMessage, error)
+
+	// Check says what is wrong with arguments before they are used or shown to an
+	// approver. The model reads the error. Defaults to accepting every JSON object.
+	Check func(args json.RawMessage) error
+
+	// Approval says whether a call parks until a person allows it. An error is the
+	// call's result. Defaults to no call.
+	Approval func(ctx context.Context, call ToolCall) (bool, error)
+
+	// Idempotent says that a call may be repeated with the same idempotency key when a
+	// crash left its outcome unknown. Otherwise a person is asked.
+	Idempotent bool
+}
+
+// ToolCall is one call of a tool.
+type ToolCall struct {
+	Thread ThreadKey
+	RunID  RunID
+	// Step is the step of the run that the call belongs to, from 1.
+	Step int
+	ID   ToolCallID
+	Name string
+	Args json.RawMessage
+	// Answer is what a person answered to the park of this call. Nil: nobody was asked.
+	Answer *Answer
+}
+
+// IdempotencyKey returns "<runId>/<step>/<toolCallId>", which is the same however often
+// the call is repeated and differs for every other call of the tenant.
+func (c ToolCall) IdempotencyKey() string {
+	return string(c.RunID) + "/" + strconv.Itoa(c.Step) + "/" + string(c.ID)
+}
+
+// AlwaysApprove is a [Tool.Approval] that parks every call.
+func AlwaysApprove(context.Context, ToolCall) (bool, error) { return true, nil }
