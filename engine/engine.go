@@ -1,0 +1,132 @@
+// Package engine runs agents on threads and lets clients follow them.
+//
+// An [Engine] is used by three kinds of caller. Those who talk to a thread start, stop,
+// answer and edit ([Engine.Run], [Engine.Stop], [Engine.Respond]). Workers carry runs
+// forward ([Engine.Work], or [Engine.HandleJob] for a queue of one's own). Those who
+// watch take a snapshot and follow ([Engine.Snapshot], [Engine.SSE]). All may be
+// different processes that share a backend.
+//
+// Each change of a run's state has a file of its own, named by its verb: start, claim,
+// step, park, answer, expire, stop, retry, settle, dead, sweep.
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/memory"
+)
+
+// Config says what an engine runs and how. Agents and Models are required; the zero
+// value of every other field is a good one.
+type Config struct {
+	// Agents are the agents by which runs are carried out. The first is the default.
+	Agents []Agent
+	// Models are the models by the names that agents, and starts, refer to.
+	Models map[string]spool.Model
+
+	// FlushEvery is how long items of a run stream may wait for others before they are
+	// written together. Negative: each is written at once. Defaults to 50 ms.
+	FlushEvery time.Duration
+	// FlushItems is how many items are written together at the most. Defaults to 32.
+	FlushItems int
+	// Keepalive is the time between comments on an idle event stream. Defaults to 15 s.
+	Keepalive time.Duration
+	// Lease is how long a worker that does not report holds a run. It reports every
+	// third of it. Defaults to 30 s.
+	Lease time.Duration
+	// Log takes what an operator should know. Defaults to [slog.Default].
+	Log *slog.Logger
+	// MaxAttempts is how many times in a row a step may fail for a reason that may pass,
+	// and how many workers in a row may die in it, before the run fails. Defaults to 3.
+	MaxAttempts int
+	// MaxPromptBytes bounds a prompt. Defaults to 262,144.
+	MaxPromptBytes int
+	// OnSettle is called once for each run, however it ends, before its end state is
+	// written. It may be called again after a crash, or after it returned an error. An
+	// error fails a run that would complete. Defaults to none.
+	OnSettle func(ctx context.Context, s Settlement) error
+	// ParkTTL is how long an answer may take where the tool does not say. Defaults to
+	// 15 min.
+	ParkTTL time.Duration
+	// Poll is how often a worker looks for due jobs, and a follower for changes, without
+	// being woken. Defaults to 1 s.
+	Poll time.Duration
+	// RetryBackoff is the wait before the second attempt. It doubles up to
+	// RetryBackoffMax, with up to a quarter more at random. Defaults to 5 s and 2 min.
+	RetryBackoff, RetryBackoffMax time.Duration
+	// RetryHint is what browsers are told to wait before they reconnect. Defaults to 1 s.
+	RetryHint time.Duration
+	// StopPoll is how often a worker looks for a stop of its run without being woken.
+	// Defaults to 500 ms.
+	StopPoll time.Duration
+	// StreamGrace is how long a run stream can be read after its end. Defaults to
+	// 10 min.
+	StreamGrace time.Duration
+	// SweepEvery is how often a worker looks for runs that nothing will move. Defaults to
+	// 5 s.
+	SweepEvery time.Duration
+}
+
+// Agent says how runs of that name are carried out.
+type Agent struct {
+	// Name is what starts and jobs call it.
+	Name string
+	// Model is the name of the model that is used when a start asks for none.
+	Model string
+	// Instructions is the system prompt. Empty: none.
+	Instructions string
+	// Tools are what the model may call.
+	Tools []spool.Tool
+	// MaxSteps bounds the steps of a run. Defaults to 25.
+	MaxSteps int
+	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
+	MaxOutputTokens int
+	// Extra is merged into each request to the provider.
+	Extra map[string]any
+}
+
+// Engine runs agents on threads. It is safe for concurrent use.
+type Engine struct {
+	config  Config
+	store   spool.Store
+	queue   spool.Queue
+	streams spool.Streams
+	bus     spool.Bus
+	agents  map[string]*Agent
+	hubs    hubs
+	closing chan struct{}
+}
+
+// New returns an engine over the backend's ports. It returns an [spool.Invalid] error
+// that names the field for a configuration that cannot work.
+func New(b spool.Backend, c Config) (*Engine, error) {
+	c, agents, err := c.check()
+	if err != nil {
+		return nil, err
+	}
+	if b.Store == nil {
+		return nil, spool.Errorf(spool.Invalid, "Backend.Store is required")
+	}
+	if b.Bus == nil {
+		b.Bus = NewBus()
+	}
+	if b.Streams == nil {
+		b.Streams = NewStreams(0)
+	}
+	e := &Engine{
+		config: c, store: b.Store, queue: b.Queue, streams: b.Streams, bus: b.Bus,
+		agents: agents, closing: make(chan struct{}),
+	}
+	e.hubs.open = make(map[spool.ThreadKey]*hub)
+	return e, nil
+}
+
+// NewBus returns a bus for one process.
+func NewBus() spool.Bus { return memory.NewBus() }
+
+// NewStreams returns run streams that live in memory and take up to the given number of
+// bytes, beyond which the streams that ended first are removed. Defaults to 256 MiB.
+func NewStreams(maxBytes int64) spool.Streams { return memory.NewStreams(maxBytes) }
