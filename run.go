@@ -46,9 +46,9 @@ type Run struct {
 	Saved Offset `json:"-"`
 	// StopAt is when a stop was asked for while a worker held the run. Zero: never.
 	StopAt time.Time `json:"-"`
-	// Draft is the assistant turn of the step in hand once the model has finished it
-	// and while its tools run. Nil between steps.
-	Draft *Message `json:"-"`
+	// Draft is the step in hand once the model has finished its part and while its
+	// tools run. Nil between steps.
+	Draft *Draft `json:"-"`
 	// StartKey is the idempotency key of the start, unique in the tenant. Empty: none.
 	StartKey string `json:"-"`
 	// SettledAt is when the settle hook had run. Zero: it has not.
@@ -91,6 +91,26 @@ func (r Run) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// Draft is a step whose model part is done. It becomes a message when the whole step is.
+type Draft struct {
+	Message Message    `json:"message"`
+	Usage   TokenCount `json:"usage"`
+}
+
+// EffectState is where a tool call's effect is.
+type EffectState string
+
+// The states of an effect.
+const (
+	// EffectPending is a call that was about to run, or is running.
+	EffectPending EffectState = "pending"
+	// EffectDone is a call whose result is known.
+	EffectDone EffectState = "done"
+	// EffectVoid is a call that may run as if it never had: it parked itself, or a
+	// person who was asked for its unknown outcome said so.
+	EffectVoid EffectState = "void"
+)
+
 // Effect is a row of the ledger of side effects: one per tool call that was allowed to
 // run. It is written before the call and completed after it, so that a call which was
 // pending when a worker died is known to have an unknown outcome.
@@ -98,7 +118,7 @@ type Effect struct {
 	RunID      RunID
 	Step       int
 	ToolCallID ToolCallID
-	// Done is true once Result holds what the tool answered.
-	Done   bool
+	State      EffectState
+	// Result is what the tool answered, once State is [EffectDone].
 	Result json.RawMessage
 }

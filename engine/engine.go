@@ -40,8 +40,11 @@ type Config struct {
 	// Log takes what an operator should know. Defaults to [slog.Default].
 	Log *slog.Logger
 	// MaxAttempts is how many times in a row a step may fail for a reason that may pass,
-	// and how many workers in a row may die in it, before the run fails. Defaults to 3.
+	// before the run fails. Defaults to 3.
 	MaxAttempts int
+	// MaxDeaths is how many workers in a row may die in a step before the run fails, so
+	// that a run which kills its worker does not kill all of them. Defaults to 10.
+	MaxDeaths int
 	// MaxPromptBytes bounds a prompt. Defaults to 262,144.
 	MaxPromptBytes int
 	// OnSettle is called once for each run, however it ends, before its end state is
