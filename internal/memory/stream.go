@@ -1,0 +1,146 @@
+package memory
+
+import (
+	"bytes"
+	"container/list"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// itemOverhead is what an item takes beside its data.
+	itemOverhead = int64(unsafe.Sizeof(spool.Item{}))
+	// streamOverhead is about what an empty stream takes: itself, its keys and its
+	// places in a map and a list.
+	streamOverhead = 512
+)
+
+// stream is one run stream. Its items are only ever added to, so that readers can share
+// them.
+type stream struct {
+	key spool.StreamKey
+	// at is the stream's place in the list that it is in, and timer removes it after its
+	// grace. Both belong to Streams.mu.
+	at    *list.Element
+	timer *time.Timer
+
+	// mu guards what follows.
+	mu     sync.RWMutex
+	items  []spool.Item
+	size   int64
+	closed bool
+	// gone is set when the stream was removed, for those who had found it before.
+	gone bool
+}
+
+func (st *stream) reopen() error {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	if st.closed {
+		return errClosed()
+	}
+	return nil
+}
+
+func (st *stream) append(items []spool.Item) (grown int64, err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	switch {
+	case st.gone:
+		return 0, spool.ErrStreamGone
+	case st.closed:
+		return 0, errClosed()
+	}
+	last := st.last()
+	for _, item := range items {
+		if item.Offset.Compare(last) <= 0 {
+			return 0, spool.Errorf(spool.Conflict, "offset %s is not behind %s", item.Offset, last)
+		}
+		last = item.Offset
+		grown += itemOverhead + int64(len(item.Data))
+	}
+	st.items = append(st.items, items...)
+	st.size += grown
+	return grown, nil
+}
+
+func (st *stream) read(after spool.Offset, limit int) (spool.StreamPage, error) {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	if st.gone {
+		return spool.StreamPage{}, spool.ErrStreamGone
+	}
+	last := st.last()
+	page := spool.StreamPage{Last: last}
+	if after.Compare(last) >= 0 {
+		page.Ended = st.closed && after == last
+		return page, nil
+	}
+	from, found := slices.BinarySearchFunc(st.items, after, func(i spool.Item, o spool.Offset) int {
+		return i.Offset.Compare(o)
+	})
+	if found {
+		from++
+	}
+	to := len(st.items)
+	if limit > 0 {
+		to = min(to, from+limit)
+	}
+	page.Items = st.items[from:to:to]
+	page.Ended = st.closed && to == len(st.items)
+	return page, nil
+}
+
+// close reports false for a stream that was closed before.
+func (st *stream) close(end spool.Item) (grown int64, closed bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.closed {
+		return 0, false
+	}
+	if last := st.last(); end.Offset.Compare(last) <= 0 {
+		end = moved(end, spool.Offset{Fence: last.Fence, N: last.N + 1})
+	}
+	grown = itemOverhead + int64(len(end.Data))
+	st.items = append(st.items, end)
+	st.size += grown
+	st.closed = true
+	return grown, true
+}
+
+// kill makes the stream gone for those who still hold it.
+func (st *stream) kill() (freed int64, ok bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.gone {
+		return 0, false
+	}
+	st.gone, st.items = true, nil
+	return st.size, true
+}
+
+func (st *stream) last() spool.Offset {
+	if len(st.items) == 0 {
+		return spool.Offset{}
+	}
+	return st.items[len(st.items)-1].Offset
+}
+
+// moved returns the item at another offset, which its data ends with as well.
+func moved(item spool.Item, to spool.Offset) spool.Item {
+	if head, ok := bytes.CutSuffix(item.Data, offsetField(item.Offset)); ok {
+		item.Data = append(json.RawMessage(nil), head...)
+		item.Data = append(item.Data, offsetField(to)...)
+	}
+	item.Offset = to
+	return item
+}
+
+func offsetField(o spool.Offset) []byte { return []byte(`"offset":"` + o.String() + `"}`) }
+
+func errClosed() error { return spool.Errorf(spool.Conflict, "run stream is closed") }
