@@ -1,0 +1,110 @@
+package demo
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// turn is what the model looks at: the last prompt and what came after it.
+type turn struct {
+	prompt string
+	images int
+	// stepsDone counts the steps since the prompt that called tools.
+	stepsDone int
+	// results are those of the last step.
+	results []spool.Part
+}
+
+func lastTurn(messages []spool.Message) turn {
+	var t turn
+	for _, m := range messages {
+		switch m.Role {
+		case spool.RoleUser:
+			t = turn{prompt: strings.TrimSpace(m.Text())}
+			for _, p := range m.Content {
+				if p.Type == spool.PartImage {
+					t.images++
+				}
+			}
+		case spool.RoleAssistant:
+			t.results = nil
+			if len(m.ToolCalls()) > 0 {
+				t.stepsDone++
+			}
+		case spool.RoleTool:
+			t.results = append(t.results, m.ToolResults()...)
+		case spool.RoleSystem:
+		}
+	}
+	return t
+}
+
+// request is one "use <tool> with <args>" of a prompt.
+type request struct{ tool, args string }
+
+var (
+	useExpr  = regexp.MustCompile(`(?i)^\s*(?:please\s+)?use\s+([A-Za-z0-9_-]{1,64})`)
+	withExpr = regexp.MustCompile(`(?i)^\s+with\s+`)
+	andExpr  = regexp.MustCompile(`(?i)^\s*,?\s*and\s+`)
+	thenExpr = regexp.MustCompile(`(?i)^\s*,?\s*then\s+`)
+	nextExpr = regexp.MustCompile(`(?i)\s(?:and|then)\s+use\s`)
+)
+
+// parse returns the steps that a prompt asks for, each with its calls. A prompt that
+// does not start with "use" has none.
+func parse(prompt string) [][]request {
+	var steps [][]request
+	step := []request(nil)
+	for rest := prompt; ; {
+		call, after, ok := parseOne(rest)
+		if !ok {
+			break
+		}
+		step = append(step, call)
+		if m := andExpr.FindString(after); m != "" {
+			rest = after[len(m):]
+			continue
+		}
+		steps, step = append(steps, step), nil
+		m := thenExpr.FindString(after)
+		if m == "" {
+			break
+		}
+		rest = after[len(m):]
+	}
+	if len(step) > 0 {
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// parseOne reads one "use <tool> with <args>" and returns what follows it. Arguments
+// that are no JSON are passed on as they are, up to the next "use".
+func parseOne(text string) (request, string, bool) {
+	m := useExpr.FindStringSubmatch(text)
+	if m == nil {
+		return request{}, "", false
+	}
+	call, rest := request{tool: m[1], args: "{}"}, text[len(m[0]):]
+	with := withExpr.FindString(rest)
+	if with == "" {
+		return call, rest, true
+	}
+	rest = rest[len(with):]
+
+	var value json.RawMessage
+	d := json.NewDecoder(strings.NewReader(rest))
+	if err := d.Decode(&value); err == nil {
+		call.args = string(value)
+		return call, rest[d.InputOffset():], true
+	}
+	end := len(rest)
+	if at := nextExpr.FindStringIndex(rest); at != nil {
+		end = at[0]
+	}
+	call.args = strings.TrimSpace(rest[:end])
+	return call, rest[end:], true
+}

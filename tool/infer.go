@@ -1,0 +1,129 @@
+package tool
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// infer returns the schema of a Go type, as JSON.
+func infer(t reflect.Type) (json.RawMessage, error) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
+		return nil, fmt.Errorf("arguments are a struct or a map, not a %s", t.Kind())
+	}
+	found := make(map[reflect.Type]*jsonschema.Schema)
+	if err := special(t, found, make(map[reflect.Type]bool)); err != nil {
+		return nil, err
+	}
+	if found[t] != nil {
+		return nil, fmt.Errorf("%s has a JSON form of its own, which need not be an object", t)
+	}
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: found})
+	if err != nil {
+		return nil, err
+	}
+	tidy(s)
+	return json.Marshal(s)
+}
+
+var (
+	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// special collects the types below t whose JSON is not what their Go type looks like,
+// such as a [16]byte that is written as text. jsonschema-go goes by the Go type and
+// would describe something that does not decode.
+func special(t reflect.Type, found map[reflect.Type]*jsonschema.Schema, seen map[reflect.Type]bool) error {
+	if seen[t] {
+		return nil
+	}
+	seen[t] = true
+	if s := ownForm(t); s != nil {
+		found[t] = s
+		return nil
+	}
+	switch kind := t.Kind(); {
+	case slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map}, kind):
+		return special(t.Elem(), found, seen)
+	case kind == reflect.Struct:
+		for field := range t.Fields() {
+			if err := specialField(t, field, found, seen); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func specialField(
+	t reflect.Type, field reflect.StructField, found map[reflect.Type]*jsonschema.Schema, seen map[reflect.Type]bool,
+) error {
+	tag := field.Tag.Get("json")
+	if tag == "-" || !field.IsExported() && !field.Anonymous {
+		return nil
+	}
+	name, options, _ := strings.Cut(tag, ",")
+	if field.Anonymous && name != "" {
+		return fmt.Errorf("embedded field %s.%s must not have a JSON name", t, field.Name)
+	}
+	if slices.Contains(strings.Split(options, ","), "string") {
+		return fmt.Errorf("field %s.%s must not have the JSON option string", t, field.Name)
+	}
+	return special(field.Type, found, seen)
+}
+
+// ownForm returns the schema of a type that is not written as its Go type looks, nil
+// for all others.
+func ownForm(t reflect.Type) *jsonschema.Schema {
+	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface {
+		return nil
+	}
+	pointer := reflect.PointerTo(t)
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]():
+		return &jsonschema.Schema{}
+	case t == reflect.TypeFor[json.Number]():
+		return &jsonschema.Schema{Type: "number"}
+	case t == reflect.TypeFor[time.Time]():
+		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	case pointer.Implements(jsonUnmarshaler):
+		return &jsonschema.Schema{}
+	case pointer.Implements(textUnmarshaler):
+		return &jsonschema.Schema{Type: "string"}
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
+	default:
+		return nil
+	}
+}
+
+// tidy takes null from the types of arrays: a nil slice may be written as null, but
+// nothing is gained by telling a model so, and some servers do not understand a list of
+// types. It also frees pointers to what may be anything, which jsonschema-go describes
+// as always null.
+func tidy(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	switch {
+	case slices.Equal(s.Types, []string{"null", "array"}):
+		s.Type, s.Types = "array", nil
+	case slices.Equal(s.Types, []string{"null"}):
+		s.Types = nil
+	}
+	for _, p := range s.Properties {
+		tidy(p)
+	}
+	tidy(s.Items)
+	tidy(s.AdditionalProperties)
+}
