@@ -1,0 +1,89 @@
+# What a contributor runs. Needs Go and, for the tests against a model server, Node.
+
+SHELL := /bin/bash
+
+# With SPOOL_TEST_REQUIRE=1, as in CI, what cannot be tested fails instead of being skipped.
+SPOOL_TEST_REQUIRE ?=
+export SPOOL_TEST_REQUIRE
+
+# make lint LINT=golangci-lint takes one that is installed already.
+LINT ?= go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
+
+FUZZTIME ?= 10s
+TESTFLAGS ?=
+
+# The module, and the unpublished ones beside it that are there.
+MODULES = . $(patsubst %/go.mod,%,$(wildcard bench/go.mod examples/go.mod test/go.mod))
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: deps vet lint smoke test/race ## everything that a change must pass
+
+.PHONY: build
+build: ## build the binary, ./spool
+	go build -trimpath -o spool ./cmd/spool
+
+.PHONY: deps
+deps: ## install the model server that tests talk to (npm, pinned by its lock file)
+	@if [ ! -f test/aimock/package-lock.json ]; then \
+		echo "skipped: tests against a model server (test/aimock is not there)"; \
+	elif command -v npm >/dev/null; then \
+		if [ test/aimock/node_modules/.package-lock.json -nt test/aimock/package-lock.json ]; then \
+			echo "test/aimock is installed"; \
+		else \
+			npm ci --prefix test/aimock --no-audit --no-fund; \
+		fi; \
+	elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then \
+		echo "npm is not there, and nothing may be skipped" >&2; exit 1; \
+	else \
+		echo "skipped: tests against a model server (npm is not there)"; \
+	fi
+
+.PHONY: vet
+vet: ## go vet, in every module
+	@set -e; for dir in $(MODULES); do echo "go -C $$dir vet ./..."; go -C $$dir vet ./...; done
+
+.PHONY: lint
+lint: ## golangci-lint (the first run builds it: two to four minutes)
+	@set -e; for dir in $(MODULES); do echo "golangci-lint run, in $$dir"; \
+		(cd $$dir && $(LINT) run --config $(CURDIR)/.golangci.yaml ./...); done
+
+.PHONY: smoke
+smoke: ## start the server as the README says, ask for its health, stop it
+	test/smoke.sh
+
+.PHONY: test/race
+test/race: ## the tests of every module under the race detector, in random order
+	@set -e; for dir in $(filter-out .,$(MODULES)); do echo "go -C $$dir test -race ./..."; \
+		go -C $$dir test -race -shuffle=on -timeout=10m $(TESTFLAGS) ./...; done
+	go test -race -shuffle=on -timeout=15m $(TESTFLAGS) ./...
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME (10s)
+	@set -e; grep -roE --include='*_test.go' --exclude-dir=node_modules '^func Fuzz[A-Za-z0-9_]+' . | sort | \
+	while IFS=: read -r file func; do \
+		name=$${func#func }; dir=$$(dirname "$$file"); \
+		echo "go test -fuzz=$$name $$dir"; \
+		go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) "$$dir"; \
+	done
+
+.PHONY: bench
+bench: ## measure; writes bench/RESULTS.md
+	go -C bench run .
+
+.PHONY: generate
+generate: ## write generated files again
+	go generate ./...
+
+.PHONY: verify
+verify: ## formatting, tidy modules, links and tables of the docs
+	@out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+		if [ -n "$$out" ]; then echo "not formatted:"; echo "$$out"; exit 1; fi; echo "gofmt: all formatted"
+	@set -e; for dir in $(MODULES); do echo "go -C $$dir mod tidy -diff"; go -C $$dir mod tidy -diff; done
+	go test -run 'TestDocs|TestModule|TestImports|TestPackageComments' ./internal/archtest
+	go test -run 'TestStateMachine|TestFixtures' .

@@ -1,0 +1,237 @@
+// Package archtest keeps the shape of the tree: who may import whom, how long a file may
+// get, that every package says what it is, and that the pages of docs hang together. Its
+// tests run on this repository, and on small trees with planted mistakes.
+package archtest
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Any in [Row.Outside] allows every package of others.
+const Any = "*"
+
+// Row says what the packages of one place may import. A pattern is a path inside the
+// module, "." for its root; with "/..." behind it, it stands for the path and all below.
+type Row struct {
+	// Place is the pattern of the packages that the row is for. Of the rows that match,
+	// the first one counts.
+	Place string
+	// Ours are patterns of packages of this module.
+	Ours []string
+	// Outside are import paths of other modules, each with all below it. The standard
+	// library is always allowed.
+	Outside []string
+	// TestsToo keeps the tests to Ours. Otherwise they may import any package of ours.
+	TestsToo bool
+}
+
+// Problem is something that is not as it should be.
+type Problem struct {
+	// File is where it was found, a slash-separated path in the tree.
+	File string
+	Text string
+}
+
+// String returns "file: text".
+func (p Problem) String() string { return p.File + ": " + p.Text }
+
+// source is a parsed Go file of the tree.
+type source struct {
+	file string
+	pkg  string // the path of its package in the module
+	test bool
+	text []byte
+	ast  *ast.File
+}
+
+// sources parses the Go files of the module at the root of tree. Modules below it, and
+// what the go command does not look at either, are left out.
+func sources(tree fs.FS) ([]source, error) {
+	var all []source
+	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if file != "." && outsideModule(tree, file) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(file) != ".go" {
+			return nil
+		}
+		text, err := fs.ReadFile(tree, file)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{
+			file: file, pkg: path.Dir(file), text: text, ast: parsed,
+			test: strings.HasSuffix(file, "_test.go"),
+		})
+		return nil
+	})
+	return all, err
+}
+
+func outsideModule(tree fs.FS, dir string) bool {
+	name := path.Base(dir)
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+		return true
+	}
+	if slices.Contains([]string{"testdata", "node_modules", "vendor"}, name) || dir == "clients" {
+		return true
+	}
+	_, err := fs.Stat(tree, path.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// Imports checks every file of the module against its row. Tests may also import what
+// testOutside lists.
+func Imports(tree fs.FS, module string, rows []Row, testOutside []string) ([]Problem, error) {
+	all, err := sources(tree)
+	if err != nil {
+		return nil, err
+	}
+	var found []Problem
+	for _, s := range all {
+		at := slices.IndexFunc(rows, func(r Row) bool { return within(r.Place, s.pkg) })
+		if at < 0 {
+			found = append(found, Problem{s.file, fmt.Sprintf("package %s has no row: say what it may import", s.pkg)})
+			continue
+		}
+		row := rows[at]
+		if s.test {
+			row.Outside = append(slices.Clone(row.Outside), testOutside...)
+			if !row.TestsToo {
+				row.Ours = []string{"./..."}
+			}
+		}
+		for _, spec := range s.ast.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return nil, fmt.Errorf("read an import of %s: %w", s.file, err)
+			}
+			if text := row.refuses(module, s.pkg, imported); text != "" {
+				found = append(found, Problem{s.file, text})
+			}
+		}
+	}
+	return found, nil
+}
+
+// refuses says why a package may not have the import, and "" when it may.
+func (r Row) refuses(module, pkg, imported string) string {
+	ours, inside := "", imported == module
+	if inside {
+		ours = "."
+	} else {
+		ours, inside = strings.CutPrefix(imported, module+"/")
+	}
+	if inside {
+		if ours == pkg || slices.ContainsFunc(r.Ours, func(pattern string) bool { return within(pattern, ours) }) {
+			return ""
+		}
+		return fmt.Sprintf("%s must not import our %s", pkg, ours)
+	}
+	host, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(host, ".") { // the standard library
+		return ""
+	}
+	for _, allowed := range r.Outside {
+		if allowed == Any || imported == allowed || strings.HasPrefix(imported, allowed+"/") {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s must not import %s from outside", pkg, imported)
+}
+
+// within reports whether pattern stands for the package.
+func within(pattern, pkg string) bool {
+	tree, all := strings.CutSuffix(pattern, "/...")
+	return pkg == tree || all && (tree == "." || strings.HasPrefix(pkg, tree+"/"))
+}
+
+// The bounds of a file's length, in lines.
+const (
+	// LongFile is where a file needs a reason: a comment "// long: why" above its package
+	// clause.
+	LongFile = 800
+	// LongestFile is where no reason helps.
+	LongestFile = 1200
+)
+
+// Lengths reports files that are too long, except generated ones.
+func Lengths(tree fs.FS) ([]Problem, error) {
+	all, err := sources(tree)
+	if err != nil {
+		return nil, err
+	}
+	var found []Problem
+	for _, s := range all {
+		lines := bytes.Count(s.text, []byte("\n"))
+		switch {
+		case lines <= LongFile, ast.IsGenerated(s.ast):
+		case lines > LongestFile:
+			found = append(found, Problem{s.file, fmt.Sprintf("%d lines: split it, %d is the most", lines, LongestFile)})
+		case !givesReason(s):
+			found = append(found, Problem{s.file, fmt.Sprintf(`%d lines: split it, or say why with "// long: ..." at its top`, lines)})
+		}
+	}
+	return found, nil
+}
+
+func givesReason(s source) bool {
+	for _, group := range s.ast.Comments {
+		for _, c := range group.List {
+			reason, ok := strings.CutPrefix(c.Text, "// long: ")
+			if ok && c.Pos() < s.ast.Package && strings.TrimSpace(reason) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// PackageComments reports packages that do not say what they are, or say it twice.
+func PackageComments(tree fs.FS) ([]Problem, error) {
+	all, err := sources(tree)
+	if err != nil {
+		return nil, err
+	}
+	var found []Problem
+	documented := make(map[string]bool)
+	for _, s := range all {
+		text := s.ast.Doc.Text()
+		if s.test || text == "" {
+			continue
+		}
+		if documented[s.pkg] {
+			found = append(found, Problem{s.file, "a second package comment: one file of a package has it"})
+		}
+		documented[s.pkg] = true
+		if want := "Package " + s.ast.Name.Name + " "; s.ast.Name.Name != "main" && !strings.HasPrefix(text, want) {
+			found = append(found, Problem{s.file, fmt.Sprintf("the package comment should start with %q", want)})
+		}
+	}
+	for _, s := range all {
+		if _, known := documented[s.pkg]; !s.test && !known {
+			found = append(found, Problem{s.file, fmt.Sprintf("package %s has no package comment", s.pkg)})
+			documented[s.pkg] = false // once is enough
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,91 @@
+package archtest
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Module reports a go.mod that leans on a module of this same repository: the published
+// module must build from its own zip.
+func Module(tree fs.FS, module string) ([]Problem, error) {
+	text, err := fs.ReadFile(tree, "go.mod")
+	if err != nil {
+		return nil, err
+	}
+	var found []Problem
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "//")
+		switch fields := strings.Fields(line); {
+		case len(fields) > 0 && fields[0] == "replace", strings.Contains(line, "=>"):
+			found = append(found, Problem{"go.mod", "a replacement, which nobody who requires the module has: " + line})
+		case strings.Contains(line, module+"/"):
+			found = append(found, Problem{"go.mod", "it requires a module of this repository: " + line})
+		}
+	}
+	return found, nil
+}
+
+var (
+	// A link of Markdown whose target is not a URL.
+	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	// A fenced block, in which nothing is a link.
+	fence = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+	code  = regexp.MustCompile("`[^`\n]*`")
+)
+
+// Docs reports pages whose links lead nowhere, and pages under docs that do not start
+// with a title and a paragraph on what the reader will be able to do.
+func Docs(tree fs.FS) ([]Problem, error) {
+	var found []Problem
+	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			name := d.Name()
+			if file != "." && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(file) != ".md" {
+			return nil
+		}
+		text, err := fs.ReadFile(tree, file)
+		if err != nil {
+			return err
+		}
+		found = append(found, brokenLinks(tree, file, text)...)
+		if strings.HasPrefix(file, "docs/") && !startsWell(text) {
+			found = append(found, Problem{file, "a page starts with a title and with what its reader will be able to do"})
+		}
+		return nil
+	})
+	return found, err
+}
+
+func brokenLinks(tree fs.FS, file string, text []byte) []Problem {
+	var found []Problem
+	text = code.ReplaceAll(fence.ReplaceAll(text, nil), nil)
+	for _, m := range link.FindAllSubmatch(text, -1) {
+		target, _, _ := strings.Cut(string(m[1]), "#")
+		if target == "" || strings.Contains(target, ":") {
+			continue // a heading of the page, or a URL
+		}
+		to := path.Join(path.Dir(file), target)
+		if _, err := fs.Stat(tree, to); err != nil {
+			found = append(found, Problem{file, fmt.Sprintf("a link leads to %s, which is not there", to)})
+		}
+	}
+	return found
+}
+
+// startsWell reports whether the first line is a title and the next block a paragraph.
+func startsWell(text []byte) bool {
+	blocks := bytes.SplitN(bytes.TrimSpace(text), []byte("\n\n"), 3)
+	return len(blocks) > 1 && bytes.HasPrefix(blocks[0], []byte("# ")) && !bytes.ContainsAny(blocks[1][:1], "#|`-<")
+}

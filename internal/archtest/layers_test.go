@@ -1,0 +1,88 @@
+package archtest_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/spoolhq/spool/internal/archtest"
+)
+
+// root is the top of the repository. The tests read it file by file rather than ask the
+// go command, so that the test cache sees what they read and a cached pass is not stale.
+const root = "../.."
+
+const module = "github.com/spoolhq/spool"
+
+// layers is the house: narrow rows go first, and a package without a row fails the test.
+// A new package, or a new dependency, is a decision that is made here.
+var layers = []archtest.Row{
+	{Place: "."}, // the vocabulary: the standard library and nothing else
+
+	{Place: "internal/archtest"},
+	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
+
+	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel"}},
+	{Place: "spooltest/...", Ours: []string{".", "engine", "spooltest/..."}},
+
+	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
+	{Place: "backend/sqlite/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/sqlite/..."}, Outside: []string{"modernc.org/sqlite", "golang.org/x/sys"}},
+
+	{Place: "model/demo", Ours: []string{".", "internal/..."}},
+	{Place: "model/openai", Ours: []string{".", "internal/..."}},
+	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
+
+	{Place: "rest/...", Ours: []string{"rest/..."}, Outside: []string{"github.com/danielgtaylor/huma/v2"}, TestsToo: true},
+	{Place: "server/...", Ours: []string{".", "engine", "rest/...", "internal/...", "server/..."}},
+	{Place: "client/...", Ours: []string{".", "client/..."}},
+	{Place: "console"},
+
+	{Place: "cmd/...", Ours: []string{"./..."}, Outside: []string{archtest.Any}},
+	{Place: "spec"}, // fixtures, and the tests that read them
+}
+
+// testOutside is what any test may import beside its row.
+var testOutside = []string{"github.com/google/go-cmp"}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+
+	report(t, func() ([]archtest.Problem, error) {
+		return archtest.Imports(os.DirFS(root), module, layers, testOutside)
+	})
+}
+
+func TestLengths(t *testing.T) {
+	t.Parallel()
+
+	report(t, func() ([]archtest.Problem, error) { return archtest.Lengths(os.DirFS(root)) })
+}
+
+func TestPackageComments(t *testing.T) {
+	t.Parallel()
+
+	report(t, func() ([]archtest.Problem, error) { return archtest.PackageComments(os.DirFS(root)) })
+}
+
+func TestModule(t *testing.T) {
+	t.Parallel()
+
+	report(t, func() ([]archtest.Problem, error) { return archtest.Module(os.DirFS(root), module) })
+}
+
+func TestDocs(t *testing.T) {
+	t.Parallel()
+
+	report(t, func() ([]archtest.Problem, error) { return archtest.Docs(os.DirFS(root)) })
+}
+
+func report(t *testing.T, check func() ([]archtest.Problem, error)) {
+	t.Helper()
+
+	problems, err := check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
