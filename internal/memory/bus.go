@@ -20,6 +20,8 @@ type Bus struct {
 var _ spool.Bus = (*Bus)(nil)
 
 type subscriber struct {
+	// ctx is asked by Wake, as the function that follows its end runs some time later.
+	ctx     context.Context //nolint:containedctx // it is the subscription's, not a call's
 	fn      func(spool.WakeKind)
 	stopped atomic.Bool
 }
@@ -34,7 +36,7 @@ func (b *Bus) Wake(topic spool.ThreadKey, kind spool.WakeKind) {
 	subscribers := b.topics[topic]
 	b.mu.RUnlock()
 	for _, s := range subscribers {
-		if !s.stopped.Load() {
+		if !s.stopped.Load() && s.ctx.Err() == nil {
 			s.fn(kind)
 		}
 	}
@@ -46,7 +48,7 @@ func (b *Bus) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func(spoo
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &subscriber{fn: fn}
+	s := &subscriber{ctx: ctx, fn: fn}
 	b.mu.Lock()
 	b.topics[topic] = append(slices.Clip(b.topics[topic]), s)
 	b.mu.Unlock()

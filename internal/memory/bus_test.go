@@ -1,0 +1,42 @@
+package memory_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/memory"
+)
+
+// Within one process a wake-up has arrived when Wake returns, and none arrives after the
+// subscription's end.
+func TestBusIsSynchronous(t *testing.T) {
+	t.Parallel()
+
+	b, topic := memory.NewBus(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+	woken := 0
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := b.Subscribe(ctx, topic, func(spool.WakeKind) { woken++ }); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		b.Wake(topic, spool.WakeRecord)
+		if woken != n+1 {
+			t.Fatalf("woken %d times after %d wake-ups", woken, n+1)
+		}
+	}
+	cancel()
+	b.Wake(topic, spool.WakeRecord)
+	if woken != 3 {
+		t.Error("woken after the context had ended")
+	}
+}
+
+func BenchmarkBusNobody(b *testing.B) {
+	bus, topic := memory.NewBus(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+	b.ReportAllocs()
+	for b.Loop() {
+		bus.Wake(topic, spool.WakeStream)
+	}
+}

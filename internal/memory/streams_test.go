@@ -1,0 +1,212 @@
+package memory_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/memory"
+)
+
+func key(thread spool.ThreadID, id spool.StreamID) spool.StreamKey {
+	return spool.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: thread}, ID: id}
+}
+
+func item(n int64, text string) spool.Item {
+	return spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1, N: n}, 0, spool.Delta{Delta: text})
+}
+
+func end(n int64) spool.Item {
+	return spool.NewItem(spool.ItemRunFinished, spool.Offset{Fence: 1, N: n}, 0, nil)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gone reports whether the stream has been removed.
+func gone(t *testing.T, s *memory.Streams, k spool.StreamKey) bool {
+	t.Helper()
+	_, err := s.Read(t.Context(), k, spool.Offset{}, 0)
+	if err != nil && spool.CodeOf(err) != spool.Gone {
+		t.Fatal(err)
+	}
+	return err != nil
+}
+
+func TestStreamsGrace(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		s, k := memory.NewStreams(0), key("t", "r:1")
+		must(t, s.Open(t.Context(), k))
+		must(t, s.Close(t.Context(), k, end(1), time.Minute))
+
+		<-time.After(time.Minute - 1)
+		synctest.Wait()
+		if gone(t, s, k) {
+			t.Error("the stream is gone within its grace")
+		}
+		<-time.After(1)
+		synctest.Wait()
+		if !gone(t, s, k) {
+			t.Error("the stream is there after its grace")
+		}
+		must(t, s.Open(t.Context(), k))
+		if gone(t, s, k) {
+			t.Error("an id that was forgotten cannot be opened")
+		}
+	})
+}
+
+// A timer of a stream that was deleted must not remove the one that has its id now.
+func TestStreamsDeleteStopsTimer(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		s, k := memory.NewStreams(0), key("t", "r:1")
+		must(t, s.Open(t.Context(), k))
+		must(t, s.Close(t.Context(), k, end(1), time.Minute))
+		must(t, s.Delete(t.Context(), k.Thread))
+		must(t, s.Open(t.Context(), k))
+
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if gone(t, s, k) {
+			t.Error("the stream went with the grace of another")
+		}
+	})
+}
+
+func TestStreamsNoGrace(t *testing.T) {
+	t.Parallel()
+
+	s, k := memory.NewStreams(0), key("t", "r:1")
+	must(t, s.Open(t.Context(), k))
+	must(t, s.Close(t.Context(), k, end(1), 0))
+	if !gone(t, s, k) {
+		t.Error("the stream is there without a grace")
+	}
+}
+
+func TestStreamsBudget(t *testing.T) {
+	t.Parallel()
+
+	const budget = 100_000
+	chunk := strings.Repeat("x", 20_000)
+
+	t.Run("EndedFirst", func(t *testing.T) {
+		t.Parallel()
+
+		s := memory.NewStreams(budget)
+		open, late, early := key("a", "r:1"), key("b", "r:1"), key("c", "r:1")
+		for _, k := range []spool.StreamKey{open, late, early} {
+			must(t, s.Open(t.Context(), k))
+			must(t, s.Append(t.Context(), k, []spool.Item{item(1, chunk)}))
+		}
+		must(t, s.Close(t.Context(), early, end(2), time.Hour))
+		must(t, s.Close(t.Context(), late, end(2), time.Hour))
+		must(t, s.Append(t.Context(), open, []spool.Item{item(2, chunk), item(3, chunk)}))
+		if !gone(t, s, early) || gone(t, s, late) || gone(t, s, open) {
+			t.Error("another stream than the one that ended first was removed")
+		}
+		must(t, s.Append(t.Context(), open, []spool.Item{item(4, chunk)}))
+		if !gone(t, s, late) || gone(t, s, open) {
+			t.Error("another stream than the ended one was removed")
+		}
+	})
+
+	t.Run("OpenedFirst", func(t *testing.T) {
+		t.Parallel()
+
+		s := memory.NewStreams(budget)
+		first, second := key("a", "r:1"), key("b", "r:1")
+		must(t, s.Open(t.Context(), first))
+		must(t, s.Open(t.Context(), second))
+		for n := range int64(3) {
+			must(t, s.Append(t.Context(), first, []spool.Item{item(n+1, chunk)}))
+		}
+		for n := range int64(2) {
+			must(t, s.Append(t.Context(), second, []spool.Item{item(n+1, chunk)}))
+		}
+		if !gone(t, s, first) || gone(t, s, second) {
+			t.Error("another stream than the one that was opened first was removed")
+		}
+		if err := s.Append(t.Context(), first, []spool.Item{item(9, "")}); spool.CodeOf(err) != spool.Gone {
+			t.Errorf("its writer got %v, want gone", err)
+		}
+	})
+
+	t.Run("FreedBytes", func(t *testing.T) {
+		t.Parallel()
+
+		s, kept := memory.NewStreams(budget), key("kept", "r:1")
+		must(t, s.Open(t.Context(), kept))
+		for range 50 {
+			k := key("t", "r:1")
+			must(t, s.Open(t.Context(), k))
+			must(t, s.Append(t.Context(), k, []spool.Item{item(1, chunk), item(2, chunk)}))
+			must(t, s.Close(t.Context(), k, end(3), time.Hour))
+			must(t, s.Delete(t.Context(), k.Thread))
+		}
+		if gone(t, s, kept) {
+			t.Error("what was deleted still counts")
+		}
+	})
+
+	t.Run("EmptyStreamsCount", func(t *testing.T) {
+		t.Parallel()
+
+		s, first := memory.NewStreams(budget), key("t", "r:1")
+		must(t, s.Open(t.Context(), first))
+		for n := range budget / 100 {
+			must(t, s.Open(t.Context(), key("t", spool.NewStreamID("s", n+1))))
+		}
+		if !gone(t, s, first) {
+			t.Error("any number of empty streams fits")
+		}
+	})
+}
+
+// It counts allocations, so it runs alone.
+func TestStreamsReadSharesItems(t *testing.T) {
+	s, k := memory.NewStreams(0), key("t", "r:1")
+	must(t, s.Open(t.Context(), k))
+	for n := range int64(1000) {
+		must(t, s.Append(t.Context(), k, []spool.Item{item(n+1, "x")}))
+	}
+	ctx := t.Context()
+	allocated := testing.AllocsPerRun(10, func() {
+		if page, err := s.Read(ctx, k, spool.Offset{}, 0); err != nil || len(page.Items) != 1000 {
+			t.Error("read failed")
+		}
+	})
+	if allocated > 0 {
+		t.Errorf("a read allocates %v times", allocated)
+	}
+}
+
+func BenchmarkStreams(b *testing.B) {
+	s, k := memory.NewStreams(0), key("t", "r:1")
+	ctx := b.Context()
+	if err := s.Open(ctx, k); err != nil {
+		b.Fatal(err)
+	}
+	batch := make([]spool.Item, 8)
+	n := int64(0)
+	for b.Loop() {
+		for i := range batch {
+			n++
+			batch[i] = spool.Item{Offset: spool.Offset{Fence: 1, N: n}, Data: []byte(`{}`)}
+		}
+		if err := s.Append(ctx, k, batch); spool.CodeOf(err) == spool.Gone {
+			_ = s.Open(ctx, k)
+		}
+		_, _ = s.Read(ctx, k, spool.Offset{Fence: 1, N: n - 8}, 0)
+	}
+}

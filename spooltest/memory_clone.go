@@ -1,0 +1,71 @@
+package spooltest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// now returns the clock's time as precisely as databases keep it, so that a test which
+// passes in memory does not fail there.
+func (m *memory) now() time.Time { return m.clock.Now().UTC().Truncate(time.Microsecond) }
+
+// The clone functions keep what is in the store apart from what callers hold.
+
+func cloneRun(r spool.Run) spool.Run {
+	if r.Draft != nil {
+		draft := *r.Draft
+		draft.Message = cloneMessage(draft.Message)
+		r.Draft = &draft
+	}
+	if r.Ending != nil {
+		ending := *r.Ending
+		r.Ending = &ending
+	}
+	return r
+}
+
+func cloneMessage(m spool.Message) spool.Message {
+	m.Content = slices.Clone(m.Content)
+	for i, p := range m.Content {
+		p.Args, p.Result, p.Provider = slices.Clone(p.Args), slices.Clone(p.Result), slices.Clone(p.Provider)
+		m.Content[i] = p
+	}
+	return m
+}
+
+func cloneEntry(e spool.Entry) spool.Entry {
+	e.Payload = slices.Clone(e.Payload)
+	return e
+}
+
+func clonePark(p spool.Park) spool.Park {
+	p.Args = slices.Clone(p.Args)
+	if p.Answer != nil {
+		answer := *p.Answer
+		answer.Payload = slices.Clone(answer.Payload)
+		p.Answer = &answer
+	}
+	return p
+}
+
+func cloneEffect(e spool.Effect) spool.Effect {
+	e.Result = slices.Clone(e.Result)
+	return e
+}
+
+func cloneUsage(u spool.Usage) spool.Usage {
+	return spool.Usage{
+		Input: cloneCount(u.Input), CacheRead: cloneCount(u.CacheRead), CacheWrite: cloneCount(u.CacheWrite),
+		Output: cloneCount(u.Output), Reasoning: cloneCount(u.Reasoning),
+	}
+}
+
+func cloneCount(n *int64) *int64 {
+	if n == nil {
+		return nil
+	}
+	value := *n
+	return &value
+}

@@ -1,0 +1,172 @@
+package spooltest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// memoryJob is a job that is not dead.
+type memoryJob struct {
+	spool.Job
+	id int64
+	// due is when the job may be claimed; for one that is in flight, when its lease
+	// lapses.
+	due      time.Time
+	inFlight bool
+	// token is that of the last claim, zero before the first.
+	token   int64
+	attempt int
+}
+
+type memoryQueue struct{ *memory }
+
+var _ spool.Queue = memoryQueue{}
+
+// Claim takes due jobs.
+func (q memoryQueue) Claim(ctx context.Context, limit int, lease time.Duration) ([]spool.Delivery, time.Time, error) {
+	if err := canceled(ctx); err != nil {
+		return nil, time.Time{}, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	var due []*memoryJob
+	var next time.Time
+	for _, j := range q.jobs {
+		switch {
+		case !j.due.After(now):
+			due = append(due, j)
+		case next.IsZero() || j.due.Before(next):
+			next = j.due
+		}
+	}
+	if len(due) == 0 {
+		return nil, next, nil
+	}
+	slices.SortFunc(due, func(a, b *memoryJob) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.id, b.id)) })
+	due = due[:min(len(due), max(limit, 0))]
+	taken := make([]spool.Delivery, len(due))
+	for i, j := range due {
+		q.lastToken++
+		j.token, j.inFlight, j.due = q.lastToken, true, now.Add(lease)
+		j.attempt++
+		taken[i] = spool.Delivery{Job: j.Job, JobID: j.id, Token: j.token, Attempt: j.attempt}
+	}
+	return taken, time.Time{}, nil
+}
+
+// Extend leases the delivery anew.
+func (q memoryQueue) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
+	return q.guarded(ctx, d, func(j *memoryJob) { j.due = q.now().Add(lease) })
+}
+
+// Ack removes the job.
+func (q memoryQueue) Ack(ctx context.Context, d spool.Delivery) error {
+	return q.guarded(ctx, d, func(j *memoryJob) { q.dropJob(j.id) })
+}
+
+// Release makes the job due again.
+func (q memoryQueue) Release(ctx context.Context, d spool.Delivery, after time.Duration, refund bool) error {
+	return q.guarded(ctx, d, func(j *memoryJob) {
+		j.inFlight, j.due = false, q.now().Add(after)
+		if refund {
+			j.attempt--
+		}
+		q.lastToken++
+		j.token = q.lastToken // the delivery is over, so that it cannot be refunded twice
+	})
+}
+
+// Bury moves the job to the dead ones.
+func (q memoryQueue) Bury(ctx context.Context, d spool.Delivery, cause string) error {
+	return q.guarded(ctx, d, func(j *memoryJob) {
+		q.dropJob(j.id)
+		q.dead = append(q.dead, spool.DeadJob{
+			Job: j.Job, JobID: j.id, Attempts: j.attempt, Cause: cause, DiedAt: q.now(),
+		})
+	})
+}
+
+// Dead lists the dead jobs of a tenant.
+func (q memoryQueue) Dead(ctx context.Context, tenant spool.Tenant, limit int) ([]spool.DeadJob, error) {
+	if err := canceled(ctx); err != nil {
+		return nil, err
+	}
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	var found []spool.DeadJob
+	for _, d := range slices.Backward(q.dead) {
+		if d.Tenant == tenant {
+			found = append(found, d)
+		}
+	}
+	return found[:bounded(len(found), limit)], nil
+}
+
+// Stats counts the jobs of all tenants. A job whose lease has lapsed is ready.
+func (q memoryQueue) Stats(ctx context.Context) (spool.QueueStats, error) {
+	if err := canceled(ctx); err != nil {
+		return spool.QueueStats{}, err
+	}
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	now := q.now()
+	stats := spool.QueueStats{Dead: len(q.dead)}
+	for _, j := range q.jobs {
+		switch {
+		case !j.due.After(now):
+			stats.Ready++
+			stats.OldestMS = max(stats.OldestMS, now.Sub(j.due).Milliseconds())
+		case j.inFlight:
+			stats.InFlight++
+		default:
+			stats.Delayed++
+		}
+	}
+	return stats, nil
+}
+
+// guarded runs fn on the job that d was a delivery of, unless d is worthless.
+func (q memoryQueue) guarded(ctx context.Context, d spool.Delivery, fn func(*memoryJob)) error {
+	if err := canceled(ctx); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	j := q.jobs[d.JobID]
+	if j == nil || j.token != d.Token {
+		return spool.ErrFenced
+	}
+	fn(j)
+	return nil
+}
+
+// addJob is called with mu held, as dropJob is.
+func (m *memory) addJob(j spool.Job, now time.Time) {
+	if j.Key != "" {
+		if _, there := m.jobKeys[jobKey{j.Tenant, j.Key}]; there {
+			return
+		}
+	}
+	m.lastJob++
+	due := j.DueAt
+	if due.IsZero() {
+		due = now
+	}
+	m.jobs[m.lastJob] = &memoryJob{Job: j, id: m.lastJob, due: due}
+	if j.Key != "" {
+		m.jobKeys[jobKey{j.Tenant, j.Key}] = m.lastJob
+	}
+}
+
+func (m *memory) dropJob(id int64) {
+	j := m.jobs[id]
+	delete(m.jobs, id)
+	if j.Key != "" {
+		delete(m.jobKeys, jobKey{j.Tenant, j.Key})
+	}
+}

@@ -1,0 +1,234 @@
+package spooltest
+
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// memoryTx works on a fork of the thread's data, which the store takes over when it
+// commits.
+type memoryTx struct {
+	*memoryView
+	store *memory
+	// jobs are the changes of the queue, which are made at the commit.
+	jobs []func(*memory)
+	// reindex says that runs came, went or changed their start key.
+	reindex bool
+}
+
+var _ spool.Tx = (*memoryTx)(nil)
+
+// PutThread inserts the thread's row or replaces it.
+func (tx *memoryTx) PutThread(t spool.Thread) error {
+	t.Tenant, t.ID, t.LastSeq = tx.key.Tenant, tx.key.ID, 0
+	if old := tx.data.thread; old != nil {
+		t.LastSeq, t.CreatedAt = old.LastSeq, old.CreatedAt
+	}
+	if t.CreatedAt.IsZero() {
+		t.CreatedAt = tx.now
+	}
+	t.UpdatedAt = tx.now
+	tx.data.thread = &t
+	return nil
+}
+
+// DeleteThread removes the thread and its jobs, the dead ones included.
+func (tx *memoryTx) DeleteThread() error {
+	tx.data = &threadData{}
+	tx.reindex = true
+	key := tx.key
+	tx.jobs = append(tx.jobs, func(m *memory) {
+		for id, j := range m.jobs {
+			if j.Thread() == key {
+				m.dropJob(id)
+			}
+		}
+		m.dead = slices.DeleteFunc(m.dead, func(d spool.DeadJob) bool { return d.Thread() == key })
+	})
+	return nil
+}
+
+// InsertRun adds a run.
+func (tx *memoryTx) InsertRun(r spool.Run) error {
+	if tx.data.thread == nil {
+		return errNoThread
+	}
+	if tx.runTaken(r.ID) {
+		return spool.ErrRunIDUsed
+	}
+	if tx.secondActive(r) {
+		return spool.ErrActiveRun
+	}
+	if tx.startTaken(r) {
+		return spool.Errorf(spool.Conflict, "Idempotency key already used")
+	}
+	r.Tenant, r.ThreadID = tx.key.Tenant, tx.key.ID
+	tx.data.runs = append(tx.data.runs, cloneRun(r))
+	tx.reindex = true
+	return nil
+}
+
+// runTaken asks the index for other threads only: what this one has, the transaction
+// knows better.
+func (tx *memoryTx) runTaken(id spool.RunID) bool {
+	if tx.data.runAt(id) >= 0 {
+		return true
+	}
+	tx.store.mu.RLock()
+	defer tx.store.mu.RUnlock()
+	owner, taken := tx.store.runs[runKey{tx.key.Tenant, id}]
+	return taken && owner != tx.key
+}
+
+func (tx *memoryTx) startTaken(r spool.Run) bool {
+	if r.StartKey == "" {
+		return false
+	}
+	if slices.ContainsFunc(tx.data.runs, func(other spool.Run) bool {
+		return other.ID != r.ID && other.StartKey == r.StartKey
+	}) {
+		return true
+	}
+	tx.store.mu.RLock()
+	defer tx.store.mu.RUnlock()
+	run, taken := tx.store.starts[startKey{tx.key.Tenant, r.StartKey}]
+	return taken && tx.store.runs[run] != tx.key
+}
+
+func (tx *memoryTx) secondActive(r spool.Run) bool {
+	return r.Depth == 0 && r.State.Active() && slices.ContainsFunc(tx.data.runs, func(other spool.Run) bool {
+		return other.ID != r.ID && other.Depth == 0 && other.State.Active()
+	})
+}
+
+// UpdateRun replaces a run. It refuses a second active run as InsertRun does.
+func (tx *memoryTx) UpdateRun(r spool.Run) error {
+	at := tx.data.runAt(r.ID)
+	if at < 0 {
+		return errNoRun
+	}
+	if tx.secondActive(r) {
+		return spool.ErrActiveRun
+	}
+	if r.StartKey != tx.data.runs[at].StartKey {
+		if tx.startTaken(r) {
+			return spool.Errorf(spool.Conflict, "Idempotency key already used")
+		}
+		tx.reindex = true
+	}
+	r.Tenant, r.ThreadID = tx.key.Tenant, tx.key.ID
+	tx.data.runs = slices.Clone(tx.data.runs)
+	tx.data.runs[at] = cloneRun(r)
+	return nil
+}
+
+// AppendMessages saves messages. It returns a conflict error for an id that the thread
+// has already.
+func (tx *memoryTx) AppendMessages(messages ...*spool.Message) error {
+	if tx.data.thread == nil {
+		return errNoThread
+	}
+	for _, m := range messages {
+		if tx.data.messageAt(m.ID) >= 0 {
+			return spool.Errorf(spool.Conflict, "Message id already used")
+		}
+		m.AfterSeq = tx.data.thread.LastSeq
+		if m.CreatedAt.IsZero() {
+			m.CreatedAt = tx.now
+		}
+		saved := cloneMessage(*m)
+		saved.ThreadID = tx.key.ID
+		tx.data.messages = append(tx.data.messages, saved)
+	}
+	return nil
+}
+
+// DropMessages takes a message and all behind it out of the view.
+func (tx *memoryTx) DropMessages(from spool.MessageID, seq int64) error {
+	at := tx.data.messageAt(from)
+	if at < 0 {
+		return errNoMessage
+	}
+	if tx.data.dropped == nil {
+		tx.data.dropped = make(map[int64][]spool.Message)
+	}
+	tx.data.dropped[seq] = append(slices.Clip(tx.data.dropped[seq]), tx.data.messages[at:]...)
+	// Clipped, as older states of the thread still have what comes behind.
+	tx.data.messages = slices.Clip(tx.data.messages[:at])
+	return nil
+}
+
+// AppendEntries adds entries to the record.
+func (tx *memoryTx) AppendEntries(entries ...*spool.Entry) error {
+	if tx.data.thread == nil {
+		return errNoThread
+	}
+	for _, e := range entries {
+		tx.data.thread.LastSeq++
+		e.ThreadID, e.Seq, e.CreatedAt = tx.key.ID, tx.data.thread.LastSeq, tx.now
+		tx.data.entries = append(tx.data.entries, cloneEntry(*e))
+	}
+	return nil
+}
+
+// PutPark inserts a park or replaces it in its place.
+func (tx *memoryTx) PutPark(p spool.Park) error {
+	if tx.data.thread == nil {
+		return errNoThread
+	}
+	tx.data.parks = put(tx.data.parks, clonePark(p), func(other spool.Park) bool {
+		return other.RunID == p.RunID && other.ToolCallID == p.ToolCallID
+	})
+	return nil
+}
+
+// PutEffect inserts an effect or replaces it in its place.
+func (tx *memoryTx) PutEffect(e spool.Effect) error {
+	if tx.data.thread == nil {
+		return errNoThread
+	}
+	tx.data.effects = put(tx.data.effects, cloneEffect(e), func(other spool.Effect) bool {
+		return other.RunID == e.RunID && other.Step == e.Step && other.ToolCallID == e.ToolCallID
+	})
+	return nil
+}
+
+// AddUsage adds a row to the ledger.
+func (tx *memoryTx) AddUsage(row spool.UsageRow) error {
+	if tx.data.thread == nil {
+		return errNoThread
+	}
+	row.CreatedAt, row.Usage = tx.now, cloneUsage(row.Usage)
+	tx.data.usage = append(tx.data.usage, row)
+	return nil
+}
+
+// Enqueue adds a job at the commit.
+func (tx *memoryTx) Enqueue(j spool.Job) error {
+	now := tx.now
+	tx.jobs = append(tx.jobs, func(m *memory) { m.addJob(j, now) })
+	return nil
+}
+
+// CancelJob removes a job at the commit.
+func (tx *memoryTx) CancelJob(key string) error {
+	tenant := tx.key.Tenant
+	tx.jobs = append(tx.jobs, func(m *memory) {
+		if id, ok := m.jobKeys[jobKey{tenant, key}]; ok {
+			m.dropJob(id)
+		}
+	})
+	return nil
+}
+
+// put replaces the element that is meant in a copy of all, or adds value.
+func put[T any](all []T, value T, meant func(T) bool) []T {
+	at := slices.IndexFunc(all, meant)
+	if at < 0 {
+		return append(all, value)
+	}
+	all = slices.Clone(all)
+	all[at] = value
+	return all
+}

@@ -1,0 +1,199 @@
+package spooltest
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+var (
+	errNoThread  = spool.Errorf(spool.NotFound, "Thread not found")
+	errNoRun     = spool.Errorf(spool.NotFound, "Run not found")
+	errNoMessage = spool.Errorf(spool.NotFound, "Message not found")
+)
+
+// threadData is a thread and all that belongs to it. Once committed it is never changed:
+// a transaction works on a fork. Slices to which elements are only ever added may share
+// their memory with the fork, as their length guards the older one; every other change
+// copies first.
+type threadData struct {
+	// thread is nil while there is no row, and everything else is empty then.
+	thread   *spool.Thread
+	runs     []spool.Run
+	messages []spool.Message
+	entries  []spool.Entry
+	parks    []spool.Park
+	effects  []spool.Effect
+	usage    []spool.UsageRow
+	// dropped are the messages that were taken out of the view, by the seq of the entry
+	// that tells of it.
+	dropped map[int64][]spool.Message
+}
+
+func (d *threadData) fork() *threadData {
+	next := *d
+	next.dropped = maps.Clone(d.dropped)
+	if d.thread != nil {
+		thread := *d.thread
+		next.thread = &thread
+	}
+	return &next
+}
+
+func (d *threadData) findRun(id spool.RunID) (spool.Run, error) {
+	if at := d.runAt(id); at >= 0 {
+		return cloneRun(d.runs[at]), nil
+	}
+	return spool.Run{}, errNoRun
+}
+
+func (d *threadData) runAt(id spool.RunID) int {
+	return slices.IndexFunc(d.runs, func(r spool.Run) bool { return r.ID == id })
+}
+
+func (d *threadData) messageAt(id spool.MessageID) int {
+	return slices.IndexFunc(d.messages, func(m spool.Message) bool { return m.ID == id })
+}
+
+// memoryView reads one state of a thread.
+type memoryView struct {
+	key  spool.ThreadKey
+	now  time.Time
+	data *threadData
+}
+
+// end makes any later use panic.
+func (v *memoryView) end() { v.data = nil }
+
+// Now returns the time at which the view was taken.
+func (v *memoryView) Now() time.Time { return v.now }
+
+// Thread returns the thread's row.
+func (v *memoryView) Thread() (spool.Thread, error) {
+	if v.data.thread == nil {
+		return spool.Thread{}, errNoThread
+	}
+	return *v.data.thread, nil
+}
+
+// Run returns a run of the thread.
+func (v *memoryView) Run(id spool.RunID) (spool.Run, error) { return v.data.findRun(id) }
+
+// Runs returns runs in the reverse order of their insertion.
+func (v *memoryView) Runs(limit int) ([]spool.Run, error) {
+	found := make([]spool.Run, 0, len(v.data.runs))
+	for _, r := range slices.Backward(v.data.runs) {
+		found = append(found, cloneRun(r))
+	}
+	return found[:bounded(len(found), limit)], nil
+}
+
+// Messages returns messages in their order.
+func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+	from, to := 0, len(v.data.messages)
+	if at := v.data.messageAt(q.After); at >= 0 {
+		from = at + 1
+	}
+	if at := v.data.messageAt(q.Before); at >= 0 {
+		to = max(at, from)
+	}
+	var found []spool.Message
+	for _, m := range v.data.messages[from:to] {
+		if m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) {
+			found = append(found, cloneMessage(m))
+		}
+	}
+	return found[len(found)-bounded(len(found), q.Limit):], nil
+}
+
+// Message returns a message that has not been dropped.
+func (v *memoryView) Message(id spool.MessageID) (spool.Message, error) {
+	if at := v.data.messageAt(id); at >= 0 {
+		return cloneMessage(v.data.messages[at]), nil
+	}
+	return spool.Message{}, errNoMessage
+}
+
+// Entries returns record entries by seq.
+func (v *memoryView) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
+	var found []spool.Entry
+	for _, e := range v.data.entries {
+		if e.Seq > q.After && (q.Run == "" || e.RunID == q.Run) && (q.Type == "" || e.Type == q.Type) {
+			found = append(found, cloneEntry(e))
+		}
+	}
+	if q.Last {
+		slices.Reverse(found)
+	}
+	return found[:bounded(len(found), q.Limit)], nil
+}
+
+// Parks returns the parks of a run.
+func (v *memoryView) Parks(run spool.RunID) ([]spool.Park, error) {
+	var found []spool.Park
+	for _, p := range v.data.parks {
+		if p.RunID == run {
+			found = append(found, clonePark(p))
+		}
+	}
+	return found, nil
+}
+
+// Effects returns the effects of a step.
+func (v *memoryView) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
+	var found []spool.Effect
+	for _, e := range v.data.effects {
+		if e.RunID == run && e.Step == step {
+			found = append(found, cloneEffect(e))
+		}
+	}
+	return found, nil
+}
+
+// Usage sums the ledger. A line's model is both of its names.
+func (v *memoryView) Usage() ([]spool.UsageLine, spool.UsageRow, error) {
+	type pair struct {
+		agentID               spool.AgentID
+		agent, model, modelID string
+	}
+	var lines []spool.UsageLine
+	var newest spool.UsageRow
+	at := make(map[pair]int)
+	for _, row := range v.data.usage {
+		p := pair{row.AgentID, row.Agent, row.Model, row.ModelID}
+		i, ok := at[p]
+		if !ok {
+			i = len(lines)
+			at[p] = i
+			line := spool.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID}
+			if row.AgentID != "" {
+				line.AgentID = &p.agentID
+			}
+			lines = append(lines, line)
+		}
+		addUsage(&lines[i], row.Usage)
+		newest = row
+	}
+	newest.Usage = cloneUsage(newest.Usage)
+	return lines, newest, nil
+}
+
+func addUsage(line *spool.UsageLine, u spool.Usage) {
+	line.Calls++
+	for _, count := range []struct {
+		sum *int64
+		n   *int64
+	}{
+		{&line.InputTokens, u.Input},
+		{&line.CacheReadInputTokens, u.CacheRead},
+		{&line.CacheWriteInputTokens, u.CacheWrite},
+		{&line.OutputTokens, u.Output},
+		{&line.ReasoningTokens, u.Reasoning},
+	} {
+		if count.n != nil {
+			*count.sum += *count.n
+		}
+	}
+}
