@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+)
+
+// banner tells the person who started the process where it listens, what it has loaded
+// and what to try. It prints no secret.
+func banner(w io.Writer, o options, s *setup, addr net.Addr) error {
+	url := "http://" + reachable(addr)
+	agents := make([]description, len(s.engine.Agents))
+	for i, a := range s.engine.Agents {
+		agents[i] = description{name: a.Name}
+	}
+	if len(agents) > 1 {
+		agents[0].remark = "the default"
+	}
+	auth, header := "none: this machine only, tenant default", ""
+	if !s.server.Loopback {
+		auth, header = "bearer tokens", ` -H "Authorization: Bearer $SPOOL_TOKEN"`
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "spool listens on %s\n", url)
+	for _, line := range []struct{ name, text string }{
+		{"data", filepath.Join(o.data, "spool.db")},
+		{"models", describe(s.models)},
+		{"agents", describe(agents)},
+		{"tools", describe(s.tools)},
+		{"auth", auth},
+	} {
+		fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.text)
+	}
+	fmt.Fprintf(&b, `
+Start a run, and watch it:
+
+  curl -s%[2]s %[1]s/api/agent/run -H 'Content-Type: application/json' -d '{"threadId":"hello","prompt":"Hello!"}'
+  curl -sN%[2]s '%[1]s/api/agent/stream?threadId=hello'
+
+`, url, header)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// reachable returns an address that can be put in a URL: one that listens on all of a
+// machine's addresses is reached as localhost.
+func reachable(addr net.Addr) string {
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("localhost", fmt.Sprint(tcp.Port))
+	}
+	return addr.String()
+}
+
+func describe(list []description) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	out := make([]string, len(list))
+	for i, d := range list {
+		out[i] = d.name
+		if d.remark != "" {
+			out[i] += " (" + d.remark + ")"
+		}
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// errHelp says that the help was asked for, and printed.
+var errHelp = errors.New("help was printed")
+
+// options are the flags of serve.
+type options struct {
+	listen, data, config string
+	level                slog.Level
+	format               string
+}
+
+// setting is a flag, the variable of the environment that stands in for it, and what
+// holds without both.
+type setting struct {
+	flag, env, value, arg, help string
+}
+
+var settings = []setting{
+	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; any but this machine's own needs auth.tokens"},
+	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; it is made when it is not there"},
+	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one there is the demo model"},
+	{"log-level", "SPOOL_LOG_LEVEL", "info", "LEVEL", "debug, info, warn or error"},
+	{"log-format", "SPOOL_LOG_FORMAT", "text", "FORMAT", "text or json"},
+}
+
+// parseFlags reads the flags of serve. A flag beats its variable, and a variable that is
+// empty counts as not set.
+func parseFlags(args []string, h host) (options, error) {
+	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	values := make(map[string]*string, len(settings))
+	for _, s := range settings {
+		start := s.value
+		if set, _ := h.lookup(s.env); set != "" {
+			start = set
+		}
+		values[s.flag] = fs.String(s.flag, start, "")
+	}
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		if _, err := io.WriteString(h.stdout, serveHelp()); err != nil {
+			return options{}, err
+		}
+		return options{}, errHelp
+	case err != nil:
+		return options{}, &usageError{err}
+	case fs.NArg() > 0:
+		return options{}, usagef("serve takes no argument, but there is %q", fs.Arg(0))
+	}
+	o := options{
+		listen: *values["listen"], data: *values["data"], config: *values["config"], format: *values["log-format"],
+	}
+	return o, o.check(*values["log-level"])
+}
+
+func (o *options) check(level string) error {
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return usagef("--listen: %q must have the form host:port", o.listen)
+	}
+	if o.data == "" {
+		return usagef("--data: is empty")
+	}
+	switch strings.ToLower(level) {
+	case "debug", "info", "warn", "error":
+		if err := o.level.UnmarshalText([]byte(level)); err != nil {
+			return usagef("--log-level: %w", err)
+		}
+	default:
+		return usagef("--log-level: %q must be debug, info, warn or error", level)
+	}
+	if o.format != "text" && o.format != "json" {
+		return usagef("--log-format: %q must be text or json", o.format)
+	}
+	return nil
+}
+
+// loopback reports whether only this machine can reach the address to listen on.
+func (o *options) loopback() bool {
+	name, _, _ := net.SplitHostPort(o.listen)
+	if name == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// logger returns the log of the command, which goes to stderr.
+func (o *options) logger(w io.Writer) *slog.Logger {
+	handler := &slog.HandlerOptions{Level: o.level}
+	if o.format == "json" {
+		return slog.New(slog.NewJSONHandler(w, handler))
+	}
+	return slog.New(slog.NewTextHandler(w, handler))
+}
+
+func serveHelp() string {
+	var b strings.Builder
+	b.WriteString(`Serve the HTTP surface and work on runs, over one SQLite file.
+
+Usage:
+
+  spool serve [flags]
+
+Flags, each with its environment variable and its default:
+
+`)
+	for _, s := range settings {
+		value := s.value
+		if value == "" {
+			value = "none"
+		}
+		fmt.Fprintf(&b, "  --%-19s %s\n  %-21s %s, default %s\n", s.flag+" "+s.arg, s.help, "", s.env, value)
+	}
+	b.WriteString(`
+Examples:
+
+  spool serve
+  OPENAI_API_KEY=... spool serve --config spool.yaml
+  SPOOL_TOKEN=... spool serve --config spool.yaml --listen 0.0.0.0:8080
+
+SIGTERM and SIGINT hand back what is being worked on and end event streams politely; a
+second one ends the process at once. The exit code is 0 after that, 1 when serving failed,
+and 2 when a flag or the configuration is wrong, in which case nothing was made.
+`)
+	return b.String()
+}

@@ -1,0 +1,123 @@
+// Package config reads the configuration file of the spool command.
+//
+// It is strict: what it does not know is an error, and so is what refers to nothing. All
+// problems of a file are reported together, each with its line and field, so that nobody
+// has to fix them one start at a time. Values of the environment stand in for
+// "${NAME}" and "${NAME:-default}"; no problem quotes one, as it may be a secret.
+package config
+
+import (
+	"encoding/json"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Config is what a file says. Models, agents and tools are in the order of the file.
+type Config struct {
+	Models []Model
+	// Agents has the default agent first.
+	Agents []Agent
+	Tools  []Tool
+	// Tokens are the bearer tokens. Empty: nobody is asked who they are.
+	Tokens []Token
+	// Egress are the private addresses that tools may reach.
+	Egress []netip.Prefix
+	// Origins are the origins whose pages may call the server.
+	Origins []string
+	Limits  Limits
+}
+
+// The providers of a [Model].
+const (
+	ProviderOpenAI = "openai"
+	ProviderDemo   = "demo"
+)
+
+// Model is an entry of the section models.
+type Model struct {
+	Source
+
+	Name     string
+	Provider string
+	BaseURL  string
+	APIKey   string
+	// Model is the provider's name of the model.
+	Model string
+	// ContextWindow is in tokens. Zero: unknown.
+	ContextWindow int
+}
+
+// Agent is an entry of the section agents.
+type Agent struct {
+	Source
+
+	Name         string
+	Model        string
+	Instructions string
+	// MaxSteps bounds the steps of a run. Zero: the engine's default.
+	MaxSteps int
+	Tools    []string
+}
+
+// Tool is an entry of the section tools.
+type Tool struct {
+	Source
+
+	Name        string
+	Type        string
+	URL         string
+	Description string
+	Idempotent  bool
+	Approval    bool
+	// Parameters is a JSON Schema. Nil: the file has none.
+	Parameters json.RawMessage
+}
+
+// Token is an entry of auth.tokens.
+type Token struct {
+	Source
+
+	Token   string
+	Tenant  spool.Tenant
+	Subject string
+	Scopes  []string
+}
+
+// Limits is the section limits. A zero field is not in the file.
+type Limits struct {
+	MaxPromptBytes int
+	RunMaxAttempts int
+	StopPoll       time.Duration
+	HITLTTL        time.Duration
+	StreamGrace    time.Duration
+	StreamFlush    time.Duration
+	Lease          time.Duration
+	RetryBackoff   time.Duration
+}
+
+// Load reads the file at path. lookup returns a variable of the environment, as
+// [os.LookupEnv] does. An error that is about what the file says is [Problems].
+func Load(path string, lookup func(name string) (string, bool)) (*Config, error) {
+	b, err := os.ReadFile(path) //nolint:gosec // the path is the operator's own
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, b, lookup)
+}
+
+// Parse reads the text of a file. The name is what problems call it.
+func Parse(name string, text []byte, lookup func(name string) (string, bool)) (*Config, error) {
+	root, err := parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoder{file: name, lookup: lookup}
+	c := d.config(value{d: d}.child("", root))
+	if len(d.problems) > 0 {
+		return nil, d.problems.sorted()
+	}
+	return c, nil
+}

@@ -1,0 +1,242 @@
+package config_test
+
+import (
+	"encoding/json"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
+)
+
+// environment is what the tests' files may refer to.
+var environment = map[string]string{
+	"KEY":    "sk-secret",
+	"TOKEN":  "tok-secret",
+	"STEPS":  "7",
+	"YES":    "true",
+	"EMPTY":  "",
+	"WAIT":   "2s",
+	"SPACED": "tok secret",
+}
+
+func lookup(name string) (string, bool) {
+	v, ok := environment[name]
+	return v, ok
+}
+
+func parse(text string) (*config.Config, error) {
+	return config.Parse("spool.yaml", []byte(text), lookup)
+}
+
+const whole = `
+models:
+  local:
+    provider: openai
+    base_url: http://127.0.0.1:11434/v1
+    api_key: ${KEY}
+    model: qwen3
+    context_window: 128000
+  show: {provider: demo}
+agents:
+  writer:
+    model: local
+    instructions: You are helpful. It costs $5, or $${five}.
+    max_steps: ${STEPS}
+    tools: [lookup, send]
+  assistant: {model: show}
+tools:
+  lookup:
+    type: http
+    url: http://127.0.0.1:9009/tools/lookup
+    description: Look something up
+    idempotent: ${YES}
+    parameters: {type: object, properties: {to: {type: string, default: "${NONE:-you}"}}, additionalProperties: false}
+  send:
+    type: http
+    url: http://127.0.0.1:9009/tools/send
+    approval: true
+auth:
+  tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop]}]
+egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1"]}
+cors: {origins: ["http://localhost:5173"]}
+limits: {max_prompt_bytes: 262144, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
+`
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+
+	got, err := parse(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &config.Config{
+		Models: []config.Model{
+			{Name: "local", Provider: "openai", BaseURL: "http://127.0.0.1:11434/v1", APIKey: "sk-secret", Model: "qwen3", ContextWindow: 128000},
+			{Name: "show", Provider: "demo"},
+		},
+		Agents: []config.Agent{
+			{Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, Tools: []string{"lookup", "send"}},
+			{Name: "assistant", Model: "show"},
+		},
+		Tools: []config.Tool{
+			{
+				Name: "lookup", Type: "http", URL: "http://127.0.0.1:9009/tools/lookup", Description: "Look something up", Idempotent: true,
+				Parameters: json.RawMessage(`{"additionalProperties":false,"properties":{"to":{"default":"you","type":"string"}},"type":"object"}`),
+			},
+			{Name: "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true},
+		},
+		Tokens: []config.Token{
+			{Token: "tok-secret", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
+			{Token: "b", Tenant: "other", Scopes: []string{"stop"}},
+		},
+		Egress: []netip.Prefix{
+			netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128"),
+		},
+		Origins: []string{"http://localhost:5173"},
+		Limits: config.Limits{
+			MaxPromptBytes: 262144, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
+			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, RetryBackoff: 2 * time.Second,
+		},
+	}
+	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }))
+	if diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestParseNothing(t *testing.T) {
+	t.Parallel()
+
+	for _, text := range []string{"", "# nothing\n", "---\n", "models:\nagents:\n", "limits: {lease: 10s}\n"} {
+		if c, err := parse(text); err != nil || len(c.Models)+len(c.Agents) != 0 {
+			t.Errorf("parse(%q) = %+v, %v", text, c, err)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "spool.yaml")
+	if _, err := config.Load(file, lookup); !os.IsNotExist(err) {
+		t.Errorf("Load of no file = %v", err)
+	}
+	if err := os.WriteFile(file, []byte("models: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := config.Load(file, lookup)
+	if want := file + ":1: models: must be a mapping"; err == nil || err.Error() != want {
+		t.Errorf("Load = %v, want %s", err, want)
+	}
+}
+
+// A problem at the top of a file's model and agent, so that a case shows only its own.
+const fine = "models: {m: {provider: demo}}\nagents: {a: {model: m}}\n"
+
+var problems = map[string]struct{ text, want string }{
+	"Syntax": {"models: [", "spool.yaml:2: not valid YAML: did not find expected node content; a value with ${...} needs quotes inside { } and [ ]"},
+	"FlowReference": {
+		"auth:\n  tokens: [{token: ${TOKEN}}]",
+		"spool.yaml:2: not valid YAML: did not find expected ',' or '}'; a value with ${...} needs quotes inside { } and [ ]",
+	},
+	"TwoDocuments":   {"limits: {}\n---\nlimits: {}\n", "spool.yaml:2: there must be one document only"},
+	"NoMapping":      {"- a\n", "spool.yaml:1: must be a mapping"},
+	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, limits"},
+	"UnknownField": {
+		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
+		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, context_window",
+	},
+	"Twice":           {"models:\n  m: {provider: demo}\n  m: {provider: demo}\nagents: {a: {model: m}}", "spool.yaml:3: models.m: is there twice"},
+	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, context_window"},
+	"NoProvider":      {"models:\n  m: {}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is required"},
+	"EmptyProvider":   {"models:\n  m: {provider: ''}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is empty"},
+	"BadProvider":     {"models: {m: {provider: opnai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.provider: must be openai or demo"},
+	"NoModelName":     {"models: {m: {provider: openai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.model: is required"},
+	"BadBaseURL":      {"models: {m: {provider: openai, model: x, base_url: 'localhost:1'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.base_url: must be an http or https URL"},
+	"DemoWithKey":     {"models: {m: {provider: demo, api_key: x}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.api_key: the demo provider has no use for it"},
+	"ModelID":         {"models: {a b: {provider: demo}}\nagents: {a: {model: a b}}", "spool.yaml:1: models.a b: the name may only have letters, digits and the characters . _ : -\nspool.yaml:2: agents.a.model: must not have spaces"},
+	"WindowNegative":  {"models: {m: {provider: openai, model: x, context_window: -1}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.context_window: must be 1 or more"},
+	"WindowFraction":  {"models: {m: {provider: openai, model: x, context_window: 1.5}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.context_window: must be a whole number"},
+	"WindowQuoted":    {"models: {m: {provider: openai, model: x, context_window: '15'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.context_window: must be a whole number"},
+	"NoAgents":        {"models: {m: {provider: demo}}", "spool.yaml:1: agents: is required: an agent says which model is used"},
+	"NoModels":        {"agents: {a: {model: m}}", "spool.yaml:1: agents.a.model: there is no model \"m\"\nspool.yaml:1: models: is required: the agents have no model to use"},
+	"UnknownModel":    {"models: {m: {provider: demo}}\nagents:\n  a:\n    max_steps: 2\n    model: n", "spool.yaml:5: agents.a.model: there is no model \"n\""},
+	"UnknownTool":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x]}}", "spool.yaml:2: agents.a.tools[0]: there is no tool \"x\""},
+	"ToolTwice":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x, x]}}\ntools: {x: {type: http, url: 'http://h/'}}", "spool.yaml:2: agents.a.tools[1]: the tool \"x\" is there twice"},
+	"StepsZero":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, max_steps: 0}}", "spool.yaml:2: agents.a.max_steps: must be 1 or more"},
+	"InstructionsInt": {"models: {m: {provider: demo}}\nagents: {a: {model: m, instructions: 12}}", "spool.yaml:2: agents.a.instructions: must be text; put it in quotes"},
+	"ToolsNoList":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: x}}", "spool.yaml:2: agents.a.tools: must be a list"},
+	"ToolType":        {fine + "tools:\n  x:\n    url: http://h/\n    type: grpc", "spool.yaml:6: tools.x.type: must be http"},
+	"ToolNoURL":       {fine + "tools:\n  x:\n    type: http", "spool.yaml:4: tools.x.url: is required"},
+	"ToolName":        {fine + "tools: {a.b: {type: http, url: 'http://h/'}}", "spool.yaml:3: tools.a.b: the name of a tool may only have up to 64 letters, digits and the characters _ -"},
+	"ToolBool":        {fine + "tools: {x: {type: http, url: 'http://h/', approval: yes}}", "spool.yaml:3: tools.x.approval: must be true or false"},
+	"ToolParameters":  {fine + "tools: {x: {type: http, url: 'http://h/', parameters: [1]}}", "spool.yaml:3: tools.x.parameters: must be a mapping"},
+	"ParametersTwice": {fine + "tools: {x: {type: http, url: 'http://h/', parameters: {type: object, type: object}}}", "spool.yaml:3: tools.x.parameters.type: is there twice"},
+	"ParametersCycle": {fine + "tools: {x: {type: http, url: 'http://h/', parameters: &p {a: *p}}}", "spool.yaml:3: tools.x.parameters: is too large or refers to itself"},
+	"TokensEmpty":     {"auth: {tokens: []}", "spool.yaml:1: auth.tokens: is empty"},
+	"TokensMissing":   {"auth: {}", "spool.yaml:1: auth.tokens: is required"},
+	"TokensNoList":    {"auth: {tokens: x}", "spool.yaml:1: auth.tokens: must be a list"},
+	"TokenMissing":    {"auth: {tokens: [{scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: is required"},
+	"TokenEmpty":      {"auth: {tokens: [{token: '${EMPTY}', scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: is empty"},
+	"TokenSpace":      {"auth: {tokens: [{token: '${SPACED}', scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: must not have spaces"},
+	"TokenTwice":      {"auth:\n  tokens:\n    - {token: x, scopes: [read]}\n    - {token: x, scopes: [read]}", "spool.yaml:4: auth.tokens[1]: the same token is there twice"},
+	"TokenNumber":     {"auth: {tokens: [{token: 12, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: must be text; put it in quotes"},
+	"TokenTenant":     {"auth: {tokens: [{token: x, tenant: a b, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].tenant: the tenant may only have letters, digits and the characters . _ : -"},
+	"TokenScope":      {"auth: {tokens: [{token: x, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop"},
+	"TokenNoScopes":   {"auth: {tokens: [{token: x}]}", "spool.yaml:1: auth.tokens[0].scopes: is required"},
+	"Egress":          {"egress: {allow: [localhost]}", "spool.yaml:1: egress.allow[0]: must be an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
+	"Origin":          {"cors: {origins: ['http://a/', '*']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
+	"Duration":        {"limits: {lease: 30}", "spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
+	"DurationZero":    {"limits: {lease: 0s}", "spool.yaml:1: limits.lease: must be more than nothing"},
+	"LimitText":       {"limits: {max_prompt_bytes: many}", "spool.yaml:1: limits.max_prompt_bytes: must be a whole number"},
+	"EnvUnset":        {"limits:\n  lease: ${NOT_SET}", "spool.yaml:2: limits.lease: the environment variable NOT_SET is not set; ${NOT_SET:-} allows that"},
+	"EnvMalformed":    {"limits:\n  lease: ${1x}", "spool.yaml:2: limits.lease: \"${\" must be followed by the name of a variable and \"}\"; write \"$${\" for the characters themselves"},
+	"EnvOpen":         {"limits:\n  lease: ${WAIT", "spool.yaml:2: limits.lease: \"${\" must be followed by the name of a variable and \"}\"; write \"$${\" for the characters themselves"},
+	"AllOfThem": {
+		"limits: {lease: x}\nmodels: {m: {provider: nope}}\nagents: {a: {model: b}}\nfoo: 1\n",
+		"spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"\n" +
+			"spool.yaml:2: models.m.provider: must be openai or demo\n" +
+			"spool.yaml:3: agents.a.model: there is no model \"b\"\n" +
+			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, egress, cors, limits",
+	},
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range problems {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := parse(c.text)
+			if err == nil {
+				t.Fatalf("no problem: %+v", got)
+			}
+			if err.Error() != c.want {
+				t.Errorf("got\n%s\nwant\n%s", err, c.want)
+			}
+			for _, secret := range environment {
+				if len(secret) > 5 && strings.Contains(err.Error(), secret) {
+					t.Errorf("the problem has the secret %q", secret)
+				}
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(whole)
+	for _, c := range problems {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(_ *testing.T, text string) {
+		_, _ = parse(text) // it neither panics nor hangs
+	})
+}

@@ -1,0 +1,40 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+)
+
+// reference matches "${NAME}", "${NAME:-default}", and "$${" for a "${" that is meant.
+var reference = regexp.MustCompile(`\$?\$\{([^}]*)\}?`)
+
+var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(:-(.*))?$`)
+
+func expands(text string) bool { return strings.Contains(text, "${") }
+
+// expand puts values of the environment in the place of references. It reports false
+// when one has none.
+func (v value) expand(text string) (string, bool) {
+	ok := true
+	out := reference.ReplaceAllStringFunc(text, func(ref string) string {
+		if strings.HasPrefix(ref, "$$") {
+			return ref[1:]
+		}
+		inner := variable.FindStringSubmatch(strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}"))
+		if inner == nil || !strings.HasSuffix(ref, "}") {
+			v.problem(`"${" must be followed by the name of a variable and "}"; write "$${" for the characters themselves`)
+			ok = false
+			return ""
+		}
+		set, found := v.d.lookup(inner[1])
+		switch {
+		case inner[2] != "" && set == "":
+			return inner[3]
+		case !found:
+			v.problem("the environment variable %s is not set; ${%s:-} allows that", inner[1], inner[1])
+			ok = false
+		}
+		return set
+	})
+	return out, ok
+}

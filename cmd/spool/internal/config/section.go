@@ -1,0 +1,182 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// scopes are the words that a token may have.
+var scopes = []string{"read", "write", "approve", "stop"}
+
+func (d *decoder) config(root value) *Config {
+	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "limits")
+	c := &Config{Limits: limits(f["limits"])}
+	for _, e := range f["models"].entries() {
+		c.Models = append(c.Models, model(e))
+	}
+	for _, e := range f["tools"].entries() {
+		c.Tools = append(c.Tools, tool(e))
+	}
+	for _, e := range f["agents"].entries() {
+		c.Agents = append(c.Agents, agent(e, c))
+	}
+	// Neither of them is a configuration too: the demo, with limits or tokens.
+	switch {
+	case len(c.Agents) == 0 && (len(c.Models) > 0 || len(c.Tools) > 0):
+		f["agents"].problem("is required: an agent says which model is used")
+	case len(c.Models) == 0 && len(c.Agents) > 0:
+		f["models"].problem("is required: the agents have no model to use")
+	}
+	c.Tokens = tokens(f["auth"])
+	for _, v := range f["egress"].fields("allow")["allow"].items() {
+		c.Egress = append(c.Egress, v.prefix())
+	}
+	for _, v := range f["cors"].fields("origins")["origins"].items() {
+		c.Origins = append(c.Origins, v.origin())
+	}
+	return c
+}
+
+func model(e entry) Model {
+	f := e.fields("provider", "base_url", "api_key", "model", "context_window")
+	m := Model{Source: e.source(), Name: e.name, ContextWindow: f["context_window"].integer(1)}
+	e.id()
+	if f["provider"].required() {
+		m.Provider = f["provider"].word()
+	}
+	switch m.Provider {
+	case ProviderOpenAI:
+		m.BaseURL = f["base_url"].url()
+		m.APIKey = f["api_key"].text()
+		if f["model"].required() {
+			m.Model = f["model"].word()
+		}
+	case ProviderDemo:
+		for _, name := range []string{"base_url", "api_key", "model", "context_window"} {
+			if f[name].present() {
+				f[name].problem("the demo provider has no use for it")
+			}
+		}
+	case "":
+	default:
+		f["provider"].problem("must be %s or %s", ProviderOpenAI, ProviderDemo)
+	}
+	return m
+}
+
+func agent(e entry, c *Config) Agent {
+	f := e.fields("model", "instructions", "max_steps", "tools")
+	e.id()
+	a := Agent{
+		Source: e.source(), Name: e.name,
+		Instructions: f["instructions"].text(),
+		MaxSteps:     f["max_steps"].integer(1),
+	}
+	if f["model"].required() {
+		a.Model = f["model"].word()
+		if a.Model != "" && !slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == a.Model }) {
+			f["model"].problem("there is no model %q", a.Model)
+		}
+	}
+	for _, v := range f["tools"].items() {
+		name := v.text()
+		switch {
+		case name == "":
+			continue
+		case slices.Contains(a.Tools, name):
+			v.problem("the tool %q is there twice", name)
+		case !slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.Name == name }):
+			v.problem("there is no tool %q", name)
+		}
+		a.Tools = append(a.Tools, name)
+	}
+	return a
+}
+
+func tool(e entry) Tool {
+	f := e.fields("type", "url", "description", "idempotent", "approval", "parameters")
+	if !toolName.MatchString(e.name) {
+		e.problem("the name of a tool may only have up to 64 letters, digits and the characters _ -")
+	}
+	t := Tool{
+		Source: e.source(), Name: e.name,
+		Description: f["description"].text(),
+		Idempotent:  f["idempotent"].boolean(),
+		Approval:    f["approval"].boolean(),
+		Parameters:  f["parameters"].object(),
+	}
+	if f["type"].required() {
+		if t.Type = f["type"].word(); t.Type != "" && t.Type != "http" {
+			f["type"].problem("must be http")
+		}
+	}
+	if f["url"].required() {
+		t.URL = f["url"].url()
+	}
+	return t
+}
+
+func tokens(auth value) []Token {
+	if !auth.present() {
+		return nil
+	}
+	list := auth.fields("tokens")["tokens"]
+	items := list.items()
+	// An empty list would mean that nobody is asked, which nobody who writes it means.
+	if list.required() && len(items) == 0 && !list.complained() {
+		list.problem("is empty")
+	}
+	var out []Token
+	for _, v := range items {
+		t := token(v)
+		if slices.ContainsFunc(out, func(o Token) bool { return o.Token == t.Token && t.Token != "" }) {
+			v.problem("the same token is there twice")
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func token(v value) Token {
+	f := v.fields("token", "tenant", "subject", "scopes")
+	t := Token{Source: v.source(), Tenant: spool.DefaultTenant, Subject: f["subject"].text()}
+	if f["token"].required() {
+		t.Token = f["token"].word()
+	}
+	if f["tenant"].present() {
+		t.Tenant = spool.Tenant(f["tenant"].text())
+		if err := spool.CheckID("the tenant", string(t.Tenant)); err != nil {
+			f["tenant"].problem("%s", spool.MessageOf(err))
+		}
+	}
+	if f["scopes"].required() {
+		for _, s := range f["scopes"].items() {
+			scope := s.text()
+			if !slices.Contains(scopes, scope) {
+				s.problem("must be one of %s", strings.Join(scopes, ", "))
+			}
+			t.Scopes = append(t.Scopes, scope)
+		}
+	}
+	return t
+}
+
+func limits(v value) Limits {
+	f := v.fields("max_prompt_bytes", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
+		"stream_flush", "lease", "retry_backoff")
+	return Limits{
+		MaxPromptBytes: f["max_prompt_bytes"].integer(1),
+		RunMaxAttempts: f["run_max_attempts"].integer(1),
+		StopPoll:       f["stop_poll"].duration(),
+		HITLTTL:        f["hitl_ttl"].duration(),
+		StreamGrace:    f["stream_grace"].duration(),
+		StreamFlush:    f["stream_flush"].duration(),
+		Lease:          f["lease"].duration(),
+		RetryBackoff:   f["retry_backoff"].duration(),
+	}
+}

@@ -1,0 +1,296 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// parse returns the top of the only document of a file, nil for a file without one.
+func parse(name string, text []byte) (*yaml.Node, error) {
+	loader := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, more yaml.Node
+	if err := loader.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil, nil //nolint:nilnil // a file of comments is a configuration without sections
+	} else if err != nil {
+		return nil, Problems{syntaxProblem(name, err)}
+	}
+	if err := loader.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, Problems{Source{File: name, Line: max(more.Line, 1)}.Problemf("there must be one document only")}
+	}
+	return doc.Content[0], nil
+}
+
+func syntaxProblem(name string, err error) Problem {
+	var load *yaml.LoadError
+	if !errors.As(err, &load) {
+		return Source{File: name, Line: 1}.Problemf("not valid YAML: %v", err)
+	}
+	text := load.Message
+	if strings.Contains(load.ContextMsg, "flow") {
+		text += `; a value with ${...} needs quotes inside { } and [ ]`
+	}
+	return Source{File: name, Line: max(load.Mark.Line, 1)}.Problemf("not valid YAML: %s", text)
+}
+
+// decoder reads values and collects what is wrong with them. What it returns for a value
+// that is wrong is the zero value, and the reading goes on.
+type decoder struct {
+	file     string
+	lookup   func(string) (string, bool)
+	problems Problems
+}
+
+// value is a node of the file and the path that leads to it. A nil node is absent.
+type value struct {
+	d    *decoder
+	node *yaml.Node
+	path string
+	// line is that of the value itself, or of what should have it.
+	line int
+}
+
+// entry is a value of a mapping, under its key.
+type entry struct {
+	value
+
+	name string
+}
+
+func (v value) present() bool { return v.node != nil }
+
+func (v value) source() Source { return Source{v.d.file, max(v.line, 1), v.path} }
+
+func (v value) problem(format string, args ...any) {
+	v.d.problems = append(v.d.problems, v.source().Problemf(format, args...))
+}
+
+// child returns the value of a node below v. An alias is followed, and null is absent.
+func (v value) child(step string, n *yaml.Node) value {
+	if n == nil {
+		return value{d: v.d, path: step}
+	}
+	c := value{d: v.d, node: n, path: step, line: n.Line}
+	switch {
+	case v.path != "" && strings.HasPrefix(step, "["):
+		c.path = v.path + step
+	case v.path != "":
+		c.path = v.path + "." + step
+	}
+	if n.Kind == yaml.AliasNode {
+		c.node = n.Alias
+	}
+	if c.node.Kind == yaml.ScalarNode && c.node.Tag == "!!null" {
+		c.node = nil
+	}
+	return c
+}
+
+// entries returns the entries of a mapping in their order.
+func (v value) entries() []entry {
+	if !v.present() {
+		return nil
+	}
+	if v.node.Kind != yaml.MappingNode {
+		v.problem("must be a mapping")
+		return nil
+	}
+	var out []entry
+	for i := 0; i+1 < len(v.node.Content); i += 2 {
+		key := v.node.Content[i]
+		c := v.child(key.Value, v.node.Content[i+1])
+		if c.line = key.Line; key.Kind != yaml.ScalarNode {
+			c.path = v.path
+			c.problem("a key must be a plain word")
+			continue
+		}
+		if slices.ContainsFunc(out, func(e entry) bool { return e.name == key.Value }) {
+			c.problem("is there twice")
+			continue
+		}
+		out = append(out, entry{c, key.Value})
+	}
+	return out
+}
+
+// fields returns the entries of a mapping that has only the given keys.
+func (v value) fields(known ...string) map[string]value {
+	out := make(map[string]value, len(known))
+	for _, e := range v.entries() {
+		if !slices.Contains(known, e.name) {
+			e.problem("unknown field; there are %s", strings.Join(known, ", "))
+			continue
+		}
+		out[e.name] = e.value
+	}
+	for _, name := range known {
+		if _, ok := out[name]; !ok {
+			c := value{d: v.d, path: name, line: v.line}
+			if v.path != "" {
+				c.path = v.path + "." + name
+			}
+			out[name] = c
+		}
+	}
+	return out
+}
+
+// items returns the items of a list.
+func (v value) items() []value {
+	if !v.present() {
+		return nil
+	}
+	if v.node.Kind != yaml.SequenceNode {
+		v.problem("must be a list")
+		return nil
+	}
+	out := make([]value, len(v.node.Content))
+	for i, n := range v.node.Content {
+		out[i] = v.child("["+strconv.Itoa(i)+"]", n)
+	}
+	return out
+}
+
+// required reports whether the value is there, and complains if it is not.
+func (v value) required() bool {
+	if !v.present() {
+		v.problem("is required")
+	}
+	return v.present()
+}
+
+// scalar returns the text of a scalar after expansion.
+func (v value) scalar(want string) (string, bool) {
+	if !v.present() {
+		return "", false
+	}
+	if v.node.Kind != yaml.ScalarNode {
+		v.problem("must be %s", want)
+		return "", false
+	}
+	return v.expand(v.node.Value)
+}
+
+// text returns a string. Numbers and the like must be quoted, as YAML would otherwise
+// change them: 1.10 is not "1.10".
+func (v value) text() string {
+	s, ok := v.scalar("text")
+	if ok && v.node.Tag != "!!str" {
+		v.problem("must be text; put it in quotes")
+		return ""
+	}
+	return s
+}
+
+func (v value) boolean() bool {
+	s, ok := v.scalar("true or false")
+	if !ok {
+		return false
+	}
+	if s != "true" && s != "false" || quoted(v.node) && !expands(v.node.Value) {
+		v.problem("must be true or false")
+	}
+	return s == "true"
+}
+
+func (v value) integer(least int) int {
+	s, ok := v.scalar("a whole number")
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(s)
+	switch {
+	case err != nil || quoted(v.node) && !expands(v.node.Value):
+		v.problem("must be a whole number")
+		return 0
+	case n < least:
+		v.problem("must be %d or more", least)
+	}
+	return n
+}
+
+func (v value) duration() time.Duration {
+	const want = `a duration such as "500ms", "30s" or "15m"`
+	s, ok := v.scalar(want)
+	if !ok {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	switch {
+	case err != nil:
+		v.problem("must be %s", want)
+	case d <= 0:
+		v.problem("must be more than nothing")
+	}
+	return d
+}
+
+func quoted(n *yaml.Node) bool {
+	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+}
+
+// maxDepth bounds how deep a free value may be nested, as an alias may lead back to
+// itself, and maxNodes how large aliases may make it.
+const (
+	maxDepth = 64
+	maxNodes = 10_000
+)
+
+// object returns a mapping of free form as JSON, nil when it is absent.
+func (v value) object() json.RawMessage {
+	if !v.present() {
+		return nil
+	}
+	if v.node.Kind != yaml.MappingNode {
+		v.problem("must be a mapping")
+		return nil
+	}
+	nodes := maxNodes
+	b, err := json.Marshal(v.free(maxDepth, &nodes))
+	if err != nil {
+		v.problem("cannot be written as JSON")
+	}
+	if nodes <= 0 {
+		v.problem("is too large or refers to itself")
+	}
+	return b
+}
+
+func (v value) free(depth int, nodes *int) any {
+	if *nodes--; depth == 0 || *nodes <= 0 {
+		*nodes = 0
+		return nil
+	}
+	switch {
+	case !v.present():
+		return nil
+	case v.node.Kind == yaml.MappingNode:
+		out := map[string]any{}
+		for _, e := range v.entries() {
+			out[e.name] = e.free(depth-1, nodes)
+		}
+		return out
+	case v.node.Kind == yaml.SequenceNode:
+		out := []any{}
+		for _, item := range v.items() {
+			out = append(out, item.free(depth-1, nodes))
+		}
+		return out
+	case v.node.Tag == "!!str":
+		s, _ := v.expand(v.node.Value)
+		return s
+	default:
+		var out any
+		if err := v.node.Decode(&out); err != nil {
+			v.problem("is not a valid value")
+		}
+		return out
+	}
+}

@@ -1,0 +1,92 @@
+// Command spool runs durable agent runs from one binary: the HTTP surface, a worker and a
+// SQLite file, with a demo model when nothing else is configured.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// The exit codes. A code of 2 says that the command was not even tried: what it was told
+// is wrong, and nothing was made or changed.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// host is what the command has of the process that it runs in.
+type host struct {
+	stdout, stderr io.Writer
+	lookup         func(name string) (string, bool)
+}
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], host{os.Stdout, os.Stderr, os.LookupEnv}))
+}
+
+// run carries out a command line and returns the exit code.
+func run(ctx context.Context, args []string, h host) int {
+	name := "help"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	var err error
+	switch name {
+	case "serve":
+		err = serve(ctx, args, h)
+	case "version", "--version", "-version":
+		_, err = fmt.Fprintln(h.stdout, "spool", version())
+	case "help", "--help", "-help", "-h":
+		_, err = io.WriteString(h.stdout, help)
+	default:
+		err = usagef("there is no command %q", name)
+	}
+	return h.report(err)
+}
+
+// usageError is an error in what the command was told.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// report tells a person what went wrong and returns the exit code.
+func (h host) report(err error) int {
+	var usage *usageError
+	switch {
+	case err == nil, errors.Is(err, errHelp):
+		return exitOK
+	case errors.As(err, &usage):
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
+		}
+		fmt.Fprintln(h.stderr, `Run "spool serve --help" for usage.`)
+		return exitUsage
+	default:
+		fmt.Fprintln(h.stderr, "spool:", err)
+		return exitFailure
+	}
+}
+
+const help = `Spool runs agents durably: prompts go in over HTTP, runs survive crashes, and every
+client sees each token once.
+
+Usage:
+
+  spool serve [flags]   serve the HTTP surface and work on runs, over one SQLite file
+  spool version         print the version
+  spool help            print this text
+
+Run "spool serve --help" for its flags. To start with nothing but the demo model:
+
+  spool serve
+`

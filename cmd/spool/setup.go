@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server"
+)
+
+// setup is what the flags and the configuration come to.
+type setup struct {
+	engine engine.Config
+	server server.Config
+	// models are the names of the engine's models in the order of the configuration,
+	// each with what it is.
+	models []description
+	tools  []description
+}
+
+// description is a name with a remark for the person who starts the process.
+type description struct{ name, remark string }
+
+// loadSetup builds everything that needs no file or network but the configuration's, so
+// that a mistake in it is found before anything is made.
+func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
+	c := &config.Config{}
+	if o.config != "" {
+		var err error
+		if c, err = config.Load(o.config, lookup); err != nil {
+			return nil, &usageError{err}
+		}
+	}
+	if len(c.Tokens) == 0 && !o.loopback() {
+		return nil, usagef("--listen: %s can be reached from other machines, which needs auth.tokens in the configuration", o.listen)
+	}
+	s := &setup{engine: limited(c.Limits)}
+	var err error
+	if len(c.Agents) == 0 {
+		s.demo()
+	} else {
+		err = s.configure(c, egress(o, c))
+	}
+	if err := errors.Join(err, s.expose(o, c)); err != nil {
+		return nil, &usageError{err}
+	}
+	return s, nil
+}
+
+// egress are the private addresses that tools may reach: those of the configuration, and
+// all of them where only this machine can reach the server.
+func egress(o options, c *config.Config) []netip.Prefix {
+	if o.loopback() {
+		return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
+	}
+	return c.Egress
+}
+
+func limited(l config.Limits) engine.Config {
+	return engine.Config{
+		FlushEvery:     l.StreamFlush,
+		Lease:          l.Lease,
+		MaxAttempts:    l.RunMaxAttempts,
+		MaxPromptBytes: l.MaxPromptBytes,
+		ParkTTL:        l.HITLTTL,
+		RetryBackoff:   l.RetryBackoff,
+		StopPoll:       l.StopPoll,
+		StreamGrace:    l.StreamGrace,
+	}
+}
+
+// configure makes the models, tools and agents of the configuration.
+func (s *setup) configure(c *config.Config, egress []netip.Prefix) error {
+	var problems []error
+	s.engine.Models = make(map[string]spool.Model, len(c.Models))
+	for _, m := range c.Models {
+		model, remark, err := newModel(m)
+		if err != nil {
+			problems = append(problems, m.Problemf("%s", spool.MessageOf(err)))
+		}
+		s.engine.Models[m.Name] = model
+		s.models = append(s.models, description{m.Name, remark})
+	}
+	tools := make(map[string]spool.Tool, len(c.Tools))
+	for _, t := range c.Tools {
+		tool, err := newTool(t, egress)
+		if err != nil {
+			problems = append(problems, t.Problemf("%s", spool.MessageOf(err)))
+		}
+		tools[t.Name] = tool
+		s.tools = append(s.tools, describeTool(tool, t.Approval))
+	}
+	for _, a := range c.Agents {
+		agent := engine.Agent{Name: a.Name, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps}
+		for _, name := range a.Tools {
+			agent.Tools = append(agent.Tools, tools[name])
+		}
+		s.engine.Agents = append(s.engine.Agents, agent)
+	}
+	return errors.Join(problems...)
+}
+
+// expose says who may call the server.
+func (s *setup) expose(o options, c *config.Config) error {
+	s.server = server.Config{CORSOrigins: c.Origins}
+	if len(c.Tokens) == 0 {
+		s.server.Authenticator = server.Anonymous(spool.DefaultTenant)
+		s.server.Loopback = true
+		for _, origin := range c.Origins {
+			if origin == "*" {
+				return fmt.Errorf(`%s: cors.origins: "*" needs auth.tokens, as every web page could use the server`, o.config)
+			}
+		}
+		return nil
+	}
+	list := make([]server.Token, len(c.Tokens))
+	for i, t := range c.Tokens {
+		list[i] = server.Token{Token: t.Token, Principal: server.Principal{Tenant: t.Tenant, Subject: t.Subject}}
+		for _, scope := range t.Scopes {
+			list[i].Scopes = append(list[i].Scopes, server.Scope(scope))
+		}
+	}
+	var err error
+	s.server.Authenticator, err = server.Tokens(list)
+	return err
+}
+
+func describeTool(t spool.Tool, approval bool) description {
+	if approval {
+		return description{t.Name, "asks first"}
+	}
+	return description{t.Name, ""}
+}

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// bodyTimeout is how long a client may take to send a body.
+const bodyTimeout = time.Minute
+
+// readBody reads the whole body, within the bounds of size and time.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	// Not the ReadTimeout of the http.Server: that one would end event streams too. A
+	// recorder has no deadlines.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.config.MaxBodyBytes))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, spool.Errorf(codeTooLarge, "the body is larger than %d bytes", large.Limit)
+	case err != nil:
+		return nil, &spool.Error{Code: spool.Invalid, Message: "the body could not be read", Err: err}
+	}
+	return b, nil
+}
+
+// decode reads a JSON object from the body into the struct that into points to.
+func (s *Server) decode(w http.ResponseWriter, r *http.Request, into any) error {
+	b, err := s.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	return decodeObject(b, into)
+}
+
+// decodeObject reads one JSON object and nothing behind it. Unknown fields are ignored,
+// and a null is an absent field, so that newer and sloppier clients are understood; a
+// field of the wrong type is an error that names it.
+func decodeObject(b []byte, into any) error {
+	trimmed := bytes.TrimLeft(b, " \t\r\n")
+	if len(trimmed) == 0 {
+		return spool.Errorf(spool.Invalid, "the body is empty; a JSON object is required")
+	}
+	if trimmed[0] != '{' && json.Valid(trimmed) {
+		return spool.Errorf(spool.Invalid, "the body must be a JSON object")
+	}
+	err := json.Unmarshal(trimmed, into)
+	var (
+		syntax *json.SyntaxError
+		typed  *json.UnmarshalTypeError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &typed):
+		return spool.Errorf(spool.Invalid, "%s must be %s", typed.Field, kindOf(typed.Type))
+	case errors.As(err, &syntax) && syntax.Offset < int64(len(trimmed)):
+		return spool.Errorf(spool.Invalid, "the body is not valid JSON: %s (at byte %d)",
+			syntax.Error(), syntax.Offset+int64(len(b)-len(trimmed)))
+	default:
+		return spool.Errorf(spool.Invalid, "the body is not valid JSON")
+	}
+}
+
+// kindOf names a type as a person who writes JSON knows it.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	default:
+		return "an integer"
+	}
+}
+
+// required returns the error for an absent field, or nil when present.
+func required(field string, present bool) error {
+	if present {
+		return nil
+	}
+	return spool.Errorf(spool.Invalid, "%s is required", field)
+}
+
+// checkOptionalID is [spool.CheckID] for a field that may be absent.
+func checkOptionalID(field, id string) error {
+	if id == "" {
+		return nil
+	}
+	return spool.CheckID(field, id)
+}
+
+// isNull reports whether raw is absent or null.
+func isNull(raw json.RawMessage) bool {
+	return len(raw) == 0 || strings.TrimSpace(string(raw)) == "null"
+}
+
+// asCallError finds what an error was about.
+func asCallError(err error) (*callError, bool) {
+	var call *callError
+	ok := errors.As(err, &call)
+	return call, ok
+}

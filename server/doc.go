@@ -1,0 +1,29 @@
+// Package server is the HTTP surface of an [engine.Engine]: starting and stopping runs,
+// answering parks, snapshots, the resumable event stream, usage, the list of threads,
+// and the consumer of queue deliveries.
+//
+// A [Server] is an [http.Handler] with these endpoints below [Config].BasePath:
+//
+//	POST   /api/agent/run        start a run            scope write
+//	POST   /api/agent/control    stop a run             scope stop
+//	POST   /api/agent/respond    answer a park          scope approve
+//	GET    /api/agent/history    snapshot of a thread   scope read
+//	GET    /api/agent/stream     live stream (SSE)      scope read
+//	GET    /api/agent/usage      tokens and context     scope read
+//	GET    /api/threads          list of threads        scope read
+//	DELETE /api/threads          delete a thread        scope write
+//	POST   /api/queue/agent-run  queue delivery         signature
+//	GET    /healthz              liveness               open
+//
+// # Who is asking
+//
+// A server cannot be built without an [Authenticator] by accident. The tenant of every
+// call is the principal's and never comes from a request, so that another tenant's
+// thread answers exactly like one that does not exist.
+//
+// # Errors
+//
+// An error is {"error": "...", "code": "..."}: a sentence for a person, and a stable
+// word for a program. A refusal (409) is no error; its body is the operation's own
+// result, with a reason. What went wrong inside is logged once and never sent.
+package server

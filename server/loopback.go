@@ -1,0 +1,55 @@
+package server
+
+import (
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// checkLoopback refuses what a web page that the machine's user visits could send to a
+// server on the machine's own loopback address.
+//
+// A page of evil.example whose name was made to point at 127.0.0.1 sends its own name as
+// Host. A page that posts to 127.0.0.1 directly sends its own Origin, and cannot declare
+// a body as JSON without a preflight, which is not granted to it.
+func (s *Server) checkLoopback(r *http.Request) error {
+	if !loopbackHost(r.Host) {
+		return spool.Errorf(spool.Forbidden, "this server is only reached as localhost; the Host of the request is another")
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !loopbackOrigin(origin) && !s.origins.allow(origin) {
+		return spool.Errorf(spool.Forbidden, "pages of this origin may not use this server")
+	}
+	if r.Method == http.MethodPost && !jsonType(r.Header.Get("Content-Type")) {
+		return spool.Errorf(codeMediaType, "the Content-Type must be application/json")
+	}
+	return nil
+}
+
+func loopbackOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopbackHost(u.Host)
+}
+
+// loopbackHost reports whether the host, with or without a port, can only be this
+// machine. Browsers resolve the names below localhost themselves.
+func loopbackHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+func jsonType(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (t == "application/json" || strings.HasPrefix(t, "application/") && strings.HasSuffix(t, "+json"))
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// QueueVerifier proves that a delivery comes from the queue: the endpoint that takes
+// deliveries executes agents. It is safe for concurrent use.
+type QueueVerifier interface {
+	// Verify returns an error unless the queue signed this request with this body. The
+	// body of r itself is used up.
+	Verify(r *http.Request, body []byte) error
+}
+
+// maxRedeliveries bounds how often a job that could not be carried out yet is tried
+// again. The sweeper takes over after that.
+const maxRedeliveries = 20
+
+// queueDelivery answers POST /api/queue/agent-run. The answer says that the delivery was
+// taken, and the work continues in the background: a job is a ticket for a run, and the
+// run outlives the request.
+//
+// The tenant is part of the job, which the queue has signed. A job without one is the
+// default tenant's.
+func (s *Server) queueDelivery(w http.ResponseWriter, r *http.Request, _ Principal) error {
+	if s.config.QueueVerifier == nil {
+		return spool.Errorf(spool.Unauthorized, "no queue may deliver here")
+	}
+	body, err := s.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	if err := s.config.QueueVerifier.Verify(r, body); err != nil {
+		s.log.WarnContext(r.Context(), "queue delivery refused", "error", err)
+		return spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue")
+	}
+	var job spool.Job
+	if err := decodeObject(body, &job); err != nil {
+		return err
+	}
+	if job.Tenant == "" {
+		job.Tenant = spool.DefaultTenant
+	}
+	if err := checkJob(job); err != nil {
+		return err
+	}
+	if !s.engine.HasAgent(job.Agent) {
+		return about(&spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
+			job.Thread(), job.RunID)
+	}
+	if err := s.work(job); err != nil {
+		return about(err, job.Thread(), job.RunID)
+	}
+	s.writeJSON(w, r, http.StatusOK, map[string]bool{"accepted": true})
+	return nil
+}
+
+func checkJob(j spool.Job) error {
+	return errors.Join(
+		spool.CheckID("tenant", string(j.Tenant)),
+		spool.CheckID("threadId", string(j.ThreadID)),
+		spool.CheckID("runId", string(j.RunID)),
+		spool.CheckID("agent", j.Agent),
+	)
+}
+
+// work starts to carry out a job, unless the server is closing or has its hands full.
+func (s *Server) work(job spool.Job) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return spool.Errorf(spool.Unavailable, "the server is shutting down")
+	}
+	select {
+	case s.slots <- struct{}{}:
+	default:
+		return spool.Errorf(spool.Unavailable, "too many deliveries at the same time")
+	}
+	s.working.Go(func() {
+		defer func() { <-s.slots }()
+		s.carryOut(job)
+	})
+	return nil
+}
+
+// carryOut handles a job until it need not come back. The queue was told that it was
+// taken, so that nobody else delivers it again.
+func (s *Server) carryOut(job spool.Job) {
+	log := s.log.With("tenant", job.Tenant, "thread", job.ThreadID, "run", job.RunID)
+	defer func() {
+		if reason := recover(); reason != nil {
+			log.Error("queue delivery panicked", "panic", reason)
+		}
+	}()
+	for range maxRedeliveries {
+		result, err := s.engine.HandleJob(s.jobs, job)
+		switch {
+		case s.jobs.Err() != nil:
+			return // the run has handed back its job
+		case err != nil:
+			log.Error("queue delivery failed", "error", err)
+			return
+		case result.Accepted:
+			return
+		}
+		if !pause(s.jobs, result.RetryAfter) {
+			return
+		}
+	}
+	log.Warn("queue delivery was given up; the sweeper will find its run")
+}
+
+// pause waits and reports whether ctx is still alive.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(max(d, 100*time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

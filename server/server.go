@@ -1,0 +1,146 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// Config says how an engine is exposed. Authenticator is required, unless Insecure is
+// true.
+type Config struct {
+	// Authenticator says who is asking.
+	Authenticator Authenticator
+
+	// BasePath stands before the path of every endpoint, such as "/agents". Defaults to
+	// none.
+	BasePath string
+	// CORSOrigins are the origins whose pages may call the server from a browser, such as
+	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
+	// Defaults to none.
+	CORSOrigins []string
+	// Insecure allows a server without an Authenticator. Everybody who reaches it is the
+	// default tenant with all scopes.
+	Insecure bool
+	// Log takes what an operator should know. Defaults to [slog.Default].
+	Log *slog.Logger
+	// Loopback is for a server that is reached without credentials on the machine's own
+	// loopback address. It refuses requests whose Host or Origin is not a loopback name,
+	// and bodies that are not declared as JSON, so that no web page that the machine's
+	// user visits can use the server, by DNS rebinding or a form.
+	Loopback bool
+	// MaxBodyBytes bounds the body of a request. Defaults to 32 MiB, which leaves room for
+	// images in data URLs.
+	MaxBodyBytes int64
+	// QueueConcurrency bounds how many deliveries are carried out at the same time. One
+	// more is refused with 503, so that the queue keeps it. Defaults to 256.
+	QueueConcurrency int
+	// QueueVerifier proves that a delivery comes from the queue. Defaults to none: every
+	// delivery is refused with 401.
+	QueueVerifier QueueVerifier
+	// WriteTimeout is how long a client may take to accept one write. It bounds a single
+	// write and not the answer, so an event stream lasts as long as it is read. Defaults
+	// to 30 s.
+	WriteTimeout time.Duration
+}
+
+// Server is the HTTP surface of an engine. It is safe for concurrent use.
+type Server struct {
+	engine  *engine.Engine
+	auth    Authenticator
+	config  Config
+	log     *slog.Logger
+	origins origins
+	routes  map[string]route
+
+	// jobs is ended by Shutdown, and with it the work of all deliveries.
+	jobs     context.Context //nolint:containedctx // the lifetime of the server itself
+	stopJobs context.CancelFunc
+	slots    chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	working sync.WaitGroup
+}
+
+// New returns a server over e. It returns an [spool.Invalid] error that names the field
+// for a configuration that cannot work, and for one without an Authenticator that is not
+// said to be Insecure.
+func New(e *engine.Engine, c Config) (*Server, error) {
+	if e == nil {
+		return nil, spool.Errorf(spool.Invalid, "engine is required")
+	}
+	if c.Authenticator == nil && !c.Insecure {
+		return nil, spool.Errorf(spool.Invalid, "Config.Authenticator is required (or say Insecure: true)")
+	}
+	if c.BasePath = strings.TrimRight(c.BasePath, "/"); c.BasePath != "" && c.BasePath[0] != '/' {
+		return nil, spool.Errorf(spool.Invalid, "Config.BasePath must start with a slash")
+	}
+	if c.MaxBodyBytes < 0 || c.QueueConcurrency < 0 || c.WriteTimeout < 0 {
+		return nil, spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, QueueConcurrency and WriteTimeout must not be negative")
+	}
+	allowed, err := newOrigins(c.CORSOrigins)
+	if err != nil {
+		return nil, err
+	}
+	if allowed.all && (c.Authenticator == nil || c.Loopback) {
+		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" on a server without an Authenticator`)
+	}
+
+	s := &Server{engine: e, auth: c.Authenticator, config: c.withDefaults(), origins: allowed}
+	if s.auth == nil {
+		s.auth = Anonymous(spool.DefaultTenant)
+	}
+	s.log = s.config.Log
+	s.slots = make(chan struct{}, s.config.QueueConcurrency)
+	s.jobs, s.stopJobs = context.WithCancel(context.Background())
+	s.routes = s.table()
+	return s, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.MaxBodyBytes == 0 {
+		c.MaxBodyBytes = 32 << 20
+	}
+	if c.QueueConcurrency == 0 {
+		c.QueueConcurrency = 256
+	}
+	if c.WriteTimeout == 0 {
+		c.WriteTimeout = 30 * time.Second
+	}
+	return c
+}
+
+// Shutdown ends the work of queue deliveries and waits for it: their runs hand back
+// their jobs. Deliveries that come later are refused with 503. It returns the error of
+// ctx when that ends first. Event streams are ended by [engine.Engine.Close].
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stopJobs()
+
+	done := make(chan struct{})
+	go func() {
+		s.working.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(errors.New("wait for queue deliveries"), ctx.Err())
+	}
+}
+
+// Close is [Server.Shutdown] without a bound.
+func (s *Server) Close() error { return s.Shutdown(context.Background()) }
