@@ -1,0 +1,201 @@
+// Package sse reads server-sent events, as the HTML standard defines them, from any
+// stream of bytes.
+package sse
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DefaultLimit bounds an event of a [Reader] that was given no limit.
+const DefaultLimit = 4 << 20
+
+const (
+	bom = "\ufeff"
+	// maxRetryDigits keeps a retry in milliseconds within a [time.Duration].
+	maxRetryDigits = 12
+)
+
+// ErrTooLarge is behind the error of an event that is larger than the reader's limit.
+var ErrTooLarge = errors.New("event is too large")
+
+// Event is one event of a stream.
+type Event struct {
+	// ID is the last id that the stream has told, with this event or an earlier one.
+	ID string
+	// Name is the type of the event. Empty: "message".
+	Name string
+	// Data is the event's data lines, joined with line feeds.
+	Data string
+	// Retry is how long the stream asks its reader to wait before it connects again,
+	// where it has said so since the event before. Zero: it has not.
+	Retry time.Duration
+}
+
+// Reader reads the events of one stream. It is not safe for concurrent use.
+type Reader struct {
+	in    *bufio.Reader
+	limit int
+	err   error
+
+	line []byte
+	// inComment is true within a line that is a comment, which is not kept.
+	inComment bool
+	// afterCR is true when the last line ended in a CR, so that an LF belongs to it.
+	// Looking ahead instead would hold an event back until the next one.
+	afterCR bool
+	// started is true after the first line, which may have a byte order mark.
+	started bool
+
+	id      string
+	name    string
+	retry   time.Duration
+	data    []byte
+	hasData bool
+}
+
+// NewReader returns a reader of the events of in, each at most limit bytes large. Zero:
+// [DefaultLimit].
+func NewReader(in io.Reader, limit int) *Reader {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	return &Reader{in: bufio.NewReader(in), limit: limit}
+}
+
+// LastID returns the last id that the stream has told. It may be newer than the last
+// event's, as an id may come without data.
+func (r *Reader) LastID() string { return r.id }
+
+// Next returns the next event that has data. It blocks until one is whole.
+//
+// It returns [io.EOF] at the end of the stream, [io.ErrUnexpectedEOF] when the stream
+// ends within an event, an error around [ErrTooLarge], or the stream's own error. The
+// event in hand is dropped then, and every later call returns the same error.
+func (r *Reader) Next() (Event, error) {
+	for r.err == nil {
+		whole, err := r.readLine()
+		if err != nil {
+			r.err = err
+			break
+		}
+		if !whole {
+			continue
+		}
+		if event, ok := r.endLine(); ok {
+			return event, nil
+		}
+	}
+	return Event{}, r.err
+}
+
+// readLine takes what is buffered up to the end of a line, and reports whether it got
+// there.
+func (r *Reader) readLine() (bool, error) {
+	if _, err := r.in.Peek(1); err != nil {
+		if errors.Is(err, io.EOF) && (r.hasData || len(r.line) > 0) {
+			err = io.ErrUnexpectedEOF
+		}
+		return false, err
+	}
+	chunk, err := r.in.Peek(r.in.Buffered())
+	if err != nil {
+		return false, err
+	}
+	if r.afterCR {
+		r.afterCR = false
+		if chunk[0] == '\n' {
+			return false, r.discard(1)
+		}
+	}
+
+	end := bytes.IndexAny(chunk, "\r\n")
+	text := chunk
+	if end >= 0 {
+		text = chunk[:end]
+	}
+	if len(r.line) == 0 && len(text) > 0 && text[0] == ':' {
+		r.inComment = true
+	}
+	if !r.inComment {
+		if len(r.line)+len(r.data)+len(text) > r.limit {
+			return false, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, r.limit)
+		}
+		r.line = append(r.line, text...)
+	}
+	if end < 0 {
+		return false, r.discard(len(text))
+	}
+	r.afterCR = chunk[end] == '\r'
+	return true, r.discard(end + 1)
+}
+
+func (r *Reader) discard(n int) error {
+	_, err := r.in.Discard(n)
+	return err
+}
+
+// endLine takes the line in hand into the event in hand. It returns the event when the
+// line was the blank one behind it.
+func (r *Reader) endLine() (Event, bool) {
+	line := string(r.line)
+	comment := r.inComment
+	r.line, r.inComment = r.line[:0], false
+	if !r.started {
+		r.started = true
+		line = strings.TrimPrefix(line, bom)
+	}
+	switch {
+	case comment:
+		return Event{}, false
+	case line == "":
+		return r.dispatch()
+	}
+
+	field, value, _ := strings.Cut(line, ":")
+	value = strings.TrimPrefix(value, " ")
+	switch field {
+	case "data":
+		if r.hasData {
+			r.data = append(r.data, '\n')
+		}
+		r.data = append(r.data, value...)
+		r.hasData = true
+	case "event":
+		r.name = value
+	case "id":
+		if !strings.ContainsRune(value, 0) {
+			r.id = value
+		}
+	case "retry":
+		r.setRetry(value)
+	}
+	return Event{}, false
+}
+
+// setRetry takes a number of milliseconds, and leaves out what is none.
+func (r *Reader) setRetry(value string) {
+	if value == "" || len(value) > maxRetryDigits || strings.Trim(value, "0123456789") != "" {
+		return
+	}
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+		r.retry = time.Duration(n) * time.Millisecond
+	}
+}
+
+// dispatch ends the event in hand. One without data is none, but its id and retry stay.
+func (r *Reader) dispatch() (Event, bool) {
+	event := Event{ID: r.id, Name: r.name, Data: string(r.data), Retry: r.retry}
+	had := r.hasData
+	r.name, r.data, r.hasData = "", r.data[:0], false
+	if had {
+		r.retry = 0
+	}
+	return event, had
+}
