@@ -1,0 +1,46 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/spoolhq/spool"
+)
+
+// lock takes the lock of the file at path for as long as the process lives. The kernel
+// ends it with the last descriptor, so a lock file that is left behind means nothing.
+func lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, spool.Wrap(spool.Unavailable, "the lock file cannot be opened", err)
+	}
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	switch {
+	case err == nil:
+		return f, nil
+	case errors.Is(err, unix.EWOULDBLOCK):
+		err = spool.Errorf(spool.Conflict, "another process uses the data directory %s (%s is locked)",
+			filepath.Dir(path), filepath.Base(f.Name()))
+	default:
+		err = spool.Wrap(spool.Unavailable, "the lock file cannot be locked", err)
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// unlock ends a lock. A nil f is allowed.
+func unlock(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}

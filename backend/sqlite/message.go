@@ -1,0 +1,128 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+const messageColumns = `id, agent_id, role, content, created_at, client_message_id, run_id, after_seq`
+
+func (v *view) scanMessage(r *row) (spool.Message, error) {
+	m := spool.Message{
+		ID: spool.MessageID(r.text()), ThreadID: v.key.ID, AgentID: spool.AgentID(r.text()), Role: spool.Role(r.text()),
+	}
+	content := r.json()
+	m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq = r.time(), r.text(), spool.RunID(r.text()), r.int64()
+	if err := json.Unmarshal(content, &m.Content); err != nil {
+		return m, spool.Wrap(spool.Internal, "a message cannot be read", err)
+	}
+	return m, nil
+}
+
+// Messages implements [spool.View]. Every part of the query walks the primary key: ids
+// are turned into their places in the order first, and as after_seq never falls along
+// it, the walk back from the end stops at the first message that SinceSeq leaves out.
+func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+	const place = "(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND id = ? AND dropped IS NULL)"
+
+	query := "SELECT " + messageColumns + " FROM message WHERE tenant = ? AND thread_id = ? AND dropped IS NULL"
+	args := []any{v.key.Tenant, v.key.ID}
+	if q.After != "" {
+		query += " AND ord > coalesce(" + place + ", 0)"
+		args = append(args, v.key.Tenant, v.key.ID, q.After)
+	}
+	if q.Before != "" {
+		query += " AND ord < coalesce(" + place + ", 9223372036854775807)"
+		args = append(args, v.key.Tenant, v.key.ID, q.Before)
+	}
+	if q.SinceSeq > 0 {
+		query += ` AND ord > coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND after_seq < ?
+			ORDER BY ord DESC LIMIT 1), 0)`
+		args = append(args, v.key.Tenant, v.key.ID, q.SinceSeq)
+	}
+	if q.Role != "" {
+		query += " AND role = ?"
+		args = append(args, string(q.Role))
+	}
+	if q.Limit > 0 {
+		query += " ORDER BY ord DESC LIMIT ?"
+		args = append(args, q.Limit)
+	} else {
+		query += " ORDER BY ord"
+	}
+
+	messages := []spool.Message{}
+	err := v.query(query, func(r *row) error {
+		m, err := v.scanMessage(r)
+		messages = append(messages, m)
+		return err
+	}, args...)
+	if q.Limit > 0 {
+		slices.Reverse(messages)
+	}
+	return messages, err
+}
+
+// Message implements [spool.View].
+func (v *view) Message(id spool.MessageID) (m spool.Message, err error) {
+	var found bool
+	err = v.query("SELECT "+messageColumns+` FROM message
+		WHERE tenant = ? AND thread_id = ? AND id = ? AND dropped IS NULL`,
+		func(r *row) (err error) {
+			found = true
+			m, err = v.scanMessage(r)
+			return err
+		}, v.key.Tenant, v.key.ID, id)
+	if err == nil && !found {
+		err = errNoMessage
+	}
+	return m, err
+}
+
+// AppendMessages implements [spool.Tx]. It returns a [spool.Conflict] error for an id
+// that the view of the thread has already.
+func (t *tx) AppendMessages(messages ...*spool.Message) error {
+	if err := t.needThread(); err != nil {
+		return err
+	}
+	for _, m := range messages {
+		content, err := json.Marshal(m.Content)
+		if err != nil {
+			return spool.Wrap(spool.Invalid, "the message's content cannot be encoded", err)
+		}
+		m.AfterSeq = t.row.LastSeq
+		if m.CreatedAt.IsZero() {
+			m.CreatedAt = t.now
+		}
+		err = t.write("INSERT INTO message (tenant, thread_id, "+messageColumns+`, ord)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+				coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
+			t.key.Tenant, t.key.ID, m.ID, m.AgentID, string(m.Role), json.RawMessage(content),
+			m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq,
+			t.key.Tenant, t.key.ID)
+		switch {
+		case isUnique(err):
+			return spool.Errorf(spool.Conflict, "message id %s already used", m.ID)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// DropMessages implements [spool.Tx]. The rows stay, for whoever has to explain later
+// what a model was told.
+func (t *tx) DropMessages(from spool.MessageID, seq int64) error {
+	n, err := t.change(`UPDATE message SET dropped = ?
+		WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND ord >=
+			(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND id = ? AND dropped IS NULL)`,
+		seq, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, from)
+	if err == nil && n == 0 {
+		err = errNoMessage
+	}
+	return err
+}
+
+var errNoMessage = &spool.Error{Code: spool.NotFound, Message: "message not found"}

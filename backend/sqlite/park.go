@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, landed, created_at, expires_at`
+
+// Parks implements [spool.View].
+func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
+	parks := []spool.Park{}
+	err := v.query("SELECT "+parkColumns+" FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ? ORDER BY ord",
+		func(r *row) error {
+			p := spool.Park{
+				RunID: spool.RunID(r.text()), ToolCallID: spool.ToolCallID(r.text()), ToolName: r.text(), Step: r.int(),
+				Args: r.json(), Shown: r.json(), Reason: r.text(), State: spool.ParkState(r.text()),
+			}
+			answer := r.json()
+			p.Landed, p.CreatedAt, p.ExpiresAt = r.bool(), r.time(), r.time()
+			if answer != nil {
+				p.Answer = new(spool.Answer)
+				if err := json.Unmarshal(answer, p.Answer); err != nil {
+					return spool.Wrap(spool.Internal, "a park's answer cannot be read", err)
+				}
+			}
+			parks = append(parks, p)
+			return nil
+		}, v.key.Tenant, v.key.ID, run)
+	return parks, err
+}
+
+// PutPark implements [spool.Tx].
+func (t *tx) PutPark(p spool.Park) error {
+	if err := t.needThread(); err != nil {
+		return err
+	}
+	var answer json.RawMessage
+	if p.Answer != nil {
+		var err error
+		if answer, err = json.Marshal(p.Answer); err != nil {
+			return spool.Wrap(spool.Invalid, "the park's answer cannot be encoded", err)
+		}
+	}
+	return t.write("INSERT INTO park (tenant, thread_id, "+parkColumns+`, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+			(SELECT coalesce(max(ord), 0) + 1 FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
+		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET
+			tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
+			reason = excluded.reason, state = excluded.state, answer = excluded.answer, landed = excluded.landed,
+			created_at = excluded.created_at, expires_at = excluded.expires_at`,
+		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), answer,
+		p.Landed, p.CreatedAt, p.ExpiresAt,
+		t.key.Tenant, t.key.ID, p.RunID)
+}
+
+// Effects implements [spool.View].
+func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
+	effects := []spool.Effect{}
+	err := v.query(`SELECT tool_call_id, state, result FROM effect
+		WHERE tenant = ? AND thread_id = ? AND run_id = ? AND step = ? ORDER BY ord`,
+		func(r *row) error {
+			effects = append(effects, spool.Effect{
+				RunID: run, Step: step, ToolCallID: spool.ToolCallID(r.text()), State: spool.EffectState(r.text()), Result: r.json(),
+			})
+			return nil
+		}, v.key.Tenant, v.key.ID, run, step)
+	return effects, err
+}
+
+// PutEffect implements [spool.Tx]. An effect that is replaced keeps its place.
+func (t *tx) PutEffect(e spool.Effect) error {
+	if err := t.needThread(); err != nil {
+		return err
+	}
+	return t.write(`INSERT INTO effect (tenant, thread_id, run_id, step, tool_call_id, state, result, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?,
+			(SELECT coalesce(max(ord), 0) + 1 FROM effect WHERE tenant = ? AND thread_id = ? AND run_id = ? AND step = ?))
+		ON CONFLICT (tenant, thread_id, run_id, step, tool_call_id) DO UPDATE SET
+			state = excluded.state, result = excluded.result`,
+		t.key.Tenant, t.key.ID, e.RunID, e.Step, e.ToolCallID, string(e.State), e.Result,
+		t.key.Tenant, t.key.ID, e.RunID, e.Step)
+}

@@ -1,0 +1,179 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, due_at`
+
+func scanJob(r *row) spool.Job {
+	return spool.Job{
+		Tenant: spool.Tenant(r.text()), ThreadID: spool.ThreadID(r.text()), RunID: spool.RunID(r.text()),
+		Key: r.text(), Kind: spool.JobKind(r.text()), Agent: r.text(), Model: r.text(), Segment: r.int(), DueAt: r.time(),
+	}
+}
+
+// Enqueue implements [spool.Tx].
+func (t *tx) Enqueue(j spool.Job) error {
+	due := j.DueAt
+	if due.IsZero() {
+		due = t.now
+	}
+	return t.write("INSERT INTO job ("+jobColumns+`, claimed, token, attempts)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`,
+		t.key.Tenant, t.key.ID, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due)
+}
+
+// CancelJob implements [spool.Tx].
+func (t *tx) CancelJob(key string) error {
+	return t.write("DELETE FROM job WHERE tenant = ? AND key = ? AND key <> ''", t.key.Tenant, key)
+}
+
+// Claim implements [spool.Queue]. It looks first and writes only when there is something
+// to take, so that idle workers cost no transaction.
+func (db *DB) Claim(ctx context.Context, limit int, lease time.Duration) ([]spool.Delivery, time.Time, error) {
+	next, err := db.nextDue(ctx)
+	if err != nil || next.IsZero() || next.After(now(db.clock)) {
+		return nil, next, err
+	}
+	var taken []spool.Delivery
+	err = db.queue(ctx, func(t *tx) error {
+		taken, err = t.claim(max(limit, 0), lease)
+		return err
+	})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if len(taken) > 0 {
+		return taken, time.Time{}, nil
+	}
+	// Somebody else was faster.
+	next, err = db.nextDue(ctx)
+	return nil, next, err
+}
+
+// nextDue returns when the next job becomes due, the zero time for an empty queue.
+func (db *DB) nextDue(ctx context.Context) (due time.Time, err error) {
+	err = db.pool.read(ctx, func(c *conn) error {
+		return c.query("SELECT due_at FROM job ORDER BY due_at LIMIT 1", func(r *row) error {
+			due = r.time()
+			return nil
+		})
+	})
+	return due, err
+}
+
+func (t *tx) claim(limit int, lease time.Duration) ([]spool.Delivery, error) {
+	var taken []spool.Delivery
+	err := t.query("SELECT "+jobColumns+", id, token, attempts FROM job WHERE due_at <= ? ORDER BY due_at, id LIMIT ?",
+		func(r *row) error {
+			taken = append(taken, spool.Delivery{
+				Job: scanJob(r), JobID: r.int64(), Token: r.int64() + 1, Attempt: r.int() + 1,
+			})
+			return nil
+		}, t.now, limit)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range taken {
+		err := t.write("UPDATE job SET due_at = ?, claimed = 1, token = ?, attempts = ? WHERE id = ?",
+			t.now.Add(lease), d.Token, d.Attempt, d.JobID)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return taken, nil
+}
+
+// Extend implements [spool.Queue].
+func (db *DB) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
+	return db.queue(ctx, func(t *tx) error {
+		return t.fenced("UPDATE job SET due_at = ? WHERE id = ? AND token = ? AND tenant = ?",
+			t.now.Add(lease), d.JobID, d.Token, d.Tenant)
+	})
+}
+
+// Ack implements [spool.Queue].
+func (db *DB) Ack(ctx context.Context, d spool.Delivery) error {
+	return db.queue(ctx, func(t *tx) error {
+		return t.fenced("DELETE FROM job WHERE id = ? AND token = ? AND tenant = ?", d.JobID, d.Token, d.Tenant)
+	})
+}
+
+// Release implements [spool.Queue]. It ends the claim: the token is worthless afterwards.
+func (db *DB) Release(ctx context.Context, d spool.Delivery, after time.Duration, refund bool) error {
+	return db.queue(ctx, func(t *tx) error {
+		return t.fenced(`UPDATE job SET due_at = ?, claimed = 0, token = token + 1, attempts = attempts - ?
+			WHERE id = ? AND token = ? AND tenant = ?`,
+			t.now.Add(after), refund, d.JobID, d.Token, d.Tenant)
+	})
+}
+
+// Bury implements [spool.Queue].
+func (db *DB) Bury(ctx context.Context, d spool.Delivery, cause string) error {
+	return db.queue(ctx, func(t *tx) error {
+		err := t.fenced("INSERT INTO job_dead ("+jobColumns+`, id, attempts, cause, died_at, ord)
+			SELECT `+jobColumns+`, id, attempts, ?, ?,
+				coalesce((SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1), 0) + 1
+			FROM job WHERE id = ? AND token = ? AND tenant = ?`,
+			cause, t.now, d.Tenant, d.JobID, d.Token, d.Tenant)
+		if err != nil {
+			return err
+		}
+		return t.write("DELETE FROM job WHERE id = ?", d.JobID)
+	})
+}
+
+// Dead implements [spool.Queue].
+func (db *DB) Dead(ctx context.Context, tenant spool.Tenant, limit int) ([]spool.DeadJob, error) {
+	dead := []spool.DeadJob{}
+	err := db.pool.read(ctx, func(c *conn) error {
+		return c.query("SELECT "+jobColumns+", id, attempts, cause, died_at FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT ?",
+			func(r *row) error {
+				dead = append(dead, spool.DeadJob{
+					Job: scanJob(r), JobID: r.int64(), Attempts: r.int(), Cause: r.text(), DiedAt: r.time(),
+				})
+				return nil
+			}, tenant, bound(limit))
+	})
+	return slices.Clip(dead), err
+}
+
+// Stats implements [spool.Queue]. A claimed job whose lease has lapsed is ready.
+func (db *DB) Stats(ctx context.Context) (s spool.QueueStats, err error) {
+	at := now(db.clock)
+	err = db.pool.read(ctx, func(c *conn) error {
+		return c.query(`SELECT
+				count(*) FILTER (WHERE due_at <= ?),
+				count(*) FILTER (WHERE due_at > ? AND claimed = 0),
+				count(*) FILTER (WHERE due_at > ? AND claimed = 1),
+				(SELECT count(*) FROM job_dead),
+				min(due_at)
+			FROM job`, func(r *row) error {
+			s.Ready, s.Delayed, s.InFlight, s.Dead = r.int(), r.int(), r.int(), r.int()
+			if oldest := r.time(); !oldest.IsZero() && oldest.Before(at) {
+				s.OldestMS = at.Sub(oldest).Milliseconds()
+			}
+			return nil
+		}, at, at, at)
+	})
+	return s, err
+}
+
+// queue runs fn in a transaction that belongs to no thread.
+func (db *DB) queue(ctx context.Context, fn func(t *tx) error) error {
+	return db.writer.do(ctx, spool.ThreadKey{}, 0, fn)
+}
+
+// fenced runs a statement that must change a job, and takes none for a lost claim.
+func (t *tx) fenced(query string, args ...any) error {
+	n, err := t.change(query, args...)
+	if err == nil && n == 0 {
+		err = spool.ErrFenced
+	}
+	return err
+}

@@ -1,0 +1,186 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+const runColumns = `tenant, id, thread_id, parent_id, depth, agent, model, state, stop_reason, error,
+	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
+	input_tokens, cached_input_tokens, output_tokens, total_tokens,
+	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending`
+
+func scanRun(r *row) (spool.Run, error) {
+	run := spool.Run{
+		Tenant: spool.Tenant(r.text()), ID: spool.RunID(r.text()), ThreadID: spool.ThreadID(r.text()),
+		ParentID: spool.RunID(r.text()), Depth: r.int(), Agent: r.text(), Model: r.text(),
+		State: spool.State(r.text()), StopReason: spool.StopReason(r.text()), Error: r.text(),
+		EnqueuedAt: r.time(), StartedAt: r.time(), EndedAt: r.time(),
+		MaxSteps: r.int(), Steps: r.int(), Attempts: r.int(),
+		TokenCount: spool.TokenCount{
+			InputTokens: r.int64(), CachedInputTokens: r.int64(), OutputTokens: r.int64(), TotalTokens: r.int64(),
+		},
+		Segments: r.int(), Deaths: r.int(), Saved: spool.Offset{Fence: r.int64(), N: r.int64()}, StopAt: r.time(),
+	}
+	draft := r.json()
+	run.StartKey, run.SettledAt, run.SettleClaim = r.text(), r.time(), r.time()
+	ending := r.json()
+	if draft != nil {
+		run.Draft = new(spool.Draft)
+		if err := json.Unmarshal(draft, run.Draft); err != nil {
+			return run, spool.Wrap(spool.Internal, "the run's draft cannot be read", err)
+		}
+	}
+	if ending != nil {
+		run.Ending = new(spool.Ending)
+		if err := json.Unmarshal(ending, run.Ending); err != nil {
+			return run, spool.Wrap(spool.Internal, "the run's ending cannot be read", err)
+		}
+	}
+	return run, nil
+}
+
+// oneRun scans the only row of a query into run.
+func oneRun(run *spool.Run, found *bool) func(r *row) error {
+	return func(r *row) (err error) {
+		*found = true
+		*run, err = scanRun(r)
+		return err
+	}
+}
+
+// Run implements [spool.View].
+func (v *view) Run(id spool.RunID) (run spool.Run, err error) {
+	var found bool
+	err = v.query("SELECT "+runColumns+" FROM run WHERE tenant = ? AND id = ? AND thread_id = ?",
+		oneRun(&run, &found), v.key.Tenant, id, v.key.ID)
+	if err == nil && !found {
+		err = errNoRun
+	}
+	return run, err
+}
+
+// Runs implements [spool.View].
+func (v *view) Runs(limit int) ([]spool.Run, error) {
+	runs := []spool.Run{}
+	err := v.query("SELECT "+runColumns+" FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?",
+		func(r *row) error {
+			run, err := scanRun(r)
+			runs = append(runs, run)
+			return err
+		}, v.key.Tenant, v.key.ID, bound(limit))
+	return runs, err
+}
+
+// FindStart implements [spool.Store].
+func (db *DB) FindStart(ctx context.Context, tenant spool.Tenant, startKey string) (run spool.Run, err error) {
+	if startKey == "" {
+		return run, errNoRun
+	}
+	var found bool
+	err = db.pool.read(ctx, func(c *conn) error {
+		return c.query("SELECT "+runColumns+" FROM run WHERE tenant = ? AND start_key = ? AND start_key <> ''",
+			oneRun(&run, &found), tenant, startKey)
+	})
+	if err == nil && !found {
+		err = errNoRun
+	}
+	return run, err
+}
+
+// InsertRun implements [spool.Tx]. It also returns a [spool.Conflict] error when the
+// tenant has a run with the same start key.
+func (t *tx) InsertRun(r spool.Run) error {
+	if err := t.needThread(); err != nil {
+		return err
+	}
+	draft, ending, err := encodeRun(&r)
+	if err != nil {
+		return err
+	}
+	n, err := t.change("INSERT INTO run ("+runColumns+`, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
+		ON CONFLICT DO NOTHING`,
+		t.key.Tenant, r.ID, t.key.ID, r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
+		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
+		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
+		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
+		t.key.Tenant, t.key.ID)
+	if err != nil || n == 1 {
+		return err
+	}
+	return t.whyRefused(r, true)
+}
+
+// whyRefused tells which unique index refused a run: the ids' where it was to be
+// inserted, that of active runs, or else that of start keys.
+func (t *tx) whyRefused(r spool.Run, insert bool) error {
+	var used, active bool
+	err := t.query("SELECT 1 FROM run WHERE tenant = ? AND id = ?", func(*row) error {
+		used = insert
+		return nil
+	}, t.key.Tenant, r.ID)
+	if err != nil || used {
+		return cmp.Or(err, error(spool.ErrRunIDUsed))
+	}
+	err = t.query(`SELECT 1 FROM run WHERE tenant = ? AND thread_id = ? AND id <> ?
+		AND depth = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')`, func(*row) error {
+		active = r.Depth == 0 && r.State.Active()
+		return nil
+	}, t.key.Tenant, t.key.ID, r.ID)
+	if err != nil || active {
+		return cmp.Or(err, error(spool.ErrActiveRun))
+	}
+	return errStartKeyUsed
+}
+
+// UpdateRun implements [spool.Tx].
+func (t *tx) UpdateRun(r spool.Run) error {
+	draft, ending, err := encodeRun(&r)
+	if err != nil {
+		return err
+	}
+	n, err := t.change(`UPDATE run SET parent_id = ?, depth = ?, agent = ?, model = ?, state = ?, stop_reason = ?, error = ?,
+		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
+		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
+		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?, start_key = ?,
+		settled_at = ?, settle_claim = ?, ending = ?
+		WHERE tenant = ? AND id = ? AND thread_id = ?`,
+		r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
+		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
+		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
+		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
+		t.key.Tenant, r.ID, t.key.ID)
+	switch {
+	case isUnique(err):
+		return t.whyRefused(r, false)
+	case err == nil && n == 0:
+		return errNoRun
+	default:
+		return err
+	}
+}
+
+// encodeRun returns the JSON of the fields of a run that have no columns.
+func encodeRun(r *spool.Run) (draft, ending json.RawMessage, err error) {
+	if r.Draft != nil {
+		if draft, err = json.Marshal(r.Draft); err != nil {
+			return nil, nil, spool.Wrap(spool.Invalid, "the run's draft cannot be encoded", err)
+		}
+	}
+	if r.Ending != nil {
+		if ending, err = json.Marshal(r.Ending); err != nil {
+			return nil, nil, spool.Wrap(spool.Invalid, "the run's ending cannot be encoded", err)
+		}
+	}
+	return draft, ending, nil
+}
+
+var (
+	errNoRun        = &spool.Error{Code: spool.NotFound, Message: "run not found"}
+	errStartKeyUsed = &spool.Error{Code: spool.Conflict, Message: "Idempotency key already used"}
+)

@@ -1,0 +1,190 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+const threadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until`
+
+func scanThread(r *row) spool.Thread {
+	return spool.Thread{
+		Tenant: spool.Tenant(r.text()), ID: spool.ThreadID(r.text()), State: spool.State(r.text()),
+		Model: r.text(), Title: r.text(), CreatedAt: r.time(), UpdatedAt: r.time(),
+		RunID: spool.RunID(r.text()), LastSeq: r.int64(), Fence: r.int64(), LeaseUntil: r.time(),
+	}
+}
+
+// Thread implements [spool.View].
+func (v *view) Thread() (spool.Thread, error) {
+	t, found, err := v.readThread()
+	if err == nil && !found {
+		err = errNoThread
+	}
+	return t, err
+}
+
+func (v *view) readThread() (t spool.Thread, found bool, err error) {
+	err = v.query("SELECT "+threadColumns+" FROM thread WHERE tenant = ? AND id = ?", func(r *row) error {
+		t, found = scanThread(r), true
+		return nil
+	}, v.key.Tenant, v.key.ID)
+	return t, found, err
+}
+
+// threadRow is the thread's row as the transaction sees it.
+type threadRow struct {
+	spool.Thread
+	loaded bool
+	exists bool // in the transaction
+	stored bool // in the table
+	dirty  dirt
+}
+
+// dirt says what of a threadRow has to be written.
+type dirt int
+
+const (
+	clean dirt = iota
+	seqDirty
+	allDirty
+)
+
+// load reads the thread's row unless it has been read.
+func (t *tx) load() error {
+	if t.row.loaded {
+		return nil
+	}
+	thread, found, err := t.readThread()
+	if err != nil {
+		return err
+	}
+	t.row = threadRow{Thread: thread, loaded: true, exists: found, stored: found}
+	return nil
+}
+
+// needThread returns a [spool.NotFound] error unless the thread has a row. What belongs
+// to a thread cannot be there without it.
+func (t *tx) needThread() error {
+	_, err := t.Thread()
+	return err
+}
+
+// Thread implements [spool.View].
+func (t *tx) Thread() (spool.Thread, error) {
+	if err := t.load(); err != nil {
+		return spool.Thread{}, err
+	}
+	if !t.row.exists {
+		return spool.Thread{}, errNoThread
+	}
+	return t.row.Thread, nil
+}
+
+// PutThread implements [spool.Tx].
+func (t *tx) PutThread(next spool.Thread) error {
+	if err := t.load(); err != nil {
+		return err
+	}
+	next.Tenant, next.ID = t.key.Tenant, t.key.ID
+	next.LastSeq = t.row.LastSeq
+	next.UpdatedAt = t.now
+	next.LeaseUntil = fromMicros(micros(next.LeaseUntil))
+	switch {
+	case t.row.exists:
+		next.CreatedAt = t.row.CreatedAt
+	case next.CreatedAt.IsZero():
+		next.CreatedAt = t.now
+	default:
+		next.CreatedAt = fromMicros(micros(next.CreatedAt))
+	}
+	t.row.Thread = next
+	t.row.exists, t.row.dirty = true, allDirty
+	return nil
+}
+
+// flush writes the thread's row.
+func (t *tx) flush() error {
+	r := &t.row
+	switch {
+	case r.dirty == clean:
+		return nil
+	case !r.stored:
+		return t.write("INSERT INTO thread ("+threadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil)
+	case r.dirty == seqDirty:
+		return t.write("UPDATE thread SET last_seq = ? WHERE tenant = ? AND id = ?",
+			r.LastSeq, t.key.Tenant, t.key.ID)
+	default:
+		return t.write(`UPDATE thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
+			fence = ?, lease_until = ? WHERE tenant = ? AND id = ?`,
+			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
+			r.Fence, r.LeaseUntil, t.key.Tenant, t.key.ID)
+	}
+}
+
+// threadTables are the tables that have rows of a thread, by thread_id.
+var threadTables = []string{"run", "message", "entry", "park", "effect", "usage", "usage_line", "job", "job_dead"}
+
+// DeleteThread implements [spool.Tx].
+func (t *tx) DeleteThread() error {
+	for _, table := range threadTables {
+		if err := t.write("DELETE FROM "+table+" WHERE tenant = ? AND thread_id = ?", t.key.Tenant, t.key.ID); err != nil {
+			return err
+		}
+	}
+	if err := t.write("DELETE FROM thread WHERE tenant = ? AND id = ?", t.key.Tenant, t.key.ID); err != nil {
+		return err
+	}
+	t.row = threadRow{loaded: true}
+	return nil
+}
+
+// Threads implements [spool.Store].
+func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
+	query := "SELECT " + threadColumns + " FROM thread WHERE tenant = ?"
+	args := []any{tenant}
+	if !q.Before.IsZero() {
+		query += " AND (updated_at, id) < (?, ?)"
+		args = append(args, q.Before, q.BeforeID)
+	}
+	query += " ORDER BY updated_at DESC, id DESC LIMIT ?"
+	args = append(args, bound(q.Limit))
+
+	threads := []spool.Thread{}
+	err := db.pool.read(ctx, func(c *conn) error {
+		return c.query(query, func(r *row) error {
+			threads = append(threads, scanThread(r))
+			return nil
+		}, args...)
+	})
+	return threads, err
+}
+
+// Stranded implements [spool.Store].
+func (db *DB) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey, error) {
+	var keys []spool.ThreadKey
+	err := db.pool.read(ctx, func(c *conn) error {
+		return c.query(`SELECT tenant, id FROM thread
+			WHERE state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND lease_until <= ? AND NOT EXISTS (
+				SELECT 1 FROM job WHERE job.tenant = thread.tenant AND job.thread_id = thread.id
+					AND job.run_id = thread.run_id)
+			ORDER BY lease_until LIMIT ?`, func(r *row) error {
+			keys = append(keys, spool.ThreadKey{Tenant: spool.Tenant(r.text()), ID: spool.ThreadID(r.text())})
+			return nil
+		}, now(db.clock), bound(limit))
+	})
+	return keys, err
+}
+
+// bound returns a limit in the form in which SQLite takes it: below zero there is none.
+func bound(n int) int {
+	if n <= 0 {
+		return -1
+	}
+	return n
+}
+
+var errNoThread = &spool.Error{Code: spool.NotFound, Message: "thread not found"}
