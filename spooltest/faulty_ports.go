@@ -1,0 +1,203 @@
+package spooltest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// errRerun rolls back the first run of an update that is to run twice.
+var errRerun = errors.New("run again")
+
+type faultyStore struct{ f *Faulty }
+
+func (s faultyStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	return s.f.call(ctx, "Store.Update", key.String(), func(kind FaultKind) error {
+		if kind == Rerun {
+			err := s.f.behind.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+				if err := fn(tx); err != nil {
+					return err
+				}
+				return errRerun
+			})
+			if !errors.Is(err, errRerun) {
+				return err
+			}
+		}
+		return s.f.behind.Store.Update(ctx, key, fence, fn)
+	})
+}
+
+func (s faultyStore) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+	return s.f.call(ctx, "Store.View", key.String(), func(FaultKind) error {
+		return s.f.behind.Store.View(ctx, key, fn)
+	})
+}
+
+func (s faultyStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
+	return ask(ctx, s.f, "Store.Threads", string(tenant), func() ([]spool.Thread, error) {
+		return s.f.behind.Store.Threads(ctx, tenant, q)
+	})
+}
+
+func (s faultyStore) FindStart(ctx context.Context, tenant spool.Tenant, startKey string) (spool.Run, error) {
+	return ask(ctx, s.f, "Store.FindStart", startKey, func() (spool.Run, error) {
+		return s.f.behind.Store.FindStart(ctx, tenant, startKey)
+	})
+}
+
+func (s faultyStore) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey, error) {
+	return ask(ctx, s.f, "Store.Stranded", "", func() ([]spool.ThreadKey, error) {
+		return s.f.behind.Store.Stranded(ctx, limit)
+	})
+}
+
+func (s faultyStore) Close() error { return s.f.behind.Store.Close() }
+
+type faultyQueue struct{ f *Faulty }
+
+func (q faultyQueue) Claim(ctx context.Context, limit int, lease time.Duration) ([]spool.Delivery, time.Time, error) {
+	var taken []spool.Delivery
+	var next time.Time
+	err := q.f.call(ctx, "Queue.Claim", "", func(kind FaultKind) (err error) {
+		late := q.f.takeLate(limit)
+		if len(late) < limit {
+			taken, next, err = q.f.behind.Queue.Claim(ctx, limit-len(late), lease)
+		}
+		if err != nil {
+			q.f.putLate(late)
+			return err
+		}
+		if kind == Duplicate || kind == Delay {
+			q.f.putLate(taken)
+		}
+		if kind == Delay {
+			taken = nil
+		}
+		taken = append(late, taken...)
+		return nil
+	})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return taken, next, nil
+}
+
+// takeLate returns up to limit of the deliveries that are late.
+func (f *Faulty) takeLate(limit int) []spool.Delivery {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := min(len(f.late), max(limit, 0))
+	late := f.late[:n:n]
+	f.late = f.late[n:]
+	return late
+}
+
+func (f *Faulty) putLate(deliveries []spool.Delivery) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.late = append(f.late, deliveries...)
+}
+
+func (q faultyQueue) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
+	return q.f.call(ctx, "Queue.Extend", string(d.RunID), func(FaultKind) error {
+		return q.f.behind.Queue.Extend(ctx, d, lease)
+	})
+}
+
+func (q faultyQueue) Ack(ctx context.Context, d spool.Delivery) error {
+	return q.f.call(ctx, "Queue.Ack", string(d.RunID), func(FaultKind) error {
+		return q.f.behind.Queue.Ack(ctx, d)
+	})
+}
+
+func (q faultyQueue) Release(ctx context.Context, d spool.Delivery, after time.Duration, refund bool) error {
+	return q.f.call(ctx, "Queue.Release", string(d.RunID), func(FaultKind) error {
+		return q.f.behind.Queue.Release(ctx, d, after, refund)
+	})
+}
+
+func (q faultyQueue) Bury(ctx context.Context, d spool.Delivery, cause string) error {
+	return q.f.call(ctx, "Queue.Bury", string(d.RunID), func(FaultKind) error {
+		return q.f.behind.Queue.Bury(ctx, d, cause)
+	})
+}
+
+func (q faultyQueue) Dead(ctx context.Context, tenant spool.Tenant, limit int) ([]spool.DeadJob, error) {
+	return ask(ctx, q.f, "Queue.Dead", string(tenant), func() ([]spool.DeadJob, error) {
+		return q.f.behind.Queue.Dead(ctx, tenant, limit)
+	})
+}
+
+func (q faultyQueue) Stats(ctx context.Context) (spool.QueueStats, error) {
+	return ask(ctx, q.f, "Queue.Stats", "", func() (spool.QueueStats, error) {
+		return q.f.behind.Queue.Stats(ctx)
+	})
+}
+
+type faultyStreams struct{ f *Faulty }
+
+func (s faultyStreams) Open(ctx context.Context, key spool.StreamKey) error {
+	return s.f.call(ctx, "Streams.Open", string(key.ID), func(FaultKind) error {
+		return s.f.behind.Streams.Open(ctx, key)
+	})
+}
+
+func (s faultyStreams) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+	return s.f.call(ctx, "Streams.Append", string(key.ID), func(FaultKind) error {
+		return s.f.behind.Streams.Append(ctx, key, items)
+	})
+}
+
+func (s faultyStreams) Read(
+	ctx context.Context, key spool.StreamKey, after spool.Offset, limit int,
+) (spool.StreamPage, error) {
+	return ask(ctx, s.f, "Streams.Read", string(key.ID), func() (spool.StreamPage, error) {
+		return s.f.behind.Streams.Read(ctx, key, after, limit)
+	})
+}
+
+func (s faultyStreams) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+	return s.f.call(ctx, "Streams.Close", string(key.ID), func(FaultKind) error {
+		return s.f.behind.Streams.Close(ctx, key, end, grace)
+	})
+}
+
+func (s faultyStreams) Delete(ctx context.Context, thread spool.ThreadKey) error {
+	return s.f.call(ctx, "Streams.Delete", thread.String(), func(FaultKind) error {
+		return s.f.behind.Streams.Delete(ctx, thread)
+	})
+}
+
+type faultyBus struct{ f *Faulty }
+
+func (b faultyBus) Wake(topic spool.ThreadKey, kind spool.WakeKind) {
+	if !b.f.silent() {
+		b.f.behind.Bus.Wake(topic, kind)
+	}
+}
+
+// Subscribe loses wake-ups on their way in, too, such as those of another process.
+func (b faultyBus) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func(spool.WakeKind)) (func(), error) {
+	return b.f.behind.Bus.Subscribe(ctx, topic, func(kind spool.WakeKind) {
+		if !b.f.silent() {
+			fn(kind)
+		}
+	})
+}
+
+// ask is [Faulty.call] for a call that has a result, which is zero when it fails.
+func ask[T any](ctx context.Context, f *Faulty, name, subject string, do func() (T, error)) (T, error) {
+	var result T
+	err := f.call(ctx, name, subject, func(FaultKind) (err error) {
+		result, err = do()
+		return err
+	})
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return result, nil
+}

@@ -1,0 +1,263 @@
+package spooltest_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var faultyKey = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+
+// touch makes the thread, or adds an entry to its record.
+func touch(ctx context.Context, s spool.Store) error {
+	return s.Update(ctx, faultyKey, 0, func(tx spool.Tx) error {
+		if _, err := tx.Thread(); spool.CodeOf(err) == spool.NotFound {
+			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+				return err
+			}
+		}
+		return tx.AppendEntries(spool.NewEntry(spool.EntryRunRefused, "", spool.RunRefused{}))
+	})
+}
+
+// touched returns how many entries there are.
+func touched(t *testing.T, s spool.Store) int {
+	t.Helper()
+	n := 0
+	err := s.View(t.Context(), faultyKey, func(v spool.View) error {
+		entries, err := v.Entries(spool.EntryQuery{})
+		n = len(entries)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestFaultyUpdate(t *testing.T) {
+	t.Parallel()
+
+	for _, test := range []struct {
+		kind   spooltest.FaultKind
+		code   spool.Code
+		before int // how often the second of three updates happened when it returned
+		after  int // how often all of them did
+	}{
+		{0, "", 2, 3},
+		{spooltest.FailBefore, spool.Unavailable, 1, 2},
+		{spooltest.FailAfter, spool.Unavailable, 2, 3},
+		{spooltest.CrashBefore, spool.Unavailable, 1, 1},
+		{spooltest.CrashAfter, spool.Unavailable, 2, 2},
+		{spooltest.Rerun, "", 2, 3},
+	} {
+		t.Run(test.kind.String(), func(t *testing.T) {
+			t.Parallel()
+
+			behind := spooltest.NewMemory(nil)
+			f := spooltest.NewFaulty(behind)
+			f.Plan(spooltest.Fault{Call: 2, Kind: test.kind})
+			store := f.Backend().Store
+			if err := touch(t.Context(), store); err != nil {
+				t.Fatal(err)
+			}
+			if err := touch(t.Context(), store); spool.CodeOf(err) != test.code {
+				t.Errorf("the second update returned %v, want code %q", err, test.code)
+			}
+			if got := touched(t, behind.Store); got != test.before {
+				t.Errorf("%d updates happened, want %d", got, test.before)
+			}
+			err := touch(t.Context(), store)
+			if got := touched(t, behind.Store); got != test.after {
+				t.Errorf("%d updates happened in the end, want %d", got, test.after)
+			}
+			crashed := test.kind == spooltest.CrashBefore || test.kind == spooltest.CrashAfter
+			if crashed != (err != nil) || crashed != isClosed(f.Crashed()) {
+				t.Errorf("after it an update returned %v, crashed %v", err, isClosed(f.Crashed()))
+			}
+		})
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestFaultyOwnErrors(t *testing.T) {
+	t.Parallel()
+
+	f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+	boom := errors.New("boom")
+	for _, kind := range []spooltest.FaultKind{spooltest.FailAfter, spooltest.Rerun} {
+		f.Plan(spooltest.Fault{Call: f.Calls() + 1, Kind: kind})
+		err := f.Backend().Store.Update(t.Context(), faultyKey, 0, func(spool.Tx) error { return boom })
+		if !errors.Is(err, boom) {
+			t.Errorf("%v: the update returned %v, want the function's error", kind, err)
+		}
+	}
+}
+
+func TestFaultyHang(t *testing.T) {
+	t.Parallel()
+
+	behind := spooltest.NewMemory(nil)
+	f := spooltest.NewFaulty(behind)
+	f.Plan(spooltest.Fault{Call: 1, Kind: spooltest.Hang})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := touch(ctx, f.Backend().Store); spool.CodeOf(err) != spool.Canceled {
+		t.Errorf("the call returned %v, want %q", err, spool.Canceled)
+	}
+	if touched(t, behind.Store) != 0 {
+		t.Error("the call happened")
+	}
+}
+
+// Every call of every port is counted, named and can fail.
+func TestFaultyEveryCall(t *testing.T) {
+	t.Parallel()
+
+	want := []string{
+		"Store.Update default/t", "Store.View default/t", "Store.Threads default", "Store.FindStart k", "Store.Stranded",
+		"Queue.Claim", "Queue.Extend r", "Queue.Ack r", "Queue.Release r", "Queue.Bury r", "Queue.Dead default", "Queue.Stats",
+		"Streams.Open r:1", "Streams.Append r:1", "Streams.Read r:1", "Streams.Close r:1", "Streams.Delete default/t",
+	}
+	for n := range want {
+		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f.Plan(spooltest.Fault{Call: n + 1, Kind: spooltest.FailBefore})
+		codes := everyCall(t.Context(), f.Backend())
+		if got := f.Log(); !slices.Equal(got, want) || f.Calls() != len(want) {
+			t.Fatalf("log is %q, want %q", got, want)
+		}
+		for i, code := range codes {
+			if (code == spool.Unavailable) != (i == n) {
+				t.Errorf("with call %d planned to fail, %s returned %q", n+1, want[i], code)
+			}
+		}
+	}
+}
+
+func everyCall(ctx context.Context, b spool.Backend) []spool.Code {
+	d := spool.Delivery{Job: spool.Job{RunID: "r"}}
+	key := spool.StreamKey{Thread: faultyKey, ID: "r:1"}
+	second := func(_ any, err error) error { return err }
+	errs := []error{
+		touch(ctx, b.Store),
+		b.Store.View(ctx, faultyKey, func(spool.View) error { return nil }),
+		second(b.Store.Threads(ctx, spool.DefaultTenant, spool.ThreadQuery{})),
+		second(b.Store.FindStart(ctx, spool.DefaultTenant, "k")),
+		second(b.Store.Stranded(ctx, 0)),
+	}
+	_, _, claimErr := b.Queue.Claim(ctx, 1, time.Minute)
+	errs = append(errs, claimErr,
+		b.Queue.Extend(ctx, d, time.Minute), b.Queue.Ack(ctx, d), b.Queue.Release(ctx, d, 0, false), b.Queue.Bury(ctx, d, ""),
+		second(b.Queue.Dead(ctx, spool.DefaultTenant, 0)), second(b.Queue.Stats(ctx)),
+		b.Streams.Open(ctx, key), b.Streams.Append(ctx, key, nil), second(b.Streams.Read(ctx, key, spool.Offset{}, 0)),
+		b.Streams.Close(ctx, key, spool.Item{}, 0), b.Streams.Delete(ctx, faultyKey),
+	)
+	codes := make([]spool.Code, len(errs))
+	for i, err := range errs {
+		codes[i] = spool.CodeOf(err)
+	}
+	return codes
+}
+
+func TestFaultyOn(t *testing.T) {
+	t.Parallel()
+
+	f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+	f.Plan(
+		spooltest.Fault{On: "Store.Update", Call: 2, Kind: spooltest.FailBefore},
+		spooltest.Fault{On: "Queue", Call: 1, Kind: spooltest.FailBefore},
+	)
+	b := f.Backend()
+	if err := touch(t.Context(), b.Store); err != nil {
+		t.Error(err)
+	}
+	if touched(t, b.Store) != 1 {
+		t.Error("a view failed")
+	}
+	if err := touch(t.Context(), b.Store); err == nil {
+		t.Error("the second update did not fail")
+	}
+	if _, err := b.Queue.Stats(t.Context()); err == nil {
+		t.Error("the first call of the queue did not fail")
+	}
+}
+
+func TestFaultyDeliveries(t *testing.T) {
+	t.Parallel()
+
+	for _, test := range []struct {
+		kind          spooltest.FaultKind
+		first, second int
+	}{
+		{0, 1, 0}, {spooltest.Duplicate, 1, 1}, {spooltest.Delay, 0, 1},
+	} {
+		t.Run(test.kind.String(), func(t *testing.T) {
+			t.Parallel()
+
+			f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+			f.Plan(spooltest.Fault{On: "Queue.Claim", Call: 1, Kind: test.kind})
+			b := f.Backend()
+			err := b.Store.Update(t.Context(), faultyKey, 0, func(tx spool.Tx) error {
+				return tx.Enqueue(spool.Job{Tenant: faultyKey.Tenant, ThreadID: faultyKey.ID, RunID: "r"})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []int{test.first, test.second, 0} {
+				taken, _, err := b.Queue.Claim(t.Context(), 1, time.Minute)
+				if err != nil || len(taken) != want {
+					t.Errorf("claim %d returned %v, %v, want %d deliveries", i+1, taken, err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestFaultyWakes(t *testing.T) {
+	t.Parallel()
+
+	f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+	bus, woken := f.Backend().Bus, 0
+	stop, err := bus.Subscribe(t.Context(), faultyKey, func(spool.WakeKind) { woken++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	bus.Wake(faultyKey, spool.WakeRecord)
+	f.DropWakes(true)
+	bus.Wake(faultyKey, spool.WakeRecord)
+	f.DropWakes(false)
+	bus.Wake(faultyKey, spool.WakeRecord)
+	if woken != 2 {
+		t.Errorf("woken %d times, want 2", woken)
+	}
+}
+
+// Without a plan the wrapper changes nothing.
+func TestFaultyKeepsContract(t *testing.T) {
+	t.Parallel()
+
+	t.Run("Streams", func(t *testing.T) {
+		t.Parallel()
+		spooltest.TestStreams(t, func(*testing.T) spool.Streams {
+			return spooltest.NewFaulty(spool.Backend{}).Backend().Streams
+		})
+	})
+	t.Run("Bus", func(t *testing.T) {
+		t.Parallel()
+		spooltest.TestBus(t, func(*testing.T) spool.Bus { return spooltest.NewFaulty(spool.Backend{}).Backend().Bus })
+	})
+}

@@ -1,0 +1,242 @@
+package spooltest
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/spoolhq/spool"
+)
+
+// Turn is one answer of a [Model]. Its pieces are yielded in the order of its fields.
+type Turn struct {
+	// Before runs before the first piece, to do what comes in between or to wait. An
+	// error is the answer's. Nil: nothing.
+	Before func(ctx context.Context) error
+	// Reasoning are the deltas of a block of reasoning, Provider what closes it. With
+	// neither there is no block.
+	Reasoning []string
+	Provider  []byte
+	// Text are the deltas of the text.
+	Text []string
+	// Gate holds the answer open behind the text until it is closed or sends. Nil: it
+	// is not held.
+	Gate <-chan struct{}
+	// Calls are the tool calls.
+	Calls []Call
+	// Usage is told before the end, and again by the end.
+	Usage spool.Usage
+	// Err ends the answer in place of a finish. Nil: the answer finishes.
+	Err error
+	// Cut ends the answer with neither, as no model should.
+	Cut bool
+	// FinishReason defaults to [spool.FinishToolCalls] with calls, else to
+	// [spool.FinishStop].
+	FinishReason spool.FinishReason
+	// ModelID is the name that the provider has for the model. Defaults to "scripted-1".
+	ModelID string
+}
+
+// Call is a tool call of a [Turn].
+type Call struct {
+	ID   spool.ToolCallID
+	Name string
+	// Args is the text of the arguments. Defaults to "{}".
+	Args string
+}
+
+// Say returns a turn that streams the text in the given pieces.
+func Say(deltas ...string) Turn { return Turn{Text: deltas} }
+
+// Use returns a turn that calls tools.
+func Use(calls ...Call) Turn { return Turn{Calls: calls} }
+
+// Tokens returns the usage of a prompt and an answer of these lengths.
+func Tokens(input, output int64) spool.Usage { return spool.Usage{Input: &input, Output: &output} }
+
+// StepOf returns how many answers there are behind the last user turn of the request,
+// which is the place in its run of the step that it asks for, from 0. A repeated step
+// has the same place.
+func StepOf(r spool.ModelRequest) int {
+	n := 0
+	for _, m := range slices.Backward(r.Messages) {
+		switch m.Role {
+		case spool.RoleUser:
+			return n
+		case spool.RoleAssistant:
+			n++
+		default:
+		}
+	}
+	return n
+}
+
+// Model is a [spool.Model] that answers as the test says, and remembers what it was
+// asked.
+type Model struct {
+	answer func(ctx context.Context, r spool.ModelRequest, asked int) Turn
+
+	mu       sync.Mutex
+	requests []spool.ModelRequest
+}
+
+var _ spool.Model = (*Model)(nil)
+
+// NewModel returns a model that gives one turn after the other, whatever it is asked. A
+// request for which there is no turn left fails for good.
+func NewModel(turns ...Turn) *Model {
+	return &Model{answer: func(_ context.Context, _ spool.ModelRequest, asked int) Turn {
+		return pick(turns, asked)
+	}}
+}
+
+// NewReplayModel returns a model that gives each run the same turns: the one for a
+// request is found by [StepOf]. A step that is repeated after a crash gets the same
+// answer again.
+func NewReplayModel(turns ...Turn) *Model {
+	return NewModelFunc(func(_ context.Context, r spool.ModelRequest) Turn { return pick(turns, StepOf(r)) })
+}
+
+// NewModelFunc returns a model that gives the turn which fn chooses. fn is called by
+// several goroutines at once.
+func NewModelFunc(fn func(ctx context.Context, r spool.ModelRequest) Turn) *Model {
+	return &Model{answer: func(ctx context.Context, r spool.ModelRequest, _ int) Turn { return fn(ctx, r) }}
+}
+
+func pick(turns []Turn, at int) Turn {
+	if at >= len(turns) {
+		return Turn{Err: &spool.ModelError{Status: 400, Message: "the script has no turn left"}}
+	}
+	return turns[at]
+}
+
+// Stream yields the turn that is due. It looks at ctx before each event and while it
+// waits at a gate.
+func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
+	return func(yield func(spool.ModelEvent, error) bool) {
+		turn := m.answer(ctx, r, m.remember(r))
+		if turn.Before != nil {
+			if err := turn.Before(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+		for event, err := range turn.events(ctx) {
+			if ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return
+			}
+			if !yield(event, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Requests returns what the model was asked so far.
+func (m *Model) Requests() []spool.ModelRequest {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.requests)
+}
+
+// Asked returns how many requests there were.
+func (m *Model) Asked() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.requests)
+}
+
+// remember returns how many requests came before this one.
+func (m *Model) remember(r spool.ModelRequest) int {
+	r.Messages = slices.Clone(r.Messages)
+	for i := range r.Messages {
+		r.Messages[i] = cloneMessage(r.Messages[i])
+	}
+	r.Tools = slices.Clone(r.Tools)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, r)
+	return len(m.requests) - 1
+}
+
+// events yields the turn's pieces. An error is the last of them.
+func (t Turn) events(ctx context.Context) iter.Seq2[spool.ModelEvent, error] {
+	return func(yield func(spool.ModelEvent, error) bool) {
+		for _, event := range t.spoken() {
+			if !yield(event, nil) {
+				return
+			}
+		}
+		if t.Gate != nil {
+			select {
+			case <-t.Gate:
+			case <-ctx.Done():
+				yield(nil, ctx.Err())
+				return
+			}
+		}
+		for _, event := range t.called() {
+			if !yield(event, nil) {
+				return
+			}
+		}
+		switch {
+		case t.Err != nil:
+			yield(nil, t.Err)
+		case !t.Cut:
+			yield(t.finish(), nil)
+		}
+	}
+}
+
+func (t Turn) spoken() []spool.ModelEvent {
+	var all []spool.ModelEvent
+	for _, delta := range t.Reasoning {
+		all = append(all, spool.ReasoningDelta{Text: delta})
+	}
+	if len(t.Reasoning) > 0 || t.Provider != nil {
+		all = append(all, spool.ReasoningEnd{Provider: t.Provider})
+	}
+	for _, delta := range t.Text {
+		all = append(all, spool.TextDelta{Text: delta})
+	}
+	return all
+}
+
+// called cuts the arguments of each call in two, as providers do anywhere.
+func (t Turn) called() []spool.ModelEvent {
+	var all []spool.ModelEvent
+	for _, call := range t.Calls {
+		args := call.Args
+		if args == "" {
+			args = "{}"
+		}
+		half := len(args) / 2
+		all = append(all,
+			spool.ToolCallStart{ID: call.ID, Name: call.Name},
+			spool.ToolCallDelta{ID: call.ID, Args: args[:half]},
+			spool.ToolCallDelta{ID: call.ID, Args: args[half:]},
+			spool.ToolCallEnd{ID: call.ID, Name: call.Name, Args: args},
+		)
+	}
+	if t.Usage != (spool.Usage{}) {
+		all = append(all, spool.UsageSeen{Usage: t.Usage})
+	}
+	return all
+}
+
+func (t Turn) finish() spool.Finish {
+	end := spool.Finish{Reason: t.FinishReason, Usage: t.Usage, ModelID: t.ModelID}
+	if end.Reason == "" {
+		end.Reason = spool.FinishStop
+		if len(t.Calls) > 0 {
+			end.Reason = spool.FinishToolCalls
+		}
+	}
+	if end.ModelID == "" {
+		end.ModelID = "scripted-1"
+	}
+	return end
+}
