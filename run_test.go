@@ -1,0 +1,82 @@
+package spool_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+func TestRunStream(t *testing.T) {
+	t.Parallel()
+
+	if id := (spool.Run{ID: "r1"}).Stream(); id != "" {
+		t.Errorf("a run that nobody has picked up has stream %q", id)
+	}
+	if id := (spool.Run{ID: "r1", Segments: 2}).Stream(); id != "r1:2" {
+		t.Errorf("stream is %q", id)
+	}
+}
+
+// TestRunHidesWhatIsOurs keeps the engine's own fields off the wire.
+func TestRunHidesWhatIsOurs(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	b, err := json.Marshal(spool.Run{
+		Tenant: "acme", ID: "r1", ThreadID: "t1", State: spool.Running, StartedAt: now,
+		Segments: 2, Deaths: 1, Saved: spool.Offset{Fence: 1, N: 1}, StopAt: now, Draft: new(spool.Draft),
+		StartKey: "k", SettledAt: now, SettleClaim: now, Ending: new(spool.Ending),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"id":"r1","threadId":"t1","depth":0,"agent":"","model":"","state":"RUNNING","startedAt":"2026-11-21T09:30:00Z",` +
+		`"steps":0,"attempts":0,"inputTokens":0,"cachedInputTokens":0,"outputTokens":0,"totalTokens":0}`
+	if string(b) != want {
+		t.Errorf("written as\n%s, want\n%s", b, want)
+	}
+}
+
+func TestThreadLeased(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	for want, until := range map[bool]time.Time{true: now.Add(time.Nanosecond), false: now} {
+		if got := (spool.Thread{LeaseUntil: until}).Leased(now); got != want {
+			t.Errorf("leased until %v: %v", until, got)
+		}
+	}
+	if (spool.Thread{}).Leased(now) {
+		t.Error("a thread that nobody has claimed is leased")
+	}
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+
+	call := spool.ToolCall{RunID: "r1", Step: 3, ID: "call_1"}
+	if got := call.IdempotencyKey(); got != "r1/3/call_1" {
+		t.Errorf("key is %q", got)
+	}
+}
+
+func TestUsageCount(t *testing.T) {
+	t.Parallel()
+
+	n := func(v int64) *int64 { return &v }
+	got := spool.Usage{Input: n(120), CacheRead: n(100), CacheWrite: n(5), Output: n(30), Reasoning: n(10)}.Count()
+	want := spool.TokenCount{InputTokens: 120, CachedInputTokens: 100, OutputTokens: 30, TotalTokens: 150}
+	if got != want {
+		t.Errorf("count is %+v, want %+v", got, want)
+	}
+	if (spool.Usage{}).Count() != (spool.TokenCount{}) {
+		t.Error("what was not reported counts")
+	}
+	sum := want
+	sum.Add(want)
+	if sum != (spool.TokenCount{InputTokens: 240, CachedInputTokens: 200, OutputTokens: 60, TotalTokens: 300}) {
+		t.Errorf("sum is %+v", sum)
+	}
+}
