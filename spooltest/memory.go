@@ -122,7 +122,7 @@ func (s memoryStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.T
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var found []spool.Thread
+	found := []spool.Thread{}
 	for key, data := range s.threads {
 		if key.Tenant == tenant && listed(*data.thread, q) {
 			found = append(found, *data.thread)
@@ -167,7 +167,7 @@ func (s memoryStore) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey
 		tickets[runKey{j.Tenant, j.RunID}] = true
 	}
 	now := s.now()
-	var found []spool.ThreadKey
+	found := []spool.ThreadKey{}
 	for key, data := range s.threads {
 		t := data.thread
 		if t.State.Active() && !t.Leased(now) && !tickets[runKey{key.Tenant, t.RunID}] {

@@ -41,7 +41,7 @@ func cloneEntry(e spool.Entry) spool.Entry {
 }
 
 func clonePark(p spool.Park) spool.Park {
-	p.Args = slices.Clone(p.Args)
+	p.Args, p.Shown = slices.Clone(p.Args), slices.Clone(p.Shown)
 	if p.Answer != nil {
 		answer := *p.Answer
 		answer.Payload = slices.Clone(answer.Payload)

@@ -98,7 +98,7 @@ func (q memoryQueue) Dead(ctx context.Context, tenant spool.Tenant, limit int) (
 	}
 	q.mu.RLock()
 	defer q.mu.RUnlock()
-	var found []spool.DeadJob
+	found := []spool.DeadJob{}
 	for _, d := range slices.Backward(q.dead) {
 		if d.Tenant == tenant {
 			found = append(found, d)

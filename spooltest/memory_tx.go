@@ -204,8 +204,9 @@ func (tx *memoryTx) AddUsage(row spool.UsageRow) error {
 	return nil
 }
 
-// Enqueue adds a job at the commit.
+// Enqueue adds a job of the thread at the commit.
 func (tx *memoryTx) Enqueue(j spool.Job) error {
+	j.Tenant, j.ThreadID = tx.key.Tenant, tx.key.ID
 	now := tx.now
 	tx.jobs = append(tx.jobs, func(m *memory) { m.addJob(j, now) })
 	return nil
@@ -214,7 +215,7 @@ func (tx *memoryTx) Enqueue(j spool.Job) error {
 // CancelJob removes a job at the commit.
 func (tx *memoryTx) CancelJob(key string) error {
 	tenant := tx.key.Tenant
-	tx.jobs = append(tx.jobs, func(m *memory) {
+	tx.jobs = append(tx.jobs, func(m *memory) { // no job is found by an empty key
 		if id, ok := m.jobKeys[jobKey{tenant, key}]; ok {
 			m.dropJob(id)
 		}

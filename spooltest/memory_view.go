@@ -99,7 +99,7 @@ func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	if at := v.data.messageAt(q.Before); at >= 0 {
 		to = max(at, from)
 	}
-	var found []spool.Message
+	found := []spool.Message{}
 	for _, m := range v.data.messages[from:to] {
 		if m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) {
 			found = append(found, cloneMessage(m))
@@ -118,7 +118,7 @@ func (v *memoryView) Message(id spool.MessageID) (spool.Message, error) {
 
 // Entries returns record entries by seq.
 func (v *memoryView) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
-	var found []spool.Entry
+	found := []spool.Entry{}
 	for _, e := range v.data.entries {
 		if e.Seq > q.After && (q.Run == "" || e.RunID == q.Run) && (q.Type == "" || e.Type == q.Type) {
 			found = append(found, cloneEntry(e))
@@ -132,7 +132,7 @@ func (v *memoryView) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 
 // Parks returns the parks of a run.
 func (v *memoryView) Parks(run spool.RunID) ([]spool.Park, error) {
-	var found []spool.Park
+	found := []spool.Park{}
 	for _, p := range v.data.parks {
 		if p.RunID == run {
 			found = append(found, clonePark(p))
@@ -143,7 +143,7 @@ func (v *memoryView) Parks(run spool.RunID) ([]spool.Park, error) {
 
 // Effects returns the effects of a step.
 func (v *memoryView) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
-	var found []spool.Effect
+	found := []spool.Effect{}
 	for _, e := range v.data.effects {
 		if e.RunID == run && e.Step == step {
 			found = append(found, cloneEffect(e))
@@ -158,7 +158,7 @@ func (v *memoryView) Usage() ([]spool.UsageLine, spool.UsageRow, error) {
 		agentID               spool.AgentID
 		agent, model, modelID string
 	}
-	var lines []spool.UsageLine
+	lines := []spool.UsageLine{}
 	var newest spool.UsageRow
 	at := make(map[pair]int)
 	for _, row := range v.data.usage {

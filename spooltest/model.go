@@ -75,6 +75,10 @@ func StepOf(r spool.ModelRequest) int {
 // Model is a [spool.Model] that answers as the test says, and remembers what it was
 // asked.
 type Model struct {
+	// Window is what ContextWindow returns. It must not be changed while the model is in
+	// use. Zero: not known.
+	Window int
+
 	answer func(ctx context.Context, r spool.ModelRequest, asked int) Turn
 
 	mu       sync.Mutex
@@ -133,6 +137,9 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 		}
 	}
 }
+
+// ContextWindow returns the model's Window.
+func (m *Model) ContextWindow() int { return m.Window }
 
 // Requests returns what the model was asked so far.
 func (m *Model) Requests() []spool.ModelRequest {

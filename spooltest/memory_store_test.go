@@ -1,0 +1,328 @@
+package spooltest_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+func update(t *testing.T, b spool.Backend, id spool.ThreadID, fn func(tx spool.Tx) error) {
+	t.Helper()
+	if err := b.Store.Update(t.Context(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}, 0, fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func view(t *testing.T, b spool.Backend, id spool.ThreadID, fn func(v spool.View) error) {
+	t.Helper()
+	if err := b.Store.View(t.Context(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}, fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// everything writes one of each thing.
+func everything(run spool.RunID) func(tx spool.Tx) error {
+	return func(tx spool.Tx) error {
+		return errors.Join(
+			tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}),
+			tx.InsertRun(spool.Run{ID: run, State: spool.Queued, StartKey: string("key-" + run)}),
+			tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, run, nil)),
+			tx.AppendMessages(&spool.Message{ID: "m-" + spool.MessageID(run), Role: spool.RoleUser}),
+			tx.PutPark(spool.Park{RunID: run, ToolCallID: "c"}),
+			tx.PutEffect(spool.Effect{RunID: run, Step: 1, ToolCallID: "c"}),
+			tx.AddUsage(spool.UsageRow{RunID: run, Model: "m", Usage: spooltest.Tokens(1, 2)}),
+			tx.Enqueue(spool.Job{RunID: run, Key: string(run)}),
+		)
+	}
+}
+
+// tally counts what a thread has of everything, jobs included.
+func tally(t *testing.T, b spool.Backend, id spool.ThreadID) string {
+	t.Helper()
+	var out string
+	view(t, b, id, func(v spool.View) error {
+		runs, err1 := v.Runs(0)
+		entries, err2 := v.Entries(spool.EntryQuery{})
+		messages, err3 := v.Messages(spool.MessageQuery{})
+		parks, err4 := v.Parks("r")
+		effects, err5 := v.Effects("r", 1)
+		lines, _, err6 := v.Usage()
+		out = fmt.Sprint(len(runs), len(entries), len(messages), len(parks), len(effects), len(lines))
+		return errors.Join(err1, err2, err3, err4, err5, err6)
+	})
+	stats, err := b.Queue.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out + fmt.Sprint(" ", stats.Ready)
+}
+
+func TestMemoryRollback(t *testing.T) {
+	t.Parallel()
+
+	b, boom := spooltest.NewMemory(nil), errors.New("boom")
+	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+	fail := func() {
+		t.Helper()
+		err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
+			return errors.Join(tx.DeleteThread(), everything("r")(tx), boom)
+		})
+		if !errors.Is(err, boom) {
+			t.Fatal(err)
+		}
+	}
+	fail()
+	if got, want := tally(t, b, "t"), "0 0 0 0 0 0 0"; got != want {
+		t.Errorf("after a rollback there is %s, want %s", got, want)
+	}
+	update(t, b, "t", everything("r"))
+	fail()
+	if got, want := tally(t, b, "t"), "1 1 1 1 1 1 1"; got != want {
+		t.Errorf("after a commit and a rollback there is %s, want %s", got, want)
+	}
+	update(t, b, "t", func(tx spool.Tx) error { return tx.DeleteThread() })
+	if got, want := tally(t, b, "t"), "0 0 0 0 0 0 0"; got != want {
+		t.Errorf("after a deletion there is %s, want %s", got, want)
+	}
+	if _, err := b.Store.FindStart(t.Context(), key.Tenant, "key-r"); spool.CodeOf(err) != spool.NotFound {
+		t.Errorf("the start of a deleted thread is found: %v", err)
+	}
+	update(t, b, "other", everything("r"))
+}
+
+// A view is of one moment, whatever is committed while it is read.
+func TestMemoryViewIsOneState(t *testing.T) {
+	t.Parallel()
+
+	b := spooltest.NewMemory(nil)
+	update(t, b, "t", everything("r"))
+	view(t, b, "t", func(v spool.View) error {
+		update(t, b, "t", func(tx spool.Tx) error {
+			return errors.Join(
+				tx.UpdateRun(spool.Run{ID: "r", State: spool.Failed}),
+				tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c", Landed: true}),
+				tx.DropMessages("m-r", 1),
+				tx.AppendMessages(&spool.Message{ID: "new"}),
+				tx.AppendEntries(spool.NewEntry(spool.EntryRunEnded, "r", nil)),
+			)
+		})
+		thread, err1 := v.Thread()
+		run, err2 := v.Run("r")
+		parks, err3 := v.Parks("r")
+		_, err4 := v.Message("m-r")
+		if thread.LastSeq != 1 || run.State != spool.Queued || parks[0].Landed {
+			t.Errorf("the view changed: %+v %+v %+v", thread, run, parks)
+		}
+		return errors.Join(err1, err2, err3, err4)
+	})
+	view(t, b, "t", func(v spool.View) error {
+		if _, err := v.Message("m-r"); spool.CodeOf(err) != spool.NotFound {
+			t.Errorf("a dropped message returned %v", err)
+		}
+		_, err := v.Message("new")
+		return err
+	})
+}
+
+// What a caller does with what it gave or got does not reach the store.
+func TestMemoryKeepsItsOwn(t *testing.T) {
+	t.Parallel()
+
+	b := spooltest.NewMemory(nil)
+	draft := &spool.Draft{Message: spool.Message{Content: spool.TextContent("a")}}
+	update(t, b, "t", func(tx spool.Tx) error {
+		return errors.Join(
+			tx.PutThread(spool.Thread{State: spool.Queued}),
+			tx.InsertRun(spool.Run{ID: "r", State: spool.Queued, Draft: draft}),
+		)
+	})
+	draft.Message.Content[0].Text = "b"
+	for range 2 {
+		view(t, b, "t", func(v spool.View) error {
+			run, err := v.Run("r")
+			if got := run.Draft.Message.Text(); got != "a" {
+				t.Errorf("the draft says %q, want %q", got, "a")
+			}
+			run.Draft.Message.Content[0].Text = "c"
+			return err
+		})
+	}
+}
+
+func TestMemoryRunsAreRefused(t *testing.T) {
+	t.Parallel()
+
+	b := spooltest.NewMemory(nil)
+	update(t, b, "t", everything("r"))
+	update(t, b, "u", func(tx spool.Tx) error {
+		for _, test := range []struct {
+			run  spool.Run
+			want error
+		}{
+			{spool.Run{ID: "r"}, spool.ErrRunIDUsed},
+			{spool.Run{ID: "a", State: spool.Queued}, nil},
+			{spool.Run{ID: "a"}, spool.ErrRunIDUsed},
+			{spool.Run{ID: "b", State: spool.Running}, spool.ErrActiveRun},
+			{spool.Run{ID: "c", State: spool.Running, Depth: 1}, nil},
+			{spool.Run{ID: "d", State: spool.Failed}, nil},
+		} {
+			if test.run.ID == "r" {
+				if err := tx.PutThread(spool.Thread{State: spool.Queued}); err != nil {
+					return err
+				}
+			}
+			if err := tx.InsertRun(test.run); !errors.Is(err, test.want) {
+				t.Errorf("insert %+v returned %v, want %v", test.run, err, test.want)
+			}
+		}
+		if err := tx.InsertRun(spool.Run{ID: "e", StartKey: "key-r"}); spool.CodeOf(err) != spool.Conflict {
+			t.Errorf("a start key that is used returned %v", err)
+		}
+		return nil
+	})
+}
+
+func TestMemoryFence(t *testing.T) {
+	t.Parallel()
+
+	b := spooltest.NewMemory(nil)
+	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+	none := func(spool.Tx) error { return nil }
+	if err := b.Store.Update(t.Context(), key, 1, none); !errors.Is(err, spool.ErrFenced) {
+		t.Errorf("a fence of no thread returned %v", err)
+	}
+	update(t, b, "t", func(tx spool.Tx) error { return tx.PutThread(spool.Thread{Fence: 2}) })
+	for fence, want := range map[int64]error{0: nil, 1: spool.ErrFenced, 2: nil, 3: spool.ErrFenced} {
+		if err := b.Store.Update(t.Context(), key, fence, none); !errors.Is(err, want) {
+			t.Errorf("fence %d returned %v, want %v", fence, err, want)
+		}
+	}
+}
+
+// Updates of one thread follow each other, so that nothing is lost or numbered twice.
+func TestMemoryConcurrentUpdates(t *testing.T) {
+	t.Parallel()
+
+	b := spooltest.NewMemory(nil)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 25 {
+				if err := touch(t.Context(), b.Store); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		group.Go(func() {
+			for range 25 {
+				n := touched(t, b.Store)
+				view(t, b, "t", func(v spool.View) error {
+					entries, err := v.Entries(spool.EntryQuery{After: int64(n)})
+					for i, e := range entries {
+						if e.Seq != int64(n+i+1) {
+							t.Errorf("entry %d stands behind %d others", e.Seq, n+i)
+						}
+					}
+					return err
+				})
+			}
+		})
+	}
+	group.Wait()
+	if got := touched(t, b.Store); got != 200 {
+		t.Errorf("%d entries, want 200", got)
+	}
+}
+
+func TestMemoryJobs(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		b, ctx := spooltest.NewMemory(nil), t.Context()
+		claim := func(want int) spool.Delivery {
+			t.Helper()
+			taken, _, err := b.Queue.Claim(ctx, 10, time.Minute)
+			if err != nil || len(taken) != want {
+				t.Fatalf("claimed %v, %v, want %d", taken, err, want)
+			}
+			if want == 0 {
+				return spool.Delivery{}
+			}
+			return taken[0]
+		}
+		enqueue := func(j spool.Job) {
+			t.Helper()
+			update(t, b, "t", func(tx spool.Tx) error { return errors.Join(tx.Enqueue(j), tx.Enqueue(j)) })
+		}
+		enqueue(spool.Job{RunID: "r", Key: "k", DueAt: time.Now().Add(time.Second)})
+		claim(0)
+		if _, next, err := b.Queue.Claim(ctx, 1, 0); err != nil || !next.Equal(time.Now().Add(time.Second)) {
+			t.Errorf("the next job is due at %v, %v", next, err)
+		}
+		<-time.After(time.Second)
+		first := claim(1)
+		<-time.After(time.Minute)
+		second := claim(1)
+		if first.Attempt != 1 || second.Attempt != 2 {
+			t.Errorf("attempts %d and %d, want 1 and 2", first.Attempt, second.Attempt)
+		}
+		if err := b.Queue.Ack(ctx, first); !errors.Is(err, spool.ErrFenced) {
+			t.Errorf("an old delivery was acknowledged: %v", err)
+		}
+		if err := b.Queue.Release(ctx, second, 0, true); err != nil {
+			t.Error(err)
+		}
+		third := claim(1)
+		if third.Attempt != 2 {
+			t.Errorf("attempt %d after a refund, want 2", third.Attempt)
+		}
+		if err := b.Queue.Bury(ctx, third, "why"); err != nil {
+			t.Error(err)
+		}
+		dead, err := b.Queue.Dead(ctx, spool.DefaultTenant, 0)
+		if err != nil || len(dead) != 1 || dead[0].Cause != "why" || dead[0].ThreadID != "t" {
+			t.Errorf("dead are %v, %v", dead, err)
+		}
+		enqueue(spool.Job{RunID: "r", Key: "k"})
+		update(t, b, "t", func(tx spool.Tx) error { return tx.CancelJob("k") })
+		claim(0)
+	})
+}
+
+func TestMemoryStranded(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		put := func(id spool.ThreadID, thread spool.Thread, jobs ...spool.Job) {
+			thread.RunID = spool.RunID("r-" + id)
+			update(t, b, id, func(tx spool.Tx) error {
+				err := tx.PutThread(thread)
+				for _, j := range jobs {
+					err = errors.Join(err, tx.Enqueue(j))
+				}
+				return err
+			})
+		}
+		put("ended", spool.Thread{State: spool.Completed})
+		put("leased", spool.Thread{State: spool.Running, LeaseUntil: time.Now().Add(time.Minute)})
+		put("ticket", spool.Thread{State: spool.Queued}, spool.Job{RunID: "r-ticket", DueAt: time.Now().Add(time.Hour)})
+		put("old", spool.Thread{State: spool.Queued}, spool.Job{RunID: "another"})
+		check := func(want string) {
+			t.Helper()
+			keys, err := b.Store.Stranded(t.Context(), 0)
+			if got := fmt.Sprint(keys); err != nil || got != want {
+				t.Errorf("stranded are %s, %v, want %s", got, err, want)
+			}
+		}
+		check("[default/old]")
+		<-time.After(time.Minute)
+		check("[default/leased default/old]")
+	})
+}
