@@ -133,3 +133,10 @@ func (e *ModelError) Permanent() bool {
 		return false
 	}
 }
+
+// Windowed is a [Model] that knows the size of its window.
+type Windowed interface {
+	// ContextWindow returns how many tokens a prompt and its answer may have together.
+	// Zero: not known.
+	ContextWindow() int
+}

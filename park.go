@@ -37,6 +37,8 @@ type Park struct {
 	Step int
 	// Args are what the call runs with once it is approved.
 	Args json.RawMessage
+	// Shown is what a person is shown in place of Args. Nil: Args.
+	Shown json.RawMessage
 	// Reason is [ParkApproval], [ParkOutcomeUnknown] or the tool's own word.
 	Reason string
 	State  ParkState

@@ -64,6 +64,8 @@ type Ending struct {
 	State  State      `json:"state"`
 	Reason StopReason `json:"reason"`
 	Error  string     `json:"error,omitempty"`
+	// Closed is true when the record has the end of the last segment already.
+	Closed bool `json:"closed,omitempty"`
 }
 
 // Stream returns the id of the run stream of the latest segment, "" before the first.

@@ -13,6 +13,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -101,6 +102,8 @@ type Engine struct {
 	agents  map[string]*Agent
 	hubs    hubs
 	closing chan struct{}
+
+	closeOnce sync.Once
 }
 
 // New returns an engine over the backend's ports. It returns an [spool.Invalid] error

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// Response answers a park.
+type Response struct {
+	ToolCallID spool.ToolCallID
+	Approved   bool
+	// Payload is any JSON for the call that waits. Nil: none.
+	Payload json.RawMessage
+	// By is the subject who answers. Empty: not known.
+	By string
+}
+
+// RespondResult is the answer to an answer. A refusal is not an error.
+type RespondResult struct {
+	Delivered bool `json:"delivered"`
+	// Reason is one of the constants named Reason, empty for a delivered answer.
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Respond answers a park of the thread's run. Of several answers to one park, and its
+// expiry, exactly one is delivered. The run goes on once none of its parks is open. It
+// returns an [spool.Invalid] error for a response that is wrong.
+func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r Response) (RespondResult, error) {
+	if err := spool.CheckID("toolCallId", string(r.ToolCallID)); err != nil {
+		return RespondResult{}, err
+	}
+	if r.Payload != nil && !json.Valid(r.Payload) {
+		return RespondResult{}, spool.Errorf(spool.Invalid, "payload is not JSON")
+	}
+	if string(r.Payload) == "null" {
+		r.Payload = nil
+	}
+	if _, err := e.ReclaimIfOrphaned(ctx, key); err != nil {
+		return RespondResult{}, err
+	}
+	resumed := false
+	err := e.change(ctx, key, func(h *held) (err error) {
+		resumed, err = e.answer(h, r)
+		return err
+	})
+	var no *refusal
+	switch {
+	case errors.As(err, &no):
+		return RespondResult{Reason: no.reason, Error: no.text}, nil
+	case missing(err):
+		return RespondResult{Reason: ReasonNoPark, Error: noPark}, nil
+	case err != nil:
+		return RespondResult{}, err
+	}
+	if resumed {
+		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	}
+	return RespondResult{Delivered: true}, nil
+}
+
+const noPark = "No matching pending input request"
+
+// answer is the compare-and-set that answers an open park. It reports whether that was
+// the last one.
+func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
+	if h.run.State != spool.WaitingForInput || h.run.Ending != nil {
+		return false, &refusal{ReasonNoPark, noPark}
+	}
+	parks, err := h.parks()
+	if err != nil {
+		return false, err
+	}
+	var park *spool.Park
+	open := 0
+	for i := range parks {
+		if parks[i].State == spool.ParkOpen {
+			open++
+		}
+		if parks[i].ToolCallID == r.ToolCallID {
+			park = &parks[i]
+		}
+	}
+	switch {
+	case park == nil:
+		return false, &refusal{ReasonNoPark, noPark}
+	case park.State != spool.ParkOpen, !h.now.Before(park.ExpiresAt):
+		return false, &refusal{ReasonAnswered, "This request was already answered"}
+	}
+	park.State = spool.ParkAnswered
+	park.Answer = &spool.Answer{Approved: r.Approved, Payload: r.Payload, By: r.By, At: h.now}
+	if err := h.PutPark(*park); err != nil {
+		return false, err
+	}
+	if park.Reason == spool.ParkOutcomeUnknown && r.Approved {
+		again := spool.Effect{RunID: park.RunID, Step: park.Step, ToolCallID: park.ToolCallID, State: spool.EffectVoid}
+		if err := h.PutEffect(again); err != nil {
+			return false, err
+		}
+	}
+	entry := spool.NewEntry(spool.EntryHITLResponse, h.run.ID, spool.HITLResponse{
+		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By,
+	})
+	if err := h.AppendEntries(entry); err != nil {
+		return false, err
+	}
+	if err := h.CancelJob(expiryKey(*park)); err != nil {
+		return false, err
+	}
+	if open > 1 {
+		return false, nil
+	}
+	return true, h.Enqueue(h.ticket(spool.JobResume, 0))
+}

@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spoolhq/spool"
+)
+
+// turn is one answer of the model, or the part of it that came.
+type turn struct {
+	message spool.Message
+	reason  spool.FinishReason
+	usage   spool.Usage
+	modelID string
+
+	history []spool.Message
+	ids     callIDs
+}
+
+func (t *turn) id(id spool.ToolCallID) spool.ToolCallID { return t.ids.of(t.history, id) }
+
+// row returns the turn's row of the usage ledger.
+func (t turn) row(h *held, outcome spool.Outcome) spool.UsageRow {
+	return spool.UsageRow{
+		RunID: h.run.ID, Agent: h.run.Agent, Step: h.run.Steps + 1,
+		Model: h.run.Model, ModelID: t.modelID, Outcome: outcome, Usage: t.usage,
+	}
+}
+
+// cutOff is the error of an answer that did not come to its end. It keeps what came.
+type cutOff struct {
+	turn turn
+	err  error
+}
+
+func (c *cutOff) Error() string { return c.err.Error() }
+func (c *cutOff) Unwrap() error { return c.err }
+
+// ask asks the model for the next turn and streams it.
+func (s *segment) ask(ctx context.Context, history []spool.Message) (turn, error) {
+	request := spool.ModelRequest{
+		Instructions: s.agent.Instructions, Messages: prompt(history),
+		MaxOutputTokens: s.agent.MaxOutputTokens, Extra: s.agent.Extra,
+	}
+	for _, t := range s.agent.Tools {
+		request.Tools = append(request.Tools, t.ToolSpec)
+	}
+	t := turn{message: spool.Message{Role: spool.RoleAssistant}, history: history, ids: make(callIDs)}
+	err := s.listen(ctx, request, &t)
+	if cause := ctx.Err(); cause != nil && err == nil && t.reason == "" {
+		err = cause
+	}
+	if err == nil && t.reason == "" {
+		err = &spool.ModelError{Message: "the answer ended without a finish"}
+	}
+	if err != nil {
+		return t, &cutOff{turn: t, err: err}
+	}
+	return t, nil
+}
+
+// listen copies an answer to the stream and into t. A panic of the model is an error.
+func (s *segment) listen(ctx context.Context, request spool.ModelRequest, t *turn) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	for event, err := range s.model.Stream(ctx, request) {
+		if err != nil {
+			return err
+		}
+		s.hear(ctx, event, t)
+		if t.reason != "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (s *segment) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
+	w, content := s.writer, &t.message.Content
+	switch ev := event.(type) {
+	case spool.TextDelta:
+		if ev.Text != "" {
+			w.text(ctx, ev.Text)
+			extend(content, spool.PartText, ev.Text)
+		}
+	case spool.ReasoningDelta:
+		if ev.Text != "" {
+			w.reasoning(ctx, ev.Text)
+			extend(content, spool.PartReasoning, ev.Text)
+		}
+	case spool.ReasoningEnd:
+		if last := len(*content) - 1; last >= 0 && (*content)[last].Type == spool.PartReasoning {
+			(*content)[last].Provider = ev.Provider
+		} else if ev.Provider != nil {
+			*content = append(*content, spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
+		}
+	case spool.ToolCallStart:
+		w.endBlock(ctx)
+		w.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.id(ev.ID), ToolName: ev.Name})
+	case spool.ToolCallDelta:
+		w.emit(ctx, spool.ItemToolArgs, spool.ToolArgs{ToolCallID: t.id(ev.ID), Delta: ev.Args})
+	case spool.ToolCallEnd:
+		part := spool.Part{
+			Type: spool.PartToolCall, ToolCallID: t.id(ev.ID), ToolName: ev.Name, Args: callArgs(ev.Args), Provider: ev.Provider,
+		}
+		w.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
+		*content = append(*content, part)
+	case spool.UsageSeen:
+		t.usage = ev.Usage
+	case spool.Finish:
+		t.reason, t.usage, t.modelID = ev.Reason, ev.Usage, ev.ModelID
+		if t.reason == "" {
+			t.reason = spool.FinishStop
+		}
+	}
+}
+
+// extend adds text to the last part if it is of that type and open, else as a new one.
+func extend(content *spool.Content, t spool.PartType, text string) {
+	if last := len(*content) - 1; last >= 0 && (*content)[last].Type == t && (*content)[last].Provider == nil {
+		(*content)[last].Text += text
+		return
+	}
+	*content = append(*content, spool.Part{Type: t, Text: text})
+}
+
+// callArgs returns arguments as they are stored: the JSON that the model wrote, an empty
+// object for nothing, a JSON string for what is no JSON.
+func callArgs(text string) json.RawMessage {
+	switch {
+	case text == "":
+		return json.RawMessage("{}")
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	default:
+		b, _ := json.Marshal(text)
+		return b
+	}
+}
+
+// prompt returns a history that every provider accepts: each tool call has its result
+// right behind it, and no result is without its call. What is stored stays as it is.
+func prompt(history []spool.Message) []spool.Message {
+	out := make([]spool.Message, 0, len(history))
+	for i, m := range history {
+		if m.Role == spool.RoleTool {
+			continue
+		}
+		out = append(out, m)
+		calls := m.ToolCalls()
+		if len(calls) == 0 {
+			continue
+		}
+		results := resultsBehind(history[i+1:])
+		answer := spool.Message{ThreadID: m.ThreadID, RunID: m.RunID, Role: spool.RoleTool}
+		for _, c := range calls {
+			result, ok := results[c.ToolCallID]
+			if !ok {
+				result = resultPart(c.ToolCallID, c.ToolName, cancelledResult("no result was recorded for this call"))
+			}
+			answer.Content = append(answer.Content, result)
+		}
+		out = append(out, answer)
+	}
+	return out
+}
+
+// resultsBehind returns the results in the tool messages at the head of a history: a
+// step's own, and those that came later because their calls were parked.
+func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
+	results := make(map[spool.ToolCallID]spool.Part)
+	for _, m := range history {
+		if m.Role != spool.RoleTool {
+			break
+		}
+		for _, p := range m.ToolResults() {
+			results[p.ToolCallID] = p
+		}
+	}
+	return results
+}
+
+// callIDs gives tool calls ids that are unique in their thread and fit for the wire, as
+// some providers count from zero in each answer. Equal ids in one answer stay equal.
+type callIDs map[spool.ToolCallID]spool.ToolCallID
+
+func (ids callIDs) of(history []spool.Message, id spool.ToolCallID) spool.ToolCallID {
+	if known, ok := ids[id]; ok {
+		return known
+	}
+	fit := id
+	if spool.CheckID("toolCallId", string(id)) != nil || len(id) > spool.MaxIDLen-8 {
+		fit = spool.ToolCallID(spool.NewID("call"))
+	}
+	for _, m := range history {
+		for _, p := range m.ToolCalls() {
+			if p.ToolCallID == fit {
+				fit = spool.ToolCallID(spool.NewID("call"))
+			}
+		}
+	}
+	ids[id] = fit
+	return fit
+}

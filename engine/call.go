@@ -1,0 +1,281 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spoolhq/spool"
+)
+
+// outcome is what a tool's function returned.
+type outcome struct {
+	planned *plannedCall
+	result  json.RawMessage
+	err     error
+}
+
+// act runs the calls in hand, all at once, and saves the step. A result is announced
+// once it is durable: the last one with the step, the others as they come. It returns
+// the messages that the step has become, and whether the run has parked or ended.
+//
+// When ctx ends, act does not wait for the tools. What they then return is lost, and
+// their outcome unknown.
+func (s *segment) act(ctx context.Context) (saved []spool.Message, done bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	outcomes := make(chan outcome, len(s.plan))
+	running := 0
+	for _, p := range s.plan {
+		switch {
+		case p.result != nil:
+			s.announce(ctx, p)
+		case p.runs():
+			p.ran = true
+			running++
+			go func() {
+				result, err := run(ctx, p)
+				outcomes <- outcome{p, result, err}
+			}()
+		}
+	}
+	for ; running > 0; running-- {
+		select {
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		case o := <-outcomes:
+			if o.err != nil && ctx.Err() != nil {
+				return nil, false, ctx.Err()
+			}
+			if err := s.resulted(ctx, o, running == 1); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	return s.saveCalls(ctx)
+}
+
+// run calls the tool. A panic is an error.
+func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &spool.Error{Code: spool.Internal, Message: "the tool panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+		}
+	}()
+	result, err = p.tool.Call(ctx, p.call)
+	if result == nil {
+		result = json.RawMessage("null")
+	}
+	if err == nil && !json.Valid(result) {
+		result, err = json.Marshal(string(result))
+	}
+	return result, err
+}
+
+// resulted takes an outcome in. The last one of a step is saved with it.
+func (s *segment) resulted(ctx context.Context, o outcome, last bool) error {
+	p := o.planned
+	p.result = o.result
+	if o.err != nil {
+		s.failedCall(ctx, p, o.err)
+	}
+	if last || p.park != nil {
+		return nil
+	}
+	err := s.update(ctx, func(h *held) error { return h.PutEffect(p.effect(spool.EffectDone)) })
+	if err != nil {
+		return err
+	}
+	p.saved = true
+	s.announce(ctx, p)
+	return nil
+}
+
+// failedCall turns a tool's error into a result for the model, or into a park.
+func (s *segment) failedCall(ctx context.Context, p *plannedCall, err error) {
+	p.result = nil
+	var wait *spool.ParkRequest
+	switch {
+	case errors.As(err, &wait) && p.answered == nil:
+		p.park = s.parkFor(p.call, wait)
+		return
+	case errors.As(err, &wait):
+		err = errors.New("the tool parked again after it was answered")
+	case spool.CodeOf(err) == spool.Internal:
+		s.e.config.Log.WarnContext(ctx, "tool call failed", "thread", s.key.String(), "run", string(s.id), "tool", p.call.Name, "error", err)
+	}
+	if p.answered != nil {
+		p.result = errorObject(toolMessage(err))
+		return
+	}
+	p.result = errorResult(toolMessage(err))
+}
+
+// toolMessage is what the model reads of a tool's error: a coded error's message, and
+// the text of any other, which the tool's author has written for it.
+func toolMessage(err error) string {
+	var coded *spool.Error
+	if errors.As(err, &coded) {
+		return coded.Message
+	}
+	return err.Error()
+}
+
+func (s *segment) announce(ctx context.Context, p *plannedCall) {
+	if p.announced {
+		return
+	}
+	p.announced = true
+	s.writer.emit(ctx, spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result})
+}
+
+// saveCalls saves the step, or the results of the parks that were answered, and parks or
+// ends the run where that follows.
+func (s *segment) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
+	step := s.handedStep()
+	s.writer.flush(ctx)
+	var unannounced int64
+	for _, p := range s.plan {
+		if p.result != nil && !p.announced {
+			unannounced++
+		}
+	}
+	// What follows in the stream: the results, STEP_FINISHED, then an INPUT_REQUIRED for
+	// each park, then the end.
+	var parked []*spool.Entry
+	err = s.update(ctx, func(h *held) error {
+		parked = nil
+		stopped := !h.run.StopAt.IsZero()
+		if stopped {
+			cancelRest(s.plan, "stopped")
+		}
+		if saved, err = h.saveCalls(s.plan, step, s.writer.next(unannounced)); err != nil {
+			return err
+		}
+		switch {
+		case stopped:
+			return s.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, unannounced+2)
+		case waiting(s.plan) > 0:
+			parked, err = s.park(h, unannounced+1)
+			return err
+		case h.run.Steps >= s.maxSteps():
+			return s.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
+		default:
+			return h.UpdateRun(h.run)
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range s.plan {
+		if p.result != nil {
+			s.announce(ctx, p)
+		}
+	}
+	s.plan = nil
+	s.stepFinished(ctx, string(spool.FinishToolCalls), step.usage)
+	switch {
+	case len(parked) > 0:
+		s.parked(ctx, parked)
+		return saved, true, nil
+	case s.run.State.Terminal() || s.run.Ending != nil:
+		return saved, true, s.concluded(ctx)
+	default:
+		return saved, false, nil
+	}
+}
+
+// handed is what the calls in hand belong to: a draft, or the parks of a step before.
+type handed struct {
+	draft *spool.Draft
+	usage spool.TokenCount
+}
+
+func (s *segment) handedStep() handed {
+	if d := s.run.Draft; d != nil {
+		return handed{draft: d, usage: d.Usage}
+	}
+	return handed{}
+}
+
+// saveCalls writes the results of a plan: with the draft that they belong to as a whole
+// step, or as a message of their own when they come from answered parks.
+func (h *held) saveCalls(plan []*plannedCall, step handed, upTo spool.Offset) ([]spool.Message, error) {
+	results := make(spool.Content, 0, len(plan))
+	for _, p := range plan {
+		if p.result == nil {
+			continue
+		}
+		results = append(results, resultPart(p.call.ID, p.call.Name, p.result))
+		if err := h.landed(p); err != nil {
+			return nil, err
+		}
+	}
+	if step.draft != nil {
+		return h.saveStep(step.draft.Message, results, step.usage, upTo)
+	}
+	h.run.Saved = upTo
+	h.run.Attempts, h.run.Deaths = 0, 0
+	if len(results) == 0 {
+		return nil, nil
+	}
+	m := h.message(spool.RoleTool, results)
+	return []spool.Message{*m}, h.AppendMessages(m)
+}
+
+// landed writes down that a call has its result.
+func (h *held) landed(p *plannedCall) error {
+	if p.ran && !p.saved {
+		if err := h.PutEffect(p.effect(spool.EffectDone)); err != nil {
+			return err
+		}
+	}
+	if p.answered == nil {
+		return nil
+	}
+	park := *p.answered
+	park.Landed = true
+	return h.PutPark(park)
+}
+
+// cancelRest gives the calls without a result the one of a run that ends.
+func cancelRest(plan []*plannedCall, reason string) {
+	for _, p := range plan {
+		if p.result == nil {
+			p.result, p.park, p.ran = cancelledResult(reason), nil, false
+		}
+	}
+}
+
+func waiting(plan []*plannedCall) (n int) {
+	for _, p := range plan {
+		if p.park != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func resultPart(id spool.ToolCallID, name string, result json.RawMessage) spool.Part {
+	return spool.Part{Type: spool.PartToolResult, ToolCallID: id, ToolName: name, Result: result}
+}
+
+func cancelledResult(reason string) json.RawMessage {
+	b, _ := json.Marshal(map[string]any{"cancelled": true, "reason": reason})
+	return b
+}
+
+// errorResult is the result of a call that failed in its step.
+func errorResult(text string) json.RawMessage {
+	b, _ := json.Marshal("error: " + text)
+	return b
+}
+
+// errorObject is the result of a call that failed after its park.
+func errorObject(text string) json.RawMessage {
+	b, _ := json.Marshal(map[string]string{"error": text})
+	return b
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// claimed is what a claim has found: a segment to carry, or a reason not to.
+type claimed struct {
+	segment *segment
+	// reason is why there is no segment, for the log and the job's result.
+	reason string
+	// busyFor is how long the present owner's lease still lasts. Zero: nobody's.
+	busyFor time.Duration
+	// lost is the segment that a dead worker has left open. Empty: none.
+	lost spool.StreamID
+	// settle is true when the run has ended but for its settle hook.
+	settle bool
+}
+
+// claim is the transition to RUNNING: it takes the thread for this worker, opens the
+// next segment, and closes the one of a worker that died. A ticket that the run has
+// outlived claims nothing.
+func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
+	var c claimed
+	err := e.store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) error {
+		c = claimed{}
+		h, err := hold(tx)
+		switch {
+		case missing(err):
+			c.reason = "the thread is gone"
+			return nil
+		case err != nil:
+			return err
+		case j.RunID != "" && h.run.ID != j.RunID:
+			c.reason = "another run has the thread"
+			return nil
+		case h.run.State.Terminal():
+			c.reason = "the run has ended"
+			return nil
+		case h.thread.Leased(h.now):
+			c.reason, c.busyFor = "another worker has the run", h.thread.LeaseUntil.Sub(h.now)
+			return nil
+		}
+		if _, err := e.agent(h.run.Agent); err != nil {
+			return err
+		}
+		return e.take(h, j, &c)
+	})
+	switch {
+	case errors.Is(err, errUnchanged):
+		return c, nil
+	case err != nil:
+		return claimed{}, err
+	}
+	if c.reason == "" || c.lost != "" {
+		e.bus.Wake(j.Thread(), spool.WakeRecord)
+	}
+	return c, nil
+}
+
+// take decides by the run's state how it goes on.
+func (e *Engine) take(h *held, j spool.Job, c *claimed) error {
+	if h.run.Ending != nil { // its worker died before or in the settle hook
+		h.lease(e.config.Lease)
+		c.settle, c.segment = true, e.newSegment(h)
+		return h.save()
+	}
+	switch h.run.State {
+	case spool.Queued:
+		if j.Segment != 0 && j.Segment <= h.run.Segments {
+			c.reason = "a later ticket exists"
+			return errUnchanged
+		}
+	case spool.WaitingForInput:
+		open, err := e.expire(h)
+		if err != nil {
+			return err
+		}
+		if open > 0 {
+			c.reason = "the run waits for input"
+			return h.save()
+		}
+	case spool.Running:
+		c.lost = h.run.Stream()
+		h.run.Deaths++
+		if err := h.closeSegment(spool.SegmentLost, workerDied, spool.Offset{}); err != nil {
+			return err
+		}
+		switch {
+		case !h.run.StopAt.IsZero():
+			c.reason = "the run was stopped"
+			return e.end(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+		case h.run.Deaths >= e.config.MaxDeaths:
+			c.reason = "the run has lost too many workers"
+			return e.end(h, spool.Ending{
+				State: spool.Failed, Reason: spool.StopFailed,
+				Error: fmt.Sprintf("%d workers died in the same step", h.run.Deaths),
+			})
+		}
+	}
+	if h.run.Segments == 0 {
+		h.run.StartedAt = h.now
+	}
+	if err := h.move(spool.Running); err != nil {
+		return err
+	}
+	h.lease(e.config.Lease)
+	h.run.Segments++
+	h.run.Saved = spool.Offset{}
+	entry := spool.NewEntry(spool.EntryRunStarted, h.run.ID, spool.RunStarted{
+		RunID: h.run.ID, StreamID: h.run.Stream(), Segment: h.run.Segments,
+	})
+	if err := h.AppendEntries(entry); err != nil {
+		return err
+	}
+	if err := h.save(); err != nil {
+		return err
+	}
+	c.segment = e.newSegment(h)
+	c.segment.writer.seq = entry.Seq
+	return nil
+}
+
+const workerDied = "the worker went away"

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"log/slog"
+	"regexp"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const defaultMaxSteps = 25
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// check returns the configuration with its defaults filled in, and its agents by name.
+func (c Config) check() (Config, map[string]*Agent, error) {
+	for _, f := range []struct {
+		name  string
+		value *time.Duration
+		def   time.Duration
+	}{
+		{"FlushEvery", &c.FlushEvery, 50 * time.Millisecond},
+		{"Keepalive", &c.Keepalive, 15 * time.Second},
+		{"Lease", &c.Lease, 30 * time.Second},
+		{"ParkTTL", &c.ParkTTL, 15 * time.Minute},
+		{"Poll", &c.Poll, time.Second},
+		{"RetryBackoff", &c.RetryBackoff, 5 * time.Second},
+		{"RetryBackoffMax", &c.RetryBackoffMax, 2 * time.Minute},
+		{"RetryHint", &c.RetryHint, time.Second},
+		{"StopPoll", &c.StopPoll, 500 * time.Millisecond},
+		{"StreamGrace", &c.StreamGrace, 10 * time.Minute},
+		{"SweepEvery", &c.SweepEvery, 5 * time.Second},
+	} {
+		if *f.value == 0 {
+			*f.value = f.def
+		}
+		if *f.value < 0 && f.name != "FlushEvery" {
+			return c, nil, spool.Errorf(spool.Invalid, "Config.%s is negative", f.name)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value *int
+		def   int
+	}{
+		{"FlushItems", &c.FlushItems, 32},
+		{"MaxAttempts", &c.MaxAttempts, 3},
+		{"MaxDeaths", &c.MaxDeaths, 10},
+		{"MaxPromptBytes", &c.MaxPromptBytes, 256 << 10},
+	} {
+		if *f.value == 0 {
+			*f.value = f.def
+		}
+		if *f.value < 0 {
+			return c, nil, spool.Errorf(spool.Invalid, "Config.%s is negative", f.name)
+		}
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	agents, err := c.checkAgents()
+	return c, agents, err
+}
+
+func (c Config) checkAgents() (map[string]*Agent, error) {
+	if len(c.Agents) == 0 {
+		return nil, spool.Errorf(spool.Invalid, "Config.Agents is empty")
+	}
+	agents := make(map[string]*Agent, len(c.Agents))
+	for _, a := range c.Agents {
+		if err := spool.CheckID("Config.Agents.Name", a.Name); err != nil {
+			return nil, err
+		}
+		if agents[a.Name] != nil {
+			return nil, spool.Errorf(spool.Invalid, "Config.Agents has two agents of the name %q", a.Name)
+		}
+		if c.Models[a.Model] == nil {
+			return nil, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the model %q, which Config.Models lacks", a.Name, a.Model)
+		}
+		if a.MaxSteps < 0 {
+			return nil, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
+		}
+		if a.MaxSteps == 0 {
+			a.MaxSteps = defaultMaxSteps
+		}
+		if err := a.checkTools(); err != nil {
+			return nil, err
+		}
+		agents[a.Name] = &a
+	}
+	return agents, nil
+}
+
+func (a *Agent) checkTools() error {
+	seen := make(map[string]bool, len(a.Tools))
+	for _, t := range a.Tools {
+		switch {
+		case !toolName.MatchString(t.Name):
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a tool with the bad name %q", a.Name, t.Name)
+		case seen[t.Name]:
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has two tools of the name %q", a.Name, t.Name)
+		case t.Call == nil:
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q without a Call", a.Name, t.Name)
+		}
+		seen[t.Name] = true
+	}
+	return nil
+}
+
+// tool returns the agent's tool of that name.
+func (a *Agent) tool(name string) (spool.Tool, bool) {
+	for _, t := range a.Tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return spool.Tool{}, false
+}
+
+// agent returns the agent of that name, the default one for "".
+func (e *Engine) agent(name string) (*Agent, error) {
+	if name == "" {
+		name = e.config.Agents[0].Name
+	}
+	if a := e.agents[name]; a != nil {
+		return a, nil
+	}
+	return nil, &spool.Error{Code: spool.NotFound, Message: "unknown agent " + name, Err: spool.ErrUnknownAgent}
+}
+
+// HasAgent reports whether this process can carry out a job that names the agent. The
+// empty name is the default agent's.
+func (e *Engine) HasAgent(name string) bool {
+	_, err := e.agent(name)
+	return err == nil
+}

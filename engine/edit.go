@@ -1,0 +1,21 @@
+package engine
+
+import "github.com/spoolhq/spool"
+
+// edit drops a user turn and all behind it. It is a part of the start that replaces it.
+func (h *held) edit(id spool.MessageID) error {
+	turn, err := h.Message(id)
+	switch {
+	case missing(err):
+		return &refusal{ReasonNotFound, "Message not found"}
+	case err != nil:
+		return err
+	case turn.Role != spool.RoleUser || turn.AgentID != "":
+		return &refusal{ReasonNotEditable, "Only a user message can be edited"}
+	}
+	entry := spool.NewEntry(spool.EntryMessagesDropped, h.run.ID, spool.MessagesDropped{FromMessageID: id})
+	if err := h.AppendEntries(entry); err != nil {
+		return err
+	}
+	return h.DropMessages(id, entry.Seq)
+}

@@ -1,0 +1,340 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// FollowOptions say from where to follow.
+type FollowOptions struct {
+	// Cursor is the place behind which to follow. Nil: from now, which is the record from
+	// its start and of the run streams only the one in flight, from what the messages
+	// lack.
+	Cursor *spool.Cursor
+	// LastMessageID is the last message that the client has, so that a snapshot frame
+	// carries only those behind it. Empty: none.
+	LastMessageID spool.MessageID
+}
+
+// Follow yields the thread's frames from the place on, and goes on as they come, until
+// ctx ends, the caller stops, the thread is deleted or the engine is closed. Nothing is
+// lost, repeated or out of order; what is gone is made up for by one snapshot frame.
+// The first frames are notices: the thread's state, and the user turns missed.
+//
+// An error ends the sequence: a [spool.NotFound] error for a thread that does not exist,
+// ctx's own when it ended, or the store's.
+func (e *Engine) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptions) iter.Seq2[spool.Frame, error] {
+	return func(yield func(spool.Frame, error) bool) {
+		f, err := e.follow(ctx, key, o, false)
+		if err != nil {
+			yield(spool.Frame{}, err)
+			return
+		}
+		defer f.close()
+		for {
+			frames, err := f.next(ctx, 0)
+			for _, frame := range frames {
+				if !yield(frame.Frame, nil) {
+					return
+				}
+			}
+			switch {
+			case errors.Is(err, errOver):
+				return
+			case err != nil:
+				yield(spool.Frame{}, err)
+				return
+			}
+		}
+	}
+}
+
+// FollowRecord yields the record entries behind the seq since, and notices, without any
+// run stream. It ends as [Engine.Follow] does.
+func (e *Engine) FollowRecord(ctx context.Context, key spool.ThreadKey, since int64) iter.Seq2[spool.Entry, error] {
+	return func(yield func(spool.Entry, error) bool) {
+		f, err := e.follow(ctx, key, FollowOptions{Cursor: &spool.Cursor{Seq: since}}, true)
+		if err != nil {
+			yield(spool.Entry{}, err)
+			return
+		}
+		defer f.close()
+		for {
+			frames, err := f.next(ctx, 0)
+			for _, frame := range frames {
+				if !yield(*frame.Event, nil) {
+					return
+				}
+			}
+			switch {
+			case errors.Is(err, errOver):
+				return
+			case err != nil:
+				yield(spool.Entry{}, err)
+				return
+			}
+		}
+	}
+}
+
+// ReadStream yields the items of one run stream behind the offset after, and ends behind
+// the stream's last item. It yields an [spool.ErrStreamGone] error for a stream that is
+// gone, also in the middle.
+func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset) iter.Seq2[spool.Item, error] {
+	return func(yield func(spool.Item, error) bool) {
+		woken := make(chan struct{}, 1)
+		unsubscribe, err := e.bus.Subscribe(ctx, key, func(spool.WakeKind) {
+			select {
+			case woken <- struct{}{}:
+			default:
+			}
+		})
+		if err != nil {
+			yield(spool.Item{}, err)
+			return
+		}
+		defer unsubscribe()
+		tick := time.NewTicker(e.config.Poll)
+		defer tick.Stop()
+		for {
+			page, err := e.streams.Read(ctx, spool.StreamKey{Thread: key, ID: id}, after, walkPage)
+			if err != nil {
+				yield(spool.Item{}, err)
+				return
+			}
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+				after = item.Offset
+			}
+			switch {
+			case page.Ended:
+				return
+			case len(page.Items) > 0:
+				continue
+			}
+			select {
+			case <-ctx.Done():
+				yield(spool.Item{}, ctx.Err())
+				return
+			case <-woken:
+			case <-tick.C:
+			}
+		}
+	}
+}
+
+// errOver ends a follower in order: the thread was deleted, or the engine was closed.
+var errOver = errors.New("there is nothing more to follow")
+
+// errIdle says that nothing came for as long as the caller would wait.
+var errIdle = errors.New("nothing came")
+
+// follower is one client: a walker until it has caught up, then a place in the hub's
+// ring, and a walker again when it falls behind.
+type follower struct {
+	e      *Engine
+	hub    *hub
+	walker walker
+	hello  []walked
+	// since is the hub's index at the time of the hello: notices before it are old.
+	since  int64
+	joined bool
+	index  int64                // of the next frame in the ring
+	batch  *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
+	timer  *time.Timer
+}
+
+// maxBatch is how many frames a client takes from the ring at once.
+const maxBatch = 32
+
+// batches are shared, so that a client that waits holds none.
+var batches = sync.Pool{New: func() any { return new([maxBatch]ringFrame) }}
+
+// follow makes a follower. The hub listens before anything is read, so that nothing can
+// fall in between.
+func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOptions, recordOnly bool) (*follower, error) {
+	seq := int64(0)
+	if o.Cursor != nil {
+		seq = max(o.Cursor.Seq, 0)
+	}
+	if err := e.store.View(ctx, key, func(v spool.View) error { _, err := v.Thread(); return err }); err != nil {
+		return nil, notFound(err)
+	}
+	h, err := e.join(key)
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{e: e, hub: h, walker: walker{e: e, key: key, last: o.LastMessageID, recordOnly: recordOnly}}
+	select {
+	case <-h.ready:
+	case <-ctx.Done():
+		f.close()
+		return nil, ctx.Err()
+	}
+	f.since = h.now()
+	err = e.store.View(ctx, key, func(v spool.View) (err error) {
+		f.hello, err = hello(v, key, seq, o.LastMessageID)
+		return err
+	})
+	if err == nil {
+		var frames []walked
+		frames, err = f.walker.place(ctx, o.Cursor)
+		f.hello = append(f.hello, frames...)
+	}
+	if err != nil {
+		f.close()
+		return nil, notFound(err)
+	}
+	return f, nil
+}
+
+func notFound(err error) error {
+	if missing(err) {
+		return spool.Errorf(spool.NotFound, threadNotFound)
+	}
+	return err
+}
+
+func (f *follower) close() {
+	f.release()
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	f.hub.leave()
+}
+
+func (f *follower) release() {
+	if f.batch != nil {
+		clear(f.batch[:])
+		batches.Put(f.batch)
+		f.batch = nil
+	}
+}
+
+// next returns the frames that come next, and waits for them. What it returns is good
+// until the next call. A positive idle bounds the wait, after which it returns errIdle.
+func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, error) {
+	f.release()
+	if len(f.hello) > 0 {
+		frames := encoded(f.hello)
+		f.hello = nil
+		return frames, nil
+	}
+	for {
+		var changed <-chan struct{}
+		var frames []ringFrame
+		var err error
+		if f.joined {
+			frames, changed, err = f.fromRing()
+		} else {
+			frames, changed, err = f.fromStorage(ctx)
+		}
+		if len(frames) > 0 || err != nil {
+			return frames, err
+		}
+		if changed == nil {
+			continue
+		}
+		if err := f.wait(ctx, changed, idle); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fromRing takes what the ring has. A follower that has fallen behind goes on from
+// storage.
+func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err error) {
+	f.batch, _ = batches.Get().(*[maxBatch]ringFrame)
+	frames, ok, ended, changed := f.hub.from(f.index, f.batch[:0])
+	if len(frames) == 0 {
+		f.release()
+	}
+	switch {
+	case !ok:
+		f.joined = false
+		return nil, nil, nil
+	case len(frames) == 0 && ended:
+		return nil, nil, errOver
+	case len(frames) == 0:
+		return nil, changed, nil
+	}
+	last := frames[len(frames)-1]
+	f.walker.at, f.walker.reading = last.after, last.reading
+	start := f.index
+	f.index += int64(len(frames))
+	return f.wanted(frames, start), changed, nil
+}
+
+// wanted leaves out the notices that the hello has overtaken.
+func (f *follower) wanted(frames []ringFrame, start int64) []ringFrame {
+	if start >= f.since {
+		return frames
+	}
+	kept := frames[:0]
+	for i, frame := range frames {
+		if frame.Cursor != nil || start+int64(i) >= f.since {
+			kept = append(kept, frame)
+		}
+	}
+	return kept
+}
+
+// fromStorage joins the ring where the walker stands, or walks on.
+func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
+	p, comparable := f.walker.position()
+	index, found, changed := f.hub.find(p)
+	if found && comparable {
+		f.joined, f.index = true, index
+		return nil, nil, nil
+	}
+	walked, err := f.walker.next(ctx, true)
+	if len(walked) > 0 || err != nil {
+		return encoded(walked), nil, err
+	}
+	return nil, changed, nil
+}
+
+// wait waits until the hub has changed, or it is time to look anyway.
+func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idle time.Duration) error {
+	limit := idle
+	if !f.joined && (limit == 0 || f.e.config.Poll < limit) {
+		limit = f.e.config.Poll
+	}
+	var expired <-chan time.Time
+	if limit > 0 {
+		if f.timer == nil {
+			f.timer = time.NewTimer(limit)
+		} else {
+			f.timer.Reset(limit)
+		}
+		expired = f.timer.C
+	}
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.e.closing:
+		return errOver
+	case <-expired:
+		if limit == idle {
+			return errIdle
+		}
+		return nil
+	}
+}
+
+func encoded(frames []walked) []ringFrame {
+	out := make([]ringFrame, len(frames))
+	for i, f := range frames {
+		out[i] = ringFrame{walked: f, text: encodeFrame(f.Frame)}
+	}
+	return out
+}

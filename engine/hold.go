@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// held is a thread inside a transaction, with the run that owns it. A transition reads
+// it, decides, and writes it back.
+type held struct {
+	spool.Tx
+	thread spool.Thread
+	run    spool.Run
+	now    time.Time
+}
+
+// errNoRun says that a thread exists and that no run has touched it.
+var errNoRun = spool.Errorf(spool.NotFound, "Thread has no run")
+
+// hold reads the thread of tx and the run that owns it, or did last.
+func hold(tx spool.Tx) (*held, error) {
+	thread, err := tx.Thread()
+	if err != nil {
+		return nil, err
+	}
+	h := &held{Tx: tx, thread: thread, now: tx.Now()}
+	if thread.RunID == "" {
+		return h, errNoRun
+	}
+	h.run, err = tx.Run(thread.RunID)
+	return h, err
+}
+
+// move changes the state of the thread and its run, which the table must allow.
+func (h *held) move(to spool.State) error {
+	if !h.thread.State.CanBecome(to) {
+		return spool.Errorf(spool.Internal, "thread %s cannot go from %s to %s", h.thread.Key(), h.thread.State, to)
+	}
+	h.thread.State, h.run.State = to, to
+	return nil
+}
+
+// save writes thread and run back.
+func (h *held) save() error {
+	if err := h.UpdateRun(h.run); err != nil {
+		return err
+	}
+	return h.PutThread(h.thread)
+}
+
+// lease takes the thread for a worker and shuts out the one before.
+func (h *held) lease(d time.Duration) {
+	h.thread.Fence++
+	h.thread.LeaseUntil = h.now.Add(d)
+}
+
+// letGo gives the lease up.
+func (h *held) letGo() { h.thread.LeaseUntil = time.Time{} }
+
+// closeSegment adds the entry that ends the latest segment, behind the item at end.
+func (h *held) closeSegment(status spool.SegmentStatus, reason string, end spool.Offset) error {
+	entry := spool.NewEntry(spool.EntryRunEnded, h.run.ID, spool.RunEnded{
+		RunID: h.run.ID, StreamID: h.run.Stream(), Segment: h.run.Segments, Status: status, Error: reason,
+	})
+	entry.Stream, entry.After = h.run.Stream(), end
+	return h.AppendEntries(entry)
+}
+
+// ticket returns a job for the next segment of the run.
+func (h *held) ticket(kind spool.JobKind, after time.Duration) spool.Job {
+	j := h.job(kind, after)
+	j.Segment = h.run.Segments + 1
+	j.Key = "run:" + string(spool.NewStreamID(h.run.ID, j.Segment))
+	return j
+}
+
+func (h *held) job(kind spool.JobKind, after time.Duration) spool.Job {
+	j := spool.Job{
+		Tenant: h.thread.Tenant, ThreadID: h.thread.ID, RunID: h.run.ID,
+		Model: h.run.Model, Agent: h.run.Agent, Kind: kind,
+	}
+	if after > 0 {
+		j.DueAt = h.now.Add(after)
+	}
+	return j
+}
+
+// parks returns the parks of the run whose calls have no result yet.
+func (h *held) parks() ([]spool.Park, error) {
+	all, err := h.Parks(h.run.ID)
+	if err != nil {
+		return nil, err
+	}
+	waiting := all[:0]
+	for _, p := range all {
+		if !p.Landed && p.State != spool.ParkClosed {
+			waiting = append(waiting, p)
+		}
+	}
+	return waiting, nil
+}
+
+// closeParks gives every call that waits the result of a run that will not go on.
+func (h *held) closeParks(reason string) error {
+	parks, err := h.parks()
+	if err != nil || len(parks) == 0 {
+		return err
+	}
+	content := make(spool.Content, 0, len(parks))
+	for _, p := range parks {
+		if err := h.CancelJob(expiryKey(p)); err != nil {
+			return err
+		}
+		p.State, p.Landed = spool.ParkClosed, true
+		if err := h.PutPark(p); err != nil {
+			return err
+		}
+		content = append(content, resultPart(p.ToolCallID, p.ToolName, cancelledResult(reason)))
+	}
+	return h.AppendMessages(h.message(spool.RoleTool, content))
+}
+
+// message returns a message of the run.
+func (h *held) message(role spool.Role, content spool.Content) *spool.Message {
+	return &spool.Message{
+		ID: spool.MessageID(spool.NewID("msg")), ThreadID: h.thread.ID,
+		Role: role, Content: content, RunID: h.run.ID,
+	}
+}
+
+// change runs a transition of a thread that no lease protects, and tells those who
+// watch the thread.
+func (e *Engine) change(ctx context.Context, key spool.ThreadKey, fn func(h *held) error) error {
+	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
+		h, err := hold(tx)
+		if err != nil {
+			return err
+		}
+		return fn(h)
+	})
+	if err == nil {
+		e.bus.Wake(key, spool.WakeRecord)
+	}
+	return err
+}
+
+// missing reports whether err says that the thread, or its run, does not exist.
+func missing(err error) bool { return spool.CodeOf(err) == spool.NotFound }
+
+// errUnchanged rolls a transition back that has found nothing to do.
+var errUnchanged = errors.New("nothing to do")

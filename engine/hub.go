@@ -1,0 +1,350 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// ringFrames and ringBytes bound what a hub keeps for its clients. One that falls
+	// behind them reads storage until it has caught up.
+	ringFrames = 1024
+	ringBytes  = 1 << 20
+)
+
+// hubs are the threads that somebody follows in this process.
+type hubs struct {
+	mu   sync.Mutex
+	open map[spool.ThreadKey]*hub
+}
+
+// hub reads one thread for all who follow it in this process. It keeps the newest frames,
+// encoded, in a ring; each client has only a place in it.
+type hub struct {
+	e       *Engine
+	key     spool.ThreadKey
+	clients int // under hubs.mu
+	cancel  context.CancelFunc
+	done    chan struct{}
+	ready   chan struct{} // closed once the hub has looked for the first time
+
+	woken  chan struct{}
+	dirty  atomic.Bool // the record may have grown
+	gone   atomic.Bool // the thread may have been deleted
+	walker walker
+	notice noticer
+
+	mu      sync.Mutex
+	ring    []ringFrame
+	first   int64 // index of the oldest frame held
+	next    int64 // index of the frame to come
+	bytes   int
+	head    position
+	placed  bool // head is valid
+	ended   bool
+	changed chan struct{} // closed when anything of the above changes
+}
+
+// ringFrame is a frame as all clients get it.
+type ringFrame struct {
+	walked
+
+	text  []byte // as an SSE message
+	after spool.Cursor
+}
+
+// join returns the hub of the thread, with one client more. The client must leave.
+func (e *Engine) join(key spool.ThreadKey) (*hub, error) {
+	e.hubs.mu.Lock()
+	defer e.hubs.mu.Unlock()
+	if h := e.hubs.open[key]; h != nil {
+		h.clients++
+		return h, nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &hub{
+		e: e, key: key, clients: 1, cancel: cancel, done: make(chan struct{}), ready: make(chan struct{}),
+		woken: make(chan struct{}, 1), changed: make(chan struct{}),
+		walker: walker{e: e, key: key, shared: true}, notice: noticer{key: key},
+	}
+	unsubscribe, err := e.bus.Subscribe(ctx, key, h.wake)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	h.dirty.Store(true)
+	e.hubs.open[key] = h
+	go func() {
+		defer close(h.done)
+		defer unsubscribe()
+		h.run(ctx)
+	}()
+	return h, nil
+}
+
+// leave takes a client away. The last one ends the hub.
+func (h *hub) leave() {
+	h.e.hubs.mu.Lock()
+	h.clients--
+	last := h.clients == 0
+	if last {
+		delete(h.e.hubs.open, h.key)
+	}
+	h.e.hubs.mu.Unlock()
+	if last {
+		h.cancel()
+		<-h.done
+	}
+}
+
+func (h *hub) wake(kind spool.WakeKind) {
+	switch kind {
+	case spool.WakeRecord:
+		h.dirty.Store(true)
+	case spool.WakeDeleted:
+		h.gone.Store(true)
+		h.dirty.Store(true)
+	case spool.WakeStream:
+	default:
+		return
+	}
+	select {
+	case h.woken <- struct{}{}:
+	default:
+	}
+}
+
+// run reads the thread whenever it is woken, and once in a while without.
+func (h *hub) run(ctx context.Context) {
+	tick := time.NewTicker(h.e.config.Poll)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		err := h.read(ctx)
+		if first {
+			close(h.ready)
+		}
+		if err != nil && ctx.Err() == nil {
+			h.e.config.Log.WarnContext(ctx, "follow thread", "thread", h.key.String(), "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.woken:
+		case <-tick.C:
+			h.dirty.Store(true)
+		}
+	}
+}
+
+// read takes in all that has come.
+func (h *hub) read(ctx context.Context) error {
+	record := h.dirty.Swap(false)
+	if !h.isPlaced() {
+		if err := h.place(ctx); err != nil {
+			h.dirty.Store(true)
+			return h.endIfDeleted(err)
+		}
+	}
+	for {
+		frames, err := h.walker.next(ctx, record)
+		switch {
+		case errors.Is(err, errReset):
+			h.reset()
+			h.dirty.Store(true)
+			return nil
+		case err != nil:
+			h.dirty.Store(true)
+			return err
+		case len(frames) == 0:
+			if record && h.walker.blocked.IsZero() {
+				return h.notify(ctx)
+			}
+			if !h.walker.blocked.IsZero() {
+				h.dirty.Store(true) // the entry that waits has still to be passed
+			}
+			return nil
+		}
+		h.push(frames)
+		record = record || !h.walker.reading // an ended stream has an entry behind it
+	}
+}
+
+// place puts the walker at the present.
+func (h *hub) place(ctx context.Context) error {
+	var last latest
+	var thread spool.Thread
+	err := h.e.store.View(ctx, h.key, func(v spool.View) (err error) {
+		if thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if last, err = latestSegment(v, thread); err != nil {
+			return err
+		}
+		return h.notice.start(v, thread)
+	})
+	if err != nil {
+		return err
+	}
+	w := &h.walker
+	w.at = spool.Cursor{Seq: thread.LastSeq, Stream: last.stream}
+	w.reading = last.inFlight()
+	if w.reading {
+		end := spool.Offset{Fence: 1<<63 - 1, N: 1<<63 - 1}
+		page, err := h.e.streams.Read(ctx, w.stream(), end, 1)
+		switch {
+		case errors.Is(err, spool.ErrStreamGone):
+			w.reading = last.live
+		case err != nil:
+			return err
+		default:
+			w.at.Offset, w.reading = page.Last, !page.Ended
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.head, h.placed = positionAt(w.at, w.reading), true
+	h.change()
+	return nil
+}
+
+func (h *hub) isPlaced() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.placed
+}
+
+// reset forgets where the thread was. The clients find their own way.
+func (h *hub) reset() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.placed = false
+	h.first = h.next
+	h.bytes = 0
+	h.ring = nil
+	h.change()
+}
+
+// notify adds the notices that follow from the thread's row and messages.
+func (h *hub) notify(ctx context.Context) error {
+	var frames []walked
+	err := h.e.store.View(ctx, h.key, func(v spool.View) (err error) {
+		frames, err = h.notice.look(v)
+		return err
+	})
+	if err != nil {
+		h.dirty.Store(true)
+		return h.endIfDeleted(err)
+	}
+	for i := range frames {
+		frames[i].reading = h.walker.reading
+	}
+	if len(frames) > 0 {
+		h.push(frames)
+	}
+	return nil
+}
+
+// endIfDeleted ends the hub of a thread that is not there any more.
+func (h *hub) endIfDeleted(err error) error {
+	if !missing(err) {
+		return err
+	}
+	h.mu.Lock()
+	ended := h.ended
+	h.mu.Unlock()
+	if ended {
+		return nil
+	}
+	h.push([]walked{noticeFrame(h.key, spool.NoticeThreadDeleted, "", spool.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	h.change()
+	return nil
+}
+
+// push adds frames to the ring, encoded once for all.
+func (h *hub) push(frames []walked) {
+	added := make([]ringFrame, len(frames))
+	for i, f := range frames {
+		added[i] = ringFrame{walked: f, text: encodeFrame(f.Frame), after: h.walker.at}
+		if f.Cursor != nil {
+			added[i].after = *f.Cursor
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, f := range added {
+		h.ring = append(h.ring, f)
+		h.next++
+		h.bytes += len(f.text)
+		for len(h.ring) > ringFrames || h.bytes > ringBytes && len(h.ring) > 1 {
+			h.bytes -= len(h.ring[0].text)
+			h.ring[0] = ringFrame{}
+			h.ring = h.ring[1:]
+			h.first++
+		}
+	}
+	h.head = positionAt(h.walker.at, h.walker.reading)
+	h.change()
+}
+
+// change tells the clients. The caller holds mu.
+func (h *hub) change() {
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// now returns the index of the frame to come.
+func (h *hub) now() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.next
+}
+
+// find returns the index of the frame behind p, if the ring has it. Changed is closed
+// when a later call may answer differently.
+func (h *hub) find(p position) (index int64, ok bool, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.placed || h.ended {
+		return h.first, h.ended, h.changed
+	}
+	// The frame after which p stands, the first of several: notices do not move.
+	at := int64(-1)
+	for i := h.next - 1; i >= h.first; i-- {
+		slot := &h.ring[i-h.first]
+		if positionAt(slot.after, slot.reading) == p {
+			at = i
+		} else if at >= 0 {
+			break
+		}
+	}
+	switch {
+	case at >= 0:
+		return at + 1, true, h.changed
+	case h.head == p:
+		return h.next, true, h.changed
+	default:
+		return 0, false, h.changed
+	}
+}
+
+// from returns the frames from index on. It reports false when the ring has lost them.
+// Ended is true when none will follow.
+func (h *hub) from(index int64, into []ringFrame) (frames []ringFrame, ok, ended bool, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if index < h.first || !h.placed && !h.ended {
+		return nil, false, h.ended, h.changed
+	}
+	for ; index < h.next && len(into) < cap(into); index++ {
+		into = append(into, h.ring[index-h.first])
+	}
+	return into, true, h.ended, h.changed
+}

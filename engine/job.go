@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// JobResult says what became of a job.
+type JobResult struct {
+	// Accepted is true when the job need not come back: it was carried out, or there
+	// was nothing to do.
+	Accepted bool
+	// Reason is why nothing was carried out, in words for a log.
+	Reason string
+	// RetryAfter is when the job should come back. Zero for an accepted one.
+	RetryAfter time.Duration
+}
+
+// HandleJob carries out a job: it picks the run up and advances it until it ends, parks,
+// fails an attempt, or ctx ends. When ctx ends the segment stops at once and the run is
+// handed back to the queue by a new ticket, which costs no attempt.
+//
+// Any number of workers may handle the same job, at once or later: one advances the
+// run, the others do nothing. HandleJob returns [spool.ErrUnknownAgent] for an agent
+// that this process lacks, and any other error when the store failed; the job should
+// then be kept.
+func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) {
+	if j.Tenant == "" {
+		j.Tenant = spool.DefaultTenant
+	}
+	if _, err := e.agent(j.Agent); err != nil {
+		return JobResult{}, err
+	}
+	if j.Kind == spool.JobSettle {
+		return e.settleAgain(ctx, j)
+	}
+	c, err := e.claim(ctx, j)
+	if err != nil {
+		return JobResult{}, err
+	}
+	if c.lost != "" {
+		e.closeLost(ctx, j.Thread(), c.lost)
+	}
+	switch {
+	case c.busyFor > 0:
+		// The lease is asked for again once it would have lapsed.
+		return JobResult{Reason: c.reason, RetryAfter: c.busyFor}, nil
+	case c.segment == nil:
+		return JobResult{Accepted: true, Reason: c.reason}, nil
+	case c.settle:
+		return JobResult{Accepted: true}, c.segment.settle(ctx)
+	}
+	if err := c.segment.carry(ctx); err != nil {
+		return JobResult{}, err
+	}
+	return JobResult{Accepted: true}, nil
+}
+
+// closeLost ends the stream of a worker that died, so that its readers move on.
+func (e *Engine) closeLost(ctx context.Context, key spool.ThreadKey, id spool.StreamID) {
+	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
+	err := e.streams.Close(ctx, spool.StreamKey{Thread: key, ID: id}, end, e.config.StreamGrace)
+	if err != nil && !errors.Is(err, spool.ErrStreamGone) {
+		e.config.Log.WarnContext(ctx, "close the stream of a lost segment", "thread", key.String(), "stream", string(id), "error", err)
+	}
+	e.bus.Wake(key, spool.WakeStream)
+}

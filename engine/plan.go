@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// plannedCall is a tool call in hand and what is to become of it: it has a result, it
+// parks, or it runs.
+type plannedCall struct {
+	call spool.ToolCall
+	tool spool.Tool
+	// result is what the model will read. Nil: not known yet.
+	result json.RawMessage
+	// park is what the call waits for. Nil: nothing.
+	park *spool.Park
+	// answered is the park whose answer the call goes on with. Nil: it is a fresh call.
+	answered *spool.Park
+	// begun is true once the ledger has the call as pending.
+	begun bool
+	// ran is true once the tool was called.
+	ran bool
+	// announced is true once the stream has the result.
+	announced bool
+	// saved is true once the ledger has the result.
+	saved bool
+}
+
+func (p *plannedCall) runs() bool { return p.result == nil && p.park == nil }
+
+func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
+	e := spool.Effect{RunID: p.call.RunID, Step: p.call.Step, ToolCallID: p.call.ID, State: state}
+	if state == spool.EffectDone {
+		e.Result = p.result
+	}
+	return e
+}
+
+// putPending writes the calls that are about to run into the ledger.
+func (h *held) putPending(plan []*plannedCall) error {
+	for _, p := range plan {
+		if !p.runs() || p.begun {
+			continue
+		}
+		if err := h.PutEffect(p.effect(spool.EffectPending)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planCalls decides for the calls of a step. Effects are what the ledger says of them
+// when a worker has died in the step, nil otherwise.
+func (s *segment) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
+	plan := make([]*plannedCall, 0, len(calls))
+	for _, c := range calls {
+		p := &plannedCall{call: s.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
+		plan = append(plan, p)
+		tool, known := s.agent.tool(c.ToolName)
+		p.tool = tool
+		effect := effectOf(effects, c.ToolCallID)
+		switch {
+		case effect.State == spool.EffectDone:
+			p.result, p.saved = effect.Result, true
+		case !known:
+			p.result = errorResult("unknown tool " + c.ToolName)
+		case effect.State == spool.EffectPending:
+			s.planUnknown(p)
+		default:
+			s.planFresh(ctx, p)
+		}
+	}
+	return plan
+}
+
+// planFresh decides for a call that has not run: its arguments may be wrong, and it may
+// need a person's approval.
+func (s *segment) planFresh(ctx context.Context, p *plannedCall) {
+	if err := checkArgs(p.tool, p.call.Args); err != nil {
+		p.result = errorResult(err.Error())
+		return
+	}
+	if p.tool.Approval == nil {
+		return
+	}
+	switch needed, err := p.tool.Approval(ctx, p.call); {
+	case err != nil:
+		p.result = errorResult(spool.MessageOf(err))
+	case needed:
+		p.park = s.newPark(p.call, spool.ParkApproval, p.call.Args, 0)
+	}
+}
+
+// planUnknown decides for a call that was pending when its worker died. Only a tool that
+// allows it is called again; for any other a person is asked.
+func (s *segment) planUnknown(p *plannedCall) {
+	if p.tool.Idempotent {
+		p.begun = true
+		return
+	}
+	p.park = s.newPark(p.call, spool.ParkOutcomeUnknown, p.call.Args, 0)
+}
+
+// planDraft takes up a step whose worker died, or went away, while its tools ran.
+func (s *segment) planDraft(ctx context.Context) (bool, error) {
+	draft := s.run.Draft
+	if draft == nil {
+		return false, nil
+	}
+	step := s.run.Steps + 1
+	effects, err := s.effects(ctx, step)
+	if err != nil {
+		return false, err
+	}
+	s.repeat(ctx, draft)
+	s.plan = s.planCalls(ctx, draft.Message.ToolCalls(), step, effects)
+	return true, s.update(ctx, func(h *held) error { return h.putPending(s.plan) })
+}
+
+// planLanding takes up the calls whose parks are resolved.
+func (s *segment) planLanding(ctx context.Context) (bool, error) {
+	var parks []spool.Park
+	err := s.e.store.View(ctx, s.key, func(v spool.View) error {
+		all, err := v.Parks(s.id)
+		for _, p := range all {
+			if !p.Landed && (p.State == spool.ParkAnswered || p.State == spool.ParkExpired) {
+				parks = append(parks, p)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return false, storeError{err}
+	}
+	if len(parks) == 0 {
+		return false, nil
+	}
+	s.plan = s.plan[:0]
+	for _, park := range parks {
+		effects, err := s.effects(ctx, park.Step)
+		if err != nil {
+			return false, err
+		}
+		s.plan = append(s.plan, s.planAnswered(park, effectOf(effects, park.ToolCallID)))
+	}
+	return true, s.update(ctx, func(h *held) error { return h.putPending(s.plan) })
+}
+
+// planAnswered decides for a call whose park was answered or has expired.
+func (s *segment) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
+	p := &plannedCall{call: s.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
+	tool, known := s.agent.tool(park.ToolName)
+	p.tool, p.call.Answer = tool, park.Answer
+	unknown := park.Reason == spool.ParkOutcomeUnknown
+	switch {
+	case effect.State == spool.EffectDone:
+		p.result, p.saved = effect.Result, true
+	case park.State == spool.ParkExpired && unknown:
+		p.result = errorObject("the worker died during this call; whether it took effect is not known")
+	case park.State == spool.ParkExpired:
+		p.result = json.RawMessage(`{"responded":false,"cancelled":true,"reason":"timeout"}`)
+	case !park.Answer.Approved && unknown && park.Answer.Payload != nil:
+		p.result = park.Answer.Payload
+	case !park.Answer.Approved && unknown:
+		p.result = cancelledResult("the outcome of this call is not known, and it is not to be repeated")
+	case !park.Answer.Approved:
+		p.result = json.RawMessage(`{"denied":true}`)
+	case !known:
+		p.result = errorObject("Unknown tool: " + park.ToolName)
+	case effect.State == spool.EffectPending:
+		s.planUnknown(p)
+	}
+	return p
+}
+
+func (s *segment) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
+	return spool.ToolCall{Thread: s.key, RunID: s.id, Step: step, ID: id, Name: name, Args: args}
+}
+
+func (s *segment) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
+	err = s.e.store.View(ctx, s.key, func(v spool.View) error {
+		effects, err = v.Effects(s.id, step)
+		return err
+	})
+	if err != nil {
+		return nil, storeError{err}
+	}
+	return effects, nil
+}
+
+func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
+	for _, e := range effects {
+		if e.ToolCallID == id {
+			return e
+		}
+	}
+	return spool.Effect{}
+}
+
+// repeat says a draft again in this segment's stream, as the readers of the one that was
+// cut off have dropped it.
+func (s *segment) repeat(ctx context.Context, d *spool.Draft) {
+	for _, p := range d.Message.Content {
+		switch p.Type {
+		case spool.PartReasoning:
+			s.writer.reasoning(ctx, p.Text)
+		case spool.PartText:
+			s.writer.text(ctx, p.Text)
+		case spool.PartToolCall:
+			s.writer.endBlock(ctx)
+			s.writer.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
+			s.writer.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
+		}
+	}
+	s.writer.endBlock(ctx)
+	s.writer.flush(ctx)
+}
+
+func checkArgs(t spool.Tool, args json.RawMessage) error {
+	if len(args) == 0 || args[0] != '{' {
+		return errors.New("the arguments are not a JSON object")
+	}
+	if t.Check == nil {
+		return nil
+	}
+	return t.Check(args)
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// failed ends the segment of a run whose step has failed: with another attempt after a
+// wait, or, for an error that will not pass and after the last attempt, with the run.
+func (s *segment) failed(ctx context.Context, cause error) error {
+	s.e.config.Log.WarnContext(ctx, "run step failed", "thread", s.key.String(), "run", string(s.id),
+		"step", s.run.Steps+1, "attempt", s.run.Attempts+1, "error", cause)
+	reason := failureText(cause)
+	s.writer.endBlock(ctx)
+	s.writer.flush(ctx)
+	final := permanent(cause)
+	err := s.update(ctx, func(h *held) error {
+		if err := h.recordCut(cause, spool.OutcomeError); err != nil {
+			return err
+		}
+		h.run.Attempts++
+		switch {
+		case !h.run.StopAt.IsZero():
+			return s.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, 1)
+		case final || h.run.Attempts >= s.e.config.MaxAttempts:
+			return s.conclusion(h, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason}, 1)
+		}
+		return s.requeue(h, spool.JobRetry, s.e.backoff(h.run.Attempts, cause), spool.SegmentError, reason)
+	})
+	if err != nil {
+		return err
+	}
+	if s.run.State != spool.Queued {
+		return s.concluded(ctx)
+	}
+	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: reason})
+	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	return nil
+}
+
+// handBack ends the segment of a run whose worker shuts down. It costs no attempt: a new
+// ticket is due at once.
+func (s *segment) handBack(ctx context.Context, cause error) error {
+	s.writer.endBlock(ctx)
+	s.writer.flush(ctx)
+	err := s.update(ctx, func(h *held) error {
+		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
+			return err
+		}
+		for _, p := range s.plan {
+			if p.runs() && !p.ran { // it was about to run, and has not
+				if err := h.PutEffect(p.effect(spool.EffectVoid)); err != nil {
+					return err
+				}
+			}
+		}
+		if !h.run.StopAt.IsZero() {
+			return s.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, 1)
+		}
+		return s.requeue(h, spool.JobHandBack, 0, spool.SegmentLost, workerDied)
+	})
+	if err != nil {
+		return err
+	}
+	if s.run.State != spool.Queued {
+		return s.concluded(ctx)
+	}
+	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
+	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	return nil
+}
+
+// requeue is the transition back to QUEUED, with a ticket for the next segment.
+func (s *segment) requeue(h *held, kind spool.JobKind, after time.Duration, status spool.SegmentStatus, reason string) error {
+	if err := h.closeSegment(status, reason, s.writer.next(1)); err != nil {
+		return err
+	}
+	if err := h.move(spool.Queued); err != nil {
+		return err
+	}
+	if err := h.Enqueue(h.ticket(kind, after)); err != nil {
+		return err
+	}
+	h.letGo()
+	return h.save()
+}
+
+// recordCut writes the ledger row of an answer that did not come to its end.
+func (h *held) recordCut(cause error, outcome spool.Outcome) error {
+	var cut *cutOff
+	if !errors.As(cause, &cut) {
+		return nil
+	}
+	return h.AddUsage(cut.turn.row(h, outcome))
+}
+
+// backoff returns the wait before the next attempt: doubling from RetryBackoff, with up
+// to a quarter more so that runs that failed together do not come back together. A
+// provider that asks for a longer wait gets it, up to the maximum.
+func (e *Engine) backoff(attempts int, cause error) time.Duration {
+	wait := e.config.RetryBackoff
+	for range attempts - 1 {
+		wait = min(wait*2, e.config.RetryBackoffMax)
+	}
+	wait += time.Duration(rand.Int64N(int64(wait)/4 + 1)) //nolint:gosec // it spreads, and hides nothing
+	return max(wait, min(askedWait(cause), e.config.RetryBackoffMax))
+}
+
+func askedWait(cause error) time.Duration {
+	var asked *spool.RetryError
+	if errors.As(cause, &asked) {
+		return asked.After
+	}
+	var model *spool.ModelError
+	if errors.As(cause, &model) {
+		return model.After
+	}
+	return 0
+}
+
+// permanent reports whether the same step will fail again. What is not known to be
+// permanent is tried again.
+func permanent(cause error) bool {
+	var model *spool.ModelError
+	if errors.As(cause, &model) {
+		return model.Permanent()
+	}
+	return spool.CodeOf(cause) == spool.Invalid
+}
+
+// failureText is the reason that clients see.
+func failureText(cause error) string {
+	var model *spool.ModelError
+	if errors.As(cause, &model) {
+		return model.Error()
+	}
+	return spool.MessageOf(cause)
+}

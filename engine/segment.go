@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// segment is one pickup of a run by a worker, from the claim to the end of its stream.
+type segment struct {
+	e      *Engine
+	key    spool.ThreadKey
+	fence  int64
+	agent  *Agent
+	model  spool.Model
+	id     spool.RunID
+	run    spool.Run      // as it was last saved; the goroutine of advance has it
+	plan   []*plannedCall // the tool calls in hand
+	writer *writer
+}
+
+// Why a segment's context ends, besides the worker's own.
+var (
+	errStopped = errors.New("the run was stopped")
+	errLost    = errors.New("the lease was lost")
+)
+
+// saveTimeout bounds a write that goes on although the segment's context has ended.
+const saveTimeout = 30 * time.Second
+
+func (e *Engine) newSegment(h *held) *segment {
+	agent := e.agents[h.run.Agent]
+	model := e.config.Models[h.run.Model]
+	if model == nil { // the configuration has changed since the start
+		model = e.config.Models[agent.Model]
+	}
+	return &segment{
+		e: e, key: h.thread.Key(), fence: h.thread.Fence, agent: agent, model: model, id: h.run.ID, run: h.run,
+		writer: &writer{
+			e: e, fence: h.thread.Fence, seq: h.thread.LastSeq,
+			key: spool.StreamKey{Thread: h.thread.Key(), ID: h.run.Stream()},
+		},
+	}
+}
+
+// carry advances the run until it ends, parks or cannot go on, and sees to what follows.
+// An error means that the store failed, and that the run waits for the lease to lapse.
+func (s *segment) carry(worker context.Context) error {
+	ctx, cancel := context.WithCancelCause(worker)
+	var watchers sync.WaitGroup
+	defer watchers.Wait()
+	defer cancel(nil)
+
+	s.writer.open(ctx, s.run)
+	watchers.Go(func() { s.beat(ctx, cancel) })
+	watchers.Go(func() { s.watchStop(ctx, cancel) })
+
+	err := s.advance(ctx)
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		return nil
+	case spool.CodeOf(err) == spool.Fenced, errors.Is(cause, errLost):
+		// Somebody else has the run and has written what is to be written.
+		s.abandon(ctx, "another worker took the run over")
+		return nil
+	case errors.Is(cause, errStopped):
+		return s.ifSaved(ctx, s.stopped(ctx, err))
+	case worker.Err() != nil:
+		return s.ifSaved(ctx, s.handBack(ctx, err))
+	case isStoreError(err):
+		return s.ifSaved(ctx, err)
+	default:
+		return s.ifSaved(ctx, s.failed(ctx, err))
+	}
+}
+
+// ifSaved closes the stream of a segment whose last write has failed.
+func (s *segment) ifSaved(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	s.abandon(ctx, "the worker lost its store")
+	if spool.CodeOf(err) == spool.Fenced {
+		return nil
+	}
+	return err
+}
+
+// abandon closes the stream without a word in the record. Whoever takes the run over
+// writes that.
+func (s *segment) abandon(ctx context.Context, reason string) {
+	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
+}
+
+// storeError marks an error of the store, as opposed to the model's.
+type storeError struct{ error }
+
+func (s storeError) Unwrap() error { return s.error }
+
+func isStoreError(err error) bool {
+	var s storeError
+	return errors.As(err, &s)
+}
+
+// update runs a transition under the segment's lease, whatever has become of ctx, and
+// keeps the run as it then is.
+func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	var run spool.Run
+	err := s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
+		h, err := hold(tx)
+		if err != nil {
+			return err
+		}
+		if h.run.ID != s.id || h.run.State.Terminal() {
+			return spool.ErrFenced
+		}
+		err = fn(h)
+		run = h.run
+		return err
+	})
+	if err != nil {
+		return storeError{err}
+	}
+	s.run = run
+	s.e.bus.Wake(s.key, spool.WakeRecord)
+	return nil
+}
+
+// beat renews the lease every third of it. It gives the segment up when the lease is
+// somebody else's, or when it could not be renewed in time.
+func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(s.e.config.Lease / 3)
+	defer tick.Stop()
+	renewed := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		start := time.Now()
+		err := s.renew(ctx)
+		switch {
+		case err == nil:
+			renewed = start
+		case spool.CodeOf(err) == spool.Fenced, time.Since(renewed) > s.e.config.Lease*2/3:
+			cancel(errLost)
+			return
+		case ctx.Err() == nil:
+			s.e.config.Log.WarnContext(ctx, "renew lease", "thread", s.key.String(), "run", string(s.id), "error", err)
+		}
+	}
+}
+
+func (s *segment) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.e.config.Lease/3)
+	defer cancel()
+	return s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
+		thread, err := tx.Thread()
+		if err != nil {
+			return err
+		}
+		thread.LeaseUntil = tx.Now().Add(s.e.config.Lease)
+		return tx.PutThread(thread)
+	})
+}
+
+// watchStop waits for a stop of the run: it is woken for one, and looks for one from
+// time to time.
+func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
+	woken := make(chan struct{}, 1)
+	unsubscribe, err := s.e.bus.Subscribe(ctx, s.key, func(kind spool.WakeKind) {
+		if kind == spool.WakeStop {
+			select {
+			case woken <- struct{}{}:
+			default:
+			}
+		}
+	})
+	if err == nil {
+		defer unsubscribe()
+	}
+	tick := time.NewTicker(s.e.config.StopPoll)
+	defer tick.Stop()
+	for {
+		stop, lost := s.stopAsked(ctx)
+		switch {
+		case stop:
+			cancel(errStopped)
+			return
+		case lost:
+			cancel(errLost)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-woken:
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
+	err := s.e.store.View(ctx, s.key, func(v spool.View) error {
+		thread, err := v.Thread()
+		if err != nil {
+			return err
+		}
+		if thread.RunID != s.id || thread.Fence != s.fence {
+			lost = true
+			return nil
+		}
+		run, err := v.Run(thread.RunID)
+		stop = err == nil && !run.StopAt.IsZero()
+		return err
+	})
+	return stop, lost || missing(err)
+}

@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Settlement is what a settle hook is told of a run that ends.
+type Settlement struct {
+	Thread     spool.ThreadKey
+	RunID      spool.RunID
+	Agent      string
+	State      spool.State
+	StopReason spool.StopReason
+	// Error is why a failed run failed.
+	Error string
+	Steps int
+	Usage spool.TokenCount
+}
+
+const (
+	settleTries = 3
+	// settleWait is the time between the tries, times their number.
+	settleWait = 200 * time.Millisecond
+	// settleClaim is how long a late settlement may take before another may begin.
+	settleClaim = 10 * time.Minute
+	// settleRetry is when a failed settlement is tried again from the queue.
+	settleRetry = time.Minute
+)
+
+// end is the transition to an end state. The segment, if one is open, is closed already.
+func (e *Engine) end(h *held, ending spool.Ending) error {
+	reason := "failed"
+	if ending.State == spool.Cancelled {
+		reason = "stopped"
+	}
+	if err := h.closeParks(reason); err != nil {
+		return err
+	}
+	if err := h.move(ending.State); err != nil {
+		return err
+	}
+	h.run.StopReason, h.run.Error, h.run.EndedAt = ending.Reason, ending.Error, h.now
+	h.run.Draft, h.run.Ending = nil, nil
+	h.letGo()
+	return h.save()
+}
+
+// conclusion ends the run in the transaction of its last step, or leaves the end to the
+// settle hook. The stream's last item is the ahead-th from here.
+func (s *segment) conclusion(h *held, ending spool.Ending, ahead int64) error {
+	if s.e.config.OnSettle != nil {
+		h.run.Ending = &ending
+		return h.save()
+	}
+	status, reason := closing(ending)
+	if err := h.closeSegment(status, reason, s.writer.next(ahead)); err != nil {
+		return err
+	}
+	return s.e.end(h, ending)
+}
+
+// conclude ends a run between two steps.
+func (s *segment) conclude(ctx context.Context, ending spool.Ending) error {
+	s.writer.flush(ctx)
+	err := s.update(ctx, func(h *held) error {
+		if !h.run.StopAt.IsZero() {
+			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+		}
+		return s.conclusion(h, ending, 1)
+	})
+	if err != nil {
+		return err
+	}
+	return s.concluded(ctx)
+}
+
+// concluded sees to what follows a conclusion: the settle hook, and the last item.
+func (s *segment) concluded(ctx context.Context) error {
+	if s.run.Ending != nil {
+		return s.settle(ctx)
+	}
+	s.announceEnd(ctx)
+	return nil
+}
+
+// settle runs the hook and writes the end state. A hook that fails turns completion into
+// failure, and runs again from the queue.
+func (s *segment) settle(ctx context.Context) error {
+	ending := *s.run.Ending
+	open := !ending.Closed
+	hookErr := s.e.callSettle(context.WithoutCancel(ctx), s.settlement(ending))
+	if hookErr != nil && ending.State == spool.Completed {
+		ending = spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "settle: " + spool.MessageOf(hookErr)}
+	}
+	err := s.update(ctx, func(h *held) error {
+		if open {
+			status, reason := closing(ending)
+			if err := h.closeSegment(status, reason, s.writer.next(1)); err != nil {
+				return err
+			}
+		}
+		if hookErr == nil {
+			h.run.SettledAt = h.now
+		} else {
+			late := h.job(spool.JobSettle, settleRetry)
+			late.Key = "settle:" + string(h.run.ID)
+			if err := h.Enqueue(late); err != nil {
+				return err
+			}
+		}
+		return s.e.end(h, ending)
+	})
+	if err != nil {
+		return err
+	}
+	if open {
+		s.announceEnd(ctx)
+	}
+	return nil
+}
+
+// announceEnd writes the last item of a run's last segment.
+func (s *segment) announceEnd(ctx context.Context) {
+	usage := s.run.TokenCount
+	status, reason := closing(spool.Ending{State: s.run.State, Reason: s.run.StopReason, Error: s.run.Error})
+	if status == spool.SegmentError {
+		s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: status, Error: reason})
+		return
+	}
+	s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: status, Usage: &usage, FinishReason: s.run.StopReason})
+}
+
+// closing returns how a run's last segment ends.
+func closing(ending spool.Ending) (spool.SegmentStatus, string) {
+	switch ending.State {
+	case spool.Cancelled:
+		return spool.SegmentStopped, ""
+	case spool.Failed:
+		return spool.SegmentError, ending.Error
+	default:
+		return spool.SegmentFinished, ""
+	}
+}
+
+func (s *segment) settlement(ending spool.Ending) Settlement { return settlement(s.run, ending) }
+
+func settlement(r spool.Run, ending spool.Ending) Settlement {
+	return Settlement{
+		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
+		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Steps: r.Steps, Usage: r.TokenCount,
+	}
+}
+
+// callSettle calls the hook until it returns no error, three times at the most.
+func (e *Engine) callSettle(ctx context.Context, s Settlement) (err error) {
+	for try := range settleTries {
+		if err = e.trySettle(ctx, s); err == nil {
+			return nil
+		}
+		e.config.Log.WarnContext(ctx, "settle run", "thread", s.Thread.String(), "run", string(s.RunID), "error", err)
+		if try < settleTries-1 {
+			pause(ctx, settleWait*time.Duration(try+1))
+		}
+	}
+	return err
+}
+
+func (e *Engine) trySettle(ctx context.Context, s Settlement) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the settle hook panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return e.config.OnSettle(ctx, s)
+}
+
+// settleAgain settles a run that has ended without.
+func (e *Engine) settleAgain(ctx context.Context, j spool.Job) (JobResult, error) {
+	if e.config.OnSettle == nil {
+		return JobResult{Accepted: true, Reason: "there is no settle hook"}, nil
+	}
+	var run spool.Run
+	var busy time.Duration
+	err := e.store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) (err error) {
+		busy = 0
+		if run, err = tx.Run(j.RunID); err != nil {
+			return err
+		}
+		switch {
+		case !run.SettledAt.IsZero() || !run.State.Terminal():
+			return errUnchanged
+		case tx.Now().Before(run.SettleClaim):
+			busy = run.SettleClaim.Sub(tx.Now())
+			return nil
+		}
+		run.SettleClaim = tx.Now().Add(settleClaim)
+		return tx.UpdateRun(run)
+	})
+	switch {
+	case missing(err), errors.Is(err, errUnchanged):
+		return JobResult{Accepted: true, Reason: "there is nothing to settle"}, nil
+	case err != nil:
+		return JobResult{}, err
+	case busy > 0:
+		return JobResult{Reason: "it is being settled", RetryAfter: busy}, nil
+	}
+	hookErr := e.callSettle(ctx, settlement(run, spool.Ending{State: run.State, Reason: run.StopReason, Error: run.Error}))
+	err = e.store.Update(context.WithoutCancel(ctx), j.Thread(), 0, func(tx spool.Tx) error {
+		run, err := tx.Run(j.RunID)
+		if err != nil {
+			return err
+		}
+		run.SettleClaim = time.Time{}
+		if hookErr == nil {
+			run.SettledAt = tx.Now()
+		}
+		return tx.UpdateRun(run)
+	})
+	if hookErr != nil {
+		return JobResult{Reason: "the settle hook failed", RetryAfter: settleRetry}, nil
+	}
+	return JobResult{Accepted: true}, err
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

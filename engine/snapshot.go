@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// recentEnd is how long a stream stays in the snapshot after its segment's end.
+	recentEnd = time.Minute
+	// snapshotRuns is how many runs a snapshot carries, so that its cost does not grow
+	// with the age of the thread.
+	snapshotRuns = 100
+)
+
+// SnapshotOptions narrow a snapshot's messages.
+type SnapshotOptions struct {
+	// LastMessageID leaves out this message and those before it. An id that the thread
+	// does not have leaves out nothing.
+	LastMessageID spool.MessageID
+	// Before leaves out this message and those behind it.
+	Before spool.MessageID
+	// Limit keeps only the newest ones. Zero: all.
+	Limit int
+}
+
+// Snapshot returns all that a client needs to show the thread and to follow it from
+// there. A nil o narrows nothing. It returns a [spool.NotFound] error for a thread that
+// does not exist.
+//
+// Record, messages and runs are one consistent state. The stream is read after them and
+// cut at what that state has saved, so that no text is missing or there twice.
+func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*spool.Snapshot, error) {
+	if o == nil {
+		o = &SnapshotOptions{}
+	}
+	snap := &spool.Snapshot{LastEventSeq: -1}
+	var last latest
+	err := e.store.View(ctx, key, func(v spool.View) (err error) {
+		if snap.Thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if snap.Thread.LastSeq > 0 {
+			snap.LastEventSeq = snap.Thread.LastSeq
+		}
+		snap.Messages, err = v.Messages(spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit})
+		if err != nil {
+			return err
+		}
+		if snap.Runs, err = v.Runs(snapshotRuns); err != nil {
+			return err
+		}
+		if snap.Thread.State.Active() {
+			if snap.ActiveEvents, err = v.Entries(spool.EntryQuery{Run: snap.Thread.RunID}); err != nil {
+				return err
+			}
+		}
+		last, err = latestSegment(v, snap.Thread)
+		return err
+	})
+	if missing(err) {
+		return nil, spool.Errorf(spool.NotFound, threadNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	snap.Messages, snap.Runs, snap.ActiveEvents = filled(snap.Messages), filled(snap.Runs), filled(snap.ActiveEvents)
+	snap.Stream, err = e.streamSnapshot(ctx, key, last)
+	return snap, err
+}
+
+// filled returns a slice that encodes as a JSON array.
+func filled[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// latest is the latest segment of a thread.
+type latest struct {
+	stream spool.StreamID // empty: the thread has had none
+	run    spool.RunID
+	seq    int64 // of its RUN_STARTED entry
+	// end is its RUN_ENDED entry. Nil: it has not ended.
+	end *spool.Entry
+	// saved is the offset up to which the messages have what the stream says.
+	saved spool.Offset
+	// live is true while a worker holds the run in this segment.
+	live bool
+	now  time.Time
+}
+
+func (l latest) inFlight() bool { return l.stream != "" && l.end == nil }
+
+// latestSegment finds the latest segment by its RUN_STARTED entry.
+func latestSegment(v spool.View, thread spool.Thread) (latest, error) {
+	started, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Last: true, Limit: 1})
+	if err != nil || len(started) == 0 {
+		return latest{}, err
+	}
+	stream, err := streamOf(started[0])
+	if err != nil {
+		return latest{}, err
+	}
+	l := latest{stream: stream, run: started[0].RunID, seq: started[0].Seq, now: v.Now()}
+	ended, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, After: l.seq, Last: true, Limit: 1})
+	if err != nil {
+		return latest{}, err
+	}
+	if len(ended) > 0 {
+		l.end = &ended[0]
+	}
+	run, err := v.Run(l.run)
+	if missing(err) {
+		return l, nil
+	}
+	if run.Stream() == l.stream {
+		l.saved = run.Saved
+		l.live = run.State == spool.Running && thread.Leased(l.now)
+	}
+	return l, err
+}
+
+// streamSnapshot returns the segment's stream less what is saved, or nil when it is over
+// or gone. A stream that its worker is about to open is empty.
+func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l latest) (*spool.StreamSnapshot, error) {
+	if l.stream == "" || l.end != nil && l.now.Sub(l.end.CreatedAt) >= recentEnd {
+		return nil, nil //nolint:nilnil // null is the wire's word for it
+	}
+	snap := &spool.StreamSnapshot{StreamID: l.stream, RunID: l.run, Items: []spool.Item{}}
+	page, err := e.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.stream}, spool.Offset{}, 0)
+	switch {
+	case errors.Is(err, spool.ErrStreamGone) && l.live && l.end == nil:
+		return snap, nil
+	case errors.Is(err, spool.ErrStreamGone):
+		return nil, nil //nolint:nilnil // null is the wire's word for it
+	case err != nil:
+		return nil, err
+	}
+	for _, item := range page.Items {
+		if item.Type.Content() && item.Offset.Compare(l.saved) <= 0 {
+			continue
+		}
+		snap.Items = append(snap.Items, item)
+	}
+	if page.Ended && len(page.Items) > 0 {
+		end := page.Items[len(page.Items)-1]
+		snap.End = &end
+	}
+	// A step may have been saved whose last items are not yet in the stream.
+	last := page.Last
+	if last.Compare(l.saved) < 0 {
+		last = l.saved
+	}
+	if !last.IsZero() {
+		snap.Offset = &last
+	}
+	return snap, nil
+}

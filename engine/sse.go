@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// SSEOptions say from where and how to stream.
+type SSEOptions struct {
+	// Cursor is the client's place in its wire form: what came as Last-Event-ID, or else
+	// as the cursor parameter. A malformed one is none.
+	Cursor string
+	// Since is a bare record seq of an older client, used when there is no cursor. Nil:
+	// none.
+	Since *int64
+	// LastMessageID is the last message that the client has. Empty: none.
+	LastMessageID spool.MessageID
+	// Retry is how long a browser is told to wait before it reconnects. Negative: it is
+	// not told. Defaults to [Config.RetryHint].
+	Retry time.Duration
+	// WireFormat is the form of the frames. The only one is "", the native one.
+	WireFormat string
+	// State is the run state of a host whose storage is scoped by it. The engine scopes
+	// by the thread's tenant and does not read it.
+	State json.RawMessage
+}
+
+// SSEHeaders returns the header of an event stream.
+func SSEHeaders() http.Header {
+	return http.Header{
+		"Content-Type":      {"text/event-stream; charset=utf-8"},
+		"Cache-Control":     {"no-cache, no-transform"},
+		"Connection":        {"keep-alive"},
+		"X-Accel-Buffering": {"no"},
+	}
+}
+
+// EventStream is an event stream's header and body. It is for one goroutine, and must be
+// read to its end or closed.
+type EventStream struct {
+	// Header is for the answer, whose status is 200.
+	Header http.Header
+
+	ctx    context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
+	f      *follower
+	retry  time.Duration
+	close  sync.Once
+	next   func() ([]byte, error, bool)
+	stop   func()
+	unread []byte
+}
+
+// SSE follows the thread as [Engine.Follow] does, encoded as server-sent events. It hands
+// back a header and a body and does not write any answer itself; ctx is what ends the
+// stream. It returns a [spool.NotFound] error for a thread that does not exist, and an
+// [spool.Invalid] one for a wire format that it does not have.
+func (e *Engine) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*EventStream, error) {
+	if o.WireFormat != "" {
+		return nil, spool.Errorf(spool.Invalid, "wireFormat: there is none of the name %q", o.WireFormat)
+	}
+	follow := FollowOptions{LastMessageID: o.LastMessageID}
+	if c, ok := spool.ParseCursor(o.Cursor); ok {
+		follow.Cursor = &c
+	} else if o.Since != nil {
+		follow.Cursor = &spool.Cursor{Seq: *o.Since}
+	}
+	f, err := e.follow(ctx, key, follow, false)
+	if err != nil {
+		return nil, err
+	}
+	if o.Retry == 0 {
+		o.Retry = e.config.RetryHint
+	}
+	return &EventStream{Header: SSEHeaders(), ctx: ctx, f: f, retry: o.Retry}, nil
+}
+
+// Chunks yields the body in pieces of one or more whole messages, each of which should
+// be flushed. A piece is shared with other clients and must not be changed. The sequence
+// ends without an error when the thread is deleted or the engine is closed, and with one
+// otherwise.
+func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		defer func() { _ = s.release() }()
+		if s.retry > 0 && !yield(retryLine(s.retry), nil) {
+			return
+		}
+		var joined []byte
+		for {
+			frames, err := s.f.next(s.ctx, s.f.e.config.Keepalive)
+			switch {
+			case errors.Is(err, errIdle):
+				if !yield(keepalive, nil) {
+					return
+				}
+				continue
+			case errors.Is(err, errOver):
+				yield(comeBack(s.retry), nil)
+				return
+			case err != nil:
+				yield(nil, err)
+				return
+			case len(frames) == 0:
+				continue
+			}
+			text := frames[0].text
+			if len(frames) > 1 {
+				joined = joined[:0]
+				for _, f := range frames {
+					joined = append(joined, f.text...)
+				}
+				text = joined
+			}
+			if !yield(text, nil) {
+				return
+			}
+			if cap(joined) > maxJoined {
+				joined = nil // an idle client should not keep what a busy one needed
+			}
+		}
+	}
+}
+
+// maxJoined bounds the buffer that a client keeps between two pieces.
+const maxJoined = 4 << 10
+
+// Read reads the body, which makes an EventStream an [io.ReadCloser]. Chunks is cheaper.
+func (s *EventStream) Read(p []byte) (int, error) {
+	if s.next == nil {
+		s.next, s.stop = pull(s.Chunks())
+	}
+	for len(s.unread) == 0 {
+		chunk, err, ok := s.next()
+		switch {
+		case !ok:
+			return 0, io.EOF
+		case err != nil:
+			return 0, err
+		}
+		s.unread = chunk
+	}
+	n := copy(p, s.unread)
+	s.unread = s.unread[n:]
+	return n, nil
+}
+
+func pull(chunks iter.Seq2[[]byte, error]) (next func() ([]byte, error, bool), stop func()) {
+	return iter.Pull2(chunks)
+}
+
+// Close lets go of the thread. It is not needed after Chunks has ended.
+func (s *EventStream) Close() error {
+	if s.stop != nil {
+		s.stop()
+	}
+	return s.release()
+}
+
+func (s *EventStream) release() error {
+	s.close.Do(s.f.close)
+	return nil
+}
+
+// Close ends all event streams of this process: their clients are told when to come back,
+// each a little later than the next so that they do not come all at once. It does not
+// stop workers, and may be called more than once.
+func (e *Engine) Close() {
+	e.closeOnce.Do(func() { close(e.closing) })
+}
+
+var keepalive = []byte(": keepalive\n\n")
+
+func retryLine(d time.Duration) []byte {
+	return []byte("retry: " + strconv.FormatInt(d.Milliseconds(), 10) + "\n\n")
+}
+
+// comeBack is the last piece of a stream that the server ends.
+func comeBack(retry time.Duration) []byte {
+	if retry <= 0 {
+		return keepalive
+	}
+	return retryLine(retry + time.Duration(rand.Int64N(int64(retry)+1))) //nolint:gosec // it spreads, and hides nothing
+}
+
+// FollowFrame returns a frame as a server-sent event, and moves the cursor at to where a
+// reader of it stands. The frame's own cursor is taken where it has one. A notice moves
+// nothing and has no id.
+func FollowFrame(f spool.Frame, at *spool.Cursor) []byte {
+	if f.Cursor == nil {
+		f.Cursor = moved(f, *at)
+	}
+	if f.Cursor != nil {
+		*at = *f.Cursor
+	}
+	return encodeFrame(f)
+}
+
+// moved returns where a reader at c stands behind the frame, nil for a notice.
+func moved(f spool.Frame, c spool.Cursor) *spool.Cursor {
+	switch {
+	case f.Kind == spool.FrameStream:
+		c.Stream, c.Offset = f.StreamID, f.Item.Offset
+	case f.Kind == spool.FrameSnapshot:
+		c = f.Snapshot.Cursor()
+	case f.Event.Seq <= 0:
+		return nil
+	default:
+		c.Seq = f.Event.Seq
+		if id, err := streamOf(*f.Event); err == nil && f.Event.Type == spool.EntryRunStarted {
+			c.Stream, c.Offset = id, spool.Offset{}
+		}
+	}
+	return &c
+}
+
+// encodeFrame returns a frame as a server-sent event.
+func encodeFrame(f spool.Frame) []byte {
+	body, err := f.MarshalJSON()
+	if err != nil {
+		body = []byte(`{"kind":"error"}`) // what is stored always encodes
+	}
+	b := make([]byte, 0, len(body)+64)
+	if f.Cursor != nil {
+		b = append(b, "id: "...)
+		b = append(b, f.Cursor.String()...)
+		b = append(b, '\n')
+	}
+	b = append(b, "data: "...)
+	b = append(b, body...)
+	return append(b, "\n\n"...)
+}

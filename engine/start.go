@@ -1,0 +1,278 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+)
+
+// StartRequest asks for a run.
+type StartRequest struct {
+	// Prompt is the text of the user turn. Required.
+	Prompt string
+	// Agent names the agent. Defaults to the engine's first.
+	Agent string
+	// Model names the model. Defaults to the agent's.
+	Model string
+	// RunID is the caller's choice of id. Defaults to a fresh one.
+	RunID spool.RunID
+	// EditMessageID is a user turn to replace, with all behind it. Empty: none.
+	EditMessageID spool.MessageID
+	// ClientMessageID is the client's own name for the user turn. Empty: none.
+	ClientMessageID string
+	// MaxSteps caps the run below the agent's own ceiling. Zero: no cap.
+	MaxSteps int
+	// Attachments are images of the user turn.
+	Attachments []Attachment
+	// IdempotencyKey makes every later start of the tenant with the same key repeat
+	// the answer of the one that was accepted. Empty: none.
+	IdempotencyKey string
+}
+
+// Attachment is an image of a user turn.
+type Attachment struct {
+	// URL is an http, https or data URL.
+	URL string `json:"url"`
+	// MediaType is an image type such as "image/png".
+	MediaType string `json:"mediaType"`
+}
+
+// Why a start, a stop, an answer or a deletion was refused.
+const (
+	// ReasonActiveRun: the thread has an active run.
+	ReasonActiveRun = "active_run"
+	// ReasonRunIDUsed: the tenant has a run of that id.
+	ReasonRunIDUsed = "run_id_used"
+	// ReasonNotFound: the thread, or the message to edit, does not exist.
+	ReasonNotFound = "not_found"
+	// ReasonNotEditable: the message to edit is not the user's.
+	ReasonNotEditable = "not_editable"
+	// ReasonNotActive: there is no run to stop.
+	ReasonNotActive = "not_active"
+	// ReasonNoPark: nothing waits for this answer.
+	ReasonNoPark = "no_park"
+	// ReasonAnswered: somebody has answered already, or time has run out.
+	ReasonAnswered = "already_answered"
+)
+
+// RunResult is the answer to a start. A refusal is not an error.
+type RunResult struct {
+	Accepted bool           `json:"accepted"`
+	ThreadID spool.ThreadID `json:"threadId"`
+	RunID    spool.RunID    `json:"runId,omitempty"`
+	// State is QUEUED for an accepted run.
+	State spool.State `json:"state,omitempty"`
+	// Reason is one of the constants named Reason, empty for an accepted run.
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Run starts a run on the thread, which it makes if it does not exist; an empty thread
+// id makes one up. When it returns an accepted result the run is durable and will come
+// to an end, whatever happens to this process. A refusal changes nothing. It returns an
+// [spool.Invalid] error that names the field for a request that is wrong.
+func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (RunResult, error) {
+	agent, err := e.checkStart(&key, &r)
+	if err != nil {
+		return RunResult{}, err
+	}
+	if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
+		return first, err
+	}
+	err = e.store.Update(ctx, key, 0, func(tx spool.Tx) error { return e.start(tx, key, agent, r) })
+	var no *refusal
+	switch {
+	case err == nil:
+		e.bus.Wake(key, spool.WakeRecord)
+		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		return RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued}, nil
+	case errors.As(err, &no):
+		// The same start may have been accepted while this one waited for the thread.
+		if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
+			return first, err
+		}
+		return RunResult{ThreadID: key.ID, Reason: no.reason, Error: no.text}, nil
+	default:
+		return RunResult{}, err
+	}
+}
+
+// refusal is a start that the thread's state does not allow. It rolls back and becomes
+// a result.
+type refusal struct{ reason, text string }
+
+func (r *refusal) Error() string { return r.text }
+
+// started returns the answer to the start that was accepted under an idempotency key.
+func (e *Engine) started(ctx context.Context, tenant spool.Tenant, startKey string) (RunResult, bool, error) {
+	if startKey == "" {
+		return RunResult{}, false, nil
+	}
+	run, err := e.store.FindStart(ctx, tenant, startKey)
+	switch {
+	case missing(err):
+		return RunResult{}, false, nil
+	case err != nil:
+		return RunResult{}, false, err
+	}
+	return RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}, true, nil
+}
+
+// start is the transition to QUEUED.
+func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRequest) error {
+	h, err := hold(tx)
+	switch {
+	case err == nil && h.thread.State.Active():
+		return &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
+	case missing(err) && h == nil:
+		h = &held{Tx: tx, now: tx.Now(), thread: spool.Thread{
+			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, Title: title(r.Prompt), CreatedAt: tx.Now(),
+		}}
+		if r.EditMessageID != "" {
+			return &refusal{ReasonNotFound, "Message not found"}
+		}
+	case err != nil && !missing(err):
+		return err
+	}
+	h.run = spool.Run{
+		Tenant: key.Tenant, ID: r.RunID, ThreadID: key.ID, Agent: agent.Name, Model: r.Model,
+		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
+	}
+	fresh := h.thread.State == spool.Idle && h.thread.RunID == ""
+	if err := h.move(spool.Queued); err != nil {
+		return err
+	}
+	h.thread.RunID, h.thread.Model = r.RunID, r.Model
+	if fresh { // the run and the message refer to the row
+		if err := h.PutThread(h.thread); err != nil {
+			return err
+		}
+	}
+	switch err := h.InsertRun(h.run); spool.CodeOf(err) {
+	case "":
+	case spool.Conflict:
+		if spool.MessageOf(err) == spool.ErrRunIDUsed.Message {
+			return &refusal{ReasonRunIDUsed, spool.ErrRunIDUsed.Message}
+		}
+		return &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
+	default:
+		return err
+	}
+	if r.EditMessageID != "" {
+		if err := h.edit(r.EditMessageID); err != nil {
+			return err
+		}
+	}
+	turn := h.message(spool.RoleUser, r.content())
+	turn.ClientMessageID = r.ClientMessageID
+	if err := h.AppendMessages(turn); err != nil {
+		return err
+	}
+	if !fresh {
+		if err := h.PutThread(h.thread); err != nil {
+			return err
+		}
+	}
+	return h.Enqueue(h.ticket(spool.JobStart, 0))
+}
+
+// checkStart fills in what a request leaves out and says what is wrong with it.
+func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, error) {
+	if key.ID == "" {
+		key.ID = spool.ThreadID(spool.NewID("thr"))
+	}
+	if r.RunID == "" {
+		r.RunID = spool.RunID(spool.NewID("run"))
+	}
+	for _, id := range []struct{ field, value string }{
+		{"threadId", string(key.ID)}, {"runId", string(r.RunID)},
+		{"editMessageId", string(r.EditMessageID)}, {"clientMessageId", r.ClientMessageID},
+		{"Idempotency-Key", r.IdempotencyKey},
+	} {
+		if id.value == "" {
+			continue
+		}
+		if err := spool.CheckID(id.field, id.value); err != nil {
+			return nil, err
+		}
+	}
+	// The longest id that is made from a run's is its stream's.
+	if len(r.RunID) > spool.MaxIDLen-12 {
+		return nil, spool.Errorf(spool.Invalid, "runId is longer than %d characters", spool.MaxIDLen-12)
+	}
+	agent, err := e.agent(r.Agent)
+	if err != nil {
+		return nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
+	}
+	if r.Model == "" {
+		r.Model = agent.Model
+	}
+	if e.config.Models[r.Model] == nil {
+		return nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
+	}
+	switch {
+	case r.Prompt == "" && len(r.Attachments) == 0:
+		return nil, spool.Errorf(spool.Invalid, "prompt is required")
+	case len(r.Prompt) > e.config.MaxPromptBytes:
+		return nil, spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", e.config.MaxPromptBytes)
+	case !utf8.ValidString(r.Prompt):
+		return nil, spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
+	case r.MaxSteps < 0:
+		return nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
+	}
+	for i, a := range r.Attachments {
+		if err := a.check(); err != nil {
+			return nil, spool.Errorf(spool.Invalid, "attachments[%d].%s", i, spool.MessageOf(err))
+		}
+	}
+	return agent, nil
+}
+
+func (a *Attachment) check() error {
+	u, err := url.Parse(a.URL)
+	switch {
+	case a.URL == "":
+		return spool.Errorf(spool.Invalid, "url is required")
+	case err != nil, u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "data", u.Scheme != "data" && u.Host == "":
+		return spool.Errorf(spool.Invalid, "url must be an http, https or data URL")
+	}
+	media := a.MediaType
+	if media == "" && u.Scheme == "data" {
+		media, _, _ = strings.Cut(u.Opaque, ",")
+		media, _, _ = strings.Cut(media, ";")
+	}
+	if media == "" {
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(media); err != nil || !strings.HasPrefix(kind, "image/") {
+		return spool.Errorf(spool.Invalid, "mediaType must be an image's")
+	}
+	return nil
+}
+
+// content returns the user turn: the text, then the images.
+func (r StartRequest) content() spool.Content {
+	var content spool.Content
+	if r.Prompt != "" {
+		content = spool.TextContent(r.Prompt)
+	}
+	for _, a := range r.Attachments {
+		content = append(content, spool.Part{Type: spool.PartImage, Image: a.URL, MIMEType: a.MediaType})
+	}
+	return content
+}
+
+// title returns the first line of a prompt, at most 80 characters of it.
+func title(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	runes := []rune(strings.TrimSpace(line))
+	if len(runes) > 80 {
+		return strings.TrimSpace(string(runes[:79])) + "…"
+	}
+	return string(runes)
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+// advance carries the run forward step by step from whatever was saved last: the
+// results of answered parks, a step whose tools were cut off, or the next question to
+// the model. It returns nil once the run has ended or parked.
+func (s *segment) advance(ctx context.Context) error {
+	history, err := s.history(ctx)
+	if err != nil {
+		return err
+	}
+	for _, resume := range []func(context.Context) (bool, error){s.planLanding, s.planDraft} {
+		planned, err := resume(ctx)
+		if err != nil {
+			return err
+		}
+		if !planned {
+			continue
+		}
+		saved, done, err := s.act(ctx)
+		if done || err != nil {
+			return err
+		}
+		history = append(history, saved...)
+	}
+	for {
+		if done, err := s.over(ctx, history); done || err != nil {
+			return err
+		}
+		turn, err := s.ask(ctx, history)
+		if err != nil {
+			return err
+		}
+		if turn.reason != spool.FinishToolCalls || len(turn.message.ToolCalls()) == 0 {
+			return s.finish(ctx, turn)
+		}
+		if err := s.saveDraft(ctx, turn); err != nil {
+			return err
+		}
+		saved, done, err := s.act(ctx)
+		if done || err != nil {
+			return err
+		}
+		history = append(history, saved...)
+	}
+}
+
+// history returns the messages of the thread's main agent.
+func (s *segment) history(ctx context.Context) (messages []spool.Message, err error) {
+	err = s.e.store.View(ctx, s.key, func(v spool.View) error {
+		all, err := v.Messages(spool.MessageQuery{})
+		messages = all[:0]
+		for _, m := range all {
+			if m.AgentID == "" {
+				messages = append(messages, m)
+			}
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		err = storeError{err}
+	}
+	return messages, err
+}
+
+// over ends a run that has nothing left to ask: it has had all its steps, or its last
+// answer was saved by a worker that died before it could end the run.
+func (s *segment) over(ctx context.Context, history []spool.Message) (bool, error) {
+	last := len(history) - 1
+	answered := last >= 0 && history[last].Role == spool.RoleAssistant && history[last].RunID == s.id &&
+		len(history[last].ToolCalls()) == 0 && s.run.Steps > 0
+	switch {
+	case answered:
+		return true, s.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+	case s.run.Steps >= s.maxSteps():
+		return true, s.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+	default:
+		return false, nil
+	}
+}
+
+func (s *segment) maxSteps() int {
+	if s.run.MaxSteps > 0 && s.run.MaxSteps < s.agent.MaxSteps {
+		return s.run.MaxSteps
+	}
+	return s.agent.MaxSteps
+}
+
+// finish saves the last step and ends the run with it, in one transaction where no
+// settle hook has to run in between.
+func (s *segment) finish(ctx context.Context, t turn) error {
+	s.writer.endBlock(ctx)
+	s.writer.flush(ctx)
+	upTo := s.writer.next(0)
+	err := s.update(ctx, func(h *held) error {
+		if _, err := h.saveStep(t.message, nil, t.usage.Count(), upTo); err != nil {
+			return err
+		}
+		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
+			return err
+		}
+		ending := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
+		if !h.run.StopAt.IsZero() {
+			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+		}
+		return s.conclusion(h, ending, 2)
+	})
+	if err != nil {
+		return err
+	}
+	s.stepFinished(ctx, string(t.reason), t.usage.Count())
+	return s.concluded(ctx)
+}
+
+// saveDraft makes the model's part of a step durable, and with it the calls that are
+// about to run, before any of them does.
+func (s *segment) saveDraft(ctx context.Context, t turn) error {
+	s.writer.endBlock(ctx)
+	s.writer.flush(ctx)
+	s.plan = s.planCalls(ctx, t.message.ToolCalls(), s.run.Steps+1, nil)
+	return s.update(ctx, func(h *held) error {
+		h.run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
+		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
+			return err
+		}
+		if err := h.putPending(s.plan); err != nil {
+			return err
+		}
+		return h.UpdateRun(h.run)
+	})
+}
+
+// saveStep makes a whole step a part of the thread: the assistant's turn and the results
+// of its tools. Everything that the stream has said up to upTo is then in the messages.
+func (h *held) saveStep(message spool.Message, results spool.Content, usage spool.TokenCount, upTo spool.Offset) ([]spool.Message, error) {
+	messages := make([]*spool.Message, 0, 2)
+	if len(message.Content) > 0 {
+		messages = append(messages, h.message(spool.RoleAssistant, message.Content))
+	}
+	if len(results) > 0 {
+		messages = append(messages, h.message(spool.RoleTool, results))
+	}
+	if err := h.AppendMessages(messages...); err != nil {
+		return nil, err
+	}
+	h.run.Steps++
+	h.run.Attempts, h.run.Deaths = 0, 0
+	h.run.Draft = nil
+	h.run.Saved = upTo
+	h.run.Add(usage)
+	saved := make([]spool.Message, len(messages))
+	for i, m := range messages {
+		saved[i] = *m
+	}
+	return saved, nil
+}
+
+// stepFinished announces a saved step.
+func (s *segment) stepFinished(ctx context.Context, reason string, usage spool.TokenCount) {
+	s.writer.emit(ctx, spool.ItemStepFinished, spool.StepFinished{Step: s.run.Steps, FinishReason: reason, Usage: usage})
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// StopResult is the answer to a stop. A refusal is not an error.
+type StopResult struct {
+	Accepted bool `json:"accepted"`
+	// Reason is one of the constants named Reason, empty for an accepted stop.
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Stop stops the thread's run. An accepted stop is durable: the run ends as CANCELLED
+// even if its last step is being saved at the moment, and no tool is called any more. A
+// run that no worker holds is over when Stop returns; a worker is told, and cancels its
+// model and tool calls. Stopping a run that is being stopped is accepted again.
+func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, error) {
+	var state spool.State
+	var told bool
+	var rest *segment
+	err := e.change(ctx, key, func(h *held) error {
+		state, told, rest = h.thread.State, false, nil
+		switch {
+		case !state.Active():
+			return errUnchanged
+		case h.thread.Leased(h.now):
+			told = true
+			if h.run.StopAt.IsZero() {
+				h.run.StopAt = h.now
+			}
+			return h.UpdateRun(h.run)
+		}
+		if state == spool.Running {
+			if err := h.closeSegment(spool.SegmentLost, workerDied, spool.Offset{}); err != nil {
+				return err
+			}
+		}
+		h.run.StopAt = h.now
+		var err error
+		rest, err = e.endUnheld(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+		return err
+	})
+	switch {
+	case errors.Is(err, errUnchanged), missing(err):
+		if state == "" {
+			state = "unknown"
+		}
+		return StopResult{Reason: ReasonNotActive, Error: "Cannot stop thread in state " + string(state)}, nil
+	case err != nil:
+		return StopResult{}, err
+	case told:
+		e.bus.Wake(key, spool.WakeStop)
+	case rest != nil:
+		err = rest.settle(ctx)
+	}
+	return StopResult{Accepted: err == nil}, err
+}
+
+// endUnheld ends a run that no worker holds. With a settle hook it takes the lease
+// instead, and returns the segment that has still to settle.
+func (e *Engine) endUnheld(h *held, ending spool.Ending) (*segment, error) {
+	if e.config.OnSettle == nil {
+		return nil, e.end(h, ending)
+	}
+	ending.Closed = true
+	h.run.Ending = &ending
+	h.lease(e.config.Lease)
+	if err := h.Enqueue(h.ticket(spool.JobReclaim, e.config.Lease)); err != nil {
+		return nil, err
+	}
+	return e.newSegment(h), h.save()
+}
+
+// stopped ends the segment of a run whose stop was noticed. What the model had said, and
+// what the tools had answered, is kept.
+func (s *segment) stopped(ctx context.Context, cause error) error {
+	s.writer.endBlock(ctx)
+	s.writer.flush(ctx)
+	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+	var cut *cutOff
+	switch {
+	case s.plan != nil:
+		_, _, err := s.saveCalls(ctx) // those that have not answered are cancelled
+		return err
+	case !errors.As(cause, &cut):
+		return s.conclude(ctx, ending)
+	}
+	said := spoken(cut.turn.message.Content)
+	ahead := int64(1)
+	if len(said) > 0 {
+		ahead = 2
+	}
+	upTo := s.writer.next(0)
+	err := s.update(ctx, func(h *held) error {
+		if err := h.AddUsage(cut.turn.row(h, spool.OutcomeAborted)); err != nil {
+			return err
+		}
+		if len(said) > 0 {
+			m := cut.turn.message
+			m.Content = said
+			if _, err := h.saveStep(m, nil, cut.turn.usage.Count(), upTo); err != nil {
+				return err
+			}
+		}
+		return s.conclusion(h, ending, ahead)
+	})
+	if err != nil {
+		return err
+	}
+	if len(said) > 0 {
+		s.stepFinished(ctx, "stopped", cut.turn.usage.Count())
+	}
+	return s.concluded(ctx)
+}
+
+// spoken returns what of a cut answer can stand as a message: its text and reasoning, if
+// there is any text.
+func spoken(content spool.Content) spool.Content {
+	var out spool.Content
+	text := false
+	for _, p := range content {
+		if p.Type == spool.PartText || p.Type == spool.PartReasoning {
+			out = append(out, p)
+			text = text || p.Type == spool.PartText
+		}
+	}
+	if !text {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// DeleteResult is the answer to a deletion. A refusal is not an error.
+type DeleteResult struct {
+	Accepted bool `json:"accepted"`
+	// Reason is one of the constants named Reason, empty for an accepted deletion.
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Threads lists the tenant's threads, the last updated first.
+func (e *Engine) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
+	return e.store.Threads(ctx, tenant, q)
+}
+
+// DeleteThread removes a thread and all that belongs to it. A thread whose run is queued
+// or running has to be stopped first; a parked one goes with its run.
+func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
+	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
+		h, err := hold(tx)
+		if err != nil && h == nil {
+			return err
+		}
+		if h.thread.State == spool.Queued || h.thread.State == spool.Running || h.thread.Leased(h.now) {
+			return &refusal{ReasonActiveRun, "Thread has an active run — stop it before deleting"}
+		}
+		return tx.DeleteThread()
+	})
+	var no *refusal
+	switch {
+	case errors.As(err, &no):
+		return DeleteResult{Reason: no.reason, Error: no.text}, nil
+	case missing(err):
+		return DeleteResult{Reason: ReasonNotFound, Error: threadNotFound}, nil
+	case err != nil:
+		return DeleteResult{}, err
+	}
+	if err := e.streams.Delete(ctx, key); err != nil {
+		e.config.Log.WarnContext(ctx, "delete run streams", "thread", key.String(), "error", err)
+	}
+	e.bus.Wake(key, spool.WakeDeleted)
+	return DeleteResult{Accepted: true}, nil
+}
+
+const threadNotFound = "Thread not found"
+
+// Usage sums what the thread's runs have used, and says how full the model's window is.
+// It returns a [spool.NotFound] error for a thread that does not exist.
+func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUsage, error) {
+	var u spool.ThreadUsage
+	err := e.store.View(ctx, key, func(v spool.View) error {
+		thread, err := v.Thread()
+		if missing(err) {
+			return spool.Errorf(spool.NotFound, threadNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		lines, last, err := v.Usage()
+		if err != nil {
+			return err
+		}
+		messages, err := v.Messages(spool.MessageQuery{})
+		if err != nil {
+			return err
+		}
+		u = spool.ThreadUsage{Model: thread.Model}
+		u.Tokens.Lines = append([]spool.UsageLine{}, lines...)
+		for _, l := range lines {
+			u.Tokens.Add(spool.TokenCount{
+				InputTokens: l.InputTokens, CachedInputTokens: l.CacheReadInputTokens,
+				OutputTokens: l.OutputTokens, TotalTokens: l.InputTokens + l.OutputTokens,
+			})
+			u.Tokens.Unpriced += l.Calls
+		}
+		u.Context.UsedTokens = last.Usage.Count().TotalTokens
+		for _, m := range messages {
+			if m.AgentID == "" {
+				u.Context.Messages++
+			}
+		}
+		return nil
+	})
+	if model, ok := e.config.Models[u.Model].(spool.Windowed); ok {
+		u.Context.BudgetTokens = int64(model.ContextWindow())
+	}
+	return u, err
+}

@@ -1,0 +1,369 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// walkPage is how much a walker reads at once.
+	walkPage = 256
+	// healAfter is how long a walker waits for an item that the record says was written,
+	// before it takes it for lost with its worker.
+	healAfter = 2 * time.Second
+)
+
+// walker reads a thread's record and run streams from storage as one sequence of frames,
+// which is the same whenever it is read: a segment's RUN_STARTED, its items with the
+// entries written among them, its RUN_ENDED, the next segment. Entries know the item
+// they stand behind, and items the entry; a walker only has to respect both.
+type walker struct {
+	e    *Engine
+	key  spool.ThreadKey
+	last spool.MessageID // of the client, for a snapshot
+	at   spool.Cursor
+	// reading is true while the stream at.Stream has more to come.
+	reading bool
+	// jump is the RUN_STARTED entry before which no entry moves the read, as the client
+	// has a place in a later stream already. Zero: none.
+	jump     int64
+	jumpRead bool // whether that stream has more to come
+	// recordOnly leaves the streams out.
+	recordOnly bool
+	// shared is true for a hub's walker, which has no client to send a snapshot to.
+	shared bool
+	// blocked is since when the walker waits for an item.
+	blocked time.Time
+}
+
+// walked is a frame, and whether the stream that it leaves the walker at has more to come.
+type walked struct {
+	spool.Frame
+
+	reading bool
+}
+
+// errReset tells a walker without a client that its stream is gone.
+var errReset = errors.New("the stream is gone")
+
+// place sets the walker to a client's cursor, or to "now" without one. It returns a
+// snapshot frame where the cursor's place does not exist any more.
+func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
+	var thread spool.Thread
+	var last latest
+	var named int64 // the RUN_STARTED of the cursor's stream
+	var over bool   // whether the cursor is behind that stream's RUN_ENDED
+	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
+		if thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if last, err = latestSegment(v, thread); err != nil || c == nil || c.Stream == "" {
+			return err
+		}
+		named, over, err = findStream(v, *c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case w.recordOnly:
+		if c != nil {
+			w.at.Seq = max(c.Seq, 0)
+		}
+		return nil, nil
+	case c == nil:
+		w.begin(last, 0)
+		return nil, nil
+	case c.Seq > thread.LastSeq, c.Stream != "" && named == 0:
+		return w.snapshot(ctx)
+	case c.Stream == "":
+		w.begin(last, max(c.Seq, 0))
+		return nil, nil
+	}
+	w.at = *c
+	w.at.Seq = max(c.Seq, 0)
+	page, err := w.e.streams.Read(ctx, w.stream(), c.Offset, 1)
+	switch {
+	case errors.Is(err, spool.ErrStreamGone) && c.Offset.IsZero() && last.live && last.stream == c.Stream:
+	case errors.Is(err, spool.ErrStreamGone):
+		return w.snapshot(ctx)
+	case err != nil:
+		return nil, err
+	case c.Offset.Compare(page.Last) > 0 && !(last.stream == c.Stream && c.Offset.Compare(last.saved) <= 0):
+		return w.snapshot(ctx)
+	}
+	more := !over && !(page.Ended && len(page.Items) == 0)
+	if named > w.at.Seq {
+		w.jump, w.jumpRead = named, more
+	} else {
+		w.reading = more
+	}
+	return nil, nil
+}
+
+// begin places a walker that has no stream: the record goes on behind seq, and of the
+// streams only the one in flight is read, from what the messages lack.
+func (w *walker) begin(last latest, seq int64) {
+	w.at = spool.Cursor{Seq: seq}
+	switch {
+	case last.inFlight() && last.seq <= seq:
+		w.at.Stream, w.at.Offset, w.reading = last.stream, last.saved, true
+	case last.inFlight() && seq == 0:
+		w.at.Stream, w.at.Offset = last.stream, last.saved
+		w.jump, w.jumpRead = last.seq, true
+	case last.stream != "" && seq == 0:
+		// All segments are over: the record alone tells of them.
+		w.at.Stream, w.at.Offset = last.stream, last.end.After
+		w.jump = last.seq
+	}
+}
+
+// findStream returns the seq at which the cursor's stream started, 0 when it is not one
+// of the thread's, and whether the cursor has passed its end.
+func findStream(v spool.View, c spool.Cursor) (seq int64, over bool, err error) {
+	run, _, ok := c.Stream.Split()
+	if !ok {
+		return 0, false, nil
+	}
+	for _, t := range []spool.EntryType{spool.EntryRunStarted, spool.EntryRunEnded} {
+		entries, err := v.Entries(spool.EntryQuery{Type: t, Run: run})
+		if err != nil {
+			return 0, false, err
+		}
+		for _, entry := range entries {
+			if id, err := streamOf(entry); err != nil || id != c.Stream {
+				continue
+			}
+			if t == spool.EntryRunStarted {
+				seq = entry.Seq
+			} else {
+				over = entry.Seq <= c.Seq
+			}
+		}
+	}
+	return seq, over, nil
+}
+
+// next returns the frames that follow and that storage has already, empty at the
+// present. Record says whether the record may have grown.
+func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
+	if w.reading {
+		frames, err := w.items(ctx)
+		if len(frames) > 0 || err != nil {
+			return frames, err
+		}
+	}
+	if !record {
+		return nil, nil
+	}
+	entries, err := w.entries(ctx, walkPage)
+	if err != nil {
+		return nil, err
+	}
+	var frames []walked
+	for _, entry := range entries {
+		if w.reading && w.itemsFirst(entry) {
+			if len(frames) > 0 {
+				return frames, nil
+			}
+			return w.await(ctx, entry)
+		}
+		frames = append(frames, w.pass(entry))
+		if w.reading {
+			return frames, nil // the items of the stream that it has opened come next
+		}
+	}
+	return frames, nil
+}
+
+// items returns items of the stream that is read, with the entries written among them.
+func (w *walker) items(ctx context.Context) ([]walked, error) {
+	page, err := w.e.streams.Read(ctx, w.stream(), w.at.Offset, walkPage)
+	if errors.Is(err, spool.ErrStreamGone) {
+		return w.gone(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	frames := make([]walked, 0, len(page.Items))
+	for i := range page.Items {
+		item := &page.Items[i]
+		if item.Seq > w.at.Seq {
+			among, err := w.entries(ctx, int(item.Seq-w.at.Seq))
+			if err != nil {
+				return nil, err
+			}
+			for _, entry := range among {
+				frames = append(frames, w.pass(entry))
+			}
+		}
+		w.at.Offset = item.Offset
+		w.reading = !item.Type.End()
+		frames = append(frames, w.walked(spool.Frame{Kind: spool.FrameStream, StreamID: w.at.Stream, Item: item}))
+	}
+	if page.Ended {
+		w.reading = false // the end was read before
+	}
+	if len(frames) > 0 {
+		w.blocked = time.Time{}
+	}
+	return frames, nil
+}
+
+// entries returns the record entries behind the walker.
+func (w *walker) entries(ctx context.Context, limit int) (entries []spool.Entry, err error) {
+	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
+		entries, err = v.Entries(spool.EntryQuery{After: w.at.Seq, Limit: limit})
+		return err
+	})
+	return entries, err
+}
+
+// pass goes behind an entry, and to the stream that it opens.
+func (w *walker) pass(entry spool.Entry) walked {
+	w.at.Seq = entry.Seq
+	w.blocked = time.Time{}
+	if entry.Type == spool.EntryRunStarted && !w.recordOnly {
+		switch id, err := streamOf(entry); {
+		case err != nil, entry.Seq < w.jump:
+		case entry.Seq == w.jump:
+			w.reading = w.jumpRead
+		default:
+			w.at.Stream, w.at.Offset, w.reading = id, spool.Offset{}, true
+		}
+	}
+	return w.walked(spool.Frame{Kind: spool.FrameThread, Event: &entry})
+}
+
+// itemsFirst reports whether items of the stream that is read stand before the entry.
+func (w *walker) itemsFirst(entry spool.Entry) bool {
+	switch entry.Type {
+	case spool.EntryRunEnded, spool.EntryRunStarted:
+		return true
+	default:
+		return entry.Stream == w.at.Stream && entry.After.Compare(w.at.Offset) > 0
+	}
+}
+
+// await returns the items that stand before an entry. Those that do not come were lost
+// with their worker: the stream is then ended in its place.
+func (w *walker) await(ctx context.Context, entry spool.Entry) ([]walked, error) {
+	frames, err := w.items(ctx)
+	if len(frames) > 0 || err != nil || !w.reading {
+		return frames, err
+	}
+	now := time.Now()
+	if w.blocked.IsZero() {
+		w.blocked = now
+	}
+	if now.Sub(w.blocked) < healAfter {
+		return nil, nil
+	}
+	if entry.Type != spool.EntryRunEnded {
+		return []walked{w.pass(entry)}, nil
+	}
+	w.e.closeAs(ctx, w.stream(), entry)
+	return w.items(ctx)
+}
+
+// closeAs ends a stream as its RUN_ENDED entry says that it ended.
+func (e *Engine) closeAs(ctx context.Context, key spool.StreamKey, entry spool.Entry) {
+	var ended spool.RunEnded
+	if err := json.Unmarshal(entry.Payload, &ended); err != nil {
+		ended.Status = spool.SegmentLost
+	}
+	end := spool.NewItem(spool.ItemRunFinished, spool.Offset{}, entry.Seq-1, spool.StreamFinished{Status: ended.Status})
+	if ended.Status == spool.SegmentError || ended.Status == spool.SegmentLost {
+		end = spool.NewItem(spool.ItemRunError, spool.Offset{}, entry.Seq-1, spool.StreamFailed{Status: ended.Status, Error: ended.Error})
+	}
+	if err := e.streams.Close(ctx, key, end, e.config.StreamGrace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
+		e.config.Log.WarnContext(ctx, "close the stream of an ended segment", "thread", key.Thread.String(), "stream", string(key.ID), "error", err)
+	}
+}
+
+// gone decides what to do without the stream: wait for one whose worker is about to open
+// it, else give the client a snapshot.
+func (w *walker) gone(ctx context.Context) ([]walked, error) {
+	if w.at.Offset.IsZero() {
+		var last latest
+		err := w.e.store.View(ctx, w.key, func(v spool.View) error {
+			thread, err := v.Thread()
+			if err == nil {
+				last, err = latestSegment(v, thread)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if last.stream == w.at.Stream && last.live && last.end == nil {
+			return nil, nil
+		}
+	}
+	return w.snapshot(ctx)
+}
+
+// snapshot stands for all that is missing, and goes on behind it.
+func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
+	if w.recordOnly {
+		return nil, nil
+	}
+	if w.shared {
+		return nil, errReset
+	}
+	snap, err := w.e.Snapshot(ctx, w.key, &SnapshotOptions{LastMessageID: w.last})
+	if err != nil {
+		return nil, err
+	}
+	w.at = snap.Cursor()
+	w.reading = snap.Stream != nil && snap.Stream.End == nil
+	w.jump = 0
+	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
+	w.at.Seq = max(w.at.Seq, 0)
+	return []walked{frame}, nil
+}
+
+func (w *walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.at.Stream} }
+
+func (w *walker) walked(f spool.Frame) walked {
+	at := w.at
+	f.Cursor = &at
+	return walked{f, w.reading}
+}
+
+// position is where a walker stands, for comparison with another's. A stream counts only
+// while it is read.
+type position struct {
+	seq    int64
+	stream spool.StreamID
+	offset spool.Offset
+}
+
+func positionAt(at spool.Cursor, reading bool) position {
+	if !reading {
+		return position{seq: at.Seq}
+	}
+	return position{at.Seq, at.Stream, at.Offset}
+}
+
+// position returns where the walker stands. It reports false while no hub can stand at
+// the same place.
+func (w *walker) position() (position, bool) {
+	return positionAt(w.at, w.reading), w.at.Seq >= w.jump && !w.recordOnly
+}
+
+// streamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names.
+func streamOf(entry spool.Entry) (spool.StreamID, error) {
+	var p struct {
+		StreamID spool.StreamID `json:"streamId"`
+	}
+	if err := json.Unmarshal(entry.Payload, &p); err != nil {
+		return "", spool.Wrap(spool.Internal, "read entry", err)
+	}
+	return p.StreamID, nil
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// WorkOptions bound a worker.
+type WorkOptions struct {
+	// Concurrency is how many segments run at once. Defaults to 16.
+	Concurrency int
+	// MaxDeliveries is how many times a job is delivered, refunds not counted, before it
+	// is dead. Defaults to 20.
+	MaxDeliveries int
+}
+
+const (
+	// unknownAgentWait is when a job comes back that names an agent this process lacks.
+	unknownAgentWait = 5 * time.Second
+	// maxDeliveryWait bounds the wait before a failed delivery is made again.
+	maxDeliveryWait = time.Minute
+)
+
+// worker claims jobs and carries them out.
+type worker struct {
+	e       *Engine
+	options WorkOptions
+	slots   chan struct{}
+	wake    chan struct{}
+	busy    sync.WaitGroup
+}
+
+// Work claims and carries out jobs, and sweeps, until ctx ends. Its segments then hand
+// their runs back at once, and Work returns nil when they have.
+func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
+	if e.queue == nil {
+		return spool.Errorf(spool.Invalid, "Backend.Queue is required to work")
+	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = 16
+	}
+	if o.MaxDeliveries <= 0 {
+		o.MaxDeliveries = 20
+	}
+	w := &worker{e: e, options: o, slots: make(chan struct{}, o.Concurrency), wake: make(chan struct{}, 1)}
+	unsubscribe, err := e.bus.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind) { w.look() })
+	if err != nil {
+		return err
+	}
+	defer unsubscribe()
+	w.busy.Go(func() { w.sweep(ctx) })
+	w.loop(ctx)
+	w.busy.Wait()
+	return nil
+}
+
+// look has the worker look for due jobs.
+func (w *worker) look() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *worker) loop(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+		case <-timer.C:
+		}
+		timer.Reset(w.claim(ctx))
+	}
+}
+
+// claim takes the jobs that are due and for which there is room. It returns when to look
+// again.
+func (w *worker) claim(ctx context.Context) time.Duration {
+	poll := w.e.config.Poll
+	free := cap(w.slots) - len(w.slots)
+	if free == 0 {
+		return poll // a finished job wakes the loop
+	}
+	jobs, next, err := w.e.queue.Claim(ctx, free, w.e.config.Lease)
+	if err != nil {
+		if ctx.Err() == nil {
+			w.e.config.Log.WarnContext(ctx, "claim jobs", "error", err)
+		}
+		return poll
+	}
+	for _, d := range jobs {
+		w.slots <- struct{}{}
+		w.busy.Go(func() {
+			defer func() {
+				<-w.slots
+				w.look()
+			}()
+			w.deliver(ctx, d)
+		})
+	}
+	if next.IsZero() {
+		return poll
+	}
+	return min(poll, max(time.Until(next), time.Millisecond))
+}
+
+// deliver carries a job out and tells the queue what became of it.
+func (w *worker) deliver(ctx context.Context, d spool.Delivery) {
+	log := w.e.config.Log.With("thread", d.Thread().String(), "run", string(d.RunID), "kind", string(d.Kind))
+	if d.Attempt > w.options.MaxDeliveries {
+		w.bury(ctx, d, "it was delivered too often")
+		return
+	}
+	stop := w.extend(ctx, d)
+	result, err := w.e.HandleJob(ctx, d.Job)
+	stop()
+
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	switch {
+	case err == nil && result.Accepted:
+		err = w.e.queue.Ack(after, d)
+	case err == nil:
+		log.DebugContext(ctx, "job comes back", "reason", result.Reason, "after", result.RetryAfter)
+		err = w.e.queue.Release(after, d, result.RetryAfter, true)
+	case errors.Is(err, spool.ErrUnknownAgent):
+		log.WarnContext(ctx, "job names an agent that this worker lacks", "agent", d.Agent)
+		err = w.e.queue.Release(after, d, unknownAgentWait, true)
+	case ctx.Err() != nil:
+		err = w.e.queue.Release(after, d, 0, true)
+	case d.Attempt >= w.options.MaxDeliveries:
+		w.bury(ctx, d, spool.MessageOf(err))
+		return
+	default:
+		log.WarnContext(ctx, "job failed", "attempt", d.Attempt, "error", err)
+		err = w.e.queue.Release(after, d, deliveryWait(d.Attempt), false)
+	}
+	if err != nil && !errors.Is(err, spool.ErrFenced) {
+		log.WarnContext(ctx, "settle job", "error", err)
+	}
+}
+
+func deliveryWait(attempt int) time.Duration {
+	return min(time.Second<<min(attempt, 6), maxDeliveryWait)
+}
+
+// bury gives a job up and fails its run.
+func (w *worker) bury(ctx context.Context, d spool.Delivery, cause string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	err := w.e.HandleDeadJob(ctx, d.Job, d.Attempt, cause)
+	if err == nil {
+		err = w.e.queue.Bury(ctx, d, cause)
+	}
+	w.e.config.Log.ErrorContext(ctx, "job is dead", "thread", d.Thread().String(), "run", string(d.RunID), "cause", cause, "error", err)
+}
+
+// extend keeps the job leased until the returned function is called.
+func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(w.e.config.Lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				// A delivery that is lost is no loss: the run has a lease of its own.
+				_ = w.e.queue.Extend(ctx, d, w.e.config.Lease)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// sweep sweeps from time to time.
+func (w *worker) sweep(ctx context.Context) {
+	tick := time.NewTicker(w.e.config.SweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if _, err := w.e.Sweep(ctx); err != nil && ctx.Err() == nil {
+			w.e.config.Log.WarnContext(ctx, "sweep", "error", err)
+		}
+	}
+}
