@@ -1,0 +1,140 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var key = spool.ThreadKey{Tenant: "acme", ID: "t1"}
+
+// newEngine returns an engine over the backend, with a worker that ends with the test.
+func newEngine(t *testing.T, b spool.Backend, c engine.Config) *engine.Engine {
+	t.Helper()
+	e, err := engine.New(b, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func work(t *testing.T, e *engine.Engine) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	return func() {
+		t.Helper()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func config(m spool.Model, tools ...spool.Tool) engine.Config {
+	return engine.Config{
+		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: tools}},
+		Models: map[string]spool.Model{"m": m},
+	}
+}
+
+// line is a frame in short: its id and what it is.
+func line(f spool.Frame) string {
+	at := "notice"
+	if f.Cursor != nil {
+		at = f.Cursor.String()
+	}
+	switch f.Kind {
+	case spool.FrameStream:
+		var d struct{ Delta, Status string }
+		_ = json.Unmarshal(f.Item.Data, &d)
+		return strings.TrimSpace(fmt.Sprintf("%s | %s %s%s", at, f.Item.Type, d.Delta, d.Status))
+	case spool.FrameSnapshot:
+		return at + " | snapshot"
+	default:
+		var p struct{ State, Status string }
+		_ = json.Unmarshal(f.Event.Payload, &p)
+		return strings.TrimSpace(fmt.Sprintf("%s | =%s %s%s", at, f.Event.Type, p.State, p.Status))
+	}
+}
+
+// collect follows the thread until it has been quiet for a second.
+func collect(t *testing.T, e *engine.Engine, c *spool.Cursor) []string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var lines []string
+	quiet := time.AfterFunc(time.Second, cancel)
+	for f, err := range e.Follow(ctx, key, engine.FollowOptions{Cursor: c}) {
+		if err != nil {
+			break
+		}
+		quiet.Reset(time.Second)
+		lines = append(lines, line(f))
+	}
+	return lines
+}
+
+func moving(lines []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.HasPrefix(l, "notice") })
+}
+
+func TestFollowReconnectsAfterEveryFrame(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			asked++
+			return json.RawMessage(`{"n":1}`), nil
+		}}
+		send := lookup
+		send.Name, send.Approval = "send", spool.AlwaysApprove
+		model := spooltest.NewReplayModel(
+			spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"one ", "two"}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}, {ID: "c2", Name: "send"}}},
+			spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(3, 4)},
+		)
+		e := newEngine(t, spooltest.NewMemory(nil), config(model, lookup, send))
+		stop := work(t, e)
+		r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1", ClientMessageID: "c"})
+		if err != nil || !r.Accepted {
+			t.Fatal(r, err)
+		}
+		live := make(chan []string)
+		go func() { live <- collect(t, e, &spool.Cursor{}) }()
+		synctest.Wait()
+		<-time.After(500 * time.Millisecond) // of the bubble: the run parks
+		if got, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: "c2", Approved: true, By: "me"}); err != nil || !got.Delivered {
+			t.Fatal(got, err)
+		}
+		all := <-live
+		t.Log("\n" + strings.Join(all, "\n"))
+		whole := moving(all)
+		for i, l := range whole {
+			id, _, _ := strings.Cut(l, " | ")
+			c, ok := spool.ParseCursor(id)
+			if !ok {
+				t.Fatal(id)
+			}
+			if got := moving(collect(t, e, &c)); !slices.Equal(got, whole[i+1:]) {
+				t.Errorf("after %q\n got %s\nwant %s", l, strings.Join(got, "\n     "), strings.Join(whole[i+1:], "\n     "))
+			}
+		}
+		t.Log("\nno cursor:\n" + strings.Join(collect(t, e, nil), "\n"))
+		snap, err := e.Snapshot(t.Context(), key, nil)
+		b, _ := json.MarshalIndent(snap, "", " ")
+		t.Log(string(b), err)
+		u, err := e.Usage(t.Context(), key)
+		t.Log(u, err, asked)
+		stop()
+	})
+}
