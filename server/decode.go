@@ -65,7 +65,7 @@ func decodeObject(b []byte, into any) error {
 		return nil
 	case errors.As(err, &typed):
 		return spool.Errorf(spool.Invalid, "%s must be %s", typed.Field, kindOf(typed.Type))
-	case errors.As(err, &syntax) && syntax.Offset < int64(len(trimmed)):
+	case errors.As(err, &syntax):
 		return spool.Errorf(spool.Invalid, "the body is not valid JSON: %s (at byte %d)",
 			syntax.Error(), syntax.Offset+int64(len(b)-len(trimmed)))
 	default:

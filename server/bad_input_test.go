@@ -1,0 +1,205 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool/server"
+)
+
+// badInput is one case of the table: a request, and what it is answered with.
+type badInput struct {
+	method, path, body string
+	status             int
+	want               string
+}
+
+func invalid(text string) string { return `{"error":"` + text + `","code":"invalid"}` }
+
+const (
+	runPath     = "/api/agent/run"
+	controlPath = "/api/agent/control"
+	respondPath = "/api/agent/respond"
+	historyPath = "/api/agent/history"
+	streamPath  = "/api/agent/stream"
+	usagePath   = "/api/agent/usage"
+	threadsPath = "/api/threads"
+	queuePath   = "/api/queue/agent-run"
+)
+
+const badChars = " may only have letters, digits and the characters . _ : -"
+
+// bodyCases are what every endpoint with a body refuses alike.
+func bodyCases(name, path string) map[string]badInput {
+	const post = http.MethodPost
+	return map[string]badInput{
+		name + "/Empty":     {post, path, "", 400, invalid("the body is empty; a JSON object is required")},
+		name + "/Spaces":    {post, path, "  \n", 400, invalid("the body is empty; a JSON object is required")},
+		name + "/Cut":       {post, path, `{"threadId":"t"`, 400, invalid("the body is not valid JSON: unexpected end of JSON input (at byte 15)")},
+		name + "/Malformed": {post, path, `{"threadId":x}`, 400, invalid("the body is not valid JSON: invalid character 'x' looking for beginning of value (at byte 13)")},
+		name + "/Trailing":  {post, path, `{"threadId":"t"} {}`, 400, invalid("the body is not valid JSON: invalid character '{' after top-level value (at byte 18)")},
+		name + "/Array":     {post, path, `[1]`, 400, invalid("the body must be a JSON object")},
+		name + "/Null":      {post, path, `null`, 400, invalid("the body must be a JSON object")},
+		name + "/String":    {post, path, `"x"`, 400, invalid("the body must be a JSON object")},
+		name + "/TooLarge":  {post, path, `{"threadId":"` + strings.Repeat("x", 5000) + `"}`, 413, `{"error":"the body is larger than 4096 bytes","code":"too_large"}`},
+		name + "/TypeOfID":  {post, path, `{"threadId":7}`, 400, invalid("threadId must be a string")},
+		name + "/BadID":     {post, path, `{"threadId":"a b","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true}`, 400, invalid("threadId" + badChars)},
+		name + "/LongID":    {post, path, `{"threadId":"` + strings.Repeat("x", 129) + `","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true}`, 400, invalid("threadId is longer than 128 characters")},
+		name + "/LineBreak": {post, path, `{"threadId":"a\nb","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true}`, 400, invalid("threadId" + badChars)},
+	}
+}
+
+// queryCases are what every endpoint about one thread in its query refuses alike.
+func queryCases(name, method, path string) map[string]badInput {
+	wrap := invalid
+	if method == http.MethodDelete {
+		wrap = func(text string) string { return `{"accepted":false,"error":"` + text + `","code":"invalid"}` }
+	}
+	return map[string]badInput{
+		name + "/NoThread":    {method, path, "", 400, wrap("threadId is required")},
+		name + "/EmptyThread": {method, path + "?threadId=", "", 400, wrap("threadId is required")},
+		name + "/BadThread":   {method, path + "?threadId=a%20b", "", 400, wrap("threadId" + badChars)},
+		name + "/BadQuery":    {method, path + "?threadId=%zz", "", 400, wrap("the query of the URL is malformed")},
+	}
+}
+
+func badInputs() map[string]badInput {
+	const post, get = http.MethodPost, http.MethodGet
+	all := map[string]badInput{
+		"Run/NoPrompt":       {post, runPath, `{}`, 400, invalid("prompt is required")},
+		"Run/NullPrompt":     {post, runPath, `{"prompt":null}`, 400, invalid("prompt is required")},
+		"Run/EmptyPrompt":    {post, runPath, `{"prompt":""}`, 400, invalid("prompt is required")},
+		"Run/PromptType":     {post, runPath, `{"prompt":["hi"]}`, 400, invalid("prompt must be a string")},
+		"Run/PromptTooLong":  {post, runPath, `{"prompt":"` + strings.Repeat("x", 1001) + `"}`, 400, invalid("prompt is longer than 1000 bytes")},
+		"Run/StepsNegative":  {post, runPath, `{"prompt":"p","maxSteps":-1}`, 400, invalid("maxSteps must be zero or a positive number")},
+		"Run/StepsFraction":  {post, runPath, `{"prompt":"p","maxSteps":1.5}`, 400, invalid("maxSteps must be an integer")},
+		"Run/StepsExponent":  {post, runPath, `{"prompt":"p","maxSteps":1e2}`, 400, invalid("maxSteps must be an integer")},
+		"Run/StepsString":    {post, runPath, `{"prompt":"p","maxSteps":"3"}`, 400, invalid("maxSteps must be an integer")},
+		"Run/StepsOverflow":  {post, runPath, `{"prompt":"p","maxSteps":99999999999999999999}`, 400, invalid("maxSteps must be an integer")},
+		"Run/BadRunID":       {post, runPath, `{"prompt":"p","runId":"a/b"}`, 400, invalid("runId" + badChars)},
+		"Run/BadEditID":      {post, runPath, `{"prompt":"p","editMessageId":"a b"}`, 400, invalid("editMessageId" + badChars)},
+		"Run/BadClientID":    {post, runPath, `{"prompt":"p","clientMessageId":"a b"}`, 400, invalid("clientMessageId" + badChars)},
+		"Run/UnknownAgent":   {post, runPath, `{"prompt":"p","agent":"nobody"}`, 400, invalid(`agent: there is none of the name \"nobody\"`)},
+		"Run/UnknownModel":   {post, runPath, `{"prompt":"p","model":"none"}`, 400, invalid(`model: there is none of the name \"none\"`)},
+		"Run/Attachments":    {post, runPath, `{"prompt":"p","attachments":{}}`, 400, invalid("attachments must be an array")},
+		"Run/Attachment":     {post, runPath, `{"prompt":"p","attachments":["x"]}`, 400, invalid("attachments must be an object")},
+		"Run/AttachmentURL":  {post, runPath, `{"prompt":"p","attachments":[{"url":1}]}`, 400, invalid("attachments.url must be a string")},
+		"Run/AttachmentNone": {post, runPath, `{"prompt":"p","attachments":[{}]}`, 400, invalid("attachments[0].url is required")},
+		"Run/AttachmentFile": {post, runPath, `{"prompt":"p","attachments":[{"url":"file:///etc/passwd"}]}`, 400, invalid("attachments[0].url must be an http, https or data URL")},
+		"Run/AttachmentType": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/","mediaType":"text/html"}]}`, 400, invalid("attachments[0].mediaType must be an image's")},
+		"Run/EditUnknown":    {post, runPath, `{"threadId":"new","prompt":"p","editMessageId":"nope"}`, 409, `{"accepted":false,"threadId":"new","reason":"not_found","error":"Message not found"}`},
+
+		"Control/NoThread":   {post, controlPath, `{}`, 400, invalid("threadId is required")},
+		"Control/NullThread": {post, controlPath, `{"threadId":null}`, 400, invalid("threadId is required")},
+		"Control/Unknown":    {post, controlPath, `{"threadId":"unknown"}`, 409, `{"accepted":false,"reason":"not_active","error":"Cannot stop thread in state unknown"}`},
+
+		"Respond/NoThread":     {post, respondPath, `{"toolCallId":"c","approved":true}`, 400, invalid("threadId is required")},
+		"Respond/NoCall":       {post, respondPath, `{"threadId":"t","approved":true}`, 400, invalid("toolCallId is required")},
+		"Respond/LongCall":     {post, respondPath, `{"threadId":"t","approved":true,"toolCallId":"` + strings.Repeat("x", 513) + `"}`, 400, invalid("toolCallId is longer than 512 characters")},
+		"Respond/NoApproved":   {post, respondPath, `{"threadId":"t","toolCallId":"c"}`, 400, invalid("approved is required")},
+		"Respond/ApprovedNull": {post, respondPath, `{"threadId":"t","toolCallId":"c","approved":null}`, 400, invalid("approved is required")},
+		"Respond/ApprovedType": {post, respondPath, `{"threadId":"t","toolCallId":"c","approved":"yes"}`, 400, invalid("approved must be true or false")},
+		"Respond/Unknown":      {post, respondPath, `{"threadId":"unknown","toolCallId":"c","approved":true}`, 409, `{"delivered":false,"reason":"no_park","error":"No matching pending input request"}`},
+
+		"History/Unknown":   {get, historyPath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
+		"History/LimitWord": {get, historyPath + "?threadId=kept&limit=x", "", 400, invalid("limit must be an integer from 1 to 1000")},
+		"History/LimitZero": {get, historyPath + "?threadId=kept&limit=0", "", 400, invalid("limit must be an integer from 1 to 1000")},
+		"History/LimitHuge": {get, historyPath + "?threadId=kept&limit=1001", "", 400, invalid("limit must be an integer from 1 to 1000")},
+		"History/Before":    {get, historyPath + "?threadId=kept&before=a%20b", "", 400, invalid("before" + badChars)},
+		"Stream/Unknown":    {get, streamPath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
+		"Usage/Unknown":     {get, usagePath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
+		"Threads/Limit":     {get, threadsPath + "?limit=-1", "", 400, invalid("limit must be an integer from 1 to 1000")},
+		"Threads/Before":    {get, threadsPath + "?before=yesterday", "", 400, invalid("before must be the next of an earlier page")},
+		"Threads/BeforeID":  {get, threadsPath + "?before=2026-01-02T03:04:05Z~a%20b", "", 400, invalid("before must be the next of an earlier page")},
+		"Threads/Query":     {get, threadsPath + "?limit=%zz", "", 400, invalid("the query of the URL is malformed")},
+		"Delete/Unknown":    {http.MethodDelete, threadsPath + "?threadId=unknown", "", 404, `{"accepted":false,"reason":"not_found","error":"Thread not found"}`},
+
+		"Queue/NoThread":     {post, queuePath, `{"runId":"r","agent":"assistant"}`, 400, invalid("threadId is required")},
+		"Queue/NoRun":        {post, queuePath, `{"threadId":"t","agent":"assistant"}`, 400, invalid("runId is required")},
+		"Queue/NoAgent":      {post, queuePath, `{"threadId":"t","runId":"r"}`, 400, invalid("agent is required")},
+		"Queue/Tenant":       {post, queuePath, `{"tenant":"*","threadId":"t","runId":"r","agent":"assistant"}`, 400, invalid("tenant" + badChars)},
+		"Queue/UnknownAgent": {post, queuePath, `{"threadId":"t","runId":"r","agent":"nobody"}`, 503, `{"error":"this process does not have the agent","code":"unavailable"}`},
+	}
+	for _, more := range []map[string]badInput{
+		bodyCases("Run", runPath), bodyCases("Control", controlPath), bodyCases("Respond", respondPath), bodyCases("Queue", queuePath),
+		queryCases("History", get, historyPath), queryCases("Stream", get, streamPath), queryCases("Usage", get, usagePath),
+		queryCases("Delete", http.MethodDelete, threadsPath),
+	} {
+		for name, c := range more {
+			all[name] = c
+		}
+	}
+	return all
+}
+
+// Every endpoint answers bad input as the contract says, and nothing changes.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{MaxBodyBytes: 4096, QueueVerifier: verifier{}})
+	if got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"kept","prompt":"hello","runId":"r1"}`); got.status != http.StatusAccepted {
+		t.Fatalf("start: %+v", got)
+	}
+	before := b.everything(t)
+
+	for name, c := range badInputs() {
+		t.Run(name, func(t *testing.T) {
+			got := b.as(t, tokenA, c.method, c.path, c.body)
+			if got.status != c.status || got.body != c.want {
+				t.Errorf("got  %d %s\nwant %d %s", got.status, got.body, c.status, c.want)
+			}
+			if kind := got.header.Get("Content-Type"); kind != "application/json; charset=utf-8" {
+				t.Errorf("Content-Type %q", kind)
+			}
+		})
+	}
+
+	if diff := cmp.Diff(before, b.everything(t)); diff != "" {
+		t.Errorf("bad input changed something: -before +after\n%s", diff)
+	}
+	if log := b.logged.String(); strings.Contains(log, "panicked") {
+		t.Errorf("something panicked:\n%s", log)
+	}
+}
+
+// everything is all that the tenants can see.
+func (b *bundle) everything(t *testing.T) []string {
+	t.Helper()
+
+	var all []string
+	for _, token := range []string{tokenA, tokenB} {
+		all = append(all,
+			b.as(t, token, http.MethodGet, threadsPath, "").body,
+			b.as(t, token, http.MethodGet, historyPath+"?threadId=kept", "").body,
+			b.as(t, token, http.MethodGet, usagePath+"?threadId=kept", "").body)
+	}
+	return all
+}
+
+// What a newer or sloppier client sends is understood.
+func TestTolerated(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	for name, body := range map[string]string{
+		"UnknownFields": `{"threadId":"%","prompt":"p","tenant":"b","future":{"deep":[1]}}`,
+		"Nulls":         `{"threadId":"%","prompt":"p","model":null,"agent":null,"editMessageId":null,"clientMessageId":null,"runId":null,"maxSteps":null,"attachments":null}`,
+		"EmptyStrings":  `{"threadId":"%","prompt":"p","model":"","agent":"","editMessageId":"","clientMessageId":"","runId":""}`,
+		"Twice":         `{"threadId":"x","prompt":"q","threadId":"%","prompt":"p"}`,
+		"Spaces":        "\r\n\t {\"threadId\":\"%\",\"prompt\":\"p\"} \n",
+		"StepsZero":     `{"threadId":"%","prompt":"p","maxSteps":0}`,
+		"Image":         `{"threadId":"%","prompt":"p","attachments":[{"url":"data:image/png;base64,AA==","mediaType":"image/png"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			got := b.as(t, tokenA, http.MethodPost, runPath, strings.ReplaceAll(body, "%", name))
+			if got.status != http.StatusAccepted || !strings.Contains(got.body, `"threadId":"`+name+`"`) {
+				t.Errorf("got %d %s", got.status, got.body)
+			}
+		})
+	}
+}

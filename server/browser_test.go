@@ -1,0 +1,91 @@
+package server_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/spoolhq/spool/server"
+)
+
+func TestCORS(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{CORSOrigins: []string{"https://app.example.com"}})
+	preflight := func(origin, path string) answer {
+		return b.do(t, call{method: http.MethodOptions, path: path, header: map[string]string{
+			"Origin": origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization",
+		}})
+	}
+
+	allowed := preflight("https://app.example.com", runPath)
+	for name, want := range map[string]string{
+		"Access-Control-Allow-Origin":  "https://app.example.com",
+		"Access-Control-Allow-Methods": "OPTIONS, POST",
+		"Access-Control-Allow-Headers": "Authorization, Cache-Control, Content-Type, Idempotency-Key, Last-Event-ID",
+		"Access-Control-Max-Age":       "600",
+		"Allow":                        "OPTIONS, POST",
+	} {
+		if got := allowed.header.Get(name); allowed.status != http.StatusNoContent || got != want {
+			t.Errorf("preflight: %d, %s: %q, want %q", allowed.status, name, got, want)
+		}
+	}
+	if other := preflight("https://evil.example", runPath); other.header.Get("Access-Control-Allow-Origin") != "" ||
+		other.header.Get("Access-Control-Allow-Methods") != "" {
+		t.Errorf("preflight of another origin: %v", other.header)
+	}
+
+	for origin, want := range map[string]string{"https://app.example.com": "https://app.example.com", "https://evil.example": "", "null": "", "": ""} {
+		got := b.do(t, call{method: http.MethodGet, path: threadsPath, token: tokenA, header: map[string]string{"Origin": origin}})
+		if got.header.Get("Access-Control-Allow-Origin") != want || got.header.Get("Vary") != "Origin" {
+			t.Errorf("origin %q: %v", origin, got.header)
+		}
+	}
+	denied := b.do(t, call{method: http.MethodGet, path: threadsPath, header: map[string]string{"Origin": "https://app.example.com"}})
+	if denied.status != http.StatusUnauthorized || denied.header.Get("Access-Control-Expose-Headers") == "" {
+		t.Errorf("a page cannot read why it was refused: %d %v", denied.status, denied.header)
+	}
+}
+
+func TestNoCORS(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	got := b.do(t, call{method: http.MethodGet, path: threadsPath, token: tokenA, header: map[string]string{"Origin": "https://app.example.com"}})
+	if got.status != http.StatusOK || got.header.Get("Access-Control-Allow-Origin") != "" || got.header.Get("Vary") != "" {
+		t.Errorf("got %d %v", got.status, got.header)
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{Insecure: true, Loopback: true, CORSOrigins: []string{"https://app.example.com"}})
+	const body = `{"threadId":"none"}`
+	for name, c := range map[string]struct {
+		header map[string]string
+		status int
+	}{
+		"Plain":         {nil, 409},
+		"Localhost":     {map[string]string{"Host": "localhost:8080"}, 409},
+		"Name":          {map[string]string{"Host": "spool.localhost"}, 409},
+		"IPv6":          {map[string]string{"Host": "[::1]:8080"}, 409},
+		"BareIPv6":      {map[string]string{"Host": "[::1]"}, 409},
+		"Rebound":       {map[string]string{"Host": "evil.example:8080"}, 403},
+		"ReboundIP":     {map[string]string{"Host": "192.168.1.7"}, 403},
+		"Suffix":        {map[string]string{"Host": "localhost.evil.example"}, 403},
+		"OwnOrigin":     {map[string]string{"Origin": "http://localhost:5173"}, 409},
+		"AllowedOrigin": {map[string]string{"Origin": "https://app.example.com"}, 409},
+		"OtherOrigin":   {map[string]string{"Origin": "https://evil.example"}, 403},
+		"NullOrigin":    {map[string]string{"Origin": "null"}, 403},
+		"Form":          {map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 415},
+		"Text":          {map[string]string{"Content-Type": "text/plain"}, 415},
+		"NoType":        {map[string]string{"Content-Type": ""}, 415},
+		"Charset":       {map[string]string{"Content-Type": "application/json; charset=utf-8"}, 409},
+		"JSONSuffix":    {map[string]string{"Content-Type": "application/cloudevents+json"}, 409},
+	} {
+		got := b.do(t, call{method: http.MethodPost, path: controlPath, body: body, header: c.header})
+		if got.status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.status)
+		}
+	}
+}

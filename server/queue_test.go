@@ -1,0 +1,75 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server"
+)
+
+// verifier lets through what has the right signature, and everything when it has none.
+type verifier struct{ signature string }
+
+func (v verifier) Verify(r *http.Request, body []byte) error {
+	if v.signature != "" && r.Header.Get("Signature") != v.signature+string(body[:1]) {
+		return errors.New("secret: wrong signature")
+	}
+	return nil
+}
+
+func TestQueueClosed(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	for _, body := range []string{"", "{", `{"threadId":"t1","runId":"r1","agent":"assistant"}`} {
+		got := b.as(t, tokenA, http.MethodPost, queuePath, body)
+		if got.status != http.StatusUnauthorized || got.body != `{"error":"no queue may deliver here","code":"unauthorized"}` {
+			t.Errorf("%q: %d %s", body, got.status, got.body)
+		}
+	}
+}
+
+func TestQueueDelivery(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{QueueVerifier: verifier{signature: "s"}})
+	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
+	const job = `{"tenant":"a","threadId":"t1","runId":"r1","agent":"assistant"}`
+
+	forged := b.do(t, call{method: http.MethodPost, path: queuePath, body: job, header: map[string]string{"Signature": "forged"}})
+	if forged.status != http.StatusUnauthorized || forged.body != `{"error":"the delivery is not signed by the queue","code":"unauthorized"}` {
+		t.Errorf("forged: %d %s", forged.status, forged.body)
+	}
+	for range 2 { // twice is as good as once
+		got := b.do(t, call{method: http.MethodPost, path: queuePath, body: job, header: map[string]string{"Signature": "s{"}})
+		if got.status != http.StatusOK || got.body != `{"accepted":true}` {
+			t.Errorf("delivery: %d %s", got.status, got.body)
+		}
+	}
+	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(spool.Completed))
+}
+
+// Shutting down hands back the run of a delivery, and a later delivery is refused.
+func TestQueueShutdown(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{QueueVerifier: verifier{}})
+	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","runId":"r1","prompt":"slow 10000"}`)
+	const job = `{"tenant":"a","threadId":"t1","runId":"r1","agent":"assistant"}`
+	b.as(t, tokenA, http.MethodPost, queuePath, job)
+	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
+	watch.until(t, state(spool.Running))
+
+	if err := b.server.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	watch.until(t, state(spool.Queued))
+	got := b.as(t, tokenA, http.MethodPost, queuePath, job)
+	if got.status != http.StatusServiceUnavailable || got.body != `{"error":"the server is shutting down","code":"unavailable"}` ||
+		got.header.Get("Retry-After") == "" {
+		t.Errorf("after shutdown: %d %s", got.status, got.body)
+	}
+}

@@ -1,0 +1,138 @@
+package server_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server"
+)
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	const start = `{"threadId":"t1","runId":"r1","prompt":"hello","clientMessageId":"c1"}`
+	got := b.as(t, tokenA, http.MethodPost, runPath, start)
+	if got.status != http.StatusAccepted || got.body != `{"accepted":true,"threadId":"t1","runId":"r1","state":"QUEUED"}` {
+		t.Errorf("start: %d %s", got.status, got.body)
+	}
+	got = b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"again"}`)
+	if got.status != http.StatusConflict || got.body != `{"accepted":false,"threadId":"t1","reason":"active_run","error":"Thread has an active run"}` {
+		t.Errorf("second start: %d %s", got.status, got.body)
+	}
+	got = b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t2","runId":"r1","prompt":"again"}`)
+	if got.status != http.StatusConflict || got.body != `{"accepted":false,"threadId":"t2","reason":"run_id_used","error":"Run id already used"}` {
+		t.Errorf("used run id: %d %s", got.status, got.body)
+	}
+	if got = b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t2", ""); got.status != http.StatusNotFound {
+		t.Errorf("a refused start made a thread: %s", got.body)
+	}
+	got = b.as(t, tokenA, http.MethodPost, runPath, `{"prompt":"hello"}`)
+	var made struct{ ThreadID, RunID string }
+	if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != http.StatusAccepted || made.ThreadID == "" || made.RunID == "" {
+		t.Errorf("start without a thread: %d %s", got.status, got.body)
+	}
+}
+
+// The header repeats the first answer, with and without the quotes of its grammar.
+func TestRunIdempotencyKey(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	start := func(key, thread string) answer {
+		return b.do(t, call{
+			method: http.MethodPost, path: runPath, token: tokenA,
+			body:   `{"threadId":"` + thread + `","prompt":"hello"}`,
+			header: map[string]string{"Idempotency-Key": key},
+		})
+	}
+	first := start("k1", "t1")
+	for _, key := range []string{"k1", `"k1"`} {
+		if again := start(key, "t1"); again.status != http.StatusAccepted || again.body != first.body {
+			t.Errorf("again with %s: %d %s, want %s", key, again.status, again.body, first.body)
+		}
+	}
+	if other := start("k2", "t1"); other.status != http.StatusConflict {
+		t.Errorf("another key: %d %s", other.status, other.body)
+	}
+	if bad := start("a b", "t2"); bad.status != http.StatusBadRequest {
+		t.Errorf("bad key: %d %s", bad.status, bad.body)
+	}
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello"}`)
+	if got := b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`); got.status != http.StatusOK || got.body != `{"accepted":true}` {
+		t.Errorf("stop: %d %s", got.status, got.body)
+	}
+	got := b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`)
+	if got.status != http.StatusConflict || got.body != `{"accepted":false,"reason":"not_active","error":"Cannot stop thread in state CANCELLED"}` {
+		t.Errorf("second stop: %d %s", got.status, got.body)
+	}
+}
+
+// Eight people answer one approval: one is told that it counts, seven that it does not,
+// and the record says who it was.
+func TestRespondRace(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	b.work(t)
+	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"use send with {\"to\":\"x\"}"}`)
+	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
+	callID := toolCallID(t, watch.until(t, entry(spool.EntryInputRequired)))
+
+	var (
+		answering sync.WaitGroup
+		statuses  = make(chan int, 8)
+	)
+	for range 8 {
+		answering.Go(func() {
+			statuses <- b.as(t, tokenA, http.MethodPost, respondPath,
+				`{"threadId":"t1","toolCallId":"`+callID+`","approved":true,"payload":{"note":"fine"}}`).status
+		})
+	}
+	answering.Wait()
+	close(statuses)
+	count := map[int]int{}
+	for status := range statuses {
+		count[status]++
+	}
+	if count[http.StatusOK] != 1 || count[http.StatusConflict] != 7 {
+		t.Errorf("statuses %v", count)
+	}
+	all := watch.until(t, state(spool.Completed))
+	var answered []message
+	for _, m := range all {
+		if entry(spool.EntryHITLResponse)(m) {
+			answered = append(answered, m)
+		}
+	}
+	if len(answered) != 1 || !strings.Contains(answered[0].raw, `"answeredBy":"anna"`) {
+		t.Errorf("answers in the record: %+v", answered)
+	}
+}
+
+// toolCallID returns the call of the last park that was streamed.
+func toolCallID(t *testing.T, all []message) string {
+	t.Helper()
+
+	for i := len(all) - 1; i >= 0; i-- {
+		if entry(spool.EntryInputRequired)(all[i]) {
+			var park spool.InputRequired
+			if err := json.Unmarshal(all[i].frame.Event.Payload, &park); err != nil {
+				t.Fatal(err)
+			}
+			return string(park.ToolCallID)
+		}
+	}
+	t.Fatal("nothing parked")
+	return ""
+}
