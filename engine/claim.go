@@ -57,7 +57,7 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 	case err != nil:
 		return claimed{}, err
 	}
-	if c.reason == "" || c.lost != "" {
+	if c.busyFor == 0 {
 		e.bus.Wake(j.Thread(), spool.WakeRecord)
 	}
 	return c, nil
@@ -93,11 +93,9 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) error {
 		}
 		switch {
 		case !h.run.StopAt.IsZero():
-			c.reason = "the run was stopped"
-			return e.end(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			return e.endLost(h, c, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		case h.run.Deaths >= e.config.MaxDeaths:
-			c.reason = "the run has lost too many workers"
-			return e.end(h, spool.Ending{
+			return e.endLost(h, c, spool.Ending{
 				State: spool.Failed, Reason: spool.StopFailed,
 				Error: fmt.Sprintf("%d workers died in the same step", h.run.Deaths),
 			})
@@ -124,6 +122,14 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) error {
 	c.segment = e.newSegment(h)
 	c.segment.writer.seq = entry.Seq
 	return nil
+}
+
+// endLost ends a run whose worker died, in place of a new segment.
+func (e *Engine) endLost(h *held, c *claimed, ending spool.Ending) (err error) {
+	c.reason = "the run has ended with its worker"
+	c.segment, err = e.endUnheld(h, ending)
+	c.settle = c.segment != nil
+	return err
 }
 
 const workerDied = "the worker went away"

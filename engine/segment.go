@@ -32,9 +32,9 @@ var (
 const saveTimeout = 30 * time.Second
 
 func (e *Engine) newSegment(h *held) *segment {
-	agent := e.agents[h.run.Agent]
+	agent := e.agents[h.run.Agent] // nil where a process settles a run that it cannot carry
 	model := e.config.Models[h.run.Model]
-	if model == nil { // the configuration has changed since the start
+	if model == nil && agent != nil { // the configuration has changed since the start
 		model = e.config.Models[agent.Model]
 	}
 	return &segment{
