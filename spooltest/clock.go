@@ -1,0 +1,37 @@
+package spooltest
+
+import (
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Clock is a clock that a test moves. It stands still by itself. It is safe for concurrent
+// use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+var _ spool.Clock = (*Clock)(nil)
+
+// NewClock returns a clock that stands at a time without meaning.
+func NewClock() *Clock {
+	return &Clock{now: time.Date(2030, time.January, 2, 3, 4, 5, 6000, time.UTC)}
+}
+
+// Now returns where the clock stands.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock, backwards for a negative d, and returns where it stands then.
+func (c *Clock) Advance(d time.Duration) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return c.now
+}

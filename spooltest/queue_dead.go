@@ -1,0 +1,77 @@
+package spooltest
+
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+func testQueueBury(q *queueTest) {
+	want := spool.Job{
+		Tenant: "tenant", ThreadID: "t", RunID: "r", Model: "model", Agent: "agent", Kind: spool.JobRetry,
+		Segment: 3, Key: "key", DueAt: q.clock.Now(),
+	}
+	q.enqueue(want)
+	q.ok("release", q.Queue.Release(q.ctx, q.claimOne(), 0, false))
+	d := q.claimOne()
+	q.clock.Advance(time.Second)
+	q.ok("bury", q.Queue.Bury(q.ctx, d, "it “broke”"))
+	q.worthless("a buried job", d)
+	q.clock.Advance(time.Hour)
+	q.next("a buried job", time.Time{})
+
+	dead := q.dead("tenant", 10)
+	if len(dead) != 1 {
+		q.Fatalf("dead: got %d, want one", len(dead))
+	}
+	dead[0].DueAt = want.DueAt // when it became due, or as it was given
+	q.same("dead job", dead[0], spool.DeadJob{
+		Job: want, JobID: d.JobID, Attempts: 2, Cause: "it “broke”", DiedAt: q.clock.Now().Add(-time.Hour),
+	})
+}
+
+func testQueueDead(q *queueTest) {
+	for _, key := range []string{"b", "c", "a"} {
+		q.add(0, key)
+		q.ok("bury", q.Queue.Bury(q.ctx, q.claimOne(), "cause"))
+	}
+	foreign := job("a")
+	foreign.Tenant = "other"
+	q.enqueue(foreign)
+	q.ok("bury", q.Queue.Bury(q.ctx, q.claimOne(), "cause"))
+
+	keys := func(tenant spool.Tenant, limit int) (keys string) {
+		for _, d := range q.dead(tenant, limit) {
+			keys += d.Key
+		}
+		return keys
+	}
+	q.same("all", keys(spool.DefaultTenant, 10), "acb")
+	q.same("two", keys(spool.DefaultTenant, 2), "ac")
+	q.same("of another tenant", keys("other", 10), "a")
+	q.same("of nobody", keys("nobody", 10), "")
+	q.same("stats", q.stats(), spool.QueueStats{Dead: 4})
+}
+
+func testQueueStats(q *queueTest) {
+	q.add(0, "a", "b")
+	taken := q.claim(10)
+	q.same("claimed", q.stats(), spool.QueueStats{InFlight: 2})
+	q.ok("bury", q.Queue.Bury(q.ctx, taken[0], "cause"))
+
+	q.add(0, "c")
+	q.clock.Advance(1500 * time.Millisecond)
+	q.add(0, "d")
+	q.add(time.Hour, "e")
+	foreign := job("f")
+	foreign.Tenant = "other"
+	q.enqueue(foreign)
+	q.same("some of each", q.stats(), spool.QueueStats{Ready: 3, Delayed: 1, InFlight: 1, Dead: 1, OldestMS: 1500})
+
+	// A job whose lease has lapsed is ready, since then.
+	q.same("claimed", len(q.claim(10)), 3)
+	q.clock.Advance(lease + time.Second)
+	q.same("lapsed", q.stats(), spool.QueueStats{Ready: 4, Delayed: 1, Dead: 1, OldestMS: 2500})
+	q.ok("release", q.Queue.Release(q.ctx, q.claim(1)[0], time.Minute, true))
+	q.same("released for later", q.stats(), spool.QueueStats{Ready: 3, Delayed: 2, Dead: 1, OldestMS: 1000})
+}

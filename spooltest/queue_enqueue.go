@@ -1,0 +1,113 @@
+package spooltest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+func testQueueEmpty(q *queueTest) {
+	q.next("empty queue", time.Time{})
+	q.same("stats", q.stats(), spool.QueueStats{})
+	q.same("dead", q.dead(spool.DefaultTenant, 10), []spool.DeadJob{})
+}
+
+func testQueueRoundTrip(q *queueTest) {
+	want := spool.Job{
+		Tenant: "tenant", ThreadID: "t", RunID: "r", Model: "model", Agent: "agent", Kind: spool.JobRetry,
+		Segment: 3, Key: "key", DueAt: q.clock.Now(),
+	}
+	q.enqueue(want)
+	d := q.claimOne()
+	q.same("job", d.Job, want)
+	q.same("attempt", d.Attempt, 1)
+
+	q.enqueue(spool.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent"})
+	got := q.claimOne().Job
+	got.DueAt = time.Time{} // when it became due, or as it was given
+	q.same("job with little", got, spool.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent"})
+}
+
+func testQueueVisibleWithTransaction(q *queueTest) {
+	enqueue := func(fail error) error {
+		return q.Store.Update(q.ctx, thread("t"), 0, func(tx spool.Tx) error {
+			return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.Enqueue(job("a")), fail)
+		})
+	}
+	failure := errors.New("no")
+	q.is("Update", enqueue(failure), failure)
+	q.next("a transaction that failed", time.Time{})
+	q.ok("update", enqueue(nil))
+	q.same("claimed", q.claimed(10), "a")
+}
+
+func testQueueKeys(q *queueTest) {
+	q.add(0, "a", "a")
+	// In one transaction, and from another thread of the tenant.
+	other := job("a")
+	other.ThreadID = "t2"
+	q.write(other.Thread(), func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.Enqueue(other), tx.Enqueue(job("b")), tx.Enqueue(job("b")))
+	})
+	q.same("ready", q.stats().Ready, 2)
+	taken := q.claim(10)
+	q.same("claimed", jobKeys(taken), "ab")
+	q.same("thread of the first", taken[0].ThreadID, spool.ThreadID("t"))
+
+	// A claimed job is in the queue, and so is one whose claim has lapsed.
+	q.add(0, "a")
+	q.next("a job that is claimed", q.clock.Now().Add(lease))
+	q.clock.Advance(lease)
+	q.add(0, "a", "b")
+	q.same("claimed again", q.claimed(10), "ab")
+
+	// Another tenant has its own keys, and a job without a key is never the same.
+	foreign := job("a")
+	foreign.Tenant = "other"
+	q.enqueue(foreign)
+	q.add(0, "", "")
+	q.same("number of the others", len(q.claim(10)), 3)
+}
+
+func testQueueKeyIsFreeAgain(q *queueTest) {
+	for _, end := range []func(d spool.Delivery) error{
+		func(d spool.Delivery) error { return q.Queue.Ack(q.ctx, d) },
+		func(d spool.Delivery) error { return q.Queue.Bury(q.ctx, d, "cause") },
+		func(d spool.Delivery) error {
+			return q.Store.Update(q.ctx, d.Thread(), 0, func(tx spool.Tx) error { return tx.CancelJob(d.Key) })
+		},
+	} {
+		q.add(0, "a")
+		d := q.claimOne()
+		q.same("attempt of a new job", d.Attempt, 1)
+		q.ok("end the job", end(d))
+		q.worthless("the end of the job", d)
+		q.next("the end of the job", time.Time{})
+		// A job that comes later is another one, whatever its key is.
+		q.add(0, "a")
+		q.worthless("a later job of the same key", d)
+		q.ok("ack", q.Queue.Ack(q.ctx, q.claimOne()))
+	}
+}
+
+func testQueueCancelJob(q *queueTest) {
+	cancel := func(tenant spool.Tenant, key string) {
+		q.write(spool.ThreadKey{Tenant: tenant, ID: "t"}, func(tx spool.Tx) error { return tx.CancelJob(key) })
+	}
+	q.add(0, "a", "b", "")
+	cancel(spool.DefaultTenant, "unknown")
+	cancel(spool.DefaultTenant, "")
+	cancel("other", "a")
+	q.same("ready", q.stats().Ready, 3)
+	cancel(spool.DefaultTenant, "a")
+	q.same("claimed", q.claimed(10), "b")
+
+	// In one transaction, a job takes the place of the one that was cancelled.
+	next := job("b")
+	next.Segment = 2
+	q.write(next.Thread(), func(tx spool.Tx) error { return errors.Join(tx.CancelJob("b"), tx.Enqueue(next)) })
+	q.same("segment", q.claimOne().Segment, 2)
+	q.write(next.Thread(), func(tx spool.Tx) error { return errors.Join(tx.Enqueue(job("c")), tx.CancelJob("c")) })
+	q.same("ready after a job that was never there", q.stats().Ready, 0)
+}

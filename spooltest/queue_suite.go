@@ -1,0 +1,162 @@
+package spooltest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestQueue checks that a queue keeps the contract of [spool.Queue]. The backend must have
+// a store too, by which jobs get into the queue.
+func TestQueue(t *testing.T, open Open, _ Features) {
+	t.Helper()
+
+	for name, test := range map[string]func(q *queueTest){
+		"Empty":              testQueueEmpty,
+		"RoundTrip":          testQueueRoundTrip,
+		"WithTransaction":    testQueueVisibleWithTransaction,
+		"Keys":               testQueueKeys,
+		"KeyIsFreeAgain":     testQueueKeyIsFreeAgain,
+		"CancelJob":          testQueueCancelJob,
+		"ClaimOrder":         testQueueClaimOrder,
+		"ClaimLimit":         testQueueClaimLimit,
+		"Delayed":            testQueueDelayed,
+		"LeaseLapses":        testQueueLeaseLapses,
+		"Extend":             testQueueExtend,
+		"Ack":                testQueueAck,
+		"Release":            testQueueRelease,
+		"ReleaseOrder":       testQueueReleaseOrder,
+		"Refund":             testQueueRefund,
+		"Bury":               testQueueBury,
+		"Dead":               testQueueDead,
+		"Stats":              testQueueStats,
+		"LapsedNotTaken":     testQueueLapsedNotTaken,
+		"LostClaim":          testQueueLostClaim,
+		"GoneJob":            testQueueGoneJob,
+		"TokenOfAnotherJob":  testQueueTokenOfAnotherJob,
+		"ContextEnded":       testQueueContextEnded,
+		"RaceClaim":          testQueueRaceClaim,
+		"RaceClaimAndFinish": testQueueRaceClaimAndFinish,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(&queueTest{storeTest: newStoreTest(t, open), ctx: context.Background()})
+		})
+	}
+}
+
+// lease is how long the tests' claims last.
+const lease = time.Minute
+
+// queueTest is a subtest's backend, with calls that must succeed.
+type queueTest struct {
+	*storeTest
+	ctx context.Context
+}
+
+// job returns a job of a run that has its id from the key.
+func job(key string) spool.Job {
+	return spool.Job{
+		Tenant: spool.DefaultTenant, ThreadID: "t", RunID: spool.RunID("r-" + key), Agent: "agent",
+		Kind: spool.JobStart, Key: key,
+	}
+}
+
+// add enqueues jobs, each due after a while.
+func (q *queueTest) add(after time.Duration, keys ...string) {
+	q.Helper()
+	for _, key := range keys {
+		j := job(key)
+		if after != 0 {
+			j.DueAt = q.clock.Now().Add(after)
+		}
+		q.enqueue(j)
+	}
+}
+
+func (q *queueTest) enqueue(j spool.Job) {
+	q.Helper()
+	q.write(j.Thread(), func(tx spool.Tx) error {
+		if _, err := tx.Thread(); err != nil {
+			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+				return err
+			}
+		}
+		return tx.Enqueue(j)
+	})
+}
+
+func (q *queueTest) claim(limit int) []spool.Delivery {
+	q.Helper()
+	taken, _, err := q.Queue.Claim(q.ctx, limit, lease)
+	if err != nil {
+		q.Fatalf("claim: %v", err)
+	}
+	return taken
+}
+
+// claimOne claims the one job that must be due.
+func (q *queueTest) claimOne() spool.Delivery {
+	q.Helper()
+	taken := q.claim(10)
+	if len(taken) != 1 {
+		q.Fatalf("claim: got %d jobs, want one", len(taken))
+	}
+	return taken[0]
+}
+
+// claimed claims, and returns the keys of what it got.
+func (q *queueTest) claimed(limit int) string {
+	q.Helper()
+	return jobKeys(q.claim(limit))
+}
+
+func jobKeys(taken []spool.Delivery) (keys string) {
+	for _, d := range taken {
+		keys += d.Key
+	}
+	return keys
+}
+
+// next checks that nothing is due, and when something will be.
+func (q *queueTest) next(what string, want time.Time) {
+	q.Helper()
+	taken, next, err := q.Queue.Claim(q.ctx, 10, lease)
+	if err != nil || len(taken) != 0 {
+		q.Fatalf("%s: claim: got %d jobs and error %v, want none", what, len(taken), err)
+	}
+	q.same(what+": next", next, want)
+}
+
+func (q *queueTest) ok(what string, err error) {
+	q.Helper()
+	if err != nil {
+		q.Fatalf("%s: %v", what, err)
+	}
+}
+
+// worthless checks that a delivery can do nothing.
+func (q *queueTest) worthless(what string, d spool.Delivery) {
+	q.Helper()
+	q.is(what+": Extend", q.Queue.Extend(q.ctx, d, lease), spool.ErrFenced)
+	q.is(what+": Release", q.Queue.Release(q.ctx, d, 0, true), spool.ErrFenced)
+	q.is(what+": Bury", q.Queue.Bury(q.ctx, d, "cause"), spool.ErrFenced)
+	q.is(what+": Ack", q.Queue.Ack(q.ctx, d), spool.ErrFenced)
+}
+
+func (q *queueTest) stats() spool.QueueStats {
+	q.Helper()
+	stats, err := q.Queue.Stats(q.ctx)
+	q.ok("stats", err)
+	stats.Extra = nil
+	return stats
+}
+
+func (q *queueTest) dead(tenant spool.Tenant, limit int) []spool.DeadJob {
+	q.Helper()
+	dead, err := q.Queue.Dead(q.ctx, tenant, limit)
+	q.ok("dead", err)
+	return dead
+}

@@ -1,0 +1,49 @@
+package spooltest
+
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// testQueueLostClaim: what an old claim does is refused and changes nothing.
+func testQueueLostClaim(q *queueTest) {
+	q.add(0, "a")
+	old := q.claimOne()
+	q.clock.Advance(lease)
+	d := q.claimOne()
+	q.clock.Advance(time.Second)
+	before := q.stats()
+
+	q.worthless("an old claim", old)
+	q.same("stats", q.stats(), before)
+	q.same("dead", len(q.dead(spool.DefaultTenant, 10)), 0)
+	q.next("the lease is as it was", q.clock.Now().Add(lease-time.Second))
+	q.ok("release", q.Queue.Release(q.ctx, d, 0, false))
+	q.same("attempt", q.claimOne().Attempt, 3)
+}
+
+func testQueueGoneJob(q *queueTest) {
+	q.add(0, "a")
+	d := q.claimOne()
+	q.write(d.Thread(), func(tx spool.Tx) error { return tx.CancelJob("a") })
+	q.worthless("a cancelled job", d)
+	q.same("dead", len(q.dead(spool.DefaultTenant, 10)), 0)
+	q.worthless("a job that never was", spool.Delivery{Job: job("b"), JobID: d.JobID + 1000, Token: 1})
+}
+
+func testQueueTokenOfAnotherJob(q *queueTest) {
+	q.add(0, "a", "b")
+	taken := q.claim(10)
+	if len(taken) != 2 {
+		q.Fatalf("claim: got %d jobs, want 2", len(taken))
+	}
+	forged := taken[0]
+	forged.Token += 1000
+	q.worthless("a token that was never given", forged)
+	forged.Token = 0
+	q.worthless("no token", forged)
+	for _, d := range taken {
+		q.ok("ack", q.Queue.Ack(q.ctx, d))
+	}
+}

@@ -1,0 +1,130 @@
+package spooltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+func testStoreEntryRoundTrip(s *storeTest) {
+	key := thread("t")
+	full := spool.Entry{
+		Type: spool.EntryRunStarted, RunID: "r", Payload: json.RawMessage(`{"a":"<“b”>","n":12345678901234567890}`),
+		Stream: "r:1", After: spool.Offset{Fence: 2, N: 3},
+	}
+	plain := spool.Entry{Type: "OWN", Payload: json.RawMessage(`null`)}
+	s.write(key, func(tx spool.Tx) error {
+		err := errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.AppendEntries(&full, &plain))
+		for i, e := range []spool.Entry{full, plain} {
+			s.same("what was set", spool.Entry{ThreadID: e.ThreadID, Seq: e.Seq, CreatedAt: e.CreatedAt},
+				spool.Entry{ThreadID: "t", Seq: int64(i + 1), CreatedAt: tx.Now()})
+		}
+		return err
+	})
+	c := s.all(key, "")
+	s.same("entries", c.Entries, []spool.Entry{full, plain})
+	s.same("LastSeq", c.Thread.LastSeq, int64(2))
+}
+
+// testStoreEntryQuery compares every combination of a query's fields with what a plain
+// loop selects.
+func testStoreEntryQuery(s *storeTest) {
+	key := thread("t")
+	types, runs := []spool.EntryType{"A", "B", "C"}, []spool.RunID{"r1", "r2", ""}
+	s.write(key, func(tx spool.Tx) error {
+		err := tx.PutThread(spool.Thread{State: spool.Idle})
+		for i := range 18 {
+			err = errors.Join(err, tx.AppendEntries(spool.NewEntry(types[i%3], runs[i/2%3], i)))
+		}
+		return err
+	})
+	s.queued(thread("other"), "r1")
+	s.write(thread("other"), func(tx spool.Tx) error { return tx.AppendEntries(spool.NewEntry("A", "r1", nil)) })
+	all := s.all(key, "").Entries
+	s.same("number of entries", len(all), 18)
+
+	for _, after := range []int64{0, 1, 9, 17, 18, 99} {
+		for _, run := range []spool.RunID{"", "r1", "r2", "unknown"} {
+			for _, kind := range []spool.EntryType{"", "A", "C", "UNKNOWN"} {
+				for _, last := range []bool{false, true} {
+					s.entries(key, all, spool.EntryQuery{After: after, Run: run, Type: kind, Last: last})
+				}
+			}
+		}
+	}
+}
+
+// entries checks a query with several limits.
+func (s *storeTest) entries(key spool.ThreadKey, all []spool.Entry, q spool.EntryQuery) {
+	s.Helper()
+	var selected []spool.Entry
+	for _, e := range all {
+		if e.Seq > q.After && (q.Run == "" || e.RunID == q.Run) && (q.Type == "" || e.Type == q.Type) {
+			selected = append(selected, e)
+		}
+	}
+	if q.Last {
+		slices.Reverse(selected)
+	}
+	s.read(key, func(v spool.View) error {
+		for _, q.Limit = range []int{0, 1, 2, 100} {
+			want := selected
+			if q.Limit > 0 && q.Limit < len(want) {
+				want = want[:q.Limit]
+			}
+			got, err := v.Entries(q)
+			if err != nil {
+				return err
+			}
+			s.same(fmt.Sprintf("entries of %+v", q), got, want)
+		}
+		return nil
+	})
+}
+
+func testStoreSeqFollowsOn(s *storeTest) {
+	key := thread("t")
+	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	failure := errors.New("no")
+	want := int64(0)
+	for round := range 6 {
+		s.clock.Advance(time.Second)
+		err := s.Store.Update(s.Context(), key, 0, func(tx spool.Tx) error {
+			first, second := spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)
+			err := errors.Join(tx.AppendEntries(first), tx.AppendEntries(second), tx.AppendEntries())
+			s.same("numbers", []int64{first.Seq, second.Seq}, []int64{want + 1, want + 2})
+			t, _ := tx.Thread()
+			s.same("LastSeq in the transaction", t.LastSeq, want+2)
+			if round%2 == 1 { // a transaction that fails gives its numbers back
+				return failure
+			}
+			return err
+		})
+		switch {
+		case round%2 == 1:
+			s.is("Update", err, failure)
+		case err != nil:
+			s.Fatal(err)
+		default:
+			want += 2
+		}
+	}
+	s.gapFree(key, want)
+}
+
+// gapFree checks that a record has the numbers from 1 to last.
+func (s *storeTest) gapFree(key spool.ThreadKey, last int64) {
+	s.Helper()
+	c := s.all(key, "")
+	s.same("LastSeq", c.Thread.LastSeq, last)
+	s.same("number of entries", int64(len(c.Entries)), last)
+	for i, e := range c.Entries {
+		if e.Seq != int64(i+1) {
+			s.Fatalf("entry %d has seq %d", i+1, e.Seq)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package spooltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+func testStoreMessageRoundTrip(s *storeTest) {
+	key := thread("t")
+	full := spool.Message{
+		ID: "m1", ThreadID: "t", AgentID: "agent", Role: spool.RoleAssistant, RunID: "r", ClientMessageID: "client",
+		CreatedAt: s.clock.Now().Add(-time.Hour),
+		Content: spool.Content{
+			{Type: spool.PartReasoning, Text: "hm", Provider: json.RawMessage(`{"s":"<x>"}`)},
+			{Type: spool.PartText, Text: "a\u2028“b”\x00c"},
+			{Type: spool.PartImage, Image: "data:image/png;base64,AA==", MIMEType: "image/png"},
+			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "tool", Args: json.RawMessage(`{"n":12345678901234567890}`)},
+			{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "tool", Result: json.RawMessage(`null`)},
+		},
+	}
+	plain := spool.Message{ID: "m2", ThreadID: "t", Role: spool.RoleUser, Content: spool.TextContent("")}
+	s.write(key, func(tx spool.Tx) error {
+		first, second := full, plain
+		err := errors.Join(
+			tx.PutThread(spool.Thread{State: spool.Idle}),
+			tx.AppendEntries(spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)),
+			tx.AppendMessages(&first, &second),
+		)
+		s.same("AfterSeq that was set", first.AfterSeq, int64(2))
+		s.same("CreatedAt that was not set", first.CreatedAt, full.CreatedAt)
+		s.same("CreatedAt that was set", second.CreatedAt, tx.Now())
+		return err
+	})
+	full.AfterSeq, plain.AfterSeq, plain.CreatedAt = 2, 2, s.clock.Now()
+	s.same("messages", s.all(key, "").Messages, []spool.Message{full, plain})
+	s.read(key, func(v spool.View) error {
+		m, err := v.Message("m1")
+		s.same("message", m, full)
+		return err
+	})
+}
+
+// testStoreMessageQuery compares every combination of a query's fields with what a plain
+// loop selects.
+func testStoreMessageQuery(s *storeTest) {
+	key := thread("t")
+	roles := []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleTool}
+	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	for i := range 9 {
+		s.write(key, func(tx spool.Tx) error {
+			// The ids fall as the messages follow one another: order does not come from them.
+			m := &spool.Message{ID: spool.MessageID(fmt.Sprintf("m%d", 9-i)), Role: roles[i%len(roles)]}
+			err := tx.AppendMessages(m)
+			if i%2 == 0 {
+				err = errors.Join(err, tx.AppendEntries(spool.NewEntry("A", "", nil)))
+			}
+			return err
+		})
+	}
+	s.write(key, func(tx spool.Tx) error { return tx.DropMessages("m1", 6) })
+	all := s.all(key, "").Messages
+
+	ids := []spool.MessageID{"", "m9", "m5", "m2", "m1", "unknown"}
+	for _, after := range ids {
+		for _, before := range ids {
+			for _, since := range []int64{0, 3, 9} {
+				for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool} {
+					s.messages(key, all, spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role})
+				}
+			}
+		}
+	}
+}
+
+// messages checks a query with several limits.
+func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, q spool.MessageQuery) {
+	s.Helper()
+	at := func(id spool.MessageID) int {
+		return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
+	}
+	var selected []spool.Message
+	for i, m := range all {
+		after, before := at(q.After), at(q.Before)
+		if i > after && (before < 0 || i < before) && m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) {
+			selected = append(selected, m)
+		}
+	}
+	s.read(key, func(v spool.View) error {
+		for _, q.Limit = range []int{0, 2} {
+			want := selected
+			if q.Limit > 0 && q.Limit < len(want) {
+				want = want[len(want)-q.Limit:]
+			}
+			got, err := v.Messages(q)
+			if err != nil {
+				return err
+			}
+			s.same(fmt.Sprintf("messages of %+v", q), got, want)
+		}
+		return nil
+	})
+}
+
+func testStoreDropMessages(s *storeTest) {
+	key, other := thread("t"), thread("other")
+	add := func(key spool.ThreadKey, ids ...spool.MessageID) {
+		s.write(key, func(tx spool.Tx) error {
+			_, err := tx.Thread()
+			if err != nil {
+				err = tx.PutThread(spool.Thread{State: spool.Idle})
+			}
+			for _, id := range ids {
+				err = errors.Join(err, tx.AppendMessages(&spool.Message{ID: id, Role: spool.RoleUser}))
+			}
+			return err
+		})
+	}
+	view := func(key spool.ThreadKey, q spool.MessageQuery) (ids string) {
+		s.read(key, func(v spool.View) error {
+			all, err := v.Messages(q)
+			for _, m := range all {
+				ids += string(m.ID)
+			}
+			return err
+		})
+		return ids
+	}
+	add(key, "a", "b", "c", "d")
+	add(other, "a", "b", "c")
+
+	s.write(key, func(tx spool.Tx) error {
+		err := tx.DropMessages("c", 1)
+		_, gone := tx.Message("c")
+		s.fails("Message in the transaction", gone, spool.NotFound)
+		return err
+	})
+	s.same("messages", view(key, spool.MessageQuery{}), "ab")
+	s.same("messages of the other thread", view(other, spool.MessageQuery{}), "abc")
+	s.same("After a dropped one", view(key, spool.MessageQuery{After: "c"}), "ab")
+	s.same("Before a dropped one", view(key, spool.MessageQuery{Before: "d"}), "ab")
+	s.read(key, func(v spool.View) error {
+		_, err := v.Message("d")
+		s.fails("Message", err, spool.NotFound)
+		_, err = v.Message("b")
+		return err
+	})
+	s.write(key, func(tx spool.Tx) error {
+		s.fails("DropMessages of a dropped one", tx.DropMessages("d", 2), spool.NotFound)
+		return nil
+	})
+
+	add(key, "e", "f")
+	s.same("messages with new ones", view(key, spool.MessageQuery{}), "abef")
+	s.same("After", view(key, spool.MessageQuery{After: "b"}), "ef")
+	s.same("Limit", view(key, spool.MessageQuery{Limit: 3}), "bef")
+	s.write(key, func(tx spool.Tx) error { return tx.DropMessages("a", 3) })
+	s.same("messages without the first", view(key, spool.MessageQuery{}), "")
+}
+
+func testStoreDropUnknown(s *storeTest) {
+	s.write(thread("t"), func(tx spool.Tx) error {
+		s.fails("DropMessages", tx.DropMessages("m", 1), spool.NotFound)
+		return nil
+	})
+	s.write(thread("other"), func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.AppendMessages(&spool.Message{ID: "m", Role: spool.RoleUser}))
+	})
+	s.write(thread("t"), func(tx spool.Tx) error {
+		s.fails("DropMessages of another thread's", tx.DropMessages("m", 1), spool.NotFound)
+		return nil
+	})
+	s.same("messages of the other thread", len(s.all(thread("other"), "").Messages), 1)
+}

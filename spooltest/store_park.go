@@ -1,0 +1,110 @@
+package spooltest
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+func testStoreParks(s *storeTest) {
+	key, now := thread("t"), s.clock.Now()
+	first := spool.Park{
+		RunID: "r", ToolCallID: "z", ToolName: "tool", Step: 3, Args: json.RawMessage(`{"a":1}`),
+		Shown: json.RawMessage(`{"b":2}`), Reason: spool.ParkApproval, State: spool.ParkAnswered,
+		Answer: &spool.Answer{Approved: true, Payload: json.RawMessage(`[1]`), By: "somebody", At: now},
+		Landed: true, CreatedAt: now, ExpiresAt: now.Add(time.Minute),
+	}
+	second := spool.Park{RunID: "r", ToolCallID: "a", State: spool.ParkOpen}
+	third := spool.Park{RunID: "r", ToolCallID: "m", State: spool.ParkOpen}
+	foreign := spool.Park{RunID: "r2", ToolCallID: "a", State: spool.ParkOpen}
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
+			tx.PutPark(first), tx.PutPark(second), tx.PutPark(foreign), tx.PutPark(third))
+	})
+	s.same("parks", s.all(key, "r").Parks, []spool.Park{first, second, third})
+	s.same("parks of the other run", s.all(key, "r2").Parks, []spool.Park{foreign})
+	s.same("parks of another thread", s.all(thread("t2"), "r").Parks, []spool.Park{})
+
+	first, second = spool.Park{RunID: "r", ToolCallID: "z", State: spool.ParkClosed}, first
+	second.ToolCallID = "a"
+	s.write(key, func(tx spool.Tx) error { return errors.Join(tx.PutPark(second), tx.PutPark(first)) })
+	s.same("parks that were replaced", s.all(key, "r").Parks, []spool.Park{first, second, third})
+}
+
+func testStoreEffects(s *storeTest) {
+	key := thread("t")
+	effect := func(run spool.RunID, step int, call spool.ToolCallID) spool.Effect {
+		return spool.Effect{RunID: run, Step: step, ToolCallID: call, State: spool.EffectPending}
+	}
+	z, a, m := effect("r", 1, "z"), effect("r", 1, "a"), effect("r", 1, "m")
+	step2, foreign := effect("r", 2, "a"), effect("r2", 1, "a")
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
+			tx.PutEffect(z), tx.PutEffect(step2), tx.PutEffect(a), tx.PutEffect(foreign), tx.PutEffect(m))
+	})
+	s.same("effects", s.all(key, "r").Effects, []spool.Effect{z, a, m})
+
+	z.State, z.Result = spool.EffectDone, json.RawMessage(`{"ok":[true]}`)
+	m.State = spool.EffectVoid
+	s.write(key, func(tx spool.Tx) error { return errors.Join(tx.PutEffect(m), tx.PutEffect(z)) })
+	s.same("effects that were replaced", s.all(key, "r").Effects, []spool.Effect{z, a, m})
+	s.same("effects of the other run", s.all(key, "r2").Effects, []spool.Effect{foreign})
+	s.same("effects of another thread", s.all(thread("t2"), "r").Effects, []spool.Effect{})
+	s.read(key, func(v spool.View) error {
+		got, err := v.Effects("r", 2)
+		s.same("effects of step 2", got, []spool.Effect{step2})
+		return err
+	})
+}
+
+func testStoreUsage(s *storeTest) {
+	key := thread("t")
+	n := func(n int64) *int64 { return &n }
+	row := func(agent, model string, input int64) spool.UsageRow {
+		return spool.UsageRow{
+			RunID: "r", AgentID: spool.AgentID(agent), Agent: "agent " + agent, Step: 2, Model: model, ModelID: model + "-1",
+			Outcome: spool.OutcomeFinished,
+			Usage:   spool.Usage{Input: n(input), CacheRead: n(2), CacheWrite: n(3), Output: n(4), Reasoning: n(5)},
+		}
+	}
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
+			tx.AddUsage(row("z", "b", 10)), tx.AddUsage(row("", "a", 20)), tx.AddUsage(row("z", "b", 30)))
+	})
+	s.clock.Advance(time.Second)
+	newest := row("z", "a", 40)
+	newest.CreatedAt = s.clock.Now()
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.AddUsage(row("", "a", 50)), tx.AddUsage(row("z", "a", 40)))
+	})
+
+	line := func(agent, model string, input, calls int64) spool.UsageLine {
+		l := spool.UsageLine{
+			AgentName: "agent " + agent, Model: model, ModelID: model + "-1", InputTokens: input, Calls: calls,
+			CacheReadInputTokens: 2 * calls, CacheWriteInputTokens: 3 * calls, OutputTokens: 4 * calls, ReasoningTokens: 5 * calls,
+		}
+		if agent != "" {
+			id := spool.AgentID(agent)
+			l.AgentID = &id
+		}
+		return l
+	}
+	c := s.all(key, "")
+	s.same("lines", c.Usage, []spool.UsageLine{line("z", "b", 40, 2), line("", "a", 70, 2), line("z", "a", 40, 1)})
+	s.same("newest row", c.Newest, newest)
+	s.same("lines of another thread", s.all(thread("t2"), "").Usage, []spool.UsageLine{})
+}
+
+func testStoreUsageNotReported(s *storeTest) {
+	key := thread("t")
+	row := spool.UsageRow{RunID: "r", Agent: "a", Model: "m", Outcome: spool.OutcomeAborted}
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.AddUsage(row))
+	})
+	row.CreatedAt = s.clock.Now()
+	c := s.all(key, "")
+	s.same("newest row", c.Newest, row)
+	s.same("lines", c.Usage, []spool.UsageLine{{AgentName: "a", Model: "m", Calls: 1}})
+}

@@ -1,0 +1,213 @@
+package spooltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spoolhq/spool"
+)
+
+// racers is how many goroutines race in a test.
+const racers = 32
+
+// race runs fn in many goroutines that begin together, and returns their errors.
+func race(fn func(i int) error) []error {
+	errs := make([]error, racers)
+	begin := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range racers {
+		wg.Go(func() {
+			<-begin
+			errs[i] = fn(i)
+		})
+	}
+	close(begin)
+	wg.Wait()
+	return errs
+}
+
+// oneWins checks that one has no error, and all others the one that is wanted.
+func (s *storeTest) oneWins(errs []error, want error) {
+	s.Helper()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else {
+			s.is("one that lost", err, want)
+		}
+	}
+	s.same("winners", won, 1)
+}
+
+func testStoreRaceStart(s *storeTest) {
+	key := thread("t")
+	errs := race(func(i int) error {
+		return s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+			return fill(tx, key, spool.RunID(fmt.Sprint("r", i)))
+		})
+	})
+	s.oneWins(errs, spool.ErrActiveRun)
+	s.same("runs", len(s.all(key, "").Runs), 1)
+	s.gapFree(key, 2)
+	stats, err := s.Queue.Stats(context.Background())
+	if err != nil || stats.Ready != 1 {
+		s.Errorf("stats: got %d ready and error %v, want 1", stats.Ready, err)
+	}
+}
+
+func testStoreRaceRunID(s *storeTest) {
+	key := func(i int) spool.ThreadKey { return thread(spool.ThreadID(fmt.Sprint("t", i))) }
+	errs := race(func(i int) error {
+		return s.Store.Update(context.Background(), key(i), 0, func(tx spool.Tx) error { return fill(tx, key(i), "r") })
+	})
+	s.oneWins(errs, spool.ErrRunIDUsed)
+	list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, spool.ThreadQuery{})
+	if err != nil || len(list) != 1 {
+		s.Errorf("threads: got %d and error %v, want 1", len(list), err)
+	}
+}
+
+func testStoreRaceSeq(s *storeTest) {
+	const threads, rounds = 4, 10
+	key := func(i int) spool.ThreadKey { return thread(spool.ThreadID(fmt.Sprint("t", i%threads))) }
+	for i := range threads {
+		s.write(key(i), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	}
+	failure := errors.New("no")
+	var highest [threads]atomic.Int64
+	errs := race(func(i int) error {
+		for round := range rounds {
+			failing := (i+round)%5 == 0
+			e := spool.NewEntry("A", "", nil)
+			err := s.Store.Update(context.Background(), key(i), 0, func(tx spool.Tx) error {
+				if err := tx.AppendEntries(e, spool.NewEntry("B", "", nil)); err != nil {
+					return err
+				}
+				// Within the lock of the thread each sees a higher number than the ones before.
+				if !failing && highest[i%threads].Swap(e.Seq) >= e.Seq {
+					return fmt.Errorf("seq %d was given before", e.Seq)
+				}
+				if failing {
+					return failure
+				}
+				return nil
+			})
+			if failing != errors.Is(err, failure) {
+				return fmt.Errorf("update: %w", err)
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(errs...); err != nil {
+		s.Fatal(err)
+	}
+	var kept [threads]int64
+	for i := range racers {
+		for round := range rounds {
+			if (i+round)%5 != 0 {
+				kept[i%threads] += 2
+			}
+		}
+	}
+	for i := range threads {
+		s.gapFree(key(i), kept[i])
+	}
+}
+
+// testStoreRaceReadAndWrite counts in a field that each writer reads first: a writer that
+// does not hold the thread from its first read on loses somebody's count.
+func testStoreRaceReadAndWrite(s *storeTest) {
+	key := thread("t")
+	s.queued(key, "r")
+	errs := race(func(int) error {
+		return s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+			t, err := tx.Thread()
+			if err != nil {
+				return err
+			}
+			r, err := tx.Run("r")
+			if err != nil {
+				return err
+			}
+			runtime.Gosched()
+			t.Fence++
+			r.Steps++
+			return errors.Join(tx.PutThread(t), tx.UpdateRun(r))
+		})
+	})
+	if err := errors.Join(errs...); err != nil {
+		s.Fatal(err)
+	}
+	c := s.all(key, "r")
+	s.same("counts", []int64{c.Thread.Fence, int64(c.Runs[0].Steps)}, []int64{racers, racers})
+}
+
+func testStoreRaceFence(s *storeTest) {
+	key := thread("t")
+	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Running, Fence: 1}) })
+	errs := race(func(int) error {
+		return s.Store.Update(context.Background(), key, 1, func(tx spool.Tx) error {
+			t, err := tx.Thread()
+			t.Fence++
+			return errors.Join(err, tx.PutThread(t))
+		})
+	})
+	s.oneWins(errs, spool.ErrFenced)
+	s.same("fence", s.all(key, "").Thread.Fence, int64(2))
+}
+
+// testStoreViewIsOneState has each transaction add an entry, a message and a usage row, so
+// that a View in which their numbers differ has seen two states.
+func testStoreViewIsOneState(s *storeTest) {
+	const last = 150
+	key := thread("t")
+	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for seen := int64(0); seen < last; {
+				err := s.Store.View(context.Background(), key, func(v spool.View) error {
+					before, err := v.Thread()
+					runtime.Gosched()
+					c, readErr := readAll(v, "")
+					if err := errors.Join(err, readErr); err != nil {
+						return err
+					}
+					numbers := []int64{before.LastSeq, c.Thread.LastSeq, int64(len(c.Entries)), int64(len(c.Messages)), int64(c.Newest.Step)}
+					for _, n := range numbers {
+						if n != numbers[0] {
+							return fmt.Errorf("a view has seen several states: %d", numbers)
+						}
+					}
+					if numbers[0] < seen {
+						return fmt.Errorf("a view has seen state %d after state %d", numbers[0], seen)
+					}
+					seen = numbers[0]
+					return nil
+				})
+				if err != nil {
+					s.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := range last {
+		err := s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+			return errors.Join(
+				tx.AppendMessages(&spool.Message{ID: spool.MessageID(fmt.Sprint("m", i)), Role: spool.RoleUser}),
+				tx.AddUsage(spool.UsageRow{Step: i + 1, Agent: "a", Model: "m"}),
+				tx.AppendEntries(spool.NewEntry("A", "", nil)),
+			)
+		})
+		if err != nil {
+			s.Errorf("update: %v", err)
+		}
+	}
+	wg.Wait()
+}

@@ -1,0 +1,217 @@
+package spooltest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestStore checks that a store keeps the contract of [spool.Store]. The backend must have
+// a queue too, as jobs are written by the store and read by the queue.
+func TestStore(t *testing.T, open Open, features Features) {
+	t.Helper()
+
+	for name, test := range map[string]func(s *storeTest){
+		"NothingThere":      testStoreNothingThere,
+		"ThreadRoundTrip":   testStoreThreadRoundTrip,
+		"ThreadReplaced":    testStoreThreadReplaced,
+		"Threads":           testStoreThreads,
+		"ThreadsPages":      testStoreThreadsPages,
+		"DeleteThread":      testStoreDeleteThread,
+		"DeleteNothing":     testStoreDeleteNothing,
+		"Tenants":           testStoreTenants,
+		"RunRoundTrip":      testStoreRunRoundTrip,
+		"RunReplaced":       testStoreRunReplaced,
+		"RunOfOtherThread":  testStoreRunOfOtherThread,
+		"RunsNewestFirst":   testStoreRunsNewestFirst,
+		"RunIDUsed":         testStoreRunIDUsed,
+		"OneActiveRun":      testStoreOneActiveRun,
+		"RefusedRunGoesOn":  testStoreRefusedRunGoesOn,
+		"FindStart":         testStoreFindStart,
+		"StartKeyUsed":      testStoreStartKeyUsed,
+		"MessageRoundTrip":  testStoreMessageRoundTrip,
+		"MessageQuery":      testStoreMessageQuery,
+		"DropMessages":      testStoreDropMessages,
+		"DropUnknown":       testStoreDropUnknown,
+		"EntryRoundTrip":    testStoreEntryRoundTrip,
+		"EntryQuery":        testStoreEntryQuery,
+		"SeqFollowsOn":      testStoreSeqFollowsOn,
+		"Parks":             testStoreParks,
+		"Effects":           testStoreEffects,
+		"Usage":             testStoreUsage,
+		"UsageNotReported":  testStoreUsageNotReported,
+		"RollsBack":         testStoreRollsBack,
+		"ReturnsFnError":    testStoreReturnsFnError,
+		"OwnWrites":         testStoreOwnWrites,
+		"Fence":             testStoreFence,
+		"Now":               testStoreNow,
+		"ContextEnded":      testStoreContextEnded,
+		"RaceStart":         testStoreRaceStart,
+		"RaceRunID":         testStoreRaceRunID,
+		"RaceSeq":           testStoreRaceSeq,
+		"RaceReadAndWrite":  testStoreRaceReadAndWrite,
+		"RaceFence":         testStoreRaceFence,
+		"ViewIsOneState":    testStoreViewIsOneState,
+		"Stranded":          testStoreStranded,
+		"StrandedLimit":     testStoreStrandedLimit,
+		"StrandedClaimed":   testStoreStrandedClaimed,
+		"StrandedOtherRuns": testStoreStrandedOtherRuns,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(newStoreTest(t, open))
+		})
+	}
+	t.Run("Durable", func(t *testing.T) {
+		t.Parallel()
+		if !features.Durable {
+			t.Skip("the backend is not durable")
+		}
+		testStoreDurable(t, open)
+	})
+	t.Run("CrossProcess", func(t *testing.T) {
+		t.Parallel()
+		if !features.CrossProcess {
+			t.Skip("the backend is for one process")
+		}
+		testStoreCrossProcess(t, open)
+	})
+}
+
+// storeTest is a subtest's backend, with calls that must succeed.
+type storeTest struct {
+	*testing.T
+	spool.Backend
+	clock *Clock
+}
+
+func newStoreTest(t *testing.T, open Open) *storeTest {
+	t.Helper()
+	clock := NewClock()
+	return &storeTest{T: t, Backend: open(t, clock), clock: clock}
+}
+
+// thread returns the key of a thread of the default tenant.
+func thread(id spool.ThreadID) spool.ThreadKey {
+	return spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}
+}
+
+// write runs fn in a transaction. fn returns all of its errors joined, and does not fail
+// the test by itself: which goroutine it runs on is the store's affair.
+func (s *storeTest) write(key spool.ThreadKey, fn func(tx spool.Tx) error) {
+	s.Helper()
+	if err := s.Store.Update(context.Background(), key, 0, fn); err != nil {
+		s.Fatalf("update %s: %v", key, err)
+	}
+}
+
+func (s *storeTest) read(key spool.ThreadKey, fn func(v spool.View) error) {
+	s.Helper()
+	if err := s.Store.View(context.Background(), key, fn); err != nil {
+		s.Fatalf("view %s: %v", key, err)
+	}
+}
+
+// queued makes a thread that waits for a worker with a run, without a job.
+func (s *storeTest) queued(key spool.ThreadKey, run spool.RunID) {
+	s.Helper()
+	s.write(key, func(tx spool.Tx) error { return putQueued(tx, run) })
+}
+
+func putQueued(tx spool.Tx, run spool.RunID) error {
+	return errors.Join(
+		tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}),
+		tx.InsertRun(spool.Run{ID: run, State: spool.Queued, StartedAt: tx.Now()}),
+	)
+}
+
+// contents is all that a thread consists of.
+type contents struct {
+	Found    bool
+	Thread   spool.Thread
+	Runs     []spool.Run
+	Messages []spool.Message
+	Entries  []spool.Entry
+	Parks    []spool.Park
+	Effects  []spool.Effect
+	Usage    []spool.UsageLine
+	Newest   spool.UsageRow
+}
+
+// all reads a thread. Parks and effects are those of the run and of its step 1.
+func (s *storeTest) all(key spool.ThreadKey, run spool.RunID) (c contents) {
+	s.Helper()
+	s.read(key, func(v spool.View) (err error) {
+		c, err = readAll(v, run)
+		return err
+	})
+	return c
+}
+
+func readAll(v spool.View, run spool.RunID) (c contents, err error) {
+	c.Thread, err = v.Thread()
+	if spool.CodeOf(err) == spool.NotFound {
+		err = nil
+	} else {
+		c.Found = true
+	}
+	errs := []error{err}
+	keep := func(err error) { errs = append(errs, err) }
+	c.Runs, err = v.Runs(0)
+	keep(err)
+	c.Messages, err = v.Messages(spool.MessageQuery{})
+	keep(err)
+	c.Entries, err = v.Entries(spool.EntryQuery{})
+	keep(err)
+	c.Parks, err = v.Parks(run)
+	keep(err)
+	c.Effects, err = v.Effects(run, 1)
+	keep(err)
+	c.Usage, c.Newest, err = v.Usage()
+	keep(err)
+	return c, errors.Join(errs...)
+}
+
+// fill writes something of every kind to a new thread.
+func fill(tx spool.Tx, key spool.ThreadKey, run spool.RunID) error {
+	n := int64(7)
+	return errors.Join(
+		putQueued(tx, run),
+		tx.AppendMessages(
+			&spool.Message{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("hello"), RunID: run},
+			&spool.Message{ID: "m2", Role: spool.RoleAssistant, Content: spool.TextContent("hi"), RunID: run},
+		),
+		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, run, nil), spool.NewEntry(spool.EntryRunEnded, run, nil)),
+		tx.PutPark(spool.Park{RunID: run, ToolCallID: "c1", State: spool.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}),
+		tx.PutEffect(spool.Effect{RunID: run, Step: 1, ToolCallID: "c1", State: spool.EffectPending}),
+		tx.AddUsage(spool.UsageRow{RunID: run, Agent: "a", Model: "m", Usage: spool.Usage{Input: &n}}),
+		tx.Enqueue(spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "a", Key: "job:" + string(run)}),
+	)
+}
+
+// same reports an error unless got is what was wanted. See [equal].
+func (s *storeTest) same(what string, got, want any) {
+	s.Helper()
+	if !equal(got, want) {
+		s.Errorf("%s:\n got %s\nwant %s", what, dump(got), dump(want))
+	}
+}
+
+// fails reports an error unless err has the code.
+func (s *storeTest) fails(what string, err error, code spool.Code) {
+	s.Helper()
+	if spool.CodeOf(err) != code {
+		s.Errorf("%s: got error %v with code %q, want code %q", what, err, spool.CodeOf(err), code)
+	}
+}
+
+// is reports an error unless err is target.
+func (s *storeTest) is(what string, err, target error) {
+	s.Helper()
+	if !errors.Is(err, target) {
+		s.Errorf("%s: got error %v, want %v", what, err, target)
+	}
+}

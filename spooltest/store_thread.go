@@ -1,0 +1,214 @@
+package spooltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+func testStoreNothingThere(s *storeTest) {
+	s.read(thread("t"), func(v spool.View) error {
+		_, err := v.Thread()
+		s.fails("Thread", err, spool.NotFound)
+		_, err = v.Run("r")
+		s.fails("Run", err, spool.NotFound)
+		_, err = v.Message("m")
+		s.fails("Message", err, spool.NotFound)
+		return nil
+	})
+	s.same("contents", s.all(thread("t"), "r"), contents{})
+
+	// Nor does a transaction that writes nothing make the thread.
+	s.write(thread("t"), func(tx spool.Tx) error {
+		_, err := tx.Thread()
+		s.fails("Thread in a transaction", err, spool.NotFound)
+		return nil
+	})
+	s.same("contents after an Update", s.all(thread("t"), "r"), contents{})
+
+	list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, spool.ThreadQuery{})
+	if err != nil || len(list) != 0 {
+		s.Errorf("Threads: got %d and error %v, want none", len(list), err)
+	}
+	keys, err := s.Store.Stranded(context.Background(), 10)
+	if err != nil || len(keys) != 0 {
+		s.Errorf("Stranded: got %d and error %v, want none", len(keys), err)
+	}
+}
+
+func fullThread(s *storeTest) spool.Thread {
+	return spool.Thread{
+		Tenant: spool.DefaultTenant, ID: "t", State: spool.Running, Model: "model", Title: "a “title”\n",
+		RunID: "r1", Fence: 3, LeaseUntil: s.clock.Now().Add(time.Minute),
+	}
+}
+
+func testStoreThreadRoundTrip(s *storeTest) {
+	want := fullThread(s)
+	s.write(want.Key(), func(tx spool.Tx) error { return tx.PutThread(want) })
+	want.CreatedAt, want.UpdatedAt = s.clock.Now(), s.clock.Now()
+	s.same("thread", s.all(want.Key(), "").Thread, want)
+}
+
+func testStoreThreadReplaced(s *storeTest) {
+	first := fullThread(s)
+	s.write(first.Key(), func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(first), tx.AppendEntries(spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)))
+	})
+	created := s.clock.Now()
+	s.clock.Advance(time.Second)
+
+	s.write(first.Key(), func(tx spool.Tx) error {
+		return tx.PutThread(spool.Thread{
+			Tenant: first.Tenant, ID: first.ID, State: spool.Idle,
+			LastSeq: 77, CreatedAt: created.Add(-time.Hour), UpdatedAt: created.Add(-time.Hour),
+		})
+	})
+	s.same("thread", s.all(first.Key(), "").Thread, spool.Thread{
+		Tenant: first.Tenant, ID: first.ID, State: spool.Idle,
+		LastSeq: 2, CreatedAt: created, UpdatedAt: s.clock.Now(),
+	})
+}
+
+// ids lists threads.
+func (s *storeTest) ids(tenant spool.Tenant, q spool.ThreadQuery) string {
+	s.Helper()
+	list, err := s.Store.Threads(context.Background(), tenant, q)
+	if err != nil {
+		s.Fatalf("list threads: %v", err)
+	}
+	var ids string
+	for _, t := range list {
+		ids += string(t.ID)
+	}
+	return ids
+}
+
+func testStoreThreads(s *storeTest) {
+	put := func(id spool.ThreadID) {
+		s.clock.Advance(time.Second)
+		s.write(thread(id), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle, Title: string(id)}) })
+	}
+	for _, id := range []spool.ThreadID{"a", "b", "c", "b"} {
+		put(id)
+	}
+	s.same("all", s.ids(spool.DefaultTenant, spool.ThreadQuery{}), "bca")
+	s.same("limited", s.ids(spool.DefaultTenant, spool.ThreadQuery{Limit: 2}), "bc")
+	s.same("of another tenant", s.ids("other", spool.ThreadQuery{}), "")
+
+	list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, spool.ThreadQuery{Limit: 1})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.same("row in the list", list[0], s.all(thread("b"), "").Thread)
+}
+
+func testStoreThreadsPages(s *storeTest) {
+	// Three at one time, so that a page may end between two that only their ids order.
+	for i, ids := range []string{"abc", "def", "ghi"} {
+		for _, id := range ids {
+			s.write(thread(spool.ThreadID(id)), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+		}
+		s.clock.Advance(time.Duration(i+1) * time.Microsecond)
+	}
+	const want = "ihgfedcba"
+	for size := 1; size <= len(want); size++ {
+		var got string
+		q := spool.ThreadQuery{Limit: size}
+		for range len(want) {
+			list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, q)
+			if err != nil {
+				s.Fatal(err)
+			}
+			for _, t := range list {
+				got += string(t.ID)
+				q.Before, q.BeforeID = t.UpdatedAt, t.ID
+			}
+		}
+		s.same(fmt.Sprintf("pages of %d", size), got, want)
+	}
+}
+
+func testStoreDeleteThread(s *storeTest) {
+	key, other := thread("t"), thread("other")
+	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
+	s.write(key, func(tx spool.Tx) error {
+		r, err := tx.Run("r")
+		if err != nil {
+			return err
+		}
+		r.StartKey = "start"
+		return errors.Join(tx.UpdateRun(r), tx.DropMessages("m2", 2))
+	})
+	s.write(other, func(tx spool.Tx) error { return fill(tx, other, "r-other") })
+	before := s.all(other, "r-other")
+	taken, _, err := s.Queue.Claim(context.Background(), 1, time.Minute)
+	if err != nil || len(taken) != 1 || taken[0].RunID != "r" {
+		s.Fatalf("claim: got %v and error %v, want the job of r", taken, err)
+	}
+
+	s.write(key, func(tx spool.Tx) error {
+		if err := tx.DeleteThread(); err != nil {
+			return err
+		}
+		c, err := readAll(tx, "r")
+		s.same("contents in the transaction", c, contents{})
+		return err
+	})
+
+	s.same("contents", s.all(key, "r"), contents{})
+	s.same("contents of another thread", s.all(other, "r-other"), before)
+	s.same("threads", s.ids(spool.DefaultTenant, spool.ThreadQuery{}), "other")
+	_, err = s.Store.FindStart(context.Background(), key.Tenant, "start")
+	s.fails("FindStart", err, spool.NotFound)
+	s.is("Ack of a job of the thread", s.Queue.Ack(context.Background(), taken[0]), spool.ErrFenced)
+	s.clock.Advance(time.Hour)
+	taken, _, err = s.Queue.Claim(context.Background(), 10, time.Minute)
+	if err != nil || len(taken) != 1 || taken[0].RunID != "r-other" {
+		s.Errorf("claim: got %v and error %v, want only the job of the other thread", taken, err)
+	}
+
+	// All ids are free, and the record begins anew.
+	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
+	s.same("seq of a new record", s.all(key, "r").Thread.LastSeq, int64(2))
+}
+
+func testStoreDeleteNothing(s *storeTest) {
+	s.write(thread("t"), func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.same("contents", s.all(thread("t"), ""), contents{})
+}
+
+func testStoreTenants(s *storeTest) {
+	ours, theirs := thread("t"), spool.ThreadKey{Tenant: "other", ID: "t"}
+	for _, key := range []spool.ThreadKey{ours, theirs} {
+		s.write(key, func(tx spool.Tx) error {
+			if err := fill(tx, key, "r"); err != nil {
+				return err
+			}
+			r, err := tx.Run("r")
+			r.StartKey, r.Agent = "start", string(key.Tenant)
+			return errors.Join(err, tx.UpdateRun(r))
+		})
+	}
+	for _, key := range []spool.ThreadKey{ours, theirs} {
+		c := s.all(key, "r")
+		s.same("tenant of the thread", c.Thread.Tenant, key.Tenant)
+		s.same("tenant of the run", c.Runs[0].Tenant, key.Tenant)
+		s.same("numbers", []int{len(c.Runs), len(c.Messages), len(c.Entries), len(c.Parks), len(c.Effects)}, []int{1, 2, 2, 1, 1})
+		s.same("threads", s.ids(key.Tenant, spool.ThreadQuery{}), "t")
+		r, err := s.Store.FindStart(context.Background(), key.Tenant, "start")
+		if err != nil || r.Agent != string(key.Tenant) {
+			s.Errorf("FindStart of %s: got the run of %s and error %v", key.Tenant, r.Agent, err)
+		}
+	}
+	kept := s.all(theirs, "r")
+	s.write(ours, func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.same("contents of the other tenant", s.all(theirs, "r"), kept)
+	taken, _, err := s.Queue.Claim(context.Background(), 10, time.Minute)
+	if err != nil || len(taken) != 1 || taken[0].Tenant != "other" {
+		s.Errorf("claim: got %v and error %v, want the job of the other tenant", taken, err)
+	}
+}
