@@ -73,8 +73,7 @@ func Wrap(code Code, message string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		code = known.Code
 	}
 	return &Error{Code: code, Message: message, Err: err}
@@ -123,8 +122,7 @@ func MessageOf(err error) string {
 
 // Retryable reports whether the same call may succeed later with no change to it.
 func Retryable(err error) bool {
-	var m *ModelError
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*ModelError](err); ok {
 		return !m.Permanent()
 	}
 	switch CodeOf(err) {

@@ -100,7 +100,7 @@ var idEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadd
 // together in an index. The other 80 bits are random.
 func NewID(prefix string) string {
 	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16) //nolint:gosec // a time after 1970
+	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16)
 	_, _ = rand.Read(b[6:])
 	return fmt.Sprintf("%s_%s", prefix, idEncoding.EncodeToString(b[:]))
 }

@@ -23,21 +23,21 @@ type turn struct {
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID { return t.ids.of(t.history, id) }
 
 // row returns the turn's row of the usage ledger.
-func (t turn) row(h *held, outcome spool.Outcome) spool.UsageRow {
+func (t *turn) row(h *held, outcome spool.Outcome) spool.UsageRow {
 	return spool.UsageRow{
 		RunID: h.run.ID, Agent: h.run.Agent, Step: h.run.Steps + 1,
 		Model: h.run.Model, ModelID: t.modelID, Outcome: outcome, Usage: t.usage,
 	}
 }
 
-// cutOff is the error of an answer that did not come to its end. It keeps what came.
-type cutOff struct {
+// cutOffError is the error of an answer that did not come to its end. It keeps what came.
+type cutOffError struct {
 	turn turn
 	err  error
 }
 
-func (c *cutOff) Error() string { return c.err.Error() }
-func (c *cutOff) Unwrap() error { return c.err }
+func (c *cutOffError) Error() string { return c.err.Error() }
+func (c *cutOffError) Unwrap() error { return c.err }
 
 // ask asks the model for the next turn and streams it.
 func (s *segment) ask(ctx context.Context, history []spool.Message) (turn, error) {
@@ -57,7 +57,7 @@ func (s *segment) ask(ctx context.Context, history []spool.Message) (turn, error
 		err = &spool.ModelError{Message: "the answer ended without a finish"}
 	}
 	if err != nil {
-		return t, &cutOff{turn: t, err: err}
+		return t, &cutOffError{turn: t, err: err}
 	}
 	return t, nil
 }
@@ -139,8 +139,7 @@ func callArgs(text string) json.RawMessage {
 	case json.Valid([]byte(text)):
 		return json.RawMessage(text)
 	default:
-		b, _ := json.Marshal(text)
-		return b
+		return encode(text)
 	}
 }
 

@@ -117,8 +117,7 @@ func (s *segment) failedCall(ctx context.Context, p *plannedCall, err error) {
 // toolMessage is what the model reads of a tool's error: a coded error's message, and
 // the text of any other, which the tool's author has written for it.
 func toolMessage(err error) string {
-	var coded *spool.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*spool.Error](err); ok {
 		return coded.Message
 	}
 	return err.Error()
@@ -264,18 +263,27 @@ func resultPart(id spool.ToolCallID, name string, result json.RawMessage) spool.
 }
 
 func cancelledResult(reason string) json.RawMessage {
-	b, _ := json.Marshal(map[string]any{"cancelled": true, "reason": reason})
-	return b
+	return encode(struct {
+		Cancelled bool   `json:"cancelled"`
+		Reason    string `json:"reason"`
+	}{true, reason})
 }
 
 // errorResult is the result of a call that failed in its step.
 func errorResult(text string) json.RawMessage {
-	b, _ := json.Marshal("error: " + text)
-	return b
+	return encode("error: " + text)
 }
 
 // errorObject is the result of a call that failed after its park.
 func errorObject(text string) json.RawMessage {
-	b, _ := json.Marshal(map[string]string{"error": text})
+	return encode(map[string]string{"error": text})
+}
+
+// encode returns the JSON of a value that always has one.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("engine: encode: " + err.Error())
+	}
 	return b
 }

@@ -167,7 +167,7 @@ func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOption
 	if err := e.store.View(ctx, key, func(v spool.View) error { _, err := v.Thread(); return err }); err != nil {
 		return nil, notFound(err)
 	}
-	h, err := e.join(key)
+	h, err := e.join(key) //nolint:contextcheck // a hub outlives its first client
 	if err != nil {
 		return nil, err
 	}
@@ -288,9 +288,9 @@ func (f *follower) wanted(frames []ringFrame, start int64) []ringFrame {
 
 // fromStorage joins the ring where the walker stands, or walks on.
 func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
-	p, comparable := f.walker.position()
+	p, shared := f.walker.position()
 	index, found, changed := f.hub.find(p)
-	if found && comparable {
+	if found && shared {
 		f.joined, f.index = true, index
 		return nil, nil, nil
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -126,10 +125,6 @@ func turnNotice(key spool.ThreadKey, m spool.Message) walked {
 
 // noticeFrame returns a frame with seq 0, which moves no cursor.
 func noticeFrame(key spool.ThreadKey, t spool.EntryType, run spool.RunID, payload any, at time.Time) walked {
-	body, err := json.Marshal(payload)
-	if err != nil {
-		body = []byte("null") // a payload of ours always encodes
-	}
-	entry := &spool.Entry{ThreadID: key.ID, Type: t, Payload: body, CreatedAt: at, RunID: run}
+	entry := &spool.Entry{ThreadID: key.ID, Type: t, Payload: encode(payload), CreatedAt: at, RunID: run}
 	return walked{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}}
 }

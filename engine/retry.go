@@ -91,8 +91,8 @@ func (s *segment) requeue(h *held, kind spool.JobKind, after time.Duration, stat
 
 // recordCut writes the ledger row of an answer that did not come to its end.
 func (h *held) recordCut(cause error, outcome spool.Outcome) error {
-	var cut *cutOff
-	if !errors.As(cause, &cut) {
+	cut, ok := errors.AsType[*cutOffError](cause)
+	if !ok {
 		return nil
 	}
 	return h.AddUsage(cut.turn.row(h, outcome))
@@ -111,12 +111,10 @@ func (e *Engine) backoff(attempts int, cause error) time.Duration {
 }
 
 func askedWait(cause error) time.Duration {
-	var asked *spool.RetryError
-	if errors.As(cause, &asked) {
+	if asked, ok := errors.AsType[*spool.RetryError](cause); ok {
 		return asked.After
 	}
-	var model *spool.ModelError
-	if errors.As(cause, &model) {
+	if model, ok := errors.AsType[*spool.ModelError](cause); ok {
 		return model.After
 	}
 	return 0
@@ -125,8 +123,7 @@ func askedWait(cause error) time.Duration {
 // permanent reports whether the same step will fail again. What is not known to be
 // permanent is tried again.
 func permanent(cause error) bool {
-	var model *spool.ModelError
-	if errors.As(cause, &model) {
+	if model, ok := errors.AsType[*spool.ModelError](cause); ok {
 		return model.Permanent()
 	}
 	return spool.CodeOf(cause) == spool.Invalid
@@ -134,8 +131,7 @@ func permanent(cause error) bool {
 
 // failureText is the reason that clients see.
 func failureText(cause error) string {
-	var model *spool.ModelError
-	if errors.As(cause, &model) {
+	if model, ok := errors.AsType[*spool.ModelError](cause); ok {
 		return model.Error()
 	}
 	return spool.MessageOf(cause)

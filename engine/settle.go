@@ -222,10 +222,13 @@ func (e *Engine) settleAgain(ctx context.Context, j spool.Job) (JobResult, error
 		}
 		return tx.UpdateRun(run)
 	})
-	if hookErr != nil {
-		return JobResult{Reason: "the settle hook failed", RetryAfter: settleRetry}, nil
+	switch {
+	case err != nil:
+		return JobResult{}, err
+	case hookErr != nil:
+		return JobResult{Reason: "the settle hook failed: " + hookErr.Error(), RetryAfter: settleRetry}, nil
 	}
-	return JobResult{Accepted: true}, err
+	return JobResult{Accepted: true}, nil
 }
 
 // pause waits, or until ctx ends.

@@ -190,8 +190,10 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 		r.RunID = spool.RunID(spool.NewID("run"))
 	}
 	for _, id := range []struct{ field, value string }{
-		{"threadId", string(key.ID)}, {"runId", string(r.RunID)},
-		{"editMessageId", string(r.EditMessageID)}, {"clientMessageId", r.ClientMessageID},
+		{"threadId", string(key.ID)},
+		{"runId", string(r.RunID)},
+		{"editMessageId", string(r.EditMessageID)},
+		{"clientMessageId", r.ClientMessageID},
 		{"Idempotency-Key", r.IdempotencyKey},
 	} {
 		if id.value == "" {

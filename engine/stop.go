@@ -82,7 +82,7 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 	s.writer.endBlock(ctx)
 	s.writer.flush(ctx)
 	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
-	var cut *cutOff
+	var cut *cutOffError
 	switch {
 	case s.plan != nil:
 		_, _, err := s.saveCalls(ctx) // those that have not answered are cancelled

@@ -94,10 +94,10 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 		return w.snapshot(ctx)
 	case err != nil:
 		return nil, err
-	case c.Offset.Compare(page.Last) > 0 && !(last.stream == c.Stream && c.Offset.Compare(last.saved) <= 0):
+	case c.Offset.Compare(page.Last) > 0 && (last.stream != c.Stream || c.Offset.Compare(last.saved) > 0):
 		return w.snapshot(ctx)
 	}
-	more := !over && !(page.Ended && len(page.Items) == 0)
+	more := !over && (!page.Ended || len(page.Items) > 0)
 	if named > w.at.Seq {
 		w.jump, w.jumpRead = named, more
 	} else {
