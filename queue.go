@@ -80,12 +80,13 @@ type QueueStats struct {
 // Queue hands jobs to workers, at least once each. Jobs get into it by [Tx.Enqueue].
 //
 // A queue is safe for concurrent use. A delivery's token guards Extend, Ack, Release
-// and Bury: each returns an [ErrFenced] error and does nothing when the job was claimed
-// again or is gone.
+// and Bury: each returns an [ErrFenced] error and does nothing when the job was released,
+// claimed again or is gone.
 type Queue interface {
 	// Claim takes up to limit due jobs, the one that has been due longest first, and
 	// leases them. It does not wait. With nothing to take it returns an empty slice and
-	// when the next job becomes due, which is the zero time for an empty queue.
+	// when the next job becomes due, which is the zero time for an empty queue, and when
+	// something was taken.
 	Claim(ctx context.Context, limit int, lease time.Duration) (taken []Delivery, next time.Time, err error)
 	// Extend leases the delivery for the given time from now.
 	Extend(ctx context.Context, d Delivery, lease time.Duration) error

@@ -111,23 +111,26 @@ type EntryQuery struct {
 	Limit int
 }
 
-// Tx reads and writes one thread. It sees its own writes. A Tx is for one goroutine.
+// Tx reads and writes one thread. It sees its own writes. A Tx is for one goroutine. A
+// write of anything but the thread's row, before there is one, is a [NotFound] error.
 type Tx interface {
 	View
 
 	// PutThread inserts the thread's row or replaces all of it, [Thread.LastSeq] and
 	// [Thread.CreatedAt] excepted; the store sets UpdatedAt.
 	PutThread(t Thread) error
-	// DeleteThread removes the thread, all that belongs to it, and the jobs of its runs.
+	// DeleteThread removes the thread, all that belongs to it, and the jobs of its runs,
+	// dead ones included.
 	DeleteThread() error
 	// InsertRun adds a run. It returns [ErrRunIDUsed] when the tenant has one of that id,
-	// and [ErrActiveRun] when r is an active run of depth 0 and the thread has another.
-	// Either leaves the transaction usable.
+	// [ErrActiveRun] when r is an active run of depth 0 and the thread has another, and
+	// any other [Conflict] error when the tenant has a run of the same StartKey. All leave
+	// the transaction usable.
 	InsertRun(r Run) error
 	// UpdateRun replaces a run of the thread, or returns a [NotFound] error.
 	UpdateRun(r Run) error
 	// AppendMessages saves messages in order and sets their AfterSeq, and CreatedAt where
-	// it is zero.
+	// it is zero. It returns a [Conflict] error for an id that the thread has had.
 	AppendMessages(messages ...*Message) error
 	// DropMessages takes a message and all behind it out of the thread's view and
 	// remembers under which seq. It returns a [NotFound] error for an unknown id.

@@ -29,11 +29,12 @@ type Streams interface {
 	// stream's last one, else it is a [Conflict] error, as it is for a closed stream. The
 	// items' Data must not be changed afterwards.
 	Append(ctx context.Context, key StreamKey, items []Item) error
-	// Read returns up to limit items after the offset, and does not wait. Zero: all.
+	// Read returns up to limit items after the offset, and does not wait. Zero: all. An
+	// offset behind the stream's last item returns none, with Last to compare.
 	Read(ctx context.Context, key StreamKey, after Offset, limit int) (StreamPage, error)
 	// Close appends the last item, lets nobody append any more, and removes the stream
 	// once grace has passed. An end whose offset is not behind the last item is given the
-	// next one. Closing a closed stream does nothing.
+	// next one, in its Data as well. Closing a closed stream does nothing.
 	Close(ctx context.Context, key StreamKey, end Item, grace time.Duration) error
 	// Delete removes all streams of a thread, at once.
 	Delete(ctx context.Context, thread ThreadKey) error

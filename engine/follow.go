@@ -116,6 +116,9 @@ func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.S
 			switch {
 			case page.Ended:
 				return
+			case after.Compare(page.Last) > 0: // of a stream that has begun anew
+				yield(spool.Item{}, spool.ErrStreamGone)
+				return
 			case len(page.Items) > 0:
 				continue
 			}
