@@ -44,12 +44,15 @@ func ExampleCallFrom() {
 		})
 	refund.Approval = spool.AlwaysApprove
 	refund.Idempotent = true
+	fmt.Println(refund.Idempotent, refund.Approval != nil)
 
 	result, err := refund.Call(context.Background(), spool.ToolCall{
 		RunID: "run_1", Step: 3, ID: "call_a", Args: json.RawMessage(`{"cents":500}`),
 	})
 	fmt.Println(string(result), err)
-	// Output: "paid 500 under key run_1/3/call_a" <nil>
+	// Output:
+	// true true
+	// "paid 500 under key run_1/3/call_a" <nil>
 }
 
 func ExampleFromSchema() {

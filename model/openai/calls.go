@@ -1,0 +1,142 @@
+package openai
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// call is a tool call as far as it has come.
+type call struct {
+	// index is the provider's, -1 where it sent none.
+	index int
+	// sentID is the provider's id, empty where it sent none.
+	sentID string
+	id     spool.ToolCallID
+	name   string
+	args   strings.Builder
+	extra  json.RawMessage
+	// chunk is the number of the chunk in which the call began.
+	chunk int
+}
+
+// calls puts tool calls together from their fragments.
+type calls struct {
+	list []*call
+	// random makes the ids of this answer differ from those of others. It is made once.
+	random string
+	chunk  int
+}
+
+// add takes a fragment in and returns the events that follow from it.
+func (cs *calls) add(d callDelta) []spool.ModelEvent {
+	c := cs.find(d)
+	if c == nil {
+		c = cs.start(d)
+	}
+	if c.sentID == "" {
+		c.sentID = d.ID
+	}
+	if len(d.ExtraContent) > 0 && string(d.ExtraContent) != "null" {
+		c.extra = d.ExtraContent
+	}
+
+	var events []spool.ModelEvent
+	fragment := d.args()
+	if c.name == "" && d.Function.Name != "" {
+		c.name = d.Function.Name
+		events = append(events, spool.ToolCallStart{ID: c.id, Name: c.name})
+		// Arguments that came before the name.
+		fragment, c.args = c.args.String()+fragment, strings.Builder{}
+	}
+	if fragment == "" {
+		return events
+	}
+	c.args.WriteString(fragment)
+	if c.name == "" {
+		return events
+	}
+	return append(events, spool.ToolCallDelta{ID: c.id, Args: fragment})
+}
+
+// find returns the call that a fragment belongs to, nil when it begins a new one. The
+// index should tell, but some servers send none, and some send zero for every call and
+// tell calls apart by their ids only, or send whole calls without ids.
+func (cs *calls) find(d callDelta) *call {
+	for _, c := range slices.Backward(cs.list) {
+		switch {
+		case d.ID != "" && d.ID == c.sentID && (d.Index == nil || *d.Index == c.index):
+			return c
+		case d.Index != nil && *d.Index == c.index:
+			if cs.begins(c, d) {
+				return nil
+			}
+			return c
+		}
+	}
+	if d.Index != nil || d.ID != "" || d.Function.Name != "" || len(cs.list) == 0 {
+		return nil
+	}
+	return cs.list[len(cs.list)-1]
+}
+
+// begins reports whether a fragment with the index of c is a call of its own.
+func (cs *calls) begins(c *call, d callDelta) bool {
+	if d.ID != "" && c.sentID != "" {
+		return d.ID != c.sentID
+	}
+	if d.Function.Name == "" || c.name == "" {
+		return false
+	}
+	return c.chunk == cs.chunk || json.Valid([]byte(c.args.String()))
+}
+
+func (cs *calls) start(d callDelta) *call {
+	c := &call{index: -1, sentID: d.ID, chunk: cs.chunk}
+	if d.Index != nil {
+		c.index = *d.Index
+	}
+	c.id = spool.ToolCallID(d.ID)
+	if c.id == "" || cs.has(c.id) {
+		c.id = cs.makeID(len(cs.list) + 1)
+	}
+	cs.list = append(cs.list, c)
+	return c
+}
+
+func (cs *calls) has(id spool.ToolCallID) bool {
+	for _, c := range cs.list {
+		if c.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (cs *calls) makeID(n int) spool.ToolCallID {
+	if cs.random == "" {
+		cs.random = rand.Text()[:12]
+	}
+	return spool.ToolCallID(fmt.Sprintf("call_%d_%s", n, cs.random))
+}
+
+// end returns the events that close the calls. A call that never got a name is left out.
+func (cs *calls) end() []spool.ModelEvent {
+	var events []spool.ModelEvent
+	for _, c := range cs.list {
+		if c.name == "" {
+			continue
+		}
+		args := c.args.String()
+		if strings.TrimSpace(args) == "" {
+			args = "{}"
+		}
+		end := spool.ToolCallEnd{ID: c.id, Name: c.name, Args: args, Provider: saved{ExtraContent: c.extra}.raw()}
+		events = append(events, end)
+	}
+	return events
+}

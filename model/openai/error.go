@@ -1,0 +1,189 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// maxError bounds how much of an error's body is read.
+	maxError = 64 << 10
+	// maxMessage bounds how much of it is told.
+	maxMessage = 1000
+	// minSecret is the length from which a key counts as a secret. Local servers are
+	// given keys like "ollama", and errors must stay readable.
+	minSecret = 8
+
+	redacted = "[redacted]"
+)
+
+// secrets returns what must not get into an error, the longest first, so that a secret
+// within another does not leave half of it behind.
+func secrets(config Config, base *url.URL) []string {
+	all := []string{config.APIKey}
+	for _, value := range config.Headers {
+		all = append(all, value, strings.TrimPrefix(value, "Bearer "))
+	}
+	for _, values := range base.Query() {
+		all = append(all, values...)
+	}
+	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < minSecret })
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
+
+// clean returns a provider's text without secrets and within bounds.
+func (m *Model) clean(text string) string {
+	for _, s := range m.secrets {
+		text = strings.ReplaceAll(text, s, redacted)
+	}
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
+	}
+	return text
+}
+
+// transportError is the error of a request that got no response.
+func (m *Model) transportError(watch *watch, err error) error {
+	if ended := watch.ended(); ended != nil {
+		return ended
+	}
+	if watch.silent() {
+		return &spool.ModelError{
+			Message: fmt.Sprintf("%s did not answer within %s", m.host, watch.limit),
+			Err:     context.DeadlineExceeded,
+		}
+	}
+	// The URL is left out: its query may hold a key.
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err
+	}
+	return &spool.ModelError{Message: m.clean("reach " + m.host + ": " + err.Error()), Err: err}
+}
+
+// readError is the error of an answer that was cut off.
+func (m *Model) readError(watch *watch, err error) error {
+	if ended := watch.ended(); ended != nil {
+		return ended
+	}
+	if watch.silent() {
+		return &spool.ModelError{
+			Message: fmt.Sprintf("%s was silent for %s", m.host, watch.limit),
+			Err:     context.DeadlineExceeded,
+		}
+	}
+	return &spool.ModelError{Message: m.clean("the answer was cut off: " + err.Error()), Err: err}
+}
+
+// statusError is the error of a response that is not an answer.
+func (m *Model) statusError(watch *watch, response *http.Response) error {
+	watch.start(m.config.IdleTimeout)
+	defer watch.pause()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxError))
+	if err != nil && watch.ended() != nil {
+		return watch.ended()
+	}
+
+	out := &spool.ModelError{Status: response.StatusCode, After: retryAfter(response.Header, time.Now())}
+	var c chunk
+	if json.Unmarshal(body, &c) == nil {
+		c.describe(out)
+	}
+	if out.Message == "" {
+		out.Message = string(body)
+	}
+	if to := response.Header.Get("Location"); to != "" && response.StatusCode < http.StatusBadRequest {
+		out.Message = "redirected to " + to + ", which is not followed; set BaseURL"
+	}
+	out.Message = m.clean(out.Message)
+	if out.Message == "" {
+		out.Message = http.StatusText(response.StatusCode)
+	}
+	out.Type = m.clean(out.Type)
+	return out
+}
+
+// chunkError returns the error that a server put into an answer after it had said 200.
+func (m *Model) chunkError(c chunk) error {
+	if (len(c.Error) == 0 || string(c.Error) == "null") && c.Object != "error" {
+		return nil
+	}
+	out := new(spool.ModelError)
+	c.describe(out)
+	if out.Message == "" {
+		out.Message = string(c.Error)
+	}
+	out.Message, out.Type = m.clean(out.Message), m.clean(out.Type)
+	if out.Message == "" {
+		out.Message = "the provider reported an error in its answer"
+	}
+	return out
+}
+
+// describe takes what a body says of an error into e. The shapes are
+// {"error":{"message","type","code"}}, {"error":"..."} and, at the top level,
+// {"message","type","code"}.
+func (c chunk) describe(e *spool.ModelError) {
+	var inner struct {
+		Message string          `json:"message"`
+		Type    string          `json:"type"`
+		Code    json.RawMessage `json:"code"`
+	}
+	inner.Message, inner.Type, inner.Code = c.Message, c.Type, c.Code
+	var text string
+	switch {
+	case len(c.Error) == 0 || string(c.Error) == "null":
+	case json.Unmarshal(c.Error, &text) == nil:
+		inner.Message = text
+	default:
+		if json.Unmarshal(c.Error, &inner) != nil {
+			return
+		}
+	}
+	e.Message, e.Type = inner.Message, inner.Type
+	code := rawText(inner.Code)
+	status, err := strconv.Atoi(code)
+	switch {
+	case err != nil && code != "":
+		e.Type = code
+	case e.Status == 0 && status >= http.StatusBadRequest && status < 600:
+		// The status that the provider behind a router answered with.
+		e.Status = status
+	}
+}
+
+// retryAfter returns how long a response asks to wait, zero when it does not.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return wait(ms * float64(time.Millisecond))
+	}
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
+		return wait(seconds * float64(time.Second))
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// wait keeps a duration within what makes sense.
+func wait(ns float64) time.Duration {
+	const most = float64(24 * time.Hour)
+	if !(ns > 0) { // not a number included
+		return 0
+	}
+	return time.Duration(min(ns, most))
+}

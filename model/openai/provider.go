@@ -1,0 +1,103 @@
+package openai
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// What a provider wants back is stored in its part under the name that it has on the
+// wire, so that a part of another provider's model is recognised and left alone.
+
+//nolint:tagliatelle // the provider's words
+type saved struct {
+	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
+	ExtraContent     json.RawMessage   `json:"extra_content,omitempty"`
+}
+
+func load(provider json.RawMessage) saved {
+	var s saved
+	if len(provider) == 0 || json.Unmarshal(provider, &s) != nil {
+		return saved{}
+	}
+	return s
+}
+
+func (s saved) raw() json.RawMessage {
+	if len(s.ReasoningDetails) == 0 && len(s.ExtraContent) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+func savedDetails(provider json.RawMessage) []json.RawMessage { return load(provider).ReasoningDetails }
+
+func savedExtra(provider json.RawMessage) json.RawMessage { return load(provider).ExtraContent }
+
+// detail is one entry of reasoning_details. It comes in fragments of its text that are
+// put together again, as the provider signs the whole.
+type detail map[string]any
+
+func (d detail) text() string {
+	for _, field := range []string{"text", "summary"} {
+		if text, ok := d[field].(string); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// details collects reasoning_details.
+type details struct{ list []detail }
+
+// add takes a fragment in and returns its text.
+func (ds *details) add(raw json.RawMessage) string {
+	var d detail
+	if json.Unmarshal(raw, &d) != nil || d == nil {
+		return ""
+	}
+	text := d.text()
+	if last := len(ds.list) - 1; last >= 0 && ds.list[last].continues(d) {
+		ds.list[last].merge(d)
+	} else {
+		ds.list = append(ds.list, d)
+	}
+	return text
+}
+
+// continues reports whether next is a further fragment of d.
+func (d detail) continues(next detail) bool {
+	t, ok := d["type"].(string)
+	if !ok || t != "reasoning.text" && t != "reasoning.summary" {
+		return false
+	}
+	return reflect.DeepEqual(d["type"], next["type"]) && reflect.DeepEqual(d["index"], next["index"])
+}
+
+func (d detail) merge(next detail) {
+	for field, value := range next {
+		text, isText := value.(string)
+		if before, ok := d[field].(string); ok && isText && (field == "text" || field == "summary") {
+			d[field] = before + text
+			continue
+		}
+		if value != nil {
+			d[field] = value
+		}
+	}
+}
+
+// take returns what was collected, for the provider, and starts anew.
+func (ds *details) take() json.RawMessage {
+	var s saved
+	for _, d := range ds.list {
+		if raw, err := json.Marshal(d); err == nil {
+			s.ReasoningDetails = append(s.ReasoningDetails, raw)
+		}
+	}
+	ds.list = nil
+	return s.raw()
+}

@@ -1,0 +1,86 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// errSilent is the cause of a request that was given up because nothing came.
+var errSilent = errors.New("nothing arrived in time")
+
+// watch cancels a request when the other side is silent for too long. Time in which
+// nobody waits for the other side does not count.
+type watch struct {
+	ctx    context.Context //nolint:containedctx // lives for one call of Stream
+	parent context.Context //nolint:containedctx // as above
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	timer *time.Timer
+	limit time.Duration
+}
+
+func newWatch(parent context.Context) *watch {
+	ctx, cancel := context.WithCancelCause(parent)
+	return &watch{ctx: ctx, parent: parent, cancel: cancel}
+}
+
+// start gives the other side d to be heard. A negative d: for ever.
+func (w *watch) start(d time.Duration) {
+	w.pause()
+	if d < 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit = d
+	w.timer = time.AfterFunc(d, func() { w.cancel(errSilent) })
+}
+
+// pause stops the clock.
+func (w *watch) pause() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+}
+
+// stop ends the request.
+func (w *watch) stop() {
+	w.pause()
+	w.cancel(context.Canceled)
+}
+
+// ended returns the caller's own end of the request, nil while it has not ended.
+func (w *watch) ended() error { return w.parent.Err() }
+
+// silent reports whether the request was given up because nothing came.
+func (w *watch) silent() bool {
+	return w.parent.Err() == nil && errors.Is(context.Cause(w.ctx), errSilent)
+}
+
+// watchedBody is a body that is being waited for only within Read.
+type watchedBody struct {
+	body        io.ReadCloser
+	watch       *watch
+	first, next time.Duration
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	b.watch.start(b.first)
+	defer b.watch.pause()
+	// A transport that does not look at the context is told by closing its body.
+	stop := context.AfterFunc(b.watch.ctx, func() { _ = b.body.Close() })
+	defer stop()
+
+	n, err := b.body.Read(p)
+	if n > 0 {
+		b.first = b.next
+	}
+	return n, err
+}

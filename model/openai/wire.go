@@ -1,0 +1,120 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// wireMessage is a message of a request. It is a map because Config can name a field.
+type wireMessage map[string]any
+
+// chunk is one event of an answer, or a whole answer of a server that does not stream.
+type chunk struct {
+	Model   string          `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+
+	// What vLLM puts at the top level of an error.
+	Object  string          `json:"object"`
+	Message string          `json:"message"`
+	Type    string          `json:"type"`
+	Code    json.RawMessage `json:"code"`
+}
+
+type choice struct {
+	Index        int     `json:"index"`
+	Delta        *delta  `json:"delta"`
+	Message      *delta  `json:"message"`
+	FinishReason *string `json:"finish_reason"` //nolint:tagliatelle // the provider's word
+}
+
+//nolint:tagliatelle // the provider's words
+type delta struct {
+	Content          json.RawMessage   `json:"content"`
+	Refusal          string            `json:"refusal"`
+	Reasoning        string            `json:"reasoning"`
+	ReasoningContent string            `json:"reasoning_content"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	ToolCalls        []callDelta       `json:"tool_calls"`
+}
+
+//nolint:tagliatelle // the provider's words
+type callDelta struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+	ExtraContent json.RawMessage `json:"extra_content"`
+}
+
+// args returns the fragment of arguments, which some servers send as an object rather
+// than as text.
+func (c callDelta) args() string { return rawText(c.Function.Arguments) }
+
+// text returns the text of a delta. Most servers send a string, some a list of parts.
+func (d delta) text() string {
+	if len(d.Content) == 0 || d.Content[0] != '[' {
+		return rawText(d.Content)
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(d.Content, &parts) != nil {
+		return ""
+	}
+	var text strings.Builder
+	for _, p := range parts {
+		if p.Type == "text" {
+			text.WriteString(p.Text)
+		}
+	}
+	return text.String()
+}
+
+// rawText returns the text of a JSON string, nothing for null, and other JSON as it is.
+func rawText(raw json.RawMessage) string {
+	var text *string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return string(raw)
+	}
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+//nolint:tagliatelle // the provider's words
+type usage struct {
+	PromptTokens        *int64 `json:"prompt_tokens"`
+	CompletionTokens    *int64 `json:"completion_tokens"`
+	PromptTokensDetails *struct {
+		CachedTokens     *int64 `json:"cached_tokens"`
+		CacheWriteTokens *int64 `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionTokensDetails *struct {
+		ReasoningTokens *int64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	// PromptCacheHitTokens is DeepSeek's word for cached tokens.
+	PromptCacheHitTokens *int64 `json:"prompt_cache_hit_tokens"`
+}
+
+// usage returns what was reported. What was not stays nil.
+func (u usage) usage() spool.Usage {
+	out := spool.Usage{Input: u.PromptTokens, Output: u.CompletionTokens, CacheRead: u.PromptCacheHitTokens}
+	if d := u.PromptTokensDetails; d != nil {
+		if d.CachedTokens != nil {
+			out.CacheRead = d.CachedTokens
+		}
+		out.CacheWrite = d.CacheWriteTokens
+	}
+	if d := u.CompletionTokensDetails; d != nil {
+		out.Reasoning = d.ReasoningTokens
+	}
+	return out
+}

@@ -1,0 +1,163 @@
+package spooltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// modelAnswer is what came of one call of Stream.
+type modelAnswer struct {
+	content spool.Content
+	usage   spool.Usage
+	finish  *spool.Finish
+	err     error
+}
+
+func (a modelAnswer) reasoning() string {
+	var b strings.Builder
+	for _, p := range a.content {
+		if p.Type == spool.PartReasoning {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+func (a modelAnswer) calls() []spool.Part {
+	return spool.Message{Content: a.content}.ToolCalls()
+}
+
+// mustFinish fails the test unless the answer came to its end for a reason.
+func (a modelAnswer) mustFinish(t *testing.T, reason spool.FinishReason) {
+	t.Helper()
+
+	if a.err != nil {
+		t.Fatalf("stream: %v", a.err)
+	}
+	if a.finish.Reason != reason {
+		t.Errorf("finish reason %q, want %q", a.finish.Reason, reason)
+	}
+}
+
+// mustFail fails the test unless the answer ended in a model error, and returns it.
+func (a modelAnswer) mustFail(t *testing.T) *spool.ModelError {
+	t.Helper()
+
+	var m *spool.ModelError
+	if !errors.As(a.err, &m) {
+		t.Fatalf("got error %v, want a ModelError", a.err)
+	}
+	if strings.Contains(a.err.Error(), ModelSecret) || m.Err != nil && strings.Contains(m.Err.Error(), ModelSecret) {
+		t.Errorf("the key is in the error: %v", a.err)
+	}
+	return m
+}
+
+// askModel streams one answer and checks what must hold for every stream: one finish or one
+// error, at the end, and tool calls whose pieces come in order and add up.
+func askModel(ctx context.Context, t *testing.T, m spool.Model, r spool.ModelRequest, seen func(spool.ModelEvent)) modelAnswer {
+	t.Helper()
+
+	f := modelFolder{t: t, args: make(map[spool.ToolCallID]string), open: make(map[spool.ToolCallID]bool)}
+	for event, err := range m.Stream(ctx, r) {
+		if f.answer.finish != nil || f.answer.err != nil {
+			t.Errorf("%T (%v) came after the end", event, err)
+		}
+		if err != nil {
+			f.answer.err = err
+			continue
+		}
+		f.add(event)
+		if seen != nil {
+			seen(event)
+		}
+	}
+	if f.answer.finish == nil && f.answer.err == nil {
+		t.Error("the stream ended with neither a finish nor an error")
+		f.answer.err = errors.New("no end")
+	}
+	if f.answer.err == nil && len(f.open) > 0 {
+		t.Errorf("tool calls without an end: %v", f.open)
+	}
+	return f.answer
+}
+
+type modelFolder struct {
+	t      *testing.T
+	answer modelAnswer
+	args   map[spool.ToolCallID]string
+	open   map[spool.ToolCallID]bool
+}
+
+func (f *modelFolder) add(event spool.ModelEvent) {
+	f.t.Helper()
+
+	switch e := event.(type) {
+	case spool.TextDelta:
+		f.extend(spool.PartText, e.Text)
+	case spool.ReasoningDelta:
+		f.extend(spool.PartReasoning, e.Text)
+	case spool.ReasoningEnd:
+		f.endReasoning(e.Provider)
+	case spool.ToolCallStart:
+		if _, twice := f.args[e.ID]; twice || e.ID == "" || e.Name == "" {
+			f.t.Errorf("tool call start %+v, after those of %v", e, f.args)
+		}
+		f.args[e.ID], f.open[e.ID] = "", true
+	case spool.ToolCallDelta:
+		if !f.open[e.ID] {
+			f.t.Errorf("arguments for call %q, which is not open", e.ID)
+		}
+		f.args[e.ID] += e.Args
+	case spool.ToolCallEnd:
+		f.endCall(e)
+	case spool.UsageSeen:
+		f.answer.usage = e.Usage
+	case spool.Finish:
+		f.answer.finish, f.answer.usage = &e, e.Usage
+	default:
+		f.t.Errorf("unknown event %T", event)
+	}
+}
+
+func (f *modelFolder) endReasoning(provider json.RawMessage) {
+	if provider != nil && !json.Valid(provider) {
+		f.t.Errorf("provider data is no JSON: %s", provider)
+	}
+	content := &f.answer.content
+	if last := len(*content) - 1; last >= 0 && (*content)[last].Type == spool.PartReasoning {
+		(*content)[last].Provider = provider
+		return
+	}
+	if provider != nil {
+		*content = append(*content, spool.Part{Type: spool.PartReasoning, Provider: provider})
+	}
+}
+
+func (f *modelFolder) endCall(e spool.ToolCallEnd) {
+	if !f.open[e.ID] {
+		f.t.Errorf("end of call %q, which is not open", e.ID)
+	}
+	delete(f.open, e.ID)
+	if pieces := f.args[e.ID]; pieces != "" && pieces != e.Args {
+		f.t.Errorf("call %s: the pieces are %q, the whole is %q", e.ID, pieces, e.Args)
+	}
+	f.answer.content = append(f.answer.content, spool.Part{
+		Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: json.RawMessage(e.Args), Provider: e.Provider,
+	})
+}
+
+func (f *modelFolder) extend(kind spool.PartType, text string) {
+	content := &f.answer.content
+	last := len(*content) - 1
+	if last >= 0 && (*content)[last].Type == kind && (*content)[last].Provider == nil {
+		(*content)[last].Text += text
+		return
+	}
+	*content = append(*content, spool.Part{Type: kind, Text: text})
+}
