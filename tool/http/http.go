@@ -1,0 +1,254 @@
+// Package httptool makes tools out of HTTP endpoints: the arguments of a call are
+// posted as JSON, and the answer is the result.
+package httptool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/tool"
+)
+
+const (
+	defaultTimeout   = 30 * time.Second
+	defaultMaxResult = 256 << 10
+	// maxErrorBody bounds how much of an error's body the model gets to read.
+	maxErrorBody = 2000
+	// minSecret is the length from which a header's value counts as a secret.
+	minSecret = 8
+)
+
+// Egress says which addresses a tool may reach. The zero value allows public ones.
+type Egress = egress.Policy
+
+// Config configures a tool.
+type Config struct {
+	// Name is the tool's name. Required.
+	Name string
+
+	// URL is what the arguments are posted to, over http or https. Required.
+	URL string
+
+	// Approval parks each call until a person allows it.
+	//
+	// Defaults to false.
+	Approval bool
+
+	// Description tells the model what the tool is for.
+	//
+	// Defaults to none.
+	Description string
+
+	// Egress says which addresses may be reached, by this request and by each redirect.
+	//
+	// Defaults to public ones.
+	Egress Egress
+
+	// Headers are added to each request. Where an answer repeats the value of one, it is
+	// kept from the model, as some are keys.
+	//
+	// Defaults to none.
+	Headers map[string]string
+
+	// Idempotent says that the endpoint does the work of an Idempotency-Key once, so
+	// that a call whose outcome is unknown may be repeated.
+	//
+	// Defaults to false.
+	Idempotent bool
+
+	// MaxResultBytes bounds the answer. A larger one is an error.
+	//
+	// Defaults to 256 KiB.
+	MaxResultBytes int
+
+	// Parameters is the JSON Schema of the arguments, by which they are checked.
+	//
+	// Defaults to no arguments.
+	Parameters json.RawMessage
+
+	// Timeout bounds a call, from the dial to the end of the answer.
+	//
+	// Defaults to 30 seconds.
+	Timeout time.Duration
+}
+
+// New returns a tool that posts to an endpoint, or an invalid error that names the field
+// of config which is wrong.
+//
+// A request carries the header Idempotency-Key, which is "<runId>/<step>/<toolCallId>"
+// and the same however often the call is repeated. The result is the answer's JSON, or a
+// JSON string of what is none. A status other than 2xx is an error with the beginning of
+// the body. Redirects are followed within the host of the URL only.
+func New(config Config) (spool.Tool, error) {
+	target, err := url.Parse(config.URL)
+	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
+		return spool.Tool{}, spool.Errorf(spool.Invalid, "URL of tool %s is not an http or https URL", config.Name)
+	}
+	if config.Timeout < 0 || config.MaxResultBytes < 0 {
+		return spool.Tool{}, spool.Errorf(spool.Invalid, "Timeout and MaxResultBytes of tool %s must not be negative", config.Name)
+	}
+	if config.Timeout == 0 {
+		config.Timeout = defaultTimeout
+	}
+	if config.MaxResultBytes == 0 {
+		config.MaxResultBytes = defaultMaxResult
+	}
+	config.Headers = maps.Clone(config.Headers)
+	transport, err := egress.New(config.Egress)
+	if err != nil {
+		return spool.Tool{}, spool.Errorf(spool.Invalid, "Egress of tool %s: %s", config.Name, spool.MessageOf(err))
+	}
+	e := &endpoint{config: config, host: target.Host, client: &http.Client{
+		Transport:     transport,
+		CheckRedirect: sameHost,
+		Timeout:       config.Timeout,
+	}}
+
+	made, err := tool.FromSchema(config.Name, config.Description, config.Parameters, e.call)
+	if err != nil {
+		return spool.Tool{}, err
+	}
+	made.Idempotent = config.Idempotent
+	if config.Approval {
+		made.Approval = spool.AlwaysApprove
+	}
+	return made, nil
+}
+
+var errOtherHost = errors.New("redirected to another host, which is not followed")
+
+// sameHost keeps the arguments and the headers with the host that they were meant for,
+// and with TLS where they had it.
+func sameHost(r *http.Request, via []*http.Request) error {
+	const most = 5
+	first := via[0].URL
+	switch {
+	case !strings.EqualFold(r.URL.Host, first.Host), first.Scheme == "https" && r.URL.Scheme != "https":
+		return errOtherHost
+	case len(via) >= most:
+		return fmt.Errorf("redirected %d times", most)
+	default:
+		return nil
+	}
+}
+
+// endpoint is what a tool posts to.
+type endpoint struct {
+	config Config
+	host   string
+	client *http.Client
+}
+
+func (e *endpoint) call(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
+	args := c.Args
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.config.URL, bytes.NewReader(args))
+	if err != nil {
+		return nil, spool.Errorf(spool.Internal, "make request to %s", e.host)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	for name, value := range e.config.Headers {
+		request.Header.Set(name, value)
+	}
+	request.Header.Set("Idempotency-Key", c.IdempotencyKey())
+
+	response, err := e.client.Do(request)
+	if err != nil {
+		return nil, e.failed(ctx, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return nil, e.refused(response)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, int64(e.config.MaxResultBytes)+1))
+	switch {
+	case err != nil:
+		return nil, e.failed(ctx, err)
+	case len(body) > e.config.MaxResultBytes:
+		return nil, spool.Errorf(spool.Limit, "the answer of %s is larger than %d bytes", e.host, e.config.MaxResultBytes)
+	}
+	return result(e.clean(body))
+}
+
+// failed is the error of a request without a whole answer. The URL is left out of it, as
+// its query may hold a key.
+func (e *endpoint) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		if outer.Timeout() {
+			return &spool.Error{
+				Code:    spool.Unavailable,
+				Message: fmt.Sprintf("%s did not answer within %s", e.host, e.config.Timeout),
+				Err:     outer.Err,
+			}
+		}
+		err = outer.Err
+	}
+	if known, ok := errors.AsType[*spool.Error](err); ok {
+		return known
+	}
+	message := "reach " + e.host
+	if errors.Is(err, errOtherHost) {
+		message = e.host + " " + errOtherHost.Error()
+	}
+	return &spool.Error{Code: spool.Unavailable, Message: message, Err: err}
+}
+
+// refused is the error of an answer with a status that is none.
+func (e *endpoint) refused(response *http.Response) error {
+	// A cut body still says more than nothing.
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+	message := fmt.Sprintf("%s answered with status %d", e.host, response.StatusCode)
+	if text := strings.TrimSpace(strings.ToValidUTF8(string(e.clean(body)), "\ufffd")); text != "" {
+		message += ": " + text
+	}
+	code := spool.Invalid
+	if response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusTooManyRequests {
+		code = spool.Unavailable
+	}
+	return &spool.Error{Code: code, Message: message}
+}
+
+// clean takes the values of the configured headers out of what the model will read.
+func (e *endpoint) clean(body []byte) []byte {
+	for _, value := range e.config.Headers {
+		for _, secret := range []string{value, strings.TrimPrefix(value, "Bearer ")} {
+			if len(secret) >= minSecret {
+				body = bytes.ReplaceAll(body, []byte(secret), []byte("[redacted]"))
+			}
+		}
+	}
+	return body
+}
+
+// result returns JSON as it is and anything else as a JSON string.
+func result(body []byte) (json.RawMessage, error) {
+	body = bytes.TrimSpace(body)
+	switch {
+	case len(body) == 0:
+		return json.RawMessage("null"), nil
+	case json.Valid(body):
+		return body, nil
+	case !utf8.Valid(body):
+		return nil, spool.Errorf(spool.Invalid, "the answer is neither JSON nor text")
+	default:
+		return json.Marshal(string(body))
+	}
+}
