@@ -4,10 +4,18 @@ import "github.com/spoolhq/spool"
 
 const entryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n`
 
-// Entries implements [spool.View]. Each combination of a run and a type has an index
-// that ends in seq, so that the newest of a kind is found without reading the others.
+// Entries implements [spool.View]. Runs and types have indexes that end in seq, so that
+// the newest of a kind is found without reading the others. They are named because the
+// planner, who does not know how long a record gets, would rather walk the primary key.
 func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
-	query := "SELECT " + entryColumns + " FROM entry WHERE tenant = ? AND thread_id = ?"
+	query := "SELECT " + entryColumns + " FROM entry"
+	switch {
+	case q.Run != "":
+		query += " INDEXED BY entry_run"
+	case q.Type != "":
+		query += " INDEXED BY entry_type"
+	}
+	query += " WHERE tenant = ? AND thread_id = ?"
 	args := []any{v.key.Tenant, v.key.ID}
 	if q.After > 0 {
 		query += " AND seq > ?"
