@@ -6,8 +6,8 @@ SHELL := /bin/bash
 SPOOL_TEST_REQUIRE ?=
 export SPOOL_TEST_REQUIRE
 
-# make lint LINT=golangci-lint takes one that is installed already.
-LINT ?= go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
+# make lint GOLANGCI=golangci-lint takes one that is installed already.
+GOLANGCI ?= go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 
 FUZZTIME ?= 10s
 TESTFLAGS ?=
@@ -51,7 +51,7 @@ vet: ## go vet, in every module
 .PHONY: lint
 lint: ## golangci-lint (the first run builds it: two to four minutes)
 	@set -e; for dir in $(MODULES); do echo "golangci-lint run, in $$dir"; \
-		(cd $$dir && $(LINT) run --config $(CURDIR)/.golangci.yaml ./...); done
+		(cd $$dir && $(GOLANGCI) run --config $(CURDIR)/.golangci.yaml ./...); done
 
 .PHONY: smoke
 smoke: ## start the server as the README says, ask for its health, stop it
