@@ -38,6 +38,11 @@ var layers = []archtest.Row{
 
 	{Place: "cmd/...", Ours: []string{"./..."}, Outside: []string{archtest.Any}},
 	{Place: "spec"}, // fixtures, and the tests that read them
+
+	// Nobody imports these but tests. Where they are modules of their own, they are not
+	// looked at.
+	{Place: "test/...", Ours: []string{"./..."}},
+	{Place: "bench/...", Ours: []string{"./..."}, Outside: []string{"modernc.org/sqlite"}},
 }
 
 // testOutside is what any test may import beside its row.
