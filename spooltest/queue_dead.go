@@ -40,11 +40,8 @@ func testQueueDead(q *queueTest) {
 	q.enqueue(foreign)
 	q.ok("bury", q.Queue.Bury(q.ctx, q.claimOne(), "cause"))
 
-	keys := func(tenant spool.Tenant, limit int) (keys string) {
-		for _, d := range q.dead(tenant, limit) {
-			keys += d.Key
-		}
-		return keys
+	keys := func(tenant spool.Tenant, limit int) string {
+		return joined(q.dead(tenant, limit), func(d spool.DeadJob) string { return d.Key })
 	}
 	q.same("all", keys(spool.DefaultTenant, 10), "acb")
 	q.same("two", keys(spool.DefaultTenant, 2), "ac")

@@ -113,11 +113,8 @@ func (q *queueTest) claimed(limit int) string {
 	return jobKeys(q.claim(limit))
 }
 
-func jobKeys(taken []spool.Delivery) (keys string) {
-	for _, d := range taken {
-		keys += d.Key
-	}
-	return keys
+func jobKeys(taken []spool.Delivery) string {
+	return joined(taken, func(d spool.Delivery) string { return d.Key })
 }
 
 // next checks that nothing is due, and when something will be.

@@ -60,8 +60,18 @@ func equalValues(a, b reflect.Value) bool {
 	}
 }
 
+// joined returns the names of elements in one string, for tests in which each name is one
+// letter.
+func joined[T any, S ~string](all []T, name func(T) S) string {
+	var b strings.Builder
+	for _, v := range all {
+		b.WriteString(string(name(v)))
+	}
+	return b.String()
+}
+
 func asTime(v reflect.Value) time.Time {
-	t, _ := v.Interface().(time.Time)
+	t, _ := reflect.TypeAssert[time.Time](v)
 	return t
 }
 

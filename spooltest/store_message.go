@@ -123,9 +123,7 @@ func testStoreDropMessages(s *storeTest) {
 	view := func(key spool.ThreadKey, q spool.MessageQuery) (ids string) {
 		s.read(key, func(v spool.View) error {
 			all, err := v.Messages(q)
-			for _, m := range all {
-				ids += string(m.ID)
-			}
+			ids = joined(all, func(m spool.Message) spool.MessageID { return m.ID })
 			return err
 		})
 		return ids

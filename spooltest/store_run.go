@@ -10,7 +10,7 @@ import (
 )
 
 func fullRun(s *storeTest) spool.Run {
-	at := func(minutes time.Duration) time.Time { return s.clock.Now().Add(minutes * time.Minute) }
+	at := func(minutes int) time.Time { return s.clock.Now().Add(time.Duration(minutes) * time.Minute) }
 	return spool.Run{
 		Tenant: spool.DefaultTenant, ID: "r1", ThreadID: "t", ParentID: "r0", Depth: 2,
 		Agent: "agent", Model: "model", State: spool.Running, StopReason: spool.StopTimeout, Error: "it “broke”",
@@ -96,11 +96,7 @@ func testStoreRunsNewestFirst(s *storeTest) {
 	for limit, want := range []string{"acb", "a", "ac", "acb", "acb"} {
 		s.read(thread("t"), func(v spool.View) error {
 			runs, err := v.Runs(limit)
-			var got string
-			for _, r := range runs {
-				got += string(r.ID)
-			}
-			s.same("runs", got, want)
+			s.same("runs", joined(runs, func(r spool.Run) spool.RunID { return r.ID }), want)
 			return err
 		})
 	}

@@ -80,12 +80,10 @@ func (s *storeTest) ids(tenant spool.Tenant, q spool.ThreadQuery) string {
 	if err != nil {
 		s.Fatalf("list threads: %v", err)
 	}
-	var ids string
-	for _, t := range list {
-		ids += string(t.ID)
-	}
-	return ids
+	return joined(list, threadID)
 }
+
+func threadID(t spool.Thread) spool.ThreadID { return t.ID }
 
 func testStoreThreads(s *storeTest) {
 	put := func(id spool.ThreadID) {
@@ -116,19 +114,20 @@ func testStoreThreadsPages(s *storeTest) {
 	}
 	const want = "ihgfedcba"
 	for size := 1; size <= len(want); size++ {
-		var got string
+		var got []spool.Thread
 		q := spool.ThreadQuery{Limit: size}
 		for range len(want) {
 			list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, q)
 			if err != nil {
 				s.Fatal(err)
 			}
-			for _, t := range list {
-				got += string(t.ID)
-				q.Before, q.BeforeID = t.UpdatedAt, t.ID
+			got = append(got, list...)
+			if len(list) > 0 {
+				last := list[len(list)-1]
+				q.Before, q.BeforeID = last.UpdatedAt, last.ID
 			}
 		}
-		s.same(fmt.Sprintf("pages of %d", size), got, want)
+		s.same(fmt.Sprintf("pages of %d", size), joined(got, threadID), want)
 	}
 }
 

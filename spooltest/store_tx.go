@@ -91,8 +91,7 @@ func testStoreReturnsFnError(s *storeTest) {
 	} {
 		err := call()
 		s.is(name, err, failure)
-		var coded *spool.Error
-		if errors.As(err, &coded) {
+		if _, coded := errors.AsType[*spool.Error](err); coded {
 			s.Errorf("%s: got %v, want the error as it was", name, err)
 		}
 	}

@@ -36,6 +36,7 @@ type stmt struct {
 var pragmas = []string{
 	"busy_timeout = 10000",
 	"synchronous = FULL",
+	"fullfsync = ON", // macOS: an fsync alone leaves the data in the disk's own cache
 	"temp_store = MEMORY",
 	"cache_size = -16384",
 	"wal_autocheckpoint = 4000",

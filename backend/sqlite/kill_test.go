@@ -96,7 +96,7 @@ func TestKill(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "spool.db")
 	acked := make(map[string]int64)
-	for round := range 12 {
+	for round := range 10 {
 		// At another point of the work each time, from the very first commits on.
 		runAndKill(t, path, 1+round*round*5, acked)
 		check(t, path, acked)

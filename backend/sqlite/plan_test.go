@@ -111,7 +111,12 @@ func useEverything(t *testing.T, db *DB) {
 		_, err = v.Runs(1)
 		keep(err)
 		for _, q := range []spool.MessageQuery{
-			{}, {After: "m"}, {Before: "m"}, {SinceSeq: 1}, {Limit: 1}, {Role: spool.RoleUser, Limit: 1},
+			{},
+			{After: "m"},
+			{Before: "m"},
+			{SinceSeq: 1},
+			{Limit: 1},
+			{Role: spool.RoleUser, Limit: 1},
 			{After: "m", Before: "m", SinceSeq: 1, Role: spool.RoleUser, Limit: 1},
 		} {
 			_, err = v.Messages(q)
@@ -120,8 +125,14 @@ func useEverything(t *testing.T, db *DB) {
 		_, err = v.Message("m")
 		keep(err)
 		for _, q := range []spool.EntryQuery{
-			{}, {After: 1, Limit: 1}, {Last: true, Limit: 1}, {Run: "r", Last: true}, {Type: "A", Last: true},
-			{Run: "r", Type: "A", Last: true, Limit: 1}, {After: 1, Type: "A"}, {After: 1, Run: "r"},
+			{},
+			{After: 1, Limit: 1},
+			{Last: true, Limit: 1},
+			{Run: "r", Last: true},
+			{Type: "A", Last: true},
+			{Run: "r", Type: "A", Last: true, Limit: 1},
+			{After: 1, Type: "A"},
+			{After: 1, Run: "r"},
 		} {
 			_, err = v.Entries(q)
 			keep(err)
