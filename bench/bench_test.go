@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		exit(serveRole(role)) // the tests spawn themselves
+	}
+	os.Exit(m.Run())
+}
+
+// TestShort runs everything at the smallest size. What it measures is not looked at.
+func TestShort(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "RESULTS.md")
+	var out bytes.Buffer
+	if err := run(context.Background(), []string{"-short", "-rounds", "1", "-dir", t.TempDir(), "-out", file}, &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range figures {
+		if !strings.Contains(string(text), "-only "+f.name) {
+			t.Errorf("the results do not tell of %s", f.name)
+		}
+	}
+	if t.Failed() {
+		t.Log(string(text))
+	}
+}
+
+func TestSample(t *testing.T) {
+	s := sample{5, 1, 4, 2, 3}
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"median", s.median(), 3},
+		{"median of an even number", sample{1, 2, 3, 4}.median(), 2.5},
+		{"min", s.min(), 1},
+		{"max", s.max(), 5},
+		{"p50", s.quantile(0.5), 3},
+		{"p99", s.quantile(0.99), 5},
+		{"p20", s.quantile(0.2), 1},
+		{"ratio", s.over(sample{5, 2}).median(), 0.75},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %v, not %v", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{0.123: "0.12", 12.34: "12.3", 123.4: "123", 1234.5: "1,234", 1234567: "1,234,567"} {
+		if got := number(v); got != want {
+			t.Errorf("number(%v) is %q, not %q", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"time"
+)
+
+// measureFanout counts the frames that reach the clients of one thread, beside a
+// broadcaster.
+func measureFanout(b *bench) (*section, error) {
+	clients, frames := size(b, 1000, 50), size(b, 500, 100)
+	s := &section{
+		title: "Fan-out",
+		how: fmt.Sprintf("One run streams %d deltas as fast as they are taken to %d clients, which are in another process and count bytes; "+
+			"frames delivered per second from the first frame of the first client to the last of the last. \"Bare\" is a net/http handler with "+
+			"a channel of 64 encoded frames per client, one write and one flush per frame, of the same bytes. Spool sends what has gathered "+
+			"in one write, which is where it gains.", frames, clients),
+	}
+	var batched, single, bare sample
+	err := b.interleave(
+		func() error { return b.fanSpool(&batched, 0, clients, frames) },
+		func() error { return b.fanBare(&bare, clients, frames) },
+		func() error { return b.fanSpool(&single, -1, clients, frames) },
+	)
+	if err != nil {
+		return nil, err
+	}
+	s.rows = []row{
+		{"Spool, flush window 50 ms", "frames/s", batched},
+		{"Spool, flush 0", "frames/s", single},
+		{"bare", "frames/s", bare},
+	}
+	s.goals = []goal{
+		ratioGoal(fmt.Sprintf("Fan-out to %d clients beside bare, flush window", clients), batched, bare, 0.8, true),
+		ratioGoal(fmt.Sprintf("Fan-out to %d clients beside bare, flush 0", clients), single, bare, 0.8, true),
+	}
+	return s, nil
+}
+
+func (b *bench) fanSpool(into *sample, flush time.Duration, clients, frames int) (err error) {
+	c, err := b.spawn("spool", options{File: b.newFile("fanout"), FlushEvery: flush})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	if err := c.ask(http.MethodPost, "/work", nil); err != nil {
+		return err
+	}
+	thread, err := c.finished()
+	if err != nil {
+		return err
+	}
+	return fan(into, c, "/api/agent/stream?threadId="+string(thread), clients, frames, func() error {
+		_, err := c.start(thread, fmt.Sprintf("burst %d", frames))
+		return err
+	})
+}
+
+func (b *bench) fanBare(into *sample, clients, frames int) (err error) {
+	c, err := b.spawn("broadcaster", options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	return fan(into, c, "/", clients, frames, func() error {
+		return c.ask(http.MethodPost, fmt.Sprintf("/publish?n=%d", frames), nil)
+	})
+}
+
+// fan connects the clients, has the frames sent and waits for them.
+func fan(into *sample, c *child, path string, clients, frames int, send func() error) error {
+	crowd, err := join(c.Public, path, clients, int64(frames))
+	if err != nil {
+		return err
+	}
+	defer crowd.leave() //nolint:errcheck // what matters was read
+	if err := send(); err != nil {
+		return err
+	}
+	rate, err := crowd.rate()
+	into.add(rate)
+	return err
+}
+
+// newFile returns the path of a database that is not there yet.
+func (b *bench) newFile(name string) string {
+	return filepath.Join(b.dir, fmt.Sprintf("%s-%d.db", name, time.Now().UnixNano()))
+}

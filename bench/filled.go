@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
+)
+
+// The threads of the filled database. Both have the same messages and runs.
+var (
+	shortRecord = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "short-record"}
+	longRecord  = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "long-record"}
+)
+
+const (
+	filledRuns     = 100
+	filledMessages = 1000
+)
+
+// entriesOf returns how many entries the long record has.
+func entriesOf(b *bench) int { return size(b, 100_000, 2_000) }
+
+// fill makes the database of snapshot and replay, once.
+func (b *bench) fill() (string, error) {
+	if b.filled != "" {
+		return b.filled, nil
+	}
+	file := b.newFile("filled")
+	db, err := sqlite.Open(file, nil)
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	for _, t := range []struct {
+		key     spool.ThreadKey
+		entries int
+	}{{shortRecord, 4}, {longRecord, entriesOf(b)}} {
+		if err := fillThread(b.ctx, db, t.key, t.entries); err != nil {
+			return "", err
+		}
+	}
+	b.filled = file
+	return file, nil
+}
+
+// fillThread makes a thread as it is after many runs, each with some parks. Its entries
+// come in fours: a segment starts, asks, is answered, ends.
+func fillThread(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, entries int) error {
+	segments := max(1, entries/4)
+	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		if err := tx.PutThread(spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "script"}); err != nil {
+			return err
+		}
+		for i := range filledRuns {
+			err := tx.InsertRun(spool.Run{
+				ID: filledRun(key, i), Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed",
+				EnqueuedAt: tx.Now(), StartedAt: tx.Now(), EndedAt: tx.Now(), Segments: segments/filledRuns + 1,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		for i := range filledMessages {
+			m := &spool.Message{
+				ID: spool.MessageID("msg_" + strconv.Itoa(i)), RunID: filledRun(key, i*filledRuns/filledMessages),
+				Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2], Content: spool.TextContent(startPrompt + startPrompt),
+			}
+			if err := tx.AppendMessages(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	const page = 500 // segments in a transaction
+	for from := 0; from < segments && err == nil; from += page {
+		err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
+			for i := from; i < min(from+page, segments); i++ {
+				if err := tx.AppendEntries(segmentEntries(filledRun(key, i*filledRuns/segments), i+1)...); err != nil {
+					return err
+				}
+			}
+			thread, err := tx.Thread()
+			if err != nil {
+				return err
+			}
+			thread.RunID = filledRun(key, filledRuns-1)
+			return tx.PutThread(thread)
+		})
+	}
+	return err
+}
+
+func filledRun(key spool.ThreadKey, n int) spool.RunID {
+	return spool.RunID(fmt.Sprintf("run_%s_%04d", key.ID, n))
+}
+
+// segmentEntries are those of one segment.
+func segmentEntries(run spool.RunID, segment int) []*spool.Entry {
+	stream, call := spool.NewStreamID(run, segment), spool.ToolCallID("call_"+strconv.Itoa(segment))
+	entries := []*spool.Entry{
+		spool.NewEntry(spool.EntryRunStarted, run, spool.RunStarted{RunID: run, StreamID: stream, Segment: segment}),
+		spool.NewEntry(spool.EntryInputRequired, run, spool.InputRequired{
+			ToolCallID: call, ToolName: "send", Arguments: []byte(`{"to":"ann@example.com"}`), Reason: "approval",
+			ExpiresAt: time.Unix(1_800_000_000, 0).UTC(),
+		}),
+		spool.NewEntry(spool.EntryHITLResponse, run, spool.HITLResponse{ToolCallID: call, Approved: true, AnsweredBy: "ann"}),
+		spool.NewEntry(spool.EntryRunEnded, run, spool.RunEnded{RunID: run, StreamID: stream, Segment: segment, Status: spool.SegmentFinished}),
+	}
+	for i, e := range entries {
+		e.Stream, e.After = stream, spool.Offset{Fence: int64(segment), N: int64(i + 1)}
+	}
+	return entries
+}

@@ -1,0 +1,162 @@
+// Command bench measures Spool and writes what it found to RESULTS.md.
+//
+// It starts the servers that it measures as processes of their own, from its own binary,
+// and is itself their client, so that both sides pay for what they do. What Spool does is
+// measured beside something bare that does the same without it, in turns, because the
+// numbers of a shared machine only mean something beside others of the same minute.
+//
+// Each figure has a file of its own: starts, latency, fanout, memory, snapshot, replay,
+// stop.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// limit bounds a whole run, whatever hangs.
+const limit = 20 * time.Minute
+
+// bench is one run of this command.
+type bench struct {
+	ctx context.Context //nolint:containedctx // the lifetime of the run itself
+	out io.Writer       // where progress is told
+
+	rounds  int
+	short   bool
+	dir     string // of this run, for its databases
+	profile string // of CPU profiles, empty for none
+	filled  string // the database of snapshot and replay, once it is made
+}
+
+// figure is one of the things that are measured.
+type figure struct {
+	name    string
+	measure func(b *bench) (*section, error)
+}
+
+var figures = []figure{
+	{"starts", measureStarts},
+	{"latency", measureLatency},
+	{"fanout", measureFanout},
+	{"memory", measureMemory},
+	{"snapshot", measureSnapshot},
+	{"replay", measureReplay},
+	{"stop", measureStop},
+}
+
+func main() {
+	if role := os.Getenv(roleEnv); role != "" {
+		exit(serveRole(role))
+	}
+	ctx, release := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer release()
+	exit(run(ctx, os.Args[1:], os.Stdout))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// run measures what the arguments ask for, and writes the results.
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(out)
+	rounds := flags.Int("rounds", 5, "how often each figure is measured")
+	only := flags.String("only", "", "measure only these, separated by commas: "+strings.Join(names(), ", "))
+	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
+	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
+	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
+	profile := flags.String("cpuprofile", "", "write CPU profiles of the servers to this folder")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	chosen, err := choose(*only)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	b := &bench{ctx: ctx, out: out, rounds: max(1, *rounds), short: *short, profile: *profile}
+	if b.short {
+		b.rounds = min(b.rounds, 2)
+	}
+	if b.dir, err = os.MkdirTemp(*dir, "spool-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir) //nolint:errcheck // it is a temporary folder
+
+	r := report{machine: describeMachine(ctx, b.dir), args: args, began: time.Now()}
+	for _, f := range chosen {
+		began := time.Now()
+		s, err := f.measure(b)
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", f.name, err)
+		}
+		s.name = f.name
+		r.sections = append(r.sections, s)
+		fmt.Fprintf(out, "%s (%.0f s)\n%s\n", s.title, time.Since(began).Seconds(), s.brief())
+	}
+	r.took = time.Since(r.began)
+	if *file == "-" {
+		_, err = io.WriteString(out, r.markdown())
+		return err
+	}
+	return os.WriteFile(*file, []byte(r.markdown()), 0o644)
+}
+
+// choose returns the figures of a list of names, all of them for an empty one.
+func choose(list string) ([]figure, error) {
+	if list == "" {
+		return figures, nil
+	}
+	var chosen []figure
+	for name := range strings.SplitSeq(list, ",") {
+		at := slices.Index(names(), name)
+		if at < 0 {
+			return nil, fmt.Errorf("-only: there is no %q, only %s", name, strings.Join(names(), ", "))
+		}
+		chosen = append(chosen, figures[at])
+	}
+	return chosen, nil
+}
+
+func names() []string {
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "replay", "stop"}
+}
+
+// size returns a number for a whole run, or the small one for a smoke run.
+func size[T any](b *bench, whole, small T) T {
+	if b.short {
+		return small
+	}
+	return whole
+}
+
+// interleave calls the arms in turns, round by round, so that what else the machine does
+// meets all of them.
+func (b *bench) interleave(arms ...func() error) error {
+	for range b.rounds {
+		for _, arm := range arms {
+			if err := b.ctx.Err(); err != nil {
+				return err
+			}
+			if err := arm(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

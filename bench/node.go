@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server"
+)
+
+// newNode is Spool as cmd/spool puts it together, with a model that says what its prompt
+// asks for. It has no worker until it is asked for one.
+func newNode(o options) (*served, error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	db, err := sqlite.Open(o.File, &sqlite.Options{Exclusive: true})
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.New(db.Backend(), engine.Config{
+		Agents:     []engine.Agent{{Name: "bench", Model: "script"}},
+		Models:     map[string]spool.Model{"script": script{}},
+		FlushEvery: o.FlushEvery,
+		Log:        log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s, err := server.New(e, server.Config{Authenticator: server.Anonymous(spool.DefaultTenant), Loopback: true, Log: log})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	worked := make(chan error, 1)
+	worked <- nil
+
+	control := http.NewServeMux()
+	control.HandleFunc("POST /work", func(http.ResponseWriter, *http.Request) {
+		<-worked
+		go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	})
+	control.HandleFunc("POST /commit", func(w http.ResponseWriter, _ *http.Request) { reply(w, commit(ctx, db)) })
+	control.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
+		stats, err := db.Stats(ctx)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		reply(w, stats.Ready)
+	})
+	return &served{public: s, control: control, close: func() error {
+		e.Close()
+		cancel()
+		return errors.Join(<-worked, s.Close(), db.Close())
+	}}, nil
+}
+
+// commit returns how many milliseconds a transaction takes that writes one row.
+func commit(ctx context.Context, db *sqlite.DB) float64 {
+	began := time.Now()
+	err := db.Update(ctx, spool.ThreadKey{Tenant: "bench", ID: "bare"}, 0, func(tx spool.Tx) error {
+		return tx.PutThread(spool.Thread{State: spool.Idle})
+	})
+	if err != nil {
+		return -1
+	}
+	return milliseconds(time.Since(began))
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
+)
+
+// measureReplay measures how fast a client gets a long record from its start.
+func measureReplay(b *bench) (*section, error) {
+	file, err := b.fill()
+	if err != nil {
+		return nil, err
+	}
+	entries := entriesOf(b)
+	s := &section{
+		title: "Replay",
+		how: fmt.Sprintf("A client in another process opens an event stream at the start of a record of %s entries and reads to its end, from "+
+			"the request to the last entry. \"Read alone\" is the same entries out of the same file in pages of 256, in this process, without "+
+			"event stream and HTTP. There is no goal but the number.", number(float64(entries))),
+	}
+	c, err := b.spawn("spool", options{File: file})
+	if err != nil {
+		return nil, err
+	}
+	var replayed, read sample
+	err = b.interleave(
+		func() error { return replay(&replayed, c, entries) },
+		func() error { return b.readRecord(&read, file, entries) },
+	)
+	if err := errors.Join(err, c.stop()); err != nil {
+		return nil, err
+	}
+	s.rows = []row{
+		{"replay over HTTP", "entries/s", replayed},
+		{"read alone", "entries/s", read},
+		{"replay over HTTP beside read alone", "ratio", replayed.over(read)},
+	}
+	return s, nil
+}
+
+func replay(into *sample, c *child, entries int) error {
+	began := time.Now()
+	e, err := c.follow("/api/agent/stream?since=0&threadId=" + string(longRecord.ID))
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	if err := e.until(fmt.Sprintf(`"seq":%d,`, entries)); err != nil {
+		return err
+	}
+	into.add(float64(entries) / time.Since(began).Seconds())
+	return nil
+}
+
+func (b *bench) readRecord(into *sample, file string, entries int) (err error) {
+	db, err := sqlite.Open(file, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	began := time.Now()
+	for at := 0; at < entries; {
+		err := db.View(b.ctx, longRecord, func(v spool.View) error {
+			page, err := v.Entries(spool.EntryQuery{After: int64(at), Limit: 256})
+			if err == nil && len(page) == 0 {
+				err = fmt.Errorf("the record ends at %d", at)
+			}
+			at += len(page)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	into.add(float64(entries) / time.Since(began).Seconds())
+	return nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// section is what was found about one figure.
+type section struct {
+	name  string
+	title string
+	how   string // what was done, a paragraph
+	rows  []row
+	goals []goal
+	notes []string
+}
+
+// row is a measured quantity.
+type row struct {
+	what, unit string
+	rounds     sample // one number a round
+}
+
+// goal is what a figure should be, and what it is.
+type goal struct {
+	what, want, got string
+	met             bool
+}
+
+// ratioGoal compares two arms by the median of the rounds' ratios.
+func ratioGoal(what string, a, b sample, want float64, atLeast bool) goal {
+	ratios := a.over(b)
+	word, met := "at most", ratios.median() <= want
+	if atLeast {
+		word, met = "at least", ratios.median() >= want
+	}
+	return goal{
+		what: what, want: word + " " + number(want), met: met,
+		got: fmt.Sprintf("%s (rounds: %s to %s)", number(ratios.median()), number(ratios.min()), number(ratios.max())),
+	}
+}
+
+// verdict returns the goal's outcome in one word.
+func (g goal) verdict() string {
+	if g.met {
+		return "met"
+	}
+	return "**missed**"
+}
+
+// brief returns the section for the terminal.
+func (s *section) brief() string {
+	var out strings.Builder
+	for _, r := range s.rows {
+		fmt.Fprintf(&out, "  %-58s %12s %s\n", r.what, number(r.rounds.median()), r.unit)
+	}
+	for _, g := range s.goals {
+		fmt.Fprintf(&out, "  %s: %s, goal %s: %s\n", g.what, g.got, g.want, strings.Trim(g.verdict(), "*"))
+	}
+	return out.String()
+}
+
+// report is the whole of RESULTS.md.
+type report struct {
+	machine  machine
+	args     []string
+	began    time.Time
+	took     time.Duration
+	sections []*section
+}
+
+func (r *report) markdown() string {
+	var out strings.Builder
+	out.WriteString("# What Spool takes\n\nWritten by `" + command(r.args) + "`, do not edit. Numbers of another machine, or of another\n" +
+		"minute on this one, do not compare; the ratios do, as both sides of one are measured in turns within the same run.\n\n")
+	r.machine.table(&out)
+	fmt.Fprintf(&out, "| Run | %s, %.0f s |\n\n", r.began.UTC().Format("2006-01-02 15:04 UTC"), r.took.Seconds())
+
+	out.WriteString("| | goal | measured | |\n|---|---|---|---|\n")
+	for _, s := range r.sections {
+		for _, g := range s.goals {
+			fmt.Fprintf(&out, "| [%s](#%s) | %s | %s | %s |\n", g.what, anchor(s.title), g.want, g.got, g.verdict())
+		}
+	}
+	for _, s := range r.sections {
+		s.markdown(&out)
+	}
+	return out.String()
+}
+
+func (s *section) markdown(out *strings.Builder) {
+	fmt.Fprintf(out, "\n## %s\n\n    %s\n\n%s\n\n", s.title, command([]string{"-only", s.name}), s.how)
+	out.WriteString("| | unit | median | min | max | rounds |\n|---|---|--:|--:|--:|--:|\n")
+	for _, r := range s.rows {
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %d |\n",
+			r.what, r.unit, number(r.rounds.median()), number(r.rounds.min()), number(r.rounds.max()), len(r.rounds))
+	}
+	for i, g := range s.goals {
+		if i == 0 {
+			out.WriteByte('\n')
+		}
+		fmt.Fprintf(out, "- %s: %s, goal %s: %s\n", g.what, g.got, g.want, g.verdict())
+	}
+	for _, note := range s.notes {
+		out.WriteString("\n" + note + "\n")
+	}
+}
+
+func command(args []string) string {
+	return strings.TrimSpace("cd bench && go run . " + strings.Join(args, " "))
+}
+
+// anchor returns the name under which a heading is found.
+func anchor(title string) string {
+	var out strings.Builder
+	for _, c := range strings.ToLower(title) {
+		switch {
+		case c == ' ':
+			out.WriteByte('-')
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-':
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
+
+// number writes three digits that matter, and thousands with a comma.
+func number(v float64) string {
+	switch size := math.Abs(v); {
+	case math.IsNaN(v):
+		return "-"
+	case size >= 1000:
+		text := strconv.FormatInt(int64(math.Round(v)), 10)
+		for at := len(text) - 3; at > 0; at -= 3 {
+			text = text[:at] + "," + text[at:]
+		}
+		return text
+	case size >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case size >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	roleEnv    = "SPOOL_BENCH_ROLE"
+	optionsEnv = "SPOOL_BENCH_OPTIONS"
+)
+
+// options say what a server process does.
+type options struct {
+	// File is its database.
+	File string
+	// FlushEvery is the engine's.
+	FlushEvery time.Duration
+	// Profile is where its CPU profile goes. Empty: nowhere.
+	Profile string
+}
+
+// served is what a role has to offer: what is measured, and what the measuring asks of it
+// on the side, at another port.
+type served struct {
+	public  http.Handler
+	control *http.ServeMux
+	close   func() error
+}
+
+var roles = map[string]func(o options) (*served, error){
+	"spool":       newNode,
+	"broadcaster": newBroadcaster,
+	"bare-starts": newBareStarts,
+}
+
+// addresses is what a server process says on its standard output once it listens.
+type addresses struct{ Public, Control string }
+
+// serveRole is the whole life of a server process. It ends with its standard input, and
+// so with the process that has started it.
+func serveRole(role string) (err error) {
+	var o options
+	if err := json.Unmarshal([]byte(os.Getenv(optionsEnv)), &o); err != nil {
+		return err
+	}
+	if o.Profile != "" {
+		f, err := os.Create(o.Profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	s, err := roles[role](o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	s.control.HandleFunc("GET /memory", func(w http.ResponseWriter, _ *http.Request) { reply(w, readMemory()) })
+
+	public, err := listen(s.public)
+	if err != nil {
+		return err
+	}
+	defer public.Close()
+	control, err := listen(s.control)
+	if err != nil {
+		return err
+	}
+	defer control.Close()
+	if err := json.NewEncoder(os.Stdout).Encode(addresses{public.Addr, control.Addr}); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// listen serves with the settings of cmd/spool.
+func listen(h http.Handler) (*http.Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &http.Server{
+		Addr: l.Addr().String(), Handler: h,
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+	go func() { _ = s.Serve(l) }()
+	return s, nil
+}
+
+// reply answers a question of the measuring.
+func reply(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
+
+// memory is what a process takes, in bytes.
+type memory struct{ RSS, Heap, Stack float64 }
+
+func readMemory() memory {
+	runtime.GC()
+	debug.FreeOSMemory() // collects again, and gives back what is free
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return memory{RSS: readRSS(), Heap: float64(m.HeapAlloc), Stack: float64(m.StackInuse)}
+}
+
+// readRSS returns 0 where the system does not say.
+func readRSS() float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kilobytes, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
+			return kilobytes * 1024
+		}
+	}
+	return 0
+}
+
+// child is a server process, as the one that has started it sees it.
+type child struct {
+	addresses
+
+	ctx   context.Context //nolint:containedctx // of the run, like everything here
+	cmd   *exec.Cmd
+	stdin io.Closer
+}
+
+// spawn starts this binary again, in a role.
+func (b *bench) spawn(role string, o options) (_ *child, err error) {
+	if b.profile != "" {
+		o.Profile = filepath.Join(b.profile, fmt.Sprintf("%s-%d.pprof", role, time.Now().UnixMilli()))
+	}
+	encoded, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(b.ctx, self)
+	cmd.Env = append(os.Environ(), roleEnv+"="+role, optionsEnv+"="+string(encoded))
+	cmd.Stderr = os.Stderr
+	cmd.WaitDelay = 10 * time.Second
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &child{ctx: b.ctx, cmd: cmd, stdin: stdin}
+	if err := json.NewDecoder(stdout).Decode(&c.addresses); err != nil {
+		return nil, errors.Join(fmt.Errorf("start a process as %s: %w", role, err), c.stop())
+	}
+	return c, nil
+}
+
+// stop ends the process and waits for it.
+func (c *child) stop() error {
+	_ = c.stdin.Close()
+	kill := time.AfterFunc(20*time.Second, func() { _ = c.cmd.Process.Kill() })
+	defer kill.Stop()
+	return c.cmd.Wait()
+}
+
+// ask sends a question of the measuring, and reads the answer into out. A nil out takes
+// none.
+func (c *child) ask(method, path string, out any) error {
+	return request(c.ctx, method, "http://"+c.Control+path, nil, out)
+}
+
+// post sends a request to what is measured.
+func (c *child) post(path string, body, out any) error {
+	return request(c.ctx, http.MethodPost, "http://"+c.Public+path, body, out)
+}

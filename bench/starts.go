@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// startPrompt is what the started runs are asked.
+const startPrompt = "Look up what the weather is like in Lisbon today, and tell me whether I need an umbrella."
+
+// measureStarts counts run starts that are accepted, which means that they are durable,
+// beside the same rows written without Spool.
+func measureStarts(b *bench) (*section, error) {
+	took := size(b, 2*time.Second, 200*time.Millisecond)
+	s := &section{
+		title: "Run starts",
+		how: fmt.Sprintf("`POST /api/agent/run` on a new thread each, for %s a round, from concurrent keep-alive clients in another "+
+			"process; server, engine and a SQLite file with an fsync per commit, no worker. \"Bare\" is one process without HTTP, JSON and "+
+			"engine, in which as many goroutines have one writer run the same statements on the same tables through the same driver, "+
+			"with the same group commit. Both files are new each round.", took),
+	}
+	for _, clients := range []int{16, 64} {
+		var started, bare sample
+		err := b.interleave(
+			func() error { return b.round(&started, "spool", clients, took, driveStarts) },
+			func() error { return b.round(&bare, "bare-starts", clients, took, driveBareStarts) },
+		)
+		if err != nil {
+			return nil, err
+		}
+		s.rows = append(s.rows,
+			row{fmt.Sprintf("Spool, %d clients", clients), "starts/s", started},
+			row{fmt.Sprintf("bare, %d callers", clients), "starts/s", bare},
+		)
+		s.goals = append(s.goals, ratioGoal(fmt.Sprintf("Starts beside bare, %d clients", clients), started, bare, 0.5, true))
+	}
+	return s, nil
+}
+
+// round measures one arm on a new file.
+func (b *bench) round(into *sample, role string, clients int, took time.Duration,
+	drive func(c *child, clients int, took time.Duration) (float64, error),
+) (err error) {
+	c, err := b.spawn(role, options{File: b.newFile("starts")})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	rate, err := drive(c, clients, took)
+	into.add(rate)
+	return err
+}
+
+func driveBareStarts(c *child, clients int, took time.Duration) (rate float64, err error) {
+	err = c.ask(http.MethodPost, fmt.Sprintf("/run?callers=%d&for=%s", clients, took), &rate)
+	return rate, err
+}
+
+// driveStarts is the load, and then a check that every accepted start left a job.
+func driveStarts(c *child, clients int, took time.Duration) (rate float64, err error) {
+	body := fmt.Sprintf(`{"prompt":%q}`, startPrompt)
+	text := fmt.Appendf(nil, "POST /api/agent/run HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		c.Public, len(body), body)
+	conns := make([]net.Conn, clients)
+	for i := range conns {
+		if conns[i], err = net.Dial("tcp", c.Public); err != nil {
+			return 0, err
+		}
+		defer conns[i].Close()
+	}
+	var accepted atomic.Int64
+	var failure atomic.Pointer[error]
+	var wg sync.WaitGroup
+	began := time.Now()
+	for _, conn := range conns {
+		wg.Go(func() {
+			in := bufio.NewReader(conn)
+			for time.Since(began) < took {
+				if err := startOnce(conn, in, text); err != nil {
+					failure.Store(&err)
+					return
+				}
+				accepted.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	rate = float64(accepted.Load()) / time.Since(began).Seconds()
+	if failed := failure.Load(); failed != nil {
+		return 0, *failed
+	}
+	var jobs int64
+	if err := c.ask(http.MethodGet, "/count", &jobs); err != nil {
+		return 0, err
+	}
+	if jobs != accepted.Load() {
+		return 0, fmt.Errorf("%d starts were accepted, and %d have jobs", accepted.Load(), jobs)
+	}
+	return rate, nil
+}
+
+// startOnce is cheaper than a client of net/http, which would take its share of the CPU
+// from the server.
+func startOnce(conn net.Conn, in *bufio.Reader, text []byte) error {
+	if _, err := conn.Write(text); err != nil {
+		return err
+	}
+	answer, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("start: %s", answer.Status)
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	modernc "modernc.org/sqlite"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
+)
+
+// The statements of a start, in the order in which backend/sqlite runs them. A copy, on
+// purpose: what is measured is Spool's way to them.
+const (
+	readThread = `SELECT tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until
+		FROM thread WHERE tenant = ? AND id = ?`
+	insertRun = `INSERT INTO run (tenant, id, thread_id, parent_id, depth, agent, model, state, stop_reason, error,
+			enqueued_at, started_at, ended_at, max_steps, steps, attempts,
+			input_tokens, cached_input_tokens, output_tokens, total_tokens,
+			segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
+		ON CONFLICT DO NOTHING`
+	insertMessage = `INSERT INTO message (tenant, thread_id, id, agent_id, role, content, created_at, client_message_id,
+			run_id, after_seq, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+			coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`
+	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, claimed, token, attempts)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`
+	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
+
+// barePragmas are those of backend/sqlite.
+var barePragmas = []string{
+	"busy_timeout = 10000", "synchronous = FULL", "temp_store = MEMORY", "cache_size = -16384",
+	"wal_autocheckpoint = 4000", "journal_size_limit = 67108864",
+}
+
+// bareStarts writes what the starts of runs write, and nothing else.
+type bareStarts struct {
+	conn  driver.Conn
+	stmts map[string]driver.Stmt
+	ops   chan bareStart
+}
+
+// bareStart is what differs from one start to the next.
+type bareStart struct {
+	thread, run, message string
+	done                 chan error
+}
+
+func newBareStarts(o options) (*served, error) {
+	db, err := sqlite.Open(o.File, nil) // makes the tables
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	conn, err := new(modernc.Driver).Open("file:" + o.File)
+	if err != nil {
+		return nil, err
+	}
+	s := &bareStarts{conn: conn, stmts: make(map[string]driver.Stmt), ops: make(chan bareStart, 256)}
+	for _, p := range barePragmas {
+		if err := s.exec("PRAGMA " + p); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	control := http.NewServeMux()
+	control.HandleFunc("POST /run", func(w http.ResponseWriter, r *http.Request) {
+		callers, _ := strconv.Atoi(r.FormValue("callers"))
+		took, _ := time.ParseDuration(r.FormValue("for"))
+		rate, err := s.run(callers, took)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		reply(w, rate)
+	})
+	return &served{public: http.NotFoundHandler(), control: control, close: func() error {
+		close(s.ops)
+		return conn.Close()
+	}}, nil
+}
+
+// run returns how many starts a second were committed.
+func (s *bareStarts) run(callers int, took time.Duration) (float64, error) {
+	if callers < 1 || took <= 0 {
+		return 0, errors.New("callers and for are required")
+	}
+	go s.write()
+	var count atomic.Int64
+	var failure atomic.Pointer[error]
+	var wg sync.WaitGroup
+	began := time.Now()
+	for range callers {
+		wg.Go(func() {
+			done := make(chan error, 1)
+			for time.Since(began) < took {
+				s.ops <- bareStart{spool.NewID("thr"), spool.NewID("run"), spool.NewID("msg"), done}
+				if err := <-done; err != nil {
+					failure.Store(&err)
+					return
+				}
+				count.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	rate := float64(count.Load()) / time.Since(began).Seconds()
+	if failed := failure.Load(); failed != nil {
+		return 0, *failed
+	}
+	return rate, nil
+}
+
+// write commits what waits in groups, as backend/sqlite does.
+func (s *bareStarts) write() {
+	var batch []bareStart
+	for first := range s.ops {
+		batch = append(batch[:0], first)
+		runtime.Gosched() // whom the last commit woke has not run yet
+		for more := true; more && len(batch) < 256; {
+			select {
+			case op := <-s.ops:
+				batch = append(batch, op)
+			default:
+				more = false
+			}
+		}
+		err := s.exec("BEGIN IMMEDIATE")
+		for _, op := range batch {
+			if err == nil {
+				err = s.start(op)
+			}
+		}
+		if err == nil {
+			err = s.exec("COMMIT")
+		}
+		for _, op := range batch {
+			op.done <- err
+		}
+	}
+}
+
+// start runs the statements of one start.
+func (s *bareStarts) start(op bareStart) error {
+	const tenant, agent, model = "default", "bench", "script"
+	now := time.Now().UnixMicro()
+	if err := s.read(readThread, tenant, op.thread); err != nil {
+		return err
+	}
+	for _, statement := range []struct {
+		text string
+		args []driver.Value
+	}{
+		{"SAVEPOINT op", nil},
+		{insertRun, []driver.Value{
+			tenant, op.run, op.thread, "", int64(0), agent, model, "QUEUED", "", "",
+			now, now, int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0),
+			int64(0), int64(0), int64(0), int64(0), int64(0), "", "", int64(0), int64(0), "", tenant, op.thread,
+		}},
+		{insertMessage, []driver.Value{
+			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,
+		}},
+		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now}},
+		{insertThread, []driver.Value{
+			tenant, op.thread, "QUEUED", model, startPrompt[:79] + "…", now, now, op.run, int64(0), int64(0), int64(0),
+		}},
+		{"RELEASE op", nil},
+	} {
+		if err := s.exec(statement.text, statement.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *bareStarts) exec(text string, args ...driver.Value) error {
+	stmt, err := s.prepare(text)
+	if err != nil {
+		return err
+	}
+	_, err = stmt.(driver.StmtExecContext).ExecContext(context.Background(), named(args))
+	return err
+}
+
+func (s *bareStarts) read(text string, args ...driver.Value) error {
+	stmt, err := s.prepare(text)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.(driver.StmtQueryContext).QueryContext(context.Background(), named(args))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	into := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(into); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("a new thread is there already (%w)", err)
+	}
+	return nil
+}
+
+func (s *bareStarts) prepare(text string) (driver.Stmt, error) {
+	if stmt := s.stmts[text]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.conn.Prepare(text)
+	if err == nil {
+		s.stmts[text] = stmt
+	}
+	return stmt, err
+}
+
+func named(args []driver.Value) []driver.NamedValue {
+	values := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return values
+}
