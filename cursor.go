@@ -53,7 +53,7 @@ func ParseCursor(s string) (Cursor, bool) {
 	}
 	if len(parts) > 1 && parts[1] != "-" {
 		c.Stream = StreamID(parts[1])
-		if _, _, ok := c.Stream.Split(); !ok || CheckID("streamId", parts[1]) != nil {
+		if run, _, ok := c.Stream.Split(); !ok || CheckID("runId", string(run)) != nil {
 			return Cursor{}, false
 		}
 	}

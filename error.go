@@ -125,6 +125,9 @@ func Retryable(err error) bool {
 	if m, ok := errors.AsType[*ModelError](err); ok {
 		return !m.Permanent()
 	}
+	if _, ok := errors.AsType[*RetryError](err); ok {
+		return true
+	}
 	switch CodeOf(err) {
 	case Unavailable, Limit:
 		return true

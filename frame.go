@@ -1,6 +1,9 @@
 package spool
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 // FrameKind names a kind of [Frame].
 type FrameKind string
@@ -34,10 +37,13 @@ type Frame struct {
 func (f Frame) MarshalJSON() ([]byte, error) {
 	switch f.Kind {
 	case FrameStream:
+		if f.Item == nil {
+			return nil, Errorf(Internal, "a stream frame has no item")
+		}
 		b := make([]byte, 0, len(f.Item.Data)+len(f.StreamID)+48)
-		b = append(b, `{"kind":"stream","streamId":"`...)
-		b = append(b, f.StreamID...) // an id needs no quoting: see CheckID
-		b = append(b, `","item":`...)
+		b = append(b, `{"kind":"stream","streamId":`...)
+		b = strconv.AppendQuoteToASCII(b, string(f.StreamID)) // of an id, that is JSON: see CheckID
+		b = append(b, `,"item":`...)
 		b = append(b, f.Item.Data...)
 		return append(b, '}'), nil
 	case FrameSnapshot:
@@ -64,6 +70,9 @@ func (f *Frame) UnmarshalJSON(b []byte) error {
 	}
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
+	}
+	if run, _, ok := in.StreamID.Split(); in.Kind == FrameStream && (in.Item == nil || !ok || CheckID("streamId", string(run)) != nil) {
+		return Errorf(Invalid, "a stream frame needs an item and the id of a stream")
 	}
 	*f = Frame{Kind: in.Kind, Event: in.Event, StreamID: in.StreamID, Item: in.Item, Snapshot: in.Snapshot}
 	return nil

@@ -203,10 +203,6 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 			return nil, err
 		}
 	}
-	// The longest id that is made from a run's is its stream's.
-	if len(r.RunID) > spool.MaxIDLen-12 {
-		return nil, spool.Errorf(spool.Invalid, "runId is longer than %d characters", spool.MaxIDLen-12)
-	}
 	agent, err := e.agent(r.Agent)
 	if err != nil {
 		return nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
