@@ -1,0 +1,146 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/model/openai"
+)
+
+// sent returns the body of the request that a model makes.
+func sent(t *testing.T, config openai.Config, r spool.ModelRequest) map[string]any {
+	t.Helper()
+
+	p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) { send(w, finishChunk("stop")) })
+	if _, err := stream(t, p.model(t, config), r); err != nil {
+		t.Fatal(err)
+	}
+	var body map[string]any
+	if err := json.Unmarshal([]byte(p.requests()[0]), &body); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func TestRequestBody(t *testing.T) {
+	t.Parallel()
+
+	got := sent(t, openai.Config{Extra: map[string]any{"temperature": 0, "top_p": 1}, ReasoningField: "reasoning_content"}, spool.ModelRequest{
+		Instructions:    "Be brief.",
+		MaxOutputTokens: 9,
+		Extra:           map[string]any{"temperature": 1, "stream": false},
+		Tools: []spool.ToolSpec{
+			{Name: "coin", Description: "Flips."},
+			{Name: "pick", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
+		},
+		Messages: []spool.Message{
+			{Role: spool.RoleSystem, Content: spool.TextContent("A summary.")},
+			{Role: spool.RoleUser, Content: spool.Content{
+				{Type: spool.PartText, Text: "Look:"}, {Type: spool.PartImage, Image: "https://example.com/a.png"},
+			}},
+			{Role: spool.RoleAssistant, Content: spool.Content{
+				{Type: spool.PartReasoning, Text: "Hm."},
+				{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "coin", Args: json.RawMessage(`{"n":1}`)},
+				{Type: spool.PartToolCall, ToolCallID: "b", ToolName: "coin", Args: json.RawMessage(`"{oops"`)},
+				{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "coin", Args: json.RawMessage(`[1]`)},
+				{Type: spool.PartToolCall, ToolCallID: "d", ToolName: "coin"},
+			}},
+			{Role: spool.RoleTool, Content: spool.Content{
+				{Type: spool.PartToolResult, ToolCallID: "a", Result: json.RawMessage(`"heads"`)},
+				{Type: spool.PartToolResult, ToolCallID: "b", Result: json.RawMessage(`{"error":"bad"}`)},
+				{Type: spool.PartToolResult, ToolCallID: "c"},
+				{Type: spool.PartToolResult, ToolCallID: "d", Result: json.RawMessage(`null`)},
+			}},
+			{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartReasoning, Text: "nothing said"}}},
+			{Role: spool.RoleAssistant, Content: spool.TextContent("Heads.")},
+			{Role: spool.RoleUser, Content: spool.TextContent("Again.")},
+		},
+	})
+	var want map[string]any
+	err := json.Unmarshal([]byte(`{
+		"model": "test-model", "stream": true, "stream_options": {"include_usage": true},
+		"max_tokens": 9, "temperature": 1, "top_p": 1,
+		"tools": [
+			{"type": "function", "function": {"name": "coin", "description": "Flips.", "parameters": {"type": "object", "properties": {}}}},
+			{"type": "function", "function": {"name": "pick", "description": "", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}}
+		],
+		"messages": [
+			{"role": "system", "content": "Be brief."},
+			{"role": "system", "content": "A summary."},
+			{"role": "user", "content": [{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}]},
+			{"role": "assistant", "content": null, "reasoning_content": "Hm.", "tool_calls": [
+				{"id": "a", "type": "function", "function": {"name": "coin", "arguments": "{\"n\":1}"}},
+				{"id": "b", "type": "function", "function": {"name": "coin", "arguments": "{\"invalid_arguments\":\"{oops\"}"}},
+				{"id": "c", "type": "function", "function": {"name": "coin", "arguments": "{\"invalid_arguments\":[1]}"}},
+				{"id": "d", "type": "function", "function": {"name": "coin", "arguments": "{}"}}
+			]},
+			{"role": "tool", "tool_call_id": "a", "content": "heads"},
+			{"role": "tool", "tool_call_id": "b", "content": "{\"error\":\"bad\"}"},
+			{"role": "tool", "tool_call_id": "c", "content": "null"},
+			{"role": "tool", "tool_call_id": "d", "content": "null"},
+			{"role": "assistant", "content": "Heads."},
+			{"role": "user", "content": "Again."}
+		]
+	}`), &want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRequestSwitches(t *testing.T) {
+	t.Parallel()
+
+	got := sent(t, openai.Config{NoStreamUsage: true, MaxTokensField: "max_completion_tokens"}, spool.ModelRequest{MaxOutputTokens: 5})
+	if _, ok := got["stream_options"]; ok {
+		t.Error("stream_options is sent")
+	}
+	if got["max_completion_tokens"] != 5.0 || got["max_tokens"] != nil {
+		t.Errorf("bounds %v, %v", got["max_completion_tokens"], got["max_tokens"])
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+
+	p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) { send(w, finishChunk("stop")) })
+	for _, config := range []openai.Config{{APIKey: "sk-1", Headers: map[string]string{"X-Title": "spool"}}, {}} {
+		if _, err := stream(t, p.model(t, config), spool.ModelRequest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := p.headers[0]; got.Get("Authorization") != "Bearer sk-1" || got.Get("X-Title") != "spool" {
+		t.Errorf("headers %v", got)
+	}
+	if _, ok := p.headers[1]["Authorization"]; ok {
+		t.Error("Authorization without a key")
+	}
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+
+	for want, config := range map[string]openai.Config{
+		"Model is required":                  {},
+		"BaseURL is not":                     {Model: "m", BaseURL: "localhost:11434"},
+		"BaseURL must not have a user":       {Model: "m", BaseURL: "http://a:b@localhost"},
+		"APIKey has a blank":                 {Model: "m", APIKey: "a\nb"},
+		"ContextWindow must not be negative": {Model: "m", ContextWindow: -1},
+	} {
+		_, err := openai.New(config)
+		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	m, err := openai.New(openai.Config{Model: "m", ContextWindow: 7})
+	if err != nil || m.ContextWindow() != 7 {
+		t.Errorf("got %v, %v", m, err)
+	}
+}
