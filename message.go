@@ -104,7 +104,8 @@ type Part struct {
 	// Result of a tool call: any JSON.
 	Result json.RawMessage `json:"result,omitempty"`
 	// Provider is what the provider wants back with the part in the next request,
-	// such as the signature of a reasoning part. It is opaque to everybody else.
+	// such as the signature of a reasoning part: an object whose one key names the
+	// adapter's format, so that another adapter leaves it alone.
 	Provider json.RawMessage `json:"provider,omitempty"`
 }
 

@@ -43,7 +43,8 @@ type (
 	// ReasoningDelta is a piece of reasoning.
 	ReasoningDelta struct{ Text string }
 	// ReasoningEnd closes a block of reasoning. Provider is what the provider wants back
-	// with it, nil for nothing.
+	// with it, nil for nothing. One without a delta before it is a block of its own, and
+	// may come behind the tool calls.
 	ReasoningEnd struct{ Provider json.RawMessage }
 	// ToolCallStart opens a tool call. An id that the provider left out is made up.
 	ToolCallStart struct {
@@ -56,7 +57,8 @@ type (
 		Args string
 	}
 	// ToolCallEnd closes a tool call. Args is the whole text of the arguments, which may
-	// be no JSON at all. Provider is what the provider wants back, nil for nothing.
+	// be no JSON at all, and is what the deltas add up to, if there were any; "{}" stands
+	// for no arguments. Provider is what the provider wants back, nil for nothing.
 	ToolCallEnd struct {
 		ID       ToolCallID
 		Name     string
@@ -97,9 +99,11 @@ const (
 
 // ModelError is an error of a model's provider or of the way to it.
 type ModelError struct {
-	// Status is the HTTP status. Zero: there was none, or it was 200.
+	// Status is the HTTP status, or the one that a provider reports within a stream whose
+	// own was 200. Zero: there was none.
 	Status int
-	// Type is the provider's own word for the error, such as "insufficient_quota".
+	// Type is the provider's own word for the error, such as "insufficient_quota": of
+	// several, the most particular.
 	Type string
 	// Message is what the provider said, without secrets.
 	Message string
@@ -127,10 +131,11 @@ func (e *ModelError) Permanent() bool {
 		return true
 	}
 	switch e.Status {
-	case 400, 401, 403, 404, 413, 422:
-		return true
-	default:
+	case 408, 409, 425, 429:
 		return false
+	default:
+		// A redirect is not followed, and a request that was not understood will not be.
+		return 300 <= e.Status && e.Status < 500 || CodeOf(e.Err) == Forbidden
 	}
 }
 

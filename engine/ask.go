@@ -95,7 +95,7 @@ func (s *segment) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 			extend(content, spool.PartReasoning, ev.Text)
 		}
 	case spool.ReasoningEnd:
-		if last := len(*content) - 1; last >= 0 && (*content)[last].Type == spool.PartReasoning {
+		if last := len(*content) - 1; last >= 0 && (*content)[last].Type == spool.PartReasoning && (*content)[last].Provider == nil {
 			(*content)[last].Provider = ev.Provider
 		} else if ev.Provider != nil {
 			*content = append(*content, spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
