@@ -84,11 +84,15 @@ func TestWrap(t *testing.T) {
 func TestModelErrorPermanent(t *testing.T) {
 	t.Parallel()
 
-	permanent := map[int]bool{400: true, 401: true, 403: true, 404: true, 413: true, 422: true}
+	passing := map[int]bool{408: true, 409: true, 425: true, 429: true}
 	for status := range 600 {
-		if got := (&spool.ModelError{Status: status}).Permanent(); got != permanent[status] {
+		want := 300 <= status && status < 500 && !passing[status]
+		if got := (&spool.ModelError{Status: status}).Permanent(); got != want {
 			t.Errorf("status %d: permanent is %v", status, got)
 		}
+	}
+	if !(&spool.ModelError{Err: spool.Errorf(spool.Forbidden, "the address is not allowed")}).Permanent() {
+		t.Error("an address that is not allowed is tried again")
 	}
 	if !(&spool.ModelError{Status: 429, Type: "insufficient_quota"}).Permanent() {
 		t.Error("a used-up quota is retried")
