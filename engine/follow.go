@@ -272,7 +272,11 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	f.walker.at, f.walker.reading = last.after, last.reading
 	start := f.index
 	f.index += int64(len(frames))
-	return f.wanted(frames, start), changed, nil
+	if frames = f.wanted(frames, start); len(frames) == 0 {
+		f.release()
+		return nil, nil, nil // there may be more behind them
+	}
+	return frames, changed, nil
 }
 
 // wanted leaves out the notices that the hello has overtaken.

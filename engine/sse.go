@@ -94,7 +94,6 @@ func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
 		if s.retry > 0 && !yield(retryLine(s.retry), nil) {
 			return
 		}
-		var joined []byte
 		for {
 			frames, err := s.f.next(s.ctx, s.f.e.config.Keepalive)
 			switch {
@@ -112,26 +111,36 @@ func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
 			case len(frames) == 0:
 				continue
 			}
-			text := frames[0].text
-			if len(frames) > 1 {
-				joined = joined[:0]
-				for _, f := range frames {
-					joined = append(joined, f.text...)
-				}
-				text = joined
-			}
-			if !yield(text, nil) {
+			if !yieldJoined(frames, yield) {
 				return
-			}
-			if cap(joined) > maxJoined {
-				joined = nil // an idle client should not keep what a busy one needed
 			}
 		}
 	}
 }
 
-// maxJoined bounds the buffer that a client keeps between two pieces.
-const maxJoined = 4 << 10
+// joins are shared, so that a client that waits holds none.
+var joins = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxJoined bounds the buffers that are kept.
+const maxJoined = 64 << 10
+
+// yieldJoined yields frames as one piece.
+func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
+	if len(frames) == 1 {
+		return yield(frames[0].text, nil)
+	}
+	joined, _ := joins.Get().(*[]byte)
+	text := (*joined)[:0]
+	for i := range frames {
+		text = append(text, frames[i].text...)
+	}
+	more := yield(text, nil)
+	if cap(text) <= maxJoined {
+		*joined = text
+		joins.Put(joined)
+	}
+	return more
+}
 
 // Read reads the body, which makes an EventStream an [io.ReadCloser]. Chunks is cheaper.
 func (s *EventStream) Read(p []byte) (int, error) {

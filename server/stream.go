@@ -15,9 +15,26 @@ import (
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
 // client goes, the thread is deleted or the engine closes.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, p Principal) error {
-	q, key, err := threadQuery(r, p)
+	events, key, err := s.openEvents(w.Header(), r, p)
 	if err != nil {
 		return err
+	}
+	defer events.Close() //nolint:errcheck // there is nothing to lose
+
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	return s.copyEvents(w, events, key)
+}
+
+// openEvents is apart from stream because a client's stack is there for as long as the
+// client is: what opening needs of it is gone by then. What is left has to stay below a
+// quarter of 16 KiB, less what the runtime keeps free, for the collector to halve it.
+func (s *Server) openEvents(h http.Header, r *http.Request, p Principal) (*engine.EventStream, spool.ThreadKey, error) {
+	q, key, err := threadQuery(r, p)
+	if err != nil {
+		return nil, key, err
 	}
 	ctx := r.Context()
 	// A fall-back for runs that the sweeper has not seen yet. The stream does not need it.
@@ -26,16 +43,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, p Principal) err
 	}
 	events, err := s.engine.SSE(ctx, key, sseOptions(r, q))
 	if err != nil {
-		return about(err, key, "")
+		return nil, key, about(err, key, "")
 	}
-	defer events.Close() //nolint:errcheck // there is nothing to lose
-
-	maps.Copy(w.Header(), events.Header)
-	if r.Method == http.MethodHead {
-		w.WriteHeader(http.StatusOK)
-		return nil
-	}
-	return s.copyEvents(w, events, key)
+	maps.Copy(h, events.Header)
+	return events, key, nil
 }
 
 // copyEvents sends each chunk as it comes. A client that does not take one within the
@@ -51,9 +62,7 @@ func (s *Server) copyEvents(w http.ResponseWriter, events *engine.EventStream, k
 	}
 	for chunk, err := range events.Chunks() {
 		if err != nil {
-			if spool.CodeOf(err) != spool.Canceled {
-				s.log.Error("stream failed", failureAttrs(about(err, key, ""))...)
-			}
+			s.logStream(err, key)
 			return nil
 		}
 		deadline()
@@ -65,6 +74,13 @@ func (s *Server) copyEvents(w http.ResponseWriter, events *engine.EventStream, k
 		}
 	}
 	return nil
+}
+
+// logStream tells why a stream has ended, unless its client did it.
+func (s *Server) logStream(err error, key spool.ThreadKey) {
+	if spool.CodeOf(err) != spool.Canceled {
+		s.log.Error("stream failed", failureAttrs(about(err, key, ""))...)
+	}
 }
 
 // sseOptions says from where to stream: the Last-Event-ID of a browser that comes back
