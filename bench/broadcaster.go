@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -48,9 +49,7 @@ func (b *broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		delete(b.clients, l)
 		b.mu.Unlock()
 	}()
-	for name, value := range engine.SSEHeaders() {
-		w.Header()[name] = value
-	}
+	maps.Copy(w.Header(), engine.SSEHeaders())
 	control := http.NewResponseController(w)
 	for frame := b.hello; ; {
 		if _, err := w.Write(frame); err != nil {

@@ -81,7 +81,7 @@ func fan(into *sample, c *child, path string, clients, frames int, send func() e
 		return err
 	}
 	rate, err := crowd.rate()
-	into.add(rate)
+	*into = append(*into, rate)
 	return err
 }
 

@@ -49,8 +49,8 @@ func measureLatency(b *bench) (*section, error) {
 type quantiles struct{ p50, p99 sample }
 
 func (q *quantiles) add(s sample) {
-	q.p50.add(s.quantile(0.5))
-	q.p99.add(s.quantile(0.99))
+	q.p50 = append(q.p50, s.quantile(0.5))
+	q.p99 = append(q.p99, s.quantile(0.99))
 }
 
 func atMost(what string, got, want float64) goal {
@@ -116,7 +116,7 @@ func delay(into *quantiles, c *child, path string, deltas int, send func() error
 		if err != nil {
 			return err
 		}
-		all.add(milliseconds(now.Sub(time.Unix(0, at))))
+		all = append(all, milliseconds(now.Sub(time.Unix(0, at))))
 	}
 	into.add(all)
 	return nil

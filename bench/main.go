@@ -27,13 +27,13 @@ const limit = 20 * time.Minute
 
 // bench is one run of this command.
 type bench struct {
-	ctx context.Context //nolint:containedctx // the lifetime of the run itself
-	out io.Writer       // where progress is told
+	ctx context.Context
+	out io.Writer // where progress is told
 
 	rounds  int
 	short   bool
 	dir     string // of this run, for its databases
-	profile string // of CPU profiles, empty for none
+	profile string // the folder of profiles, empty for none
 	filled  string // the database of snapshot and replay, once it is made
 }
 
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
-	profile := flags.String("cpuprofile", "", "write CPU profiles of the servers to this folder")
+	profile := flags.String("profile", "", "write CPU and heap profiles of the servers to this folder")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if b.dir, err = os.MkdirTemp(*dir, "spool-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.dir) //nolint:errcheck // it is a temporary folder
+	defer os.RemoveAll(b.dir)
 
 	r := report{machine: describeMachine(ctx, b.dir), args: args, began: time.Now()}
 	for _, f := range chosen {

@@ -87,9 +87,9 @@ func (i *idle) measure(c *child, path string, clients int) error {
 		return err
 	}
 	each := func(before, after float64) float64 { return (after - before) / 1024 / float64(clients) }
-	i.rss.add(each(before.RSS, after.RSS))
-	i.heap.add(each(before.Heap, after.Heap))
-	i.stack.add(each(before.Stack, after.Stack))
-	i.both.add(each(before.Heap+before.Stack, after.Heap+after.Stack))
+	i.rss = append(i.rss, each(before.RSS, after.RSS))
+	i.heap = append(i.heap, each(before.Heap, after.Heap))
+	i.stack = append(i.stack, each(before.Stack, after.Stack))
+	i.both = append(i.both, each(before.Heap+before.Stack, after.Heap+after.Stack))
 	return nil
 }

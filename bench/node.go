@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -36,13 +37,15 @@ func newNode(o options) (*served, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	worked := make(chan error, 1)
-	worked <- nil
+	var worker sync.WaitGroup
 
 	control := http.NewServeMux()
 	control.HandleFunc("POST /work", func(http.ResponseWriter, *http.Request) {
-		<-worked
-		go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+		worker.Go(func() {
+			if err := e.Work(ctx, engine.WorkOptions{}); err != nil {
+				log.Error("work", "error", err)
+			}
+		})
 	})
 	control.HandleFunc("POST /commit", func(w http.ResponseWriter, _ *http.Request) { reply(w, commit(ctx, db)) })
 	control.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
@@ -56,7 +59,8 @@ func newNode(o options) (*served, error) {
 	return &served{public: s, control: control, close: func() error {
 		e.Close()
 		cancel()
-		return errors.Join(<-worked, s.Close(), db.Close())
+		worker.Wait()
+		return errors.Join(s.Close(), db.Close())
 	}}, nil
 }
 

@@ -52,7 +52,7 @@ func replay(into *sample, c *child, entries int) error {
 	if err := e.until(fmt.Sprintf(`"seq":%d,`, entries)); err != nil {
 		return err
 	}
-	into.add(float64(entries) / time.Since(began).Seconds())
+	*into = append(*into, float64(entries)/time.Since(began).Seconds())
 	return nil
 }
 
@@ -76,6 +76,6 @@ func (b *bench) readRecord(into *sample, file string, entries int) (err error) {
 			return err
 		}
 	}
-	into.add(float64(entries) / time.Since(began).Seconds())
+	*into = append(*into, float64(entries)/time.Since(began).Seconds())
 	return nil
 }

@@ -30,7 +30,7 @@ type options struct {
 	File string
 	// FlushEvery is the engine's.
 	FlushEvery time.Duration
-	// Profile is where its CPU profile goes. Empty: nowhere.
+	// Profile is the start of the names of its CPU and heap profiles. Empty: none.
 	Profile string
 }
 
@@ -59,7 +59,7 @@ func serveRole(role string) (err error) {
 		return err
 	}
 	if o.Profile != "" {
-		f, err := os.Create(o.Profile)
+		f, err := os.Create(o.Profile + "-cpu.pprof")
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,12 @@ func serveRole(role string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	s.control.HandleFunc("GET /memory", func(w http.ResponseWriter, _ *http.Request) { reply(w, readMemory()) })
+	s.control.HandleFunc("GET /memory", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, readMemory())
+		if o.Profile != "" {
+			writeHeap(o.Profile + "-heap.pprof")
+		}
+	})
 
 	public, err := listen(s.public)
 	if err != nil {
@@ -108,17 +113,33 @@ func listen(h http.Handler) (*http.Server, error) {
 }
 
 // reply answers a question of the measuring.
-func reply(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
+func reply(w http.ResponseWriter, v any) {
+	if err := json.NewEncoder(w).Encode(v); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
 
 // memory is what a process takes, in bytes.
 type memory struct{ RSS, Heap, Stack float64 }
 
 func readMemory() memory {
-	runtime.GC()
+	for range 3 { // each halves the stacks that were larger once
+		runtime.GC()
+	}
 	debug.FreeOSMemory() // collects again, and gives back what is free
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return memory{RSS: readRSS(), Heap: float64(m.HeapAlloc), Stack: float64(m.StackInuse)}
+}
+
+// writeHeap replaces an earlier profile of the process.
+func writeHeap(file string) {
+	f, err := os.Create(file)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_ = pprof.Lookup("heap").WriteTo(f, 0)
 }
 
 // readRSS returns 0 where the system does not say.
@@ -140,7 +161,7 @@ func readRSS() float64 {
 type child struct {
 	addresses
 
-	ctx   context.Context //nolint:containedctx // of the run, like everything here
+	ctx   context.Context // of the run
 	cmd   *exec.Cmd
 	stdin io.Closer
 }
@@ -148,7 +169,7 @@ type child struct {
 // spawn starts this binary again, in a role.
 func (b *bench) spawn(role string, o options) (_ *child, err error) {
 	if b.profile != "" {
-		o.Profile = filepath.Join(b.profile, fmt.Sprintf("%s-%d.pprof", role, time.Now().UnixMilli()))
+		o.Profile = filepath.Join(b.profile, fmt.Sprintf("%s-%d", role, time.Now().UnixMilli()))
 	}
 	encoded, err := json.Marshal(o)
 	if err != nil {

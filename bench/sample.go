@@ -8,8 +8,6 @@ import (
 // sample is what was measured, one number a round or one an event.
 type sample []float64
 
-func (s *sample) add(v float64) { *s = append(*s, v) }
-
 // quantile returns the smallest number that at least q of the sample does not exceed.
 func (s sample) quantile(q float64) float64 {
 	if len(s) == 0 {

@@ -43,8 +43,8 @@ func measureSnapshot(b *bench) (_ *section, err error) {
 				return err
 			}
 		}
-		short.add(ofShort.median())
-		long.add(ofLong.median())
+		short = append(short, ofShort.median())
+		long = append(long, ofLong.median())
 		return nil
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func measureSnapshot(b *bench) (_ *section, err error) {
 func (b *bench) snap(into *sample, e *engine.Engine, key spool.ThreadKey) error {
 	began := time.Now()
 	snap, err := e.Snapshot(b.ctx, key, nil)
-	into.add(milliseconds(time.Since(began)) * 1000)
+	*into = append(*into, milliseconds(time.Since(began))*1000)
 	if err == nil && len(snap.Messages) != filledMessages {
 		err = fmt.Errorf("the snapshot has %d messages", len(snap.Messages))
 	}

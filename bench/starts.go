@@ -54,7 +54,7 @@ func (b *bench) round(into *sample, role string, clients int, took time.Duration
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
 	rate, err := drive(c, clients, took)
-	into.add(rate)
+	*into = append(*into, rate)
 	return err
 }
 

@@ -13,10 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	modernc "modernc.org/sqlite"
-
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
+	modernc "modernc.org/sqlite"
 )
 
 // The statements of a start, in the order in which backend/sqlite runs them. A copy, on
@@ -50,7 +49,7 @@ var barePragmas = []string{
 // bareStarts writes what the starts of runs write, and nothing else.
 type bareStarts struct {
 	conn  driver.Conn
-	stmts map[string]driver.Stmt
+	stmts map[string]statement
 	ops   chan bareStart
 }
 
@@ -72,7 +71,7 @@ func newBareStarts(o options) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &bareStarts{conn: conn, stmts: make(map[string]driver.Stmt), ops: make(chan bareStart, 256)}
+	s := &bareStarts{conn: conn, stmts: make(map[string]statement), ops: make(chan bareStart, 256)}
 	for _, p := range barePragmas {
 		if err := s.exec("PRAGMA " + p); err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -193,7 +192,7 @@ func (s *bareStarts) exec(text string, args ...driver.Value) error {
 	if err != nil {
 		return err
 	}
-	_, err = stmt.(driver.StmtExecContext).ExecContext(context.Background(), named(args))
+	_, err = stmt.ExecContext(context.Background(), named(args))
 	return err
 }
 
@@ -202,7 +201,7 @@ func (s *bareStarts) read(text string, args ...driver.Value) error {
 	if err != nil {
 		return err
 	}
-	rows, err := stmt.(driver.StmtQueryContext).QueryContext(context.Background(), named(args))
+	rows, err := stmt.QueryContext(context.Background(), named(args))
 	if err != nil {
 		return err
 	}
@@ -214,15 +213,26 @@ func (s *bareStarts) read(text string, args ...driver.Value) error {
 	return nil
 }
 
-func (s *bareStarts) prepare(text string) (driver.Stmt, error) {
+// statement is what the driver's statements are.
+type statement interface {
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+func (s *bareStarts) prepare(text string) (statement, error) {
 	if stmt := s.stmts[text]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.conn.Prepare(text)
-	if err == nil {
-		s.stmts[text] = stmt
+	prepared, err := s.conn.Prepare(text)
+	if err != nil {
+		return nil, err
 	}
-	return stmt, err
+	stmt, ok := prepared.(statement)
+	if !ok {
+		return nil, errors.New("the driver's statements take no context")
+	}
+	s.stmts[text] = stmt
+	return stmt, nil
 }
 
 func named(args []driver.Value) []driver.NamedValue {

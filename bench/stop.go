@@ -76,7 +76,7 @@ func stopOnce(stops, commits *sample, c *child) error {
 	if commit < 0 {
 		return errors.New("the bare commit failed")
 	}
-	commits.add(commit)
+	*commits = append(*commits, commit)
 
 	began := time.Now()
 	ended := make(chan error, 1)
@@ -85,6 +85,6 @@ func stopOnce(stops, commits *sample, c *child) error {
 		return err
 	}
 	err = <-ended
-	stops.add(milliseconds(time.Since(began)))
+	*stops = append(*stops, milliseconds(time.Since(began)))
 	return err
 }
