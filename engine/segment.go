@@ -165,6 +165,9 @@ func (s *segment) renew(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if thread.RunID != s.id { // the thread was deleted and made again
+			return spool.ErrFenced
+		}
 		thread.LeaseUntil = tx.Now().Add(s.e.config.Lease)
 		return tx.PutThread(thread)
 	})
