@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -128,15 +129,13 @@ func badInputs() map[string]badInput {
 		queryCases("History", get, historyPath), queryCases("Stream", get, streamPath), queryCases("Usage", get, usagePath),
 		queryCases("Delete", http.MethodDelete, threadsPath),
 	} {
-		for name, c := range more {
-			all[name] = c
-		}
+		maps.Copy(all, more)
 	}
 	return all
 }
 
 // Every endpoint answers bad input as the contract says, and nothing changes.
-func TestBadInput(t *testing.T) {
+func TestBadInput(t *testing.T) { //nolint:tparallel // what came of all cases is looked at behind them
 	t.Parallel()
 
 	b := setup(t, server.Config{MaxBodyBytes: 4096, QueueVerifier: verifier{}})
@@ -145,7 +144,7 @@ func TestBadInput(t *testing.T) {
 	}
 	before := b.everything(t)
 
-	for name, c := range badInputs() {
+	for name, c := range badInputs() { //nolint:paralleltest // see above
 		t.Run(name, func(t *testing.T) {
 			got := b.as(t, tokenA, c.method, c.path, c.body)
 			if got.status != c.status || got.body != c.want {

@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,10 +125,10 @@ func TestRespondRace(t *testing.T) {
 func toolCallID(t *testing.T, all []message) string {
 	t.Helper()
 
-	for i := len(all) - 1; i >= 0; i-- {
-		if entry(spool.EntryInputRequired)(all[i]) {
+	for _, m := range slices.Backward(all) {
+		if entry(spool.EntryInputRequired)(m) {
 			var park spool.InputRequired
-			if err := json.Unmarshal(all[i].frame.Event.Payload, &park); err != nil {
+			if err := json.Unmarshal(m.frame.Event.Payload, &park); err != nil {
 				t.Fatal(err)
 			}
 			return string(park.ToolCallID)

@@ -19,7 +19,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, p Principal) err
 	if err != nil {
 		return err
 	}
-	defer events.Close() //nolint:errcheck // there is nothing to lose
+	defer events.Close()
 
 	if r.Method == http.MethodHead {
 		w.WriteHeader(http.StatusOK)
@@ -67,10 +67,10 @@ func (s *Server) copyEvents(w http.ResponseWriter, events *engine.EventStream, k
 		}
 		deadline()
 		if _, err := w.Write(chunk); err != nil {
-			return nil //nolint:nilerr // the client is gone
+			return nil // the client is gone
 		}
 		if err := control.Flush(); err != nil {
-			return nil //nolint:nilerr // the client is gone
+			return nil // the client is gone
 		}
 	}
 	return nil

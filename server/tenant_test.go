@@ -13,7 +13,7 @@ import (
 
 // A thread of another tenant answers exactly like one that does not exist, on every
 // endpoint, and nothing happens to it.
-func TestOtherTenant(t *testing.T) {
+func TestOtherTenant(t *testing.T) { //nolint:tparallel // what came of all cases is looked at behind them
 	t.Parallel()
 
 	b := setup(t, server.Config{})
@@ -23,7 +23,7 @@ func TestOtherTenant(t *testing.T) {
 	callID := toolCallID(t, parked)
 	before := b.everything(t)
 
-	for name, c := range map[string]badInput{
+	for name, c := range map[string]badInput{ //nolint:paralleltest // see above
 		"Control": {method: http.MethodPost, path: controlPath, body: `{"threadId":"THREAD"}`, status: 409},
 		"Respond": {method: http.MethodPost, path: respondPath, body: `{"threadId":"THREAD","toolCallId":"` + callID + `","approved":true}`, status: 409},
 		"History": {method: http.MethodGet, path: historyPath + "?threadId=THREAD", status: 404},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -49,7 +50,7 @@ Start a run, and watch it:
 // machine's addresses is reached as localhost.
 func reachable(addr net.Addr) string {
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		return net.JoinHostPort("localhost", fmt.Sprint(tcp.Port))
+		return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
 	}
 	return addr.String()
 }

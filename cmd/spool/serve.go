@@ -49,8 +49,8 @@ func serve(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", o.listen, errors.Unwrap(err))
 	}
-	defer listener.Close() //nolint:errcheck // closed by the server already
-	db, err := openData(o.data)
+	defer listener.Close()
+	db, err := openData(o.data) //nolint:contextcheck // opening is quick, and not to be left half done
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (n *node) run(ctx context.Context, listener net.Listener) error {
 	case err := <-served:
 		failure = fmt.Errorf("serve: %w", err)
 	}
-	return errors.Join(failure, n.shutdown(stopWork, worked))
+	return errors.Join(failure, n.shutdown(stopWork, worked)) //nolint:contextcheck // ctx has ended by now
 }
 
 // shutdown stops accepting, tells event streams when to come back, has segments hand

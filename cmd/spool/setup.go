@@ -3,12 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/netip"
+	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	httptool "github.com/spoolhq/spool/tool/http"
 )
 
 // setup is what the flags and the configuration come to.
@@ -50,13 +51,10 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	return s, nil
 }
 
-// egress are the private addresses that tools may reach: those of the configuration, and
-// all of them where only this machine can reach the server.
-func egress(o options, c *config.Config) []netip.Prefix {
-	if o.loopback() {
-		return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
-	}
-	return c.Egress
+// egress says which private addresses tools may reach: those of the configuration, and
+// others too where only this machine can reach the server.
+func egress(o options, c *config.Config) httptool.Egress {
+	return httptool.Egress{Allow: c.Egress, AllowPrivate: o.loopback()}
 }
 
 func limited(l config.Limits) engine.Config {
@@ -73,13 +71,13 @@ func limited(l config.Limits) engine.Config {
 }
 
 // configure makes the models, tools and agents of the configuration.
-func (s *setup) configure(c *config.Config, egress []netip.Prefix) error {
+func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	var problems []error
 	s.engine.Models = make(map[string]spool.Model, len(c.Models))
 	for _, m := range c.Models {
 		model, remark, err := newModel(m)
 		if err != nil {
-			problems = append(problems, m.Problemf("%s", spool.MessageOf(err)))
+			problems = append(problems, m.Errorf("%s", spool.MessageOf(err)))
 		}
 		s.engine.Models[m.Name] = model
 		s.models = append(s.models, description{m.Name, remark})
@@ -88,7 +86,7 @@ func (s *setup) configure(c *config.Config, egress []netip.Prefix) error {
 	for _, t := range c.Tools {
 		tool, err := newTool(t, egress)
 		if err != nil {
-			problems = append(problems, t.Problemf("%s", spool.MessageOf(err)))
+			problems = append(problems, t.Errorf("%s", spool.MessageOf(err)))
 		}
 		tools[t.Name] = tool
 		s.tools = append(s.tools, describeTool(tool, t.Approval))
@@ -109,10 +107,8 @@ func (s *setup) expose(o options, c *config.Config) error {
 	if len(c.Tokens) == 0 {
 		s.server.Authenticator = server.Anonymous(spool.DefaultTenant)
 		s.server.Loopback = true
-		for _, origin := range c.Origins {
-			if origin == "*" {
-				return fmt.Errorf(`%s: cors.origins: "*" needs auth.tokens, as every web page could use the server`, o.config)
-			}
+		if slices.Contains(c.Origins, "*") {
+			return fmt.Errorf(`%s: cors.origins: "*" needs auth.tokens, as every web page could use the server`, o.config)
 		}
 		return nil
 	}

@@ -8,7 +8,6 @@ package config
 
 import (
 	"encoding/json"
-	"net/netip"
 	"os"
 	"time"
 
@@ -23,8 +22,9 @@ type Config struct {
 	Tools  []Tool
 	// Tokens are the bearer tokens. Empty: nobody is asked who they are.
 	Tokens []Token
-	// Egress are the private addresses that tools may reach.
-	Egress []netip.Prefix
+	// Egress are the hosts, addresses and ranges that tools may reach though they are
+	// private.
+	Egress []string
 	// Origins are the origins whose pages may call the server.
 	Origins []string
 	Limits  Limits
@@ -99,9 +99,9 @@ type Limits struct {
 }
 
 // Load reads the file at path. lookup returns a variable of the environment, as
-// [os.LookupEnv] does. An error that is about what the file says is [Problems].
+// [os.LookupEnv] does. An error that is about what the file says is [FieldErrors].
 func Load(path string, lookup func(name string) (string, bool)) (*Config, error) {
-	b, err := os.ReadFile(path) //nolint:gosec // the path is the operator's own
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

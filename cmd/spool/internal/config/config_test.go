@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"encoding/json"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +63,7 @@ tools:
     approval: true
 auth:
   tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop]}]
-egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1"]}
+egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
 cors: {origins: ["http://localhost:5173"]}
 limits: {max_prompt_bytes: 262144, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
 `
@@ -96,16 +95,14 @@ func TestParse(t *testing.T) {
 			{Token: "tok-secret", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
 			{Token: "b", Tenant: "other", Scopes: []string{"stop"}},
 		},
-		Egress: []netip.Prefix{
-			netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128"),
-		},
+		Egress:  []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
 		Origins: []string{"http://localhost:5173"},
 		Limits: config.Limits{
 			MaxPromptBytes: 262144, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, RetryBackoff: 2 * time.Second,
 		},
 	}
-	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }))
+	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}))
 	if diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -191,7 +188,7 @@ var problems = map[string]struct{ text, want string }{
 	"TokenTenant":     {"auth: {tokens: [{token: x, tenant: a b, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].tenant: the tenant may only have letters, digits and the characters . _ : -"},
 	"TokenScope":      {"auth: {tokens: [{token: x, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop"},
 	"TokenNoScopes":   {"auth: {tokens: [{token: x}]}", "spool.yaml:1: auth.tokens[0].scopes: is required"},
-	"Egress":          {"egress: {allow: [localhost]}", "spool.yaml:1: egress.allow[0]: must be an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
+	"Egress":          {"egress: {allow: ['10.0.0.0/99']}", "spool.yaml:1: egress.allow[0]: must be a host, an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
 	"Origin":          {"cors: {origins: ['http://a/', '*']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
 	"Duration":        {"limits: {lease: 30}", "spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
 	"DurationZero":    {"limits: {lease: 0s}", "spool.yaml:1: limits.lease: must be more than nothing"},

@@ -22,7 +22,7 @@ func (v value) expand(text string) (string, bool) {
 		}
 		inner := variable.FindStringSubmatch(strings.TrimSuffix(strings.TrimPrefix(ref, "${"), "}"))
 		if inner == nil || !strings.HasSuffix(ref, "}") {
-			v.problem(`"${" must be followed by the name of a variable and "}"; write "$${" for the characters themselves`)
+			v.problemf(`"${" must be followed by the name of a variable and "}"; write "$${" for the characters themselves`)
 			ok = false
 			return ""
 		}
@@ -31,7 +31,7 @@ func (v value) expand(text string) (string, bool) {
 		case inner[2] != "" && set == "":
 			return inner[3]
 		case !found:
-			v.problem("the environment variable %s is not set; ${%s:-} allows that", inner[1], inner[1])
+			v.problemf("the environment variable %s is not set; ${%s:-} allows that", inner[1], inner[1])
 			ok = false
 		}
 		return set

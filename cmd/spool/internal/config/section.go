@@ -28,13 +28,13 @@ func (d *decoder) config(root value) *Config {
 	// Neither of them is a configuration too: the demo, with limits or tokens.
 	switch {
 	case len(c.Agents) == 0 && (len(c.Models) > 0 || len(c.Tools) > 0):
-		f["agents"].problem("is required: an agent says which model is used")
+		f["agents"].problemf("is required: an agent says which model is used")
 	case len(c.Models) == 0 && len(c.Agents) > 0:
-		f["models"].problem("is required: the agents have no model to use")
+		f["models"].problemf("is required: the agents have no model to use")
 	}
 	c.Tokens = tokens(f["auth"])
 	for _, v := range f["egress"].fields("allow")["allow"].items() {
-		c.Egress = append(c.Egress, v.prefix())
+		c.Egress = append(c.Egress, v.egress())
 	}
 	for _, v := range f["cors"].fields("origins")["origins"].items() {
 		c.Origins = append(c.Origins, v.origin())
@@ -44,7 +44,7 @@ func (d *decoder) config(root value) *Config {
 
 func model(e entry) Model {
 	f := e.fields("provider", "base_url", "api_key", "model", "context_window")
-	m := Model{Source: e.source(), Name: e.name, ContextWindow: f["context_window"].integer(1)}
+	m := Model{Source: e.source(), Name: e.name, ContextWindow: f["context_window"].integer()}
 	e.id()
 	if f["provider"].required() {
 		m.Provider = f["provider"].word()
@@ -59,12 +59,12 @@ func model(e entry) Model {
 	case ProviderDemo:
 		for _, name := range []string{"base_url", "api_key", "model", "context_window"} {
 			if f[name].present() {
-				f[name].problem("the demo provider has no use for it")
+				f[name].problemf("the demo provider has no use for it")
 			}
 		}
 	case "":
 	default:
-		f["provider"].problem("must be %s or %s", ProviderOpenAI, ProviderDemo)
+		f["provider"].problemf("must be %s or %s", ProviderOpenAI, ProviderDemo)
 	}
 	return m
 }
@@ -75,12 +75,12 @@ func agent(e entry, c *Config) Agent {
 	a := Agent{
 		Source: e.source(), Name: e.name,
 		Instructions: f["instructions"].text(),
-		MaxSteps:     f["max_steps"].integer(1),
+		MaxSteps:     f["max_steps"].integer(),
 	}
 	if f["model"].required() {
 		a.Model = f["model"].word()
 		if a.Model != "" && !slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == a.Model }) {
-			f["model"].problem("there is no model %q", a.Model)
+			f["model"].problemf("there is no model %q", a.Model)
 		}
 	}
 	for _, v := range f["tools"].items() {
@@ -89,9 +89,9 @@ func agent(e entry, c *Config) Agent {
 		case name == "":
 			continue
 		case slices.Contains(a.Tools, name):
-			v.problem("the tool %q is there twice", name)
+			v.problemf("the tool %q is there twice", name)
 		case !slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.Name == name }):
-			v.problem("there is no tool %q", name)
+			v.problemf("there is no tool %q", name)
 		}
 		a.Tools = append(a.Tools, name)
 	}
@@ -101,7 +101,7 @@ func agent(e entry, c *Config) Agent {
 func tool(e entry) Tool {
 	f := e.fields("type", "url", "description", "idempotent", "approval", "parameters")
 	if !toolName.MatchString(e.name) {
-		e.problem("the name of a tool may only have up to 64 letters, digits and the characters _ -")
+		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
 	}
 	t := Tool{
 		Source: e.source(), Name: e.name,
@@ -112,7 +112,7 @@ func tool(e entry) Tool {
 	}
 	if f["type"].required() {
 		if t.Type = f["type"].word(); t.Type != "" && t.Type != "http" {
-			f["type"].problem("must be http")
+			f["type"].problemf("must be http")
 		}
 	}
 	if f["url"].required() {
@@ -129,13 +129,13 @@ func tokens(auth value) []Token {
 	items := list.items()
 	// An empty list would mean that nobody is asked, which nobody who writes it means.
 	if list.required() && len(items) == 0 && !list.complained() {
-		list.problem("is empty")
+		list.problemf("is empty")
 	}
 	var out []Token
 	for _, v := range items {
 		t := token(v)
 		if slices.ContainsFunc(out, func(o Token) bool { return o.Token == t.Token && t.Token != "" }) {
-			v.problem("the same token is there twice")
+			v.problemf("the same token is there twice")
 		}
 		out = append(out, t)
 	}
@@ -151,14 +151,14 @@ func token(v value) Token {
 	if f["tenant"].present() {
 		t.Tenant = spool.Tenant(f["tenant"].text())
 		if err := spool.CheckID("the tenant", string(t.Tenant)); err != nil {
-			f["tenant"].problem("%s", spool.MessageOf(err))
+			f["tenant"].problemf("%s", spool.MessageOf(err))
 		}
 	}
 	if f["scopes"].required() {
 		for _, s := range f["scopes"].items() {
 			scope := s.text()
 			if !slices.Contains(scopes, scope) {
-				s.problem("must be one of %s", strings.Join(scopes, ", "))
+				s.problemf("must be one of %s", strings.Join(scopes, ", "))
 			}
 			t.Scopes = append(t.Scopes, scope)
 		}
@@ -170,8 +170,8 @@ func limits(v value) Limits {
 	f := v.fields("max_prompt_bytes", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
 		"stream_flush", "lease", "retry_backoff")
 	return Limits{
-		MaxPromptBytes: f["max_prompt_bytes"].integer(1),
-		RunMaxAttempts: f["run_max_attempts"].integer(1),
+		MaxPromptBytes: f["max_prompt_bytes"].integer(),
+		RunMaxAttempts: f["run_max_attempts"].integer(),
 		StopPoll:       f["stop_poll"].duration(),
 		HITLTTL:        f["hitl_ttl"].duration(),
 		StreamGrace:    f["stream_grace"].duration(),

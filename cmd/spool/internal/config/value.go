@@ -20,24 +20,24 @@ func parse(name string, text []byte) (*yaml.Node, error) {
 	if err := loader.Decode(&doc); errors.Is(err, io.EOF) {
 		return nil, nil //nolint:nilnil // a file of comments is a configuration without sections
 	} else if err != nil {
-		return nil, Problems{syntaxProblem(name, err)}
+		return nil, FieldErrors{syntaxProblem(name, err)}
 	}
 	if err := loader.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, Problems{Source{File: name, Line: max(more.Line, 1)}.Problemf("there must be one document only")}
+		return nil, FieldErrors{Source{File: name, Line: max(more.Line, 1)}.Errorf("there must be one document only")}
 	}
 	return doc.Content[0], nil
 }
 
-func syntaxProblem(name string, err error) Problem {
+func syntaxProblem(name string, err error) FieldError {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
-		return Source{File: name, Line: 1}.Problemf("not valid YAML: %v", err)
+		return Source{File: name, Line: 1}.Errorf("not valid YAML: %v", err)
 	}
 	text := load.Message
 	if strings.Contains(load.ContextMsg, "flow") {
 		text += `; a value with ${...} needs quotes inside { } and [ ]`
 	}
-	return Source{File: name, Line: max(load.Mark.Line, 1)}.Problemf("not valid YAML: %s", text)
+	return Source{File: name, Line: max(load.Mark.Line, 1)}.Errorf("not valid YAML: %s", text)
 }
 
 // decoder reads values and collects what is wrong with them. What it returns for a value
@@ -45,7 +45,7 @@ func syntaxProblem(name string, err error) Problem {
 type decoder struct {
 	file     string
 	lookup   func(string) (string, bool)
-	problems Problems
+	problems FieldErrors
 }
 
 // value is a node of the file and the path that leads to it. A nil node is absent.
@@ -68,8 +68,8 @@ func (v value) present() bool { return v.node != nil }
 
 func (v value) source() Source { return Source{v.d.file, max(v.line, 1), v.path} }
 
-func (v value) problem(format string, args ...any) {
-	v.d.problems = append(v.d.problems, v.source().Problemf(format, args...))
+func (v value) problemf(format string, args ...any) {
+	v.d.problems = append(v.d.problems, v.source().Errorf(format, args...))
 }
 
 // child returns the value of a node below v. An alias is followed, and null is absent.
@@ -99,7 +99,7 @@ func (v value) entries() []entry {
 		return nil
 	}
 	if v.node.Kind != yaml.MappingNode {
-		v.problem("must be a mapping")
+		v.problemf("must be a mapping")
 		return nil
 	}
 	var out []entry
@@ -108,11 +108,11 @@ func (v value) entries() []entry {
 		c := v.child(key.Value, v.node.Content[i+1])
 		if c.line = key.Line; key.Kind != yaml.ScalarNode {
 			c.path = v.path
-			c.problem("a key must be a plain word")
+			c.problemf("a key must be a plain word")
 			continue
 		}
 		if slices.ContainsFunc(out, func(e entry) bool { return e.name == key.Value }) {
-			c.problem("is there twice")
+			c.problemf("is there twice")
 			continue
 		}
 		out = append(out, entry{c, key.Value})
@@ -125,7 +125,7 @@ func (v value) fields(known ...string) map[string]value {
 	out := make(map[string]value, len(known))
 	for _, e := range v.entries() {
 		if !slices.Contains(known, e.name) {
-			e.problem("unknown field; there are %s", strings.Join(known, ", "))
+			e.problemf("unknown field; there are %s", strings.Join(known, ", "))
 			continue
 		}
 		out[e.name] = e.value
@@ -148,7 +148,7 @@ func (v value) items() []value {
 		return nil
 	}
 	if v.node.Kind != yaml.SequenceNode {
-		v.problem("must be a list")
+		v.problemf("must be a list")
 		return nil
 	}
 	out := make([]value, len(v.node.Content))
@@ -161,7 +161,7 @@ func (v value) items() []value {
 // required reports whether the value is there, and complains if it is not.
 func (v value) required() bool {
 	if !v.present() {
-		v.problem("is required")
+		v.problemf("is required")
 	}
 	return v.present()
 }
@@ -172,7 +172,7 @@ func (v value) scalar(want string) (string, bool) {
 		return "", false
 	}
 	if v.node.Kind != yaml.ScalarNode {
-		v.problem("must be %s", want)
+		v.problemf("must be %s", want)
 		return "", false
 	}
 	return v.expand(v.node.Value)
@@ -183,7 +183,7 @@ func (v value) scalar(want string) (string, bool) {
 func (v value) text() string {
 	s, ok := v.scalar("text")
 	if ok && v.node.Tag != "!!str" {
-		v.problem("must be text; put it in quotes")
+		v.problemf("must be text; put it in quotes")
 		return ""
 	}
 	return s
@@ -195,12 +195,13 @@ func (v value) boolean() bool {
 		return false
 	}
 	if s != "true" && s != "false" || quoted(v.node) && !expands(v.node.Value) {
-		v.problem("must be true or false")
+		v.problemf("must be true or false")
 	}
 	return s == "true"
 }
 
-func (v value) integer(least int) int {
+// integer returns a number of things, of which there is at least one.
+func (v value) integer() int {
 	s, ok := v.scalar("a whole number")
 	if !ok {
 		return 0
@@ -208,10 +209,10 @@ func (v value) integer(least int) int {
 	n, err := strconv.Atoi(s)
 	switch {
 	case err != nil || quoted(v.node) && !expands(v.node.Value):
-		v.problem("must be a whole number")
+		v.problemf("must be a whole number")
 		return 0
-	case n < least:
-		v.problem("must be %d or more", least)
+	case n < 1:
+		v.problemf("must be 1 or more")
 	}
 	return n
 }
@@ -225,9 +226,9 @@ func (v value) duration() time.Duration {
 	d, err := time.ParseDuration(s)
 	switch {
 	case err != nil:
-		v.problem("must be %s", want)
+		v.problemf("must be %s", want)
 	case d <= 0:
-		v.problem("must be more than nothing")
+		v.problemf("must be more than nothing")
 	}
 	return d
 }
@@ -249,16 +250,16 @@ func (v value) object() json.RawMessage {
 		return nil
 	}
 	if v.node.Kind != yaml.MappingNode {
-		v.problem("must be a mapping")
+		v.problemf("must be a mapping")
 		return nil
 	}
 	nodes := maxNodes
 	b, err := json.Marshal(v.free(maxDepth, &nodes))
 	if err != nil {
-		v.problem("cannot be written as JSON")
+		v.problemf("cannot be written as JSON")
 	}
 	if nodes <= 0 {
-		v.problem("is too large or refers to itself")
+		v.problemf("is too large or refers to itself")
 	}
 	return b
 }
@@ -289,7 +290,7 @@ func (v value) free(depth int, nodes *int) any {
 	default:
 		var out any
 		if err := v.node.Decode(&out); err != nil {
-			v.problem("is not a valid value")
+			v.problemf("is not a valid value")
 		}
 		return out
 	}

@@ -1,17 +1,17 @@
 package config
 
 import (
-	"net/netip"
 	"net/url"
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/egress"
 )
 
 // id complains unless the entry's name can be named in a request.
 func (e entry) id() {
 	if err := spool.CheckID("the name", e.name); err != nil {
-		e.problem("%s", spool.MessageOf(err))
+		e.problemf("%s", spool.MessageOf(err))
 	}
 }
 
@@ -19,10 +19,10 @@ func (e entry) id() {
 func (v value) word() string {
 	s := v.text()
 	if v.node.Tag == "!!str" && s == "" && !v.complained() {
-		v.problem("is empty")
+		v.problemf("is empty")
 	}
 	if strings.ContainsAny(s, " \t\r\n") {
-		v.problem("must not have spaces")
+		v.problemf("must not have spaces")
 	}
 	return s
 }
@@ -41,24 +41,18 @@ func (v value) url() string {
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		v.problem("must be an http or https URL")
+		v.problemf("must be an http or https URL")
 	}
 	return s
 }
 
-// prefix returns a range of addresses in CIDR notation, or the range of one address.
-func (v value) prefix() netip.Prefix {
+// egress returns a host, an address or a range of addresses that tools may reach.
+func (v value) egress() string {
 	s := v.text()
-	if p, err := netip.ParsePrefix(s); err == nil {
-		return p.Masked()
+	if _, err := egress.New(egress.Policy{Allow: []string{s}}); err != nil && !v.complained() {
+		v.problemf(`must be a host, an address such as "127.0.0.1" or a range such as "10.0.0.0/8"`)
 	}
-	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
-		return netip.PrefixFrom(a, a.BitLen())
-	}
-	if !v.complained() {
-		v.problem(`must be an address such as "127.0.0.1" or a range such as "10.0.0.0/8"`)
-	}
-	return netip.Prefix{}
+	return s
 }
 
 // origin returns the origin of a page, or "*" for every one.
@@ -67,7 +61,7 @@ func (v value) origin() string {
 	u, err := url.Parse(s)
 	if s != "*" && !v.complained() &&
 		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != s) {
-		v.problem(`must have the form "https://host" or "https://host:port"`)
+		v.problemf(`must have the form "https://host" or "https://host:port"`)
 	}
 	return s
 }

@@ -15,31 +15,31 @@ type Source struct {
 	Path string
 }
 
-// Problem is something that is wrong with a file.
-type Problem struct {
+// FieldError is something that is wrong with a file.
+type FieldError struct {
 	Source
 
 	Text string
 }
 
-// Problemf returns a problem with what is said there.
-func (s Source) Problemf(format string, args ...any) Problem {
-	return Problem{s, fmt.Sprintf(format, args...)}
+// Errorf returns a problem with what is said there.
+func (s Source) Errorf(format string, args ...any) FieldError {
+	return FieldError{s, fmt.Sprintf(format, args...)}
 }
 
 // Error returns "file:line: field: what is wrong".
-func (p Problem) Error() string {
+func (p FieldError) Error() string {
 	if p.Path == "" {
 		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
 	}
 	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Path, p.Text)
 }
 
-// Problems are all that is wrong with a file, in the order of its lines.
-type Problems []Problem
+// FieldErrors are all that is wrong with a file, in the order of its lines.
+type FieldErrors []FieldError
 
 // Error returns one problem to a line.
-func (p Problems) Error() string {
+func (p FieldErrors) Error() string {
 	lines := make([]string, len(p))
 	for i, problem := range p {
 		lines[i] = problem.Error()
@@ -47,7 +47,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (p Problems) sorted() Problems {
-	slices.SortStableFunc(p, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+func (p FieldErrors) sorted() FieldErrors {
+	slices.SortStableFunc(p, func(a, b FieldError) int { return cmp.Compare(a.Line, b.Line) })
 	return p
 }

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asCommand is the variable that has the test binary be the command itself.
+const asCommand = "SPOOL_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// result is what a command line came to.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+func command(env map[string]string, args ...string) result {
+	var stdout, stderr bytes.Buffer
+	// A command that should have refused, and serves, ends and is seen to have served.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	code := run(ctx, args, host{&stdout, &stderr, func(name string) (string, bool) {
+		v, ok := env[name]
+		return v, ok
+	}})
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+
+	for _, args := range [][]string{{}, {"help"}, {"--help"}, {"-h"}} {
+		if got := command(nil, args...); got.code != 0 || !strings.Contains(got.stdout, "spool serve [flags]") {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if got := command(nil, "version"); got.code != 0 || !strings.HasPrefix(got.stdout, "spool ") {
+		t.Errorf("version: %+v", got)
+	}
+}
+
+func TestServeHelp(t *testing.T) {
+	t.Parallel()
+
+	got := command(map[string]string{"SPOOL_DATA": "elsewhere"}, "serve", "--help")
+	if got.code != 0 || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	for _, s := range settings {
+		for _, want := range []string{"--" + s.flag, s.env, s.help} {
+			if !strings.Contains(got.stdout, want) {
+				t.Errorf("the help lacks %q", want)
+			}
+		}
+	}
+	for line := range strings.Lines(got.stdout) {
+		if len(line) > 100 {
+			t.Errorf("a line of the help is too long: %s", line)
+		}
+	}
+}
+
+// What is wrong with flags or the configuration is told with exit code 2, and nothing has
+// been made.
+func TestServeRefuses(t *testing.T) {
+	t.Parallel()
+
+	const demoAgent = "models: {m: {provider: demo}}\nagents: {a: {model: m}}\n"
+	for name, c := range map[string]struct {
+		args   []string
+		env    map[string]string
+		config string
+		want   string
+	}{
+		"Command":       {args: []string{"srve"}, want: `spool: there is no command "srve"`},
+		"Flag":          {args: []string{"serve", "--lisen", "x"}, want: "spool: flag provided but not defined: -lisen"},
+		"Argument":      {args: []string{"serve", "x"}, want: `spool: serve takes no argument, but there is "x"`},
+		"Listen":        {args: []string{"serve", "--listen", "8080"}, want: `spool: --listen: "8080" must have the form host:port`},
+		"ListenOpen":    {args: []string{"serve", "--listen", ":8080"}, want: "spool: --listen: :8080 can be reached from other machines, which needs auth.tokens in the configuration"},
+		"ListenEnv":     {args: []string{"serve"}, env: map[string]string{"SPOOL_LISTEN": "0.0.0.0:1"}, want: "spool: --listen: 0.0.0.0:1 can be reached from other machines, which needs auth.tokens in the configuration"},
+		"Level":         {args: []string{"serve", "--log-level", "loud"}, want: `spool: --log-level: "loud" must be debug, info, warn or error`},
+		"Format":        {args: []string{"serve"}, env: map[string]string{"SPOOL_LOG_FORMAT": "xml"}, want: `spool: --log-format: "xml" must be text or json`},
+		"Data":          {args: []string{"serve", "--data", ""}, want: "spool: --data: is empty"},
+		"NoConfig":      {args: []string{"serve", "--config", "/nowhere/spool.yaml"}, want: "spool: open /nowhere/spool.yaml: no such file or directory"},
+		"Config":        {args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}", want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, auth, egress, cors, limits\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
+		"OpenOrigin":    {args: []string{"serve"}, config: demoAgent + `cors: {origins: ["*"]}`, want: `spool: FILE: cors.origins: "*" needs auth.tokens, as every web page could use the server`},
+		"NotASchema":    {args: []string{"serve"}, config: demoAgent + "tools:\n  x: {type: http, url: 'http://h/', parameters: {type: 7}}", want: "spool: FILE:4: tools.x: "},
+		"TokenMissing":  {args: []string{"serve"}, config: "auth: {tokens: [{token: '${NO_TOKEN}', scopes: [read]}]}", want: "spool: FILE:1: auth.tokens[0].token: the environment variable NO_TOKEN is not set; ${NO_TOKEN:-} allows that"},
+		"EnvironmentOK": {args: []string{"serve"}, env: map[string]string{"T": "x y"}, config: "auth: {tokens: [{token: '${T}', scopes: [read]}]}", want: "spool: FILE:1: auth.tokens[0].token: must not have spaces"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			dir := t.TempDir()
+			env := map[string]string{"SPOOL_DATA": filepath.Join(dir, "data")}
+			maps.Copy(env, c.env)
+			if c.config != "" {
+				file := filepath.Join(dir, "spool.yaml")
+				if err := os.WriteFile(file, []byte(c.config), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				env["SPOOL_CONFIG"] = file
+				c.want = strings.ReplaceAll(c.want, "FILE", file)
+			}
+			got := command(env, c.args...)
+			if got.code != exitUsage || got.stdout != "" || !strings.HasPrefix(got.stderr, c.want) {
+				t.Errorf("code %d, stdout %q, stderr\n%s\nwant\n%s", got.code, got.stdout, got.stderr, c.want)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "data")); !os.IsNotExist(err) {
+				t.Errorf("the data folder was made: %v", err)
+			}
+		})
+	}
+}
