@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestEncodeFrame keeps the short way to the bytes of an entry's frame to the long one.
+func TestEncodeFrame(t *testing.T) {
+	t.Parallel()
+
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	payload := json.RawMessage(`{"error":"a \u003c b, \"c\" and ü"}`)
+	entries := map[string]*spool.Entry{
+		"Entry":           {ThreadID: "thr_1", Seq: 12, Type: spool.EntryRunEnded, Payload: payload, CreatedAt: at, RunID: "run_1"},
+		"NoRun":           {ThreadID: "thr_1", Seq: 1, Type: spool.EntryRunRefused, Payload: payload, CreatedAt: at},
+		"Notice":          {ThreadID: "thr_1", Type: spool.NoticeStateChange, Payload: payload, CreatedAt: at.Truncate(time.Second), RunID: "run_1"},
+		"NoTime":          {ThreadID: "thr_1", Seq: 1, Type: spool.EntryRunEnded, Payload: payload},
+		"NoPayload":       {ThreadID: "thr_1", Seq: 1, Type: spool.EntryRunEnded, CreatedAt: at},
+		"IndentedPayload": {ThreadID: "thr_1", Seq: 1, Type: spool.EntryRunEnded, Payload: json.RawMessage("{\n  \"a\": 1\n}"), CreatedAt: at},
+	}
+	for name, entry := range entries {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			frame := spool.Frame{Kind: spool.FrameThread, Event: entry, Cursor: &spool.Cursor{Seq: entry.Seq, Stream: "run_1:1"}}
+			body, err := frame.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "id: " + frame.Cursor.String() + "\ndata: " + string(body) + "\n\n"
+			if diff := cmp.Diff(want, string(encodeFrame(frame))); diff != "" {
+				t.Errorf("the frame differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
