@@ -38,7 +38,7 @@ func newBroadcaster(options) (*served, error) {
 	return &served{public: b, control: control, close: func() error { return nil }}, nil
 }
 
-// ServeHTTP is an event stream.
+// ServeHTTP is an event stream. With "join" it does not flush while more is waiting.
 func (b *broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l := &listener{queue: make(chan []byte, 64), gone: r.Context().Done()}
 	b.mu.Lock()
@@ -50,13 +50,16 @@ func (b *broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.mu.Unlock()
 	}()
 	maps.Copy(w.Header(), engine.SSEHeaders())
+	join := r.URL.Query().Has("join")
 	control := http.NewResponseController(w)
 	for frame := b.hello; ; {
 		if _, err := w.Write(frame); err != nil {
 			return
 		}
-		if err := control.Flush(); err != nil {
-			return
+		if !join || len(l.queue) == 0 {
+			if err := control.Flush(); err != nil {
+				return
+			}
 		}
 		select {
 		case frame = <-l.queue:

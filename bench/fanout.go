@@ -17,13 +17,14 @@ func measureFanout(b *bench) (*section, error) {
 		how: fmt.Sprintf("One run streams %d deltas as fast as they are taken to %d clients, which are in another process and count bytes; "+
 			"frames delivered per second from the first frame of the first client to the last of the last. \"Bare\" is a net/http handler with "+
 			"a channel of 64 encoded frames per client, one write and one flush per frame, of the same bytes. Spool sends what has gathered "+
-			"in one write, which is where it gains.", frames, clients),
+			"in one write, which is where it gains, so a broadcaster that flushes only when its channel is empty is there as well.", frames, clients),
 	}
-	var batched, single, bare sample
+	var batched, single, bare, joined sample
 	err := b.interleave(
 		func() error { return b.fanSpool(&batched, 0, clients, frames) },
-		func() error { return b.fanBare(&bare, clients, frames) },
+		func() error { return b.fanBare(&bare, "/", clients, frames) },
 		func() error { return b.fanSpool(&single, -1, clients, frames) },
+		func() error { return b.fanBare(&joined, "/?join", clients, frames) },
 	)
 	if err != nil {
 		return nil, err
@@ -32,6 +33,8 @@ func measureFanout(b *bench) (*section, error) {
 		{"Spool, flush window 50 ms", "frames/s", batched},
 		{"Spool, flush 0", "frames/s", single},
 		{"bare", "frames/s", bare},
+		{"bare, flushed when its channel is empty", "frames/s", joined},
+		{"Spool, flush 0, beside that", "ratio", single.over(joined)},
 	}
 	s.goals = []goal{
 		ratioGoal(fmt.Sprintf("Fan-out to %d clients beside bare, flush window", clients), batched, bare, 0.8, true),
@@ -59,13 +62,13 @@ func (b *bench) fanSpool(into *sample, flush time.Duration, clients, frames int)
 	})
 }
 
-func (b *bench) fanBare(into *sample, clients, frames int) (err error) {
+func (b *bench) fanBare(into *sample, path string, clients, frames int) (err error) {
 	c, err := b.spawn("broadcaster", options{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	return fan(into, c, "/", clients, frames, func() error {
+	return fan(into, c, path, clients, frames, func() error {
 		return c.ask(http.MethodPost, fmt.Sprintf("/publish?n=%d", frames), nil)
 	})
 }
