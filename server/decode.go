@@ -17,14 +17,14 @@ import (
 const bodyTimeout = time.Minute
 
 // readBody reads the whole body, within the bounds of size and time.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	// Not the ReadTimeout of the http.Server: that one would end event streams too. A
 	// recorder has no deadlines.
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.config.MaxBodyBytes))
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
@@ -37,7 +37,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 
 // decode reads a JSON object from the body into the struct that into points to.
 func (s *Server) decode(w http.ResponseWriter, r *http.Request, into any) error {
-	b, err := s.readBody(w, r)
+	b, err := s.readBody(w, r, s.config.MaxBodyBytes)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,10 @@ type QueueVerifier interface {
 	Verify(r *http.Request, body []byte) error
 }
 
+// maxJobBytes bounds the body of a delivery, which is read before its signature is known
+// to be good.
+const maxJobBytes = 1 << 20
+
 // maxRedeliveries bounds how often a job that could not be carried out yet is tried
 // again. The sweeper takes over after that.
 const maxRedeliveries = 20
@@ -31,7 +35,7 @@ func (s *Server) queueDelivery(w http.ResponseWriter, r *http.Request, _ Princip
 	if s.config.QueueVerifier == nil {
 		return spool.Errorf(spool.Unauthorized, "no queue may deliver here")
 	}
-	body, err := s.readBody(w, r)
+	body, err := s.readBody(w, r, min(maxJobBytes, s.config.MaxBodyBytes))
 	if err != nil {
 		return err
 	}

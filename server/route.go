@@ -135,5 +135,12 @@ func (w *responseWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
+// FlushError sends the header too, if that has not been sent.
+func (w *responseWriter) FlushError() error {
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	w.begun = w.begun || err == nil
+	return err
+}
+
 // Unwrap lets [http.ResponseController] find the connection.
 func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,148 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// brokenStore fails every call.
+type brokenStore struct {
+	spool.Store
+
+	err error
+}
+
+func (s brokenStore) Update(context.Context, spool.ThreadKey, int64, func(spool.Tx) error) error {
+	return s.err
+}
+
+func (s brokenStore) View(context.Context, spool.ThreadKey, func(spool.View) error) error {
+	return s.err
+}
+
+func (s brokenStore) Threads(context.Context, spool.Tenant, spool.ThreadQuery) ([]spool.Thread, error) {
+	return nil, s.err
+}
+
+// What goes wrong inside is logged once, with the thread, and its text is not sent.
+func TestInternalErrors(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		err    error
+		status int
+		want   string
+	}{
+		"Plain":       {errors.New("hidden text"), 500, `{"error":"Internal error","code":"internal"}`},
+		"Internal":    {&spool.Error{Code: spool.Internal, Message: "hidden text"}, 500, `{"error":"Internal error","code":"internal"}`},
+		"Unavailable": {&spool.Error{Code: spool.Unavailable, Message: "the store is busy", Err: errors.New("hidden text")}, 503, `{"error":"the store is busy","code":"unavailable"}`},
+		"Fenced":      {spool.ErrFenced, 409, `{"error":"another worker owns the thread","code":"fenced"}`},
+	} {
+		for _, e := range []call{
+			{method: http.MethodPost, path: runPath, body: `{"threadId":"t1","runId":"r1","prompt":"hello"}`},
+			{method: http.MethodPost, path: controlPath, body: `{"threadId":"t1"}`},
+			{method: http.MethodPost, path: respondPath, body: `{"threadId":"t1","toolCallId":"c","approved":true}`},
+			{method: http.MethodGet, path: historyPath + "?threadId=t1"},
+			{method: http.MethodGet, path: streamPath + "?threadId=t1"},
+			{method: http.MethodGet, path: usagePath + "?threadId=t1"},
+			{method: http.MethodGet, path: threadsPath},
+			{method: http.MethodDelete, path: threadsPath + "?threadId=t1"},
+		} {
+			backend := spooltest.NewMemory(spool.SystemClock{})
+			backend.Store = brokenStore{backend.Store, c.err}
+			var log syncWriter
+			s := newServer(t, backend, server.Config{Insecure: true, Log: slog.New(slog.NewTextHandler(&log, nil))})
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), e.method, e.path, strings.NewReader(e.body)))
+			if got := strings.TrimSpace(w.Body.String()); w.Code != c.status || got != c.want {
+				t.Errorf("%s: %s %s: %d %s", name, e.method, e.path, w.Code, got)
+			}
+			if n := strings.Count(log.String(), `msg="request failed"`); (n == 1) != (c.status >= 500) {
+				t.Errorf("%s: %s %s: logged %d times:\n%s", name, e.method, e.path, n, log.String())
+			}
+			if c.status >= 500 && e.path != threadsPath && !strings.Contains(log.String(), "thread=t1") {
+				t.Errorf("%s: %s %s: the log does not name the thread:\n%s", name, e.method, e.path, log.String())
+			}
+		}
+	}
+}
+
+func newServer(t *testing.T, backend spool.Backend, c server.Config) *server.Server {
+	t.Helper()
+
+	e, err := engine.New(backend, engine.Config{
+		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
+		Log:    c.Log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(e, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// slowClient takes some writes and then no more, as a client does that does not read:
+// the deadline of the write ends it.
+type slowClient struct {
+	*httptest.ResponseRecorder
+
+	takes     atomic.Int32
+	deadlines atomic.Int32
+}
+
+func (c *slowClient) Write(b []byte) (int, error) {
+	if c.takes.Add(-1) < 0 {
+		return 0, errors.New("i/o timeout")
+	}
+	return len(b), nil
+}
+
+func (c *slowClient) SetWriteDeadline(at time.Time) error {
+	if until := time.Until(at); until > 0 && until <= time.Second {
+		c.deadlines.Add(1)
+	}
+	return nil
+}
+
+// A client that does not take a write within the timeout is cut off, and one that goes
+// away is let go.
+func TestStreamClientGone(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{Insecure: true, WriteTimeout: time.Second})
+	b.do(t, call{method: http.MethodPost, path: runPath, body: `{"threadId":"t1","prompt":"slow 10000"}`})
+	b.work(t)
+
+	slow := &slowClient{ResponseRecorder: httptest.NewRecorder()}
+	slow.takes.Store(3)
+	b.server.ServeHTTP(slow, httptest.NewRequestWithContext(t.Context(), http.MethodGet, streamPath+"?threadId=t1", http.NoBody))
+	if n := slow.deadlines.Load(); n < 4 {
+		t.Errorf("%d deadlines for four writes", n)
+	}
+
+	ctx, leave := context.WithCancel(t.Context())
+	gone := &slowClient{ResponseRecorder: httptest.NewRecorder()}
+	gone.takes.Store(1 << 30)
+	time.AfterFunc(50*time.Millisecond, leave)
+	b.server.ServeHTTP(gone, httptest.NewRequestWithContext(ctx, http.MethodGet, streamPath+"?threadId=t1", http.NoBody))
+	if log := b.logged.String(); strings.Contains(log, "stream failed") {
+		t.Errorf("clients that leave are logged as failures:\n%s", log)
+	}
+}
