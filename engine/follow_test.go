@@ -138,3 +138,40 @@ func TestFollowReconnectsAfterEveryFrame(t *testing.T) {
 		stop()
 	})
 }
+
+// A client that saw an empty record has a cursor, if one without a stream: it lacks all
+// that came since, also what has been saved in the meantime.
+func TestFollowFromAnEmptyRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return nil, nil
+		}}
+		model := spooltest.NewReplayModel(
+			spooltest.Turn{Text: []string{"first"}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
+			spooltest.Turn{Text: []string{"second"}, Gate: gate},
+		)
+		e := newEngine(t, spooltest.NewMemory(nil), config(model, lookup))
+		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil {
+			t.Fatal(err)
+		}
+		snap, err := e.Snapshot(t.Context(), key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := work(t, e)
+		<-time.After(200 * time.Millisecond)
+		c := snap.Cursor()
+		got := strings.Join(moving(collect(t, e, &c)), "\n")
+		if !strings.Contains(got, "CONTENT first") || !strings.Contains(got, "CONTENT second") {
+			t.Errorf("from %q:\n%s", c, got)
+		}
+		if got := strings.Join(moving(collect(t, e, nil)), "\n"); strings.Contains(got, "CONTENT first") {
+			t.Errorf("without a cursor, what is saved is said again:\n%s", got)
+		}
+		close(gate)
+		<-time.After(200 * time.Millisecond)
+		stop()
+	})
+}

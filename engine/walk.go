@@ -77,12 +77,12 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 		}
 		return nil, nil
 	case c == nil:
-		w.begin(last, 0)
+		w.beginNow(last)
 		return nil, nil
 	case c.Seq > thread.LastSeq, c.Stream != "" && named == 0:
 		return w.snapshot(ctx)
 	case c.Stream == "":
-		w.begin(last, max(c.Seq, 0))
+		w.beginBehind(last, max(c.Seq, 0))
 		return nil, nil
 	}
 	w.at = *c
@@ -106,20 +106,23 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 	return nil, nil
 }
 
-// begin places a walker that has no stream: the record goes on behind seq, and of the
-// streams only the one in flight is read, from what the messages lack.
-func (w *walker) begin(last latest, seq int64) {
+// beginNow places a walker without a cursor: the record is read from its start, and of
+// the streams only the one in flight, from what the messages lack.
+func (w *walker) beginNow(last latest) {
+	w.at = spool.Cursor{Stream: last.stream, Offset: last.saved}
+	w.jump, w.jumpRead = last.seq, last.inFlight()
+	if last.end != nil { // all segments are over: the record alone tells of them
+		w.at.Offset = last.end.After
+	}
+}
+
+// beginBehind places a walker with a cursor that names no stream. A stream in flight that
+// the cursor is already in is read from what the messages lack; every later one from its
+// start.
+func (w *walker) beginBehind(last latest, seq int64) {
 	w.at = spool.Cursor{Seq: seq}
-	switch {
-	case last.inFlight() && last.seq <= seq:
+	if last.inFlight() && last.seq <= seq {
 		w.at.Stream, w.at.Offset, w.reading = last.stream, last.saved, true
-	case last.inFlight() && seq == 0:
-		w.at.Stream, w.at.Offset = last.stream, last.saved
-		w.jump, w.jumpRead = last.seq, true
-	case last.stream != "" && seq == 0:
-		// All segments are over: the record alone tells of them.
-		w.at.Stream, w.at.Offset = last.stream, last.end.After
-		w.jump = last.seq
 	}
 }
 
