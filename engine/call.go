@@ -31,7 +31,7 @@ func (s *segment) act(ctx context.Context) (saved []spool.Message, done bool, er
 	running := 0
 	for _, p := range s.plan {
 		switch {
-		case p.result != nil:
+		case p.saved:
 			s.announce(ctx, p)
 		case p.runs():
 			p.ran = true
