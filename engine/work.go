@@ -48,7 +48,10 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	}
 	w := &worker{e: e, options: o, slots: make(chan struct{}, o.Concurrency), wake: make(chan struct{}, 1)}
 	unsubscribe, err := e.bus.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind) { w.look() })
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return err
 	}
 	defer unsubscribe()
