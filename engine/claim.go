@@ -16,8 +16,8 @@ type claimed struct {
 	reason string
 	// busyFor is how long the present owner's lease still lasts. Zero: nobody's.
 	busyFor time.Duration
-	// lost is the segment that a dead worker has left open. Empty: none.
-	lost spool.StreamID
+	// lost is the stream that a dead worker has left open. Nil: none.
+	lost *lostStream
 	// settle is true when the run has ended but for its settle hook.
 	settle bool
 }
@@ -64,11 +64,11 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 }
 
 // take decides by the run's state how it goes on.
-func (e *Engine) take(h *held, j spool.Job, c *claimed) error {
+func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 	if h.run.Ending != nil { // its worker died before or in the settle hook
-		h.lease(e.config.Lease)
-		c.settle, c.segment = true, e.newSegment(h)
-		return h.save()
+		c.settle = true
+		c.segment, err = e.settleUnheld(h)
+		return err
 	}
 	switch h.run.State {
 	case spool.Queued:
@@ -86,9 +86,8 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) error {
 			return h.save()
 		}
 	case spool.Running:
-		c.lost = h.run.Stream()
 		h.run.Deaths++
-		if err := h.closeSegment(spool.SegmentLost, workerDied, spool.Offset{}); err != nil {
+		if c.lost, err = h.loseSegment(workerDied); err != nil {
 			return err
 		}
 		switch {

@@ -16,25 +16,27 @@ func (e *Engine) HandleDeadJob(ctx context.Context, j spool.Job, attempts int, c
 		j.Tenant = spool.DefaultTenant
 	}
 	var rest *segment
-	var lost spool.StreamID
-	err := e.change(ctx, j.Thread(), func(h *held) error {
-		rest, lost = nil, ""
+	var lost *lostStream
+	err := e.change(ctx, j.Thread(), func(h *held) (err error) {
+		rest, lost = nil, nil
 		moved := h.run.ID != j.RunID || !h.run.State.Active() || h.thread.Leased(h.now) ||
 			j.Segment != 0 && j.Segment <= h.run.Segments && h.run.State != spool.Running
-		if moved {
+		switch {
+		case moved:
 			return errUnchanged
+		case h.run.Ending != nil: // it has ended but for its settle hook
+			rest, err = e.settleUnheld(h)
+			return err
 		}
 		ending := spool.Ending{
 			State: spool.Failed, Reason: spool.StopFailed,
 			Error: fmt.Sprintf("dropped by the queue after %d attempts: %s", attempts, cause),
 		}
 		if h.run.State == spool.Running {
-			lost = h.run.Stream()
-			if err := h.closeSegment(spool.SegmentLost, ending.Error, spool.Offset{}); err != nil {
+			if lost, err = h.loseSegment(ending.Error); err != nil {
 				return err
 			}
 		}
-		var err error
 		rest, err = e.endUnheld(h, ending)
 		return err
 	})
@@ -44,9 +46,7 @@ func (e *Engine) HandleDeadJob(ctx context.Context, j spool.Job, attempts int, c
 	case err != nil:
 		return err
 	}
-	if lost != "" {
-		e.closeLost(ctx, j.Thread(), lost)
-	}
+	e.closeLost(ctx, j.Thread(), lost)
 	if rest != nil {
 		return rest.settle(ctx)
 	}

@@ -69,6 +69,14 @@ func (h *held) closeSegment(status spool.SegmentStatus, reason string, end spool
 	return h.AppendEntries(entry)
 }
 
+// forgetStep drops the step in hand. What it has used stays used.
+func (h *held) forgetStep() {
+	if d := h.run.Draft; d != nil {
+		h.run.Add(d.Usage)
+		h.run.Draft = nil
+	}
+}
+
 // ticket returns a job for the next segment of the run.
 func (h *held) ticket(kind spool.JobKind, after time.Duration) spool.Job {
 	j := h.job(kind, after)

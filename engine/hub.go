@@ -194,8 +194,7 @@ func (h *hub) place(ctx context.Context) error {
 	w.at = spool.Cursor{Seq: thread.LastSeq, Stream: last.stream}
 	w.reading = last.inFlight()
 	if w.reading {
-		end := spool.Offset{Fence: 1<<63 - 1, N: 1<<63 - 1}
-		page, err := h.e.streams.Read(ctx, w.stream(), end, 1)
+		page, err := h.e.streams.Read(ctx, w.stream(), farthest, 1)
 		switch {
 		case errors.Is(err, spool.ErrStreamGone):
 			w.reading = last.live

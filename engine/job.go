@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -41,9 +40,7 @@ func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) 
 	if err != nil {
 		return JobResult{}, err
 	}
-	if c.lost != "" {
-		e.closeLost(ctx, j.Thread(), c.lost)
-	}
+	e.closeLost(ctx, j.Thread(), c.lost)
 	switch {
 	case c.busyFor > 0:
 		// The lease is asked for again once it would have lapsed.
@@ -57,14 +54,4 @@ func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) 
 		return JobResult{}, err
 	}
 	return JobResult{Accepted: true}, nil
-}
-
-// closeLost ends the stream of a worker that died, so that its readers move on.
-func (e *Engine) closeLost(ctx context.Context, key spool.ThreadKey, id spool.StreamID) {
-	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
-	err := e.streams.Close(ctx, spool.StreamKey{Thread: key, ID: id}, end, e.config.StreamGrace)
-	if err != nil && !errors.Is(err, spool.ErrStreamGone) {
-		e.config.Log.WarnContext(ctx, "close the stream of a lost segment", "thread", key.String(), "stream", string(id), "error", err)
-	}
-	e.bus.Wake(key, spool.WakeStream)
 }

@@ -25,16 +25,18 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 		h.run.Attempts++
 		switch {
 		case !h.run.StopAt.IsZero():
-			return s.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, 1)
+			return errStopped
 		case final || h.run.Attempts >= s.e.config.MaxAttempts:
 			return s.conclusion(h, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason}, 1)
 		}
 		return s.requeue(h, spool.JobRetry, s.e.backoff(h.run.Attempts, cause), spool.SegmentError, reason)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errStopped): // it was not noticed before
+		return s.stopped(ctx, cause)
+	case err != nil:
 		return err
-	}
-	if s.run.State != spool.Queued {
+	case s.run.State != spool.Queued:
 		return s.concluded(ctx)
 	}
 	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: reason})
@@ -59,15 +61,15 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 			}
 		}
 		if !h.run.StopAt.IsZero() {
-			return s.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, 1)
+			return errStopped
 		}
 		return s.requeue(h, spool.JobHandBack, 0, spool.SegmentLost, workerDied)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errStopped): // it was not noticed before
+		return s.stopped(ctx, cause)
+	case err != nil:
 		return err
-	}
-	if s.run.State != spool.Queued {
-		return s.concluded(ctx)
 	}
 	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
 	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)

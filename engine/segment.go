@@ -66,6 +66,8 @@ func (s *segment) carry(worker context.Context) error {
 		// Somebody else has the run and has written what is to be written.
 		s.abandon(ctx, "another worker took the run over")
 		return nil
+	case isStoreError(err) && spool.CodeOf(err) != spool.Canceled:
+		return s.ifSaved(ctx, err)
 	case errors.Is(cause, errStopped):
 		return s.ifSaved(ctx, s.stopped(ctx, err))
 	case worker.Err() != nil:
@@ -82,6 +84,7 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
+	s.writer.lack() // what was written last may have been saved
 	s.abandon(ctx, "the worker lost its store")
 	if spool.CodeOf(err) == spool.Fenced {
 		return nil

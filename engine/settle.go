@@ -45,8 +45,9 @@ func (e *Engine) end(h *held, ending spool.Ending) error {
 	if err := h.move(ending.State); err != nil {
 		return err
 	}
+	h.forgetStep()
 	h.run.StopReason, h.run.Error, h.run.EndedAt = ending.Reason, ending.Error, h.now
-	h.run.Draft, h.run.Ending = nil, nil
+	h.run.Ending = nil
 	h.letGo()
 	return h.save()
 }
@@ -55,6 +56,7 @@ func (e *Engine) end(h *held, ending spool.Ending) error {
 // settle hook. The stream's last item is the ahead-th from here.
 func (s *segment) conclusion(h *held, ending spool.Ending, ahead int64) error {
 	if s.e.config.OnSettle != nil {
+		h.forgetStep()
 		h.run.Ending = &ending
 		return h.save()
 	}

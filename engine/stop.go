@@ -23,10 +23,14 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 	var state spool.State
 	var told bool
 	var rest *segment
-	err := e.change(ctx, key, func(h *held) error {
-		state, told, rest = h.thread.State, false, nil
+	var lost *lostStream
+	err := e.change(ctx, key, func(h *held) (err error) {
+		state, told, rest, lost = h.thread.State, false, nil, nil
 		switch {
 		case !state.Active():
+			return errUnchanged
+		case h.run.Ending != nil && h.run.Ending.State != spool.Cancelled: // its end is decided
+			state = h.run.Ending.State
 			return errUnchanged
 		case h.thread.Leased(h.now):
 			told = true
@@ -34,14 +38,15 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 				h.run.StopAt = h.now
 			}
 			return h.UpdateRun(h.run)
-		}
-		if state == spool.Running {
-			if err := h.closeSegment(spool.SegmentLost, workerDied, spool.Offset{}); err != nil {
+		case h.run.Ending != nil: // whoever stopped it has died before it was settled
+			rest, err = e.settleUnheld(h)
+			return err
+		case state == spool.Running:
+			if lost, err = h.loseSegment(workerDied); err != nil {
 				return err
 			}
 		}
 		h.run.StopAt = h.now
-		var err error
 		rest, err = e.endUnheld(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		return err
 	})
@@ -55,7 +60,9 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 		return StopResult{}, err
 	case told:
 		e.bus.Wake(key, spool.WakeStop)
-	case rest != nil:
+	}
+	e.closeLost(ctx, key, lost)
+	if rest != nil {
 		err = rest.settle(ctx)
 	}
 	return StopResult{Accepted: err == nil}, err
@@ -67,13 +74,22 @@ func (e *Engine) endUnheld(h *held, ending spool.Ending) (*segment, error) {
 	if e.config.OnSettle == nil {
 		return nil, e.end(h, ending)
 	}
+	h.forgetStep()
 	ending.Closed = true
 	h.run.Ending = &ending
-	h.lease(e.config.Lease)
 	if err := h.Enqueue(h.ticket(spool.JobReclaim, e.config.Lease)); err != nil {
 		return nil, err
 	}
-	return e.newSegment(h), h.save()
+	return e.settleUnheld(h)
+}
+
+// settleUnheld takes the lease of a run that has ended but for its settle hook, and
+// returns the segment that has still to settle.
+func (e *Engine) settleUnheld(h *held) (*segment, error) {
+	h.lease(e.config.Lease)
+	s := e.newSegment(h)
+	s.writer.inherit(h.run.Saved)
+	return s, h.save()
 }
 
 // stopped ends the segment of a run whose stop was noticed. What the model had said, and

@@ -284,9 +284,7 @@ func (e *Engine) closeAs(ctx context.Context, key spool.StreamKey, entry spool.E
 	if ended.Status == spool.SegmentError || ended.Status == spool.SegmentLost {
 		end = spool.NewItem(spool.ItemRunError, spool.Offset{}, entry.Seq-1, spool.StreamFailed{Status: ended.Status, Error: ended.Error})
 	}
-	if err := e.streams.Close(ctx, key, end, e.config.StreamGrace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
-		e.config.Log.WarnContext(ctx, "close the stream of an ended segment", "thread", key.Thread.String(), "stream", string(key.ID), "error", err)
-	}
+	e.closeFor(ctx, key, end, entry.After)
 }
 
 // gone decides what to do without the stream: wait for one whose worker is about to open

@@ -30,6 +30,7 @@ type writer struct {
 	batch    []spool.Item
 	timer    *time.Timer
 	broken   bool // an append has failed: the run goes on without a stream
+	heir     bool // another worker has written the stream
 }
 
 // open makes the stream and writes its first item.
@@ -106,16 +107,38 @@ func (w *writer) fail(ctx context.Context, err error) {
 	}
 }
 
-// close ends the stream with its last item.
+// lack says that the stream does not have everything that it should.
+func (w *writer) lack() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.broken = true
+}
+
+// inherit makes w the writer of a stream that another worker has written, and which only
+// has to be ended. Up to saved, what it said is in the messages.
+func (w *writer) inherit(saved spool.Offset) {
+	w.heir = true
+	if end := endBehind(saved); !end.IsZero() {
+		w.fence, w.n = end.Fence, end.N-1
+	}
+}
+
+// close ends the stream with its last item. A stream that lacks something is removed, so
+// that its readers get a snapshot.
 func (w *writer) close(ctx context.Context, t spool.ItemType, payload any) {
 	ctx = context.WithoutCancel(ctx)
 	w.flush(ctx)
 	w.mu.Lock()
 	w.n++
 	end := spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.n}, w.seq, payload)
+	grace := w.e.config.StreamGrace
+	if w.broken {
+		grace = 0
+	}
 	w.mu.Unlock()
-	err := w.e.streams.Close(ctx, w.key, end, w.e.config.StreamGrace)
-	if err != nil && !errors.Is(err, spool.ErrStreamGone) {
+	if w.heir {
+		w.e.closeFor(ctx, w.key, end, end.Offset)
+	} else if err := w.e.streams.Close(ctx, w.key, end, grace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
 		w.fail(ctx, err)
 	}
 	w.e.bus.Wake(w.key.Thread, spool.WakeStream)
