@@ -1,0 +1,5 @@
+package spooltest
+
+import "testing"
+
+func testEngineRandom(t *testing.T, open Open, features Features) {}

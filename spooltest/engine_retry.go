@@ -1,0 +1,127 @@
+package spooltest
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+var retryTests = map[string]func(s *engineTest){
+	"Transient":   testRetryTransient,
+	"AskedWait":   testRetryAskedWait,
+	"Permanent":   testRetryPermanent,
+	"MaxAttempts": testRetryMaxAttempts,
+	"CleanEnd":    testRetryCleanEnd,
+	"ModelPanics": testRetryModelPanics,
+}
+
+// overloaded is an error that will pass.
+func overloaded() error { return &spool.ModelError{Status: 503, Message: "overloaded"} }
+
+func testRetryTransient(s *engineTest) {
+	m := NewModel(
+		Turn{Err: overloaded()},
+		Turn{Text: []string{"half an ans"}, Usage: Tokens(5, 2), Err: overloaded()},
+		Use(Call{ID: "c1", Name: "look"}),
+		Turn{Err: overloaded()},
+		Say("done"),
+	)
+	e := s.engine(s.config(m, plain("look", "1")))
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
+	s.until("the first failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
+	if r := s.run("r1"); r.Attempts != 1 || r.State != spool.Queued || r.Deaths != 0 {
+		s.Errorf("behind the first failure: %+v", r)
+	}
+	s.ended(spool.Completed)
+	// 5 s, 10 s and, behind a step, 5 s again, each with up to a quarter more.
+	if took := time.Since(begin); took < 20*time.Second || took > 27*time.Second {
+		s.Errorf("it took %s", took)
+	}
+	<-time.After(quiet)
+	stop()
+	s.lines("messages", s.script(), "user go", "assistant c1=look{}", "tool c1:1", "assistant done")
+	s.lines("record", s.record(),
+		"RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2", "RUN_ENDED r1:2 error",
+		"RUN_STARTED r1:3", "RUN_ENDED r1:3 error", "RUN_STARTED r1:4", "RUN_ENDED r1:4 finished")
+	if r := s.run("r1"); r.Attempts != 0 || r.Segments != 4 {
+		s.Errorf("in the end: %+v", r)
+	}
+}
+
+func testRetryAskedWait(s *engineTest) {
+	m := NewModel(
+		Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: 30 * time.Second}},
+		Turn{Err: spool.RetryAfter(40 * time.Second)},
+		Say("done"),
+	)
+	e := s.working(s.config(m))
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if took := time.Since(begin); took < 70*time.Second || took > 75*time.Second {
+		s.Errorf("it took %s", took)
+	}
+}
+
+func testRetryPermanent(s *engineTest) {
+	for i, err := range []error{
+		&spool.ModelError{Status: 401, Message: "bad key"},
+		&spool.ModelError{Status: 429, Type: "insufficient_quota", Message: "no money"},
+		spool.Errorf(spool.Invalid, "no such thing"),
+	} {
+		c := s.config(NewModel(Turn{Text: []string{"x"}, Err: err}))
+		c.Agents[0].Name = "a" + string(rune('1'+i))
+		e := s.engine(c)
+		stop := s.work(e)
+		id := spool.RunID("r" + string(rune('1'+i)))
+		begin := time.Now()
+		s.start(e, id, "go")
+		s.ended(spool.Failed)
+		if r := s.run(id); r.Segments != 1 || r.Error == "" || r.StopReason != spool.StopFailed || time.Since(begin) > time.Second {
+			s.Errorf("%v: %+v", err, r)
+		}
+		stop()
+	}
+}
+
+func testRetryMaxAttempts(s *engineTest) {
+	m := NewModelFunc(func(context.Context, spool.ModelRequest) Turn {
+		return Turn{Text: []string{"x"}, Usage: Tokens(3, 1), Err: overloaded()}
+	})
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	r := s.run("r1")
+	if m.Asked() != 3 || r.Attempts != 3 || r.Segments != 3 || !strings.Contains(r.Error, "overloaded") {
+		s.Errorf("asked %d times: %+v", m.Asked(), r)
+	}
+	s.lines("messages", s.script(), "user go")
+	if u, err := e.Usage(context.Background(), chat); err != nil || u.Tokens.TotalTokens != 12 {
+		s.Errorf("usage: %+v, %v", u, err)
+	}
+}
+
+func testRetryCleanEnd(s *engineTest) {
+	m := NewModel(Turn{Text: []string{"half"}, Cut: true}, Say("whole"))
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant whole")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+}
+
+func testRetryModelPanics(s *engineTest) {
+	m := NewModel(Turn{Before: func(context.Context) error { panic("boom") }})
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	if r := s.run("r1"); strings.Contains(r.Error, "boom") || m.Asked() != 1 {
+		s.Errorf("asked %d times: %+v", m.Asked(), r)
+	}
+}

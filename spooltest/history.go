@@ -1,0 +1,273 @@
+package spooltest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// History is what has happened to some threads, as seen from all sides: by their store,
+// by the clients that followed them, by the tools that were called, and by those who
+// started, answered and stopped. [Check] says whether it is one that may happen.
+//
+// What is not known is left out, and the invariants that need it are not checked. Its
+// methods are safe for concurrent use; its fields are not.
+type History struct {
+	// Threads is what the store has in the end: see [History.Read].
+	Threads []ThreadDump
+	// Commits are the writes of the store in their order: see [History.Record].
+	Commits []Commit
+	// Clients are those who followed.
+	Clients []*Client
+	// Executions are the calls of tools that took effect: see [History.Tool].
+	Executions []Execution
+	// Answers are the calls of Respond.
+	Answers []Answered
+	// Starts are the accepted starts.
+	Starts []Started
+	// Stops counts the accepted stops of each thread.
+	Stops map[spool.ThreadKey]int
+	// Settled says that nothing goes on any more, so that every run must have ended.
+	Settled bool
+
+	mu sync.Mutex
+}
+
+// ThreadDump is all that a store has of a thread.
+type ThreadDump struct {
+	Thread   spool.Thread
+	Runs     []spool.Run
+	Messages []spool.Message
+	Entries  []spool.Entry
+	Parks    []spool.Park
+	Usage    []spool.UsageLine
+}
+
+// Commit is what one transaction has written to a thread.
+type Commit struct {
+	Thread spool.ThreadKey
+	// Fence is the fence that the writer carried. Zero: none.
+	Fence int64
+	// Holds is the thread's fence behind the commit.
+	Holds    int64
+	State    spool.State
+	Runs     []spool.Run
+	Messages []spool.Message
+	Entries  []spool.Entry
+	Usage    []spool.UsageRow
+	// Dropped are the messages that the commit took out of view.
+	Dropped []spool.MessageID
+	// Deleted is true when the thread went with the commit.
+	Deleted bool
+}
+
+// Client is one who followed a thread, over all of its connections.
+type Client struct {
+	Name   string
+	Thread spool.ThreadKey
+	// FromStart says that the client came before the thread's first segment, and without
+	// a cursor, so that it must have seen everything.
+	FromStart bool
+	// Left says that the client went away before the end.
+	Left bool
+	// Frames are what it was sent.
+	Frames []spool.Frame
+	mu     sync.Mutex
+}
+
+// Saw adds a frame.
+func (c *Client) Saw(f spool.Frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Frames = append(c.Frames, f)
+}
+
+// Cursor returns where the client stands, nil before the first frame that has a place.
+func (c *Client) Cursor() *spool.Cursor {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range slices.Backward(c.Frames) {
+		if f.Cursor != nil {
+			at := *f.Cursor
+			return &at
+		}
+	}
+	return nil
+}
+
+// Execution is a call of a tool that took effect.
+type Execution struct {
+	Call       spool.ToolCall
+	Idempotent bool
+}
+
+// Answered is a call of Respond.
+type Answered struct {
+	Thread    spool.ThreadKey
+	Call      spool.ToolCallID
+	Delivered bool
+	// Unknown says that the call failed, so that nobody knows whether it was delivered.
+	Unknown bool
+}
+
+// Started is an accepted start.
+type Started struct {
+	Thread spool.ThreadKey
+	Run    spool.RunID
+}
+
+// Client adds a client.
+func (h *History) Client(c *Client) *Client {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Clients = append(h.Clients, c)
+	return c
+}
+
+// Started adds an accepted start.
+func (h *History) Started(key spool.ThreadKey, run spool.RunID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Starts = append(h.Starts, Started{key, run})
+}
+
+// Stopped adds an accepted stop.
+func (h *History) Stopped(key spool.ThreadKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.Stops == nil {
+		h.Stops = make(map[spool.ThreadKey]int)
+	}
+	h.Stops[key]++
+}
+
+// Answered adds a call of Respond.
+func (h *History) Answered(a Answered) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Answers = append(h.Answers, a)
+}
+
+// Tool returns the tool, with its calls remembered. A call that parks has no effect.
+func (h *History) Tool(t spool.Tool) spool.Tool {
+	call := t.Call
+	t.Call = func(ctx context.Context, c spool.ToolCall) (result json.RawMessage, err error) {
+		h.mu.Lock()
+		at := len(h.Executions)
+		h.Executions = append(h.Executions, Execution{Call: c, Idempotent: t.Idempotent})
+		h.mu.Unlock()
+		result, err = call(ctx, c)
+		if isPark(err) {
+			h.mu.Lock()
+			h.Executions[at].Call.ID = "" // it will be called again
+			h.mu.Unlock()
+		}
+		return result, err
+	}
+	return t
+}
+
+// Read adds what the store has of a thread. A thread that is gone adds nothing.
+func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadKey) error {
+	var d ThreadDump
+	err := store.View(ctx, key, func(v spool.View) (err error) {
+		if d.Thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if d.Runs, err = v.Runs(0); err != nil {
+			return err
+		}
+		if d.Messages, err = v.Messages(spool.MessageQuery{}); err != nil {
+			return err
+		}
+		if d.Entries, err = v.Entries(spool.EntryQuery{}); err != nil {
+			return err
+		}
+		for _, r := range d.Runs {
+			parks, err := v.Parks(r.ID)
+			if err != nil {
+				return err
+			}
+			d.Parks = append(d.Parks, parks...)
+		}
+		d.Usage, _, err = v.Usage()
+		return err
+	})
+	if spool.CodeOf(err) == spool.NotFound {
+		return nil
+	}
+	if err == nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.Threads = append(h.Threads, d)
+	}
+	return err
+}
+
+// Violation is something in a history that must not happen.
+type Violation struct {
+	// Invariant names what was broken.
+	Invariant string
+	// Where is the thread, run or client, and What is what was seen.
+	Where, What string
+}
+
+// String returns the violation in one line.
+func (v Violation) String() string { return fmt.Sprintf("%s: %s: %s", v.Invariant, v.Where, v.What) }
+
+// Check reports every violation in the history as an error of the test.
+func Check(t testing.TB, h *History) {
+	t.Helper()
+	for _, v := range h.Violations() {
+		t.Error(v)
+	}
+}
+
+// Violations returns what in the history must not happen, in the order of their names.
+func (h *History) Violations() []Violation {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := checker{History: h}
+	for _, d := range h.Threads {
+		c.record(d)
+		c.runs(d)
+		c.calls(d)
+	}
+	c.commits()
+	for _, client := range h.Clients {
+		c.client(client)
+	}
+	slices.SortStableFunc(c.found, func(a, b Violation) int { return cmp.Compare(a.Invariant, b.Invariant) })
+	return c.found
+}
+
+// checker gathers what is wrong with a history.
+type checker struct {
+	*History
+
+	found []Violation
+}
+
+// of returns the commits of a thread, since it was last deleted.
+func (c *checker) of(key spool.ThreadKey) (commits []Commit) {
+	for _, commit := range c.Commits {
+		switch {
+		case commit.Thread != key:
+		case commit.Deleted:
+			commits = nil
+		default:
+			commits = append(commits, commit)
+		}
+	}
+	return commits
+}
+
+func (c *checker) wrong(invariant, where, format string, args ...any) {
+	c.found = append(c.found, Violation{Invariant: invariant, Where: where, What: fmt.Sprintf(format, args...)})
+}

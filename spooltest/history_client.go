@@ -1,0 +1,323 @@
+package spooltest
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// view is what a client has made of its frames.
+type view struct {
+	*checker
+	*Client
+
+	where string
+	seq   int64
+	// began is false until the client is at a place: its first frame or a snapshot.
+	began bool
+	// streams are where the client is in each stream.
+	streams map[spool.StreamID]*streamView
+	// open is the stream whose items may come.
+	open spool.StreamID
+	// live is true once every item of a stream that starts must be seen.
+	live bool
+	// turns are the steps of each run that the client shows.
+	turns map[spool.RunID][]said
+	// partial are the runs of which a snapshot has not told everything.
+	partial map[spool.RunID]bool
+}
+
+type streamView struct {
+	at      spool.Offset
+	started bool // its RUN_STARTED entry was seen
+	ended   bool // its last item was seen
+	closed  bool // its RUN_ENDED entry was seen
+	lost    bool // a snapshot stands for some of it
+	now     said
+}
+
+// said is what a step has said.
+type said struct {
+	text, reasoning string
+	results         map[spool.ToolCallID]json.RawMessage
+}
+
+func (s said) empty() bool { return s.text == "" && s.reasoning == "" }
+
+// client checks what a client was sent.
+func (c *checker) client(client *Client) {
+	client.mu.Lock()
+	defer client.mu.Unlock()
+	v := &view{
+		checker: c, Client: client, where: client.Thread.String() + " to " + client.Name, live: client.FromStart,
+		streams: make(map[spool.StreamID]*streamView), turns: make(map[spool.RunID][]said), partial: make(map[spool.RunID]bool),
+	}
+	for _, f := range client.Frames {
+		switch f.Kind {
+		case spool.FrameThread:
+			v.entry(*f.Event)
+		case spool.FrameStream:
+			v.item(f.StreamID, *f.Item)
+		case spool.FrameSnapshot:
+			v.snapshot(f.Snapshot)
+		}
+	}
+	if client.FromStart {
+		v.compare()
+	}
+	for _, d := range c.Threads {
+		if c.Settled && !client.Left && d.Thread.Key() == client.Thread && v.seq != d.Thread.LastSeq {
+			c.wrong("client-seq", v.where, "the client stands at seq %d, and the record ends at %d", v.seq, d.Thread.LastSeq)
+		}
+	}
+}
+
+func (v *view) stream(id spool.StreamID) *streamView {
+	if v.streams[id] == nil {
+		v.streams[id] = &streamView{}
+	}
+	return v.streams[id]
+}
+
+func (v *view) entry(e spool.Entry) {
+	if e.Seq == 0 {
+		return
+	}
+	switch {
+	case e.Seq <= v.seq:
+		v.wrong("client-seq", v.where, "seq %d comes behind %d", e.Seq, v.seq)
+	case e.Seq != v.seq+1:
+		v.wrong("client-seq", v.where, "seq %d comes behind %d, and what is in between does not", e.Seq, v.seq)
+	}
+	v.seq = e.Seq
+	var p spool.RunEnded
+	_ = json.Unmarshal(e.Payload, &p)
+	switch e.Type {
+	case spool.EntryRunStarted:
+		if open := v.streams[v.open]; v.live && open != nil && !open.closed {
+			v.wrong("client-order", v.where, "%s starts while %s is open", p.StreamID, v.open)
+		}
+		s := v.stream(p.StreamID)
+		if s.started {
+			v.wrong("client-order", v.where, "%s starts twice", p.StreamID)
+		}
+		s.started = true
+		v.open = p.StreamID
+	case spool.EntryRunEnded:
+		s := v.stream(p.StreamID)
+		if v.live && !s.ended && !s.lost {
+			v.wrong("client-order", v.where, "the record ends %s before its last item has come", p.StreamID)
+		}
+		s.closed = true
+	default:
+	}
+}
+
+func (v *view) item(id spool.StreamID, item spool.Item) {
+	s := v.stream(id)
+	switch {
+	case v.live && !s.started && !s.lost:
+		v.wrong("client-order", v.where, "item %s of %s comes before the record starts it", item.Offset, id)
+	case s.closed:
+		v.wrong("client-order", v.where, "item %s of %s comes behind its end in the record", item.Offset, id)
+	case s.ended:
+		v.wrong("client-items", v.where, "item %s of %s comes behind its last one", item.Offset, id)
+	case item.Offset.Compare(s.at) <= 0:
+		v.wrong("client-items", v.where, "item %s of %s comes behind %s", item.Offset, id, s.at)
+	case v.live && !follows(s.at, item.Offset):
+		v.wrong("client-items", v.where, "item %s of %s comes behind %s, and what is in between does not", item.Offset, id, s.at)
+	}
+	v.live = true
+	s.at = item.Offset
+	s.ended = item.Type.End()
+	run, _, _ := id.Split()
+	if v.fold(run, s, item) {
+		v.turns[run] = append(v.turns[run], s.now)
+		s.now = said{}
+	}
+}
+
+// follows reports whether b is the offset right behind a, or the first one of a later
+// worker that has only the end to say.
+func follows(a, b spool.Offset) bool {
+	return a.Fence == b.Fence && b.N == a.N+1 || b.N == 1 && a.Fence < b.Fence
+}
+
+// fold adds an item to what its step has said, and reports whether the step is saved.
+func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) bool {
+	switch item.Type {
+	case spool.ItemTextContent, spool.ItemReasoningContent:
+		var d spool.Delta
+		_ = item.Decode(&d)
+		if item.Type == spool.ItemTextContent {
+			s.now.text += d.Delta
+		} else {
+			s.now.reasoning += d.Delta
+		}
+	case spool.ItemToolResult:
+		var r spool.ToolResulted
+		_ = item.Decode(&r)
+		if s.now.results == nil {
+			s.now.results = make(map[spool.ToolCallID]json.RawMessage)
+		}
+		s.now.results[r.ToolCallID] = r.Result
+	case spool.ItemStepFinished:
+		return true
+	case spool.ItemRunError:
+		s.now = said{} // what was not saved is dropped
+	case spool.ItemRunFinished:
+		if s.now.text != "" {
+			v.wrong("client-text", v.where, "run %s ends with the unsaved text %q", run, s.now.text)
+		}
+		s.now = said{}
+	default:
+	}
+	return false
+}
+
+// snapshot replaces all that the client has.
+func (v *view) snapshot(snap *spool.Snapshot) {
+	if v.began = true; snap.LastEventSeq >= 0 {
+		if snap.LastEventSeq < v.seq && v.live {
+			v.wrong("client-seq", v.where, "a snapshot of seq %d comes behind %d", snap.LastEventSeq, v.seq)
+		}
+		v.seq = snap.LastEventSeq
+	}
+	v.live = true
+	for _, s := range v.streams {
+		s.lost = true
+		s.now = said{}
+	}
+	told := make(map[spool.RunID]bool)
+	for _, m := range snap.Messages {
+		if m.AgentID != "" {
+			continue
+		}
+		if !told[m.RunID] {
+			told[m.RunID] = true
+			v.turns[m.RunID] = nil
+		}
+		if m.Role == spool.RoleAssistant {
+			v.turns[m.RunID] = append(v.turns[m.RunID], saidBy(m))
+		}
+	}
+	for _, r := range snap.Runs { // of a run that was dropped nobody can tell any more
+		v.partial[r.ID] = v.partial[r.ID] || !told[r.ID]
+	}
+	v.open = ""
+	if snap.Stream == nil {
+		return
+	}
+	id := snap.Stream.StreamID
+	s := v.stream(id)
+	s.lost, s.started, s.closed = true, true, false
+	v.open = id
+	s.at, s.ended = spool.Offset{}, snap.Stream.End != nil
+	for _, item := range snap.Stream.Items {
+		v.fold(snap.Stream.RunID, s, item)
+	}
+	if snap.Stream.Offset != nil {
+		s.at = *snap.Stream.Offset
+	}
+	if s.ended && slices.ContainsFunc(v.runEnds(id), func(seq int64) bool { return seq <= v.seq }) {
+		s.closed = true
+	}
+}
+
+// runEnds returns the seqs at which the record ends a stream.
+func (v *view) runEnds(id spool.StreamID) (seqs []int64) {
+	for _, d := range v.Threads {
+		for _, e := range d.Entries {
+			var p spool.RunEnded
+			if e.Type == spool.EntryRunEnded && json.Unmarshal(e.Payload, &p) == nil && p.StreamID == id {
+				seqs = append(seqs, e.Seq)
+			}
+		}
+	}
+	return seqs
+}
+
+func saidBy(m spool.Message) said {
+	s := said{text: m.Text()}
+	for _, p := range m.Content {
+		if p.Type == spool.PartReasoning {
+			s.reasoning += p.Text
+		}
+	}
+	return s
+}
+
+// compare checks that what the client shows of each run is what was saved.
+func (v *view) compare() {
+	saved := make(map[spool.RunID][]said)
+	results := make(map[spool.ToolCallID]json.RawMessage)
+	for _, m := range v.saved() {
+		if m.AgentID != "" {
+			continue
+		}
+		if m.Role == spool.RoleAssistant {
+			saved[m.RunID] = append(saved[m.RunID], saidBy(m))
+		}
+		for _, p := range m.ToolResults() {
+			results[p.ToolCallID] = p.Result
+		}
+	}
+	for _, d := range v.Threads {
+		if d.Thread.Key() != v.Thread {
+			continue
+		}
+		for _, r := range d.Runs {
+			last := v.streams[spool.NewStreamID(r.ID, r.Segments)]
+			if v.partial[r.ID] || !r.State.Terminal() || last == nil || !last.closed {
+				continue
+			}
+			shown, want := spokenTurns(v.turns[r.ID]), spokenTurns(saved[r.ID])
+			if !slices.EqualFunc(shown, want, func(a, b said) bool { return a.text == b.text && a.reasoning == b.reasoning }) {
+				v.wrong("client-text", v.where, "run %s shows %s, and %s was saved", r.ID, quoted(shown), quoted(want))
+			}
+		}
+	}
+	for run, turns := range v.turns {
+		for _, turn := range turns {
+			for id, result := range turn.results {
+				if want, ok := results[id]; !ok || !bytes.Equal(canonical(result), canonical(want)) {
+					v.wrong("client-text", v.where, "call %s of run %s shows the result %s, and %s was saved", id, run, result, want)
+				}
+			}
+		}
+	}
+}
+
+// saved returns all messages that the thread has ever had, as far as it is known.
+func (v *view) saved() (messages []spool.Message) {
+	if len(v.Commits) == 0 {
+		for _, d := range v.Threads {
+			if d.Thread.Key() == v.Thread {
+				messages = append(messages, d.Messages...)
+			}
+		}
+		return messages
+	}
+	for _, commit := range v.of(v.Thread) {
+		messages = append(messages, commit.Messages...)
+	}
+	return messages
+}
+
+// spokenTurns leaves out steps that say nothing.
+func spokenTurns(all []said) []said {
+	return slices.DeleteFunc(slices.Clone(all), said.empty)
+}
+
+func quoted(turns []said) string {
+	var b bytes.Buffer
+	for i, s := range turns {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(dump(s.reasoning + "|" + s.text))
+	}
+	return "[" + b.String() + "]"
+}

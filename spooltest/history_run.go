@@ -1,0 +1,212 @@
+package spooltest
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// runs checks where the runs of a thread have ended, and what they have used.
+func (c *checker) runs(d ThreadDump) {
+	where := d.Thread.Key().String()
+	byID := make(map[spool.RunID]spool.Run, len(d.Runs))
+	active := 0
+	cancelled := 0
+	for _, r := range d.Runs {
+		byID[r.ID] = r
+		if r.Depth > 0 {
+			continue
+		}
+		switch {
+		case r.State.Active():
+			active++
+			if r.ID != d.Thread.RunID {
+				c.wrong("one-active", where, "run %s is %s, and the thread belongs to %s", r.ID, r.State, d.Thread.RunID)
+			}
+			if c.Settled {
+				c.wrong("end-state", where, "run %s is still %s", r.ID, r.State)
+			}
+		case !r.State.Terminal():
+			c.wrong("end-state", where, "run %s is %s", r.ID, r.State)
+		case r.EndedAt.IsZero() || r.StopReason == "":
+			c.wrong("end-state", where, "run %s is %s without a time or a reason", r.ID, r.State)
+		}
+		if r.State == spool.Cancelled {
+			cancelled++
+		}
+		if r.ID == d.Thread.RunID && r.State != d.Thread.State {
+			c.wrong("one-active", where, "the thread is %s and its run %s is %s", d.Thread.State, r.ID, r.State)
+		}
+		c.usage(where, r)
+	}
+	if active > 1 {
+		c.wrong("one-active", where, "there are %d active runs", active)
+	}
+	for _, s := range c.Starts {
+		if _, ok := byID[s.Run]; s.Thread == d.Thread.Key() && !ok {
+			c.wrong("end-state", where, "run %s was accepted and is not there", s.Run)
+		}
+	}
+	if c.Settled && c.Stops[d.Thread.Key()] > 0 && cancelled == 0 {
+		c.wrong("stop", where, "%d stops were accepted, and no run was cancelled", c.Stops[d.Thread.Key()])
+	}
+	c.ledger(where, d)
+}
+
+// usage checks that a run that has ended counts what its steps have used: the finished
+// attempts, and the stopped one whose text was kept.
+func (c *checker) usage(where string, r spool.Run) {
+	if len(c.Commits) == 0 || !r.State.Terminal() {
+		return
+	}
+	var want spool.TokenCount
+	for _, commit := range c.of(spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}) {
+		said := false
+		for _, m := range commit.Messages {
+			said = said || m.Role == spool.RoleAssistant
+		}
+		for _, row := range commit.Usage {
+			kept := row.Outcome == spool.OutcomeFinished || row.Outcome == spool.OutcomeAborted && said
+			if row.RunID == r.ID && kept {
+				want.Add(row.Usage.Count())
+			}
+		}
+	}
+	if r.TokenCount != want {
+		c.wrong("usage", where, "run %s counts %+v, and its ledger rows %+v", r.ID, r.TokenCount, want)
+	}
+}
+
+// ledger checks that the sums of the ledger are those of its rows.
+func (c *checker) ledger(where string, d ThreadDump) {
+	if len(c.Commits) == 0 {
+		return
+	}
+	var sum, want spool.TokenCount
+	var calls, rows int64
+	for _, l := range d.Usage {
+		calls += l.Calls
+		sum.Add(spool.TokenCount{
+			InputTokens: l.InputTokens, CachedInputTokens: l.CacheReadInputTokens,
+			OutputTokens: l.OutputTokens, TotalTokens: l.InputTokens + l.OutputTokens,
+		})
+	}
+	for _, commit := range c.of(d.Thread.Key()) {
+		for _, row := range commit.Usage {
+			rows++
+			want.Add(row.Usage.Count())
+		}
+	}
+	if sum != want || calls != rows {
+		c.wrong("usage", where, "the ledger sums up to %d calls and %+v, and its rows to %d and %+v", calls, sum, rows, want)
+	}
+}
+
+// calls checks that each tool call has one result, at most one effect, and one answer
+// for each time that it was asked for.
+func (c *checker) calls(d ThreadDump) {
+	key := d.Thread.Key()
+	where := key.String()
+	ended := make(map[spool.RunID]bool)
+	for _, r := range d.Runs {
+		ended[r.ID] = r.State.Terminal()
+	}
+	results := make(map[spool.ToolCallID]int)
+	for _, m := range d.Messages {
+		for _, p := range m.ToolResults() {
+			results[p.ToolCallID]++
+			if results[p.ToolCallID] == 2 {
+				c.wrong("tool-result", where, "call %s has two results", p.ToolCallID)
+			}
+		}
+	}
+	for _, m := range d.Messages {
+		for _, p := range m.ToolCalls() {
+			if results[p.ToolCallID] == 0 && ended[m.RunID] {
+				c.wrong("tool-result", where, "call %s of run %s, which has ended, has no result", p.ToolCallID, m.RunID)
+			}
+		}
+	}
+	for _, p := range d.Parks {
+		if ended[p.RunID] && !p.Landed {
+			c.wrong("park", where, "run %s has ended, and its park %s is %s", p.RunID, p.ToolCallID, p.State)
+		}
+	}
+	again := c.answers(where, d)
+	effects := make(map[string]int)
+	for _, e := range c.Executions {
+		if e.Call.ID == "" || e.Idempotent || e.Call.Thread != key {
+			continue
+		}
+		effects[e.Call.IdempotencyKey()]++
+		if n := effects[e.Call.IdempotencyKey()]; n > 1+again[runCall{e.Call.RunID, e.Call.ID}] {
+			c.wrong("effect-once", where, "the call %s took effect %d times", e.Call.IdempotencyKey(), n)
+		}
+	}
+}
+
+type runCall struct {
+	run  spool.RunID
+	call spool.ToolCallID
+}
+
+// answers checks that each park is resolved once, and that the answers which were
+// delivered are those in the record. It returns how often a person has said that a call
+// of unknown outcome should run again.
+func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
+	open := make(map[runCall]string)
+	again := make(map[runCall]int)
+	recorded := make(map[spool.ToolCallID]int)
+	for _, e := range d.Entries {
+		var p struct {
+			ToolCallID spool.ToolCallID
+			Reason     string
+			Approved   bool
+		}
+		switch e.Type {
+		case spool.EntryInputRequired, spool.EntryHITLResponse, spool.EntryInputExpired:
+			_ = json.Unmarshal(e.Payload, &p)
+		default:
+			continue
+		}
+		at := runCall{e.RunID, p.ToolCallID}
+		reason, asked := open[at]
+		if e.Type == spool.EntryInputRequired {
+			if asked {
+				c.wrong("answer-once", where, "seq %d asks for %s, which is open", e.Seq, p.ToolCallID)
+			}
+			open[at] = p.Reason
+			continue
+		}
+		if !asked {
+			c.wrong("answer-once", where, "seq %d, a %s, resolves %s, which is not open", e.Seq, e.Type, p.ToolCallID)
+		}
+		delete(open, at)
+		if e.Type == spool.EntryHITLResponse {
+			recorded[p.ToolCallID]++
+			if p.Approved && reason == spool.ParkOutcomeUnknown {
+				again[at]++
+			}
+		}
+	}
+	delivered, unknown := make(map[spool.ToolCallID]int), make(map[spool.ToolCallID]int)
+	for _, a := range c.Answers {
+		switch {
+		case a.Thread != d.Thread.Key():
+		case a.Delivered:
+			delivered[a.Call]++
+			recorded[a.Call] += 0
+		case a.Unknown:
+			unknown[a.Call]++
+		}
+	}
+	if len(c.Answers) == 0 {
+		return again
+	}
+	for id, n := range recorded {
+		if n < delivered[id] || n > delivered[id]+unknown[id] {
+			c.wrong("answer-once", where, "call %s: %d answers were delivered, and the record has %d", id, delivered[id], n)
+		}
+	}
+	return again
+}

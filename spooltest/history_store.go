@@ -1,0 +1,127 @@
+package spooltest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// Record returns the backend with a store that adds all that is written to the history.
+// It belongs right on top of the backend, below a [Faulty], as it has to see what has
+// really happened.
+func (h *History) Record(b spool.Backend) spool.Backend {
+	b.Store = &recorder{Store: b.Store, h: h}
+	return b
+}
+
+// recorder adds the commits of a store to a history.
+type recorder struct {
+	spool.Store
+
+	h *History
+}
+
+// Update adds what fn has written last to the history. The history is locked in the
+// transaction, so that the order of commits of a thread is the order of the store.
+func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	at := -1
+	err := r.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+		rtx := &recorderTx{Tx: tx, c: Commit{Thread: key, Fence: fence}}
+		if err := fn(rtx); err != nil {
+			return err
+		}
+		if thread, err := tx.Thread(); err == nil {
+			rtx.c.Holds, rtx.c.State = thread.Fence, thread.State
+		}
+		r.h.mu.Lock()
+		defer r.h.mu.Unlock()
+		if at >= 0 {
+			r.h.Commits[at].Thread = spool.ThreadKey{} // it was rolled back
+		}
+		at = len(r.h.Commits)
+		r.h.Commits = append(r.h.Commits, rtx.c)
+		return nil
+	})
+	if err != nil && at >= 0 {
+		r.h.mu.Lock()
+		defer r.h.mu.Unlock()
+		r.h.Commits[at].Thread = spool.ThreadKey{}
+	}
+	return err
+}
+
+// recorderTx remembers what is written.
+type recorderTx struct {
+	spool.Tx
+
+	c Commit
+}
+
+func (t *recorderTx) DeleteThread() error {
+	t.c.Deleted = true
+	return t.Tx.DeleteThread()
+}
+
+func (t *recorderTx) InsertRun(r spool.Run) error {
+	err := t.Tx.InsertRun(r)
+	if err == nil {
+		t.c.Runs = append(t.c.Runs, r)
+	}
+	return err
+}
+
+func (t *recorderTx) UpdateRun(r spool.Run) error {
+	err := t.Tx.UpdateRun(r)
+	if err == nil {
+		t.c.Runs = append(t.c.Runs, r)
+	}
+	return err
+}
+
+func (t *recorderTx) AppendMessages(messages ...*spool.Message) error {
+	err := t.Tx.AppendMessages(messages...)
+	if err == nil {
+		for _, m := range messages {
+			t.c.Messages = append(t.c.Messages, cloneMessage(*m))
+		}
+	}
+	return err
+}
+
+func (t *recorderTx) DropMessages(from spool.MessageID, seq int64) error {
+	messages, err := t.Tx.Messages(spool.MessageQuery{})
+	if err != nil {
+		return err
+	}
+	dropped := false
+	for _, m := range messages {
+		if dropped = dropped || m.ID == from; dropped {
+			t.c.Dropped = append(t.c.Dropped, m.ID)
+		}
+	}
+	return t.Tx.DropMessages(from, seq)
+}
+
+func (t *recorderTx) AppendEntries(entries ...*spool.Entry) error {
+	err := t.Tx.AppendEntries(entries...)
+	if err == nil {
+		for _, e := range entries {
+			t.c.Entries = append(t.c.Entries, *e)
+		}
+	}
+	return err
+}
+
+func (t *recorderTx) AddUsage(row spool.UsageRow) error {
+	err := t.Tx.AddUsage(row)
+	if err == nil {
+		t.c.Usage = append(t.c.Usage, row)
+	}
+	return err
+}
+
+func isPark(err error) bool {
+	var p *spool.ParkRequest
+	return errors.As(err, &p)
+}
