@@ -36,6 +36,7 @@ var layers = []archtest.Row{
 	{Place: "client/...", Ours: []string{".", "client/..."}},
 	{Place: "console"},
 
+	{Place: "examples/...", Ours: []string{"./..."}},
 	{Place: "cmd/...", Ours: []string{"./..."}, Outside: []string{archtest.Any}},
 	{Place: "spec"}, // fixtures, and the tests that read them
 

@@ -1,0 +1,311 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/tool"
+)
+
+var hello = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "hello"}
+
+// openExample returns an engine over a backend in memory, with the demo model and a tool that
+// asks first. A program would take sqlite.Open(...).Backend() instead.
+func openExample(change ...func(*engine.Config)) (*engine.Engine, spool.Backend) {
+	type in struct {
+		To string `json:"to"`
+	}
+	send := tool.New("send", "Sends an email.", func(_ context.Context, in in) (string, error) {
+		return "sent to " + in.To, nil
+	})
+	send.Approval = spool.AlwaysApprove
+
+	config := engine.Config{
+		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
+		Agents: []engine.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{send}}},
+	}
+	for _, fn := range change {
+		fn(&config)
+	}
+	backend := spooltest.NewMemory(nil)
+	e, err := engine.New(backend, config)
+	if err != nil {
+		panic(err)
+	}
+	return e, backend
+}
+
+// working carries out jobs in the background until stop is called.
+func working(e *engine.Engine) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// segments follows the thread until so many segments of its runs have ended.
+func segments(e *engine.Engine, key spool.ThreadKey, n int) {
+	for entry, err := range e.FollowRecord(context.Background(), key, 0) {
+		if err != nil {
+			panic(err)
+		}
+		if entry.Type == spool.EntryRunEnded {
+			n--
+		}
+		if n == 0 {
+			return
+		}
+	}
+}
+
+func printJSON(v any, err error) {
+	text, _ := json.Marshal(v)
+	fmt.Println(string(text), err)
+}
+
+// Start a run, and read what it says as it comes.
+func Example() {
+	e, _ := openExample()
+	defer working(e)()
+	ctx := context.Background()
+
+	started, err := e.Run(ctx, hello, engine.StartRequest{Prompt: "Good morning"})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(started.Accepted, started.State)
+
+	for frame, err := range e.Follow(ctx, hello, engine.FollowOptions{}) {
+		if err != nil {
+			panic(err)
+		}
+		if frame.Event != nil && frame.Event.Type == spool.EntryRunEnded {
+			break
+		}
+	}
+	snapshot, err := e.Snapshot(ctx, hello, nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, m := range snapshot.Messages {
+		fmt.Printf("%s: %.52s\n", m.Role, m.Text())
+	}
+	// Output:
+	// true QUEUED
+	// user: Good morning
+	// assistant: (demo model, not a language model) You said: Good mo
+}
+
+// A refusal is a result with a reason, and not an error.
+func ExampleEngine_Run_refused() {
+	e, _ := openExample() // without a worker, the first run stays queued
+	ctx := context.Background()
+
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "one"})
+	printJSON(e.Run(ctx, hello, engine.StartRequest{Prompt: "two"}))
+	_, err := e.Run(ctx, hello, engine.StartRequest{})
+	fmt.Println(spool.CodeOf(err), err)
+	// Output:
+	// {"accepted":false,"threadId":"hello","reason":"active_run","error":"Thread has an active run"} <nil>
+	// invalid prompt is required
+}
+
+// An edit replaces a turn of the user, and everything behind it.
+func ExampleEngine_Run_edit() {
+	e, _ := openExample()
+	defer working(e)()
+	ctx := context.Background()
+
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Helo"})
+	segments(e, hello, 1)
+	before, _ := e.Snapshot(ctx, hello, nil)
+
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello", EditMessageID: before.Messages[0].ID})
+	segments(e, hello, 2)
+	after, _ := e.Snapshot(ctx, hello, nil)
+	fmt.Println(len(before.Messages), before.Messages[0].Text())
+	fmt.Println(len(after.Messages), after.Messages[0].Text())
+	// Output:
+	// 2 Helo
+	// 2 Hello
+}
+
+// A call that needs an approval parks its run. Of several answers one counts.
+func ExampleEngine_Respond() {
+	e, _ := openExample()
+	defer working(e)()
+	ctx := context.Background()
+
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: `use send with {"to":"ann@example.com"}`})
+	segments(e, hello, 1)
+
+	var asked spool.InputRequired
+	parked, _ := e.Snapshot(ctx, hello, nil)
+	for _, entry := range parked.ActiveEvents {
+		if entry.Type == spool.EntryInputRequired {
+			_ = json.Unmarshal(entry.Payload, &asked)
+		}
+	}
+	fmt.Println(asked.Reason, asked.ToolName, string(asked.Arguments))
+
+	answer := engine.Response{ToolCallID: asked.ToolCallID, Approved: true, By: "ann"}
+	printJSON(e.Respond(ctx, hello, answer))
+	segments(e, hello, 2)
+	printJSON(e.Respond(ctx, hello, answer))
+
+	done, _ := e.Snapshot(ctx, hello, nil)
+	fmt.Println(string(done.Messages[2].ToolResults()[0].Result))
+	// Output:
+	// approval send {"to":"ann@example.com"}
+	// {"delivered":true} <nil>
+	// {"delivered":false,"reason":"no_park","error":"No matching pending input request"} <nil>
+	// "sent to ann@example.com"
+}
+
+// A stop that was accepted is durable. A run that nobody holds is over at once.
+func ExampleEngine_Stop() {
+	e, _ := openExample()
+	ctx := context.Background()
+
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
+	printJSON(e.Stop(ctx, hello))
+	printJSON(e.Stop(ctx, hello))
+	// Output:
+	// {"accepted":true} <nil>
+	// {"accepted":false,"reason":"not_active","error":"Cannot stop thread in state CANCELLED"} <nil>
+}
+
+// A queue of your own delivers jobs to HandleJob, and tells HandleDeadJob of those that it
+// has given up. A job is a ticket: handling it twice does nothing the second time.
+func ExampleEngine_HandleJob() {
+	e, _ := openExample()
+	ctx := context.Background()
+	started, _ := e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
+
+	job := spool.Job{Tenant: hello.Tenant, ThreadID: started.ThreadID, RunID: started.RunID, Agent: "assistant"}
+	result, err := e.HandleJob(ctx, job)
+	fmt.Println(result.Accepted, err)
+	result, err = e.HandleJob(ctx, job)
+	fmt.Println(result.Accepted, result.Reason, err)
+
+	job.Agent = "gardener"
+	_, err = e.HandleJob(ctx, job)
+	fmt.Println(errors.Is(err, spool.ErrUnknownAgent)) // the queue keeps the job
+	// Output:
+	// true <nil>
+	// true the run has ended <nil>
+	// true
+}
+
+// A job that the queue gave up fails its run, so that nothing waits for ever.
+func ExampleEngine_HandleDeadJob() {
+	e, _ := openExample()
+	ctx := context.Background()
+	started, _ := e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
+
+	job := spool.Job{Tenant: hello.Tenant, ThreadID: started.ThreadID, RunID: started.RunID, Agent: "assistant"}
+	if err := e.HandleDeadJob(ctx, job, 20, "no worker took it"); err != nil {
+		panic(err)
+	}
+	snapshot, _ := e.Snapshot(ctx, hello, nil)
+	fmt.Println(snapshot.Runs[0].State, snapshot.Runs[0].StopReason)
+	// Output:
+	// FAILED failed
+}
+
+// SSE hands back a header and a body, so that any HTTP framework can send them.
+func ExampleEngine_SSE() {
+	e, _ := openExample()
+	defer working(e)()
+	_, _ = e.Run(context.Background(), hello, engine.StartRequest{Prompt: "Hello", RunID: "r1"})
+	segments(e, hello, 1)
+
+	events := func(w http.ResponseWriter, r *http.Request) {
+		stream, err := e.SSE(r.Context(), hello, engine.SSEOptions{Cursor: r.Header.Get("Last-Event-ID")})
+		if err != nil {
+			http.Error(w, spool.MessageOf(err), http.StatusNotFound)
+			return
+		}
+		for name, values := range stream.Header {
+			w.Header()[name] = values
+		}
+		for chunk, err := range stream.Chunks() {
+			if err != nil {
+				return // the client is gone
+			}
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+
+	e.Close() // ends streams, so that the example does
+	w := httptest.NewRecorder()
+	events(w, httptest.NewRequest(http.MethodGet, "/events", http.NoBody))
+	fmt.Println(w.Code, w.Header().Get("Content-Type"))
+	// Output:
+	// 200 text/event-stream; charset=utf-8
+}
+
+// An event stream is also an io.Reader.
+func ExampleEventStream_Read() {
+	e, _ := openExample()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
+
+	stream, err := e.SSE(ctx, hello, engine.SSEOptions{Retry: 2 * time.Second})
+	if err != nil {
+		panic(err)
+	}
+	defer stream.Close()
+	first := make([]byte, len("retry: 2000\n"))
+	_, err = io.ReadFull(stream, first)
+	fmt.Printf("%q %v\n", first, err)
+	// Output:
+	// "retry: 2000\n" <nil>
+}
+
+// FollowFrame encodes a frame for a transport of your own. The cursor moves with it.
+func ExampleFollowFrame() {
+	at := spool.Cursor{Seq: 3, Stream: "r1:1", Offset: spool.Offset{Fence: 1, N: 9}}
+	entry := spool.NewEntry(spool.EntryInputExpired, "r1", spool.InputExpired{ToolCallID: "call_1"})
+	entry.ThreadID, entry.Seq, entry.CreatedAt = "hello", 4, time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
+
+	fmt.Print(string(engine.FollowFrame(spool.Frame{Kind: spool.FrameThread, Event: entry}, &at)))
+	fmt.Println(at)
+	// Output:
+	// id: 4 r1:1 1-9
+	// data: {"kind":"thread","event":{"threadId":"hello","seq":4,"type":"INPUT_EXPIRED","payload":{"toolCallId":"call_1"},"createdAt":"2025-01-02T03:04:05Z","runId":"r1"}}
+	//
+	// 4 r1:1 1-9
+}
+
+// A hook that is told of each run that ends, however it ends.
+func ExampleConfig_onSettle() {
+	e, _ := openExample(func(c *engine.Config) {
+		c.OnSettle = func(_ context.Context, s engine.Settlement) error {
+			fmt.Println(s.Thread, s.State, s.StopReason, s.Steps)
+			return nil
+		}
+	})
+	defer working(e)()
+	_, _ = e.Run(context.Background(), hello, engine.StartRequest{Prompt: "Hello"})
+	segments(e, hello, 1)
+	// Output:
+	// default/hello COMPLETED completed 1
+}

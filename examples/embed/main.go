@@ -1,0 +1,91 @@
+// Command embed is a program of your own with durable agent runs in it: a tool from a
+// Go function that asks first, a SQLite file, a worker, and the HTTP surface.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"log"
+	"net/http"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/tool"
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:8080", "address to listen on")
+	data := flag.String("data", ".", "folder of the database")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *listen, *data); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// refund is a tool that a person has to allow, and that may be repeated after a crash:
+// the shop pays once for each idempotency key.
+func refund() spool.Tool {
+	type in struct {
+		Order string `json:"order" jsonschema:"number of the order"`
+		Cents int    `json:"cents"`
+	}
+	type out struct {
+		Receipt string `json:"receipt"`
+	}
+	t := tool.New("refund", "Pays money back.", func(ctx context.Context, in in) (out, error) {
+		call, _ := tool.CallFrom(ctx)
+		return out{Receipt: in.Order + " under key " + call.IdempotencyKey()}, nil
+	})
+	t.Approval = spool.AlwaysApprove
+	t.Idempotent = true
+	return t
+}
+
+func run(ctx context.Context, listen, data string) error {
+	db, err := sqlite.Open(filepath.Join(data, "embed.db"), &sqlite.Options{Exclusive: true})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+
+	e, err := engine.New(db.Backend(), engine.Config{
+		Models: map[string]spool.Model{"demo": demo.New(demo.Config{Delay: 20 * time.Millisecond})},
+		Agents: []engine.Agent{{Name: "clerk", Model: "demo", Tools: []spool.Tool{refund()}}},
+	})
+	if err != nil {
+		return err
+	}
+	surface, err := server.New(e, server.Config{
+		Authenticator: server.Anonymous(spool.DefaultTenant), // everybody on this machine
+		Loopback:      true,
+	})
+	if err != nil {
+		return err
+	}
+
+	// The worker ends when ctx does, and hands back what it has in hand.
+	worked := make(chan error, 1)
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+
+	h := &http.Server{Addr: listen, Handler: surface, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() {
+		e.Close() // event streams are told when to come back
+		_ = h.Shutdown(context.WithoutCancel(ctx))
+	})
+	log.Println("listens on", listen)
+	if err := h.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-worked
+}
