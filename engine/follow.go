@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -145,9 +146,11 @@ type follower struct {
 	e      *Engine
 	hub    *hub
 	walker walker
-	hello  []walked
-	// since is the hub's index at the time of the hello: notices before it are old.
-	since  int64
+	hello  []ringFrame
+	seen   int64  // the seq since which user turns may have been missed
+	told   int64  // how many of the hub's notices the client knows
+	state  []byte // the last one of the state
+	turn   []byte // the last one of a turn
 	joined bool
 	index  int64                // of the next frame in the ring
 	batch  *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
@@ -174,22 +177,18 @@ func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOption
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{e: e, hub: h, walker: walker{e: e, key: key, last: o.LastMessageID, recordOnly: recordOnly}}
+	f := &follower{e: e, hub: h, seen: seq, walker: walker{e: e, key: key, last: o.LastMessageID, recordOnly: recordOnly}}
 	select {
 	case <-h.ready:
 	case <-ctx.Done():
 		f.close()
 		return nil, ctx.Err()
 	}
-	f.since = h.now()
-	err = e.store.View(ctx, key, func(v spool.View) (err error) {
-		f.hello, err = hello(v, key, seq, o.LastMessageID)
-		return err
-	})
+	f.hello, err = f.greet(ctx)
 	if err == nil {
 		var frames []walked
 		frames, err = f.walker.place(ctx, o.Cursor)
-		f.hello = append(f.hello, frames...)
+		f.hello = append(f.hello, encoded(frames)...)
 	}
 	if err != nil {
 		f.close()
@@ -226,7 +225,7 @@ func (f *follower) release() {
 func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, error) {
 	f.release()
 	if len(f.hello) > 0 {
-		frames := encoded(f.hello)
+		frames := f.hello
 		f.hello = nil
 		return frames, nil
 	}
@@ -269,43 +268,109 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 		return nil, changed, nil
 	}
 	last := frames[len(frames)-1]
-	f.walker.at, f.walker.reading = last.after, last.reading
-	start := f.index
 	f.index += int64(len(frames))
-	if frames = f.wanted(frames, start); len(frames) == 0 {
+	if frames = f.wanted(frames); len(frames) == 0 {
 		f.release()
+	}
+	if f.walker.recordOnly {
+		f.walker.at.Seq = max(f.walker.at.Seq, last.after.Seq)
+	} else {
+		f.walker.at, f.walker.reading = last.after, last.reading
+	}
+	if len(frames) == 0 {
 		return nil, nil, nil // there may be more behind them
 	}
 	return frames, changed, nil
 }
 
-// wanted leaves out the notices that the hello has overtaken.
-func (f *follower) wanted(frames []ringFrame, start int64) []ringFrame {
-	if start >= f.since {
-		return frames
-	}
+// wanted leaves out the notices that the hello has overtaken and, for a follower of the
+// record alone, all but the entries that it lacks.
+func (f *follower) wanted(frames []ringFrame) []ringFrame {
 	kept := frames[:0]
-	for i, frame := range frames {
-		if frame.Cursor != nil || start+int64(i) >= f.since {
+	for _, frame := range frames {
+		switch {
+		case frame.Cursor == nil && frame.notices < f.told:
+		case frame.Cursor == nil:
+			f.told = frame.notices + 1
+			if f.isNews(frame.walked) {
+				kept = append(kept, frame)
+			}
+		case !f.walker.recordOnly, frame.Kind == spool.FrameThread && frame.Event.Seq > f.walker.at.Seq:
 			kept = append(kept, frame)
 		}
 	}
 	return kept
 }
 
+// isNews reports whether a notice says something that the last of its kind did not, and
+// remembers it. A hello may have looked a moment before the hub did.
+func (f *follower) isNews(frame walked) bool {
+	last := &f.state
+	if frame.Event.Type == spool.NoticeMessageAppended {
+		last = &f.turn
+	}
+	if bytes.Equal(*last, frame.Event.Payload) {
+		return false
+	}
+	*last = frame.Event.Payload
+	return true
+}
+
 // fromStorage joins the ring where the walker stands, or walks on.
 func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
+	if f.walker.recordOnly {
+		return f.recordFromStorage(ctx)
+	}
 	p, shared := f.walker.position()
-	index, found, changed := f.hub.find(p)
+	index, notices, found, changed := f.hub.find(p)
 	if found && shared {
 		f.joined, f.index = true, index
-		return nil, nil, nil
+		if notices > f.told { // some have come and gone while it walked
+			frames, err = f.greet(ctx)
+		}
+		return frames, nil, err
 	}
 	walked, err := f.walker.next(ctx, true)
 	if len(walked) > 0 || err != nil {
 		return encoded(walked), nil, err
 	}
 	return nil, changed, nil
+}
+
+// recordFromStorage walks to the present and joins the ring at the next notice: entries
+// that it has already are left out there.
+func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
+	index, ok, changed := f.hub.findNotice(f.told)
+	walked, err := f.walker.next(ctx, true)
+	switch {
+	case len(walked) > 0 || err != nil:
+		return encoded(walked), nil, err
+	case ok:
+		f.joined, f.index = true, index
+		return nil, nil, nil
+	case f.told < f.hub.told():
+		frames, err = f.greet(ctx)
+		return frames, nil, err
+	default:
+		return nil, changed, nil
+	}
+}
+
+// greet returns the notices that tell a client how things are now, in place of all that
+// it may have missed.
+func (f *follower) greet(ctx context.Context) ([]ringFrame, error) {
+	told := f.hub.told() // before the look, so that what it misses is told later
+	var frames []walked
+	err := f.e.store.View(ctx, f.walker.key, func(v spool.View) (err error) {
+		frames, err = hello(v, f.walker.key, f.seen, f.walker.last)
+		f.seen = max(f.seen, f.walker.at.Seq)
+		return err
+	})
+	f.told = told
+	for _, frame := range frames {
+		f.isNews(frame)
+	}
+	return encoded(frames), err
 }
 
 // wait waits until the hub has changed, or it is time to look anyway.

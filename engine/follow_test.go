@@ -175,3 +175,35 @@ func TestFollowFromAnEmptyRecord(t *testing.T) {
 		stop()
 	})
 }
+
+func TestFollowRecordHasEntriesAndNotices(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(spooltest.Say("hi"))))
+		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil {
+			t.Fatal(err)
+		}
+		stop := work(t, e)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		var got []string
+		for entry, err := range e.FollowRecord(ctx, key, 0) {
+			if err != nil {
+				break
+			}
+			got = append(got, line(spool.Frame{Event: &entry}))
+		}
+		want := []string{
+			"notice | =STATE_CHANGE QUEUED", "notice | =MESSAGE_APPENDED", "notice | =RUN_STARTED",
+			"notice | =STATE_CHANGE RUNNING", "notice | =RUN_ENDED finished", "notice | =STATE_CHANGE COMPLETED",
+		}
+		slices.Sort(got) // a short run may be over before its first look
+		slices.Sort(want)
+		got = slices.DeleteFunc(got, func(l string) bool { return strings.HasSuffix(l, "RUNNING") || strings.HasSuffix(l, "QUEUED") })
+		want = slices.DeleteFunc(want, func(l string) bool { return strings.HasSuffix(l, "RUNNING") || strings.HasSuffix(l, "QUEUED") })
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q\nwant %q", got, want)
+		}
+		stop()
+	})
+}
