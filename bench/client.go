@@ -71,25 +71,30 @@ func (c *child) finished() (spool.ThreadID, error) {
 
 // events reads an event stream, line by line.
 type events struct {
-	lines *bufio.Reader
-	body  io.Closer
+	lines  *bufio.Reader
+	body   io.Closer
+	cancel context.CancelFunc
 }
 
-// follow opens an event stream.
+// follow opens an event stream, which ends by itself when its reader waits for too long.
 func (c *child) follow(path string) (*events, error) {
-	req, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://"+c.Public+path, nil)
+	ctx, cancel := context.WithTimeout(c.ctx, patience)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Public+path, nil)
 	if err != nil {
+		cancel()
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(req)
+	answer, err := http.DefaultClient.Do(req) //nolint:bodyclose // by events.close
 	if err != nil {
+		cancel()
 		return nil, err
 	}
+	e := &events{bufio.NewReaderSize(answer.Body, 64<<10), answer.Body, cancel}
 	if answer.StatusCode != http.StatusOK {
-		defer answer.Body.Close()
+		e.close()
 		return nil, fmt.Errorf("GET %s: %s", path, answer.Status)
 	}
-	return &events{bufio.NewReaderSize(answer.Body, 64<<10), answer.Body}, nil
+	return e, nil
 }
 
 // data returns the next data line, without its name.
@@ -127,4 +132,7 @@ func containsAll(s string, texts []string) bool {
 	return true
 }
 
-func (e *events) close() { _ = e.body.Close() }
+func (e *events) close() {
+	_ = e.body.Close()
+	e.cancel()
+}

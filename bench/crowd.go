@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// crowdTimeout is how long a crowd waits for what should come within seconds.
-const crowdTimeout = 2 * time.Minute
+// patience is how long a client waits for what should come within seconds.
+const patience = time.Minute
 
 // crowd is many clients of one event stream. Each reads bytes and counts marks, as
 // anything more would take its share of the CPU from the server.
@@ -36,7 +36,7 @@ func join(addr, path string, n int, want int64) (*crowd, error) {
 			return nil, errors.Join(err, c.leave())
 		}
 		c.conns = append(c.conns, conn)
-		_ = conn.SetDeadline(time.Now().Add(crowdTimeout))
+		_ = conn.SetDeadline(time.Now().Add(patience))
 		if _, err := conn.Write(head); err != nil {
 			return nil, errors.Join(err, c.leave())
 		}

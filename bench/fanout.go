@@ -20,7 +20,7 @@ func measureFanout(b *bench) (*section, error) {
 			"in one write, which is where it gains, so a broadcaster that flushes only when its channel is empty is there as well.", frames, clients),
 	}
 	var batched, single, bare, joined sample
-	err := b.interleave(
+	err := b.interleave(1,
 		func() error { return b.fanSpool(&batched, 0, clients, frames) },
 		func() error { return b.fanBare(&bare, "/", clients, frames) },
 		func() error { return b.fanSpool(&single, -1, clients, frames) },

@@ -21,7 +21,7 @@ func measureLatency(b *bench) (*section, error) {
 			"those that follow, so half of the window is what to expect.", latencyGap, deltas),
 	}
 	var direct, window, bare quantiles
-	err := b.interleave(
+	err := b.interleave(1,
 		func() error { return b.delaySpool(&direct, -1, deltas) },
 		func() error { return b.delayBare(&bare, deltas) },
 		func() error { return b.delaySpool(&window, 0, deltas) },

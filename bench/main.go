@@ -145,10 +145,10 @@ func size[T any](b *bench, whole, small T) T {
 	return whole
 }
 
-// interleave calls the arms in turns, round by round, so that what else the machine does
-// meets all of them.
-func (b *bench) interleave(arms ...func() error) error {
-	for range b.rounds {
+// interleave calls the arms in turns, so many times a round, so that what else the machine
+// does meets all of them.
+func (b *bench) interleave(turns int, arms ...func() error) error {
+	for range b.rounds * turns {
 		for _, arm := range arms {
 			if err := b.ctx.Err(); err != nil {
 				return err

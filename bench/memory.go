@@ -16,7 +16,7 @@ func measureMemory(b *bench) (*section, error) {
 	}
 	for _, clients := range size(b, []int{1000, 4000}, []int{50}) {
 		var spools, bares idle
-		err := b.interleave(
+		err := b.interleave(1,
 			func() error { return b.idleSpool(&spools, clients) },
 			func() error { return b.idleBare(&bares, clients) },
 		)

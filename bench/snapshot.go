@@ -36,7 +36,7 @@ func measureSnapshot(b *bench) (_ *section, err error) {
 			"%d calls is a round's number, call by call in turns.", filledMessages, filledRuns, calls),
 	}
 	var short, long sample
-	err = b.interleave(func() error {
+	err = b.interleave(1, func() error {
 		var ofShort, ofLong sample
 		for range calls {
 			if err := errors.Join(b.snap(&ofShort, e, shortRecord), b.snap(&ofLong, e, longRecord)); err != nil {

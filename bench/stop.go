@@ -26,7 +26,7 @@ func measureStop(b *bench) (_ *section, err error) {
 	}
 	var stops, commits quantiles
 	var allStops, allCommits sample
-	err = b.interleave(func() error {
+	err = b.interleave(1, func() error {
 		var ofStops, ofCommits sample
 		for range runs {
 			if err := stopOnce(&ofStops, &ofCommits, c); err != nil {

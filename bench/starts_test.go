@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestBareStartsWriteTheSame compares the rows that the two sides leave, as otherwise the
+// bare one could fall behind Spool's tables without anybody noticing.
+func TestBareStartsWriteTheSame(t *testing.T) {
+	t.Parallel()
+
+	b := &bench{ctx: t.Context(), dir: t.TempDir()}
+	rows := make(map[string]string)
+	for role, drive := range map[string]func(c *child, clients int, took time.Duration) (float64, error){
+		"spool": driveStarts, "bare-starts": driveBareStarts,
+	} {
+		file := filepath.Join(b.dir, role+".db")
+		c, err := b.spawn(role, options{File: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = drive(c, 1, time.Millisecond)
+		if stopped := c.stop(); err != nil || stopped != nil {
+			t.Fatal(err, stopped)
+		}
+		rows[role] = firstRows(t, file)
+	}
+	if rows["spool"] != rows["bare-starts"] {
+		t.Errorf("Spool wrote\n%s\nbare wrote\n%s", rows["spool"], rows["bare-starts"])
+	}
+}
+
+var varying = regexp.MustCompile(`(thr|run|msg)_[0-9a-z]{26}|[0-9]{16}`)
+
+// firstRows returns the first row of each table, without what differs between any two.
+func firstRows(t *testing.T, file string) string {
+	t.Helper()
+
+	db, err := sql.Open("sqlite", "file:"+file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var out strings.Builder
+	for _, table := range []string{"thread", "run", "message", "entry", "park", "effect", "usage", "job", "job_dead"} {
+		fmt.Fprintf(&out, "%s: %s\n", table, varying.ReplaceAllString(firstRow(t, db, table), "$1"))
+	}
+	return out.String()
+}
+
+func firstRow(t *testing.T, db *sql.DB, table string) string {
+	t.Helper()
+
+	rows, err := db.QueryContext(context.Background(), "SELECT * FROM "+table+" LIMIT 1") //nolint:unqueryvet // all columns are compared
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return "none"
+	}
+	values := make([]any, len(names))
+	for i := range values {
+		values[i] = new(any)
+	}
+	if err := rows.Scan(values...); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for i, name := range names {
+		fmt.Fprintf(&out, "%s=%v ", name, *values[i].(*any)) //nolint:errcheck,forcetypeassert // made above
+	}
+	return out.String()
+}
