@@ -1,5 +1,117 @@
 package spooltest
 
-import "testing"
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
 
-func testEngineCrash(t *testing.T, open Open, features Features) {}
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// testEngineCrash runs one script again and again, and lets something go wrong at each
+// call of the store, the queue and the streams in turn: the process dies before or behind
+// it, or the call alone fails.
+func testEngineCrash(t *testing.T, open Open, features Features) {
+	t.Helper()
+	kinds := []FaultKind{CrashBefore, CrashAfter, FailBefore, FailAfter}
+	calls := 0
+	synctest.Test(t, func(t *testing.T) {
+		calls = crashScript(newEngineTest(t, open(t, spool.SystemClock{})), false)
+	})
+	if calls < 30 {
+		t.Fatalf("the script makes %d calls", calls)
+	}
+	for _, own := range []bool{false, true} {
+		for _, kind := range kinds {
+			name := fmt.Sprintf("%s, own streams %t", kind, own)
+			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+				t.Parallel()
+				for n := 1; n <= calls; n++ {
+					if features.Durable && own != (n%2 == 0) {
+						continue // a slow backend takes turns
+					}
+					synctest.Test(t, func(t *testing.T) {
+						crashScript(newEngineTest(t, open(t, spool.SystemClock{})), own, Fault{Call: n, Kind: kind})
+					})
+					if t.Failed() {
+						t.Fatalf("%s at call %d", name, n)
+					}
+				}
+			})
+		}
+	}
+}
+
+// crashScript runs a script of two steps, with tools of every kind and a park, in a
+// process with faults and, when it has crashed, in another. It returns how many calls the
+// first process has made.
+func crashScript(s *engineTest, own bool, faults ...Fault) int {
+	m := NewReplayModel(
+		Turn{Reasoning: []string{"hm"}, Text: []string{"one ", "two"}, Usage: Tokens(5, 7), Calls: []Call{
+			{ID: "c1", Name: "look"}, {ID: "c2", Name: "once"}, {ID: "c3", Name: "send"}, {ID: "c4", Name: "nope"},
+		}},
+		Turn{Text: []string{"three ", "four"}, Usage: Tokens(11, 13), Calls: []Call{{ID: "c5", Name: "once"}}},
+		Turn{Text: []string{"five"}, Usage: Tokens(17, 19)},
+	)
+	look := plain("look", `"seen"`)
+	look.Idempotent = true
+	c := newCampaign(s, s.config(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
+	n := c.boot(faults...)
+	first := n
+	n = c.begin(n)
+	stop := c.clients("a", "b")
+	c.hire(n)
+	answered := 0
+	s.until("the end of the run", func() bool {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+			c.hire(n)
+		default:
+		}
+		c.answerAll(n.Engine, func(p spool.Park) (bool, string) {
+			answered++
+			if p.Reason == spool.ParkOutcomeUnknown {
+				return answered%2 == 0, []string{"", `"a person looked"`}[answered/2%2]
+			}
+			return true, ""
+		})
+		return s.thread().State.Terminal()
+	})
+	if got := s.thread(); got.State != spool.Completed {
+		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
+	}
+	if text := strings.Join(s.script(), "\n"); strings.Count(text, "one two") != 1 || strings.Count(text, "three four") != 1 || strings.Count(text, "five") != 1 {
+		s.Errorf("messages: %s", text)
+	}
+	c.finish(stop)
+	return first.faulty.Calls()
+}
+
+// begin starts the run, in another process when this one crashes, which it then returns.
+func (c *campaign) begin(n *node) *node {
+	c.Helper()
+	for range 10 {
+		r, err := n.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "start"})
+		if err == nil && !r.Accepted {
+			c.Fatalf("start: %+v", r)
+		}
+		if err == nil {
+			c.history.Started(chat, r.RunID)
+			return n
+		}
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+		case <-time.After(time.Second):
+		}
+	}
+	c.Fatal("the run could not be started")
+	return nil
+}

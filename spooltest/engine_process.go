@@ -27,10 +27,22 @@ func (s *engineTest) process(c engine.Config, faults ...Fault) *process {
 
 // kill kills the process.
 func (p *process) kill() {
-	p.faulty.Plan(Fault{Call: p.faulty.Calls() + 1, Kind: CrashBefore})
-	_, _ = p.faulty.Backend().Queue.Stats(context.Background())
+	crash(p.faulty)
 	p.stop()
 	p.Close()
+}
+
+// crash kills the process behind the wrapper at its next call, which it makes.
+func crash(f *Faulty) {
+	for {
+		f.Plan(Fault{Call: f.Calls() + 1, Kind: CrashBefore})
+		_, _ = f.Backend().Queue.Stats(context.Background())
+		select {
+		case <-f.Crashed():
+			return
+		default: // another call came in between
+		}
+	}
 }
 
 // stall is a store whose updates of a thread can be made to wait, as those of a process

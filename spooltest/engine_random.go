@@ -1,5 +1,290 @@
 package spooltest
 
-import "testing"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
 
-func testEngineRandom(t *testing.T, open Open, features Features) {}
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// testEngineRandom lets everything happen to a thread that can, in an order that a seed
+// decides. SPOOL_CAMPAIGN says how many seeds are tried, and SPOOL_SEED which one alone.
+func testEngineRandom(t *testing.T, open Open, features Features) {
+	t.Helper()
+	seeds := 100
+	if features.Durable {
+		seeds = 10
+	}
+	if n, err := strconv.Atoi(os.Getenv("SPOOL_CAMPAIGN")); err == nil {
+		seeds = n
+	}
+	first := uint64(time.Now().UnixNano()) & 0xffffff
+	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
+		first, seeds = n, 1
+	}
+	const lanes = 4
+	for lane := range lanes {
+		t.Run(strconv.Itoa(lane), func(t *testing.T) {
+			t.Parallel()
+			for i := lane; i < seeds; i += lanes {
+				seed := first + uint64(i)
+				synctest.Test(t, func(t *testing.T) {
+					randomCampaign(newEngineTest(t, open(t, spool.SystemClock{})), seed)
+				})
+				if t.Failed() {
+					t.Fatalf("run it again with SPOOL_SEED=%d", seed)
+				}
+			}
+		})
+	}
+}
+
+// chance returns a number below n that depends on nothing but the words.
+func chance(n uint64, words ...any) uint64 {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintln(h, words...)
+	return h.Sum64() >> 7 % n
+}
+
+// wanderer is a model that says and calls something else in each step of each run, and
+// sometimes fails.
+func (c *campaign) wanderer(seed uint64) *Model {
+	return NewModelFunc(func(_ context.Context, r spool.ModelRequest) Turn {
+		step := StepOf(r)
+		turn := ""
+		for _, m := range r.Messages {
+			if m.Role == spool.RoleUser {
+				turn = m.Text()
+			}
+		}
+		wait := time.Duration(c.n(1500)) * time.Millisecond
+		t := Turn{
+			Text:  []string{turn, "/", strconv.Itoa(step), " a ", "b ", "c"},
+			Usage: Tokens(int64(10+step), int64(3+step)),
+			Before: func(ctx context.Context) error {
+				select {
+				case <-time.After(wait):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			},
+		}
+		if chance(3, seed, turn, step, "thinks") == 0 {
+			t.Reasoning = []string{"hm ", turn, strconv.Itoa(step)}
+		}
+		if c.n(12) == 0 {
+			t.Err = overloaded()
+			return t
+		}
+		if step < 4 && chance(5, seed, turn, step, "calls") > 0 {
+			names := []string{"look", "once", "send", "ask", "nope"}
+			for i := range 1 + chance(3, seed, turn, step, "how many") {
+				name := names[chance(uint64(len(names)), seed, turn, step, i)]
+				t.Calls = append(t.Calls, Call{ID: spool.ToolCallID(fmt.Sprintf("%s.%d.%d", turn, step, i)), Name: name})
+			}
+		}
+		return t
+	})
+}
+
+// tools are one of each kind, all of which take a while.
+func (c *campaign) tools() []spool.Tool {
+	slow := func(t spool.Tool) spool.Tool {
+		call := t.Call
+		t.Call = func(ctx context.Context, call2 spool.ToolCall) (json.RawMessage, error) {
+			select {
+			case <-time.After(time.Duration(c.n(1500)) * time.Millisecond):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			return call(ctx, call2)
+		}
+		return t
+	}
+	look := plain("look", `"seen"`)
+	look.Idempotent = true
+	ask := plain("ask", "")
+	ask.Call = func(_ context.Context, call spool.ToolCall) (json.RawMessage, error) {
+		if call.Answer == nil {
+			return nil, spool.ParkFor("question", nil, time.Minute)
+		}
+		return json.RawMessage(`"heard"`), nil
+	}
+	return []spool.Tool{slow(look), slow(plain("once", `"done"`)), slow(approved("send", `"sent"`)), slow(ask)}
+}
+
+// randomCampaign does one campaign.
+func randomCampaign(s *engineTest, seed uint64) {
+	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
+	c.config = s.config(c.wanderer(seed), c.tools()...)
+	if seed%3 == 0 {
+		c.config.OnSettle = func(context.Context, engine.Settlement) error {
+			<-time.After(time.Duration(c.n(300)) * time.Millisecond)
+			return nil
+		}
+	}
+	c.config.MaxDeaths, c.config.ParkTTL = 1000, 2*time.Minute
+	n := c.boot()
+	c.hire(n)
+	c.someStart()
+	stop := c.clients("a", "b", "c")
+	acts := []func(){
+		c.someStart, c.someStart, c.someStart, c.someAnswer, c.someAnswer, c.someAnswer,
+		c.someStop, c.someCrash, c.someFault, c.someFault, c.someBoot, c.someShutdown, c.someDelivery, c.someLoss, c.someSweep,
+	}
+	for range 40 {
+		wait := time.Duration(c.n(3000)) * time.Millisecond
+		switch c.n(12) {
+		case 0:
+			wait = time.Duration(c.n(4)) * time.Minute // a park expires, a lease lapses
+		case 1, 2, 3:
+			wait = 0
+		}
+		<-time.After(wait)
+		acts[c.n(len(acts))]()
+		c.bury()
+	}
+	// All faults end, and everything must come to its end.
+	for _, n := range append([]*node(nil), c.nodes...) {
+		c.retire(n)
+	}
+	last := c.boot()
+	c.hire(last)
+	s.until("the end of the run", func() bool {
+		c.answerAll(last.Engine, c.anyAnswer)
+		return s.thread().State.Terminal()
+	})
+	c.finish(stop)
+}
+
+// bury retires the nodes that have crashed.
+func (c *campaign) bury() {
+	for _, n := range append([]*node(nil), c.nodes...) {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+		default:
+		}
+	}
+	if len(c.nodes) == 0 {
+		c.hire(c.boot())
+	}
+}
+
+// some returns one of the nodes.
+func (c *campaign) some() *node { return c.node(context.Background()) }
+
+func (c *campaign) anyAnswer(spool.Park) (bool, string) {
+	return c.n(3) > 0, []string{"", `{"n":1}`}[c.n(2)]
+}
+
+// someStart starts a run, which may edit a turn, and which is mostly refused.
+func (c *campaign) someStart() {
+	c.mu.Lock()
+	word := fmt.Sprintf("w%d", c.random.IntN(1_000_000))
+	c.mu.Unlock()
+	r := engine.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), MaxSteps: c.n(4)}
+	if c.n(3) == 0 {
+		if messages := c.all(chat, "").Messages; len(messages) > 0 {
+			r.EditMessageID = messages[c.n(len(messages))].ID
+		}
+	}
+	result, err := c.some().Run(context.Background(), chat, r)
+	if err == nil && result.Accepted {
+		c.history.Started(chat, result.RunID)
+	}
+}
+
+func (c *campaign) someStop() {
+	if r, err := c.some().Stop(context.Background(), chat); err == nil && r.Accepted {
+		c.history.Stopped(chat)
+	}
+}
+
+// someAnswer answers the open parks, once or twice at once.
+func (c *campaign) someAnswer() {
+	done := make(chan struct{})
+	twice := c.n(3) == 0
+	go func() {
+		defer close(done)
+		if twice {
+			c.answerAll(c.some().Engine, c.anyAnswer)
+		}
+	}()
+	c.answerAll(c.some().Engine, c.anyAnswer)
+	<-done
+}
+
+func (c *campaign) someCrash() {
+	n := c.some()
+	crash(n.faulty)
+	c.bury()
+}
+
+// someFault plans something for one of the calls to come.
+func (c *campaign) someFault() {
+	n := c.some()
+	kinds := []FaultKind{FailBefore, FailAfter, CrashBefore, CrashAfter, Rerun, Duplicate, Delay}
+	n.faulty.Plan(Fault{Call: n.faulty.Calls() + 1 + c.n(30), Kind: kinds[c.n(len(kinds))]})
+	n.faulty.DropWakes(c.n(3) == 0)
+}
+
+// someBoot adds a process, so that several race for the run.
+func (c *campaign) someBoot() {
+	if len(c.nodes) < 3 {
+		c.hire(c.boot())
+	}
+}
+
+func (c *campaign) someShutdown() {
+	c.retire(c.some())
+	c.bury()
+}
+
+// someDelivery delivers a ticket once more, as an outside queue may: of the present run
+// or of one of before.
+func (c *campaign) someDelivery() {
+	runs := c.all(chat, "").Runs
+	if len(runs) == 0 {
+		return
+	}
+	run := runs[c.n(len(runs))]
+	j := spool.Job{
+		Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Agent: run.Agent,
+		Segment: c.n(run.Segments + 2), Kind: spool.JobResume,
+	}
+	n := c.some()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(c.n(5000))*time.Millisecond)
+	defer cancel()
+	if c.n(4) == 0 {
+		_ = n.HandleDeadJob(ctx, spool.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Segment: run.Segments}, 3, "a test")
+		return
+	}
+	_, _ = n.HandleJob(ctx, j)
+}
+
+// someLoss loses the jobs that are due.
+func (c *campaign) someLoss() {
+	taken, _, err := c.backend.Queue.Claim(context.Background(), 1+c.n(3), time.Minute)
+	if err != nil {
+		c.Error(err)
+	}
+	for _, d := range taken {
+		_ = c.backend.Queue.Ack(context.Background(), d)
+	}
+}
+
+func (c *campaign) someSweep() {
+	n := c.some()
+	_, _ = n.Sweep(context.Background())
+	_, _ = n.ReclaimIfOrphaned(context.Background(), chat)
+}

@@ -35,6 +35,7 @@ type streamView struct {
 	ended   bool // its last item was seen
 	closed  bool // its RUN_ENDED entry was seen
 	lost    bool // a snapshot stands for some of it
+	past    bool // a snapshot has its RUN_ENDED entry already
 	now     said
 }
 
@@ -132,6 +133,7 @@ func (v *view) item(id spool.StreamID, item spool.Item) {
 	v.live = true
 	s.at = item.Offset
 	s.ended = item.Type.End()
+	s.closed = s.ended && s.past
 	run, _, _ := id.Split()
 	if v.fold(run, s, item) {
 		v.turns[run] = append(v.turns[run], s.now)
@@ -221,9 +223,8 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 	if snap.Stream.Offset != nil {
 		s.at = *snap.Stream.Offset
 	}
-	if s.ended && slices.ContainsFunc(v.runEnds(id), func(seq int64) bool { return seq <= v.seq }) {
-		s.closed = true
-	}
+	s.past = slices.ContainsFunc(v.runEnds(id), func(seq int64) bool { return seq <= v.seq })
+	s.closed = s.ended && s.past
 }
 
 // runEnds returns the seqs at which the record ends a stream.

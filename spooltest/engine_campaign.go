@@ -1,0 +1,234 @@
+package spooltest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// campaign is a thread that much happens to: processes come and go, and clients follow
+// and reconnect all the while.
+type campaign struct {
+	*engineTest
+
+	config engine.Config
+	// ownStreams says that each process has run streams of its own, which go with it.
+	ownStreams bool
+
+	mu     sync.Mutex
+	random *rand.Rand
+	nodes  []*node
+	moved  chan struct{} // closed when the nodes change
+}
+
+// node is a process of a campaign: an engine that may crash, and, in the same process,
+// one without faults that clients read from.
+type node struct {
+	*engine.Engine
+
+	reader *engine.Engine
+	faulty *Faulty
+	stop   func()
+}
+
+func newCampaign(s *engineTest, c engine.Config, seed uint64, ownStreams bool) *campaign {
+	return &campaign{
+		engineTest: s, config: c, ownStreams: ownStreams,
+		random: rand.New(rand.NewPCG(seed, seed)), moved: make(chan struct{}),
+	}
+}
+
+// n returns a random number below n.
+func (c *campaign) n(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.random.IntN(n)
+}
+
+// boot starts a process without a worker.
+func (c *campaign) boot(faults ...Fault) *node {
+	c.Helper()
+	b := c.backend
+	if c.ownStreams {
+		b.Streams, b.Bus = engine.NewStreams(0), engine.NewBus()
+	}
+	f := NewFaulty(b)
+	f.Plan(faults...)
+	n := &node{Engine: c.over(f.Backend(), c.config), reader: c.over(b, c.config), faulty: f, stop: func() {}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodes = append(c.nodes, n)
+	close(c.moved)
+	c.moved = make(chan struct{})
+	return n
+}
+
+// hire gives the node a worker.
+func (c *campaign) hire(n *node) { n.stop = c.work(n.Engine) }
+
+// retire ends a node whose worker is to shut down, or which has crashed.
+func (c *campaign) retire(n *node) {
+	n.stop()
+	c.mu.Lock()
+	for i, other := range c.nodes {
+		if other == n {
+			c.nodes = append(c.nodes[:i:i], c.nodes[i+1:]...)
+		}
+	}
+	c.mu.Unlock()
+	n.Close()
+	n.reader.Close()
+}
+
+// node returns one of the nodes, or waits until there is one.
+func (c *campaign) node(ctx context.Context) *node {
+	for ctx.Err() == nil {
+		c.mu.Lock()
+		moved := c.moved
+		if len(c.nodes) > 0 {
+			n := c.nodes[c.random.IntN(len(c.nodes))]
+			c.mu.Unlock()
+			return n
+		}
+		c.mu.Unlock()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// clients lets a number of clients follow the thread, each over many short connections,
+// until the returned function is called.
+func (c *campaign) clients(names ...string) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	for i, name := range names {
+		client := c.history.Client(&Client{Name: name, Thread: chat, FromStart: true})
+		group.Go(func() {
+			for ctx.Err() == nil {
+				n := c.node(ctx)
+				if n == nil {
+					return
+				}
+				connection, cut := context.WithCancel(ctx)
+				// Most connections end behind a few frames, some after a while.
+				frames := 1 + c.n(40)
+				timer := time.AfterFunc(time.Duration(1+c.n(20_000))*time.Millisecond, cut)
+				if i%2 == 0 {
+					c.followOnce(connection, n.reader, client, frames)
+				} else {
+					c.streamOnce(connection, n.reader, client, frames)
+				}
+				timer.Stop()
+				cut()
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Duration(c.n(200)) * time.Millisecond):
+				}
+			}
+		})
+	}
+	return func() {
+		cancel()
+		group.Wait()
+	}
+}
+
+// place is where a client goes on, from the thread's start at first.
+func place(client *Client) *spool.Cursor {
+	if at := client.Cursor(); at != nil {
+		return at
+	}
+	return &spool.Cursor{}
+}
+
+func (c *campaign) followOnce(ctx context.Context, e *engine.Engine, client *Client, frames int) {
+	for f, err := range e.Follow(ctx, client.Thread, engine.FollowOptions{Cursor: place(client)}) {
+		if err != nil {
+			c.expected(err)
+			return
+		}
+		client.Saw(f)
+		if frames--; frames <= 0 {
+			return
+		}
+	}
+}
+
+func (c *campaign) streamOnce(ctx context.Context, e *engine.Engine, client *Client, frames int) {
+	body, err := e.SSE(ctx, client.Thread, engine.SSEOptions{Cursor: place(client).String()})
+	if err != nil {
+		c.expected(err)
+		return
+	}
+	defer body.Close()
+	for chunk, err := range body.Chunks() {
+		if err != nil {
+			c.expected(err)
+			return
+		}
+		got, _ := c.parse(bytes.NewReader(chunk))
+		for _, f := range got {
+			client.Saw(f)
+			if frames--; frames <= 0 { // the connection is cut in the middle
+				return
+			}
+		}
+	}
+}
+
+// expected reports an error that a client of a healthy store should not get.
+func (c *campaign) expected(err error) {
+	if !errors.Is(err, context.Canceled) && spool.CodeOf(err) != spool.NotFound {
+		c.Errorf("a client got the error %v", err)
+	}
+}
+
+// finish lets everything come to its end and checks what has become of it.
+func (c *campaign) finish(stopClients func()) {
+	c.Helper()
+	<-time.After(2 * quiet)
+	stopClients()
+	for _, n := range append([]*node(nil), c.nodes...) {
+		c.retire(n)
+	}
+	c.history.Settled = true
+	c.check()
+	if c.Failed() {
+		c.Logf("the record:\n%s", strings.Join(c.record(), "\n"))
+		for _, client := range c.history.Clients {
+			c.Logf("client %s saw:\n%s", client.Name, transcript(client.Frames))
+		}
+	}
+}
+
+func transcript(frames []spool.Frame) string {
+	lines := make([]string, len(frames))
+	for i, f := range frames {
+		lines[i] = frameLine(f)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// answerAll answers every open park, as the choice says for a call.
+func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) (approved bool, payload string)) {
+	thread := c.thread()
+	if thread.State != spool.WaitingForInput {
+		return
+	}
+	for _, p := range c.all(chat, thread.RunID).Parks {
+		if p.State == spool.ParkOpen {
+			approved, payload := choose(p)
+			_, _ = c.respond(e, p.ToolCallID, approved, payload)
+		}
+	}
+}
