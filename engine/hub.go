@@ -44,6 +44,7 @@ type hub struct {
 	first   int64 // index of the oldest frame held
 	next    int64 // index of the frame to come
 	bytes   int
+	notices int64 // how many there have been
 	head    position
 	placed  bool // head is valid
 	ended   bool
@@ -56,6 +57,8 @@ type ringFrame struct {
 
 	text  []byte // as an SSE message
 	after spool.Cursor
+	// notices is how many notices the hub had had before the frame.
+	notices int64
 }
 
 // join returns the hub of the thread, with one client more. The client must leave.
@@ -222,7 +225,7 @@ func (h *hub) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.placed = false
-	h.next++ // so that a client which had everything does not take what comes for the rest
+	h.next++ // no client is up to date, not even the one that had all
 	h.first = h.next
 	h.bytes = 0
 	h.ring = nil
@@ -280,6 +283,10 @@ func (h *hub) push(frames []walked) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, f := range added {
+		f.notices = h.notices
+		if f.Cursor == nil {
+			h.notices++
+		}
 		h.ring = append(h.ring, f)
 		h.next++
 		h.bytes += len(f.text)
@@ -300,20 +307,23 @@ func (h *hub) change() {
 	h.changed = make(chan struct{})
 }
 
-// now returns the index of the frame to come.
-func (h *hub) now() int64 {
+// told returns how many notices there have been.
+func (h *hub) told() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.next
+	return h.notices
 }
 
-// find returns the index of the frame behind p, if the ring has it. Changed is closed
-// when a later call may answer differently.
-func (h *hub) find(p position) (index int64, ok bool, changed <-chan struct{}) {
+// find returns the index of the frame behind p, if the ring has it, and how many notices
+// there were before. Changed is closed when a later call may answer differently.
+func (h *hub) find(p position) (index, notices int64, ok bool, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.placed || h.ended {
-		return h.first, h.ended, h.changed
+	if h.ended { // the last frame tells that the thread is gone
+		return h.next - 1, h.notices - 1, true, h.changed
+	}
+	if !h.placed {
+		return 0, 0, false, h.changed
 	}
 	// The frame after which p stands, the first of several: notices do not move.
 	at := int64(-1)
@@ -327,12 +337,29 @@ func (h *hub) find(p position) (index int64, ok bool, changed <-chan struct{}) {
 	}
 	switch {
 	case at >= 0:
-		return at + 1, true, h.changed
+		return at + 1, h.noticesBefore(at + 1), true, h.changed
 	case h.head == p:
-		return h.next, true, h.changed
+		return h.next, h.notices, true, h.changed
 	default:
-		return 0, false, h.changed
+		return 0, 0, false, h.changed
 	}
+}
+
+// findNotice returns the index of the first frame with that many notices before it. It
+// reports false when the ring has lost it.
+func (h *hub) findNotice(notices int64) (index int64, ok bool, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for index = h.first; index < h.next && h.noticesBefore(index) < notices; index++ {
+	}
+	return index, h.placed && h.noticesBefore(index) == notices, h.changed
+}
+
+func (h *hub) noticesBefore(index int64) int64 {
+	if index >= h.next {
+		return h.notices
+	}
+	return h.ring[index-h.first].notices
 }
 
 // from returns the frames from index on. It reports false when the ring has lost them.
