@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -21,7 +22,7 @@ var hello = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "hello"}
 
 // openExample returns an engine over a backend in memory, with the demo model and a tool that
 // asks first. A program would take sqlite.Open(...).Backend() instead.
-func openExample(change ...func(*engine.Config)) (*engine.Engine, spool.Backend) {
+func openExample(change ...func(*engine.Config)) *engine.Engine {
 	type in struct {
 		To string `json:"to"`
 	}
@@ -37,12 +38,11 @@ func openExample(change ...func(*engine.Config)) (*engine.Engine, spool.Backend)
 	for _, fn := range change {
 		fn(&config)
 	}
-	backend := spooltest.NewMemory(nil)
-	e, err := engine.New(backend, config)
+	e, err := engine.New(spooltest.NewMemory(nil), config)
 	if err != nil {
 		panic(err)
 	}
-	return e, backend
+	return e
 }
 
 // working carries out jobs in the background until stop is called.
@@ -52,7 +52,9 @@ func working(e *engine.Engine) (stop func()) {
 	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 	return func() {
 		cancel()
-		<-done
+		if err := <-done; err != nil {
+			panic(err)
+		}
 	}
 }
 
@@ -71,14 +73,21 @@ func segments(e *engine.Engine, key spool.ThreadKey, n int) {
 	}
 }
 
-func printJSON(v any, err error) {
-	text, _ := json.Marshal(v)
-	fmt.Println(string(text), err)
+// encoded returns a result as clients get it.
+func encoded(v any, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // Start a run, and read what it says as it comes.
 func Example() {
-	e, _ := openExample()
+	e := openExample()
 	defer working(e)()
 	ctx := context.Background()
 
@@ -111,21 +120,21 @@ func Example() {
 
 // A refusal is a result with a reason, and not an error.
 func ExampleEngine_Run_refused() {
-	e, _ := openExample() // without a worker, the first run stays queued
+	e := openExample() // without a worker, the first run stays queued
 	ctx := context.Background()
 
 	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "one"})
-	printJSON(e.Run(ctx, hello, engine.StartRequest{Prompt: "two"}))
+	fmt.Println(encoded(e.Run(ctx, hello, engine.StartRequest{Prompt: "two"})))
 	_, err := e.Run(ctx, hello, engine.StartRequest{})
 	fmt.Println(spool.CodeOf(err), err)
 	// Output:
-	// {"accepted":false,"threadId":"hello","reason":"active_run","error":"Thread has an active run"} <nil>
+	// {"accepted":false,"threadId":"hello","reason":"active_run","error":"Thread has an active run"}
 	// invalid prompt is required
 }
 
 // An edit replaces a turn of the user, and everything behind it.
 func ExampleEngine_Run_edit() {
-	e, _ := openExample()
+	e := openExample()
 	defer working(e)()
 	ctx := context.Background()
 
@@ -145,7 +154,7 @@ func ExampleEngine_Run_edit() {
 
 // A call that needs an approval parks its run. Of several answers one counts.
 func ExampleEngine_Respond() {
-	e, _ := openExample()
+	e := openExample()
 	defer working(e)()
 	ctx := context.Background()
 
@@ -162,57 +171,57 @@ func ExampleEngine_Respond() {
 	fmt.Println(asked.Reason, asked.ToolName, string(asked.Arguments))
 
 	answer := engine.Response{ToolCallID: asked.ToolCallID, Approved: true, By: "ann"}
-	printJSON(e.Respond(ctx, hello, answer))
+	fmt.Println(encoded(e.Respond(ctx, hello, answer)))
 	segments(e, hello, 2)
-	printJSON(e.Respond(ctx, hello, answer))
+	fmt.Println(encoded(e.Respond(ctx, hello, answer)))
 
 	done, _ := e.Snapshot(ctx, hello, nil)
 	fmt.Println(string(done.Messages[2].ToolResults()[0].Result))
 	// Output:
 	// approval send {"to":"ann@example.com"}
-	// {"delivered":true} <nil>
-	// {"delivered":false,"reason":"no_park","error":"No matching pending input request"} <nil>
+	// {"delivered":true}
+	// {"delivered":false,"reason":"no_park","error":"No matching pending input request"}
 	// "sent to ann@example.com"
 }
 
 // A stop that was accepted is durable. A run that nobody holds is over at once.
 func ExampleEngine_Stop() {
-	e, _ := openExample()
+	e := openExample()
 	ctx := context.Background()
 
 	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
-	printJSON(e.Stop(ctx, hello))
-	printJSON(e.Stop(ctx, hello))
+	fmt.Println(encoded(e.Stop(ctx, hello)))
+	fmt.Println(encoded(e.Stop(ctx, hello)))
 	// Output:
-	// {"accepted":true} <nil>
-	// {"accepted":false,"reason":"not_active","error":"Cannot stop thread in state CANCELLED"} <nil>
+	// {"accepted":true}
+	// {"accepted":false,"reason":"not_active","error":"Cannot stop thread in state CANCELLED"}
 }
 
 // A queue of your own delivers jobs to HandleJob, and tells HandleDeadJob of those that it
 // has given up. A job is a ticket: handling it twice does nothing the second time.
 func ExampleEngine_HandleJob() {
-	e, _ := openExample()
+	e := openExample()
 	ctx := context.Background()
 	started, _ := e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
 
-	job := spool.Job{Tenant: hello.Tenant, ThreadID: started.ThreadID, RunID: started.RunID, Agent: "assistant"}
+	job := spool.Job{Tenant: hello.Tenant, ThreadID: started.ThreadID, RunID: started.RunID, Agent: "gardener"}
+	_, err := e.HandleJob(ctx, job)
+	fmt.Println(errors.Is(err, spool.ErrUnknownAgent)) // the queue keeps the job
+
+	job.Agent = "assistant"
 	result, err := e.HandleJob(ctx, job)
 	fmt.Println(result.Accepted, err)
 	result, err = e.HandleJob(ctx, job)
 	fmt.Println(result.Accepted, result.Reason, err)
-
-	job.Agent = "gardener"
-	_, err = e.HandleJob(ctx, job)
-	fmt.Println(errors.Is(err, spool.ErrUnknownAgent)) // the queue keeps the job
 	// Output:
+	// true
 	// true <nil>
 	// true the run has ended <nil>
-	// true
 }
 
 // A job that the queue gave up fails its run, so that nothing waits for ever.
 func ExampleEngine_HandleDeadJob() {
-	e, _ := openExample()
+	e := openExample()
 	ctx := context.Background()
 	started, _ := e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
 
@@ -228,7 +237,7 @@ func ExampleEngine_HandleDeadJob() {
 
 // SSE hands back a header and a body, so that any HTTP framework can send them.
 func ExampleEngine_SSE() {
-	e, _ := openExample()
+	e := openExample()
 	defer working(e)()
 	_, _ = e.Run(context.Background(), hello, engine.StartRequest{Prompt: "Hello", RunID: "r1"})
 	segments(e, hello, 1)
@@ -239,9 +248,7 @@ func ExampleEngine_SSE() {
 			http.Error(w, spool.MessageOf(err), http.StatusNotFound)
 			return
 		}
-		for name, values := range stream.Header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), stream.Header)
 		for chunk, err := range stream.Chunks() {
 			if err != nil {
 				return // the client is gone
@@ -263,7 +270,7 @@ func ExampleEngine_SSE() {
 
 // An event stream is also an io.Reader.
 func ExampleEventStream_Read() {
-	e, _ := openExample()
+	e := openExample()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
@@ -297,7 +304,7 @@ func ExampleFollowFrame() {
 
 // A hook that is told of each run that ends, however it ends.
 func ExampleConfig_onSettle() {
-	e, _ := openExample(func(c *engine.Config) {
+	e := openExample(func(c *engine.Config) {
 		c.OnSettle = func(_ context.Context, s engine.Settlement) error {
 			fmt.Println(s.Thread, s.State, s.StopReason, s.Steps)
 			return nil

@@ -6,8 +6,9 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"log"
+	"log/slog"
 	"net/http"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -26,10 +27,13 @@ func main() {
 	data := flag.String("data", ".", "folder of the database")
 	flag.Parse()
 
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *listen, *data); err != nil {
-		log.Fatal(err)
+	db, err := sqlite.Open(filepath.Join(*data, "embed.db"), &sqlite.Options{Exclusive: true})
+	if err == nil {
+		err = errors.Join(run(db, *listen), db.Close())
+	}
+	if err != nil {
+		slog.Error("embed", "error", err)
+		os.Exit(1)
 	}
 }
 
@@ -52,12 +56,9 @@ func refund() spool.Tool {
 	return t
 }
 
-func run(ctx context.Context, listen, data string) error {
-	db, err := sqlite.Open(filepath.Join(data, "embed.db"), &sqlite.Options{Exclusive: true})
-	if err != nil {
-		return err
-	}
-	defer db.Close()
+func run(db *sqlite.DB, listen string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 
 	e, err := engine.New(db.Backend(), engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{Delay: 20 * time.Millisecond})},
@@ -83,7 +84,7 @@ func run(ctx context.Context, listen, data string) error {
 		e.Close() // event streams are told when to come back
 		_ = h.Shutdown(context.WithoutCancel(ctx))
 	})
-	log.Println("listens on", listen)
+	slog.Info("listens", "address", listen)
 	if err := h.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
