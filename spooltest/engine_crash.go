@@ -30,16 +30,19 @@ func testEngineCrash(t *testing.T, open Open, features Features) {
 			name := fmt.Sprintf("%s, own streams %t", kind, own)
 			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
-				for n := 1; n <= calls; n++ {
+				n := 1
+				defer func() { // the first failure is the last run of the script
+					if t.Failed() {
+						t.Logf("%s at call %d", name, n)
+					}
+				}()
+				for ; n <= calls; n++ {
 					if features.Durable && own != (n%2 == 0) {
 						continue // a slow backend takes turns
 					}
 					synctest.Test(t, func(t *testing.T) {
 						crashScript(newEngineTest(t, open(t, spool.SystemClock{})), own, Fault{Call: n, Kind: kind})
 					})
-					if t.Failed() {
-						t.Fatalf("%s at call %d", name, n)
-					}
 				}
 			})
 		}

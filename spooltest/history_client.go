@@ -15,8 +15,6 @@ type view struct {
 
 	where string
 	seq   int64
-	// began is false until the client is at a place: its first frame or a snapshot.
-	began bool
 	// streams are where the client is in each stream.
 	streams map[spool.StreamID]*streamView
 	// open is the stream whose items may come.
@@ -181,16 +179,15 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) bool {
 
 // snapshot replaces all that the client has.
 func (v *view) snapshot(snap *spool.Snapshot) {
-	if v.began = true; snap.LastEventSeq >= 0 {
+	if snap.LastEventSeq >= 0 {
 		if snap.LastEventSeq < v.seq && v.live {
 			v.wrong("client-seq", v.where, "a snapshot of seq %d comes behind %d", snap.LastEventSeq, v.seq)
 		}
 		v.seq = snap.LastEventSeq
 	}
 	v.live = true
-	for _, s := range v.streams {
-		s.lost = true
-		s.now = said{}
+	for _, s := range v.streams { // what was shown of them is gone, and may be shown again
+		s.lost, s.ended, s.at, s.now = true, false, spool.Offset{}, said{}
 	}
 	told := make(map[spool.RunID]bool)
 	for _, m := range snap.Messages {

@@ -1,0 +1,272 @@
+package spooltest_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var historyKey = spool.ThreadKey{Tenant: "acme", ID: "t"}
+
+// sound returns a history without a violation: a run of two segments with an approval,
+// and two clients, one of which was cut off and got a snapshot.
+func sound() *spooltest.History {
+	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	run := spool.Run{
+		Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted,
+		EndedAt: at, Segments: 2, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
+	}
+	entries := []*spool.Entry{
+		spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}),
+		spool.NewEntry(spool.EntryInputRequired, "r", spool.InputRequired{ToolCallID: "c", Reason: spool.ParkApproval}),
+		spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentParked}),
+		spool.NewEntry(spool.EntryHITLResponse, "r", spool.HITLResponse{ToolCallID: "c", Approved: true}),
+		spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:2", Segment: 2}),
+		spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:2", Segment: 2, Status: spool.SegmentFinished}),
+	}
+	record := make([]spool.Entry, len(entries))
+	for i, e := range entries {
+		e.Seq, e.ThreadID = int64(i+1), "t"
+		record[i] = *e
+	}
+	messages := []spool.Message{
+		{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go"), RunID: "r"},
+		{ID: "m2", Role: spool.RoleAssistant, RunID: "r", Content: spool.Content{
+			{Type: spool.PartReasoning, Text: "hm"}, {Type: spool.PartText, Text: "one"},
+			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "send", Args: json.RawMessage(`{}`)},
+		}},
+		{ID: "m3", Role: spool.RoleTool, RunID: "r", Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", Result: json.RawMessage(`1`)}}},
+		{ID: "m4", Role: spool.RoleAssistant, RunID: "r", Content: spool.TextContent("two")},
+	}
+	item := func(stream spool.StreamID, fence, n int64, t spool.ItemType, payload any) spool.Frame {
+		i := spool.NewItem(t, spool.Offset{Fence: fence, N: n}, 0, payload)
+		return spool.Frame{Kind: spool.FrameStream, StreamID: stream, Item: &i}
+	}
+	entry := func(seq int) spool.Frame { return spool.Frame{Kind: spool.FrameThread, Event: &record[seq-1]} }
+	live := []spool.Frame{
+		entry(1),
+		item("r:1", 1, 1, spool.ItemRunStarted, nil),
+		item("r:1", 1, 2, spool.ItemReasoningContent, spool.Delta{Delta: "hm"}),
+		item("r:1", 1, 3, spool.ItemTextContent, spool.Delta{Delta: "on"}),
+		item("r:1", 1, 4, spool.ItemTextContent, spool.Delta{Delta: "e"}),
+		item("r:1", 1, 5, spool.ItemStepFinished, nil),
+		entry(2),
+		item("r:1", 1, 6, spool.ItemInputRequired, nil),
+		item("r:1", 1, 7, spool.ItemRunFinished, nil),
+		entry(3), entry(4), entry(5),
+		item("r:2", 2, 1, spool.ItemRunStarted, nil),
+		item("r:2", 2, 2, spool.ItemToolResult, spool.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`1`)}),
+		item("r:2", 2, 3, spool.ItemStepFinished, nil),
+		item("r:2", 2, 4, spool.ItemTextContent, spool.Delta{Delta: "two"}),
+		item("r:2", 2, 5, spool.ItemStepFinished, nil),
+		item("r:2", 2, 6, spool.ItemRunFinished, nil),
+		entry(6),
+	}
+	last := spool.Offset{Fence: 2, N: 3}
+	cut := slices.Concat(live[:3], []spool.Frame{{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
+		Thread: spool.Thread{ID: "t"}, Messages: messages[:3], Runs: []spool.Run{run}, LastEventSeq: 5,
+		Stream: &spool.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
+	}}}, live[15:])
+
+	state := func(s spool.State) spool.Run {
+		r := run
+		r.State = s
+		return r
+	}
+	used := int64(3)
+	wrote := int64(2)
+	return &spooltest.History{
+		Settled: true,
+		Threads: []spooltest.ThreadDump{{
+			Thread: spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "r", LastSeq: 6},
+			Runs:   []spool.Run{run}, Messages: messages, Entries: record,
+			Parks: []spool.Park{{RunID: "r", ToolCallID: "c", State: spool.ParkAnswered, Landed: true}},
+			Usage: []spool.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1}},
+		}},
+		Commits: []spooltest.Commit{
+			{Thread: historyKey, Runs: []spool.Run{state(spool.Queued)}, Messages: messages[:1]},
+			{Thread: historyKey, Holds: 1, Runs: []spool.Run{state(spool.Running)}, Entries: record[:1]},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{state(spool.WaitingForInput)}, Messages: messages[1:2], Entries: record[1:3]},
+			{Thread: historyKey, Holds: 1, Entries: record[3:4]},
+			{Thread: historyKey, Holds: 2, Runs: []spool.Run{state(spool.Running)}, Entries: record[4:5]},
+			{Thread: historyKey, Fence: 2, Holds: 2, Runs: []spool.Run{run}, Messages: messages[2:], Entries: record[5:], Usage: []spool.UsageRow{
+				{RunID: "r", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}},
+			}},
+		},
+		Clients: []*spooltest.Client{
+			{Name: "live", Thread: historyKey, FromStart: true, Frames: live},
+			{Name: "cut", Thread: historyKey, FromStart: true, Frames: cut},
+		},
+		Executions: []spooltest.Execution{{Call: spool.ToolCall{Thread: historyKey, RunID: "r", Step: 1, ID: "c"}}},
+		Answers:    []spooltest.Answered{{Thread: historyKey, Call: "c", Delivered: true}, {Thread: historyKey, Call: "c"}},
+		Starts:     []spooltest.Started{{Thread: historyKey, Run: "r"}},
+	}
+}
+
+func TestHistorySound(t *testing.T) {
+	t.Parallel()
+
+	for _, v := range sound().Violations() {
+		t.Error(v)
+	}
+}
+
+// TestHistoryPlanted plants one violation of each kind and more, and looks for its
+// report.
+func TestHistoryPlanted(t *testing.T) {
+	t.Parallel()
+
+	type history = spooltest.History
+	frames := func(h *history, change func(frames []spool.Frame) []spool.Frame) {
+		h.Clients[0].Frames = change(slices.Clone(h.Clients[0].Frames))
+	}
+	for name, test := range map[string]struct {
+		invariant, what string
+		plant           func(h *history)
+	}{
+		"a gap": {"seq-gap", "has seq 3", func(h *history) { h.Threads[0].Entries = slices.Delete(h.Threads[0].Entries, 1, 2) }},
+		"a repeat": {"seq-gap", "has seq 1", func(h *history) {
+			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 1, h.Threads[0].Entries[0])
+		}},
+		"a last seq that is not": {"seq-gap", "its last seq is 7", func(h *history) { h.Threads[0].Thread.LastSeq = 7 }},
+		"two open segments": {"segment-pairs", "while r:1 is open", func(h *history) {
+			h.Threads[0].Entries[2].Type = spool.EntryRunRefused
+		}},
+		"an end of nothing": {"segment-pairs", "which is not open", func(h *history) {
+			h.Threads[0].Entries[0].Type = spool.EntryRunRefused
+		}},
+		"a segment that never ends": {"segment-pairs", "was never ended", func(h *history) {
+			h.Threads[0].Entries[5].Type = spool.EntryRunRefused
+		}},
+		"a segment left out": {"segment-numbers", "behind segment 0", func(h *history) {
+			h.Threads[0].Entries[0].Payload = json.RawMessage(`{"runId":"r","streamId":"r:2","segment":2}`)
+		}},
+		"a segment without a word": {"segment-numbers", "has had 3 segments", func(h *history) { h.Threads[0].Runs[0].Segments = 3 }},
+		"two active runs":          {"one-active", "2 active runs", func(h *history) { h.Threads[0].Runs = twoActive(h) }},
+		"two active runs for a while": {"one-active", "leaves 2 active runs", func(h *history) {
+			other := h.Commits[0].Runs[0]
+			other.ID = "r0"
+			h.Commits[1].Runs = append(h.Commits[1].Runs, other)
+		}},
+		"a state of its own": {"one-active", "the thread is FAILED", func(h *history) { h.Threads[0].Thread.State = spool.Failed }},
+		"a run that hangs": {"end-state", "is still RUNNING", func(h *history) {
+			h.Threads[0].Runs[0].State, h.Threads[0].Thread.State = spool.Running, spool.Running
+		}},
+		"a run that is gone":           {"end-state", "is not there", func(h *history) { h.Starts[0].Run = "other" }},
+		"an end without a reason":      {"end-state", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" }},
+		"an entry behind the end":      {"after-end", "adds the entry", func(h *history) { h.Commits = append(h.Commits, late(h, h.Threads[0].Entries[:1], nil)) }},
+		"a message behind the end":     {"after-end", "adds a message", func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[3:])) }},
+		"a change that is not allowed": {"transition", "from QUEUED to WAITING_FOR_INPUT", func(h *history) { h.Commits = slices.Delete(h.Commits, 1, 2) }},
+		"an old lease":                 {"fence", "carries the fence 1", func(h *history) { h.Commits[5].Fence = 1 }},
+		"a fence that falls":           {"fence", "takes the fence from 1 to 0", func(h *history) { h.Commits[3].Holds = 0 }},
+		"two effects":                  {"effect-once", "2 times", func(h *history) { h.Executions = append(h.Executions, h.Executions[0]) }},
+		"two results": {"tool-result", "has two results", func(h *history) {
+			h.Threads[0].Messages = append(h.Threads[0].Messages, h.Threads[0].Messages[2])
+		}},
+		"a call without a result": {"tool-result", "has no result", func(h *history) { h.Threads[0].Messages = slices.Delete(h.Threads[0].Messages, 2, 3) }},
+		"a park that is left": {"park", "is open", func(h *history) {
+			h.Threads[0].Parks[0] = spool.Park{RunID: "r", ToolCallID: "c", State: spool.ParkOpen}
+		}},
+		"an answer applied twice": {"answer-once", "is not open", func(h *history) {
+			h.Threads[0].Entries[4] = h.Threads[0].Entries[3]
+		}},
+		"an answer that got lost":   {"answer-once", "2 answers were delivered", func(h *history) { h.Answers[1].Delivered = true }},
+		"an answer from nowhere":    {"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false }},
+		"usage that is not counted": {"usage", "counts", func(h *history) { h.Threads[0].Runs[0].TotalTokens = 4 }},
+		"usage that is not summed":  {"usage", "the ledger sums up to 2 calls", func(h *history) { h.Threads[0].Usage[0].Calls = 2 }},
+		"a stop without effect":     {"stop", "no run was cancelled", func(h *history) { h.Stopped(historyKey) }},
+		"a stop that is overtaken": {"stop", "ended as COMPLETED", func(h *history) {
+			h.Commits[1].Runs[0].StopAt = time.Now()
+			h.Commits[2].Runs[0].StopAt = time.Now()
+			h.Commits[4].Runs[0].StopAt = time.Now()
+		}},
+
+		"a frame that comes twice": {"client-seq", "seq 4 comes behind 4", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 10, f[10]) })
+		}},
+		"an entry that is left out": {"client-seq", "what is in between does not", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Delete(f, 10, 11) })
+		}},
+		"an end that is not told": {"client-seq", "the client stands at seq 5", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame { return f[:len(f)-1] })
+		}},
+		"an item that comes twice": {"client-items", "comes behind 1-3", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 4, f[3]) })
+		}},
+		"an item that is left out": {"client-items", "what is in between does not", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Delete(f, 3, 4) })
+		}},
+		"an item behind the last": {"client-items", "comes behind its last one", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 9, f[7]) })
+		}},
+		"an item before the start": {"client-order", "before the record starts it", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame { f[11], f[12] = f[12], f[11]; return f })
+		}},
+		"an end before the last item": {"client-order", "before its last item has come", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame { f[8], f[9] = f[9], f[8]; return f })
+		}},
+		"text that nobody saved": {"client-text", "two", func(h *history) {
+			h.Commits[5].Messages = h.Commits[5].Messages[:1]
+			h.Threads[0].Messages = h.Threads[0].Messages[:3]
+		}},
+		"text of another kind": {"client-text", "was saved", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame {
+				item := spool.NewItem(spool.ItemTextContent, f[2].Item.Offset, 0, spool.Delta{Delta: "hm"})
+				f[2].Item = &item
+				return f
+			})
+		}},
+		"text that is not saved": {"client-text", "the unsaved text", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame {
+				item := spool.NewItem(spool.ItemCustom, f[16].Item.Offset, 0, nil)
+				f[16].Item = &item
+				return f
+			})
+		}},
+		"another result": {"client-text", "shows the result", func(h *history) {
+			frames(h, func(f []spool.Frame) []spool.Frame {
+				item := spool.NewItem(spool.ItemToolResult, f[13].Item.Offset, 0, spool.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`2`)})
+				f[13].Item = &item
+				return f
+			})
+		}},
+		"a snapshot that goes back": {"client-seq", "a snapshot of seq 1", func(h *history) {
+			snap := *h.Clients[1].Frames[3].Snapshot
+			snap.LastEventSeq, snap.Stream = 1, nil
+			frames(h, func(f []spool.Frame) []spool.Frame {
+				return slices.Insert(f, 12, spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &snap})
+			})
+		}},
+		"a hole that no snapshot stands for": {"client-seq", "seq 6 comes behind 1", func(h *history) {
+			h.Clients[1].Frames = slices.Delete(slices.Clone(h.Clients[1].Frames), 3, 4)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := sound()
+			test.plant(h)
+			found := h.Violations()
+			if !slices.ContainsFunc(found, func(v spooltest.Violation) bool {
+				return v.Invariant == test.invariant && strings.Contains(v.What, test.what)
+			}) {
+				t.Errorf("no %s with %q was reported, but %v", test.invariant, test.what, found)
+			}
+		})
+	}
+}
+
+func twoActive(h *spooltest.History) []spool.Run {
+	a, b := h.Threads[0].Runs[0], h.Threads[0].Runs[0]
+	a.State, b.State, b.ID = spool.Queued, spool.Queued, "r0"
+	return []spool.Run{a, b}
+}
+
+func late(h *spooltest.History, entries []spool.Entry, messages []spool.Message) spooltest.Commit {
+	return spooltest.Commit{Thread: h.Commits[0].Thread, Holds: 2, Entries: entries, Messages: messages}
+}
