@@ -3,6 +3,7 @@ package spooltest
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,8 +20,10 @@ func testEngineCrash(t *testing.T, open Open, features Features) {
 	t.Helper()
 	kinds := []FaultKind{CrashBefore, CrashAfter, FailBefore, FailAfter}
 	calls := 0
-	synctest.Test(t, func(t *testing.T) {
-		calls = crashScript(newEngineTest(t, open(t, spool.SystemClock{})), false)
+	t.Run("nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			calls = crashScript(newEngineTest(t, open(t, spool.SystemClock{})), false)
+		})
 	})
 	if calls < 30 {
 		t.Fatalf("the script makes %d calls", calls)
@@ -30,18 +33,14 @@ func testEngineCrash(t *testing.T, open Open, features Features) {
 			name := fmt.Sprintf("%s, own streams %t", kind, own)
 			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
-				n := 1
-				defer func() { // the first failure is the last run of the script
-					if t.Failed() {
-						t.Logf("%s at call %d", name, n)
-					}
-				}()
-				for ; n <= calls; n++ {
-					if features.Durable && own != (n%2 == 0) {
+				for n := 1; n <= calls && !t.Failed(); n++ {
+					if features.Durable && (own != (n%2 == 0) || n%4 != int(kind)%4) {
 						continue // a slow backend takes turns
 					}
-					synctest.Test(t, func(t *testing.T) {
-						crashScript(newEngineTest(t, open(t, spool.SystemClock{})), own, Fault{Call: n, Kind: kind})
+					t.Run(strconv.Itoa(n), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) {
+							crashScript(newEngineTest(t, open(t, spool.SystemClock{})), own, Fault{Call: n, Kind: kind})
+						})
 					})
 				}
 			})

@@ -16,11 +16,10 @@ type process struct {
 	stop   func()
 }
 
-// process starts an engine with a worker of its own, and the faults that are planned.
-func (s *engineTest) process(c engine.Config, faults ...Fault) *process {
+// process starts an engine with a worker of its own, which can be killed.
+func (s *engineTest) process(c engine.Config) *process {
 	s.Helper()
 	f := NewFaulty(s.backend)
-	f.Plan(faults...)
 	e := s.over(f.Backend(), c)
 	return &process{Engine: e, faulty: f, stop: s.work(e)}
 }

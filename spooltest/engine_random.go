@@ -34,16 +34,12 @@ func testEngineRandom(t *testing.T, open Open, features Features) {
 	for lane := range lanes {
 		t.Run(strconv.Itoa(lane), func(t *testing.T) {
 			t.Parallel()
-			var seed uint64
-			defer func() { // the first failure is the last campaign
-				if t.Failed() {
-					t.Logf("run it again with SPOOL_SEED=%d", seed)
-				}
-			}()
-			for i := lane; i < seeds; i += lanes {
-				seed = first + uint64(i)
-				synctest.Test(t, func(t *testing.T) {
-					randomCampaign(newEngineTest(t, open(t, spool.SystemClock{})), seed)
+			for i := lane; i < seeds && !t.Failed(); i += lanes {
+				seed := first + uint64(i)
+				t.Run(fmt.Sprintf("SPOOL_SEED=%d", seed), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						randomCampaign(newEngineTest(t, open(t, spool.SystemClock{})), seed)
+					})
 				})
 			}
 		})

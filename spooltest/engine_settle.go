@@ -171,7 +171,7 @@ func testSettleHookFails(s *engineTest) {
 
 func testSettleHookFailsOnStop(s *engineTest) {
 	c, h := s.settling(NewModel())
-	h.err = func(n int) error { return errors.New("no money") }
+	h.err = func(int) error { return errors.New("no money") }
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	s.stop(e)

@@ -111,21 +111,21 @@ func testSnapshotFollowsOn(s *engineTest) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		shown := ""
+		var shown strings.Builder
 		for f, err := range e.Follow(ctx, chat, engine.FollowOptions{}) {
 			if err != nil {
 				return
 			}
 			if f.Kind == spool.FrameStream {
-				shown += deltaOf(*f.Item)
+				shown.WriteString(deltaOf(*f.Item))
 			}
 			snap, err := e.Snapshot(context.Background(), chat, nil)
 			if err != nil {
 				s.Errorf("snapshot: %v", err)
 				return
 			}
-			if text := snapshotText(snap); !strings.HasPrefix(text, shown) || !strings.HasPrefix(whole, text) {
-				s.Errorf("behind %s, where %q is shown, a snapshot has %q", frameLine(f), shown, text)
+			if text := snapshotText(snap); !strings.HasPrefix(text, shown.String()) || !strings.HasPrefix(whole, text) {
+				s.Errorf("behind %s, where %q is shown, a snapshot has %q", frameLine(f), shown.String(), text)
 			}
 			snaps = append(snaps, snap)
 		}
@@ -144,18 +144,19 @@ func testSnapshotFollowsOn(s *engineTest) {
 	}
 	for _, snap := range snaps {
 		at := snap.Cursor()
-		text := snapshotText(snap)
+		var text strings.Builder
+		text.WriteString(snapshotText(snap))
 		for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
 			switch f.Kind {
 			case spool.FrameStream:
-				text += deltaOf(*f.Item)
+				text.WriteString(deltaOf(*f.Item))
 			case spool.FrameSnapshot:
 				s.Errorf("a cursor of a snapshot, %s, gives another snapshot", at)
 			case spool.FrameThread:
 			}
 		}
-		if text != whole {
-			s.Errorf("a client that goes on from %s shows %q", at, text)
+		if text.String() != whole {
+			s.Errorf("a client that goes on from %s shows %q", at, text.String())
 		}
 	}
 }

@@ -93,7 +93,7 @@ func testStartRunIDUsed(s *engineTest) {
 }
 
 func testStartMaxSteps(s *engineTest) {
-	c := s.config(NewModelFunc(func(_ context.Context, r spool.ModelRequest) Turn {
+	c := s.config(NewModelFunc(func(context.Context, spool.ModelRequest) Turn {
 		return Use(Call{ID: spool.ToolCallID(spool.NewID("c")), Name: "look"})
 	}), plain("look", "1"))
 	c.Agents[0].MaxSteps = 3

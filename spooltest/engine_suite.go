@@ -26,10 +26,21 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		name  string
 		tests map[string]func(s *engineTest)
 	}{
-		{"Start", startTests}, {"Step", stepTests}, {"Retry", retryTests}, {"Stop", stopTests},
-		{"Park", parkTests}, {"Unknown", unknownTests}, {"Edit", editTests}, {"Job", jobTests},
-		{"Lease", leaseTests}, {"Sweep", sweepTests}, {"Settle", settleTests}, {"Thread", threadTests},
-		{"Snapshot", snapshotTests}, {"Follow", followTests}, {"SSE", sseTests},
+		{"Start", startTests},
+		{"Step", stepTests},
+		{"Retry", retryTests},
+		{"Stop", stopTests},
+		{"Park", parkTests},
+		{"Unknown", unknownTests},
+		{"Edit", editTests},
+		{"Job", jobTests},
+		{"Lease", leaseTests},
+		{"Sweep", sweepTests},
+		{"Settle", settleTests},
+		{"Thread", threadTests},
+		{"Snapshot", snapshotTests},
+		{"Follow", followTests},
+		{"SSE", sseTests},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
@@ -165,9 +176,9 @@ func (s *engineTest) work(e *engine.Engine) (stop func()) {
 }
 
 // start starts a run, which must be accepted.
-func (s *engineTest) start(e *engine.Engine, run spool.RunID, prompt string) engine.RunResult {
+func (s *engineTest) start(e *engine.Engine, run spool.RunID, prompt string) {
 	s.Helper()
-	return s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: run})
+	s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: run})
 }
 
 func (s *engineTest) startAs(e *engine.Engine, key spool.ThreadKey, r engine.StartRequest) engine.RunResult {

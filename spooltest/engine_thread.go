@@ -166,10 +166,6 @@ func testThreadTenants(s *engineTest) {
 		s.Errorf("the other tenant's thread: %+v", got.Thread)
 	}
 	for _, key := range []spool.ThreadKey{chat, other} {
-		text := ""
-		for _, f := range s.collect(e, key, engine.FollowOptions{}) {
-			text += frameLine(f)
-		}
 		snap, err := e.Snapshot(context.Background(), key, nil)
 		if err != nil || snap.Messages[1].Text() != "of "+string(key.Tenant) {
 			s.Errorf("the snapshot of %s: %+v, %v", key, snap, err)

@@ -31,15 +31,15 @@ type dying struct {
 	calls  atomic.Int64
 }
 
-func newDying(name, result string, deaths int) *dying {
+func newDying(deaths int) *dying {
 	d := &dying{called: make(chan struct{}, deaths), gate: make(chan struct{})}
-	d.Tool = plain(name, result)
+	d.Tool = plain("send", "")
 	d.Call = func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 		if d.calls.Add(1) <= int64(deaths) {
 			d.called <- struct{}{}
 			<-d.gate
 		}
-		return json.RawMessage(result), nil
+		return json.RawMessage(`"sent"`), nil
 	}
 	return d
 }
@@ -47,7 +47,7 @@ func newDying(name, result string, deaths int) *dying {
 // testUnknown lets a worker die in a tool that is not idempotent, and answers the park
 // that follows.
 func testUnknown(s *engineTest, parked, approve bool, payload, result string, calls int) {
-	d := newDying("send", `"sent"`, 1)
+	d := newDying(1)
 	if parked {
 		d.Approval = spool.AlwaysApprove
 	}
@@ -84,7 +84,7 @@ func testUnknown(s *engineTest, parked, approve bool, payload, result string, ca
 }
 
 func testUnknownIdempotent(s *engineTest) {
-	d := newDying("send", `"sent"`, 1)
+	d := newDying(1)
 	d.Idempotent = true
 	c := s.config(sending(), d.Tool)
 	p := s.process(c)
@@ -104,7 +104,7 @@ func testUnknownIdempotent(s *engineTest) {
 
 // testUnknownSiblings keeps the results that were known when the worker died.
 func testUnknownSiblings(s *engineTest) {
-	d := newDying("send", `"sent"`, 1)
+	d := newDying(1)
 	m := NewReplayModel(Turn{Text: []string{"x"}, Calls: []Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "send"}, {ID: "c3", Name: "ask"}}}, Say("done"))
 	c := s.config(m, d.Tool, plain("look", `"seen"`), approved("ask", `"yes"`))
 	p := s.process(c)
@@ -134,7 +134,7 @@ func testUnknownSiblings(s *engineTest) {
 // testUnknownTwice lets the worker die again in the call that a person has allowed to be
 // repeated.
 func testUnknownTwice(s *engineTest) {
-	d := newDying("send", `"sent"`, 2)
+	d := newDying(2)
 	c := s.config(sending(), d.Tool)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")

@@ -268,6 +268,6 @@ func (c *checker) of(key spool.ThreadKey) (commits []Commit) {
 	return commits
 }
 
-func (c *checker) wrong(invariant, where, format string, args ...any) {
+func (c *checker) wrongf(invariant, where, format string, args ...any) {
 	c.found = append(c.found, Violation{Invariant: invariant, Where: where, What: fmt.Sprintf(format, args...)})
 }

@@ -68,7 +68,7 @@ func (c *checker) client(client *Client) {
 	}
 	for _, d := range c.Threads {
 		if c.Settled && !client.Left && d.Thread.Key() == client.Thread && v.seq != d.Thread.LastSeq {
-			c.wrong("client-seq", v.where, "the client stands at seq %d, and the record ends at %d", v.seq, d.Thread.LastSeq)
+			c.wrongf("client-seq", v.where, "the client stands at seq %d, and the record ends at %d", v.seq, d.Thread.LastSeq)
 		}
 	}
 }
@@ -86,9 +86,9 @@ func (v *view) entry(e spool.Entry) {
 	}
 	switch {
 	case e.Seq <= v.seq:
-		v.wrong("client-seq", v.where, "seq %d comes behind %d", e.Seq, v.seq)
+		v.wrongf("client-seq", v.where, "seq %d comes behind %d", e.Seq, v.seq)
 	case e.Seq != v.seq+1:
-		v.wrong("client-seq", v.where, "seq %d comes behind %d, and what is in between does not", e.Seq, v.seq)
+		v.wrongf("client-seq", v.where, "seq %d comes behind %d, and what is in between does not", e.Seq, v.seq)
 	}
 	v.seq = e.Seq
 	var p spool.RunEnded
@@ -96,18 +96,18 @@ func (v *view) entry(e spool.Entry) {
 	switch e.Type {
 	case spool.EntryRunStarted:
 		if open := v.streams[v.open]; v.live && open != nil && !open.closed {
-			v.wrong("client-order", v.where, "%s starts while %s is open", p.StreamID, v.open)
+			v.wrongf("client-order", v.where, "%s starts while %s is open", p.StreamID, v.open)
 		}
 		s := v.stream(p.StreamID)
 		if s.started {
-			v.wrong("client-order", v.where, "%s starts twice", p.StreamID)
+			v.wrongf("client-order", v.where, "%s starts twice", p.StreamID)
 		}
 		s.started = true
 		v.open = p.StreamID
 	case spool.EntryRunEnded:
 		s := v.stream(p.StreamID)
 		if v.live && !s.ended && !s.lost {
-			v.wrong("client-order", v.where, "the record ends %s before its last item has come", p.StreamID)
+			v.wrongf("client-order", v.where, "the record ends %s before its last item has come", p.StreamID)
 		}
 		s.closed = true
 	default:
@@ -118,15 +118,15 @@ func (v *view) item(id spool.StreamID, item spool.Item) {
 	s := v.stream(id)
 	switch {
 	case v.live && !s.started && !s.lost:
-		v.wrong("client-order", v.where, "item %s of %s comes before the record starts it", item.Offset, id)
+		v.wrongf("client-order", v.where, "item %s of %s comes before the record starts it", item.Offset, id)
 	case s.closed:
-		v.wrong("client-order", v.where, "item %s of %s comes behind its end in the record", item.Offset, id)
+		v.wrongf("client-order", v.where, "item %s of %s comes behind its end in the record", item.Offset, id)
 	case s.ended:
-		v.wrong("client-items", v.where, "item %s of %s comes behind its last one", item.Offset, id)
+		v.wrongf("client-items", v.where, "item %s of %s comes behind its last one", item.Offset, id)
 	case item.Offset.Compare(s.at) <= 0:
-		v.wrong("client-items", v.where, "item %s of %s comes behind %s", item.Offset, id, s.at)
+		v.wrongf("client-items", v.where, "item %s of %s comes behind %s", item.Offset, id, s.at)
 	case v.live && !follows(s.at, item.Offset):
-		v.wrong("client-items", v.where, "item %s of %s comes behind %s, and what is in between does not", item.Offset, id, s.at)
+		v.wrongf("client-items", v.where, "item %s of %s comes behind %s, and what is in between does not", item.Offset, id, s.at)
 	}
 	v.live = true
 	s.at = item.Offset
@@ -169,7 +169,7 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) bool {
 		s.now = said{} // what was not saved is dropped
 	case spool.ItemRunFinished:
 		if s.now.text != "" {
-			v.wrong("client-text", v.where, "run %s ends with the unsaved text %q", run, s.now.text)
+			v.wrongf("client-text", v.where, "run %s ends with the unsaved text %q", run, s.now.text)
 		}
 		s.now = said{}
 	default:
@@ -181,7 +181,7 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) bool {
 func (v *view) snapshot(snap *spool.Snapshot) {
 	if snap.LastEventSeq >= 0 {
 		if snap.LastEventSeq < v.seq && v.live {
-			v.wrong("client-seq", v.where, "a snapshot of seq %d comes behind %d", snap.LastEventSeq, v.seq)
+			v.wrongf("client-seq", v.where, "a snapshot of seq %d comes behind %d", snap.LastEventSeq, v.seq)
 		}
 		v.seq = snap.LastEventSeq
 	}
@@ -273,7 +273,7 @@ func (v *view) compare() {
 			}
 			shown, want := spokenTurns(v.turns[r.ID]), spokenTurns(saved[r.ID])
 			if !slices.EqualFunc(shown, want, func(a, b said) bool { return a.text == b.text && a.reasoning == b.reasoning }) {
-				v.wrong("client-text", v.where, "run %s shows %s, and %s was saved", r.ID, quoted(shown), quoted(want))
+				v.wrongf("client-text", v.where, "run %s shows %s, and %s was saved", r.ID, quoted(shown), quoted(want))
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func (v *view) compare() {
 		for _, turn := range turns {
 			for id, result := range turn.results {
 				if want, ok := results[id]; !ok || !bytes.Equal(canonical(result), canonical(want)) {
-					v.wrong("client-text", v.where, "call %s of run %s shows the result %s, and %s was saved", id, run, result, want)
+					v.wrongf("client-text", v.where, "call %s of run %s shows the result %s, and %s was saved", id, run, result, want)
 				}
 			}
 		}

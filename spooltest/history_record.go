@@ -11,12 +11,12 @@ func (c *checker) record(d ThreadDump) {
 	where := d.Thread.Key().String()
 	for i, e := range d.Entries {
 		if e.Seq != int64(i+1) {
-			c.wrong("seq-gap", where, "entry %d of the record has seq %d", i+1, e.Seq)
+			c.wrongf("seq-gap", where, "entry %d of the record has seq %d", i+1, e.Seq)
 			break
 		}
 	}
 	if n := int64(len(d.Entries)); d.Thread.LastSeq != n {
-		c.wrong("seq-gap", where, "the record has %d entries, and its last seq is %d", n, d.Thread.LastSeq)
+		c.wrongf("seq-gap", where, "the record has %d entries, and its last seq is %d", n, d.Thread.LastSeq)
 	}
 	c.segments(where, d)
 }
@@ -32,10 +32,10 @@ func (c *checker) segments(where string, d ThreadDump) {
 			var p spool.RunStarted
 			_ = json.Unmarshal(e.Payload, &p)
 			if open != nil {
-				c.wrong("segment-pairs", where, "seq %d starts %s while %s is open", e.Seq, p.StreamID, open.StreamID)
+				c.wrongf("segment-pairs", where, "seq %d starts %s while %s is open", e.Seq, p.StreamID, open.StreamID)
 			}
 			if p.Segment != last[p.RunID]+1 || p.StreamID != spool.NewStreamID(p.RunID, p.Segment) {
-				c.wrong("segment-numbers", where, "seq %d starts segment %d as %s behind segment %d", e.Seq, p.Segment, p.StreamID, last[p.RunID])
+				c.wrongf("segment-numbers", where, "seq %d starts segment %d as %s behind segment %d", e.Seq, p.Segment, p.StreamID, last[p.RunID])
 			}
 			last[p.RunID] = p.Segment
 			open = &p
@@ -43,7 +43,7 @@ func (c *checker) segments(where string, d ThreadDump) {
 			var p spool.RunEnded
 			_ = json.Unmarshal(e.Payload, &p)
 			if open == nil || open.StreamID != p.StreamID {
-				c.wrong("segment-pairs", where, "seq %d ends %s, which is not open", e.Seq, p.StreamID)
+				c.wrongf("segment-pairs", where, "seq %d ends %s, which is not open", e.Seq, p.StreamID)
 			}
 			open = nil
 		default:
@@ -51,11 +51,11 @@ func (c *checker) segments(where string, d ThreadDump) {
 	}
 	for _, r := range d.Runs {
 		if r.Depth == 0 && r.Segments != last[r.ID] {
-			c.wrong("segment-numbers", where, "run %s has had %d segments, and the record tells of %d", r.ID, r.Segments, last[r.ID])
+			c.wrongf("segment-numbers", where, "run %s has had %d segments, and the record tells of %d", r.ID, r.Segments, last[r.ID])
 		}
 	}
 	if open != nil && !d.Thread.State.Active() {
-		c.wrong("segment-pairs", where, "%s was never ended", open.StreamID)
+		c.wrongf("segment-pairs", where, "%s was never ended", open.StreamID)
 	}
 }
 
@@ -82,10 +82,10 @@ func (c *checker) commits() {
 			threads[commit.Thread] = k
 		}
 		if commit.Fence > 0 && commit.Fence < k.fence {
-			c.wrong("fence", where, "commit %d carries the fence %d behind one of %d", n, commit.Fence, k.fence)
+			c.wrongf("fence", where, "commit %d carries the fence %d behind one of %d", n, commit.Fence, k.fence)
 		}
 		if commit.Holds < k.fence {
-			c.wrong("fence", where, "commit %d takes the fence from %d to %d", n, k.fence, commit.Holds)
+			c.wrongf("fence", where, "commit %d takes the fence from %d to %d", n, k.fence, commit.Holds)
 		}
 		k.fence = max(k.fence, commit.Holds)
 
@@ -99,21 +99,21 @@ func (c *checker) commits() {
 				before = &run{}
 				k.runs[r.ID] = before
 			} else if before.State != r.State && !before.State.CanBecome(r.State) {
-				c.wrong("transition", where, "commit %d takes run %s from %s to %s", n, r.ID, before.State, r.State)
+				c.wrongf("transition", where, "commit %d takes run %s from %s to %s", n, r.ID, before.State, r.State)
 			}
 			if !before.StopAt.IsZero() && r.State.Terminal() && r.State != spool.Cancelled {
-				c.wrong("stop", where, "run %s was stopped and ended as %s", r.ID, r.State)
+				c.wrongf("stop", where, "run %s was stopped and ended as %s", r.ID, r.State)
 			}
 			before.Run, before.ended = r, r.State.Terminal()
 		}
 		for _, e := range commit.Entries {
 			if e.RunID != "" && ended[e.RunID] {
-				c.wrong("after-end", where, "commit %d adds the entry %s to run %s, which has ended", n, e.Type, e.RunID)
+				c.wrongf("after-end", where, "commit %d adds the entry %s to run %s, which has ended", n, e.Type, e.RunID)
 			}
 		}
 		for _, m := range commit.Messages {
 			if m.RunID != "" && ended[m.RunID] {
-				c.wrong("after-end", where, "commit %d adds a message to run %s, which has ended", n, m.RunID)
+				c.wrongf("after-end", where, "commit %d adds a message to run %s, which has ended", n, m.RunID)
 			}
 		}
 		active := 0
@@ -123,7 +123,7 @@ func (c *checker) commits() {
 			}
 		}
 		if active > 1 {
-			c.wrong("one-active", where, "commit %d leaves %d active runs", n, active)
+			c.wrongf("one-active", where, "commit %d leaves %d active runs", n, active)
 		}
 	}
 }

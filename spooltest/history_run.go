@@ -21,34 +21,34 @@ func (c *checker) runs(d ThreadDump) {
 		case r.State.Active():
 			active++
 			if r.ID != d.Thread.RunID {
-				c.wrong("one-active", where, "run %s is %s, and the thread belongs to %s", r.ID, r.State, d.Thread.RunID)
+				c.wrongf("one-active", where, "run %s is %s, and the thread belongs to %s", r.ID, r.State, d.Thread.RunID)
 			}
 			if c.Settled {
-				c.wrong("end-state", where, "run %s is still %s", r.ID, r.State)
+				c.wrongf("end-state", where, "run %s is still %s", r.ID, r.State)
 			}
 		case !r.State.Terminal():
-			c.wrong("end-state", where, "run %s is %s", r.ID, r.State)
+			c.wrongf("end-state", where, "run %s is %s", r.ID, r.State)
 		case r.EndedAt.IsZero() || r.StopReason == "":
-			c.wrong("end-state", where, "run %s is %s without a time or a reason", r.ID, r.State)
+			c.wrongf("end-state", where, "run %s is %s without a time or a reason", r.ID, r.State)
 		}
 		if r.State == spool.Cancelled {
 			cancelled++
 		}
 		if r.ID == d.Thread.RunID && r.State != d.Thread.State {
-			c.wrong("one-active", where, "the thread is %s and its run %s is %s", d.Thread.State, r.ID, r.State)
+			c.wrongf("one-active", where, "the thread is %s and its run %s is %s", d.Thread.State, r.ID, r.State)
 		}
 		c.usage(where, r)
 	}
 	if active > 1 {
-		c.wrong("one-active", where, "there are %d active runs", active)
+		c.wrongf("one-active", where, "there are %d active runs", active)
 	}
 	for _, s := range c.Starts {
 		if _, ok := byID[s.Run]; s.Thread == d.Thread.Key() && !ok {
-			c.wrong("end-state", where, "run %s was accepted and is not there", s.Run)
+			c.wrongf("end-state", where, "run %s was accepted and is not there", s.Run)
 		}
 	}
 	if c.Settled && c.Stops[d.Thread.Key()] > 0 && cancelled == 0 {
-		c.wrong("stop", where, "%d stops were accepted, and no run was cancelled", c.Stops[d.Thread.Key()])
+		c.wrongf("stop", where, "%d stops were accepted, and no run was cancelled", c.Stops[d.Thread.Key()])
 	}
 	c.ledger(where, d)
 }
@@ -73,7 +73,7 @@ func (c *checker) usage(where string, r spool.Run) {
 		}
 	}
 	if r.TokenCount != want {
-		c.wrong("usage", where, "run %s counts %+v, and its ledger rows %+v", r.ID, r.TokenCount, want)
+		c.wrongf("usage", where, "run %s counts %+v, and its ledger rows %+v", r.ID, r.TokenCount, want)
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *checker) ledger(where string, d ThreadDump) {
 		}
 	}
 	if sum != want || calls != rows {
-		c.wrong("usage", where, "the ledger sums up to %d calls and %+v, and its rows to %d and %+v", calls, sum, rows, want)
+		c.wrongf("usage", where, "the ledger sums up to %d calls and %+v, and its rows to %d and %+v", calls, sum, rows, want)
 	}
 }
 
@@ -116,20 +116,20 @@ func (c *checker) calls(d ThreadDump) {
 		for _, p := range m.ToolResults() {
 			results[p.ToolCallID]++
 			if results[p.ToolCallID] == 2 {
-				c.wrong("tool-result", where, "call %s has two results", p.ToolCallID)
+				c.wrongf("tool-result", where, "call %s has two results", p.ToolCallID)
 			}
 		}
 	}
 	for _, m := range d.Messages {
 		for _, p := range m.ToolCalls() {
 			if results[p.ToolCallID] == 0 && ended[m.RunID] {
-				c.wrong("tool-result", where, "call %s of run %s, which has ended, has no result", p.ToolCallID, m.RunID)
+				c.wrongf("tool-result", where, "call %s of run %s, which has ended, has no result", p.ToolCallID, m.RunID)
 			}
 		}
 	}
 	for _, p := range d.Parks {
 		if ended[p.RunID] && !p.Landed {
-			c.wrong("park", where, "run %s has ended, and its park %s is %s", p.RunID, p.ToolCallID, p.State)
+			c.wrongf("park", where, "run %s has ended, and its park %s is %s", p.RunID, p.ToolCallID, p.State)
 		}
 	}
 	again := c.answers(where, d)
@@ -140,7 +140,7 @@ func (c *checker) calls(d ThreadDump) {
 		}
 		effects[e.Call.IdempotencyKey()]++
 		if n := effects[e.Call.IdempotencyKey()]; n > 1+again[runCall{e.Call.RunID, e.Call.ID}] {
-			c.wrong("effect-once", where, "the call %s took effect %d times", e.Call.IdempotencyKey(), n)
+			c.wrongf("effect-once", where, "the call %s took effect %d times", e.Call.IdempotencyKey(), n)
 		}
 	}
 }
@@ -173,13 +173,13 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 		reason, asked := open[at]
 		if e.Type == spool.EntryInputRequired {
 			if asked {
-				c.wrong("answer-once", where, "seq %d asks for %s, which is open", e.Seq, p.ToolCallID)
+				c.wrongf("answer-once", where, "seq %d asks for %s, which is open", e.Seq, p.ToolCallID)
 			}
 			open[at] = p.Reason
 			continue
 		}
 		if !asked {
-			c.wrong("answer-once", where, "seq %d, a %s, resolves %s, which is not open", e.Seq, e.Type, p.ToolCallID)
+			c.wrongf("answer-once", where, "seq %d, a %s, resolves %s, which is not open", e.Seq, e.Type, p.ToolCallID)
 		}
 		delete(open, at)
 		if e.Type == spool.EntryHITLResponse {
@@ -205,7 +205,7 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 	}
 	for id, n := range recorded {
 		if n < delivered[id] || n > delivered[id]+unknown[id] {
-			c.wrong("answer-once", where, "call %s: %d answers were delivered, and the record has %d", id, delivered[id], n)
+			c.wrongf("answer-once", where, "call %s: %d answers were delivered, and the record has %d", id, delivered[id], n)
 		}
 	}
 	return again

@@ -90,7 +90,7 @@ func (t *recorderTx) AppendMessages(messages ...*spool.Message) error {
 }
 
 func (t *recorderTx) DropMessages(from spool.MessageID, seq int64) error {
-	messages, err := t.Tx.Messages(spool.MessageQuery{})
+	messages, err := t.Messages(spool.MessageQuery{})
 	if err != nil {
 		return err
 	}

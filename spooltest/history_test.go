@@ -37,7 +37,8 @@ func sound() *spooltest.History {
 	messages := []spool.Message{
 		{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go"), RunID: "r"},
 		{ID: "m2", Role: spool.RoleAssistant, RunID: "r", Content: spool.Content{
-			{Type: spool.PartReasoning, Text: "hm"}, {Type: spool.PartText, Text: "one"},
+			{Type: spool.PartReasoning, Text: "hm"},
+			{Type: spool.PartText, Text: "one"},
 			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "send", Args: json.RawMessage(`{}`)},
 		}},
 		{ID: "m3", Role: spool.RoleTool, RunID: "r", Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", Result: json.RawMessage(`1`)}}},
