@@ -44,6 +44,9 @@ type Park struct {
 	State  ParkState
 	// Answer is what was answered. Nil unless State is [ParkAnswered].
 	Answer *Answer
+	// Before is the answer with which the call was running when its worker died, for a
+	// park that asks for the outcome of that. Nil: it had none.
+	Before *Answer
 	// Landed is true once the call's result is in the thread's messages.
 	Landed    bool
 	CreatedAt time.Time

@@ -117,7 +117,8 @@ type Tx interface {
 	View
 
 	// PutThread inserts the thread's row or replaces all of it, [Thread.LastSeq] and
-	// [Thread.CreatedAt] excepted; the store sets UpdatedAt.
+	// [Thread.CreatedAt] excepted; the store sets UpdatedAt when more than the lease
+	// changes.
 	PutThread(t Thread) error
 	// DeleteThread removes the thread, all that belongs to it, and the jobs of its runs,
 	// dead ones included.

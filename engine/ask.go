@@ -20,7 +20,9 @@ type turn struct {
 	ids     callIDs
 }
 
-func (t *turn) id(id spool.ToolCallID) spool.ToolCallID { return t.ids.of(t.history, id) }
+func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
+	return t.ids.of(append(t.history[:len(t.history):len(t.history)], t.message), id)
+}
 
 // row returns the turn's row of the usage ledger.
 func (t *turn) row(h *held, outcome spool.Outcome) spool.UsageRow {
@@ -111,6 +113,7 @@ func (s *segment) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 		}
 		w.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
 		*content = append(*content, part)
+		delete(t.ids, ev.ID) // another call of the same id is another call
 	case spool.UsageSeen:
 		t.usage = ev.Usage
 	case spool.Finish:
@@ -186,7 +189,7 @@ func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
 }
 
 // callIDs gives tool calls ids that are unique in their thread and fit for the wire, as
-// some providers count from zero in each answer. Equal ids in one answer stay equal.
+// some providers count from zero in each answer, or do not count.
 type callIDs map[spool.ToolCallID]spool.ToolCallID
 
 func (ids callIDs) of(history []spool.Message, id spool.ToolCallID) spool.ToolCallID {

@@ -62,7 +62,7 @@ func (s *segment) act(ctx context.Context) (saved []spool.Message, done bool, er
 func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &spool.Error{Code: spool.Internal, Message: "the tool panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+			err = &spool.Error{Code: spool.Internal, Message: panicked, Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
 		}
 	}()
 	result, err = p.tool.Call(ctx, p.call)
@@ -82,11 +82,15 @@ func (s *segment) resulted(ctx context.Context, o outcome, last bool) error {
 	if o.err != nil {
 		s.failedCall(ctx, p, o.err)
 	}
-	if last || p.park != nil {
+	if last {
 		return nil
 	}
-	err := s.update(ctx, func(h *held) error { return h.PutEffect(p.effect(spool.EffectDone)) })
-	if err != nil {
+	state := spool.EffectDone
+	if p.park != nil {
+		state = spool.EffectVoid // the call is over, and is made again with the answer
+	}
+	err := s.update(ctx, func(h *held) error { return h.PutEffect(p.effect(state)) })
+	if err != nil || p.park != nil {
 		return err
 	}
 	p.saved = true
@@ -94,12 +98,19 @@ func (s *segment) resulted(ctx context.Context, o outcome, last bool) error {
 	return nil
 }
 
+const panicked = "the tool panicked"
+
+// wasAsked reports whether the call's own question was answered.
+func (p *plannedCall) wasAsked() bool {
+	return p.answered != nil && (p.answered.Reason != spool.ParkOutcomeUnknown || p.answered.Before != nil)
+}
+
 // failedCall turns a tool's error into a result for the model, or into a park.
 func (s *segment) failedCall(ctx context.Context, p *plannedCall, err error) {
 	p.result = nil
 	var wait *spool.ParkRequest
 	switch {
-	case errors.As(err, &wait) && p.answered == nil:
+	case errors.As(err, &wait) && !p.wasAsked():
 		p.park = s.parkFor(p.call, wait)
 		return
 	case errors.As(err, &wait):
@@ -136,14 +147,6 @@ func (s *segment) announce(ctx context.Context, p *plannedCall) {
 func (s *segment) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	step := s.handedStep()
 	s.writer.flush(ctx)
-	var unannounced int64
-	for _, p := range s.plan {
-		if p.result != nil && !p.announced {
-			unannounced++
-		}
-	}
-	// What follows in the stream: the results, STEP_FINISHED, then an INPUT_REQUIRED for
-	// each park, then the end.
 	var parked []*spool.Entry
 	err = s.update(ctx, func(h *held) error {
 		parked = nil
@@ -151,6 +154,9 @@ func (s *segment) saveCalls(ctx context.Context) (saved []spool.Message, done bo
 		if stopped {
 			cancelRest(s.plan, "stopped")
 		}
+		// What follows in the stream: the results, STEP_FINISHED, then an INPUT_REQUIRED for
+		// each park, then the end.
+		unannounced := unannounced(s.plan)
 		if saved, err = h.saveCalls(s.plan, step, s.writer.next(unannounced)); err != nil {
 			return err
 		}
@@ -247,6 +253,16 @@ func cancelRest(plan []*plannedCall, reason string) {
 			p.result, p.park, p.ran = cancelledResult(reason), nil, false
 		}
 	}
+}
+
+// unannounced counts the results that the stream does not have yet.
+func unannounced(plan []*plannedCall) (n int64) {
+	for _, p := range plan {
+		if p.result != nil && !p.announced {
+			n++
+		}
+	}
+	return n
 }
 
 func waiting(plan []*plannedCall) (n int) {

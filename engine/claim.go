@@ -46,8 +46,10 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 			c.reason, c.busyFor = "another worker has the run", h.thread.LeaseUntil.Sub(h.now)
 			return nil
 		}
-		if _, err := e.agent(h.run.Agent); err != nil {
-			return err
+		for _, name := range []string{j.Agent, h.run.Agent} {
+			if _, err := e.agent(name); err != nil {
+				return err
+			}
 		}
 		return e.take(h, j, &c)
 	})
@@ -72,6 +74,10 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 	}
 	switch h.run.State {
 	case spool.Queued:
+		if j.Kind == spool.JobExpiry {
+			c.reason = "the park was resolved"
+			return errUnchanged
+		}
 		if j.Segment != 0 && j.Segment <= h.run.Segments {
 			c.reason = "a later ticket exists"
 			return errUnchanged
@@ -126,6 +132,7 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 // endLost ends a run whose worker died, in place of a new segment.
 func (e *Engine) endLost(h *held, c *claimed, ending spool.Ending) (err error) {
 	c.reason = "the run has ended with its worker"
+	c.lost.lacks = h.run.Draft != nil
 	c.segment, err = e.endUnheld(h, ending)
 	c.settle = c.segment != nil
 	return err

@@ -26,6 +26,9 @@ func (e *Engine) expire(h *held) (open int, err error) {
 		if err := h.PutPark(p); err != nil {
 			return 0, err
 		}
+		if err := h.CancelJob(expiryKey(p)); err != nil {
+			return 0, err
+		}
 		entry := spool.NewEntry(spool.EntryInputExpired, h.run.ID, spool.InputExpired{ToolCallID: p.ToolCallID})
 		if err := h.AppendEntries(entry); err != nil {
 			return 0, err
@@ -46,7 +49,7 @@ func (e *Engine) ReclaimIfOrphaned(ctx context.Context, key spool.ThreadKey) (bo
 	moved := false
 	err = e.change(ctx, key, func(h *held) error {
 		moved = false
-		if h.run.State != spool.WaitingForInput {
+		if h.run.State != spool.WaitingForInput || h.run.Ending != nil {
 			return errUnchanged
 		}
 		open, err := e.expire(h)

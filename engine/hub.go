@@ -35,7 +35,6 @@ type hub struct {
 
 	woken  chan struct{}
 	dirty  atomic.Bool // the record may have grown
-	gone   atomic.Bool // the thread may have been deleted
 	walker walker
 	notice noticer
 
@@ -95,7 +94,7 @@ func (h *hub) leave() {
 	h.e.hubs.mu.Lock()
 	h.clients--
 	last := h.clients == 0
-	if last {
+	if last && h.e.hubs.open[h.key] == h {
 		delete(h.e.hubs.open, h.key)
 	}
 	h.e.hubs.mu.Unlock()
@@ -107,10 +106,7 @@ func (h *hub) leave() {
 
 func (h *hub) wake(kind spool.WakeKind) {
 	switch kind {
-	case spool.WakeRecord:
-		h.dirty.Store(true)
-	case spool.WakeDeleted:
-		h.gone.Store(true)
+	case spool.WakeRecord, spool.WakeDeleted:
 		h.dirty.Store(true)
 	case spool.WakeStream:
 	default:
@@ -252,11 +248,17 @@ func (h *hub) notify(ctx context.Context) error {
 	return nil
 }
 
-// endIfDeleted ends the hub of a thread that is not there any more.
+// endIfDeleted ends the hub of a thread that is not there any more. Who follows a thread
+// of the same name from now on gets another one.
 func (h *hub) endIfDeleted(err error) error {
 	if !missing(err) {
 		return err
 	}
+	h.e.hubs.mu.Lock()
+	if h.e.hubs.open[h.key] == h {
+		delete(h.e.hubs.open, h.key)
+	}
+	h.e.hubs.mu.Unlock()
 	h.mu.Lock()
 	ended := h.ended
 	h.mu.Unlock()

@@ -23,15 +23,12 @@ type JobResult struct {
 // handed back to the queue by a new ticket, which costs no attempt.
 //
 // Any number of workers may handle the same job, at once or later: one advances the
-// run, the others do nothing. HandleJob returns [spool.ErrUnknownAgent] for an agent
-// that this process lacks, and any other error when the store failed; the job should
-// then be kept.
+// run, the others do nothing. HandleJob returns [spool.ErrUnknownAgent] for a run that
+// would go on with an agent that this process lacks, and any other error when the store
+// failed or the lease was lost; the job should then be kept.
 func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) {
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant
-	}
-	if _, err := e.agent(j.Agent); err != nil {
-		return JobResult{}, err
 	}
 	if j.Kind == spool.JobSettle {
 		return e.settleAgain(ctx, j)

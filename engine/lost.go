@@ -12,6 +12,8 @@ import (
 type lostStream struct {
 	id  spool.StreamID
 	end spool.Offset
+	// lacks is true when the messages have what the stream did not say to its end.
+	lacks bool
 }
 
 // loseSegment adds the entry that ends the segment of a worker that went away.
@@ -35,6 +37,9 @@ func (e *Engine) closeLost(ctx context.Context, key spool.ThreadKey, lost *lostS
 		return
 	}
 	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
+	if lost.lacks {
+		lost.end = farthest
+	}
 	e.closeFor(ctx, spool.StreamKey{Thread: key, ID: lost.id}, end, lost.end)
 	e.bus.Wake(key, spool.WakeStream)
 }
@@ -43,7 +48,9 @@ func (e *Engine) closeLost(ctx context.Context, key spool.ThreadKey, lost *lostS
 // to be at the earliest: a stream that lacks what is to be before it, because it was saved
 // and the worker died before it could tell, is removed. Its readers then get a snapshot.
 func (e *Engine) closeFor(ctx context.Context, key spool.StreamKey, end spool.Item, at spool.Offset) {
-	grace := e.config.StreamGrace
+	ctx, cancel := streamContext(ctx)
+	defer cancel()
+	grace := e.keepStreams()
 	if !e.whole(ctx, key, at) {
 		grace = 0
 	}
@@ -61,5 +68,8 @@ func (e *Engine) whole(ctx context.Context, key spool.StreamKey, end spool.Offse
 		return true
 	}
 	page, err := e.streams.Read(ctx, key, farthest, 1)
-	return err != nil || page.Last.Compare(spool.Offset{Fence: end.Fence, N: end.N - 1}) >= 0
+	if err != nil {
+		return errors.Is(err, spool.ErrStreamGone)
+	}
+	return page.Last.Compare(spool.Offset{Fence: end.Fence, N: end.N - 1}) >= 0
 }

@@ -15,6 +15,7 @@ type noticer struct {
 	key   spool.ThreadKey
 	state spool.State
 	run   spool.RunID
+	made  time.Time       // when the thread was
 	seq   int64           // of the record at the last look
 	turn  spool.MessageID // the last user turn seen
 }
@@ -28,6 +29,7 @@ func (n *noticer) start(v spool.View, thread spool.Thread) error {
 	if len(turns) > 0 {
 		n.turn = turns[0].ID
 	}
+	n.made = thread.CreatedAt
 	n.state, n.run, n.seq = thread.State, thread.RunID, thread.LastSeq
 	return nil
 }
@@ -36,8 +38,13 @@ func (n *noticer) start(v spool.View, thread spool.Thread) error {
 // state.
 func (n *noticer) look(v spool.View) ([]walked, error) {
 	thread, err := v.Thread()
-	if err != nil || thread.State == n.state && thread.RunID == n.run {
+	switch {
+	case err != nil:
 		return nil, err
+	case !thread.CreatedAt.Equal(n.made): // deleted, and made again
+		return nil, spool.Errorf(spool.NotFound, threadNotFound)
+	case thread.State == n.state && thread.RunID == n.run:
+		return nil, nil
 	}
 	var frames []walked
 	if thread.RunID != n.run {

@@ -81,8 +81,8 @@ func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
 
 // parked announces the parks and ends the stream.
 func (s *segment) parked(ctx context.Context, entries []*spool.Entry) {
+	s.writer.seq = entries[len(entries)-1].Seq // the entries come first, all of them
 	for _, entry := range entries {
-		s.writer.seq = entry.Seq
 		s.writer.emit(ctx, spool.ItemInputRequired, entry.Payload)
 	}
 	s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 
 	"github.com/spoolhq/spool"
 )
@@ -65,10 +66,10 @@ func (s *segment) planCalls(ctx context.Context, calls []spool.Part, step int, e
 		switch {
 		case effect.State == spool.EffectDone:
 			p.result, p.saved = effect.Result, true
-		case !known:
-			p.result = errorResult("unknown tool " + c.ToolName)
 		case effect.State == spool.EffectPending:
 			s.planUnknown(p)
+		case !known:
+			p.result = errorResult("unknown tool " + c.ToolName)
 		default:
 			s.planFresh(ctx, p)
 		}
@@ -79,6 +80,12 @@ func (s *segment) planCalls(ctx context.Context, calls []spool.Part, step int, e
 // planFresh decides for a call that has not run: its arguments may be wrong, and it may
 // need a person's approval.
 func (s *segment) planFresh(ctx context.Context, p *plannedCall) {
+	defer func() { // a check is the application's, as the tool is
+		if r := recover(); r != nil {
+			p.result, p.park = errorResult(panicked), nil
+			s.e.config.Log.ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
+		}
+	}()
 	if err := checkArgs(p.tool, p.call.Args); err != nil {
 		p.result = errorResult(err.Error())
 		return
@@ -102,6 +109,7 @@ func (s *segment) planUnknown(p *plannedCall) {
 		return
 	}
 	p.park = s.newPark(p.call, spool.ParkOutcomeUnknown, p.call.Args, 0)
+	p.park.Before = p.call.Answer
 }
 
 // planDraft takes up a step whose worker died, or went away, while its tools ran.
@@ -155,6 +163,9 @@ func (s *segment) planAnswered(park spool.Park, effect spool.Effect) *plannedCal
 	tool, known := s.agent.tool(park.ToolName)
 	p.tool, p.call.Answer = tool, park.Answer
 	unknown := park.Reason == spool.ParkOutcomeUnknown
+	if unknown { // it was asked what became of the call, and not what the call had asked
+		p.call.Answer = park.Before
+	}
 	switch {
 	case effect.State == spool.EffectDone:
 		p.result, p.saved = effect.Result, true
@@ -168,10 +179,10 @@ func (s *segment) planAnswered(park spool.Park, effect spool.Effect) *plannedCal
 		p.result = cancelledResult("the outcome of this call is not known, and it is not to be repeated")
 	case !park.Answer.Approved:
 		p.result = json.RawMessage(`{"denied":true}`)
-	case !known:
-		p.result = errorObject("Unknown tool: " + park.ToolName)
 	case effect.State == spool.EffectPending:
 		s.planUnknown(p)
+	case !known:
+		p.result = errorObject("Unknown tool: " + park.ToolName)
 	}
 	return p
 }

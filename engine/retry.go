@@ -91,12 +91,13 @@ func (s *segment) requeue(h *held, kind spool.JobKind, after time.Duration, stat
 	return h.save()
 }
 
-// recordCut writes the ledger row of an answer that did not come to its end.
+// recordCut writes down what an answer has used that did not come to its end.
 func (h *held) recordCut(cause error, outcome spool.Outcome) error {
 	cut, ok := errors.AsType[*cutOffError](cause)
 	if !ok {
 		return nil
 	}
+	h.run.Add(cut.turn.usage.Count())
 	return h.AddUsage(cut.turn.row(h, outcome))
 }
 

@@ -17,6 +17,7 @@ type segment struct {
 	agent  *Agent
 	model  spool.Model
 	id     spool.RunID
+	made   time.Time      // when the thread was, as a deleted one may be made again
 	run    spool.Run      // as it was last saved; the goroutine of advance has it
 	plan   []*plannedCall // the tool calls in hand
 	writer *writer
@@ -25,7 +26,8 @@ type segment struct {
 // Why a segment's context ends, besides the worker's own.
 var (
 	errStopped = errors.New("the run was stopped")
-	errLost    = errors.New("the lease was lost")
+	errLost    = errors.New("another worker has the lease")
+	errLapsed  = errors.New("the lease could not be renewed")
 )
 
 // saveTimeout bounds a write that goes on although the segment's context has ended.
@@ -38,7 +40,7 @@ func (e *Engine) newSegment(h *held) *segment {
 		model = e.config.Models[agent.Model]
 	}
 	return &segment{
-		e: e, key: h.thread.Key(), fence: h.thread.Fence, agent: agent, model: model, id: h.run.ID, run: h.run,
+		e: e, key: h.thread.Key(), fence: h.thread.Fence, agent: agent, model: model, id: h.run.ID, made: h.thread.CreatedAt, run: h.run,
 		writer: &writer{
 			e: e, fence: h.thread.Fence, seq: h.thread.LastSeq,
 			key: spool.StreamKey{Thread: h.thread.Key(), ID: h.run.Stream()},
@@ -66,6 +68,8 @@ func (s *segment) carry(worker context.Context) error {
 		// Somebody else has the run and has written what is to be written.
 		s.abandon(ctx, "another worker took the run over")
 		return nil
+	case errors.Is(cause, errLapsed):
+		return s.ifSaved(ctx, &spool.Error{Code: spool.Unavailable, Message: cause.Error(), Err: err})
 	case isStoreError(err) && spool.CodeOf(err) != spool.Canceled:
 		return s.ifSaved(ctx, err)
 	case errors.Is(cause, errStopped):
@@ -119,7 +123,7 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 		if err != nil {
 			return err
 		}
-		if h.run.ID != s.id || h.run.State.Terminal() {
+		if !s.owns(h.thread) || h.run.State.Terminal() {
 			return spool.ErrFenced
 		}
 		err = fn(h)
@@ -132,6 +136,12 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 	s.run = run
 	s.e.bus.Wake(s.key, spool.WakeRecord)
 	return nil
+}
+
+// owns reports whether the thread is still the segment's. The fence alone does not say so:
+// a thread that is deleted and made again counts from the start.
+func (s *segment) owns(t spool.Thread) bool {
+	return t.Fence == s.fence && t.RunID == s.id && t.CreatedAt.Equal(s.made)
 }
 
 // beat renews the lease every third of it. It gives the segment up when the lease is
@@ -151,8 +161,11 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 		switch {
 		case err == nil:
 			renewed = start
-		case spool.CodeOf(err) == spool.Fenced, time.Since(renewed) > s.e.config.Lease*2/3:
+		case spool.CodeOf(err) == spool.Fenced:
 			cancel(errLost)
+			return
+		case time.Since(renewed) > s.e.config.Lease*2/3:
+			cancel(errLapsed)
 			return
 		case ctx.Err() == nil:
 			s.e.config.Log.WarnContext(ctx, "renew lease", "thread", s.key.String(), "run", string(s.id), "error", err)
@@ -168,7 +181,7 @@ func (s *segment) renew(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if thread.RunID != s.id { // the thread was deleted and made again
+		if !s.owns(thread) {
 			return spool.ErrFenced
 		}
 		thread.LeaseUntil = tx.Now().Add(s.e.config.Lease)
@@ -218,7 +231,7 @@ func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
 		if err != nil {
 			return err
 		}
-		if thread.RunID != s.id || thread.Fence != s.fence {
+		if !s.owns(thread) {
 			lost = true
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -27,7 +28,8 @@ const (
 	settleTries = 3
 	// settleWait is the time between the tries, times their number.
 	settleWait = 200 * time.Millisecond
-	// settleClaim is how long a late settlement may take before another may begin.
+	// settleClaim is how long a settlement may take, and a late one before another may
+	// begin.
 	settleClaim = 10 * time.Minute
 	// settleRetry is when a failed settlement is tried again from the queue.
 	settleRetry = time.Minute
@@ -35,17 +37,15 @@ const (
 
 // end is the transition to an end state. The segment, if one is open, is closed already.
 func (e *Engine) end(h *held, ending spool.Ending) error {
-	reason := "failed"
-	if ending.State == spool.Cancelled {
-		reason = "stopped"
+	if err := h.keepStep(ending); err != nil {
+		return err
 	}
-	if err := h.closeParks(reason); err != nil {
+	if err := h.closeParks(cancelReason(ending)); err != nil {
 		return err
 	}
 	if err := h.move(ending.State); err != nil {
 		return err
 	}
-	h.forgetStep()
 	h.run.StopReason, h.run.Error, h.run.EndedAt = ending.Reason, ending.Error, h.now
 	h.run.Ending = nil
 	h.letGo()
@@ -56,7 +56,9 @@ func (e *Engine) end(h *held, ending spool.Ending) error {
 // settle hook. The stream's last item is the ahead-th from here.
 func (s *segment) conclusion(h *held, ending spool.Ending, ahead int64) error {
 	if s.e.config.OnSettle != nil {
-		h.forgetStep()
+		if err := h.keepStep(ending); err != nil {
+			return err
+		}
 		h.run.Ending = &ending
 		return h.save()
 	}
@@ -96,7 +98,7 @@ func (s *segment) concluded(ctx context.Context) error {
 func (s *segment) settle(ctx context.Context) error {
 	ending := *s.run.Ending
 	open := !ending.Closed
-	hookErr := s.e.callSettle(context.WithoutCancel(ctx), s.settlement(ending))
+	hookErr := s.callSettle(ctx, ending)
 	if hookErr != nil && ending.State == spool.Completed {
 		ending = spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "settle: " + spool.MessageOf(hookErr)}
 	}
@@ -150,7 +152,18 @@ func closing(ending spool.Ending) (spool.SegmentStatus, string) {
 	}
 }
 
-func (s *segment) settlement(ending spool.Ending) Settlement { return settlement(s.run, ending) }
+// callSettle calls the hook under the lease, which it renews by itself: the segment may be
+// over but for this.
+func (s *segment) callSettle(ctx context.Context, ending spool.Ending) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleClaim)
+	defer cancel()
+	ctx, lose := context.WithCancelCause(ctx)
+	var beat sync.WaitGroup
+	beat.Go(func() { s.beat(ctx, lose) })
+	defer beat.Wait()
+	defer lose(nil)
+	return s.e.callSettle(ctx, settlement(s.run, ending))
+}
 
 func settlement(r spool.Run, ending spool.Ending) Settlement {
 	return Settlement{
@@ -212,8 +225,10 @@ func (e *Engine) settleAgain(ctx context.Context, j spool.Job) (JobResult, error
 	case busy > 0:
 		return JobResult{Reason: "it is being settled", RetryAfter: busy}, nil
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleClaim)
+	defer cancel()
 	hookErr := e.callSettle(ctx, settlement(run, spool.Ending{State: run.State, Reason: run.StopReason, Error: run.Error}))
-	err = e.store.Update(context.WithoutCancel(ctx), j.Thread(), 0, func(tx spool.Tx) error {
+	err = e.store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) error {
 		run, err := tx.Run(j.RunID)
 		if err != nil {
 			return err

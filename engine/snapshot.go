@@ -147,14 +147,23 @@ func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l late
 		}
 		snap.Items = append(snap.Items, item)
 	}
-	if page.Ended && len(page.Items) > 0 {
-		end := page.Items[len(page.Items)-1]
-		snap.End = &end
-	}
-	// A step may have been saved whose last items are not yet in the stream.
+	// A step may have been saved whose last items are not yet in the stream, and so may the
+	// segment's end.
 	last := page.Last
 	if last.Compare(l.saved) < 0 {
 		last = l.saved
+	}
+	switch {
+	case page.Ended && len(page.Items) > 0:
+		end := page.Items[len(page.Items)-1]
+		snap.End = &end
+	case l.end != nil:
+		if last.Compare(l.end.After) < 0 {
+			last = l.end.After
+		}
+		end := endItem(*l.end, last)
+		snap.Items = append(snap.Items, end)
+		snap.End = &end
 	}
 	if !last.IsZero() {
 		snap.Offset = &last

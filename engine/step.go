@@ -98,10 +98,10 @@ func (s *segment) finish(ctx context.Context, t turn) error {
 	s.writer.flush(ctx)
 	upTo := s.writer.next(0)
 	err := s.update(ctx, func(h *held) error {
-		if _, err := h.saveStep(t.message, nil, t.usage.Count(), upTo); err != nil {
+		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
 			return err
 		}
-		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
+		if _, err := h.saveStep(t.message, nil, t.usage.Count(), upTo); err != nil {
 			return err
 		}
 		ending := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}

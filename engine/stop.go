@@ -45,6 +45,7 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 			if lost, err = h.loseSegment(workerDied); err != nil {
 				return err
 			}
+			lost.lacks = h.run.Draft != nil
 		}
 		h.run.StopAt = h.now
 		rest, err = e.endUnheld(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
@@ -65,7 +66,10 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 	if rest != nil {
 		err = rest.settle(ctx)
 	}
-	return StopResult{Accepted: err == nil}, err
+	if err != nil && spool.CodeOf(err) != spool.Fenced { // then somebody else settles it
+		return StopResult{}, err
+	}
+	return StopResult{Accepted: true}, nil
 }
 
 // endUnheld ends a run that no worker holds. With a settle hook it takes the lease
@@ -74,7 +78,9 @@ func (e *Engine) endUnheld(h *held, ending spool.Ending) (*segment, error) {
 	if e.config.OnSettle == nil {
 		return nil, e.end(h, ending)
 	}
-	h.forgetStep()
+	if err := h.keepStep(ending); err != nil {
+		return nil, err
+	}
 	ending.Closed = true
 	h.run.Ending = &ending
 	if err := h.Enqueue(h.ticket(spool.JobReclaim, e.config.Lease)); err != nil {
@@ -95,6 +101,8 @@ func (e *Engine) settleUnheld(h *held) (*segment, error) {
 // stopped ends the segment of a run whose stop was noticed. What the model had said, and
 // what the tools had answered, is kept.
 func (s *segment) stopped(ctx context.Context, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
 	s.writer.endBlock(ctx)
 	s.writer.flush(ctx)
 	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
@@ -102,6 +110,12 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 	switch {
 	case s.plan != nil:
 		_, _, err := s.saveCalls(ctx) // those that have not answered are cancelled
+		return err
+	case s.run.Draft != nil: // of a worker before this one
+		if _, err := s.planDraft(ctx); err != nil {
+			return err
+		}
+		_, _, err := s.saveCalls(ctx)
 		return err
 	case !errors.As(cause, &cut):
 		return s.conclude(ctx, ending)
@@ -122,6 +136,8 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 			if _, err := h.saveStep(m, nil, cut.turn.usage.Count(), upTo); err != nil {
 				return err
 			}
+		} else {
+			h.run.Add(cut.turn.usage.Count())
 		}
 		return s.conclusion(h, ending, ahead)
 	})

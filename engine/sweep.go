@@ -49,7 +49,7 @@ func (e *Engine) redispatch(h *held) error {
 	if !h.run.State.Active() || h.thread.Leased(h.now) {
 		return errUnchanged
 	}
-	if h.run.State != spool.WaitingForInput {
+	if h.run.State != spool.WaitingForInput || h.run.Ending != nil {
 		return h.Enqueue(h.ticket(spool.JobReclaim, 0))
 	}
 	open, err := e.expire(h)

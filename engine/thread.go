@@ -23,12 +23,15 @@ func (e *Engine) Threads(ctx context.Context, tenant spool.Tenant, q spool.Threa
 // DeleteThread removes a thread and all that belongs to it. A thread whose run is queued
 // or running has to be stopped first; a parked one goes with its run.
 func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
+	if err := e.stopParked(ctx, key); err != nil {
+		return DeleteResult{}, err
+	}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		h, err := hold(tx)
 		if err != nil && h == nil {
 			return err
 		}
-		if h.thread.State == spool.Queued || h.thread.State == spool.Running || h.thread.Leased(h.now) {
+		if h.thread.State.Active() || h.thread.Leased(h.now) {
 			return &refusal{ReasonActiveRun, "Thread has an active run — stop it before deleting"}
 		}
 		return tx.DeleteThread()
@@ -42,11 +45,30 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 	case err != nil:
 		return DeleteResult{}, err
 	}
+	ctx, cancel := streamContext(ctx)
+	defer cancel()
 	if err := e.streams.Delete(ctx, key); err != nil {
 		e.config.Log.WarnContext(ctx, "delete run streams", "thread", key.String(), "error", err)
 	}
 	e.bus.Wake(key, spool.WakeDeleted)
 	return DeleteResult{Accepted: true}, nil
+}
+
+// stopParked stops a parked run, so that it is settled before it goes.
+func (e *Engine) stopParked(ctx context.Context, key spool.ThreadKey) error {
+	parked := false
+	err := e.store.View(ctx, key, func(v spool.View) error {
+		thread, err := v.Thread()
+		parked = thread.State == spool.WaitingForInput
+		return err
+	})
+	if err == nil && parked {
+		_, err = e.Stop(ctx, key)
+	}
+	if missing(err) {
+		return nil
+	}
+	return err
 }
 
 const threadNotFound = "Thread not found"

@@ -57,6 +57,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 	var last latest
 	var named int64 // the RUN_STARTED of the cursor's stream
 	var over bool   // whether the cursor is behind that stream's RUN_ENDED
+	var past bool   // whether that stream is past its grace
 	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
 		if thread, err = v.Thread(); err != nil {
 			return err
@@ -64,7 +65,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 		if last, err = latestSegment(v, thread); err != nil || c == nil || c.Stream == "" {
 			return err
 		}
-		named, over, err = findStream(v, *c)
+		named, over, past, err = w.e.findStream(v, *c)
 		return err
 	})
 	if err != nil {
@@ -79,7 +80,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 	case c == nil:
 		w.beginNow(last)
 		return nil, nil
-	case c.Seq > thread.LastSeq, c.Stream != "" && named == 0:
+	case c.Seq > thread.LastSeq, c.Stream != "" && named == 0, past:
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginBehind(last, max(c.Seq, 0))
@@ -127,16 +128,16 @@ func (w *walker) beginBehind(last latest, seq int64) {
 }
 
 // findStream returns the seq at which the cursor's stream started, 0 when it is not one
-// of the thread's, and whether the cursor has passed its end.
-func findStream(v spool.View, c spool.Cursor) (seq int64, over bool, err error) {
+// of the thread's, whether the cursor has passed its end, and whether its grace is over.
+func (e *Engine) findStream(v spool.View, c spool.Cursor) (seq int64, over, past bool, err error) {
 	run, _, ok := c.Stream.Split()
 	if !ok {
-		return 0, false, nil
+		return 0, false, false, nil
 	}
 	for _, t := range []spool.EntryType{spool.EntryRunStarted, spool.EntryRunEnded} {
 		entries, err := v.Entries(spool.EntryQuery{Type: t, Run: run})
 		if err != nil {
-			return 0, false, err
+			return 0, false, false, err
 		}
 		for _, entry := range entries {
 			if id, err := streamOf(entry); err != nil || id != c.Stream {
@@ -146,10 +147,11 @@ func findStream(v spool.View, c spool.Cursor) (seq int64, over bool, err error) 
 				seq = entry.Seq
 			} else {
 				over = entry.Seq <= c.Seq
+				past = v.Now().Sub(entry.CreatedAt) >= e.config.StreamGrace
 			}
 		}
 	}
-	return seq, over, nil
+	return seq, over, past, nil
 }
 
 // next returns the frames that follow and that storage has already, empty at the
@@ -276,15 +278,19 @@ func (w *walker) await(ctx context.Context, entry spool.Entry) ([]walked, error)
 
 // closeAs ends a stream as its RUN_ENDED entry says that it ended.
 func (e *Engine) closeAs(ctx context.Context, key spool.StreamKey, entry spool.Entry) {
+	e.closeFor(ctx, key, endItem(entry, spool.Offset{}), entry.After)
+}
+
+// endItem returns the last item of the stream whose segment a RUN_ENDED entry ended.
+func endItem(entry spool.Entry, at spool.Offset) spool.Item {
 	var ended spool.RunEnded
 	if err := json.Unmarshal(entry.Payload, &ended); err != nil {
 		ended.Status = spool.SegmentLost
 	}
-	end := spool.NewItem(spool.ItemRunFinished, spool.Offset{}, entry.Seq-1, spool.StreamFinished{Status: ended.Status})
 	if ended.Status == spool.SegmentError || ended.Status == spool.SegmentLost {
-		end = spool.NewItem(spool.ItemRunError, spool.Offset{}, entry.Seq-1, spool.StreamFailed{Status: ended.Status, Error: ended.Error})
+		return spool.NewItem(spool.ItemRunError, at, entry.Seq-1, spool.StreamFailed{Status: ended.Status, Error: ended.Error})
 	}
-	e.closeFor(ctx, key, end, entry.After)
+	return spool.NewItem(spool.ItemRunFinished, at, entry.Seq-1, spool.StreamFinished{Status: ended.Status})
 }
 
 // gone decides what to do without the stream: wait for one whose worker is about to open

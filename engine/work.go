@@ -14,7 +14,8 @@ type WorkOptions struct {
 	// Concurrency is how many segments run at once. Defaults to 16.
 	Concurrency int
 	// MaxDeliveries is how many times a job is delivered, refunds not counted, before it
-	// is dead. Defaults to 20.
+	// is dead. A run that outlives many workers may need many; see [Config.MaxDeaths] for
+	// one that kills them. Defaults to 100.
 	MaxDeliveries int
 }
 
@@ -44,7 +45,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 		o.Concurrency = 16
 	}
 	if o.MaxDeliveries <= 0 {
-		o.MaxDeliveries = 20
+		o.MaxDeliveries = 100
 	}
 	w := &worker{e: e, options: o, slots: make(chan struct{}, o.Concurrency), wake: make(chan struct{}, 1)}
 	unsubscribe, err := e.bus.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind) { w.look() })
@@ -189,18 +190,18 @@ func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
 	}
 }
 
-// sweep sweeps from time to time.
+// sweep sweeps at once, as those before may have left something, and from time to time.
 func (w *worker) sweep(ctx context.Context) {
 	tick := time.NewTicker(w.e.config.SweepEvery)
 	defer tick.Stop()
 	for {
+		if _, err := w.e.Sweep(ctx); err != nil && ctx.Err() == nil {
+			w.e.config.Log.WarnContext(ctx, "sweep", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		if _, err := w.e.Sweep(ctx); err != nil && ctx.Err() == nil {
-			w.e.config.Log.WarnContext(ctx, "sweep", "error", err)
 		}
 	}
 }

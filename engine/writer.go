@@ -79,11 +79,21 @@ func (w *writer) flush(ctx context.Context) {
 	if len(items) == 0 || broken {
 		return
 	}
-	if err := w.e.streams.Append(context.WithoutCancel(ctx), w.key, items); err != nil {
+	ctx, cancel := streamContext(ctx)
+	defer cancel()
+	if err := w.e.streams.Append(ctx, w.key, items); err != nil {
 		w.fail(ctx, err)
 		return
 	}
 	w.e.bus.Wake(w.key.Thread, spool.WakeStream)
+}
+
+// streamTimeout bounds a write to a stream, which goes on when the segment's context has
+// ended. Streams that hang must not hold a run.
+const streamTimeout = 5 * time.Second
+
+func streamContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), streamTimeout)
 }
 
 func (w *writer) take() ([]spool.Item, bool) {
@@ -126,12 +136,13 @@ func (w *writer) inherit(saved spool.Offset) {
 // close ends the stream with its last item. A stream that lacks something is removed, so
 // that its readers get a snapshot.
 func (w *writer) close(ctx context.Context, t spool.ItemType, payload any) {
-	ctx = context.WithoutCancel(ctx)
 	w.flush(ctx)
+	ctx, cancel := streamContext(ctx)
+	defer cancel()
 	w.mu.Lock()
 	w.n++
 	end := spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.n}, w.seq, payload)
-	grace := w.e.config.StreamGrace
+	grace := w.e.keepStreams()
 	if w.broken {
 		grace = 0
 	}
@@ -143,6 +154,10 @@ func (w *writer) close(ctx context.Context, t spool.ItemType, payload any) {
 	}
 	w.e.bus.Wake(w.key.Thread, spool.WakeStream)
 }
+
+// keepStreams returns how long a stream is kept behind its end: for those who read it, and
+// for snapshots.
+func (e *Engine) keepStreams() time.Duration { return max(e.config.StreamGrace, recentEnd) }
 
 // text adds to the open block of text, or opens one.
 func (w *writer) text(ctx context.Context, delta string) {

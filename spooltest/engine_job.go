@@ -301,7 +301,7 @@ func testJobDeliveredTooOften(s *engineTest) {
 	b.Store = noClaims{b.Store}
 	e := s.over(b, c)
 	s.start(s.engine(c), "r1", "go")
-	s.work(e)
+	s.workWith(e, engine.WorkOptions{MaxDeliveries: 20})
 	s.ended(spool.Failed)
 	if r := s.run("r1"); !strings.Contains(r.Error, "dropped by the queue after 20 attempts") {
 		s.Errorf("the run: %+v", r)

@@ -64,7 +64,7 @@ func testThreadUsage(s *engineTest) {
 	if err != nil || u.Tokens.TokenCount != want || u.Context.UsedTokens != 23 || u.Context.BudgetTokens != 1000 || u.Context.Messages != 4 || u.Model != "m" {
 		s.Errorf("usage: %+v, %v", u, err)
 	}
-	if run := s.run("r1").TokenCount; run.TotalTokens != 35 {
+	if run := s.run("r1").TokenCount; run.TotalTokens != 41 {
 		s.Errorf("the run counts %+v", run)
 	}
 }

@@ -53,21 +53,16 @@ func (c *checker) runs(d ThreadDump) {
 	c.ledger(where, d)
 }
 
-// usage checks that a run that has ended counts what its steps have used: the finished
-// attempts, and the stopped one whose text was kept.
+// usage checks that a run that has ended counts what all its attempts have used, those
+// that failed or were cut off as well.
 func (c *checker) usage(where string, r spool.Run) {
 	if len(c.Commits) == 0 || !r.State.Terminal() {
 		return
 	}
 	var want spool.TokenCount
 	for _, commit := range c.of(spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}) {
-		said := false
-		for _, m := range commit.Messages {
-			said = said || m.Role == spool.RoleAssistant
-		}
 		for _, row := range commit.Usage {
-			kept := row.Outcome == spool.OutcomeFinished || row.Outcome == spool.OutcomeAborted && said
-			if row.RunID == r.ID && kept {
+			if row.RunID == r.ID {
 				want.Add(row.Usage.Count())
 			}
 		}

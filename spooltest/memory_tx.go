@@ -28,7 +28,16 @@ func (tx *memoryTx) PutThread(t spool.Thread) error {
 	if t.CreatedAt.IsZero() {
 		t.CreatedAt = tx.now
 	}
-	t.UpdatedAt = tx.now
+	if old := tx.data.thread; old != nil {
+		same := *old
+		same.LeaseUntil, same.UpdatedAt = t.LeaseUntil, t.UpdatedAt
+		t.UpdatedAt = old.UpdatedAt
+		if same.UpdatedAt = t.UpdatedAt; same != t {
+			t.UpdatedAt = tx.now
+		}
+	} else {
+		t.UpdatedAt = tx.now
+	}
 	tx.data.thread = &t
 	return nil
 }

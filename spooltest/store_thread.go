@@ -86,13 +86,16 @@ func (s *storeTest) ids(tenant spool.Tenant, q spool.ThreadQuery) string {
 func threadID(t spool.Thread) spool.ThreadID { return t.ID }
 
 func testStoreThreads(s *storeTest) {
-	put := func(id spool.ThreadID) {
+	put := func(id spool.ThreadID, t spool.Thread) {
 		s.clock.Advance(time.Second)
-		s.write(thread(id), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle, Title: string(id)}) })
+		s.write(thread(id), func(tx spool.Tx) error { return tx.PutThread(t) })
 	}
-	for _, id := range []spool.ThreadID{"a", "b", "c", "b"} {
-		put(id)
+	for _, id := range []spool.ThreadID{"a", "b", "c"} {
+		put(id, spool.Thread{State: spool.Idle, Title: string(id)})
 	}
+	put("b", spool.Thread{State: spool.Queued, Title: "b"})
+	// A lease that is renewed is no news.
+	put("a", spool.Thread{State: spool.Idle, Title: "a", LeaseUntil: s.clock.Now().Add(time.Minute)})
 	s.same("all", s.ids(spool.DefaultTenant, spool.ThreadQuery{}), "bca")
 	s.same("limited", s.ids(spool.DefaultTenant, spool.ThreadQuery{Limit: 2}), "bc")
 	s.same("of another tenant", s.ids("other", spool.ThreadQuery{}), "")

@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, landed, created_at, expires_at`
+const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed, created_at, expires_at`
 
 // Parks implements [spool.View].
 func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
@@ -17,14 +17,14 @@ func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 				RunID: spool.RunID(r.text()), ToolCallID: spool.ToolCallID(r.text()), ToolName: r.text(), Step: r.int(),
 				Args: r.json(), Shown: r.json(), Reason: r.text(), State: spool.ParkState(r.text()),
 			}
-			answer := r.json()
-			p.Landed, p.CreatedAt, p.ExpiresAt = r.bool(), r.time(), r.time()
-			if answer != nil {
-				p.Answer = new(spool.Answer)
-				if err := json.Unmarshal(answer, p.Answer); err != nil {
-					return spool.Wrap(spool.Internal, "a park's answer cannot be read", err)
-				}
+			var err error
+			if p.Answer, err = r.answer(); err != nil {
+				return err
 			}
+			if p.Before, err = r.answer(); err != nil {
+				return err
+			}
+			p.Landed, p.CreatedAt, p.ExpiresAt = r.bool(), r.time(), r.time()
 			parks = append(parks, p)
 			return nil
 		}, v.key.Tenant, v.key.ID, run)
@@ -36,23 +36,45 @@ func (t *tx) PutPark(p spool.Park) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
-	var answer json.RawMessage
-	if p.Answer != nil {
-		var err error
-		if answer, err = json.Marshal(p.Answer); err != nil {
-			return spool.Wrap(spool.Invalid, "the park's answer cannot be encoded", err)
-		}
+	answer, err := answerJSON(p.Answer)
+	if err != nil {
+		return err
+	}
+	before, err := answerJSON(p.Before)
+	if err != nil {
+		return err
 	}
 	return t.write("INSERT INTO park (tenant, thread_id, "+parkColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			(SELECT coalesce(max(ord), 0) + 1 FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
 		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET
 			tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
-			reason = excluded.reason, state = excluded.state, answer = excluded.answer, landed = excluded.landed,
+			reason = excluded.reason, state = excluded.state, answer = excluded.answer, before = excluded.before, landed = excluded.landed,
 			created_at = excluded.created_at, expires_at = excluded.expires_at`,
-		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), answer,
+		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), answer, before,
 		p.Landed, p.CreatedAt, p.ExpiresAt,
 		t.key.Tenant, t.key.ID, p.RunID)
+}
+
+// answer reads an answer, nil for none.
+func (r *row) answer() (*spool.Answer, error) {
+	text := r.json()
+	if text == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	a := new(spool.Answer)
+	if err := json.Unmarshal(text, a); err != nil {
+		return nil, spool.Wrap(spool.Internal, "a park's answer cannot be read", err)
+	}
+	return a, nil
+}
+
+func answerJSON(a *spool.Answer) (json.RawMessage, error) {
+	if a == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(a)
+	return text, spool.Wrap(spool.Invalid, "the park's answer cannot be encoded", err)
 }
 
 // Effects implements [spool.View].

@@ -89,7 +89,6 @@ func (t *tx) PutThread(next spool.Thread) error {
 	}
 	next.Tenant, next.ID = t.key.Tenant, t.key.ID
 	next.LastSeq = t.row.LastSeq
-	next.UpdatedAt = t.now
 	next.LeaseUntil = fromMicros(micros(next.LeaseUntil))
 	switch {
 	case t.row.exists:
@@ -98,6 +97,13 @@ func (t *tx) PutThread(next spool.Thread) error {
 		next.CreatedAt = t.now
 	default:
 		next.CreatedAt = fromMicros(micros(next.CreatedAt))
+	}
+	old := t.row.Thread
+	old.LeaseUntil, old.UpdatedAt = next.LeaseUntil, next.UpdatedAt
+	if old != next || !t.row.exists {
+		next.UpdatedAt = t.now
+	} else {
+		next.UpdatedAt = t.row.UpdatedAt
 	}
 	t.row.Thread = next
 	t.row.exists, t.row.dirty = true, allDirty

@@ -115,6 +115,7 @@ CREATE TABLE park (
     reason       TEXT    NOT NULL,
     state        TEXT    NOT NULL,
     answer       TEXT    NOT NULL, -- JSON
+    before       TEXT    NOT NULL, -- JSON
     landed       INTEGER NOT NULL,
     created_at   INTEGER NOT NULL,
     expires_at   INTEGER NOT NULL,
