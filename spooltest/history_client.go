@@ -133,10 +133,7 @@ func (v *view) item(id spool.StreamID, item spool.Item) {
 	s.ended = item.Type.End()
 	s.closed = s.ended && s.past
 	run, _, _ := id.Split()
-	if v.fold(run, s, item) {
-		v.turns[run] = append(v.turns[run], s.now)
-		s.now = said{}
-	}
+	v.fold(run, s, item)
 }
 
 // follows reports whether b is the offset right behind a, or the first one of a later
@@ -145,8 +142,8 @@ func follows(a, b spool.Offset) bool {
 	return a.Fence == b.Fence && b.N == a.N+1 || b.N == 1 && a.Fence < b.Fence
 }
 
-// fold adds an item to what its step has said, and reports whether the step is saved.
-func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) bool {
+// fold adds an item to what its step has said.
+func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 	switch item.Type {
 	case spool.ItemTextContent, spool.ItemReasoningContent:
 		var d spool.Delta
@@ -164,7 +161,8 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) bool {
 		}
 		s.now.results[r.ToolCallID] = r.Result
 	case spool.ItemStepFinished:
-		return true
+		v.turns[run] = append(v.turns[run], s.now)
+		s.now = said{}
 	case spool.ItemRunError:
 		s.now = said{} // what was not saved is dropped
 	case spool.ItemRunFinished:
@@ -174,7 +172,6 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) bool {
 		s.now = said{}
 	default:
 	}
-	return false
 }
 
 // snapshot replaces all that the client has.
