@@ -190,17 +190,16 @@ func (h *hub) place(ctx context.Context) error {
 		return err
 	}
 	w := &h.walker
-	w.at = spool.Cursor{Seq: thread.LastSeq, Stream: last.stream}
-	w.reading = last.inFlight()
-	if w.reading {
-		page, err := h.e.streams.Read(ctx, w.stream(), farthest, 1)
+	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
+	if last.stream != "" {
+		page, err := h.e.streams.Read(ctx, spool.StreamKey{Thread: h.key, ID: last.stream}, farthest, 1)
 		switch {
-		case errors.Is(err, spool.ErrStreamGone):
-			w.reading = last.live
-		case err != nil:
+		case err == nil:
+			w.at.Stream, w.at.Offset, w.reading = last.stream, page.Last, last.inFlight() && !page.Ended
+		case !errors.Is(err, spool.ErrStreamGone):
 			return err
-		default:
-			w.at.Offset, w.reading = page.Last, !page.Ended
+		case last.live && last.inFlight(): // its worker is about to open it
+			w.at.Stream, w.reading = last.stream, true
 		}
 	}
 	h.mu.Lock()
