@@ -267,7 +267,9 @@ func testParkEightAnswers(s *engineTest) {
 }
 
 func testParkAnswerRacesExpiry(s *engineTest) {
-	e := s.working(s.config(sending(), approved("send", "1")))
+	c := s.config(sending(), approved("send", "1"))
+	c.ParkTTL = 10 * time.Second
+	e := s.working(c)
 	for i := range 10 {
 		id := spool.RunID("r" + string(rune('a'+i)))
 		key := spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID("t" + string(rune('a'+i)))}

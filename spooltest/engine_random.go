@@ -21,7 +21,7 @@ func testEngineRandom(t *testing.T, open Open, features Features) {
 	t.Helper()
 	seeds := 100
 	if features.Durable {
-		seeds = 8
+		seeds = 6
 	}
 	if n, err := strconv.Atoi(os.Getenv("SPOOL_CAMPAIGN")); err == nil {
 		seeds = n
