@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spoolhq/spool"
 )
@@ -21,7 +22,7 @@ type turn struct {
 }
 
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
-	return t.ids.of(append(t.history[:len(t.history):len(t.history)], t.message), id)
+	return t.ids.of(append(slices.Clip(t.history), t.message), id)
 }
 
 // row returns the turn's row of the usage ledger.

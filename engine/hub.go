@@ -56,7 +56,7 @@ type ringFrame struct {
 
 	text  []byte // as an SSE message
 	after spool.Cursor
-	// notices is how many notices the hub had had before the frame.
+	// notices is how many notices there were before the frame.
 	notices int64
 }
 
@@ -351,7 +351,9 @@ func (h *hub) find(p position) (index, notices int64, ok bool, changed <-chan st
 func (h *hub) findNotice(notices int64) (index int64, ok bool, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for index = h.first; index < h.next && h.noticesBefore(index) < notices; index++ {
+	index = h.first
+	for index < h.next && h.noticesBefore(index) < notices {
+		index++
 	}
 	return index, h.placed && h.noticesBefore(index) == notices, h.changed
 }

@@ -243,7 +243,7 @@ func (e *Engine) settleAgain(ctx context.Context, j spool.Job) (JobResult, error
 	case err != nil:
 		return JobResult{}, err
 	case hookErr != nil:
-		return JobResult{Reason: "the settle hook failed", RetryAfter: settleRetry}, nil //nolint:nilerr // the job comes back
+		return JobResult{Reason: "the settle hook failed", RetryAfter: settleRetry}, nil
 	}
 	return JobResult{Accepted: true}, nil
 }

@@ -18,7 +18,7 @@ func testStreamGone(t *testing.T, s streamsTest) {
 	}
 }
 
-func testStreamOpenTwice(t *testing.T, s streamsTest) {
+func testStreamOpenTwice(_ *testing.T, s streamsTest) {
 	key := stream("t", "r:1")
 	s.open(key, items(1, 1, 2)...)
 	s.open(key)
@@ -79,7 +79,7 @@ func testStreamReadLimit(t *testing.T, s streamsTest) {
 }
 
 // An offset that no item has still has its place in the order.
-func testStreamReadBetween(t *testing.T, s streamsTest) {
+func testStreamReadBetween(_ *testing.T, s streamsTest) {
 	key := stream("t", "r:1")
 	all := append(items(2, 1, 2), items(4, 1, 2)...)
 	s.open(key, all...)
@@ -91,7 +91,7 @@ func testStreamReadBetween(t *testing.T, s streamsTest) {
 }
 
 // What a reader does with its page is its own business.
-func testStreamPageIsStable(t *testing.T, s streamsTest) {
+func testStreamPageIsStable(_ *testing.T, s streamsTest) {
 	key := stream("t", "r:1")
 	s.open(key, items(1, 1, 2)...)
 	page := s.read(key, spool.Offset{}, 0)
