@@ -27,19 +27,18 @@ func view(t *testing.T, b spool.Backend, id spool.ThreadID, fn func(v spool.View
 }
 
 // everything writes one of each thing.
-func everything(run spool.RunID) func(tx spool.Tx) error {
-	return func(tx spool.Tx) error {
-		return errors.Join(
-			tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}),
-			tx.InsertRun(spool.Run{ID: run, State: spool.Queued, StartKey: string("key-" + run)}),
-			tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, run, nil)),
-			tx.AppendMessages(&spool.Message{ID: "m-" + spool.MessageID(run), Role: spool.RoleUser}),
-			tx.PutPark(spool.Park{RunID: run, ToolCallID: "c"}),
-			tx.PutEffect(spool.Effect{RunID: run, Step: 1, ToolCallID: "c"}),
-			tx.AddUsage(spool.UsageRow{RunID: run, Model: "m", Usage: spooltest.Tokens(1, 2)}),
-			tx.Enqueue(spool.Job{RunID: run, Key: string(run)}),
-		)
-	}
+func everything(tx spool.Tx) error {
+	const run = spool.RunID("r")
+	return errors.Join(
+		tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}),
+		tx.InsertRun(spool.Run{ID: run, State: spool.Queued, StartKey: string("key-" + run)}),
+		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, run, nil)),
+		tx.AppendMessages(&spool.Message{ID: "m-" + spool.MessageID(run), Role: spool.RoleUser}),
+		tx.PutPark(spool.Park{RunID: run, ToolCallID: "c"}),
+		tx.PutEffect(spool.Effect{RunID: run, Step: 1, ToolCallID: "c"}),
+		tx.AddUsage(spool.UsageRow{RunID: run, Model: "m", Usage: spooltest.Tokens(1, 2)}),
+		tx.Enqueue(spool.Job{RunID: run, Key: string(run)}),
+	)
 }
 
 // tally counts what a thread has of everything, jobs included.
@@ -71,7 +70,7 @@ func TestMemoryRollback(t *testing.T) {
 	fail := func() {
 		t.Helper()
 		err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-			return errors.Join(tx.DeleteThread(), everything("r")(tx), boom)
+			return errors.Join(tx.DeleteThread(), everything(tx), boom)
 		})
 		if !errors.Is(err, boom) {
 			t.Fatal(err)
@@ -81,7 +80,7 @@ func TestMemoryRollback(t *testing.T) {
 	if got, want := tally(t, b, "t"), "0 0 0 0 0 0 0"; got != want {
 		t.Errorf("after a rollback there is %s, want %s", got, want)
 	}
-	update(t, b, "t", everything("r"))
+	update(t, b, "t", everything)
 	fail()
 	if got, want := tally(t, b, "t"), "1 1 1 1 1 1 1"; got != want {
 		t.Errorf("after a commit and a rollback there is %s, want %s", got, want)
@@ -93,7 +92,7 @@ func TestMemoryRollback(t *testing.T) {
 	if _, err := b.Store.FindStart(t.Context(), key.Tenant, "key-r"); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("the start of a deleted thread is found: %v", err)
 	}
-	update(t, b, "other", everything("r"))
+	update(t, b, "other", everything)
 }
 
 // A view is of one moment, whatever is committed while it is read.
@@ -101,7 +100,7 @@ func TestMemoryViewIsOneState(t *testing.T) {
 	t.Parallel()
 
 	b := spooltest.NewMemory(nil)
-	update(t, b, "t", everything("r"))
+	update(t, b, "t", everything)
 	view(t, b, "t", func(v spool.View) error {
 		update(t, b, "t", func(tx spool.Tx) error {
 			return errors.Join(
@@ -159,7 +158,7 @@ func TestMemoryRunsAreRefused(t *testing.T) {
 	t.Parallel()
 
 	b := spooltest.NewMemory(nil)
-	update(t, b, "t", everything("r"))
+	update(t, b, "t", everything)
 	update(t, b, "u", func(tx spool.Tx) error {
 		for _, test := range []struct {
 			run  spool.Run

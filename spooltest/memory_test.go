@@ -18,7 +18,11 @@ func handedOn(wrap func(spool.Backend) spool.Backend) spooltest.Open {
 	return func(t *testing.T, clock spool.Clock) spool.Backend {
 		t.Helper()
 		once, _ := made.LoadOrStore(t, sync.OnceValue(func() spool.Backend { return spooltest.NewMemory(clock) }))
-		return wrap(once.(func() spool.Backend)()) //nolint:forcetypeassert // nothing else is stored
+		backend, ok := once.(func() spool.Backend)
+		if !ok {
+			t.Fatal("something else is stored")
+		}
+		return wrap(backend())
 	}
 }
 

@@ -173,7 +173,7 @@ func TestStreamsBudget(t *testing.T) {
 	})
 }
 
-// It counts allocations, so it runs alone.
+//nolint:paralleltest // it counts allocations, so it runs alone
 func TestStreamsReadSharesItems(t *testing.T) {
 	s, k := memory.NewStreams(0), key("t", "r:1")
 	must(t, s.Open(t.Context(), k))
