@@ -97,7 +97,7 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 			return err
 		}
 		switch {
-		case !h.run.StopAt.IsZero():
+		case !h.run.StopAt.IsZero() && h.run.Draft == nil:
 			return e.endLost(h, c, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		case h.run.Deaths >= e.config.MaxDeaths:
 			return e.endLost(h, c, spool.Ending{
@@ -132,7 +132,6 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 // endLost ends a run whose worker died, in place of a new segment.
 func (e *Engine) endLost(h *held, c *claimed, ending spool.Ending) (err error) {
 	c.reason = "the run has ended with its worker"
-	c.lost.lacks = h.run.Draft != nil
 	c.segment, err = e.endUnheld(h, ending)
 	c.settle = c.segment != nil
 	return err

@@ -36,7 +36,6 @@ func (e *Engine) HandleDeadJob(ctx context.Context, j spool.Job, attempts int, c
 			if lost, err = h.loseSegment(ending.Error); err != nil {
 				return err
 			}
-			lost.lacks = h.run.Draft != nil
 		}
 		rest, err = e.endUnheld(h, ending)
 		return err

@@ -69,27 +69,12 @@ func (h *held) closeSegment(status spool.SegmentStatus, reason string, end spool
 	return h.AppendEntries(entry)
 }
 
-// keepStep makes a message of the step in hand of a run that ends in it: with the results
-// that its calls had, and the ones of cancelled calls for the others.
-func (h *held) keepStep(ending spool.Ending) error {
-	draft := h.run.Draft
-	if draft == nil {
-		return nil
+// forgetStep drops the step in hand. What it has used stays used.
+func (h *held) forgetStep() {
+	if d := h.run.Draft; d != nil {
+		h.run.Add(d.Usage)
+		h.run.Draft = nil
 	}
-	effects, err := h.Effects(h.run.ID, h.run.Steps+1)
-	if err != nil {
-		return err
-	}
-	var results spool.Content
-	for _, c := range draft.Message.ToolCalls() {
-		result := cancelledResult(cancelReason(ending))
-		if e := effectOf(effects, c.ToolCallID); e.State == spool.EffectDone {
-			result = e.Result
-		}
-		results = append(results, resultPart(c.ToolCallID, c.ToolName, result))
-	}
-	_, err = h.saveStep(draft.Message, results, draft.Usage, h.run.Saved)
-	return err
 }
 
 // cancelReason is what the results of calls say that were cancelled by an ending.

@@ -12,8 +12,6 @@ import (
 type lostStream struct {
 	id  spool.StreamID
 	end spool.Offset
-	// lacks is true when the messages have what the stream did not say to its end.
-	lacks bool
 }
 
 // loseSegment adds the entry that ends the segment of a worker that went away.
@@ -37,9 +35,6 @@ func (e *Engine) closeLost(ctx context.Context, key spool.ThreadKey, lost *lostS
 		return
 	}
 	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
-	if lost.lacks {
-		lost.end = farthest
-	}
 	e.closeFor(ctx, spool.StreamKey{Thread: key, ID: lost.id}, end, lost.end)
 	e.bus.Wake(key, spool.WakeStream)
 }

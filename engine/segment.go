@@ -57,6 +57,9 @@ func (s *segment) carry(worker context.Context) error {
 	defer cancel(nil)
 
 	s.writer.open(ctx, s.run)
+	if !s.run.StopAt.IsZero() { // the worker before this one died before it could stop
+		cancel(errStopped)
+	}
 	watchers.Go(func() { s.beat(ctx, cancel) })
 	watchers.Go(func() { s.watchStop(ctx, cancel) })
 

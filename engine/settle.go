@@ -37,9 +37,7 @@ const (
 
 // end is the transition to an end state. The segment, if one is open, is closed already.
 func (e *Engine) end(h *held, ending spool.Ending) error {
-	if err := h.keepStep(ending); err != nil {
-		return err
-	}
+	h.forgetStep()
 	if err := h.closeParks(cancelReason(ending)); err != nil {
 		return err
 	}
@@ -56,9 +54,7 @@ func (e *Engine) end(h *held, ending spool.Ending) error {
 // settle hook. The stream's last item is the ahead-th from here.
 func (s *segment) conclusion(h *held, ending spool.Ending, ahead int64) error {
 	if s.e.config.OnSettle != nil {
-		if err := h.keepStep(ending); err != nil {
-			return err
-		}
+		h.forgetStep()
 		h.run.Ending = &ending
 		return h.save()
 	}

@@ -17,8 +17,10 @@ type StopResult struct {
 
 // Stop stops the thread's run. An accepted stop is durable: the run ends as CANCELLED
 // even if its last step is being saved at the moment, and no tool is called any more. A
-// run that no worker holds is over when Stop returns; a worker is told, and cancels its
-// model and tool calls. Stopping a run that is being stopped is accepted again.
+// run that no worker holds is over when Stop returns, unless its worker died while tools
+// ran: the next worker then saves what they did, and ends it. A worker that holds the run
+// is told, and cancels its model and tool calls. Stopping a run that is being stopped is
+// accepted again.
 func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, error) {
 	var state spool.State
 	var told bool
@@ -42,10 +44,13 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 			rest, err = e.settleUnheld(h)
 			return err
 		case state == spool.Running:
+			if h.run.Draft != nil { // what its tools have done is worth a segment
+				h.run.StopAt = h.now
+				return errors.Join(h.Enqueue(h.ticket(spool.JobReclaim, 0)), h.save())
+			}
 			if lost, err = h.loseSegment(workerDied); err != nil {
 				return err
 			}
-			lost.lacks = h.run.Draft != nil
 		}
 		h.run.StopAt = h.now
 		rest, err = e.endUnheld(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
@@ -61,6 +66,8 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 		return StopResult{}, err
 	case told:
 		e.bus.Wake(key, spool.WakeStop)
+	default:
+		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	}
 	e.closeLost(ctx, key, lost)
 	if rest != nil {
@@ -78,9 +85,7 @@ func (e *Engine) endUnheld(h *held, ending spool.Ending) (*segment, error) {
 	if e.config.OnSettle == nil {
 		return nil, e.end(h, ending)
 	}
-	if err := h.keepStep(ending); err != nil {
-		return nil, err
-	}
+	h.forgetStep()
 	ending.Closed = true
 	h.run.Ending = &ending
 	if err := h.Enqueue(h.ticket(spool.JobReclaim, e.config.Lease)); err != nil {

@@ -223,14 +223,14 @@ func testFollowSlowReader(s *engineTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	slow := s.history.Client(&Client{Name: "slow", Thread: chat, FromStart: true})
-	quick := s.watch(e, &Client{Name: "quick", FromStart: true}, engine.FollowOptions{})
+	quick := s.watch(e, &Client{Name: "quick", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	ctx, cancel := context.WithCancel(context.Background())
 	gate := make(chan struct{})
 	done := make(chan struct{})
 	var had atomic.Int64
 	go func() {
 		defer close(done)
-		for f, err := range e.Follow(ctx, chat, engine.FollowOptions{}) {
+		for f, err := range e.Follow(ctx, chat, engine.FollowOptions{Cursor: &spool.Cursor{}}) {
 			if err != nil {
 				return
 			}
