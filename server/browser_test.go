@@ -59,7 +59,7 @@ func TestNoCORS(t *testing.T) {
 func TestLoopback(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, server.Config{Insecure: true, Loopback: true, CORSOrigins: []string{"https://app.example.com"}})
+	b := setup(t, server.Config{Insecure: true, Loopback: true, CORSOrigins: []string{"https://app.example.com", "http://localhost:5173"}})
 	const body = `{"threadId":"none"}`
 	for name, c := range map[string]struct {
 		header map[string]string
@@ -73,7 +73,14 @@ func TestLoopback(t *testing.T) {
 		"Rebound":       {map[string]string{"Host": "evil.example:8080"}, 403},
 		"ReboundIP":     {map[string]string{"Host": "192.168.1.7"}, 403},
 		"Suffix":        {map[string]string{"Host": "localhost.evil.example"}, 403},
-		"OwnOrigin":     {map[string]string{"Origin": "http://localhost:5173"}, 409},
+		"OwnOrigin":     {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:8080"}, 409},
+		"OwnIPv6":       {map[string]string{"Host": "[::1]:8080", "Origin": "http://[::1]:8080"}, 409},
+		"DefaultPort":   {map[string]string{"Host": "localhost:80", "Origin": "http://localhost"}, 409},
+		"OtherPort":     {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:1"}, 403},
+		"OtherName":     {map[string]string{"Host": "localhost:8080", "Origin": "http://127.0.0.1:8080"}, 403},
+		"OtherScheme":   {map[string]string{"Host": "localhost:8080", "Origin": "https://localhost:8080"}, 403},
+		"OriginPath":    {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:8080/x"}, 403},
+		"ListedPort":    {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5173"}, 409},
 		"AllowedOrigin": {map[string]string{"Origin": "https://app.example.com"}, 409},
 		"OtherOrigin":   {map[string]string{"Origin": "https://evil.example"}, 403},
 		"NullOrigin":    {map[string]string{"Origin": "null"}, 403},

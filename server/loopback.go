@@ -16,12 +16,13 @@ import (
 //
 // A page of evil.example whose name was made to point at 127.0.0.1 sends its own name as
 // Host. A page that posts to 127.0.0.1 directly sends its own Origin, and cannot declare
-// a body as JSON without a preflight, which is not granted to it.
+// a body as JSON without a preflight, which is not granted to it. Another server of the
+// same machine is another origin too: who wrote its pages is not known.
 func (s *Server) checkLoopback(r *http.Request) error {
 	if !loopbackHost(r.Host) {
 		return spool.Errorf(spool.Forbidden, "this server is only reached as localhost; the Host of the request is another")
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !loopbackOrigin(origin) && !s.origins.allow(origin) {
+	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !s.origins.allow(origin) {
 		return spool.Errorf(spool.Forbidden, "pages of this origin may not use this server")
 	}
 	if r.Method == http.MethodPost && !jsonType(r.Header.Get("Content-Type")) {
@@ -30,9 +31,16 @@ func (s *Server) checkLoopback(r *http.Request) error {
 	return nil
 }
 
-func loopbackOrigin(origin string) bool {
+// ownOrigin reports whether the origin is that of the server itself, under the name by
+// which the request reached it.
+func ownOrigin(r *http.Request, origin string) bool {
+	scheme, port := "http", ":80"
+	if r.TLS != nil {
+		scheme, port = "https", ":443"
+	}
 	u, err := url.Parse(origin)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && loopbackHost(u.Host)
+	return err == nil && strings.EqualFold(u.Scheme, scheme) && u.Scheme+"://"+u.Host == origin &&
+		strings.EqualFold(strings.TrimSuffix(u.Host, port), strings.TrimSuffix(r.Host, port))
 }
 
 // loopbackHost reports whether the host, with or without a port, can only be this

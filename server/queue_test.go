@@ -32,6 +32,45 @@ func TestQueueClosed(t *testing.T) {
 	}
 }
 
+// On loopback, a delivery is asked for its signature before anything else.
+func TestQueueLoopback(t *testing.T) {
+	t.Parallel()
+
+	headers := map[string]map[string]string{
+		"Plain":   {},
+		"NoType":  {"Content-Type": ""},
+		"Text":    {"Content-Type": "text/plain"},
+		"Host":    {"Host": "queue.example"},
+		"Origin":  {"Origin": "https://evil.example"},
+		"Forging": {"Host": "queue.example", "Content-Type": "text/plain", "Signature": "forged"},
+	}
+	closed := setup(t, server.Config{Insecure: true, Loopback: true})
+	open := setup(t, server.Config{Insecure: true, Loopback: true, QueueVerifier: verifier{signature: "s"}})
+	for name, header := range headers {
+		c := call{method: http.MethodPost, path: queuePath, body: "{}", header: header}
+		if got := closed.do(t, c); got.status != http.StatusUnauthorized || got.body != `{"error":"no queue may deliver here","code":"unauthorized"}` {
+			t.Errorf("%s without a verifier: %d %s", name, got.status, got.body)
+		}
+		if got := open.do(t, c); got.status != http.StatusUnauthorized {
+			t.Errorf("%s with a verifier: %d %s", name, got.status, got.body)
+		}
+	}
+
+	// What the queue has signed is no page's, whatever name it came by.
+	open.do(t, call{method: http.MethodPost, path: runPath, body: `{"threadId":"t1","runId":"r1","prompt":"hello"}`})
+	got := open.do(t, call{
+		method: http.MethodPost, path: queuePath, body: `{"threadId":"t1","runId":"r1","agent":"assistant"}`,
+		header: map[string]string{"Signature": "s{", "Host": "queue.example", "Content-Type": "text/plain"},
+	})
+	if got.status != http.StatusOK {
+		t.Errorf("a signed delivery: %d %s", got.status, got.body)
+	}
+	// Only the delivery itself has a signature.
+	if got := open.do(t, call{method: http.MethodGet, path: queuePath, header: map[string]string{"Host": "queue.example"}}); got.status != http.StatusForbidden {
+		t.Errorf("GET: %d %s", got.status, got.body)
+	}
+}
+
 func TestQueueDelivery(t *testing.T) {
 	t.Parallel()
 

@@ -18,6 +18,9 @@ type operation struct {
 	// scope is what the caller needs. Empty: nobody is asked who they are.
 	scope Scope
 	serve endpoint
+	// signed says that the operation wants each request proven by its sender's signature,
+	// which no web page can make: it needs no guard against those.
+	signed bool
 }
 
 // route is the operations of a path by method.
@@ -27,15 +30,15 @@ type route map[string]operation
 func (s *Server) table() map[string]route {
 	at := s.config.BasePath
 	return map[string]route{
-		at + "/api/agent/run":       {http.MethodPost: {ScopeWrite, s.startRun}},
-		at + "/api/agent/control":   {http.MethodPost: {ScopeStop, s.stopRun}},
-		at + "/api/agent/respond":   {http.MethodPost: {ScopeApprove, s.respond}},
-		at + "/api/agent/history":   {http.MethodGet: {ScopeRead, s.history}},
-		at + "/api/agent/stream":    {http.MethodGet: {ScopeRead, s.stream}},
-		at + "/api/agent/usage":     {http.MethodGet: {ScopeRead, s.usage}},
-		at + "/api/threads":         {http.MethodGet: {ScopeRead, s.threads}, http.MethodDelete: {ScopeWrite, s.deleteThread}},
-		at + "/api/queue/agent-run": {http.MethodPost: {"", s.queueDelivery}},
-		at + "/healthz":             {http.MethodGet: {"", s.health}},
+		at + "/api/agent/run":       {http.MethodPost: {scope: ScopeWrite, serve: s.startRun}},
+		at + "/api/agent/control":   {http.MethodPost: {scope: ScopeStop, serve: s.stopRun}},
+		at + "/api/agent/respond":   {http.MethodPost: {scope: ScopeApprove, serve: s.respond}},
+		at + "/api/agent/history":   {http.MethodGet: {scope: ScopeRead, serve: s.history}},
+		at + "/api/agent/stream":    {http.MethodGet: {scope: ScopeRead, serve: s.stream}},
+		at + "/api/agent/usage":     {http.MethodGet: {scope: ScopeRead, serve: s.usage}},
+		at + "/api/threads":         {http.MethodGet: {scope: ScopeRead, serve: s.threads}, http.MethodDelete: {scope: ScopeWrite, serve: s.deleteThread}},
+		at + "/api/queue/agent-run": {http.MethodPost: {serve: s.queueDelivery, signed: true}},
+		at + "/healthz":             {http.MethodGet: {serve: s.health}},
 	}
 }
 
@@ -49,22 +52,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) error {
-	if s.config.Loopback {
+	found, ok := s.routes[r.URL.Path]
+	op, allowed := found.operation(r.Method)
+	if s.config.Loopback && !op.signed {
 		if err := s.checkLoopback(r); err != nil {
 			return err
 		}
 	}
 	s.origins.expose(w, r)
-
-	found, ok := s.routes[r.URL.Path]
 	if !ok {
 		return spool.Errorf(spool.NotFound, "no such path: %s", r.URL.Path)
 	}
 	if r.Method == http.MethodOptions {
 		return s.options(w, r, found)
 	}
-	op, ok := found.operation(r.Method)
-	if !ok {
+	if !allowed {
 		w.Header().Set("Allow", found.allow())
 		return spool.Errorf(codeMethod, "%s is not allowed here", r.Method)
 	}

@@ -31,9 +31,10 @@ type Config struct {
 	// Log takes what an operator should know. Defaults to [slog.Default].
 	Log *slog.Logger
 	// Loopback is for a server that is reached without credentials on the machine's own
-	// loopback address. It refuses requests whose Host or Origin is not a loopback name,
-	// and bodies that are not declared as JSON, so that no web page that the machine's
-	// user visits can use the server, by DNS rebinding or a form.
+	// loopback address. It refuses requests whose Host is not a loopback name, whose Origin
+	// is neither the server's own nor one of CORSOrigins, or whose body is not declared as
+	// JSON, so that no web page that the machine's user visits can use the server, by DNS
+	// rebinding or a form. Queue deliveries are left to the QueueVerifier alone.
 	Loopback bool
 	// MaxBodyBytes bounds the body of a request. Defaults to 32 MiB, which leaves room for
 	// images in data URLs.
