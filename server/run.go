@@ -10,7 +10,8 @@ import (
 
 // runRequest is the body of a start. The tenant is not part of it: see [Principal].
 type runRequest struct {
-	ThreadID        spool.ThreadID      `json:"threadId"`
+	// ThreadID is nil for a new thread.
+	ThreadID        *spool.ThreadID     `json:"threadId"`
 	Prompt          *string             `json:"prompt"`
 	Agent           string              `json:"agent"`
 	Model           string              `json:"model"`
@@ -25,8 +26,12 @@ func (q runRequest) check() error {
 	if err := required("prompt", q.Prompt != nil); err != nil {
 		return err
 	}
+	// A client whose variable is empty would make a thread with every prompt.
+	if q.ThreadID != nil && *q.ThreadID == "" {
+		return spool.Errorf(spool.Invalid, "threadId is empty; leave it out for a new thread")
+	}
 	for _, id := range []struct{ field, value string }{
-		{"threadId", string(q.ThreadID)},
+		{"threadId", string(q.thread())},
 		{"runId", string(q.RunID)},
 		{"editMessageId", string(q.EditMessageID)},
 	} {
@@ -40,6 +45,14 @@ func (q runRequest) check() error {
 	return nil
 }
 
+// thread returns the thread's id, "" for a new thread.
+func (q runRequest) thread() spool.ThreadID {
+	if q.ThreadID == nil {
+		return ""
+	}
+	return *q.ThreadID
+}
+
 // startRun answers POST /api/agent/run: 202 with the result when the run was accepted,
 // 409 with the result when it was not.
 func (s *Server) startRun(w http.ResponseWriter, r *http.Request, p Principal) error {
@@ -50,7 +63,8 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, p Principal) e
 	if err := in.check(); err != nil {
 		return err
 	}
-	result, err := s.engine.Run(r.Context(), p.key(in.ThreadID), engine.StartRequest{
+	thread := p.key(in.thread())
+	result, err := s.engine.Run(r.Context(), thread, engine.StartRequest{
 		Prompt:          *in.Prompt,
 		Agent:           in.Agent,
 		Model:           in.Model,
@@ -63,7 +77,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, p Principal) e
 		IdempotencyKey: strings.Trim(r.Header.Get("Idempotency-Key"), `"`),
 	})
 	if err != nil {
-		return about(err, p.key(in.ThreadID), in.RunID)
+		return about(err, thread, in.RunID)
 	}
 	status := http.StatusAccepted
 	if !result.Accepted {

@@ -39,6 +39,26 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// An empty thread id is a client's mistake, and not the wish for a new thread.
+func TestRunThreadID(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	const empty = `{"error":"threadId is empty; leave it out for a new thread","code":"invalid"}`
+	got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"","prompt":"hello"}`)
+	if got.status != http.StatusBadRequest || got.body != empty {
+		t.Errorf("empty: %d %s", got.status, got.body)
+	}
+	if list := b.as(t, tokenA, http.MethodGet, threadsPath, ""); list.body != `{"threads":[]}` {
+		t.Errorf("a refused start made a thread: %s", list.body)
+	}
+	for _, body := range []string{`{"prompt":"hello"}`, `{"threadId":null,"prompt":"hello"}`} {
+		if got := b.as(t, tokenA, http.MethodPost, runPath, body); got.status != http.StatusAccepted {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+}
+
 // The header repeats the first answer, with and without the quotes of its grammar.
 func TestRunIdempotencyKey(t *testing.T) {
 	t.Parallel()
