@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -48,7 +49,8 @@ var (
 )
 
 // Open opens the file at path, and makes it and its tables if they are not there. The
-// folder must exist. A nil o is allowed.
+// folder must exist. Only its owner may read and write a file that was made. A nil o is
+// allowed.
 //
 // Open returns a [spool.Conflict] error when another process has the file exclusively and
 // this one wants it so too, or when the tables are of a later version than this package
@@ -78,6 +80,9 @@ func Open(path string, o *Options) (_ *DB, err error) {
 			return nil, err
 		}
 	}
+	if err := create(abs); err != nil {
+		return nil, err
+	}
 	c, err := dial(abs)
 	if err != nil {
 		return nil, err
@@ -88,6 +93,27 @@ func Open(path string, o *Options) (_ *DB, err error) {
 	db.pool = newPool(abs, max(4, runtime.GOMAXPROCS(0)))
 	db.writer = newWriter(c, db.clock)
 	return db, nil
+}
+
+// creating is held while a file is made, and passed by every Open before it dials.
+//
+// The descriptor that made the file is closed at once. Closing it ends all locks that the
+// process has on the file, also those of another connection, so there must be none yet.
+var creating sync.Mutex
+
+// create makes an empty file for its owner alone, unless there is one. SQLite gives the
+// files beside it the same mode.
+func create(path string) error {
+	creating.Lock()
+	defer creating.Unlock()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	switch {
+	case err == nil:
+		err = f.Close()
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	}
+	return spool.Wrap(spool.Unavailable, "the file cannot be made", err)
 }
 
 // prepare brings the tables up to date.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +33,42 @@ func TestOpenExclusive(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, path, &sqlite.Options{Exclusive: true})
+}
+
+// TestOpenMode: nobody but the owner reads what is said in threads, also where the folder
+// is open to others. The mode of a file that is there is its owner's business.
+func TestOpenMode(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such mode here")
+	}
+
+	dir := t.TempDir()
+	path := filepath.Join(dir, "spool.db")
+	db := open(t, path, &sqlite.Options{Exclusive: true})
+	update(t, db, key("t"), func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	for _, name := range []string{"spool.db", "spool.db-wal", "spool.db-shm", "spool.db.lock"} {
+		mode(t, filepath.Join(dir, name), 0o600)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	open(t, path, nil)
+	mode(t, path, 0o640)
+}
+
+func mode(t *testing.T, path string, want os.FileMode) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != want {
+		t.Errorf("%s has the mode %o, want %o", filepath.Base(path), got, want)
+	}
 }
 
 // TestOpenEndsLeases: what a dead process held is free for the one after it, at once.
