@@ -1,0 +1,196 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// A reader that comes from the record to the live frames of a thread which was deleted in
+// between does not get frames a second time.
+func TestDeletedThreadRepeatsNoFrames(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel(spooltest.Say("x"))))
+		stop := work(t, e)
+		start(t, e, "r1")
+		ctx, cancel := context.WithCancel(t.Context())
+		watch(ctx, e, nil) // so that there is a hub
+		pass(time.Second)
+		var lines []string
+		deleted := false
+		for f, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+			if err != nil {
+				break
+			}
+			lines = append(lines, line(f))
+			if !deleted && strings.Contains(line(f), "RUN_ENDED") { // it has read the record from the store
+				deleted = true
+				deleteThread(t, e)
+				pass(2 * time.Second)
+			}
+		}
+		if !deleted || count(lines, "RUN_ENDED") > 1 {
+			t.Errorf("deleted: %t, and the frames:\n%s", deleted, text(lines))
+		}
+		cancel()
+		stop()
+	})
+}
+
+// A reader of a thread that was deleted and made again, where no wake-up says so, is told
+// of the deletion or of the new thread's run, and not of its later part alone.
+func TestThreadMadeAgainIsToldWithoutWakes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f.DropWakes(true)
+		e := newEngine(t, f.Backend(), config(spooltest.NewReplayModel(spooltest.Say("x"))))
+		stop := work(t, e)
+		for _, id := range []spool.RunID{"r1", "r2"} {
+			start(t, e, id)
+			pass(3 * time.Second)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		got := watch(ctx, e, nil)
+		pass(1500 * time.Millisecond)
+		before := len(got())
+		deleteThread(t, e)
+		start(t, e, "r3")
+		pass(10 * time.Second)
+		if l := got()[before:]; !has(l, "=RUN_STARTED") && !has(l, "snapshot") && !has(l, "THREAD_DELETED") {
+			t.Errorf("of the new thread's run the reader gets only:\n%s", text(l))
+		}
+		cancel()
+		stop()
+	})
+}
+
+// A reader that is slow to take its first frames is told of every message that a person
+// has sent in the meantime.
+func TestMessagesAreToldToAReaderThatCatchesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		first, second := make(chan struct{}), make(chan struct{})
+		b := spooltest.NewMemory(nil)
+		e := newEngine(t, b, config(spooltest.NewModel(
+			spooltest.Turn{Text: []string{"one"}, Gate: first},
+			spooltest.Turn{Text: slices.Repeat([]string{"w "}, 3000), Gate: second})))
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		watch(ctx, e, nil) // so that there is a hub with frames
+		pass(time.Second)
+		var mu sync.Mutex
+		var lines []string
+		slow := make(chan struct{})
+		go func() {
+			for f, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+				if err != nil {
+					return
+				}
+				mu.Lock()
+				if !strings.Contains(line(f), "CONTENT") {
+					lines = append(lines, line(f))
+				}
+				mu.Unlock()
+				<-slow
+			}
+		}()
+		pass(time.Second)
+		close(first)
+		pass(time.Second)
+		start(t, e, "r2")
+		pass(time.Second)
+		close(slow)
+		pass(10 * time.Second)
+		mu.Lock()
+		if count(lines, "=MESSAGE_APPENDED") < 2 {
+			t.Errorf("the message of r2 (%s) is not told:\n%s", state(t, b), text(lines))
+		}
+		mu.Unlock()
+		cancel()
+		close(second)
+		pass(time.Second)
+		stop()
+	})
+}
+
+// stuck follows the thread, and takes no frame behind the fifth until release is called.
+func stuck(ctx context.Context, e *engine.Engine) (release func()) {
+	block := make(chan struct{})
+	go func() {
+		n := 0
+		for _, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+			if err != nil {
+				return
+			}
+			if n++; n == 5 {
+				<-block
+			}
+		}
+	}()
+	return func() { close(block) }
+}
+
+// A new reader of a thread that was deleted and made again gets nothing of the old one,
+// whoever still holds on to that.
+func TestNewReaderGetsNothingOfTheDeletedThread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		e := newEngine(t, b, config(spooltest.NewReplayModel(spooltest.Say("secret"))))
+		stop := work(t, e)
+		ctx, cancel := context.WithCancel(t.Context())
+		start(t, e, "r1")
+		release := stuck(ctx, e)
+		pass(time.Second)
+		deleteThread(t, e)
+		pass(3 * time.Second)
+		start(t, e, "r2")
+		pass(time.Second)
+		if got := collect(t, e, nil); has(got, "r1:1") {
+			t.Errorf("a reader of the new thread (%s) gets:\n%s", state(t, b), text(got))
+		}
+		release()
+		cancel()
+		stop()
+	})
+}
+
+// A reader that does not read, of a thread that was deleted, keeps nobody off the thread
+// that is made again.
+func TestStuckReaderKeepsNobodyOffTheNewThread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
+		stop := work(t, e)
+		ctx, cancel := context.WithCancel(t.Context())
+		start(t, e, "r1")
+		release := stuck(ctx, e)
+		pass(time.Second)
+		deleteThread(t, e)
+		pass(3 * time.Second)
+		start(t, e, "r2")
+		pass(time.Second)
+		got := watch(ctx, e, nil)
+		pass(time.Second)
+		start(t, e, "r3")
+		pass(5 * time.Second)
+		if l := got(); !has(l, "r3:1") || slices.Contains(l, "END") {
+			t.Errorf("a reader of the new thread:\n%s", text(l))
+		}
+		release()
+		cancel()
+		stop()
+	})
+}

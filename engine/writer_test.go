@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// Readers whose stream has lost items to a failed append get them all the same: later, or
+// in a snapshot.
+func TestItemsOfAFailedAppendReachReaders(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f.Plan(spooltest.Fault{On: "Streams.Append", Call: 2, Kind: spooltest.FailBefore})
+		e := newEngine(t, f.Backend(), config(spooltest.NewModel(spooltest.Turn{Text: []string{"hello ", "world"}, Gate: gate})))
+		stop := work(t, e)
+		start(t, e, "r1")
+		ctx, cancel := context.WithCancel(t.Context())
+		got := watch(ctx, e, &spool.Cursor{})
+		pass(time.Second)
+		close(gate)
+		pass(5 * time.Second)
+		if l := got(); !has(l, "world") && !has(l, "snapshot") {
+			t.Errorf("neither the text nor a snapshot:\n%s", text(l))
+		}
+		cancel()
+		stop()
+	})
+}
+
+// A stop ends a run whose stream store answers nothing.
+func TestStopEndsARunWhoseStreamsHang(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		b := spooltest.NewMemory(nil)
+		b.Streams = hookStreams{Streams: b.Streams, onAppend: func(ctx context.Context, _ []spool.Item) error {
+			select {
+			case <-hang:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Say("x"))))
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(time.Second)
+		r, err := e.Stop(t.Context(), key)
+		pass(time.Hour)
+		if s := state(t, b); s.Active() {
+			t.Errorf("an hour after the stop (%+v, %v) the run is %s", r, err, s)
+		}
+		close(hang)
+		stop()
+	})
+}
+
+// A run whose end was saved with an unknown outcome is not told as lost to readers, who
+// would drop its text: they get its end or a snapshot.
+func TestUnknownOutcomeOfTheEndIsNotToldAsLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		store := &hookStore{Store: b.Store}
+		b.Store = store
+		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{Text: []string{"hello"}, Before: func(context.Context) error {
+			store.after(func() error { return errNobodyKnows })
+			return nil
+		}})))
+		stop := work(t, e)
+		start(t, e, "r1")
+		got := collect(t, e, &spool.Cursor{})
+		if !has(got, "=RUN_ENDED finished") && !has(got, "snapshot") || has(got, "RUN_ERROR lost") {
+			t.Errorf("the run is %s, and told as:\n%s", state(t, b), text(got))
+		}
+		stop()
+	})
+}
