@@ -51,7 +51,11 @@ func (c *child) start(thread spool.ThreadID, prompt string) (spool.ThreadID, err
 	var result struct {
 		ThreadID spool.ThreadID `json:"threadId"`
 	}
-	err := c.post("/api/agent/run", map[string]any{"threadId": thread, "prompt": prompt}, &result)
+	request := map[string]any{"prompt": prompt}
+	if thread != "" {
+		request["threadId"] = thread
+	}
+	err := c.post("/api/agent/run", request, &result)
 	return result.ThreadID, err
 }
 
