@@ -96,8 +96,8 @@ func TestServeRefuses(t *testing.T) {
 		"Data":          {args: []string{"serve", "--data", ""}, want: "spool: --data: is empty"},
 		"NoConfig":      {args: []string{"serve", "--config", "/nowhere/spool.yaml"}, want: "spool: open /nowhere/spool.yaml: no such file or directory"},
 		"Config":        {args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}", want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, auth, egress, cors, limits\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
-		"OpenOrigin":    {args: []string{"serve"}, config: demoAgent + `cors: {origins: ["*"]}`, want: `spool: FILE: cors.origins: "*" needs auth.tokens, as every web page could use the server`},
-		"NotASchema":    {args: []string{"serve"}, config: demoAgent + "tools:\n  x: {type: http, url: 'http://h/', parameters: {type: 7}}", want: "spool: FILE:4: tools.x: "},
+		"OpenOrigin":    {args: []string{"serve"}, config: demoAgent + `cors: {origins: ["*"]}`, want: `spool: FILE:3: cors.origins[0]: "*" needs auth.tokens, as every web page could use the server`},
+		"NotASchema":    {args: []string{"serve"}, config: demoAgent + "tools:\n  x: {type: http, url: 'http://h/', parameters: {type: 7}}", want: "spool: FILE:4: tools.x.parameters.type: invalid value for \"type\": \"7\""},
 		"TokenMissing":  {args: []string{"serve"}, config: "auth: {tokens: [{token: '${NO_TOKEN}', scopes: [read]}]}", want: "spool: FILE:1: auth.tokens[0].token: the environment variable NO_TOKEN is not set; ${NO_TOKEN:-} allows that"},
 		"EnvironmentOK": {args: []string{"serve"}, env: map[string]string{"T": "x y"}, config: "auth: {tokens: [{token: '${T}', scopes: [read]}]}", want: "spool: FILE:1: auth.tokens[0].token: must not have spaces"},
 	} {
@@ -124,4 +124,21 @@ func TestServeRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refused returns what serve says of a configuration that it refuses, with FILE for the
+// file's name.
+func refused(t *testing.T, text string) string {
+	t.Helper()
+
+	dir := t.TempDir()
+	file := filepath.Join(dir, "spool.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := command(map[string]string{"SPOOL_DATA": filepath.Join(dir, "data"), "SPOOL_CONFIG": file}, "serve")
+	if got.code != exitUsage {
+		t.Fatalf("%+v", got)
+	}
+	return strings.ReplaceAll(got.stderr, file, "FILE")
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
@@ -45,7 +43,7 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	} else {
 		err = s.configure(c, egress(o, c))
 	}
-	if err := errors.Join(err, s.expose(o, c)); err != nil {
+	if err := errors.Join(err, s.expose(c)); err != nil {
 		return nil, &usageError{err}
 	}
 	return s, nil
@@ -86,7 +84,7 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	for _, t := range c.Tools {
 		tool, err := newTool(t, egress)
 		if err != nil {
-			problems = append(problems, t.Errorf("%s", spool.MessageOf(err)))
+			problems = append(problems, toolProblem(t, egress, err))
 		}
 		tools[t.Name] = tool
 		s.tools = append(s.tools, describeTool(tool, t.Approval))
@@ -102,14 +100,11 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 }
 
 // expose says who may call the server.
-func (s *setup) expose(o options, c *config.Config) error {
+func (s *setup) expose(c *config.Config) error {
 	s.server = server.Config{CORSOrigins: c.Origins}
 	if len(c.Tokens) == 0 {
 		s.server.Authenticator = server.Anonymous(spool.DefaultTenant)
 		s.server.Loopback = true
-		if slices.Contains(c.Origins, "*") {
-			return fmt.Errorf(`%s: cors.origins: "*" needs auth.tokens, as every web page could use the server`, o.config)
-		}
 		return nil
 	}
 	list := make([]server.Token, len(c.Tokens))

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"net/url"
+	"strings"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
@@ -31,6 +34,38 @@ func hostOf(base string) string {
 		return "?"
 	}
 	return u.Host
+}
+
+// toolProblem says where in the configuration the reason is why a tool cannot be made.
+func toolProblem(t config.Tool, egress httptool.Egress, err error) error {
+	check := func(parameters json.RawMessage) error {
+		t := t
+		t.Parameters = parameters
+		if _, err := newTool(t, egress); err != nil {
+			return errors.New(schemaProblem(t.Name, spool.MessageOf(err)))
+		}
+		return nil
+	}
+	if check(nil) == nil {
+		if problems := t.CheckParameters(check); len(problems) > 0 {
+			return problems
+		}
+	}
+	return t.Errorf("%s", spool.MessageOf(err)) // it has nothing to do with the schema
+}
+
+// schemaProblem puts the words of a schema's compiler into those of a configuration,
+// whose field is named beside it.
+func schemaProblem(tool, text string) string {
+	for _, prefix := range []string{
+		"parameters of tool " + tool + ": ", "parse schema: ", "compile schema: ", "jsonschema.Schema: <anonymous schema>: ",
+	} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	if strings.Contains(text, "unmarshal") { // it would go on about Go types
+		return "a JSON Schema cannot have this value here"
+	}
+	return strings.ReplaceAll(text, "\n", "; ")
 }
 
 // newTool makes a tool of the configuration.

@@ -74,6 +74,9 @@ type Tool struct {
 	Approval    bool
 	// Parameters is a JSON Schema. Nil: the file has none.
 	Parameters json.RawMessage
+
+	// within is where each value of Parameters is said, by its path.
+	within map[string]Source
 }
 
 // Token is an entry of auth.tokens.

@@ -102,7 +102,7 @@ func TestParse(t *testing.T) {
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, RetryBackoff: 2 * time.Second,
 		},
 	}
-	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}))
+	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}))
 	if diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -189,7 +189,8 @@ var problems = map[string]struct{ text, want string }{
 	"TokenScope":      {"auth: {tokens: [{token: x, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop"},
 	"TokenNoScopes":   {"auth: {tokens: [{token: x}]}", "spool.yaml:1: auth.tokens[0].scopes: is required"},
 	"Egress":          {"egress: {allow: ['10.0.0.0/99']}", "spool.yaml:1: egress.allow[0]: must be a host, an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
-	"Origin":          {"cors: {origins: ['http://a/', '*']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
+	"Origin":          {"cors: {origins: ['http://a/']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
+	"OriginAll":       {"cors:\n  origins:\n    - http://a\n    - '*'", "spool.yaml:4: cors.origins[1]: \"*\" needs auth.tokens, as every web page could use the server"},
 	"Duration":        {"limits: {lease: 30}", "spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
 	"DurationZero":    {"limits: {lease: 0s}", "spool.yaml:1: limits.lease: must be more than nothing"},
 	"LimitText":       {"limits: {max_prompt_bytes: many}", "spool.yaml:1: limits.max_prompt_bytes: must be a whole number"},

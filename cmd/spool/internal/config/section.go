@@ -37,7 +37,11 @@ func (d *decoder) config(root value) *Config {
 		c.Egress = append(c.Egress, v.egress())
 	}
 	for _, v := range f["cors"].fields("origins")["origins"].items() {
-		c.Origins = append(c.Origins, v.origin())
+		origin := v.origin()
+		if origin == "*" && !f["auth"].present() {
+			v.problemf(`"*" needs auth.tokens, as every web page could use the server`)
+		}
+		c.Origins = append(c.Origins, origin)
 	}
 	return c
 }
@@ -108,8 +112,8 @@ func tool(e entry) Tool {
 		Description: f["description"].text(),
 		Idempotent:  f["idempotent"].boolean(),
 		Approval:    f["approval"].boolean(),
-		Parameters:  f["parameters"].object(),
 	}
+	t.Parameters, t.within = f["parameters"].object()
 	if f["type"].required() {
 		if t.Type = f["type"].word(); t.Type != "" && t.Type != "http" {
 			f["type"].problemf("must be http")

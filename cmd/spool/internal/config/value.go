@@ -72,18 +72,20 @@ func (v value) problemf(format string, args ...any) {
 	v.d.problems = append(v.d.problems, v.source().Errorf(format, args...))
 }
 
+// below returns the path of a step below a path: a key, or an index as "[0]".
+func below(path, step string) string {
+	if path == "" || strings.HasPrefix(step, "[") {
+		return path + step
+	}
+	return path + "." + step
+}
+
 // child returns the value of a node below v. An alias is followed, and null is absent.
 func (v value) child(step string, n *yaml.Node) value {
 	if n == nil {
 		return value{d: v.d, path: step}
 	}
-	c := value{d: v.d, node: n, path: step, line: n.Line}
-	switch {
-	case v.path != "" && strings.HasPrefix(step, "["):
-		c.path = v.path + step
-	case v.path != "":
-		c.path = v.path + "." + step
-	}
+	c := value{d: v.d, node: n, path: below(v.path, step), line: n.Line}
 	if n.Kind == yaml.AliasNode {
 		c.node = n.Alias
 	}
@@ -132,11 +134,7 @@ func (v value) fields(known ...string) map[string]value {
 	}
 	for _, name := range known {
 		if _, ok := out[name]; !ok {
-			c := value{d: v.d, path: name, line: v.line}
-			if v.path != "" {
-				c.path = v.path + "." + name
-			}
-			out[name] = c
+			out[name] = value{d: v.d, path: below(v.path, name), line: v.line}
 		}
 	}
 	return out
@@ -244,27 +242,29 @@ const (
 	maxNodes = 10_000
 )
 
-// object returns a mapping of free form as JSON, nil when it is absent.
-func (v value) object() json.RawMessage {
+// object returns a mapping of free form as JSON, and where each value in it is said. It
+// returns nil when the mapping is absent.
+func (v value) object() (json.RawMessage, map[string]Source) {
 	if !v.present() {
-		return nil
+		return nil, nil
 	}
 	if v.node.Kind != yaml.MappingNode {
 		v.problemf("must be a mapping")
-		return nil
+		return nil, nil
 	}
-	nodes := maxNodes
-	b, err := json.Marshal(v.free(maxDepth, &nodes))
+	nodes, within := maxNodes, map[string]Source{}
+	b, err := json.Marshal(v.free(maxDepth, &nodes, within))
 	if err != nil {
 		v.problemf("cannot be written as JSON")
 	}
 	if nodes <= 0 {
 		v.problemf("is too large or refers to itself")
 	}
-	return b
+	return b, within
 }
 
-func (v value) free(depth int, nodes *int) any {
+func (v value) free(depth int, nodes *int, within map[string]Source) any {
+	within[v.path] = v.source()
 	if *nodes--; depth == 0 || *nodes <= 0 {
 		*nodes = 0
 		return nil
@@ -275,13 +275,13 @@ func (v value) free(depth int, nodes *int) any {
 	case v.node.Kind == yaml.MappingNode:
 		out := map[string]any{}
 		for _, e := range v.entries() {
-			out[e.name] = e.free(depth-1, nodes)
+			out[e.name] = e.free(depth-1, nodes, within)
 		}
 		return out
 	case v.node.Kind == yaml.SequenceNode:
 		out := []any{}
 		for _, item := range v.items() {
-			out = append(out, item.free(depth-1, nodes))
+			out = append(out, item.free(depth-1, nodes, within))
 		}
 		return out
 	case v.node.Tag == "!!str":
