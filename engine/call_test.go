@@ -1,0 +1,156 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// dieFirst returns a tool during whose first call the process behind f dies. The later
+// calls are fn's.
+func dieFirst(f *spooltest.Faulty, name string, fn func(c spool.ToolCall) (json.RawMessage, error)) spool.Tool {
+	first := true
+	return toolOf(name, func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		if first {
+			first = false
+			die(f)
+			<-time.After(time.Second)
+			return nil, errors.New("dead")
+		}
+		return fn(c)
+	})
+}
+
+// once returns a model that makes one call of the tool, and then says that it is done.
+func once(name string) *spooltest.Model {
+	return spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: name}), spooltest.Say("done"))
+}
+
+// The answer to whether a call of unknown outcome may be repeated is not the answer to
+// what the tool itself asks.
+func TestUnknownOutcomesAnswerIsNotTheTools(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		f := spooltest.NewFaulty(b)
+		sent := false
+		mail := dieFirst(f, "mail", func(c spool.ToolCall) (json.RawMessage, error) {
+			if c.Answer == nil {
+				return nil, spool.ParkFor("confirm", "may I send it?", 0)
+			}
+			sent = c.Answer.Approved
+			return json.RawMessage(`"sent"`), nil
+		})
+		c := config(once("mail"), mail)
+		e := newEngine(t, f.Backend(), c)
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(3 * time.Second)
+		stop()
+		e = newEngine(t, b, c)
+		stop = work(t, e)
+		pass(2 * time.Minute)
+		approve(t, e, "c1") // that it runs again
+		pass(time.Minute)
+		if sent || state(t, b) != spool.WaitingForInput {
+			t.Fatalf("sent: %t, and the thread is %s", sent, state(t, b))
+		}
+		approve(t, e, "c1") // that it is sent
+		pass(time.Minute)
+		if !sent || state(t, b) != spool.Completed {
+			t.Errorf("sent: %t, and the thread is %s", sent, state(t, b))
+		}
+		stop()
+	})
+}
+
+// A call that is repeated behind an unknown outcome gets what its approval said.
+func TestUnknownOutcomeKeepsTheApprovalsPayload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		f := spooltest.NewFaulty(b)
+		var seen string
+		pay := dieFirst(f, "pay", func(c spool.ToolCall) (json.RawMessage, error) {
+			seen = string(c.Answer.Payload)
+			return json.RawMessage(`"ok"`), nil
+		})
+		pay.Approval = spool.AlwaysApprove
+		c := config(once("pay"), pay)
+		e := newEngine(t, f.Backend(), c)
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(time.Second)
+		r, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"limit":5}`)})
+		if err != nil || !r.Delivered {
+			t.Fatal(r, err)
+		}
+		pass(3 * time.Second)
+		stop()
+		e = newEngine(t, b, c)
+		stop = work(t, e)
+		pass(2 * time.Minute)
+		approve(t, e, "c1")
+		pass(time.Minute)
+		if seen != `{"limit":5}` {
+			t.Errorf("the tool is told %q", seen)
+		}
+		stop()
+	})
+}
+
+// A call of unknown outcome is asked for, though the next version has no such tool.
+func TestUnknownOutcomeIsAskedForThoughTheToolIsGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		f := spooltest.NewFaulty(b)
+		e := newEngine(t, f.Backend(), config(once("pay"), dieFirst(f, "pay", nil)))
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(3 * time.Second)
+		stop()
+		e = newEngine(t, b, config(once("pay")))
+		stop = work(t, e)
+		pass(2 * time.Minute)
+		snap := snapshot(t, e)
+		if snap.Thread.State != spool.WaitingForInput {
+			t.Errorf("the thread is %s", snap.Thread.State)
+		}
+		for _, m := range snap.Messages {
+			for _, p := range m.ToolResults() {
+				t.Errorf("the model reads %s", p.Result)
+			}
+		}
+		stop()
+	})
+}
+
+// A panic of a tool's approval does not take the worker's process down.
+func TestApprovalThatPanicsEndsNoProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		called := false
+		send := toolOf("send", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			called = true
+			return nil, nil
+		})
+		send.Approval = func(context.Context, spool.ToolCall) (bool, error) { panic("approval") }
+		b := spooltest.NewMemory(nil)
+		e := newEngine(t, b, config(once("send"), send))
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(time.Minute)
+		if s := state(t, b); s.Active() && s != spool.WaitingForInput || called {
+			t.Errorf("called: %t, and the thread is %s", called, s)
+		}
+		stop()
+	})
+}

@@ -1,0 +1,122 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// A step that was saved with an unknown outcome, while a stop came, is in the messages
+// once.
+func TestStopBehindAnUnknownOutcomeSavesTheStepOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		store := &hookStore{Store: b.Store}
+		b.Store = store
+		var e *engine.Engine
+		look := toolOf("look", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			store.after(func() error { // the step is saved, a stop comes, the answer is lost
+				_, _ = e.Stop(context.Background(), key)
+				<-time.After(time.Second)
+				return errNobodyKnows
+			})
+			return json.RawMessage(`1`), nil
+		})
+		e = newEngine(t, b, config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), look))
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(2 * time.Minute)
+		snap := snapshot(t, e)
+		calls := 0
+		for _, m := range snap.Messages {
+			calls += len(m.ToolCalls())
+		}
+		if calls != 1 || snap.Thread.State != spool.Cancelled {
+			t.Errorf("%s: the one call is in the messages %d times; steps %d", snap.Thread.State, calls, snap.Runs[0].Steps)
+		}
+		stop()
+	})
+}
+
+// A stop of a run whose worker died closes the run's stream, and a reader that watches
+// since then is told of the next run.
+func TestStopOfADeadWorkersRunClosesItsStream(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		f := spooltest.NewFaulty(b)
+		c := config(spooltest.NewModel(held("x"), spooltest.Say("y")))
+		e := newEngine(t, f.Backend(), c)
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(time.Second)
+		die(f)
+		pass(time.Second)
+		stop()
+		pass(time.Minute)
+		e = newEngine(t, b, c)
+		stopRun(t, e)
+		page, err := b.Streams.Read(t.Context(), spool.StreamKey{Thread: key, ID: "r1:1"}, spool.Offset{}, 0)
+		if err == nil && !page.Ended {
+			t.Errorf("the stream of the stopped run stays open: %d items", len(page.Items))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		got := watch(ctx, e, &spool.Cursor{Stream: "other:1"})
+		pass(5 * time.Second)
+		start(t, e, "r2")
+		pass(1500 * time.Millisecond)
+		if !has(got(), "QUEUED") {
+			t.Errorf("1.5 s after the start:\n%s", text(got()))
+		}
+		cancel()
+	})
+}
+
+// A stop of a run whose worker died in its tools keeps the results of those that were
+// done.
+func TestStopOfADeadWorkersRunKeepsResults(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		f := spooltest.NewFaulty(b)
+		pay := toolOf("pay", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(`"paid"`), nil })
+		slow := toolOf("slow", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			<-time.After(time.Second)
+			die(f)
+			<-time.After(time.Second)
+			return nil, errors.New("dead")
+		})
+		c := config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}, spooltest.Call{ID: "c2", Name: "slow"}), spooltest.Say("x")), pay, slow)
+		e := newEngine(t, f.Backend(), c)
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(5 * time.Second)
+		stop()
+		pass(time.Minute)
+		e = newEngine(t, b, c)
+		stopRun(t, e)
+		stop = work(t, e)
+		pass(time.Minute)
+		snap := snapshot(t, e)
+		paid := 0
+		for _, m := range snap.Messages {
+			for _, p := range m.ToolResults() {
+				if string(p.Result) == `"paid"` {
+					paid++
+				}
+			}
+		}
+		if paid != 1 || snap.Thread.State != spool.Cancelled {
+			t.Errorf("%s: the payment is in the %d messages %d times", snap.Thread.State, len(snap.Messages), paid)
+		}
+		stop()
+	})
+}
