@@ -25,9 +25,9 @@ func toolOf(name string, fn func(ctx context.Context, c spool.ToolCall) (json.Ra
 	return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: fn}
 }
 
-// approvedTool returns a tool whose calls need an approval, and have no result.
-func approvedTool(name string) spool.Tool {
-	tool := toolOf(name, func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, nil })
+// sendTool returns the tool "send", whose calls need an approval and have no result.
+func sendTool() spool.Tool {
+	tool := toolOf("send", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, nil })
 	tool.Approval = spool.AlwaysApprove
 	return tool
 }

@@ -25,7 +25,7 @@ func TestTwoParksComeInOneOrder(t *testing.T) {
 			}
 			return nil
 		}}
-		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"})), approvedTool("send")))
+		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"})), sendTool()))
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
 		got := watch(ctx, e, &spool.Cursor{})
@@ -136,7 +136,7 @@ func TestExpiryDoesNotCutABackoffShort(t *testing.T) {
 			}
 			return spooltest.Turn{Err: &spool.ModelError{Status: 503, Message: "busy"}}
 		})
-		c := config(m, approvedTool("send"))
+		c := config(m, sendTool())
 		c.ParkTTL, c.RetryBackoff, c.RetryBackoffMax = time.Minute, 5*time.Minute, 5*time.Minute
 		e := newEngine(t, spooltest.NewMemory(nil), c)
 		stop := work(t, e)

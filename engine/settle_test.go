@@ -80,7 +80,7 @@ func TestDeletedParkedRunIsSettled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		settled := 0
-		c := config(spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "send"}}, Usage: spooltest.Tokens(1000, 1000)}), approvedTool("send"))
+		c := config(spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "send"}}, Usage: spooltest.Tokens(1000, 1000)}), sendTool())
 		c.OnSettle = func(context.Context, engine.Settlement) error {
 			settled++
 			return nil

@@ -1,0 +1,46 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// A job of a run that has ended leaves the queue, though it names an agent that no worker
+// has any more.
+func TestJobOfAnEndedRunGoesThoughItsAgentIsGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := spooltest.NewMemory(nil)
+		e := newEngine(t, b, config(spooltest.NewModel()))
+		start(t, e, "r1")
+		stopRun(t, e)
+		c := config(spooltest.NewModel())
+		c.Agents[0].Name = "b"
+		stop := work(t, newEngine(t, b, c))
+		pass(24 * time.Hour)
+		s, err := b.Queue.Stats(t.Context())
+		if err != nil || s.Delayed+s.Ready+s.InFlight+s.Dead > 0 {
+			t.Errorf("a day later: %+v, %v", s, err)
+		}
+		stop()
+	})
+}
+
+// A worker whose context has ended before it began ends without an error, as one does that
+// is shut down later.
+func TestWorkWithAnEndedContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel()))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := e.Work(ctx, engine.WorkOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
