@@ -241,6 +241,10 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 		f.hello = nil
 		return frames, nil
 	}
+	var idleAt time.Time // however often the hub changes without a frame for this client
+	if idle > 0 {
+		idleAt = time.Now().Add(idle)
+	}
 	for {
 		var changed <-chan struct{}
 		var frames []ringFrame
@@ -256,7 +260,7 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 		if changed == nil {
 			continue
 		}
-		if err := f.wait(ctx, changed, idle); err != nil {
+		if err := f.wait(ctx, changed, idleAt); err != nil {
 			return nil, err
 		}
 	}
@@ -385,11 +389,21 @@ func (f *follower) greet(ctx context.Context) ([]ringFrame, error) {
 	return encoded(frames), err
 }
 
-// wait waits until the hub has changed, or it is time to look anyway.
-func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idle time.Duration) error {
-	limit := idle
-	if !f.joined && (limit == 0 || f.e.config.Poll < limit) {
-		limit = f.e.config.Poll
+// wait waits until the hub has changed, or it is time to look anyway. It returns errIdle
+// once it is idleAt, where that is set.
+func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt time.Time) error {
+	limit := f.e.config.Poll
+	if f.joined {
+		limit = 0
+	}
+	if !idleAt.IsZero() {
+		left := time.Until(idleAt)
+		if left <= 0 {
+			return errIdle
+		}
+		if limit == 0 || left < limit {
+			limit = left
+		}
 	}
 	var expired <-chan time.Time
 	if limit > 0 {
@@ -408,9 +422,6 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idle time.
 	case <-f.e.closing:
 		return errOver
 	case <-expired:
-		if limit == idle {
-			return errIdle
-		}
 		return nil
 	}
 }

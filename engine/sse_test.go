@@ -134,3 +134,46 @@ func TestEventStreamOfADeadWorkersRunIsKeptAlive(t *testing.T) {
 		cancel()
 	})
 }
+
+// A client that nothing comes for is sent a sign of life every 15 s, also while its thread
+// runs on without a stream.
+func TestKeepaliveWithoutAStream(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		model := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})
+		streams := engine.NewStreams(0)
+		b := spooltest.NewMemory(nil)
+		b.Streams = streams
+		e := newEngine(t, b, config(model))
+		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "go", RunID: "r1"}); err != nil {
+			t.Fatal(err)
+		}
+		stop := work(t, e)
+		<-time.After(time.Second)
+		if err := streams.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+		defer cancel()
+		s, err := e.SSE(ctx, key, engine.SSEOptions{Cursor: "1 r1:1 1-2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		signs := 0
+		for chunk, err := range s.Chunks() {
+			if err != nil {
+				break
+			}
+			if strings.HasPrefix(string(chunk), ": ") {
+				signs++
+			}
+		}
+		if signs != 3 {
+			t.Errorf("%d signs of life in 50 s", signs)
+		}
+		close(gate)
+		<-time.After(time.Second)
+		stop()
+	})
+}
