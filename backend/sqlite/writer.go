@@ -221,7 +221,7 @@ func (w *writer) commit() {
 		if o.state.Load() != opBegun {
 			continue
 		}
-		if o.err == nil {
+		if err != nil { // a refusal too may rest on what another op of the batch has written
 			o.err = err
 		}
 		o.done <- o.err
