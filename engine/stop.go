@@ -43,11 +43,13 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 		case h.run.Ending != nil: // whoever stopped it has died before it was settled
 			rest, err = e.settleUnheld(h)
 			return err
-		case state == spool.Running:
-			if h.run.Draft != nil { // what its tools have done is worth a segment
-				h.run.StopAt = h.now
-				return errors.Join(h.Enqueue(h.ticket(spool.JobReclaim, 0)), h.save())
+		case state == spool.Running && h.run.Draft != nil: // what its tools have done is worth a segment
+			h.run.StopAt = h.now
+			if err := h.Enqueue(h.ticket(spool.JobReclaim, 0)); err != nil {
+				return err
 			}
+			return h.save()
+		case state == spool.Running:
 			if lost, err = h.loseSegment(workerDied); err != nil {
 				return err
 			}
@@ -79,9 +81,12 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 	return StopResult{Accepted: true}, nil
 }
 
-// endUnheld ends a run that no worker holds. With a settle hook it takes the lease
-// instead, and returns the segment that has still to settle.
+// endUnheld ends a run that no worker holds, as stopped if that was asked for. With a
+// settle hook it takes the lease instead, and returns the segment that has still to settle.
 func (e *Engine) endUnheld(h *held, ending spool.Ending) (*segment, error) {
+	if !h.run.StopAt.IsZero() {
+		ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+	}
 	if e.config.OnSettle == nil {
 		return nil, e.end(h, ending)
 	}

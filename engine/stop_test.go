@@ -120,3 +120,56 @@ func TestStopOfADeadWorkersRunKeepsResults(t *testing.T) {
 		stop()
 	})
 }
+
+// A run whose stop was accepted ends as stopped, also when the worker that was to stop it
+// is one too many of those that died in the step, and when its job is given up.
+func TestStopOutlivesTheLastWorker(t *testing.T) {
+	t.Parallel()
+
+	for name, end := range map[string]func(t *testing.T, e *engine.Engine){
+		"deaths": func(t *testing.T, e *engine.Engine) {
+			t.Helper()
+			<-time.After(time.Minute) // the lease lapses
+			if _, err := e.HandleJob(t.Context(), spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1"}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"dead job": func(t *testing.T, e *engine.Engine) {
+			t.Helper()
+			<-time.After(time.Minute)
+			j := spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1"}
+			if err := e.HandleDeadJob(t.Context(), j, 3, "nobody took it"); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := spooltest.NewMemory(nil)
+				hang := toolOf("hang", func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				})
+				c := config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "hang"})), hang)
+				c.MaxDeaths = 1
+				f := spooltest.NewFaulty(b)
+				dies := newEngine(t, f.Backend(), c)
+				stop := work(t, dies)
+				start(t, dies, "r1")
+				<-time.After(time.Second)
+				f.Plan(spooltest.Fault{Call: f.Calls() + 1, Kind: spooltest.CrashBefore})
+				<-time.After(time.Second)
+				e := newEngine(t, b, c)
+				if r, err := e.Stop(t.Context(), key); err != nil || !r.Accepted {
+					t.Fatal(r, err)
+				}
+				end(t, e)
+				if got := snapshot(t, e).Thread.State; got != spool.Cancelled {
+					t.Errorf("the stopped run is %s", got)
+				}
+				stop()
+			})
+		})
+	}
+}

@@ -21,7 +21,7 @@ func (e *Engine) Threads(ctx context.Context, tenant spool.Tenant, q spool.Threa
 }
 
 // DeleteThread removes a thread and all that belongs to it. A thread whose run is queued
-// or running has to be stopped first; a parked one goes with its run.
+// or running has to be stopped first; a parked run is stopped, and settled, with it.
 func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	if err := e.stopParked(ctx, key); err != nil {
 		return DeleteResult{}, err
