@@ -44,18 +44,11 @@ func measureFanout(b *bench) (*section, error) {
 }
 
 func (b *bench) fanSpool(into *sample, flush time.Duration, clients, frames int) (err error) {
-	c, err := b.spawn("spool", options{File: b.newFile("fanout"), FlushEvery: flush})
+	c, thread, err := b.serve(options{File: b.newFile("fanout"), FlushEvery: flush})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	if err := c.ask(http.MethodPost, "/work", nil); err != nil {
-		return err
-	}
-	thread, err := c.finished()
-	if err != nil {
-		return err
-	}
 	return fan(into, c, "/api/agent/stream?threadId="+string(thread), clients, frames, func() error {
 		_, err := c.start(thread, fmt.Sprintf("burst %d", frames))
 		return err

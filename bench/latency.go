@@ -58,18 +58,11 @@ func atMost(what string, got, want float64) goal {
 }
 
 func (b *bench) delaySpool(into *quantiles, flush time.Duration, deltas int) (err error) {
-	c, err := b.spawn("spool", options{File: b.newFile("latency"), FlushEvery: flush})
+	c, thread, err := b.serve(options{File: b.newFile("latency"), FlushEvery: flush})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	if err := c.ask(http.MethodPost, "/work", nil); err != nil {
-		return err
-	}
-	thread, err := c.finished()
-	if err != nil {
-		return err
-	}
 	return delay(into, c, "/api/agent/stream?threadId="+string(thread), deltas, func() error {
 		_, err := c.start(thread, fmt.Sprintf("pace %d %s", deltas, latencyGap))
 		return err

@@ -43,18 +43,11 @@ func measureMemory(b *bench) (*section, error) {
 type idle struct{ rss, heap, stack, both sample }
 
 func (b *bench) idleSpool(into *idle, clients int) (err error) {
-	c, err := b.spawn("spool", options{File: b.newFile("memory")})
+	c, thread, err := b.serve(options{File: b.newFile("memory")})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	if err := c.ask(http.MethodPost, "/work", nil); err != nil {
-		return err
-	}
-	thread, err := c.finished()
-	if err != nil {
-		return err
-	}
 	return into.measure(c, "/api/agent/stream?threadId="+string(thread), clients)
 }
 

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spoolhq/spool"
 )
 
 const (
@@ -164,6 +166,23 @@ type child struct {
 	ctx   context.Context // of the run
 	cmd   *exec.Cmd
 	stdin io.Closer
+}
+
+// serve starts Spool with a worker, and a thread that has had a run.
+func (b *bench) serve(o options) (*child, spool.ThreadID, error) {
+	c, err := b.spawn("spool", o)
+	if err != nil {
+		return nil, "", err
+	}
+	err = c.ask(http.MethodPost, "/work", nil)
+	if err != nil {
+		return nil, "", errors.Join(err, c.stop())
+	}
+	thread, err := c.finished()
+	if err != nil {
+		return nil, "", errors.Join(err, c.stop())
+	}
+	return c, thread, nil
 }
 
 // spawn starts this binary again, in a role.
