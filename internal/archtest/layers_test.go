@@ -31,6 +31,12 @@ var layers = []archtest.Row{
 	{Place: "model/openai", Ours: []string{".", "internal/..."}},
 	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
 
+	{Place: "rest/bunquery/...", Ours: []string{"rest/..."}, Outside: []string{"github.com/uptrace/bun"}, TestsToo: true},
+	{Place: "rest/gormquery/...", Ours: []string{"rest/..."}, Outside: []string{"gorm.io/gorm"}, TestsToo: true},
+	{Place: "rest/auth/jwt", Ours: []string{"rest/..."}, Outside: []string{"github.com/golang-jwt/jwt/v5"}, TestsToo: true},
+	{Place: "rest/auth/oidc", Ours: []string{"rest/..."}, Outside: []string{"github.com/coreos/go-oidc/v3"}, TestsToo: true},
+	{Place: "rest/throttle/redis", Ours: []string{"rest/..."}, Outside: []string{"github.com/redis/go-redis/v9"}, TestsToo: true},
+	{Place: "rest", Ours: []string{"rest/..."}, Outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/samber/do/v2"}, TestsToo: true},
 	{Place: "rest/...", Ours: []string{"rest/..."}, Outside: []string{"github.com/danielgtaylor/huma/v2"}, TestsToo: true},
 	{Place: "server/...", Ours: []string{".", "engine", "rest/...", "internal/...", "server/..."}},
 	{Place: "client/...", Ours: []string{".", "client/..."}},
