@@ -1,0 +1,85 @@
+// Package fault is the vocabulary of what can be wrong with a request: where it is, what
+// kind of wrong it is, and words for a person. Readers of bodies and of parameters make
+// faults, renderers of errors turn them into the shape that an API answers with.
+package fault
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The places that [Fault.In] can name.
+const (
+	Path   = "path"
+	Query  = "query"
+	Header = "header"
+	Cookie = "cookie"
+	Body   = "body"
+	Form   = "form"
+	File   = "file"
+)
+
+// Fault is one thing that is wrong with a request. It never holds the value that was
+// sent, so it may be logged and answered with whatever the value was.
+type Fault struct {
+	// In is where the value was looked for: one of [Path], [Query], [Header], [Cookie],
+	// [Body], [Form] and [File].
+	In string
+
+	// Path leads from In to the value: names are string, indexes of lists are int. The
+	// second tag of a body is {"tags", 1}. Empty means In as a whole.
+	Path []any
+
+	// Kind is a stable word for programs, such as "missing" or "string_too_short".
+	Kind string
+
+	// Message is for a person.
+	Message string
+
+	// Limits are what the value was held against, such as {"min_length": 2}. It is nil
+	// when there is nothing to say, and shared between faults: it must not be written to.
+	Limits map[string]any
+}
+
+// Location is the place of the fault in one readable word, such as "body.tags[1]".
+func (f Fault) Location() string {
+	var b strings.Builder
+	b.WriteString(f.In)
+
+	for _, step := range f.Path {
+		switch step := step.(type) {
+		case string:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step)
+		case int:
+			b.WriteByte('[')
+			b.WriteString(strconv.Itoa(step))
+			b.WriteByte(']')
+		}
+	}
+
+	return b.String()
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// Pointer is the place of the fault below In as a JSON pointer (RFC 6901), such as
+// "/tags/1". It is empty for In as a whole.
+func (f Fault) Pointer() string {
+	var b strings.Builder
+
+	for _, step := range f.Path {
+		b.WriteByte('/')
+
+		switch step := step.(type) {
+		case string:
+			_, _ = pointerEscape.WriteString(&b, step)
+		case int:
+			b.WriteString(strconv.Itoa(step))
+		}
+	}
+
+	return b.String()
+}

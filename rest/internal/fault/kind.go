@@ -1,0 +1,137 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The kinds of [Fault.Kind]. Clients compare them, so a kind once given stays.
+const (
+	KindMissing         = "missing"
+	KindExtra           = "extra_forbidden"
+	KindDuplicateKey    = "duplicate_key"
+	KindKeyCase         = "key_case_mismatch"
+	KindJSON            = "json_invalid"
+	KindDepth           = "recursion_limit"
+	KindTooManyFaults   = "too_many_errors"
+	KindNull            = "null_forbidden"
+	KindIntType         = "int_type"
+	KindIntParsing      = "int_parsing"
+	KindIntFromFloat    = "int_from_float"
+	KindIntOverflow     = "int_overflow"
+	KindFloatType       = "float_type"
+	KindFloatParsing    = "float_parsing"
+	KindFloatOverflow   = "float_overflow"
+	KindBoolType        = "bool_type"
+	KindBoolParsing     = "bool_parsing"
+	KindStringType      = "string_type"
+	KindTooShort        = "string_too_short"
+	KindTooLong         = "string_too_long"
+	KindPattern         = "string_pattern_mismatch"
+	KindGreater         = "greater_than"
+	KindGreaterEqual    = "greater_than_equal"
+	KindLess            = "less_than"
+	KindLessEqual       = "less_than_equal"
+	KindMultipleOf      = "multiple_of"
+	KindListType        = "list_type"
+	KindListTooShort    = "too_short"
+	KindListTooLong     = "too_long"
+	KindListUnique      = "list_not_unique"
+	KindDictType        = "dict_type"
+	KindModelType       = "model_type"
+	KindEnum            = "enum"
+	KindUUID            = "uuid_parsing"
+	KindDateTime        = "datetime_parsing"
+	KindDate            = "date_parsing"
+	KindTime            = "time_parsing"
+	KindDuration        = "time_delta_parsing"
+	KindURL             = "url_parsing"
+	KindEmail           = "email_parsing"
+	KindIPv4            = "ip_v4_address"
+	KindIPv6            = "ip_v6_address"
+	KindHostname        = "hostname_parsing"
+	KindBytes           = "bytes_invalid_encoding"
+	KindDecimal         = "decimal_parsing"
+	KindFormat          = "format_mismatch"
+	KindValue           = "value_error"
+	KindFileTooLarge    = "file_too_large"
+	KindFileContentType = "file_content_type"
+)
+
+// New is a fault of a kind that has no constructor here. The message must not contain
+// the value that was sent.
+func New(in string, path []any, kind, message string) Fault {
+	return Fault{In: in, Path: path, Kind: kind, Message: message}
+}
+
+func limited(in string, path []any, kind, message, name string, limit any) Fault {
+	return Fault{In: in, Path: path, Kind: kind, Message: message, Limits: map[string]any{name: limit}}
+}
+
+// Missing is a required value that was not sent.
+func Missing(in string, path []any) Fault {
+	return New(in, path, KindMissing, "Field required")
+}
+
+// Extra is a name that nothing reads, where such names are refused.
+func Extra(in string, path []any) Fault {
+	return New(in, path, KindExtra, "Extra inputs are not permitted")
+}
+
+// DuplicateKey is a name that was sent twice where it may be sent once.
+func DuplicateKey(in string, path []any) Fault {
+	return New(in, path, KindDuplicateKey, "Field is given more than once")
+}
+
+// KeyCase is a name that differs from a known one only in upper and lower case. Decoders
+// disagree about what it means, so it is refused rather than guessed at.
+func KeyCase(in string, path []any, want string) Fault {
+	return limited(in, path, KindKeyCase, fmt.Sprintf("Field must be spelled '%s'", want), "expected", want)
+}
+
+// JSON is text that is not JSON. The offset counts bytes from 0.
+func JSON(in string, offset int, reason string) Fault {
+	return limited(in, nil, KindJSON,
+		fmt.Sprintf("Invalid JSON at byte %d: %s", offset, reason), "offset", offset)
+}
+
+// Depth is a document that is nested deeper than it may be.
+func Depth(in string, path []any, maxDepth int) Fault {
+	return limited(in, path, KindDepth,
+		fmt.Sprintf("Input should be nested at most %d levels deep", maxDepth), "max_depth", maxDepth)
+}
+
+// TooManyFaults ends a list that would have gone on.
+func TooManyFaults(in string, limit int) Fault {
+	return limited(in, nil, KindTooManyFaults,
+		fmt.Sprintf("Only the first %d errors are listed", limit), "max_errors", limit)
+}
+
+// Null is null where a value is wanted and no other kind says which.
+func Null(in string, path []any) Fault {
+	return New(in, path, KindNull, "Input should not be null")
+}
+
+// Enum is a value that is not one of the allowed ones.
+func Enum(in string, path []any, allowed []any) Fault {
+	words := make([]string, len(allowed))
+	for i, value := range allowed {
+		if text, ok := value.(string); ok {
+			words[i] = "'" + text + "'"
+		} else {
+			words[i] = fmt.Sprint(value)
+		}
+	}
+
+	expected := strings.Join(words, ", ")
+	if last := len(words) - 1; last > 0 {
+		expected = strings.Join(words[:last], ", ") + " or " + words[last]
+	}
+
+	return limited(in, path, KindEnum, "Input should be "+expected, "expected", expected)
+}
+
+// Value is a value that a rule of the program refused. The message says why.
+func Value(in string, path []any, message string) Fault {
+	return New(in, path, KindValue, message)
+}
