@@ -1,0 +1,322 @@
+package bind
+
+import (
+	"errors"
+	"fmt"
+	"net/textproto"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/opt"
+)
+
+// sources are the tags that name a parameter, which are also the places in faults.
+var sources = [...]string{fault.Path, fault.Query, fault.Header, fault.Cookie, fault.Form, fault.File}
+
+// Compile reads the fields and tags of the struct type t. The errors name the place of the
+// options, the type, the field and what is wrong with it; all of the type are returned at
+// once, joined.
+func Compile(t reflect.Type, o Options) (*Plan, error) {
+	c := compiler{options: o, root: t, seen: map[[2]string]string{}}
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil, c.prefixed(fmt.Errorf("parameters are fields of a struct, not of %v", t))
+	}
+	if o.Default != "" && o.Default != fault.Query {
+		return nil, c.prefixed(fmt.Errorf("%s: default source is query or empty, not %q", t, o.Default))
+	}
+
+	c.plan = &Plan{typ: t, pointer: reflect.PointerTo(t)}
+	c.walk(t, 0, nil)
+
+	if len(c.errs) > 0 {
+		return nil, errors.Join(c.errs...)
+	}
+
+	return c.plan, nil
+}
+
+type compiler struct {
+	options Options
+	root    reflect.Type
+	plan    *Plan
+	seen    map[[2]string]string // the field that has a name in a source
+	path    []string             // names of the embedded fields on the way
+	errs    []error
+}
+
+func (c *compiler) prefixed(err error) error {
+	if c.options.Place == "" {
+		return err
+	}
+
+	return fmt.Errorf("%s: %w", c.options.Place, err)
+}
+
+// fail notes what is wrong with a field.
+func (c *compiler) fail(f reflect.StructField, err error) {
+	c.errs = append(c.errs, c.prefixed(fmt.Errorf("%s: %w", c.called(f), err)))
+}
+
+// called is the field's name with its type's and those of the embedded structs between.
+func (c *compiler) called(f reflect.StructField) string {
+	return c.root.String() + "." + strings.Join(append(slices.Clone(c.path), f.Name), ".")
+}
+
+// walk compiles the fields of t, which lies at offset in the plan's type.
+func (c *compiler) walk(t reflect.Type, offset uintptr, index []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(slices.Clone(index), i)
+
+		name, in, err := c.source(f)
+		switch {
+		case err != nil:
+			c.fail(f, err)
+		case in != "":
+			c.add(f, name, in, offset+f.Offset, at)
+		case f.Anonymous:
+			c.embedded(f, offset+f.Offset, at)
+		}
+	}
+}
+
+// embedded compiles the fields of an embedded struct as fields of the one around it.
+func (c *compiler) embedded(f reflect.StructField, offset uintptr, index []int) {
+	switch {
+	case f.Type.Kind() == reflect.Struct:
+		c.path = append(c.path, f.Name)
+		c.walk(f.Type, offset, index)
+		c.path = c.path[:len(c.path)-1]
+	case f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Struct:
+		if hasParams(f.Type.Elem(), c.options.Default != "", nil) {
+			c.fail(f, fmt.Errorf("a struct with parameters is embedded as a value, not as %s", f.Type))
+		}
+	}
+}
+
+// hasParams reports whether there are parameters in t. Embedded pointers may lead back to
+// t, so the types on the way are remembered.
+func hasParams(t reflect.Type, untagged bool, above []reflect.Type) bool {
+	if slices.Contains(above, t) {
+		return false
+	}
+	above = append(above, t)
+
+	for f := range t.Fields() {
+		if untagged && f.IsExported() && !f.Anonymous {
+			return true
+		}
+		for _, tag := range sources {
+			if f.Tag.Get(tag) != "" {
+				return true
+			}
+		}
+
+		inner := f.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if f.Anonymous && inner.Kind() == reflect.Struct && hasParams(inner, untagged, above) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// source finds the tag that makes f a parameter. in is empty when it is none.
+func (c *compiler) source(f reflect.StructField) (tag, in string, err error) {
+	ignored := false
+
+	for _, name := range sources {
+		value, ok := f.Tag.Lookup(name)
+		switch {
+		case !ok:
+			continue
+		case value == "-":
+			ignored = true
+			continue
+		case in != "":
+			return "", "", fmt.Errorf("has both the tag %s and the tag %s", in, name)
+		}
+		tag, in = value, name
+	}
+
+	switch {
+	case in != "" && !f.IsExported():
+		return "", "", fmt.Errorf("has the tag %s:%q and is not exported", in, tag)
+	case in == "" && !ignored && c.options.Default != "" && f.IsExported() && !f.Anonymous:
+		return SnakeCase(f.Name), c.options.Default, nil
+	}
+
+	return tag, in, nil
+}
+
+// add compiles one parameter.
+func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, index []int) {
+	name, flags, _ := strings.Cut(tag, ",")
+	if name == "" {
+		c.fail(f, fmt.Errorf("the tag %s:%q has no name", in, tag))
+		return
+	}
+	if in == fault.Header {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+	}
+
+	// A form's fields and files share their names, as they do in the form itself.
+	key := [2]string{in, name}
+	if in == fault.File {
+		key[0] = fault.Form
+	}
+	if other, ok := c.seen[key]; ok {
+		c.fail(f, fmt.Errorf("the %s parameter %q is also read by %s", in, name, other))
+		return
+	}
+	c.seen[key] = c.called(f)
+
+	compiled := field{name: name, in: in, offset: offset}
+	param := Param{Name: name, In: in, Field: f, Index: index}
+	if err := compileField(&compiled, &param, f, flags); err != nil {
+		c.fail(f, err)
+		return
+	}
+
+	c.plan.fields = append(c.plan.fields, compiled)
+	c.plan.params = append(c.plan.params, param)
+	c.plan.query = c.plan.query || in == fault.Query
+	c.plan.form = c.plan.form || in == fault.Form || in == fault.File
+}
+
+// compileField fills f and p from the type and the tags of the struct field.
+func compileField(f *field, p *Param, sf reflect.StructField, flags string) error {
+	value, err := f.wrap.compile(sf.Type)
+	if err != nil {
+		return err
+	}
+	p.Type, p.Nullable = value, value != sf.Type
+
+	tags := tagsOf(sf)
+	if f.in == fault.File {
+		err = f.compileFile(value, tags)
+	} else {
+		err = f.compileValue(value, tags)
+	}
+	if err != nil {
+		return err
+	}
+
+	if err := f.flags(flags); err != nil {
+		return err
+	}
+	p.Explode = f.list != nil && !f.comma
+
+	if err := f.presence(tags); err != nil {
+		return err
+	}
+	p.Required = f.required
+
+	if err := tags.bool("deprecated", &p.Deprecated); err != nil {
+		return err
+	}
+	p.Doc, p.Example = tags.text("doc"), tags.text("example")
+
+	p.Default, err = f.compileDefault(value, tags)
+
+	return err
+}
+
+// compile unwraps a pointer or an Opt, and returns the type of the value in it.
+func (w *wrapper) compile(t reflect.Type) (reflect.Type, error) {
+	if t.Kind() == reflect.Pointer && t != fileType {
+		w.elem = t.Elem()
+		return w.elem, nil
+	}
+
+	value, ok := opt.ElemOf(t)
+	if !ok {
+		return t, nil
+	}
+
+	inner, ok := t.FieldByName("value")
+	if !ok || inner.Type != value {
+		return nil, fmt.Errorf("%w %s", errUnsupported, t)
+	}
+	some, ok := reflect.TypeAssert[opt.Text](reflect.New(t))
+	if !ok {
+		return nil, fmt.Errorf("%w %s", errUnsupported, t)
+	}
+	if err := some.SetText(func(any) error { return nil }); err != nil {
+		return nil, err
+	}
+	w.some, w.offset = reflect.ValueOf(some).Elem(), inner.Offset
+
+	return value, nil
+}
+
+// compileValue compiles the type of everything but files.
+func (f *field) compileValue(t reflect.Type, tags tags) (err error) {
+	f.scalar, err = scalarOf(t, tags.text("format"))
+
+	if errors.Is(err, errUnsupported) && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 {
+		f.list = &list{typ: t, size: t.Elem().Size(), min: -1, max: -1}
+		f.scalar, err = scalarOf(t.Elem(), tags.text("format"))
+	}
+	if errors.Is(err, errUnsupported) {
+		err = fmt.Errorf("%w %s", errUnsupported, t)
+	}
+	if err != nil {
+		return err
+	}
+
+	return f.compileLimits(tags)
+}
+
+// flags reads what follows the name in the tag.
+func (f *field) flags(flags string) error {
+	if flags == "" {
+		return nil
+	}
+
+	for flag := range strings.SplitSeq(flags, ",") {
+		switch {
+		case flag != "comma" && flag != "explode":
+			return fmt.Errorf("the tag %s has the unknown flag %q", f.in, flag)
+		case f.list == nil || f.file != nil:
+			return fmt.Errorf("the flag %s of the tag %s is for lists", flag, f.in)
+		case f.comma:
+			return fmt.Errorf("the tag %s has both comma and explode", f.in)
+		}
+		f.comma = flag == "comma"
+	}
+
+	return nil
+}
+
+// presence reads whether the parameter has to be sent. A path is not matched without its
+// wildcards, so there the question does not arise.
+func (f *field) presence(tags tags) error {
+	if err := tags.bool("required", &f.required); err != nil {
+		return err
+	}
+
+	_, fallback := tags.lookup("default")
+	if f.in != fault.Path {
+		if f.required && fallback {
+			return errors.New("is required and has a default")
+		}
+		return nil
+	}
+
+	_, told := tags.lookup("required")
+	switch {
+	case told && !f.required, fallback:
+		return errors.New("is a wildcard of the path, which is always there")
+	case f.list != nil, f.wrap.elem != nil, f.wrap.some.IsValid():
+		return errors.New("is a wildcard of the path, which is one value and always there")
+	}
+	f.required = true
+
+	return nil
+}

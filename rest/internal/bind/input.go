@@ -1,0 +1,137 @@
+package bind
+
+import (
+	"iter"
+	"mime/multipart"
+	"net/http"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// PathValues gives the texts of a route's wildcards by name, percent-decoded. A
+// [*http.Request] that a [http.ServeMux] has routed is one.
+type PathValues interface{ PathValue(name string) string }
+
+// PathFunc is a function as [PathValues].
+type PathFunc func(name string) string
+
+// PathValue calls f.
+func (f PathFunc) PathValue(name string) string { return f(name) }
+
+// inlinePairs is how many pairs of a query string need no memory of their own.
+const inlinePairs = 8
+
+// Input is one request as parameters are read from it. The query string is cut into pairs
+// when something asks for it first, and once. An Input belongs to one request at a time,
+// is not safe for concurrent use and must not be copied; [Input.Reset] makes it ready for
+// the next request without allocating.
+type Input struct {
+	request *http.Request
+	path    PathValues
+
+	query    []pair
+	cut      bool // the query string is in query
+	tooMany  bool // the query string has more pairs than maxPairs
+	reported bool // what is wrong with the query string as a whole was reported
+
+	form     []pair
+	formName string // the place of its fields in faults
+	files    map[string][]*multipart.FileHeader
+
+	inline [inlinePairs]pair
+}
+
+// NewInput makes an Input of r. When path is nil, wildcards are read from r itself.
+func NewInput(r *http.Request, path PathValues) *Input {
+	in := new(Input)
+	in.Reset(r, path)
+
+	return in
+}
+
+// Reset makes in an Input of r, as [NewInput] does, and forgets the request before.
+func (in *Input) Reset(r *http.Request, path PathValues) {
+	if path == nil && r != nil {
+		path = r
+	}
+
+	*in = Input{request: r, path: path}
+}
+
+// Request is the request that in reads.
+func (in *Input) Request() *http.Request { return in.request }
+
+// Query returns the text of the query parameter, and true only when it was sent exactly
+// once and is well formed. It is for those who look without reporting; see
+// [Input.QueryText].
+func (in *Input) Query(name string) (text string, ok bool) {
+	found, n := find(in.pairs(), name)
+	if n != 1 || found.bad {
+		return "", false
+	}
+
+	return found.text, true
+}
+
+// QueryText reads the query parameter as a plan reads a string: sent twice, malformed,
+// not UTF-8 or holding NUL it is a fault. ok is true when there is a text without faults.
+func (in *Input) QueryText(name string) (text string, ok bool, faults []fault.Fault) {
+	found, n := find(in.pairs(), name)
+	faults = in.queryFaults(nil)
+
+	switch {
+	case n == 0 || found.bad:
+		return "", false, faults
+	case n > 1:
+		return "", false, append(faults, repeated(fault.Query, name))
+	}
+
+	if bad := checkText(found.text); bad != nil {
+		return "", false, append(faults, placed(bad, fault.Query, name))
+	}
+
+	return found.text, true, faults
+}
+
+// QueryNames yields the name of every pair of the query string in its order: a name that
+// was sent twice comes twice. Names that cannot be decoded are left out; they are faults.
+func (in *Input) QueryNames() iter.Seq[string] {
+	return names(in.pairs())
+}
+
+// FormNames yields the names of the form's fields and files, after [Input.ParseForm].
+func (in *Input) FormNames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range names(in.form) {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range in.files {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// pairs is the query string in pairs.
+func (in *Input) pairs() []pair {
+	if !in.cut {
+		in.cut = true
+		in.query, in.tooMany = cutPairs(in.inline[:0], in.request.URL.RawQuery, maxPairs)
+	}
+
+	return in.query
+}
+
+// queryFaults appends what is wrong with the query string as a whole. Several plans may
+// read one request, and only the first of them reports.
+func (in *Input) queryFaults(faults []fault.Fault) []fault.Fault {
+	if in.reported {
+		return faults
+	}
+	in.reported = true
+
+	return pairFaults(faults, fault.Query, in.pairs(), in.tooMany)
+}

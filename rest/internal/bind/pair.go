@@ -1,0 +1,162 @@
+package bind
+
+import (
+	"fmt"
+	"iter"
+	"net/url"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// maxPairs is how many pairs of a query string are read. It bounds the memory that a
+// request line can ask for.
+const maxPairs = 10_000
+
+// The kinds of faults that only parameters have.
+const (
+	// KindRepeated is a parameter that may be sent once and was sent more often.
+	KindRepeated = "repeated"
+
+	// KindEscape is a query string or form with a percent sign that no two hexadecimal
+	// digits follow.
+	KindEscape = "percent_encoding"
+
+	// KindTooMany is a query string with more parameters than are read.
+	KindTooMany = "too_many_parameters"
+
+	// KindNUL is a text with a NUL in it, which databases refuse.
+	KindNUL = "string_nul"
+
+	// KindUnicode is a text that is not UTF-8.
+	KindUnicode = "string_unicode"
+
+	// KindNotFinite is NaN or an infinity.
+	KindNotFinite = "finite_number"
+)
+
+// pair is one name=value of a query string or a form.
+type pair struct {
+	name string
+	text string
+	raw  string // the text as it was sent; empty when nothing in it was escaped
+	bad  bool   // an escape is malformed: text is empty, and so is name if it is at fault
+}
+
+// cutPairs appends the pairs of a query string to dst, as [url.ParseQuery] reads them save
+// that a semicolon is a character like others and a malformed pair stays, marked as bad.
+// Texts without escapes are slices of raw. It stops after limit pairs and then reports
+// true.
+func cutPairs(dst []pair, raw string, limit int) ([]pair, bool) {
+	for raw != "" {
+		var part string
+		part, raw, _ = strings.Cut(raw, "&")
+		if part == "" {
+			continue
+		}
+		if len(dst) == limit {
+			return dst, true
+		}
+
+		dst = append(dst, cutPair(part))
+	}
+
+	return dst, false
+}
+
+func cutPair(part string) pair {
+	rawName, rawText, _ := strings.Cut(part, "=")
+
+	name, err := url.QueryUnescape(rawName)
+	if err != nil {
+		return pair{bad: true}
+	}
+
+	text, err := url.QueryUnescape(rawText)
+	if err != nil {
+		return pair{name: name, bad: true}
+	}
+
+	if len(text) == len(rawText) && text == rawText {
+		rawText = ""
+	}
+
+	return pair{name: name, text: text, raw: rawText}
+}
+
+// find returns the first pair of the name and how many there are.
+func find(pairs []pair, name string) (first *pair, n int) {
+	for i := range pairs {
+		if pairs[i].name != name || pairs[i].nameless() {
+			continue
+		}
+		if n == 0 {
+			first = &pairs[i]
+		}
+		n++
+	}
+
+	return first, n
+}
+
+// nameless reports whether the pair's name could not be decoded. A parameter may really
+// be named "", and must not find such a pair.
+func (p *pair) nameless() bool { return p.bad && p.name == "" }
+
+func names(pairs []pair) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range pairs {
+			if !pairs[i].nameless() && !yield(pairs[i].name) {
+				return
+			}
+		}
+	}
+}
+
+// pairFaults appends what is wrong with pairs whatever their names mean.
+func pairFaults(faults []fault.Fault, in string, pairs []pair, tooMany bool) []fault.Fault {
+	for i := range pairs {
+		if !pairs[i].bad || len(faults) >= maxFaults {
+			continue
+		}
+
+		var path []any
+		if !pairs[i].nameless() {
+			path = []any{pairs[i].name}
+		}
+		faults = append(faults, fault.New(in, path, KindEscape,
+			"Input should have two hexadecimal digits after every percent sign"))
+	}
+
+	if tooMany {
+		faults = append(faults, fault.Fault{
+			In: in, Kind: KindTooMany,
+			Message: fmt.Sprintf("Input should have at most %d parameters", maxPairs),
+			Limits:  map[string]any{"max_parameters": maxPairs},
+		})
+	}
+
+	return faults
+}
+
+func repeated(in, name string) fault.Fault {
+	return fault.New(in, []any{name}, KindRepeated, "Input should be given once, but is repeated")
+}
+
+// placed fills the place into a fault that was made without.
+func placed(bad *fault.Fault, in string, path ...any) fault.Fault {
+	at := *bad
+	at.In, at.Path = in, path
+
+	return at
+}
+
+// unescape decodes a part of a text that was decoded as a whole before.
+func unescape(text string) string {
+	decoded, err := url.QueryUnescape(text)
+	if err != nil {
+		return text // a comma never cuts an escape, so what decoded as a whole decodes in parts
+	}
+
+	return decoded
+}

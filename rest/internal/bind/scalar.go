@@ -1,0 +1,307 @@
+package bind
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// parser reads a text into the memory of a value. The fault has no place.
+type parser func(a place, text string) *fault.Fault
+
+// check holds a value, and the text that it was read from, against one limit.
+type check func(a place, text string) *fault.Fault
+
+// scalar is how one value of a type is read.
+type scalar struct {
+	typ    reflect.Type
+	class  class
+	parse  parser
+	checks []check
+}
+
+// class groups types by the limits that fit them.
+type class int
+
+const (
+	classText class = iota + 1
+	classBool
+	classInt
+	classUint
+	classFloat
+	classTime
+	classDuration
+	classFile
+)
+
+var (
+	timeType     = reflect.TypeFor[time.Time]()
+	durationType = reflect.TypeFor[time.Duration]()
+	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+var errUnsupported = errors.New("unsupported type")
+
+// scalarOf compiles the reading of a type. Format is the tag of that name, which decides
+// what form a time has.
+func scalarOf(t reflect.Type, format string) (scalar, error) {
+	switch {
+	case t == timeType:
+		parse, err := timeParser(format)
+		return scalar{typ: t, class: classTime, parse: parse}, err
+	case t == durationType:
+		return scalar{typ: t, class: classDuration, parse: parseDuration}, nil
+	case t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(textType):
+		return scalar{typ: t, class: classText, parse: unmarshalParser(t)}, nil
+	}
+
+	parse, of := kindParser(t.Kind())
+	if parse == nil {
+		return scalar{}, fmt.Errorf("%w %s", errUnsupported, t)
+	}
+
+	return scalar{typ: t, class: of, parse: parse}, nil
+}
+
+func kindParser(kind reflect.Kind) (parser, class) {
+	switch kind {
+	case reflect.String:
+		return parseString, classText
+	case reflect.Bool:
+		return parseBool, classBool
+	case reflect.Int:
+		return parseInt[int](strconv.IntSize), classInt
+	case reflect.Int8:
+		return parseInt[int8](8), classInt
+	case reflect.Int16:
+		return parseInt[int16](16), classInt
+	case reflect.Int32:
+		return parseInt[int32](32), classInt
+	case reflect.Int64:
+		return parseInt[int64](64), classInt
+	case reflect.Uint:
+		return parseUint[uint](strconv.IntSize), classUint
+	case reflect.Uint8:
+		return parseUint[uint8](8), classUint
+	case reflect.Uint16:
+		return parseUint[uint16](16), classUint
+	case reflect.Uint32:
+		return parseUint[uint32](32), classUint
+	case reflect.Uint64:
+		return parseUint[uint64](64), classUint
+	case reflect.Float32:
+		return parseFloat[float32](32), classFloat
+	case reflect.Float64:
+		return parseFloat[float64](64), classFloat
+	default:
+		return nil, 0
+	}
+}
+
+// checkText refuses texts that a database or a terminal would choke on.
+func checkText(text string) *fault.Fault {
+	if strings.IndexByte(text, 0) >= 0 {
+		return faultOf(fault.New("", nil, KindNUL, "Input should not contain NUL characters"))
+	}
+	if !utf8.ValidString(text) {
+		return faultOf(fault.New("", nil, KindUnicode, "Input should be valid UTF-8"))
+	}
+
+	return nil
+}
+
+func faultOf(f fault.Fault) *fault.Fault { return &f }
+
+func parseString(a place, text string) *fault.Fault {
+	if bad := checkText(text); bad != nil {
+		return bad
+	}
+	store(a, text)
+
+	return nil
+}
+
+func parseBool(a place, text string) *fault.Fault {
+	value, ok := boolOf(text)
+	if !ok {
+		return faultOf(fault.BoolParsing("", nil))
+	}
+	store(a, value)
+
+	return nil
+}
+
+var boolWords = [...]struct {
+	word  string
+	value bool
+}{
+	{"true", true},
+	{"false", false},
+	{"1", true},
+	{"0", false},
+	{"yes", true},
+	{"no", false},
+	{"on", true},
+	{"off", false},
+	{"t", true},
+	{"f", false},
+	{"y", true},
+	{"n", false},
+}
+
+func boolOf(text string) (value, ok bool) {
+	for i := range boolWords {
+		if word := boolWords[i].word; len(word) == len(text) && strings.EqualFold(word, text) {
+			return boolWords[i].value, true
+		}
+	}
+
+	return false, false
+}
+
+func parseInt[T int | int8 | int16 | int32 | int64](bits int) parser {
+	return func(a place, text string) *fault.Fault {
+		value, err := strconv.ParseInt(text, 10, bits)
+		if err != nil {
+			return intFault(err, bits, false)
+		}
+		store(a, T(value))
+
+		return nil
+	}
+}
+
+func parseUint[T uint | uint8 | uint16 | uint32 | uint64](bits int) parser {
+	return func(a place, text string) *fault.Fault {
+		value, err := strconv.ParseUint(text, 10, bits)
+		if err != nil {
+			if isNegative(text) {
+				return faultOf(fault.IntOverflow("", nil, bits, true))
+			}
+			return intFault(err, bits, true)
+		}
+		store(a, T(value))
+
+		return nil
+	}
+}
+
+// isNegative reports whether text is an integer below zero, which an unsigned one cannot
+// hold but which is an integer all the same.
+func isNegative(text string) bool {
+	digits, ok := strings.CutPrefix(text, "-")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+func intFault(err error, bits int, unsigned bool) *fault.Fault {
+	if errors.Is(err, strconv.ErrRange) {
+		return faultOf(fault.IntOverflow("", nil, bits, unsigned))
+	}
+
+	return faultOf(fault.IntParsing("", nil))
+}
+
+func parseFloat[T float32 | float64](bits int) parser {
+	return func(a place, text string) *fault.Fault {
+		value, err := strconv.ParseFloat(text, bits)
+
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return faultOf(fault.FloatOverflow("", nil, bits))
+		case err != nil || strings.ContainsAny(text, "xX_"): // hexadecimal is for source code
+			return faultOf(fault.FloatParsing("", nil))
+		case math.IsNaN(value) || math.IsInf(value, 0):
+			return faultOf(fault.New("", nil, KindNotFinite, "Input should be a finite number"))
+		}
+		store(a, T(value))
+
+		return nil
+	}
+}
+
+func timeParser(format string) (parser, error) {
+	switch format {
+	case "", "date-time":
+		return parseDateTime, nil
+	case "date":
+		return parseDate, nil
+	default:
+		return nil, fmt.Errorf("a time has format date-time or date, not %q", format)
+	}
+}
+
+func parseDateTime(a place, text string) *fault.Fault {
+	var value time.Time
+	// UnmarshalText is RFC 3339 to the letter, time.Parse takes a little more.
+	if err := value.UnmarshalText([]byte(text)); err != nil {
+		return faultOf(fault.Format("", nil, "date-time"))
+	}
+	store(a, value)
+
+	return nil
+}
+
+func parseDate(a place, text string) *fault.Fault {
+	value, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return faultOf(fault.Format("", nil, "date"))
+	}
+	store(a, value)
+
+	return nil
+}
+
+func parseDuration(a place, text string) *fault.Fault {
+	value, err := time.ParseDuration(text)
+	if err != nil {
+		return faultOf(fault.Format("", nil, "duration"))
+	}
+	store(a, value)
+
+	return nil
+}
+
+// unmarshalParser reads a type that unmarshals its own text. What it says of a bad text
+// may quote the text, so its words are not passed on.
+func unmarshalParser(t reflect.Type) parser {
+	bad := unmarshalFault(t)
+
+	return func(a place, text string) *fault.Fault {
+		if bad := checkText(text); bad != nil {
+			return bad
+		}
+
+		into, ok := reflect.TypeAssert[encoding.TextUnmarshaler](a.pointer(t))
+		if !ok || into.UnmarshalText([]byte(text)) != nil {
+			return &bad
+		}
+
+		return nil
+	}
+}
+
+func unmarshalFault(t reflect.Type) fault.Fault {
+	switch name := strings.ToLower(t.Name()); name {
+	case "uuid", "decimal":
+		return fault.Format("", nil, name)
+	default:
+		return fault.Value("", nil, "Input should be a valid "+words(t.Name()))
+	}
+}
+
+// words is the name of a type for a person: "Addr" is "addr", "BookID" is "book id".
+func words(name string) string {
+	if name == "" {
+		return "value"
+	}
+
+	return strings.ReplaceAll(SnakeCase(name), "_", " ")
+}
