@@ -1,4 +1,5 @@
-# What a contributor runs. Needs Go and, for the tests against a model server, Node.
+# What a contributor runs. Needs Go and, for the tests against other programs, those:
+# "make deps" says which are not there.
 
 SHELL := /bin/bash
 
@@ -19,7 +20,7 @@ MODULES = . $(patsubst %/go.mod,%,$(wildcard bench/go.mod examples/go.mod test/g
 
 .PHONY: help
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
 test: deps vet lint smoke test/race ## everything that a change must pass
@@ -29,20 +30,25 @@ build: ## build the binary, ./spool
 	go build -trimpath -o spool ./cmd/spool
 
 .PHONY: deps
-deps: ## install the model server that tests talk to (npm, pinned by its lock file)
-	@if [ ! -f test/aimock/package-lock.json ]; then \
-		echo "skipped: tests against a model server (test/aimock is not there)"; \
-	elif command -v npm >/dev/null; then \
-		if [ test/aimock/node_modules/.package-lock.json -nt test/aimock/package-lock.json ]; then \
-			echo "test/aimock is installed"; \
+deps: deps/npm deps/services ## install what tests talk to
+
+.PHONY: deps/npm
+deps/npm: ## the programs of test/*/package.json, pinned by their lock files
+	@set -e; for lock in $(wildcard test/*/package-lock.json); do dir=$${lock%/package-lock.json}; \
+		if [ $$dir/node_modules/.package-lock.json -nt $$lock ]; then \
+			echo "$$dir is installed"; \
+		elif command -v npm >/dev/null; then \
+			echo "npm ci --prefix $$dir"; npm ci --prefix $$dir --no-audit --no-fund; \
+		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then \
+			echo "npm is not there, and nothing may be skipped" >&2; exit 1; \
 		else \
-			npm ci --prefix test/aimock --no-audit --no-fund; \
+			echo "skipped: tests that need $$dir (npm is not there)"; \
 		fi; \
-	elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then \
-		echo "npm is not there, and nothing may be skipped" >&2; exit 1; \
-	else \
-		echo "skipped: tests against a model server (npm is not there)"; \
-	fi
+	done
+
+.PHONY: deps/services
+deps/services: ## PostgreSQL, Redis and Chromium (installed as root on Debian, named elsewhere)
+	@test/services/install.sh
 
 .PHONY: vet
 vet: ## go vet, in every module
@@ -57,8 +63,13 @@ lint: ## golangci-lint (the first run builds it: two to four minutes)
 smoke: ## start the server as the README says, ask for its health, stop it
 	test/smoke.sh
 
+# The servers are in place of the recipe's shell, so that they are told of an interrupt.
 .PHONY: test/race
-test/race: ## the tests of every module under the race detector, in random order
+test/race: ## the tests of every module under the race detector, with a PostgreSQL and a Redis
+	@exec test/services/run.sh -- $(MAKE) --no-print-directory test/race/alone
+
+.PHONY: test/race/alone
+test/race/alone: ## the same with the servers that SPOOL_TEST_POSTGRES and _REDIS name, if any
 	@set -e; for dir in $(filter-out .,$(MODULES)); do echo "go -C $$dir test -race ./..."; \
 		go -C $$dir test -race -shuffle=on -timeout=10m $(TESTFLAGS) ./...; done
 	go test -race -shuffle=on -timeout=15m $(TESTFLAGS) ./...

@@ -1,0 +1,124 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A server that does not start is an error with what it said, not a skip.
+func TestDoesNotStart(t *testing.T) {
+	t.Parallel()
+
+	h, stdout, stderr := surroundings(t)
+	script := "#!/bin/sh\necho no memory for you\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(h.path()[0], "redis-server"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, h.path()[0], "redis-server")
+	if code := run(t.Context(), []string{"--", "env"}, h); code != exitOwn || stdout.Len() != 0 {
+		t.Errorf("exit status %d, and the command wrote %q", code, stdout)
+	}
+	want := "services: start Redis: it ended by itself; it said\n  no memory for you\n"
+	if !strings.HasPrefix(stderr.String(), want) {
+		t.Errorf("said was\n%s", stderr)
+	}
+}
+
+// open lets every account run a program in a directory of the test.
+func open(t *testing.T, dir, program string) {
+	t.Helper()
+
+	for _, name := range []string{filepath.Dir(dir), dir, filepath.Join(dir, program)} {
+		if err := os.Chmod(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The program in PATH comes first, then the newest version; a server without its initdb
+// does not count.
+func TestFindPostgres(t *testing.T) {
+	t.Parallel()
+
+	dir := t.TempDir()
+	program := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			file := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, nil, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	h := host{
+		environ:  []string{"PATH=:.:" + filepath.Join(dir, "path")},
+		versions: filepath.Join(dir, "versions", "*", "bin"),
+	}
+	expect := func(want string) {
+		t.Helper()
+		got := findPostgres(h)
+		if got != "" {
+			rel, err := filepath.Rel(dir, got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = rel
+		}
+		if got != want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+
+	expect("")
+	program("versions/9.6/bin/postgres", "versions/9.6/bin/initdb")
+	expect("versions/9.6/bin/postgres")
+	program("versions/15/bin/postgres", "versions/15/bin/initdb", "versions/17/bin/postgres")
+	expect("versions/15/bin/postgres")
+	program("path/postgres", "path/initdb")
+	expect("path/postgres")
+}
+
+// A port that somebody took in between is tried again with another.
+func TestPortTaken(t *testing.T) {
+	t.Parallel()
+
+	_, redisBinary := installed(t)
+	in := site{dir: t.TempDir()}
+	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	p := planRedis(redisBinary, in)
+	args, tries := p.args, 0
+	p.args = func(port int) []string {
+		if tries++; tries == 1 {
+			_, text, _ := net.SplitHostPort(taken.Addr().String())
+			if _, err := fmt.Sscan(text, &port); err != nil {
+				t.Error(err)
+			}
+		}
+		return args(port)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, err := launch(ctx, p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	if tries != 2 {
+		t.Errorf("%d tries, want 2", tries)
+	}
+}
