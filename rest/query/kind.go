@@ -1,0 +1,179 @@
+package query
+
+import (
+	"database/sql/driver"
+	"encoding"
+	"reflect"
+	"time"
+)
+
+// Kind says what values a field has, and so which lookups and values it takes.
+type Kind uint8
+
+// The kinds of fields.
+const (
+	// Opaque is a field that is stored and cannot be compared, such as a map: it takes the
+	// lookup isnull only.
+	Opaque Kind = iota
+	// Bool is false or true, in that order.
+	Bool
+	// Int is a whole number of any size of Go's, signed or not.
+	Int
+	// Float is a floating point number.
+	Float
+	// String is text.
+	String
+	// Time is a moment.
+	Time
+	// Bytes is binary data.
+	Bytes
+	// Other is a type with a form of its own in the database or as text, such as a UUID.
+	Other
+)
+
+// String returns the word for k in messages.
+func (k Kind) String() string {
+	switch k {
+	case Bool:
+		return "bool"
+	case Int:
+		return "int"
+	case Float:
+		return "float"
+	case String:
+		return "text"
+	case Time:
+		return "time"
+	case Bytes:
+		return "bytes"
+	case Other:
+		return "custom"
+	default:
+		return "opaque"
+	}
+}
+
+var (
+	timeType   = reflect.TypeFor[time.Time]()
+	valuerType = reflect.TypeFor[driver.Valuer]()
+	textType   = reflect.TypeFor[encoding.TextMarshaler]()
+	bytesOf    = reflect.TypeFor[byte]()
+)
+
+// scalar is how the values of a type are seen: through pointers, and through structs that
+// pair a value with whether it is there, as those of database/sql do.
+type scalar struct {
+	kind     Kind
+	nullable bool
+	// inner is the index of the value in a struct that pairs it, and valid that of the flag.
+	inner, valid int
+	// typ is the type of the value itself.
+	typ reflect.Type
+	// compare is the method Compare or Cmp of a type of its own, or -1.
+	compare int
+}
+
+// scalarOf describes t, which may be a pointer. It reports false for a type that is no
+// column: a struct of its own, or a list of structs.
+func scalarOf(t reflect.Type) (scalar, bool) {
+	s := scalar{inner: -1, valid: -1, compare: -1}
+	for t.Kind() == reflect.Pointer {
+		s.nullable, t = true, t.Elem()
+	}
+	if inner, valid, ok := paired(t); ok {
+		s.nullable, s.inner, s.valid = true, inner, valid
+		t = t.Field(inner).Type
+	}
+	s.typ = t
+	kind, ok := kindOf(t)
+	s.kind = kind
+	switch kind {
+	case Other:
+		s.compare = comparer(t)
+	case Bytes, Opaque:
+		s.nullable = true
+	}
+	return s, ok
+}
+
+// paired finds the value and the flag of a struct such as sql.NullString.
+func paired(t reflect.Type) (inner, valid int, ok bool) {
+	if t.Kind() != reflect.Struct || t.NumField() != 2 {
+		return 0, 0, false
+	}
+	for i := range 2 {
+		f := t.Field(i)
+		if f.Name == "Valid" && f.Type.Kind() == reflect.Bool && t.Field(1-i).IsExported() && reflect.PointerTo(t).Implements(valuerType) {
+			return 1 - i, i, true
+		}
+	}
+	return 0, 0, false
+}
+
+func kindOf(t reflect.Type) (Kind, bool) {
+	if t == timeType {
+		return Time, true
+	}
+	own := implements(t, valuerType)
+	if !own && implements(t, textType) {
+		own = t.Kind() == reflect.Struct || t.Kind() == reflect.Array || t.Kind() == reflect.Slice
+	}
+	if own {
+		return Other, true
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return Bool, true
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return Int, true
+	case reflect.Float32, reflect.Float64:
+		return Float, true
+	case reflect.String:
+		return String, true
+	case reflect.Struct:
+		return sameTime(t)
+	case reflect.Slice:
+		return listKind(t)
+	default:
+		return Opaque, true
+	}
+}
+
+// sameTime reports a struct that is nothing but an embedded moment.
+func sameTime(t reflect.Type) (Kind, bool) {
+	if t.ConvertibleTo(timeType) {
+		return Time, true
+	}
+	return Opaque, false
+}
+
+func listKind(t reflect.Type) (Kind, bool) {
+	if t.Elem() == bytesOf {
+		return Bytes, true
+	}
+	elem := t.Elem()
+	for elem.Kind() == reflect.Pointer {
+		elem = elem.Elem()
+	}
+	if elem.Kind() != reflect.Struct {
+		return Opaque, true
+	}
+	_, ok := kindOf(elem)
+	return Opaque, ok
+}
+
+func implements(t, face reflect.Type) bool {
+	return t.Implements(face) || reflect.PointerTo(t).Implements(face)
+}
+
+// comparer finds a method that orders values of t: Compare or Cmp, taking another t.
+func comparer(t reflect.Type) int {
+	for _, name := range []string{"Compare", "Cmp"} {
+		m, ok := t.MethodByName(name)
+		if ok && m.Type.NumIn() == 2 && m.Type.In(1) == t && m.Type.NumOut() == 1 && m.Type.Out(0).Kind() == reflect.Int {
+			return m.Index
+		}
+	}
+	return -1
+}

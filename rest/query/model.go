@@ -1,0 +1,282 @@
+package query
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Model is the logical fields and relations of a struct type. It is made once per type and
+// is safe for concurrent use.
+//
+// Exported fields are columns when their type is a scalar, a pointer to one, or a type with a
+// form of its own in the database; a struct or a pointer to one is a relation to one, a slice
+// of structs a relation to many. Embedded structs are flattened, as are fields that bun or
+// gorm embeds. The tags bun:"-" and gorm:"-" leave a field out, and a column type given by
+// bun (type:) or gorm (type:, serializer:) makes a struct or a list a column.
+type Model struct {
+	typ    reflect.Type
+	names  []string
+	fields map[string]*Field
+	rels   map[string]*Relation
+	key    []*Field
+}
+
+// Field is one column of a model as Go sees it.
+type Field struct {
+	// Name is the logical name: the Go name in snake_case.
+	Name string
+	// Go is the name in Go, for messages.
+	Go string
+	// Index leads to the field from the model's struct, through what is embedded.
+	Index []int
+	// Type is the type in Go, with its pointer.
+	Type reflect.Type
+	// Kind says what values the field has.
+	Kind Kind
+	// Nullable is true when the field can hold null.
+	Nullable bool
+
+	scalar   scalar
+	zeroNull bool
+}
+
+// Relation leads from a model to another one.
+type Relation struct {
+	// Name is the logical name.
+	Name string
+	// Go is the name in Go, for messages.
+	Go string
+	// Index leads to the field from the model's struct.
+	Index []int
+	// Many is true when any number of rows is related, and false for at most one.
+	Many bool
+
+	elem  reflect.Type
+	model func() *Model
+}
+
+// Model returns the model that the relation leads to.
+func (r *Relation) Model() *Model { return r.model() }
+
+var models sync.Map // reflect.Type -> *Model
+
+// ModelOf returns the model of t, through pointers. The model of what is no struct has no
+// fields.
+func ModelOf(t reflect.Type) *Model {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if m, ok := models.Load(t); ok {
+		return m.(*Model) //nolint:errcheck,revive // only models are stored
+	}
+	m := &Model{typ: t, fields: map[string]*Field{}, rels: map[string]*Relation{}}
+	if t.Kind() == reflect.Struct {
+		m.add(t, nil, "", false)
+		m.findKey(t)
+	}
+	kept, _ := models.LoadOrStore(t, m)
+	return kept.(*Model) //nolint:errcheck,revive // only models are stored
+}
+
+// Type returns the struct type.
+func (m *Model) Type() reflect.Type { return m.typ }
+
+// Field returns the field with the logical name, and nil when there is none.
+func (m *Model) Field(name string) *Field { return m.fields[name] }
+
+// Relation returns the relation with the logical name, and nil when there is none.
+func (m *Model) Relation(name string) *Relation { return m.rels[name] }
+
+// Names returns the logical names of fields and relations in the order of the struct. It is
+// not to be changed.
+func (m *Model) Names() []string { return m.names }
+
+// Key returns the fields that identify a row: those tagged as primary key for bun or gorm,
+// otherwise the one named ID, otherwise none. It is not to be changed.
+func (m *Model) Key() []*Field { return m.key }
+
+// String returns the name of the type, for messages.
+func (m *Model) String() string { return m.typ.String() }
+
+func (m *Model) add(t reflect.Type, index []int, prefix string, null bool) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(append([]int(nil), index...), i)
+		if excluded(f) || !f.IsExported() && !f.Anonymous {
+			continue
+		}
+		s, column := scalarOf(f.Type)
+		struc, pointer := structOf(f.Type)
+		flat, sub := embedded(f)
+		switch {
+		case flat && struc != nil && !column:
+			m.add(struc, at, prefix+sub, null || pointer)
+		case !f.IsExported():
+		case column || typed(f):
+			m.addField(f, s, column, at, prefix, null)
+		default:
+			m.addRelation(f, at, prefix)
+		}
+	}
+}
+
+func (m *Model) addField(f reflect.StructField, s scalar, column bool, at []int, prefix string, null bool) {
+	if !column {
+		s.kind, s.nullable = Opaque, true
+	}
+	zero := hasOption(f.Tag.Get("bun"), "nullzero")
+	field := &Field{
+		Name: prefix + Snake(f.Name), Go: f.Name, Index: at, Type: f.Type, Kind: s.kind,
+		Nullable: s.nullable || zero || null, scalar: s, zeroNull: zero,
+	}
+	if m.taken(field.Name, at) {
+		return
+	}
+	m.fields[field.Name] = field
+	m.names = append(m.names, field.Name)
+}
+
+func (m *Model) addRelation(f reflect.StructField, at []int, prefix string) {
+	elem, _ := structOf(f.Type)
+	many := elem == nil
+	if many {
+		elem, _ = structOf(through(f.Type).Elem())
+	}
+	rel := &Relation{
+		Name: prefix + Snake(f.Name), Go: f.Name, Index: at, Many: many, elem: elem,
+		model: sync.OnceValue(func() *Model { return ModelOf(elem) }),
+	}
+	if m.taken(rel.Name, at) {
+		return
+	}
+	m.rels[rel.Name] = rel
+	m.names = append(m.names, rel.Name)
+}
+
+// taken reports whether the name belongs to a field that is less deep, as in Go, and makes
+// room when the new one is.
+func (m *Model) taken(name string, at []int) bool {
+	var old []int
+	switch {
+	case m.fields[name] != nil:
+		old = m.fields[name].Index
+	case m.rels[name] != nil:
+		old = m.rels[name].Index
+	default:
+		return false
+	}
+	if len(old) <= len(at) {
+		return true
+	}
+	delete(m.fields, name)
+	delete(m.rels, name)
+	for i, n := range m.names {
+		if n == name {
+			m.names = append(m.names[:i], m.names[i+1:]...)
+			break
+		}
+	}
+	return false
+}
+
+func (m *Model) findKey(t reflect.Type) {
+	for _, name := range m.names {
+		f := m.fields[name]
+		if f == nil {
+			continue
+		}
+		tag := t.FieldByIndex(f.Index).Tag
+		gorm := strings.ToLower(strings.ReplaceAll(tag.Get("gorm"), "_", ""))
+		if hasOption(tag.Get("bun"), "pk") || hasSetting(gorm, "primarykey") {
+			m.key = append(m.key, f)
+		}
+	}
+	if id := m.fields["id"]; len(m.key) == 0 && id != nil && id.Go == "ID" {
+		m.key = []*Field{id}
+	}
+	for _, f := range m.key {
+		f.Nullable = f.scalar.nullable
+		f.zeroNull = false
+	}
+}
+
+// structOf returns the struct type behind pointers, or nil.
+func structOf(t reflect.Type) (struc reflect.Type, pointer bool) {
+	for t.Kind() == reflect.Pointer {
+		t, pointer = t.Elem(), true
+	}
+	if t.Kind() != reflect.Struct {
+		return nil, pointer
+	}
+	return t, pointer
+}
+
+func through(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+func excluded(f reflect.StructField) bool {
+	bun, _, _ := strings.Cut(f.Tag.Get("bun"), ",")
+	gorm := f.Tag.Get("gorm")
+	return bun == "-" || gorm == "-" || gorm == "-:all"
+}
+
+// embedded reports a struct whose fields belong to the one around it, and their prefix.
+func embedded(f reflect.StructField) (flat bool, prefix string) {
+	if f.Anonymous {
+		return true, ""
+	}
+	if strings.Contains(f.Tag.Get("bun"), "embed:") || hasSetting(strings.ToLower(f.Tag.Get("gorm")), "embedded") {
+		return true, Snake(f.Name) + "_"
+	}
+	return false, ""
+}
+
+// typed reports a field that is told to be a column.
+func typed(f reflect.StructField) bool {
+	gorm := strings.ToLower(f.Tag.Get("gorm"))
+	return strings.Contains(f.Tag.Get("bun"), "type:") ||
+		hasSetting(gorm, "type") || hasSetting(gorm, "serializer")
+}
+
+func hasOption(tag, option string) bool {
+	_, rest, _ := strings.Cut(tag, ",")
+	for part := range strings.SplitSeq(rest, ",") {
+		if strings.TrimSpace(part) == option {
+			return true
+		}
+	}
+	return false
+}
+
+func hasSetting(tag, setting string) bool {
+	for part := range strings.SplitSeq(tag, ";") {
+		name, _, _ := strings.Cut(part, ":")
+		if strings.TrimSpace(name) == setting {
+			return true
+		}
+	}
+	return false
+}
+
+// Snake returns the logical name of a Go name: AuthorID is author_id, and HTTPServer is
+// http_server.
+func Snake(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		if unicode.IsUpper(r) && i > 0 && runes[i-1] != '_' {
+			after := i+1 < len(runes) && unicode.IsLower(runes[i+1])
+			if !unicode.IsUpper(runes[i-1]) || after {
+				b.WriteByte('_')
+			}
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,299 @@
+package query
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool/rest/query/internal/fold"
+)
+
+// truth is a value of three-valued logic. The order makes AND the least, OR the greatest.
+type truth int8
+
+const (
+	no      truth = -1
+	unknown truth = 0
+	yes     truth = 1
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// matcher decides about one row, which is a struct.
+type matcher func(row reflect.Value) truth
+
+// matcherOf prepares p for many rows.
+func matcherOf(p Predicate) (matcher, error) {
+	switch p := p.(type) {
+	case Constant:
+		return func(reflect.Value) truth { return truthOf(bool(p)) }, nil
+	case *Negation:
+		item, err := matcherOf(p.Item)
+		return func(row reflect.Value) truth { return -item(row) }, err
+	case *Group:
+		items := make([]matcher, len(p.Items))
+		for i, item := range p.Items {
+			m, err := matcherOf(item)
+			if err != nil {
+				return nil, err
+			}
+			items[i] = m
+		}
+		return joinMatchers(p.Op, items), nil
+	case *Test:
+		return p.matcher()
+	default:
+		return func(reflect.Value) truth { return yes }, nil
+	}
+}
+
+func joinMatchers(op Connector, items []matcher) matcher {
+	switch op {
+	case AllOf:
+		return func(row reflect.Value) truth {
+			result := yes
+			for _, m := range items {
+				if result = min(result, m(row)); result == no {
+					break
+				}
+			}
+			return result
+		}
+	case AnyOf:
+		return func(row reflect.Value) truth {
+			result := no
+			for _, m := range items {
+				if result = max(result, m(row)); result == yes {
+					break
+				}
+			}
+			return result
+		}
+	default:
+		return func(row reflect.Value) truth {
+			result := no
+			for _, m := range items {
+				// Equal truths give no, different ones yes, and unknown is zero.
+				result = -result * m(row)
+			}
+			return result
+		}
+	}
+}
+
+func (t *Test) matcher() (matcher, error) {
+	if t.Column.Field == nil {
+		want := t.Values[0] == true
+		return func(row reflect.Value) truth {
+			return truthOf(!related(row, t.Column.Steps) == want)
+		}, nil
+	}
+	check, err := t.check()
+	if err != nil {
+		return nil, err
+	}
+	return walk(t.Column.Steps, t.Column.Field, check), nil
+}
+
+// walk applies check at the end of the steps: null when a relation to one is not there,
+// and to any of the rows of a relation to many.
+func walk(steps []*Relation, f *Field, check func(datum) truth) matcher {
+	if len(steps) == 0 {
+		return func(row reflect.Value) truth { return check(f.read(row)) }
+	}
+	rel, next := steps[0], walk(steps[1:], f, check)
+	missing := check(datum{null: true})
+	if slices.ContainsFunc(steps[1:], func(r *Relation) bool { return r.Many }) {
+		missing = no
+	}
+	if !rel.Many {
+		return func(row reflect.Value) truth {
+			if one, ok := follow(row, rel); ok {
+				return next(one)
+			}
+			return missing
+		}
+	}
+	return func(row reflect.Value) truth {
+		result := no
+		each(row, rel, func(item reflect.Value) bool {
+			if next(item) == yes {
+				result = yes
+			}
+			return result != yes
+		})
+		return result
+	}
+}
+
+// related reports whether the steps, the last of which is to many, lead to any row.
+func related(row reflect.Value, steps []*Relation) bool {
+	rel := steps[0]
+	if !rel.Many {
+		one, ok := follow(row, rel)
+		return ok && related(one, steps[1:])
+	}
+	found := false
+	each(row, rel, func(item reflect.Value) bool {
+		found = len(steps) == 1 || related(item, steps[1:])
+		return !found
+	})
+	return found
+}
+
+// follow returns the struct that a relation to one leads to.
+func follow(row reflect.Value, rel *Relation) (reflect.Value, bool) {
+	v, ok := descend(row, rel.Index)
+	if !ok {
+		return v, false
+	}
+	return settle(v)
+}
+
+// each calls f for the structs of a relation to many until it returns false.
+func each(row reflect.Value, rel *Relation, f func(reflect.Value) bool) {
+	list, ok := descend(row, rel.Index)
+	if !ok {
+		return
+	}
+	if list, ok = settle(list); !ok {
+		return
+	}
+	for i := range list.Len() {
+		if item, ok := settle(list.Index(i)); ok && !f(item) {
+			return
+		}
+	}
+}
+
+// settle follows pointers, and reports false for nil.
+func settle(v reflect.Value) (reflect.Value, bool) {
+	for v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return v, false
+		}
+		v = v.Elem()
+	}
+	return v, true
+}
+
+// check returns the comparison of one datum.
+func (t *Test) check() (func(datum) truth, error) {
+	if t.Lookup == IsNull {
+		want := t.Values[0] == true
+		return func(d datum) truth { return truthOf(d.null == want) }, nil
+	}
+	known, err := t.known()
+	if err != nil {
+		return nil, err
+	}
+	return func(d datum) truth {
+		if d.null {
+			return unknown
+		}
+		return truthOf(known(d))
+	}, nil
+}
+
+// known returns the comparison of a datum that is not null.
+func (t *Test) known() (func(datum) bool, error) {
+	f := t.Column.Field
+	if slices.Contains(textual, t.Lookup) {
+		return t.text()
+	}
+	values := make([]datum, len(t.Values))
+	for i, v := range t.Values {
+		if t.Part != Whole {
+			values[i] = wholeDatum(reflect.ValueOf(v))
+		} else {
+			values[i] = datumOf(f.Kind, reflect.ValueOf(v))
+		}
+	}
+	compare := f.compare
+	if t.Part != Whole {
+		compare = func(a, b datum) int {
+			return wholes.compare(datum{whole: partOf(t.Part, a.at)}, b)
+		}
+	}
+	return ordering(t.Lookup, compare, values), nil
+}
+
+var wholes = &Field{Kind: Int}
+
+func ordering(lookup Lookup, compare func(a, b datum) int, values []datum) func(datum) bool {
+	v := values[0]
+	switch lookup {
+	case NotEqual:
+		return func(d datum) bool { return compare(d, v) != 0 }
+	case Greater:
+		return func(d datum) bool { return compare(d, v) > 0 }
+	case GreaterOrEqual:
+		return func(d datum) bool { return compare(d, v) >= 0 }
+	case Less:
+		return func(d datum) bool { return compare(d, v) < 0 }
+	case LessOrEqual:
+		return func(d datum) bool { return compare(d, v) <= 0 }
+	case Range:
+		return func(d datum) bool { return compare(d, v) >= 0 && compare(d, values[1]) <= 0 }
+	case In:
+		return func(d datum) bool {
+			return slices.ContainsFunc(values, func(v datum) bool { return compare(d, v) == 0 })
+		}
+	default:
+		return func(d datum) bool { return compare(d, v) == 0 }
+	}
+}
+
+func partOf(part Part, at time.Time) int64 {
+	switch part {
+	case Month:
+		return int64(at.Month())
+	case Day:
+		return int64(at.Day())
+	case Hour:
+		return int64(at.Hour())
+	case Minute:
+		return int64(at.Minute())
+	case Second:
+		return int64(at.Second())
+	case WeekDay:
+		return int64(at.Weekday()) + 1
+	default:
+		return int64(at.Year())
+	}
+}
+
+func (t *Test) text() (func(datum) bool, error) {
+	want, _ := t.Values[0].(string)
+	folded := fold.String(want)
+	switch t.Lookup {
+	case IExact:
+		return func(d datum) bool { return fold.String(d.text) == folded }, nil
+	case Contains:
+		return func(d datum) bool { return strings.Contains(d.text, want) }, nil
+	case IContains:
+		return func(d datum) bool { return strings.Contains(fold.String(d.text), folded) }, nil
+	case StartsWith:
+		return func(d datum) bool { return strings.HasPrefix(d.text, want) }, nil
+	case IStartsWith:
+		return func(d datum) bool { return strings.HasPrefix(fold.String(d.text), folded) }, nil
+	case EndsWith:
+		return func(d datum) bool { return strings.HasSuffix(d.text, want) }, nil
+	case IEndsWith:
+		return func(d datum) bool { return strings.HasSuffix(fold.String(d.text), folded) }, nil
+	case IRegex:
+		want = "(?i)" + want
+	}
+	expr, err := regexp.Compile(want)
+	if err != nil {
+		return nil, err
+	}
+	return func(d datum) bool { return expr.MatchString(d.text) }, nil
+}
