@@ -87,6 +87,10 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 bench: ## measure; writes bench/RESULTS.md
 	go -C bench run .
 
+.PHONY: bench/rest
+bench/rest: ## measure rest beside its peers; writes bench/rest/RESULTS.md
+	go -C bench/rest run .
+
 .PHONY: generate
 generate: ## write generated files again
 	go generate ./...

@@ -1,0 +1,90 @@
+package main
+
+import "fmt"
+
+// goal bounds what an implementation may take in a case, beside another.
+type goal struct {
+	of, beside string
+	testCase   string
+	most       float64
+}
+
+// The implementations that goals are about.
+const (
+	nameRest      = "rest"
+	nameRestGoccy = "rest, goccy"
+	nameGin       = "gin"
+	nameHuma      = "huma"
+	nameNoLink    = "huma nolink"
+	nameHumaGoccy = "huma nolink, goccy"
+)
+
+// noise is what counts as equal.
+const noise = 1.03
+
+// goals are what rest wants to reach.
+func goals() []goal {
+	list := []goal{
+		{nameRest, base, "get", 1.2},
+		{nameRest, base, "query", 1.1},
+		{nameRest, base, "guarded", 1.1},
+		{nameRest, base, "post", 1.2},
+		{nameRest, base, "invalid", 2.3},
+		{nameRest, base, "page", 0.95},
+		{nameRestGoccy, base, "get", 0.85},
+		{nameRestGoccy, base, "post", 0.65},
+		{nameRestGoccy, base, "page", 0.4},
+	}
+	for _, name := range []string{"get", "query", "guarded", "post", "invalid", "page"} {
+		list = append(list, goal{nameRest, nameGin, name, 1})
+	}
+	for _, name := range []string{"get", "query", "guarded", "post", "invalid"} {
+		list = append(list, goal{nameRest, nameNoLink, name, 1}, goal{nameRestGoccy, nameHumaGoccy, name, 1})
+	}
+	return append(list,
+		goal{nameRest, nameHuma, "page", noise},
+		goal{nameRest, nameNoLink, "page", noise},
+		goal{nameRestGoccy, nameHumaGoccy, "page", noise})
+}
+
+// outcome is a goal, and what was measured.
+type outcome struct {
+	goal
+
+	got sample // ratios, one a repeat
+}
+
+func (o outcome) met() bool { return o.got.median() <= o.most }
+
+func (o outcome) verdict() string {
+	if o.met() {
+		return "met"
+	}
+	return "**missed**"
+}
+
+func (o outcome) row(title string) string {
+	return fmt.Sprintf("| %s | %s beside %s | at most %.2f | %s | %s |\n", title, o.of, o.beside, o.most, spread(o.got), o.verdict())
+}
+
+// outcomes returns the goals that can be judged: those whose both sides were measured.
+func outcomes(results []*result) []outcome {
+	var list []outcome
+	for _, g := range goals() {
+		for _, r := range results {
+			if r.name != g.testCase {
+				continue
+			}
+			of, beside := r.subject(g.of), r.subject(g.beside)
+			if of != nil && beside != nil {
+				list = append(list, outcome{g, of.times.over(beside.times)})
+			}
+		}
+	}
+	return list
+}
+
+// spread writes the median of the repeats and how far they lie apart.
+func spread(s sample) string {
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", s.median(), s.quantile(0), s.quantile(1))
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// sample is what was measured, one number a round or a repeat.
+type sample []float64
+
+// quantile returns the smallest number that at least q of the sample does not exceed.
+func (s sample) quantile(q float64) float64 {
+	if len(s) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+}
+
+// median returns the middle, the mean of both when there are two.
+func (s sample) median() float64 {
+	if len(s) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+// over returns the ratios of two samples of the same repeats.
+func (s sample) over(other sample) sample {
+	ratios := make(sample, min(len(s), len(other)))
+	for i := range ratios {
+		ratios[i] = s[i] / other[i]
+	}
+	return ratios
+}
