@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,35 +87,42 @@ func TestFindPostgres(t *testing.T) {
 	expect("path/postgres")
 }
 
-// A port that somebody took in between is tried again with another.
+// A port that somebody took in between is tried again with another, also when what answers
+// there is of the same kind.
 func TestPortTaken(t *testing.T) {
 	t.Parallel()
 
 	_, redisBinary := installed(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	in := site{dir: t.TempDir()}
-	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	first, err := launch(ctx, planRedis(redisBinary, in), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	defer first.stop()
+
+	in = site{dir: t.TempDir()}
 	p := planRedis(redisBinary, in)
 	args, tries := p.args, 0
 	p.args = func(port int) []string {
 		if tries++; tries == 1 {
-			_, text, _ := net.SplitHostPort(taken.Addr().String())
-			if _, err := fmt.Sscan(text, &port); err != nil {
-				t.Error(err)
-			}
+			return args(first.port)
 		}
 		return args(port)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	s, err := launch(ctx, p, in)
+	ready := p.ready
+	p.ready = func(ctx context.Context, pid, port int) bool {
+		if tries == 1 {
+			port = first.port
+		}
+		return ready(ctx, pid, port)
+	}
+	second, err := launch(ctx, p, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.stop()
+	second.stop()
 	if tries != 2 {
 		t.Errorf("%d tries, want 2", tries)
 	}

@@ -163,6 +163,7 @@ func TestInterrupted(t *testing.T) {
 			}
 			var stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = w, &stderr
+			cmd.WaitDelay = time.Minute // after which what holds stderr is not waited for
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
