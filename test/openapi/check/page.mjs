@@ -1,0 +1,110 @@
+// A visit to a page in a browser, and what was wrong with it.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { env } from "node:process";
+
+import { chromium } from "playwright-core";
+
+export const browser = env.CHROMIUM || "/usr/bin/chromium";
+
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * Visits a page and returns the problems, in the order in which they were seen.
+ *
+ * @param {{ address: string, picture: string, clicks: string[], texts: string[], milliseconds: number, browser: string }} what
+ * @returns {Promise<string[]>}
+ */
+export async function visit({ address, picture, clicks, texts, milliseconds, browser }) {
+  const profile = await mkdtemp(join(tmpdir(), "openapi-page-"));
+  const { hostname } = new URL(address);
+  let context;
+  try {
+    context = await chromium.launchPersistentContext(profile, {
+      executablePath: browser,
+      headless: true,
+      // The browser finds no other host, whatever we fail to see of it.
+      args: [...flags, `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${hostname}`],
+      serviceWorkers: "block",
+      viewport: { width: 1280, height: 900 },
+      timeout: milliseconds,
+    });
+    context.setDefaultTimeout(milliseconds);
+    const page = context.pages()[0] ?? (await context.newPage());
+    const problems = [];
+    await watch(context, page, new URL(address).origin, problems);
+    await look(page, { address, picture, clicks, texts, problems });
+    return problems;
+  } finally {
+    await context?.close();
+    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function watch(context, page, origin, problems) {
+  const foreign = (address) => {
+    const { protocol, origin: other } = new URL(address);
+    return other !== origin && protocol !== "data:" && protocol !== "blob:";
+  };
+  await context.route("**/*", async (route) => {
+    const address = route.request().url();
+    if (foreign(address)) {
+      problems.push(`asks another origin: ${address}`);
+      await route.abort();
+      return;
+    }
+    await route.continue();
+  });
+  page.on("websocket", (socket) => problems.push(`opens a socket: ${socket.url()}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") {
+      problems.push(`error on the console: ${message.text()}`);
+    }
+  });
+  page.on("pageerror", (error) => problems.push(`throws: ${error.message}`));
+  page.on("response", (response) => {
+    if (response.status() >= 400) {
+      problems.push(`is answered ${response.status()}: ${response.url()}`);
+    }
+  });
+  page.on("requestfailed", (request) => {
+    problems.push(`gets no answer: ${request.url()}: ${request.failure()?.errorText}`);
+  });
+  // A violation that is only reported, or that happens in a try, leaves nothing else.
+  await context.exposeBinding("__violated", (_, text) => problems.push(`violates its policy: ${text}`));
+  await context.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      window.__violated(`${event.effectiveDirective} ${event.blockedURI || event.sample}`);
+    });
+  });
+}
+
+async function look(page, { address, picture, clicks, texts, problems }) {
+  try {
+    await page.goto(address, { waitUntil: "load" });
+    for (const selector of clicks) {
+      await page.locator(selector).first().waitFor();
+      for (const element of await page.locator(selector).all()) {
+        await element.click();
+      }
+    }
+    for (const text of texts) {
+      const shown = page.getByText(text).filter({ visible: true }).first();
+      await shown.waitFor().catch(() => problems.push(`does not show ${JSON.stringify(text)}`));
+    }
+    // What was asked for last may still be on its way.
+    await page.waitForLoadState("networkidle");
+  } catch (error) {
+    problems.push(`cannot be looked at: ${error.message.split("\n")[0]}`);
+  }
+  await page.screenshot({ path: picture, fullPage: true });
+}
