@@ -1,0 +1,125 @@
+package page
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// window is a part of a list, counted from its start, as it was fetched.
+type window struct {
+	offset, size int64
+
+	items any
+	n     int
+	// more is true when there are items behind the window.
+	more bool
+	// count is how many items the list has. It is -1 when that is not known.
+	count int64
+	// exact is true when count is no guess.
+	exact bool
+}
+
+// pastEnd reports a window that lies beyond the last item of the list.
+func (w *window) pastEnd() bool { return w.n == 0 && w.offset > 0 }
+
+// end is the offset of the first item behind the window.
+func (w *window) end() int64 { return w.offset + int64(w.n) }
+
+// fetch reads a window and counts the list as far as c asks for. A window past the end is
+// not counted when the answer does not need it.
+func (c *config) fetch(ctx context.Context, l query.List, offset, size int64) (*window, error) {
+	w := &window{offset: offset, size: size, count: -1}
+
+	ask := size
+	if c.count != Exact {
+		ask++
+	}
+
+	var err error
+	if w.items, w.n, err = l.Stable().FetchItems(ctx, offset, ask); err != nil {
+		return nil, err
+	}
+	if int64(w.n) > size {
+		w.more = true
+		w.n = int(size)
+		w.items = query.Cut(w.items, 0, w.n)
+	}
+	if w.pastEnd() && c.pastEnd == NotFound {
+		return w, nil
+	}
+
+	return w, c.counted(ctx, l, w)
+}
+
+// counted fills in the count of w.
+func (c *config) counted(ctx context.Context, l query.List, w *window) error {
+	switch {
+	case c.count == NoCount:
+		return nil
+	case int64(w.n) < w.size && (w.n > 0 || w.offset == 0):
+		// The list ends inside of the window.
+		w.count, w.exact = w.end(), true
+		return nil
+	}
+
+	count, exact, err := c.ask(ctx, l)
+	if err != nil {
+		return err
+	}
+
+	// What was counted may be older or younger than what was fetched, and an estimate may
+	// be anything. The page that stands there is certain. Only behind an empty page is
+	// nothing certain.
+	least := w.end()
+	if w.n == 0 {
+		least = 0
+	}
+	if w.more {
+		least++
+	}
+	w.count, w.exact = max(count, least), exact
+	if c.count == Exact {
+		w.more = w.n > 0 && w.count > w.end()
+	}
+
+	return nil
+}
+
+func (c *config) ask(ctx context.Context, l query.List) (count int64, exact bool, err error) {
+	if guess, ok := l.(query.Estimator); ok && c.count == Estimate {
+		count, err = guess.Estimate(ctx)
+		return count, false, err
+	}
+
+	count, err = l.CountItems(ctx)
+
+	return count, true, err
+}
+
+// shown is the count as the body has it.
+func (w *window) shown() *int64 {
+	if w.count < 0 {
+		return nil
+	}
+
+	return &w.count
+}
+
+// tooFar is the fault of a parameter that leads beyond what can be counted.
+func tooFar(name string) []Fault {
+	return []Fault{fault.IntOverflow(fault.Query, []any{name}, 64, false)}
+}
+
+// linkHeader is the header of a page with a Link of the addresses, and nil when there are
+// none.
+func linkHeader(p pages) http.Header {
+	value := p.header()
+	if value == "" {
+		return nil
+	}
+
+	return http.Header{"Link": {value}}
+}

@@ -1,0 +1,180 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/option"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// KindCursor is the [Fault.Kind] of a cursor that is none of the list in its order.
+const KindCursor = "cursor_invalid"
+
+// By is the order of the list, each a path of logical names with a minus before it for
+// descending: page.By("-created_at", "author__name"). It stands in place of the order that
+// the list has. The model's key is added to its end when it is not there.
+//
+// Defaults to the order of the list, which the client may have chosen, and to the key
+// alone for a list without an order.
+func By(order ...string) KeysetOption {
+	return func(c *config) { c.by = append(c.by, order...) }
+}
+
+// Cursor cuts a list by the values of its order: a page is what comes after, or before, an
+// item. The query parameter cursor is taken from an address in the body of another page;
+// without it the page is the first one. The parameter page_size says how many items a page
+// has (at least 1). The body of a page is a [CursorResponseSchema]:
+//
+//	{"next": "/books?cursor=AQAC...", "previous": null, "results": [...]}
+//
+// Whoever follows next from the first page sees every item that is there all the time
+// exactly once, whatever is added and removed meanwhile, and so does who follows previous
+// from the last page. An item whose place in the order changes may be seen twice or not.
+//
+// Cursors are signed with the secrets of [Sign], which has to be given. They are good for
+// one path and one order; another cursor is a fault of kind [KindCursor].
+//
+// The items need a key that can be ordered, and the relations that the order leads
+// through have to be loaded with them. Cursor panics when its options contradict each
+// other.
+func Cursor(options ...CursorOption) Paginator { return must(cursor(options...)) }
+
+type cursorPaginator struct {
+	config
+	reader *Reader[cursorInput]
+	signer signer
+	order  []query.Sort
+}
+
+type cursorInput struct {
+	Cursor string
+	Size   int64
+}
+
+func cursor(options ...CursorOption) (Paginator, error) {
+	p := &cursorPaginator{config: config{
+		paginator: "page.Cursor", max: 200, names: [2]string{"cursor", "page_size"},
+	}}
+	for _, o := range options {
+		o.setCursor(&p.config)
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if err := p.checkSecrets(); err != nil {
+		return nil, err
+	}
+
+	p.signer = signer{slices.Clone(p.secrets)}
+	for _, by := range p.by {
+		if strings.TrimPrefix(by, "-") == "" {
+			return nil, fmt.Errorf("%s: its order has a field without a name", p.paginator)
+		}
+		p.order = append(p.order, query.ParseSort(by))
+	}
+
+	var err error
+	p.reader, err = newRuledReader[cursorInput](p.paginator,
+		rule{name: p.names[0], text: true, doc: "Where the page begins, from an address of another page."},
+		p.sizeRule(p.names[1], "How many items the page has at most."))
+
+	return p, err
+}
+
+// RestRoute makes a route option of it.
+func (*cursorPaginator) RestRoute(option.Seal) {}
+
+func (p *cursorPaginator) Params() []Param { return p.reader.Params() }
+
+func (*cursorPaginator) Shape() Shape {
+	return Shape{
+		Name:       "CursorResponseSchema",
+		Properties: append(linkProperties(), Property{Name: "results", Doc: "The items of the page."}),
+	}
+}
+
+// CheckModel implements [ModelChecker].
+func (p *cursorPaginator) CheckModel(m *query.Model) error {
+	l, ok := query.ListOf(reflect.MakeSlice(reflect.SliceOf(m.Type()), 0, 0).Interface())
+	if !ok {
+		return fmt.Errorf("%s: %v is no list", p.paginator, m)
+	}
+	l, err := p.ordered(l)
+	if err != nil {
+		return err
+	}
+	// The list keeps a mistake in its order until it is read.
+	if _, _, err := l.FetchItems(context.Background(), 0, 0); err != nil {
+		return fmt.Errorf("%s: %w", p.paginator, err)
+	}
+
+	return nil
+}
+
+// ordered is the list in an order in which no two items are equal.
+func (p *cursorPaginator) ordered(l query.List) (query.List, error) {
+	key := l.Model().Key()
+	if len(key) == 0 {
+		return nil, fmt.Errorf("%s: %v has no key to tell its items apart", p.paginator, l.Model())
+	}
+
+	switch {
+	case len(p.order) > 0:
+		l = l.WithOrder(p.order...)
+	case len(l.Order()) == 0:
+		l = l.WithOrder(query.Asc(key[0].Name))
+	}
+	l = l.Stable()
+
+	order := l.Order()
+	for _, f := range key {
+		if !slices.ContainsFunc(order, func(s query.Sort) bool { return s.Path == f.Name }) {
+			return nil, fmt.Errorf("%s: the key %s of %v has no order", p.paginator, f.Name, l.Model())
+		}
+	}
+
+	return l, nil
+}
+
+func (p *cursorPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
+	input, faults := p.reader.Read(in)
+	if len(faults) > 0 {
+		return Result{}, faults, nil
+	}
+	l, err := p.ordered(l)
+	if err != nil {
+		return Result{}, nil, err
+	}
+
+	run := keyset{p: p, list: l, scope: scope(links, l.Order()), links: links, size: p.bounded(input.Size)}
+	if input.Cursor != "" {
+		if run.at, err = p.signer.open(run.scope, input.Cursor, len(l.Order())); err != nil {
+			return Result{}, p.badCursor(), nil
+		}
+		run.given = true
+	}
+
+	return run.page(ctx)
+}
+
+func (p *cursorPaginator) badCursor() []Fault {
+	return []Fault{fault.New(fault.Query, []any{p.names[0]}, KindCursor,
+		"Input should be a cursor of this list in this order")}
+}
+
+// scope is what a cursor is good for.
+func scope(links Links, order []query.Sort) string {
+	var b strings.Builder
+	b.WriteString(links.path)
+	for _, s := range order {
+		b.WriteByte('\n')
+		b.WriteString(s.String())
+	}
+
+	return b.String()
+}

@@ -1,0 +1,124 @@
+package page
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spoolhq/spool/rest/internal/option"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// Number cuts a list into numbered pages: the query parameter page is the number of the
+// page, counted from 1 and 1 by default, page_size how many items a page has (at least 1).
+// The body of a page is a [PaginatedResponseSchema]:
+//
+//	{"count": 42, "next": "/books?page=3", "previous": "/books", "results": [...]}
+//
+// A page past the end is a [*PastEndError]. It panics when its options contradict each
+// other.
+func Number(options ...NumberOption) Paginator { return must(number(options...)) }
+
+// PageNumberPaginationExtra is [Number] under the name that settings may know it by.
+func PageNumberPaginationExtra(options ...NumberOption) Paginator { return Number(options...) }
+
+type numberPaginator struct {
+	config
+	reader *Reader[numberInput]
+}
+
+type numberInput struct{ Page, Size int64 }
+
+func number(options ...NumberOption) (Paginator, error) {
+	p := &numberPaginator{config: config{
+		paginator: "page.Number", max: 200, pastEnd: NotFound, names: [2]string{"page", "page_size"},
+	}}
+	for _, o := range options {
+		o.setNumber(&p.config)
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+
+	var err error
+	p.reader, err = newRuledReader[numberInput](p.paginator,
+		rule{name: p.names[0], initial: 1, min: 1, doc: "The number of the page, counted from 1."},
+		p.sizeRule(p.names[1], "How many items the page has at most."))
+
+	return p, err
+}
+
+// RestRoute makes a route option of it.
+func (*numberPaginator) RestRoute(option.Seal) {}
+
+func (p *numberPaginator) Params() []Param { return p.reader.Params() }
+
+func (p *numberPaginator) Shape() Shape {
+	properties := append([]Property{countProperty(p.count)}, linkProperties()...)
+
+	return Shape{
+		Name:       "PaginatedResponseSchema",
+		Properties: append(properties, Property{Name: "results", Doc: "The items of the page."}),
+	}
+}
+
+func (p *numberPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
+	input, faults := p.reader.Read(in)
+	if len(faults) > 0 {
+		return Result{}, faults, nil
+	}
+	size := p.bounded(input.Size)
+	// Divided, because the product is what may not fit.
+	if input.Page-1 > maxOffset/size {
+		return Result{}, tooFar(p.names[0]), nil
+	}
+
+	w, err := p.fetch(ctx, l, (input.Page-1)*size, size)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	if w.pastEnd() && p.pastEnd == NotFound {
+		return Result{}, nil, &PastEndError{Page: input.Page}
+	}
+
+	to := p.pages(w, input.Page, links)
+	r := Result{Items: w.items, N: w.n, Body: func(items any) any {
+		return numberBody{Count: w.shown(), Next: orNull(to.next), Previous: orNull(to.prev), Results: items}
+	}}
+	if p.linkHeader {
+		to.first = p.at(links, 1)
+		if w.exact {
+			to.last = p.at(links, w.lastPage())
+		}
+		r.Header = linkHeader(to)
+	}
+
+	return r, nil, nil
+}
+
+// lastPage is the number of the last page, which is the first one of an empty list.
+func (w *window) lastPage() int64 { return max(w.count-1, 0)/w.size + 1 }
+
+// pages are the addresses of the pages next to this one.
+func (p *numberPaginator) pages(w *window, number int64, links Links) pages {
+	var to pages
+	if w.more {
+		to.next = p.at(links, number+1)
+	}
+	if number > 1 {
+		before := number - 1
+		if w.pastEnd() && w.exact {
+			before = min(before, w.lastPage())
+		}
+		to.prev = p.at(links, before)
+	}
+
+	return to
+}
+
+func (p *numberPaginator) at(links Links, number int64) string {
+	if number == 1 {
+		return links.Without(p.names[0]).String()
+	}
+
+	return links.With(p.names[0], strconv.FormatInt(number, 10)).String()
+}

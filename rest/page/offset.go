@@ -1,0 +1,128 @@
+package page
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spoolhq/spool/rest/internal/option"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// LimitOffset cuts a list by position: the query parameter limit says how many items a
+// page has (at least 1), offset how many to leave out before it (at least 0; defaults to
+// 0). The body of a page is a [RestPaginationResponseSchema]:
+//
+//	{"items": [...], "count": 42}
+//
+// A page past the end is empty. It panics when its options contradict each other.
+func LimitOffset(options ...OffsetOption) Paginator { return must(limitOffset(options...)) }
+
+// LimitOffsetPagination is [LimitOffset] under the name that settings may know it by.
+func LimitOffsetPagination(options ...OffsetOption) Paginator { return LimitOffset(options...) }
+
+type offsetPaginator struct {
+	config
+	reader *Reader[offsetInput]
+}
+
+type offsetInput struct{ Limit, Offset int64 }
+
+func limitOffset(options ...OffsetOption) (Paginator, error) {
+	p := &offsetPaginator{config: config{
+		paginator: "page.LimitOffset", max: 1000, pastEnd: Empty, names: [2]string{"limit", "offset"},
+	}}
+	for _, o := range options {
+		o.setOffset(&p.config)
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+
+	var err error
+	p.reader, err = newRuledReader[offsetInput](p.paginator,
+		p.sizeRule(p.names[0], "How many items the page has at most."),
+		rule{name: p.names[1], doc: "How many items are left out before the page."})
+
+	return p, err
+}
+
+// RestRoute makes a route option of it.
+func (*offsetPaginator) RestRoute(option.Seal) {}
+
+func (p *offsetPaginator) Params() []Param { return p.reader.Params() }
+
+func (p *offsetPaginator) Shape() Shape {
+	return Shape{Name: "RestPaginationResponseSchema", Properties: []Property{
+		{Name: "items", Doc: "The items of the page."},
+		countProperty(p.count),
+	}}
+}
+
+func (p *offsetPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
+	input, faults := p.reader.Read(in)
+	if len(faults) > 0 {
+		return Result{}, faults, nil
+	}
+	size := p.bounded(input.Limit)
+	if input.Offset > maxOffset {
+		return Result{}, tooFar(p.names[1]), nil
+	}
+
+	w, err := p.fetch(ctx, l, input.Offset, size)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	if w.pastEnd() && p.pastEnd == NotFound {
+		return Result{}, nil, &PastEndError{Page: w.offset/size + 1}
+	}
+
+	r := Result{Items: w.items, N: w.n, Body: func(items any) any {
+		return offsetBody{Items: items, Count: w.shown()}
+	}}
+	if p.linkHeader {
+		r.Header = linkHeader(p.pages(w, links))
+	}
+
+	return r, nil, nil
+}
+
+// pages are the addresses around a window.
+func (p *offsetPaginator) pages(w *window, links Links) pages {
+	to := pages{first: links.Without(p.names[1]).String()}
+	if w.more {
+		to.next = p.at(links, w.end())
+	}
+	last := int64(-1)
+	if w.exact {
+		// Counted in steps from this window, so that next leads to it.
+		last = max(w.count-1, 0) / w.size * w.size
+		to.last = p.at(links, last)
+	}
+	if w.offset > 0 {
+		before := max(w.offset-w.size, 0)
+		if w.pastEnd() && last >= 0 {
+			before = min(before, last)
+		}
+		to.prev = p.at(links, before)
+	}
+
+	return to
+}
+
+func (p *offsetPaginator) at(links Links, offset int64) string {
+	if offset == 0 {
+		return links.Without(p.names[1]).String()
+	}
+
+	return links.With(p.names[1], strconv.FormatInt(offset, 10)).String()
+}
+
+// must is for the constructors that programs call, where a mistake is one of the program.
+func must(p Paginator, err error) Paginator {
+	if err != nil {
+		panic(err.Error())
+	}
+
+	return p
+}
+
