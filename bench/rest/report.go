@@ -37,6 +37,10 @@ another machine, or of another minute on this one, do not compare. Before anythi
 implementation must answer %d requests with the status and body that are expected of it, and an error
 must name every wrong field.
 
+What is compared is not quite the same work. net/http and chi collect all that is wrong with a body, but do
+not see whether a field was sent, nor do gin and echo, which let unknown fields pass too. rest sends headers
+that the others do not: the length, and the limits of a throttle.
+
 "nolink" is huma without the schema links that it adds by default. "goccy" is goccy/go-json as the codec.
 "net/http, Encoder" writes with json.NewEncoder rather than json.Marshal, which large bodies like.
 
