@@ -29,7 +29,8 @@
 //   - [time.Time] in the form of RFC 3339, or with format:"date" as 2006-01-02
 //   - [time.Duration] as in 1h30m
 //   - types that implement [encoding.TextUnmarshaler]
-//   - lists of these, pointers to these and to lists, and Opt of these and of lists
+//   - lists of these except []byte, which could be a text or numbers; pointers to these and
+//     to lists, and Opt of these and of lists
 //   - [*multipart.FileHeader] and lists of it, for files only
 //
 // A parameter that was not sent leaves its field as it is: zero, nil or absent, or what

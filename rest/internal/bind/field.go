@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
@@ -42,14 +41,6 @@ func (w *wrapper) open(a place) place {
 	default:
 		return a
 	}
-}
-
-// list is what is known of a list as a whole.
-type list struct {
-	typ      reflect.Type
-	size     uintptr // of an item
-	min, max int     // -1 when there is none
-	unique   bool
 }
 
 // bind reads the parameter into the field at a.
@@ -93,46 +84,7 @@ func (f *field) bindPairs(pairs []pair, a place, faults []fault.Fault) []fault.F
 		return f.set(a, first.text, faults)
 	}
 
-	texts := make([]string, 0, n)
-	for i := range pairs {
-		if pairs[i].name == f.name && !pairs[i].bad {
-			texts = f.split(texts, &pairs[i])
-		}
-	}
-
-	return f.setList(a, texts, faults)
-}
-
-// split appends the items of one pair. A comma that was sent as an escape belongs to its
-// item, so what was sent is split before it is decoded.
-func (f *field) split(texts []string, p *pair) []string {
-	if !f.comma {
-		return append(texts, p.text)
-	}
-	if p.raw == "" {
-		return splitCommas(texts, p.text)
-	}
-
-	start := len(texts)
-	texts = splitCommas(texts, p.raw)
-	for i := start; i < len(texts); i++ {
-		texts[i] = unescape(texts[i])
-	}
-
-	return texts
-}
-
-// splitCommas appends the items of a comma-separated text. An empty text has none.
-func splitCommas(texts []string, text string) []string {
-	if text == "" {
-		return texts
-	}
-
-	for item := range strings.SplitSeq(text, ",") {
-		texts = append(texts, item)
-	}
-
-	return texts
+	return f.setList(a, f.texts(pairs, n), faults)
 }
 
 // bindTexts reads lines of a header.
@@ -207,63 +159,4 @@ func (f *field) set(a place, text string, faults []fault.Fault) []fault.Fault {
 	}
 
 	return faults
-}
-
-// setList stores texts in the list at a.
-func (f *field) setList(a place, texts []string, faults []fault.Fault) []fault.Fault {
-	before := len(faults)
-	a = f.wrap.open(a)
-
-	switch n := len(texts); {
-	case f.list.min >= 0 && n < f.list.min:
-		return append(faults, fault.ListTooShort(f.in, []any{f.name}, f.list.min, n))
-	case f.list.max >= 0 && n > f.list.max:
-		return append(faults, fault.ListTooLong(f.in, []any{f.name}, f.list.max, n))
-	}
-
-	items := a.grow(f.list.typ, len(texts))
-	for i, text := range texts {
-		if len(faults) >= maxFaults {
-			return faults
-		}
-		faults = f.setItem(items.item(i, f.list.size), text, i, faults)
-	}
-
-	if f.list.unique && len(faults) == before && !distinct(a.value(f.list.typ)) {
-		faults = append(faults, fault.ListUnique(f.in, []any{f.name}))
-	}
-
-	return faults
-}
-
-func (f *field) setItem(a place, text string, i int, faults []fault.Fault) []fault.Fault {
-	if bad := f.scalar.parse(a, text); bad != nil {
-		return append(faults, placed(bad, f.in, f.name, i))
-	}
-	for _, check := range f.scalar.checks {
-		if bad := check(a, text); bad != nil {
-			faults = append(faults, placed(bad, f.in, f.name, i))
-		}
-	}
-
-	return faults
-}
-
-// distinct reports whether no two items of the list are equal. Times are equal when they
-// are the same instant.
-func distinct(items reflect.Value) bool {
-	seen := make(map[any]struct{}, items.Len())
-
-	for _, item := range items.Seq2() {
-		key := item.Interface()
-		if moment, ok := key.(time.Time); ok {
-			key = moment.UTC()
-		}
-		if _, again := seen[key]; again {
-			return false
-		}
-		seen[key] = struct{}{}
-	}
-
-	return true
 }

@@ -23,11 +23,13 @@ var (
 
 // Limits bound what reading a form may cost.
 type Limits struct {
-	// MaxBytes is the size of the whole body. Defaults to 32 MiB.
+	// MaxBytes is the size of the whole body. A larger one is refused when reading reaches
+	// that point. Defaults to 32 MiB.
 	MaxBytes int64
 
 	// MaxMemory is how much of the files is kept in memory; the rest goes to temporary
-	// files. Defaults to 8 MiB.
+	// files. Fields are kept in memory, at most 10 MiB more than this of them. Defaults to
+	// 8 MiB.
 	MaxMemory int64
 
 	// MaxFiles is how many files there may be. Defaults to 20.

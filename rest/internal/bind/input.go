@@ -34,9 +34,8 @@ type Input struct {
 	tooMany  bool // the query string has more pairs than maxPairs
 	reported bool // what is wrong with the query string as a whole was reported
 
-	form     []pair
-	formName string // the place of its fields in faults
-	files    map[string][]*multipart.FileHeader
+	form  []pair
+	files map[string][]*multipart.FileHeader
 
 	inline [inlinePairs]pair
 }

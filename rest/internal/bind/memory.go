@@ -51,13 +51,16 @@ func (a place) allocate(t reflect.Type) place {
 	return place{p}
 }
 
-// grow makes the slice of type t that lies at a one of n zero items, and returns the place
-// of the first.
+// grow makes the slice of type t that lies at a one of n zero items, which is not nil also
+// when n is 0, and returns the place of the first.
 func (a place) grow(t reflect.Type, n int) place {
 	list := a.value(t)
 	list.SetZero()
 	list.Grow(n)
 	list.SetLen(n)
+	if n == 0 {
+		list.Set(reflect.MakeSlice(t, 0, 0))
+	}
 
 	return place{list.UnsafePointer()}
 }

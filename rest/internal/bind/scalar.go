@@ -109,16 +109,14 @@ func kindParser(kind reflect.Kind) (parser, class) {
 // checkText refuses texts that a database or a terminal would choke on.
 func checkText(text string) *fault.Fault {
 	if strings.IndexByte(text, 0) >= 0 {
-		return faultOf(fault.New("", nil, KindNUL, "Input should not contain NUL characters"))
+		return new(fault.New("", nil, KindNUL, "Input should not contain NUL characters"))
 	}
 	if !utf8.ValidString(text) {
-		return faultOf(fault.New("", nil, KindUnicode, "Input should be valid UTF-8"))
+		return new(fault.New("", nil, KindUnicode, "Input should be valid UTF-8"))
 	}
 
 	return nil
 }
-
-func faultOf(f fault.Fault) *fault.Fault { return &f }
 
 func parseString(a place, text string) *fault.Fault {
 	if bad := checkText(text); bad != nil {
@@ -132,7 +130,7 @@ func parseString(a place, text string) *fault.Fault {
 func parseBool(a place, text string) *fault.Fault {
 	value, ok := boolOf(text)
 	if !ok {
-		return faultOf(fault.BoolParsing("", nil))
+		return new(fault.BoolParsing("", nil))
 	}
 	store(a, value)
 
@@ -184,7 +182,7 @@ func parseUint[T uint | uint8 | uint16 | uint32 | uint64](bits int) parser {
 		value, err := strconv.ParseUint(text, 10, bits)
 		if err != nil {
 			if isNegative(text) {
-				return faultOf(fault.IntOverflow("", nil, bits, true))
+				return new(fault.IntOverflow("", nil, bits, true))
 			}
 			return intFault(err, bits, true)
 		}
@@ -203,10 +201,10 @@ func isNegative(text string) bool {
 
 func intFault(err error, bits int, unsigned bool) *fault.Fault {
 	if errors.Is(err, strconv.ErrRange) {
-		return faultOf(fault.IntOverflow("", nil, bits, unsigned))
+		return new(fault.IntOverflow("", nil, bits, unsigned))
 	}
 
-	return faultOf(fault.IntParsing("", nil))
+	return new(fault.IntParsing("", nil))
 }
 
 func parseFloat[T float32 | float64](bits int) parser {
@@ -215,93 +213,14 @@ func parseFloat[T float32 | float64](bits int) parser {
 
 		switch {
 		case errors.Is(err, strconv.ErrRange):
-			return faultOf(fault.FloatOverflow("", nil, bits))
+			return new(fault.FloatOverflow("", nil, bits))
 		case err != nil || strings.ContainsAny(text, "xX_"): // hexadecimal is for source code
-			return faultOf(fault.FloatParsing("", nil))
+			return new(fault.FloatParsing("", nil))
 		case math.IsNaN(value) || math.IsInf(value, 0):
-			return faultOf(fault.New("", nil, KindNotFinite, "Input should be a finite number"))
+			return new(fault.New("", nil, KindNotFinite, "Input should be a finite number"))
 		}
 		store(a, T(value))
 
 		return nil
 	}
-}
-
-func timeParser(format string) (parser, error) {
-	switch format {
-	case "", "date-time":
-		return parseDateTime, nil
-	case "date":
-		return parseDate, nil
-	default:
-		return nil, fmt.Errorf("a time has format date-time or date, not %q", format)
-	}
-}
-
-func parseDateTime(a place, text string) *fault.Fault {
-	var value time.Time
-	// UnmarshalText is RFC 3339 to the letter, time.Parse takes a little more.
-	if err := value.UnmarshalText([]byte(text)); err != nil {
-		return faultOf(fault.Format("", nil, "date-time"))
-	}
-	store(a, value)
-
-	return nil
-}
-
-func parseDate(a place, text string) *fault.Fault {
-	value, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return faultOf(fault.Format("", nil, "date"))
-	}
-	store(a, value)
-
-	return nil
-}
-
-func parseDuration(a place, text string) *fault.Fault {
-	value, err := time.ParseDuration(text)
-	if err != nil {
-		return faultOf(fault.Format("", nil, "duration"))
-	}
-	store(a, value)
-
-	return nil
-}
-
-// unmarshalParser reads a type that unmarshals its own text. What it says of a bad text
-// may quote the text, so its words are not passed on.
-func unmarshalParser(t reflect.Type) parser {
-	bad := unmarshalFault(t)
-
-	return func(a place, text string) *fault.Fault {
-		if bad := checkText(text); bad != nil {
-			return bad
-		}
-
-		into, ok := reflect.TypeAssert[encoding.TextUnmarshaler](a.pointer(t))
-		if !ok || into.UnmarshalText([]byte(text)) != nil {
-			return &bad
-		}
-
-		return nil
-	}
-}
-
-func unmarshalFault(t reflect.Type) fault.Fault {
-	switch name := strings.ToLower(t.Name()); name {
-	case "uuid", "decimal":
-		return fault.Format("", nil, name)
-	default:
-		return fault.Value("", nil, "Input should be a valid "+words(t.Name()))
-	}
-}
-
-// words is the name of a type for a person: "Addr" is "addr", "BookID" is "book id".
-func words(name string) string {
-	if name == "" {
-		return "value"
-	}
-
-	return strings.ReplaceAll(SnakeCase(name), "_", " ")
 }

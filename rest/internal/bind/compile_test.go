@@ -1,0 +1,283 @@
+package bind_test
+
+import (
+	"context"
+	"mime/multipart"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/opt"
+)
+
+// Page and byID are embedded by the types below.
+type Page struct {
+	Limit int `query:"limit" default:"20" maximum:"100"`
+}
+
+type byID struct {
+	ID int64 `path:"id"`
+}
+
+type nested struct {
+	Page
+	byID
+
+	Q string `query:"q"`
+}
+
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+
+	r := get("limit=5&q=x")
+	r.SetPathValue("id", "42")
+
+	got, faults := read[nested](t, r)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	if diff := cmp.Diff(nested{Page{5}, byID{42}, "x"}, got, cmp.AllowUnexported(nested{})); diff != "" {
+		t.Error(diff)
+	}
+
+	var indexes [][]int
+	for _, p := range compile[nested](t, bind.Options{}).Params() {
+		indexes = append(indexes, p.Index)
+	}
+	if diff := cmp.Diff([][]int{{0, 0}, {1, 0}, {2}}, indexes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParams(t *testing.T) {
+	t.Parallel()
+
+	type in struct {
+		ID    int64                `path:"id"         doc:"Which one." example:"7"`
+		Limit *int                 `query:"limit"     default:"20"`
+		Tags  []string             `query:"tag"       required:"true"`
+		Ints  opt.Opt[[]int]       `query:"ints,comma" default:"1,2"`
+		Since time.Time            `header:"x-since"  deprecated:"true"`
+		Token string               `cookie:"token"    required:"false"`
+		Name  string               `form:"name"`
+		Photo multipartFile        `file:"photo"      required:"true"`
+		Body  struct{ Any string } `json:"body"`
+		Skip  string               `query:"-"`
+	}
+
+	plan := compile[in](t, bind.Options{})
+
+	var got []bind.Param
+	for _, p := range plan.Params() {
+		if p.Field.Name == "" || reflect.TypeFor[in]().FieldByIndex(p.Index).Name != p.Field.Name {
+			t.Errorf("%s: field %q, index %v", p.Name, p.Field.Name, p.Index)
+		}
+		p.Field, p.Index = reflect.StructField{}, nil
+		got = append(got, p)
+	}
+	want := []bind.Param{
+		{Name: "id", In: "path", Type: reflect.TypeFor[int64](), Required: true, Doc: "Which one.", Example: "7"},
+		{Name: "limit", In: "query", Type: reflect.TypeFor[int](), Nullable: true, Default: 20},
+		{Name: "tag", In: "query", Type: reflect.TypeFor[[]string](), Required: true, Explode: true},
+		{Name: "ints", In: "query", Type: reflect.TypeFor[[]int](), Nullable: true, Default: []int{1, 2}},
+		{Name: "X-Since", In: "header", Type: reflect.TypeFor[time.Time](), Deprecated: true},
+		{Name: "token", In: "cookie", Type: reflect.TypeFor[string]()},
+		{Name: "name", In: "form", Type: reflect.TypeFor[string]()},
+		{Name: "photo", In: "file", Type: reflect.TypeFor[multipartFile](), Required: true},
+	}
+	same := cmp.Comparer(func(a, b reflect.Type) bool { return a == b })
+	if diff := cmp.Diff(want, got, same); diff != "" {
+		t.Error(diff)
+	}
+
+	if !plan.NeedsForm() || plan.Type() != reflect.TypeFor[in]() {
+		t.Errorf("needs a form: %v, type %s", plan.NeedsForm(), plan.Type())
+	}
+	if compile[nested](t, bind.Options{}).NeedsForm() {
+		t.Error("a plan without form fields needs a form")
+	}
+}
+
+func TestDefaultSource(t *testing.T) {
+	t.Parallel()
+
+	type in struct {
+		Page
+
+		MinPrice *float64
+		AuthorID opt.Opt[int]
+		IDs      []int `json:"ignored"`
+		Named    string `query:"name__icontains"`
+		Trace    string `header:"X-Trace"`
+		Skip     func() `query:"-"`
+		hidden   context.Context //nolint:containedctx // stands for what a program keeps to itself
+	}
+
+	var names []string
+	for _, p := range compile[in](t, bind.Options{Default: "query"}).Params() {
+		names = append(names, p.In+" "+p.Name)
+	}
+	want := []string{
+		"query limit", "query min_price", "query author_id", "query ids", "query name__icontains", "header X-Trace",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRegistrationErrors(t *testing.T) {
+	t.Parallel()
+
+	type recursive struct {
+		*nested
+		*time.Time
+	}
+
+	for name, c := range map[string]struct {
+		typ   any
+		parts []string
+	}{
+		"NoStruct":   {0, []string{"not of int"}},
+		"Unexported": {struct{ hidden int `query:"n"` }{}, []string{".hidden", `query:"n"`, "not exported"}},
+		"TwoSources": {struct{ A int `query:"a" path:"a"` }{}, []string{".A", "path", "query"}},
+		"NoName":     {struct{ A int `query:""` }{}, []string{".A", "no name"}},
+		"NoNameFlag": {struct{ A []int `query:",comma"` }{}, []string{".A", "no name"}},
+		"Clash": {struct {
+			Page
+			B int `query:"limit"`
+		}{}, []string{".B", `"limit"`, ".Page.Limit"}},
+		"HeaderClash": {struct {
+			A int `header:"x-a"`
+			B int `header:"X-A"`
+		}{}, []string{".B", `"X-A"`, ".A"}},
+		"FormClash": {struct {
+			A int           `form:"a"`
+			B multipartFile `file:"a"`
+		}{}, []string{".B", `"a"`, ".A"}},
+		"EmbeddedPointer": {struct{ *Page }{}, []string{".Page", "as a value"}},
+		"Recursive":       {recursive{}, []string{".nested", "as a value"}},
+
+		"Unsupported":    {struct{ A map[string]int `query:"a"` }{}, []string{".A", "unsupported type map[string]int"}},
+		"Func":           {struct{ A func() `query:"a"` }{}, []string{".A", "unsupported type func()"}},
+		"Interface":      {struct{ A any `query:"a"` }{}, []string{".A", "unsupported type interface"}},
+		"Complex":        {struct{ A complex128 `query:"a"` }{}, []string{".A", "unsupported type complex128"}},
+		"Struct":         {struct{ A Page `query:"a"` }{}, []string{".A", "unsupported type bind_test.Page"}},
+		"Bytes":          {struct{ A []byte `query:"a"` }{}, []string{".A", "unsupported type []uint8"}},
+		"ListOfPointers": {struct{ A []*int `query:"a"` }{}, []string{".A", "unsupported type []*int"}},
+		"ListOfLists":    {struct{ A [][]int `query:"a"` }{}, []string{".A", "unsupported type [][]int"}},
+		"PointerPointer": {struct{ A **int `query:"a"` }{}, []string{".A", "unsupported type *int"}},
+		"OptPointer":     {struct{ A opt.Opt[*int] `query:"a"` }{}, []string{".A", "unsupported type *int"}},
+		"FileInQuery":    {struct{ A multipartFile `query:"a"` }{}, []string{".A", "unsupported type *multipart"}},
+		"FileType":       {struct{ A string `file:"a"` }{}, []string{".A", "FileHeader", "not a string"}},
+		"FilePointer":    {struct{ A *multipartFile `file:"a"` }{}, []string{".A", "FileHeader"}},
+
+		"Minimum":      {struct{ A int `query:"a" minimum:"abc"` }{}, []string{".A", `minimum:"abc"`}},
+		"MinimumFloat": {struct{ A int `query:"a" minimum:"0.5"` }{}, []string{".A", `minimum:"0.5"`, "no int"}},
+		"MinimumText":  {struct{ A string `query:"a" minimum:"1"` }{}, []string{".A", `minimum:"1"`, "for numbers"}},
+		"MinimumTime":  {struct{ A time.Time `query:"a" minimum:"1"` }{}, []string{".A", "for numbers"}},
+		"MinimumNaN":   {struct{ A float64 `query:"a" minimum:"NaN"` }{}, []string{".A", `minimum:"NaN"`}},
+		"OutOfRange":   {struct{ A int8 `query:"a" maximum:"300"` }{}, []string{".A", `maximum:"300"`, "no int8"}},
+		"Crossed":      {struct{ A int `query:"a" minimum:"5" maximum:"4"` }{}, []string{".A", "above maximum"}},
+		"MultipleZero": {struct{ A uint `query:"a" multipleOf:"0"` }{}, []string{".A", `multipleOf:"0"`}},
+		"MultipleWait": {struct{ A time.Duration `query:"a" multipleOf:"1s"` }{}, []string{".A", `multipleOf:"1s"`}},
+		"WaitMinimum":  {struct{ A time.Duration `query:"a" minimum:"1"` }{}, []string{".A", `minimum:"1"`, "no time.Duration"}},
+		"MinLength":    {struct{ A string `query:"a" minLength:"-1"` }{}, []string{".A", `minLength:"-1"`}},
+		"LengthNumber": {struct{ A int `query:"a" maxLength:"3"` }{}, []string{".A", `maxLength:"3"`, "for text"}},
+		"LengthCross":  {struct{ A string `query:"a" minLength:"3" maxLength:"2"` }{}, []string{".A", "above maxLength"}},
+		"Pattern":      {struct{ A string `query:"a" pattern:"("` }{}, []string{".A", `pattern:"("`}},
+		"PatternBool":  {struct{ A bool `query:"a" pattern:"x"` }{}, []string{".A", "for text"}},
+		"Enum":         {struct{ A int `query:"a" enum:"1,b"` }{}, []string{".A", `enum:"1,b"`}},
+		"EnumEmpty":    {struct{ A string `query:"a" enum:""` }{}, []string{".A", "allows nothing"}},
+		"EnumJSON":     {struct{ A string `query:"a" enum:"[1"` }{}, []string{".A", "JSON array"}},
+		"TimeFormat":   {struct{ A time.Time `query:"a" format:"time"` }{}, []string{".A", `"time"`}},
+		"MinItems":     {struct{ A int `query:"a" minItems:"1"` }{}, []string{".A", "for lists"}},
+		"MaxItems":     {struct{ A []int `query:"a" maxItems:"x"` }{}, []string{".A", `maxItems:"x"`}},
+		"Unique":       {struct{ A []int `query:"a" uniqueItems:"yes"` }{}, []string{".A", `uniqueItems:"yes"`}},
+		"Comma":        {struct{ A int `query:"a,comma"` }{}, []string{".A", "comma", "for lists"}},
+		"Both":         {struct{ A []int `query:"a,comma,explode"` }{}, []string{".A", "both"}},
+		"UnknownFlag":  {struct{ A []int `query:"a,pipe"` }{}, []string{".A", `"pipe"`}},
+		"OmitEmpty":    {struct{ A int `query:"a,omitempty"` }{}, []string{".A", `"omitempty"`}},
+
+		"Default":         {struct{ A int `query:"a" default:"x"` }{}, []string{".A", `default:"x"`}},
+		"DefaultLimit":    {struct{ A int `query:"a" default:"5" maximum:"4"` }{}, []string{".A", `default:"5"`, "less than or equal to 4"}},
+		"DefaultItem":     {struct{ A []int `query:"a" default:"1,x"` }{}, []string{".A", `default:"1,x"`}},
+		"DefaultItems":    {struct{ A []int `query:"a" default:"1" minItems:"2"` }{}, []string{".A", `default:"1"`}},
+		"DefaultRequired": {struct{ A int `query:"a" default:"1" required:"true"` }{}, []string{".A", "required", "default"}},
+		"Required":        {struct{ A int `query:"a" required:"yes"` }{}, []string{".A", `required:"yes"`}},
+		"Deprecated":      {struct{ A int `query:"a" deprecated:"1"` }{}, []string{".A", `deprecated:"1"`}},
+		"PathOptional":    {struct{ A int `path:"a" required:"false"` }{}, []string{".A", "wildcard"}},
+		"PathDefault":     {struct{ A int `path:"a" default:"1"` }{}, []string{".A", "wildcard"}},
+		"PathPointer":     {struct{ A *int `path:"a"` }{}, []string{".A", "wildcard"}},
+		"PathOpt":         {struct{ A opt.Opt[int] `path:"a"` }{}, []string{".A", "wildcard"}},
+		"PathList":        {struct{ A []int `path:"a"` }{}, []string{".A", "wildcard"}},
+
+		"FileDefault": {struct{ A multipartFile `file:"a" default:"x"` }{}, []string{".A", `default:"x"`}},
+		"FileLength":  {struct{ A multipartFile `file:"a" maxLength:"1"` }{}, []string{".A", `maxLength:"1"`}},
+		"FileItems":   {struct{ A multipartFile `file:"a" maxItems:"1"` }{}, []string{".A", "for lists"}},
+		"FileSize":    {struct{ A multipartFile `file:"a" maxSize:"big"` }{}, []string{".A", `maxSize:"big"`}},
+		"FileMedia":   {struct{ A multipartFile `file:"a" contentType:"png"` }{}, []string{".A", `contentType:"png"`}},
+		"NoFileSize":  {struct{ A string `form:"a" maxSize:"1MB"` }{}, []string{".A", "for files"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			_, err := bind.Compile(reflect.TypeOf(c.typ), bind.Options{Place: "GET /books: Books.list"})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if !strings.HasPrefix(err.Error(), "GET /books: Books.list: ") {
+				t.Errorf("the place is missing: %v", err)
+			}
+			for _, part := range c.parts {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%q is missing: %v", part, err)
+				}
+			}
+		})
+	}
+}
+
+func TestRegistrationErrorsComeTogether(t *testing.T) {
+	t.Parallel()
+
+	type in struct {
+		A int    `query:"a" minimum:"x"`
+		B func() `query:"b"`
+	}
+
+	_, err := bind.Compile(reflect.TypeFor[in](), bind.Options{})
+	for _, want := range []string{"bind_test.in.A: ", "bind_test.in.B: "} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing: %v", want, err)
+		}
+	}
+
+	if _, err := bind.Compile(reflect.TypeFor[in](), bind.Options{Default: "body"}); err == nil {
+		t.Error("a default source that there is not was accepted")
+	}
+	if _, err := bind.Compile(nil, bind.Options{}); err == nil {
+		t.Error("no type was accepted")
+	}
+}
+
+func TestEmbeddedPointerWithoutParameters(t *testing.T) {
+	t.Parallel()
+
+	type base struct{ Title string }
+	type in struct {
+		*base
+
+		Q string `query:"q"`
+	}
+
+	if got := compile[in](t, bind.Options{}).Params(); len(got) != 1 {
+		t.Errorf("%d parameters", len(got))
+	}
+}
+
+// multipartFile is short for the type of files.
+type multipartFile = *multipart.FileHeader

@@ -1,0 +1,197 @@
+package bind_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/opt"
+)
+
+type limited struct {
+	Int      int           `query:"int"      minimum:"-2"          maximum:"10"`
+	Small    int8          `query:"small"    exclusiveMinimum:"0"  exclusiveMaximum:"5"`
+	Even     int64         `query:"even"     multipleOf:"2"`
+	Big      int64         `query:"big"      maximum:"9007199254740992"`
+	Uint     uint16        `query:"uint"     minimum:"1"           maximum:"9" multipleOf:"3"`
+	Float    float64       `query:"float"    minimum:"0.5"         exclusiveMaximum:"1.5"`
+	Cents    float64       `query:"cents"    multipleOf:"0.1"`
+	Single   float32       `query:"single"   maximum:"2.5"`
+	Wait     time.Duration `query:"wait"     minimum:"1s"          maximum:"1h"`
+	Text     string        `query:"text"     minLength:"2"         maxLength:"4"`
+	Code     string        `query:"code"     pattern:"^[A-Z]+$"    maxLength:"3"`
+	Color    string        `query:"color"    enum:"red,green"`
+	One      int           `query:"one"      enum:"1,2,3"`
+	Day      time.Time     `query:"day"      enum:"2026-01-01,2026-06-01" format:"date"`
+	UUID     UUID          `query:"uuid"     pattern:"^a"`
+	List     []int         `query:"list"     minItems:"2"          maxItems:"3" uniqueItems:"true" minimum:"1"`
+	Words    []string      `query:"words"    enum:"a,b"`
+	Optional opt.Opt[int]  `query:"optional" maximum:"5"`
+	Pointer  *string       `query:"pointer"  maxLength:"1"`
+	Email    string        `query:"email"    format:"email"`
+	ID       string        `query:"id"       format:"uuid"`
+	Link     string        `query:"link"     format:"uri"`
+	V4       string        `query:"v4"       format:"ipv4"`
+	V6       string        `query:"v6"       format:"ipv6"`
+	Name     string        `query:"name"     format:"hostname"`
+	At       string        `query:"at"       format:"date-time"`
+	On       string        `query:"on"       format:"date"`
+	Clock    string        `query:"clock"    format:"time"`
+	For      string        `query:"for"      format:"duration"`
+	Free     string        `query:"free"     format:"password"`
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+
+	for _, c := range []struct {
+		name string
+		good []string
+		bad  map[string]string // text to kind
+	}{
+		{"int", []string{"-2", "0", "10"}, map[string]string{
+			"-3": fault.KindGreaterEqual, "11": fault.KindLessEqual,
+		}},
+		{"small", []string{"1", "4"}, map[string]string{"0": fault.KindGreater, "5": fault.KindLess}},
+		{"even", []string{"-4", "0", "2"}, map[string]string{"3": fault.KindMultipleOf, "-1": fault.KindMultipleOf}},
+		{"big", []string{"9007199254740992"}, map[string]string{"9007199254740993": fault.KindLessEqual}},
+		{"uint", []string{"3", "9"}, map[string]string{"0": fault.KindGreaterEqual, "12": fault.KindLessEqual, "4": fault.KindMultipleOf}},
+		{"float", []string{"0.5", "1.4999"}, map[string]string{"0.49": fault.KindGreaterEqual, "1.5": fault.KindLess}},
+		{"cents", []string{"0.3", "0", "-12.7"}, map[string]string{"0.35": fault.KindMultipleOf}},
+		{"single", []string{"2.5"}, map[string]string{"2.6": fault.KindLessEqual}},
+		{"wait", []string{"1s", "60m"}, map[string]string{"999ms": fault.KindGreaterEqual, "61m": fault.KindLessEqual}},
+		{"text", []string{"éé", "日本語文"}, map[string]string{"é": fault.KindTooShort, "": fault.KindTooShort, "日本語文字": fault.KindTooLong}},
+		{"code", []string{"ABC"}, map[string]string{"abc": fault.KindPattern, "ABCD": fault.KindTooLong}},
+		{"color", []string{"red"}, map[string]string{"Red": fault.KindEnum, "": fault.KindEnum}},
+		{"one", []string{"1", "+3", "02"}, map[string]string{"4": fault.KindEnum}},
+		{"day", []string{"2026-06-01"}, map[string]string{"2026-06-02": fault.KindEnum}},
+		{"uuid", []string{"abcd"}, map[string]string{"bcde": fault.KindPattern}},
+		{"optional", []string{"5"}, map[string]string{"6": fault.KindLessEqual}},
+		{"pointer", []string{"", "x"}, map[string]string{"xy": fault.KindTooLong}},
+		{"email", []string{"a@example.com"}, map[string]string{"a": fault.KindEmail, "A <a@example.com>": fault.KindEmail}},
+		{"id", []string{"0123abcd-0123-4567-89ab-0123456789AB"}, map[string]string{
+			"0123abcd012345678 9ab0123456789AB": fault.KindUUID, "": fault.KindUUID,
+		}},
+		{"link", []string{"https://example.com/a"}, map[string]string{"/a": fault.KindURL, "http://[": fault.KindURL}},
+		{"v4", []string{"10.0.0.1"}, map[string]string{"::1": fault.KindIPv4, "10.0.0": fault.KindIPv4}},
+		{"v6", []string{"::1"}, map[string]string{"10.0.0.1": fault.KindIPv6}},
+		{"name", []string{"a-b.example"}, map[string]string{
+			"-a": fault.KindHostname, "a..b": fault.KindHostname, "a_b": fault.KindHostname,
+			strings.Repeat("a", 64): fault.KindHostname, strings.Repeat("a.", 127): fault.KindHostname,
+		}},
+		{"at", []string{"2026-01-02T03:04:05+02:00"}, map[string]string{"2026-01-02": fault.KindDateTime}},
+		{"on", []string{"2026-01-02"}, map[string]string{"2026-1-2": fault.KindDate}},
+		{"clock", []string{"03:04:05", "03:04:05Z", "03:04:05+02:00"}, map[string]string{"3": fault.KindTime}},
+		{"for", []string{"1h"}, map[string]string{"1": fault.KindDuration}},
+		{"free", []string{"whatever"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+
+			for _, text := range c.good {
+				if _, faults := read[limited](t, get(c.name+"="+url.QueryEscape(text))); len(faults) > 0 {
+					t.Errorf("%q: %v", text, faults)
+				}
+			}
+			for text, kind := range c.bad {
+				_, faults := read[limited](t, get(c.name+"="+url.QueryEscape(text)))
+				if diff := cmp.Diff([]string{"query." + c.name + " " + kind}, summary(faults)); diff != "" {
+					t.Errorf("%q: %s", text, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestLimitsOfLists(t *testing.T) {
+	t.Parallel()
+
+	for query, want := range map[string][]string{
+		"":                                nil,
+		"list=1&list=2":                   nil,
+		"list=1&list=2&list=3":            nil,
+		"list=1":                          {"query.list too_short"},
+		"list=1&list=2&list=3&list=4":     {"query.list too_long"},
+		"list=1&list=01":                  {"query.list list_not_unique"},
+		"list=0&list=1&list=x":            {"query.list[0] greater_than_equal", "query.list[2] int_parsing"},
+		"words=a&words=b&words=c&words=a": {"query.words[2] enum"},
+	} {
+		_, faults := read[limited](t, get(query))
+		if diff := cmp.Diff(want, summary(faults)); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+	}
+}
+
+func TestUniqueTimes(t *testing.T) {
+	t.Parallel()
+
+	type in struct {
+		At []time.Time `query:"at" uniqueItems:"true"`
+	}
+
+	_, faults := read[in](t, get("at=2026-01-01T12:00:00%2B02:00&at=2026-01-01T10:00:00Z"))
+	if diff := cmp.Diff([]string{"query.at list_not_unique"}, summary(faults)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAllFaultsAtOnce(t *testing.T) {
+	t.Parallel()
+
+	type in struct {
+		Shop  int    `path:"shop"    minimum:"1"`
+		Code  string `query:"code"   pattern:"^[A-Z]+$" maxLength:"3"`
+		Max   int    `query:"max"    maximum:"10"`
+		Need  string `query:"need"   required:"true"`
+		Trace bool   `header:"Trace"`
+	}
+
+	r := get("code=abcd&max=11")
+	r.SetPathValue("shop", "0")
+	r.Header.Set("Trace", "maybe")
+
+	_, faults := read[in](t, r)
+	want := []fault.Fault{
+		fault.GreaterEqual("path", []any{"shop"}, 1),
+		fault.TooLong("query", []any{"code"}, 3),
+		fault.Pattern("query", []any{"code"}, "^[A-Z]+$"),
+		fault.LessEqual("query", []any{"max"}, 10),
+		fault.Missing("query", []any{"need"}),
+		fault.BoolParsing("header", []any{"Trace"}),
+	}
+	if diff := cmp.Diff(want, faults); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDurationLimitInWords(t *testing.T) {
+	t.Parallel()
+
+	_, faults := read[limited](t, get("wait=0s"))
+	want := []fault.Fault{{
+		In: "query", Path: []any{"wait"}, Kind: fault.KindGreaterEqual,
+		Message: "Input should be greater than or equal to 1s", Limits: map[string]any{"ge": "1s"},
+	}}
+	if diff := cmp.Diff(want, faults); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSnakeCase(t *testing.T) {
+	t.Parallel()
+
+	for name, want := range map[string]string{
+		"ID": "id", "AuthorID": "author_id", "HTTPServer": "http_server", "MinPrice": "min_price",
+		"A": "a", "Line2": "line2", "already_snake": "already_snake", "Price_GTE": "price_gte", "IDs": "ids", "URLsSeen": "urls_seen", "AStar": "a_star",
+	} {
+		if got := bind.SnakeCase(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

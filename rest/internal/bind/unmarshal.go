@@ -1,0 +1,53 @@
+package bind
+
+import (
+	"encoding"
+	"net/netip"
+	"reflect"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// unmarshalParser reads a type that unmarshals its own text. What it says of a bad text
+// may quote the text, so its words are not passed on.
+func unmarshalParser(t reflect.Type) parser {
+	bad := unmarshalFault(t)
+
+	return func(a place, text string) *fault.Fault {
+		if bad := checkText(text); bad != nil {
+			return bad
+		}
+
+		into, ok := reflect.TypeAssert[encoding.TextUnmarshaler](a.pointer(t))
+		if !ok || into.UnmarshalText([]byte(text)) != nil {
+			return &bad
+		}
+
+		return nil
+	}
+}
+
+func unmarshalFault(t reflect.Type) fault.Fault {
+	name := strings.ToLower(t.Name())
+
+	switch {
+	case name == "uuid", name == "decimal":
+		return fault.Format("", nil, name)
+	case t == reflect.TypeFor[netip.Addr]():
+		return fault.Value("", nil, "Input should be a valid IP address")
+	case t == reflect.TypeFor[netip.Prefix]():
+		return fault.Value("", nil, "Input should be a valid IP network")
+	default:
+		return fault.Value("", nil, "Input should be a valid "+words(t.Name()))
+	}
+}
+
+// words is the name of a type for a person: "BookID" is "book id".
+func words(name string) string {
+	if name == "" {
+		return "value"
+	}
+
+	return strings.ReplaceAll(SnakeCase(name), "_", " ")
+}
