@@ -109,6 +109,18 @@ func toText(v reflect.Value) (any, error) {
 	return text, nil
 }
 
+// maxFolded is how long a text may be that is compared without regard to case: a database
+// gets it as a pattern of several times its size, and bounds what it accepts.
+const maxFolded = 1000
+
+func toFolded(v reflect.Value) (any, error) {
+	text, err := toText(v)
+	if s, ok := text.(string); ok && utf8.RuneCountInString(s) > maxFolded {
+		return nil, fmt.Errorf("a text has more than %d characters", maxFolded)
+	}
+	return text, err
+}
+
 func toTime(v reflect.Value) (any, error) {
 	v, err := concrete(v)
 	if err != nil {
@@ -117,7 +129,7 @@ func toTime(v reflect.Value) (any, error) {
 	if v.Type() != timeType && !v.CanConvert(timeType) {
 		return nil, wrongValue(v, "time")
 	}
-	at, _ := v.Convert(timeType).Interface().(time.Time)
+	at, _ := reflect.TypeAssert[time.Time](v.Convert(timeType))
 	at = at.UTC().Truncate(time.Microsecond)
 	if at.Before(minTime) || at.After(maxTime) {
 		return nil, errors.New("a time is not of the years 1 to 9999")

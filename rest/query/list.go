@@ -8,6 +8,8 @@ import (
 
 // List is a [Set] whose element type is known at run time only: what options and paginators
 // work on. Every Set is one, and [ListOf] makes one of any slice. It is immutable.
+//
+//nolint:interfacebloat // one thing, a list, whose own type knows what a paginator cannot
 type List interface {
 	// Elem returns the element type T.
 	Elem() reflect.Type

@@ -72,7 +72,7 @@ func (l Lookup) check(f *Field, part Part) error {
 		}
 		kind = Int
 	}
-	ok := false
+	var ok bool
 	switch {
 	case l == IsNull:
 		ok = true
@@ -93,6 +93,14 @@ func (l Lookup) check(f *Field, part Part) error {
 }
 
 func (l Lookup) regex() bool { return l == Regex || l == IRegex }
+
+// list reports a lookup that takes several values.
+func (l Lookup) list() bool { return l == In || l == Range }
+
+// folds reports a lookup that compares without regard to case.
+func (l Lookup) folds() bool {
+	return l == IExact || l == IContains || l == IStartsWith || l == IEndsWith
+}
 
 func joined[S ~string](words []S) string {
 	texts := make([]string, len(words))

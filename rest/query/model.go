@@ -69,7 +69,7 @@ func ModelOf(t reflect.Type) *Model {
 		t = t.Elem()
 	}
 	if m, ok := models.Load(t); ok {
-		return m.(*Model) //nolint:errcheck,revive // only models are stored
+		return m.(*Model) //nolint:errcheck // only models are stored
 	}
 	m := &Model{typ: t, fields: map[string]*Field{}, rels: map[string]*Relation{}}
 	if t.Kind() == reflect.Struct {
@@ -77,7 +77,7 @@ func ModelOf(t reflect.Type) *Model {
 		m.findKey(t)
 	}
 	kept, _ := models.LoadOrStore(t, m)
-	return kept.(*Model) //nolint:errcheck,revive // only models are stored
+	return kept.(*Model) //nolint:errcheck // only models are stored
 }
 
 // Type returns the struct type.

@@ -133,7 +133,7 @@ func (c *Column) endKey(at *Model, isNull bool) *Field {
 
 // test binds a value.
 func (t target) test(value any) (Predicate, error) {
-	values, err := t.values(value)
+	values, err := t.values(reflect.ValueOf(value))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.column.Path(), err)
 	}
@@ -141,21 +141,21 @@ func (t target) test(value any) (Predicate, error) {
 }
 
 // values converts what was given to the forms of [Test.Values].
-func (t target) values(value any) ([]any, error) {
+func (t target) values(value reflect.Value) ([]any, error) {
 	convert := t.converter()
-	if t.lookup == IsNull {
-		convert = toBool
+	if !t.lookup.list() {
+		v, err := convert(value)
+		if err != nil {
+			return nil, err
+		}
+		return []any{v}, nil
 	}
-	if t.lookup != In && t.lookup != Range {
-		v, err := convert(reflect.ValueOf(value))
-		return []any{v}, err
-	}
-	list := reflect.ValueOf(value)
-	for list.Kind() == reflect.Pointer || list.Kind() == reflect.Interface {
-		list = list.Elem()
+	list, err := concrete(value)
+	if err != nil {
+		return nil, err
 	}
 	if list.Kind() != reflect.Slice && list.Kind() != reflect.Array {
-		return nil, fmt.Errorf("lookup %q takes a list, not %T", t.lookup, value)
+		return nil, fmt.Errorf("lookup %q takes a list, not %s", t.lookup, list.Type())
 	}
 	if t.lookup == Range && list.Len() != 2 {
 		return nil, fmt.Errorf("lookup %q takes two values, not %d", t.lookup, list.Len())
@@ -172,10 +172,14 @@ func (t target) values(value any) ([]any, error) {
 }
 
 func (t target) converter() func(reflect.Value) (any, error) {
-	switch t.part {
-	case Whole:
+	switch {
+	case t.lookup == IsNull:
+		return toBool
+	case t.lookup.folds():
+		return toFolded
+	case t.part == Whole:
 		return t.column.Field.value
-	case Date:
+	case t.part == Date:
 		return toDate
 	default:
 		return toInt

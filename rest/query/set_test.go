@@ -26,15 +26,13 @@ type book struct {
 	Tags   []tag
 }
 
-func price(p float64) *float64 { return &p }
-
 func shelf() query.Set[book] {
 	zola, ernaux := &author{1, "Émile Zola"}, &author{2, "Annie Ernaux"}
 	return query.Slice([]book{
-		{ID: 1, Title: "Germinal", Price: price(9.5), Author: zola, Tags: []tag{{1, "classic"}, {2, "mine"}}},
+		{ID: 1, Title: "Germinal", Price: new(9.5), Author: zola, Tags: []tag{{1, "classic"}, {2, "mine"}}},
 		{ID: 2, Title: "Les Années", Price: nil, Author: ernaux, Tags: []tag{{3, "memoir"}}},
-		{ID: 3, Title: "100%", Price: price(3), Author: nil},
-		{ID: 4, Title: "Nana", Price: price(9.5), Author: zola, Tags: []tag{{1, "classic"}}},
+		{ID: 3, Title: "100%", Price: new(3.0), Author: nil},
+		{ID: 4, Title: "Nana", Price: new(9.5), Author: zola, Tags: []tag{{1, "classic"}}},
 	})
 }
 

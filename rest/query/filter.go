@@ -1,0 +1,191 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/option"
+)
+
+// FilterOption changes what [Filter] does.
+type FilterOption func(*filterConfig)
+
+type filterConfig struct {
+	connector Connector
+	regex     bool
+}
+
+// Connect joins the fields of a filter that were sent by c instead of [AllOf]. The method
+// FilterConnector of the struct does the same, and this wins over it.
+func Connect(c Connector) FilterOption {
+	return func(f *filterConfig) { f.connector = c }
+}
+
+// AllowRegex lets the lookups regex and iregex into a filter. A client then writes patterns,
+// of up to 256 bytes, for whatever reads the list: Go's take linear time, but those of a
+// database may not.
+func AllowRegex() FilterOption {
+	return func(f *filterConfig) { f.regex = true }
+}
+
+// Filter narrows a list by query parameters, which are the fields of the struct F:
+//
+//	type BookFilter struct {
+//		Title    *string  `filter:"__icontains"`
+//		MinPrice *float64 `filter:"price,gte"`
+//		Author   *string  `filter:"author__name__iexact"`
+//		Text     *string  `query:"q" filter:"title,icontains|author__name,icontains"`
+//		Year     *int     `query:"published__year"`
+//		IDs      []int64  `query:"id" filter:"__in"`
+//		Popular  *bool
+//	}
+//
+//	func (BookFilter) FilterPopular(yes bool) query.Expr { ... }
+//
+// A parameter is named by the tag query, otherwise by the field in snake_case, and may have
+// the tags of limits that any parameter has. The tag filter says what it is compared with: a
+// path, with its lookup after two underscores or a comma; with only a lookup after two leading
+// underscores, the parameter's name is the path. Several of them are joined by | (or) or by &
+// (and). Without the tag the parameter's name is the path and lookup.
+//
+// A field is a pointer, an Opt or a list, and no condition when it was not sent; a text cannot
+// be null, so isnull is a lookup of its own with a bool. A field that has a default may be
+// plain, and is always a condition. A list is for the lookups in, with up to 1000 values, and
+// range, with two.
+//
+// Fields are joined by AND, unless [Connect] or a method FilterConnector() Connector of F says
+// otherwise. A method FilterX(v T) Expr makes the condition of a field X of type *T, Opt[T],
+// or of a list T. A method Filter(context.Context) Expr makes the condition of all of F; it is
+// called for each request, and other fields than those above are possible then. A nil Expr is
+// no condition.
+//
+// That each path exists and its type fits is checked when the route is registered.
+func Filter[F any](opts ...FilterOption) Option {
+	return filterOption{typ: reflect.TypeFor[F](), opts: opts}
+}
+
+type filterOption struct {
+	typ  reflect.Type
+	opts []FilterOption
+}
+
+// RestRoute marks an option of routes.
+func (filterOption) RestRoute(option.Seal) {}
+
+// Compile implements [Option].
+func (o filterOption) Compile(m *Model, place string) (Stage, error) {
+	plan, err := bind.Compile(o.typ, bind.Options{Default: fault.Query, Place: place})
+	if err != nil {
+		return nil, err
+	}
+	s := &filterStage{plan: plan, model: m, config: o.config()}
+	_, s.custom = reflect.TypeAssert[customFilter](reflect.New(o.typ))
+	s.always = s.custom
+	var errs []error
+	for _, p := range plan.Params() {
+		f, err := s.field(p)
+		if err != nil {
+			tag := ""
+			if text, ok := p.Field.Tag.Lookup("filter"); ok {
+				tag = fmt.Sprintf(" filter:%q", text)
+			}
+			errs = append(errs, fmt.Errorf("%s: %s.%s%s: %w", place, o.typ, p.Field.Name, tag, err))
+			continue
+		}
+		s.names = append(s.names, p.Name)
+		s.fields = append(s.fields, f)
+		s.always = s.always || p.Default != nil
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return s, nil
+}
+
+func (o filterOption) config() filterConfig {
+	var c filterConfig
+	if v, ok := reflect.TypeAssert[interface{ FilterConnector() Connector }](reflect.New(o.typ)); ok {
+		c.connector = v.FilterConnector()
+	}
+	for _, opt := range o.opts {
+		opt(&c)
+	}
+	return c
+}
+
+// customFilter is a filter struct that makes its condition by itself.
+type customFilter interface {
+	Filter(ctx context.Context) Expr
+}
+
+type filterStage struct {
+	plan   *bind.Plan
+	model  *Model
+	config filterConfig
+	names  []string
+	fields []filterField
+	custom bool
+	// always is set when the filter does something without any parameter.
+	always bool
+}
+
+// Params implements [Stage].
+func (s *filterStage) Params() []bind.Param { return s.plan.Params() }
+
+// Apply implements [Stage].
+func (s *filterStage) Apply(ctx context.Context, in *bind.Input, l List) (List, []fault.Fault) {
+	if !s.always && !sent(in, s.names) {
+		return l, nil
+	}
+	filter := reflect.New(s.plan.Type())
+	faults := s.plan.Bind(in, filter.Interface())
+	if len(faults) > 0 {
+		return l, faults
+	}
+	if s.custom {
+		c, _ := reflect.TypeAssert[customFilter](filter)
+		if e := c.Filter(ctx); e != nil {
+			return l.WithWhere(e), nil
+		}
+		return l, nil
+	}
+	return s.apply(filter, l)
+}
+
+func (s *filterStage) apply(filter reflect.Value, l List) (List, []fault.Fault) {
+	var items []Predicate
+	var faults []fault.Fault
+	for i := range s.fields {
+		f := &s.fields[i]
+		v, ok := f.read(filter.Elem())
+		if !ok {
+			continue
+		}
+		if f.method >= 0 {
+			e, _ := reflect.TypeAssert[Expr](filter.Method(f.method).Call([]reflect.Value{v})[0])
+			if e == nil {
+				continue
+			}
+			p, err := s.model.Resolve(e)
+			if err != nil {
+				return l.WithWhere(e), nil // whoever reads the list gets the error
+			}
+			items = append(items, p)
+			continue
+		}
+		p, fs := f.predicate(v)
+		if len(fs) > 0 {
+			faults = append(faults, fs...)
+			continue
+		}
+		items = append(items, p)
+	}
+	if len(faults) > 0 || len(items) == 0 {
+		return l, faults
+	}
+	return l.WithWhere(joinPredicates(s.config.connector, items)), nil
+}

@@ -1,0 +1,169 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/option"
+)
+
+// OrderOption lets a client choose the order of a list.
+type OrderOption struct {
+	allowed []string
+	param   string
+	ignore  bool
+}
+
+// Order lets a client order a list by the parameter ordering: paths separated by commas, each
+// with a minus for descending. A path in allowed may be asked for in both directions, and one
+// with a minus as it is only. Any other name is refused.
+//
+// The model's key is added to the end of the order, so that pages do not overlap. Without the
+// parameter the list keeps the order that it has; see [OrderDefault].
+func Order(allowed ...string) OrderOption {
+	return OrderOption{allowed: slices.Clone(allowed), param: "ordering"}
+}
+
+// Param names the parameter. Defaults to "ordering".
+func (o OrderOption) Param(name string) OrderOption {
+	o.param = name
+	return o
+}
+
+// IgnoreUnknown leaves out names that are not allowed instead of refusing the request.
+func (o OrderOption) IgnoreUnknown() OrderOption {
+	o.ignore = true
+	return o
+}
+
+// RestRoute marks an option of routes.
+func (OrderOption) RestRoute(option.Seal) {}
+
+// Compile implements [Option].
+func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
+	if len(o.allowed) == 0 {
+		return nil, fmt.Errorf("%s: query.Order: no field is allowed", place)
+	}
+	s := &orderStage{name: o.param, names: []string{o.param}, ignore: o.ignore, sorts: map[string]Sort{}}
+	var errs []error
+	for _, text := range o.allowed {
+		sort := ParseSort(text)
+		if _, err := m.sortKey(sort); err != nil {
+			errs = append(errs, fmt.Errorf("%s: query.Order(%q): %w", place, text, err))
+		}
+		both := []Sort{sort}
+		if !sort.Desc {
+			both = append(both, Desc(sort.Path))
+		}
+		for _, sort := range both {
+			s.sorts[sort.String()] = sort
+			s.allowed = append(s.allowed, sort.String())
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	s.params = []bind.Param{textParam(o.param, "Order of the result: "+joined(o.allowed)+
+		", separated by commas. A minus in front means descending.")}
+	return s, nil
+}
+
+// textParam describes a parameter that is no field of a struct.
+func textParam(name, doc string) bind.Param {
+	text := reflect.TypeFor[string]()
+	return bind.Param{
+		Name: name, In: fault.Query, Type: text, Nullable: true, Doc: doc,
+		Field: reflect.StructField{Name: "Text", Type: text},
+	}
+}
+
+type orderStage struct {
+	name    string
+	names   []string
+	params  []bind.Param
+	sorts   map[string]Sort
+	allowed []any
+	ignore  bool
+}
+
+// Params implements [Stage].
+func (s *orderStage) Params() []bind.Param { return s.params }
+
+// Apply implements [Stage].
+func (s *orderStage) Apply(_ context.Context, in *bind.Input, l List) (List, []fault.Fault) {
+	if !sent(in, s.names) {
+		return l, nil
+	}
+	text, ok, faults := in.QueryText(s.name)
+	if !ok {
+		return l, faults
+	}
+	var order []Sort
+	i := 0
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		sort, ok := s.sorts[name]
+		switch {
+		case ok && !slices.ContainsFunc(order, func(o Sort) bool { return o.Path == sort.Path }):
+			order = append(order, sort)
+		case !ok && name != "" && !s.ignore:
+			faults = append(faults, fault.Enum(fault.Query, []any{s.name, i}, s.allowed))
+		}
+		if i++; i > maxSorts || len(faults) > 0 {
+			break
+		}
+	}
+	if len(faults) > 0 || len(order) == 0 {
+		return l, faults
+	}
+	return l.WithOrder(order...).Stable(), nil
+}
+
+// maxSorts is how many names are read; what follows repeats what was there.
+const maxSorts = 64
+
+// OrderDefault orders a list that has no order yet: neither one that the client asked for nor
+// one that the handler gave it. Each text is a path with an optional minus. The model's key is
+// added to the end.
+func OrderDefault(sorts ...string) Option {
+	o := orderDefault{sorts: make([]Sort, len(sorts))}
+	for i, text := range sorts {
+		o.sorts[i] = ParseSort(text)
+	}
+	return o
+}
+
+type orderDefault struct{ sorts []Sort }
+
+// RestRoute marks an option of routes.
+func (orderDefault) RestRoute(option.Seal) {}
+
+// Compile implements [Option].
+func (o orderDefault) Compile(m *Model, place string) (Stage, error) {
+	keys := make([]Key, len(o.sorts))
+	for i, sort := range o.sorts {
+		key, err := m.sortKey(sort)
+		if err != nil {
+			return nil, fmt.Errorf("%s: query.OrderDefault: %w", place, err)
+		}
+		keys[i] = key
+	}
+	return orderDefault{sorts: m.stable(o.sorts, keys)}, nil
+}
+
+// Params implements [Stage].
+func (orderDefault) Params() []bind.Param { return nil }
+
+// Apply implements [Stage].
+func (o orderDefault) Apply(_ context.Context, _ *bind.Input, l List) (List, []fault.Fault) {
+	if len(l.Order()) > 0 {
+		return l, nil
+	}
+	return l.WithOrder(o.sorts...), nil
+}
