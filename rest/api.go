@@ -1,0 +1,205 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/spoolhq/spool/rest/internal/docsui"
+	"github.com/spoolhq/spool/rest/page"
+)
+
+// API is a set of controllers, an [http.Handler]. Build it with [New], register everything,
+// then serve. Registering is not safe beside requests; answering them is.
+type API struct {
+	config  apiConfig
+	mux     *http.ServeMux
+	schemas *document
+	raw     huma.API
+	routes  []*route
+	byName  map[string]*route
+	shared  map[string]*shape // by method and pattern of the mux
+	buffers sync.Pool
+
+	ready   sync.Once
+	handler http.Handler
+	root    *services
+}
+
+// New makes an API without routes.
+func New(options ...APIOption) *API {
+	a := &API{byName: map[string]*route{}, shared: map[string]*shape{}, mux: http.NewServeMux()}
+	a.config = apiConfig{
+		title: "API", version: "1.0.0", specPath: "/openapi.json", docsPath: "/docs",
+		renderer: ProblemErrors, codec: standardCodec{},
+	}
+	for _, o := range options {
+		o.applyAPI(&a.config)
+	}
+	must(a.config.settings.apply(&a.config), "rest.New")
+	must(page.CheckBase(a.config.baseURL), "rest.New")
+	a.config.level = a.config.under(level{maxBody: 1 << 20, unknown: RefuseFields, paginator: page.LimitOffset()})
+	a.root = newServices(a.config.providers)
+	a.schemas, a.raw = newDocument(a)
+	a.serveDocument()
+	a.mux.HandleFunc("/", a.unmatched)
+	return a
+}
+
+// Register adds a controller. Options override what the controller says of itself.
+//
+// It panics, and says where and why, when a route cannot be what it was described as: a tag
+// that makes no sense, a path that another route has, an authenticator that cannot be
+// documented, and so on.
+func (a *API) Register(c Controller, options ...ControllerOption) {
+	a.register(c, describe(c, options))
+}
+
+// RegisterControllers adds controllers that say all of themselves.
+func (a *API) RegisterControllers(controllers ...Controller) {
+	for _, c := range controllers {
+		a.Register(c)
+	}
+}
+
+// describe asks a controller for its routes.
+func describe(c Controller, options []ControllerOption) *Routes {
+	r := &Routes{controller: c}
+	c.Routes(r)
+	said := controllerConfig{}
+	for _, o := range options {
+		o.applyController(&said)
+	}
+	r.config.override(said)
+	return r
+}
+
+func (a *API) register(c Controller, r *Routes) {
+	namespace := typeWord(c)
+	if r.config.namespace != nil {
+		namespace = *r.config.namespace
+	}
+	for _, e := range r.overridden() {
+		place := fmt.Sprintf("%T: %s %s", c, strings.Join(e.methods, ","), r.config.prefix+e.path)
+		rt, err := a.compile(e, c, r.config, namespace)
+		must(err, place)
+		must(a.add(rt, r.config), place)
+		if e.resolved != nil {
+			e.resolved(rt)
+		}
+	}
+}
+
+// overridden returns the entries without those inherited ones that own ones override.
+func (r *Routes) overridden() []*entry {
+	own := map[string]bool{}
+	for _, e := range r.entries {
+		if !e.inherited {
+			for _, m := range e.methods {
+				own[m+" "+e.path] = true
+			}
+		}
+	}
+	var all []*entry
+	for _, e := range r.entries {
+		if e.inherited {
+			left := *e
+			left.methods = slices.DeleteFunc(slices.Clone(e.methods), func(m string) bool { return own[m+" "+e.path] })
+			if len(left.methods) == 0 {
+				continue
+			}
+			e = &left
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// add makes the route answer.
+func (a *API) add(rt *route, config controllerConfig) error {
+	unique := config.uniqueIDs == nil || *config.uniqueIDs
+	if err := a.schemas.operations(rt, unique); err != nil {
+		return err
+	}
+	var h http.Handler = http.HandlerFunc(rt.serve)
+	for _, m := range slices.Backward(slices.Concat(config.middleware, rt.entry.config.middleware)) {
+		h = m(h)
+	}
+	for _, method := range rt.methods {
+		if err := a.mount(method, rt, h); err != nil {
+			return err
+		}
+	}
+	a.routes = append(a.routes, rt)
+	if _, taken := a.byName[rt.name]; !taken {
+		a.byName[rt.name] = rt
+	}
+	return nil
+}
+
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.ready.Do(a.build)
+	a.handler.ServeHTTP(w, r)
+}
+
+// build puts the API's middleware around everything.
+func (a *API) build() {
+	a.handler = a.mux
+	for _, m := range slices.Backward(a.config.middleware) {
+		a.handler = m(a.handler)
+	}
+}
+
+// serveDocument serves the OpenAPI document and the page that shows it.
+func (a *API) serveDocument() {
+	if a.config.specPath == "" {
+		return
+	}
+	a.mux.HandleFunc("GET "+a.config.specPath, func(w http.ResponseWriter, r *http.Request) {
+		b, err := a.OpenAPI()
+		if err != nil {
+			a.writeError(w, r, a.answerOf(r, err, "OpenAPI"))
+			return
+		}
+		w.Header().Set("Content-Type", "application/vnd.oai.openapi+json;version=3.1")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(b)
+	})
+	if a.config.docsPath != "" {
+		ui := docsui.Page(a.config.docsPath, a.config.specPath, a.config.title)
+		a.mux.Handle("GET "+a.config.docsPath, ui)
+		a.mux.Handle("GET "+a.config.docsPath+"/", ui)
+	}
+}
+
+// Huma returns the API below, for operations that are registered with huma itself. They
+// share the document, the schemas, the routes and the form of errors; what they do with
+// their input is huma's: it lets an object through that was sent twice, and its defaults
+// override an explicit zero.
+//
+// Security that an operation only documents would guard nothing: registering one panics
+// unless it went through [Guard].
+func (a *API) Huma() huma.API { return a.raw }
+
+// Routes returns the routes of the API in the order of their registration, for listings.
+func (a *API) Routes() []RouteInfo {
+	all := make([]RouteInfo, 0, len(a.routes))
+	for _, rt := range a.routes {
+		all = append(all, RouteInfo{Name: rt.name, Methods: slices.Clone(rt.methods), Path: rt.path.document(), Controller: reflect.TypeOf(rt.controller)})
+	}
+	return all
+}
+
+// RouteInfo says what a route is.
+type RouteInfo struct {
+	Name       string
+	Methods    []string
+	Path       string
+	Controller reflect.Type
+}

@@ -1,0 +1,200 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/body"
+)
+
+// errNoRoute is what helpers answer outside of a request.
+var errNoRoute = errors.New("there is no request in this context: it is not the one that the handler was given")
+
+// routeContext is a request on its way through a route. It is the context that handlers,
+// permissions and throttles are given, so that finding it again costs nothing.
+type routeContext struct {
+	context.Context //nolint:containedctx // it is a context itself
+
+	route     *route
+	request   *http.Request
+	response  Response
+	principal Principal
+	input     *bind.Input // while input is read and lists are paged
+	scope     requestScope
+	cleanup   func() // removes the files of a form
+	presence  body.Presence
+}
+
+type contextKey struct{}
+
+// Value finds the request itself, and else what the request's context has.
+func (c *routeContext) Value(key any) any {
+	if key == (contextKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// contextOf returns the request that ctx is about, or nil.
+func contextOf(ctx context.Context) *routeContext {
+	if c, ok := ctx.(*routeContext); ok {
+		return c
+	}
+	c, _ := ctx.Value(contextKey{}).(*routeContext)
+	return c
+}
+
+// PathValue returns the text of a parameter of the route's path.
+func (c *routeContext) PathValue(name string) string {
+	for i, known := range c.route.pathNames {
+		if known == name {
+			return c.request.PathValue(muxNames[i])
+		}
+	}
+	return ""
+}
+
+// RequestOf returns the request that ctx is about: its headers, its query, its address. It
+// is nil when ctx is not the context of a route. The body has been read.
+func RequestOf(ctx context.Context) *http.Request {
+	if c := contextOf(ctx); c != nil {
+		return c.request
+	}
+	return nil
+}
+
+// Response is what a handler may say about its answer beside the body: headers, cookies
+// and another status.
+type Response struct {
+	writer http.ResponseWriter
+	status int
+}
+
+// Header returns the headers of the answer, to be changed.
+func (r *Response) Header() http.Header { return r.writer.Header() }
+
+// SetCookie adds a cookie to the answer.
+func (r *Response) SetCookie(c *http.Cookie) { http.SetCookie(r.writer, c) }
+
+// SetStatus sets the status of the answer. It has to be one that the route documents, as
+// with [Returns]; another one is answered 500.
+func (r *Response) SetStatus(code int) { r.status = code }
+
+// ResponseOf returns the answer that is being made for the request that ctx is about.
+// Outside of a request, what is done to it goes nowhere.
+func ResponseOf(ctx context.Context) *Response {
+	if c := contextOf(ctx); c != nil {
+		return &c.response
+	}
+	return &Response{writer: nowhere{}}
+}
+
+type nowhere struct{}
+
+func (nowhere) Header() http.Header         { return http.Header{} }
+func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
+func (nowhere) WriteHeader(int)             {}
+
+// PermissionsOf returns the permissions that guard the route of the request: its own, or
+// those that it inherited.
+func PermissionsOf(ctx context.Context) []Permission {
+	if c := contextOf(ctx); c != nil {
+		return c.route.permissions
+	}
+	return nil
+}
+
+// ControllerOf returns the controller that answers the request.
+func ControllerOf(ctx context.Context) Controller {
+	if c := contextOf(ctx); c != nil {
+		return c.route.controller
+	}
+	return nil
+}
+
+// RouteName returns the name of the request's route, "Books.list" for example.
+func RouteName(ctx context.Context) string {
+	if c := contextOf(ctx); c != nil {
+		return c.route.name
+	}
+	return ""
+}
+
+// ClientIP returns the address of the client: the peer's, or what the trusted proxies
+// between say ([TrustedProxies]). It is the zero Addr when that is not an address.
+func ClientIP(ctx context.Context) netip.Addr {
+	c := contextOf(ctx)
+	if c == nil {
+		return netip.Addr{}
+	}
+	return clientIP(c.request, c.route.api.config.trusted)
+}
+
+// Reply is an answer with a status of its own, for handlers that answer with more than
+// one. The route documents them by [Returns] and [Detail].
+type Reply struct {
+	Status int
+	Body   any
+	Header http.Header
+}
+
+// CreateResponse makes a reply. A nil body answers without one.
+//
+// A controller that implements [ResponseCreator] is asked instead.
+func CreateResponse(ctx context.Context, body any, status int) *Reply {
+	if c := contextOf(ctx); c != nil {
+		if own, ok := c.route.controller.(ResponseCreator); ok {
+			return own.CreateResponse(ctx, body, status)
+		}
+	}
+	return &Reply{Status: status, Body: body}
+}
+
+// ResponseCreator is a controller with a [CreateResponse] of its own.
+type ResponseCreator interface {
+	CreateResponse(ctx context.Context, body any, status int) *Reply
+}
+
+// ErrNotFound is what a loader returns for what is not there, possibly wrapped.
+var ErrNotFound = errors.New("not found")
+
+// GetOrNotFound loads an object and asks the object permissions of the route about it. An
+// object that is not there, for which load returns [ErrNotFound] or a nil pointer, is a
+// 404.
+//
+// A controller that implements [ObjectGetter] is asked instead.
+func GetOrNotFound[T any, K any](ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error) {
+	var none T
+	if c := contextOf(ctx); c != nil {
+		if own, ok := c.route.controller.(ObjectGetter[T, K]); ok {
+			return own.GetOrNotFound(ctx, load, key)
+		}
+	}
+	object, err := load(ctx, key)
+	if errors.Is(err, ErrNotFound) || (err == nil && isNil(object)) {
+		return none, &Error{Status: http.StatusNotFound, Detail: typeWord(object) + " was not found.", Err: err}
+	}
+	if err != nil {
+		return none, err
+	}
+	if err := CheckObjectPermission(ctx, object); err != nil {
+		return none, err
+	}
+	return object, nil
+}
+
+// ObjectGetter is a controller with a [GetOrNotFound] of its own.
+type ObjectGetter[T any, K any] interface {
+	GetOrNotFound(ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error)
+}
+
+// must panics with the place of a registration and what is wrong with it.
+func must(err error, place string) {
+	if err != nil {
+		panic(fmt.Sprintf("rest: %s: %v", place, err))
+	}
+}

@@ -1,0 +1,356 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/schema"
+)
+
+// document is the OpenAPI document of an API as it grows: the seam to huma, which has the
+// model of the document, the schemas of Go types, and operations of its own.
+type document struct {
+	api      *API
+	open     *huma.OpenAPI
+	registry *schema.Registry
+	ids      map[string]string // operation ids, and the routes that have them
+	own      bool              // the operation that is being added is one of ours
+}
+
+func newDocument(a *API) (*document, huma.API) {
+	d := &document{api: a, registry: schema.New(schema.Options{}), ids: map[string]string{}}
+	config := huma.DefaultConfig(a.config.title, a.config.version)
+	config.Info.Description = a.config.description
+	config.CreateHooks = nil // no $schema properties, whose links come from a client's Host header
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.Components.Schemas = d.registry.Huma()
+	config.Transformers = append(config.Transformers, d.rawError)
+	config.OnAddOperation = append(config.OnAddOperation, d.rawOperation)
+	for _, url := range a.config.servers {
+		config.Servers = append(config.Servers, &huma.Server{URL: url})
+	}
+	raw := humago.New(a.mux, config)
+	d.open = raw.OpenAPI()
+	return d, raw
+}
+
+// OpenAPI returns the document of the API, OpenAPI 3.1 as JSON. It is the same for the same
+// registrations.
+func (a *API) OpenAPI() ([]byte, error) {
+	b, err := json.MarshalIndent(a.schemas.open, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode the document: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// plan compiles the plan that reads bodies of the type.
+func (d *document) plan(t reflect.Type, ignoreUnknown bool, name string, codec Codec) (*body.Plan, error) {
+	s, err := d.registry.Body(t, name, ignoreUnknown)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the type
+	}
+	return body.Compile(t, s, body.Options{Codec: codec}) //nolint:wrapcheck // it names the type
+}
+
+// security adds a scheme to the document.
+func (d *document) security(s Scheme) error {
+	if s.Name == "" {
+		return fmt.Errorf("an authenticator has a scheme without a name: it could not be documented")
+	}
+	if !slices.Contains([]string{"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"}, s.Type) {
+		return fmt.Errorf("the security scheme %s has the type %q, which OpenAPI does not know", s.Name, s.Type)
+	}
+	made := &huma.SecurityScheme{
+		Type: s.Type, Description: s.Description, Name: s.Param, In: s.In, Scheme: s.HTTP,
+		BearerFormat: s.BearerFormat, OpenIDConnectURL: s.DiscoveryURL,
+	}
+	if d.open.Components.SecuritySchemes == nil {
+		d.open.Components.SecuritySchemes = map[string]*huma.SecurityScheme{}
+	}
+	if there, ok := d.open.Components.SecuritySchemes[s.Name]; ok && !reflect.DeepEqual(there, made) {
+		return fmt.Errorf("two different security schemes are called %s", s.Name)
+	}
+	d.open.Components.SecuritySchemes[s.Name] = made
+	return nil
+}
+
+// operations adds the operations of a route, one for each method.
+func (d *document) operations(rt *route, unique bool) error {
+	for _, method := range rt.methods {
+		id, err := d.operationID(rt, method, unique)
+		if err != nil {
+			return err
+		}
+		rt.ids = append(rt.ids, id)
+		op := &huma.Operation{
+			OperationID: id, Method: method, Path: rt.path.document(), Tags: rt.tags,
+			Summary: rt.entry.config.summary, Description: rt.entry.config.description, Deprecated: rt.deprecated,
+			Parameters: d.parameters(rt), RequestBody: d.requestBody(rt), Security: rt.securityNeeds(),
+		}
+		if op.Summary == "" {
+			_, last, _ := strings.Cut("."+rt.name, ".")
+			op.Summary = words(last[strings.LastIndexByte(last, '.')+1:])
+		}
+		op.Responses = d.responses(rt)
+		if rt.hidden {
+			continue
+		}
+		d.own = true
+		d.open.AddOperation(op)
+		d.own = false
+	}
+	return nil
+}
+
+// operationID names an operation, the same at each start.
+func (d *document) operationID(rt *route, method string, unique bool) (string, error) {
+	id := rt.entry.config.operationID
+	explicit := id != ""
+	if !explicit {
+		id = rt.name
+		if !unique {
+			id = id[strings.LastIndexByte(id, '.')+1:]
+		}
+		id = strings.ReplaceAll(id, ".", "_")
+	}
+	if len(rt.methods) > 1 {
+		id += "_" + strings.ToLower(method)
+	}
+	if other, taken := d.ids[id]; taken {
+		if explicit || !unique {
+			return "", fmt.Errorf("the operation id %s belongs to %s already", id, other)
+		}
+		for n := 2; taken; n++ {
+			next := id + "_" + strconv.Itoa(n)
+			if _, taken = d.ids[next]; !taken {
+				id = next
+			}
+		}
+	}
+	d.ids[id] = rt.name
+	return id, nil
+}
+
+// securityNeeds lists the schemes of a route: one of them is enough.
+func (rt *route) securityNeeds() []map[string][]string {
+	var needs []map[string][]string
+	for _, a := range rt.auth {
+		if a == Anonymous {
+			needs = append(needs, map[string][]string{})
+			continue
+		}
+		s := a.Scheme()
+		scopes := s.Scopes
+		if scopes == nil {
+			scopes = []string{}
+		}
+		needs = append(needs, map[string][]string{s.Name: scopes})
+	}
+	return needs
+}
+
+// parameters documents what a route reads beside its body: the input's parameters first,
+// then those of the page and of filters.
+func (d *document) parameters(rt *route) []*huma.Param {
+	var all []bind.Param
+	if rt.input.params != nil {
+		all = rt.input.params.Params()
+	}
+	if rt.list != nil {
+		all = append(slices.Clip(all), rt.list.params()...)
+	}
+	var params []*huma.Param
+	for _, p := range all {
+		if p.In == "form" || p.In == "file" {
+			continue
+		}
+		params = append(params, d.parameter(p))
+	}
+	if _, out := rt.handler.types(); out == nil && rt.input.params == nil { // a raw handler
+		for _, s := range rt.path.segments {
+			if s.name != "" {
+				params = append(params, &huma.Param{Name: s.name, In: "path", Required: true, Schema: s.schema()})
+			}
+		}
+	}
+	return params
+}
+
+func (s segment) schema() *huma.Schema {
+	switch s.kind {
+	case intKind:
+		return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
+	case uuidKind:
+		return &huma.Schema{Type: huma.TypeString, Format: "uuid"}
+	default:
+		return &huma.Schema{Type: huma.TypeString}
+	}
+}
+
+func (d *document) parameter(p bind.Param) *huma.Param {
+	s := d.registry.Param(p)
+	made := &huma.Param{
+		Name: p.Name, In: p.In, Description: p.Doc, Required: p.Required || p.In == "path", Deprecated: p.Deprecated, Schema: s,
+	}
+	if p.Type.Kind() == reflect.Slice && p.In == "query" {
+		made.Explode = &p.Explode
+	}
+	return made
+}
+
+// requestBody documents the body that a route reads.
+func (d *document) requestBody(rt *route) *huma.RequestBody {
+	if b := rt.input.body; b != nil {
+		return &huma.RequestBody{Required: b.required, Content: map[string]*huma.MediaType{
+			"application/json": {Schema: d.registry.Of(b.typ, rt.bodyName())},
+		}}
+	}
+	plan := rt.input.params
+	if plan == nil || !plan.NeedsForm() {
+		return nil
+	}
+	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
+	files := false
+	for _, p := range plan.Params() {
+		switch p.In {
+		case "file":
+			files = true
+			s := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+			if p.Type.Kind() == reflect.Slice {
+				s = &huma.Schema{Type: huma.TypeArray, Items: s}
+			}
+			s.Description = p.Doc
+			form.Properties[p.Name] = s
+		case "form":
+			form.Properties[p.Name] = d.registry.Param(p)
+		default:
+			continue
+		}
+		if p.Required {
+			form.Required = append(form.Required, p.Name)
+		}
+	}
+	content := map[string]*huma.MediaType{"multipart/form-data": {Schema: form}}
+	if !files {
+		content["application/x-www-form-urlencoded"] = &huma.MediaType{Schema: form}
+	}
+	return &huma.RequestBody{Required: len(form.Required) > 0, Content: content}
+}
+
+// responses documents every answer that a route may give.
+func (d *document) responses(rt *route) map[string]*huma.Response {
+	all := map[string]*huma.Response{}
+	d.success(rt, all)
+	for _, r := range rt.entry.config.returns {
+		response := &huma.Response{Description: describeStatus(r.status, r.description)}
+		if r.body != nil {
+			response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.registry.Of(r.body, rt.bodyName())}}
+		}
+		all[strconv.Itoa(r.status)] = response
+	}
+	kind, contentType := d.api.config.renderer.Document()
+	for _, status := range rt.failures() {
+		if _, said := all[strconv.Itoa(status)]; said {
+			continue
+		}
+		response := &huma.Response{
+			Description: http.StatusText(status),
+			Content:     map[string]*huma.MediaType{contentType: {Schema: d.registry.Of(kind, "Error")}},
+		}
+		switch {
+		case status == http.StatusTooManyRequests:
+			response.Headers = map[string]*huma.Param{"Retry-After": headerOf("Seconds until the request may be tried again.", huma.TypeInteger)}
+		case status == http.StatusUnauthorized:
+			response.Headers = map[string]*huma.Param{"WWW-Authenticate": headerOf("How to authenticate.", huma.TypeString)}
+		}
+		all[strconv.Itoa(status)] = response
+	}
+	return all
+}
+
+func headerOf(description, kind string) *huma.Param {
+	return &huma.Param{Description: description, Schema: &huma.Schema{Type: kind}}
+}
+
+func describeStatus(status int, description string) string {
+	if description != "" {
+		return description
+	}
+	if text := http.StatusText(status); text != "" {
+		return text
+	}
+	return strconv.Itoa(status)
+}
+
+// success documents the answer when nothing went wrong.
+func (d *document) success(rt *route, all map[string]*huma.Response) {
+	_, out := rt.handler.types()
+	response := &huma.Response{Description: describeStatus(rt.status, "")}
+	switch {
+	case rt.list != nil:
+		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.page(rt)}}
+	case out == nil && len(rt.entry.config.returns) > 0, rt.answers == answersReply:
+		return // they are all declared
+	case out == nil, rt.answers == answersNothing:
+	case rt.answers == answersItself:
+		response.Content = d.itself(out)
+	default:
+		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.registry.Of(out, rt.bodyName())}}
+	}
+	all[strconv.Itoa(rt.status)] = response
+}
+
+// page returns the schema of the body of a list, by the shape that its paginator gives it.
+func (d *document) page(rt *route) *huma.Schema {
+	item := d.registry.Of(rt.list.item, exported(strings.ReplaceAll(rt.name, ".", "_"))+"Item")
+	items := &huma.Schema{Type: huma.TypeArray, Items: item}
+	shape := rt.list.paginator.Shape()
+	if shape.Name == "" {
+		return items
+	}
+	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{}}
+	for _, p := range shape.Properties {
+		s := items
+		if p.Type != nil {
+			s = d.registry.Of(p.Type, shape.Name+p.Name)
+		}
+		property := *s
+		property.Description, property.Nullable = p.Doc, p.Nullable
+		object.Properties[p.Name] = &property
+		object.Required = append(object.Required, p.Name)
+	}
+	return d.registry.Named(shape.Name+d.registry.Name(rt.list.item, rt.bodyName()), object)
+}
+
+// failures lists the errors that a route can answer with, by what it is made of.
+func (rt *route) failures() []int {
+	all := slices.Clone(rt.entry.config.fails)
+	add := func(when bool, statuses ...int) {
+		if when {
+			all = append(all, statuses...)
+		}
+	}
+	hasInput := rt.input.params != nil || rt.input.body != nil || rt.list != nil
+	add(len(rt.auth) > 0, http.StatusUnauthorized)
+	add(len(rt.throttles) > 0, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+	add(len(rt.permissions) > 0, http.StatusForbidden)
+	add(hasInput, http.StatusUnprocessableEntity)
+	add(rt.path.typed || len(rt.pathNames) > 0, http.StatusNotFound)
+	add(rt.input.body != nil || (rt.input.params != nil && rt.input.params.NeedsForm()),
+		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	add(rt.list != nil && rt.list.mayEnd(), http.StatusNotFound)
+	add(true, http.StatusInternalServerError)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

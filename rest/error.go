@@ -1,0 +1,99 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// Error is an error with an answer. Handlers, permissions, authenticators and hooks return
+// one to decide what the client sees; an error that is none is answered 500 without a word
+// of its text, and logged.
+type Error struct {
+	// Status is the HTTP status.
+	Status int
+	// Code is a stable word for programs. Defaults to one made of the status text, such as
+	// "not_found".
+	Code string
+	// Detail is for a person and is sent. Defaults to the status text.
+	Detail string
+	// Body, when it is set, is the whole body of the answer, whatever the renderer.
+	Body any
+	// Header is added to the answer's.
+	Header http.Header
+	// Faults are what is wrong with the input.
+	Faults []Fault
+	// Err is what is logged and never sent.
+	Err error
+}
+
+// Fault is one thing that is wrong with a request: where, which rule and its limits. It
+// never has the value that was sent.
+type Fault = fault.Fault
+
+// Error returns the detail, and the error behind it.
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.detail() + ": " + e.Err.Error()
+	}
+	return e.detail()
+}
+
+// Unwrap returns the error behind it.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf returns an error with a status and a detail, which is sent. A %w in format is
+// kept for the log, but its text is part of the detail: use the Err field for what the
+// client must not see.
+func Errorf(status int, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Status: status, Detail: err.Error()}
+}
+
+// NotFound is a 404. An empty detail stands for "Not found.".
+func NotFound(detail string) *Error {
+	if detail == "" {
+		detail = "Not found."
+	}
+	return &Error{Status: http.StatusNotFound, Detail: detail}
+}
+
+// Conflict is a 409.
+func Conflict(detail string) *Error { return &Error{Status: http.StatusConflict, Detail: detail} }
+
+// Invalid is a 422 with faults that a handler found itself, beyond what its input says by
+// its tags.
+func Invalid(faults ...Fault) *Error {
+	return &Error{Status: http.StatusUnprocessableEntity, Code: "validation_failed", Detail: "The request is not valid.", Faults: faults}
+}
+
+func (e *Error) detail() string {
+	if e.Detail != "" {
+		return e.Detail
+	}
+	return http.StatusText(e.Status)
+}
+
+func (e *Error) code() string {
+	if e.Code != "" {
+		return e.Code
+	}
+	return codeOf(e.Status)
+}
+
+// codeOf makes a code of a status text: "not_found".
+func codeOf(status int) string {
+	return strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_"), "-", "_")
+}
+
+// asError finds the Error in err.
+func asError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}

@@ -1,0 +1,373 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/opt"
+)
+
+// Opt is a value that knows whether it was sent: absent, null, or set. It is for PATCH and
+// for query parameters whose zero means something.
+type Opt[T any] = opt.Opt[T]
+
+// Some returns an Opt that is set.
+func Some[T any](v T) Opt[T] { return opt.Some(v) }
+
+// Null returns an Opt that was sent as null.
+func Null[T any]() Opt[T] { return opt.Null[T]() }
+
+// Validator is an input that checks more than tags can say. It is called when the tags have
+// found nothing wrong. It returns [Invalid] with faults, or any other error.
+type Validator interface {
+	Validate(ctx context.Context) error
+}
+
+// input is the compiled input of a route.
+type input struct {
+	typ       reflect.Type // the struct, nil when there is nothing to read
+	pointer   bool         // In is a pointer to it
+	params    *bind.Plan   // nil without parameters
+	body      *bodyInput   // nil without a JSON body
+	validates bool
+	known     []string // the names of query parameters, with those of stages and the paginator
+}
+
+// bodyInput is the JSON body of a route.
+type bodyInput struct {
+	typ      reflect.Type
+	index    []int // where the value is in In
+	required bool
+	plan     *body.Plan
+	// spread is set when the body's fields stand among parameters: the indexes in In of
+	// the fields of typ, which was made of them.
+	spread [][]int
+}
+
+// compileInput compiles the type of a handler's input.
+func compileInput(t reflect.Type, place string) (*input, error) {
+	in := &input{}
+	if t == nil {
+		return in, nil
+	}
+	if t.Kind() == reflect.Pointer {
+		in.pointer, t = true, t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("the input %v is not a struct", t)
+	}
+	if t.NumField() == 0 {
+		return &input{pointer: in.pointer, typ: pointee(in.pointer, t)}, nil
+	}
+	in.typ = t
+	plan, err := bind.Compile(t, bind.Options{Place: place})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it begins with the place
+	}
+	if len(plan.Params()) > 0 {
+		in.params = plan
+	}
+	if in.body, err = compileBody(t, plan); err != nil {
+		return nil, err
+	}
+	if in.body != nil && plan.NeedsForm() {
+		return nil, fmt.Errorf("%v wants a form and a JSON body", t)
+	}
+	in.validates = reflect.PointerTo(t).Implements(reflect.TypeFor[Validator]())
+	return in, nil
+}
+
+func pointee(pointer bool, t reflect.Type) reflect.Type {
+	if pointer {
+		return t
+	}
+	return nil
+}
+
+// compileBody finds the body in an input: its field Body, the whole of it when nothing in
+// it is a parameter, its one embedded struct without parameters, or else the fields that
+// are none.
+func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
+	if f, ok := t.FieldByName("Body"); ok && len(f.Index) == 1 && f.Tag.Get("json") == "" {
+		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false"}
+		if f.Type.Kind() == reflect.Pointer {
+			b.required = f.Tag.Get("required") == "true"
+		}
+		return b, nil
+	}
+	if len(plan.Params()) == 0 {
+		return &bodyInput{typ: t, required: true}, nil
+	}
+	var rest []reflect.StructField
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || !f.IsExported() || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
+			continue
+		}
+		rest = append(rest, f)
+	}
+	if len(rest) == 0 {
+		return nil, nil //nolint:nilnil // there is no body
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && !slices.ContainsFunc(rest, func(r reflect.StructField) bool { return r.Index[0] != i }) &&
+			!slices.ContainsFunc(plan.Params(), func(p bind.Param) bool { return p.Index[0] == i }) {
+			return &bodyInput{typ: f.Type, index: f.Index, required: true}, nil
+		}
+	}
+	b := &bodyInput{required: true}
+	fields := make([]reflect.StructField, 0, len(rest))
+	for _, f := range rest {
+		if f.Tag.Get("json") == "" {
+			return nil, fmt.Errorf("%v.%s has neither the tag of a source (path, query, header, cookie, form, file) nor a json tag", t, f.Name)
+		}
+		b.spread = append(b.spread, f.Index)
+		f.Index, f.Offset = nil, 0
+		fields = append(fields, f)
+	}
+	b.typ = reflect.StructOf(fields)
+	return b, nil
+}
+
+func isParam(plan *bind.Plan, index []int) bool {
+	return slices.ContainsFunc(plan.Params(), func(p bind.Param) bool { return slices.Equal(p.Index, index) })
+}
+
+var inputs = sync.Pool{New: func() any { return new(bind.Input) }}
+
+// parameters returns the request as parameters are read from it.
+func (c *routeContext) parameters() *bind.Input {
+	if c.input == nil {
+		in, _ := inputs.Get().(*bind.Input)
+		in.Reset(c.request, c)
+		c.input = in
+	}
+	return c.input
+}
+
+// release gives back what reading held.
+func (c *routeContext) release() {
+	if c.cleanup != nil {
+		c.cleanup()
+	}
+	c.scope.close(c)
+	if c.input != nil {
+		c.input.Reset(nil, nil)
+		inputs.Put(c.input)
+		c.input = nil
+	}
+}
+
+// read fills the input that into points to.
+func (c *routeContext) read(into any) error {
+	plan := c.route.input
+	if plan.typ == nil {
+		return c.checkUnknown(nil)
+	}
+	dst := into
+	if plan.pointer {
+		v := reflect.New(plan.typ)
+		reflect.ValueOf(into).Elem().Set(v)
+		dst = v.Interface()
+	}
+	var faults []fault.Fault
+	if plan.params != nil {
+		in := c.parameters()
+		if plan.params.NeedsForm() {
+			more, err := c.readForm()
+			if err != nil {
+				return err
+			}
+			faults = more
+		}
+		faults = append(faults, plan.params.Bind(in, dst)...)
+	}
+	if plan.body != nil {
+		more, err := c.readBody(dst)
+		if err != nil {
+			return err
+		}
+		faults = append(faults, more...)
+	}
+	if err := c.checkUnknown(faults); err != nil {
+		return err
+	}
+	return c.validate(dst)
+}
+
+// validate asks the input itself, and what options of the route check of it.
+func (c *routeContext) validate(dst any) error {
+	if c.route.input.validates {
+		if v, ok := dst.(Validator); ok {
+			if err := v.Validate(c); err != nil {
+				return err //nolint:wrapcheck // it is the program's own
+			}
+		}
+	}
+	for _, check := range c.route.checks {
+		if err := check(c, dst); err != nil {
+			return c.refusal(err)
+		}
+	}
+	return nil
+}
+
+// checkUnknown adds the query parameters that the route does not know, where the policy is
+// to refuse them, and makes an error of all faults.
+func (c *routeContext) checkUnknown(faults []fault.Fault) error {
+	if c.route.unknown == RefuseAll {
+		for name := range c.parameters().QueryNames() {
+			if !slices.Contains(c.route.input.known, name) {
+				faults = append(faults, fault.Extra(fault.Query, []any{name}))
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return Invalid(faults...)
+	}
+	return nil
+}
+
+func (c *routeContext) readForm() ([]fault.Fault, error) {
+	cleanup, faults, err := c.input.ParseForm(bind.Limits{MaxBytes: c.route.formBytes()})
+	c.cleanup = cleanup
+	switch {
+	case errors.Is(err, bind.ErrFormType):
+		return nil, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body must be a form: multipart/form-data or application/x-www-form-urlencoded."}
+	case errors.Is(err, bind.ErrFormTooLarge):
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: "The form is too large."}
+	case err != nil:
+		return nil, &Error{Status: http.StatusBadRequest, Code: "malformed_body", Detail: "The form could not be read.", Err: err}
+	}
+	return faults, nil
+}
+
+// readBody reads the JSON body into the input.
+func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
+	b := c.route.input.body
+	if !isJSON(c.request.Header) {
+		return nil, &Error{
+			Status: http.StatusUnsupportedMediaType, Detail: "The body must be JSON: send it with the Content-Type application/json.",
+			Header: http.Header{"Accept": {"application/json"}},
+		}
+	}
+	buf, err := c.bodyText()
+	if err != nil {
+		return nil, err
+	}
+	defer c.route.api.recycle(buf)
+	data := buf.Bytes()
+	if len(data) == 0 {
+		if b.required {
+			return []fault.Fault{fault.Missing(fault.Body, nil)}, nil
+		}
+		return nil, nil
+	}
+	if len(b.spread) > 0 {
+		return c.readSpread(data, dst)
+	}
+	target := dst
+	if len(b.index) > 0 {
+		target = reflect.ValueOf(dst).Elem().FieldByIndex(b.index).Addr().Interface()
+	}
+	return c.decode(b, data, target)
+}
+
+// readSpread reads a body whose fields stand among parameters.
+func (c *routeContext) readSpread(data []byte, dst any) ([]fault.Fault, error) {
+	b := c.route.input.body
+	value := reflect.New(b.typ)
+	faults, err := c.decode(b, data, value.Interface())
+	if err != nil || len(faults) > 0 {
+		return faults, err
+	}
+	into := reflect.ValueOf(dst).Elem()
+	for i, index := range b.spread {
+		into.FieldByIndex(index).Set(value.Elem().Field(i))
+	}
+	return nil, nil
+}
+
+// decode reads a body. One that is no JSON at all is a 400.
+func (c *routeContext) decode(b *bodyInput, data []byte, into any) ([]fault.Fault, error) {
+	presence, faults := b.plan.Decode(data, into)
+	if len(faults) == 1 && faults[0].Kind == fault.KindJSON {
+		return nil, &Error{Status: http.StatusBadRequest, Code: "malformed_body", Detail: "Cannot parse request body: " + faults[0].Message}
+	}
+	c.presence = presence
+	return faults, nil
+}
+
+// Sent reports whether the JSON body had the field, be it as null: for inputs that tell
+// absent fields apart without [Opt].
+func Sent(ctx context.Context, field string) bool {
+	c := contextOf(ctx)
+	return c != nil && c.presence.Has(field)
+}
+
+// SentFields returns the fields that the JSON body had.
+func SentFields(ctx context.Context) []string {
+	if c := contextOf(ctx); c != nil {
+		return c.presence.Names()
+	}
+	return nil
+}
+
+// bodyText reads the whole body within its bound.
+func (c *routeContext) bodyText() (*buffer, error) {
+	limit := c.route.maxBody
+	if c.request.ContentLength > limit {
+		return nil, &http.MaxBytesError{Limit: limit}
+	}
+	buf := c.route.api.newBuffer()
+	if c.request.Body == nil {
+		return buf, nil
+	}
+	if n := c.request.ContentLength; n > 0 {
+		buf.Grow(int(n) + 1)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(c.request.Body, limit+1))
+	if err == nil && n <= limit {
+		return buf, nil
+	}
+	c.route.api.recycle(buf)
+	var large *http.MaxBytesError
+	switch {
+	case n > limit:
+		return nil, &http.MaxBytesError{Limit: limit}
+	case errors.As(err, &large):
+		return nil, large
+	default:
+		return nil, &Error{Status: http.StatusBadRequest, Code: "malformed_body", Detail: "The body could not be read.", Err: err}
+	}
+}
+
+func tooLarge(limit int64) string {
+	return "The body is larger than " + strconv.FormatInt(limit, 10) + " bytes."
+}
+
+// isJSON reports whether the body says to be JSON, or does not say what it is.
+func isJSON(h http.Header) bool {
+	values := h["Content-Type"]
+	if len(values) == 0 || values[0] == "application/json" {
+		return true
+	}
+	media, params, err := mime.ParseMediaType(values[0])
+	if err != nil || (media != "application/json" && !strings.HasSuffix(media, "+json")) {
+		return false
+	}
+	charset := params["charset"]
+	return charset == "" || strings.EqualFold(charset, "utf-8")
+}

@@ -1,0 +1,215 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/page"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// List registers a handler for GET that answers with a list: a slice, or a [query.Set],
+// which is read only as far as the page goes. What the caller may see of it, filters,
+// ordering, searching and paging are options; the type of the answer, and what the document
+// says, follow from them.
+//
+//	rest.List(r, "/", c.list, page.Number(), query.Filter[BookFilter](), query.Order("price"))
+//
+// A request is read, checked, filtered, paged and answered in this order. Without a
+// paginator it has the controller's, or the API's ([Paginate]); page.None() is a plain
+// array.
+func List[In, L any](r *Routes, path string, h func(ctx context.Context, in In) (L, error), options ...RouteOption) *Endpoint[In, L] {
+	endpoint := &Endpoint[In, L]{}
+	e := &entry{
+		methods: []string{http.MethodGet}, path: path, handler: &typed[In, L]{f: h}, inherited: r.inherited, list: true,
+		resolved: func(rt *route) { endpoint.route = rt },
+	}
+	e.config.name = funcName(h)
+	r.add(e, options)
+	return endpoint
+}
+
+// View answers with another type than the list's: the rows are filtered, ordered and paged
+// as they are, and f makes the items of the page of them.
+func View[Row, Item any](f func(Row) Item) RouteOption {
+	v := &view{row: reflect.TypeFor[Row](), item: reflect.TypeFor[Item](), all: func(rows any) any {
+		from, _ := rows.([]Row)
+		to := make([]Item, len(from))
+		for i := range from {
+			to[i] = f(from[i])
+		}
+		return to
+	}}
+	return routeOption(func(c *routeConfig) { c.view = v })
+}
+
+type view struct {
+	row, item reflect.Type
+	all       func(rows any) any
+}
+
+// list is the compiled list of a route.
+type list struct {
+	elem      reflect.Type // of the rows
+	item      reflect.Type // of the answer
+	stages    []query.Stage
+	paginator page.Paginator
+	view      *view
+	scopes    []ScopePermission
+}
+
+// params returns the query parameters of a list: those of the page first.
+func (l *list) params() []bind.Param {
+	all := append([]bind.Param{}, l.paginator.Params()...)
+	for _, s := range l.stages {
+		all = append(all, s.Params()...)
+	}
+	return all
+}
+
+func (rt *route) compileList(out reflect.Type) error {
+	elem, err := elemOf(out)
+	if err != nil {
+		return err
+	}
+	config := rt.entry.config
+	l := &list{elem: elem, item: elem, paginator: rt.paginator, view: config.view}
+	if v := config.view; v != nil {
+		if v.row != elem {
+			return fmt.Errorf("the view is of %v, and the list of %v", v.row, elem)
+		}
+		l.item = v.item
+	}
+	for _, p := range rt.permissions {
+		if s, ok := p.(ScopePermission); ok {
+			l.scopes = append(l.scopes, s)
+		}
+	}
+	if err := l.compileStages(config.stages, rt.name); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, p := range l.params() {
+		if seen[p.Name] {
+			return fmt.Errorf("the query parameter %q belongs to two options of the list", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	rt.list = l
+	return nil
+}
+
+func (l *list) compileStages(options []query.Option, place string) error {
+	checker, checks := l.paginator.(page.ModelChecker)
+	if len(options) == 0 && !checks {
+		return nil
+	}
+	if structOf(l.elem).Kind() != reflect.Struct {
+		if len(options) == 0 {
+			return nil
+		}
+		return fmt.Errorf("a list of %v has no fields to filter or order by", l.elem)
+	}
+	model := query.ModelOf(l.elem)
+	if checks {
+		if err := checker.CheckModel(model); err != nil {
+			return err //nolint:wrapcheck // the caller adds the place
+		}
+	}
+	for _, o := range options {
+		stage, err := o.Compile(model, place)
+		if err != nil {
+			return err //nolint:wrapcheck // the caller adds the place
+		}
+		l.stages = append(l.stages, stage)
+	}
+	return nil
+}
+
+func structOf(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// elemOf returns the type of the items of a slice or set.
+func elemOf(t reflect.Type) (reflect.Type, error) {
+	if t.Kind() == reflect.Slice {
+		return t.Elem(), nil
+	}
+	if l, ok := reflect.Zero(t).Interface().(query.List); ok && t.Kind() == reflect.Struct {
+		return l.Elem(), nil
+	}
+	return nil, fmt.Errorf("the handler of a list answers %v; it has to be a slice or a query.Set", t)
+}
+
+// answerList reads the page that the request asks for from what the handler returned.
+func (c *routeContext) answerList(out any) error {
+	l := c.route.list
+	rows, ok := out.(query.List) // a *Set is a List too, without copying it
+	if !ok {
+		if rows, ok = query.ListOf(reflect.ValueOf(out).Elem().Interface()); !ok {
+			return fmt.Errorf("%s returned a %T", c.route.name, out)
+		}
+	}
+	for _, s := range l.scopes {
+		seen, err := s.ListScope(c, l.elem)
+		if err != nil {
+			return c.refusal(err)
+		}
+		if seen != nil {
+			rows = rows.WithWhere(seen)
+		}
+	}
+	in := c.parameters()
+	var faults, more []fault.Fault
+	for _, s := range l.stages {
+		rows, more = s.Apply(c, in, rows)
+		faults = append(faults, more...)
+	}
+	if len(faults) > 0 {
+		// What is wrong with the page as well is found without reading the list.
+		_, more, _ := l.paginator.Page(c, in, query.Slice([]struct{}{}), page.Links{}) //nolint:errcheck // only faults count
+		return Invalid(append(faults, more...)...)
+	}
+	return c.answerPage(rows, in)
+}
+
+func (c *routeContext) answerPage(rows query.List, in *bind.Input) error {
+	l := c.route.list
+	result, faults, err := l.paginator.Page(c, in, rows, page.NewLinks(c.route.api.config.baseURL, c.request.URL, c.route.secrets))
+	var past *page.PastEndError
+	switch {
+	case errors.As(err, &past):
+		return &Error{Status: http.StatusNotFound, Code: "page_not_found", Detail: past.Error(), Err: err}
+	case err != nil:
+		return err //nolint:wrapcheck // it is the list's own
+	case len(faults) > 0:
+		return Invalid(faults...)
+	}
+	for name, values := range result.Header {
+		for _, v := range values {
+			c.response.Header().Add(name, v)
+		}
+	}
+	items := result.Items
+	if l.view != nil {
+		items = l.view.all(items)
+	}
+	if result.Body != nil {
+		return c.write(c.route.status, result.Body(items))
+	}
+	return c.write(c.route.status, items)
+}
+
+// mayEnd reports whether a page of the list may be answered 404.
+func (l *list) mayEnd() bool {
+	p, ok := l.paginator.(interface{ MayBeNotFound() bool })
+	return ok && p.MayBeNotFound()
+}

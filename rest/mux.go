@@ -1,0 +1,176 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// shape is a method and a pattern of the mux, with the routes that share them: they differ
+// in what their parameters convert, and are asked in their order.
+type shape struct{ candidates []candidate }
+
+type candidate struct {
+	rt      *route
+	handler http.Handler
+}
+
+// mount makes the mux send requests of the method to the route.
+func (a *API) mount(method string, rt *route, h http.Handler) error {
+	pattern := method + " " + rt.path.mux()
+	if s, ok := a.shared[pattern]; ok {
+		for _, other := range s.candidates {
+			if samePath(other.rt.path, rt.path) {
+				return fmt.Errorf("%s %s is the route %s already", method, rt.path.document(), other.rt.name)
+			}
+			if !other.rt.path.typed {
+				return fmt.Errorf("%s %s would never be asked: the route %s before it takes every such path", method, rt.path.document(), other.rt.name)
+			}
+		}
+		s.candidates = append(s.candidates, candidate{rt, h})
+		return nil
+	}
+	s := &shape{candidates: []candidate{{rt, h}}}
+	if err := a.handle(pattern, s); err != nil {
+		return err
+	}
+	a.shared[pattern] = s
+	return nil
+}
+
+// handle is the mux's, whose panic on a conflict becomes an error.
+func (a *API) handle(pattern string, s *shape) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("the path cannot be told from another: %v", reason)
+		}
+	}()
+	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		for i := range s.candidates {
+			if c := &s.candidates[i]; c.rt.path.accepts(r) {
+				a.enter(c, w, r)
+				return
+			}
+		}
+		a.unmatched(w, r)
+	})
+	return nil
+}
+
+// enter sends the request to a route, through the middleware of the huma API below, where
+// a program has put any there.
+func (a *API) enter(c *candidate, w http.ResponseWriter, r *http.Request) {
+	chain := a.raw.Middlewares()
+	if len(chain) == 0 {
+		c.handler.ServeHTTP(w, r)
+		return
+	}
+	op := &huma.Operation{OperationID: c.rt.ids[0], Method: r.Method, Path: c.rt.path.document()}
+	chain.Handler(func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		c.handler.ServeHTTP(w, r)
+	})(humago.NewContext(op, r, w))
+}
+
+// samePath reports whether two paths take the same requests.
+func samePath(a, b pathPattern) bool {
+	return slices.EqualFunc(a.segments, b.segments, func(x, y segment) bool { return x.literal == y.literal && x.kind == y.kind })
+}
+
+// allMethods are those that are tried when none of a path fits.
+var allMethods = []string{
+	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut, http.MethodTrace,
+}
+
+// unmatched answers what no route takes: OPTIONS with what is allowed, another method with
+// 405, a path that differs in its last slash with a redirect, and the rest with 404.
+func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
+	allowed := a.allowed(r, r.URL.Path)
+	switch {
+	case len(allowed) > 0 && r.Method == http.MethodOptions:
+		w.Header().Set("Allow", allowHeader(append(allowed, http.MethodOptions)))
+		w.WriteHeader(http.StatusNoContent)
+	case len(allowed) > 0 && !slices.Contains(allowed, r.Method):
+		a.writeError(w, r, &Error{
+			Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("Method %q not allowed.", methodWord(r.Method)),
+			Header: http.Header{"Allow": {allowHeader(append(allowed, http.MethodOptions))}},
+		})
+	default:
+		if other := otherSlash(r.URL.Path); len(allowed) == 0 && len(a.allowed(r, other)) > 0 {
+			to := url.URL{Path: other, RawQuery: r.URL.RawQuery}
+			w.Header().Set("Location", relative(r.URL.Path, to))
+			w.WriteHeader(http.StatusPermanentRedirect)
+			return
+		}
+		a.writeError(w, r, NotFound(""))
+	}
+}
+
+// allowed lists the methods that a path has.
+func (a *API) allowed(r *http.Request, path string) []string {
+	var methods []string
+	for _, m := range allMethods {
+		probe := &http.Request{Method: m, Host: r.Host, URL: &url.URL{Path: path}}
+		_, pattern := a.mux.Handler(probe)
+		if pattern == "" || pattern == "/" {
+			continue
+		}
+		s, own := a.shared[pattern]
+		if !own || s.takes(path) {
+			methods = append(methods, m)
+		}
+	}
+	return methods
+}
+
+// takes reports whether a route of the shape takes the path.
+func (s *shape) takes(path string) bool {
+	return slices.ContainsFunc(s.candidates, func(c candidate) bool { return c.rt.path.takes(path) })
+}
+
+// takes reports whether the path is one of the pattern's, whose literal parts fit already.
+func (p pathPattern) takes(path string) bool {
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, s := range p.segments {
+		if s.name == "" || s.kind == restKind {
+			continue
+		}
+		if i >= len(parts) || !s.kind.matches(parts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func otherSlash(path string) string {
+	if trimmed := strings.TrimRight(path, "/"); trimmed != path {
+		return trimmed
+	}
+	return path + "/"
+}
+
+// relative returns the address of another path that differs in the last slash only. It is
+// relative, so that it holds below any prefix, and can never lead to another host.
+func relative(from string, to url.URL) string {
+	last := from[strings.LastIndexByte(strings.TrimRight(from, "/"), '/')+1:]
+	last = strings.Trim(last, "/")
+	at := url.URL{Path: "../" + last, RawQuery: to.RawQuery}
+	if !strings.HasSuffix(from, "/") {
+		at.Path = "./" + last + "/"
+	}
+	return at.String()
+}
+
+// methodWord returns the method if it is one, as it is repeated in an answer.
+func methodWord(m string) string {
+	if slices.Contains(knownMethods, m) {
+		return m
+	}
+	return "?"
+}

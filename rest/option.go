@@ -1,0 +1,324 @@
+package rest
+
+import (
+	"net/http"
+	"net/netip"
+
+	"github.com/spoolhq/spool/rest/internal/option"
+	"github.com/spoolhq/spool/rest/page"
+)
+
+// RouteOption sets something of one route. Paginators of package page and the filters,
+// orderings and searches of package query are route options too.
+type RouteOption = option.Route
+
+// ControllerOption sets something of a controller and of each of its routes.
+type ControllerOption interface{ applyController(c *controllerConfig) }
+
+// APIOption sets something of an API.
+type APIOption interface{ applyAPI(c *apiConfig) }
+
+// Option may stand at an API, a controller or a route. A route that has one does not
+// inherit the controller's, and a controller that has one does not inherit the API's.
+type Option interface {
+	APIOption
+	ControllerOption
+	RouteOption
+}
+
+// level is what an API, a controller and a route may each say. Nil is "as the level above".
+type level struct {
+	auth        []Authenticator
+	throttles   []Throttle
+	permissions []Permission
+	paginator   page.Paginator
+	middleware  []Middleware // of this level; all levels run
+	maxBody     int64        // zero: as above
+	unknown     UnknownFields
+	deprecated  bool
+	hidden      bool
+}
+
+// under returns what holds at a level below parent.
+func (l level) under(parent level) level {
+	if l.auth == nil {
+		l.auth = parent.auth
+	}
+	if l.throttles == nil {
+		l.throttles = parent.throttles
+	}
+	if l.permissions == nil {
+		l.permissions = parent.permissions
+	}
+	if l.paginator == nil {
+		l.paginator = parent.paginator
+	}
+	if l.maxBody == 0 {
+		l.maxBody = parent.maxBody
+	}
+	if l.unknown == 0 {
+		l.unknown = parent.unknown
+	}
+	l.deprecated = l.deprecated || parent.deprecated
+	l.hidden = l.hidden || parent.hidden
+	return l
+}
+
+// levelOption is an Option of something that each level may say.
+type levelOption func(l *level)
+
+func (f levelOption) applyAPI(c *apiConfig)               { f(&c.level) }
+func (f levelOption) applyController(c *controllerConfig) { f(&c.level) }
+func (f levelOption) applyRoute(c *routeConfig)           { f(&c.level) }
+
+// RestRoute marks a route option.
+func (levelOption) RestRoute(option.Seal) {}
+
+// Auth says which authenticators are asked, in this order; the first that knows the caller
+// wins, and when none does the answer is 401. Without arguments it is [NoAuth].
+func Auth(a ...Authenticator) Option {
+	return levelOption(func(l *level) { l.auth = append([]Authenticator{}, a...) })
+}
+
+// NoAuth lets everybody in, also below an API or a controller with authenticators.
+func NoAuth() Option { return Auth() }
+
+// Throttles bounds the requests. All of them count each request. Without arguments nothing
+// is bounded, also below a level with throttles.
+func Throttles(t ...Throttle) Option {
+	return levelOption(func(l *level) { l.throttles = append([]Throttle{}, t...) })
+}
+
+// Permit says which permissions are asked; all of them have to allow. Without arguments the
+// route is open, also below a level with permissions.
+func Permit(p ...Permission) Option {
+	return levelOption(func(l *level) { l.permissions = append([]Permission{}, p...) })
+}
+
+// Paginate says which paginator [List] uses below it where the route names none.
+//
+// Defaults to page.LimitOffset().
+func Paginate(p page.Paginator) Option {
+	return levelOption(func(l *level) { l.paginator = p })
+}
+
+// Middleware is the usual wrapper of net/http.
+type Middleware func(next http.Handler) http.Handler
+
+// Use puts middleware around all routes of the level, the first one outermost, and the
+// API's around the controllers', those around the routes'. The API's sees every request,
+// also those that no route answers.
+func Use(m ...Middleware) Option {
+	return levelOption(func(l *level) { l.middleware = append(l.middleware, m...) })
+}
+
+// MaxBody bounds the bodies of requests, in bytes. A larger one is answered 413.
+//
+// Defaults to 1 MiB.
+func MaxBody(bytes int64) Option {
+	return levelOption(func(l *level) { l.maxBody = bytes })
+}
+
+// UnknownFields is what happens to a field of a JSON body, or to a query parameter, that
+// the route does not know.
+type UnknownFields int
+
+// The policies. Unknown query parameters are refused by RefuseAll only, as links gather
+// parameters of others on their way.
+const (
+	// RefuseFields refuses unknown fields of bodies. It is the default.
+	RefuseFields UnknownFields = iota + 1
+	// IgnoreUnknown ignores both.
+	IgnoreUnknown
+	// RefuseAll refuses both.
+	RefuseAll
+)
+
+// Unknown sets the policy for unknown fields.
+func Unknown(u UnknownFields) Option {
+	return levelOption(func(l *level) { l.unknown = u })
+}
+
+// Deprecated marks the routes as such in the document, and in a Deprecation header.
+func Deprecated() Option { return levelOption(func(l *level) { l.deprecated = true }) }
+
+// Hidden leaves the routes out of the document.
+func Hidden() Option { return levelOption(func(l *level) { l.hidden = true }) }
+
+// controllerConfig is what a controller says of itself, and its registration of it.
+type controllerConfig struct {
+	level
+
+	prefix     string
+	namespace  *string
+	tags       []string
+	uniqueIDs  *bool
+	autoImport *bool
+}
+
+type controllerOption func(c *controllerConfig)
+
+func (f controllerOption) applyController(c *controllerConfig) { f(c) }
+
+// Prefix is put before the paths of the controller's routes. It may have parameters
+// itself, such as "/orgs/{int:org_id}/books".
+func Prefix(path string) ControllerOption {
+	return controllerOption(func(c *controllerConfig) { c.prefix = path })
+}
+
+// Namespace is the first part of the names of the controller's routes, by which
+// [API.Reverse] finds them, and of their operation ids.
+//
+// Defaults to the name of the controller's type.
+func Namespace(name string) ControllerOption {
+	return controllerOption(func(c *controllerConfig) { c.namespace = &name })
+}
+
+// UniqueIDs says whether operation ids begin with the namespace, so that the same method
+// name in two controllers does not clash; if they still do, a number is appended, the same
+// at each start. Without it, ids are the bare names, and a clash refuses to register.
+//
+// Defaults to true.
+func UniqueIDs(unique bool) ControllerOption {
+	return controllerOption(func(c *controllerConfig) { c.uniqueIDs = &unique })
+}
+
+// AutoImport says whether a [Registry] hands the controller to the APIs that import from
+// it.
+//
+// Defaults to true.
+func AutoImport(yes bool) ControllerOption {
+	return controllerOption(func(c *controllerConfig) { c.autoImport = &yes })
+}
+
+// tagsOption is an option of controllers and routes.
+type tagsOption []string
+
+// Tags groups routes in the document. A route with tags of its own is not in its
+// controller's.
+//
+// Defaults to the namespace.
+func Tags(tags ...string) interface {
+	ControllerOption
+	RouteOption
+} {
+	return tagsOption(tags)
+}
+
+func (t tagsOption) applyController(c *controllerConfig) { c.tags = t }
+func (t tagsOption) applyRoute(c *routeConfig)           { c.tags = t }
+
+// RestRoute marks a route option.
+func (tagsOption) RestRoute(option.Seal) {}
+
+// routeOption is an option of a route alone.
+type routeOption func(c *routeConfig)
+
+func (f routeOption) applyRoute(c *routeConfig) { f(c) }
+
+// RestRoute marks a route option.
+func (routeOption) RestRoute(option.Seal) {}
+
+// Status is the status of the answer when nothing went wrong.
+//
+// Defaults to 200, and to 204 for a route that answers [NoContent].
+func Status(code int) RouteOption {
+	return routeOption(func(c *routeConfig) { c.status = code })
+}
+
+// Name is the route's name, which its operation id and [API.Reverse] use.
+//
+// Defaults to the name of the method that handles it.
+func Name(name string) RouteOption { return routeOption(func(c *routeConfig) { c.name = name }) }
+
+// OperationID is the id in the document as it is, without a namespace.
+func OperationID(id string) RouteOption {
+	return routeOption(func(c *routeConfig) { c.operationID = id })
+}
+
+// Summary is a line about the route for the document.
+//
+// Defaults to the words of its name.
+func Summary(text string) RouteOption { return routeOption(func(c *routeConfig) { c.summary = text }) }
+
+// Description says more about the route, in Markdown.
+func Description(text string) RouteOption {
+	return routeOption(func(c *routeConfig) { c.description = text })
+}
+
+// apiConfig is what [New] was told.
+type apiConfig struct {
+	level
+
+	title, version, description string
+	specPath, docsPath          string
+	servers                     []string
+	baseURL                     string
+	renderer                    Renderer
+	mapErrors                   []func(error) *Error
+	codec                       Codec
+	trusted                     []netip.Prefix
+	logger                      logger
+	settings                    Settings
+	providers                   []provider
+}
+
+type apiOption func(c *apiConfig)
+
+func (f apiOption) applyAPI(c *apiConfig) { f(c) }
+
+// Title names the API in its document.
+//
+// Defaults to "API".
+func Title(text string) APIOption { return apiOption(func(c *apiConfig) { c.title = text }) }
+
+// Version is the version of the API in its document.
+//
+// Defaults to "1.0.0".
+func Version(text string) APIOption { return apiOption(func(c *apiConfig) { c.version = text }) }
+
+// About describes the API in its document, in Markdown.
+func About(text string) APIOption { return apiOption(func(c *apiConfig) { c.description = text }) }
+
+// Servers are the addresses that the document names.
+func Servers(urls ...string) APIOption { return apiOption(func(c *apiConfig) { c.servers = urls }) }
+
+// SpecPath is where the document is served. An empty one serves neither it nor the page.
+//
+// Defaults to "/openapi.json".
+func SpecPath(path string) APIOption { return apiOption(func(c *apiConfig) { c.specPath = path }) }
+
+// DocsPath is where the page for people is served. Empty: nowhere.
+//
+// Defaults to "/docs".
+func DocsPath(path string) APIOption { return apiOption(func(c *apiConfig) { c.docsPath = path }) }
+
+// BaseURL is the scheme and host that links to other pages begin with, such as
+// "https://shop.example". A request's Host header is never used for that: it is the
+// client's word.
+//
+// Defaults to none: links begin with the path.
+func BaseURL(url string) APIOption { return apiOption(func(c *apiConfig) { c.baseURL = url }) }
+
+// Errors says how errors are written.
+//
+// Defaults to [ProblemErrors].
+func Errors(r Renderer) APIOption { return apiOption(func(c *apiConfig) { c.renderer = r }) }
+
+// MapError turns errors of the program into answers. It returns nil for those that it does
+// not know; the first that knows one wins. It is not asked about an [Error].
+func MapError(f func(error) *Error) APIOption {
+	return apiOption(func(c *apiConfig) { c.mapErrors = append(c.mapErrors, f) })
+}
+
+// JSON sets the codec of bodies.
+//
+// Defaults to encoding/json.
+func JSON(codec Codec) APIOption { return apiOption(func(c *apiConfig) { c.codec = codec }) }
+
+// TrustedProxies are the peers whose X-Forwarded-For header is believed.
+//
+// Defaults to none: the client is whoever holds the connection.
+func TrustedProxies(networks ...netip.Prefix) APIOption {
+	return apiOption(func(c *apiConfig) { c.trusted = append(c.trusted, networks...) })
+}

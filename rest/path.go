@@ -1,0 +1,226 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// segment is a part of a path between two slashes.
+type segment struct {
+	literal string // empty for a parameter
+	name    string
+	kind    converter
+}
+
+// converter is what stands before the colon in {int:id}. A path whose segment does not
+// convert is not the route's.
+type converter string
+
+const (
+	anyText  converter = "" // one segment, judged by the type of its field
+	intKind  converter = "int"
+	strKind  converter = "str"
+	slugKind converter = "slug"
+	uuidKind converter = "uuid"
+	restKind converter = "path" // the rest of the path, with its slashes
+)
+
+// matches reports whether a request's segment may be the parameter.
+func (c converter) matches(text string) bool {
+	switch c {
+	case intKind:
+		text = strings.TrimPrefix(text, "-")
+		if text == "" || len(text) > 19 {
+			return false
+		}
+		for i := range len(text) {
+			if text[i] < '0' || text[i] > '9' {
+				return false
+			}
+		}
+		return true
+	case slugKind:
+		return text != "" && strings.IndexFunc(text, notSlug) < 0
+	case uuidKind:
+		return isUUID(text)
+	case anyText, strKind:
+		return text != ""
+	default:
+		return true
+	}
+}
+
+func notSlug(r rune) bool {
+	return r > unicode.MaxASCII || (!unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_')
+}
+
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if s[i] != '-' {
+				return false
+			}
+		case !strings.ContainsRune("0123456789abcdefABCDEF", rune(s[i])):
+			return false
+		}
+	}
+	return true
+}
+
+// pathPattern is a compiled path of a route.
+type pathPattern struct {
+	segments []segment
+	slash    bool // it ends with a slash
+	typed    bool // a converter has to be asked
+}
+
+// parsePath compiles a prefix and a path. The path "/" of a controller with a prefix is the
+// prefix itself.
+func parsePath(prefix, path string) (pathPattern, error) {
+	whole := strings.TrimSuffix(prefix, "/")
+	if path != "/" || whole == "" {
+		whole += "/" + strings.TrimPrefix(path, "/")
+	}
+	if path == "" {
+		whole = strings.TrimSuffix(whole, "/")
+	}
+	for strings.Contains(whole, "//") {
+		whole = strings.ReplaceAll(whole, "//", "/")
+	}
+	p := pathPattern{slash: strings.HasSuffix(whole, "/")}
+	for part := range strings.SplitSeq(strings.Trim(whole, "/"), "/") {
+		if part == "" {
+			continue
+		}
+		s, err := parseSegment(part)
+		if err != nil {
+			return pathPattern{}, fmt.Errorf("path %q: %w", whole, err)
+		}
+		if last := len(p.segments) - 1; last >= 0 && p.segments[last].kind == restKind {
+			return pathPattern{}, fmt.Errorf("path %q: nothing may follow {path:%s}", whole, p.segments[last].name)
+		}
+		if s.name != "" && slices.ContainsFunc(p.segments, func(o segment) bool { return o.name == s.name }) {
+			return pathPattern{}, fmt.Errorf("path %q: the parameter %q appears twice", whole, s.name)
+		}
+		p.typed = p.typed || (s.kind != anyText && s.kind != strKind && s.kind != restKind)
+		p.segments = append(p.segments, s)
+	}
+	return p, nil
+}
+
+func parseSegment(part string) (segment, error) {
+	if !strings.ContainsAny(part, "{}") {
+		return segment{literal: part}, nil
+	}
+	inner, ok := strings.CutPrefix(part, "{")
+	inner, closed := strings.CutSuffix(inner, "}")
+	if !ok || !closed || strings.ContainsAny(inner, "{}") {
+		return segment{}, fmt.Errorf("segment %q: a parameter is a whole segment, such as {int:id}", part)
+	}
+	kind, name, found := strings.Cut(inner, ":")
+	if !found {
+		kind, name = "", inner
+	}
+	if !isName(name) {
+		return segment{}, fmt.Errorf("segment %q: the parameter has no proper name", part)
+	}
+	known := []converter{anyText, intKind, strKind, slugKind, uuidKind, restKind}
+	if !slices.Contains(known, converter(kind)) {
+		return segment{}, fmt.Errorf("segment %q: there is no converter %q; there are int, str, slug, uuid and path", part, kind)
+	}
+	return segment{name: name, kind: converter(kind)}, nil
+}
+
+func isName(s string) bool {
+	for i, r := range s {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// mux returns the pattern for [http.ServeMux]. Parameters are called p0, p1 and so on, so
+// that routes which differ in those names only share a pattern.
+func (p pathPattern) mux() string {
+	var b strings.Builder
+	params := 0
+	for _, s := range p.segments {
+		b.WriteByte('/')
+		switch {
+		case s.name == "":
+			b.WriteString(s.literal)
+			continue
+		case s.kind == restKind:
+			b.WriteString("{p" + strconv.Itoa(params) + "...}")
+		default:
+			b.WriteString("{p" + strconv.Itoa(params) + "}")
+		}
+		params++
+	}
+	if p.slash || len(p.segments) == 0 {
+		b.WriteString("/{$}")
+	}
+	return b.String()
+}
+
+// document returns the path for the document, without converters.
+func (p pathPattern) document() string {
+	var b strings.Builder
+	for _, s := range p.segments {
+		if s.name == "" {
+			b.WriteString("/" + s.literal)
+		} else {
+			b.WriteString("/{" + s.name + "}")
+		}
+	}
+	if p.slash || len(p.segments) == 0 {
+		b.WriteByte('/')
+	}
+	return b.String()
+}
+
+// names returns the parameters in their order.
+func (p pathPattern) names() []string {
+	var names []string
+	for _, s := range p.segments {
+		if s.name != "" {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// accepts reports whether the converters accept the segments that the mux found.
+func (p pathPattern) accepts(r *http.Request) bool {
+	if !p.typed {
+		return true
+	}
+	params := 0
+	for _, s := range p.segments {
+		if s.name == "" {
+			continue
+		}
+		if !s.kind.matches(r.PathValue(muxNames[params])) {
+			return false
+		}
+		params++
+	}
+	return true
+}
+
+// muxNames are the names of parameters in patterns for the mux.
+var muxNames = func() (names [32]string) {
+	for i := range names {
+		names[i] = "p" + strconv.Itoa(i)
+	}
+	return names
+}()

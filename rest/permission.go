@@ -1,0 +1,111 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// Permission decides whether a request may go on. Package permission has the usual ones
+// and combines them.
+type Permission interface {
+	// Check returns nil to allow, and an error that says why not: usually [Denied].
+	//
+	// It runs after authentication and throttles and before any input is read. It is safe
+	// for concurrent use, and keeps nothing of a request.
+	Check(ctx context.Context) error
+}
+
+// ObjectPermission is a permission that also judges the object a request is about.
+type ObjectPermission interface {
+	Permission
+	// AppliesTo reports whether it judges objects of the type.
+	AppliesTo(object reflect.Type) bool
+	// CheckObject is Check for the object. It is called with objects that it applies to.
+	CheckObject(ctx context.Context, object any) error
+}
+
+// ScopePermission is a permission that narrows the lists of a route to what the caller may
+// see.
+type ScopePermission interface {
+	Permission
+	// ListScope returns what may be seen of a list of the type of items. A nil expression
+	// is all.
+	ListScope(ctx context.Context, item reflect.Type) (query.Expr, error)
+}
+
+// Denied is the refusal of a [Permission]. The answer is 403, or 401 when nobody was
+// authenticated and the route has authenticators. An empty message stands for the usual
+// sentence.
+func Denied(message string) *Error {
+	if message == "" {
+		message = "You do not have permission to perform this action."
+	}
+	return &Error{Status: http.StatusForbidden, Code: "permission_denied", Detail: message}
+}
+
+// CheckObjectPermission asks the permissions of the route about the object, in their order,
+// and returns the first refusal. When the route has object permissions but none of them
+// applies to the object's type, that is an error too (500): it would otherwise look guarded
+// without being it.
+//
+// A controller that implements [ObjectPermissionChecker] is asked instead.
+func CheckObjectPermission[T any](ctx context.Context, object T) error {
+	c := contextOf(ctx)
+	if c == nil {
+		return errNoRoute
+	}
+	if own, ok := c.route.controller.(ObjectPermissionChecker); ok {
+		return own.CheckObjectPermission(ctx, object)
+	}
+	return c.checkObject(ctx, object)
+}
+
+// ObjectPermissionChecker is a controller with a [CheckObjectPermission] of its own.
+type ObjectPermissionChecker interface {
+	CheckObjectPermission(ctx context.Context, object any) error
+}
+
+func (c *routeContext) checkObject(ctx context.Context, object any) error {
+	t := reflect.TypeOf(object)
+	guarded, judged := false, false
+	for _, p := range c.route.permissions {
+		judge, ok := p.(ObjectPermission)
+		if !ok {
+			continue
+		}
+		guarded = true
+		if !judge.AppliesTo(t) {
+			continue
+		}
+		judged = true
+		if err := judge.CheckObject(ctx, object); err != nil {
+			return c.refusal(err)
+		}
+	}
+	if guarded && !judged {
+		return fmt.Errorf("no object permission of %s applies to %v", c.route.name, t)
+	}
+	return nil
+}
+
+// checkPermissions asks the permissions of the route about the request.
+func (c *routeContext) checkPermissions(ctx context.Context) error {
+	for _, p := range c.route.permissions {
+		if err := p.Check(ctx); err != nil {
+			return c.refusal(err)
+		}
+	}
+	return nil
+}
+
+// refusal turns a 403 of somebody unknown into a 401, where they could say who they are.
+func (c *routeContext) refusal(err error) error {
+	if e := asError(err); e != nil && e.Status == http.StatusForbidden && len(c.route.auth) > 0 && PrincipalOf(c) == nil {
+		return c.route.unauthorized("")
+	}
+	return err
+}

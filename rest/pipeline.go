@@ -1,0 +1,240 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"strings"
+)
+
+// handler is the typed part of a route.
+type handler interface {
+	// types returns In and Out, nil where there is none.
+	types() (in, out reflect.Type)
+	serve(rt *route, w http.ResponseWriter, r *http.Request)
+}
+
+// typed is a handler with its types.
+type typed[In, Out any] struct {
+	f func(ctx context.Context, in In) (Out, error)
+}
+
+func (*typed[In, Out]) types() (in, out reflect.Type) {
+	return reflect.TypeFor[In](), reflect.TypeFor[Out]()
+}
+
+// call is all that a request needs, in one piece of memory.
+type call[In, Out any] struct {
+	routeContext
+
+	in  In
+	out Out
+}
+
+func (h *typed[In, Out]) serve(rt *route, w http.ResponseWriter, r *http.Request) {
+	c := &call[In, Out]{}
+	c.begin(rt, w, r)
+	defer c.end()
+	err := c.admit()
+	if err == nil {
+		err = c.read(&c.in)
+	}
+	if err == nil {
+		c.out, err = h.f(&c.routeContext, c.in)
+	}
+	if err == nil {
+		err = c.answer(&c.out)
+	}
+	if err != nil {
+		c.fail(err)
+	}
+}
+
+// rawHandler is a handler of net/http behind the same stages.
+type rawHandler struct{ http.Handler }
+
+func (rawHandler) types() (in, out reflect.Type) { return nil, nil }
+
+func (h rawHandler) serve(rt *route, w http.ResponseWriter, r *http.Request) {
+	c := &routeContext{}
+	begun := &begunWriter{ResponseWriter: w}
+	c.begin(rt, begun, r)
+	defer c.end()
+	if err := c.admit(); err != nil {
+		c.fail(err)
+		return
+	}
+	for i, name := range rt.pathNames {
+		r.SetPathValue(name, r.PathValue(muxNames[i]))
+	}
+	h.ServeHTTP(begun, r.WithContext(c))
+}
+
+func (c *routeContext) begin(rt *route, w http.ResponseWriter, r *http.Request) {
+	c.Context, c.route, c.request, c.response.writer = r.Context(), rt, r, w
+}
+
+// end gives back what the request held, and turns a panic into an answer.
+func (c *routeContext) end() {
+	c.release()
+	reason := recover() //nolint:revive // end is deferred itself
+	if reason == nil {
+		return
+	}
+	if reason == http.ErrAbortHandler { //nolint:errorlint,err113 // a panic value is compared as it is, as net/http does
+		panic(reason)
+	}
+	c.route.api.config.logger.log().ErrorContext(c.Context, "handler panicked", "route", c.route.name,
+		"method", c.request.Method, "path", c.request.URL.Path, "panic", reason, "stack", string(debug.Stack()))
+	if w, ok := c.response.writer.(*begunWriter); ok && w.begun {
+		panic(http.ErrAbortHandler) // so that the client does not take a part for the whole
+	}
+	c.route.api.writeError(c.response.writer, c.request, &Error{Status: http.StatusInternalServerError})
+}
+
+// admit runs the stages before the input: authentication, throttles, permissions.
+func (c *routeContext) admit() error {
+	rt := c.route
+	if len(rt.auth) > 0 {
+		if err := c.authenticate(); err != nil {
+			return err
+		}
+	}
+	if len(rt.throttles) > 0 {
+		if err := c.takeThrottles(c); err != nil {
+			return err
+		}
+	}
+	if len(rt.permissions) > 0 {
+		return c.checkPermissions(c)
+	}
+	return nil
+}
+
+// authenticate asks the authenticators in order. The first success wins.
+func (c *routeContext) authenticate() error {
+	bad := false
+	for _, a := range c.route.auth {
+		if a == Anonymous {
+			if !bad {
+				return nil
+			}
+			break
+		}
+		p, err := a.Authenticate(c.request)
+		switch {
+		case err == nil && p != nil && !isNil(p):
+			c.principal = p
+			return nil
+		case err == nil || errors.Is(err, ErrNoCredentials):
+		case errors.Is(err, ErrBadCredentials):
+			bad = true
+		default:
+			return err
+		}
+	}
+	if bad {
+		return c.route.unauthorized("invalid_token")
+	}
+	return c.route.unauthorized("")
+}
+
+// unauthorized is the 401 of the route, with a challenge for each of its authenticators.
+func (rt *route) unauthorized(reason string) *Error {
+	e := &Error{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Authentication credentials were not provided.", Header: http.Header{}}
+	if reason != "" {
+		e.Detail = "Incorrect authentication credentials."
+	}
+	for _, a := range rt.auth {
+		s := a.Scheme()
+		if s.Challenge == "" {
+			continue
+		}
+		challenge := s.Challenge
+		if reason != "" && s.HTTP == "bearer" {
+			challenge += `, error="` + reason + `"`
+		}
+		e.Header.Add("WWW-Authenticate", challenge)
+	}
+	return e
+}
+
+// fail answers with err.
+func (c *routeContext) fail(err error) {
+	c.route.api.writeError(c.response.writer, c.request, c.route.api.answerOf(c.request, err, c.route.name))
+}
+
+// answerOf turns any error into one with an answer, and logs what is our fault.
+func (a *API) answerOf(r *http.Request, err error, name string) *Error {
+	e := asError(err)
+	for _, f := range a.config.mapErrors {
+		if e == nil {
+			e = f(err)
+		}
+	}
+	if e == nil {
+		e = standardError(r, err)
+	}
+	if e.Status >= http.StatusInternalServerError {
+		a.config.logger.log().ErrorContext(r.Context(), "request failed", "route", name, "method", r.Method,
+			"path", r.URL.Path, "status", e.Status, "error", err)
+	}
+	return e
+}
+
+// statusClientGone is what a request is logged with whose client did not wait. Nobody
+// receives it.
+const statusClientGone = 499
+
+func standardError(r *http.Request, err error) *Error {
+	var (
+		large  *http.MaxBytesError
+		status interface{ HTTPStatus() int }
+	)
+	switch {
+	case errors.As(err, &large):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: tooLarge(large.Limit), Err: err}
+	case errors.Is(err, ErrNotFound):
+		return &Error{Status: http.StatusNotFound, Detail: "Not found.", Err: err}
+	case errors.As(err, &status):
+		return &Error{Status: status.HTTPStatus(), Detail: err.Error(), Err: err}
+	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
+		return &Error{Status: statusClientGone, Detail: "The client did not wait.", Err: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Status: http.StatusServiceUnavailable, Code: "timeout", Detail: "The request took too long.", Err: err}
+	default:
+		return &Error{Status: http.StatusInternalServerError, Err: err}
+	}
+}
+
+// begunWriter remembers whether an answer has begun.
+type begunWriter struct {
+	http.ResponseWriter
+
+	begun bool
+}
+
+func (w *begunWriter) WriteHeader(status int) {
+	w.begun = w.begun || status >= http.StatusOK
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *begunWriter) Write(b []byte) (int, error) {
+	w.begun = true
+	return w.ResponseWriter.Write(b) //nolint:wrapcheck // it is the same writer
+}
+
+// FlushError sends the header too, if that has not been sent.
+func (w *begunWriter) FlushError() error {
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	w.begun = w.begun || err == nil
+	return err //nolint:wrapcheck // it is the same writer
+}
+
+// Unwrap lets [http.ResponseController] find the connection.
+func (w *begunWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// allowHeader joins methods for the Allow header.
+func allowHeader(methods []string) string { return strings.Join(methods, ", ") }

@@ -1,0 +1,148 @@
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strconv"
+)
+
+// Renderer writes errors as bodies.
+type Renderer interface {
+	// Render returns the content type and the body of an error. Body is encoded as JSON.
+	Render(r *http.Request, e *Error) (contentType string, body any)
+	// Document returns the type of the bodies and their content type, for the document.
+	Document() (body reflect.Type, contentType string)
+}
+
+// ProblemErrors writes errors as RFC 9457 says: application/problem+json with type, title,
+// status and detail, and code and errors as additions.
+var ProblemErrors Renderer = problems{}
+
+// Problem is the body of an error by [ProblemErrors].
+type Problem struct {
+	Type   string         `doc:"What kind of problem it is; about:blank says that the status is all there is to know." example:"about:blank" json:"type"`
+	Title  string         `doc:"The status in words." example:"Unprocessable Entity" json:"title"`
+	Status int            `doc:"The HTTP status." example:"422" json:"status"`
+	Detail string         `doc:"What happened, for a person." json:"detail,omitempty"`
+	Code   string         `doc:"What happened, for a program." example:"validation_failed" json:"code"`
+	Errors []ProblemFault `doc:"Each thing that is wrong with the request." json:"errors,omitempty"`
+}
+
+// ProblemFault is one thing that is wrong with a request, in a [Problem].
+type ProblemFault struct {
+	Location string         `doc:"Where it is." example:"body.tags[1]" json:"location"`
+	Pointer  string         `doc:"Where it is in the body, as a JSON pointer." example:"/tags/1" json:"pointer,omitempty"`
+	Kind     string         `doc:"The rule that is broken, for a program." example:"string_too_short" json:"kind"`
+	Message  string         `doc:"The rule that is broken, for a person." json:"message"`
+	Limits   map[string]any `doc:"The limits of the rule." json:"limits,omitempty"`
+}
+
+type problems struct{}
+
+func (problems) Document() (body reflect.Type, contentType string) {
+	return reflect.TypeFor[Problem](), "application/problem+json"
+}
+
+func (problems) Render(_ *http.Request, e *Error) (contentType string, body any) {
+	p := &Problem{Type: "about:blank", Title: http.StatusText(e.Status), Status: e.Status, Detail: e.detail(), Code: e.code()}
+	if len(e.Faults) > 0 {
+		p.Errors = make([]ProblemFault, len(e.Faults))
+	}
+	for i, f := range e.Faults {
+		p.Errors[i] = ProblemFault{Location: f.Location(), Kind: f.Kind, Message: f.Message, Limits: f.Limits}
+		if f.In == "body" {
+			p.Errors[i].Pointer = f.Pointer()
+		}
+	}
+	return "application/problem+json", p
+}
+
+// DetailErrors writes errors as {"detail": ...}: a sentence, or the list of what is wrong
+// with the input, each with type, loc, msg and ctx.
+var DetailErrors Renderer = details{}
+
+// DetailBody is the body of an error by [DetailErrors].
+type DetailBody struct {
+	Detail any `doc:"What happened: a sentence, or a list of what is wrong with the request." json:"detail"`
+}
+
+// DetailFault is one thing that is wrong with a request, in a [DetailBody].
+type DetailFault struct {
+	Type string         `json:"type"`
+	Loc  []any          `json:"loc"`
+	Msg  string         `json:"msg"`
+	Ctx  map[string]any `json:"ctx,omitempty"`
+}
+
+type details struct{}
+
+func (details) Document() (body reflect.Type, contentType string) {
+	return reflect.TypeFor[DetailBody](), "application/json"
+}
+
+func (details) Render(_ *http.Request, e *Error) (contentType string, body any) {
+	if len(e.Faults) == 0 {
+		detail := e.detail()
+		switch {
+		case e.Status == http.StatusUnauthorized:
+			detail = "Unauthorized"
+		case e.Status == http.StatusInternalServerError:
+			detail = "A server error occurred."
+		}
+		return "application/json", &DetailBody{Detail: detail}
+	}
+	list := make([]DetailFault, len(e.Faults))
+	for i, f := range e.Faults {
+		list[i] = DetailFault{Type: f.Kind, Loc: append([]any{f.In}, f.Path...), Msg: f.Message, Ctx: f.Limits}
+	}
+	return "application/json", &DetailBody{Detail: list}
+}
+
+// writeError answers with e.
+func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
+	h := w.Header()
+	for name, values := range e.Header {
+		for _, v := range values {
+			h.Add(name, v)
+		}
+	}
+	if e.Status == http.StatusInternalServerError {
+		// Whatever the program put into it is for the log.
+		e = &Error{Status: e.Status, Code: "internal", Detail: "Internal error."}
+	}
+	contentType, body := "application/json", e.Body
+	if body == nil {
+		contentType, body = a.config.renderer.Render(r, e)
+	}
+	b, err := a.encode(body)
+	if err != nil {
+		a.config.logger.log().ErrorContext(r.Context(), "error body cannot be encoded", "error", err)
+		contentType, b = "application/json", &buffer{}
+	}
+	defer a.recycle(b)
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("X-Content-Type-Options", "nosniff")
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(e.Status)
+	_, _ = w.Write(b.Bytes())
+}
+
+// logger is where an API reports what is its own fault.
+type logger struct{ to *slog.Logger }
+
+func (l logger) log() *slog.Logger {
+	if l.to == nil {
+		return slog.Default()
+	}
+	return l.to
+}
+
+// Logger sets where failures are logged, once each.
+//
+// Defaults to slog.Default().
+func Logger(l *slog.Logger) APIOption { return apiOption(func(c *apiConfig) { c.logger = logger{l} }) }
+

@@ -1,0 +1,139 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+)
+
+// NoContent is the answer without a body. Its status is 204.
+type NoContent struct{}
+
+// Responder is an answer that writes itself: a file, a stream, events. See [File],
+// [Stream] and [Events].
+type Responder interface {
+	// Respond writes the answer. When it returns an error before it has written anything,
+	// that is answered as any other.
+	Respond(w http.ResponseWriter, r *http.Request) error
+}
+
+// declared is an answer that a route may give, for the document.
+type declared struct {
+	status      int
+	body        reflect.Type // nil: none
+	contentType string
+	description string
+}
+
+// Returns documents that the route may also answer with the status and a T, from a [Reply],
+// a [Response] status or an [Error] with a body. The first one of a route whose handler
+// answers [*Reply] is its usual answer.
+func Returns[T any](status int) RouteOption {
+	return routeOption(func(c *routeConfig) {
+		c.returns = append(c.returns, declared{status: status, body: reflect.TypeFor[T]()})
+	})
+}
+
+// Detail documents that the route may answer with the status and no body at all.
+func Detail(status int) RouteOption {
+	return routeOption(func(c *routeConfig) { c.returns = append(c.returns, declared{status: status}) })
+}
+
+// Fails documents errors that the route answers with beside those that its stages can, such
+// as 409.
+func Fails(statuses ...int) RouteOption {
+	return routeOption(func(c *routeConfig) { c.fails = append(c.fails, statuses...) })
+}
+
+// answer writes what the handler returned; out points to it.
+func (c *routeContext) answer(out any) error {
+	rt := c.route
+	if rt.list != nil {
+		return c.answerList(out)
+	}
+	switch rt.answers {
+	case answersNothing:
+		return c.write(rt.status, nil)
+	case answersReply:
+		return c.answerReply(out)
+	case answersItself:
+		return c.answerItself(out)
+	default:
+		return c.write(rt.status, out)
+	}
+}
+
+func (c *routeContext) answerReply(out any) error {
+	reply, ok := out.(**Reply)
+	if !ok || *reply == nil {
+		return fmt.Errorf("%s returned no reply", c.route.name)
+	}
+	for name, values := range (*reply).Header {
+		for _, v := range values {
+			c.response.Header().Add(name, v)
+		}
+	}
+	status := (*reply).Status
+	if status == 0 {
+		status = c.route.status
+	}
+	return c.write(status, (*reply).Body)
+}
+
+func (c *routeContext) answerItself(out any) error {
+	value := reflect.ValueOf(out).Elem().Interface()
+	if isNil(value) {
+		return fmt.Errorf("%s returned nothing that answers", c.route.name)
+	}
+	responder, ok := value.(Responder)
+	if !ok {
+		responder, ok = out.(Responder)
+	}
+	if !ok {
+		return fmt.Errorf("%s returned a %T", c.route.name, value)
+	}
+	begun := &begunWriter{ResponseWriter: c.response.writer}
+	c.response.writer = begun
+	err := responder.Respond(begun, c.request.WithContext(c))
+	if err != nil && begun.begun {
+		c.route.api.answerOf(c.request, err, c.route.name) // for the log
+		panic(http.ErrAbortHandler)                        // so that the client does not take a part for the whole
+	}
+	return err //nolint:wrapcheck // it is the program's own
+}
+
+// write writes a body with a status. A nil body is none at all.
+func (c *routeContext) write(status int, body any) error {
+	rt := c.route
+	if c.response.status != 0 {
+		status = c.response.status
+	}
+	if status != rt.status && !slices.Contains(rt.statuses, status) {
+		return fmt.Errorf("%s answers with the status %d, which it does not document", rt.name, status)
+	}
+	w := c.response.writer
+	if rt.deprecated {
+		w.Header().Set("Deprecation", "true")
+	}
+	if body == nil || status == http.StatusNoContent || status == http.StatusNotModified {
+		w.WriteHeader(status)
+		return nil
+	}
+	b, err := rt.api.encode(body)
+	if err != nil {
+		return fmt.Errorf("encode the answer of %s: %w", rt.name, err)
+	}
+	h := w.Header()
+	if h.Get("Content-Type") == "" {
+		h["Content-Type"] = jsonContent
+	}
+	h["Content-Length"] = []string{strconv.Itoa(b.Len())}
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+	rt.api.recycle(b)
+	return nil
+}
+
+var jsonContent = []string{"application/json"}

@@ -1,0 +1,294 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+)
+
+// route is a compiled route of an API. It does not change once requests come.
+type route struct {
+	level
+
+	api        *API
+	controller Controller
+	handler    handler
+	name       string // "Books.list"
+	methods    []string
+	path       pathPattern
+	pathNames  []string
+
+	input    *input
+	answers  answerKind
+	status   int
+	statuses []int // beside status
+	list     *list
+	checks   []func(ctx context.Context, in any) error
+	secrets  []string // query parameters that links leave out
+
+	entry *entry
+	tags  []string
+	ids   []string // operation ids, one for each method
+}
+
+// answerKind is how a handler's result becomes an answer.
+type answerKind int
+
+const (
+	answersJSON answerKind = iota
+	answersNothing
+	answersReply
+	answersItself
+)
+
+// compile makes a route of an entry of a controller.
+func (a *API) compile(e *entry, controller Controller, config controllerConfig, namespace string) (*route, error) {
+	rt := &route{
+		api: a, controller: controller, handler: e.handler, methods: e.methods, entry: e, checks: e.config.checks,
+		level: e.config.level.under(config.level.under(a.config.level)),
+	}
+	var err error
+	if rt.path, err = parsePath(config.prefix, e.path); err != nil {
+		return nil, err
+	}
+	rt.pathNames = rt.path.names()
+	if len(rt.pathNames) > len(muxNames) {
+		return nil, fmt.Errorf("the path has more than %d parameters", len(muxNames))
+	}
+	rt.name = routeName(namespace, e.config.name, e.methods[0], rt.path)
+	rt.tags = e.config.tags
+	if rt.tags == nil {
+		rt.tags = config.tags
+	}
+	if rt.tags == nil && namespace != "" {
+		rt.tags = []string{namespace}
+	}
+	in, out := e.handler.types()
+	if rt.input, err = compileInput(in, rt.name); err != nil {
+		return nil, err
+	}
+	if err := rt.checkPath(in); err != nil {
+		return nil, err
+	}
+	if err := rt.compileBody(); err != nil {
+		return nil, err
+	}
+	if err := rt.compileOutput(out); err != nil {
+		return nil, err
+	}
+	if err := rt.checkSecurity(); err != nil {
+		return nil, err
+	}
+	rt.compileKnown()
+	return rt, nil
+}
+
+// checkPath holds the parameters of the path against those of the input.
+func (rt *route) checkPath(in reflect.Type) error {
+	if in == nil {
+		return nil // a raw handler reads for itself
+	}
+	var wanted []string
+	if rt.input.params != nil {
+		for _, p := range rt.input.params.Params() {
+			if p.In == "path" {
+				wanted = append(wanted, p.Name)
+			}
+		}
+	}
+	for _, name := range wanted {
+		if !slices.Contains(rt.pathNames, name) {
+			return fmt.Errorf("the input %v has a field for {%s}, which is not in the path %s", in, name, rt.path.document())
+		}
+	}
+	for _, name := range rt.pathNames {
+		if !slices.Contains(wanted, name) {
+			return fmt.Errorf("the path %s has {%s}, for which the input %v has no field", rt.path.document(), name, in)
+		}
+	}
+	return nil
+}
+
+func (rt *route) compileBody() error {
+	b := rt.input.body
+	if b == nil {
+		return nil
+	}
+	for _, m := range rt.methods {
+		if m == http.MethodGet || m == http.MethodHead || m == http.MethodTrace {
+			return fmt.Errorf("a %s has no body, but the input %v wants one: its fields need the tag of a source, such as query", m, rt.input.typ)
+		}
+	}
+	var err error
+	b.plan, err = rt.api.schemas.plan(b.typ, rt.unknown == IgnoreUnknown, rt.bodyName(), rt.api.config.codec)
+	return err
+}
+
+// bodyName names a body that has no type of its own.
+func (rt *route) bodyName() string { return exported(strings.ReplaceAll(rt.name, ".", "_")) + "Body" }
+
+// compileOutput finds out how the result of the handler becomes an answer.
+func (rt *route) compileOutput(out reflect.Type) error {
+	config := rt.entry.config
+	rt.status = config.status
+	for _, d := range config.returns {
+		rt.statuses = append(rt.statuses, d.status)
+	}
+	switch {
+	case rt.entry.list:
+		if err := rt.compileList(out); err != nil {
+			return err
+		}
+	case len(config.stages) > 0:
+		return fmt.Errorf("filters, orderings and searches are for rest.List")
+	case out == nil:
+	case out == reflect.TypeFor[NoContent]():
+		rt.answers = answersNothing
+		if rt.status == 0 {
+			rt.status = http.StatusNoContent
+		}
+	case out == reflect.TypeFor[*Reply]():
+		rt.answers = answersReply
+		if len(config.returns) == 0 {
+			return fmt.Errorf("the handler answers *rest.Reply: say what it may answer by rest.Returns and rest.Detail")
+		}
+		if rt.status == 0 {
+			rt.status = config.returns[0].status
+		}
+	case out.Implements(reflect.TypeFor[Responder]()) || reflect.PointerTo(out).Implements(reflect.TypeFor[Responder]()):
+		rt.answers = answersItself
+	}
+	if rt.status == 0 {
+		rt.status = http.StatusOK
+	}
+	if rt.status < 200 || rt.status > 399 {
+		return fmt.Errorf("%d is not the status of an answer when nothing went wrong; rest.Fails documents others", rt.status)
+	}
+	return nil
+}
+
+// checkSecurity refuses authenticators that could not be documented, so that what the
+// document says is what is enforced.
+func (rt *route) checkSecurity() error {
+	for i, a := range rt.auth {
+		if a == nil {
+			return fmt.Errorf("authenticator %d is nil", i+1)
+		}
+		if a == Anonymous {
+			if i != len(rt.auth)-1 {
+				return fmt.Errorf("rest.Anonymous has to be the last authenticator")
+			}
+			continue
+		}
+		if err := rt.api.schemas.security(a.Scheme()); err != nil {
+			return err
+		}
+	}
+	for i, p := range rt.permissions {
+		if p == nil {
+			return fmt.Errorf("permission %d is nil", i+1)
+		}
+	}
+	for i, t := range rt.throttles {
+		if t == nil {
+			return fmt.Errorf("throttle %d is nil", i+1)
+		}
+	}
+	return nil
+}
+
+// compileKnown lists the query parameters that the route knows.
+func (rt *route) compileKnown() {
+	add := func(in, name string) {
+		if in == "query" {
+			rt.input.known = append(rt.input.known, name)
+		}
+	}
+	if rt.input.params != nil {
+		for _, p := range rt.input.params.Params() {
+			add(p.In, p.Name)
+		}
+	}
+	for _, a := range rt.auth {
+		if s := a.Scheme(); s.In == "query" {
+			add(s.In, s.Param)
+			rt.secrets = append(rt.secrets, s.Param)
+		}
+	}
+	if rt.list != nil {
+		for _, p := range rt.list.params() {
+			add("query", p.Name)
+		}
+	}
+}
+
+// formBytes bounds a form: files may be larger than JSON.
+func (rt *route) formBytes() int64 {
+	if rt.entry.config.maxBody != 0 {
+		return rt.maxBody
+	}
+	return max(rt.maxBody, 32<<20)
+}
+
+// serve answers a request. The middleware of the controller and the route is around it.
+func (rt *route) serve(w http.ResponseWriter, r *http.Request) { rt.handler.serve(rt, w, r) }
+
+// routeName names a route: "Books.list".
+func routeName(namespace, name, method string, path pathPattern) string {
+	if name == "" {
+		name = strings.ToLower(method)
+		for _, s := range path.segments {
+			name += exported(s.literal + s.name)
+		}
+	}
+	if namespace == "" {
+		return name
+	}
+	return namespace + "." + name
+}
+
+// exported makes a word of any text: "book-shops" becomes BookShops.
+func exported(s string) string {
+	var b strings.Builder
+	up := true
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			up = true
+			continue
+		}
+		if up {
+			r = unicode.ToUpper(r)
+		}
+		up = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// words makes a summary of a name: "listBooks" becomes "List books".
+func words(name string) string {
+	var b strings.Builder
+	var before rune
+	for i, r := range name {
+		switch {
+		case i == 0:
+			r = unicode.ToUpper(r)
+		case r == '_':
+			r = ' '
+		case unicode.IsUpper(r):
+			if unicode.IsLower(before) {
+				b.WriteByte(' ')
+			}
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}
+

@@ -1,0 +1,234 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/page"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// Controller is a struct whose methods are routes. What it depends on are its fields.
+type Controller interface {
+	// Routes describes the routes. It is called once for each API that the controller is
+	// registered in, and keeps nothing of r.
+	Routes(r *Routes)
+}
+
+// Routes collects the routes of a controller for one API.
+type Routes struct {
+	controller Controller
+	config     controllerConfig
+	entries    []*entry
+	inherited  bool
+}
+
+// Configure says what holds for the whole controller: its prefix, tags, permissions and so
+// on. What the registration says of the same overrides it.
+func (r *Routes) Configure(options ...ControllerOption) {
+	for _, o := range options {
+		o.applyController(&r.config)
+	}
+}
+
+// Inherit takes over the routes of a controller, usually an embedded one that the type's
+// own Routes method hides, and what it says of itself. A route of r with the same method
+// and path overrides an inherited one, and what r is configured to overrides its options.
+func (r *Routes) Inherit(base Controller) {
+	inner := &Routes{controller: base, inherited: true}
+	base.Routes(inner)
+	for _, e := range inner.entries {
+		e.inherited = true
+	}
+	r.entries = append(r.entries, inner.entries...)
+	own := r.config
+	r.config = inner.config
+	r.config.override(own)
+}
+
+// override sets what other says.
+func (c *controllerConfig) override(other controllerConfig) {
+	c.level = other.under(c.level)
+	c.middleware = append(slices.Clip(c.middleware), other.middleware...)
+	if other.prefix != "" {
+		c.prefix = other.prefix
+	}
+	if other.namespace != nil {
+		c.namespace = other.namespace
+	}
+	if other.tags != nil {
+		c.tags = other.tags
+	}
+	if other.uniqueIDs != nil {
+		c.uniqueIDs = other.uniqueIDs
+	}
+	if other.autoImport != nil {
+		c.autoImport = other.autoImport
+	}
+}
+
+// entry is a route as it was described.
+type entry struct {
+	methods   []string
+	path      string
+	config    routeConfig
+	handler   handler
+	inherited bool
+	list      bool
+	// resolved tells the endpoint where it ended up.
+	resolved func(*route)
+}
+
+// routeConfig is what the options of a route say.
+type routeConfig struct {
+	level
+
+	name, operationID    string
+	summary, description string
+	tags                 []string
+	status               int
+	returns              []declared
+	fails                []int
+	stages               []query.Option
+	view                 *view
+	checks               []func(ctx context.Context, in any) error
+}
+
+func (c *routeConfig) apply(options []RouteOption) error {
+	for _, o := range options {
+		switch o := o.(type) {
+		case interface{ applyRoute(c *routeConfig) }:
+			o.applyRoute(c)
+		case page.Paginator:
+			c.paginator = o
+		case query.Option:
+			c.stages = append(c.stages, o)
+		default:
+			return fmt.Errorf("%T is not an option that a route knows", o)
+		}
+	}
+	return nil
+}
+
+// Get registers a handler for GET, and HEAD.
+func Get[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+	return Handle(r, []string{http.MethodGet}, path, h, options...)
+}
+
+// Post registers a handler for POST.
+func Post[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+	return Handle(r, []string{http.MethodPost}, path, h, options...)
+}
+
+// Put registers a handler for PUT.
+func Put[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+	return Handle(r, []string{http.MethodPut}, path, h, options...)
+}
+
+// Patch registers a handler for PATCH.
+func Patch[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+	return Handle(r, []string{http.MethodPatch}, path, h, options...)
+}
+
+// Delete registers a handler for DELETE. One that answers [NoContent] is answered 204.
+func Delete[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+	return Handle(r, []string{http.MethodDelete}, path, h, options...)
+}
+
+// Handle registers a handler for several methods, such as PUT and PATCH. Each is an operation
+// of its own in the document.
+func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+	endpoint := &Endpoint[In, Out]{}
+	e := &entry{
+		methods: methods, path: path, handler: &typed[In, Out]{f: h}, inherited: r.inherited,
+		resolved: func(rt *route) { endpoint.route = rt },
+	}
+	e.config.name = funcName(h)
+	r.add(e, options)
+	return endpoint
+}
+
+// Raw registers a handler of net/http. Authentication, throttles and permissions come
+// before it as before any other; reading the request and writing the answer is its own
+// business. [PrincipalOf], [ResponseOf] and the others work with the request's context, and
+// so do the parameters of the path by [http.Request.PathValue].
+func Raw(r *Routes, methods []string, path string, h http.Handler, options ...RouteOption) {
+	e := &entry{methods: methods, path: path, handler: rawHandler{h}, inherited: r.inherited}
+	if f, ok := h.(http.HandlerFunc); ok {
+		e.config.name = funcName(f)
+	}
+	r.add(e, options)
+}
+
+func (r *Routes) add(e *entry, options []RouteOption) {
+	place := fmt.Sprintf("%T: %s %s", r.controller, strings.Join(e.methods, ","), e.path)
+	must(e.config.apply(options), place)
+	if len(e.methods) == 0 {
+		must(fmt.Errorf("methods must be a list with at least one method"), place) //nolint:perfsprint // one error in a row of others
+	}
+	methods := make([]string, 0, len(e.methods))
+	for _, m := range e.methods {
+		upper := strings.ToUpper(m)
+		if !slices.Contains(knownMethods, upper) {
+			must(fmt.Errorf("%q is not a method of HTTP; there are %s", m, strings.Join(knownMethods, ", ")), place)
+		}
+		if slices.Contains(methods, upper) {
+			must(fmt.Errorf("the method %s appears twice", upper), place)
+		}
+		methods = append(methods, upper)
+	}
+	e.methods = methods
+	r.entries = append(r.entries, e)
+}
+
+var knownMethods = []string{
+	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodHead, http.MethodOptions, http.MethodTrace,
+}
+
+// funcName returns the name of a method value or function: "list" for shop.(*Books).list-fm.
+func funcName(f any) string {
+	v := reflect.ValueOf(f)
+	if v.IsNil() {
+		return ""
+	}
+	name := runtime.FuncForPC(v.Pointer()).Name()
+	name = strings.TrimSuffix(name, "-fm")
+	if at := strings.LastIndexByte(name, '.'); at >= 0 {
+		name = name[at+1:]
+	}
+	name, _, _ = strings.Cut(name, "[")
+	if strings.HasPrefix(name, "func") && strings.Trim(name[4:], "0123456789") == "" {
+		return "" // a function literal
+	}
+	return name
+}
+
+func typeWord(v any) string {
+	t := reflect.TypeOf(v)
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil || t.Name() == "" {
+		return "Object"
+	}
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+func isNil(v any) bool {
+	rv := reflect.ValueOf(v)
+	switch rv.Kind() { //nolint:exhaustive // the others have no nil
+	case reflect.Pointer, reflect.Map, reflect.Interface:
+		return rv.IsNil()
+	case reflect.Invalid:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,270 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"mime"
+	"net/http"
+	"path"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// File is an answer with the content of a file. Ranges and conditional requests work where
+// Content can seek.
+type File struct {
+	// Name is the file's name, for its type and for the client to save it under.
+	Name string
+	// Content is closed when it was sent, if it can be. A file of an [fs.FS] is one.
+	Content io.Reader
+	// Type is the content type. Defaults to what the name's ending says.
+	Type string
+	// Modified is when it was changed last, if that is known.
+	Modified time.Time
+	// Download makes browsers save the file instead of showing it.
+	Download bool
+}
+
+// OpenFile returns the file of the name. One that is not there is a 404.
+func OpenFile(in fs.FS, name string) (*File, error) {
+	f, err := in.Open(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return nil, &Error{Status: http.StatusNotFound, Detail: "File was not found.", Err: err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open a file: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil || info.IsDir() {
+		return nil, errors.Join(&Error{Status: http.StatusNotFound, Detail: "File was not found.", Err: err}, f.Close())
+	}
+	return &File{Name: path.Base(name), Content: f, Modified: info.ModTime()}, nil
+}
+
+// Respond writes the file.
+func (f *File) Respond(w http.ResponseWriter, r *http.Request) error {
+	if c, ok := f.Content.(io.Closer); ok {
+		defer c.Close()
+	}
+	h := w.Header()
+	kind := f.Type
+	if kind == "" {
+		kind = mime.TypeByExtension(path.Ext(f.Name))
+	}
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	h.Set("Content-Type", kind)
+	h.Set("X-Content-Type-Options", "nosniff")
+	if f.Download {
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	}
+	if seeker, ok := f.Content.(io.ReadSeeker); ok {
+		http.ServeContent(w, r, "", f.Modified, seeker)
+		return nil
+	}
+	_, err := io.Copy(w, f.Content)
+	return err //nolint:wrapcheck // the caller names the route
+}
+
+// Stream is an answer that is written as it comes.
+type Stream struct {
+	// Type is the content type. Defaults to "application/octet-stream".
+	Type string
+	// Write writes it. What it writes is sent at the latest when it returns; flush sends
+	// what was written until then. ctx ends when the client is gone.
+	Write func(ctx context.Context, w io.Writer, flush func() error) error
+}
+
+// Respond writes the stream.
+func (s *Stream) Respond(w http.ResponseWriter, r *http.Request) error {
+	kind := s.Type
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	w.Header().Set("Content-Type", kind)
+	return s.Write(r.Context(), w, http.NewResponseController(w).Flush)
+}
+
+// Lines is an answer of JSON documents, one a line, each sent as soon as it is there.
+type Lines[T any] struct{ Items iter.Seq2[T, error] }
+
+// Respond writes the lines. An error of the sequence cuts the connection once lines were
+// sent, so that the client does not take a part for the whole.
+func (l Lines[T]) Respond(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/jsonl")
+	encoder, control := json.NewEncoder(w), http.NewResponseController(w)
+	for item, err := range l.Items {
+		if err != nil {
+			return err
+		}
+		if err := encoder.Encode(item); err != nil {
+			return err //nolint:wrapcheck // the caller names the route
+		}
+		if err := control.Flush(); err != nil {
+			return err //nolint:wrapcheck // the caller names the route
+		}
+	}
+	return nil
+}
+
+func (Lines[T]) document(d *document) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/jsonl": {Schema: d.registry.Of(reflect.TypeFor[T](), "Line")}}
+}
+
+// Event is one server-sent event.
+type Event[T any] struct {
+	// ID is what a client that reconnects sends as Last-Event-ID. It holds no line break.
+	ID string
+	// Name is the event's type. Empty: message.
+	Name string
+	// Retry tells the client how long to wait before it reconnects. Zero: nothing.
+	Retry time.Duration
+	Data  T
+}
+
+// Events is an answer of server-sent events, each sent as soon as it is there, with a
+// comment now and then so that nothing between takes the connection for dead.
+type Events[T any] struct {
+	Items iter.Seq2[Event[T], error]
+	// KeepAlive is the time between comments while there are no events. Defaults to 15
+	// seconds; negative: none.
+	KeepAlive time.Duration
+}
+
+// Respond writes the events until the sequence ends or the client is gone.
+func (e Events[T]) Respond(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	out := &eventWriter{w: w, control: http.NewResponseController(w)}
+	if err := out.control.Flush(); err != nil {
+		return fmt.Errorf("send events: %w", err)
+	}
+	events := make(chan eventText)
+	go e.encode(ctx, events)
+	defer func() {
+		cancel()
+		for range events { //nolint:revive // until the sequence has ended
+		}
+	}()
+	wait := e.KeepAlive
+	if wait == 0 {
+		wait = 15 * time.Second
+	}
+	return out.copy(ctx, events, wait)
+}
+
+type eventText struct {
+	text []byte
+	err  error
+}
+
+// encode turns events into text until the sequence ends, and then closes the channel.
+func (e Events[T]) encode(ctx context.Context, to chan<- eventText) {
+	defer close(to)
+	for item, err := range e.Items {
+		var next eventText
+		if next.err = err; err == nil {
+			next.text, next.err = item.encode()
+		}
+		select {
+		case to <- next:
+		case <-ctx.Done():
+			return
+		}
+		if next.err != nil {
+			return
+		}
+	}
+}
+
+func (e Event[T]) encode() ([]byte, error) {
+	data, err := json.Marshal(e.Data)
+	if err != nil {
+		return nil, fmt.Errorf("encode an event: %w", err)
+	}
+	if strings.ContainsAny(e.ID+e.Name, "\r\n\x00") {
+		return nil, errors.New("an event's id or name has a line break")
+	}
+	var b bytes.Buffer
+	if e.ID != "" {
+		b.WriteString("id: " + e.ID + "\n")
+	}
+	if e.Name != "" {
+		b.WriteString("event: " + e.Name + "\n")
+	}
+	if e.Retry > 0 {
+		b.WriteString("retry: " + strconv.FormatInt(e.Retry.Milliseconds(), 10) + "\n")
+	}
+	b.WriteString("data: ")
+	b.Write(data)
+	b.WriteString("\n\n")
+	return b.Bytes(), nil
+}
+
+type eventWriter struct {
+	w       io.Writer
+	control *http.ResponseController
+}
+
+// copy writes events until there are no more.
+func (o *eventWriter) copy(ctx context.Context, events <-chan eventText, wait time.Duration) error {
+	var alive <-chan time.Time
+	if wait > 0 {
+		ticker := time.NewTicker(wait)
+		defer ticker.Stop()
+		alive = ticker.C
+	}
+	for {
+		text := []byte(": keepalive\n\n")
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-alive:
+		case next, ok := <-events:
+			if !ok {
+				return nil
+			}
+			if next.err != nil {
+				return next.err
+			}
+			text = next.text
+		}
+		if _, err := o.w.Write(text); err != nil {
+			return err //nolint:wrapcheck // the caller names the route
+		}
+		if err := o.control.Flush(); err != nil {
+			return err //nolint:wrapcheck // the caller names the route
+		}
+	}
+}
+
+func (Events[T]) document(d *document) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"text/event-stream": {Schema: d.registry.Of(reflect.TypeFor[T](), "Event")}}
+}
+
+// itself documents an answer that writes itself.
+func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
+	type documented interface {
+		document(d *document) map[string]*huma.MediaType
+	}
+	if own, ok := reflect.Zero(out).Interface().(documented); ok {
+		return own.document(d)
+	}
+	return map[string]*huma.MediaType{"*/*": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+}

@@ -1,0 +1,97 @@
+package rest
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Throttle bounds how many requests are answered in a time. Package throttle has the usual
+// ones.
+type Throttle interface {
+	// Take counts the request against its limit. It may read the request, the principal
+	// and the client's address from ctx, and not the input. An error that is not an
+	// [Error] is answered 503.
+	Take(ctx context.Context) (Verdict, error)
+}
+
+// Verdict is what a [Throttle] says of a request.
+type Verdict struct {
+	// Skipped is true when the throttle is not about this request: a throttle of anonymous
+	// callers, for example, asked about a known one. Nothing else counts then.
+	Skipped bool
+	// Allowed is false when the limit is used up.
+	Allowed bool
+	// Policy names the limit in the RateLimit header.
+	Policy string
+	// Limit is how many requests the Window allows, and Remaining how many are left.
+	Limit, Remaining int
+	Window           time.Duration
+	// Reset is the time until all of the limit is available again.
+	Reset time.Duration
+	// RetryAfter is the time until a refused caller may try again.
+	RetryAfter time.Duration
+}
+
+// takeThrottles asks all throttles of the route, so that each of them counts the request,
+// and refuses with the longest wait when one of them does.
+func (c *routeContext) takeThrottles(ctx context.Context) error {
+	var (
+		refused bool
+		wait    time.Duration
+	)
+	header := c.response.Header()
+	for _, t := range c.route.throttles {
+		v, err := t.Take(ctx)
+		if err != nil {
+			if asError(err) != nil {
+				return err
+			}
+			return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: "Try again later.",
+				Header: http.Header{"Retry-After": {"1"}}, Err: err}
+		}
+		if v.Skipped {
+			continue
+		}
+		v.announce(header)
+		if !v.Allowed {
+			refused, wait = true, max(wait, v.RetryAfter)
+		}
+	}
+	if !refused {
+		return nil
+	}
+	seconds := int(math.Ceil(wait.Seconds()))
+	return &Error{Status: http.StatusTooManyRequests, Code: "throttled", Detail: throttledDetail(seconds),
+		Header: http.Header{"Retry-After": {strconv.Itoa(seconds)}}}
+}
+
+func throttledDetail(seconds int) string {
+	switch seconds {
+	case 0:
+		return "Request was throttled."
+	case 1:
+		return "Request was throttled. Expected available in 1 second."
+	default:
+		return "Request was throttled. Expected available in " + strconv.Itoa(seconds) + " seconds."
+	}
+}
+
+// announce adds the fields of draft-ietf-httpapi-ratelimit-headers.
+func (v Verdict) announce(h http.Header) {
+	name := strconv.Quote(strings.Map(printable, v.Policy))
+	h.Add("RateLimit-Policy", name+";q="+strconv.Itoa(v.Limit)+";w="+strconv.Itoa(ceilSeconds(v.Window)))
+	h.Add("RateLimit", name+";r="+strconv.Itoa(max(0, v.Remaining))+";t="+strconv.Itoa(ceilSeconds(v.Reset)))
+}
+
+func ceilSeconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
+
+func printable(r rune) rune {
+	if r < ' ' || r > '~' {
+		return '_'
+	}
+	return r
+}
