@@ -83,6 +83,16 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 // Elem is the type of the value, for those who see the Opt only through reflection.
 func (Opt[T]) Elem() reflect.Type { return reflect.TypeFor[T]() }
 
+// Inside is a *T that points to the value in o, or nil when none is set. It is for those
+// who see the Opt only through reflection.
+func (o *Opt[T]) Inside() any {
+	if o.state != set {
+		return nil
+	}
+
+	return &o.value
+}
+
 // SetText sets o from text that the caller parses: parse gets a *T to fill. When parse
 // fails, its error is returned and o stays as it was.
 func (o *Opt[T]) SetText(parse func(dst any) error) error {

@@ -1,0 +1,313 @@
+package body
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/opt"
+)
+
+type nodeKey struct {
+	typ    reflect.Type
+	schema *Schema
+}
+
+// compiler remembers the nodes that it has begun, which is what lets types be recursive.
+type compiler struct {
+	done map[nodeKey]*node
+}
+
+var (
+	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	numberType      = reflect.TypeFor[json.Number]()
+)
+
+// node compiles one place of a document. t is nil where no Go type is known.
+func (c *compiler) node(t reflect.Type, s *Schema) (*node, error) {
+	key := nodeKey{typ: t, schema: s}
+	if n, ok := c.done[key]; ok {
+		return n, nil
+	}
+	n := &node{}
+	c.done[key] = n
+
+	if s == nil {
+		n.null = t == nil || nilable(t)
+	} else {
+		n.null = s.Nullable || s.resolve().Nullable
+	}
+
+	n.typ, _ = plain(t)
+	n.foreign = n.typ != nil && isForeign(n.typ)
+
+	s = s.resolve()
+	if s == nil {
+		s = &Schema{}
+	}
+	n.validate = s.Validate
+
+	name := s.Type
+	if name == "" {
+		inferred, err := typeName(n.typ, n.foreign)
+		if err != nil {
+			return nil, err
+		}
+		name = inferred
+		n.null = n.null || name == ""
+	}
+
+	return n, c.shape(n, name, s)
+}
+
+// shape fills in what the JSON type asks for.
+func (c *compiler) shape(n *node, name string, s *Schema) error {
+	switch name {
+	case "":
+		n.kind, n.use = kindAny, decoded
+		if n.foreign {
+			n.use = kept
+		}
+
+		return nil
+	case "boolean":
+		n.kind = kindBool
+		n.flags = boolEnum(s.Enum)
+
+		return nil
+	case "integer", "number":
+		n.kind, n.bits = numberKind(name, n.typ, n.foreign)
+		n.number = newNumberRule(s)
+
+		return nil
+	case "string":
+		n.kind = kindString
+		switch {
+		case n.typ == numberType:
+			n.kind = kindNumber
+		case n.typ != nil && isBytes(n.typ) && !n.foreign:
+			n.kind = kindBytes
+		}
+
+		rule, err := newTextRule(s)
+		n.text = rule
+
+		return err
+	case "array":
+		n.kind = kindList
+		return c.list(n, s)
+	case "object":
+		if n.typ != nil && n.typ.Kind() == reflect.Struct && !n.foreign || s.Properties != nil {
+			n.kind = kindObject
+			return c.object(n, s)
+		}
+		n.kind = kindDict
+
+		return c.dictionary(n, s)
+	}
+
+	return fmt.Errorf("unknown JSON type %q", name)
+}
+
+func (c *compiler) list(n *node, s *Schema) error {
+	var elem reflect.Type
+	if n.typ != nil && !n.foreign && (n.typ.Kind() == reflect.Slice || n.typ.Kind() == reflect.Array) {
+		elem = n.typ.Elem()
+	}
+
+	items, err := c.node(elem, s.Items)
+	n.list = &listRule{items: items, min: orNone(s.MinItems), max: orNone(s.MaxItems), unique: s.UniqueItems}
+
+	return err
+}
+
+func (c *compiler) dictionary(n *node, s *Schema) error {
+	rule := &dictRule{min: orNone(s.MinProperties), max: orNone(s.MaxProperties), keyKind: reflect.String}
+	n.dict = rule
+
+	var elem reflect.Type
+	if n.typ != nil && !n.foreign && n.typ.Kind() == reflect.Map {
+		elem = n.typ.Elem()
+		rule.key = n.typ.Key()
+
+		switch kind := rule.key.Kind(); {
+		case reflect.PointerTo(rule.key).Implements(textUnmarshaler):
+			rule.keyKind = reflect.Invalid
+		case kind == reflect.String || isInt(kind) || isUint(kind):
+			rule.keyKind = kind
+		default:
+			return fmt.Errorf("%s has keys that JSON cannot hold", n.typ)
+		}
+	}
+
+	values, err := c.node(elem, s.Values)
+	rule.values = values
+
+	return err
+}
+
+// typeName is the JSON type that a Go type is read from, empty for any.
+func typeName(t reflect.Type, foreign bool) (string, error) {
+	if t == nil || foreign {
+		return "", nil
+	}
+
+	switch kind := t.Kind(); {
+	case t == numberType, kind == reflect.Float32, kind == reflect.Float64:
+		return "number", nil
+	case kind == reflect.Bool:
+		return "boolean", nil
+	case isInt(kind), isUint(kind):
+		return "integer", nil
+	case kind == reflect.String, isBytes(t):
+		return "string", nil
+	case kind == reflect.Slice, kind == reflect.Array:
+		return "array", nil
+	case kind == reflect.Map, kind == reflect.Struct:
+		return "object", nil
+	case kind == reflect.Interface && t.NumMethod() == 0:
+		return "", nil
+	}
+
+	return "", fmt.Errorf("%s cannot be read from JSON", t)
+}
+
+func numberKind(name string, t reflect.Type, foreign bool) (kind, int) {
+	if t != nil && !foreign {
+		switch k := t.Kind(); {
+		case isInt(k):
+			return kindInt, t.Bits()
+		case isUint(k):
+			return kindUint, t.Bits()
+		case (k == reflect.Float32 || k == reflect.Float64) && name == "number":
+			return kindFloat, t.Bits()
+		}
+	}
+	if name == "integer" {
+		return kindInteger, 64
+	}
+
+	return kindNumber, 64
+}
+
+func newNumberRule(s *Schema) *numberRule {
+	rule := &numberRule{
+		minimum: s.Minimum, above: s.ExclusiveMinimum,
+		maximum: s.Maximum, below: s.ExclusiveMaximum,
+		step: s.MultipleOf,
+	}
+	for _, value := range s.Enum {
+		if number, ok := value.(float64); ok {
+			rule.enum = append(rule.enum, number)
+			rule.enumAny = append(rule.enumAny, number)
+		}
+	}
+	if rule.minimum == nil && rule.above == nil && rule.maximum == nil && rule.below == nil &&
+		rule.step == nil && rule.enum == nil {
+		return nil
+	}
+
+	return rule
+}
+
+// newTextRule returns nil when every string is good.
+func newTextRule(s *Schema) (*textRule, error) {
+	rule := &textRule{minLength: orNone(s.MinLength), maxLength: orNone(s.MaxLength)}
+
+	if s.Pattern != "" {
+		pattern, err := regexp.Compile(s.Pattern)
+		if err != nil {
+			return nil, fmt.Errorf("pattern: %w", err)
+		}
+		rule.pattern = pattern
+	}
+	if check, ok := formats[s.Format]; ok {
+		rule.format, rule.formatName = check, s.Format
+	}
+	for _, value := range s.Enum {
+		if text, ok := value.(string); ok {
+			rule.enum = append(rule.enum, text)
+			rule.enumAny = append(rule.enumAny, text)
+		}
+	}
+
+	if rule.minLength <= 0 && rule.maxLength < 0 && rule.pattern == nil && rule.format == nil && rule.enum == nil {
+		return nil, nil //nolint:nilnil // no rule is a rule that holds for all
+	}
+
+	return rule, nil
+}
+
+func boolEnum(enum []any) []bool {
+	var flags []bool
+	for _, value := range enum {
+		if flag, ok := value.(bool); ok {
+			flags = append(flags, flag)
+		}
+	}
+
+	return flags
+}
+
+// plain strips pointers and Opt from a type, and says whether there was an Opt.
+func plain(t reflect.Type) (reflect.Type, bool) {
+	optional := false
+
+	for t != nil {
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+			continue
+		}
+		elem, ok := opt.ElemOf(t)
+		if !ok {
+			break
+		}
+		t, optional = elem, true
+	}
+
+	return t, optional
+}
+
+func isForeign(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+
+	return p.Implements(jsonUnmarshaler) || p.Implements(textUnmarshaler)
+}
+
+func nilable(t reflect.Type) bool {
+	_, optional := plain(t)
+	k := t.Kind()
+
+	return optional || k == reflect.Pointer || k == reflect.Map || k == reflect.Slice || k == reflect.Interface
+}
+
+// isBytes says whether encoding/json writes t as base64.
+func isBytes(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !isForeign(t.Elem())
+}
+
+func isInt(k reflect.Kind) bool  { return k >= reflect.Int && k <= reflect.Int64 }
+func isUint(k reflect.Kind) bool { return k >= reflect.Uint && k <= reflect.Uintptr }
+
+func orNone(limit *int) int {
+	if limit == nil {
+		return -1
+	}
+
+	return *limit
+}
+
+// className is the name of an object in messages: the schema's, or the Go type's without
+// its package and type arguments.
+func className(t reflect.Type, s *Schema) string {
+	if s.Name != "" || t == nil {
+		return s.Name
+	}
+	name, _, _ := strings.Cut(t.Name(), "[")
+
+	return name
+}

@@ -1,0 +1,137 @@
+package body
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// object compiles an object with named keys: those of the schema, and those of the Go
+// struct that it is read into.
+func (c *compiler) object(n *node, s *Schema) error {
+	n.class = className(n.typ, s)
+	o := &object{
+		closed: s.Closed,
+		index:  map[string]int{}, folded: map[string]int{},
+		min: orNone(s.MinProperties), max: orNone(s.MaxProperties),
+	}
+	n.object = o
+
+	if s.Values != nil {
+		values, err := c.node(nil, s.Values)
+		if err != nil {
+			return err
+		}
+		o.values = values
+	}
+
+	if err := c.fields(n, s); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if _, known := o.index[name]; known {
+			continue
+		}
+		if err := c.property(o, s, name, nil); err != nil {
+			return err
+		}
+	}
+
+	return o.finish(s)
+}
+
+// fields adds a property for each field of the Go struct.
+func (c *compiler) fields(n *node, s *Schema) error {
+	if n.typ == nil || n.foreign || n.typ.Kind() != reflect.Struct {
+		return nil
+	}
+
+	for _, field := range Fields(n.typ) {
+		if _, described := s.Properties[field.Name]; s.Properties != nil && !described {
+			// The codec would fill the field with whatever is sent, which no schema
+			// allows: it is read from elsewhere, or is the program's own.
+			n.object.add(property{name: field.Name, blocked: true})
+			continue
+		}
+		if err := c.property(n.object, s, field.Name, &field); err != nil {
+			return fmt.Errorf("field %s: %w", field.Field.Name, err)
+		}
+	}
+
+	return nil
+}
+
+func (c *compiler) property(o *object, s *Schema, name string, field *Field) error {
+	use := s.Properties[name]
+	p := property{name: name}
+
+	var typ reflect.Type
+	optional := false
+	if field != nil {
+		if field.Quoted {
+			return fmt.Errorf("the option \"string\" of its json tag is not supported in bodies")
+		}
+		typ = field.Field.Type
+		p.index = field.Index
+		_, optional = plain(typ)
+	}
+
+	child, err := c.node(typ, use)
+	if err != nil {
+		return err
+	}
+	p.node = child
+	p.nullOK = child.null || !optional && !slices.Contains(s.Required, name)
+
+	if use != nil {
+		p.readOnly = use.ReadOnly
+		if use.Default != nil && field != nil {
+			if p.filler, err = newFiller(typ, use.Default); err != nil {
+				return err
+			}
+			o.defaults = append(o.defaults, len(o.props))
+		}
+	}
+	o.add(p)
+
+	return nil
+}
+
+func (o *object) add(p property) {
+	o.index[p.name] = len(o.props)
+	o.props = append(o.props, p)
+}
+
+// finish makes the tables that need all properties.
+func (o *object) finish(s *Schema) error {
+	o.words = (len(o.props) + 63) / 64
+	o.required = make([]uint64, o.words)
+
+	for i, p := range o.props {
+		o.folded[string(fold(nil, []byte(p.name)))] = i
+
+		if slices.Contains(s.Required, p.name) && !p.readOnly && !p.blocked {
+			o.required[i/64] |= 1 << (i % 64)
+		}
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
+		of, ok := o.index[name]
+		if !ok {
+			return fmt.Errorf("dependentRequired of the unknown property %q", name)
+		}
+
+		d := dependency{of: of}
+		for _, asked := range s.DependentRequired[name] {
+			i, ok := o.index[asked]
+			if !ok {
+				return fmt.Errorf("dependentRequired asks for the unknown property %q", asked)
+			}
+			d.asks = append(d.asks, i)
+		}
+		o.depends = append(o.depends, d)
+	}
+
+	return nil
+}

@@ -1,0 +1,172 @@
+package body
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Field is a field of a struct as encoding/json sees it: promoted fields of embedded
+// structs are there, shadowed ones are not.
+type Field struct {
+	// Name is the key in JSON.
+	Name string
+
+	// Index leads from the struct to the field, through embedded structs.
+	Index []int
+
+	// Field is the declaration.
+	Field reflect.StructField
+
+	// OmitEmpty, OmitZero and Quoted are the options of the json tag.
+	OmitEmpty bool
+	OmitZero  bool
+	Quoted    bool
+
+	tagged bool
+}
+
+// Fields lists the fields that encoding/json reads and writes for the struct type t, in
+// the order of their declaration.
+func Fields(t reflect.Type) []Field {
+	var all []Field
+
+	level := []embedded{{typ: t}}
+	seen := map[reflect.Type]bool{}
+
+	for len(level) > 0 {
+		var next []embedded
+		count := map[reflect.Type]int{}
+		for _, e := range level {
+			count[e.typ]++
+		}
+
+		for _, e := range level {
+			if seen[e.typ] {
+				continue
+			}
+			fields, deeper := e.fields()
+			all = append(all, fields...)
+			next = append(next, deeper...)
+			if count[e.typ] > 1 {
+				// The same type twice on one level hides its own fields.
+				all = append(all, fields...)
+			}
+		}
+
+		for _, e := range level {
+			seen[e.typ] = true
+		}
+		level = next
+	}
+
+	return dominant(all)
+}
+
+type embedded struct {
+	typ   reflect.Type
+	index []int
+}
+
+// fields are the fields that are declared in e itself, and the structs that it embeds.
+func (e embedded) fields() ([]Field, []embedded) {
+	var fields []Field
+	var deeper []embedded
+
+	for f := range e.typ.Fields() {
+		typ := f.Type
+		if typ.Kind() == reflect.Pointer && typ.Name() == "" {
+			typ = typ.Elem()
+		}
+		if !f.IsExported() && (!f.Anonymous || typ.Kind() != reflect.Struct) {
+			continue
+		}
+
+		tag := f.Tag.Get("json")
+		if tag == "-" {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if !validName(name) {
+			name = ""
+		}
+		index := append(slices.Clone(e.index), f.Index...)
+
+		if f.Anonymous && name == "" && typ.Kind() == reflect.Struct {
+			deeper = append(deeper, embedded{typ: typ, index: index})
+			continue
+		}
+
+		fields = append(fields, newField(f, name, options, index))
+	}
+
+	return fields, deeper
+}
+
+func newField(f reflect.StructField, name, options string, index []int) Field {
+	field := Field{Name: name, Index: index, Field: f, tagged: name != ""}
+	if name == "" {
+		field.Name = f.Name
+	}
+
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "omitempty":
+			field.OmitEmpty = true
+		case "omitzero":
+			field.OmitZero = true
+		case "string":
+			field.Quoted = true
+		}
+	}
+
+	return field
+}
+
+// dominant keeps, of the fields with one name, the one that is declared least deep, or of
+// several there the only one with a name in its tag, or none.
+func dominant(all []Field) []Field {
+	byName := map[string][]Field{}
+	for _, f := range all {
+		byName[f.Name] = append(byName[f.Name], f)
+	}
+
+	var fields []Field
+	for _, same := range byName {
+		slices.SortStableFunc(same, func(a, b Field) int {
+			if len(a.Index) != len(b.Index) {
+				return len(a.Index) - len(b.Index)
+			}
+			if a.tagged != b.tagged {
+				if a.tagged {
+					return -1
+				}
+
+				return 1
+			}
+
+			return 0
+		})
+
+		if len(same) > 1 && len(same[0].Index) == len(same[1].Index) && same[0].tagged == same[1].tagged {
+			continue
+		}
+		fields = append(fields, same[0])
+	}
+
+	slices.SortFunc(fields, func(a, b Field) int { return slices.Compare(a.Index, b.Index) })
+
+	return fields
+}
+
+// validName says whether encoding/json takes a name from a tag.
+func validName(name string) bool {
+	for _, c := range name {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+			return false
+		}
+	}
+
+	return name != ""
+}

@@ -1,0 +1,51 @@
+package body
+
+import (
+	"encoding"
+	"reflect"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// foreignFaults reports what a validator outside of this package found at the current value.
+func (s *scanner) foreignFaults(faults []fault.Fault) bool {
+	for _, f := range faults {
+		f.In = s.plan.opts.In
+		f.Path = append(s.where(), f.Path...)
+		if !s.report(f) {
+			return false
+		}
+	}
+
+	return true
+}
+
+// tryDecode decodes one value to see whether its type takes it. It only runs after the
+// codec refused the document as a whole.
+func (s *scanner) tryDecode(n *node, raw []byte) bool {
+	if s.probe == nil || !n.foreign || string(raw) == "null" {
+		return true
+	}
+	if s.probe.Unmarshal(raw, reflect.New(n.typ).Interface()) == nil {
+		return true
+	}
+
+	if n.text != nil && n.text.formatName != "" {
+		return s.report(fault.Format(s.plan.opts.In, s.where(), n.text.formatName))
+	}
+
+	return s.report(fault.Value(s.plan.opts.In, s.where(), "Input could not be read"))
+}
+
+// tryKey is tryDecode for a key of a map.
+func (s *scanner) tryKey(rule *dictRule, key []byte) bool {
+	if s.probe == nil {
+		return true
+	}
+	target, ok := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.New(rule.key))
+	if !ok || target.UnmarshalText(key) == nil {
+		return true
+	}
+
+	return s.report(fault.Value(s.plan.opts.In, s.where(), "Key could not be read"))
+}

@@ -1,0 +1,136 @@
+package body
+
+import (
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// formats are the formats of strings that are checked, the same as those of huma. Others
+// are notes for the reader of the schema.
+var formats = map[string]func(string) bool{
+	"date-time":             isDateTime,
+	"date-time-http":        func(s string) bool { return isTime(s, time.RFC1123) },
+	"date":                  func(s string) bool { return isTime(s, time.DateOnly) },
+	"time":                  func(s string) bool { return isTime(s, time.TimeOnly) || isTime(s, "15:04:05Z07:00") },
+	"duration":              isDuration,
+	"email":                 isEmail,
+	"idn-email":             isEmail,
+	"hostname":              isHostname,
+	"idn-hostname":          isHostname,
+	"ipv4":                  isIPv4,
+	"ipv6":                  isIPv6,
+	"ip":                    isIP,
+	"uri":                   isURI,
+	"uri-reference":         isURI,
+	"iri":                   isURI,
+	"iri-reference":         isURI,
+	"uri-template":          isURITemplate,
+	"uuid":                  isUUID,
+	"json-pointer":          jsonPointer.MatchString,
+	"relative-json-pointer": relativePointer.MatchString,
+	"regex":                 isRegexp,
+}
+
+var (
+	hostname        = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`)
+	uriTemplate     = regexp.MustCompile(`^([^{]*(\{[^}]*\})?)*$`)
+	jsonPointer     = regexp.MustCompile(`^(/([^~/]|~[01])*)*$`)
+	relativePointer = regexp.MustCompile(`^(0|[1-9][0-9]*)(#|(/([^~/]|~[01])*)*)$`)
+)
+
+func isTime(s, layout string) bool {
+	_, err := time.Parse(layout, s)
+
+	return err == nil
+}
+
+func isDateTime(s string) bool { return isTime(s, time.RFC3339) }
+
+func isDuration(s string) bool {
+	_, err := time.ParseDuration(s)
+
+	return err == nil
+}
+
+func isEmail(s string) bool {
+	_, err := mail.ParseAddress(s)
+
+	return err == nil
+}
+
+func isHostname(s string) bool { return len(s) < 256 && hostname.MatchString(s) }
+
+func isIPv4(s string) bool {
+	addr, err := netip.ParseAddr(s)
+
+	return err == nil && addr.Is4()
+}
+
+func isIPv6(s string) bool {
+	addr, err := netip.ParseAddr(s)
+
+	return err == nil && addr.Is6() && !addr.Is4In6()
+}
+
+func isIP(s string) bool {
+	_, err := netip.ParseAddr(s)
+
+	return err == nil
+}
+
+func isURI(s string) bool {
+	_, err := url.Parse(s)
+
+	return err == nil
+}
+
+func isURITemplate(s string) bool {
+	u, err := url.Parse(s)
+
+	return err == nil && uriTemplate.MatchString(u.Path)
+}
+
+func isRegexp(s string) bool {
+	_, err := regexp.Compile(s)
+
+	return err == nil
+}
+
+// isUUID takes the four ways in which UUIDs are written: plain, without hyphens, in
+// braces, and as a URN.
+func isUUID(s string) bool {
+	switch len(s) {
+	case 32:
+		return isHex(s)
+	case 38:
+		if s[0] != '{' || s[37] != '}' {
+			return false
+		}
+		s = s[1:37]
+	case 45:
+		if !strings.EqualFold(s[:9], "urn:uuid:") {
+			return false
+		}
+		s = s[9:]
+	case 36:
+	default:
+		return false
+	}
+
+	return s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
+		isHex(s[:8]) && isHex(s[9:13]) && isHex(s[14:18]) && isHex(s[19:23]) && isHex(s[24:])
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		if hex(s[i]) < 0 {
+			return false
+		}
+	}
+
+	return true
+}

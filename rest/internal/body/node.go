@@ -1,0 +1,107 @@
+package body
+
+import (
+	"reflect"
+	"regexp"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+type kind uint8
+
+const (
+	kindAny     kind = iota
+	kindBool         // true or false
+	kindInt          // an integer for a signed Go integer of node.bits
+	kindUint         // an integer for an unsigned Go integer of node.bits
+	kindInteger      // an integer for something else
+	kindFloat        // a number for a Go float of node.bits
+	kindNumber       // a number for something else
+	kindString       // text
+	kindBytes        // base64 for a []byte
+	kindList         // an array
+	kindObject       // an object with known keys
+	kindDict         // an object for a map
+)
+
+// node is what is known about one place of a document. Nodes of recursive types are
+// circular. Nothing is written to a node after Compile.
+type node struct {
+	kind     kind
+	null     bool // null is a value here
+	use      use  // what becomes of a kindAny
+	bits     int
+	class    string
+	number   *numberRule
+	text     *textRule
+	flags    []bool // allowed values of a kindBool, empty for both
+	list     *listRule
+	object   *object
+	dict     *dictRule
+	validate func(raw []byte) []fault.Fault
+
+	// typ is the Go type without pointers and without Opt, nil when nothing is known.
+	typ reflect.Type
+	// foreign means that decoding runs an Unmarshal method of the type, which may refuse.
+	foreign bool
+}
+
+type numberRule struct {
+	minimum, above *float64
+	maximum, below *float64
+	step           *float64
+	enum           []float64
+	enumAny        []any
+}
+
+type textRule struct {
+	minLength, maxLength int // -1 for none
+	pattern              *regexp.Regexp
+	format               func(string) bool
+	formatName           string
+	enum                 []string
+	enumAny              []any
+}
+
+type listRule struct {
+	items    *node
+	min, max int // -1 for none
+	unique   bool
+}
+
+type dictRule struct {
+	values   *node
+	min, max int // -1 for none
+	key      reflect.Type
+	keyKind  reflect.Kind // reflect.String, or an integer kind, or Invalid for text of a program's own
+}
+
+// object is what is known about an object with named keys.
+type object struct {
+	props    []property
+	index    map[string]int // of each name in props
+	folded   map[string]int // the same without upper and lower case
+	words    int            // of a bit set with a bit for each of props
+	required []uint64
+	defaults []int
+	depends  []dependency
+	closed   bool
+	values   *node // of other keys, or nil
+	min, max int   // -1 for none
+}
+
+type property struct {
+	name     string
+	node     *node
+	index    []int // of the Go field, nil when there is none
+	nullOK   bool
+	readOnly bool
+	blocked  bool // there is a Go field, but no property of the schema
+	filler   *filler
+}
+
+// dependency says that one property asks for others.
+type dependency struct {
+	of   int
+	asks []int
+}

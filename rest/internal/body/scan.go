@@ -1,0 +1,321 @@
+package body
+
+import (
+	"strings"
+	"unsafe"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// scanner goes over one document. Its buffers are kept between documents, so that a good
+// document costs no allocation. Methods that read return false when reading cannot go on.
+type scanner struct {
+	plan *Plan
+	data []byte
+	pos  int
+
+	depth  int
+	path   []step
+	faults []fault.Fault
+	// broken is set when the text is not JSON, and is then the only fault.
+	broken *fault.Fault
+	// probe is set when values of types of the program are decoded to see which fails.
+	probe Codec
+
+	bits     []uint64                    // sets of seen properties, of each object that is open
+	keys     []string                    // keys of maps that are open, and items of lists that are unique
+	indexes  map[int]map[string]struct{} // of keys from an index on, where they are many
+	scratch  []byte                      // a string without its escapes
+	folding  []byte
+	presence Presence
+	frames   []frame
+	fills    []fill
+}
+
+// step is one part of the way from the top to where the scanner is.
+type step struct {
+	name  string // of a key; may lie in the document
+	prop  *property
+	index int   // of an item, -1 for keys
+	node  *node // what is known about the value
+	frame int   // index in frames, 0 for none yet
+}
+
+func (p *Plan) scanner(data []byte) *scanner {
+	s, ok := p.scanners.Get().(*scanner)
+	if !ok {
+		s = &scanner{plan: p}
+	}
+	s.data = data
+
+	return s
+}
+
+// release hands the scanner back and returns what it found.
+func (s *scanner) release() []fault.Fault {
+	faults := s.faults
+	if s.broken != nil {
+		faults = []fault.Fault{*s.broken}
+	}
+
+	clear(s.path)
+	clear(s.keys)
+	clear(s.frames)
+	clear(s.indexes)
+	s.data, s.pos, s.depth, s.probe = nil, 0, 0, nil
+	s.faults, s.broken, s.presence = nil, nil, Presence{}
+	s.path, s.bits, s.keys = s.path[:0], s.bits[:0], s.keys[:0]
+	s.frames, s.fills = s.frames[:0], s.fills[:0]
+	if cap(s.scratch) <= maxKept && cap(s.keys) <= maxKept && cap(s.frames) <= maxKept {
+		s.plan.scanners.Put(s)
+	}
+
+	return faults
+}
+
+// maxKept is how large a buffer may be, in elements, to be kept for the next document.
+const maxKept = 1 << 14
+
+// document reads all of the data, and reports whether nothing is wrong with it.
+func (s *scanner) document() bool {
+	s.space()
+	if s.pos == len(s.data) {
+		s.faults = []fault.Fault{fault.Missing(s.plan.opts.In, nil)}
+		return false
+	}
+	if !s.value(s.plan.root) {
+		return false
+	}
+
+	s.space()
+	if s.pos < len(s.data) {
+		return s.syntax("unexpected text after the value")
+	}
+
+	return len(s.faults) == 0
+}
+
+// value reads the value at pos, which is not white space, and checks it against n.
+func (s *scanner) value(n *node) bool {
+	if n.validate == nil && (s.probe == nil || !n.foreign) {
+		return s.bare(n)
+	}
+
+	start, faults := s.pos, len(s.faults)
+	if !s.bare(n) {
+		return false
+	}
+	if len(s.faults) > faults {
+		return true
+	}
+	raw := s.data[start:s.pos]
+	if n.validate != nil && string(raw) != "null" {
+		return s.foreignFaults(n.validate(raw))
+	}
+
+	return s.tryDecode(n, raw)
+}
+
+// bare is value without the checks that code outside of this package does.
+func (s *scanner) bare(n *node) bool {
+	if s.pos >= len(s.data) {
+		return s.syntax("unexpected end of the text")
+	}
+
+	c := s.data[s.pos]
+	if c == 'n' && n.null {
+		return s.word("null")
+	}
+
+	switch n.kind {
+	case kindAny:
+		return s.any(n.use)
+	case kindBool:
+		if c == 't' || c == 'f' {
+			return s.flag(n)
+		}
+	case kindString, kindBytes:
+		if c == '"' {
+			return s.text(n)
+		}
+	case kindList:
+		if c == '[' {
+			return s.list(n)
+		}
+	case kindObject:
+		if c == '{' {
+			return s.object(n)
+		}
+	case kindDict:
+		if c == '{' {
+			return s.dictionary(n)
+		}
+	default:
+		if c == '-' || '0' <= c && c <= '9' {
+			return s.numeric(n)
+		}
+	}
+
+	return s.mismatch(n) && s.any(ignored)
+}
+
+// mismatch reports that the value at pos has another type than n asks for.
+func (s *scanner) mismatch(n *node) bool {
+	in, path := s.plan.opts.In, s.where()
+
+	switch n.kind {
+	case kindBool:
+		return s.report(fault.BoolType(in, path))
+	case kindString, kindBytes:
+		return s.report(fault.StringType(in, path))
+	case kindList:
+		return s.report(fault.ListType(in, path))
+	case kindObject:
+		return s.report(fault.ModelType(in, path, n.class))
+	case kindDict:
+		return s.report(fault.DictType(in, path))
+	case kindInt, kindUint, kindInteger:
+		return s.report(fault.IntType(in, path))
+	}
+
+	return s.report(fault.FloatType(in, path))
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.data) {
+		switch s.data[s.pos] {
+		case ' ', '\t', '\r', '\n':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// word reads one of true, false and null.
+func (s *scanner) word(want string) bool {
+	for i := range len(want) {
+		if s.pos == len(s.data) {
+			return s.syntax("unexpected end of the text")
+		}
+		if s.data[s.pos] != want[i] {
+			return s.syntax("expected " + want)
+		}
+		s.pos++
+	}
+
+	return true
+}
+
+func (s *scanner) flag(n *node) bool {
+	value := s.data[s.pos] == 't'
+	want := "false"
+	if value {
+		want = "true"
+	}
+	if !s.word(want) {
+		return false
+	}
+	if len(n.flags) == 0 {
+		return true
+	}
+
+	allowed := make([]any, len(n.flags))
+	for i, flag := range n.flags {
+		if flag == value {
+			return true
+		}
+		allowed[i] = flag
+	}
+
+	return s.report(fault.Enum(s.plan.opts.In, s.where(), allowed))
+}
+
+// enter and leave count the open objects and lists.
+func (s *scanner) enter() bool {
+	s.depth++
+	if limit := s.plan.opts.MaxDepth; s.depth > limit {
+		s.report(fault.Depth(s.plan.opts.In, s.where(), limit))
+		return false
+	}
+	s.pos++
+	s.space()
+
+	return true
+}
+
+func (s *scanner) leave() bool {
+	s.depth--
+	s.pos++
+
+	return true
+}
+
+// next goes on after an item of a list or object that ends with end. It reports whether
+// there is another item, and whether reading can go on.
+func (s *scanner) next(end byte) (more, ok bool) {
+	s.space()
+	if s.pos == len(s.data) {
+		return false, s.syntax("unexpected end of the text")
+	}
+
+	switch s.data[s.pos] {
+	case ',':
+		s.pos++
+		s.space()
+		if s.pos < len(s.data) && s.data[s.pos] == end {
+			return false, s.syntax("unexpected comma")
+		}
+
+		return true, true
+	case end:
+		return false, true
+	}
+
+	return false, s.syntax("expected a comma or the end of the list or object")
+}
+
+// empty reports whether the list or object that was entered has nothing in it.
+func (s *scanner) empty(end byte) bool { return s.pos < len(s.data) && s.data[s.pos] == end }
+
+// syntax reports text that is not JSON.
+func (s *scanner) syntax(reason string) bool {
+	f := fault.JSON(s.plan.opts.In, s.pos, reason)
+	s.broken = &f
+
+	return false
+}
+
+// report lists a fault. It returns false when there were enough.
+func (s *scanner) report(f fault.Fault) bool {
+	if limit := s.plan.opts.MaxFaults; len(s.faults) >= limit {
+		s.faults = append(s.faults, fault.TooManyFaults(s.plan.opts.In, limit))
+		return false
+	}
+	s.faults = append(s.faults, f)
+
+	return true
+}
+
+// where is the way to the current value, for a fault to keep.
+func (s *scanner) where() []any {
+	if len(s.path) == 0 {
+		return nil
+	}
+
+	path := make([]any, len(s.path))
+	for i, step := range s.path {
+		if step.index >= 0 {
+			path[i] = step.index
+		} else {
+			path[i] = strings.Clone(step.name)
+		}
+	}
+
+	return path
+}
+
+// view is the text of b without a copy. It lives as long as b, and no longer.
+func view(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // the document is not written to while it is read
+}

@@ -1,0 +1,101 @@
+package body
+
+import "github.com/spoolhq/spool/rest/internal/fault"
+
+// use is what becomes of a value of which nothing is known.
+type use uint8
+
+const (
+	ignored use = iota
+	kept        // its text reaches the program: keys must not be repeated in it
+	decoded     // its numbers become float64 as well
+)
+
+// any reads a value of which nothing is known but that it is JSON.
+func (s *scanner) any(use use) bool {
+	if s.pos >= len(s.data) {
+		return s.syntax("unexpected end of the text")
+	}
+
+	switch c := s.data[s.pos]; {
+	case c == '"':
+		_, ok := s.quoted()
+		return ok
+	case c == '{':
+		return s.anyObject(use)
+	case c == '[':
+		return s.anyList(use)
+	case c == 't':
+		return s.word("true")
+	case c == 'f':
+		return s.word("false")
+	case c == 'n':
+		return s.word("null")
+	case c == '-' || '0' <= c && c <= '9':
+		num, ok := s.numeral()
+		if ok && use == decoded && (num.exponent || num.long) {
+			if _, fits := num.float(); !fits {
+				return s.report(fault.FloatOverflow(s.plan.opts.In, s.where(), 64))
+			}
+		}
+
+		return ok
+	}
+
+	return s.syntax("expected a value")
+}
+
+func (s *scanner) anyObject(use use) bool {
+	if !s.enter() {
+		return false
+	}
+
+	keys := len(s.keys)
+	for more := !s.empty('}'); more; {
+		key, ok := s.key()
+		if !ok {
+			return false
+		}
+
+		s.push(key, nil)
+		if use == ignored || s.unique(key, keys) {
+			ok = s.any(use)
+		} else {
+			ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
+		}
+		s.pop()
+
+		if !ok {
+			return false
+		}
+		if more, ok = s.next('}'); !ok {
+			return false
+		}
+	}
+	s.forget(keys)
+
+	return s.leave()
+}
+
+func (s *scanner) anyList(use use) bool {
+	if !s.enter() {
+		return false
+	}
+
+	s.path = append(s.path, step{})
+	count := 0
+	for more := !s.empty(']'); more; count++ {
+		s.path[len(s.path)-1].index = count
+		if !s.any(use) {
+			return false
+		}
+
+		var ok bool
+		if more, ok = s.next(']'); !ok {
+			return false
+		}
+	}
+	s.pop()
+
+	return s.leave()
+}

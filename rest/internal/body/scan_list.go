@@ -1,0 +1,89 @@
+package body
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// list reads a list.
+func (s *scanner) list(n *node) bool {
+	open := s.pos
+	if !s.enter() {
+		return false
+	}
+
+	rule, keys, count := n.list, len(s.keys), 0
+	repeated, simple := false, true
+	s.path = append(s.path, step{node: rule.items})
+
+	for more := !s.empty(']'); more; count++ {
+		top := &s.path[len(s.path)-1]
+		top.index, top.frame = count, 0
+
+		start := s.pos
+		if !s.value(rule.items) {
+			return false
+		}
+		if rule.unique && simple && !repeated {
+			raw := s.data[start:s.pos]
+			simple = isSimple(raw)
+			repeated = simple && !s.unique(raw, keys)
+		}
+
+		var ok bool
+		if more, ok = s.next(']'); !ok {
+			return false
+		}
+	}
+	s.pop()
+	s.forget(keys)
+
+	if !s.count(count, rule.min, rule.max, false) || !s.leave() {
+		return false
+	}
+	if rule.unique && (repeated || !simple && repeats(s.data[open:s.pos])) {
+		return s.report(fault.ListUnique(s.plan.opts.In, s.where()))
+	}
+
+	return true
+}
+
+// isSimple says whether two values are the same exactly when their texts are. Values that
+// are not simple can be written in more than one way.
+func isSimple(raw []byte) bool {
+	if raw[0] == '{' || raw[0] == '[' || string(raw) == "-0" {
+		return false
+	}
+	text := raw[0] == '"'
+	for _, c := range raw {
+		if text && (c == '\\' || c >= 0x80) || !text && (c == '.' || c == 'e' && raw[0] <= '9' || c == 'E') {
+			return false
+		}
+	}
+
+	return true
+}
+
+// repeats says whether a list has an item twice. It is for lists of values that are not
+// simple, and costs a decoding of the list.
+func repeats(list []byte) bool {
+	var items []any
+	if json.Unmarshal(list, &items) != nil {
+		return false
+	}
+
+	found := make(map[string]struct{}, len(items))
+	for _, item := range items {
+		text, err := json.Marshal(item)
+		if err != nil {
+			return false
+		}
+		if _, again := found[string(text)]; again {
+			return true
+		}
+		found[string(text)] = struct{}{}
+	}
+
+	return false
+}

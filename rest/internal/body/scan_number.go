@@ -1,0 +1,223 @@
+package body
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// numeral is a number of the document.
+type numeral struct {
+	raw      []byte
+	neg      bool
+	whole    bool   // has neither fraction nor exponent
+	exponent bool   // has an exponent
+	long     bool   // has more digits than digits holds
+	digits   uint64 // all digits as one number, without sign and point
+	scale    int    // how many of the digits stand behind the point
+}
+
+// numeral reads the number at pos.
+func (s *scanner) numeral() (numeral, bool) {
+	data, i := s.data, s.pos
+	num := numeral{whole: true}
+
+	if data[i] == '-' {
+		num.neg = true
+		i++
+	}
+
+	first := i
+	for i < len(data) && '0' <= data[i] && data[i] <= '9' {
+		num.add(data[i])
+		i++
+	}
+	if i == first || i > first+1 && data[first] == '0' {
+		s.pos = i
+		return num, s.syntax("invalid number")
+	}
+
+	if i < len(data) && data[i] == '.' {
+		num.whole = false
+		i++
+		point := i
+		for i < len(data) && '0' <= data[i] && data[i] <= '9' {
+			num.add(data[i])
+			i++
+		}
+		if num.scale = i - point; num.scale == 0 {
+			s.pos = i
+			return num, s.syntax("invalid number")
+		}
+	}
+
+	if i < len(data) && (data[i] == 'e' || data[i] == 'E') {
+		num.whole, num.exponent = false, true
+		i++
+		if i < len(data) && (data[i] == '+' || data[i] == '-') {
+			i++
+		}
+		power := i
+		for i < len(data) && '0' <= data[i] && data[i] <= '9' {
+			i++
+		}
+		if i == power {
+			s.pos = i
+			return num, s.syntax("invalid number")
+		}
+	}
+
+	num.raw = data[s.pos:i]
+	s.pos = i
+
+	return num, true
+}
+
+func (n *numeral) add(digit byte) {
+	const room = (math.MaxUint64 - 9) / 10
+	if n.digits > room {
+		n.long = true
+		return
+	}
+	n.digits = n.digits*10 + uint64(digit-'0')
+}
+
+// powersOfTen are those that a float64 holds exactly.
+var powersOfTen = [...]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// float is the nearest float64, and false when the number is too large for one.
+func (n *numeral) float() (float64, bool) {
+	if !n.long && !n.exponent && n.digits < 1<<53 && n.scale < len(powersOfTen) {
+		// Both are exact, so their quotient is rounded once, which is correct.
+		value := float64(n.digits) / powersOfTen[n.scale]
+		if n.neg {
+			value = -value
+		}
+
+		return value, true
+	}
+
+	value, err := strconv.ParseFloat(view(n.raw), 64)
+
+	return value, err == nil
+}
+
+// numeric reads a number value.
+func (s *scanner) numeric(n *node) bool {
+	num, ok := s.numeral()
+	if !ok {
+		return false
+	}
+
+	switch n.kind {
+	case kindInt, kindUint:
+		if !num.whole {
+			return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
+		}
+		if n.kind == kindUint && num.neg {
+			return s.report(fault.GreaterEqual(s.plan.opts.In, s.where(), 0))
+		}
+		if !num.fits(n) {
+			return s.report(fault.IntOverflow(s.plan.opts.In, s.where(), n.bits, n.kind == kindUint))
+		}
+	case kindFloat:
+		if !num.inFloat(n.bits) {
+			return s.report(fault.FloatOverflow(s.plan.opts.In, s.where(), n.bits))
+		}
+	}
+
+	if n.number == nil && n.kind != kindInteger && n.kind != kindNumber {
+		return true
+	}
+
+	value, ok := num.float()
+	if !ok {
+		return s.report(fault.FloatOverflow(s.plan.opts.In, s.where(), 64))
+	}
+	if n.kind == kindInteger && value != math.Trunc(value) {
+		return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
+	}
+	if n.number == nil {
+		return true
+	}
+
+	return s.checkNumber(n.number, value)
+}
+
+// fits says whether a whole number fits the Go integer of n.
+func (n *numeral) fits(to *node) bool {
+	if n.long {
+		// add gives up a little early.
+		return to.kind == kindUint && parsesUint(n.raw, to.bits)
+	}
+	if to.kind == kindUint {
+		return to.bits == 64 || n.digits < 1<<to.bits
+	}
+
+	limit := uint64(1) << (to.bits - 1)
+	if n.neg {
+		return n.digits <= limit
+	}
+
+	return n.digits < limit
+}
+
+func parsesUint(raw []byte, bits int) bool {
+	_, err := strconv.ParseUint(view(raw), 10, bits)
+
+	return err == nil
+}
+
+// inFloat says whether the number is not too large for a Go float.
+func (n *numeral) inFloat(bits int) bool {
+	if !n.exponent && len(n.raw) < 38 {
+		return true
+	}
+	_, err := strconv.ParseFloat(view(n.raw), bits)
+
+	return err == nil
+}
+
+// checkNumber holds a number against its rule.
+func (s *scanner) checkNumber(rule *numberRule, value float64) bool {
+	in := s.plan.opts.In
+
+	if rule.minimum != nil && value < *rule.minimum &&
+		!s.report(fault.GreaterEqual(in, s.where(), *rule.minimum)) {
+		return false
+	}
+	if rule.above != nil && value <= *rule.above &&
+		!s.report(fault.Greater(in, s.where(), *rule.above)) {
+		return false
+	}
+	if rule.maximum != nil && value > *rule.maximum &&
+		!s.report(fault.LessEqual(in, s.where(), *rule.maximum)) {
+		return false
+	}
+	if rule.below != nil && value >= *rule.below &&
+		!s.report(fault.Less(in, s.where(), *rule.below)) {
+		return false
+	}
+	if rule.step != nil && !multiple(value, *rule.step) &&
+		!s.report(fault.MultipleOf(in, s.where(), *rule.step)) {
+		return false
+	}
+	if rule.enum != nil && !slices.Contains(rule.enum, value) {
+		return s.report(fault.Enum(in, s.where(), rule.enumAny))
+	}
+
+	return true
+}
+
+// multiple allows for what a decimal step loses as a binary number.
+func multiple(value, step float64) bool {
+	const tolerance = 1e-9
+	rest := math.Mod(value, step)
+
+	return math.Abs(rest) <= tolerance || math.Abs(rest-step) <= tolerance
+}

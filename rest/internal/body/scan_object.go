@@ -1,0 +1,324 @@
+package body
+
+import (
+	"bytes"
+	"math/bits"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// key reads a key and the colon after it. The text is good until the next string is read.
+func (s *scanner) key() ([]byte, bool) {
+	if s.pos == len(s.data) {
+		return nil, s.syntax("unexpected end of the text")
+	}
+	if s.data[s.pos] != '"' {
+		return nil, s.syntax("expected a key in quotes")
+	}
+
+	l, ok := s.quoted()
+	if !ok {
+		return nil, false
+	}
+	s.space()
+	if s.pos == len(s.data) {
+		return nil, s.syntax("unexpected end of the text")
+	}
+	if s.data[s.pos] != ':' {
+		return nil, s.syntax("expected a colon after a key")
+	}
+	s.pos++
+	s.space()
+
+	if l.escaped || !l.ascii && !utf8.Valid(l.raw) {
+		// Other strings follow before the key is done with.
+		return bytes.Clone(s.plain(l)), true
+	}
+
+	return l.raw, true
+}
+
+// object reads an object with named keys.
+func (s *scanner) object(n *node) bool {
+	if !s.enter() {
+		return false
+	}
+
+	o := n.object
+	sets := objectSets{scanner: s, object: o, base: len(s.bits)}
+	for range 2 * o.words {
+		s.bits = append(s.bits, 0)
+	}
+	extras := len(s.keys)
+
+	count, next := 0, 0
+	for more := !s.empty('}'); more; {
+		key, ok := s.key()
+		if !ok {
+			return false
+		}
+		count++
+
+		i := o.find(key, next)
+		if i >= 0 {
+			next = i + 1
+			ok = s.property(o, i, sets)
+		} else {
+			ok = s.unknown(o, key, extras)
+		}
+		if !ok {
+			return false
+		}
+		if more, ok = s.next('}'); !ok {
+			return false
+		}
+	}
+	s.forget(extras)
+
+	if !s.count(count, o.min, o.max, true) || !sets.finish() {
+		return false
+	}
+	s.bits = s.bits[:sets.base]
+
+	return s.leave()
+}
+
+// find returns the index of the property, -1 when there is none of this name. Keys mostly
+// come in the order of the declaration, so the next one is looked at first.
+func (o *object) find(key []byte, next int) int {
+	if next < len(o.props) && o.props[next].name == string(key) {
+		return next
+	}
+	if i, ok := o.index[string(key)]; ok {
+		return i
+	}
+
+	return -1
+}
+
+// property reads the value of a known key.
+func (s *scanner) property(o *object, i int, sets objectSets) bool {
+	p := &o.props[i]
+	s.path = append(s.path, step{name: p.name, prop: p, index: -1, node: p.node})
+
+	ok := true
+	switch {
+	case p.blocked:
+		ok = s.report(fault.Extra(s.plan.opts.In, s.where())) && s.any(ignored)
+	case sets.mark(seen, i):
+		ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
+	case p.nullOK && s.pos < len(s.data) && s.data[s.pos] == 'n':
+		ok = s.word("null")
+	default:
+		sets.mark(valued, i)
+		ok = s.value(p.node)
+	}
+	if p.readOnly && ok && p.index != nil {
+		s.drop(p)
+	}
+	s.path = s.path[:len(s.path)-1]
+
+	return ok
+}
+
+// unknown reads the value of a key that is no property.
+func (s *scanner) unknown(o *object, key []byte, extras int) bool {
+	s.folding = fold(s.folding[:0], key)
+	if i, ok := o.folded[string(s.folding)]; ok {
+		s.push(key, nil)
+		ok = s.report(fault.KeyCase(s.plan.opts.In, s.where(), o.props[i].name)) && s.any(ignored)
+		s.pop()
+
+		return ok
+	}
+	if o.values == nil && !o.closed {
+		return s.any(ignored)
+	}
+
+	s.push(key, o.values)
+	defer s.pop()
+
+	if o.values == nil {
+		return s.report(fault.Extra(s.plan.opts.In, s.where())) && s.any(ignored)
+	}
+	if !s.unique(key, extras) {
+		return s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
+	}
+
+	return s.value(o.values)
+}
+
+// dictionary reads an object for a map.
+func (s *scanner) dictionary(n *node) bool {
+	if !s.enter() {
+		return false
+	}
+
+	keys, count := len(s.keys), 0
+	for more := !s.empty('}'); more; count++ {
+		key, ok := s.key()
+		if !ok {
+			return false
+		}
+
+		s.push(key, n.dict.values)
+		if s.unique(key, keys) {
+			ok = s.checkKey(n.dict, key) && s.value(n.dict.values)
+		} else {
+			ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
+		}
+		s.pop()
+
+		if !ok {
+			return false
+		}
+		if more, ok = s.next('}'); !ok {
+			return false
+		}
+	}
+	s.forget(keys)
+
+	return s.count(count, n.dict.min, n.dict.max, true) && s.leave()
+}
+
+// checkKey holds a key against the key type of the map.
+func (s *scanner) checkKey(rule *dictRule, key []byte) bool {
+	kind, in := rule.keyKind, s.plan.opts.In
+
+	switch {
+	case kind == reflect.String:
+		return true
+	case kind == reflect.Invalid:
+		return s.tryKey(rule, key)
+	case isInt(kind):
+		if _, err := strconv.ParseInt(view(key), 10, rule.key.Bits()); err != nil {
+			return s.report(fault.IntParsing(in, s.where()))
+		}
+	case !parsesUint(key, rule.key.Bits()):
+		return s.report(fault.IntParsing(in, s.where()))
+	}
+
+	return true
+}
+
+func (s *scanner) push(key []byte, n *node) {
+	s.path = append(s.path, step{name: view(key), index: -1, node: n})
+}
+
+func (s *scanner) pop() { s.path = s.path[:len(s.path)-1] }
+
+type set int
+
+const (
+	seen   set = iota // the key was there
+	valued            // and its value was not null
+)
+
+// objectSets are the bit sets of one object that is open.
+type objectSets struct {
+	scanner *scanner
+	object  *object
+	base    int
+}
+
+func (b objectSets) word(s set, i int) *uint64 {
+	return &b.scanner.bits[b.base+int(s)*b.object.words+i]
+}
+
+// mark adds i to the set, and reports whether it was in it before.
+func (b objectSets) mark(s set, i int) bool {
+	word, bit := b.word(s, i/64), uint64(1)<<(i%64)
+	was := *word&bit != 0
+	*word |= bit
+
+	return was
+}
+
+func (b objectSets) has(s set, i int) bool { return *b.word(s, i/64)>>(i%64)&1 != 0 }
+
+// finish checks what can be said when all keys were read.
+func (b objectSets) finish() bool {
+	s, o := b.scanner, b.object
+
+	for w, required := range o.required {
+		for missing := required &^ *b.word(seen, w); missing != 0; missing &= missing - 1 {
+			name := o.props[w*64+bits.TrailingZeros64(missing)].name
+			if !s.reportBelow(name, fault.Missing) {
+				return false
+			}
+		}
+	}
+	for _, d := range o.depends {
+		if b.has(valued, d.of) && !b.depends(d) {
+			return false
+		}
+	}
+	for _, i := range o.defaults {
+		p := &o.props[i]
+		if !b.has(valued, i) && !(b.has(seen, i) && p.node.null) {
+			s.later(p)
+		}
+	}
+	if len(s.path) == 0 {
+		s.presence = b.presence()
+	}
+
+	return true
+}
+
+func (b objectSets) depends(d dependency) bool {
+	for _, i := range d.asks {
+		if !b.has(valued, i) && !b.scanner.reportBelow(b.object.props[i].name, fault.Missing) {
+			return false
+		}
+	}
+
+	return true
+}
+
+func (b objectSets) presence() Presence {
+	p := Presence{object: b.object}
+
+	for i := range b.object.words {
+		word := *b.word(seen, i)
+		for j := i * 64; j < min(len(b.object.props), i*64+64); j++ {
+			if b.object.props[j].readOnly {
+				word &^= 1 << (j % 64)
+			}
+		}
+		if i == 0 {
+			p.first = word
+		} else {
+			p.rest = append(p.rest, word)
+		}
+	}
+
+	return p
+}
+
+// reportBelow reports a fault at a name below the current value.
+func (s *scanner) reportBelow(name string, make func(string, []any) fault.Fault) bool {
+	path := append(s.where(), strings.Clone(name))
+
+	return s.report(make(s.plan.opts.In, path))
+}
+
+// count holds the number of items, or of entries of an object, against its limits.
+func (s *scanner) count(n, least, most int, dict bool) bool {
+	short, long := fault.ListTooShort, fault.ListTooLong
+	if dict {
+		short, long = fault.DictTooShort, fault.DictTooLong
+	}
+	if n < least && !s.report(short(s.plan.opts.In, s.where(), least, n)) {
+		return false
+	}
+	if most >= 0 && n > most {
+		return s.report(long(s.plan.opts.In, s.where(), most, n))
+	}
+
+	return true
+}

@@ -1,0 +1,251 @@
+package body
+
+import (
+	"encoding/base64"
+	"slices"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// literal is a string of the document, without its quotes.
+type literal struct {
+	raw     []byte
+	escaped bool // has escapes
+	ascii   bool // has only ASCII
+}
+
+// quoted reads the string at pos, which is a quote.
+func (s *scanner) quoted() (literal, bool) {
+	data, start := s.data, s.pos+1
+	var or byte
+	escaped := false
+
+	for i := start; i < len(data); i++ {
+		c := data[i]
+		switch {
+		case c == '"':
+			s.pos = i + 1
+			return literal{raw: data[start:i], escaped: escaped, ascii: or < utf8.RuneSelf}, true
+		case c == '\\':
+			escaped = true
+			n := escapeLength(data[i:])
+			if n == 0 {
+				s.pos = i
+				return literal{}, s.syntax("invalid escape in a string")
+			}
+			i += n - 1
+		case c < ' ':
+			s.pos = i
+			return literal{}, s.syntax("control character in a string")
+		}
+		or |= c
+	}
+	s.pos = len(data)
+
+	return literal{}, s.syntax("unexpected end of the text")
+}
+
+// escapeLength is the length of the escape that b begins with, 0 when it is none.
+func escapeLength(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(b) < 6 {
+			return 0
+		}
+		for _, c := range b[2:6] {
+			if hex(c) < 0 {
+				return 0
+			}
+		}
+
+		return 6
+	}
+
+	return 0
+}
+
+// plain is what the literal says, as encoding/json reads it: invalid UTF-8 becomes U+FFFD.
+// The bytes are good until the next call.
+func (s *scanner) plain(l literal) []byte {
+	if !l.escaped && (l.ascii || utf8.Valid(l.raw)) {
+		return l.raw
+	}
+
+	out, in := s.scratch[:0], l.raw
+	for len(in) > 0 {
+		switch c := in[0]; {
+		case c == '\\':
+			var n int
+			out, n = unescape(out, in)
+			in = in[n:]
+		case c < utf8.RuneSelf:
+			out = append(out, c)
+			in = in[1:]
+		default:
+			r, n := utf8.DecodeRune(in)
+			out = utf8.AppendRune(out, r)
+			in = in[n:]
+		}
+	}
+	s.scratch = out
+
+	return out
+}
+
+// unescape appends the character of the escape that in begins with, and returns how many
+// bytes of in it took.
+func unescape(out, in []byte) ([]byte, int) {
+	switch in[1] {
+	case 'b':
+		return append(out, '\b'), 2
+	case 'f':
+		return append(out, '\f'), 2
+	case 'n':
+		return append(out, '\n'), 2
+	case 'r':
+		return append(out, '\r'), 2
+	case 't':
+		return append(out, '\t'), 2
+	case 'u':
+		r := codeUnit(in)
+		if utf16.IsSurrogate(r) {
+			if len(in) >= 12 && in[6] == '\\' && in[7] == 'u' {
+				if pair := utf16.DecodeRune(r, codeUnit(in[6:])); pair != unicode.ReplacementChar {
+					return utf8.AppendRune(out, pair), 12
+				}
+			}
+			r = unicode.ReplacementChar
+		}
+
+		return utf8.AppendRune(out, r), 6
+	}
+
+	return append(out, in[1]), 2
+}
+
+func codeUnit(in []byte) rune {
+	var r rune
+	for _, c := range in[2:6] {
+		r = r<<4 | hex(c)
+	}
+
+	return r
+}
+
+func hex(c byte) rune {
+	switch {
+	case '0' <= c && c <= '9':
+		return rune(c - '0')
+	case 'a' <= c && c <= 'f':
+		return rune(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return rune(c-'A') + 10
+	}
+
+	return -1
+}
+
+// text reads a string value.
+func (s *scanner) text(n *node) bool {
+	l, ok := s.quoted()
+	if !ok || n.text == nil && n.kind == kindString {
+		return ok
+	}
+
+	if n.text != nil && !s.checkText(n.text, l) {
+		return false
+	}
+	if n.kind == kindBytes && !s.isBase64(l) {
+		return s.report(fault.Format(s.plan.opts.In, s.where(), "byte"))
+	}
+
+	return true
+}
+
+// checkText holds a string against its rule.
+func (s *scanner) checkText(rule *textRule, l literal) bool {
+	in := s.plan.opts.In
+	content := l.raw
+	if l.escaped || !l.ascii && (rule.pattern != nil || rule.format != nil || rule.enum != nil) {
+		content = s.plain(l)
+	}
+
+	if rule.minLength > 0 || rule.maxLength >= 0 {
+		length := len(content)
+		if !l.ascii || l.escaped {
+			length = utf8.RuneCount(content)
+		}
+		if length < rule.minLength && !s.report(fault.TooShort(in, s.where(), rule.minLength)) {
+			return false
+		}
+		if rule.maxLength >= 0 && length > rule.maxLength && !s.report(fault.TooLong(in, s.where(), rule.maxLength)) {
+			return false
+		}
+	}
+
+	if rule.pattern != nil && !rule.pattern.Match(content) &&
+		!s.report(fault.Pattern(in, s.where(), rule.pattern.String())) {
+		return false
+	}
+	if rule.format != nil && !rule.format(view(content)) &&
+		!s.report(fault.Format(in, s.where(), rule.formatName)) {
+		return false
+	}
+	if rule.enum != nil && !slices.Contains(rule.enum, view(content)) {
+		return s.report(fault.Enum(in, s.where(), rule.enumAny))
+	}
+
+	return true
+}
+
+// isBase64 says whether encoding/json can read the literal into a []byte.
+func (s *scanner) isBase64(l literal) bool {
+	s.scratch = s.scratch[:0]
+	content := s.plain(l)
+	size := base64.StdEncoding.DecodedLen(len(content))
+	// The room is taken behind content, which may itself lie in scratch.
+	room := slices.Grow(s.scratch, size)
+	_, err := base64.StdEncoding.Decode(room[len(room):len(room)+size], content)
+	s.scratch = room[:0]
+
+	return err == nil
+}
+
+// fold appends key to out without the difference of upper and lower case, by the rules
+// of encoding/json: keys are the same to it when their folds are.
+func fold(out, key []byte) []byte {
+	for i := 0; i < len(key); {
+		if c := key[i]; c < utf8.RuneSelf {
+			if 'a' <= c && c <= 'z' {
+				c -= 'a' - 'A'
+			}
+			out = append(out, c)
+			i++
+
+			continue
+		}
+
+		r, n := utf8.DecodeRune(key[i:])
+		for {
+			next := unicode.SimpleFold(r)
+			if next <= r {
+				r = next
+				break
+			}
+			r = next
+		}
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+
+	return out
+}

@@ -1,0 +1,249 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+type plainKey struct {
+	schema *huma.Schema
+	ignore bool
+}
+
+// Body is what is checked of a document of type t, for [body.Compile]. With ignore, keys
+// that an object does not have are passed over, unless the object's type says otherwise.
+// The error names the type and field that is declared wrongly.
+func (r *Registry) Body(t reflect.Type, hint string, ignore bool) (s *body.Schema, err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case mistake:
+			err = cause
+		default:
+			panic(cause)
+		}
+	}()
+
+	return r.body(r.Of(t, hint), ignore), nil
+}
+
+// body converts a schema.
+func (r *Registry) body(s *huma.Schema, ignore bool) *body.Schema {
+	if s == nil {
+		return nil
+	}
+	key := plainKey{schema: s, ignore: ignore}
+	if done, ok := r.plain[key]; ok {
+		return done
+	}
+	plain := &body.Schema{}
+	r.plain[key] = plain
+
+	plain.Default = defaultText(s)
+	plain.ReadOnly = s.ReadOnly
+	plain.Nullable = s.Nullable
+
+	switch {
+	case s.Ref != "":
+		target := r.SchemaFromRef(s.Ref)
+		if target == nil {
+			panic(mistake{fmt.Errorf("schema: reference to unknown component %q", s.Ref)})
+		}
+		plain.Ref = r.body(target, ignore && !r.closed(s.Ref))
+		plain.Ref.Name = strings.TrimPrefix(s.Ref, Prefix)
+	case isNullableRef(s):
+		plain.Ref, plain.Nullable = r.body(s.AnyOf[0], ignore), true
+	case s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || !simpleEnum(s):
+		r.composed(plain, s)
+	default:
+		r.convert(plain, s, ignore)
+	}
+
+	return plain
+}
+
+// composed leaves the value to huma's validator. Its shape then follows from its Go type.
+func (r *Registry) composed(plain *body.Schema, s *huma.Schema) {
+	plain.Validate = func(raw []byte) []fault.Fault { return r.validateText(s, raw) }
+}
+
+func (r *Registry) convert(plain *body.Schema, s *huma.Schema, ignore bool) {
+	plain.Type = s.Type
+	plain.Enum = enum(s)
+	plain.Format, plain.Pattern = s.Format, s.Pattern
+	plain.MinLength, plain.MaxLength = s.MinLength, s.MaxLength
+	plain.Minimum, plain.ExclusiveMinimum = s.Minimum, s.ExclusiveMinimum
+	plain.Maximum, plain.ExclusiveMaximum = s.Maximum, s.ExclusiveMaximum
+	plain.MultipleOf = s.MultipleOf
+	plain.Items = r.body(s.Items, ignore)
+	plain.MinItems, plain.MaxItems, plain.UniqueItems = s.MinItems, s.MaxItems, s.UniqueItems
+	plain.MinProperties, plain.MaxProperties = s.MinProperties, s.MaxProperties
+	plain.Required, plain.DependentRequired = s.Required, s.DependentRequired
+
+	switch extra := s.AdditionalProperties.(type) {
+	case bool:
+		plain.Closed = !extra && !ignore
+	case *huma.Schema:
+		plain.Values = r.body(extra, ignore)
+	}
+	if s.Properties != nil {
+		plain.Properties = make(map[string]*body.Schema, len(s.Properties))
+		for name, property := range s.Properties {
+			plain.Properties[name] = r.body(property, ignore)
+		}
+	}
+	if s.ContentEncoding == "base64" && plain.Format == "" {
+		plain.Format = "base64"
+	}
+}
+
+// closed says whether the type of a component refuses unknown keys on its own account.
+func (r *Registry) closed(ref string) bool {
+	t := r.TypeFromRef(ref)
+	if t == nil {
+		return false
+	}
+	f, own := ownPolicy(t)
+
+	return own && f.Tag.Get("additionalProperties") == "false"
+}
+
+// isNullableRef recognizes what [Registry.nullable] makes of a reference.
+func isNullableRef(s *huma.Schema) bool {
+	return len(s.AnyOf) == 2 && s.AnyOf[0].Ref != "" && s.AnyOf[1].Type == "null" && s.OneOf == nil && s.AllOf == nil && s.Not == nil
+}
+
+func defaultText(s *huma.Schema) json.RawMessage {
+	if s.Default == nil {
+		return nil
+	}
+	text, err := json.Marshal(s.Default)
+	if err != nil {
+		panic(mistake{fmt.Errorf("schema: default: %w", err)})
+	}
+
+	return text
+}
+
+// simpleEnum says whether the allowed values can be compared without decoding.
+func simpleEnum(s *huma.Schema) bool {
+	if len(s.Enum) == 0 && s.Const == nil {
+		return true
+	}
+	for _, value := range append(append([]any{}, s.Enum...), s.Const) {
+		switch s.Type {
+		case huma.TypeString:
+			if _, ok := value.(string); !ok && value != nil {
+				return false
+			}
+		case huma.TypeInteger, huma.TypeNumber:
+			if _, ok := toFloat(value); !ok && value != nil {
+				return false
+			}
+		case huma.TypeBoolean:
+			if _, ok := value.(bool); !ok && value != nil {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+
+	return s.Const == nil || len(s.Enum) == 0
+}
+
+// enum are the allowed values, numbers as float64.
+func enum(s *huma.Schema) []any {
+	values := s.Enum
+	if s.Const != nil {
+		values = []any{s.Const}
+	}
+
+	var allowed []any
+	for _, value := range values {
+		if number, ok := toFloat(value); ok {
+			value = number
+		}
+		allowed = append(allowed, value)
+	}
+
+	return allowed
+}
+
+func toFloat(value any) (float64, bool) {
+	v := reflect.ValueOf(value)
+
+	switch {
+	case !v.IsValid():
+		return 0, false
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanUint():
+		return float64(v.Uint()), true
+	case v.CanFloat():
+		return v.Float(), true
+	}
+
+	return 0, false
+}
+
+// validateText holds JSON against a schema with huma's validator.
+func (r *Registry) validateText(s *huma.Schema, raw []byte) []fault.Fault {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return []fault.Fault{fault.Value("", nil, "Input could not be read")}
+	}
+
+	return r.validate(s, value)
+}
+
+func (r *Registry) validate(s *huma.Schema, value any) []fault.Fault {
+	var result huma.ValidateResult
+	huma.Validate(r, s, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, value, &result)
+
+	var faults []fault.Fault
+	for _, err := range result.Errors {
+		detail, ok := err.(*huma.ErrorDetail) //nolint:errorlint // huma adds nothing else
+		if !ok {
+			continue
+		}
+		// What follows the colon may quote the value.
+		message, _, _ := strings.Cut(detail.Message, ": ")
+		faults = append(faults, fault.Value("", steps(detail.Location), capital(message)))
+	}
+
+	return faults
+}
+
+func capital(message string) string {
+	if message == "" {
+		return message
+	}
+
+	return strings.ToUpper(message[:1]) + message[1:]
+}
+
+// steps splits a location such as "tags[1].name".
+func steps(location string) []any {
+	var all []any
+
+	for part := range strings.FieldsFuncSeq(location, func(c rune) bool { return c == '.' || c == '[' }) {
+		if inside, ok := strings.CutSuffix(part, "]"); ok {
+			if i, err := strconv.Atoi(inside); err == nil {
+				all = append(all, i)
+				continue
+			}
+		}
+		all = append(all, part)
+	}
+
+	return all
+}

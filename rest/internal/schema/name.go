@@ -1,0 +1,107 @@
+package schema
+
+import (
+	"path"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// namer gives each type a name of its own that is legal for a component, and the same one
+// whenever the same types are described in the same order.
+type namer struct {
+	names map[reflect.Type]string
+	taken map[string]bool
+}
+
+func newNamer() *namer {
+	return &namer{names: map[reflect.Type]string{}, taken: map[string]bool{}}
+}
+
+// name is the name of a struct type. hint names a type that has none.
+//
+// The first type of a name gets the bare name. The next one gets those of the packages
+// in front, which is mostly enough to tell them apart, and then more of their paths.
+func (n *namer) name(t reflect.Type, hint string) string {
+	if name, ok := n.names[t]; ok {
+		return name
+	}
+
+	name := n.free(t, hint)
+	n.names[t], n.taken[name] = name, true
+
+	return name
+}
+
+func (n *namer) free(t reflect.Type, hint string) string {
+	full := t.Name()
+	if full == "" {
+		full = hint
+	}
+
+	base := readable(full, func(string) string { return "" })
+	if base == "" {
+		base = "Anonymous"
+	}
+	if t.Name() != "" {
+		last := func(pkg string) string { return title(path.Base(pkg)) }
+		whole := func(pkg string) string { return readable(strings.ReplaceAll(pkg, "/", "["), nil) }
+
+		for _, name := range []string{
+			base,
+			readable(full, last),
+			readable(t.PkgPath()+"."+full, last),
+			readable(t.PkgPath()+"."+full, whole),
+		} {
+			if !n.taken[name] {
+				return name
+			}
+		}
+	}
+
+	for name, i := base, 1; ; i++ {
+		if !n.taken[name] {
+			return name
+		}
+		name = base + strconv.Itoa(i+1)
+	}
+}
+
+// readable makes a component name of a type's name: Page[example.com/shop.Book] becomes
+// PageBook, with what prefix says of each package in front of its type.
+func readable(name string, prefix func(pkg string) string) string {
+	name = strings.ReplaceAll(name, "[]", "List[")
+
+	var b strings.Builder
+	for _, part := range strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("[]*,{}; \"", c) }) {
+		slash := strings.LastIndexByte(part, '/') + 1
+		if dot := strings.LastIndexByte(part[slash:], '.'); dot >= 0 && prefix != nil {
+			_, _ = b.WriteString(prefix(part[:slash+dot]))
+			part = part[slash+dot+1:]
+		}
+		_, _ = b.WriteString(title(part))
+	}
+
+	return b.String()
+}
+
+// title writes a word with its first letter large, and without what a name may not have.
+func title(word string) string {
+	word = strings.Map(func(c rune) rune {
+		switch {
+		case c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)) || c == '_' || c == '-' || c == '.':
+			return c
+		case c == '·':
+			return -1
+		}
+
+		return '_'
+	}, word)
+	if word == "" {
+		return ""
+	}
+
+	return strings.ToUpper(word[:1]) + word[1:]
+}

@@ -1,0 +1,170 @@
+package schema
+
+import (
+	"encoding"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/opt"
+)
+
+var (
+	timeType        = reflect.TypeFor[time.Time]()
+	numberType      = reflect.TypeFor[json.Number]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
+	provider        = reflect.TypeFor[huma.SchemaProvider]()
+	transformer     = reflect.TypeFor[huma.SchemaTransformer]()
+)
+
+// provides says whether a type has a say in its own schema.
+func provides(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+
+	return implements(t, provider) || implements(t, transformer)
+}
+
+func implements(t, what reflect.Type) bool {
+	return t.Implements(what) || reflect.PointerTo(t).Implements(what)
+}
+
+// isComponent says whether a type is described once, under a name.
+func isComponent(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != timeType && !implements(t, provider) && !implements(t, textUnmarshaler)
+}
+
+// special is the schema of types that huma describes in another way than encoding/json
+// writes them, nil for all others.
+func special(r *Registry, t, original reflect.Type, hint string) *huma.Schema {
+	switch {
+	case t == numberType:
+		return &huma.Schema{Type: huma.TypeNumber, Nullable: original.Kind() == reflect.Pointer}
+	case provides(t):
+		return nil
+	case t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8 &&
+		!implements(t, textUnmarshaler) && !implements(t, jsonUnmarshaler):
+		// Unlike a []byte it is a list of numbers.
+		size := t.Len()
+		s := &huma.Schema{Type: huma.TypeArray, Items: r.Schema(t.Elem(), true, hint), MinItems: &size, MaxItems: &size}
+		s.PrecomputeMessages()
+
+		return s
+	}
+
+	return nil
+}
+
+// object is the schema of a struct.
+func (r *Registry) object(t, original reflect.Type) *huma.Schema {
+	s := huma.SchemaFromType(r, original)
+	if s.Type != huma.TypeObject || implements(t, jsonUnmarshaler) && implements(t, transformer) {
+		return s
+	}
+
+	if _, own := ownPolicy(t); !own && r.opts.OpenObjects && s.AdditionalProperties == false {
+		s.AdditionalProperties = true
+	}
+	r.properties(t, s)
+
+	return s
+}
+
+// ownPolicy returns the field by which a struct says for itself what unknown keys mean.
+func ownPolicy(t reflect.Type) (reflect.StructField, bool) {
+	f, ok := t.FieldByName("_")
+	if !ok {
+		return f, false
+	}
+	_, ok = f.Tag.Lookup("additionalProperties")
+
+	return f, ok
+}
+
+// properties makes the properties of s those that encoding/json reads and writes, without
+// the fields that are parameters of a request.
+func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
+	before := r.field
+	defer func() { r.field = before }()
+
+	huge := maps.Clone(s.Properties)
+	fields := map[string]bool{}
+	var required []string
+
+	for _, f := range body.Fields(t) {
+		if isParameter(f.Field) {
+			continue
+		}
+		r.field = before + " field " + f.Field.Name
+
+		property := huge[f.Name]
+		if property == nil {
+			property = r.property(t, f.Field)
+		} else {
+			r.check(t, f.Field, property)
+		}
+		if property == nil {
+			continue
+		}
+
+		fields[f.Name] = true
+		if s.Properties == nil {
+			s.Properties = map[string]*huma.Schema{}
+		}
+		s.Properties[f.Name] = property
+		if isRequired(f) {
+			required = append(required, f.Name)
+		}
+	}
+
+	if !implements(t, transformer) {
+		// A transformer may have its own reasons for what it adds and asks for.
+		maps.DeleteFunc(s.Properties, func(name string, _ *huma.Schema) bool { return !fields[name] })
+		s.Required = required
+	}
+	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return s.Properties[name] == nil })
+	s.PrecomputeMessages()
+}
+
+// property is the schema of one field.
+func (r *Registry) property(t reflect.Type, f reflect.StructField) *huma.Schema {
+	s := huma.SchemaFromField(r, f, t.Name()+f.Name)
+	if s != nil {
+		r.check(t, f, s)
+	}
+
+	return s
+}
+
+// isParameter says whether a field is read from elsewhere in the request than its body.
+func isParameter(f reflect.StructField) bool {
+	if _, ok := f.Tag.Lookup("json"); ok {
+		return false
+	}
+	for _, place := range [...]string{"path", "query", "header", "cookie", "form", "file"} {
+		if _, ok := f.Tag.Lookup(place); ok {
+			return true
+		}
+	}
+
+	return false
+}
+
+// isRequired says whether a document must have the field.
+func isRequired(f body.Field) bool {
+	if value, ok := f.Field.Tag.Lookup("required"); ok {
+		return value == "true"
+	}
+	_, optional := opt.ElemOf(f.Field.Type)
+	_, fallback := f.Field.Tag.Lookup("default")
+
+	return !f.OmitEmpty && !f.OmitZero && !optional && !fallback &&
+		f.Field.Type.Kind() != reflect.Pointer && f.Field.Tag.Get("hidden") != "true"
+}

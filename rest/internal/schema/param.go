@@ -1,0 +1,89 @@
+package schema
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+)
+
+var durationType = reflect.TypeFor[time.Duration]()
+
+// Param is the schema of a parameter, with its limits and default. The tags were checked
+// when the parameter's plan was compiled.
+func (r *Registry) Param(p bind.Param) *huma.Schema {
+	f := p.Field
+	f.Type = p.Type
+
+	if base(p.Type) == durationType {
+		// Parameters write it as 1h30m, and so are their limits, for which a schema has
+		// no word.
+		s := &huma.Schema{Type: huma.TypeString, Format: "duration"}
+		if p.Type.Kind() == reflect.Slice {
+			s = &huma.Schema{Type: huma.TypeArray, Items: s}
+		}
+		s.Description, s.Default, s.Deprecated = p.Doc, defaultOf(p), p.Deprecated
+		s.PrecomputeMessages()
+
+		return s
+	}
+
+	f.Tag = without(f.Tag, "default", "example", "required", "deprecated", "json")
+	s := r.guard(p.Type, func() *huma.Schema { return huma.SchemaFromField(r, f, p.Name) })
+	if s != nil && s.Ref == "" {
+		s.Default, s.Deprecated = p.Default, p.Deprecated
+		if p.Example != "" {
+			s.Examples = []any{p.Example}
+		}
+	}
+
+	return s
+}
+
+func base(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Slice {
+		return t.Elem()
+	}
+
+	return t
+}
+
+func defaultOf(p bind.Param) any {
+	if d, ok := p.Default.(time.Duration); ok {
+		return d.String()
+	}
+	if p.Default == nil {
+		return nil
+	}
+
+	var words []string
+	if all, ok := p.Default.([]time.Duration); ok {
+		for _, d := range all {
+			words = append(words, d.String())
+		}
+	}
+
+	return words
+}
+
+// without is a tag without some of its keys, which huma would read in another way.
+func without(tag reflect.StructTag, keys ...string) reflect.StructTag {
+	for _, key := range keys {
+		value, ok := tag.Lookup(key)
+		if !ok {
+			continue
+		}
+		// Parts of a tag are quoted as Go strings, mostly in the plain way.
+		part := key + ":" + strconv.Quote(value)
+		before, after, found := strings.Cut(string(tag), part)
+		if found && (before == "" || strings.HasSuffix(before, " ")) {
+			tag = reflect.StructTag(before + after)
+		}
+	}
+
+	return tag
+}
