@@ -13,9 +13,9 @@ import (
 
 type search struct {
 	Shop   int64  `path:"shop"`
-	Lang   string `query:"lang"   maxLength:"5"`
+	Lang   string `maxLength:"5"  query:"lang"`
 	Expand bool   `query:"expand"`
-	Max    int    `query:"max"    default:"20"  minimum:"1" maximum:"100"`
+	Max    int    `default:"20"   maximum:"100" minimum:"1" query:"max"`
 }
 
 func searchRequest() *http.Request {

@@ -1,7 +1,6 @@
 package bind_test
 
 import (
-	"context"
 	"mime/multipart"
 	"reflect"
 	"strings"
@@ -16,7 +15,7 @@ import (
 
 // Page and byID are embedded by the types below.
 type Page struct {
-	Limit int `query:"limit" default:"20" maximum:"100"`
+	Limit int `default:"20" maximum:"100" query:"limit"`
 }
 
 type byID struct {
@@ -57,11 +56,11 @@ func TestParams(t *testing.T) {
 	t.Parallel()
 
 	type in struct {
-		ID    int64                `path:"id"         doc:"Which one." example:"7"`
-		Limit *int                 `query:"limit"     default:"20"`
+		ID    int64                `doc:"Which one."  example:"7"        path:"id"`
+		Limit *int                 `default:"20"      query:"limit"`
 		Tags  []string             `query:"tag"       required:"true"`
-		Ints  opt.Opt[[]int]       `query:"ints,comma" default:"1,2"`
-		Since time.Time            `header:"x-since"  deprecated:"true"`
+		Ints  opt.Opt[[]int]       `default:"1,2"     query:"ints,comma"`
+		Since time.Time            `deprecated:"true" header:"X-Since"`
 		Token string               `cookie:"token"    required:"false"`
 		Name  string               `form:"name"`
 		Photo multipartFile        `file:"photo"      required:"true"`
@@ -110,11 +109,10 @@ func TestDefaultSource(t *testing.T) {
 
 		MinPrice *float64
 		AuthorID opt.Opt[int]
-		IDs      []int `json:"ignored"`
+		IDs      []int  `json:"ignored"`
 		Named    string `query:"name__icontains"`
 		Trace    string `header:"X-Trace"`
 		Skip     func() `query:"-"`
-		hidden   context.Context //nolint:containedctx // stands for what a program keeps to itself
 	}
 
 	var names []string
@@ -141,18 +139,26 @@ func TestRegistrationErrors(t *testing.T) {
 		typ   any
 		parts []string
 	}{
-		"NoStruct":   {0, []string{"not of int"}},
-		"Unexported": {struct{ hidden int `query:"n"` }{}, []string{".hidden", `query:"n"`, "not exported"}},
-		"TwoSources": {struct{ A int `query:"a" path:"a"` }{}, []string{".A", "path", "query"}},
-		"NoName":     {struct{ A int `query:""` }{}, []string{".A", "no name"}},
-		"NoNameFlag": {struct{ A []int `query:",comma"` }{}, []string{".A", "no name"}},
+		"NoStruct": {0, []string{"not of int"}},
+		"Unexported": {struct {
+			hidden int `query:"n"`
+		}{}, []string{".hidden", `query:"n"`, "not exported"}},
+		"TwoSources": {struct {
+			A int `path:"a" query:"a"`
+		}{}, []string{".A", "path", "query"}},
+		"NoName": {struct {
+			A int `query:""`
+		}{}, []string{".A", "no name"}},
+		"NoNameFlag": {struct {
+			A []int `query:",comma"`
+		}{}, []string{".A", "no name"}},
 		"Clash": {struct {
 			Page
 			B int `query:"limit"`
 		}{}, []string{".B", `"limit"`, ".Page.Limit"}},
 		"HeaderClash": {struct {
-			A int `header:"x-a"`
-			B int `header:"X-A"`
+			A int `header:"X-A"`
+			B int `header:"x-a"` //nolint:tagliatelle // the canonical form is what clashes
 		}{}, []string{".B", `"X-A"`, ".A"}},
 		"FormClash": {struct {
 			A int           `form:"a"`
@@ -161,66 +167,180 @@ func TestRegistrationErrors(t *testing.T) {
 		"EmbeddedPointer": {struct{ *Page }{}, []string{".Page", "as a value"}},
 		"Recursive":       {recursive{}, []string{".nested", "as a value"}},
 
-		"Unsupported":    {struct{ A map[string]int `query:"a"` }{}, []string{".A", "unsupported type map[string]int"}},
-		"Func":           {struct{ A func() `query:"a"` }{}, []string{".A", "unsupported type func()"}},
-		"Interface":      {struct{ A any `query:"a"` }{}, []string{".A", "unsupported type interface"}},
-		"Complex":        {struct{ A complex128 `query:"a"` }{}, []string{".A", "unsupported type complex128"}},
-		"Struct":         {struct{ A Page `query:"a"` }{}, []string{".A", "unsupported type bind_test.Page"}},
-		"Bytes":          {struct{ A []byte `query:"a"` }{}, []string{".A", "unsupported type []uint8"}},
-		"ListOfPointers": {struct{ A []*int `query:"a"` }{}, []string{".A", "unsupported type []*int"}},
-		"ListOfLists":    {struct{ A [][]int `query:"a"` }{}, []string{".A", "unsupported type [][]int"}},
-		"PointerPointer": {struct{ A **int `query:"a"` }{}, []string{".A", "unsupported type *int"}},
-		"OptPointer":     {struct{ A opt.Opt[*int] `query:"a"` }{}, []string{".A", "unsupported type *int"}},
-		"FileInQuery":    {struct{ A multipartFile `query:"a"` }{}, []string{".A", "unsupported type *multipart"}},
-		"FileType":       {struct{ A string `file:"a"` }{}, []string{".A", "FileHeader", "not a string"}},
-		"FilePointer":    {struct{ A *multipartFile `file:"a"` }{}, []string{".A", "FileHeader"}},
+		"Unsupported": {struct {
+			A map[string]int `query:"a"`
+		}{}, []string{".A", "unsupported type map[string]int"}},
+		"Func": {struct {
+			A func() `query:"a"`
+		}{}, []string{".A", "unsupported type func()"}},
+		"Interface": {struct {
+			A any `query:"a"`
+		}{}, []string{".A", "unsupported type interface"}},
+		"Complex": {struct {
+			A complex128 `query:"a"`
+		}{}, []string{".A", "unsupported type complex128"}},
+		"Struct": {struct {
+			A Page `query:"a"`
+		}{}, []string{".A", "unsupported type bind_test.Page"}},
+		"Bytes": {struct {
+			A []byte `query:"a"`
+		}{}, []string{".A", "unsupported type []uint8"}},
+		"ListOfPointers": {struct {
+			A []*int `query:"a"`
+		}{}, []string{".A", "unsupported type []*int"}},
+		"ListOfLists": {struct {
+			A [][]int `query:"a"`
+		}{}, []string{".A", "unsupported type [][]int"}},
+		"PointerPointer": {struct {
+			A **int `query:"a"`
+		}{}, []string{".A", "unsupported type *int"}},
+		"OptPointer": {struct {
+			A opt.Opt[*int] `query:"a"`
+		}{}, []string{".A", "unsupported type *int"}},
+		"FileInQuery": {struct {
+			A multipartFile `query:"a"`
+		}{}, []string{".A", "unsupported type *multipart"}},
+		"FileType": {struct {
+			A string `file:"a"`
+		}{}, []string{".A", "FileHeader", "not a string"}},
+		"FilePointer": {struct {
+			A *multipartFile `file:"a"`
+		}{}, []string{".A", "FileHeader"}},
 
-		"Minimum":      {struct{ A int `query:"a" minimum:"abc"` }{}, []string{".A", `minimum:"abc"`}},
-		"MinimumFloat": {struct{ A int `query:"a" minimum:"0.5"` }{}, []string{".A", `minimum:"0.5"`, "no int"}},
-		"MinimumText":  {struct{ A string `query:"a" minimum:"1"` }{}, []string{".A", `minimum:"1"`, "for numbers"}},
-		"MinimumTime":  {struct{ A time.Time `query:"a" minimum:"1"` }{}, []string{".A", "for numbers"}},
-		"MinimumNaN":   {struct{ A float64 `query:"a" minimum:"NaN"` }{}, []string{".A", `minimum:"NaN"`}},
-		"OutOfRange":   {struct{ A int8 `query:"a" maximum:"300"` }{}, []string{".A", `maximum:"300"`, "no int8"}},
-		"Crossed":      {struct{ A int `query:"a" minimum:"5" maximum:"4"` }{}, []string{".A", "above maximum"}},
-		"MultipleZero": {struct{ A uint `query:"a" multipleOf:"0"` }{}, []string{".A", `multipleOf:"0"`}},
-		"MultipleWait": {struct{ A time.Duration `query:"a" multipleOf:"1s"` }{}, []string{".A", `multipleOf:"1s"`}},
-		"WaitMinimum":  {struct{ A time.Duration `query:"a" minimum:"1"` }{}, []string{".A", `minimum:"1"`, "no time.Duration"}},
-		"MinLength":    {struct{ A string `query:"a" minLength:"-1"` }{}, []string{".A", `minLength:"-1"`}},
-		"LengthNumber": {struct{ A int `query:"a" maxLength:"3"` }{}, []string{".A", `maxLength:"3"`, "for text"}},
-		"LengthCross":  {struct{ A string `query:"a" minLength:"3" maxLength:"2"` }{}, []string{".A", "above maxLength"}},
-		"Pattern":      {struct{ A string `query:"a" pattern:"("` }{}, []string{".A", `pattern:"("`}},
-		"PatternBool":  {struct{ A bool `query:"a" pattern:"x"` }{}, []string{".A", "for text"}},
-		"Enum":         {struct{ A int `query:"a" enum:"1,b"` }{}, []string{".A", `enum:"1,b"`}},
-		"EnumEmpty":    {struct{ A string `query:"a" enum:""` }{}, []string{".A", "allows nothing"}},
-		"EnumJSON":     {struct{ A string `query:"a" enum:"[1"` }{}, []string{".A", "JSON array"}},
-		"TimeFormat":   {struct{ A time.Time `query:"a" format:"time"` }{}, []string{".A", `"time"`}},
-		"MinItems":     {struct{ A int `query:"a" minItems:"1"` }{}, []string{".A", "for lists"}},
-		"MaxItems":     {struct{ A []int `query:"a" maxItems:"x"` }{}, []string{".A", `maxItems:"x"`}},
-		"Unique":       {struct{ A []int `query:"a" uniqueItems:"yes"` }{}, []string{".A", `uniqueItems:"yes"`}},
-		"Comma":        {struct{ A int `query:"a,comma"` }{}, []string{".A", "comma", "for lists"}},
-		"Both":         {struct{ A []int `query:"a,comma,explode"` }{}, []string{".A", "both"}},
-		"UnknownFlag":  {struct{ A []int `query:"a,pipe"` }{}, []string{".A", `"pipe"`}},
-		"OmitEmpty":    {struct{ A int `query:"a,omitempty"` }{}, []string{".A", `"omitempty"`}},
+		"Minimum": {struct {
+			A int `minimum:"abc" query:"a"`
+		}{}, []string{".A", `minimum:"abc"`}},
+		"MinimumFloat": {struct {
+			A int `minimum:"0.5" query:"a"`
+		}{}, []string{".A", `minimum:"0.5"`, "no int"}},
+		"MinimumText": {struct {
+			A string `minimum:"1" query:"a"`
+		}{}, []string{".A", `minimum:"1"`, "for numbers"}},
+		"MinimumTime": {struct {
+			A time.Time `minimum:"1" query:"a"`
+		}{}, []string{".A", "for numbers"}},
+		"MinimumNaN": {struct {
+			A float64 `minimum:"NaN" query:"a"`
+		}{}, []string{".A", `minimum:"NaN"`}},
+		"OutOfRange": {struct {
+			A int8 `maximum:"300" query:"a"`
+		}{}, []string{".A", `maximum:"300"`, "no int8"}},
+		"Crossed": {struct {
+			A int `maximum:"4" minimum:"5" query:"a"`
+		}{}, []string{".A", "above maximum"}},
+		"MultipleZero": {struct {
+			A uint `multipleOf:"0" query:"a"`
+		}{}, []string{".A", `multipleOf:"0"`}},
+		"MultipleWait": {struct {
+			A time.Duration `multipleOf:"1s" query:"a"`
+		}{}, []string{".A", `multipleOf:"1s"`}},
+		"WaitMinimum": {struct {
+			A time.Duration `minimum:"1" query:"a"`
+		}{}, []string{".A", `minimum:"1"`, "no time.Duration"}},
+		"MinLength": {struct {
+			A string `minLength:"-1" query:"a"`
+		}{}, []string{".A", `minLength:"-1"`}},
+		"LengthNumber": {struct {
+			A int `maxLength:"3" query:"a"`
+		}{}, []string{".A", `maxLength:"3"`, "for text"}},
+		"LengthCross": {struct {
+			A string `maxLength:"2" minLength:"3" query:"a"`
+		}{}, []string{".A", "above maxLength"}},
+		"Pattern": {struct {
+			A string `pattern:"(" query:"a"`
+		}{}, []string{".A", `pattern:"("`}},
+		"PatternBool": {struct {
+			A bool `pattern:"x" query:"a"`
+		}{}, []string{".A", "for text"}},
+		"Enum": {struct {
+			A int `enum:"1,b" query:"a"`
+		}{}, []string{".A", `enum:"1,b"`}},
+		"EnumEmpty": {struct {
+			A string `enum:"" query:"a"`
+		}{}, []string{".A", "allows nothing"}},
+		"EnumJSON": {struct {
+			A string `enum:"[1" query:"a"`
+		}{}, []string{".A", "JSON array"}},
+		"TimeFormat": {struct {
+			A time.Time `format:"time" query:"a"`
+		}{}, []string{".A", `"time"`}},
+		"MinItems": {struct {
+			A int `minItems:"1" query:"a"`
+		}{}, []string{".A", "for lists"}},
+		"MaxItems": {struct {
+			A []int `maxItems:"x" query:"a"`
+		}{}, []string{".A", `maxItems:"x"`}},
+		"Unique": {struct {
+			A []int `query:"a" uniqueItems:"yes"`
+		}{}, []string{".A", `uniqueItems:"yes"`}},
+		"Comma": {struct {
+			A int `query:"a,comma"`
+		}{}, []string{".A", "comma", "for lists"}},
+		"Both": {struct {
+			A []int `query:"a,comma,explode"`
+		}{}, []string{".A", "both"}},
+		"UnknownFlag": {struct {
+			A []int `query:"a,pipe"`
+		}{}, []string{".A", `"pipe"`}},
+		"OmitEmpty": {struct {
+			A int `query:"a,omitempty"`
+		}{}, []string{".A", `"omitempty"`}},
 
-		"Default":         {struct{ A int `query:"a" default:"x"` }{}, []string{".A", `default:"x"`}},
-		"DefaultLimit":    {struct{ A int `query:"a" default:"5" maximum:"4"` }{}, []string{".A", `default:"5"`, "less than or equal to 4"}},
-		"DefaultItem":     {struct{ A []int `query:"a" default:"1,x"` }{}, []string{".A", `default:"1,x"`}},
-		"DefaultItems":    {struct{ A []int `query:"a" default:"1" minItems:"2"` }{}, []string{".A", `default:"1"`}},
-		"DefaultRequired": {struct{ A int `query:"a" default:"1" required:"true"` }{}, []string{".A", "required", "default"}},
-		"Required":        {struct{ A int `query:"a" required:"yes"` }{}, []string{".A", `required:"yes"`}},
-		"Deprecated":      {struct{ A int `query:"a" deprecated:"1"` }{}, []string{".A", `deprecated:"1"`}},
-		"PathOptional":    {struct{ A int `path:"a" required:"false"` }{}, []string{".A", "wildcard"}},
-		"PathDefault":     {struct{ A int `path:"a" default:"1"` }{}, []string{".A", "wildcard"}},
-		"PathPointer":     {struct{ A *int `path:"a"` }{}, []string{".A", "wildcard"}},
-		"PathOpt":         {struct{ A opt.Opt[int] `path:"a"` }{}, []string{".A", "wildcard"}},
-		"PathList":        {struct{ A []int `path:"a"` }{}, []string{".A", "wildcard"}},
+		"Default": {struct {
+			A int `default:"x" query:"a"`
+		}{}, []string{".A", `default:"x"`}},
+		"DefaultLimit": {struct {
+			A int `default:"5" maximum:"4" query:"a"`
+		}{}, []string{".A", `default:"5"`, "less than or equal to 4"}},
+		"DefaultItem": {struct {
+			A []int `default:"1,x" query:"a"`
+		}{}, []string{".A", `default:"1,x"`}},
+		"DefaultItems": {struct {
+			A []int `default:"1" minItems:"2" query:"a"`
+		}{}, []string{".A", `default:"1"`}},
+		"DefaultRequired": {struct {
+			A int `default:"1" query:"a" required:"true"`
+		}{}, []string{".A", "required", "default"}},
+		"Required": {struct {
+			A int `query:"a" required:"yes"`
+		}{}, []string{".A", `required:"yes"`}},
+		"Deprecated": {struct {
+			A int `deprecated:"1" query:"a"`
+		}{}, []string{".A", `deprecated:"1"`}},
+		"PathOptional": {struct {
+			A int `path:"a" required:"false"`
+		}{}, []string{".A", "wildcard"}},
+		"PathDefault": {struct {
+			A int `default:"1" path:"a"`
+		}{}, []string{".A", "wildcard"}},
+		"PathPointer": {struct {
+			A *int `path:"a"`
+		}{}, []string{".A", "wildcard"}},
+		"PathOpt": {struct {
+			A opt.Opt[int] `path:"a"`
+		}{}, []string{".A", "wildcard"}},
+		"PathList": {struct {
+			A []int `path:"a"`
+		}{}, []string{".A", "wildcard"}},
 
-		"FileDefault": {struct{ A multipartFile `file:"a" default:"x"` }{}, []string{".A", `default:"x"`}},
-		"FileLength":  {struct{ A multipartFile `file:"a" maxLength:"1"` }{}, []string{".A", `maxLength:"1"`}},
-		"FileItems":   {struct{ A multipartFile `file:"a" maxItems:"1"` }{}, []string{".A", "for lists"}},
-		"FileSize":    {struct{ A multipartFile `file:"a" maxSize:"big"` }{}, []string{".A", `maxSize:"big"`}},
-		"FileMedia":   {struct{ A multipartFile `file:"a" contentType:"png"` }{}, []string{".A", `contentType:"png"`}},
-		"NoFileSize":  {struct{ A string `form:"a" maxSize:"1MB"` }{}, []string{".A", "for files"}},
+		"FileDefault": {struct {
+			A multipartFile `default:"x" file:"a"`
+		}{}, []string{".A", `default:"x"`}},
+		"FileLength": {struct {
+			A multipartFile `file:"a" maxLength:"1"`
+		}{}, []string{".A", `maxLength:"1"`}},
+		"FileItems": {struct {
+			A multipartFile `file:"a" maxItems:"1"`
+		}{}, []string{".A", "for lists"}},
+		"FileSize": {struct {
+			A multipartFile `file:"a" maxSize:"big"`
+		}{}, []string{".A", `maxSize:"big"`}},
+		"FileMedia": {struct {
+			A multipartFile `contentType:"png" file:"a"`
+		}{}, []string{".A", `contentType:"png"`}},
+		"NoFileSize": {struct {
+			A string `form:"a" maxSize:"1MB"`
+		}{}, []string{".A", "for files"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +365,7 @@ func TestRegistrationErrorsComeTogether(t *testing.T) {
 	t.Parallel()
 
 	type in struct {
-		A int    `query:"a" minimum:"x"`
+		A int    `minimum:"x" query:"a"`
 		B func() `query:"b"`
 	}
 

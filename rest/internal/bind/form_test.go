@@ -22,11 +22,11 @@ import (
 
 type upload struct {
 	Shop   string                  `query:"shop"`
-	Title  string                  `form:"title"  required:"true"`
+	Title  string                  `form:"title"                   required:"true"`
 	Tags   []string                `form:"tag"`
-	Count  *int                    `form:"count"  maximum:"5"`
-	Photo  *multipart.FileHeader   `file:"photo"  contentType:"image/png,text/*" maxSize:"1KB"`
-	Others []*multipart.FileHeader `file:"other"  maxItems:"2"                   contentType:"*/*"`
+	Count  *int                    `form:"count"                   maximum:"5"`
+	Photo  *multipart.FileHeader   `contentType:"image/png,text/*" file:"photo"    maxSize:"1KB"`
+	Others []*multipart.FileHeader `contentType:"*/*"              file:"other"    maxItems:"2"`
 }
 
 type part struct{ field, file, media, content string }
@@ -257,7 +257,7 @@ func TestFormErrors(t *testing.T) {
 
 // Temporary files go where TMPDIR says, so this test cannot run beside others.
 //
-//nolint:paralleltest // it sets an environment variable
+
 func TestTemporaryFilesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

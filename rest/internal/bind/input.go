@@ -54,7 +54,12 @@ func (in *Input) Reset(r *http.Request, path PathValues) {
 		path = r
 	}
 
-	*in = Input{request: r, path: path}
+	// Only what was used is cleared: most requests have fewer pairs than there is room for.
+	// More of them than that lie elsewhere, after the room was used up.
+	clear(in.inline[:min(len(in.query), inlinePairs)])
+	in.request, in.path = r, path
+	in.query, in.cut, in.tooMany, in.reported = nil, false, false, false
+	in.form, in.files = nil, nil
 }
 
 // Request is the request that in reads.

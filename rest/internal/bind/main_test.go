@@ -11,12 +11,12 @@ import (
 )
 
 // compile compiles T, which has to be right.
-func compile[T any](t testing.TB, o bind.Options) *bind.Plan {
-	t.Helper()
+func compile[T any](tb testing.TB, o bind.Options) *bind.Plan {
+	tb.Helper()
 
 	plan, err := bind.Compile(reflect.TypeFor[T](), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 
 	return plan

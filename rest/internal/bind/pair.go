@@ -48,6 +48,8 @@ type pair struct {
 // Texts without escapes are slices of raw. It stops after limit pairs and then reports
 // true.
 func cutPairs(dst []pair, raw string, limit int) ([]pair, bool) {
+	plain := strings.IndexByte(raw, '%') < 0 && strings.IndexByte(raw, '+') < 0
+
 	for raw != "" {
 		var part string
 		part, raw, _ = strings.Cut(raw, "&")
@@ -58,15 +60,18 @@ func cutPairs(dst []pair, raw string, limit int) ([]pair, bool) {
 			return dst, true
 		}
 
-		dst = append(dst, cutPair(part))
+		name, text, _ := strings.Cut(part, "=")
+		if plain {
+			dst = append(dst, pair{name: name, text: text})
+		} else {
+			dst = append(dst, decodePair(name, text))
+		}
 	}
 
 	return dst, false
 }
 
-func cutPair(part string) pair {
-	rawName, rawText, _ := strings.Cut(part, "=")
-
+func decodePair(rawName, rawText string) pair {
 	name, err := url.QueryUnescape(rawName)
 	if err != nil {
 		return pair{bad: true}

@@ -15,13 +15,13 @@ import (
 )
 
 type listing struct {
-	Active bool            `query:"active" default:"true"`
-	N      int             `query:"n"      default:"7"`
-	Name   string          `query:"name"   default:"x"`
-	Tags   []string        `query:"tag"    default:"a,b"`
-	IDs    []int           `query:"id"     default:"[1,2]"`
-	Max    opt.Opt[int]    `query:"max"    default:"9"`
-	Words  opt.Opt[string] `query:"words"  default:"w"`
+	Active bool            `default:"true"  query:"active"`
+	N      int             `default:"7"     query:"n"`
+	Name   string          `default:"x"     query:"name"`
+	Tags   []string        `default:"a,b"   query:"tag"`
+	IDs    []int           `default:"[1,2]" query:"id"`
+	Max    opt.Opt[int]    `default:"9"     query:"max"`
+	Words  opt.Opt[string] `default:"w"     query:"words"`
 }
 
 func TestDefaults(t *testing.T) {
@@ -140,7 +140,7 @@ func TestQueryFaults(t *testing.T) {
 	t.Parallel()
 
 	type in struct {
-		Q    string   `query:"q" required:"true"`
+		Q    string   `query:"q"   required:"true"`
 		N    int      `query:"n"`
 		Tags []string `query:"tag"`
 	}
@@ -307,6 +307,15 @@ func TestInputReset(t *testing.T) {
 	if _, _, faults := in.QueryText("b"); len(faults) != 1 {
 		t.Errorf("faults of the second request: %v", faults)
 	}
+
+	in.Reset(get(strings.Repeat("c=1&", 50)+"d=2"), nil)
+	if text, ok := in.Query("d"); !ok || text != "2" {
+		t.Errorf("d: %q, %v", text, ok)
+	}
+	in.Reset(get("e=1"), nil)
+	if got := slices.Collect(in.QueryNames()); len(got) != 1 || got[0] != "e" {
+		t.Errorf("after a long one: %v", got)
+	}
 }
 
 func TestConcurrentBind(t *testing.T) {
@@ -360,7 +369,7 @@ func TestFaultsDoNotShareAPath(t *testing.T) {
 	t.Parallel()
 
 	type in struct {
-		IDs []int `query:"id" minimum:"5"`
+		IDs []int `minimum:"5" query:"id"`
 	}
 
 	_, faults := read[in](t, get("id=1&id=2"))

@@ -56,7 +56,7 @@ type scalars struct {
 	Float64  float64       `query:"float64"`
 	Ratio    ratio         `query:"ratio"`
 	Time     time.Time     `query:"time"`
-	Date     time.Time     `query:"date"     format:"date"`
+	Date     time.Time     `format:"date"    query:"date"`
 	Duration time.Duration `query:"duration"`
 	Addr     netip.Addr    `query:"addr"`
 	UUID     UUID          `query:"uuid"`
@@ -276,8 +276,8 @@ func TestPointersAreNotShared(t *testing.T) {
 	t.Parallel()
 
 	type in struct {
-		Limit *int     `query:"limit" default:"5"`
-		Tags  []string `query:"tag"   default:"a,b"`
+		Limit *int     `default:"5"   query:"limit"`
+		Tags  []string `default:"a,b" query:"tag"`
 	}
 	plan := compile[in](t, bind.Options{})
 
@@ -298,14 +298,13 @@ func TestEverySource(t *testing.T) {
 		ID      int64    `path:"id"`
 		Rest    string   `path:"rest"`
 		Q       string   `query:"q"`
-		Trace   string   `header:"x-trace-id"`
+		Trace   string   `header:"x-trace-id"` //nolint:tagliatelle // it is made canonical
 		Langs   []string `header:"Accept-Language,comma"`
 		Lines   []string `header:"X-Line"`
-		Host    string   `header:"host"`
+		Host    string   `header:"Host"`
 		Session string   `cookie:"session"`
 		Seen    []int    `cookie:"seen"`
 		Body    struct{ Title string }
-		hidden  int
 	}
 
 	r := get("q=hello")
@@ -325,7 +324,7 @@ func TestEverySource(t *testing.T) {
 		ID: 42, Q: "hello", Trace: "abc", Langs: []string{"de", "en", "fr"}, Lines: []string{"a, b", "c"},
 		Host: "example.com", Session: "s 1", Seen: []int{1, 2},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(in{})); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
