@@ -36,7 +36,7 @@ func New(options ...APIOption) *API {
 	a := &API{byName: map[string]*route{}, shared: map[string]*shape{}, mux: http.NewServeMux()}
 	a.config = apiConfig{
 		title: "API", version: "1.0.0", specPath: "/openapi.json", docsPath: "/docs",
-		renderer: ProblemErrors, codec: standardCodec{},
+		renderer: ProblemErrors, codec: standardCodec{}, invalidStatus: http.StatusUnprocessableEntity,
 	}
 	for _, o := range options {
 		o.applyAPI(&a.config)

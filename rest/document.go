@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -52,6 +53,18 @@ func (a *API) OpenAPI() ([]byte, error) {
 		return nil, fmt.Errorf("encode the document: %w", err)
 	}
 	return append(b, '\n'), nil
+}
+
+// WriteOpenAPI writes the document, as the command of a program that exports it does.
+func (a *API) WriteOpenAPI(w io.Writer) error {
+	b, err := a.OpenAPI()
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("write the document: %w", err)
+	}
+	return nil
 }
 
 // plan compiles the plan that reads bodies of the type.
@@ -345,7 +358,7 @@ func (rt *route) failures() []int {
 	add(len(rt.auth) > 0, http.StatusUnauthorized)
 	add(len(rt.throttles) > 0, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 	add(len(rt.permissions) > 0, http.StatusForbidden)
-	add(hasInput, http.StatusUnprocessableEntity)
+	add(hasInput, rt.api.config.invalidStatus)
 	add(rt.path.typed || len(rt.pathNames) > 0, http.StatusNotFound)
 	add(rt.input.body != nil || (rt.input.params != nil && rt.input.params.NeedsForm()),
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

@@ -217,7 +217,7 @@ func (c *routeContext) validate(dst any) error {
 		}
 	}
 	for _, check := range c.route.checks {
-		if err := check(c, dst); err != nil {
+		if err := check.check(c, dst); err != nil {
 			return c.refusal(err)
 		}
 	}

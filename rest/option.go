@@ -1,8 +1,11 @@
 package rest
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"net/netip"
+	"reflect"
 
 	"github.com/spoolhq/spool/rest/internal/option"
 	"github.com/spoolhq/spool/rest/page"
@@ -236,6 +239,27 @@ func OperationID(id string) RouteOption {
 	return routeOption(func(c *routeConfig) { c.operationID = id })
 }
 
+// Check looks at the input when it has been read and before the handler runs: for
+// permissions that depend on it. What it returns ends the request as what a [Permission]
+// returns does.
+func Check[In any](check func(ctx context.Context, in In) error) RouteOption {
+	return routeOption(func(c *routeConfig) {
+		c.checks = append(c.checks, inputCheck{reflect.TypeFor[In](), func(ctx context.Context, in any) error {
+			typed, ok := in.(*In)
+			if !ok {
+				return fmt.Errorf("the input of the route is no %T", typed)
+			}
+			return check(ctx, *typed)
+		}})
+	})
+}
+
+// inputCheck is a [Check] with the type of its input.
+type inputCheck struct {
+	in    reflect.Type
+	check func(ctx context.Context, in any) error
+}
+
 // Summary is a line about the route for the document.
 //
 // Defaults to the words of its name.
@@ -255,6 +279,7 @@ type apiConfig struct {
 	servers                     []string
 	baseURL                     string
 	renderer                    Renderer
+	invalidStatus               int
 	mapErrors                   []func(error) *Error
 	codec                       Codec
 	trusted                     []netip.Prefix
@@ -304,6 +329,13 @@ func BaseURL(url string) APIOption { return apiOption(func(c *apiConfig) { c.bas
 //
 // Defaults to [ProblemErrors].
 func Errors(r Renderer) APIOption { return apiOption(func(c *apiConfig) { c.renderer = r }) }
+
+// InvalidStatus is the status of an answer to input that breaks its rules.
+//
+// Defaults to 422.
+func InvalidStatus(status int) APIOption {
+	return apiOption(func(c *apiConfig) { c.invalidStatus = status })
+}
 
 // MapError turns errors of the program into answers. It returns nil for those that it does
 // not know; the first that knows one wins. It is not asked about an [Error].

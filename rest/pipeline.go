@@ -177,6 +177,11 @@ func (a *API) answerOf(r *http.Request, err error, name string) *Error {
 	if e == nil {
 		e = standardError(r, err)
 	}
+	if len(e.Faults) > 0 && e.Status == http.StatusUnprocessableEntity && a.config.invalidStatus != e.Status {
+		changed := *e
+		changed.Status = a.config.invalidStatus
+		e = &changed
+	}
 	if e.Status >= http.StatusInternalServerError {
 		a.config.logger.log().ErrorContext(r.Context(), "request failed", "route", name, "method", r.Method,
 			"path", r.URL.Path, "status", e.Status, "error", err)

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -28,7 +27,7 @@ type route struct {
 	status   int
 	statuses []int // beside status
 	list     *list
-	checks   []func(ctx context.Context, in any) error
+	checks   []inputCheck
 	secrets  []string // query parameters that links leave out
 
 	entry *entry
@@ -74,6 +73,11 @@ func (a *API) compile(e *entry, controller Controller, config controllerConfig, 
 	}
 	if err := rt.checkPath(in); err != nil {
 		return nil, err
+	}
+	for _, c := range rt.checks {
+		if structOf(c.in) != rt.input.typ {
+			return nil, fmt.Errorf("a check is of the input %v, and the handler's is %v", c.in, in)
+		}
 	}
 	if err := rt.compileBody(); err != nil {
 		return nil, err

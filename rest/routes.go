@@ -96,7 +96,7 @@ type routeConfig struct {
 	fails                []int
 	stages               []query.Option
 	view                 *view
-	checks               []func(ctx context.Context, in any) error
+	checks               []inputCheck
 }
 
 func (c *routeConfig) apply(options []RouteOption) error {
