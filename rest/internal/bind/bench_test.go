@@ -117,4 +117,16 @@ func TestAllocations(t *testing.T) {
 			t.Errorf("%s: %v allocations, want %v", c.name, got, c.want)
 		}
 	}
+
+	got := testing.AllocsPerRun(100, func() {
+		in.Reset(r, r)
+		for name := range in.QueryNames() {
+			if name == "" {
+				t.Error("no name")
+			}
+		}
+	})
+	if got > 0 {
+		t.Errorf("QueryNames: %v allocations", got)
+	}
 }

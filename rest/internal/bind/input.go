@@ -119,6 +119,11 @@ func (in *Input) FormNames() iter.Seq[string] {
 	}
 }
 
+// QueryFaults returns what is wrong with the query string as a whole: malformed escapes and
+// too many parameters. It is for requests that no plan with query parameters reads. Like
+// [Plan.Bind] it returns these faults once per request, to whoever asks first.
+func (in *Input) QueryFaults() []fault.Fault { return in.queryFaults(nil) }
+
 // pairs is the query string in pairs.
 func (in *Input) pairs() []pair {
 	if !in.cut {

@@ -1,6 +1,8 @@
 package bind_test
 
 import (
+	"errors"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -125,6 +127,99 @@ func TestLimitsOfLists(t *testing.T) {
 		if diff := cmp.Diff(want, summary(faults)); diff != "" {
 			t.Errorf("%s: %s", query, diff)
 		}
+	}
+}
+
+// Every size of number is loaded by code of its own.
+func TestLimitsOfEverySize(t *testing.T) {
+	t.Parallel()
+
+	type in struct {
+		Int     int     `maximum:"5" query:"int"`
+		Int8    int8    `maximum:"5" query:"int8"`
+		Int16   int16   `maximum:"5" query:"int16"`
+		Int32   int32   `maximum:"5" query:"int32"`
+		Int64   int64   `maximum:"5" query:"int64"`
+		Uint    uint    `maximum:"5" query:"uint"`
+		Uint8   uint8   `maximum:"5" query:"uint8"`
+		Uint16  uint16  `maximum:"5" query:"uint16"`
+		Uint32  uint32  `maximum:"5" query:"uint32"`
+		Uint64  uint64  `maximum:"5" query:"uint64"`
+		Float32 float32 `maximum:"5" query:"float32"`
+		Float64 float64 `maximum:"5" query:"float64"`
+	}
+
+	var good, bad, want []string
+	for _, p := range compile[in](t, bind.Options{}).Params() {
+		good = append(good, p.Name+"=5")
+		bad = append(bad, p.Name+"=6")
+		want = append(want, "query."+p.Name+" less_than_equal")
+	}
+
+	if _, faults := read[in](t, get(strings.Join(good, "&"))); len(faults) > 0 {
+		t.Error(faults)
+	}
+	_, faults := read[in](t, get(strings.Join(bad, "&")))
+	if diff := cmp.Diff(want, summary(faults)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The words of a type's own error may quote what was sent.
+func TestMessagesOfUnmarshalers(t *testing.T) {
+	t.Parallel()
+
+	type in struct {
+		Addr   netip.Addr    `query:"addr"`
+		Prefix netip.Prefix  `query:"prefix"`
+		Book   opt.Opt[ISBN] `query:"book"`
+		UUID   UUID          `query:"uuid"`
+	}
+
+	_, faults := read[in](t, get("addr=secret&prefix=secret&book=secret&uuid=secret"))
+
+	var messages []string
+	for _, f := range faults {
+		messages = append(messages, f.Message)
+	}
+	want := []string{
+		"Input should be a valid IP address", "Input should be a valid IP network",
+		"Input should be a valid isbn", "Input should be a valid UUID",
+	}
+	if diff := cmp.Diff(want, messages); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// ISBN refuses every text.
+type ISBN string
+
+func (*ISBN) UnmarshalText(text []byte) error { return errors.New("bad isbn " + string(text)) }
+
+func TestEnumsAndDefaultsAsJSON(t *testing.T) {
+	t.Parallel()
+
+	type in struct {
+		Word  string   `default:"a,b"       enum:"[\"a,b\",\"c\"]" query:"word"`
+		Words []string `default:"[\"x,y\"]" query:"words"`
+		Level int      `enum:"[1,2]"        query:"level"`
+	}
+
+	got, faults := read[in](t, get("level=2"))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	if diff := cmp.Diff(in{"a,b", []string{"x,y"}, 2}, got); diff != "" {
+		t.Error(diff)
+	}
+
+	_, faults = read[in](t, get("level=3&word=a"))
+	want := []fault.Fault{
+		fault.Enum("query", []any{"word"}, []any{"a,b", "c"}),
+		fault.Enum("query", []any{"level"}, []any{1, 2}),
+	}
+	if diff := cmp.Diff(want, faults); diff != "" {
+		t.Error(diff)
 	}
 }
 

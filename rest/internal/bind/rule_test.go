@@ -223,6 +223,24 @@ func TestMalformedQueryIsReportedOnce(t *testing.T) {
 	}
 }
 
+func TestQueryFaultsWithoutAPlan(t *testing.T) {
+	t.Parallel()
+
+	r := get("a=%zz&%=1")
+	in := bind.NewInput(r, nil)
+	if in.Request() != r {
+		t.Error("another request")
+	}
+
+	want := []string{"query.a percent_encoding", "query percent_encoding"}
+	if diff := cmp.Diff(want, summary(in.QueryFaults())); diff != "" {
+		t.Error(diff)
+	}
+	if again := in.QueryFaults(); len(again) > 0 {
+		t.Errorf("a second time: %v", again)
+	}
+}
+
 func TestBoundedFaults(t *testing.T) {
 	t.Parallel()
 
