@@ -21,7 +21,7 @@ type Encoder interface{ Encode(v any) error }
 
 type standardCodec struct{}
 
-func (standardCodec) NewEncoder(w io.Writer) Encoder           { return json.NewEncoder(w) }
+func (standardCodec) NewEncoder(w io.Writer) Encoder        { return json.NewEncoder(w) }
 func (standardCodec) Unmarshal(data []byte, into any) error { return json.Unmarshal(data, into) }
 
 // buffer is a piece of memory with the encoder that writes to it.

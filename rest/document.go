@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -79,7 +80,7 @@ func (d *document) plan(t reflect.Type, ignoreUnknown bool, name string, codec C
 // security adds a scheme to the document.
 func (d *document) security(s Scheme) error {
 	if s.Name == "" {
-		return fmt.Errorf("an authenticator has a scheme without a name: it could not be documented")
+		return errors.New("an authenticator has a scheme without a name: it could not be documented")
 	}
 	if !slices.Contains([]string{"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"}, s.Type) {
 		return fmt.Errorf("the security scheme %s has the type %q, which OpenAPI does not know", s.Name, s.Type)
@@ -281,10 +282,10 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 			Description: http.StatusText(status),
 			Content:     map[string]*huma.MediaType{contentType: {Schema: d.registry.Of(kind, "Error")}},
 		}
-		switch {
-		case status == http.StatusTooManyRequests:
+		switch status {
+		case http.StatusTooManyRequests:
 			response.Headers = map[string]*huma.Param{"Retry-After": headerOf("Seconds until the request may be tried again.", huma.TypeInteger)}
-		case status == http.StatusUnauthorized:
+		case http.StatusUnauthorized:
 			response.Headers = map[string]*huma.Param{"WWW-Authenticate": headerOf("How to authenticate.", huma.TypeString)}
 		}
 		all[strconv.Itoa(status)] = response

@@ -91,8 +91,7 @@ func codeOf(status int) string {
 
 // asError finds the Error in err.
 func asError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return nil

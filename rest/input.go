@@ -218,7 +218,7 @@ func (c *routeContext) validate(dst any) error {
 	}
 	for _, check := range c.route.checks {
 		if err := check.check(c, dst); err != nil {
-			return c.refusal(err)
+			return c.refusal(c, err)
 		}
 	}
 	return nil

@@ -143,7 +143,7 @@ func elemOf(t reflect.Type) (reflect.Type, error) {
 	if t.Kind() == reflect.Slice {
 		return t.Elem(), nil
 	}
-	if l, ok := reflect.Zero(t).Interface().(query.List); ok && t.Kind() == reflect.Struct {
+	if l, ok := reflect.TypeAssert[query.List](reflect.Zero(t)); ok && t.Kind() == reflect.Struct {
 		return l.Elem(), nil
 	}
 	return nil, fmt.Errorf("the handler of a list answers %v; it has to be a slice or a query.Set", t)
@@ -161,7 +161,7 @@ func (c *routeContext) answerList(out any) error {
 	for _, s := range l.scopes {
 		seen, err := s.ListScope(c, l.elem)
 		if err != nil {
-			return c.refusal(err)
+			return c.refusal(c, err)
 		}
 		if seen != nil {
 			rows = rows.WithWhere(seen)
@@ -175,7 +175,7 @@ func (c *routeContext) answerList(out any) error {
 	}
 	if len(faults) > 0 {
 		// What is wrong with the page as well is found without reading the list.
-		_, more, _ := l.paginator.Page(c, in, query.Slice([]struct{}{}), page.Links{}) //nolint:errcheck // only faults count
+		_, more, _ := l.paginator.Page(c, in, query.Slice([]struct{}{}), page.Links{})
 		return Invalid(append(faults, more...)...)
 	}
 	return c.answerPage(rows, in)

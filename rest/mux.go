@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
 // shape is a method and a pattern of the mux, with the routes that share them: they differ

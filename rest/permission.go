@@ -83,7 +83,7 @@ func (c *routeContext) checkObject(ctx context.Context, object any) error {
 		}
 		judged = true
 		if err := judge.CheckObject(ctx, object); err != nil {
-			return c.refusal(err)
+			return c.refusal(ctx, err)
 		}
 	}
 	if guarded && !judged {
@@ -96,15 +96,15 @@ func (c *routeContext) checkObject(ctx context.Context, object any) error {
 func (c *routeContext) checkPermissions(ctx context.Context) error {
 	for _, p := range c.route.permissions {
 		if err := p.Check(ctx); err != nil {
-			return c.refusal(err)
+			return c.refusal(ctx, err)
 		}
 	}
 	return nil
 }
 
 // refusal turns a 403 of somebody unknown into a 401, where they could say who they are.
-func (c *routeContext) refusal(err error) error {
-	if e := asError(err); e != nil && e.Status == http.StatusForbidden && len(c.route.auth) > 0 && PrincipalOf(c) == nil {
+func (c *routeContext) refusal(ctx context.Context, err error) error {
+	if e := asError(err); e != nil && e.Status == http.StatusForbidden && len(c.route.auth) > 0 && PrincipalOf(ctx) == nil {
 		return c.route.unauthorized("")
 	}
 	return err

@@ -79,7 +79,7 @@ func (c *routeContext) begin(rt *route, w http.ResponseWriter, r *http.Request) 
 // end gives back what the request held, and turns a panic into an answer.
 func (c *routeContext) end() {
 	c.release()
-	reason := recover() //nolint:revive // end is deferred itself
+	reason := recover()
 	if reason == nil {
 		return
 	}

@@ -87,7 +87,7 @@ var Anonymous Authenticator = anonymous{}
 type anonymous struct{}
 
 func (anonymous) Authenticate(*http.Request) (Principal, error) { return nil, nil } //nolint:nilnil // nobody is who it found
-func (anonymous) Scheme() Scheme                                 { return Scheme{} }
+func (anonymous) Scheme() Scheme                                { return Scheme{} }
 
 // PrincipalOf returns who makes the request, nil when that is nobody known.
 func PrincipalOf(ctx context.Context) Principal {

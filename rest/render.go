@@ -21,21 +21,21 @@ var ProblemErrors Renderer = problems{}
 
 // Problem is the body of an error by [ProblemErrors].
 type Problem struct {
-	Type   string         `doc:"What kind of problem it is; about:blank says that the status is all there is to know." example:"about:blank" json:"type"`
-	Title  string         `doc:"The status in words." example:"Unprocessable Entity" json:"title"`
-	Status int            `doc:"The HTTP status." example:"422" json:"status"`
-	Detail string         `doc:"What happened, for a person." json:"detail,omitempty"`
-	Code   string         `doc:"What happened, for a program." example:"validation_failed" json:"code"`
-	Errors []ProblemFault `doc:"Each thing that is wrong with the request." json:"errors,omitempty"`
+	Type   string         `doc:"What kind of problem it is; about:blank says that the status is all there is to know." example:"about:blank"          json:"type"`
+	Title  string         `doc:"The status in words."                                                                  example:"Unprocessable Entity" json:"title"`
+	Status int            `doc:"The HTTP status."                                                                      example:"422"                  json:"status"`
+	Detail string         `doc:"What happened, for a person."                                                          json:"detail,omitempty"`
+	Code   string         `doc:"What happened, for a program."                                                         example:"validation_failed"    json:"code"`
+	Errors []ProblemFault `doc:"Each thing that is wrong with the request."                                            json:"errors,omitempty"`
 }
 
 // ProblemFault is one thing that is wrong with a request, in a [Problem].
 type ProblemFault struct {
-	Location string         `doc:"Where it is." example:"body.tags[1]" json:"location"`
-	Pointer  string         `doc:"Where it is in the body, as a JSON pointer." example:"/tags/1" json:"pointer,omitempty"`
-	Kind     string         `doc:"The rule that is broken, for a program." example:"string_too_short" json:"kind"`
-	Message  string         `doc:"The rule that is broken, for a person." json:"message"`
-	Limits   map[string]any `doc:"The limits of the rule." json:"limits,omitempty"`
+	Location string         `doc:"Where it is."                                example:"body.tags[1]"     json:"location"`
+	Pointer  string         `doc:"Where it is in the body, as a JSON pointer." example:"/tags/1"          json:"pointer,omitempty"`
+	Kind     string         `doc:"The rule that is broken, for a program."     example:"string_too_short" json:"kind"`
+	Message  string         `doc:"The rule that is broken, for a person."      json:"message"`
+	Limits   map[string]any `doc:"The limits of the rule."                     json:"limits,omitempty"`
 }
 
 type problems struct{}
@@ -84,10 +84,10 @@ func (details) Document() (body reflect.Type, contentType string) {
 func (details) Render(_ *http.Request, e *Error) (contentType string, body any) {
 	if len(e.Faults) == 0 {
 		detail := e.detail()
-		switch {
-		case e.Status == http.StatusUnauthorized:
+		switch e.Status {
+		case http.StatusUnauthorized:
 			detail = "Unauthorized"
-		case e.Status == http.StatusInternalServerError:
+		case http.StatusInternalServerError:
 			detail = "A server error occurred."
 		}
 		return "application/json", &DetailBody{Detail: detail}
@@ -145,4 +145,3 @@ func (l logger) log() *slog.Logger {
 //
 // Defaults to slog.Default().
 func Logger(l *slog.Logger) APIOption { return apiOption(func(c *apiConfig) { c.logger = logger{l} }) }
-

@@ -23,7 +23,6 @@ type Responder interface {
 type declared struct {
 	status      int
 	body        reflect.Type // nil: none
-	contentType string
 	description string
 }
 
@@ -98,8 +97,8 @@ func (c *routeContext) answerItself(out any) error {
 	c.response.writer = begun
 	err := responder.Respond(begun, c.request.WithContext(c))
 	if err != nil && begun.begun {
-		c.route.api.answerOf(c.request, err, c.route.name) // for the log
-		panic(http.ErrAbortHandler)                        // so that the client does not take a part for the whole
+		_ = c.route.api.answerOf(c.request, err, c.route.name) // which logs it
+		panic(http.ErrAbortHandler)                            // so that the client does not take a part for the whole
 	}
 	return err //nolint:wrapcheck // it is the program's own
 }

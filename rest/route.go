@@ -1,13 +1,13 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode"
-
 )
 
 // route is a compiled route of an API. It does not change once requests come.
@@ -49,7 +49,7 @@ const (
 func (a *API) compile(e *entry, controller Controller, config controllerConfig, namespace string) (*route, error) {
 	rt := &route{
 		api: a, controller: controller, handler: e.handler, methods: e.methods, entry: e, checks: e.config.checks,
-		level: e.config.level.under(config.level.under(a.config.level)),
+		level: e.config.under(config.under(a.config.level)),
 	}
 	var err error
 	if rt.path, err = parsePath(config.prefix, e.path); err != nil {
@@ -149,7 +149,7 @@ func (rt *route) compileOutput(out reflect.Type) error {
 			return err
 		}
 	case len(config.stages) > 0:
-		return fmt.Errorf("filters, orderings and searches are for rest.List")
+		return errors.New("filters, orderings and searches are for rest.List")
 	case out == nil:
 	case out == reflect.TypeFor[NoContent]():
 		rt.answers = answersNothing
@@ -159,7 +159,7 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	case out == reflect.TypeFor[*Reply]():
 		rt.answers = answersReply
 		if len(config.returns) == 0 {
-			return fmt.Errorf("the handler answers *rest.Reply: say what it may answer by rest.Returns and rest.Detail")
+			return errors.New("the handler answers *rest.Reply: say what it may answer by rest.Returns and rest.Detail")
 		}
 		if rt.status == 0 {
 			rt.status = config.returns[0].status
@@ -185,7 +185,7 @@ func (rt *route) checkSecurity() error {
 		}
 		if a == Anonymous {
 			if i != len(rt.auth)-1 {
-				return fmt.Errorf("rest.Anonymous has to be the last authenticator")
+				return errors.New("rest.Anonymous has to be the last authenticator")
 			}
 			continue
 		}
@@ -246,9 +246,11 @@ func (rt *route) serve(w http.ResponseWriter, r *http.Request) { rt.handler.serv
 func routeName(namespace, name, method string, path pathPattern) string {
 	if name == "" {
 		name = strings.ToLower(method)
+		var nameSb248 strings.Builder
 		for _, s := range path.segments {
-			name += exported(s.literal + s.name)
+			nameSb248.WriteString(exported(s.literal + s.name))
 		}
+		name += nameSb248.String()
 	}
 	if namespace == "" {
 		return name
@@ -295,4 +297,3 @@ func words(name string) string {
 	}
 	return b.String()
 }
-

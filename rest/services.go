@@ -15,18 +15,18 @@ type Services = do.Injector
 // Provide makes services of type T known to [Resolve]: one for the whole API, made when it
 // is asked for first. For a program that is wired by plain constructors, which is the usual
 // way, there is nothing to provide.
-func Provide[T any](make func(Services) (T, error)) APIOption {
+func Provide[T any](build func(Services) (T, error)) APIOption {
 	return apiOption(func(c *apiConfig) {
-		c.providers = append(c.providers, provider{app: func(i do.Injector) { do.Provide(i, make) }})
+		c.providers = append(c.providers, provider{app: func(i do.Injector) { do.Provide(i, build) }})
 	})
 }
 
 // ProvideRequest makes services of type T known to [Resolve]: one for each request that
 // asks for it. One that has a Shutdown method is told when the request is over.
-func ProvideRequest[T any](make func(ctx context.Context, s Services) (T, error)) APIOption {
+func ProvideRequest[T any](build func(ctx context.Context, s Services) (T, error)) APIOption {
 	return apiOption(func(c *apiConfig) {
 		c.providers = append(c.providers, provider{request: func(ctx context.Context, i do.Injector) {
-			do.Provide(i, func(i do.Injector) (T, error) { return make(ctx, i) })
+			do.Provide(i, func(i do.Injector) (T, error) { return build(ctx, i) })
 		}})
 	})
 }
@@ -39,7 +39,7 @@ func Resolve[T any](ctx context.Context) (T, error) {
 	if c == nil {
 		return none, errNoRoute
 	}
-	s, err := do.Invoke[T](c.services())
+	s, err := do.Invoke[T](c.services()) //nolint:contextcheck // the request is a context itself
 	if err != nil {
 		return none, fmt.Errorf("resolve %T: %w", none, err)
 	}
@@ -113,6 +113,6 @@ func (c *routeContext) services() do.Injector {
 // close tells the services of the request that it is over.
 func (s *requestScope) close(ctx context.Context) {
 	if scope, ok := s.scope.(*do.Scope); ok {
-		scope.ShutdownWithContext(context.WithoutCancel(ctx))
+		_ = scope.ShutdownWithContext(context.WithoutCancel(ctx)) // there is nobody left to tell
 	}
 }

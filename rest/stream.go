@@ -159,7 +159,7 @@ func (e Events[T]) Respond(w http.ResponseWriter, r *http.Request) error {
 	go e.encode(ctx, events)
 	defer func() {
 		cancel()
-		for range events { //nolint:revive // until the sequence has ended
+		for range events {
 		}
 	}()
 	wait := e.KeepAlive
@@ -263,7 +263,7 @@ func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
 	type documented interface {
 		document(d *document) map[string]*huma.MediaType
 	}
-	if own, ok := reflect.Zero(out).Interface().(documented); ok {
+	if own, ok := reflect.TypeAssert[documented](reflect.Zero(out)); ok {
 		return own.document(d)
 	}
 	return map[string]*huma.MediaType{"*/*": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}

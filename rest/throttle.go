@@ -50,8 +50,10 @@ func (c *routeContext) takeThrottles(ctx context.Context) error {
 			if asError(err) != nil {
 				return err
 			}
-			return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: "Try again later.",
-				Header: http.Header{"Retry-After": {"1"}}, Err: err}
+			return &Error{
+				Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: "Try again later.",
+				Header: http.Header{"Retry-After": {"1"}}, Err: err,
+			}
 		}
 		if v.Skipped {
 			continue
@@ -65,8 +67,10 @@ func (c *routeContext) takeThrottles(ctx context.Context) error {
 		return nil
 	}
 	seconds := int(math.Ceil(wait.Seconds()))
-	return &Error{Status: http.StatusTooManyRequests, Code: "throttled", Detail: throttledDetail(seconds),
-		Header: http.Header{"Retry-After": {strconv.Itoa(seconds)}}}
+	return &Error{
+		Status: http.StatusTooManyRequests, Code: "throttled", Detail: throttledDetail(seconds),
+		Header: http.Header{"Retry-After": {strconv.Itoa(seconds)}},
+	}
 }
 
 func throttledDetail(seconds int) string {
@@ -80,11 +84,12 @@ func throttledDetail(seconds int) string {
 	}
 }
 
-// announce adds the fields of draft-ietf-httpapi-ratelimit-headers.
+// announce adds the fields of draft-ietf-httpapi-ratelimit-headers, which tell a client how
+// much is left.
 func (v Verdict) announce(h http.Header) {
 	name := strconv.Quote(strings.Map(printable, v.Policy))
-	h.Add("RateLimit-Policy", name+";q="+strconv.Itoa(v.Limit)+";w="+strconv.Itoa(ceilSeconds(v.Window)))
-	h.Add("RateLimit", name+";r="+strconv.Itoa(max(0, v.Remaining))+";t="+strconv.Itoa(ceilSeconds(v.Reset)))
+	h.Add("Ratelimit-Policy", name+";q="+strconv.Itoa(v.Limit)+";w="+strconv.Itoa(ceilSeconds(v.Window)))
+	h.Add("Ratelimit", name+";r="+strconv.Itoa(max(0, v.Remaining))+";t="+strconv.Itoa(ceilSeconds(v.Reset)))
 }
 
 func ceilSeconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
