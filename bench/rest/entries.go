@@ -15,6 +15,8 @@ const base = "net/http"
 func entries(c *catalog) []*entry {
 	return []*entry{
 		{base, newBare(c)},
+		{nameRest, newRest(c)},
+		{nameRestGoccy, newRestGoccy(c)},
 		{"net/http, Encoder", newBareEncoder(c)},
 		{"chi + validator", newChi(c)},
 		{"gin", newGin(c)},
