@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"reflect"
+	"strconv"
+	"time"
 
 	"github.com/spoolhq/spool/rest/internal/option"
 	"github.com/spoolhq/spool/rest/page"
@@ -39,6 +41,7 @@ type level struct {
 	maxBody     int64        // zero: as above
 	unknown     UnknownFields
 	deprecated  bool
+	sunset      *sunset
 	hidden      bool
 }
 
@@ -61,6 +64,9 @@ func (l level) under(parent level) level {
 	}
 	if l.unknown == 0 {
 		l.unknown = parent.unknown
+	}
+	if l.sunset == nil {
+		l.sunset = parent.sunset
 	}
 	l.deprecated = l.deprecated || parent.deprecated
 	l.hidden = l.hidden || parent.hidden
@@ -142,8 +148,28 @@ func Unknown(u UnknownFields) Option {
 	return levelOption(func(l *level) { l.unknown = u })
 }
 
-// Deprecated marks the routes as such in the document, and in a Deprecation header.
+// Deprecated marks the routes as such in the document.
 func Deprecated() Option { return levelOption(func(l *level) { l.deprecated = true }) }
+
+// Sunset marks the routes as deprecated, also in the Deprecation header (RFC 9745) of their
+// answers, and says in the Sunset header (RFC 8594) when they will be gone. A zero end says
+// nothing of that.
+func Sunset(deprecated, end time.Time) Option {
+	s := &sunset{deprecation: "@" + strconv.FormatInt(deprecated.Unix(), 10)}
+	if !end.IsZero() {
+		s.end = end.UTC().Format(http.TimeFormat)
+	}
+	return levelOption(func(l *level) { l.deprecated, l.sunset = true, s })
+}
+
+type sunset struct{ deprecation, end string }
+
+func (s *sunset) announce(h http.Header) {
+	h.Set("Deprecation", s.deprecation)
+	if s.end != "" {
+		h.Set("Sunset", s.end)
+	}
+}
 
 // Hidden leaves the routes out of the document.
 func Hidden() Option { return levelOption(func(l *level) { l.hidden = true }) }

@@ -113,8 +113,8 @@ func (c *routeContext) write(status int, body any) error {
 		return fmt.Errorf("%s answers with the status %d, which it does not document", rt.name, status)
 	}
 	w := c.response.writer
-	if rt.deprecated {
-		w.Header().Set("Deprecation", "true")
+	if rt.sunset != nil {
+		rt.sunset.announce(w.Header())
 	}
 	if body == nil || status == http.StatusNoContent || status == http.StatusNotModified {
 		w.WriteHeader(status)

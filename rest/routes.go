@@ -53,8 +53,9 @@ func (r *Routes) Inherit(base Controller) {
 
 // override sets what other says.
 func (c *controllerConfig) override(other controllerConfig) {
+	middleware := append(slices.Clip(c.middleware), other.middleware...)
 	c.level = other.under(c.level)
-	c.middleware = append(slices.Clip(c.middleware), other.middleware...)
+	c.middleware = middleware
 	if other.prefix != "" {
 		c.prefix = other.prefix
 	}
