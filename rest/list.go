@@ -168,7 +168,8 @@ func (c *routeContext) answerList(out any) error {
 		}
 	}
 	in := c.parameters()
-	var faults, more []fault.Fault
+	faults := in.QueryFaults()
+	var more []fault.Fault
 	for _, s := range l.stages {
 		rows, more = s.Apply(c, in, rows)
 		faults = append(faults, more...)
