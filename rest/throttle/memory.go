@@ -1,0 +1,153 @@
+package throttle
+
+import (
+	"container/heap"
+	"context"
+	"hash/maphash"
+	"sync"
+	"time"
+)
+
+// MemoryCounter is a [Counter] in the memory of one process. Its zero value is not ready for
+// use; [Memory] makes one.
+type MemoryCounter struct {
+	start  time.Time
+	seed   maphash.Seed
+	shards []shard
+}
+
+// The keys of a counter that was not told how many, and from how many on it has shards.
+const (
+	defaultKeys = 100_000
+	manyKeys    = 1024
+	shardCount  = 32
+)
+
+// Memory returns a counter that remembers up to the given number of keys, which are callers
+// of throttles; 0 or less stands for 100,000. A key takes about 200 bytes, and up to 1.8 KB
+// when its limit is high and used.
+//
+// A key is forgotten when its window has passed. When there are too many, the one that would
+// be forgotten next goes early, and its caller begins anew: so a flood of callers costs
+// precision, never memory.
+//
+// It measures with the monotonic clock, so a change of the system's time moves nothing.
+func Memory(keys int) *MemoryCounter {
+	if keys <= 0 {
+		keys = defaultKeys
+	}
+	shards := 1
+	if keys >= manyKeys {
+		shards = shardCount
+	}
+	m := &MemoryCounter{start: time.Now(), seed: maphash.MakeSeed(), shards: make([]shard, shards)}
+	for i := range m.shards {
+		m.shards[i] = shard{keys: map[string]*record{}, room: (keys + shards - 1) / shards}
+	}
+	return m
+}
+
+// Take implements [Counter]. It never fails and does not block.
+func (m *MemoryCounter) Take(_ context.Context, key string, rate Rate) (State, error) {
+	s := &m.shards[maphash.String(m.seed, key)%uint64(len(m.shards))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	// Read under the lock: the entries of a log are in the order of their times.
+	now := time.Since(m.start)
+	s.forgetIdle(now)
+	r, known := s.keys[key]
+	if !known {
+		s.makeRoom()
+		r = &record{key: key}
+		s.keys[key] = r
+	}
+	state := r.window.take(now, rate)
+	r.idle = r.window.idleAt(rate)
+	if !known {
+		r.due = r.idle
+		heap.Push(&s.queue, r)
+	}
+	return state, nil
+}
+
+// Len returns how many keys are remembered.
+func (m *MemoryCounter) Len() int {
+	n := 0
+	for i := range m.shards {
+		m.shards[i].mu.Lock()
+		n += len(m.shards[i].keys)
+		m.shards[i].mu.Unlock()
+	}
+	return n
+}
+
+// shard is a part of the keys, so that callers of different keys seldom wait for each other.
+type shard struct {
+	mu    sync.Mutex
+	keys  map[string]*record
+	queue dueQueue
+	room  int
+}
+
+type record struct {
+	key    string
+	window window
+	// idle is when nothing is counted any more. due is what it was when the record was put
+	// into the queue: moving it there with each request would cost more than looking again.
+	idle, due time.Duration
+}
+
+// forgetIdle removes keys whose window has passed. It looks at a few only: each call adds
+// at most one key, so that many are enough to keep up.
+func (s *shard) forgetIdle(now time.Duration) {
+	for range 3 {
+		if len(s.queue) == 0 || s.queue[0].due > now {
+			return
+		}
+		if r := s.queue[0]; r.idle > now {
+			r.due = r.idle
+			heap.Fix(&s.queue, 0)
+		} else {
+			s.dropFirst()
+		}
+	}
+}
+
+func (s *shard) makeRoom() {
+	for len(s.keys) >= s.room {
+		if r := s.queue[0]; r.due < r.idle {
+			r.due = r.idle
+			heap.Fix(&s.queue, 0)
+			continue
+		}
+		s.dropFirst()
+	}
+}
+
+func (s *shard) dropFirst() {
+	r, _ := heap.Pop(&s.queue).(*record)
+	delete(s.keys, r.key)
+}
+
+// dueQueue is a heap of records, the one to be looked at first on top.
+type dueQueue []*record
+
+func (q dueQueue) Len() int           { return len(q) }
+func (q dueQueue) Less(i, j int) bool { return q[i].due < q[j].due }
+func (q dueQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+
+// Push implements [heap.Interface].
+func (q *dueQueue) Push(x any) {
+	r, _ := x.(*record)
+	*q = append(*q, r)
+}
+
+// Pop implements [heap.Interface].
+func (q *dueQueue) Pop() any {
+	last := len(*q) - 1
+	r := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return r
+}

@@ -1,0 +1,149 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"github.com/spoolhq/spool/rest"
+)
+
+// PerUser bounds the requests of each caller: of each principal, and of each address of
+// those that are nobody known. Its name defaults to "user".
+func PerUser(rate string, options ...Option) rest.Throttle {
+	return build("user", rate, userKey, options)
+}
+
+// Anonymous bounds the requests of each address that come from nobody known. Requests of a
+// principal pass uncounted. Its name defaults to "anonymous".
+func Anonymous(rate string, options ...Option) rest.Throttle {
+	return build("anonymous", rate, anonymousKey, options)
+}
+
+// PerClient bounds the requests of each address, whoever makes them. Its name defaults to
+// "client".
+func PerClient(rate string, options ...Option) rest.Throttle {
+	return build("client", rate, clientKey, options)
+}
+
+// Scoped is [PerUser] with a name of its own, for one kind of work such as "search" or
+// "upload". It panics without a scope.
+func Scoped(scope, rate string, options ...Option) rest.Throttle {
+	return build(scope, rate, userKey, options)
+}
+
+// Global bounds the requests of all callers together. Its name defaults to "global".
+func Global(rate string, options ...Option) rest.Throttle {
+	return build("global", rate, globalKey, options)
+}
+
+// By bounds the requests of whatever key returns: a tenant, or the owner of what is asked
+// for. Requests for which it reports false pass uncounted. The key must not be a secret.
+func By(name, rate string, key func(ctx context.Context) (string, bool), options ...Option) rest.Throttle {
+	if key == nil {
+		panic(fmt.Sprintf("throttle: %q has no function that returns its key", name))
+	}
+	return build(name, rate, key, options)
+}
+
+// limiter is a throttle: who is counted, how often, and where.
+type limiter struct {
+	settings
+	rate   Rate
+	prefix string
+	key    func(context.Context) (string, bool)
+}
+
+func build(name, text string, key func(context.Context) (string, bool), options []Option) *limiter {
+	l := &limiter{settings: settings{name: name}, key: key}
+	rate, err := Parse(text)
+	if err != nil {
+		panic(fmt.Sprintf("throttle: %s: %v", name, err))
+	}
+	l.rate = rate
+	for _, option := range options {
+		option(&l.settings)
+	}
+	if err := l.check(); err != nil {
+		panic(fmt.Sprintf("throttle: %v", err))
+	}
+	if l.counter == nil {
+		l.counter = Memory(0)
+	}
+	// Neither a name nor a rate has a colon, so no two throttles share a key of a caller,
+	// whatever that looks like.
+	l.prefix = l.name + ":" + rate.String() + ":"
+	return l
+}
+
+// Take implements [rest.Throttle].
+func (l *limiter) Take(ctx context.Context) (rest.Verdict, error) {
+	key, counted := l.key(ctx)
+	if !counted {
+		return rest.Verdict{Skipped: true}, nil
+	}
+	state, err := l.counter.Take(ctx, l.prefix+key, l.rate)
+	if err != nil {
+		return l.onFault(ctx, err)
+	}
+	return rest.Verdict{
+		Allowed:    state.Allowed,
+		Policy:     l.name,
+		Limit:      l.rate.Limit,
+		Remaining:  state.Remaining,
+		Window:     l.rate.Window,
+		Reset:      state.Reset,
+		RetryAfter: state.RetryAfter,
+	}, nil
+}
+
+func (l *limiter) onFault(ctx context.Context, err error) (rest.Verdict, error) {
+	err = fmt.Errorf("count for throttle %s: %w", l.name, err)
+	if l.fault == Refuse {
+		return rest.Verdict{}, err
+	}
+	l.report(ctx, err)
+	return rest.Verdict{Skipped: true}, nil
+}
+
+func userKey(ctx context.Context) (string, bool) {
+	if id := principalID(ctx); id != "" {
+		return "user:" + id, true
+	}
+	return clientKey(ctx)
+}
+
+func anonymousKey(ctx context.Context) (string, bool) {
+	if rest.PrincipalOf(ctx) != nil {
+		return "", false
+	}
+	return clientKey(ctx)
+}
+
+func clientKey(ctx context.Context) (string, bool) {
+	return "addr:" + network(rest.ClientIP(ctx)), true
+}
+
+func globalKey(context.Context) (string, bool) { return "all", true }
+
+// principalID is empty for nobody, and for a principal without an ID: those would all share
+// one count, so they are told apart by address.
+func principalID(ctx context.Context) string {
+	if p := rest.PrincipalOf(ctx); p != nil {
+		return p.PrincipalID()
+	}
+	return ""
+}
+
+// network is what a client's address counts as: itself, or its /64.
+func network(a netip.Addr) string {
+	a = a.Unmap()
+	if !a.Is6() {
+		return a.String()
+	}
+	prefix, err := a.WithZone("").Prefix(64)
+	if err != nil {
+		return a.String()
+	}
+	return prefix.Addr().String()
+}
