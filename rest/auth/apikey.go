@@ -1,0 +1,178 @@
+package auth
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spoolhq/spool/rest"
+)
+
+// APIKeyQuery finds the principal by a parameter of the query. URLs end up in logs and
+// histories, so this is for keys that are not worth much. A name that is empty panics.
+//
+// The challenge of a 401 is `ApiKey realm="api", in="query", name="key"`: a scheme that is
+// not registered, but says what is missing in the terms of OpenAPI. So is that of the other
+// API keys.
+func APIKeyQuery[P rest.Principal](name string, lookup Lookup[P], options ...Option) rest.Authenticator {
+	if name == "" {
+		panic("auth: APIKeyQuery needs the name of a parameter")
+	}
+	return newAPIKey("query", name, lookup, options)
+}
+
+// APIKeyHeader finds the principal by a header. A name that is none of a header panics.
+func APIKeyHeader[P rest.Principal](name string, lookup Lookup[P], options ...Option) rest.Authenticator {
+	if !token(name) {
+		panic(fmt.Sprintf("auth: APIKeyHeader: %q is no name of a header", name))
+	}
+	return newAPIKey("header", name, lookup, options)
+}
+
+// APIKeyCookie finds the principal by a cookie, in requests that do not come from other
+// sites. A name that is none of a cookie panics. For a browser's log-in, see [Session].
+func APIKeyCookie[P rest.Principal](name string, lookup Lookup[P], options ...Option) rest.Authenticator {
+	if !token(name) {
+		panic(fmt.Sprintf("auth: APIKeyCookie: %q is no name of a cookie", name))
+	}
+	return newAPIKey("cookie", name, lookup, options)
+}
+
+type apiKey[P rest.Principal] struct {
+	lookup    Lookup[P]
+	read      func(r *http.Request) (string, error)
+	maxLength int
+	scheme    rest.Scheme
+}
+
+func newAPIKey[P rest.Principal](in, name string, lookup Lookup[P], options []Option) *apiKey[P] {
+	if lookup == nil {
+		panic("auth: the API key " + name + " has no lookup")
+	}
+	s := settingsOf(schemeName(in, name), options)
+	a := &apiKey[P]{lookup: lookup, maxLength: s.maxLength, scheme: rest.Scheme{
+		Name: s.name, Type: "apiKey", In: in, Param: name, Description: s.description,
+		Challenge: "ApiKey realm=" + quoted(s.realm) + ", in=" + quoted(in) + ", name=" + quoted(name),
+	}}
+	switch in {
+	case "query":
+		a.read = func(r *http.Request) (string, error) { return queryKey(r.URL.RawQuery, name) }
+	case "header":
+		canonical := http.CanonicalHeaderKey(name)
+		a.read = func(r *http.Request) (string, error) { return single(r.Header[canonical]) }
+	default:
+		guard := s.protection()
+		a.read = func(r *http.Request) (string, error) { return cookieKey(r, name, guard) }
+	}
+	return a
+}
+
+// Authenticate implements [rest.Authenticator].
+func (a *apiKey[P]) Authenticate(r *http.Request) (rest.Principal, error) {
+	key, err := a.read(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(key) > a.maxLength {
+		return nil, bad("the key is too long")
+	}
+	return principal(a.lookup(r.Context(), key))
+}
+
+// Scheme implements [rest.Authenticator].
+func (a *apiKey[P]) Scheme() rest.Scheme { return a.scheme }
+
+// schemeName is "apiKeyQueryKey" for the parameter key: a name that components may have.
+func schemeName(in, name string) string {
+	var b strings.Builder
+	b.WriteString("apiKey")
+	upper := true
+	for _, r := range in + " " + name {
+		switch {
+		case r >= 'a' && r <= 'z' && upper:
+			b.WriteRune(r - 'a' + 'A')
+			upper = false
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+			upper = false
+		default:
+			upper = true
+		}
+	}
+	return b.String()
+}
+
+// single is the one value that there may be. None, or an empty one, is no key.
+func single(values []string) (string, error) {
+	switch {
+	case len(values) > 1:
+		return "", bad("there is more than one key")
+	case len(values) == 0 || values[0] == "":
+		return "", rest.ErrNoCredentials
+	default:
+		return values[0], nil
+	}
+}
+
+// queryKey finds a parameter without building the map of all the others.
+func queryKey(query, name string) (string, error) {
+	var (
+		key   string
+		found bool
+	)
+	for query != "" {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		param, value, _ := strings.Cut(pair, "=")
+		if !isParam(param, name) {
+			continue
+		}
+		if found {
+			return "", bad("there is more than one key")
+		}
+		decoded, err := url.QueryUnescape(value)
+		if err != nil {
+			return "", bad("the key is not encoded as a query is")
+		}
+		key, found = decoded, true
+	}
+	if key == "" {
+		return "", rest.ErrNoCredentials
+	}
+	return key, nil
+}
+
+func isParam(param, name string) bool {
+	if !strings.ContainsAny(param, "%+") {
+		return param == name
+	}
+	decoded, err := url.QueryUnescape(param)
+	return err == nil && decoded == name
+}
+
+// cookieKey reads a cookie that no other site may have made the browser send.
+func cookieKey(r *http.Request, name string, guard *http.CrossOriginProtection) (string, error) {
+	cookies := r.CookiesNamed(name)
+	switch {
+	case len(cookies) > 1:
+		return "", bad("there is more than one cookie of the name")
+	case len(cookies) == 0 || cookies[0].Value == "":
+		return "", rest.ErrNoCredentials
+	}
+	if err := sameOrigin(r, guard); err != nil {
+		return "", err
+	}
+	return cookies[0].Value, nil
+}
+
+func sameOrigin(r *http.Request, guard *http.CrossOriginProtection) error {
+	err := guard.Check(r)
+	if err == nil {
+		return nil
+	}
+	return &rest.Error{
+		Status: http.StatusForbidden, Code: "cross_origin",
+		Detail: "A request with cookies must come from a page of this site.", Err: err,
+	}
+}
