@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -21,7 +22,7 @@ type bookFilter struct {
 	Author   opt.Opt[string] `filter:"author__name__iexact"`
 	Text     *string         `filter:"title,icontains|author.name,icontains" query:"q"`
 	Both     *string         `filter:"title,icontains&author.name,icontains"`
-	IDs      []int64         `filter:"__in" query:"id"`
+	IDs      []int64         `filter:"__in"                                  query:"id"`
 	Between  []int64         `query:"id__range,comma"`
 	Orphan   *bool           `query:"author__isnull"`
 	Cheap    *bool
@@ -57,7 +58,7 @@ type defaultFilter struct {
 func run(t *testing.T, rawQuery string, options ...query.Option) any {
 	t.Helper()
 
-	in := bind.NewInput(httptest.NewRequest("GET", "/books?"+rawQuery, nil), nil)
+	in := bind.NewInput(httptest.NewRequest(http.MethodGet, "/books?"+rawQuery, nil), nil)
 	var list query.List = shelf()
 	var all []fault.Fault
 	for _, o := range options {
@@ -180,7 +181,7 @@ func TestFilterMistakes(t *testing.T) {
 			Title *string `filter:"title|id&title"`
 		}](), `both | and &`},
 		{"Path", query.Filter[struct {
-			ID *int64 `header:"id"`
+			ID *int64 `header:"Id"`
 		}](), `reads the query string, not header`},
 		{"OrderUnknown", query.Order("titel"), `query.Order("titel"): order by "titel"`},
 		{"OrderMany", query.Order("tags__name"), `leads to many rows`},
@@ -272,7 +273,7 @@ func TestSearch(t *testing.T) {
 //
 //nolint:paralleltest // allocations of other tests would be counted
 func TestApplyOfNothingIsFree(t *testing.T) {
-	r := httptest.NewRequest("GET", "/books", nil)
+	r := httptest.NewRequest(http.MethodGet, "/books", nil)
 	r.URL.RawQuery = url.Values{"page": {"2"}}.Encode()
 	in := bind.NewInput(r, nil)
 	var list query.List = shelf()

@@ -54,9 +54,12 @@ func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
 	var errs []error
 	for _, text := range o.allowed {
 		sort := ParseSort(text)
-		if _, err := m.sortKey(sort); err != nil {
+		key, err := m.sortKey(sort)
+		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: query.Order(%q): %w", place, text, err))
+			continue
 		}
+		s.keys = append(s.keys, key)
 		both := []Sort{sort}
 		if !sort.Desc {
 			both = append(both, Desc(sort.Path))
@@ -88,6 +91,7 @@ type orderStage struct {
 	names   []string
 	params  []bind.Param
 	sorts   map[string]Sort
+	keys    []Key
 	allowed []any
 	ignore  bool
 }
@@ -139,7 +143,10 @@ func OrderDefault(sorts ...string) Option {
 	return o
 }
 
-type orderDefault struct{ sorts []Sort }
+type orderDefault struct {
+	sorts []Sort
+	keys  []Key
+}
 
 // RestRoute marks an option of routes.
 func (orderDefault) RestRoute(option.Seal) {}
@@ -154,7 +161,7 @@ func (o orderDefault) Compile(m *Model, place string) (Stage, error) {
 		}
 		keys[i] = key
 	}
-	return orderDefault{sorts: m.stable(o.sorts, keys)}, nil
+	return orderDefault{sorts: m.stable(o.sorts, keys), keys: keys}, nil
 }
 
 // Params implements [Stage].

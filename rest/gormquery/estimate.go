@@ -1,0 +1,43 @@
+package gormquery
+
+import (
+	"context"
+	"encoding/json"
+
+	"gorm.io/gorm"
+
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/sqltext"
+)
+
+// Estimate implements [query.PlanEstimator]: it asks PostgreSQL's planner, and counts in
+// SQLite.
+func (s source[T]) Estimate(ctx context.Context, plan query.Plan) (int64, error) {
+	if dialectOf(s.db) != sqltext.Postgres {
+		return s.Count(ctx, plan)
+	}
+	plan.Order = nil
+	tx, err := s.statement(ctx, plan)
+	if err != nil {
+		return 0, err
+	}
+	var rows []T
+	st := tx.Session(&gorm.Session{DryRun: true}).Find(&rows).Statement
+	if st.Error != nil {
+		return 0, st.Error
+	}
+	var explained []byte
+	err = st.ConnPool.QueryRowContext(ctx, "EXPLAIN (FORMAT JSON) "+st.SQL.String(), st.Vars...).Scan(&explained)
+	if err != nil {
+		return 0, err
+	}
+	var plans []struct {
+		Plan struct {
+			Rows int64 `json:"Plan Rows"`
+		}
+	}
+	if err := json.Unmarshal(explained, &plans); err != nil || len(plans) == 0 {
+		return 0, err
+	}
+	return plans[0].Plan.Rows, nil
+}

@@ -1,0 +1,172 @@
+// Package gormquery reads lists of package query through gorm, from PostgreSQL and SQLite.
+//
+// Logical fields are matched to gorm's columns by their Go fields, relations to gorm's
+// relations. In SQLite, gorm writes a time in whatever zone it has: what is compared has to be
+// written in UTC.
+package gormquery
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/sqltext"
+)
+
+// Set returns the rows of T's table. T is a struct that gorm knows, or a pointer to one. db may
+// be a transaction, and may be prepared by Where, Preload, Joins, Unscoped and such; when the
+// list is given an order, db's own is left out. The set is as safe for concurrent use as db.
+func Set[T any](db *gorm.DB) query.Set[T] {
+	return query.From(source[T]{db.Session(&gorm.Session{})})
+}
+
+// Check reports what options would ask of T that its table does not have. It is for a program
+// that wants to know when it starts: Check[Book](db, query.Filter[BookFilter]()).
+func Check[T any](db *gorm.DB, options ...query.Option) error {
+	elem := reflect.TypeFor[T]()
+	for _, o := range options {
+		stage, err := o.Compile(query.ModelOf(elem), "gormquery.Check")
+		if err != nil {
+			return err
+		}
+		t, err := parse[T](db)
+		if err != nil {
+			return err
+		}
+		if err := sqltext.Check(t, query.ColumnsOf(stage)); err != nil {
+			return fmt.Errorf("gormquery.Check: %w", err)
+		}
+	}
+	return nil
+}
+
+// source makes one statement for each read.
+type source[T any] struct{ db *gorm.DB }
+
+// Fetch implements [query.Source].
+func (s source[T]) Fetch(ctx context.Context, plan query.Plan) ([]T, error) {
+	rows := []T{}
+	if plan.Limit == 0 {
+		return rows, ctx.Err()
+	}
+	tx, err := s.statement(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case plan.Limit > 0:
+		tx = tx.Limit(int(min(plan.Limit, math.MaxInt)))
+	case plan.Offset > 0:
+		// SQLite has no offset without a limit.
+		tx = tx.Limit(math.MaxInt)
+	}
+	if plan.Offset > 0 {
+		tx = tx.Offset(int(min(plan.Offset, math.MaxInt)))
+	}
+	if err := tx.Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// Count implements [query.Source].
+func (s source[T]) Count(ctx context.Context, plan query.Plan) (int64, error) {
+	plan.Order = nil
+	tx, err := s.statement(ctx, plan)
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	err = tx.Count(&n).Error
+	return n, err
+}
+
+// statement adds the joins, the condition and the order of a plan.
+func (s source[T]) statement(ctx context.Context, plan query.Plan) (*gorm.DB, error) {
+	t, err := parse[T](s.db)
+	if err != nil {
+		return nil, err
+	}
+	tx := s.db.WithContext(ctx).Model(reflect.New(structOf(reflect.TypeFor[T]())).Interface())
+	st, err := sqltext.Write(dialectOf(tx), t, t.Source(), plan)
+	if err != nil {
+		return nil, err
+	}
+	if len(st.Joins) > 0 {
+		from := clause.From{}
+		for _, join := range st.Joins {
+			from.Joins = append(from.Joins, clause.Join{Expression: piece{join, ""}})
+		}
+		tx = tx.Clauses(from)
+	}
+	if st.Where.Text != "" {
+		tx = tx.Where(piece{st.Where, "()"})
+	}
+	if len(st.Order) > 0 {
+		order := clause.OrderBy{}
+		for i, part := range st.Order {
+			order.Columns = append(order.Columns, clause.OrderByColumn{
+				Column: clause.Column{Name: part.Text, Raw: true}, Reorder: i == 0,
+			})
+		}
+		tx = tx.Clauses(order)
+	}
+	return tx, nil
+}
+
+func dialectOf(db *gorm.DB) sqltext.Dialect {
+	switch db.Name() {
+	case "postgres":
+		return sqltext.Postgres
+	case "sqlite":
+		return sqltext.SQLite
+	default:
+		return 0
+	}
+}
+
+func structOf(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// parse returns gorm's schema of T, which gorm keeps.
+func parse[T any](db *gorm.DB) (table, error) {
+	st := &gorm.Statement{DB: db}
+	if err := st.Parse(reflect.New(structOf(reflect.TypeFor[T]())).Interface()); err != nil {
+		return table{}, err
+	}
+	return table{db, st.Schema}, nil
+}
+
+// piece is a clause as gorm writes it. It does what clause.Expr does, and nothing with
+// parameters that are lists.
+type piece struct {
+	clause sqltext.Clause
+	around string
+}
+
+// Build implements [clause.Expression].
+func (p piece) Build(b clause.Builder) {
+	text, args := p.clause.Text, p.clause.Args
+	if p.around != "" {
+		text = p.around[:1] + text + p.around[1:]
+	}
+	for i := 0; ; i++ {
+		before, after, ok := strings.Cut(text, "?")
+		_, _ = b.WriteString(before)
+		if !ok {
+			return
+		}
+		b.AddVar(b, args[i])
+		text = after
+	}
+}

@@ -1,0 +1,101 @@
+package gormquery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/sqltext"
+)
+
+// table is gorm's schema of a struct as sqltext asks for it.
+type table struct {
+	db     *gorm.DB
+	schema *schema.Schema
+}
+
+// Source implements [sqltext.Table].
+func (t table) Source() string { return t.quote(t.schema.Table) }
+
+func (t table) quote(name string) string { return t.db.Statement.Quote(name) }
+
+// Column implements [sqltext.Table].
+func (t table) Column(f *query.Field) (sqltext.Column, error) {
+	for _, column := range t.schema.Fields {
+		if column.DBName != "" && column.Readable && at(column, f.Index) {
+			return sqltext.Column{Name: t.quote(column.DBName), Zoneless: zoneless(column)}, nil
+		}
+	}
+	return sqltext.Column{}, fmt.Errorf("%s.%s is no column for gorm", t.schema.Name, f.Go)
+}
+
+// at reports whether gorm's field is the one with the index. Gorm writes a step through an
+// embedded pointer as a negative number.
+func at(f *schema.Field, index []int) bool {
+	return slices.EqualFunc(f.StructField.Index, index, func(theirs, ours int) bool {
+		return theirs == ours || theirs == -ours-1
+	})
+}
+
+func zoneless(f *schema.Field) bool {
+	typ := strings.ToLower(f.TagSettings["TYPE"])
+	return typ == "date" || strings.HasPrefix(typ, "timestamp") &&
+		!strings.HasPrefix(typ, "timestamptz") && !strings.HasSuffix(typ, "with time zone")
+}
+
+// Join implements [sqltext.Table].
+func (t table) Join(r *query.Relation) (*sqltext.Join, error) {
+	var rel *schema.Relationship
+	for _, known := range t.schema.Relationships.Relations {
+		if at(known.Field, r.Index) {
+			rel = known
+		}
+	}
+	if rel == nil {
+		return nil, fmt.Errorf("%s.%s is no relation for gorm", t.schema.Name, r.Go)
+	}
+	j := &sqltext.Join{Target: table{t.db, rel.FieldSchema}}
+	if rel.JoinTable != nil {
+		j.Through = &sqltext.Through{Source: t.quote(rel.JoinTable.Table)}
+	}
+	for _, ref := range rel.References {
+		t.reference(j, ref)
+	}
+	if j.Through != nil {
+		j.Fixed = append(j.Fixed, table{t.db, rel.JoinTable}.Live()...)
+	}
+	return j, nil
+}
+
+// reference adds one pair of columns, or one column that says which kind of row is meant.
+func (t table) reference(j *sqltext.Join, ref *schema.Reference) {
+	foreign := t.quote(ref.ForeignKey.DBName)
+	switch {
+	case ref.PrimaryValue != "":
+		j.Fixed = append(j.Fixed, sqltext.Fixed{Column: foreign, Value: ref.PrimaryValue})
+	case ref.OwnPrimaryKey:
+		j.On = append(j.On, sqltext.Pair{Left: t.quote(ref.PrimaryKey.DBName), Right: foreign})
+	case j.Through != nil:
+		j.Through.On = append(j.Through.On, sqltext.Pair{Left: foreign, Right: t.quote(ref.PrimaryKey.DBName)})
+	default:
+		j.On = append(j.On, sqltext.Pair{Left: foreign, Right: t.quote(ref.PrimaryKey.DBName)})
+	}
+}
+
+// Live implements [sqltext.Table].
+func (t table) Live() []sqltext.Fixed {
+	var live []sqltext.Fixed
+	for _, c := range t.schema.QueryClauses {
+		if deleted, ok := c.(gorm.SoftDeleteQueryClause); ok {
+			live = append(live, sqltext.Fixed{Column: t.quote(deleted.Field.DBName)})
+			if deleted.ZeroValue.Valid {
+				live[len(live)-1].Value = deleted.ZeroValue.String
+			}
+		}
+	}
+	return live
+}

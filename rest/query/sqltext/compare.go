@@ -1,0 +1,154 @@
+package sqltext
+
+import (
+	"database/sql/driver"
+	"encoding"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// compare writes the comparison of a column that is reached already.
+func (w *writer) compare(t *query.Test, column string, zoneless bool) Clause {
+	if t.Lookup == query.IsNull {
+		if t.Values[0] == true {
+			return text("%s IS NULL", column)
+		}
+		return text("%s IS NOT NULL", column)
+	}
+	if s, ok := t.Values[0].(string); ok && t.Column.Field.Kind == query.String {
+		if c, ok := w.search(t.Lookup, column, s); ok {
+			return c
+		}
+		column = w.collated(column, t.Lookup)
+	}
+	if t.Part != query.Whole {
+		column = w.part(t.Part, column, zoneless)
+	}
+	values := make([]Clause, len(t.Values))
+	for i, v := range t.Values {
+		values[i] = w.value(v)
+	}
+	switch t.Lookup {
+	case query.In:
+		return wrap(text("%s IN (", column), between(", ", values), text(")"))
+	case query.Range:
+		return wrap(text("%s BETWEEN ", column), values[0], text(" AND "), values[1])
+	default:
+		return wrap(text("%s %s ", column, operator(t.Lookup)), values[0])
+	}
+}
+
+func operator(l query.Lookup) string {
+	switch l {
+	case query.NotEqual:
+		return "<>"
+	case query.Greater:
+		return ">"
+	case query.GreaterOrEqual:
+		return ">="
+	case query.Less:
+		return "<"
+	case query.LessOrEqual:
+		return "<="
+	default:
+		return "="
+	}
+}
+
+// collated makes a text compare by its bytes. In PostgreSQL equality does so under every
+// collation but the nondeterministic ones, and is left to the column so that its index serves.
+func (w *writer) collated(column string, l query.Lookup) string {
+	switch {
+	case w.dialect == SQLite:
+		return column + " COLLATE BINARY"
+	case l == query.Exact || l == query.NotEqual || l == query.In:
+		return column
+	default:
+		return column + ` COLLATE "C"`
+	}
+}
+
+// value writes one parameter. PostgreSQL would take the parameter's type from the column, and
+// refuse a number that the column cannot hold instead of comparing it.
+func (w *writer) value(v any) Clause {
+	switch v := v.(type) {
+	case int64:
+		if w.dialect == Postgres {
+			return Clause{Text: "CAST(? AS bigint)", Args: []any{v}}
+		}
+	case uint64:
+		return Clause{Text: "CAST(? AS numeric)", Args: []any{strconv.FormatUint(v, 10)}}
+	case driver.Valuer:
+	case encoding.TextMarshaler:
+		if _, ok := any(v).(interface{ Zone() (string, int) }); ok {
+			break // a time, which drivers know
+		}
+		if s, err := v.MarshalText(); err == nil {
+			return Clause{Text: "?", Args: []any{string(s)}}
+		}
+	}
+	return Clause{Text: "?", Args: []any{v}}
+}
+
+// part takes a number out of a time.
+func (w *writer) part(p query.Part, column string, zoneless bool) string {
+	if w.dialect == SQLite {
+		switch p {
+		case query.Month:
+			return fmt.Sprintf("CAST(substr(%s, 6, 2) AS integer)", column)
+		case query.Day:
+			return fmt.Sprintf("CAST(substr(%s, 9, 2) AS integer)", column)
+		case query.Hour:
+			return fmt.Sprintf("CAST(substr(%s, 12, 2) AS integer)", column)
+		case query.Minute:
+			return fmt.Sprintf("CAST(substr(%s, 15, 2) AS integer)", column)
+		case query.Second:
+			return fmt.Sprintf("CAST(substr(%s, 18, 2) AS integer)", column)
+		default:
+			return fmt.Sprintf("(CAST(strftime('%%w', substr(%s, 1, 10)) AS integer) + 1)", column)
+		}
+	}
+	if !zoneless {
+		column += " AT TIME ZONE 'UTC'"
+	}
+	switch p {
+	case query.WeekDay:
+		return fmt.Sprintf("(CAST(EXTRACT(DOW FROM %s) AS integer) + 1)", column)
+	case query.Second:
+		return fmt.Sprintf("CAST(FLOOR(EXTRACT(SECOND FROM %s)) AS integer)", column)
+	default:
+		return fmt.Sprintf("CAST(EXTRACT(%s FROM %s) AS integer)", strings.ToUpper(string(p)), column)
+	}
+}
+
+// order writes one part of ORDER BY. SQLite has null as the smallest value by itself;
+// PostgreSQL is told so only where there can be nulls, because its indexes put them last.
+func (w *writer) order(s *scope, key query.Key) (Clause, error) {
+	at, alias := s.table, s.alias
+	for _, step := range key.Column.Steps {
+		j, err := w.join(s, at, alias, step)
+		if err != nil {
+			return Clause{}, err
+		}
+		at, alias = j.table, j.alias
+	}
+	column, err := at.Column(key.Column.Field)
+	if err != nil {
+		return Clause{}, err
+	}
+	name := alias + "." + column.Name
+	if key.Column.Field.Kind == query.String {
+		name = w.collated(name, query.Greater)
+	}
+	direction, nulls := " ASC", " NULLS FIRST"
+	if key.Desc {
+		direction, nulls = " DESC", " NULLS LAST"
+	}
+	if w.dialect == SQLite || !key.Column.Nullable() {
+		nulls = ""
+	}
+	return text("%s", name+direction+nulls), nil
+}

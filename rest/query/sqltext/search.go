@@ -1,0 +1,131 @@
+package sqltext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/internal/fold"
+)
+
+// search writes a lookup that is about text only, and reports false for another one.
+//
+// Ignoring case is not left to the database, whose idea of it depends on its locale and, in
+// SQLite, ends with ASCII: each letter becomes the set of letters that are the same, in a
+// pattern that compares exactly.
+func (w *writer) search(l query.Lookup, column, value string) (Clause, bool) {
+	switch l {
+	case query.IExact:
+		return w.folded(column, "", value, ""), true
+	case query.IContains:
+		return w.folded(column, "*", value, "*"), true
+	case query.IStartsWith:
+		return w.folded(column, "", value, "*"), true
+	case query.IEndsWith:
+		return w.folded(column, "*", value, ""), true
+	case query.Regex, query.IRegex:
+		return w.regex(l, column, value), true
+	}
+	if w.dialect == SQLite {
+		return exactPart(l, column, value)
+	}
+	switch l {
+	case query.Contains:
+		value = "%" + like.Replace(value) + "%"
+	case query.StartsWith:
+		value = like.Replace(value) + "%"
+	case query.EndsWith:
+		value = "%" + like.Replace(value)
+	default:
+		return Clause{}, false
+	}
+	return Clause{Text: column + " LIKE ?", Args: []any{value}}, true
+}
+
+var like = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// exactPart searches in SQLite without LIKE, which ignores the case of ASCII there.
+func exactPart(l query.Lookup, column, value string) (Clause, bool) {
+	n := utf8.RuneCountInString(value)
+	switch {
+	case l == query.Contains:
+		return Clause{Text: "instr(" + column + ", ?) > 0", Args: []any{value}}, true
+	case l == query.StartsWith:
+		return Clause{Text: "substr(" + column + ", 1, ?) COLLATE BINARY = ?", Args: []any{n, value}}, true
+	case l == query.EndsWith && n == 0:
+		return Clause{Text: column + " = " + column}, true
+	case l == query.EndsWith:
+		return Clause{Text: "substr(" + column + ", ?) COLLATE BINARY = ?", Args: []any{-n, value}}, true
+	default:
+		return Clause{}, false
+	}
+}
+
+func (w *writer) regex(l query.Lookup, column, value string) Clause {
+	operator := " ~ ?"
+	switch {
+	case w.dialect == SQLite && l == query.IRegex:
+		operator, value = " REGEXP ?", "(?i)"+value
+	case w.dialect == SQLite:
+		operator = " REGEXP ?"
+	case l == query.IRegex:
+		operator = " ~* ?"
+	}
+	return Clause{Text: column + operator, Args: []any{value}}
+}
+
+// folded compares without regard to case, with anything before or after where there is a star.
+func (w *writer) folded(column, before, value, after string) Clause {
+	switch {
+	case w.dialect == SQLite:
+		return Clause{Text: column + " GLOB ?", Args: []any{before + glob(value) + after}}
+	case ascii(value):
+		// An ASCII letter is equal to ASCII letters only, as it is in this collation.
+		pattern := strings.ReplaceAll(before, "*", "%") + like.Replace(value) + strings.ReplaceAll(after, "*", "%")
+		return Clause{Text: column + ` COLLATE "C" ILIKE ?`, Args: []any{pattern}}
+	}
+	var b strings.Builder
+	if before == "" {
+		b.WriteString("^")
+	}
+	for _, r := range value {
+		switch orbit := fold.Orbit(r); {
+		case len(orbit) > 1:
+			b.WriteString("[" + string(orbit) + "]")
+		case r <= unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			b.WriteString(`\` + string(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	if after == "" {
+		b.WriteString("$")
+	}
+	return Clause{Text: column + ` COLLATE "C" ~ ?`, Args: []any{b.String()}}
+}
+
+// glob writes a pattern of SQLite's GLOB, which compares exactly whatever the PRAGMAs are.
+func glob(value string) string {
+	var b strings.Builder
+	for _, r := range value {
+		switch orbit := fold.Orbit(r); {
+		case len(orbit) > 1:
+			b.WriteString("[" + string(orbit) + "]")
+		case r == '*' || r == '?' || r == '[':
+			b.WriteString("[" + string(r) + "]")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
