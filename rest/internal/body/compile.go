@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/spoolhq/spool/rest/internal/opt"
@@ -76,7 +75,7 @@ func (c *compiler) shape(n *node, name string, s *Schema) error {
 		return nil
 	case "boolean":
 		n.kind = kindBool
-		n.flags = boolEnum(s.Enum)
+		n.flags, _ = enumOf[bool](s)
 
 		return nil
 	case "integer", "number":
@@ -192,65 +191,6 @@ func numberKind(name string, t reflect.Type, foreign bool) (kind, int) {
 	}
 
 	return kindNumber, 64
-}
-
-func newNumberRule(s *Schema) *numberRule {
-	rule := &numberRule{
-		minimum: s.Minimum, above: s.ExclusiveMinimum,
-		maximum: s.Maximum, below: s.ExclusiveMaximum,
-		step: s.MultipleOf,
-	}
-	for _, value := range s.Enum {
-		if number, ok := value.(float64); ok {
-			rule.enum = append(rule.enum, number)
-			rule.enumAny = append(rule.enumAny, number)
-		}
-	}
-	if rule.minimum == nil && rule.above == nil && rule.maximum == nil && rule.below == nil &&
-		rule.step == nil && rule.enum == nil {
-		return nil
-	}
-
-	return rule
-}
-
-// newTextRule returns nil when every string is good.
-func newTextRule(s *Schema) (*textRule, error) {
-	rule := &textRule{minLength: orNone(s.MinLength), maxLength: orNone(s.MaxLength)}
-
-	if s.Pattern != "" {
-		pattern, err := regexp.Compile(s.Pattern)
-		if err != nil {
-			return nil, fmt.Errorf("pattern: %w", err)
-		}
-		rule.pattern = pattern
-	}
-	if check, ok := formats[s.Format]; ok {
-		rule.format, rule.formatName = check, s.Format
-	}
-	for _, value := range s.Enum {
-		if text, ok := value.(string); ok {
-			rule.enum = append(rule.enum, text)
-			rule.enumAny = append(rule.enumAny, text)
-		}
-	}
-
-	if rule.minLength <= 0 && rule.maxLength < 0 && rule.pattern == nil && rule.format == nil && rule.enum == nil {
-		return nil, nil //nolint:nilnil // no rule is a rule that holds for all
-	}
-
-	return rule, nil
-}
-
-func boolEnum(enum []any) []bool {
-	var flags []bool
-	for _, value := range enum {
-		if flag, ok := value.(bool); ok {
-			flags = append(flags, flag)
-		}
-	}
-
-	return flags
 }
 
 // plain strips pointers and Opt from a type, and says whether there was an Opt.

@@ -1,6 +1,7 @@
 package body
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -70,7 +71,7 @@ func (c *compiler) property(o *object, s *Schema, name string, field *Field) err
 	optional := false
 	if field != nil {
 		if field.Quoted {
-			return fmt.Errorf("the option \"string\" of its json tag is not supported in bodies")
+			return errors.New(`the option "string" of its json tag is not supported in bodies`)
 		}
 		typ = field.Field.Type
 		p.index = field.Index
@@ -100,6 +101,7 @@ func (c *compiler) property(o *object, s *Schema, name string, field *Field) err
 
 func (o *object) add(p property) {
 	o.index[p.name] = len(o.props)
+	p.boxed = p.name
 	o.props = append(o.props, p)
 }
 

@@ -30,8 +30,8 @@ func (s *scanner) tryDecode(n *node, raw []byte) bool {
 		return true
 	}
 
-	if n.text != nil && n.text.formatName != "" {
-		return s.report(fault.Format(s.plan.opts.In, s.where(), n.text.formatName))
+	if n.text != nil && n.text.format != nil {
+		return s.refuse(n.text.formatFault)
 	}
 
 	return s.report(fault.Value(s.plan.opts.In, s.where(), "Input could not be read"))

@@ -46,21 +46,25 @@ type node struct {
 	foreign bool
 }
 
+// numberRule is what is asked of a number. The faults are those of each limit, without
+// the place.
 type numberRule struct {
 	minimum, above *float64
 	maximum, below *float64
 	step           *float64
 	enum           []float64
-	enumAny        []any
+
+	minimumFault, aboveFault, maximumFault, belowFault, stepFault, enumFault fault.Fault
 }
 
+// textRule is what is asked of a string, with faults as in numberRule.
 type textRule struct {
 	minLength, maxLength int // -1 for none
 	pattern              *regexp.Regexp
 	format               func(string) bool
-	formatName           string
 	enum                 []string
-	enumAny              []any
+
+	minFault, maxFault, patternFault, formatFault, enumFault fault.Fault
 }
 
 type listRule struct {
@@ -92,6 +96,7 @@ type object struct {
 
 type property struct {
 	name     string
+	boxed    any // name, as a part of a path
 	node     *node
 	index    []int // of the Go field, nil when there is none
 	nullOK   bool

@@ -297,17 +297,27 @@ func (s *scanner) report(f fault.Fault) bool {
 	return true
 }
 
+// refuse lists a fault that was made without a place, at the current value.
+func (s *scanner) refuse(f fault.Fault) bool {
+	f.In, f.Path = s.plan.opts.In, s.where()
+
+	return s.report(f)
+}
+
 // where is the way to the current value, for a fault to keep.
 func (s *scanner) where() []any {
 	if len(s.path) == 0 {
 		return nil
 	}
 
-	path := make([]any, len(s.path))
+	path := make([]any, len(s.path), len(s.path)+1)
 	for i, step := range s.path {
-		if step.index >= 0 {
+		switch {
+		case step.prop != nil:
+			path[i] = step.prop.boxed
+		case step.index >= 0:
 			path[i] = step.index
-		} else {
+		default:
 			path[i] = strings.Clone(step.name)
 		}
 	}
@@ -315,7 +325,8 @@ func (s *scanner) where() []any {
 	return path
 }
 
-// view is the text of b without a copy. It lives as long as b, and no longer.
+// view is the text of b without a copy. It is good as long as nobody writes to b, which
+// for the document is until release.
 func view(b []byte) string {
-	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // the document is not written to while it is read
+	return unsafe.String(unsafe.SliceData(b), len(b))
 }

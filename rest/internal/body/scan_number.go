@@ -185,30 +185,23 @@ func (n *numeral) inFloat(bits int) bool {
 
 // checkNumber holds a number against its rule.
 func (s *scanner) checkNumber(rule *numberRule, value float64) bool {
-	in := s.plan.opts.In
-
-	if rule.minimum != nil && value < *rule.minimum &&
-		!s.report(fault.GreaterEqual(in, s.where(), *rule.minimum)) {
+	if rule.minimum != nil && value < *rule.minimum && !s.refuse(rule.minimumFault) {
 		return false
 	}
-	if rule.above != nil && value <= *rule.above &&
-		!s.report(fault.Greater(in, s.where(), *rule.above)) {
+	if rule.above != nil && value <= *rule.above && !s.refuse(rule.aboveFault) {
 		return false
 	}
-	if rule.maximum != nil && value > *rule.maximum &&
-		!s.report(fault.LessEqual(in, s.where(), *rule.maximum)) {
+	if rule.maximum != nil && value > *rule.maximum && !s.refuse(rule.maximumFault) {
 		return false
 	}
-	if rule.below != nil && value >= *rule.below &&
-		!s.report(fault.Less(in, s.where(), *rule.below)) {
+	if rule.below != nil && value >= *rule.below && !s.refuse(rule.belowFault) {
 		return false
 	}
-	if rule.step != nil && !multiple(value, *rule.step) &&
-		!s.report(fault.MultipleOf(in, s.where(), *rule.step)) {
+	if rule.step != nil && !multiple(value, *rule.step) && !s.refuse(rule.stepFault) {
 		return false
 	}
 	if rule.enum != nil && !slices.Contains(rule.enum, value) {
-		return s.report(fault.Enum(in, s.where(), rule.enumAny))
+		return s.refuse(rule.enumFault)
 	}
 
 	return true

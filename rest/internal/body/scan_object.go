@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"reflect"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
@@ -105,7 +104,7 @@ func (s *scanner) property(o *object, i int, sets objectSets) bool {
 	p := &o.props[i]
 	s.path = append(s.path, step{name: p.name, prop: p, index: -1, node: p.node})
 
-	ok := true
+	var ok bool
 	switch {
 	case p.blocked:
 		ok = s.report(fault.Extra(s.plan.opts.In, s.where())) && s.any(ignored)
@@ -246,8 +245,7 @@ func (b objectSets) finish() bool {
 
 	for w, required := range o.required {
 		for missing := required &^ *b.word(seen, w); missing != 0; missing &= missing - 1 {
-			name := o.props[w*64+bits.TrailingZeros64(missing)].name
-			if !s.reportBelow(name, fault.Missing) {
+			if !s.missing(&o.props[w*64+bits.TrailingZeros64(missing)]) {
 				return false
 			}
 		}
@@ -259,7 +257,7 @@ func (b objectSets) finish() bool {
 	}
 	for _, i := range o.defaults {
 		p := &o.props[i]
-		if !b.has(valued, i) && !(b.has(seen, i) && p.node.null) {
+		if !b.has(valued, i) && (!b.has(seen, i) || !p.node.null) {
 			s.later(p)
 		}
 	}
@@ -272,7 +270,7 @@ func (b objectSets) finish() bool {
 
 func (b objectSets) depends(d dependency) bool {
 	for _, i := range d.asks {
-		if !b.has(valued, i) && !b.scanner.reportBelow(b.object.props[i].name, fault.Missing) {
+		if !b.has(valued, i) && !b.scanner.missing(&b.object.props[i]) {
 			return false
 		}
 	}
@@ -300,11 +298,9 @@ func (b objectSets) presence() Presence {
 	return p
 }
 
-// reportBelow reports a fault at a name below the current value.
-func (s *scanner) reportBelow(name string, make func(string, []any) fault.Fault) bool {
-	path := append(s.where(), strings.Clone(name))
-
-	return s.report(make(s.plan.opts.In, path))
+// missing reports that the current object has not got the property.
+func (s *scanner) missing(p *property) bool {
+	return s.report(fault.Missing(s.plan.opts.In, append(s.where(), p.boxed)))
 }
 
 // count holds the number of items, or of entries of an object, against its limits.

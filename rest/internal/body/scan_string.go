@@ -173,7 +173,6 @@ func (s *scanner) text(n *node) bool {
 
 // checkText holds a string against its rule.
 func (s *scanner) checkText(rule *textRule, l literal) bool {
-	in := s.plan.opts.In
 	content := l.raw
 	if l.escaped || !l.ascii && (rule.pattern != nil || rule.format != nil || rule.enum != nil) {
 		content = s.plain(l)
@@ -184,24 +183,22 @@ func (s *scanner) checkText(rule *textRule, l literal) bool {
 		if !l.ascii || l.escaped {
 			length = utf8.RuneCount(content)
 		}
-		if length < rule.minLength && !s.report(fault.TooShort(in, s.where(), rule.minLength)) {
+		if length < rule.minLength && !s.refuse(rule.minFault) {
 			return false
 		}
-		if rule.maxLength >= 0 && length > rule.maxLength && !s.report(fault.TooLong(in, s.where(), rule.maxLength)) {
+		if rule.maxLength >= 0 && length > rule.maxLength && !s.refuse(rule.maxFault) {
 			return false
 		}
 	}
 
-	if rule.pattern != nil && !rule.pattern.Match(content) &&
-		!s.report(fault.Pattern(in, s.where(), rule.pattern.String())) {
+	if rule.pattern != nil && !rule.pattern.Match(content) && !s.refuse(rule.patternFault) {
 		return false
 	}
-	if rule.format != nil && !rule.format(view(content)) &&
-		!s.report(fault.Format(in, s.where(), rule.formatName)) {
+	if rule.format != nil && !rule.format(view(content)) && !s.refuse(rule.formatFault) {
 		return false
 	}
 	if rule.enum != nil && !slices.Contains(rule.enum, view(content)) {
-		return s.report(fault.Enum(in, s.where(), rule.enumAny))
+		return s.refuse(rule.enumFault)
 	}
 
 	return true

@@ -1,5 +1,7 @@
 package body
 
+import "slices"
+
 // unique adds key to those since base, and reports whether it was not among them. What is
 // in keys above the caller's own was taken away before.
 func (s *scanner) unique(key []byte, base int) bool {
@@ -7,10 +9,8 @@ func (s *scanner) unique(key []byte, base int) bool {
 
 	text := view(key)
 	if n := len(s.keys) - base; n < few {
-		for _, other := range s.keys[base:] {
-			if other == text {
-				return false
-			}
+		if slices.Contains(s.keys[base:], text) {
+			return false
 		}
 	} else if !s.uniqueOfMany(text, base, n) {
 		return false

@@ -1,0 +1,79 @@
+package body
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// newNumberRule returns nil when every number is good.
+func newNumberRule(s *Schema) *numberRule {
+	rule := &numberRule{
+		minimum: s.Minimum, above: s.ExclusiveMinimum,
+		maximum: s.Maximum, below: s.ExclusiveMaximum,
+		step: s.MultipleOf,
+	}
+	limit := func(limit *float64, fail func(string, []any, float64) fault.Fault) fault.Fault {
+		if limit == nil {
+			return fault.Fault{}
+		}
+
+		return fail("", nil, *limit)
+	}
+	rule.minimumFault = limit(rule.minimum, fault.GreaterEqual)
+	rule.aboveFault = limit(rule.above, fault.Greater)
+	rule.maximumFault = limit(rule.maximum, fault.LessEqual)
+	rule.belowFault = limit(rule.below, fault.Less)
+	rule.stepFault = limit(rule.step, fault.MultipleOf)
+
+	var allowed []any
+	rule.enum, allowed = enumOf[float64](s)
+	rule.enumFault = fault.Enum("", nil, allowed)
+
+	if rule.minimum == nil && rule.above == nil && rule.maximum == nil && rule.below == nil &&
+		rule.step == nil && rule.enum == nil {
+		return nil
+	}
+
+	return rule
+}
+
+// newTextRule returns nil when every string is good.
+func newTextRule(s *Schema) (*textRule, error) {
+	rule := &textRule{minLength: orNone(s.MinLength), maxLength: orNone(s.MaxLength)}
+	rule.minFault = fault.TooShort("", nil, rule.minLength)
+	rule.maxFault = fault.TooLong("", nil, rule.maxLength)
+
+	if s.Pattern != "" {
+		pattern, err := regexp.Compile(s.Pattern)
+		if err != nil {
+			return nil, fmt.Errorf("pattern: %w", err)
+		}
+		rule.pattern, rule.patternFault = pattern, fault.Pattern("", nil, s.Pattern)
+	}
+	if check, ok := formats[s.Format]; ok {
+		rule.format, rule.formatFault = check, fault.Format("", nil, s.Format)
+	}
+
+	var allowed []any
+	rule.enum, allowed = enumOf[string](s)
+	rule.enumFault = fault.Enum("", nil, allowed)
+
+	if rule.minLength <= 0 && rule.maxLength < 0 && rule.pattern == nil && rule.format == nil && rule.enum == nil {
+		return nil, nil //nolint:nilnil // no rule is a rule that holds for all
+	}
+
+	return rule, nil
+}
+
+// enumOf are the allowed values that are a T, also as what a fault lists.
+func enumOf[T any](s *Schema) (values []T, listed []any) {
+	for _, value := range s.Enum {
+		if value, ok := value.(T); ok {
+			values, listed = append(values, value), append(listed, value)
+		}
+	}
+
+	return values, listed
+}
