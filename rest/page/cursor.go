@@ -116,29 +116,26 @@ func (p *cursorPaginator) CheckModel(m *query.Model) error {
 	return nil
 }
 
-// ordered is the list in an order in which no two items are equal.
+// ordered is the list in an order in which no two items are equal: the key is added to its
+// end, in the same direction, so that one index of a database can serve all of it.
 func (p *cursorPaginator) ordered(l query.List) (query.List, error) {
 	key := l.Model().Key()
 	if len(key) == 0 {
 		return nil, fmt.Errorf("%s: %v has no key to tell its items apart", p.paginator, l.Model())
 	}
 
-	switch {
-	case len(p.order) > 0:
-		l = l.WithOrder(p.order...)
-	case len(l.Order()) == 0:
-		l = l.WithOrder(query.Asc(key[0].Name))
+	sorts := slices.Clip(p.order)
+	if len(sorts) == 0 {
+		sorts = slices.Clip(l.Order())
 	}
-	l = l.Stable()
-
-	order := l.Order()
+	desc := len(sorts) > 0 && sorts[len(sorts)-1].Desc
 	for _, f := range key {
-		if !slices.ContainsFunc(order, func(s query.Sort) bool { return s.Path == f.Name }) {
-			return nil, fmt.Errorf("%s: the key %s of %v has no order", p.paginator, f.Name, l.Model())
+		if !slices.ContainsFunc(sorts, func(s query.Sort) bool { return s.Path == f.Name }) {
+			sorts = append(sorts, query.Sort{Path: f.Name, Desc: desc})
 		}
 	}
 
-	return l, nil
+	return l.WithOrder(sorts...), nil
 }
 
 func (p *cursorPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
@@ -153,10 +150,9 @@ func (p *cursorPaginator) Page(ctx context.Context, in *Input, l query.List, lin
 
 	run := keyset{p: p, list: l, scope: scope(links, l.Order()), links: links, size: p.bounded(input.Size)}
 	if input.Cursor != "" {
-		if run.at, err = p.signer.open(run.scope, input.Cursor, len(l.Order())); err != nil {
+		if run.at, run.given = p.signer.open(run.scope, input.Cursor, len(l.Order())); !run.given {
 			return Result{}, p.badCursor(), nil
 		}
-		run.given = true
 	}
 
 	return run.page(ctx)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spoolhq/spool/rest/query"
 )
@@ -122,6 +123,11 @@ func (k *keyset) beside(i int, backward bool) (string, error) {
 	values, err := k.list.Position(k.items, i)
 	if err != nil {
 		return "", err
+	}
+	// Some values cannot be compared with, such as an infinity. Better to say so now than
+	// to hand out an address that leads nowhere.
+	if _, err := k.list.After(values); err != nil {
+		return "", fmt.Errorf("an item cannot be where a page begins: %w", err)
 	}
 
 	return k.address(position{backward: backward, values: values})

@@ -76,13 +76,10 @@ func (l Links) Without(name string) Links {
 }
 
 func (l Links) changed(c change) Links {
-	changes := make([]change, 0, len(l.changes)+1)
-	for _, old := range l.changes {
-		if old.name != c.name {
-			changes = append(changes, old)
-		}
-	}
-	l.changes = append(changes, c)
+	changes := slices.Clone(l.changes)
+	changes = slices.DeleteFunc(changes, func(old change) bool { return old.name == c.name })
+	changes = append(changes, c)
+	l.changes = changes
 
 	return l
 }

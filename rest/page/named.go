@@ -107,7 +107,7 @@ func collect[O any](lists ...[]any) []O {
 	var options []O
 	for _, list := range lists {
 		for _, o := range list {
-			options = append(options, o.(O)) //nolint:errcheck,revive,forcetypeassert // the lists above fit
+			options = append(options, o.(O)) //nolint:errcheck // the lists above fit
 		}
 	}
 

@@ -19,6 +19,8 @@ import (
 func Number(options ...NumberOption) Paginator { return must(number(options...)) }
 
 // PageNumberPaginationExtra is [Number] under the name that settings may know it by.
+//
+//nolint:revive // the name is not ours to choose
 func PageNumberPaginationExtra(options ...NumberOption) Paginator { return Number(options...) }
 
 type numberPaginator struct {

@@ -125,4 +125,3 @@ func must(p Paginator, err error) Paginator {
 
 	return p
 }
-

@@ -98,6 +98,9 @@ type Result struct {
 	Header http.Header
 }
 
+// NewInput makes the Input of a request, for tests of a [Custom].
+func NewInput(r *http.Request) *Input { return bind.NewInput(r, nil) }
+
 // New makes a route option of a program's own paginator.
 func New(c Custom) Paginator { return custom{c} }
 

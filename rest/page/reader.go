@@ -42,7 +42,9 @@ func (r *Reader[T]) Read(in *Input) (T, []Fault) {
 	value := reflect.New(r.typ)
 	faults := r.plan.Bind(in, value.Interface())
 
-	return *value.Convert(reflect.TypeFor[*T]()).Interface().(*T), faults //nolint:errcheck,revive // converted to just that
+	read, _ := reflect.TypeAssert[*T](value.Convert(reflect.TypeFor[*T]()))
+
+	return *read, faults
 }
 
 func compile[T any](place string, t reflect.Type) (*Reader[T], error) {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 )
 
@@ -47,9 +46,6 @@ type position struct {
 	values []*string
 }
 
-// errToken is a cursor that was not made here, for this list and order.
-var errToken = errors.New("not a cursor of this list in this order")
-
 // signer makes and checks cursors. It is safe for concurrent use.
 type signer struct{ secrets [][]byte }
 
@@ -65,19 +61,20 @@ func (s signer) seal(scope string, p position) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(b), nil
 }
 
-// open reads a cursor of the scope, whose order has so many fields.
-func (s signer) open(scope, token string, fields int) (position, error) {
+// open reads a cursor of the scope, whose order has so many fields. It reports false for
+// what is none.
+func (s signer) open(scope, token string, fields int) (position, bool) {
 	if len(token) > maxToken {
-		return position{}, errToken
+		return position{}, false
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(b) < tagSize {
-		return position{}, errToken
+	if err != nil || len(b) < tagSize || len(token) != base64.RawURLEncoding.EncodedLen(len(b)) {
+		return position{}, false // the last of these: line breaks, which are skipped
 	}
 
 	signed, given := b[:len(b)-tagSize], b[len(b)-tagSize:]
 	if !s.verify(scope, signed, given) {
-		return position{}, errToken
+		return position{}, false
 	}
 
 	return parsePosition(signed, fields)
@@ -126,10 +123,10 @@ func appendPosition(b []byte, p position) []byte {
 	return b
 }
 
-// parsePosition reads what [appendPosition] wrote.
-func parsePosition(b []byte, fields int) (position, error) {
+// parsePosition reads what [appendPosition] wrote, and reports false for what it cannot have.
+func parsePosition(b []byte, fields int) (position, bool) {
 	if len(b) < 2 || b[0] != tokenVersion || b[1] > flagBackward|flagEnd {
-		return position{}, errToken
+		return position{}, false
 	}
 
 	p := position{backward: b[1]&flagBackward != 0, end: b[1]&flagEnd != 0}
@@ -140,15 +137,15 @@ func parsePosition(b []byte, fields int) (position, error) {
 	for range fields {
 		value, rest, ok := parseValue(b)
 		if !ok {
-			return position{}, errToken
+			return position{}, false
 		}
 		p.values, b = append(p.values, value), rest
 	}
 	if len(b) > 0 || p.end && !p.backward {
-		return position{}, errToken
+		return position{}, false
 	}
 
-	return p, nil
+	return p, true
 }
 
 // parseValue reads one value and returns what follows it.
