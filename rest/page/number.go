@@ -58,10 +58,13 @@ func (p *numberPaginator) Shape() Shape {
 	properties := append([]Property{countProperty(p.count)}, linkProperties()...)
 
 	return Shape{
-		Name:       "PaginatedResponseSchema",
+		Name:       countedName(p.count, "PaginatedResponseSchema"),
 		Properties: append(properties, Property{Name: "results", Doc: "The items of the page."}),
 	}
 }
+
+// MayBeNotFound implements [Ender].
+func (p *numberPaginator) MayBeNotFound() bool { return p.pastEnd == NotFound }
 
 func (p *numberPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
 	input, faults := p.reader.Read(in)

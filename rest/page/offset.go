@@ -52,11 +52,14 @@ func (*offsetPaginator) RestRoute(option.Seal) {}
 func (p *offsetPaginator) Params() []Param { return p.reader.Params() }
 
 func (p *offsetPaginator) Shape() Shape {
-	return Shape{Name: "RestPaginationResponseSchema", Properties: []Property{
+	return Shape{Name: countedName(p.count, "RestPaginationResponseSchema"), Properties: []Property{
 		{Name: "items", Doc: "The items of the page."},
 		countProperty(p.count),
 	}}
 }
+
+// MayBeNotFound implements [Ender].
+func (p *offsetPaginator) MayBeNotFound() bool { return p.pastEnd == NotFound }
 
 func (p *offsetPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
 	input, faults := p.reader.Read(in)

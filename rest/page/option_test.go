@@ -114,11 +114,13 @@ func TestShape(t *testing.T) {
 	for name, test := range map[string]struct {
 		p      page.Paginator
 		client reflect.Type
+		prefix string
 	}{
-		"LimitOffset": {page.LimitOffset(), reflect.TypeFor[page.RestPaginationResponseSchema[book]]()},
-		"Number":      {page.Number(), reflect.TypeFor[page.PaginatedResponseSchema[book]]()},
-		"not counted": {page.Number(page.Count(page.NoCount)), reflect.TypeFor[page.PaginatedResponseSchema[book]]()},
-		"Cursor":      {page.Cursor(page.Sign(page.RandomSecret())), reflect.TypeFor[page.CursorResponseSchema[book]]()},
+		"LimitOffset": {page.LimitOffset(), reflect.TypeFor[page.RestPaginationResponseSchema[book]](), ""},
+		"Number":      {page.Number(), reflect.TypeFor[page.PaginatedResponseSchema[book]](), ""},
+		"not counted": {page.Number(page.Count(page.NoCount)), reflect.TypeFor[page.PaginatedResponseSchema[book]](), "Uncounted"},
+		"estimated":   {page.LimitOffset(page.Count(page.Estimate)), reflect.TypeFor[page.RestPaginationResponseSchema[book]](), "Estimated"},
+		"Cursor":      {page.Cursor(page.Sign(page.RandomSecret())), reflect.TypeFor[page.CursorResponseSchema[book]](), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -158,8 +160,8 @@ func TestShape(t *testing.T) {
 			if diff := cmp.Diff(documented, inClient); diff != "" {
 				t.Errorf("the client's type (-shape +type)\n%s", diff)
 			}
-			if generic, _, _ := strings.Cut(test.client.Name(), "["); shape.Name != generic {
-				t.Errorf("got the name %s, want %s", shape.Name, generic)
+			if generic, _, _ := strings.Cut(test.client.Name(), "["); shape.Name != test.prefix+generic {
+				t.Errorf("got the name %s, want %s", shape.Name, test.prefix+generic)
 			}
 		})
 	}
@@ -187,4 +189,25 @@ func members(t *testing.T, text string) []string {
 	}
 
 	return names
+}
+
+func TestMayBeNotFound(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		p    page.Paginator
+		want bool
+	}{
+		"number":         {page.Number(), true},
+		"lenient number": {page.Number(page.PastEnd(page.Empty)), false},
+		"offset":         {page.LimitOffset(), false},
+		"strict offset":  {page.LimitOffset(page.PastEnd(page.NotFound)), true},
+		"custom":         {page.New(page.Number()), true},
+		"custom, silent": {page.New(page.None()), false},
+	} {
+		ender, ok := test.p.(page.Ender)
+		if got := ok && ender.MayBeNotFound(); got != test.want {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
+		}
+	}
 }

@@ -57,6 +57,13 @@ type ModelChecker interface {
 	CheckModel(m *query.Model) error
 }
 
+// Ender is a [Custom] that has pages which may not be there.
+type Ender interface {
+	// MayBeNotFound reports whether Page may return a [*PastEndError], so that the document
+	// of the API has its 404. It is the same at each call.
+	MayBeNotFound() bool
+}
+
 // Shape is the body of a page.
 type Shape struct {
 	// Name is the name of the body's type, to which that of the items is added in the
@@ -109,13 +116,20 @@ type custom struct{ Custom }
 // RestRoute makes a route option of it.
 func (custom) RestRoute(option.Seal) {}
 
-// CheckModel asks the paginator, when it has an opinion.
+// CheckModel is nil when the paginator does not say.
 func (c custom) CheckModel(m *query.Model) error {
 	if checker, ok := c.Custom.(ModelChecker); ok {
 		return checker.CheckModel(m)
 	}
 
 	return nil
+}
+
+// MayBeNotFound is false when the paginator does not say.
+func (c custom) MayBeNotFound() bool {
+	ender, ok := c.Custom.(Ender)
+
+	return ok && ender.MayBeNotFound()
 }
 
 // PastEndError is a page that the list does not have. Its answer is a 404.

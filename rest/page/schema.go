@@ -58,6 +58,19 @@ var (
 	stringType = reflect.TypeFor[string]()
 )
 
+// countedName is the name of a body with a count of that kind. Bodies that differ in the
+// document have different names there.
+func countedName(c Counting, name string) string {
+	switch c {
+	case NoCount:
+		return "Uncounted" + name
+	case Estimate:
+		return "Estimated" + name
+	default:
+		return name
+	}
+}
+
 func countProperty(c Counting) Property {
 	switch c {
 	case NoCount:
