@@ -136,7 +136,7 @@ func TestNoAllocation(t *testing.T) { //nolint:paralleltest // allocations are c
 	plan := planOf[item](t)
 	data := []byte(goodItem)
 
-	if n := testing.AllocsPerRun(200, func() { plan.Validate(data) }); n > 0 {
+	if n := testing.AllocsPerRun(200, func() { plan.Validate(data) }); n > 0 && !raced {
 		t.Errorf("checking a good document allocated %v times", n)
 	}
 }

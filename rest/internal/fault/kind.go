@@ -47,6 +47,7 @@ const (
 	KindDuration        = "time_delta_parsing"
 	KindURL             = "url_parsing"
 	KindEmail           = "email_parsing"
+	KindIP              = "ip_any_address"
 	KindIPv4            = "ip_v4_address"
 	KindIPv6            = "ip_v6_address"
 	KindHostname        = "hostname_parsing"

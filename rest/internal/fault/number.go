@@ -24,13 +24,13 @@ func IntFromFloat(in string, path []any) Fault {
 
 // IntOverflow is an integer that does not fit into so many bits.
 func IntOverflow(in string, path []any, bits int, unsigned bool) Fault {
-	kind := "signed"
+	kind := "a signed"
 	if unsigned {
-		kind = "unsigned"
+		kind = "an unsigned"
 	}
 
 	return limited(in, path, KindIntOverflow,
-		fmt.Sprintf("Input should fit a %s integer of %d bits", kind, bits), "bits", bits)
+		fmt.Sprintf("Input should fit %s integer of %d bits", kind, bits), "bits", bits)
 }
 
 // FloatType is something else than a number where a number is wanted.

@@ -43,6 +43,7 @@ var formats = map[string]format{
 	"iri":            {KindURL, "Input should be a valid URL"},
 	"iri-reference":  {KindURL, "Input should be a valid URL or URL reference"},
 	"uuid":           {KindUUID, "Input should be a valid UUID"},
+	"ip":             {KindIP, "Input should be a valid IP address"},
 	"ipv4":           {KindIPv4, "Input should be a valid IPv4 address"},
 	"ipv6":           {KindIPv6, "Input should be a valid IPv6 address"},
 	"byte":           {KindBytes, "Input should be valid base64"},

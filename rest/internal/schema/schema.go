@@ -6,6 +6,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -80,7 +81,7 @@ func (r *Registry) Of(t reflect.Type, hint string) *huma.Schema {
 func (r *Registry) Named(name string, s *huma.Schema) *huma.Schema {
 	base := name
 	for i := 2; r.namer.taken[name]; i++ {
-		if reflect.DeepEqual(r.schemas[name], s) {
+		if sameText(r.schemas[name], s) {
 			return &huma.Schema{Ref: Prefix + name}
 		}
 		name = base + strconv.Itoa(i)
@@ -91,6 +92,13 @@ func (r *Registry) Named(name string, s *huma.Schema) *huma.Schema {
 	s.PrecomputeMessages()
 
 	return &huma.Schema{Ref: Prefix + name}
+}
+
+func sameText(a, b *huma.Schema) bool {
+	left, leftErr := json.Marshal(a)
+	right, rightErr := json.Marshal(b)
+
+	return leftErr == nil && rightErr == nil && bytes.Equal(left, right)
 }
 
 // Name stands for t in names that are made of others: that of its component, or of its

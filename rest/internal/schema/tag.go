@@ -84,6 +84,13 @@ func (r *Registry) checkDefault(f reflect.StructField, s *huma.Schema, fail func
 		fail("a required field has no use for a default")
 	}
 
+	// Huma's own value has wrapped around where it was too large for the field.
+	if t := f.Tag.Get("default"); s.Type == huma.TypeInteger || s.Type == huma.TypeNumber {
+		if err := json.Unmarshal([]byte(t), reflect.New(f.Type).Interface()); err != nil {
+			fail("default:%q does not fit %s", t, f.Type)
+		}
+	}
+
 	text, err := json.Marshal(s.Default)
 	if err != nil {
 		fail("its default: %v", err)
