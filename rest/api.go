@@ -24,7 +24,8 @@ type API struct {
 	routes  []*route
 	byName  map[string]*route
 	shared  map[string]*shape // by method and pattern of the mux
-	buffers sync.Pool
+	buffers sync.Pool         // of bytes.Buffer
+	senders sync.Pool         // of sender
 
 	ready   sync.Once
 	handler http.Handler

@@ -3,16 +3,19 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
+	"net/http"
+	"strconv"
 )
 
 // Codec encodes and decodes JSON. It must do as encoding/json does with tags and the
 // interfaces of types, and be safe for concurrent use. Bodies are checked before Unmarshal
 // is called, so that a codec which is sloppy about its input lets nothing through.
 type Codec interface {
-	// NewEncoder returns an encoder of documents to w, each followed by a line break or by
-	// nothing.
+	// NewEncoder returns an encoder that writes each document to w by one call of Write.
 	NewEncoder(w io.Writer) Encoder
+	// Unmarshal decodes data, and keeps nothing of it.
 	Unmarshal(data []byte, into any) error
 }
 
@@ -24,39 +27,76 @@ type standardCodec struct{}
 func (standardCodec) NewEncoder(w io.Writer) Encoder        { return json.NewEncoder(w) }
 func (standardCodec) Unmarshal(data []byte, into any) error { return json.Unmarshal(data, into) }
 
-// buffer is a piece of memory with the encoder that writes to it.
-type buffer struct {
-	bytes.Buffer
-
-	encoder Encoder
+// sender is an encoder that writes to one answer after the other. Nothing of an answer is
+// sent before its body is encoded as a whole, so what cannot be encoded is an error like
+// any other.
+type sender struct {
+	encoder     Encoder
+	to          http.ResponseWriter
+	status      int
+	contentType []string
+	begun       bool
+	more        bool
 }
 
-// maxRecycled is how large a buffer may be to be used again: one large answer should not
-// be held for ever.
+// shortBody is up to where net/http tells the length of a body by itself.
+const shortBody = 2048
+
+var errPieces = errors.New("the codec wrote a document in pieces")
+
+// Write sends the header and the whole body. That the client is gone is no error.
+func (s *sender) Write(b []byte) (int, error) {
+	if s.begun {
+		s.more = true
+		return len(b), nil
+	}
+	s.begun = true
+	h := s.to.Header()
+	if len(h["Content-Type"]) == 0 {
+		h["Content-Type"] = s.contentType
+	}
+	if len(b) > shortBody {
+		h["Content-Length"] = []string{strconv.Itoa(len(b))}
+	}
+	s.to.WriteHeader(s.status)
+	_, _ = s.to.Write(b)
+	return len(b), nil
+}
+
+// send answers with body as JSON. When it returns an error, nothing was sent.
+func (a *API) send(w http.ResponseWriter, status int, contentType []string, body any) error {
+	s, ok := a.senders.Get().(*sender)
+	if !ok {
+		s = &sender{}
+		s.encoder = a.config.codec.NewEncoder(s)
+	}
+	s.to, s.status, s.contentType, s.begun, s.more = w, status, contentType, false, false
+	err := s.encoder.Encode(body)
+	if s.more {
+		// The length of the first piece was announced; the client must not take it for all.
+		panic(errPieces)
+	}
+	s.to = nil
+	a.senders.Put(s)
+	return err //nolint:wrapcheck // the caller says what it was encoding
+}
+
+// maxRecycled is how large a buffer may be to be used again: one large body should not be
+// held for ever.
 const maxRecycled = 256 << 10
 
-// encode encodes v into a buffer, which the caller hands to recycle.
-func (a *API) encode(v any) (*buffer, error) {
-	b := a.newBuffer()
-	if err := b.encoder.Encode(v); err != nil {
-		return nil, err //nolint:wrapcheck // the caller says what it was encoding
-	}
-	return b, nil
-}
-
-func (a *API) recycle(b *buffer) {
-	if b.encoder != nil && b.Cap() <= maxRecycled {
-		a.buffers.Put(b)
-	}
-}
-
-// newBuffer returns an empty buffer.
-func (a *API) newBuffer() *buffer {
-	b, ok := a.buffers.Get().(*buffer)
+// newBuffer returns an empty buffer, which the caller hands to recycle.
+func (a *API) newBuffer() *bytes.Buffer {
+	b, ok := a.buffers.Get().(*bytes.Buffer)
 	if !ok {
-		b = &buffer{}
-		b.encoder = a.config.codec.NewEncoder(&b.Buffer)
+		b = new(bytes.Buffer)
 	}
 	b.Reset()
 	return b
+}
+
+func (a *API) recycle(b *bytes.Buffer) {
+	if b.Cap() <= maxRecycled {
+		a.buffers.Put(b)
+	}
 }

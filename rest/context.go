@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/body"
@@ -24,9 +25,9 @@ type routeContext struct {
 	response  Response
 	principal Principal
 	input     *bind.Input // while input is read and lists are paged
-	scope     requestScope
-	cleanup   func() // removes the files of a form
-	presence  body.Presence
+	scope     atomic.Pointer[requestScope]
+	cleanup   func()         // removes the files of a form
+	presence  *body.Presence // nil without a JSON body
 }
 
 type contextKey struct{}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -162,7 +163,9 @@ func (c *routeContext) release() {
 	if c.cleanup != nil {
 		c.cleanup()
 	}
-	c.scope.close(c)
+	if s := c.scope.Load(); s != nil {
+		s.close(c)
+	}
 	if c.input != nil {
 		c.input.Reset(nil, nil)
 		inputs.Put(c.input)
@@ -306,7 +309,7 @@ func (c *routeContext) decode(b *bodyInput, data []byte, into any) ([]fault.Faul
 	if len(faults) == 1 && faults[0].Kind == fault.KindJSON {
 		return nil, &Error{Status: http.StatusBadRequest, Code: "malformed_body", Detail: "Cannot parse request body: " + faults[0].Message}
 	}
-	c.presence = presence
+	c.presence = &presence
 	return faults, nil
 }
 
@@ -314,19 +317,19 @@ func (c *routeContext) decode(b *bodyInput, data []byte, into any) ([]fault.Faul
 // absent fields apart without [Opt].
 func Sent(ctx context.Context, field string) bool {
 	c := contextOf(ctx)
-	return c != nil && c.presence.Has(field)
+	return c != nil && c.presence != nil && c.presence.Has(field)
 }
 
 // SentFields returns the fields that the JSON body had.
 func SentFields(ctx context.Context) []string {
-	if c := contextOf(ctx); c != nil {
+	if c := contextOf(ctx); c != nil && c.presence != nil {
 		return c.presence.Names()
 	}
 	return nil
 }
 
 // bodyText reads the whole body within its bound.
-func (c *routeContext) bodyText() (*buffer, error) {
+func (c *routeContext) bodyText() (*bytes.Buffer, error) {
 	limit := c.route.maxBody
 	if c.request.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
-	"strconv"
 )
 
 // Renderer writes errors as bodies.
@@ -115,20 +114,15 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 	if body == nil {
 		contentType, body = a.config.renderer.Render(r, e)
 	}
-	b, err := a.encode(body)
-	if err != nil {
-		a.config.logger.log().ErrorContext(r.Context(), "error body cannot be encoded", "error", err)
-		contentType, b = "application/json", &buffer{}
-	}
-	defer a.recycle(b)
 	h.Set("Content-Type", contentType)
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
 	h.Set("X-Content-Type-Options", "nosniff")
-	if h.Get("Cache-Control") == "" {
+	if len(h["Cache-Control"]) == 0 {
 		h.Set("Cache-Control", "no-store")
 	}
-	w.WriteHeader(e.Status)
-	_, _ = w.Write(b.Bytes())
+	if err := a.send(w, e.Status, nil, body); err != nil {
+		a.config.logger.log().ErrorContext(r.Context(), "error body cannot be encoded", "error", err)
+		w.WriteHeader(http.StatusInternalServerError)
+	}
 }
 
 // logger is where an API reports what is its own fault.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 )
 
 // NoContent is the answer without a body. Its status is 204.
@@ -120,18 +119,9 @@ func (c *routeContext) write(status int, body any) error {
 		w.WriteHeader(status)
 		return nil
 	}
-	b, err := rt.api.encode(body)
-	if err != nil {
+	if err := rt.api.send(w, status, jsonContent, body); err != nil {
 		return fmt.Errorf("encode the answer of %s: %w", rt.name, err)
 	}
-	h := w.Header()
-	if h.Get("Content-Type") == "" {
-		h["Content-Type"] = jsonContent
-	}
-	h["Content-Length"] = []string{strconv.Itoa(b.Len())}
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes())
-	rt.api.recycle(b)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -93,21 +94,27 @@ type requestScope struct {
 
 // services returns those of the request, which are made when one is asked for first.
 func (c *routeContext) services() do.Injector {
-	c.scope.once.Do(func() {
-		root := c.route.api.root
-		if root.root == nil {
-			c.scope.scope = do.New()
-			return
+	s := c.scope.Load()
+	if s == nil {
+		c.scope.CompareAndSwap(nil, &requestScope{})
+		s = c.scope.Load()
+	}
+	s.once.Do(func() { s.scope = c.route.api.root.request(c) })
+	return s.scope
+}
+
+// request makes the services of one request.
+func (s *services) request(ctx context.Context) do.Injector {
+	if s.root == nil {
+		return do.New()
+	}
+	scope := s.root.Scope("request-" + strconv.FormatInt(s.requests.Add(1), 10))
+	for _, p := range s.providers {
+		if p.request != nil {
+			p.request(ctx, scope)
 		}
-		scope := root.root.Scope(fmt.Sprintf("request-%d", root.requests.Add(1)))
-		for _, p := range root.providers {
-			if p.request != nil {
-				p.request(c, scope)
-			}
-		}
-		c.scope.scope = scope
-	})
-	return c.scope.scope
+	}
+	return scope
 }
 
 // close tells the services of the request that it is over.

@@ -25,7 +25,7 @@ type Verdict struct {
 	Skipped bool
 	// Allowed is false when the limit is used up.
 	Allowed bool
-	// Policy names the limit in the RateLimit header.
+	// Policy names the limit in the RateLimit headers. Empty: there are none.
 	Policy string
 	// Limit is how many requests the Window allows, and Remaining how many are left.
 	Limit, Remaining int
@@ -84,18 +84,43 @@ func throttledDetail(seconds int) string {
 	}
 }
 
-// announce adds the fields of draft-ietf-httpapi-ratelimit-headers, which tell a client how
-// much is left.
+// The fields of draft-ietf-httpapi-ratelimit-headers, as net/http writes their names.
+const (
+	limitField  = "Ratelimit"
+	policyField = "Ratelimit-Policy"
+)
+
+// announce tells the client how much is left.
 func (v Verdict) announce(h http.Header) {
-	name := strconv.Quote(strings.Map(printable, v.Policy))
-	h.Add("Ratelimit-Policy", name+";q="+strconv.Itoa(v.Limit)+";w="+strconv.Itoa(ceilSeconds(v.Window)))
-	h.Add("Ratelimit", name+";r="+strconv.Itoa(max(0, v.Remaining))+";t="+strconv.Itoa(ceilSeconds(v.Reset)))
+	if v.Policy == "" {
+		return
+	}
+	var room [128]byte
+	name := strconv.AppendQuote(room[:0], v.Policy)
+	if strings.IndexFunc(v.Policy, unprintable) >= 0 {
+		name = strconv.AppendQuoteToASCII(room[:0], strings.Map(printable, v.Policy))
+	}
+	text := appendParameter(name, ";q=", v.Limit)
+	text = appendParameter(text, ";w=", ceilSeconds(v.Window))
+	policy := len(text)
+	text = append(text, text[:len(name)]...)
+	text = appendParameter(text, ";r=", max(0, v.Remaining))
+	text = appendParameter(text, ";t=", ceilSeconds(v.Reset))
+	both := string(text)
+	h[policyField] = append(h[policyField], both[:policy])
+	h[limitField] = append(h[limitField], both[policy:])
+}
+
+func appendParameter(b []byte, name string, value int) []byte {
+	return strconv.AppendInt(append(b, name...), int64(value), 10)
 }
 
 func ceilSeconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
+func unprintable(r rune) bool { return r < ' ' || r > '~' }
+
 func printable(r rune) rune {
-	if r < ' ' || r > '~' {
+	if unprintable(r) {
 		return '_'
 	}
 	return r
