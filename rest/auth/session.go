@@ -176,7 +176,7 @@ func (s *Sessions[P]) end(r *http.Request) error {
 }
 
 func (s *Sessions[P]) newCookie(value string, maxAge int) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // Secure is false with the option Insecure alone
 		Name: s.cookie, Value: value, Path: "/", MaxAge: maxAge,
 		Secure: s.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}

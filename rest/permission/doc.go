@@ -14,9 +14,8 @@
 //
 //	            All                  Any                       Not(p)
 //	request     every member allows  one member allows         p refuses
-//	object      every member allows  one member allows both    p refuses the request
-//	                                 the request and the       or the object
-//	                                 object
+//	object      every member allows  one member allows the     p refuses the request
+//	                                 request and the object    or the object
 //	list        and of the scopes    or of the scopes of the   what p does not show
 //	                                 members that allow the
 //	                                 request

@@ -117,7 +117,7 @@ func as[T any](typ target, object any) (T, error) {
 	v := reflect.New(typ.base)
 	if reflect.TypeOf(object) == typ.base {
 		v.Elem().Set(reflect.ValueOf(object))
-		if t, ok := v.Interface().(T); ok {
+		if t, ok := reflect.TypeAssert[T](v); ok {
 			return t, nil
 		}
 	}

@@ -133,9 +133,9 @@ func (s *shard) dropFirst() {
 // dueQueue is a heap of records, the one to be looked at first on top.
 type dueQueue []*record
 
-func (q dueQueue) Len() int           { return len(q) }
-func (q dueQueue) Less(i, j int) bool { return q[i].due < q[j].due }
-func (q dueQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *dueQueue) Len() int           { return len(*q) }
+func (q *dueQueue) Less(i, j int) bool { return (*q)[i].due < (*q)[j].due }
+func (q *dueQueue) Swap(i, j int)      { (*q)[i], (*q)[j] = (*q)[j], (*q)[i] }
 
 // Push implements [heap.Interface].
 func (q *dueQueue) Push(x any) {

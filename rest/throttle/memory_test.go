@@ -2,6 +2,7 @@ package throttle_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,7 @@ func TestMemory(t *testing.T) {
 		t.Run(fmt.Sprint(keys, " keys"), func(t *testing.T) {
 			t.Parallel()
 			throttletest.TestCounter(t, func(t *testing.T, body func(*testing.T, throttle.Counter, func(time.Duration))) {
+				t.Helper()
 				synctest.Test(t, func(t *testing.T) {
 					body(t, throttle.Memory(keys), pass)
 				})
@@ -39,7 +41,7 @@ func TestMemoryForgets(t *testing.T) {
 		m := throttle.Memory(100_000)
 		rate := throttle.MustParse("2/min")
 		for i := range 10_000 {
-			take(t, m, fmt.Sprint(i), rate)
+			take(t, m, strconv.Itoa(i), rate)
 		}
 		if got := m.Len(); got != 10_000 {
 			t.Fatalf("%d keys, want 10000", got)
@@ -64,7 +66,7 @@ func TestMemoryKeepsWhoIsBusy(t *testing.T) {
 		take(t, m, "first", rate)
 		pass(time.Minute)
 		for i := range 99 {
-			take(t, m, fmt.Sprint(i), rate)
+			take(t, m, strconv.Itoa(i), rate)
 		}
 		if got := m.Len(); got != 100 {
 			t.Fatalf("%d keys, want 100", got)
@@ -92,9 +94,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		m := throttle.Memory(room)
 		rate := throttle.MustParse("5/day")
 		for i := range 10 * room {
-			take(t, m, fmt.Sprint(i), rate)
+			take(t, m, strconv.Itoa(i), rate)
 			if i%7 == 0 { // some come again, so that what the queue knows is old
-				take(t, m, fmt.Sprint(i/2), rate)
+				take(t, m, strconv.Itoa(i/2), rate)
 			}
 			pass(time.Millisecond)
 		}
@@ -104,7 +106,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 }
 
-func TestMemoryAllocatesNothingForKnownKeys(t *testing.T) {
+func TestMemoryAllocatesNothingForKnownKeys(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts what others allocate too
 	m := throttle.Memory(10)
 	rate := throttle.MustParse("5/hour")
 	for range 6 {

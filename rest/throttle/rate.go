@@ -101,5 +101,5 @@ func duration(text string) (time.Duration, bool) {
 // number is strconv.Atoi without a sign.
 func number(text string) (int, error) {
 	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 31)
-	return int(n), err //nolint:gosec // 31 bits fit
+	return int(n), err
 }

@@ -54,7 +54,7 @@ type authenticator struct {
 // Scheme implements [rest.Authenticator].
 func (a *authenticator) Scheme() rest.Scheme {
 	s := a.Authenticator.Scheme()
-	s.Type = "openIdConnect"
+	s.Type, s.HTTP, s.BearerFormat = "openIdConnect", "", ""
 	s.DiscoveryURL = strings.TrimSuffix(a.issuer, "/") + "/.well-known/openid-configuration"
 	return s
 }

@@ -78,6 +78,7 @@ func TestCounter(t *testing.T) {
 	t.Parallel()
 
 	throttletest.TestCounter(t, func(t *testing.T, body func(*testing.T, throttle.Counter, func(time.Duration))) {
+		t.Helper()
 		client, prefix := open(t)
 		// Redis lets a key go after a window of its own clock. A test is shorter than one.
 		at := &clock{now: time.Now()}

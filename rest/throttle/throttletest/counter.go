@@ -21,7 +21,7 @@ import (
 type Harness func(t *testing.T, body func(t *testing.T, counter throttle.Counter, pass func(time.Duration)))
 
 // TestCounter checks that a counter keeps the contract of [throttle.Counter].
-func TestCounter(t *testing.T, open Harness) {
+func TestCounter(t *testing.T, open Harness) { //nolint:tparallel // the test that calls it says so
 	t.Helper()
 
 	for name, body := range map[string]func(*testing.T, *bench){
@@ -70,11 +70,11 @@ func (b *bench) want(t *testing.T, key string, rate throttle.Rate, want throttle
 	}
 }
 
-// fill takes as long as it is allowed, and returns how often that was.
-func (b *bench) fill(t *testing.T, key string, rate throttle.Rate) int {
+// fill takes of the key "a" as long as it is allowed, and returns how often that was.
+func (b *bench) fill(t *testing.T, rate throttle.Rate) int {
 	t.Helper()
 	for n := range rate.Limit + 1 {
-		if !b.take(t, key, rate).Allowed {
+		if !b.take(t, "a", rate).Allowed {
 			return n
 		}
 	}
@@ -85,6 +85,7 @@ func (b *bench) fill(t *testing.T, key string, rate throttle.Rate) int {
 var threePerTen = throttle.Rate{Limit: 3, Window: 10 * time.Second}
 
 func countsDown(t *testing.T, b *bench) {
+	t.Helper()
 	b.want(t, "a", threePerTen, throttle.State{Allowed: true, Remaining: 2, Reset: 10 * time.Second})
 	b.pass(4 * time.Second)
 	b.want(t, "a", threePerTen, throttle.State{Allowed: true, Remaining: 1, Reset: 10 * time.Second})
@@ -92,6 +93,7 @@ func countsDown(t *testing.T, b *bench) {
 }
 
 func refusesAndWaits(t *testing.T, b *bench) {
+	t.Helper()
 	b.take(t, "a", threePerTen)
 	b.pass(4 * time.Second)
 	b.take(t, "a", threePerTen)
@@ -105,7 +107,8 @@ func refusesAndWaits(t *testing.T, b *bench) {
 }
 
 func refusedIsNotCounted(t *testing.T, b *bench) {
-	b.fill(t, "a", threePerTen)
+	t.Helper()
+	b.fill(t, threePerTen)
 	for range 9 {
 		b.pass(time.Second)
 		if state := b.take(t, "a", threePerTen); state.Allowed {
@@ -113,7 +116,7 @@ func refusedIsNotCounted(t *testing.T, b *bench) {
 		}
 	}
 	b.pass(time.Second)
-	if got := b.fill(t, "a", threePerTen); got != 3 {
+	if got := b.fill(t, threePerTen); got != 3 {
 		t.Errorf("%d requests were allowed after the wait, want 3", got)
 	}
 }
@@ -121,28 +124,32 @@ func refusedIsNotCounted(t *testing.T, b *bench) {
 // slides has a caller that spreads its requests around the place where a fixed window would
 // begin anew.
 func slides(t *testing.T, b *bench) {
+	t.Helper()
 	b.pass(9 * time.Second)
-	if got := b.fill(t, "a", threePerTen); got != 3 {
+	if got := b.fill(t, threePerTen); got != 3 {
 		t.Fatalf("%d requests were allowed, want 3", got)
 	}
 	b.pass(2 * time.Second)
-	if got := b.fill(t, "a", threePerTen); got != 0 {
+	if got := b.fill(t, threePerTen); got != 0 {
 		t.Errorf("%d requests were allowed 2s later, want none", got)
 	}
 }
 
 func forgetsAfterTheWindow(t *testing.T, b *bench) {
-	b.fill(t, "a", threePerTen)
+	t.Helper()
+	b.fill(t, threePerTen)
 	b.pass(time.Hour)
 	b.want(t, "a", threePerTen, throttle.State{Allowed: true, Remaining: 2, Reset: 10 * time.Second})
 }
 
 func keysAreApart(t *testing.T, b *bench) {
-	b.fill(t, "a", threePerTen)
+	t.Helper()
+	b.fill(t, threePerTen)
 	b.want(t, "b", threePerTen, throttle.State{Allowed: true, Remaining: 2, Reset: 10 * time.Second})
 }
 
 func keysMayHoldAnything(t *testing.T, b *bench) {
+	t.Helper()
 	for _, key := range []string{"", " ", "{a}", "a*", "a\r\nb", "a\x00", "ü", "a:b", "a", "{a}b", fmt.Sprintf("%01000d", 1)} {
 		b.want(t, key, threePerTen, throttle.State{Allowed: true, Remaining: 2, Reset: 10 * time.Second})
 	}
@@ -150,6 +157,7 @@ func keysMayHoldAnything(t *testing.T, b *bench) {
 
 // neverMoreThanTheLimit looks at every stretch of a window in a long and uneven history.
 func neverMoreThanTheLimit(t *testing.T, b *bench) {
+	t.Helper()
 	for _, limit := range []int{1, 5, 64, 65, 200} {
 		rate := throttle.Rate{Limit: limit, Window: 10 * time.Second}
 		b.pass(time.Minute)
@@ -192,7 +200,8 @@ func checkStretches(t *testing.T, rate throttle.Rate, allowed []time.Duration) {
 var thousandPerMinute = throttle.Rate{Limit: 1000, Window: time.Minute}
 
 func highLimitIsKept(t *testing.T, b *bench) {
-	if got := b.fill(t, "a", thousandPerMinute); got != 1000 {
+	t.Helper()
+	if got := b.fill(t, thousandPerMinute); got != 1000 {
 		t.Errorf("%d requests were allowed at once, want 1000", got)
 	}
 	b.want(t, "a", thousandPerMinute, throttle.State{RetryAfter: time.Minute, Reset: time.Minute})
@@ -201,6 +210,7 @@ func highLimitIsKept(t *testing.T, b *bench) {
 // highLimitComesBack has requests that share entries: they come back together, at most a
 // 64th of the window late and never early.
 func highLimitComesBack(t *testing.T, b *bench) {
+	t.Helper()
 	for range 1000 {
 		if !b.take(t, "a", thousandPerMinute).Allowed {
 			t.Fatal("refused below the limit")
@@ -213,12 +223,13 @@ func highLimitComesBack(t *testing.T, b *bench) {
 		t.Fatalf("after 10s of a minute the state is %+v", state)
 	}
 	b.pass(state.RetryAfter)
-	if got := b.fill(t, "a", thousandPerMinute); got < 1 || got > 1000/8 {
+	if got := b.fill(t, thousandPerMinute); got < 1 || got > 1000/8 {
 		t.Errorf("%d requests came back at once, want about a 64th of a minute's", got)
 	}
 }
 
 func atOnceExactlyTheLimit(t *testing.T, b *bench) {
+	t.Helper()
 	const callers, each = 8, 50
 	rate := throttle.Rate{Limit: 100, Window: time.Hour}
 	var (
@@ -246,6 +257,7 @@ func atOnceExactlyTheLimit(t *testing.T, b *bench) {
 }
 
 func endedContext(t *testing.T, b *bench) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range threePerTen.Limit + 1 {
