@@ -1,14 +1,14 @@
 package rest
 
 import (
-	"encoding"
 	"errors"
 	"fmt"
 	"net/url"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
 )
 
 // Endpoint is a registered route with its types, for links to it and for typed calls of
@@ -35,48 +35,76 @@ func (e *Endpoint[In, Out]) Method() string {
 	return e.route.methods[0]
 }
 
-// URL returns the path and query that make a request for in. It is relative to the host. A
-// value that the path cannot hold, such as an empty one, is an error.
+// URL returns the path and query that make a request for in. It is relative to the host.
+// What is zero and would be so without being sent is left out.
+//
+// A value that an address cannot carry is an error: an empty segment of the path, for
+// example, or one of dots, which clients and servers take for a step up.
 func (e *Endpoint[In, Out]) URL(in In) (string, error) {
 	if e.route == nil {
 		return "", errUnregistered
 	}
-	v := reflect.ValueOf(in)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	values := map[string][]string{}
-	q := url.Values{}
-	if plan := e.route.input.params; plan != nil {
-		for _, p := range plan.Params() {
-			texts, err := textsOf(v.FieldByIndex(p.Index))
-			if err != nil {
-				return "", fmt.Errorf("%s %s: %w", p.In, p.Name, err)
-			}
-			switch {
-			case p.In == "path":
-				values[p.Name] = texts
-			case p.In == "query" && !p.Explode && len(texts) > 1:
-				q.Set(p.Name, strings.Join(texts, ","))
-			case p.In == "query":
-				for _, t := range texts {
-					if t != "" || p.Nullable {
-						q.Add(p.Name, t)
-					}
-				}
-			}
-		}
-	}
-	return e.route.url(func(name string) (string, bool) {
-		if t := values[name]; len(t) == 1 {
-			return t[0], true
-		}
-		return "", false
-	}, q)
+	return e.route.address(structValue(in))
 }
 
-// url writes the path with its parameters.
-func (rt *route) url(value func(name string) (string, bool), q url.Values) (string, error) {
+// structValue returns the struct that in is or points to, and a zero one for a nil pointer.
+func structValue(in any) reflect.Value {
+	v := reflect.ValueOf(in)
+	if v.Kind() != reflect.Pointer {
+		return v
+	}
+	if v.IsNil() {
+		return reflect.Zero(v.Type().Elem())
+	}
+	return v.Elem()
+}
+
+// address returns the path and query for an input.
+func (rt *route) address(in reflect.Value) (string, error) {
+	values := map[string]string{}
+	var query []string
+	if rt.input.params == nil {
+		return rt.url(values, query)
+	}
+	for _, p := range rt.input.params.Params() {
+		if p.In != "path" && p.In != "query" {
+			continue
+		}
+		texts, err := paramTexts(p, in)
+		if err != nil {
+			return "", fmt.Errorf("link to %s: %s %s: %w", rt.name, p.In, p.Name, err)
+		}
+		if p.In == "path" {
+			values[p.Name] = strings.Join(texts, "")
+			continue
+		}
+		query = append(query, queryPairs(p, texts)...)
+	}
+	return rt.url(values, query)
+}
+
+// queryPairs writes the texts of a query parameter. Commas between items are no escapes,
+// those in them are.
+func queryPairs(p bind.Param, texts []string) []string {
+	if len(texts) == 0 {
+		return nil
+	}
+	pairs := make([]string, len(texts))
+	for i, t := range texts {
+		pairs[i] = url.QueryEscape(t)
+	}
+	name := url.QueryEscape(p.Name) + "="
+	if p.Type.Kind() == reflect.Slice && !p.Explode {
+		return []string{name + strings.Join(pairs, ",")}
+	}
+	for i := range pairs {
+		pairs[i] = name + pairs[i]
+	}
+	return pairs
+}
+
+// url writes the path with its parameters, and the query.
+func (rt *route) url(values map[string]string, query []string) (string, error) {
 	var b strings.Builder
 	for _, s := range rt.path.segments {
 		b.WriteByte('/')
@@ -84,12 +112,12 @@ func (rt *route) url(value func(name string) (string, bool), q url.Values) (stri
 			b.WriteString(s.literal)
 			continue
 		}
-		text, ok := value(s.name)
-		if !ok || (text == "" && s.kind != restKind) || !s.kind.matches(text) {
+		text, ok := values[s.name]
+		if !ok || !s.carries(text) {
 			return "", fmt.Errorf("link to %s: no proper value for {%s}", rt.name, s.name)
 		}
 		if s.kind == restKind {
-			b.WriteString((&url.URL{Path: text}).EscapedPath())
+			b.WriteString((&url.URL{Path: "/" + text}).EscapedPath()[1:])
 		} else {
 			b.WriteString(url.PathEscape(text))
 		}
@@ -97,10 +125,25 @@ func (rt *route) url(value func(name string) (string, bool), q url.Values) (stri
 	if rt.path.slash || len(rt.path.segments) == 0 {
 		b.WriteByte('/')
 	}
-	if len(q) > 0 {
-		b.WriteString("?" + q.Encode())
+	if len(query) > 0 {
+		b.WriteString("?" + strings.Join(query, "&"))
 	}
 	return b.String(), nil
+}
+
+// carries reports whether a link can have the text for the parameter: what would be taken
+// for a step in the path on its way does not arrive.
+func (s segment) carries(text string) bool {
+	if s.kind != restKind {
+		return text != "" && text != "." && text != ".." && s.kind.matches(text)
+	}
+	steps := strings.Split(text, "/")
+	for i, step := range steps {
+		if step == "." || step == ".." || (step == "" && i < len(steps)-1) {
+			return false
+		}
+	}
+	return true
 }
 
 // Reverse returns the path of the route with the name, such as "Books.get", with values
@@ -115,65 +158,21 @@ func (a *API) Reverse(name string, values ...any) (string, error) {
 	}
 	texts := map[string]string{}
 	for i, v := range values {
-		t, err := textsOf(reflect.ValueOf(v))
+		t, err := textsOf(reflect.ValueOf(v), rt.isDate(rt.pathNames[i]))
 		if err != nil || len(t) != 1 {
 			return "", fmt.Errorf("link to %s: no proper value for {%s}", name, rt.pathNames[i])
 		}
 		texts[rt.pathNames[i]] = t[0]
 	}
-	return rt.url(func(name string) (string, bool) { t, ok := texts[name]; return t, ok }, nil)
+	return rt.url(texts, nil)
 }
 
-// textsOf writes a parameter as it is read: nothing for what is absent.
-func textsOf(v reflect.Value) ([]string, error) {
-	if !v.IsValid() {
-		return nil, nil
+// isDate reports whether a parameter of the path is a date without a time.
+func (rt *route) isDate(name string) bool {
+	if rt.input.params == nil {
+		return false
 	}
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil, nil
-		}
-		return textsOf(v.Elem())
-	}
-	switch value := v.Interface().(type) {
-	case time.Time:
-		if value.IsZero() {
-			return nil, nil
-		}
-		return []string{value.Format(time.RFC3339Nano)}, nil
-	case time.Duration:
-		return []string{value.String()}, nil
-	case interface{ IsSet() bool }: // an Opt
-		if !value.IsSet() {
-			return nil, nil
-		}
-		return textsOf(v.MethodByName("Get").Call(nil)[0])
-	case encoding.TextMarshaler:
-		text, err := value.MarshalText()
-		return []string{string(text)}, err //nolint:wrapcheck // the caller names the parameter
-	}
-	switch v.Kind() { //nolint:exhaustive // the others are no parameters
-	case reflect.Slice:
-		var all []string
-		for i := range v.Len() {
-			t, err := textsOf(v.Index(i))
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, t...)
-		}
-		return all, nil
-	case reflect.String:
-		return []string{v.String()}, nil
-	case reflect.Bool:
-		return []string{strconv.FormatBool(v.Bool())}, nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return []string{strconv.FormatInt(v.Int(), 10)}, nil
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return []string{strconv.FormatUint(v.Uint(), 10)}, nil
-	case reflect.Float32, reflect.Float64:
-		return []string{strconv.FormatFloat(v.Float(), 'g', -1, v.Type().Bits())}, nil
-	default:
-		return nil, fmt.Errorf("a %v has no text", v.Type())
-	}
+	return slices.ContainsFunc(rt.input.params.Params(), func(p bind.Param) bool {
+		return p.In == "path" && p.Name == name && p.Field.Tag.Get("format") == "date"
+	})
 }

@@ -1,0 +1,263 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+)
+
+// Request makes the request that is served with in: its path, query, headers and cookies,
+// and its body, be it JSON, a form or files. The address is relative to the host, as that
+// of [Endpoint.URL]: a client of another process adds scheme and host.
+//
+// A body that is optional and nil is left out. In a body, an [Opt] that is absent is sent
+// as null unless its json tag has omitzero.
+func (e *Endpoint[In, Out]) Request(ctx context.Context, in In) (*http.Request, error) {
+	if e.route == nil {
+		return nil, errUnregistered
+	}
+	rt, v := e.route, structValue(in)
+	address, err := rt.address(v)
+	if err != nil {
+		return nil, err
+	}
+	content, contentType, err := rt.content(v)
+	if err != nil {
+		return nil, fmt.Errorf("request of %s: %w", rt.name, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, rt.methods[0], address, content)
+	if err != nil {
+		return nil, fmt.Errorf("request of %s: %w", rt.name, err)
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	if err := rt.decorate(r, v); err != nil {
+		return nil, fmt.Errorf("request of %s: %w", rt.name, err)
+	}
+	return r, nil
+}
+
+// decorate adds the headers and cookies of an input.
+func (rt *route) decorate(r *http.Request, in reflect.Value) error {
+	if rt.input.params == nil {
+		return nil
+	}
+	for _, p := range rt.input.params.Params() {
+		if p.In != "header" && p.In != "cookie" {
+			continue
+		}
+		texts, err := paramTexts(p, in)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", p.In, p.Name, err)
+		}
+		for _, t := range texts {
+			switch {
+			case p.In == "cookie":
+				r.AddCookie(&http.Cookie{Name: p.Name, Value: t}) //nolint:gosec // a client sends a name and a value only
+			case p.Name == "Host":
+				r.Host = t
+			default:
+				r.Header.Add(p.Name, t)
+			}
+		}
+	}
+	return nil
+}
+
+// content returns the body for an input, nil without one, and its content type.
+func (rt *route) content(in reflect.Value) (content io.Reader, contentType string, err error) {
+	switch b := rt.input.body; {
+	case b != nil:
+		return rt.jsonContent(b, in)
+	case rt.input.params != nil && rt.input.params.NeedsForm():
+		return rt.formContent(in)
+	default:
+		return nil, "", nil
+	}
+}
+
+func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string, error) {
+	v := in
+	switch {
+	case len(b.spread) > 0:
+		v = reflect.New(b.typ).Elem()
+		for i, index := range b.spread {
+			v.Field(i).Set(in.FieldByIndex(index))
+		}
+	case len(b.index) > 0:
+		v = in.FieldByIndex(b.index)
+	}
+	if !b.required && v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, "", nil
+	}
+	// What encodes is handed a pointer, so that methods of pointers are found.
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	var text bytes.Buffer
+	if err := rt.api.config.codec.NewEncoder(&text).Encode(p.Interface()); err != nil {
+		return nil, "", fmt.Errorf("encode the body: %w", err)
+	}
+	return &text, "application/json", nil
+}
+
+func (rt *route) formContent(in reflect.Value) (io.Reader, string, error) {
+	values, files := url.Values{}, false
+	var text bytes.Buffer
+	parts := multipart.NewWriter(&text)
+	for _, p := range rt.input.params.Params() {
+		switch p.In {
+		case "form":
+			texts, err := paramTexts(p, in)
+			if err != nil {
+				return nil, "", fmt.Errorf("form %s: %w", p.Name, err)
+			}
+			for _, t := range texts {
+				values.Add(p.Name, t)
+				_ = parts.WriteField(p.Name, t) // a buffer takes everything
+			}
+		case "file":
+			files = true
+			if err := writeFiles(parts, p.Name, in.FieldByIndex(p.Index).Interface()); err != nil {
+				return nil, "", fmt.Errorf("file %s: %w", p.Name, err)
+			}
+		}
+	}
+	if !files {
+		return bytes.NewBufferString(values.Encode()), "application/x-www-form-urlencoded", nil
+	}
+	_ = parts.Close()
+	return &text, parts.FormDataContentType(), nil
+}
+
+// writeFiles writes one file, or a list of them.
+func writeFiles(to *multipart.Writer, name string, value any) error {
+	all, ok := value.([]*multipart.FileHeader)
+	if one, single := value.(*multipart.FileHeader); single && one != nil {
+		all, ok = []*multipart.FileHeader{one}, true
+	}
+	if !ok {
+		return nil // a single file that is nil
+	}
+	for _, f := range all {
+		if err := writeFile(to, name, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeFile(to *multipart.Writer, name string, f *multipart.FileHeader) error {
+	from, err := f.Open()
+	if err != nil {
+		return err //nolint:wrapcheck // the caller names the file
+	}
+	defer from.Close()
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", multipart.FileContentDisposition(name, f.Filename))
+	h.Set("Content-Type", f.Header.Get("Content-Type"))
+	part, err := to.CreatePart(h)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller names the file
+	}
+	_, err = io.Copy(part, from)
+	return err //nolint:wrapcheck // the caller names the file
+}
+
+// paramTexts writes a parameter of an input as it is read: nothing for what is the same
+// when it is not sent.
+func paramTexts(p bind.Param, in reflect.Value) ([]string, error) {
+	v := in.FieldByIndex(p.Index)
+	if v.IsZero() && p.Default == nil && !p.Required {
+		return nil, nil
+	}
+	texts, err := textsOf(v, p.Field.Tag.Get("format") == "date")
+	if err == nil && p.Type.Kind() == reflect.Slice && !p.Explode && len(texts) == 1 && texts[0] == "" {
+		return nil, errors.New("a list of one empty text cannot be told from an empty list")
+	}
+	return texts, err
+}
+
+// textsOf writes a value as a parameter has it: nothing for what is absent, one text for a
+// scalar, and one for each item of a list.
+func textsOf(v reflect.Value, date bool) ([]string, error) {
+	switch {
+	case !v.IsValid():
+		return nil, nil
+	case v.Kind() == reflect.Pointer && v.IsNil():
+		return nil, nil
+	case v.Kind() == reflect.Pointer:
+		return textsOf(v.Elem(), date)
+	}
+	if optional, ok := reflect.TypeAssert[interface{ IsSet() bool }](v); ok { // an Opt
+		if !optional.IsSet() {
+			return nil, nil
+		}
+		return textsOf(v.MethodByName("Get").Call(nil)[0], date)
+	}
+	if text, ok, err := ownText(v, date); ok {
+		return []string{text}, err
+	}
+	if v.Kind() != reflect.Slice {
+		text, err := plainText(v)
+		return []string{text}, err
+	}
+	all := make([]string, 0, v.Len())
+	for i := range v.Len() {
+		t, err := textsOf(v.Index(i), date)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t...)
+	}
+	return all, nil
+}
+
+// ownText writes a value of a type that has a form of its own. It reports whether it has.
+func ownText(v reflect.Value, date bool) (text string, ok bool, err error) {
+	switch value := v.Interface().(type) {
+	case time.Time:
+		if date {
+			return value.Format(time.DateOnly), true, nil
+		}
+		return value.Format(time.RFC3339Nano), true, nil
+	case time.Duration:
+		return value.String(), true, nil
+	}
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	if m, ok := reflect.TypeAssert[encoding.TextMarshaler](p); ok {
+		b, err := m.MarshalText()
+		return string(b), true, err //nolint:wrapcheck // the caller names the parameter
+	}
+	return "", false, nil
+}
+
+func plainText(v reflect.Value) (string, error) {
+	switch v.Kind() { //nolint:exhaustive // the others are no parameters
+	case reflect.String:
+		return v.String(), nil
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool()), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return strconv.FormatUint(v.Uint(), 10), nil
+	case reflect.Float32, reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, v.Type().Bits()), nil
+	default:
+		return "", fmt.Errorf("a %v has no text", v.Type())
+	}
+}
