@@ -312,6 +312,7 @@ type apiConfig struct {
 	logger                      logger
 	settings                    Settings
 	providers                   []provider
+	perRequest                  bool // requests have services of their own
 }
 
 type apiOption func(c *apiConfig)

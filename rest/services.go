@@ -3,9 +3,7 @@ package rest
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/samber/do/v2"
 )
@@ -18,15 +16,23 @@ type Services = do.Injector
 // way, there is nothing to provide.
 func Provide[T any](build func(Services) (T, error)) APIOption {
 	return apiOption(func(c *apiConfig) {
-		c.providers = append(c.providers, provider{app: func(i do.Injector) { do.Provide(i, build) }})
+		c.providers = append(c.providers, provider{
+			app: func(root do.Injector) { do.Provide(root, build) },
+			// Transient, so that the end of the request is not that of the API's service.
+			request: func(_ context.Context, root, i do.Injector) {
+				do.ProvideTransient(i, func(do.Injector) (T, error) { return do.Invoke[T](root) })
+			},
+		})
 	})
 }
 
 // ProvideRequest makes services of type T known to [Resolve]: one for each request that
-// asks for it. One that has a Shutdown method is told when the request is over.
+// asks for it. One that has a Shutdown method is told when the request is over. A type is
+// provided once: either for the API or for requests.
 func ProvideRequest[T any](build func(ctx context.Context, s Services) (T, error)) APIOption {
 	return apiOption(func(c *apiConfig) {
-		c.providers = append(c.providers, provider{request: func(ctx context.Context, i do.Injector) {
+		c.perRequest = true
+		c.providers = append(c.providers, provider{request: func(ctx context.Context, _, i do.Injector) {
 			do.Provide(i, func(i do.Injector) (T, error) { return build(ctx, i) })
 		}})
 	})
@@ -47,39 +53,33 @@ func Resolve[T any](ctx context.Context) (T, error) {
 	return s, nil
 }
 
-// provider declares a service, of the API or of requests.
+// provider declares a service: to the API, and to each request.
 type provider struct {
-	app     func(do.Injector)
-	request func(context.Context, do.Injector)
+	app     func(root do.Injector) // nil for a service of requests
+	request func(ctx context.Context, root, i do.Injector)
 }
 
 // services are those of an API.
 type services struct {
-	root      *do.RootScope
-	providers []provider
-	requests  atomic.Int64
+	root       *do.RootScope
+	providers  []provider
+	perRequest bool // requests have services of their own
 }
 
-func newServices(providers []provider) *services {
-	s := &services{providers: providers}
-	if len(providers) == 0 {
-		return s
-	}
-	s.root = do.New()
+func newServices(providers []provider, perRequest bool) *services {
+	s := &services{root: do.New(), providers: providers, perRequest: perRequest}
 	for _, p := range providers {
 		if p.app != nil {
 			p.app(s.root)
 		}
 	}
+	s.request(context.Background()) // what is provided twice is found here, and not by the first request
 	return s
 }
 
 // Shutdown tells the services of the API that it is over, in the opposite order of their
 // making.
 func (a *API) Shutdown(ctx context.Context) error {
-	if a.root.root == nil {
-		return nil
-	}
 	if report := a.root.root.ShutdownWithContext(ctx); !report.Succeed {
 		return fmt.Errorf("shut services down: %w", report)
 	}
@@ -89,37 +89,37 @@ func (a *API) Shutdown(ctx context.Context) error {
 // requestScope are the services of a request.
 type requestScope struct {
 	once  sync.Once
-	scope do.Injector
+	scope *do.RootScope
 }
 
 // services returns those of the request, which are made when one is asked for first.
 func (c *routeContext) services() do.Injector {
+	all := c.route.api.root
+	if !all.perRequest {
+		return all.root
+	}
 	s := c.scope.Load()
 	if s == nil {
 		c.scope.CompareAndSwap(nil, &requestScope{})
 		s = c.scope.Load()
 	}
-	s.once.Do(func() { s.scope = c.route.api.root.request(c) })
+	s.once.Do(func() { s.scope = all.request(c) })
 	return s.scope
 }
 
-// request makes the services of one request.
-func (s *services) request(ctx context.Context) do.Injector {
-	if s.root == nil {
-		return do.New()
-	}
-	scope := s.root.Scope("request-" + strconv.FormatInt(s.requests.Add(1), 10))
+// request makes the services of one request. They are no scope below the API's, which
+// would keep each of them for as long as it lives.
+func (s *services) request(ctx context.Context) *do.RootScope {
+	i := do.New()
 	for _, p := range s.providers {
-		if p.request != nil {
-			p.request(ctx, scope)
-		}
+		p.request(ctx, s.root, i)
 	}
-	return scope
+	return i
 }
 
 // close tells the services of the request that it is over.
 func (s *requestScope) close(ctx context.Context) {
-	if scope, ok := s.scope.(*do.Scope); ok {
-		_ = scope.ShutdownWithContext(context.WithoutCancel(ctx)) // there is nobody left to tell
+	if s.scope != nil {
+		_ = s.scope.ShutdownWithContext(context.WithoutCancel(ctx)) // there is nobody left to tell
 	}
 }
