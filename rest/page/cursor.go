@@ -104,7 +104,7 @@ func (p *cursorPaginator) CheckModel(m *query.Model) error {
 	if !ok {
 		return fmt.Errorf("%s: %v is no list", p.paginator, m)
 	}
-	l, err := p.ordered(l)
+	l, _, err := p.ordered(l)
 	if err != nil {
 		return err
 	}
@@ -118,10 +118,10 @@ func (p *cursorPaginator) CheckModel(m *query.Model) error {
 
 // ordered is the list in an order in which no two items are equal: the key is added to its
 // end, in the same direction, so that one index of a database can serve all of it.
-func (p *cursorPaginator) ordered(l query.List) (query.List, error) {
+func (p *cursorPaginator) ordered(l query.List) (query.List, []query.Sort, error) {
 	key := l.Model().Key()
 	if len(key) == 0 {
-		return nil, fmt.Errorf("%s: %v has no key to tell its items apart", p.paginator, l.Model())
+		return nil, nil, fmt.Errorf("%s: %v has no key to tell its items apart", p.paginator, l.Model())
 	}
 
 	sorts := slices.Clip(p.order)
@@ -135,7 +135,7 @@ func (p *cursorPaginator) ordered(l query.List) (query.List, error) {
 		}
 	}
 
-	return l.WithOrder(sorts...), nil
+	return l.WithOrder(sorts...), sorts, nil
 }
 
 func (p *cursorPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
@@ -143,14 +143,14 @@ func (p *cursorPaginator) Page(ctx context.Context, in *Input, l query.List, lin
 	if len(faults) > 0 {
 		return Result{}, faults, nil
 	}
-	l, err := p.ordered(l)
+	l, order, err := p.ordered(l)
 	if err != nil {
 		return Result{}, nil, err
 	}
 
-	run := keyset{p: p, list: l, scope: scope(links, l.Order()), links: links, size: p.bounded(input.Size)}
+	run := keyset{p: p, list: l, scope: scope(links, order), links: links, size: p.bounded(input.Size)}
 	if input.Cursor != "" {
-		if run.at, run.given = p.signer.open(run.scope, input.Cursor, len(l.Order())); !run.given {
+		if run.at, run.given = p.signer.open(run.scope, input.Cursor, len(order)); !run.given {
 			return Result{}, p.badCursor(), nil
 		}
 	}

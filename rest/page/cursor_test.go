@@ -210,6 +210,20 @@ func TestCursorRefused(t *testing.T) {
 	}
 }
 
+// A list that cannot be read is an error, whatever the cursor.
+func TestCursorOfBrokenList(t *testing.T) {
+	t.Parallel()
+
+	p := page.Cursor(page.Sign(page.RandomSecret()), page.Size(1))
+	list := query.Slice(books(5))
+	next := *as[cursorPage](t, get(t, p, list, "/")).Next
+
+	mistaken := list.Where(query.Where("nothing", 1))
+	if a := get(t, p, mistaken, next); a.err == nil {
+		t.Errorf("got %+v, want the mistake in the list", a)
+	}
+}
+
 func TestCursorKeyRotation(t *testing.T) {
 	t.Parallel()
 

@@ -35,6 +35,9 @@ func TestToken(t *testing.T) {
 		if _, ok := s.open("scope", token, len(want.values)+1); ok && !want.end {
 			t.Errorf("%s: opened with a field too many", name)
 		}
+		if _, ok := s.open("scope", token, len(want.values)-1); ok && !want.end && len(want.values) > 0 {
+			t.Errorf("%s: opened with a field too few", name)
+		}
 		if _, ok := s.open("another", token, len(want.values)); ok {
 			t.Errorf("%s: opened for another scope", name)
 		}
@@ -48,6 +51,38 @@ func TestTagBindsTheScope(t *testing.T) {
 	secret := RandomSecret()
 	if cmp.Equal(tag(secret, "ab", []byte("c")), tag(secret, "a", []byte("bc"))) {
 		t.Error("two scopes have the same tag")
+	}
+}
+
+// A cursor has one spelling: bits at its end that mean nothing are not ignored.
+func TestTokenHasOneSpelling(t *testing.T) {
+	t.Parallel()
+
+	s := signer{[][]byte{RandomSecret()}}
+	loose := 0
+	for name, p := range positions {
+		token, err := s.seal("scope", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := base64.RawURLEncoding.DecodeString(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
+			other := token[:len(token)-1] + string(c)
+			b, err := base64.RawURLEncoding.DecodeString(other)
+			if err != nil || other == token || !cmp.Equal(b, same) {
+				continue
+			}
+			loose++
+			if _, ok := s.open("scope", other, len(p.values)); ok {
+				t.Errorf("%s: %q is taken for %q", name, other, token)
+			}
+		}
+	}
+	if loose == 0 {
+		t.Error("no cursor has a second spelling: the test proves nothing")
 	}
 }
 
