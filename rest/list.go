@@ -26,7 +26,7 @@ import (
 func List[In, L any](r *Routes, path string, h func(ctx context.Context, in In) (L, error), options ...RouteOption) *Endpoint[In, L] {
 	endpoint := &Endpoint[In, L]{}
 	e := &entry{
-		methods: []string{http.MethodGet}, path: path, handler: &typed[In, L]{f: h}, inherited: r.inherited, list: true,
+		methods: []string{http.MethodGet}, path: path, handler: &typed[In, L]{f: h}, list: true,
 		resolved: func(rt *route) { endpoint.route = rt },
 	}
 	e.config.name = funcName(h)

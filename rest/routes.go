@@ -25,7 +25,6 @@ type Routes struct {
 	controller Controller
 	config     controllerConfig
 	entries    []*entry
-	inherited  bool
 }
 
 // Configure says what holds for the whole controller: its prefix, tags, permissions and so
@@ -40,12 +39,13 @@ func (r *Routes) Configure(options ...ControllerOption) {
 // own Routes method hides, and what it says of itself. A route of r with the same method
 // and path overrides an inherited one, and what r is configured to overrides its options.
 func (r *Routes) Inherit(base Controller) {
-	inner := &Routes{controller: base, inherited: true}
+	inner := &Routes{controller: base}
 	base.Routes(inner)
-	for _, e := range inner.entries {
+	entries := inner.overridden() // base may have inherited and overridden itself
+	for _, e := range entries {
 		e.inherited = true
 	}
-	r.entries = append(r.entries, inner.entries...)
+	r.entries = append(r.entries, entries...)
 	own := r.config
 	r.config = inner.config
 	r.config.override(own)
@@ -146,7 +146,7 @@ func Delete[In, Out any](r *Routes, path string, h func(ctx context.Context, in 
 func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
 	endpoint := &Endpoint[In, Out]{}
 	e := &entry{
-		methods: methods, path: path, handler: &typed[In, Out]{f: h}, inherited: r.inherited,
+		methods: methods, path: path, handler: &typed[In, Out]{f: h},
 		resolved: func(rt *route) { endpoint.route = rt },
 	}
 	e.config.name = funcName(h)
@@ -159,7 +159,7 @@ func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx co
 // business. [PrincipalOf], [ResponseOf] and the others work with the request's context, and
 // so do the parameters of the path by [http.Request.PathValue].
 func Raw(r *Routes, methods []string, path string, h http.Handler, options ...RouteOption) {
-	e := &entry{methods: methods, path: path, handler: rawHandler{h}, inherited: r.inherited}
+	e := &entry{methods: methods, path: path, handler: rawHandler{h}}
 	if f, ok := h.(http.HandlerFunc); ok {
 		e.config.name = funcName(f)
 	}
