@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path"
 	"reflect"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -170,13 +171,30 @@ func (e Events[T]) Respond(w http.ResponseWriter, r *http.Request) error {
 }
 
 type eventText struct {
-	text []byte
-	err  error
+	text     []byte
+	err      error
+	panicked any
 }
 
 // encode turns events into text until the sequence ends, and then closes the channel.
+//
+// A panic of the sequence goes on in the handler's goroutine: in this one it would end the
+// whole program.
 func (e Events[T]) encode(ctx context.Context, to chan<- eventText) {
 	defer close(to)
+	defer func() {
+		reason := recover()
+		if reason == nil {
+			return
+		}
+		if reason != http.ErrAbortHandler { //nolint:errorlint,err113 // a panic value is compared as it is, as net/http does
+			reason = fmt.Sprintf("%v\n%s", reason, debug.Stack())
+		}
+		select {
+		case to <- eventText{panicked: reason}:
+		case <-ctx.Done():
+		}
+	}()
 	for item, err := range e.Items {
 		var next eventText
 		if next.err = err; err == nil {
@@ -239,6 +257,9 @@ func (o *eventWriter) copy(ctx context.Context, events <-chan eventText, wait ti
 		case next, ok := <-events:
 			if !ok {
 				return nil
+			}
+			if next.panicked != nil {
+				panic(next.panicked)
 			}
 			if next.err != nil {
 				return next.err
