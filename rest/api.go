@@ -44,7 +44,7 @@ func New(options ...APIOption) *API {
 	}
 	must(a.config.settings.apply(&a.config), "rest.New")
 	must(page.CheckBase(a.config.baseURL), "rest.New")
-	a.config.level = a.config.under(level{maxBody: 1 << 20, unknown: RefuseFields, paginator: page.LimitOffset()})
+	a.config.level = a.config.under(level{unknown: RefuseFields, paginator: page.LimitOffset()})
 	a.root = newServices(a.config.providers, a.config.perRequest)
 	a.schemas, a.raw = newDocument(a)
 	a.serveDocument()

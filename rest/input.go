@@ -101,7 +101,10 @@ func pointee(pointer bool, t reflect.Type) reflect.Type {
 // it is a parameter, its one embedded struct without parameters, or else the fields that
 // are none.
 func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
-	if f, ok := t.FieldByName("Body"); ok && len(f.Index) == 1 && f.Tag.Get("json") == "" {
+	if f, ok := t.FieldByName("Body"); ok && len(f.Index) == 1 && f.Tag.Get("json") == "" && !isParam(plan, f.Index) {
+		if other := strayField(t, plan); other != "" {
+			return nil, fmt.Errorf("%v.%s is neither a parameter nor in the field Body", t, other)
+		}
 		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false"}
 		if f.Type.Kind() == reflect.Pointer {
 			b.required = f.Tag.Get("required") == "true"
@@ -140,6 +143,22 @@ func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 	}
 	b.typ = reflect.StructOf(fields)
 	return b, nil
+}
+
+// strayField names a field beside Body that nothing would read.
+func strayField(t reflect.Type, plan *bind.Plan) string {
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || !f.IsExported() || f.Index[0] == bodyField(t) || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
+			continue
+		}
+		return f.Name
+	}
+	return ""
+}
+
+func bodyField(t reflect.Type) int {
+	f, _ := t.FieldByName("Body")
+	return f.Index[0]
 }
 
 func isParam(plan *bind.Plan, index []int) bool {
@@ -244,7 +263,7 @@ func (c *routeContext) checkUnknown(faults []fault.Fault) error {
 }
 
 func (c *routeContext) readForm() ([]fault.Fault, error) {
-	cleanup, faults, err := c.input.ParseForm(bind.Limits{MaxBytes: c.route.formBytes()})
+	cleanup, faults, err := c.input.ParseForm(bind.Limits{MaxBytes: c.route.bodyBytes(32 << 20)})
 	c.cleanup = cleanup
 	switch {
 	case errors.Is(err, bind.ErrFormType):
@@ -330,7 +349,7 @@ func SentFields(ctx context.Context) []string {
 
 // bodyText reads the whole body within its bound.
 func (c *routeContext) bodyText() (*bytes.Buffer, error) {
-	limit := c.route.maxBody
+	limit := c.route.bodyBytes(1 << 20)
 	if c.request.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}

@@ -38,7 +38,7 @@ type level struct {
 	permissions []Permission
 	paginator   page.Paginator
 	middleware  []Middleware // of this level; all levels run
-	maxBody     int64        // zero: as above
+	maxBody     int64        // zero: as above, and at the API what is usual for the kind of body
 	unknown     UnknownFields
 	deprecated  bool
 	sunset      *sunset
@@ -123,7 +123,7 @@ func Use(m ...Middleware) Option {
 
 // MaxBody bounds the bodies of requests, in bytes. A larger one is answered 413.
 //
-// Defaults to 1 MiB.
+// Defaults to 1 MiB, and to 32 MiB for forms, which may have files.
 func MaxBody(bytes int64) Option {
 	return levelOption(func(l *level) { l.maxBody = bytes })
 }

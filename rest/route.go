@@ -231,12 +231,12 @@ func (rt *route) compileKnown() {
 	}
 }
 
-// formBytes bounds a form: files may be larger than JSON.
-func (rt *route) formBytes() int64 {
-	if rt.entry.config.maxBody != 0 {
+// bodyBytes bounds a body: by what was said, or else by what is usual for its kind.
+func (rt *route) bodyBytes(usual int64) int64 {
+	if rt.maxBody != 0 {
 		return rt.maxBody
 	}
-	return max(rt.maxBody, 32<<20)
+	return usual
 }
 
 // serve answers a request. The middleware of the controller and the route is around it.
