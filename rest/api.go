@@ -184,8 +184,9 @@ func (a *API) serveDocument() {
 // their input is huma's: it lets an object through that was sent twice, and its defaults
 // override an explicit zero.
 //
-// Security that an operation only documents would guard nothing: registering one panics
-// unless it went through [Guard].
+// Security that an operation only documents would guard nothing, and neither would what the
+// API says of authentication, throttles and permissions: registering such an operation
+// panics unless it went through [Guard].
 func (a *API) Huma() huma.API { return a.raw }
 
 // Routes returns the routes of the API in the order of their registration, for listings.

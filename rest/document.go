@@ -41,7 +41,7 @@ func newDocument(a *API) (*document, huma.API) {
 	for _, url := range a.config.servers {
 		config.Servers = append(config.Servers, &huma.Server{URL: url})
 	}
-	raw := humago.New(a.mux, config)
+	raw := huma.NewAPI(config, rawAdapter{humago.NewAdapter(a.mux, ""), a})
 	d.open = raw.OpenAPI()
 	return d, raw
 }

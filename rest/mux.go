@@ -72,9 +72,18 @@ func (a *API) enter(c *candidate, w http.ResponseWriter, r *http.Request) {
 	}
 	op := &huma.Operation{OperationID: c.rt.ids[0], Method: r.Method, Path: c.rt.path.document()}
 	chain.Handler(func(ctx huma.Context) {
-		r, w := humago.Unwrap(ctx)
+		r, w := unwrap(ctx)
 		c.handler.ServeHTTP(w, r)
 	})(humago.NewContext(op, r, w))
+}
+
+// unwrap returns the request of huma's, with the context that middleware has made for it.
+func unwrap(ctx huma.Context) (*http.Request, http.ResponseWriter) {
+	r, w := humago.Unwrap(ctx)
+	if made := ctx.Context(); made != r.Context() {
+		r = r.WithContext(made)
+	}
+	return r, w
 }
 
 // samePath reports whether two paths take the same requests.

@@ -1,8 +1,11 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,31 +33,55 @@ func Guard(a *API, op huma.Operation, options ...Option) huma.Operation {
 	rt := &route{api: a, level: e.config.under(a.config.level), entry: e, name: place, input: &input{}}
 	must(rt.checkSecurity(), place)
 	op.Security = rt.securityNeeds()
-	if op.Metadata == nil {
-		op.Metadata = map[string]any{}
+	for _, status := range rt.failures() {
+		if status != http.StatusInternalServerError && !slices.Contains(op.Errors, status) {
+			op.Errors = append(slices.Clip(op.Errors), status)
+		}
 	}
-	op.Metadata[guarded] = true
+	metadata := map[string]any{guarded: true}
+	maps.Copy(metadata, op.Metadata)
+	op.Metadata = metadata
 	op.Middlewares = append(huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
-		r, w := humago.Unwrap(ctx)
-		c := &routeContext{}
-		c.begin(rt, w, r)
+		r, w := unwrap(ctx)
+		c, begun := &routeContext{}, &begunWriter{ResponseWriter: w}
+		c.begin(rt, begun, r)
+		defer c.end()
 		if err := c.admit(); err != nil {
 			c.fail(err)
 			return
 		}
-		next(humago.NewContext(ctx.Operation(), r.WithContext(c), w))
+		next(humago.NewContext(ctx.Operation(), r.WithContext(c), begun))
 	}}, op.Middlewares...)
 	return op
 }
 
-// rawOperation looks at each operation that is added to the document, and refuses those of
-// others that promise a security which nothing enforces.
+// rawAdapter is where huma registers operations. It refuses those which nothing guards
+// although they, or the API, say that something does.
+type rawAdapter struct {
+	huma.Adapter
+
+	api *API
+}
+
+// Handle registers an operation.
+func (r rawAdapter) Handle(op *huma.Operation, h func(huma.Context)) {
+	if op.Metadata[guarded] == nil {
+		place := fmt.Sprintf("%s %s", op.Method, op.Path)
+		if len(op.Security) > 0 {
+			must(errors.New("the operation documents a security that nothing enforces: register it through rest.Guard"), place)
+		}
+		if l := r.api.config.level; len(l.auth)+len(l.throttles)+len(l.permissions) > 0 {
+			must(errors.New("the operation would not have the authentication, throttles and permissions of the API: "+
+				"register it through rest.Guard, which can also say rest.NoAuth()"), place)
+		}
+	}
+	r.Adapter.Handle(op, h)
+}
+
+// rawOperation gives the errors that operations of others document the form of the API's.
 func (d *document) rawOperation(_ *huma.OpenAPI, op *huma.Operation) {
 	if d.own {
 		return
-	}
-	if len(op.Security) > 0 && op.Metadata[guarded] == nil {
-		panic(fmt.Sprintf("rest: %s %s documents a security that nothing enforces: register it through rest.Guard", op.Method, op.Path))
 	}
 	kind, contentType := d.api.config.renderer.Document()
 	for status, response := range op.Responses {
