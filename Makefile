@@ -14,7 +14,7 @@ FUZZTIME ?= 10s
 TESTFLAGS ?=
 
 # The module, and the unpublished ones beside it that are there.
-MODULES = . $(patsubst %/go.mod,%,$(wildcard bench/go.mod examples/go.mod test/go.mod))
+MODULES = . $(patsubst %/go.mod,%,$(wildcard bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
 
 .DEFAULT_GOAL := help
 
@@ -23,7 +23,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: deps vet lint smoke test/race ## everything that a change must pass
+test: deps vet lint smoke test/node test/race ## everything that a change must pass
 
 .PHONY: build
 build: ## build the binary, ./spool
@@ -73,6 +73,12 @@ test/race/alone: ## the same with the servers that SPOOL_TEST_POSTGRES and _REDI
 	@set -e; for dir in $(filter-out .,$(MODULES)); do echo "go -C $$dir test -race ./..."; \
 		go -C $$dir test -race -shuffle=on -timeout=10m $(TESTFLAGS) ./...; done
 	go test -race -shuffle=on -timeout=15m $(TESTFLAGS) ./...
+
+.PHONY: test/node
+test/node: ## the tests of what checks OpenAPI documents and pages
+	@if [ -d test/openapi/node_modules ]; then npm test --prefix test/openapi; \
+		elif [ -n "$$SPOOL_TEST_REQUIRE" ]; then echo "test/openapi is not installed, and nothing may be skipped" >&2; exit 1; \
+		else echo "skipped: tests of test/openapi (make deps/npm installs it)"; fi
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (10s)
