@@ -109,10 +109,7 @@ func (l *list) compileStages(options []query.Option, place string) error {
 	if len(options) == 0 && !checks {
 		return nil
 	}
-	if structOf(l.elem).Kind() != reflect.Struct {
-		if len(options) == 0 {
-			return nil
-		}
+	if structOf(l.elem).Kind() != reflect.Struct && len(options) > 0 {
 		return fmt.Errorf("a list of %v has no fields to filter or order by", l.elem)
 	}
 	model := query.ModelOf(l.elem)
