@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -47,6 +48,18 @@ func (x *exchange) do(n int) {
 		x.handler.ServeHTTP(&x.writer, &x.request)
 	}
 }
+
+// answers sends the request once, and returns what is wrong when the status is another one.
+func (x *exchange) answers(status int) error {
+	x.do(1)
+	if x.writer.status != status {
+		return fmt.Errorf("answered %d %s", x.writer.status, x.writer.body)
+	}
+	return nil
+}
+
+// getCall is a GET of which nothing else is to be said.
+func getCall(target string) call { return call{method: http.MethodGet, target: target} }
 
 // rereader is a request's body.
 type rereader struct{ bytes.Reader }

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
+
+	"github.com/spoolhq/spool/rest"
 )
 
-// extra is something that is measured of rest alone: a variant beside the plain one.
+// extra is something that is measured of rest alone: variants beside the plain one.
 type extra struct {
 	title    string
 	how      string
 	subjects []*subject // the plain one first
-	// most bounds the time of the variants, as a ratio to the plain one. Zero does not.
-	most float64
+	// most bounds the time of variants by their names, as a ratio to the plain one.
+	most map[string]float64
 	// sameAllocs wants variants to allocate no more often than the plain one.
 	sameAllocs bool
 }
@@ -21,8 +24,8 @@ func (e *extra) rows() string {
 	var out strings.Builder
 	plain := e.subjects[0]
 	for _, s := range e.subjects[1:] {
-		if e.most > 0 {
-			o := outcome{goal{s.name, plain.name, "", e.most}, s.times.over(plain.times)}
+		if most, ok := e.most[s.name]; ok {
+			o := outcome{goal{s.name, plain.name, "", most}, s.times.over(plain.times)}
 			out.WriteString(o.row(e.title))
 		}
 		if e.sameAllocs {
@@ -47,5 +50,25 @@ func (e *extra) markdown(out *strings.Builder) {
 	}
 }
 
-// extras returns what is measured of rest alone.
-func extras(*catalog) []*extra { return nil }
+// extras returns what is measured of rest alone, and what ends it.
+func extras(ctx context.Context, c *catalog, e effort) ([]*extra, func() error, error) {
+	deep, closeDeep, err := deepPages(ctx, e.rows)
+	if err != nil {
+		return nil, nil, fmt.Errorf("prepare deep pages: %w", err)
+	}
+	list := append([]*extra{idleOptions(c), idleListOptions(c), stages(c)}, deep...)
+	return list, closeDeep, nil
+}
+
+// restRoutes is a controller of one function, since a variant is no more than some routes.
+type restRoutes func(r *rest.Routes)
+
+// Routes implements [rest.Controller].
+func (f restRoutes) Routes(r *rest.Routes) { f(r) }
+
+// restSubject is a GET of a target at an API of rest, which must answer with 200.
+func restSubject(name, target string, routes restRoutes, options ...rest.ControllerOption) *subject {
+	api := rest.New(rest.Title("catalog"))
+	api.Register(routes, options...)
+	return &subject{name: name, exchange: newExchange(api, getCall(target))}
+}

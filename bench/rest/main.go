@@ -140,14 +140,23 @@ func (s *settings) measureCases(ctx context.Context, chosen []*entry, c *catalog
 }
 
 // measureExtras measures what only rest has.
-func (s *settings) measureExtras(ctx context.Context, c *catalog) ([]*extra, error) {
+func (s *settings) measureExtras(ctx context.Context, c *catalog) (list []*extra, err error) {
 	if !s.wants("extras") {
 		return nil, nil
 	}
-	list := extras(c)
+	list, done, err := extras(ctx, c, s.effort)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	for _, e := range list {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		for _, sub := range e.subjects {
+			if err := sub.answers(http.StatusOK); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", e.title, sub.name, err)
+			}
 		}
 		if err := measure(e.subjects, s.effort); err != nil {
 			return nil, fmt.Errorf("measure %s: %w", e.title, err)

@@ -14,11 +14,12 @@ type effort struct {
 	rounds  int           // of each implementation, in turns, within a repeat
 	round   time.Duration // of CPU time, about
 	allocs  int           // calls over which allocations are counted
+	rows    int           // of the table that deep pages are read from
 }
 
 var (
-	full  = effort{repeats: 5, rounds: 60, round: 4 * time.Millisecond, allocs: 2000}
-	quick = effort{repeats: 2, rounds: 5, round: time.Millisecond, allocs: 100}
+	full  = effort{repeats: 5, rounds: 60, round: 4 * time.Millisecond, allocs: 2000, rows: 100_000}
+	quick = effort{repeats: 2, rounds: 5, round: time.Millisecond, allocs: 100, rows: 10_000}
 )
 
 // subject is an implementation, or a variant of one, in one case.

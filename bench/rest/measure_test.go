@@ -29,6 +29,13 @@ func TestQuick(t *testing.T) {
 			t.Errorf("the results do not tell of %s", tc.title)
 		}
 	}
+	for _, title := range []string{
+		"Permissions that do nothing", "Filters that do nothing", "What guards cost", "Deep pages by cursor", "Deep pages by offset",
+	} {
+		if !strings.Contains(string(text), "## "+title+"\n") {
+			t.Errorf("the results do not tell of %s", title)
+		}
+	}
 	for _, e := range entries(c) {
 		if got := strings.Count(string(text), "\n| "+e.name+" |"); got != len(cases(c))+1 {
 			t.Errorf("the results tell %d times of %s", got, e.name)

@@ -7,7 +7,9 @@ import (
 
 	gojson "github.com/goccy/go-json"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/auth"
 	"github.com/spoolhq/spool/rest/page"
+	"github.com/spoolhq/spool/rest/permission"
 	"github.com/spoolhq/spool/rest/throttle"
 )
 
@@ -16,6 +18,9 @@ type restItems struct{ catalog *catalog }
 
 // restOffers are the items of a shop, for everybody or for staff.
 type restOffers struct{ catalog *catalog }
+
+// restRate is a limit that no measurement reaches.
+const restRate = "1000000000/s"
 
 func newRest(c *catalog) http.Handler { return restWith(c) }
 
@@ -26,7 +31,7 @@ func restWith(c *catalog, options ...rest.APIOption) http.Handler {
 	api.Register(&restItems{c}, rest.Prefix("/items"))
 	api.Register(&restOffers{c}, rest.Prefix("/shops/{shop}/items"), rest.Namespace("Shops"))
 	api.Register(&restOffers{c}, rest.Prefix("/staff/{shop}/items"), rest.Namespace("Staff"),
-		rest.Auth(restBearer{}), rest.Throttles(throttle.PerUser("1000000000/s")), rest.Permit(restStaff{}))
+		rest.Auth(auth.Bearer(restLookup)), rest.Throttles(throttle.PerUser(restRate)), rest.Permit(permission.Scope(staff)))
 	return api
 }
 
@@ -81,55 +86,44 @@ func (c *restOffers) get(ctx context.Context, in restView) (offer, error) {
 	if !ok {
 		return offer{}, rest.NotFound("")
 	}
-	if p, ok := rest.PrincipalAs[restUser](ctx); ok {
+	if p, ok := rest.PrincipalAs[*restUser](ctx); ok {
 		o.Buyer = p.Name
 	}
 	return o, nil
 }
 
 // restUser is a user as rest knows one.
-type restUser struct{ *user }
+type restUser struct{ user }
 
 // PrincipalID implements [rest.Principal].
-func (u restUser) PrincipalID() string { return u.Name }
+func (u *restUser) PrincipalID() string { return u.Name }
 
-// restBearer finds the user of a token.
-type restBearer struct{}
+// HasScope makes the role a scope.
+func (u *restUser) HasScope(scope string) bool { return u.Role == scope }
 
-// Scheme implements [rest.Authenticator].
-func (restBearer) Scheme() rest.Scheme {
-	return rest.Scheme{Name: "token", Type: "http", HTTP: "bearer", Challenge: "Bearer"}
+// restUsers has everybody who has a token.
+var restUsers = map[string]*restUser{
+	staffToken:  {users[staffToken]},
+	publicToken: {users[publicToken]},
 }
 
-// Authenticate implements [rest.Authenticator].
-func (restBearer) Authenticate(r *http.Request) (rest.Principal, error) {
-	header := r.Header.Get("Authorization")
-	if header == "" {
-		return nil, rest.ErrNoCredentials
-	}
-	u, ok := userOf(header)
+func restLookup(_ context.Context, token string) (*restUser, error) {
+	u, ok := restUsers[token]
 	if !ok {
 		return nil, rest.ErrBadCredentials
 	}
-	return restUser{&u}, nil
-}
-
-// restStaff lets staff pass.
-type restStaff struct{}
-
-// Check implements [rest.Permission].
-func (restStaff) Check(ctx context.Context) error {
-	if u, ok := rest.PrincipalAs[restUser](ctx); ok && u.Role == staff {
-		return nil
-	}
-	return rest.Denied("")
+	return u, nil
 }
 
 // restGoccy is the codec of goccy.
 type restGoccy struct{}
 
 // NewEncoder implements [rest.Codec].
-func (restGoccy) NewEncoder(w io.Writer) rest.Encoder { return gojson.NewEncoder(w) }
+func (restGoccy) NewEncoder(w io.Writer) rest.Encoder {
+	enc := gojson.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
 
 // Unmarshal implements [rest.Codec].
 func (restGoccy) Unmarshal(data []byte, into any) error { return gojson.Unmarshal(data, into) }
