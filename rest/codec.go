@@ -77,7 +77,9 @@ func (a *API) send(w http.ResponseWriter, status int, contentType []string, body
 		panic(errPieces)
 	}
 	s.to = nil
-	a.senders.Put(s)
+	if err == nil { // an encoder may remember that it failed
+		a.senders.Put(s)
+	}
 	return err //nolint:wrapcheck // the caller says what it was encoding
 }
 

@@ -359,7 +359,7 @@ func (rt *route) failures() []int {
 	add(len(rt.auth) > 0, http.StatusUnauthorized)
 	add(len(rt.throttles) > 0, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 	add(len(rt.permissions) > 0, http.StatusForbidden)
-	add(hasInput, rt.api.config.invalidStatus)
+	add(hasInput || rt.unknown == RefuseAll, rt.api.config.invalidStatus)
 	add(rt.path.typed || len(rt.pathNames) > 0, http.StatusNotFound)
 	add(rt.input.body != nil || (rt.input.params != nil && rt.input.params.NeedsForm()),
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

@@ -74,6 +74,9 @@ func (h rawHandler) serve(rt *route, w http.ResponseWriter, r *http.Request) {
 
 func (c *routeContext) begin(rt *route, w http.ResponseWriter, r *http.Request) {
 	c.Context, c.route, c.request, c.response.writer = r.Context(), rt, r, w
+	if rt.sunset != nil {
+		rt.sunset.announce(w.Header())
+	}
 }
 
 // end gives back what the request held, and turns a panic into an answer.
@@ -88,7 +91,7 @@ func (c *routeContext) end() {
 	}
 	c.route.api.config.logger.log().ErrorContext(c.Context, "handler panicked", "route", c.route.name,
 		"method", c.request.Method, "path", c.request.URL.Path, "panic", reason, "stack", string(debug.Stack()))
-	if w, ok := c.response.writer.(*begunWriter); ok && w.begun {
+	if w, ok := c.response.writer.(*begunWriter); reason == errPieces || (ok && w.begun) { //nolint:errorlint,err113 // as above
 		panic(http.ErrAbortHandler) // so that the client does not take a part for the whole
 	}
 	c.route.api.writeError(c.response.writer, c.request, &Error{Status: http.StatusInternalServerError})
@@ -177,6 +180,9 @@ func (a *API) answerOf(r *http.Request, err error, name string) *Error {
 	if e == nil {
 		e = standardError(r, err)
 	}
+	if e.Status < http.StatusOK || e.Status > 599 {
+		e = &Error{Status: http.StatusInternalServerError, Err: e}
+	}
 	if len(e.Faults) > 0 && e.Status == http.StatusUnprocessableEntity && a.config.invalidStatus != e.Status {
 		changed := *e
 		changed.Status = a.config.invalidStatus
@@ -204,7 +210,11 @@ func standardError(r *http.Request, err error) *Error {
 	case errors.Is(err, ErrNotFound):
 		return &Error{Status: http.StatusNotFound, Detail: "Not found.", Err: err}
 	case errors.As(err, &status):
-		return &Error{Status: status.HTTPStatus(), Detail: err.Error(), Err: err}
+		e := &Error{Status: status.HTTPStatus(), Err: err}
+		if own, ok := status.(error); ok {
+			e.Detail = own.Error() // not that of what is around it, which was not meant to be sent
+		}
+		return e
 	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 		return &Error{Status: statusClientGone, Detail: "The client did not wait.", Err: err}
 	case errors.Is(err, context.DeadlineExceeded):

@@ -59,8 +59,28 @@ func (c *routeContext) answer(out any) error {
 	case answersItself:
 		return c.answerItself(out)
 	default:
+		if rt.nilable {
+			if err := rt.replaceNil(reflect.ValueOf(out).Elem()); err != nil {
+				return err
+			}
+		}
 		return c.write(rt.status, out)
 	}
+}
+
+// replaceNil makes empty lists and maps of nil ones. Nothing else that is nil is what the
+// document says of the answer, so it is an error.
+func (rt *route) replaceNil(out reflect.Value) error {
+	switch {
+	case !out.IsNil():
+	case out.Kind() == reflect.Slice:
+		out.Set(reflect.MakeSlice(out.Type(), 0, 0))
+	case out.Kind() == reflect.Map:
+		out.Set(reflect.MakeMap(out.Type()))
+	default:
+		return fmt.Errorf("%s returned a nil %v and no error", rt.name, out.Type())
+	}
+	return nil
 }
 
 func (c *routeContext) answerReply(out any) error {
@@ -112,9 +132,6 @@ func (c *routeContext) write(status int, body any) error {
 		return fmt.Errorf("%s answers with the status %d, which it does not document", rt.name, status)
 	}
 	w := c.response.writer
-	if rt.sunset != nil {
-		rt.sunset.announce(w.Header())
-	}
 	if body == nil || status == http.StatusNoContent || status == http.StatusNotModified {
 		w.WriteHeader(status)
 		return nil

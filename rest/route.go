@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,6 +25,7 @@ type route struct {
 
 	input    *input
 	answers  answerKind
+	nilable  bool // the answer may be a nil that is not the JSON of its type
 	status   int
 	statuses []int // beside status
 	list     *list
@@ -166,6 +168,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		}
 	case out.Implements(reflect.TypeFor[Responder]()) || reflect.PointerTo(out).Implements(reflect.TypeFor[Responder]()):
 		rt.answers = answersItself
+	default:
+		kind := out.Kind()
+		rt.nilable = kind == reflect.Pointer || (kind == reflect.Slice || kind == reflect.Map) && !out.Implements(reflect.TypeFor[json.Marshaler]())
 	}
 	if rt.status == 0 {
 		rt.status = http.StatusOK
