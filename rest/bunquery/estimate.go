@@ -2,12 +2,12 @@ package bunquery
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/sqltext"
 )
 
 // Estimate implements [query.PlanEstimator]: it asks PostgreSQL's planner, and counts in
@@ -29,16 +29,8 @@ func (s source[T]) Estimate(ctx context.Context, plan query.Plan) (int64, error)
 		return 0, err
 	}
 	var explained string
-	if err := q.NewRaw("EXPLAIN (FORMAT JSON) ?", bun.Safe(text)).Scan(ctx, &explained); err != nil {
+	if err := q.NewRaw(sqltext.Explain+"?", bun.Safe(text)).Scan(ctx, &explained); err != nil {
 		return 0, err
 	}
-	var plans []struct {
-		Plan struct {
-			Rows int64 `json:"Plan Rows"`
-		}
-	}
-	if err := json.Unmarshal([]byte(explained), &plans); err != nil || len(plans) == 0 {
-		return 0, err
-	}
-	return plans[0].Plan.Rows, nil
+	return sqltext.PlannedRows([]byte(explained))
 }

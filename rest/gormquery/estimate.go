@@ -2,7 +2,6 @@ package gormquery
 
 import (
 	"context"
-	"encoding/json"
 
 	"gorm.io/gorm"
 
@@ -27,17 +26,9 @@ func (s source[T]) Estimate(ctx context.Context, plan query.Plan) (int64, error)
 		return 0, st.Error
 	}
 	var explained []byte
-	err = st.ConnPool.QueryRowContext(ctx, "EXPLAIN (FORMAT JSON) "+st.SQL.String(), st.Vars...).Scan(&explained)
+	err = st.ConnPool.QueryRowContext(ctx, sqltext.Explain+st.SQL.String(), st.Vars...).Scan(&explained)
 	if err != nil {
 		return 0, err
 	}
-	var plans []struct {
-		Plan struct {
-			Rows int64 `json:"Plan Rows"`
-		}
-	}
-	if err := json.Unmarshal(explained, &plans); err != nil || len(plans) == 0 {
-		return 0, err
-	}
-	return plans[0].Plan.Rows, nil
+	return sqltext.PlannedRows(explained)
 }

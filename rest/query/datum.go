@@ -1,8 +1,8 @@
 package query
 
 import (
-	"bytes"
 	"cmp"
+	"database/sql/driver"
 	"math"
 	"reflect"
 	"strings"
@@ -72,7 +72,7 @@ func datumOf(kind Kind, v reflect.Value) datum {
 	case Bytes:
 		return datum{text: string(v.Bytes()), null: v.IsNil()}
 	case Other:
-		return datum{own: v}
+		return datum{own: v, null: ownNull(v)}
 	default:
 		return datum{null: nilable(v) && v.IsNil()}
 	}
@@ -96,6 +96,16 @@ func timeDatum(v reflect.Value) datum {
 		at, _ = reflect.TypeAssert[time.Time](v.Convert(timeType))
 	}
 	return datum{at: at.UTC().Truncate(time.Microsecond)}
+}
+
+// ownNull reports a value whose form in the database is null.
+func ownNull(v reflect.Value) bool {
+	valuer, ok := reflect.TypeAssert[driver.Valuer](v)
+	if !ok {
+		return nilable(v) && v.IsNil()
+	}
+	form, err := valuer.Value()
+	return err == nil && form == nil
 }
 
 func nilable(v reflect.Value) bool {
@@ -125,14 +135,22 @@ func (f *Field) compare(a, b datum) int {
 	}
 }
 
+// compareOwn orders values whose type says how. Those of another type are equal or not, and
+// are in no order.
 func (f *Field) compareOwn(a, b reflect.Value) int {
 	if f.scalar.compare >= 0 {
 		return int(a.Method(f.scalar.compare).Call([]reflect.Value{b})[0].Int())
 	}
-	if a.Comparable() && b.Comparable() && a.Equal(b) {
+	if a.Comparable() && b.Comparable() {
+		if a.Equal(b) {
+			return 0
+		}
+		return 1
+	}
+	if reflect.DeepEqual(a.Interface(), b.Interface()) {
 		return 0
 	}
-	return bytes.Compare(textOf(a), textOf(b))
+	return 1
 }
 
 // sort orders two data that may be null, null first.

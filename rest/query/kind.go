@@ -90,6 +90,7 @@ func scalarOf(t reflect.Type) (scalar, bool) {
 	switch kind {
 	case Other:
 		s.compare = comparer(t)
+		s.nullable = s.nullable || t.Kind() == reflect.Struct || t.Kind() == reflect.Slice
 	case Bytes, Opaque:
 		s.nullable = true
 	}

@@ -89,31 +89,38 @@ func joinMatchers(op Connector, items []matcher) matcher {
 }
 
 func (t *Test) matcher() (matcher, error) {
+	steps := t.Column.Steps
 	if t.Column.Field == nil {
-		want := t.Values[0] == true
-		return func(row reflect.Value) truth {
-			return truthOf(!related(row, t.Column.Steps) == want)
-		}, nil
+		last, want := steps[len(steps)-1], t.Values[0] == true
+		none := func(row reflect.Value) truth {
+			found := false
+			each(row, last, func(reflect.Value) bool {
+				found = true
+				return false
+			})
+			return truthOf(!found == want)
+		}
+		return walk(steps[:len(steps)-1], none, truthOf(want)), nil
 	}
 	check, err := t.check()
 	if err != nil {
 		return nil, err
 	}
-	return walk(t.Column.Steps, t.Column.Field, check), nil
+	end := func(row reflect.Value) truth { return check(t.Column.Field.read(row)) }
+	return walk(steps, end, check(datum{null: true})), nil
 }
 
-// walk applies check at the end of the steps: null when a relation to one is not there,
-// and to any of the rows of a relation to many.
-func walk(steps []*Relation, f *Field, check func(datum) truth) matcher {
+// walk applies end where the steps lead: to any of the rows of a relation to many. Where a
+// relation to one is not there the result is missing, or no when rows would follow from it.
+func walk(steps []*Relation, end matcher, missing truth) matcher {
 	if len(steps) == 0 {
-		return func(row reflect.Value) truth { return check(f.read(row)) }
+		return end
 	}
-	rel, next := steps[0], walk(steps[1:], f, check)
-	missing := check(datum{null: true})
-	if slices.ContainsFunc(steps[1:], func(r *Relation) bool { return r.Many }) {
-		missing = no
-	}
+	rel, next := steps[0], walk(steps[1:], end, missing)
 	if !rel.Many {
+		if slices.ContainsFunc(steps[1:], func(r *Relation) bool { return r.Many }) {
+			missing = no
+		}
 		return func(row reflect.Value) truth {
 			if one, ok := follow(row, rel); ok {
 				return next(one)
@@ -131,21 +138,6 @@ func walk(steps []*Relation, f *Field, check func(datum) truth) matcher {
 		})
 		return result
 	}
-}
-
-// related reports whether the steps, the last of which is to many, lead to any row.
-func related(row reflect.Value, steps []*Relation) bool {
-	rel := steps[0]
-	if !rel.Many {
-		one, ok := follow(row, rel)
-		return ok && related(one, steps[1:])
-	}
-	found := false
-	each(row, rel, func(item reflect.Value) bool {
-		found = len(steps) == 1 || related(item, steps[1:])
-		return !found
-	})
-	return found
 }
 
 // follow returns the struct that a relation to one leads to.

@@ -222,7 +222,16 @@ func (w *writer) exists(t *query.Test, at Table, alias string, steps []*query.Re
 	for _, j := range inner.joins {
 		parts = append(parts, text(" "), j.clause)
 	}
-	return wrap(append(parts, text(" WHERE "), between(" AND ", on), text(")"))...), nil
+	return wrap(append(parts, text(" WHERE "), between(" AND ", on), text("%s)", w.one()))...), nil
+}
+
+// one ends an EXISTS for SQLite, which without it makes a join of an EXISTS over one table, and
+// then (in 3.53 at least) takes each of the related rows for a row that OFFSET skips.
+func (w *writer) one() string {
+	if w.dialect == SQLite {
+		return " LIMIT 1"
+	}
+	return ""
 }
 
 // related is the FROM of related rows and the conditions that make them related.

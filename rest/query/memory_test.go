@@ -1,0 +1,48 @@
+package query_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/querytest"
+)
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+
+	querytest.Test(t, func(_ *testing.T, data *querytest.Data) query.Set[querytest.Book] {
+		return query.Slice(data.Books)
+	})
+}
+
+// own is a source as somebody else would write it.
+type own struct{ books query.Set[querytest.Book] }
+
+func (o own) set(plan query.Plan) query.Set[querytest.Book] {
+	sorts := make([]query.Sort, len(plan.Order))
+	for i, key := range plan.Order {
+		sorts[i] = query.Sort{Path: key.Column.Path(), Desc: key.Desc}
+	}
+	books := o.books.OrderBy(sorts...)
+	if plan.Where == nil {
+		return books
+	}
+	return books.Where(plan.Where)
+}
+
+func (o own) Fetch(ctx context.Context, plan query.Plan) ([]querytest.Book, error) {
+	return o.set(plan).Fetch(ctx, plan.Offset, plan.Limit)
+}
+
+func (o own) Count(ctx context.Context, plan query.Plan) (int64, error) {
+	return o.set(plan).Count(ctx)
+}
+
+func TestFrom(t *testing.T) {
+	t.Parallel()
+
+	querytest.Test(t, func(_ *testing.T, data *querytest.Data) query.Set[querytest.Book] {
+		return query.From(own{query.Slice(data.Books)})
+	})
+}

@@ -1,0 +1,160 @@
+package querytest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool/rest/query"
+)
+
+const (
+	// questions is how many lists are compared, unless they take longer than patience.
+	questions = 600
+	patience  = 5 * time.Second
+)
+
+// testRandom asks a source and memory the same questions.
+func testRandom(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book]) {
+	t.Helper()
+
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
+	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	g := generator{rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // tests need no secrets
+	data := g.data()
+	books, memory := open(t, data), query.Slice(data.Books)
+	begun, found := time.Now(), 0
+	for i := range questions {
+		if time.Since(begun) > patience {
+			t.Logf("stopped after %d questions", i)
+			break
+		}
+		e, sorts := g.expr(3), g.sorts()
+		n, err := compare(t.Context(), g, memory.Where(e), books.Where(e), sorts)
+		if err != nil {
+			t.Fatalf("SPOOL_SEED=%d, question %d: %v\nordered by %v, where\n%s", seed, i, err, sorts, describe(memory, e))
+		}
+		found += n
+	}
+	// Questions that nothing answers would prove nothing.
+	if found == 0 {
+		t.Errorf("SPOOL_SEED=%d: no question found a row", seed)
+	}
+}
+
+// compare reads the whole list, its length, a part of it, and the pages of it.
+func compare(ctx context.Context, g generator, memory, books query.Set[Book], sorts []query.Sort) (int, error) {
+	want, err := stableIDs(ctx, memory, sorts, 0, -1)
+	if err != nil {
+		return 0, fmt.Errorf("memory: %w", err)
+	}
+	n, err := books.Count(ctx)
+	if err != nil || n != int64(len(want)) {
+		return 0, fmt.Errorf("counted %d (%w), want %d", n, err, len(want))
+	}
+	got, err := stableIDs(ctx, books, sorts, 0, -1)
+	if err != nil || !slices.Equal(got, want) {
+		return 0, fmt.Errorf("rows (%w):\n%s", err, cmp.Diff(want, got))
+	}
+	offset, limit := g.Int64N(8), g.Int64N(8)
+	part, err := stableIDs(ctx, books, sorts, offset, limit)
+	wanted := want[min(int(offset), len(want)):min(int(offset+limit), len(want))]
+	if err != nil || !slices.Equal(part, wanted) {
+		return 0, fmt.Errorf("%d rows after %d are %v (%w), want %v", limit, offset, part, err, wanted)
+	}
+	if slices.ContainsFunc(sorts, func(s query.Sort) bool { return strings.Contains(s.Path, "author") }) {
+		return len(want), nil // relations are not loaded, so their values are not known
+	}
+	return len(want), comparePages(ctx, books, sorts, want)
+}
+
+func stableIDs(ctx context.Context, set query.Set[Book], sorts []query.Sort, offset, limit int64) ([]int64, error) {
+	list := set.WithOrder(append(sorts, query.Asc("id"))...)
+	items, _, err := list.FetchItems(ctx, offset, limit)
+	if err != nil {
+		return nil, err
+	}
+	books, _ := items.([]Book)
+	ids := make([]int64, len(books))
+	for i, b := range books {
+		ids[i] = b.ID
+	}
+	return ids, nil
+}
+
+// comparePages goes through a list by positions, forth and back.
+func comparePages(ctx context.Context, books query.Set[Book], sorts []query.Sort, want []int64) error {
+	size := max(1, len(want)/3)
+	list := books.WithOrder(append(sorts, query.Asc("id"))...)
+	for _, reversed := range []bool{false, true} {
+		if reversed {
+			list = list.Reversed()
+			want = slices.Clone(want)
+			slices.Reverse(want)
+		}
+		got, err := pages(ctx, list, int64(size), len(want)+1)
+		if err != nil || !slices.Equal(got, want) {
+			return fmt.Errorf("pages of %d (reversed: %v, %w):\n%s", size, reversed, err, cmp.Diff(want, got))
+		}
+	}
+	return nil
+}
+
+func pages(ctx context.Context, list query.List, size int64, most int) ([]int64, error) {
+	ids := []int64{}
+	page := list
+	for len(ids) <= most {
+		items, n, err := page.FetchItems(ctx, 0, size)
+		if err != nil || n == 0 {
+			return ids, err
+		}
+		books, _ := items.([]Book)
+		for _, b := range books {
+			ids = append(ids, b.ID)
+		}
+		position, err := list.Position(items, n-1)
+		if err != nil {
+			return ids, err
+		}
+		if page, err = list.After(position); err != nil {
+			return ids, err
+		}
+	}
+	return ids, nil
+}
+
+// describe writes a condition for a person who has to find out what is wrong with it.
+func describe(set query.Set[Book], e query.Expr) string {
+	p, err := set.Model().Resolve(e)
+	if err != nil {
+		return err.Error()
+	}
+	return text(p, "  ")
+}
+
+func text(p query.Predicate, indent string) string {
+	switch p := p.(type) {
+	case *query.Negation:
+		return indent + "not\n" + text(p.Item, indent+"  ")
+	case *query.Group:
+		lines := indent + []string{"and", "or", "xor"}[p.Op] + "\n"
+		for _, item := range p.Items {
+			lines += text(item, indent+"  ")
+		}
+		return lines
+	case *query.Test:
+		return fmt.Sprintf("%s%s %s %s %q\n", indent, p.Column.Path(), p.Part, p.Lookup, fmt.Sprint(p.Values))
+	default:
+		return fmt.Sprintf("%s%v\n", indent, p)
+	}
+}
