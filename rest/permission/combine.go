@@ -137,18 +137,15 @@ func (n anyOf) judge(ctx context.Context, object any, _ bool) answer {
 	last := answer{}
 	for _, member := range n {
 		var a answer
-		switch {
-		case member.judges(typ):
+		if member.judges(typ) {
 			a = member.judge(ctx, object, false)
-		case member.judges(nil):
-			continue // it is about other objects
-		default:
+		} else {
 			a = member.decide(ctx, true)
 		}
 		if a.fault != nil || a.verdict == yes {
 			return a
 		}
-		if a.verdict == no {
+		if a.verdict == no { // a maybe is for objects of another type, and says nothing of this one
 			last = a
 		}
 	}
@@ -165,12 +162,9 @@ func (n anyOf) scope(ctx context.Context, item reflect.Type, _ bool) (query.Expr
 			expr query.Expr
 			a    answer
 		)
-		switch {
-		case member.narrows(item):
+		if member.narrows(item) {
 			expr, a = member.scope(ctx, item, false)
-		case member.narrows(nil):
-			continue // it is about other lists
-		default:
+		} else {
 			a = member.decide(ctx, true)
 		}
 		switch {

@@ -198,6 +198,11 @@ func TestObjects(t *testing.T) {
 	anyOf := func(r, o rest.Permission) rest.Permission { return permission.Any(r, o) }
 	notBoth := func(r, o rest.Permission) rest.Permission { return permission.Not(permission.All(r, o)) }
 	neither := func(r, o rest.Permission) rest.Permission { return permission.Not(permission.Any(r, o)) }
+	neitherTurned := func(r, o rest.Permission) rest.Permission { return permission.Not(permission.Any(o, r)) }
+	allInAny := func(r, o rest.Permission) rest.Permission {
+		maybe := permission.Object(func(context.Context, *Book) error { return rest.Denied("no of the other") })
+		return permission.Any(permission.All(r, o), maybe)
+	}
 	not := func(_, o rest.Permission) rest.Permission { return permission.Not(o) }
 	notNot := func(_, o rest.Permission) rest.Permission { return permission.Not(permission.Not(o)) }
 	for _, test := range []struct {
@@ -244,6 +249,15 @@ func TestObjects(t *testing.T) {
 		{"not any", neither, "no", "yes yes", "yes", "no"},
 		{"not any", neither, "no", "yes no", "yes", "yes"},
 		{"not any", neither, "no", "no yes", "yes", "yes"},
+		{"not any, turned", neitherTurned, "yes", "yes no", "no", ""},
+		{"not any, turned", neitherTurned, "no", "yes no", "yes", "yes"},
+
+		// What another member let through is not what this one did.
+		{"all in any", allInAny, "yes", "yes yes", "yes", "yes"},
+		{"all in any", allInAny, "no", "yes yes", "yes", "no of the other"},
+		{"all in any", allInAny, "yes", "no yes", "yes", "no of the other"},
+		{"all in any", allInAny, "yes", "yes no", "yes", "no of the other"},
+		{"all in any", allInAny, "fault", "yes yes", "fault", ""},
 	} {
 		t.Run(fmt.Sprintf("%s %s, %s", test.name, test.r, test.o), func(t *testing.T) {
 			t.Parallel()
@@ -285,15 +299,18 @@ func TestObjectsOfManyTypes(t *testing.T) {
 		permission   rest.Permission
 		book, author string
 	}{
-		"any":                  {permission.Any(bookYes, authorNo), "yes", "no of author"},
-		"any, the other way":   {permission.Any(bookNo, authorYes), "no of book", "yes"},
-		"all":                  {permission.All(bookYes, authorNo), "yes", "no of author"},
-		"not in any":           {permission.Any(permission.Not(bookYes), authorNo), "no", "no of author"},
-		"any in all":           {permission.All(permission.Any(refuses, bookNo), authorYes), "no of book", "yes"},
-		"all in any":           {permission.Any(permission.All(bookNo, permission.AllowAny), authorNo), "no of book", "no of author"},
-		"all refuses in any":   {permission.Any(permission.All(refuses, bookYes), permission.All(bookNo, authorYes)), "no of book", "yes"},
-		"a message in any":     {permission.Any(permission.WithMessage(bookNo, "x"), authorYes), "x", "yes"},
-		"scopes open nothing":  {permission.Any(permission.ListScope[Book](nothing), bookNo, authorNo), "no of book", "no of author"},
+		"any":                 {permission.Any(bookYes, authorNo), "yes", "no of author"},
+		"any, the other way":  {permission.Any(bookNo, authorYes), "no of book", "yes"},
+		"all":                 {permission.All(bookYes, authorNo), "yes", "no of author"},
+		"not in any":          {permission.Any(permission.Not(bookYes), authorNo), "no", "no of author"},
+		"any in all":          {permission.All(permission.Any(refuses, bookNo), authorYes), "no of book", "yes"},
+		"all in any":          {permission.Any(permission.All(bookNo, permission.AllowAny), authorNo), "no of book", "no of author"},
+		"all refuses in any":  {permission.Any(permission.All(refuses, bookYes), permission.All(bookNo, authorYes)), "no of book", "yes"},
+		"a message in any":    {permission.Any(permission.WithMessage(bookNo, "x"), authorYes), "x", "yes"},
+		"scopes open nothing": {permission.Any(permission.ListScope[Book](nothing), bookNo, authorNo), "no of book", "no of author"},
+		"any in any": {
+			permission.Any(permission.Any(permission.AllowAny, bookNo), authorNo), "yes", "yes",
+		},
 		"admins see them all":  {permission.Any(permission.AllowAny, bookNo, authorNo), "yes", "yes"},
 		"not of a plain one":   {permission.All(permission.Not(refuses), bookYes, authorNo), "yes", "no of author"},
 		"not of a plain below": {permission.Any(permission.Not(permission.AllowAny), bookNo, authorYes), "no of book", "yes"},

@@ -112,6 +112,15 @@ func mine(ctx context.Context) query.Expr {
 
 func even(context.Context) query.Expr { return query.On("id", query.In, []int{2, 4}) }
 
+// closed is a permission of a program, with a scope, that refuses every request.
+type closed struct{}
+
+func (closed) Check(context.Context) error { return rest.Denied("") }
+
+func (closed) ListScope(context.Context, reflect.Type) (query.Expr, error) {
+	return query.Where("id", 3), nil
+}
+
 func seen(t *testing.T, api http.Handler, key string) []int {
 	t.Helper()
 	w := ask(api, http.MethodGet, "/books", key)
@@ -164,6 +173,8 @@ func TestListsAndObjects(t *testing.T) {
 		"any, plain one allowed":       {permission.Any(permission.IsAuthenticated, scope), []int{1, 2, 3, 4}, "1234"},
 		"any of admin, owner, scope":   {permission.Any(refused, owner, scope), []int{1, 2}, "12"},
 		"any of allowed, owner, scope": {permission.Any(permission.IsAuthenticated, owner, scope), []int{1, 2, 3, 4}, "1234"},
+		"any, a scope that refuses":    {permission.Any(permission.All(closed{}, evens), scope), []int{1, 2}, "1234"},
+		"any in any":                   {permission.Any(permission.Any(permission.IsAuthenticated, others), scope), []int{1, 2, 3, 4}, "1234"},
 		"not a scope":                  {permission.Not(scope), []int{3, 4}, "1234"},
 		"not the whole":                {permission.Not(whole), []int{}, "1234"},
 		"not a refused scope":          {permission.Not(permission.All(refused, scope)), []int{1, 2, 3, 4}, "1234"},
