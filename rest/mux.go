@@ -53,7 +53,7 @@ func (a *API) handle(pattern string, s *shape) (err error) {
 	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		for i := range s.candidates {
 			if c := &s.candidates[i]; c.rt.path.accepts(r) {
-				a.enter(c, w, r)
+				a.enter(c, w, r) //nolint:contextcheck // the context is the request's own, or made of it
 				return
 			}
 		}
@@ -99,7 +99,7 @@ var allMethods = []string{
 // unmatched answers what no route takes: OPTIONS with what is allowed, another method with
 // 405, a path that differs in its last slash with a redirect, and the rest with 404.
 func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
-	allowed := a.allowed(r, r.URL.Path)
+	allowed := a.allowed(r, r.URL)
 	switch {
 	case len(allowed) > 0 && r.Method == http.MethodOptions:
 		w.Header().Set("Allow", allowHeader(append(allowed, http.MethodOptions)))
@@ -110,9 +110,8 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 			Header: http.Header{"Allow": {allowHeader(append(allowed, http.MethodOptions))}},
 		})
 	default:
-		if other := otherSlash(r.URL.Path); len(allowed) == 0 && len(a.allowed(r, other)) > 0 {
-			to := url.URL{Path: other, RawQuery: r.URL.RawQuery}
-			w.Header().Set("Location", relative(r.URL.Path, to))
+		if len(allowed) == 0 && len(a.allowed(r, otherSlash(r.URL))) > 0 {
+			w.Header().Set("Location", relative(r.URL))
 			w.WriteHeader(http.StatusPermanentRedirect)
 			return
 		}
@@ -121,16 +120,16 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 }
 
 // allowed lists the methods that a path has.
-func (a *API) allowed(r *http.Request, path string) []string {
+func (a *API) allowed(r *http.Request, at *url.URL) []string {
 	var methods []string
 	for _, m := range allMethods {
-		probe := &http.Request{Method: m, Host: r.Host, URL: &url.URL{Path: path}}
+		probe := &http.Request{Method: m, Host: r.Host, URL: &url.URL{Path: at.Path, RawPath: at.RawPath}}
 		_, pattern := a.mux.Handler(probe)
 		if pattern == "" || pattern == "/" {
 			continue
 		}
 		s, own := a.shared[pattern]
-		if !own || s.takes(path) {
+		if !own || s.takes(at) {
 			methods = append(methods, m)
 		}
 	}
@@ -138,41 +137,55 @@ func (a *API) allowed(r *http.Request, path string) []string {
 }
 
 // takes reports whether a route of the shape takes the path.
-func (s *shape) takes(path string) bool {
-	return slices.ContainsFunc(s.candidates, func(c candidate) bool { return c.rt.path.takes(path) })
+func (s *shape) takes(at *url.URL) bool {
+	return slices.ContainsFunc(s.candidates, func(c candidate) bool { return c.rt.path.takes(at) })
 }
 
 // takes reports whether the path is one of the pattern's, whose literal parts fit already.
-func (p pathPattern) takes(path string) bool {
-	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+func (p pathPattern) takes(at *url.URL) bool {
+	parts := strings.Split(strings.TrimPrefix(at.EscapedPath(), "/"), "/")
 	for i, s := range p.segments {
 		if s.name == "" || s.kind == restKind {
 			continue
 		}
-		if i >= len(parts) || !s.kind.matches(parts[i]) {
+		if i >= len(parts) {
+			return false
+		}
+		if text, err := url.PathUnescape(parts[i]); err != nil || !s.kind.matches(text) {
 			return false
 		}
 	}
 	return true
 }
 
-func otherSlash(path string) string {
-	if trimmed := strings.TrimRight(path, "/"); trimmed != path {
-		return trimmed
+// otherSlash returns the path with its last slash if it has none, and without if it has.
+func otherSlash(at *url.URL) *url.URL {
+	path := at.EscapedPath()
+	other := strings.TrimRight(path, "/")
+	if other == path {
+		other += "/"
 	}
-	return path + "/"
+	plain, err := url.PathUnescape(other)
+	if err != nil {
+		return at
+	}
+	return &url.URL{Path: plain, RawPath: other}
 }
 
-// relative returns the address of another path that differs in the last slash only. It is
+// relative returns the address of the path that differs in the last slash only. It is
 // relative, so that it holds below any prefix, and can never lead to another host.
-func relative(from string, to url.URL) string {
-	last := from[strings.LastIndexByte(strings.TrimRight(from, "/"), '/')+1:]
-	last = strings.Trim(last, "/")
-	at := url.URL{Path: "../" + last, RawQuery: to.RawQuery}
-	if !strings.HasSuffix(from, "/") {
-		at.Path = "./" + last + "/"
+func relative(from *url.URL) string {
+	path := from.EscapedPath()
+	trimmed := strings.TrimRight(path, "/")
+	last := trimmed[strings.LastIndexByte(trimmed, '/')+1:]
+	to := "../" + last
+	if trimmed == path {
+		to = "./" + last + "/"
 	}
-	return at.String()
+	if from.RawQuery != "" {
+		to += "?" + from.RawQuery
+	}
+	return to
 }
 
 // methodWord returns the method if it is one, as it is repeated in an answer.
