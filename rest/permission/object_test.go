@@ -173,7 +173,7 @@ func TestListsAndObjects(t *testing.T) {
 		"any, plain one allowed":       {permission.Any(permission.IsAuthenticated, scope), []int{1, 2, 3, 4}, "1234"},
 		"any of admin, owner, scope":   {permission.Any(refused, owner, scope), []int{1, 2}, "12"},
 		"any of allowed, owner, scope": {permission.Any(permission.IsAuthenticated, owner, scope), []int{1, 2, 3, 4}, "1234"},
-		"any, a scope that refuses":    {permission.Any(permission.All(closed{}, evens), scope), []int{1, 2}, "1234"},
+		"any, a scope that refuses":    {permission.Any(permission.All(closed{}, whole), scope), []int{1, 2}, "1234"},
 		"any in any":                   {permission.Any(permission.Any(permission.IsAuthenticated, others), scope), []int{1, 2, 3, 4}, "1234"},
 		"not a scope":                  {permission.Not(scope), []int{3, 4}, "1234"},
 		"not the whole":                {permission.Not(whole), []int{}, "1234"},
