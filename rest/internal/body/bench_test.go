@@ -63,11 +63,17 @@ func byHand(data []byte, dst *item) error {
 func planOf[T any](tb testing.TB) *body.Plan {
 	tb.Helper()
 
+	return planWith[T](tb, body.Options{})
+}
+
+func planWith[T any](tb testing.TB, opts body.Options) *body.Plan {
+	tb.Helper()
+
 	s, err := schema.New(schema.Options{}).Body(reflect.TypeFor[T](), "", false)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	plan, err := body.Compile(reflect.TypeFor[T](), s, body.Options{})
+	plan, err := body.Compile(reflect.TypeFor[T](), s, opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -90,6 +96,16 @@ func BenchmarkDecode(b *testing.B) {
 	})
 	b.Run("Plan", func(b *testing.B) {
 		b.ReportAllocs()
+		for b.Loop() {
+			var dst item
+			if _, faults := plan.Decode(data, &dst); len(faults) > 0 {
+				b.Fatal(faults)
+			}
+		}
+	})
+	b.Run("CodecOnly", func(b *testing.B) {
+		b.ReportAllocs()
+		plan := planWith[item](b, body.Options{CodecOnly: true})
 		for b.Loop() {
 			var dst item
 			if _, faults := plan.Decode(data, &dst); len(faults) > 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool/rest/internal/opt"
@@ -41,7 +42,7 @@ func (c *compiler) node(t reflect.Type, s *Schema) (*node, error) {
 		n.null = s.Nullable || s.resolve().Nullable
 	}
 
-	n.typ, _ = plain(t)
+	n.typ, n.wraps = unwrap(t)
 	n.foreign = n.typ != nil && isForeign(n.typ)
 
 	s = s.resolve()
@@ -60,7 +61,39 @@ func (c *compiler) node(t reflect.Type, s *Schema) (*node, error) {
 		n.null = n.null || name == ""
 	}
 
-	return n, c.shape(n, name, s)
+	if err := c.shape(n, name, s); err != nil {
+		return nil, err
+	}
+	n.direct = n.isDirect()
+
+	return n, nil
+}
+
+// isDirect says whether values can be stored by their kind alone.
+func (n *node) isDirect() bool {
+	if n.typ == nil || n.foreign {
+		return false
+	}
+	k := n.typ.Kind()
+
+	switch n.kind {
+	case kindBool:
+		return k == reflect.Bool
+	case kindInt, kindUint, kindFloat, kindBytes:
+		return true // the kind was chosen by the type
+	case kindNumber:
+		return n.typ == numberType
+	case kindString:
+		return k == reflect.String
+	case kindList:
+		return k == reflect.Slice || k == reflect.Array
+	case kindObject:
+		return k == reflect.Struct
+	case kindDict:
+		return k == reflect.Map
+	}
+
+	return false
 }
 
 // shape fills in what the JSON type asks for.
@@ -120,6 +153,9 @@ func (c *compiler) list(n *node, s *Schema) error {
 
 	items, err := c.node(elem, s.Items)
 	n.list = &listRule{items: items, min: orNone(s.MinItems), max: orNone(s.MaxItems), unique: s.UniqueItems}
+	if elem != nil && n.typ.Kind() == reflect.Slice {
+		n.list.empty = reflect.MakeSlice(n.typ, 0, 0)
+	}
 
 	return err
 }
@@ -193,23 +229,33 @@ func numberKind(name string, t reflect.Type, foreign bool) (kind, int) {
 	return kindNumber, 64
 }
 
-// plain strips pointers and Opt from a type, and says whether there was an Opt.
-func plain(t reflect.Type) (reflect.Type, bool) {
-	optional := false
+// unwrap strips pointers and Opt from a type.
+func unwrap(t reflect.Type) (reflect.Type, []wrap) {
+	var wraps []wrap
 
 	for t != nil {
 		if t.Kind() == reflect.Pointer {
 			t = t.Elem()
+			wraps = append(wraps, wrap{typ: t})
+
 			continue
 		}
 		elem, ok := opt.ElemOf(t)
 		if !ok {
 			break
 		}
-		t, optional = elem, true
+		wraps = append(wraps, wrap{typ: t, optional: true})
+		t = elem
 	}
 
-	return t, optional
+	return t, wraps
+}
+
+// hasOpt says whether a type can tell null from a value by itself.
+func hasOpt(t reflect.Type) bool {
+	_, wraps := unwrap(t)
+
+	return slices.ContainsFunc(wraps, func(w wrap) bool { return w.optional })
 }
 
 func isForeign(t reflect.Type) bool {
@@ -219,10 +265,9 @@ func isForeign(t reflect.Type) bool {
 }
 
 func nilable(t reflect.Type) bool {
-	_, optional := plain(t)
 	k := t.Kind()
 
-	return optional || k == reflect.Pointer || k == reflect.Map || k == reflect.Slice || k == reflect.Interface
+	return hasOpt(t) || k == reflect.Pointer || k == reflect.Map || k == reflect.Slice || k == reflect.Interface
 }
 
 // isBytes says whether encoding/json writes t as base64.

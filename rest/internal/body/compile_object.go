@@ -34,7 +34,7 @@ func (c *compiler) object(n *node, s *Schema) error {
 		if _, known := o.index[name]; known {
 			continue
 		}
-		if err := c.property(o, s, name, nil); err != nil {
+		if err := c.property(nil, o, s, name, nil); err != nil {
 			return err
 		}
 	}
@@ -55,7 +55,7 @@ func (c *compiler) fields(n *node, s *Schema) error {
 			n.object.add(property{name: field.Name, blocked: true})
 			continue
 		}
-		if err := c.property(n.object, s, field.Name, &field); err != nil {
+		if err := c.property(n.typ, n.object, s, field.Name, &field); err != nil {
 			return fmt.Errorf("field %s: %w", field.Field.Name, err)
 		}
 	}
@@ -63,7 +63,7 @@ func (c *compiler) fields(n *node, s *Schema) error {
 	return nil
 }
 
-func (c *compiler) property(o *object, s *Schema, name string, field *Field) error {
+func (c *compiler) property(owner reflect.Type, o *object, s *Schema, name string, field *Field) error {
 	use := s.Properties[name]
 	p := property{name: name}
 
@@ -75,7 +75,8 @@ func (c *compiler) property(o *object, s *Schema, name string, field *Field) err
 		}
 		typ = field.Field.Type
 		p.index = field.Index
-		_, optional = plain(typ)
+		p.typ, p.hops = typ, hops(owner, field.Index)
+		optional = hasOpt(typ)
 	}
 
 	child, err := c.node(typ, use)
@@ -97,6 +98,24 @@ func (c *compiler) property(o *object, s *Schema, name string, field *Field) err
 	o.add(p)
 
 	return nil
+}
+
+// hops are the ways between pointers that lead from a struct to one of its fields.
+func hops(t reflect.Type, index []int) []hop {
+	var way []hop
+	var offset uintptr
+
+	for i, at := range index {
+		f := t.Field(at)
+		offset, t = offset+f.Offset, f.Type
+		if i < len(index)-1 && t.Kind() == reflect.Pointer {
+			t = t.Elem()
+			way = append(way, hop{offset: offset, elem: t})
+			offset = 0
+		}
+	}
+
+	return append(way, hop{offset: offset})
 }
 
 func (o *object) add(p property) {

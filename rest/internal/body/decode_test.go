@@ -89,6 +89,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 
 	plan := planOf[everything](t)
+	after := planWith[everything](t, body.Options{CodecOnly: true})
 	deep := strings.Repeat("[", 70) + strings.Repeat("]", 70)
 
 	for _, tc := range []struct {
@@ -193,6 +194,10 @@ func TestFaults(t *testing.T) {
 		{`{"any":[1,1e999]}`, "float_overflow at body.any[1]"},
 		{`{"raw":[1,1e999]}`, ""},
 
+		{`{"raw":null,"time":null,"addr":null,"big":null,"any":null,"bytes":null,"list":null,"map":null}`, ""},
+		{`{"big":123456789012345678901234567890,"addr":"::1","textKeys":{"::2":true},"number":-1.50e3}`, ""},
+		{`{"bytes":"","list":[1],"inners":{"":[]},"nested":{"m":{}},"any":[{"x":[]}]}`, ""},
+		{`{"opt":-3,"optStrict":"\u00e9","optInner":{"a":1},"pointer":"p\ud83d\ude00"}`, ""},
 		{`{"opt":null}`, ""},
 		{`{"opt":128}`, "int_overflow at body.opt"},
 		{`{"opt":6}`, "less_than_equal at body.opt"},
@@ -225,20 +230,22 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s\n got %q\nwant %q", tc.data, got, tc.want)
 			}
 
-			var dst everything
-			_, faults := plan.Decode([]byte(tc.data), &dst)
-			if len(faults) > 0 != (tc.want != "") {
-				t.Fatalf("decoding found %v", faults)
-			}
-			if tc.want != "" {
-				return
-			}
-			var want everything
-			if err := json.Unmarshal([]byte(tc.data), &want); err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(want, dst) {
-				t.Errorf("read %+v, want %+v", dst, want)
+			for _, plan := range []*body.Plan{plan, after} {
+				var dst everything
+				_, faults := plan.Decode([]byte(tc.data), &dst)
+				if len(faults) > 0 != (tc.want != "") {
+					t.Fatalf("decoding found %v", faults)
+				}
+				if tc.want != "" {
+					continue
+				}
+				var want everything
+				if err := json.Unmarshal([]byte(tc.data), &want); err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(want, dst) {
+					t.Errorf("read %+v, want %+v", dst, want)
+				}
 			}
 		})
 	}
@@ -339,6 +346,7 @@ func TestForeignTypes(t *testing.T) {
 	t.Parallel()
 
 	plan := planOf[everything](t)
+	after := planWith[everything](t, body.Options{CodecOnly: true})
 	for data, want := range map[string]string{
 		`{"addr":"nowhere"}`:                     "ip_any_address at body.addr",
 		`{"textKeys":{"nowhere":true}}`:          "value_error at body.textKeys.nowhere",
@@ -348,13 +356,15 @@ func TestForeignTypes(t *testing.T) {
 		t.Run(data, func(t *testing.T) {
 			t.Parallel()
 
-			_, faults := plan.Decode([]byte(data), new(everything))
-			words := []string{}
-			for _, f := range faults {
-				words = append(words, f.Kind+" at "+f.Location())
-			}
-			if got := strings.Join(words, ", "); got != want {
-				t.Errorf("%s: got %q, want %q", data, got, want)
+			for _, plan := range []*body.Plan{plan, after} {
+				_, faults := plan.Decode([]byte(data), new(everything))
+				words := []string{}
+				for _, f := range faults {
+					words = append(words, f.Kind+" at "+f.Location())
+				}
+				if got := strings.Join(words, ", "); got != want {
+					t.Errorf("%s: got %q, want %q", data, got, want)
+				}
 			}
 		})
 	}
@@ -380,7 +390,7 @@ func TestCodec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := body.Compile(reflect.TypeFor[inner](), s, body.Options{Codec: refusing{}, In: fault.Form})
+	plan, err := body.Compile(reflect.TypeFor[inner](), s, body.Options{Codec: refusing{}, CodecOnly: true, In: fault.Form})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,13 +23,11 @@ type hidden struct {
 }
 
 type Left struct {
-	Both   int
-	Tagged int `json:"one"`
+	Both int
 }
 
 type Right struct {
 	Both int
-	One  int `json:"one"`
 }
 
 type Named string

@@ -44,6 +44,7 @@ func TestDefaults(t *testing.T) {
 	t.Parallel()
 
 	plan := planOf[defaulted](t)
+	after := planWith[defaulted](t, body.Options{CodecOnly: true})
 	// A document and what it is the short form of.
 	for data, want := range map[string]string{
 		`{}`: `{` + filled + `}`,
@@ -62,16 +63,18 @@ func TestDefaults(t *testing.T) {
 		t.Run(data, func(t *testing.T) {
 			t.Parallel()
 
-			var got, whole defaulted
-			if _, faults := plan.Decode([]byte(data), &got); len(faults) > 0 {
-				t.Fatal(faults)
-			}
-			if err := json.Unmarshal([]byte(want), &whole); err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(whole, got) {
-				left, _ := json.Marshal(got)
-				t.Errorf("%s\n got %s\nwant %s", data, left, want)
+			for _, plan := range []*body.Plan{plan, after} {
+				var got, whole defaulted
+				if _, faults := plan.Decode([]byte(data), &got); len(faults) > 0 {
+					t.Fatal(faults)
+				}
+				if err := json.Unmarshal([]byte(want), &whole); err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(whole, got) {
+					left, _ := json.Marshal(got)
+					t.Errorf("%s\n got %s\nwant %s", data, left, want)
+				}
 			}
 		})
 	}
@@ -106,13 +109,16 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 
 	plan := planOf[[]owned](t)
-	var got []owned
-	if _, faults := plan.Decode([]byte(`[{"id":5,"name":"a","kind":"y"},{"name":"b"}]`), &got); len(faults) > 0 {
-		t.Fatal(faults)
-	}
-	want := []owned{{Name: "a", Kind: "x"}, {Name: "b", Kind: "x"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	after := planWith[[]owned](t, body.Options{CodecOnly: true})
+	for _, plan := range []*body.Plan{plan, after} {
+		var got []owned
+		if _, faults := plan.Decode([]byte(`[{"id":5,"name":"a","kind":"y"},{"name":"b"}]`), &got); len(faults) > 0 {
+			t.Fatal(faults)
+		}
+		want := []owned{{Name: "a", Kind: "x"}, {Name: "b", Kind: "x"}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
 	}
 
 	if diff := cmp.Diff([]string{"greater_than_equal at body[0].id"}, found(plan, `[{"id":0,"name":"a"}]`)); diff != "" {
@@ -232,4 +238,42 @@ func TestConcurrentDecode(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestDecodeKeepsNothing writes over a document after it was read.
+func TestDecodeKeepsNothing(t *testing.T) {
+	t.Parallel()
+
+	const text = `{"short":"abc","raw":{"a":1},"bytes":"AQID","map":{"key":1},"any":{"k":"v"},"number":12,"big":123456789}`
+	plan := planOf[everything](t)
+	data := []byte(text)
+	var got, want everything
+	if _, faults := plan.Decode(data, &got); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	for i := range data {
+		data[i] = '#'
+	}
+	if err := json.Unmarshal([]byte(text), &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(want, got) {
+		t.Errorf("the value became %+v", got)
+	}
+}
+
+func TestDecodeIntoTheWrongType(t *testing.T) {
+	t.Parallel()
+
+	plan := planOf[owned](t)
+	for _, dst := range []any{nil, owned{}, new(leaf), (*owned)(nil), new(*owned)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%T was taken", dst)
+				}
+			}()
+			plan.Decode([]byte(`{"name":"x"}`), dst)
+		}()
+	}
 }

@@ -3,6 +3,8 @@ package body
 import (
 	"encoding"
 	"reflect"
+	"time"
+	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
@@ -20,16 +22,30 @@ func (s *scanner) foreignFaults(faults []fault.Fault) bool {
 	return true
 }
 
+// decode has the codec store a value.
+func (s *scanner) decode(n *node, raw []byte, to unsafe.Pointer) bool {
+	var err error
+	if n.typ == timeType {
+		err = (*time.Time)(to).UnmarshalJSON(raw)
+	} else {
+		err = s.plan.opts.Codec.Unmarshal(raw, reflect.NewAt(n.typ, to).Interface())
+	}
+
+	return err == nil || s.undecoded(n)
+}
+
 // tryDecode decodes one value to see whether its type takes it. It only runs after the
 // codec refused the document as a whole.
 func (s *scanner) tryDecode(n *node, raw []byte) bool {
-	if s.probe == nil || !n.foreign || string(raw) == "null" {
-		return true
-	}
-	if s.probe.Unmarshal(raw, reflect.New(n.typ).Interface()) == nil {
+	if s.probe == nil || !n.foreign || s.probe.Unmarshal(raw, reflect.New(n.typ).Interface()) == nil {
 		return true
 	}
 
+	return s.undecoded(n)
+}
+
+// undecoded reports a value that its type did not take.
+func (s *scanner) undecoded(n *node) bool {
 	if n.text != nil && n.text.format != nil {
 		return s.refuse(n.text.formatFault)
 	}
@@ -39,7 +55,7 @@ func (s *scanner) tryDecode(n *node, raw []byte) bool {
 
 // tryKey is tryDecode for a key of a map.
 func (s *scanner) tryKey(rule *dictRule, key []byte) bool {
-	if s.probe == nil {
+	if s.probe == nil && s.codec {
 		return true
 	}
 	target, ok := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.New(rule.key))

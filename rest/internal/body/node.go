@@ -42,6 +42,10 @@ type node struct {
 
 	// typ is the Go type without pointers and without Opt, nil when nothing is known.
 	typ reflect.Type
+	// wraps lead from the declared type to typ.
+	wraps []wrap
+	// direct means that values are stored without the codec.
+	direct bool
 	// foreign means that decoding runs an Unmarshal method of the type, which may refuse.
 	foreign bool
 }
@@ -67,10 +71,17 @@ type textRule struct {
 	minFault, maxFault, patternFault, formatFault, enumFault fault.Fault
 }
 
+// wrap is a pointer to typ, or the Opt that typ is.
+type wrap struct {
+	typ      reflect.Type
+	optional bool
+}
+
 type listRule struct {
 	items    *node
 	min, max int // -1 for none
 	unique   bool
+	empty    reflect.Value // the slice without items
 }
 
 type dictRule struct {
@@ -99,10 +110,18 @@ type property struct {
 	boxed    any // name, as a part of a path
 	node     *node
 	index    []int // of the Go field, nil when there is none
+	typ      reflect.Type
+	hops     []hop // to the Go field
 	nullOK   bool
 	readOnly bool
 	blocked  bool // there is a Go field, but no property of the schema
 	filler   *filler
+}
+
+// hop leads to a field, and when elem is set on to what that field points to.
+type hop struct {
+	offset uintptr
+	elem   reflect.Type
 }
 
 // dependency says that one property asks for others.

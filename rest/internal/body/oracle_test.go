@@ -70,6 +70,7 @@ type oracle struct {
 	registry *schema.Registry
 	schema   *huma.Schema
 	plan     *body.Plan
+	after    *body.Plan // the same with the codec's values
 }
 
 func newOracle(tb testing.TB) oracle {
@@ -85,7 +86,12 @@ func newOracle(tb testing.TB) oracle {
 		tb.Fatal(err)
 	}
 
-	return oracle{registry: registry, schema: registry.Of(reflect.TypeFor[order](), ""), plan: plan}
+	after, err := body.Compile(reflect.TypeFor[order](), plain, body.Options{CodecOnly: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+
+	return oracle{registry: registry, schema: registry.Of(reflect.TypeFor[order](), ""), plan: plan, after: after}
 }
 
 func (o oracle) refuses(data []byte) bool {
@@ -120,6 +126,9 @@ func (o oracle) compare(tb testing.TB, data []byte) bool {
 		tb.Fatalf("the document was written to: %q became %q", sent, data)
 	}
 	refused := o.refuses(data)
+	if _, late := o.after.Decode(data, new(order)); len(late) > 0 != (len(faults) > 0) {
+		tb.Fatalf("%s has the faults %v, and %v with the codec", data, faults, late)
+	}
 
 	if len(faults) == 0 {
 		if refused {

@@ -21,6 +21,8 @@ type scanner struct {
 	broken *fault.Fault
 	// probe is set when values of types of the program are decoded to see which fails.
 	probe Codec
+	// codec is set when the codec decodes the document once it was read.
+	codec bool
 
 	bits     []uint64                    // sets of seen properties, of each object that is open
 	keys     []string                    // keys of maps that are open, and items of lists that are unique
@@ -36,9 +38,8 @@ type scanner struct {
 type step struct {
 	name  string // of a key; may lie in the document
 	prop  *property
-	index int   // of an item, -1 for keys
-	node  *node // what is known about the value
-	frame int   // index in frames, 0 for none yet
+	index int // of an item, -1 for keys
+	frame int // index in frames, 0 for none yet
 }
 
 func (p *Plan) scanner(data []byte) *scanner {
@@ -62,7 +63,7 @@ func (s *scanner) release() []fault.Fault {
 	clear(s.keys)
 	clear(s.frames)
 	clear(s.indexes)
-	s.data, s.pos, s.depth, s.probe = nil, 0, 0, nil
+	s.data, s.pos, s.depth, s.probe, s.codec = nil, 0, 0, nil, false
 	s.faults, s.broken, s.presence = nil, nil, Presence{}
 	s.path, s.bits, s.keys = s.path[:0], s.bits[:0], s.keys[:0]
 	s.frames, s.fills = s.frames[:0], s.fills[:0]
@@ -76,14 +77,15 @@ func (s *scanner) release() []fault.Fault {
 // maxKept is how large a buffer may be, in elements, to be kept for the next document.
 const maxKept = 1 << 14
 
-// document reads all of the data, and reports whether nothing is wrong with it.
-func (s *scanner) document() bool {
+// document reads all of the data into what to points to, which may be nil, and reports
+// whether nothing is wrong with it.
+func (s *scanner) document(to unsafe.Pointer) bool {
 	s.space()
 	if s.pos == len(s.data) {
 		s.faults = []fault.Fault{fault.Missing(s.plan.opts.In, nil)}
 		return false
 	}
-	if !s.value(s.plan.root) {
+	if !s.value(s.plan.root, to) {
 		return false
 	}
 
@@ -95,64 +97,97 @@ func (s *scanner) document() bool {
 	return len(s.faults) == 0
 }
 
-// value reads the value at pos, which is not white space, and checks it against n.
-func (s *scanner) value(n *node) bool {
-	if n.validate == nil && (s.probe == nil || !n.foreign) {
-		return s.bare(n)
+// value reads the value at pos, which is not white space, checks it against n, and stores
+// it in what to points to. With a nil pointer it is only checked.
+func (s *scanner) value(n *node, to unsafe.Pointer) bool {
+	if n.null && s.pos < len(s.data) && s.data[s.pos] == 'n' {
+		return s.null(n, to)
+	}
+	if to != nil && len(n.wraps) > 0 {
+		to = n.open(to)
+	}
+	if n.validate == nil && (to == nil || n.direct) && (s.probe == nil || !n.foreign) {
+		return s.bare(n, to)
 	}
 
+	direct := to
+	if !n.direct {
+		direct = nil
+	}
 	start, faults := s.pos, len(s.faults)
-	if !s.bare(n) {
+	if !s.bare(n, direct) {
 		return false
 	}
 	if len(s.faults) > faults {
 		return true
 	}
+
 	raw := s.data[start:s.pos]
-	if n.validate != nil && string(raw) != "null" {
-		return s.foreignFaults(n.validate(raw))
+	if n.validate != nil {
+		if problems := n.validate(raw); len(problems) > 0 {
+			return s.foreignFaults(problems)
+		}
+	}
+	if direct == nil && to != nil {
+		return s.decode(n, raw, to)
 	}
 
 	return s.tryDecode(n, raw)
 }
 
-// bare is value without the checks that code outside of this package does.
-func (s *scanner) bare(n *node) bool {
+// null reads null where it is a value, or means that there is none.
+func (s *scanner) null(n *node, to unsafe.Pointer) bool {
+	start := s.pos
+	if !s.word("null") {
+		return false
+	}
+
+	switch {
+	case to == nil:
+		return true
+	case len(n.wraps) > 0:
+		n.wraps[0].clear(to)
+		return true
+	case n.foreign:
+		return s.decode(n, s.data[start:s.pos], to)
+	}
+
+	return true
+}
+
+// bare is value without pointers, without null, and without the work of others.
+func (s *scanner) bare(n *node, to unsafe.Pointer) bool {
 	if s.pos >= len(s.data) {
 		return s.syntax("unexpected end of the text")
 	}
-
 	c := s.data[s.pos]
-	if c == 'n' && n.null {
-		return s.word("null")
-	}
 
 	switch n.kind {
 	case kindAny:
 		return s.any(n.use)
 	case kindBool:
 		if c == 't' || c == 'f' {
-			return s.flag(n)
+			return s.flag(n, to)
 		}
 	case kindString, kindBytes:
 		if c == '"' {
-			return s.text(n)
+			return s.text(n, to)
 		}
 	case kindList:
 		if c == '[' {
-			return s.list(n)
+			return s.list(n, to)
 		}
 	case kindObject:
 		if c == '{' {
-			return s.object(n)
+			return s.object(n, to)
 		}
 	case kindDict:
 		if c == '{' {
-			return s.dictionary(n)
+			return s.dictionary(n, to)
 		}
 	default:
 		if c == '-' || '0' <= c && c <= '9' {
-			return s.numeric(n)
+			return s.numeric(n, to)
 		}
 	}
 
@@ -207,7 +242,7 @@ func (s *scanner) word(want string) bool {
 	return true
 }
 
-func (s *scanner) flag(n *node) bool {
+func (s *scanner) flag(n *node, to unsafe.Pointer) bool {
 	value := s.data[s.pos] == 't'
 	want := "false"
 	if value {
@@ -215,6 +250,9 @@ func (s *scanner) flag(n *node) bool {
 	}
 	if !s.word(want) {
 		return false
+	}
+	if to != nil {
+		*(*bool)(to) = value
 	}
 	if len(n.flags) == 0 {
 		return true

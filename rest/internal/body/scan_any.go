@@ -57,7 +57,7 @@ func (s *scanner) anyObject(use use) bool {
 			return false
 		}
 
-		s.push(key, nil)
+		s.push(key)
 		if use == ignored || s.unique(key, keys) {
 			ok = s.any(use)
 		} else {

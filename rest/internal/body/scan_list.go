@@ -2,12 +2,13 @@ package body
 
 import (
 	"encoding/json"
+	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
 // list reads a list.
-func (s *scanner) list(n *node) bool {
+func (s *scanner) list(n *node, to unsafe.Pointer) bool {
 	open := s.pos
 	if !s.enter() {
 		return false
@@ -15,14 +16,15 @@ func (s *scanner) list(n *node) bool {
 
 	rule, keys, count := n.list, len(s.keys), 0
 	repeated, simple := false, true
-	s.path = append(s.path, step{node: rule.items})
+	s.path = append(s.path, step{})
+	items := n.items(to)
 
 	for more := !s.empty(']'); more; count++ {
 		top := &s.path[len(s.path)-1]
 		top.index, top.frame = count, 0
 
 		start := s.pos
-		if !s.value(rule.items) {
+		if !s.value(rule.items, items.at(count)) {
 			return false
 		}
 		if rule.unique && simple && !repeated {
@@ -38,6 +40,7 @@ func (s *scanner) list(n *node) bool {
 	}
 	s.pop()
 	s.forget(keys)
+	items.end(count, rule)
 
 	if !s.count(count, rule.min, rule.max, false) || !s.leave() {
 		return false

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
@@ -108,7 +109,7 @@ func (n *numeral) float() (float64, bool) {
 }
 
 // numeric reads a number value.
-func (s *scanner) numeric(n *node) bool {
+func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 	num, ok := s.numeral()
 	if !ok {
 		return false
@@ -130,7 +131,9 @@ func (s *scanner) numeric(n *node) bool {
 			return s.report(fault.FloatOverflow(s.plan.opts.In, s.where(), n.bits))
 		}
 	}
-
+	if to != nil {
+		num.store(n, to)
+	}
 	if n.number == nil && n.kind != kindInteger && n.kind != kindNumber {
 		return true
 	}
@@ -153,7 +156,10 @@ func (s *scanner) numeric(n *node) bool {
 func (n *numeral) fits(to *node) bool {
 	if n.long {
 		// add gives up a little early.
-		return to.kind == kindUint && parsesUint(n.raw, to.bits)
+		value, err := strconv.ParseUint(view(n.raw), 10, to.bits)
+		n.digits = value
+
+		return to.kind == kindUint && err == nil
 	}
 	if to.kind == kindUint {
 		return to.bits == 64 || n.digits < 1<<to.bits
@@ -165,12 +171,6 @@ func (n *numeral) fits(to *node) bool {
 	}
 
 	return n.digits < limit
-}
-
-func parsesUint(raw []byte, bits int) bool {
-	_, err := strconv.ParseUint(view(raw), 10, bits)
-
-	return err == nil
 }
 
 // inFloat says whether the number is not too large for a Go float.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
@@ -42,13 +43,13 @@ func (s *scanner) key() ([]byte, bool) {
 }
 
 // object reads an object with named keys.
-func (s *scanner) object(n *node) bool {
+func (s *scanner) object(n *node, to unsafe.Pointer) bool {
 	if !s.enter() {
 		return false
 	}
 
 	o := n.object
-	sets := objectSets{scanner: s, object: o, base: len(s.bits)}
+	sets := objectSets{scanner: s, object: o, base: len(s.bits), to: to}
 	for range 2 * o.words {
 		s.bits = append(s.bits, 0)
 	}
@@ -102,7 +103,11 @@ func (o *object) find(key []byte, next int) int {
 // property reads the value of a known key.
 func (s *scanner) property(o *object, i int, sets objectSets) bool {
 	p := &o.props[i]
-	s.path = append(s.path, step{name: p.name, prop: p, index: -1, node: p.node})
+	s.path = append(s.path, step{name: p.name, prop: p, index: -1})
+	to := p.in(sets.to)
+	if p.readOnly {
+		to = nil
+	}
 
 	var ok bool
 	switch {
@@ -111,12 +116,14 @@ func (s *scanner) property(o *object, i int, sets objectSets) bool {
 	case sets.mark(seen, i):
 		ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
 	case p.nullOK && s.pos < len(s.data) && s.data[s.pos] == 'n':
-		ok = s.word("null")
+		ok = s.null(p.node, to)
 	default:
-		sets.mark(valued, i)
-		ok = s.value(p.node)
+		if !p.readOnly {
+			sets.mark(valued, i)
+		}
+		ok = s.value(p.node, to)
 	}
-	if p.readOnly && ok && p.index != nil {
+	if p.readOnly && p.index != nil && s.codec {
 		s.drop(p)
 	}
 	s.path = s.path[:len(s.path)-1]
@@ -128,7 +135,7 @@ func (s *scanner) property(o *object, i int, sets objectSets) bool {
 func (s *scanner) unknown(o *object, key []byte, extras int) bool {
 	s.folding = fold(s.folding[:0], key)
 	if i, ok := o.folded[string(s.folding)]; ok {
-		s.push(key, nil)
+		s.push(key)
 		ok = s.report(fault.KeyCase(s.plan.opts.In, s.where(), o.props[i].name)) && s.any(ignored)
 		s.pop()
 
@@ -138,7 +145,7 @@ func (s *scanner) unknown(o *object, key []byte, extras int) bool {
 		return s.any(ignored)
 	}
 
-	s.push(key, o.values)
+	s.push(key)
 	defer s.pop()
 
 	if o.values == nil {
@@ -148,25 +155,25 @@ func (s *scanner) unknown(o *object, key []byte, extras int) bool {
 		return s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
 	}
 
-	return s.value(o.values)
+	return s.value(o.values, nil)
 }
 
 // dictionary reads an object for a map.
-func (s *scanner) dictionary(n *node) bool {
+func (s *scanner) dictionary(n *node, to unsafe.Pointer) bool {
 	if !s.enter() {
 		return false
 	}
 
-	keys, count := len(s.keys), 0
+	keys, count, entries := len(s.keys), 0, n.entries(to)
 	for more := !s.empty('}'); more; count++ {
 		key, ok := s.key()
 		if !ok {
 			return false
 		}
 
-		s.push(key, n.dict.values)
+		s.push(key)
 		if s.unique(key, keys) {
-			ok = s.checkKey(n.dict, key) && s.value(n.dict.values)
+			ok = s.checkKey(n.dict, key) && s.value(n.dict.values, entries.next()) && s.keep(entries, key)
 		} else {
 			ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
 		}
@@ -197,15 +204,17 @@ func (s *scanner) checkKey(rule *dictRule, key []byte) bool {
 		if _, err := strconv.ParseInt(view(key), 10, rule.key.Bits()); err != nil {
 			return s.report(fault.IntParsing(in, s.where()))
 		}
-	case !parsesUint(key, rule.key.Bits()):
-		return s.report(fault.IntParsing(in, s.where()))
+	default:
+		if _, err := strconv.ParseUint(view(key), 10, rule.key.Bits()); err != nil {
+			return s.report(fault.IntParsing(in, s.where()))
+		}
 	}
 
 	return true
 }
 
-func (s *scanner) push(key []byte, n *node) {
-	s.path = append(s.path, step{name: view(key), index: -1, node: n})
+func (s *scanner) push(key []byte) {
+	s.path = append(s.path, step{name: view(key), index: -1})
 }
 
 func (s *scanner) pop() { s.path = s.path[:len(s.path)-1] }
@@ -222,6 +231,7 @@ type objectSets struct {
 	scanner *scanner
 	object  *object
 	base    int
+	to      unsafe.Pointer
 }
 
 func (b objectSets) word(s set, i int) *uint64 {
@@ -258,7 +268,7 @@ func (b objectSets) finish() bool {
 	for _, i := range o.defaults {
 		p := &o.props[i]
 		if !b.has(valued, i) && (!b.has(seen, i) || !p.node.null) {
-			s.later(p)
+			b.fill(p)
 		}
 	}
 	if len(s.path) == 0 {
@@ -266,6 +276,16 @@ func (b objectSets) finish() bool {
 	}
 
 	return true
+}
+
+// fill writes the default of a property, or has it written later.
+func (b objectSets) fill(p *property) {
+	switch {
+	case b.to != nil:
+		p.filler.set(reflect.NewAt(p.typ, p.in(b.to)).Elem())
+	case b.scanner.codec:
+		b.scanner.later(p)
+	}
 }
 
 func (b objectSets) depends(d dependency) bool {

@@ -1,11 +1,13 @@
 package body
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
@@ -155,17 +157,26 @@ func hex(c byte) rune {
 }
 
 // text reads a string value.
-func (s *scanner) text(n *node) bool {
+func (s *scanner) text(n *node, to unsafe.Pointer) bool {
 	l, ok := s.quoted()
-	if !ok || n.text == nil && n.kind == kindString {
-		return ok
+	if !ok {
+		return false
 	}
-
 	if n.text != nil && !s.checkText(n.text, l) {
 		return false
 	}
-	if n.kind == kindBytes && !s.isBase64(l) {
-		return s.report(fault.Format(s.plan.opts.In, s.where(), "byte"))
+
+	switch {
+	case n.kind == kindBytes:
+		value, ok := s.base64(l)
+		if !ok {
+			return s.report(fault.Format(s.plan.opts.In, s.where(), "byte"))
+		}
+		if to != nil {
+			*(*[]byte)(to) = bytes.Clone(value)
+		}
+	case to != nil:
+		*(*string)(to) = string(s.plain(l))
 	}
 
 	return true
@@ -204,17 +215,19 @@ func (s *scanner) checkText(rule *textRule, l literal) bool {
 	return true
 }
 
-// isBase64 says whether encoding/json can read the literal into a []byte.
-func (s *scanner) isBase64(l literal) bool {
+// base64 is what the literal says as encoding/json reads it into a []byte, which is good
+// until the next call and never nil.
+func (s *scanner) base64(l literal) ([]byte, bool) {
 	s.scratch = s.scratch[:0]
 	content := s.plain(l)
 	size := base64.StdEncoding.DecodedLen(len(content))
 	// The room is taken behind content, which may itself lie in scratch.
-	room := slices.Grow(s.scratch, size)
-	_, err := base64.StdEncoding.Decode(room[len(room):len(room)+size], content)
+	room := slices.Grow(s.scratch, size+1)
+	n, err := base64.StdEncoding.Decode(room[len(room):len(room)+size], content)
+	value := room[len(room) : len(room)+n]
 	s.scratch = room[:0]
 
-	return err == nil
+	return value, err == nil
 }
 
 // fold appends key to out without the difference of upper and lower case, by the rules

@@ -93,6 +93,16 @@ func (o *Opt[T]) Inside() any {
 	return &o.value
 }
 
+// Open sets o and returns a *T to fill, for those who see the Opt only through reflection.
+func (o *Opt[T]) Open() any {
+	o.state = set
+
+	return &o.value
+}
+
+// SetNull makes o null.
+func (o *Opt[T]) SetNull() { *o = Null[T]() }
+
 // SetText sets o from text that the caller parses: parse gets a *T to fill. When parse
 // fails, its error is returned and o stays as it was.
 func (o *Opt[T]) SetText(parse func(dst any) error) error {
@@ -114,6 +124,16 @@ type Text interface {
 	// SetText calls parse with a pointer to a new value, and sets the Opt to that value
 	// when parse returns nil.
 	SetText(parse func(dst any) error) error
+}
+
+// Target is what a reader of bodies needs to know of an Opt whose T it cannot name. A
+// *Opt[T] is one for every T.
+type Target interface {
+	// Open sets the Opt and returns a pointer to its value, which is to be filled.
+	Open() any
+
+	// SetNull makes the Opt null.
+	SetNull()
 }
 
 var textType = reflect.TypeFor[Text]()

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"maps"
+	"math/big"
 	"reflect"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 var (
 	timeType        = reflect.TypeFor[time.Time]()
+	bigIntType      = reflect.TypeFor[big.Int]()
 	numberType      = reflect.TypeFor[json.Number]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
@@ -47,6 +49,8 @@ func special(r *Registry, t, original reflect.Type, hint string) *huma.Schema {
 	switch {
 	case t == numberType:
 		return &huma.Schema{Type: huma.TypeNumber, Nullable: original.Kind() == reflect.Pointer}
+	case t == bigIntType:
+		return &huma.Schema{Type: huma.TypeInteger, Nullable: original.Kind() == reflect.Pointer}
 	case provides(t):
 		return nil
 	case t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8 &&
