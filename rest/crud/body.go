@@ -1,0 +1,163 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// content is a body that was read.
+type content[T any] interface {
+	// apply changes the row to what the body says, or returns what is wrong with the body.
+	apply(ctx context.Context, row *T) error
+}
+
+// createBody is a model as a client sends it to be stored.
+type createBody[T any] struct {
+	row    T
+	faults []fault.Fault
+}
+
+// UnmarshalJSON reads a document that was held against the schema.
+func (b *createBody[T]) UnmarshalJSON(data []byte) error {
+	m := mustModel[T]()
+	b.faults = m.decode(data, reflect.ValueOf(&b.row).Elem(), func(f *field) bool { return f.onCreate })
+	return nil
+}
+
+func (b createBody[T]) apply(_ context.Context, row *T) error {
+	if len(b.faults) > 0 {
+		return rest.Invalid(b.faults...)
+	}
+	*row = b.row
+	return nil
+}
+
+// updateBody is a model as a client sends it to replace another one.
+type updateBody[T any] struct {
+	row    T
+	faults []fault.Fault
+}
+
+// UnmarshalJSON reads a document that was held against the schema.
+func (b *updateBody[T]) UnmarshalJSON(data []byte) error {
+	m := mustModel[T]()
+	b.faults = m.decode(data, reflect.ValueOf(&b.row).Elem(), func(f *field) bool { return f.onUpdate })
+	return nil
+}
+
+// apply replaces what a client sends. What no client is shown stays when it was not sent: it
+// could not have been sent back.
+func (b updateBody[T]) apply(ctx context.Context, row *T) error {
+	if len(b.faults) > 0 {
+		return rest.Invalid(b.faults...)
+	}
+	m := mustModel[T]()
+	from, into := reflect.ValueOf(&b.row).Elem(), reflect.ValueOf(row).Elem()
+	for _, f := range m.fields {
+		if f.onUpdate && (!f.hidden || rest.Sent(ctx, f.name)) {
+			at(into, f.index).Set(at(from, f.index))
+		}
+	}
+	return nil
+}
+
+// decode reads a document into an empty row. Fields that are not read stay empty.
+func (m *model) decode(data []byte, row reflect.Value, read func(*field) bool) []fault.Fault {
+	for _, f := range m.fields {
+		if f.fallback != nil && read(f) {
+			_ = json.Unmarshal(f.fallback, at(row, f.index).Addr().Interface()) // it was tried when the model was compiled
+		}
+	}
+	if err := json.Unmarshal(data, row.Addr().Interface()); err != nil {
+		_, faults := m.decodeEach(data, read)
+		if len(faults) == 0 {
+			faults = []fault.Fault{unreadable()}
+		}
+		return faults
+	}
+	for _, f := range m.fields {
+		if !read(f) {
+			at(row, f.index).SetZero()
+		}
+	}
+	return nil
+}
+
+// value is what was sent for a field.
+type value struct {
+	field *field
+	value reflect.Value
+}
+
+// decodeEach reads the fields of a document one by one, which finds the one that cannot be
+// read.
+func (m *model) decodeEach(data []byte, read func(*field) bool) ([]value, []fault.Fault) {
+	var sent map[string]json.RawMessage
+	if err := json.Unmarshal(data, &sent); err != nil {
+		return nil, []fault.Fault{unreadable()}
+	}
+	var values []value
+	var faults []fault.Fault
+	for _, f := range m.fields {
+		text, ok := sent[f.name]
+		if !ok || !read(f) {
+			continue
+		}
+		v := reflect.New(f.decl.Type)
+		switch {
+		case string(text) == "null" && !f.nullable:
+			faults = append(faults, fault.Null(fault.Body, []any{f.name}))
+		case json.Unmarshal(text, v.Interface()) != nil:
+			faults = append(faults, unreadable(f.name))
+		default:
+			values = append(values, value{f, v.Elem()})
+		}
+	}
+	return values, faults
+}
+
+// unreadable is the fault of a value that the schema allows and the Go type does not.
+func unreadable(path ...any) fault.Fault {
+	return fault.Value(fault.Body, slices.Clip(path), "Input could not be read")
+}
+
+// patchBody is a part of a model: what a client wants to change.
+type patchBody[T any] struct {
+	values []value
+	faults []fault.Fault
+}
+
+// UnmarshalJSON reads a document that was held against the schema.
+func (b *patchBody[T]) UnmarshalJSON(data []byte) error {
+	b.values, b.faults = mustModel[T]().decodeEach(data, func(f *field) bool { return f.onUpdate })
+	return nil
+}
+
+func (b patchBody[T]) apply(_ context.Context, row *T) error {
+	if len(b.faults) > 0 {
+		return rest.Invalid(b.faults...)
+	}
+	into := reflect.ValueOf(row).Elem()
+	for _, v := range b.values {
+		at(into, v.field.index).Set(v.value)
+	}
+	return nil
+}
+
+// shown is a model as a client sees it, when that is less than the model.
+type shown[T any] struct{ row T }
+
+// MarshalJSON writes the fields that are shown.
+func (s shown[T]) MarshalJSON() ([]byte, error) {
+	m := mustModel[T]()
+	from, to := reflect.ValueOf(&s.row).Elem(), reflect.New(m.shown).Elem()
+	for i, f := range m.shownFields {
+		to.Field(i).Set(at(from, f.index))
+	}
+	return json.Marshal(to.Interface())
+}

@@ -1,0 +1,195 @@
+package crud
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/page"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// compile checks the configuration.
+func (c *core[T, K]) compile() error {
+	m, err := modelFor[T, K]()
+	if err != nil {
+		return err
+	}
+	c.model, c.name = m, c.config.Name
+	if c.name == "" {
+		c.name = m.name
+	}
+	for _, step := range []func() error{c.compileRoutes, c.compileLookup, c.compilePath, c.compileVersions, c.compileList} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	c.compileDocuments()
+	return nil
+}
+
+func (c *core[T, K]) compileRoutes() error {
+	allowed := c.config.AllowedRoutes
+	if allowed == nil {
+		allowed = AllRoutes()
+	}
+	for _, r := range allowed {
+		if !slices.Contains(AllRoutes(), r) {
+			return fmt.Errorf("AllowedRoutes: there is no route %q; there are %v", r, AllRoutes())
+		}
+	}
+	if len(allowed) == 0 {
+		return errRoutes
+	}
+	for r := range c.config.RouteOptions {
+		if !slices.Contains(allowed, r) {
+			return fmt.Errorf("RouteOptions: the route %q is not one of the controller's", r)
+		}
+	}
+	c.routes = slices.DeleteFunc(AllRoutes(), func(r Route) bool { return !slices.Contains(allowed, r) })
+	return nil
+}
+
+func (c *core[T, K]) compileLookup() (err error) {
+	f := c.model.key
+	if name := c.config.Lookup; name != "" && name != f.Name {
+		if f = c.model.column(name); f == nil {
+			return fmt.Errorf("Lookup: %v has no field %q", c.model.typ, name)
+		}
+		c.lookup = f
+	}
+	if c.kind, err = kindOf(f); err != nil {
+		return fmt.Errorf("Lookup: field %s: %w", f.Go, err)
+	}
+	return nil
+}
+
+// kindOf returns what stands in a path for a field.
+func kindOf(f *query.Field) (kind, error) {
+	t := through(f.Type)
+	switch {
+	case f.Kind == query.Int:
+		return numbers, nil
+	case f.Kind == query.String && f.Name == "slug":
+		return slugs, nil
+	case f.Kind == query.String:
+		return texts, nil
+	case reflect.PointerTo(t).Implements(textUnmarshaler) && t.Kind() == reflect.Array && t.Len() == 16:
+		return uuids, nil
+	case reflect.PointerTo(t).Implements(textUnmarshaler):
+		return texts, nil
+	default:
+		return 0, fmt.Errorf("a %v cannot stand in a path", f.Type)
+	}
+}
+
+func (c *core[T, K]) compilePath() error {
+	path, names, err := parsePath(c.config.Path)
+	if err != nil {
+		return err
+	}
+	c.path = path
+	for _, name := range names {
+		i := slices.IndexFunc(c.model.parents, func(f *query.Field) bool { return f.Name == name || c.model.jsonName(f.Name) == name })
+		if i < 0 {
+			return fmt.Errorf("Path: %v has no field %q with the tag crud:\"parent\"", c.model.typ, name)
+		}
+		if _, err := kindOf(c.model.parents[i]); err != nil {
+			return fmt.Errorf("Path: field %s: %w", c.model.parents[i].Go, err)
+		}
+		c.parents = append(c.parents, c.model.parents[i])
+	}
+	for _, f := range c.model.parents {
+		if !slices.Contains(c.parents, f) {
+			return fmt.Errorf("Path: %s has the tag crud:\"parent\", but no parameter {%s} fills it", f.Go, f.Name)
+		}
+	}
+	return nil
+}
+
+func (c *core[T, K]) compileVersions() error {
+	c.versions = c.config.Versions
+	if c.versions == VersionField && c.model.version == nil {
+		c.versions = NoVersions
+	}
+	if c.config.RequireMatch && c.versions == NoVersions {
+		return errors.New("RequireMatch: the model has no versions to match")
+	}
+	return nil
+}
+
+func (c *core[T, K]) compileDocuments() {
+	c.create, c.update, c.patch, c.out = c.config.Create, c.config.Update, c.config.Patch, c.config.Out
+	if c.update == nil {
+		c.update = c.create
+	}
+	if c.create == nil {
+		c.create = defaultCreate[T]()
+	}
+	if c.update == nil {
+		c.update = defaultUpdate[T]()
+	}
+	if c.patch == nil {
+		c.patch = defaultPatch[T]()
+	}
+	if c.out == nil {
+		c.out = defaultAnswer[T](c.model)
+	}
+	if v := c.out.view(); v != nil {
+		c.list = append(c.list, v)
+	}
+}
+
+func (c *core[T, K]) compileList() error {
+	p := c.config.Pagination
+	if p.FilterSchema != nil {
+		c.list = append(c.list, p.FilterSchema)
+	}
+	if len(p.Searching) > 0 {
+		c.list = append(c.list, query.Search(p.Searching...))
+	}
+	if len(p.Ordering) > 0 {
+		c.list = append(c.list, query.Order(p.Ordering...))
+	}
+	c.list = append(c.list, query.OrderDefault(p.DefaultOrdering...))
+	made, err := p.paginator()
+	if err != nil {
+		return fmt.Errorf("Pagination: %w", err)
+	}
+	if made != nil {
+		c.list = append(c.list, rest.RouteOption(made))
+	}
+	return nil
+}
+
+// paginator makes what Klass and PaginatorKwargs say, or nil.
+func (p ModelPagination) paginator() (page.Paginator, error) {
+	name := ""
+	switch klass := p.Klass.(type) {
+	case nil:
+		if p.PaginatorKwargs == nil {
+			return nil, nil //nolint:nilnil // nothing is configured
+		}
+		name = "page.Number"
+	case page.Paginator:
+		if p.PaginatorKwargs != nil {
+			return nil, errors.New("PaginatorKwargs are not for a paginator that is made already")
+		}
+		return klass, nil
+	case string:
+		name = klass
+	case func(...page.NumberOption) page.Paginator:
+		name = "page.Number"
+	case func(...page.OffsetOption) page.Paginator:
+		name = "page.LimitOffset"
+	case func(...page.CursorOption) page.Paginator:
+		name = "page.Cursor"
+	case func(...page.NoneOption) page.Paginator:
+		name = "page.None"
+	default:
+		return nil, fmt.Errorf("a %T is no Klass: it is a page.Paginator, a function such as page.Number, or a name", klass)
+	}
+	return page.Named(name, p.PaginatorKwargs)
+}

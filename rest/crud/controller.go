@@ -1,0 +1,173 @@
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// Controller is the controller of a model, to be embedded in one of the program. What embeds
+// it has its routes; one that has routes of its own takes them over first:
+//
+//	func (c *Books) Routes(r *rest.Routes) {
+//		r.Inherit(&c.Controller)
+//		rest.Post(r, "/{int:id}/publish", c.publish)
+//	}
+type Controller[T, K any] struct{ core *core[T, K] }
+
+// core is a controller's configuration, compiled.
+type core[T, K any] struct {
+	config  ModelConfig[T]
+	model   *model
+	service Service[T, K]
+	name    string
+	routes  []Route
+
+	path    string
+	parents []*query.Field
+	lookup  *query.Field // nil: the key
+	kind    kind
+
+	create, update, patch Body[T]
+	out                   Answer[T]
+	list                  []rest.RouteOption
+	versions              Versions
+}
+
+// New returns the controller of the model T, whose rows are in store. It panics when the
+// configuration makes no sense, and says why.
+func New[T, K any](store Store[T, K], config ModelConfig[T]) Controller[T, K] {
+	return NewWith[T, K](NewService(store), config)
+}
+
+// NewWith is [New] with a service of the program.
+func NewWith[T, K any](service Service[T, K], config ModelConfig[T]) Controller[T, K] {
+	c := &core[T, K]{config: config, service: service}
+	must(c.compile(), fmt.Sprintf("crud.New of %v", reflect.TypeFor[T]()))
+	return Controller[T, K]{c}
+}
+
+// Service returns what the controller works with.
+func (c *Controller[T, K]) Service() Service[T, K] { return c.core.service }
+
+// Get returns a row for an endpoint of the program, as find_one would: 404 when it is not
+// there or not in what the caller's lists show, and judged by the object permissions of the
+// route.
+func (c *Controller[T, K]) Get(ctx context.Context, key K) (T, error) {
+	scope, err := c.core.scope(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return rest.GetOrNotFound(ctx, c.core.service.GetOne, Ref[K]{Key: key, Scope: scope})
+}
+
+// Routes implements [rest.Controller].
+func (c *Controller[T, K]) Routes(r *rest.Routes) {
+	if c.core == nil {
+		panic("crud: a Controller is made by crud.New")
+	}
+	c.core.register(r)
+}
+
+// register adds the routes. Nothing of r is kept by the core, which may be in several APIs.
+func (c *core[T, K]) register(r *rest.Routes) {
+	s := &site{routes: r, path: c.path, parents: len(c.parents), kind: c.kind}
+	var find link
+	location := func(a address) string {
+		if find == nil {
+			return ""
+		}
+		url, err := find(a)
+		if err != nil {
+			return ""
+		}
+		return url
+	}
+	for _, route := range c.routes {
+		options := c.options(route)
+		switch route {
+		case Create:
+			c.create.create(s, func(ctx context.Context, at address, in content[T]) (*rest.Reply, error) {
+				return c.doCreate(ctx, at, in, location)
+			}, options)
+		case List:
+			addList(s, c.doList, options)
+		case FindOne:
+			find = addItem(s, http.MethodGet, c.doFind, options)
+		case Update:
+			c.update.change(s, http.MethodPut, c.doUpdate, options)
+		case Patch:
+			c.patch.change(s, http.MethodPatch, c.doPatch, options)
+		case Delete:
+			addItem(s, http.MethodDelete, c.doDelete, options)
+		}
+	}
+}
+
+// options describes a route; what the configuration says comes last.
+func (c *core[T, K]) options(route Route) []rest.RouteOption {
+	words := map[Route][2]string{
+		Create: {"create", "Create a " + c.name}, List: {"list", "List of " + c.name}, FindOne: {"get", "Get a " + c.name},
+		Update: {"update", "Replace a " + c.name}, Patch: {"patch", "Change a " + c.name}, Delete: {"delete", "Delete a " + c.name},
+	}[route]
+	options := []rest.RouteOption{rest.Name(words[0]), rest.Summary(words[1])}
+	if text := c.describe(route); text != "" {
+		options = append(options, rest.Description(text))
+	}
+	switch route {
+	case Create:
+		options = append(options, c.out.returns(http.StatusCreated), rest.Fails(http.StatusConflict))
+		if len(c.parents) > 0 {
+			options = append(options, rest.Fails(http.StatusNotFound))
+		}
+	case List:
+		options = append(options, c.list...)
+	case FindOne:
+		options = append(options, c.out.returns(http.StatusOK))
+		if c.versions != NoVersions {
+			options = append(options, rest.Detail(http.StatusNotModified))
+		}
+	case Update, Patch:
+		options = append(options, c.out.returns(http.StatusOK), rest.Fails(http.StatusConflict))
+	case Delete:
+		options = append(options, rest.Fails(http.StatusConflict))
+	}
+	if route == Update || route == Patch || route == Delete {
+		options = append(options, rest.Fails(http.StatusPreconditionFailed))
+		if c.config.RequireMatch {
+			options = append(options, rest.Fails(http.StatusPreconditionRequired))
+		}
+	}
+	return slices.Concat(options, c.config.Options, c.config.RouteOptions[route])
+}
+
+// describe says in words what no parameter of the document says.
+func (c *core[T, K]) describe(route Route) string {
+	var text string
+	if c.lookup != nil && route != Create && route != List {
+		text = fmt.Sprintf("The id in the path is the %s of the %s.", c.model.jsonName(c.lookup.Name), c.name)
+	}
+	if c.versions == NoVersions {
+		return text
+	}
+	if text != "" {
+		text += " "
+	}
+	switch route {
+	case FindOne:
+		return text + "The answer has an ETag; a request with that in If-None-Match is answered 304 as long as nothing has changed."
+	case Update, Patch, Delete:
+		return text + "With an ETag in If-Match nothing is written when the " + c.name + " has changed since: the answer is 412."
+	default:
+		return text
+	}
+}
+
+var errRoutes = errors.New("no route is allowed")

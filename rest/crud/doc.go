@@ -1,0 +1,63 @@
+// Package crud makes controllers of models: a struct type, a place where its rows are kept,
+// and a configuration become the routes that create, list, show, replace, change and delete
+// them.
+//
+//	type Books struct{ crud.Controller[Book, int64] }
+//
+//	func NewBooks(store crud.Store[Book, int64]) *Books {
+//		return &Books{crud.New(store, crud.ModelConfig[Book]{
+//			Pagination: crud.ModelPagination{
+//				Klass: page.Number, FilterSchema: query.Filter[BookFilter](),
+//				PaginatorKwargs: map[string]any{"page_size": 20},
+//			},
+//		})}
+//	}
+//
+//	api.Register(NewBooks(store), rest.Prefix("/books"))
+//
+// # Routes
+//
+// The name of a route is that of its controller and one of these words; with an underscore
+// between them it is the operation id.
+//
+//	create   POST   /books       201, with Location     Books.create   Books_create
+//	list     GET    /books       200, a page            Books.list     Books_list
+//	find_one GET    /books/{id}  200                    Books.get      Books_get
+//	update   PUT    /books/{id}  200                    Books.update   Books_update
+//	patch    PATCH  /books/{id}  200                    Books.patch    Books_patch
+//	delete   DELETE /books/{id}  204, without a body    Books.delete   Books_delete
+//
+// PUT replaces: an optional field that was not sent becomes its default, null or zero. PATCH
+// changes the fields that were sent, and null is not the same as absent: it is refused where
+// there is no null. What a field holds is replaced as a whole by both. A list has an order in
+// any case: that of [ModelPagination], and else that of the key.
+//
+// # Fields
+//
+// What a client sends and gets follows from the model: its JSON fields, with the tags of
+// package rest for limits. The key is the store's business, relations are only shown, and a
+// foreign key is a field like any other. The tag crud says more:
+//
+//	ID      int64  `json:"id"`
+//	Code    string `json:"code"    crud:"given"`     // a key that the client chooses
+//	Created string `json:"created" crud:"readonly"`  // shown, and ignored when it is sent
+//	Secret  string `json:"secret"  crud:"writeonly"` // sent, and never shown
+//	Version int64  `json:"version" crud:"version"`   // of the row, see [ModelConfig.Versions]
+//	OrgID   int64  `json:"org_id"  crud:"parent"`    // from the path, see [ModelConfig.Path]
+//
+// With types of its own for input ([Input]) and output ([Output]) a controller shows nothing of
+// that.
+//
+// # Guards
+//
+// Object permissions judge the row of find_one, update, patch and delete. What a list does not
+// show a caller, by a permission with a list scope or by the path, is 404 for that caller, and
+// cannot be made or moved to. Reading a row, judging it and writing it are one transaction of
+// the store.
+//
+// # Errors
+//
+// A row that breaks a constraint of its store is a [ConstraintError]: 409 when it is not unique
+// or when it is deleted while others refer to it, and 422 otherwise, with the field that the
+// store named.
+package crud

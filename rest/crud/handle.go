@@ -1,0 +1,204 @@
+package crud
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// doList answers with the rows below the parents. What else narrows the list is done by the
+// route.
+func (c *core[T, K]) doList(ctx context.Context, at address) (query.Set[T], error) {
+	above, err := c.above(at)
+	if err != nil {
+		return query.Set[T]{}, err
+	}
+	set, err := c.service.GetAll(ctx)
+	if err != nil {
+		return query.Set[T]{}, err
+	}
+	return set.Where(above...), nil
+}
+
+func (c *core[T, K]) doFind(ctx context.Context, at address) (*rest.Reply, error) {
+	ref, err := c.ref(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	row, err := rest.GetOrNotFound(ctx, c.service.GetOne, ref)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := c.reply(http.StatusOK, row)
+	if err != nil {
+		return nil, err
+	}
+	if tag := reply.Header.Get("ETag"); tag != "" && noneMatch(rest.RequestOf(ctx), tag) {
+		return &rest.Reply{Status: http.StatusNotModified, Header: reply.Header}, nil
+	}
+	return reply, nil
+}
+
+func (c *core[T, K]) doCreate(ctx context.Context, at address, in content[T], location func(address) string) (*rest.Reply, error) {
+	var row T
+	if _, err := c.above(at); err != nil {
+		return nil, err
+	}
+	err := c.service.Tx(ctx, func(ctx context.Context) error {
+		row = *new(T) // a transaction may be tried again
+		if err := in.apply(ctx, &row); err != nil {
+			return err
+		}
+		c.adopt(&row, at)
+		if h := c.config.Hooks.BeforeCreate; h != nil {
+			if err := h(ctx, &row); err != nil {
+				return err
+			}
+		}
+		c.firstVersion(&row)
+		if err := c.service.Create(ctx, &row); err != nil {
+			return err
+		}
+		if err := c.inScope(ctx, &row); err != nil {
+			return err
+		}
+		if h := c.config.Hooks.AfterCreate; h != nil {
+			return h(ctx, row)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, c.refusal(err, Create)
+	}
+	reply, err := c.reply(http.StatusCreated, row)
+	if err != nil {
+		return nil, err
+	}
+	f := c.model.key
+	if c.lookup != nil {
+		f = c.lookup
+	}
+	at.row = segmentOf(reflect.ValueOf(&row).Elem().FieldByIndex(f.Index))
+	if url := location(at); url != "" {
+		reply.Header.Set("Location", url)
+	}
+	return reply, nil
+}
+
+func (c *core[T, K]) doUpdate(ctx context.Context, at address, in content[T]) (*rest.Reply, error) {
+	return c.doChange(ctx, at, in, Update)
+}
+
+func (c *core[T, K]) doPatch(ctx context.Context, at address, in content[T]) (*rest.Reply, error) {
+	return c.doChange(ctx, at, in, Patch)
+}
+
+func (c *core[T, K]) doChange(ctx context.Context, at address, in content[T], route Route) (*rest.Reply, error) {
+	ref, err := c.ref(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.wantsMatch(ctx); err != nil {
+		return nil, err
+	}
+	write := c.service.Update
+	if route == Patch {
+		write = c.service.Patch
+	}
+	var before, row T
+	err = c.service.Tx(ctx, func(ctx context.Context) (err error) {
+		row, err = write(ctx, ref, func(ctx context.Context, row *T) error {
+			before = *row
+			return c.edit(ctx, before, row, in, at, route)
+		})
+		if err != nil {
+			return err
+		}
+		if err := c.inScope(ctx, &row); err != nil {
+			return err
+		}
+		if h := c.config.Hooks.AfterUpdate; h != nil {
+			return h(ctx, before, row)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, c.refusal(err, route)
+	}
+	return c.reply(http.StatusOK, row)
+}
+
+// edit judges the row that is there and makes the next one of it.
+func (c *core[T, K]) edit(ctx context.Context, before T, row *T, in content[T], at address, route Route) error {
+	if err := c.judge(ctx, before); err != nil {
+		return err
+	}
+	if err := in.apply(ctx, row); err != nil {
+		return err
+	}
+	c.adopt(row, at)
+	if h := c.config.Hooks.BeforeUpdate; h != nil {
+		if err := h(ctx, before, row); err != nil {
+			return err
+		}
+	}
+	from, to := reflect.ValueOf(&before).Elem(), reflect.ValueOf(row).Elem()
+	if route == Update || len(c.model.changed(from, to)) > 0 {
+		c.nextVersion(from, to)
+	}
+	return nil
+}
+
+func (c *core[T, K]) doDelete(ctx context.Context, at address) (rest.NoContent, error) {
+	none := rest.NoContent{}
+	ref, err := c.ref(ctx, at)
+	if err != nil {
+		return none, err
+	}
+	if err := c.wantsMatch(ctx); err != nil {
+		return none, err
+	}
+	err = c.service.Tx(ctx, func(ctx context.Context) error {
+		var gone T
+		err := c.service.Delete(ctx, ref, func(ctx context.Context, row T) error {
+			gone = row
+			if err := c.judge(ctx, row); err != nil {
+				return err
+			}
+			if h := c.config.Hooks.BeforeDelete; h != nil {
+				return h(ctx, row)
+			}
+			return nil
+		})
+		if h := c.config.Hooks.AfterDelete; err == nil && h != nil {
+			return h(ctx, gone)
+		}
+		return err
+	})
+	return none, c.refusal(err, Delete)
+}
+
+// judge asks the object permissions about the row, and then whether it is the one that the
+// client has seen.
+func (c *core[T, K]) judge(ctx context.Context, row T) error {
+	if err := rest.CheckObjectPermission(ctx, row); err != nil {
+		return err
+	}
+	return c.checkMatch(ctx, row)
+}
+
+// reply shows a row.
+func (c *core[T, K]) reply(status int, row T) (*rest.Reply, error) {
+	reply := &rest.Reply{Status: status, Body: c.out.show(row), Header: http.Header{}}
+	tag, err := c.etag(&row)
+	if err != nil {
+		return nil, err
+	}
+	if tag != "" {
+		reply.Header.Set("ETag", tag)
+	}
+	return reply, nil
+}

@@ -1,0 +1,223 @@
+package crud
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// model is what is known of a struct type. It is made once per type.
+type model struct {
+	typ     reflect.Type
+	name    string
+	logical *query.Model
+	columns []*query.Field
+	key     *query.Field
+	given   bool // the key is the client's
+	version *query.Field
+	parents []*query.Field
+
+	fields []*field // in JSON
+	byName map[string]*field
+	// The types of documents, made of the model's fields. Shown is nil when it is the model.
+	create, update, patch, shown reflect.Type
+	shownFields                  []*field
+}
+
+// field is a field of the model in JSON.
+type field struct {
+	name     string
+	index    []int
+	decl     reflect.StructField
+	column   *query.Field // nil for what is not stored
+	onCreate bool         // what is sent for it is read
+	onUpdate bool
+	hidden   bool // it is never shown
+	nullable bool
+	fallback json.RawMessage // the default, if there is one
+}
+
+var (
+	models    sync.Map // reflect.Type -> modelOrError
+	errStruct = errors.New("a model is a struct")
+)
+
+type modelOrError struct {
+	model *model
+	err   error
+}
+
+func modelOf(t reflect.Type) (*model, error) {
+	if known, ok := models.Load(t); ok {
+		m := known.(modelOrError) //nolint:errcheck // nothing else is stored
+		return m.model, m.err
+	}
+	m, err := compile(t)
+	if err != nil {
+		err = fmt.Errorf("model %v: %w", t, err)
+	}
+	models.Store(t, modelOrError{m, err})
+	return m, err
+}
+
+func compile(t reflect.Type) (*model, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, errStruct
+	}
+	name, _, _ := strings.Cut(t.Name(), "[")
+	m := &model{typ: t, name: name, logical: query.ModelOf(t), byName: map[string]*field{}}
+	for _, name := range m.logical.Names() {
+		if f := m.logical.Field(name); f != nil {
+			m.columns = append(m.columns, f)
+		}
+	}
+	if key := m.logical.Key(); len(key) == 1 {
+		m.key = key[0]
+	} else {
+		return nil, fmt.Errorf("its key has %d fields: it has to be one, tagged as primary key for bun or gorm or named ID", len(key))
+	}
+	if err := m.readTags(); err != nil {
+		return nil, err
+	}
+	for _, f := range body.Fields(t) {
+		if err := m.addField(f); err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.Field.Name, err)
+		}
+	}
+	m.compileDocuments()
+	return m, nil
+}
+
+// readTags finds the columns with a meaning.
+func (m *model) readTags() error {
+	for _, f := range m.columns {
+		decl := m.typ.FieldByIndex(f.Index)
+		for word := range strings.SplitSeq(decl.Tag.Get("crud"), ",") {
+			switch strings.TrimSpace(word) {
+			case "", "readonly", "writeonly":
+			case "given":
+				if f != m.key {
+					return fmt.Errorf("field %s: the tag crud:%q is for the key", f.Go, word)
+				}
+				m.given = true
+			case "version":
+				if m.version != nil || f.Kind != query.Int && f.Kind != query.Time || decl.Type.Kind() == reflect.Pointer {
+					return fmt.Errorf("field %s: the tag crud:%q is for one field, a whole number or a time", f.Go, word)
+				}
+				m.version = f
+			case "parent":
+				m.parents = append(m.parents, f)
+			default:
+				return fmt.Errorf("field %s: the tag crud:%q is not known; there are readonly, writeonly, given, version and parent", f.Go, word)
+			}
+		}
+	}
+	return nil
+}
+
+func (m *model) addField(from body.Field) error {
+	if from.Quoted {
+		return errors.New(`the option "string" of its json tag is not supported`)
+	}
+	f := &field{name: from.Name, index: from.Index, decl: from.Field, nullable: takesNull(from.Field)}
+	if _, err := reflect.Zero(m.typ).FieldByIndexErr(f.index); err != nil {
+		return errors.New("it stands in an embedded pointer; embed the struct itself")
+	}
+	for _, c := range m.columns {
+		if slices.Equal(c.Index, f.index) {
+			f.column = c
+		}
+	}
+	tag := from.Field.Tag
+	words := strings.Split(tag.Get("crud"), ",")
+	f.hidden = slices.Contains(words, "writeonly") || tag.Get("writeOnly") == "true"
+	f.onCreate = !slices.Contains(words, "readonly") && tag.Get("readOnly") != "true" && !m.isRelation(f) && !m.isOurs(f)
+	f.onUpdate = f.onCreate && (f.column != m.key || f.column == nil)
+	if text, ok := tag.Lookup("default"); ok {
+		f.fallback = json.RawMessage(text)
+		if quoted, err := json.Marshal(text); err == nil && json.Unmarshal(f.fallback, reflect.New(f.decl.Type).Interface()) != nil {
+			f.fallback = quoted
+		}
+	}
+	m.fields = append(m.fields, f)
+	m.byName[f.name] = f
+	return nil
+}
+
+func (m *model) isRelation(f *field) bool {
+	return slices.ContainsFunc(m.logical.Names(), func(name string) bool {
+		r := m.logical.Relation(name)
+		return r != nil && slices.Equal(r.Index, f.index)
+	})
+}
+
+// isOurs reports a column that no client sets.
+func (m *model) isOurs(f *field) bool {
+	return f.column != nil && (f.column == m.key && !m.given || f.column == m.version || slices.Contains(m.parents, f.column))
+}
+
+// takesNull reports a field for which null is a value.
+func takesNull(f reflect.StructField) bool {
+	if f.Tag.Get("nullable") == "true" {
+		return true
+	}
+	_, optional := opt.ElemOf(f.Type)
+	switch f.Type.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Map:
+		return true
+	case reflect.Struct:
+		_, flagged := f.Type.FieldByName("Valid")
+		return optional || flagged
+	default:
+		return false
+	}
+}
+
+// jsonName returns what a column is called in JSON.
+func (m *model) jsonName(logical string) string {
+	for _, f := range m.fields {
+		if f.column != nil && f.column.Name == logical {
+			return f.name
+		}
+	}
+	return logical
+}
+
+// column returns the column with the logical name, or nil.
+func (m *model) column(logical string) *query.Field {
+	return m.logical.Field(logical)
+}
+
+// at returns the field of a row.
+func at(row reflect.Value, index []int) reflect.Value { return row.FieldByIndex(index) }
+
+// changed returns the logical names of the columns in which two rows differ.
+func (m *model) changed(before, after reflect.Value) []string {
+	var names []string
+	for _, f := range m.columns {
+		if f != m.key && !same(at(before, f.Index), at(after, f.Index)) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+func same(a, b reflect.Value) bool {
+	if equal, ok := a.Interface().(interface{ UnixNano() int64 }); ok {
+		if other, ok := b.Interface().(interface{ UnixNano() int64 }); ok {
+			return equal.UnixNano() == other.UnixNano()
+		}
+	}
+	if a.Comparable() && a.Kind() != reflect.Pointer && a.Kind() != reflect.Interface {
+		return a.Equal(b)
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}

@@ -1,0 +1,96 @@
+package crud
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// refusal turns what a service says into an answer, without a word of the database.
+func (c *core[T, K]) refusal(err error, route Route) error {
+	var known *rest.Error
+	var broken *ConstraintError
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, rest.ErrNotFound):
+		return &rest.Error{Status: http.StatusNotFound, Detail: c.model.name + " was not found.", Err: err}
+	case errors.As(err, &broken):
+		return c.constraint(broken, route)
+	default:
+		return err
+	}
+}
+
+func (c *core[T, K]) constraint(broken *ConstraintError, route Route) error {
+	var path []any
+	name := c.model.jsonName(broken.Field)
+	if broken.Field != "" {
+		path = []any{name}
+	}
+	kind := broken.Constraint
+	if kind == ForeignKey && route == Delete {
+		kind = Referenced
+	}
+	invalid := func(f fault.Fault) error {
+		e := rest.Invalid(f)
+		e.Err = broken
+		return e
+	}
+	switch kind {
+	case Unique:
+		return c.taken(broken, name, path)
+	case Referenced:
+		return &rest.Error{
+			Status: http.StatusConflict, Code: "referenced", Err: broken,
+			Detail: "The " + c.name + " is still referred to by others.",
+		}
+	case ForeignKey:
+		for _, f := range c.parents {
+			if f.Name == broken.Field {
+				return &rest.Error{Status: http.StatusNotFound, Err: broken}
+			}
+		}
+		return invalid(fault.Value(fault.Body, path, "Input refers to what is not there"))
+	case NotNull:
+		return invalid(fault.Null(fault.Body, path))
+	case Check:
+		return invalid(fault.Value(fault.Body, path, "Input is against a rule of the database"))
+	default:
+		return broken
+	}
+}
+
+// taken is the answer to a value that another row has already.
+func (c *core[T, K]) taken(broken *ConstraintError, name string, path []any) error {
+	e := &rest.Error{
+		Status: http.StatusConflict, Code: "not_unique", Err: broken,
+		Detail: "There is a " + c.name + " like this already.",
+	}
+	if path != nil {
+		e.Detail = "There is a " + c.name + " with this " + name + " already."
+		e.Faults = []fault.Fault{fault.Value(fault.Body, path, "Input has to be unique")}
+	}
+	return e
+}
+
+// OnlyReference returns the logical name of the field that refers to another row, when there
+// is just one in the model of t. It is for stores whose database does not name it: the
+// candidates are those whose name ends in _id, without the key.
+func OnlyReference(m *query.Model) string {
+	only := ""
+	for _, name := range m.Names() {
+		f := m.Field(name)
+		if f == nil || len(name) < 4 || name[len(name)-3:] != "_id" || len(m.Key()) > 0 && m.Key()[0] == f {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = name
+	}
+	return only
+}

@@ -1,0 +1,102 @@
+package crud
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool/rest"
+)
+
+// handle is a handler of a route with a body.
+type handle[T any] func(ctx context.Context, at address, in content[T]) (*rest.Reply, error)
+
+// Body is the type of bodies of one of the routes create, update and patch. It is made by
+// [Input].
+type Body[T any] interface {
+	create(s *site, h handle[T], options []rest.RouteOption)
+	change(s *site, method string, h handle[T], options []rest.RouteOption)
+}
+
+// Input makes bodies of the type In, whose tags say what is checked and documented, and has
+// into write them into a row. For create the row is empty; for update and patch it is the one
+// that is there, of which into changes what In has a say in. A patch has fields that know
+// whether they were sent ([rest.Opt]), or into asks [rest.Sent].
+//
+// into is called in the transaction of the write. Its error is that of the request.
+func Input[In, T any](into func(ctx context.Context, in In, row *T) error) Body[T] {
+	if into == nil {
+		panic("crud: Input needs a function")
+	}
+	return bodies[In, T]{func(in In) content[T] { return typed[In, T]{in, into} }}
+}
+
+// bodies is a Body whose documents are of type B.
+type bodies[B, T any] struct{ content func(B) content[T] }
+
+func (b bodies[B, T]) create(s *site, h handle[T], options []rest.RouteOption) {
+	addCreate(s, func(ctx context.Context, at address, in B) (*rest.Reply, error) { return h(ctx, at, b.content(in)) }, options)
+}
+
+func (b bodies[B, T]) change(s *site, method string, h handle[T], options []rest.RouteOption) {
+	addChange(s, method, func(ctx context.Context, at address, in B) (*rest.Reply, error) { return h(ctx, at, b.content(in)) }, options)
+}
+
+// typed is a body of a type that the program has chosen.
+type typed[In, T any] struct {
+	in   In
+	into func(ctx context.Context, in In, row *T) error
+}
+
+func (b typed[In, T]) apply(ctx context.Context, row *T) error { return b.into(ctx, b.in, row) }
+
+func defaultCreate[T any]() Body[T] {
+	return bodies[createBody[T], T]{func(in createBody[T]) content[T] { return in }}
+}
+
+func defaultUpdate[T any]() Body[T] {
+	return bodies[updateBody[T], T]{func(in updateBody[T]) content[T] { return in }}
+}
+
+func defaultPatch[T any]() Body[T] {
+	return bodies[patchBody[T], T]{func(in patchBody[T]) content[T] { return in }}
+}
+
+// Answer is the type of answers. It is made by [Output].
+type Answer[T any] interface {
+	// returns documents the answer of one row.
+	returns(status int) rest.RouteOption
+	// view maps the rows of a list. It is nil when they are shown as they are.
+	view() rest.RouteOption
+	show(row T) any
+}
+
+// Output answers with what f makes of a row, one or each of a list.
+func Output[T, Out any](f func(row T) Out) Answer[T] {
+	if f == nil {
+		panic("crud: Output needs a function")
+	}
+	return output[T, Out]{f}
+}
+
+type output[T, Out any] struct{ f func(T) Out }
+
+func (output[T, Out]) returns(status int) rest.RouteOption { return rest.Returns[Out](status) }
+
+func (o output[T, Out]) view() rest.RouteOption { return rest.View(o.f) }
+
+func (o output[T, Out]) show(row T) any { return o.f(row) }
+
+// whole shows the model as it is.
+type whole[T any] struct{}
+
+func (whole[T]) returns(status int) rest.RouteOption { return rest.Returns[T](status) }
+
+func (whole[T]) view() rest.RouteOption { return nil }
+
+func (whole[T]) show(row T) any { return &row }
+
+func defaultAnswer[T any](m *model) Answer[T] {
+	if m.shown == nil {
+		return whole[T]{}
+	}
+	return Output(func(row T) shown[T] { return shown[T]{row} })
+}

@@ -1,0 +1,101 @@
+package crud
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/query"
+)
+
+// ref returns the reference to the row of an address, as far as the caller may know of it.
+func (c *core[T, K]) ref(ctx context.Context, at address) (Ref[K], error) {
+	var ref Ref[K]
+	if c.lookup == nil {
+		v, ok := convert(c.model.key.Type, at.row)
+		if !ok {
+			return ref, c.notFound()
+		}
+		reflect.ValueOf(&ref.Key).Elem().Set(v)
+	} else {
+		v, ok := convert(through(c.lookup.Type), at.row)
+		if !ok {
+			return ref, c.notFound()
+		}
+		ref.Lookup, ref.Value = c.lookup.Name, v.Interface()
+	}
+	above, err := c.above(at)
+	if err != nil {
+		return ref, err
+	}
+	scope, err := c.scope(ctx)
+	if err != nil {
+		return ref, err
+	}
+	ref.Scope = append(above, scope...)
+	return ref, nil
+}
+
+// above returns the conditions that the path's parents are.
+func (c *core[T, K]) above(at address) ([]query.Expr, error) {
+	var above []query.Expr
+	for i, f := range c.parents {
+		v, ok := convert(through(f.Type), at.parents[i])
+		if !ok {
+			return nil, c.notFound()
+		}
+		above = append(above, query.On(f.Name, query.Exact, v.Interface()))
+	}
+	return above, nil
+}
+
+// adopt fills the parents of the path into a row.
+func (c *core[T, K]) adopt(row *T, at address) {
+	for i, f := range c.parents {
+		if v, ok := convert(f.Type, at.parents[i]); ok {
+			reflect.ValueOf(row).Elem().FieldByIndex(f.Index).Set(v)
+		}
+	}
+}
+
+// scope returns what the permissions of the route let the caller see of lists.
+func (c *core[T, K]) scope(ctx context.Context) ([]query.Expr, error) {
+	var scope []query.Expr
+	for _, p := range rest.PermissionsOf(ctx) {
+		s, ok := p.(rest.ScopePermission)
+		if !ok {
+			continue
+		}
+		expr, err := s.ListScope(ctx, c.model.typ)
+		if err != nil {
+			return nil, err
+		}
+		if expr != nil {
+			scope = append(scope, expr)
+		}
+	}
+	return scope, nil
+}
+
+// inScope refuses a row that was written to where the caller could not see it.
+func (c *core[T, K]) inScope(ctx context.Context, row *T) error {
+	scope, err := c.scope(ctx)
+	if err != nil || len(scope) == 0 {
+		return err
+	}
+	set, err := c.service.GetAll(ctx)
+	if err != nil {
+		return err
+	}
+	key := reflect.ValueOf(row).Elem().FieldByIndex(c.model.key.Index).Interface()
+	n, err := set.Where(query.On(c.model.key.Name, query.Exact, key)).Where(scope...).Count(ctx)
+	if err == nil && n == 0 {
+		err = rest.Denied("")
+	}
+	return err
+}
+
+func (c *core[T, K]) notFound() error {
+	return &rest.Error{Status: http.StatusNotFound, Detail: c.model.name + " was not found."}
+}
