@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"runtime/debug"
 	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/actas"
 )
 
 // handler is the typed part of a route.
@@ -118,6 +120,10 @@ func (c *routeContext) admit() error {
 
 // authenticate asks the authenticators in order. The first success wins.
 func (c *routeContext) authenticate() error {
+	if p, ok := actas.Principal(c.Context).(Principal); ok {
+		c.principal = p
+		return nil
+	}
 	bad := false
 	for _, a := range c.route.auth {
 		if a == Anonymous {

@@ -1,0 +1,147 @@
+package resttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/internal/actas"
+)
+
+// Option changes a call.
+type Option func(c *call) error
+
+// call is a request that is being put together.
+type call struct {
+	request *http.Request
+	query   url.Values
+	codec   rest.Codec
+	remote  string
+}
+
+// Header sets a header.
+func Header(name, value string) Option {
+	return func(c *call) error {
+		c.request.Header.Set(name, value)
+		return nil
+	}
+}
+
+// Cookie adds a cookie.
+func Cookie(name, value string) Option {
+	return func(c *call) error {
+		c.request.AddCookie(&http.Cookie{Name: name, Value: value}) //nolint:gosec // a client sends a name and a value only
+		return nil
+	}
+}
+
+// Bearer sends a token.
+func Bearer(token string) Option { return Header("Authorization", "Bearer "+token) }
+
+// Basic sends a user name and a password.
+func Basic(user, password string) Option {
+	return func(c *call) error {
+		c.request.SetBasicAuth(user, password)
+		return nil
+	}
+}
+
+// Query adds a parameter to those of the address: of a page or a filter, for example, which
+// are not part of the input of a list's handler.
+func Query(name, value string) Option {
+	return func(c *call) error {
+		if c.query == nil {
+			c.query = url.Values{}
+		}
+		c.query.Add(name, value)
+		return nil
+	}
+}
+
+// As makes the request be made by the principal: no authenticator of the route is asked.
+// Throttles and permissions are.
+func As(p rest.Principal) Option {
+	return func(c *call) error {
+		ctx := actas.Context(c.request.Context(), p)
+		c.request = c.request.WithContext(rest.WithPrincipal(ctx, p))
+		return nil
+	}
+}
+
+// From is the address that the connection comes from, such as "192.0.2.1:1234".
+//
+// Defaults to that.
+func From(address string) Option {
+	return func(c *call) error {
+		c.remote = address
+		return nil
+	}
+}
+
+// JSON sends a value as the body.
+func JSON(v any) Option {
+	return func(c *call) error {
+		var text bytes.Buffer
+		if err := c.codec.NewEncoder(&text).Encode(v); err != nil {
+			return fmt.Errorf("encode the body: %w", err)
+		}
+		return Content("application/json", text.String())(c)
+	}
+}
+
+// Content sends a text as the body. An empty type sends none.
+func Content(contentType, text string) Option {
+	return func(c *call) error {
+		c.request.Body = io.NopCloser(bytes.NewBufferString(text))
+		c.request.Header.Del("Content-Type")
+		if contentType != "" {
+			c.request.Header.Set("Content-Type", contentType)
+		}
+		return nil
+	}
+}
+
+// Codec reads the body of the answer, and writes what a [JSON] after it sends.
+//
+// Defaults to encoding/json.
+func Codec(codec rest.Codec) Option {
+	return func(c *call) error {
+		c.codec = codec
+		return nil
+	}
+}
+
+type standard struct{}
+
+func (standard) NewEncoder(w io.Writer) rest.Encoder   { return json.NewEncoder(w) }
+func (standard) Unmarshal(data []byte, into any) error { return json.Unmarshal(data, into) }
+
+// File makes the value of a file field of an input.
+func File(name, contentType string, content []byte) *multipart.FileHeader {
+	var text bytes.Buffer
+	parts := multipart.NewWriter(&text)
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", multipart.FileContentDisposition("file", name))
+	h.Set("Content-Type", contentType)
+	part, err := parts.CreatePart(h)
+	if err == nil {
+		_, err = part.Write(content)
+	}
+	if err == nil {
+		err = parts.Close()
+	}
+	if err != nil {
+		panic(fmt.Sprintf("resttest: file %s: %v", name, err)) // memory takes everything
+	}
+	form, err := multipart.NewReader(&text, parts.Boundary()).ReadForm(int64(len(content)) + 1)
+	if err != nil {
+		panic(fmt.Sprintf("resttest: file %s: %v", name, err))
+	}
+	return form.File["file"][0]
+}
