@@ -40,4 +40,17 @@ type ThreadQuery struct {
 	// it and have a smaller id than BeforeID. Zero: from the newest.
 	Before   time.Time
 	BeforeID ThreadID
+
+	// State leaves out threads in other states. Empty: all.
+	State State
+	// Title leaves out threads whose title does not have this text in it, where the ASCII
+	// letters count as equal in both cases and all other characters as they are. Empty:
+	// all.
+	Title string
+	// UpdatedAfter leaves out threads that were updated at this time or before it. Zero:
+	// all.
+	UpdatedAfter time.Time
+	// UpdatedBefore leaves out threads that were updated at this time or after it. Zero:
+	// all.
+	UpdatedBefore time.Time
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spoolhq/spool"
@@ -135,10 +136,26 @@ func (s memoryStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.T
 }
 
 func listed(t spool.Thread, q spool.ThreadQuery) bool {
-	if q.Before.IsZero() {
+	switch {
+	case q.State != "" && t.State != q.State,
+		!strings.Contains(lowerASCII(t.Title), lowerASCII(q.Title)),
+		!q.UpdatedAfter.IsZero() && !t.UpdatedAt.After(q.UpdatedAfter),
+		!q.UpdatedBefore.IsZero() && !t.UpdatedAt.Before(q.UpdatedBefore):
+		return false
+	case q.Before.IsZero():
 		return true
 	}
 	return t.UpdatedAt.Before(q.Before) || t.UpdatedAt.Equal(q.Before) && t.ID < q.BeforeID
+}
+
+// lowerASCII writes the letters of ASCII small and leaves all others as they are.
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
 }
 
 // FindStart returns the run that was started under an idempotency key.

@@ -20,6 +20,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"ThreadReplaced":    testStoreThreadReplaced,
 		"Threads":           testStoreThreads,
 		"ThreadsPages":      testStoreThreadsPages,
+		"ThreadsFilters":    testStoreThreadsFilters,
 		"DeleteThread":      testStoreDeleteThread,
 		"DeleteNothing":     testStoreDeleteNothing,
 		"Tenants":           testStoreTenants,

@@ -134,6 +134,41 @@ func testStoreThreadsPages(s *storeTest) {
 	}
 }
 
+func testStoreThreadsFilters(s *storeTest) {
+	at := make([]time.Time, 0, 4)
+	for _, t := range []spool.Thread{
+		{ID: "a", State: spool.Completed, Title: "Pay the INVOICE"},
+		{ID: "b", State: spool.Queued, Title: "100% of it_all"},
+		{ID: "c", State: spool.Completed, Title: `Äpfel \ Birnen`},
+		{ID: "d", State: spool.Queued, Title: "100x of itxall, and an invoice"},
+	} {
+		s.clock.Advance(time.Second)
+		at = append(at, s.clock.Now())
+		s.write(thread(t.ID), func(tx spool.Tx) error { return tx.PutThread(t) })
+	}
+	for name, c := range map[string]struct {
+		q    spool.ThreadQuery
+		want string
+	}{
+		"a state":                            {spool.ThreadQuery{State: spool.Completed}, "ca"},
+		"a state that none has":              {spool.ThreadQuery{State: spool.Failed}, ""},
+		"a text in any case":                 {spool.ThreadQuery{Title: "Invoice"}, "da"},
+		"signs of patterns":                  {spool.ThreadQuery{Title: "0% OF it_"}, "b"},
+		"a backslash":                        {spool.ThreadQuery{Title: `\ b`}, "c"},
+		"letters beyond ASCII":               {spool.ThreadQuery{Title: "äpfel"}, ""},
+		"after":                              {spool.ThreadQuery{UpdatedAfter: at[1]}, "dc"},
+		"after, by less than a store keeps":  {spool.ThreadQuery{UpdatedAfter: at[1].Add(-time.Nanosecond)}, "dcb"},
+		"before":                             {spool.ThreadQuery{UpdatedBefore: at[1]}, "a"},
+		"before, by less than a store keeps": {spool.ThreadQuery{UpdatedBefore: at[1].Add(time.Nanosecond)}, "ba"},
+		"all of it":                          {spool.ThreadQuery{State: spool.Queued, Title: "of", UpdatedAfter: at[0], UpdatedBefore: at[3]}, "b"},
+		"a page":                             {spool.ThreadQuery{State: spool.Queued, Limit: 1}, "d"},
+		"the next page":                      {spool.ThreadQuery{State: spool.Queued, Limit: 1, Before: at[3], BeforeID: "d"}, "b"},
+	} {
+		s.same(name, s.ids(spool.DefaultTenant, c.q), c.want)
+	}
+	s.same("of another tenant", s.ids("other", spool.ThreadQuery{State: spool.Completed}), "")
+}
+
 func testStoreDeleteThread(s *storeTest) {
 	key, other := thread("t"), thread("other")
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })

@@ -173,11 +173,12 @@ func useEverything(t *testing.T, db *DB) {
 	}
 	_, err2 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{})
 	_, err3 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{Before: time.Now(), BeforeID: "t"})
+	_, err7 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{State: spool.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()})
 	_, err4 := db.Stranded(ctx, 1)
 	_, err5 := db.Stats(ctx)
 	_, err6 := db.Dead(ctx, key.Tenant, 1)
 	_, missing := db.FindStart(ctx, key.Tenant, "key")
-	if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil || spool.CodeOf(missing) != spool.NotFound {
+	if err := errors.Join(err, err2, err3, err4, err5, err6, err7); err != nil || spool.CodeOf(missing) != spool.NotFound {
 		t.Fatal(err, missing)
 	}
 	for _, end := range []func(d spool.Delivery) error{

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -156,6 +158,22 @@ func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQu
 		query += " AND (updated_at, id) < (?, ?)"
 		args = append(args, q.Before, q.BeforeID)
 	}
+	if q.State != "" {
+		query += " AND state = ?"
+		args = append(args, q.State)
+	}
+	if q.Title != "" {
+		query += ` AND title LIKE ? ESCAPE '\'`
+		args = append(args, "%"+likeEscaper.Replace(q.Title)+"%")
+	}
+	if !q.UpdatedAfter.IsZero() {
+		query += " AND updated_at > ?"
+		args = append(args, q.UpdatedAfter)
+	}
+	if !q.UpdatedBefore.IsZero() {
+		query += " AND updated_at < ?"
+		args = append(args, q.UpdatedBefore.Add(time.Microsecond-1)) // times are cut to microseconds
+	}
 	query += " ORDER BY updated_at DESC, id DESC LIMIT ?"
 	args = append(args, bound(q.Limit))
 
@@ -168,6 +186,9 @@ func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQu
 	})
 	return threads, err
 }
+
+// likeEscaper makes a text that LIKE finds as it is, but for the case of ASCII letters.
+var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
 // Stranded implements [spool.Store].
 func (db *DB) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey, error) {
