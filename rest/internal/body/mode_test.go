@@ -1,7 +1,6 @@
 package body_test
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -33,9 +32,7 @@ func (m modes[T]) compare(tb testing.TB, data []byte) bool {
 	}
 
 	if !reflect.DeepEqual(got, want) {
-		a, _ := json.Marshal(got)
-		b, _ := json.Marshal(want)
-		tb.Fatalf("%T of %q is %s, and %s with the codec", got, data, a, b)
+		tb.Fatalf("%T of %q is %+v, and %+v with the codec", got, data, got, want)
 	}
 	if !reflect.DeepEqual(gotKeys.Names(), wantKeys.Names()) {
 		tb.Fatalf("%T of %q had the keys %v, and %v with the codec", got, data, gotKeys.Names(), wantKeys.Names())

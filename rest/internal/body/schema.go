@@ -47,7 +47,8 @@ type Schema struct {
 	ExclusiveMaximum *float64
 	MultipleOf       *float64
 
-	// Of lists.
+	// Of lists. Items are the same when they are as JSON: 1 and 1.0 are, and objects are in
+	// any order of their keys. Integers are compared exactly, whatever their size.
 	Items       *Schema
 	MinItems    *int
 	MaxItems    *int

@@ -57,8 +57,9 @@ func (r *Registry) body(s *huma.Schema, ignore bool) *body.Schema {
 		if target == nil {
 			panic(mistake{fmt.Errorf("schema: reference to unknown component %q", s.Ref)})
 		}
-		plain.Ref = r.body(target, ignore && !r.closed(s.Ref))
+		plain.Ref = r.body(target, ignore)
 		plain.Ref.Name = strings.TrimPrefix(s.Ref, Prefix)
+		plain.Ref.Closed = plain.Ref.Closed || r.closed(s.Ref)
 	case isNullableRef(s):
 		plain.Ref, plain.Nullable = r.body(s.AnyOf[0], ignore), true
 	case s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || !simpleEnum(s):

@@ -9,9 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -240,6 +238,3 @@ func (r *Registry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas
 
 // MarshalYAML returns the components.
 func (r *Registry) MarshalYAML() (any, error) { return r.schemas, nil }
-
-// Names are the names of all components, sorted.
-func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.schemas)) }
