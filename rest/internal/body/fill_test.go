@@ -277,3 +277,24 @@ func TestDecodeIntoTheWrongType(t *testing.T) {
 		}()
 	}
 }
+
+// TestPointerAtTheTop reads bodies that may be null, and are pointers to pointers.
+func TestPointerAtTheTop(t *testing.T) {
+	t.Parallel()
+
+	for _, opts := range []body.Options{{}, {CodecOnly: true}} {
+		plan, err := body.Compile(reflect.TypeFor[**defaulted](), nil, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got **defaulted
+		presence, faults := plan.Decode([]byte(`{"name":"x"}`), &got)
+		if len(faults) > 0 || got == nil || *got == nil || (**got).Name != "x" || !presence.Has("name") {
+			t.Errorf("%+v: %v, %v", opts, got, faults)
+		}
+		got = nil
+		if _, faults := plan.Decode([]byte(`null`), &got); len(faults) > 0 || got != nil {
+			t.Errorf("%+v: null is %v, %v", opts, got, faults)
+		}
+	}
+}
