@@ -175,6 +175,33 @@ func TestSessionEnds(t *testing.T) {
 	})
 }
 
+// keeper is a store that never forgets.
+type keeper struct{ session auth.SessionData }
+
+func (k *keeper) Save(_ context.Context, _ string, session auth.SessionData) error {
+	k.session = session
+	return nil
+}
+
+func (k *keeper) Load(context.Context, string) (auth.SessionData, bool, error) {
+	return k.session, true, nil
+}
+
+func (*keeper) Delete(context.Context, string) error { return nil }
+
+func TestSessionEndsWhateverTheStore(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		b := &browser{api: newDoor(&keeper{}, auth.Lifetime(time.Hour))}
+		b.do(http.MethodPost, "/login?user=ada")
+		<-time.After(time.Hour)
+		if got := b.do(http.MethodGet, "/me").Code; got != http.StatusUnauthorized {
+			t.Errorf("after the end: %d, want 401", got)
+		}
+	})
+}
+
 func TestSessionOfNobody(t *testing.T) {
 	t.Parallel()
 
