@@ -13,13 +13,12 @@ import (
 // Estimate implements [query.PlanEstimator]: it asks PostgreSQL's planner, and counts in
 // SQLite.
 func (s source[T]) Estimate(ctx context.Context, plan query.Plan) (int64, error) {
-	if s.dialect.Name() != dialect.PG {
+	if s.db.Dialect().Name() != dialect.PG {
 		return s.Count(ctx, plan)
 	}
 	plan.Order = nil
 	var rows []T
-	q, _ := s.start(&rows)
-	q, err := s.apply(q, plan)
+	q, err := s.statement(&rows, plan)
 	if err != nil {
 		return 0, err
 	}
@@ -29,7 +28,7 @@ func (s source[T]) Estimate(ctx context.Context, plan query.Plan) (int64, error)
 		return 0, err
 	}
 	var explained string
-	if err := q.NewRaw(sqltext.Explain+"?", bun.Safe(text)).Scan(ctx, &explained); err != nil {
+	if err := s.db.NewRaw(sqltext.Explain+"?", bun.Safe(text)).Scan(ctx, &explained); err != nil {
 		return 0, err
 	}
 	return sqltext.PlannedRows([]byte(explained))

@@ -26,8 +26,9 @@ type config struct {
 }
 
 // With calls prepare on each query that the set makes, before anything else is added: to load
-// relations of any kind, or to narrow the list in ways of its own. It must not order or limit
-// the query, and is called for counts too.
+// relations of any kind, or to narrow the list in ways of its own. Conditions that it adds are
+// in parentheses of their own. It must not order or limit the query, and is called for counts
+// too.
 func With(prepare func(*bun.SelectQuery) *bun.SelectQuery) Option {
 	return func(c *config) { c.prepare = prepare }
 }
@@ -40,26 +41,7 @@ func Set[T any](db bun.IDB, opts ...Option) query.Set[T] {
 	for _, opt := range opts {
 		opt(&c)
 	}
-	return query.From(source[T]{
-		tables: db.Dialect().Tables(), dialect: db.Dialect(),
-		start: func(rows *[]T) (*bun.SelectQuery, []any) {
-			q := db.NewSelect().Model(rows)
-			if c.prepare != nil {
-				q = c.prepare(q)
-			}
-			return q, nil
-		},
-	})
-}
-
-// Over returns the rows of a prepared query, whose model is (*T)(nil) and which has neither an
-// order nor a limit. It is copied for each read. Relations to one can be loaded by it; those to
-// many need [With].
-func Over[T any](q *bun.SelectQuery) query.Set[T] {
-	return query.From(source[T]{
-		tables: q.Dialect().Tables(), dialect: q.Dialect(),
-		start: func(rows *[]T) (*bun.SelectQuery, []any) { return q.Clone(), []any{rows} },
-	})
+	return query.From(source[T]{db: db, prepare: c.prepare})
 }
 
 // Check reports what options would ask of T that its table does not have. It is for a program
@@ -88,10 +70,8 @@ func structOf(t reflect.Type) reflect.Type {
 
 // source makes one query for each read.
 type source[T any] struct {
-	tables  *schema.Tables
-	dialect schema.Dialect
-	// start returns a query, and where to scan to if that is not its model.
-	start func(rows *[]T) (*bun.SelectQuery, []any)
+	db      bun.IDB
+	prepare func(*bun.SelectQuery) *bun.SelectQuery
 }
 
 // Fetch implements [query.Source].
@@ -100,8 +80,7 @@ func (s source[T]) Fetch(ctx context.Context, plan query.Plan) ([]T, error) {
 	if plan.Limit == 0 {
 		return rows, ctx.Err()
 	}
-	q, dest := s.start(&rows)
-	q, err := s.apply(q, plan)
+	q, err := s.statement(&rows, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +94,7 @@ func (s source[T]) Fetch(ctx context.Context, plan query.Plan) ([]T, error) {
 	if plan.Offset > 0 {
 		q = q.Offset(plan.Offset)
 	}
-	if err := q.Scan(ctx, dest...); err != nil {
+	if err := q.Scan(ctx); err != nil {
 		return nil, err
 	}
 	return rows, nil
@@ -125,20 +104,23 @@ func (s source[T]) Fetch(ctx context.Context, plan query.Plan) ([]T, error) {
 func (s source[T]) Count(ctx context.Context, plan query.Plan) (int64, error) {
 	plan.Order = nil
 	var rows []T
-	q, _ := s.start(&rows)
-	q, err := s.apply(q, plan)
+	q, err := s.statement(&rows, plan)
 	if err != nil {
 		return 0, err
 	}
 	return q.Count(ctx)
 }
 
-// apply adds the joins, the condition and the order of a plan.
-func (s source[T]) apply(q *bun.SelectQuery, plan query.Plan) (*bun.SelectQuery, error) {
-	t := s.tables.Get(structOf(reflect.TypeFor[T]()))
-	st, err := sqltext.Write(dialectOf(s.dialect), table{t}, string(t.SQLAlias), plan)
+// statement is a query with the joins, the condition and the order of a plan.
+func (s source[T]) statement(rows *[]T, plan query.Plan) (*bun.SelectQuery, error) {
+	t := s.db.Dialect().Tables().Get(structOf(reflect.TypeFor[T]()))
+	st, err := sqltext.Write(dialectOf(s.db.Dialect()), table{t}, string(t.SQLAlias), plan)
 	if err != nil {
 		return nil, err
+	}
+	q := s.db.NewSelect().Model(rows)
+	if s.prepare != nil {
+		q = q.WhereGroup(" AND ", s.prepare)
 	}
 	for _, join := range st.Joins {
 		q = q.Join(join.Text, join.Args...)

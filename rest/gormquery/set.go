@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -94,6 +95,7 @@ func (s source[T]) statement(ctx context.Context, plan query.Plan) (*gorm.DB, er
 		return nil, err
 	}
 	tx := s.db.WithContext(ctx).Model(reflect.New(structOf(reflect.TypeFor[T]())).Interface())
+	group(tx.Statement)
 	st, err := sqltext.Write(dialectOf(tx), t, t.Source(), plan)
 	if err != nil {
 		return nil, err
@@ -118,6 +120,21 @@ func (s source[T]) statement(ctx context.Context, plan query.Plan) (*gorm.DB, er
 		tx = tx.Clauses(order)
 	}
 	return tx, nil
+}
+
+// group puts the conditions that db has in parentheses when there is an OR between them, which
+// would otherwise let rows through that the list's own conditions refuse.
+func group(st *gorm.Statement) {
+	c := st.Clauses["WHERE"]
+	where, ok := c.Expression.(clause.Where)
+	if !ok || !slices.ContainsFunc(where.Exprs, func(e clause.Expression) bool {
+		_, or := e.(clause.OrConditions)
+		return or
+	}) {
+		return
+	}
+	c.Expression = clause.Where{Exprs: []clause.Expression{clause.And(slices.Clone(where.Exprs)...)}}
+	st.Clauses["WHERE"] = c
 }
 
 func dialectOf(db *gorm.DB) sqltext.Dialect {

@@ -4,10 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/spoolhq/spool/rest/query/querytest"
 	"github.com/uptrace/bun"
 	"gorm.io/gorm"
-
-	"github.com/spoolhq/spool/rest/query/querytest"
 )
 
 // tables are the rows of all tables, without relations.

@@ -14,6 +14,8 @@ import (
 // them, and returns the list of all books. Fields and relations are tagged for bun and gorm.
 //
 // The random part takes some seconds. SPOOL_SEED gives its seed, which a failure names.
+//
+//nolint:tparallel // the test that calls the suite says whether it runs beside others
 func Test(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book]) {
 	t.Helper()
 

@@ -26,7 +26,7 @@ const (
 func testRandom(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book]) {
 	t.Helper()
 
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
+	seed := uint64(time.Now().UnixNano())
 	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
 		seed = n
 	}
@@ -147,11 +147,11 @@ func text(p query.Predicate, indent string) string {
 	case *query.Negation:
 		return indent + "not\n" + text(p.Item, indent+"  ")
 	case *query.Group:
-		lines := indent + []string{"and", "or", "xor"}[p.Op] + "\n"
+		lines := []string{indent + []string{"and", "or", "xor"}[p.Op] + "\n"}
 		for _, item := range p.Items {
-			lines += text(item, indent+"  ")
+			lines = append(lines, text(item, indent+"  "))
 		}
-		return lines
+		return strings.Join(lines, "")
 	case *query.Test:
 		return fmt.Sprintf("%s%s %s %s %q\n", indent, p.Column.Path(), p.Part, p.Lookup, fmt.Sprint(p.Values))
 	default:
