@@ -289,7 +289,7 @@ func TestPointerAtTheTop(t *testing.T) {
 		}
 		var got **defaulted
 		presence, faults := plan.Decode([]byte(`{"name":"x"}`), &got)
-		if len(faults) > 0 || got == nil || *got == nil || (**got).Name != "x" || !presence.Has("name") {
+		if len(faults) > 0 || got == nil || *got == nil || (*got).Name != "x" || !presence.Has("name") {
 			t.Errorf("%+v: %v, %v", opts, got, faults)
 		}
 		got = nil

@@ -1,7 +1,6 @@
 package body
 
 import (
-	"strings"
 	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
@@ -67,7 +66,7 @@ func (s *scanner) release() []fault.Fault {
 	s.faults, s.broken, s.presence = nil, nil, Presence{}
 	s.path, s.bits, s.keys = s.path[:0], s.bits[:0], s.keys[:0]
 	s.frames, s.fills = s.frames[:0], s.fills[:0]
-	if cap(s.scratch) <= maxKept && cap(s.keys) <= maxKept && cap(s.frames) <= maxKept {
+	if max(cap(s.scratch), cap(s.folding), cap(s.keys), cap(s.frames), cap(s.fills)) <= maxKept {
 		s.plan.scanners.Put(s)
 	}
 
@@ -194,28 +193,6 @@ func (s *scanner) bare(n *node, to unsafe.Pointer) bool {
 	return s.mismatch(n) && s.any(ignored)
 }
 
-// mismatch reports that the value at pos has another type than n asks for.
-func (s *scanner) mismatch(n *node) bool {
-	in, path := s.plan.opts.In, s.where()
-
-	switch n.kind {
-	case kindBool:
-		return s.report(fault.BoolType(in, path))
-	case kindString, kindBytes:
-		return s.report(fault.StringType(in, path))
-	case kindList:
-		return s.report(fault.ListType(in, path))
-	case kindObject:
-		return s.report(fault.ModelType(in, path, n.class))
-	case kindDict:
-		return s.report(fault.DictType(in, path))
-	case kindInt, kindUint, kindInteger:
-		return s.report(fault.IntType(in, path))
-	}
-
-	return s.report(fault.FloatType(in, path))
-}
-
 func (s *scanner) space() {
 	for s.pos < len(s.data) {
 		switch s.data[s.pos] {
@@ -315,53 +292,6 @@ func (s *scanner) next(end byte) (more, ok bool) {
 
 // empty reports whether the list or object that was entered has nothing in it.
 func (s *scanner) empty(end byte) bool { return s.pos < len(s.data) && s.data[s.pos] == end }
-
-// syntax reports text that is not JSON.
-func (s *scanner) syntax(reason string) bool {
-	f := fault.JSON(s.plan.opts.In, s.pos, reason)
-	s.broken = &f
-
-	return false
-}
-
-// report lists a fault. It returns false when there were enough.
-func (s *scanner) report(f fault.Fault) bool {
-	if limit := s.plan.opts.MaxFaults; len(s.faults) >= limit {
-		s.faults = append(s.faults, fault.TooManyFaults(s.plan.opts.In, limit))
-		return false
-	}
-	s.faults = append(s.faults, f)
-
-	return true
-}
-
-// refuse lists a fault that was made without a place, at the current value.
-func (s *scanner) refuse(f fault.Fault) bool {
-	f.In, f.Path = s.plan.opts.In, s.where()
-
-	return s.report(f)
-}
-
-// where is the way to the current value, for a fault to keep.
-func (s *scanner) where() []any {
-	if len(s.path) == 0 {
-		return nil
-	}
-
-	path := make([]any, len(s.path), len(s.path)+1)
-	for i, step := range s.path {
-		switch {
-		case step.prop != nil:
-			path[i] = step.prop.boxed
-		case step.index >= 0:
-			path[i] = step.index
-		default:
-			path[i] = strings.Clone(step.name)
-		}
-	}
-
-	return path
-}
 
 // view is the text of b without a copy. It is good as long as nobody writes to b, which
 // for the document is until release.

@@ -2,7 +2,6 @@ package body
 
 import (
 	"bytes"
-	"math/bits"
 	"reflect"
 	"strconv"
 	"unicode/utf8"
@@ -134,21 +133,18 @@ func (s *scanner) property(o *object, i int, sets objectSets) bool {
 // unknown reads the value of a key that is no property.
 func (s *scanner) unknown(o *object, key []byte, extras int) bool {
 	s.folding = fold(s.folding[:0], key)
-	if i, ok := o.folded[string(s.folding)]; ok {
-		s.push(key)
-		ok = s.report(fault.KeyCase(s.plan.opts.In, s.where(), o.props[i].name)) && s.any(ignored)
-		s.pop()
-
-		return ok
-	}
-	if o.values == nil && !o.closed {
+	i, folded := o.folded[string(s.folding)]
+	if !folded && o.values == nil && !o.closed {
 		return s.any(ignored)
 	}
 
 	s.push(key)
 	defer s.pop()
 
-	if o.values == nil {
+	if folded && !o.props[i].blocked {
+		return s.report(fault.KeyCase(s.plan.opts.In, s.where(), o.props[i].name)) && s.any(ignored)
+	}
+	if folded || o.values == nil {
 		return s.report(fault.Extra(s.plan.opts.In, s.where())) && s.any(ignored)
 	}
 	if !s.unique(key, extras) {
@@ -218,110 +214,6 @@ func (s *scanner) push(key []byte) {
 }
 
 func (s *scanner) pop() { s.path = s.path[:len(s.path)-1] }
-
-type set int
-
-const (
-	seen   set = iota // the key was there
-	valued            // and its value was not null
-)
-
-// objectSets are the bit sets of one object that is open.
-type objectSets struct {
-	scanner *scanner
-	object  *object
-	base    int
-	to      unsafe.Pointer
-}
-
-func (b objectSets) word(s set, i int) *uint64 {
-	return &b.scanner.bits[b.base+int(s)*b.object.words+i]
-}
-
-// mark adds i to the set, and reports whether it was in it before.
-func (b objectSets) mark(s set, i int) bool {
-	word, bit := b.word(s, i/64), uint64(1)<<(i%64)
-	was := *word&bit != 0
-	*word |= bit
-
-	return was
-}
-
-func (b objectSets) has(s set, i int) bool { return *b.word(s, i/64)>>(i%64)&1 != 0 }
-
-// finish checks what can be said when all keys were read.
-func (b objectSets) finish() bool {
-	s, o := b.scanner, b.object
-
-	for w, required := range o.required {
-		for missing := required &^ *b.word(seen, w); missing != 0; missing &= missing - 1 {
-			if !s.missing(&o.props[w*64+bits.TrailingZeros64(missing)]) {
-				return false
-			}
-		}
-	}
-	for _, d := range o.depends {
-		if b.has(valued, d.of) && !b.depends(d) {
-			return false
-		}
-	}
-	for _, i := range o.defaults {
-		p := &o.props[i]
-		if !b.has(valued, i) && (!b.has(seen, i) || !p.node.null) {
-			b.fill(p)
-		}
-	}
-	if len(s.path) == 0 {
-		s.presence = b.presence()
-	}
-
-	return true
-}
-
-// fill writes the default of a property, or has it written later.
-func (b objectSets) fill(p *property) {
-	switch {
-	case b.to != nil:
-		p.filler.set(reflect.NewAt(p.typ, p.in(b.to)).Elem())
-	case b.scanner.codec:
-		b.scanner.later(p)
-	}
-}
-
-func (b objectSets) depends(d dependency) bool {
-	for _, i := range d.asks {
-		if !b.has(valued, i) && !b.scanner.missing(&b.object.props[i]) {
-			return false
-		}
-	}
-
-	return true
-}
-
-func (b objectSets) presence() Presence {
-	p := Presence{object: b.object}
-
-	for i := range b.object.words {
-		word := *b.word(seen, i)
-		for j := i * 64; j < min(len(b.object.props), i*64+64); j++ {
-			if b.object.props[j].readOnly {
-				word &^= 1 << (j % 64)
-			}
-		}
-		if i == 0 {
-			p.first = word
-		} else {
-			p.rest = append(p.rest, word)
-		}
-	}
-
-	return p
-}
-
-// missing reports that the current object has not got the property.
-func (s *scanner) missing(p *property) bool {
-	return s.report(fault.Missing(s.plan.opts.In, append(s.where(), p.boxed)))
-}
 
 // count holds the number of items, or of entries of an object, against its limits.
 func (s *scanner) count(n, least, most int, dict bool) bool {

@@ -364,7 +364,7 @@ func TestParameterFieldsAreNoKeys(t *testing.T) {
 
 		for data, kinds := range map[string][]string{
 			`{"name":"a","ID":5}`: {fault.KindExtra},
-			`{"name":"a","id":5}`: {fault.KindKeyCase},
+			`{"name":"a","id":5}`: {fault.KindExtra},
 			`{"name":"a"}`:        nil,
 		} {
 			var got []string

@@ -1,0 +1,76 @@
+package body
+
+import (
+	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
+)
+
+// syntax reports text that is not JSON.
+func (s *scanner) syntax(reason string) bool {
+	f := fault.JSON(s.plan.opts.In, s.pos, reason)
+	s.broken = &f
+
+	return false
+}
+
+// report lists a fault. It returns false when there were enough.
+func (s *scanner) report(f fault.Fault) bool {
+	if limit := s.plan.opts.MaxFaults; len(s.faults) >= limit {
+		s.faults = append(s.faults, fault.TooManyFaults(s.plan.opts.In, limit))
+		return false
+	}
+	s.faults = append(s.faults, f)
+
+	return true
+}
+
+// refuse lists a fault that was made without a place, at the current value.
+func (s *scanner) refuse(f fault.Fault) bool {
+	f.In, f.Path = s.plan.opts.In, s.where()
+
+	return s.report(f)
+}
+
+// where is the way to the current value, for a fault to keep.
+func (s *scanner) where() []any {
+	if len(s.path) == 0 {
+		return nil
+	}
+
+	path := make([]any, len(s.path), len(s.path)+1)
+	for i, step := range s.path {
+		switch {
+		case step.prop != nil:
+			path[i] = step.prop.boxed
+		case step.index >= 0:
+			path[i] = step.index
+		default:
+			path[i] = strings.Clone(step.name)
+		}
+	}
+
+	return path
+}
+
+// mismatch reports that the value at pos has another type than n asks for.
+func (s *scanner) mismatch(n *node) bool {
+	in, path := s.plan.opts.In, s.where()
+
+	switch n.kind {
+	case kindBool:
+		return s.report(fault.BoolType(in, path))
+	case kindString, kindBytes:
+		return s.report(fault.StringType(in, path))
+	case kindList:
+		return s.report(fault.ListType(in, path))
+	case kindObject:
+		return s.report(fault.ModelType(in, path, n.class))
+	case kindDict:
+		return s.report(fault.DictType(in, path))
+	case kindInt, kindUint, kindInteger:
+		return s.report(fault.IntType(in, path))
+	}
+
+	return s.report(fault.FloatType(in, path))
+}
