@@ -302,7 +302,9 @@ func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	}
 	target := dst
 	if len(b.index) > 0 {
-		target = reflect.ValueOf(dst).Elem().FieldByIndex(b.index).Addr().Interface()
+		// By its address, as the field may be an embedded type that is not exported.
+		at := reflect.ValueOf(dst).Elem().FieldByIndex(b.index).Addr().UnsafePointer()
+		target = reflect.NewAt(b.typ, at).Interface()
 	}
 	return c.decode(b, data, target)
 }

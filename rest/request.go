@@ -90,7 +90,8 @@ func (rt *route) content(in reflect.Value) (content io.Reader, contentType strin
 }
 
 func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string, error) {
-	v := in
+	v := reflect.New(in.Type()).Elem() // whose fields have addresses
+	v.Set(in)
 	switch {
 	case len(b.spread) > 0:
 		v = reflect.New(b.typ).Elem()
@@ -98,16 +99,13 @@ func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string,
 			v.Field(i).Set(in.FieldByIndex(index))
 		}
 	case len(b.index) > 0:
-		v = in.FieldByIndex(b.index)
+		v = reflect.NewAt(b.typ, v.FieldByIndex(b.index).Addr().UnsafePointer()).Elem()
 	}
 	if !b.required && v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, "", nil
 	}
-	// What encodes is handed a pointer, so that methods of pointers are found.
-	p := reflect.New(v.Type())
-	p.Elem().Set(v)
 	var text bytes.Buffer
-	if err := rt.api.config.codec.NewEncoder(&text).Encode(p.Interface()); err != nil {
+	if err := rt.api.config.codec.NewEncoder(&text).Encode(v.Addr().Interface()); err != nil {
 		return nil, "", fmt.Errorf("encode the body: %w", err)
 	}
 	return &text, "application/json", nil
