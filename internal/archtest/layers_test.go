@@ -31,6 +31,9 @@ var layers = []archtest.Row{
 	{Place: "model/openai", Ours: []string{".", "internal/..."}},
 	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
 
+	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true},
+	{Place: "rest/query/querytest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true},
+	{Place: "rest/throttle/throttletest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true},
 	{Place: "rest/bunquery/...", Ours: []string{"rest/..."}, Outside: []string{"github.com/uptrace/bun"}, TestsToo: true},
 	{Place: "rest/gormquery/...", Ours: []string{"rest/..."}, Outside: []string{"gorm.io/gorm"}, TestsToo: true},
 	{Place: "rest/auth/jwt", Ours: []string{"rest/..."}, Outside: []string{"github.com/golang-jwt/jwt/v5"}, TestsToo: true},
