@@ -6,7 +6,6 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/internal/fault"
-	"github.com/spoolhq/spool/rest/query"
 )
 
 // refusal turns what a service says into an answer, without a word of the database.
@@ -75,22 +74,4 @@ func (c *core[T, K]) taken(broken *ConstraintError, name string, path []any) err
 		e.Faults = []fault.Fault{fault.Value(fault.Body, path, "Input has to be unique")}
 	}
 	return e
-}
-
-// OnlyReference returns the logical name of the field that refers to another row, when there
-// is just one in the model of t. It is for stores whose database does not name it: the
-// candidates are those whose name ends in _id, without the key.
-func OnlyReference(m *query.Model) string {
-	only := ""
-	for _, name := range m.Names() {
-		f := m.Field(name)
-		if f == nil || len(name) < 4 || name[len(name)-3:] != "_id" || len(m.Key()) > 0 && m.Key()[0] == f {
-			continue
-		}
-		if only != "" {
-			return ""
-		}
-		only = name
-	}
-	return only
 }
