@@ -35,15 +35,6 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) (
 	return b, nil
 }
 
-// decode reads a JSON object from the body into the struct that into points to.
-func (s *Server) decode(w http.ResponseWriter, r *http.Request, into any) error {
-	b, err := s.readBody(w, r, s.config.MaxBodyBytes)
-	if err != nil {
-		return err
-	}
-	return decodeObject(b, into)
-}
-
 // decodeObject reads one JSON object and nothing behind it. Unknown fields are ignored,
 // and a null is an absent field, so that newer and sloppier clients are understood; a
 // field of the wrong type is an error that names it.
@@ -110,11 +101,4 @@ func checkOptionalID(field, id string) error {
 // isNull reports whether raw is absent or null.
 func isNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || strings.TrimSpace(string(raw)) == "null"
-}
-
-// asCallError finds what an error was about.
-func asCallError(err error) (*callError, bool) {
-	var call *callError
-	ok := errors.As(err, &call)
-	return call, ok
 }

@@ -14,6 +14,12 @@
 //	DELETE /api/threads          delete a thread        scope write
 //	POST   /api/queue/agent-run  queue delivery         signature
 //	GET    /healthz              liveness               open
+//	GET    /openapi.json         what is listed here    open
+//	GET    /docs                 the same for people    open
+//
+// They are controllers of package rest, whose document says what they take and answer with:
+// [Server.OpenAPI]. What a request may be is wider than what rest takes by itself, as the
+// contract is older: see lenient.go.
 //
 // # Who is asking
 //

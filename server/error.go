@@ -1,12 +1,13 @@
 package server
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
+	"log/slog"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
 )
 
 // The codes that only HTTP has.
@@ -52,12 +53,6 @@ func statusOf(code spool.Code) int {
 	}
 }
 
-// errorBody is the body of every error.
-type errorBody struct {
-	Error string     `json:"error"`
-	Code  spool.Code `json:"code"`
-}
-
 // callError adds to an error what it was about, for the log.
 type callError struct {
 	error
@@ -70,69 +65,68 @@ type callError struct {
 func (e *callError) Unwrap() error { return e.error }
 
 // about says which thread and run an error is about. It returns nil for nil.
-func about(err error, thread spool.ThreadKey, run spool.RunID) error {
+func about(ctx context.Context, err error, thread spool.ThreadKey, run spool.RunID) error {
 	if err == nil {
 		return nil
 	}
-	return &callError{err, thread, run}
+	return &callError{settled(ctx, err), thread, run}
 }
 
-// fail answers err. What is not the caller's fault is logged here, and only here.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// settled tells two ends apart: of a client that did not wait, and of us, who gave up.
+func settled(ctx context.Context, err error) error {
+	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {
+		return &spool.Error{Code: spool.Unavailable, Message: spool.MessageOf(err), Err: err}
+	}
+	return err
+}
+
+// mapError is how an error is answered, whatever it is.
+func mapError(err error) *rest.Error {
 	code := spool.CodeOf(err)
-	status := statusOf(code)
-	if code == spool.Canceled && r.Context().Err() == nil {
-		code, status = spool.Unavailable, http.StatusServiceUnavailable // it was us who gave up
+	e := &rest.Error{Status: statusOf(code), Code: string(code), Detail: spool.MessageOf(err), Err: err}
+	if e.Status == http.StatusServiceUnavailable {
+		e.Header = http.Header{"Retry-After": {"1"}}
 	}
-	if status >= http.StatusInternalServerError {
-		s.logFailure(r, status, err)
-	}
-	message := spool.MessageOf(err)
-	if status == http.StatusInternalServerError {
-		code, message = spool.Internal, "Internal error"
-	}
-	s.writeError(w, r, status, code, message)
+	return e
 }
 
-func (s *Server) logFailure(r *http.Request, status int, err error) {
-	s.log.ErrorContext(r.Context(), "request failed", append(failureAttrs(err),
-		"method", r.Method, "path", r.URL.Path, "status", status)...)
-}
-
-// failureAttrs returns the error and what it was about.
-func failureAttrs(err error) []any {
-	attrs := []any{"error", err}
-	if call, ok := asCallError(err); ok {
-		attrs = append(attrs, "tenant", call.thread.Tenant, "thread", call.thread.ID)
-		if call.run != "" {
-			attrs = append(attrs, "run", call.run)
-		}
+// failureAttrs returns what an error was about.
+func failureAttrs(err error) []slog.Attr {
+	var call *callError
+	if !errors.As(err, &call) {
+		return nil
+	}
+	attrs := []slog.Attr{slog.Any("tenant", call.thread.Tenant), slog.Any("thread", call.thread.ID)}
+	if call.run != "" {
+		attrs = append(attrs, slog.Any("run", call.run))
 	}
 	return attrs
 }
 
-func (s *Server) writeError(w http.ResponseWriter, r *http.Request, status int, code spool.Code, message string) {
-	if status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
+// restLog is the log of the controllers: what an error of theirs was about stands beside
+// it, as it does in all else that the server logs.
+func (s *Server) restLog() *slog.Logger { return slog.New(aboutHandler{s.log.Handler()}) }
+
+type aboutHandler struct{ slog.Handler }
+
+// Handle adds what the record's error was about.
+func (h aboutHandler) Handle(ctx context.Context, r slog.Record) error {
+	var more []slog.Attr
+	for a := range r.Attrs {
+		if err, ok := a.Value.Any().(error); ok {
+			more = append(more, failureAttrs(err)...)
+		}
 	}
-	s.writeJSON(w, r, status, errorBody{message, code})
+	r.AddAttrs(more...)
+	return h.Handler.Handle(ctx, r)
 }
 
-// writeJSON answers with body. It is encoded before anything is sent, so that a value
-// which cannot be is an error like any other.
-func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, status int, body any) {
-	b, err := json.Marshal(body)
-	if err != nil {
-		s.logFailure(r, http.StatusInternalServerError, err)
-		status, b = http.StatusInternalServerError, []byte(`{"error":"Internal error","code":"internal"}`)
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(b)+1))
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	// A recorder has no deadlines, and a client that is gone needs no answer.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.config.WriteTimeout))
-	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n'))
+// WithAttrs keeps the handler when a logger is made of another.
+func (h aboutHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return aboutHandler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup keeps the handler when a logger is made of another.
+func (h aboutHandler) WithGroup(name string) slog.Handler {
+	return aboutHandler{h.Handler.WithGroup(name)}
 }

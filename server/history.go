@@ -1,47 +1,28 @@
 package server
 
 import (
-	"net/http"
-	"net/url"
+	"context"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 )
 
-// history answers GET /api/agent/history with a snapshot. Besides threadId it takes
-// limit, for the newest so many messages, before, for those before a message, and
-// lastMessageId, for those after one.
-func (s *Server) history(w http.ResponseWriter, r *http.Request, p Principal) error {
-	q, key, err := threadQuery(r, p)
-	if err != nil {
-		return err
-	}
-	limit, err := limitOf(q)
-	if err != nil {
-		return err
-	}
-	before := q.Get("before")
-	if err := checkOptionalID("before", before); err != nil {
-		return err
-	}
-	snapshot, err := s.engine.Snapshot(r.Context(), key, &engine.SnapshotOptions{
-		Before:        spool.MessageID(before),
-		LastMessageID: lastMessageID(q),
-		Limit:         limit,
-	})
-	if err != nil {
-		return about(err, key, "")
-	}
-	s.writeJSON(w, r, http.StatusOK, snapshot)
-	return nil
+// historyInput asks for a snapshot.
+type historyInput struct {
+	oneThread
+	lastMessage
+
+	Limit  int             `doc:"Only the newest so many messages. Left out: all." maximum:"1000"  minimum:"1"                  query:"limit"`
+	Before spool.MessageID `doc:"Only messages before this one, for paging back."  maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
 }
 
-// lastMessageID returns the last message that a client has. One that cannot exist is
-// treated like one that does not: the client has none.
-func lastMessageID(q url.Values) spool.MessageID {
-	id := q.Get("lastMessageId")
-	if spool.CheckID("lastMessageId", id) != nil {
-		return ""
-	}
-	return spool.MessageID(id)
+// history answers GET /api/agent/history with a snapshot.
+func (c *follow) history(ctx context.Context, in historyInput) (*spool.Snapshot, error) {
+	key := in.of(ctx, c.Server)
+	snapshot, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{
+		Before:        in.Before,
+		LastMessageID: in.id(),
+		Limit:         in.Limit,
+	})
+	return snapshot, about(ctx, err, key, "")
 }

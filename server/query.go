@@ -1,48 +1,30 @@
 package server
 
 import (
-	"net/http"
-	"net/url"
-	"strconv"
+	"context"
 
 	"github.com/spoolhq/spool"
 )
 
-// maxPage is the largest page that can be asked for.
-const maxPage = 1000
-
-// query returns the parameters of a request. A plus sign and %20 are both a space.
-func query(r *http.Request) (url.Values, error) {
-	q, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, &spool.Error{Code: spool.Invalid, Message: "the query of the URL is malformed", Err: err}
-	}
-	return q, nil
+// oneThread names the thread that a request is about.
+type oneThread struct {
+	ThreadID spool.ThreadID `doc:"The thread." example:"t1" maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"threadId" required:"true"`
 }
 
-// threadQuery returns the parameters of a request that is about one thread, and the
-// thread's key.
-func threadQuery(r *http.Request, p Principal) (url.Values, spool.ThreadKey, error) {
-	q, err := query(r)
-	if err != nil {
-		return nil, spool.ThreadKey{}, err
-	}
-	id := q.Get("threadId")
-	if err := spool.CheckID("threadId", id); err != nil {
-		return nil, spool.ThreadKey{}, err
-	}
-	return q, p.key(spool.ThreadID(id)), nil
+// of returns the thread's key.
+func (q oneThread) of(ctx context.Context, s *Server) spool.ThreadKey {
+	return s.asking(ctx).key(q.ThreadID)
 }
 
-// limitOf returns the size of the page that is asked for, zero for all.
-func limitOf(q url.Values) (int, error) {
-	text := q.Get("limit")
-	if text == "" {
-		return 0, nil
+// lastMessage is the last message that a client has. One that cannot exist is treated like
+// one that does not: the client has none.
+type lastMessage struct {
+	LastMessageID string `doc:"The last message that you have. Those up to it are left out; an unknown one leaves out nothing." query:"lastMessageId"`
+}
+
+func (q lastMessage) id() spool.MessageID {
+	if spool.CheckID("lastMessageId", q.LastMessageID) != nil {
+		return ""
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxPage {
-		return 0, spool.Errorf(spool.Invalid, "limit must be an integer from 1 to %d", maxPage)
-	}
-	return n, nil
+	return spool.MessageID(q.LastMessageID)
 }

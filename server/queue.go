@@ -25,43 +25,51 @@ const maxJobBytes = 1 << 20
 // again. The sweeper takes over after that.
 const maxRedeliveries = 20
 
-// queueDelivery answers POST /api/queue/agent-run. The answer says that the delivery was
-// taken, and the work continues in the background: a job is a ticket for a run, and the
-// run outlives the request.
-//
-// The tenant is part of the job, which the queue has signed. A job without one is the
-// default tenant's.
-func (s *Server) queueDelivery(w http.ResponseWriter, r *http.Request, _ Principal) error {
+// deliveryInput is a delivery of a queue.
+type deliveryInput struct{ Body *spool.Job }
+
+// taken is the answer to a delivery.
+type taken struct {
+	Accepted bool `doc:"Always true." json:"accepted"`
+}
+
+// Validate asks for the signature first: until it is known to be good, nothing of the body
+// is looked at. The tenant is part of the job, which the queue has signed; a job without
+// one is the default tenant's.
+func (in *deliveryInput) Validate(ctx context.Context) error {
+	b := bodyOf(ctx)
+	s := b.server
 	if s.config.QueueVerifier == nil {
 		return spool.Errorf(spool.Unauthorized, "no queue may deliver here")
 	}
-	body, err := s.readBody(w, r, min(maxJobBytes, s.config.MaxBodyBytes))
+	text, err := s.readBody(b.writer, b.request, min(maxJobBytes, s.config.MaxBodyBytes))
 	if err != nil {
 		return err
 	}
-	if err := s.config.QueueVerifier.Verify(r, body); err != nil {
-		s.log.WarnContext(r.Context(), "queue delivery refused", "error", err)
+	if err := s.config.QueueVerifier.Verify(b.request, text); err != nil {
+		s.log.WarnContext(ctx, "queue delivery refused", "error", err)
 		return spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue")
 	}
-	var job spool.Job
-	if err := decodeObject(body, &job); err != nil {
+	in.Body = &spool.Job{}
+	if err := decodeObject(text, in.Body); err != nil {
 		return err
 	}
-	if job.Tenant == "" {
-		job.Tenant = spool.DefaultTenant
+	if in.Body.Tenant == "" {
+		in.Body.Tenant = spool.DefaultTenant
 	}
-	if err := checkJob(job); err != nil {
-		return err
-	}
-	if !s.engine.HasAgent(job.Agent) {
-		return about(&spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
+	return checkJob(*in.Body)
+}
+
+// deliver answers POST /api/queue/agent-run. The answer says that the delivery was taken,
+// and the work continues in the background: a job is a ticket for a run, and the run
+// outlives the request.
+func (c *queue) deliver(ctx context.Context, in deliveryInput) (taken, error) {
+	job := *in.Body
+	if !c.engine.HasAgent(job.Agent) {
+		return taken{}, about(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
 			job.Thread(), job.RunID)
 	}
-	if err := s.work(job); err != nil {
-		return about(err, job.Thread(), job.RunID)
-	}
-	s.writeJSON(w, r, http.StatusOK, map[string]bool{"accepted": true})
-	return nil
+	return taken{Accepted: true}, about(ctx, c.work(job), job.Thread(), job.RunID)
 }
 
 func checkJob(j spool.Job) error {

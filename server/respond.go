@@ -1,24 +1,37 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
 )
+
+// respondInput is an answer to a park.
+type respondInput struct{ Body *respondRequest }
 
 // respondRequest is the body of an answer to a park.
 type respondRequest struct {
-	ThreadID   spool.ThreadID   `json:"threadId"`
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	Approved   *bool            `json:"approved"`
-	Payload    json.RawMessage  `json:"payload"`
+	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                       example:"t1"             json:"threadId"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                             example:"call_1"         json:"toolCallId" maxLength:"512"  minLength:"1"`
+	Approved   *bool            `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied." example:"true"           json:"approved"   nullable:"false" required:"true"`
+	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                      json:"payload,omitempty"`
 }
 
 // maxToolCallID is the length in bytes of the longest tool call id. Models make these
 // up, so that their characters are not ours to restrict.
 const maxToolCallID = 512
+
+// Validate reads the body.
+func (in *respondInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[respondRequest](ctx); err != nil {
+		return err
+	}
+	return in.Body.check()
+}
 
 func (q respondRequest) check() error {
 	if err := spool.CheckID("threadId", string(q.ThreadID)); err != nil {
@@ -36,26 +49,18 @@ func (q respondRequest) check() error {
 // respond answers POST /api/agent/respond: 200 with the result when the answer is the
 // one that counts, 409 with the result when nothing waits for it, somebody was faster,
 // or the thread is not the caller's.
-func (s *Server) respond(w http.ResponseWriter, r *http.Request, p Principal) error {
-	var in respondRequest
-	if err := s.decode(w, r, &in); err != nil {
-		return err
+func (c *runs) respond(ctx context.Context, in respondInput) (engine.RespondResult, error) {
+	p := c.asking(ctx)
+	answer := engine.Response{ToolCallID: in.Body.ToolCallID, Approved: *in.Body.Approved, By: p.Subject}
+	if !isNull(in.Body.Payload) {
+		answer.Payload = in.Body.Payload
 	}
-	if err := in.check(); err != nil {
-		return err
-	}
-	answer := engine.Response{ToolCallID: in.ToolCallID, Approved: *in.Approved, By: p.Subject}
-	if !isNull(in.Payload) {
-		answer.Payload = in.Payload
-	}
-	result, err := s.engine.Respond(r.Context(), p.key(in.ThreadID), answer)
+	result, err := c.engine.Respond(ctx, p.key(in.Body.ThreadID), answer)
 	if err != nil {
-		return about(err, p.key(in.ThreadID), "")
+		return result, about(ctx, err, p.key(in.Body.ThreadID), "")
 	}
-	status := http.StatusOK
 	if !result.Delivered {
-		status = http.StatusConflict
+		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
 	}
-	s.writeJSON(w, r, status, result)
-	return nil
+	return result, nil
 }

@@ -1,25 +1,41 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
 )
+
+// runInput is a request to start a run.
+type runInput struct {
+	IdempotencyKey string `doc:"Repeats the first accepted answer for every start with the same key." example:"order-1234" header:"Idempotency-Key"`
+	Body           *runRequest
+}
 
 // runRequest is the body of a start. The tenant is not part of it: see [Principal].
 type runRequest struct {
 	// ThreadID is nil for a new thread.
-	ThreadID        *spool.ThreadID     `json:"threadId"`
-	Prompt          *string             `json:"prompt"`
-	Agent           string              `json:"agent"`
-	Model           string              `json:"model"`
-	EditMessageID   spool.MessageID     `json:"editMessageId"`
-	ClientMessageID string              `json:"clientMessageId"`
-	RunID           spool.RunID         `json:"runId"`
-	MaxSteps        int                 `json:"maxSteps"`
-	Attachments     []engine.Attachment `json:"attachments"`
+	ThreadID        *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                     json:"threadId,omitempty"`
+	Prompt          *string             `doc:"The user's turn."                                                                           example:"Hello"                  json:"prompt"             nullable:"false" required:"true"`
+	Agent           string              `doc:"The agent that runs. Defaults to the server's first."                                       json:"agent,omitempty"`
+	Model           string              `doc:"The model. Defaults to the agent's."                                                        json:"model,omitempty"`
+	EditMessageID   spool.MessageID     `doc:"A turn of the user to replace. It and all behind it go."                                    json:"editMessageId,omitempty"`
+	ClientMessageID string              `doc:"Your own name for the turn, which comes back with it."                                      json:"clientMessageId,omitempty"`
+	RunID           spool.RunID         `doc:"Your own name for the run, which a tenant may use once. Defaults to a new one."             example:"r1"                     json:"runId,omitempty"`
+	MaxSteps        int                 `doc:"Caps the steps below the agent's own bound. Zero: no cap."                                  json:"maxSteps,omitempty"        minimum:"0"`
+	Attachments     []engine.Attachment `doc:"Images of the turn."                                                                        json:"attachments,omitempty"`
+}
+
+// Validate reads the body.
+func (in *runInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[runRequest](ctx); err != nil {
+		return err
+	}
+	return in.Body.check()
 }
 
 func (q runRequest) check() error {
@@ -53,36 +69,27 @@ func (q runRequest) thread() spool.ThreadID {
 	return *q.ThreadID
 }
 
-// startRun answers POST /api/agent/run: 202 with the result when the run was accepted,
-// 409 with the result when it was not.
-func (s *Server) startRun(w http.ResponseWriter, r *http.Request, p Principal) error {
-	var in runRequest
-	if err := s.decode(w, r, &in); err != nil {
-		return err
-	}
-	if err := in.check(); err != nil {
-		return err
-	}
-	thread := p.key(in.thread())
-	result, err := s.engine.Run(r.Context(), thread, engine.StartRequest{
-		Prompt:          *in.Prompt,
-		Agent:           in.Agent,
-		Model:           in.Model,
-		RunID:           in.RunID,
-		EditMessageID:   in.EditMessageID,
-		ClientMessageID: in.ClientMessageID,
-		MaxSteps:        in.MaxSteps,
-		Attachments:     in.Attachments,
+// start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
+// with the result when it was not.
+func (c *runs) start(ctx context.Context, in runInput) (engine.RunResult, error) {
+	thread := c.asking(ctx).key(in.Body.thread())
+	result, err := c.engine.Run(ctx, thread, engine.StartRequest{
+		Prompt:          *in.Body.Prompt,
+		Agent:           in.Body.Agent,
+		Model:           in.Body.Model,
+		RunID:           in.Body.RunID,
+		EditMessageID:   in.Body.EditMessageID,
+		ClientMessageID: in.Body.ClientMessageID,
+		MaxSteps:        in.Body.MaxSteps,
+		Attachments:     in.Body.Attachments,
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
-		IdempotencyKey: strings.Trim(r.Header.Get("Idempotency-Key"), `"`),
+		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})
 	if err != nil {
-		return about(err, thread, in.RunID)
+		return result, about(ctx, err, thread, in.Body.RunID)
 	}
-	status := http.StatusAccepted
 	if !result.Accepted {
-		status = http.StatusConflict
+		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
 	}
-	s.writeJSON(w, r, status, result)
-	return nil
+	return result, nil
 }

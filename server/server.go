@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
 )
 
 // Config says how an engine is exposed. Authenticator is required, unless Insecure is
@@ -58,7 +59,10 @@ type Server struct {
 	config  Config
 	log     *slog.Logger
 	origins origins
-	routes  map[string]route
+	api     *rest.API
+	paths   paths
+	// everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
+	everybody *Principal
 
 	// jobs is ended by Shutdown, and with it the work of all deliveries.
 	jobs     context.Context //nolint:containedctx // the lifetime of the server itself
@@ -80,8 +84,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if c.Authenticator == nil && !c.Insecure {
 		return nil, spool.Errorf(spool.Invalid, "Config.Authenticator is required (or say Insecure: true)")
 	}
-	if c.BasePath = strings.TrimRight(c.BasePath, "/"); c.BasePath != "" && c.BasePath[0] != '/' {
-		return nil, spool.Errorf(spool.Invalid, "Config.BasePath must start with a slash")
+	c.BasePath = strings.TrimRight(c.BasePath, "/")
+	if err := checkBasePath(c.BasePath); err != nil {
+		return nil, err
 	}
 	if c.MaxBodyBytes < 0 || c.QueueConcurrency < 0 || c.WriteTimeout < 0 {
 		return nil, spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, QueueConcurrency and WriteTimeout must not be negative")
@@ -98,10 +103,17 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if s.auth == nil {
 		s.auth = Anonymous(spool.DefaultTenant)
 	}
+	if open, ok := s.auth.(anonymous); ok {
+		s.everybody = &Principal{Tenant: open.tenant, Scopes: AllScopes()}
+		if err := s.everybody.check(); err != nil {
+			return nil, spool.Errorf(spool.Invalid, "Config.Authenticator: %s", spool.MessageOf(errors.Unwrap(err)))
+		}
+	}
 	s.log = s.config.Log
 	s.slots = make(chan struct{}, s.config.QueueConcurrency)
 	s.jobs, s.stopJobs = context.WithCancel(context.Background())
-	s.routes = s.table()
+	s.api = s.newAPI()
+	s.paths = newPaths(s.config.BasePath, s.api)
 	return s, nil
 }
 

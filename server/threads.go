@@ -1,51 +1,62 @@
 package server
 
 import (
-	"net/http"
+	"context"
 	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 )
+
+// threadsInput asks for a list of threads, or a page of one.
+type threadsInput struct {
+	threadFilter
+
+	Limit  int    `doc:"The size of a page. Left out: all." maximum:"1000" minimum:"1" query:"limit"`
+	Before string `doc:"The next of the page before."       query:"before"`
+}
+
+// threadFilter leaves threads out of a list. What is left has to pass all of it.
+type threadFilter struct {
+	State         spool.State `doc:"Only threads in this state."                                                         enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	Text          string      `doc:"Only threads whose title has this text, whether in large or small letters of ASCII." example:"invoice"                                                       maxLength:"200"       query:"q"`
+	UpdatedAfter  time.Time   `doc:"Only threads that changed after this time."                                          example:"2026-01-02T03:04:05Z"                                          query:"updatedAfter"`
+	UpdatedBefore time.Time   `doc:"Only threads that changed last before this time."                                    example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
+}
 
 // threadList is the answer to a list of threads.
 type threadList struct {
-	Threads []spool.Thread `json:"threads"`
+	Threads []spool.Thread `doc:"The threads, the last updated one first." json:"threads"`
 	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `json:"next,omitempty"`
+	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
 }
 
-// threads answers GET /api/threads with the tenant's threads, the last updated first: all
-// of them, or a page of limit, which before continues.
-func (s *Server) threads(w http.ResponseWriter, r *http.Request, p Principal) error {
-	q, err := query(r)
-	if err != nil {
-		return err
+// list answers GET /api/threads with the tenant's threads, the last updated first: all of
+// them, or a page of limit, which before continues.
+func (c *threads) list(ctx context.Context, in threadsInput) (threadList, error) {
+	q := spool.ThreadQuery{
+		Limit: in.Limit,
+		State: in.State, Title: in.Text, UpdatedAfter: in.UpdatedAfter, UpdatedBefore: in.UpdatedBefore,
 	}
-	limit, err := limitOf(q)
-	if err != nil {
-		return err
-	}
-	page := spool.ThreadQuery{Limit: limit}
-	if before := q.Get("before"); before != "" {
-		if page.Before, page.BeforeID, err = parseThreadMark(before); err != nil {
-			return err
+	if in.Before != "" {
+		var err error
+		if q.Before, q.BeforeID, err = parseThreadMark(in.Before); err != nil {
+			return threadList{}, err
 		}
 	}
-	list, err := s.engine.Threads(r.Context(), p.Tenant, page)
+	p := c.asking(ctx)
+	list, err := c.engine.Threads(ctx, p.Tenant, q)
 	if err != nil {
-		return about(err, p.key(""), "")
+		return threadList{}, about(ctx, err, p.key(""), "")
 	}
 	out := threadList{Threads: list}
 	if list == nil {
 		out.Threads = []spool.Thread{} // an array, whatever the engine made of nothing
 	}
-	if limit > 0 && len(list) == limit {
-		out.Next = threadMark(list[limit-1])
+	if q.Limit > 0 && len(list) == q.Limit {
+		out.Next = threadMark(list[q.Limit-1])
 	}
-	s.writeJSON(w, r, http.StatusOK, out)
-	return nil
+	return out, nil
 }
 
 // threadMark returns "<updatedAt>~<id>", from which a list goes on after the thread. An
@@ -61,37 +72,4 @@ func parseThreadMark(mark string) (time.Time, spool.ThreadID, error) {
 		return time.Time{}, "", spool.Errorf(spool.Invalid, "before must be the next of an earlier page")
 	}
 	return t, spool.ThreadID(id), nil
-}
-
-// deleteThread answers DELETE /api/threads: 200 when the thread is gone, 404 when it was
-// not there, 409 while it has an active run. All bodies are the result.
-func (s *Server) deleteThread(w http.ResponseWriter, r *http.Request, p Principal) error {
-	_, key, err := threadQuery(r, p)
-	if err != nil {
-		if spool.CodeOf(err) != spool.Invalid {
-			return err
-		}
-		s.writeJSON(w, r, http.StatusBadRequest, deleteRefusal{Error: spool.MessageOf(err), Code: spool.Invalid})
-		return nil
-	}
-	result, err := s.engine.DeleteThread(r.Context(), key)
-	if err != nil {
-		return about(err, key, "")
-	}
-	switch {
-	case result.Accepted:
-		s.writeJSON(w, r, http.StatusOK, result)
-	case result.Reason == engine.ReasonNotFound:
-		s.writeJSON(w, r, http.StatusNotFound, result)
-	default:
-		s.writeJSON(w, r, http.StatusConflict, result)
-	}
-	return nil
-}
-
-// deleteRefusal is the result of a deletion for a request that never got to the engine.
-type deleteRefusal struct {
-	Accepted bool       `json:"accepted"`
-	Error    string     `json:"error"`
-	Code     spool.Code `json:"code"`
 }

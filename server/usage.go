@@ -1,18 +1,15 @@
 package server
 
-import "net/http"
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
 
 // usage answers GET /api/agent/usage with the tokens that a thread has used and how full
 // its context is.
-func (s *Server) usage(w http.ResponseWriter, r *http.Request, p Principal) error {
-	_, key, err := threadQuery(r, p)
-	if err != nil {
-		return err
-	}
-	usage, err := s.engine.Usage(r.Context(), key)
-	if err != nil {
-		return about(err, key, "")
-	}
-	s.writeJSON(w, r, http.StatusOK, usage)
-	return nil
+func (c *follow) usage(ctx context.Context, in struct{ oneThread }) (spool.ThreadUsage, error) {
+	key := in.of(ctx, c.Server)
+	usage, err := c.engine.Usage(ctx, key)
+	return usage, about(ctx, err, key, "")
 }

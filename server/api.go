@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+)
+
+// newAPI registers the controllers.
+func (s *Server) newAPI() *rest.API {
+	at := s.config.BasePath
+	api := rest.New(
+		rest.Title("Spool"), rest.Version("1"), rest.About(aboutAPI),
+		rest.SpecPath(at+"/openapi.json"), rest.DocsPath(at+"/docs"),
+		rest.Errors(errorBodies{}), rest.MapError(mapError), rest.InvalidStatus(http.StatusBadRequest),
+		rest.Unknown(rest.IgnoreUnknown), rest.Logger(s.restLog()), rest.Use(s.front),
+	)
+	writtenAs(api)
+	api.Register(&runs{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Runs"))
+	api.Register(&follow{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Threads"))
+	api.Register(&threads{s}, rest.Prefix(at+"/api/threads"), rest.Tags("Threads"))
+	api.Register(&queue{s}, rest.Prefix(at+"/api/queue"), rest.Tags("Operations"), rest.NoAuth())
+	api.Register(health{}, rest.Prefix(at), rest.Tags("Operations"), rest.NoAuth())
+	describe(api)
+	return api
+}
+
+// checkBasePath returns an error for a path below which no route could be reached.
+func checkBasePath(at string) error {
+	switch {
+	case at == "":
+		return nil
+	case at[0] != '/':
+		return spool.Errorf(spool.Invalid, "Config.BasePath must start with a slash")
+	case path.Clean(at) != at || strings.ContainsAny(at, "{}"):
+		return spool.Errorf(spool.Invalid, "Config.BasePath must be a plain path, such as /agents")
+	default:
+		return nil
+	}
+}
+
+// OpenAPI returns the document of the server's endpoints, OpenAPI 3.1 as JSON. It is the
+// same for the same configuration.
+func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI() }
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
+
+// runs are the endpoints that start, stop and unblock the work on a thread.
+type runs struct{ *Server }
+
+// Routes implements [rest.Controller].
+func (c *runs) Routes(r *rest.Routes) {
+	rest.Post(r, "/run", c.start, c.guarded(ScopeWrite,
+		rest.OperationID("startRun"), rest.Summary("Start a run"), rest.Description(aboutStart),
+		rest.Status(http.StatusAccepted), rest.Returns[runResult](http.StatusConflict), rest.Fails(unavailable))...)
+	rest.Post(r, "/control", c.stop, c.guarded(ScopeStop,
+		rest.OperationID("stopRun"), rest.Summary("Stop a run"), rest.Description(aboutStop),
+		rest.Returns[stopResult](http.StatusConflict), rest.Fails(unavailable))...)
+	rest.Post(r, "/respond", c.respond, c.guarded(ScopeApprove,
+		rest.OperationID("respond"), rest.Summary("Answer what a run waits for"), rest.Description(aboutRespond),
+		rest.Returns[respondResult](http.StatusConflict), rest.Fails(unavailable))...)
+}
+
+// follow are the endpoints that show one thread.
+type follow struct{ *Server }
+
+// Routes implements [rest.Controller].
+func (c *follow) Routes(r *rest.Routes) {
+	rest.Get(r, "/history", c.history, c.guarded(ScopeRead,
+		rest.OperationID("getHistory"), rest.Summary("Take a snapshot of a thread"), rest.Description(aboutHistory),
+		rest.Fails(http.StatusNotFound, unavailable))...)
+	rest.Get(r, "/stream", c.stream, c.guarded(ScopeRead,
+		rest.OperationID("streamThread"), rest.Summary("Follow a thread live"), rest.Description(aboutStream),
+		rest.Fails(http.StatusNotFound, unavailable))...)
+	rest.Get(r, "/usage", c.usage, c.guarded(ScopeRead,
+		rest.OperationID("getUsage"), rest.Summary("Count the tokens of a thread"), rest.Description(aboutUsage),
+		rest.Fails(http.StatusNotFound, unavailable))...)
+}
+
+// threads are the endpoints for the list of threads.
+type threads struct{ *Server }
+
+// Routes implements [rest.Controller].
+func (c *threads) Routes(r *rest.Routes) {
+	rest.Get(r, "/", c.list, c.guarded(ScopeRead,
+		rest.OperationID("listThreads"), rest.Summary("List threads"), rest.Description(aboutThreads),
+		rest.Fails(unavailable))...)
+	rest.Delete(r, "/", c.remove, c.guarded(ScopeWrite,
+		rest.OperationID("deleteThread"), rest.Summary("Delete a thread"), rest.Description(aboutDelete),
+		rest.Returns[deleteRefusal](http.StatusBadRequest), rest.Returns[deleteResult](http.StatusNotFound),
+		rest.Returns[deleteResult](http.StatusConflict), rest.Fails(unavailable))...)
+}
+
+// queue is the endpoint that takes deliveries of a queue outside.
+type queue struct{ *Server }
+
+// Routes implements [rest.Controller].
+func (c *queue) Routes(r *rest.Routes) {
+	rest.Post(r, "/agent-run", c.deliver,
+		rest.OperationID("deliverJob"), rest.Summary("Take a job from a queue"), rest.Description(aboutQueue),
+		rest.Fails(http.StatusUnauthorized, unavailable))
+}
+
+// health is the endpoint that says whether the process answers.
+type health struct{}
+
+// Routes implements [rest.Controller].
+func (c health) Routes(r *rest.Routes) {
+	rest.Get(r, "/healthz", c.check, rest.OperationID("getHealth"), rest.Summary("Is it up?"), rest.Description(aboutHealth))
+}
+
+const unavailable = http.StatusServiceUnavailable
+
+// guarded adds to the options of a route that its caller needs a scope.
+func (s *Server) guarded(need Scope, options ...rest.RouteOption) []rest.RouteOption {
+	if s.everybody != nil {
+		return append(options, rest.NoAuth())
+	}
+	g := gate{s, need}
+	return append(options, rest.Auth(g), rest.Permit(g))
+}
+
+// asking returns who makes the request.
+func (s *Server) asking(ctx context.Context) Principal {
+	if s.everybody != nil {
+		return *s.everybody
+	}
+	c, _ := rest.PrincipalAs[*caller](ctx) // a guarded route has one
+	return c.Principal
+}

@@ -1,0 +1,148 @@
+package server
+
+import "github.com/spoolhq/spool/rest"
+
+// Texts of the document, in Markdown.
+const (
+	aboutAPI = `Spool runs agents durably: a prompt that was accepted comes to an end, whatever happens to the
+process that carries it out, and clients follow each token and each tool call live.
+
+* Start a run, and follow its thread with the id that the answer names.
+* A run that needs a person's word parks: answer it.
+* A 409 is no error. It has the operation's own result, with the reason for the refusal, and nothing was changed.
+* An error is a sentence for a person and a word for a program, which does not change.
+* Fields that you do not know are to be ignored. More may come.
+
+The tenant comes from the credentials and never from a request. A thread of another tenant answers exactly like one
+that does not exist.`
+
+	aboutStart = `Accepts a prompt on a thread. When the answer is a 202, the run is on disk and will come to an end; a
+worker carries it out. A thread that does not exist is made.
+
+A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), the run id was used before
+(` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).`
+
+	aboutStop = `Stops the run of a thread. When the answer is a 200, the stop is on disk: the run ends as CANCELLED,
+and no tool is called any more. A 409 says that there is no run to stop.`
+
+	aboutRespond = `Answers a call that waits for a person or another system. Of several answers to one call, and the end
+of its time, exactly one counts. A 409 says that this one does not: somebody was faster or time ran out
+(` + "`already_answered`" + `), or nothing waits (` + "`no_park`" + `).`
+
+	aboutHistory = `All that a client needs to show a thread, as one consistent view: show the messages, apply the active
+events, show the stream's items behind the messages, and follow from there.`
+
+	aboutStream = `Server-sent events, one frame each, until the client goes, the thread is deleted or the server shuts
+down. Without a cursor the stream starts with the record from its beginning. The id of a frame is the cursor behind it:
+a client that comes back with the last one misses nothing and reads nothing twice. What is gone by then is replaced by
+one snapshot frame.`
+
+	aboutUsage = `The tokens that a thread has used, in all and by agent and model, and how full the model's window is.`
+
+	aboutThreads = `The tenant's threads, the last updated one first: all of them, or a page of limit, which before
+continues. A thread has to pass all filters. The next page needs the same ones.`
+
+	aboutDelete = `Removes a thread and all that belongs to it. A parked run goes with it; one that is queued or running
+has to be stopped first, which is what a 409 says.`
+
+	aboutQueue = `Carries out a job in the background. It is for queues outside of the server, which sign what they
+deliver; without a verifier in the server's configuration every delivery is refused. Delivering a job again does
+nothing. After a 503 the queue is to keep the job.`
+
+	aboutHealth = `Answers as long as the process answers anything.`
+)
+
+// statusTexts say what an error's status means, whatever the operation.
+var statusTexts = map[string]string{
+	"400": "The body, a field or a parameter is wrong, and the error names it. Nothing was changed.",
+	"401": "Credentials are missing or wrong.",
+	"403": "The caller may not do this: a scope is missing. On loopback also: the request came by another name, or from a page of another origin.",
+	"404": "The thread does not exist, or belongs to another tenant.",
+	"413": "The body is too large.",
+	"415": "On loopback only: the body was not declared as application/json.",
+	"500": "A defect of the server. Its log has more.",
+	"503": "It did not work this time. Retry-After says when to try again.",
+}
+
+// answerTexts say what a status means for one operation.
+var answerTexts = map[string]map[string]string{
+	"startRun":     {"202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed."},
+	"stopRun":      {"200": "The stop is on disk.", "409": "There is no run to stop."},
+	"respond":      {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
+	"getHistory":   {"200": "The snapshot."},
+	"streamThread": {"200": "The frames, each sent as soon as it is there."},
+	"getUsage":     {"200": "The counts."},
+	"listThreads":  {"200": "The threads. Without next, there are no more."},
+	"deleteThread": {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
+	"deliverJob":   {"200": "The delivery was taken.", "401": "The delivery is not signed by the queue, or no queue may deliver."},
+	"getHealth":    {"200": "It is up."},
+}
+
+// examples of bodies, by operation: of the request, and of answers by status.
+var (
+	requestExamples = map[string]any{
+		"startRun":   object{"threadId": "t1", "prompt": "Hello"},
+		"stopRun":    object{"threadId": "t1"},
+		"respond":    object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
+		"deliverJob": object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
+	}
+	answerExamples = map[string]map[string]any{
+		"startRun": {
+			"202": object{"accepted": true, "threadId": "t1", "runId": "r1", "state": "QUEUED"},
+			"409": object{"accepted": false, "threadId": "t1", "reason": "active_run", "error": "Thread has an active run"},
+		},
+		"stopRun": {
+			"200": object{"accepted": true},
+			"409": object{"accepted": false, "reason": "not_active", "error": "Cannot stop thread in state COMPLETED"},
+		},
+		"respond": {
+			"200": object{"delivered": true},
+			"409": object{"delivered": false, "reason": "already_answered", "error": "This request was already answered"},
+		},
+		"deleteThread": {
+			"200": object{"accepted": true},
+			"404": object{"accepted": false, "reason": "not_found", "error": "Thread not found"},
+			"409": object{"accepted": false, "reason": "active_run", "error": "Thread has an active run — stop it before deleting"},
+		},
+	}
+)
+
+type object map[string]any
+
+// describe says in the document what the types of the routes cannot say.
+func describe(api *rest.API) {
+	doc := api.Huma().OpenAPI()
+	for _, s := range doc.Components.Schemas.Map() {
+		if s.AdditionalProperties == false {
+			s.AdditionalProperties = nil // what is unknown is ignored, on both sides
+		}
+	}
+	for _, path := range doc.Paths {
+		for _, op := range present(path.Get, path.Post, path.Delete) {
+			if op.RequestBody != nil {
+				op.RequestBody.Required = true
+				op.RequestBody.Content["application/json"].Example = requestExamples[op.OperationID]
+			}
+			for status, answer := range op.Responses {
+				answer.Description = statusTexts[status]
+				if text := answerTexts[op.OperationID][status]; text != "" {
+					answer.Description = text
+				}
+				if example := answerExamples[op.OperationID][status]; example != nil {
+					answer.Content["application/json"].Example = example
+				}
+			}
+		}
+	}
+}
+
+// present returns those that are there.
+func present[T any](all ...*T) []*T {
+	var there []*T
+	for _, v := range all {
+		if v != nil {
+			there = append(there, v)
+		}
+	}
+	return there
+}

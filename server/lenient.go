@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool/rest"
+)
+
+// The contract of these endpoints is older than their controllers, and milder: a body need
+// not be declared as JSON and may say a thing twice, a parameter may come twice or empty,
+// and of what cannot be, some counts as absent. So requests reach the controllers in a form
+// in which nothing of this is left.
+
+// onceHeaders are those that controllers read.
+var onceHeaders = []string{"Idempotency-Key", "Last-Event-Id"}
+
+// lenient returns the request as the controllers are to see it.
+func (s *Server) lenient(w http.ResponseWriter, r *http.Request) *http.Request {
+	if r.Method == http.MethodPost {
+		r = s.unread(w, r)
+	} else {
+		r = tidy(r)
+	}
+	for _, name := range onceHeaders {
+		if values := r.Header[name]; len(values) > 1 || len(values) == 1 && !clean(values[0]) {
+			copied := *r
+			copied.Header = r.Header.Clone()
+			copied.Header[name] = []string{plain(values[0])}
+			r = &copied
+		}
+	}
+	return r
+}
+
+// tidy returns a request whose parameters are there once or not at all. A query that makes
+// no sense stays one.
+func tidy(r *http.Request) *http.Request {
+	if r.URL.RawQuery == "" && r.URL.RawPath == "" {
+		return r
+	}
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	odd := slices.ContainsFunc(slices.Collect(maps.Values(q)), func(v []string) bool {
+		return len(v) > 1 || v[0] == "" || !clean(v[0])
+	})
+	if err == nil && !odd && r.URL.RawPath == "" {
+		return r
+	}
+	to := *r.URL
+	to.RawPath, to.RawQuery = "", "%"
+	if err == nil {
+		for name, v := range q {
+			q.Set(name, plain(v[0]))
+			if v[0] == "" {
+				q.Del(name)
+			}
+		}
+		to.RawQuery = q.Encode()
+	}
+	copied := *r
+	copied.URL = &to
+	return &copied
+}
+
+func clean(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
+
+// plain replaces what no text has. What is made of it is no id and no cursor either.
+func plain(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// unread returns a request without a body, which the controller's input reads by itself:
+// see [decodeBody].
+func (s *Server) unread(w http.ResponseWriter, r *http.Request) *http.Request {
+	copied := *r
+	copied.Body = &unreadBody{server: s, writer: w, request: r}
+	copied.ContentLength = 0
+	if r.URL.RawPath != "" {
+		to := *r.URL
+		to.RawPath = ""
+		copied.URL = &to
+	}
+	if r.Header.Get("Content-Type") != "application/json" {
+		copied.Header = r.Header.Clone()
+		copied.Header.Set("Content-Type", "application/json")
+	}
+	return &copied
+}
+
+// unreadBody is a body that looks empty.
+type unreadBody struct {
+	server  *Server
+	writer  http.ResponseWriter
+	request *http.Request // as it came
+}
+
+// Read implements [io.Reader].
+func (*unreadBody) Read([]byte) (int, error) { return 0, io.EOF }
+
+// Close implements [io.Closer].
+func (b *unreadBody) Close() error { return b.request.Body.Close() }
+
+// bodyOf returns the body of the request that ctx is about.
+func bodyOf(ctx context.Context) *unreadBody {
+	b, _ := rest.RequestOf(ctx).Body.(*unreadBody) // of a POST there is one
+	return b
+}
+
+// decodeBody reads the JSON object of the request that ctx is about.
+func decodeBody[T any](ctx context.Context) (*T, error) {
+	b := bodyOf(ctx)
+	text, err := b.server.readBody(b.writer, b.request, b.server.config.MaxBodyBytes)
+	if err != nil {
+		return nil, err
+	}
+	into := new(T)
+	return into, decodeObject(text, into)
+}

@@ -1,0 +1,197 @@
+package server
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+)
+
+// The types of this file are the bodies of answers as they are on the wire, for the
+// document: what they stand for writes itself, or has no room for the words.
+
+type runResult struct {
+	Accepted bool           `doc:"Whether the run was accepted."           example:"true"                                       json:"accepted"`
+	ThreadID spool.ThreadID `doc:"The thread, also a new one."             example:"t1"                                         json:"threadId"`
+	RunID    spool.RunID    `doc:"The run that was accepted."              example:"r1"                                         json:"runId,omitempty"`
+	State    spool.State    `doc:"QUEUED for an accepted run."             example:"QUEUED"                                     json:"state,omitempty"`
+	Reason   string         `doc:"Why the run was refused, for a program." enum:"active_run,run_id_used,not_found,not_editable" json:"reason,omitempty"`
+	Error    string         `doc:"Why the run was refused, for a person."  json:"error,omitempty"`
+}
+
+type attachment struct {
+	URL       string `doc:"An http, https or data URL." example:"https://example.com/cat.png" json:"url"`
+	MediaType string `doc:"The type of the image."      example:"image/png"                   json:"mediaType,omitempty"`
+}
+
+type stopResult struct {
+	Accepted bool   `doc:"Whether the run stops."          example:"true"         json:"accepted"`
+	Reason   string `doc:"Why it does not, for a program." enum:"not_active"      json:"reason,omitempty"`
+	Error    string `doc:"Why it does not, for a person."  json:"error,omitempty"`
+}
+
+type respondResult struct {
+	Delivered bool   `doc:"Whether this is the answer that counts." example:"true"                  json:"delivered"`
+	Reason    string `doc:"Why it does not count, for a program."   enum:"already_answered,no_park" json:"reason,omitempty"`
+	Error     string `doc:"Why it does not count, for a person."    json:"error,omitempty"`
+}
+
+type deleteResult struct {
+	Accepted bool   `doc:"Whether the thread is gone."   example:"true"              json:"accepted"`
+	Reason   string `doc:"Why it is not, for a program." enum:"not_found,active_run" json:"reason,omitempty"`
+	Error    string `doc:"Why it is not, for a person."  json:"error,omitempty"`
+}
+
+// job is a ticket for a run.
+type job struct {
+	Tenant   spool.Tenant   `doc:"Who the run belongs to. Defaults to the default tenant." json:"tenant,omitempty"`
+	ThreadID spool.ThreadID `doc:"The thread, as the start returned it."                   example:"t1"             json:"threadId"`
+	RunID    spool.RunID    `doc:"The run, as the start returned it."                      example:"r1"             json:"runId"`
+	Agent    string         `doc:"The agent that runs."                                    example:"assistant"      json:"agent"`
+	Model    string         `doc:"The model of the run."                                   json:"model,omitempty"`
+	Kind     spool.JobKind  `doc:"What the job is for. Leave it out."                      json:"kind,omitempty"`
+	Segment  int            `doc:"The segment that the job is for. Leave it out: any."     json:"segment,omitempty"`
+	Key      string         `doc:"What the queue knows the job by."                        json:"key,omitempty"`
+	DueAt    time.Time      `doc:"When the job may be carried out."                        json:"dueAt,omitzero"`
+}
+
+type thread struct {
+	ID        spool.ThreadID `doc:"The thread's id."                   example:"t1"                                                            json:"id"`
+	State     spool.State    `doc:"Where its run is."                  enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
+	Model     string         `doc:"The model of the last run."         example:"demo"                                                          json:"model"`
+	Title     string         `doc:"The beginning of the first prompt." example:"Hello"                                                         json:"title"`
+	CreatedAt time.Time      `doc:"When it was made."                  json:"createdAt"`
+	UpdatedAt time.Time      `doc:"When it changed last."              json:"updatedAt"`
+}
+
+type message struct {
+	ID              spool.MessageID `doc:"The message's id."                                                                               json:"id"`
+	ThreadID        spool.ThreadID  `doc:"Its thread."                                                                                     json:"threadId"`
+	AgentID         *spool.AgentID  `doc:"The agent that wrote it, if one did."                                                            json:"agentId"                    required:"true"`
+	Role            spool.Role      `doc:"Who speaks."                                                                                     enum:"user,assistant,system,tool" json:"role"`
+	Content         any             `doc:"A text, or a list of parts, each with a type: text, reasoning, image, tool-call or tool-result." json:"content"`
+	CreatedAt       time.Time       `doc:"When it was saved."                                                                              json:"createdAt"`
+	ClientMessageID string          `doc:"The client's own name for the turn."                                                             json:"clientMessageId,omitempty"`
+	RunID           spool.RunID     `doc:"The run that it belongs to."                                                                     json:"runId,omitempty"`
+}
+
+type run struct {
+	ID                spool.RunID      `doc:"The run's id."                                          json:"id"`
+	ThreadID          spool.ThreadID   `doc:"Its thread."                                            json:"threadId"`
+	ParentID          spool.RunID      `doc:"The run that made this one, if one did."                json:"parentRunId,omitempty"`
+	Depth             int              `doc:"Zero for a run that was started over HTTP."             json:"depth"`
+	Agent             string           `doc:"The agent that runs."                                   json:"agent"`
+	Model             string           `doc:"The model that was asked for, or the agent's."          json:"model"`
+	State             spool.State      `doc:"Where the run is."                                      json:"state"`
+	StopReason        spool.StopReason `doc:"Why it ended."                                          json:"stopReason,omitempty"`
+	Error             string           `doc:"Why it failed, for a person."                           json:"error,omitempty"`
+	EnqueuedAt        time.Time        `doc:"When it was accepted."                                  json:"enqueuedAt,omitzero"`
+	StartedAt         time.Time        `doc:"When a worker picked it up first."                      json:"startedAt"`
+	EndedAt           time.Time        `doc:"When it ended."                                         json:"endedAt,omitzero"`
+	MaxSteps          int              `doc:"The cap that the start asked for."                      json:"maxSteps,omitempty"`
+	Steps             int              `doc:"How many steps are finished."                           json:"steps"`
+	Attempts          int              `doc:"How many attempts failed since the last finished step." json:"attempts"`
+	InputTokens       int64            `doc:"Tokens that the model read, cached ones included."      json:"inputTokens"`
+	CachedInputTokens int64            `doc:"Those of them that came from a cache."                  json:"cachedInputTokens"`
+	OutputTokens      int64            `doc:"Tokens that the model wrote."                           json:"outputTokens"`
+	TotalTokens       int64            `doc:"Both."                                                  json:"totalTokens"`
+	DurationMs        *int64           `doc:"How long it ran."                                       json:"durationMs,omitempty"  nullable:"false"`
+	QueuedMs          *int64           `doc:"How long it waited for a worker."                       json:"queuedMs,omitempty"    nullable:"false"`
+}
+
+type event struct {
+	ThreadID  spool.ThreadID  `doc:"Its thread."                                                                                     json:"threadId"`
+	Seq       int64           `doc:"Its number in the thread's record, from 1 without a gap. Zero: a notice, which is in no record." json:"seq"`
+	Type      spool.EntryType `doc:"What happened. Ignore those that you do not know."                                               example:"RUN_STARTED"  json:"type"`
+	Payload   json.RawMessage `doc:"What there is to say about it, by its type."                                                     json:"payload"`
+	CreatedAt time.Time       `doc:"When it happened."                                                                               json:"createdAt"`
+	RunID     spool.RunID     `doc:"The run that it belongs to, if any."                                                             json:"runId,omitempty"`
+}
+
+// item has a type and an offset, and more by its type.
+type item map[string]any
+
+type snapshot struct {
+	Thread       thread          `doc:"The thread."                                                      json:"thread"`
+	Messages     []message       `doc:"Its messages."                                                    json:"messages"`
+	Runs         []run           `doc:"Its newest runs, the newest first."                               json:"runs"`
+	LastEventSeq int64           `doc:"The last seq of the record, -1 when there is none."               json:"lastEventSeq"`
+	ActiveEvents []event         `doc:"The entries of the run that is not finished."                     json:"activeEvents"`
+	Stream       *streamSnapshot `doc:"What the run says at the moment, as far as the messages lack it." json:"stream"       required:"true"`
+}
+
+type streamSnapshot struct {
+	StreamID spool.StreamID `doc:"The stream's id."                  json:"streamId"`
+	RunID    spool.RunID    `doc:"The run that writes it."           json:"runId"`
+	Items    []item         `doc:"Its items, in order."              json:"items"`
+	End      *item          `doc:"Its last item, once it has ended." json:"end"      required:"true"`
+	Offset   *string        `doc:"The offset of its last item."      json:"offset"   required:"true"`
+}
+
+type threadUsage struct {
+	Tokens  usageTotals  `doc:"What the thread has used."       json:"tokens"`
+	Context contextUsage `doc:"How full the model's window is." json:"context"`
+	Model   string       `doc:"The model of the last call."     json:"model"`
+}
+
+type usageTotals struct {
+	InputTokens       int64       `doc:"Tokens that models read, cached ones included." json:"inputTokens"`
+	CachedInputTokens int64       `doc:"Those of them that came from a cache."          json:"cachedInputTokens"`
+	OutputTokens      int64       `doc:"Tokens that models wrote."                      json:"outputTokens"`
+	TotalTokens       int64       `doc:"Both."                                          json:"totalTokens"`
+	CostMicros        int64       `doc:"The price in millionths of the currency."       json:"costMicros"`
+	Unpriced          int64       `doc:"Calls whose price is not known."                json:"unpriced"`
+	Lines             []usageLine `doc:"The same by agent and model."                   json:"lines"`
+}
+
+type usageLine struct {
+	AgentID               *spool.AgentID `doc:"The agent's id, if it has one."           json:"agentId"               required:"true"`
+	AgentName             string         `doc:"The agent."                               json:"agentName"`
+	Model                 string         `doc:"The model that was asked for."            json:"model"`
+	ModelID               string         `doc:"What its provider calls it."              json:"modelId"`
+	InputTokens           int64          `doc:"Tokens that it read."                     json:"inputTokens"`
+	CacheReadInputTokens  int64          `doc:"Those of them that came from a cache."    json:"cacheReadInputTokens"`
+	CacheWriteInputTokens int64          `doc:"Those of them that went into a cache."    json:"cacheWriteInputTokens"`
+	OutputTokens          int64          `doc:"Tokens that it wrote."                    json:"outputTokens"`
+	ReasoningTokens       int64          `doc:"Those of them that were reasoning."       json:"reasoningTokens"`
+	Calls                 int64          `doc:"How often it was called."                 json:"calls"`
+	Estimated             bool           `doc:"Whether a count is a guess."              json:"estimated"`
+	CostMicros            int64          `doc:"The price in millionths of the currency." json:"costMicros"`
+}
+
+type contextUsage struct {
+	UsedTokens      int64 `doc:"The last prompt and answer, as the provider counted them." json:"usedTokens"`
+	BudgetTokens    int64 `doc:"The window, less what is kept for the answer."             json:"budgetTokens"`
+	CompactAtTokens int64 `doc:"Where older turns would be summarised. Zero: nowhere."     json:"compactAtTokens"`
+	Messages        int   `doc:"How many messages there are."                              json:"messages"`
+}
+
+// frame is one message of a live stream.
+type frame struct {
+	Kind     spool.FrameKind `doc:"Which of the other fields there are."                    enum:"thread,stream,snapshot" json:"kind"`
+	Event    *event          `doc:"Of a thread frame: an entry of the record, or a notice." json:"event,omitempty"`
+	StreamID spool.StreamID  `doc:"Of a stream frame: the stream."                          json:"streamId,omitempty"`
+	Item     *item           `doc:"Of a stream frame: what the run says."                   json:"item,omitempty"`
+	Snapshot *snapshot       `doc:"Of a snapshot frame: all that you have missed."          json:"snapshot,omitempty"`
+}
+
+// writtenAs says which types stand for which in the document.
+func writtenAs(api *rest.API) {
+	schemas := api.Huma().OpenAPI().Components.Schemas
+	for _, c := range []struct{ is, wire reflect.Type }{
+		{reflect.TypeFor[engine.RunResult](), reflect.TypeFor[runResult]()},
+		{reflect.TypeFor[engine.Attachment](), reflect.TypeFor[attachment]()},
+		{reflect.TypeFor[engine.StopResult](), reflect.TypeFor[stopResult]()},
+		{reflect.TypeFor[engine.RespondResult](), reflect.TypeFor[respondResult]()},
+		{reflect.TypeFor[engine.DeleteResult](), reflect.TypeFor[deleteResult]()},
+		{reflect.TypeFor[spool.Job](), reflect.TypeFor[job]()},
+		{reflect.TypeFor[spool.Thread](), reflect.TypeFor[thread]()},
+		{reflect.TypeFor[spool.ThreadUsage](), reflect.TypeFor[threadUsage]()},
+		{reflect.TypeFor[spool.Snapshot](), reflect.TypeFor[snapshot]()},
+	} {
+		schemas.RegisterTypeAlias(c.is, c.wire)
+	}
+}

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"net/http"
+	"time"
+)
+
+// answerWriter gives each answer its time to be written, and each JSON answer the headers
+// that all of them have.
+type answerWriter struct {
+	http.ResponseWriter
+
+	timeout time.Duration
+	begun   bool
+}
+
+// WriteHeader sends the status and the headers.
+func (w *answerWriter) WriteHeader(status int) {
+	if status >= http.StatusOK {
+		w.begin()
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends the headers too, if they have not been sent.
+func (w *answerWriter) Write(b []byte) (int, error) {
+	w.begin()
+	return w.ResponseWriter.Write(b)
+}
+
+func (w *answerWriter) begin() {
+	if w.begun {
+		return
+	}
+	w.begun = true
+	h := w.Header()
+	if h.Get("Content-Type") == "application/json" {
+		h.Set("Content-Type", "application/json; charset=utf-8")
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+	}
+	// A recorder has no deadlines, and a client that is gone needs no answer.
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.timeout))
+}
+
+// Unwrap lets [http.ResponseController] find the connection.
+func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
