@@ -107,8 +107,16 @@ func (v Verdict) announce(h http.Header) {
 	text = appendParameter(text, ";r=", max(0, v.Remaining))
 	text = appendParameter(text, ";t=", ceilSeconds(v.Reset))
 	both := string(text)
-	h[policyField] = append(h[policyField], both[:policy])
-	h[limitField] = append(h[limitField], both[policy:])
+	values := &[2]string{both[:policy], both[policy:]}
+	addField(h, policyField, values[:1:1])
+	addField(h, limitField, values[1:])
+}
+
+func addField(h http.Header, name string, value []string) {
+	if before := h[name]; len(before) > 0 {
+		value = append(before, value...)
+	}
+	h[name] = value
 }
 
 func appendParameter(b []byte, name string, value int) []byte {
