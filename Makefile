@@ -108,3 +108,10 @@ verify: ## formatting, tidy modules, links and tables of the docs
 	@set -e; for dir in $(MODULES); do echo "go -C $$dir mod tidy -diff"; go -C $$dir mod tidy -diff; done
 	go test -run 'TestDocs|TestModule|TestImports|TestPackageComments' ./internal/archtest
 	go test -run 'TestStateMachine|TestFixtures' .
+	go test -run TestOpenAPI ./spec
+	@$(MAKE) --no-print-directory verify/openapi
+
+.PHONY: verify/openapi
+verify/openapi: deps/npm ## spec/openapi.json is valid OpenAPI 3.1
+	@if [ -d test/openapi/node_modules ]; then echo "node test/openapi/validate.mjs spec/openapi.json"; \
+		node test/openapi/validate.mjs spec/openapi.json; else echo "skipped: the document is not validated"; fi
