@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -138,9 +139,7 @@ func run(t *testing.T, build func(*ledger) rest.Authenticator, requests []reques
 			l := &ledger{}
 			api := newAPI(build(l), rest.Anonymous)
 			r := httptest.NewRequest(http.MethodGet, "/me"+test.target, nil)
-			for name, values := range test.header {
-				r.Header[name] = values
-			}
+			maps.Copy(r.Header, test.header)
 			if got := outcome(send(t, api, r)); got != want(test.want) {
 				t.Errorf("got %s, want %s", got, want(test.want))
 			}
@@ -217,7 +216,7 @@ func TestBearer(t *testing.T) {
 		{name: "a token of space", header: token("Bearer  "), want: isBad},
 		{name: "a token of padding", header: token("Bearer =="), want: isBad},
 		{name: "padding inside", header: token("Bearer a=b"), want: isBad},
-		{name: "two tokens", header: token("Bearer s3cret s3cret"), want: isBad},
+		{name: "two tokens", header: token("Bearer s3cret token"), want: isBad},
 		{name: "a comma", header: token("Bearer s3cret,s3cret"), want: isBad},
 		{name: "no ASCII", header: token("Bearer s3crét"), want: isBad},
 		{name: "twice", header: header("Authorization", "Bearer s3cret", "Bearer s3cret"), want: isBad},
@@ -245,7 +244,7 @@ func TestBasic(t *testing.T) {
 			if auth.Equal(user, "ada") && auth.Equal(password, "pa:ß wörd") {
 				return ada, nil
 			}
-			return nil, nil //nolint:nilnil // a wrong password
+			return nil, nil
 		}, auth.MaxLength(100))
 	}
 	run(t, build, []request{
@@ -307,7 +306,7 @@ func TestOneAfterTheOther(t *testing.T) {
 
 	l := &ledger{}
 	api := newAPI(auth.APIKeyQuery("key", l.find), auth.Bearer(auth.Keys(map[string]*rest.User{"token": {ID: "bob"}})))
-	for target, want := range map[string]string{"": "bob", "?key=x": "bob", "?key=s3cret": "ada", "?key=broken": http.StatusText(500)} {
+	for target, want := range map[string]string{"": "bob", "?key=x": "bob", "?key=s3cret": "ada", "?key=broken": http.StatusText(http.StatusInternalServerError)} {
 		r := httptest.NewRequest(http.MethodGet, "/me"+target, nil)
 		r.Header.Set("Authorization", "Bearer token")
 		if got := outcome(send(t, api, r)); got != want {

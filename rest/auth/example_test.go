@@ -12,23 +12,22 @@ import (
 
 var users = auth.Keys(map[string]*rest.User{"s3cret": {ID: "ada"}})
 
-// show sends a request to an API behind an authenticator, and prints the answer.
-func show(a rest.Authenticator, change func(r *http.Request)) {
+// show sends a request to an API behind an authenticator, and returns the answer.
+func show(a rest.Authenticator, change func(r *http.Request)) string {
 	r := httptest.NewRequest(http.MethodGet, "/me", nil)
 	change(r)
 	w := httptest.NewRecorder()
 	newAPI(a).ServeHTTP(w, r)
 	if w.Code == http.StatusOK {
-		fmt.Print(w.Code, " ", w.Body)
-		return
+		return fmt.Sprint(w.Code, " ", w.Body)
 	}
-	fmt.Println(w.Code, w.Header().Get("WWW-Authenticate"))
+	return fmt.Sprintln(w.Code, w.Header().Get("WWW-Authenticate"))
 }
 
 func ExampleAPIKeyQuery() {
 	key := auth.APIKeyQuery("key", users)
-	show(key, func(r *http.Request) { r.URL.RawQuery = "key=s3cret" })
-	show(key, func(*http.Request) {})
+	fmt.Print(show(key, func(r *http.Request) { r.URL.RawQuery = "key=s3cret" }))
+	fmt.Print(show(key, func(*http.Request) {}))
 	// Output:
 	// 200 "ada"
 	// 401 ApiKey realm="api", in="query", name="key"
@@ -36,8 +35,8 @@ func ExampleAPIKeyQuery() {
 
 func ExampleAPIKeyHeader() {
 	key := auth.APIKeyHeader("X-Key", users)
-	show(key, func(r *http.Request) { r.Header.Set("X-Key", "s3cret") })
-	show(key, func(r *http.Request) { r.Header.Set("X-Key", "guess") })
+	fmt.Print(show(key, func(r *http.Request) { r.Header.Set("X-Key", "s3cret") }))
+	fmt.Print(show(key, func(r *http.Request) { r.Header.Set("X-Key", "guess") }))
 	// Output:
 	// 200 "ada"
 	// 401 ApiKey realm="api", in="header", name="X-Key"
@@ -45,7 +44,7 @@ func ExampleAPIKeyHeader() {
 
 func ExampleAPIKeyCookie() {
 	key := auth.APIKeyCookie("key", users)
-	show(key, func(r *http.Request) { r.Header.Set("Cookie", "key=s3cret") })
+	fmt.Print(show(key, func(r *http.Request) { r.Header.Set("Cookie", "key=s3cret") }))
 	// Output: 200 "ada"
 }
 
@@ -56,9 +55,9 @@ func ExampleBearer() {
 		}
 		return &rest.User{ID: "ada"}, nil
 	}, auth.Realm("shop"))
-	show(bearer, func(r *http.Request) { r.Header.Set("Authorization", "Bearer t0ken") })
-	show(bearer, func(r *http.Request) { r.Header.Set("Authorization", "Bearer guess") })
-	show(bearer, func(*http.Request) {})
+	fmt.Print(show(bearer, func(r *http.Request) { r.Header.Set("Authorization", "Bearer t0ken") }))
+	fmt.Print(show(bearer, func(r *http.Request) { r.Header.Set("Authorization", "Bearer guess") }))
+	fmt.Print(show(bearer, func(*http.Request) {}))
 	// Output:
 	// 200 "ada"
 	// 401 Bearer realm="shop", error="invalid_token"
@@ -72,8 +71,8 @@ func ExampleBasic() {
 		}
 		return &rest.User{ID: user}, nil
 	})
-	show(basic, func(r *http.Request) { r.SetBasicAuth("ada", "correct horse") })
-	show(basic, func(r *http.Request) { r.SetBasicAuth("ada", "battery staple") })
+	fmt.Print(show(basic, func(r *http.Request) { r.SetBasicAuth("ada", "correct horse") }))
+	fmt.Print(show(basic, func(r *http.Request) { r.SetBasicAuth("ada", "battery staple") }))
 	// Output:
 	// 200 "ada"
 	// 401 Basic realm="api", charset="UTF-8"
@@ -89,7 +88,7 @@ func ExampleSession() {
 		fmt.Println(err)
 		return
 	}
-	show(sessions, func(r *http.Request) { r.AddCookie(cookie) })
+	fmt.Print(show(sessions, func(r *http.Request) { r.AddCookie(cookie) }))
 	// Output: 200 "ada"
 }
 

@@ -3,6 +3,7 @@ package auth_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -65,15 +66,13 @@ type browser struct {
 
 func (b *browser) do(method, target string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "https://shop.example.org"+target, nil)
-	for name, values := range b.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, b.header)
 	if b.cookie != nil {
 		r.AddCookie(b.cookie)
 	}
 	w := httptest.NewRecorder()
 	b.api.ServeHTTP(w, r)
-	for _, c := range w.Result().Cookies() { //nolint:bodyclose // a recorder has nothing to close
+	for _, c := range w.Result().Cookies() {
 		if b.cookie = c; c.MaxAge < 0 {
 			b.cookie = nil
 		}

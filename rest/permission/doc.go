@@ -12,13 +12,12 @@
 // handler loads (rest.CheckObjectPermission, rest.GetOrNotFound), and a [ListScope] narrows
 // lists. [All], [Any] and [Not] combine all three alike:
 //
-//	            All                  Any                       Not(p)
-//	request     every member allows  one member allows         p refuses
-//	object      every member allows  one member allows the     p refuses the request
-//	                                 request and the object    or the object
-//	list        and of the scopes    or of the scopes of the   what p does not show
-//	                                 members that allow the
-//	                                 request
+//	         All                  Any                     Not(p)
+//	request  every member allows  one member allows       p refuses
+//	object   every member allows  one allows both it and  p refuses it, or
+//	                              the request             the request
+//	list     and of the scopes    or of the scopes of     what p does not
+//	                              those that allow        show
 //
 // A member of Any that is about the request alone, such as IsAdmin, allows all objects and
 // shows the whole list if it allows the request. So Any(IsAdmin, Owner(...)) lets

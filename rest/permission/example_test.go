@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool/rest"
@@ -13,30 +14,34 @@ import (
 
 // show asks a route behind the permission as nobody, as a plain user and as an
 // administrator, to read and to write.
-func show(p rest.Permission) {
+func show(p rest.Permission) string {
+	var b strings.Builder
 	api := newAPI(&guarded{p})
 	for _, key := range []string{"", "plain", "admin"} {
-		fmt.Printf("%-6s GET %d POST %d\n", key,
+		fmt.Fprintf(&b, "%-6s GET %d POST %d\n", key,
 			ask(api, http.MethodGet, "/thing", key).Code, ask(api, http.MethodPost, "/thing", key).Code)
 	}
+	return b.String()
 }
 
-// open prints the list and the objects that a user may see.
-func open(p rest.Permission) {
+// open returns the list and the objects that a user may see.
+func open(p rest.Permission) string {
+	var b strings.Builder
 	api := newAPI(&library{books: []*Volume{{1, "bob"}, {2, "ada"}}, permission: p})
 	for _, path := range []string{"/books", "/books/1", "/books/2"} {
 		w := ask(api, http.MethodGet, path, "plain")
 		if w.Code == http.StatusOK {
-			fmt.Print(path, " ", w.Body)
+			fmt.Fprint(&b, path, " ", w.Body)
 		} else {
-			fmt.Println(path, w.Code)
+			fmt.Fprintln(&b, path, w.Code)
 		}
 	}
+	return b.String()
 }
 
 func ExampleRule() {
-	show(permission.IsAuthenticatedOrReadOnly)
-	show(permission.IsAdmin)
+	fmt.Print(show(permission.IsAuthenticatedOrReadOnly))
+	fmt.Print(show(permission.IsAdmin))
 	// Output:
 	//        GET 200 POST 401
 	// plain  GET 200 POST 200
@@ -54,7 +59,7 @@ func ExampleScope() {
 }
 
 func ExampleAll() {
-	show(permission.All(permission.IsAuthenticated, permission.ReadOnly))
+	fmt.Print(show(permission.All(permission.IsAuthenticated, permission.ReadOnly)))
 	// Output:
 	//        GET 401 POST 401
 	// plain  GET 200 POST 403
@@ -62,7 +67,7 @@ func ExampleAll() {
 }
 
 func ExampleAny() {
-	show(permission.Any(permission.ReadOnly, permission.IsAdmin))
+	fmt.Print(show(permission.Any(permission.ReadOnly, permission.IsAdmin)))
 	// Output:
 	//        GET 200 POST 401
 	// plain  GET 200 POST 403
@@ -70,7 +75,7 @@ func ExampleAny() {
 }
 
 func ExampleNot() {
-	show(permission.Not(permission.IsAdmin))
+	fmt.Print(show(permission.Not(permission.IsAdmin)))
 	// Output:
 	//        GET 200 POST 200
 	// plain  GET 200 POST 200
@@ -91,7 +96,7 @@ func ExampleFunc() {
 
 func ExampleIf() {
 	maintenance := true
-	show(permission.If(func(context.Context) bool { return !maintenance }))
+	fmt.Print(show(permission.If(func(context.Context) bool { return !maintenance })))
 	// Output:
 	//        GET 401 POST 401
 	// plain  GET 403 POST 403
@@ -110,12 +115,12 @@ func ExampleWithBody() {
 }
 
 func ExampleObject() {
-	open(permission.Object(func(_ context.Context, b *Volume) error {
+	fmt.Print(open(permission.Object(func(_ context.Context, b *Volume) error {
 		if b.ID > 1 {
 			return rest.Denied("This book is locked away.")
 		}
 		return nil
-	}))
+	})))
 	// Output:
 	// /books {"items":[{"id":1,"owner":"bob"},{"id":2,"owner":"ada"}],"count":2}
 	// /books/1 {"id":1,"owner":"bob"}
@@ -124,7 +129,7 @@ func ExampleObject() {
 
 func ExampleOwner() {
 	// The plain user is bob.
-	open(permission.Any(permission.IsAdmin, permission.Owner(func(b *Volume) string { return b.Owner })))
+	fmt.Print(open(permission.Any(permission.IsAdmin, permission.Owner(func(b *Volume) string { return b.Owner }))))
 	// Output:
 	// /books {"items":[{"id":1,"owner":"bob"},{"id":2,"owner":"ada"}],"count":2}
 	// /books/1 {"id":1,"owner":"bob"}
@@ -132,9 +137,9 @@ func ExampleOwner() {
 }
 
 func ExampleListScope() {
-	open(permission.ListScope[Volume](func(ctx context.Context) query.Expr {
+	fmt.Print(open(permission.ListScope[Volume](func(ctx context.Context) query.Expr {
 		return query.Where("owner", rest.PrincipalOf(ctx).PrincipalID())
-	}))
+	})))
 	// Output:
 	// /books {"items":[{"id":1,"owner":"bob"}],"count":1}
 	// /books/1 {"id":1,"owner":"bob"}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -197,7 +198,7 @@ func TestListsAndObjects(t *testing.T) {
 			for id := 1; id <= 4; id++ {
 				switch w := ask(api, http.MethodGet, fmt.Sprint("/books/", id), "plain"); w.Code {
 				case http.StatusOK:
-					objects += fmt.Sprint(id)
+					objects += strconv.Itoa(id)
 				case http.StatusForbidden:
 				default:
 					t.Errorf("book %d: %d %s", id, w.Code, w.Body)

@@ -69,11 +69,13 @@ func TestRules(t *testing.T) {
 		"a rule that is none":       {permission.Rule(99), []int{unknown, no, no, no}, []int{unknown, no, no, no}},
 		"If": {
 			permission.If(func(ctx context.Context) bool { return rest.PrincipalOf(ctx) == rest.Principal(plain) }),
-			[]int{unknown, yes, no, no}, []int{unknown, yes, no, no},
+			[]int{unknown, yes, no, no},
+			[]int{unknown, yes, no, no},
 		},
 		"Any in All": {
 			permission.All(permission.IsAuthenticated, permission.Any(permission.ReadOnly, permission.IsAdmin)),
-			[]int{unknown, yes, yes, yes}, []int{unknown, no, yes, no},
+			[]int{unknown, yes, yes, yes},
+			[]int{unknown, no, yes, no},
 		},
 		"Not": {permission.Not(permission.IsAdmin), []int{yes, yes, no, yes}, []int{yes, yes, no, yes}},
 	} {

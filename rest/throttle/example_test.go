@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/auth"
@@ -21,8 +22,9 @@ func (g *Greeter) Routes(r *rest.Routes) {
 
 func (g *Greeter) hello(context.Context, struct{}) (string, error) { return "hello", nil }
 
-// ask makes requests and prints their statuses.
-func ask(limit rest.Throttle, keys ...string) {
+// ask makes requests and returns their statuses.
+func ask(limit rest.Throttle, keys ...string) string {
+	var b strings.Builder
 	users := auth.Keys(map[string]*rest.User{"key of ada": {ID: "ada"}, "key of bob": {ID: "bob"}})
 	api := rest.New(rest.Auth(auth.APIKeyHeader("X-Key", users), rest.Anonymous))
 	api.Register(&Greeter{limit: limit})
@@ -31,12 +33,13 @@ func ask(limit rest.Throttle, keys ...string) {
 		r.Header.Set("X-Key", key)
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, r)
-		fmt.Printf("%q %d\n", key, w.Code)
+		fmt.Fprintf(&b, "%q %d\n", key, w.Code)
 	}
+	return b.String()
 }
 
 func ExamplePerUser() {
-	ask(throttle.PerUser("1/min"), "key of ada", "key of ada", "key of bob")
+	fmt.Print(ask(throttle.PerUser("1/min"), "key of ada", "key of ada", "key of bob"))
 	// Output:
 	// "key of ada" 200
 	// "key of ada" 429
@@ -44,7 +47,7 @@ func ExamplePerUser() {
 }
 
 func ExampleAnonymous() {
-	ask(throttle.Anonymous("1/min"), "", "", "key of ada", "key of ada")
+	fmt.Print(ask(throttle.Anonymous("1/min"), "", "", "key of ada", "key of ada"))
 	// Output:
 	// "" 200
 	// "" 429
@@ -54,7 +57,7 @@ func ExampleAnonymous() {
 
 func ExamplePerClient() {
 	// All of these come from one address.
-	ask(throttle.PerClient("2/min"), "", "key of ada", "key of bob")
+	fmt.Print(ask(throttle.PerClient("2/min"), "", "key of ada", "key of bob"))
 	// Output:
 	// "" 200
 	// "key of ada" 200
@@ -65,8 +68,8 @@ func ExampleScoped() {
 	counter := throttle.Memory(0)
 	search := throttle.Scoped("search", "1/min", throttle.Count(counter))
 	upload := throttle.Scoped("upload", "1/min", throttle.Count(counter))
-	ask(search, "key of ada", "key of ada")
-	ask(upload, "key of ada")
+	fmt.Print(ask(search, "key of ada", "key of ada"))
+	fmt.Print(ask(upload, "key of ada"))
 	// Output:
 	// "key of ada" 200
 	// "key of ada" 429
@@ -74,7 +77,7 @@ func ExampleScoped() {
 }
 
 func ExampleGlobal() {
-	ask(throttle.Global("2/s"), "key of ada", "key of bob", "")
+	fmt.Print(ask(throttle.Global("2/s"), "key of ada", "key of bob", ""))
 	// Output:
 	// "key of ada" 200
 	// "key of bob" 200
@@ -89,7 +92,7 @@ func ExampleBy() {
 		}
 		return user.ID[:1], true // a tenant is a letter here
 	})
-	ask(perTenant, "key of ada", "key of ada")
+	fmt.Print(ask(perTenant, "key of ada", "key of ada"))
 	// Output:
 	// "key of ada" 200
 	// "key of ada" 429

@@ -95,7 +95,8 @@ func TestWhoCountsTogether(t *testing.T) {
 		"global is everybody":     {throttle.Global("2/min"), []from{ada, guest, bob, other}, []int{ok, ok, no, no}},
 		"by what the program says": {
 			throttle.By("tenant", "1/min", tenant),
-			[]from{ada, bob, guest, guest}, []int{ok, no, ok, ok},
+			[]from{ada, bob, guest, guest},
+			[]int{ok, no, ok, ok},
 		},
 		"a network of IPv6 is one": {
 			throttle.PerClient("1/min"),
@@ -249,8 +250,8 @@ func TestFaults(t *testing.T) {
 	var reported error
 	allow := throttle.PerUser("1/min", throttle.Count(broken{}), throttle.OnFault(throttle.Allow),
 		throttle.Report(func(_ context.Context, err error) { reported = err }))
-	if got := get(newAPI(shop{"/a": allow}), "/a", ada); got.Code != http.StatusOK || got.Header().Get("RateLimit") != "" {
-		t.Errorf("a fault that lets pass is answered %d with %q, want 200 and no limit", got.Code, got.Header().Get("RateLimit"))
+	if got := get(newAPI(shop{"/a": allow}), "/a", ada); got.Code != http.StatusOK || got.Header().Get("Ratelimit") != "" {
+		t.Errorf("a fault that lets pass is answered %d with %q, want 200 and no limit", got.Code, got.Header().Get("Ratelimit"))
 	}
 	if !errors.Is(reported, errAway) {
 		t.Errorf("reported %v, want the fault", reported)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -92,11 +93,10 @@ func (i *issuer) count() int {
 	return len(i.requests)
 }
 
-func (i *issuer) config(options jwt.JWKSOptions) jwt.Config {
-	options.Client = &http.Client{Transport: i}
+func (i *issuer) config() jwt.Config {
 	return jwt.Config{
 		Algorithms: []string{"RS256", "ES256", "ES384", "ES512", "EdDSA", "HS256"},
-		Keys:       jwt.JWKS("https://id.example.org/keys", &options),
+		Keys:       jwt.JWKS("https://id.example.org/keys", &jwt.JWKSOptions{Client: &http.Client{Transport: i}}),
 	}
 }
 
@@ -122,19 +122,17 @@ func TestJWKSKinds(t *testing.T) {
 			"an id that is none": {map[string]any{"kid": 7}, false},
 		} {
 			change := map[string]any{"kid": "k"}
-			for member, value := range test.change {
-				change[member] = value
-			}
-			i := &issuer{set: setOf(jwkOf(public, change), jwkOf(must(keyOfOther()), map[string]any{"kid": "else"}))}
-			if _, err := verify(t, i.config(jwt.JWKSOptions{}), token); (err == nil) != test.want {
+			maps.Copy(change, test.change)
+			i := &issuer{set: setOf(jwkOf(public, change), jwkOf(otherKey(), map[string]any{"kid": "else"}))}
+			if _, err := verify(t, i.config(), token); (err == nil) != test.want {
 				t.Errorf("%s, %s: %v, want good to be %v", algorithm, name, err, test.want)
 			}
 		}
 	}
 }
 
-func keyOfOther() (any, error) {
-	return edPublic(ed25519.NewKeyFromSeed([]byte(strings.Repeat("e", 32)))), nil
+func otherKey() ed25519.PublicKey {
+	return edPublic(ed25519.NewKeyFromSeed([]byte(strings.Repeat("e", 32))))
 }
 
 func TestJWKSBrokenKeys(t *testing.T) {
@@ -165,12 +163,12 @@ func TestJWKSBrokenKeys(t *testing.T) {
 
 			// It does not keep the others from being used,
 			i := &issuer{set: setOf(key, jwkOf(edPublic(edKey), nil))}
-			if _, err := verify(t, i.config(jwt.JWKSOptions{}), token); err != nil {
+			if _, err := verify(t, i.config(), token); err != nil {
 				t.Errorf("beside a good key: %v", err)
 			}
 			// and alone it is a fault of the issuer.
 			i = &issuer{set: setOf(key)}
-			wantUnavailable(t, i.config(jwt.JWKSOptions{}), token)
+			wantUnavailable(t, i.config(), token)
 		})
 	}
 }
@@ -207,7 +205,7 @@ func TestJWKSAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantUnavailable(t, i.config(jwt.JWKSOptions{}), token)
+			wantUnavailable(t, i.config(), token)
 			for _, to := range i.requests {
 				if !strings.HasPrefix(to, "https://") {
 					t.Errorf("it asked %s", to)
@@ -231,7 +229,7 @@ func TestJWKSRotation(t *testing.T) {
 		after := sign(t, jwt.SignerConfig{Algorithm: "ES256", Key: ecKey(), KeyID: "2"}, jwt.Claims{"sub": "ada"})
 		both := setOf(jwkOf(edPublic(edKey), map[string]any{"kid": "1"}), jwkOf(second, map[string]any{"kid": "2"}))
 		i := &issuer{set: setOf(jwkOf(edPublic(edKey), map[string]any{"kid": "1"}))}
-		config := i.config(jwt.JWKSOptions{})
+		config := i.config()
 		good := func(name, token string, want bool, requests int) {
 			t.Helper()
 			if _, err := verify(t, config, token); (err == nil) != want {
@@ -273,7 +271,7 @@ func TestJWKSOneRequestForMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := sign(t, jwt.SignerConfig{Algorithm: "EdDSA", Key: edKey}, jwt.Claims{"sub": "ada"})
 		i := &issuer{set: setOf(jwkOf(edPublic(edKey), nil))}
-		v := must(jwt.NewVerifier(i.config(jwt.JWKSOptions{})))
+		v := must(jwt.NewVerifier(i.config()))
 		var group sync.WaitGroup
 		for range 50 {
 			group.Go(func() {
@@ -333,7 +331,7 @@ func FuzzJWKS(f *testing.F) {
 	f.Add(`{"keys":[{"kty":"RSA","n":"AA","e":"AQAB"},{"kty":"EC","crv":"P-256","x":"","y":""},null,7]}`)
 	f.Fuzz(func(t *testing.T, set string) {
 		i := &issuer{set: set}
-		keys := i.config(jwt.JWKSOptions{}).Keys
+		keys := i.config().Keys
 		for _, algorithm := range algorithms {
 			found, err := keys.Find(context.Background(), "", algorithm)
 			if err != nil {

@@ -20,7 +20,7 @@ func ExampleBearerAs() {
 	employees := func(_ context.Context, token *oidc.Token) (*rest.User, error) {
 		var claims struct {
 			Email    string `json:"email"`
-			Verified bool   `json:"email_verified"`
+			Verified bool   `json:"email_verified"` //nolint:tagliatelle // the name in the protocol
 		}
 		if err := token.Claims(&claims); err != nil {
 			return nil, err

@@ -85,7 +85,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
-		_ = json.NewEncoder(w).Encode(map[string]any{
+		write(w, map[string]any{
 			"issuer": p.issuer, "jwks_uri": p.keysURL, "id_token_signing_alg_values_supported": p.algorithms,
 		})
 	case "/keys":
@@ -95,11 +95,13 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			encode := base64.RawURLEncoding.EncodeToString
 			keys = append(keys, map[string]string{"kty": "EC", "crv": "P-256", "kid": id, "x": encode(point[1:33]), "y": encode(point[33:])})
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"keys": keys})
+		write(w, map[string]any{"keys": keys})
 	default:
 		http.NotFound(w, r)
 	}
 }
+
+func write(w io.Writer, v any) { _, _ = w.Write(must(json.Marshal(v))) }
 
 func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.mu.Lock()

@@ -46,7 +46,6 @@ var errAway = errors.New("away")
 
 func run(t *testing.T, body func(t *testing.T, s *source, v *refresh.Value[int])) {
 	t.Helper()
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &source{}
 		body(t, s, &refresh.Value[int]{
@@ -65,6 +64,8 @@ func get(t *testing.T, v *refresh.Value[int], want int) {
 }
 
 func TestLoadsOnceForMany(t *testing.T) {
+	t.Parallel()
+
 	run(t, func(t *testing.T, s *source, v *refresh.Value[int]) {
 		t.Helper()
 		var group sync.WaitGroup
@@ -80,6 +81,8 @@ func TestLoadsOnceForMany(t *testing.T) {
 }
 
 func TestOldIsGivenWhileNewIsLoaded(t *testing.T) {
+	t.Parallel()
+
 	run(t, func(t *testing.T, _ *source, v *refresh.Value[int]) {
 		t.Helper()
 		get(t, v, 1)
@@ -95,6 +98,8 @@ func TestOldIsGivenWhileNewIsLoaded(t *testing.T) {
 }
 
 func TestOldIsGivenWhileLoadsFail(t *testing.T) {
+	t.Parallel()
+
 	run(t, func(t *testing.T, s *source, v *refresh.Value[int]) {
 		t.Helper()
 		get(t, v, 1)
@@ -116,6 +121,8 @@ func TestOldIsGivenWhileLoadsFail(t *testing.T) {
 }
 
 func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
+	t.Parallel()
+
 	run(t, func(t *testing.T, s *source, v *refresh.Value[int]) {
 		t.Helper()
 		s.fail(errAway)
@@ -134,6 +141,8 @@ func TestFailureIsNotTriedAgainAtOnce(t *testing.T) {
 }
 
 func TestLoadIsBounded(t *testing.T) {
+	t.Parallel()
+
 	run(t, func(t *testing.T, _ *source, v *refresh.Value[int]) {
 		t.Helper()
 		v.Timeout = 100 * time.Millisecond
@@ -144,6 +153,8 @@ func TestLoadIsBounded(t *testing.T) {
 }
 
 func TestWhoLeavesDoesNotEndTheLoad(t *testing.T) {
+	t.Parallel()
+
 	run(t, func(t *testing.T, s *source, v *refresh.Value[int]) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -159,6 +170,8 @@ func TestWhoLeavesDoesNotEndTheLoad(t *testing.T) {
 }
 
 func TestRenew(t *testing.T) {
+	t.Parallel()
+
 	run(t, func(t *testing.T, s *source, v *refresh.Value[int]) {
 		t.Helper()
 		get(t, v, 1)
