@@ -12,13 +12,12 @@ import (
 // datum is the value of one column of one row in memory.
 type datum struct {
 	null bool
-	// whole holds Bool and Int, and big what is beyond int64.
+	// whole holds Bool, Int, and Time in microseconds, and big what is beyond int64.
 	whole int64
 	big   uint64
 	float float64
 	// text holds String and Bytes.
 	text string
-	at   time.Time
 	own  reflect.Value
 }
 
@@ -32,7 +31,7 @@ func (f *Field) read(struc reflect.Value) datum {
 		return datum{null: true}
 	}
 	if f.scalar.inner >= 0 {
-		if !v.Field(f.scalar.valid).Bool() {
+		if f.scalar.valid >= 0 && !v.Field(f.scalar.valid).Bool() {
 			return datum{null: true}
 		}
 		v = v.Field(f.scalar.inner)
@@ -95,7 +94,7 @@ func timeDatum(v reflect.Value) datum {
 	} else {
 		at, _ = reflect.TypeAssert[time.Time](v.Convert(timeType))
 	}
-	return datum{at: at.UTC().Truncate(time.Microsecond)}
+	return datum{whole: at.UnixMicro()}
 }
 
 // ownNull reports a value whose form in the database is null.
@@ -118,16 +117,17 @@ func nilable(v reflect.Value) bool {
 }
 
 // compare orders two data of f that are not null.
-func (f *Field) compare(a, b datum) int {
+func (f *Field) compare(a, b *datum) int {
 	switch f.Kind {
-	case Bool, Int:
-		return cmp.Or(cmp.Compare(a.whole, b.whole), cmp.Compare(a.big, b.big))
+	case Bool, Int, Time:
+		if c := cmp.Compare(a.whole, b.whole); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.big, b.big)
 	case Float:
 		return cmp.Compare(a.float, b.float)
 	case String, Bytes:
 		return strings.Compare(a.text, b.text)
-	case Time:
-		return a.at.Compare(b.at)
 	case Other:
 		return f.compareOwn(a.own, b.own)
 	default:
@@ -154,7 +154,7 @@ func (f *Field) compareOwn(a, b reflect.Value) int {
 }
 
 // sort orders two data that may be null, null first.
-func (f *Field) sort(a, b datum) int {
+func (f *Field) sort(a, b *datum) int {
 	switch {
 	case a.null && b.null:
 		return 0

@@ -67,6 +67,8 @@ type scalar struct {
 	nullable bool
 	// inner is the index of the value in a struct that pairs it, and valid that of the flag.
 	inner, valid int
+	// zeroNull is set for a struct around a time, such as bun.NullTime, whose zero is null.
+	zeroNull bool
 	// typ is the type of the value itself.
 	typ reflect.Type
 	// compare is the method Compare or Cmp of a type of its own, or -1.
@@ -83,6 +85,10 @@ func scalarOf(t reflect.Type) (scalar, bool) {
 	if inner, valid, ok := paired(t); ok {
 		s.nullable, s.inner, s.valid = true, inner, valid
 		t = t.Field(inner).Type
+	}
+	if t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Anonymous && t.Field(0).Type == timeType {
+		s.nullable, s.inner, s.zeroNull = true, 0, true
+		t = timeType
 	}
 	s.typ = t
 	kind, ok := kindOf(t)

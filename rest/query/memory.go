@@ -149,9 +149,9 @@ func (m memory) sort(indexes []int, order []Key) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b sorted) int {
+	slices.SortFunc(all, func(a, b sorted) int {
 		for k, key := range order {
-			c := key.Column.Field.sort(a.data[k], b.data[k])
+			c := key.Column.Field.sort(&a.data[k], &b.data[k])
 			if key.Desc {
 				c = -c
 			}
@@ -159,7 +159,7 @@ func (m memory) sort(indexes []int, order []Key) {
 				return c
 			}
 		}
-		return 0
+		return a.index - b.index
 	})
 	for i := range all {
 		indexes[i] = all[i].index

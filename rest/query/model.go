@@ -126,7 +126,7 @@ func (m *Model) addField(f reflect.StructField, s scalar, column bool, at []int,
 	if !column {
 		s.kind, s.nullable = Opaque, true
 	}
-	zero := hasOption(f.Tag.Get("bun"), "nullzero")
+	zero := s.zeroNull || hasOption(f.Tag.Get("bun"), "nullzero")
 	field := &Field{
 		Name: prefix + Snake(f.Name), Go: f.Name, Index: at, Type: f.Type, Kind: s.kind,
 		Nullable: s.nullable || zero || null, scalar: s, zeroNull: zero,

@@ -149,7 +149,7 @@ func TestFilterMistakes(t *testing.T) {
 		}](), `.A filter:"titel": query_test.book has no field "titel" (there are id, title, price, author, tags)`},
 		{"UnknownLookup", query.Filter[struct {
 			A *string `filter:"title,like"`
-		}](), `"like" is no lookup of it`},
+		}](), `title is a column, and "like" is no lookup of it`},
 		{"BelowColumn", query.Filter[struct {
 			A *string `filter:"title__name__iexact"`
 		}](), `goes below title, which is a column`},

@@ -146,7 +146,7 @@ func (f *Field) format(d datum) (string, error) {
 	case String:
 		return d.text, nil
 	case Time:
-		return d.at.Format(time.RFC3339Nano), nil
+		return time.UnixMicro(d.whole).UTC().Format(time.RFC3339Nano), nil
 	case Bytes:
 		return base64.RawURLEncoding.EncodeToString([]byte(d.text)), nil
 	default:

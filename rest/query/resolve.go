@@ -88,7 +88,7 @@ func (m *Model) target(path string, lookup Lookup) (target, error) {
 	case column.Field == nil:
 		return t, nil
 	case !slices.Contains(lookups, t.lookup):
-		return target{}, fmt.Errorf("%s is a column: %q is no lookup of it (there are %s)", column.Path(), t.lookup, joined(lookups))
+		return target{}, fmt.Errorf("%s is a column, and %q is no lookup of it (there are %s)", column.Path(), t.lookup, joined(lookups))
 	}
 	return t, t.lookup.check(column.Field, t.part)
 }

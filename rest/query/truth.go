@@ -208,38 +208,44 @@ func (t *Test) known() (func(datum) bool, error) {
 			values[i] = datumOf(f.Kind, reflect.ValueOf(v))
 		}
 	}
-	compare := f.compare
-	if t.Part != Whole {
-		compare = func(a, b datum) int {
-			return wholes.compare(datum{whole: partOf(t.Part, a.at)}, b)
-		}
+	if t.Part == Whole {
+		return ordering(t.Lookup, f, values), nil
 	}
-	return ordering(t.Lookup, compare, values), nil
+	part, known := t.Part, ordering(t.Lookup, wholes, values)
+	return func(d datum) bool {
+		return known(datum{whole: partOf(part, time.UnixMicro(d.whole).UTC())})
+	}, nil
 }
 
+// wholes compares parts of a time.
 var wholes = &Field{Kind: Int}
 
-func ordering(lookup Lookup, compare func(a, b datum) int, values []datum) func(datum) bool {
-	v := values[0]
+func ordering(lookup Lookup, f *Field, values []datum) func(datum) bool {
+	v := &values[0]
 	switch lookup {
 	case NotEqual:
-		return func(d datum) bool { return compare(d, v) != 0 }
+		return func(d datum) bool { return f.compare(&d, v) != 0 }
 	case Greater:
-		return func(d datum) bool { return compare(d, v) > 0 }
+		return func(d datum) bool { return f.compare(&d, v) > 0 }
 	case GreaterOrEqual:
-		return func(d datum) bool { return compare(d, v) >= 0 }
+		return func(d datum) bool { return f.compare(&d, v) >= 0 }
 	case Less:
-		return func(d datum) bool { return compare(d, v) < 0 }
+		return func(d datum) bool { return f.compare(&d, v) < 0 }
 	case LessOrEqual:
-		return func(d datum) bool { return compare(d, v) <= 0 }
+		return func(d datum) bool { return f.compare(&d, v) <= 0 }
 	case Range:
-		return func(d datum) bool { return compare(d, v) >= 0 && compare(d, values[1]) <= 0 }
+		return func(d datum) bool { return f.compare(&d, v) >= 0 && f.compare(&d, &values[1]) <= 0 }
 	case In:
 		return func(d datum) bool {
-			return slices.ContainsFunc(values, func(v datum) bool { return compare(d, v) == 0 })
+			for i := range values {
+				if f.compare(&d, &values[i]) == 0 {
+					return true
+				}
+			}
+			return false
 		}
 	default:
-		return func(d datum) bool { return compare(d, v) == 0 }
+		return func(d datum) bool { return f.compare(&d, v) == 0 }
 	}
 }
 

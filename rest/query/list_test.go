@@ -1,0 +1,196 @@
+package query_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/querytest"
+)
+
+func TestListOf(t *testing.T) {
+	t.Parallel()
+
+	if _, ok := query.ListOf(5); ok {
+		t.Error("a number is a list")
+	}
+	if _, ok := query.ListOf(nil); ok {
+		t.Error("nil is a list")
+	}
+	set := shelf()
+	if l, ok := query.ListOf(set); !ok || l != query.List(set) {
+		t.Error("a set is not itself as a list")
+	}
+
+	l, ok := query.ListOf([]*author{{1, "B"}, nil, {2, "a"}, {3, "C"}})
+	if !ok || l.Elem() != reflect.TypeFor[*author]() {
+		t.Fatalf("got a list of %v", l.Elem())
+	}
+	l = l.WithWhere(query.Where("id__ne", 3)).WithOrder(query.Asc("name"))
+	items, n, err := l.FetchItems(t.Context(), 0, -1)
+	if diff := cmp.Diff([]*author{{1, "B"}, {2, "a"}}, items); diff != "" || n != 2 || err != nil {
+		t.Error(n, err, diff)
+	}
+	if items, n, err = l.FetchItems(t.Context(), 9, 1); n != 0 || err != nil || items.([]*author) == nil { //nolint:errcheck // by contract
+		t.Errorf("past the end there is %v, %d, %v", items, n, err)
+	}
+
+	words, _ := query.ListOf([]string{"a", "b", "c"})
+	items, n, err = words.FetchItems(t.Context(), 1, 1)
+	if diff := cmp.Diff([]string{"b"}, items); diff != "" || n != 1 || err != nil {
+		t.Error(n, err, diff)
+	}
+	if _, err := words.WithOrder(query.Asc("x")).CountItems(t.Context()); err == nil {
+		t.Error("texts are ordered by a field")
+	}
+}
+
+func TestZeroSet(t *testing.T) {
+	t.Parallel()
+
+	var set query.Set[book]
+	found, err := set.Where(query.Where("id", 1)).OrderBy(query.Asc("id")).All(t.Context())
+	if err != nil || found == nil || len(found) != 0 {
+		t.Errorf("got %v, %v", found, err)
+	}
+	if n, err := set.Estimate(t.Context()); n != 0 || err != nil {
+		t.Errorf("estimated %d, %v", n, err)
+	}
+}
+
+func TestCutAndFlip(t *testing.T) {
+	t.Parallel()
+
+	items := []int{1, 2, 3}
+	cut, _ := query.Cut(items, 0, 2).([]int)
+	if diff := cmp.Diff([]int{1, 2}, cut); diff != "" {
+		t.Error(diff)
+	}
+	if _ = append(cut, 9); items[2] != 3 {
+		t.Error("what is appended to a cut is written into the list")
+	}
+	if diff := cmp.Diff([]int{3, 2, 1}, query.Flip(items)); diff != "" || items[0] != 1 {
+		t.Error(diff, items)
+	}
+}
+
+func TestSliceIsNotChanged(t *testing.T) {
+	t.Parallel()
+
+	items := []author{{2, "b"}, {1, "a"}}
+	set := query.Slice(items).OrderBy(query.Asc("id"))
+	if _, err := set.All(t.Context()); err != nil || items[0].ID != 2 {
+		t.Errorf("the items are %v (%v)", items, err)
+	}
+	part, err := query.Slice(items).Fetch(t.Context(), 0, 1)
+	if _ = append(part, author{9, "x"}); err != nil || items[1].ID != 1 {
+		t.Errorf("the items are %v (%v)", items, err)
+	}
+}
+
+func TestStable(t *testing.T) {
+	t.Parallel()
+
+	memory, source := shelf(), query.From(noRows{})
+	for _, test := range []struct {
+		name string
+		list query.List
+		want []query.Sort
+	}{
+		{"SliceHasAnOrder", memory, nil},
+		{"SliceThatWasOrdered", memory.OrderBy(query.Desc("price")), []query.Sort{query.Desc("price"), query.Desc("id")}},
+		{"Unordered", source, []query.Sort{query.Asc("id")}},
+		{"KeyIsThere", source.OrderBy(query.Desc("id"), query.Asc("title")), []query.Sort{query.Desc("id"), query.Asc("title")}},
+		{"KeyOfAnother", source.OrderBy(query.Asc("author__id")), []query.Sort{query.Asc("author__id"), query.Asc("id")}},
+	} {
+		if diff := cmp.Diff(test.want, test.list.Stable().Order()); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+	want := []query.Sort{query.Asc("price"), query.Desc("id")}
+	if diff := cmp.Diff(want, memory.OrderBy(query.Desc("price"), query.Asc("id")).Reversed().Order()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+type noRows struct{}
+
+func (noRows) Fetch(context.Context, query.Plan) ([]book, error) { return nil, nil }
+
+func (noRows) Count(context.Context, query.Plan) (int64, error) { return 0, nil }
+
+func (noRows) Estimate(context.Context, query.Plan) (int64, error) { return 7, nil }
+
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+
+	if n, err := query.From(noRows{}).Estimate(t.Context()); n != 7 || err != nil {
+		t.Errorf("estimated %d (%v), want the 7 of the source", n, err)
+	}
+	if n, err := shelf().Where(query.Where("id__gt", 1)).Estimate(t.Context()); n != 3 || err != nil {
+		t.Errorf("estimated %d (%v), want 3", n, err)
+	}
+	if items, err := query.From(noRows{}).All(t.Context()); items == nil || err != nil {
+		t.Errorf("a source without rows has %v (%v)", items, err)
+	}
+}
+
+// Positions come back from clients, whatever they make of them.
+func FuzzAfter(f *testing.F) {
+	f.Add("Nana", "4.5", "2024-02-29T00:00:00Z", "true", "9")
+	f.Add("\x00", "NaN", "10000-01-01T00:00:00Z", "", "18446744073709551615")
+	f.Add("\xff", "1e999", "0001-01-01T00:00:00+23:59", "T", "-9223372036854775809")
+	set := query.Slice(querytest.Shelf().Books).OrderBy(
+		query.Asc("title"), query.Desc("rating"), query.Asc("added_at"), query.Desc("hardcover"), query.Asc("cover"), query.Asc("id"),
+	)
+	f.Fuzz(func(t *testing.T, title, rating, added, hardcover, id string) {
+		l, err := set.After([]*string{&title, &rating, &added, &hardcover, nil, &id})
+		if err != nil {
+			return
+		}
+		if n, err := l.CountItems(t.Context()); err != nil || n > 6 {
+			t.Errorf("counted %d (%v)", n, err)
+		}
+	})
+}
+
+func TestAfterOfAnotherOrder(t *testing.T) {
+	t.Parallel()
+
+	set := shelf().OrderBy(query.Asc("id"))
+	for _, position := range [][]*string{nil, {new("1"), new("2")}, {new("x")}, {new("1.5")}} {
+		if _, err := set.After(position); err == nil {
+			t.Errorf("%d texts are a position", len(position))
+		}
+	}
+	if _, err := shelf().After([]*string{}); err == nil {
+		t.Error("a list without an order has positions")
+	}
+}
+
+func TestPositionOfTime(t *testing.T) {
+	t.Parallel()
+
+	type row struct {
+		ID int
+		At time.Time
+	}
+	set := query.Slice([]row{{1, time.Date(2024, 1, 1, 1, 0, 0, 123456789, time.FixedZone("", 3600))}}).OrderBy(query.Asc("at"))
+	items, _, err := set.FetchItems(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	position, err := set.Position(items, 0)
+	if err != nil || *position[0] != "2024-01-01T00:00:00.123456Z" {
+		t.Errorf("the position is %v (%v)", *position[0], err)
+	}
+	if l, err := set.After(position); err != nil {
+		t.Error(err)
+	} else if n, err := l.CountItems(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d rows come after the last one (%v)", n, err)
+	}
+}
