@@ -162,8 +162,9 @@ func (a *API) serveDocument() {
 	if a.config.specPath == "" {
 		return
 	}
+	text := sync.OnceValues(a.OpenAPI) // nothing is registered once requests come
 	a.mux.HandleFunc("GET "+a.config.specPath, func(w http.ResponseWriter, r *http.Request) {
-		b, err := a.OpenAPI()
+		b, err := text()
 		if err != nil {
 			a.writeError(w, r, a.answerOf(r, err, "OpenAPI"))
 			return
@@ -174,8 +175,14 @@ func (a *API) serveDocument() {
 	})
 	if a.config.docsPath != "" {
 		ui := docsui.Page(a.config.docsPath, a.config.specPath, a.config.title)
-		a.mux.Handle("GET "+a.config.docsPath, ui)
-		a.mux.Handle("GET "+a.config.docsPath+"/", ui)
+		// Each address by itself: all that is below would leave no room for a route such as
+		// /{tenant}/books.
+		base := strings.TrimSuffix(a.config.docsPath, "/")
+		if base != "" {
+			a.mux.Handle("GET "+base, ui)
+		}
+		a.mux.Handle("GET "+base+"/{$}", ui)
+		a.mux.Handle("GET "+base+"/assets/{version}/{file}", ui)
 	}
 }
 
