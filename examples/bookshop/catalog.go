@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/bunquery"
+	"github.com/spoolhq/spool/rest/crud"
+	"github.com/spoolhq/spool/rest/page"
+	"github.com/spoolhq/spool/rest/permission"
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/uptrace/bun"
+)
+
+// catalogOptions are what the controllers of the catalog have in common: everybody reads,
+// and who may edit writes.
+func catalogOptions(d *doors) []rest.ControllerOption {
+	return []rest.ControllerOption{
+		rest.Tags("catalog"),
+		rest.Auth(d.customer, d.partner, rest.Anonymous),
+		rest.Permit(permission.Any(permission.ReadOnly, mayEdit)),
+	}
+}
+
+// Genres is a model controller with nothing but the defaults, save that a list is an array.
+type Genres struct{ crud.Controller[Genre, string] }
+
+func newGenres(db *bun.DB) *Genres {
+	return &Genres{crud.New(bunquery.Store[Genre, string](db), crud.ModelConfig[Genre]{
+		AllowedRoutes: []crud.Route{crud.Create, crud.List, crud.FindOne, crud.Delete},
+		Pagination:    crud.ModelPagination{Klass: page.None, DefaultOrdering: []string{"name"}},
+	})}
+}
+
+// Authors is the model controller of authors.
+type Authors struct{ crud.Controller[Author, int64] }
+
+// AuthorFilter narrows the list of authors.
+type AuthorFilter struct {
+	Name *string `filter:"__icontains"`
+	Born *[]int  `doc:"The first and the last year." filter:"__range" maxItems:"2" minItems:"2"`
+}
+
+func newAuthors(db *bun.DB) *Authors {
+	return &Authors{crud.New(bunquery.Store[Author, int64](db), crud.ModelConfig[Author]{
+		Pagination: crud.ModelPagination{
+			FilterSchema: query.Filter[AuthorFilter](), Ordering: []string{"name", "born"},
+			Klass: page.Number, PaginatorKwargs: map[string]any{"page_size": 20},
+		},
+		Versions: crud.VersionHash,
+	})}
+}
+
+// Books is the model controller of books.
+type Books struct{ crud.Controller[Book, int64] }
+
+// BookFilter narrows the list of books.
+type BookFilter struct {
+	Title    *string  `doc:"A part of the title."          filter:"__icontains"`
+	Author   *string  `doc:"The whole name of the author." filter:"author__name__iexact"`
+	MinPrice *int64   `doc:"In cents."                     filter:"price,gte"            minimum:"0"`
+	MaxPrice *int64   `doc:"In cents."                     filter:"price,lte"            minimum:"0"`
+	Genre    []string `filter:"genre_slug,in"`
+	Year     *int     `doc:"When it was published."        filter:"published__year"      query:"published__year"`
+	InStock  *bool
+}
+
+// FilterInStock is the condition of the field InStock, which is no column.
+func (BookFilter) FilterInStock(yes bool) query.Expr {
+	if yes {
+		return query.Where("stock__gt", 0)
+	}
+	return query.Where("stock", 0)
+}
+
+func newBooks(db *bun.DB, clock Clock) *Books {
+	withAuthor := bunquery.With(func(q *bun.SelectQuery) *bun.SelectQuery { return q.Relation("Author") })
+	return &Books{crud.New(bunquery.Store[Book, int64](db, withAuthor), crud.ModelConfig[Book]{
+		Pagination: crud.ModelPagination{
+			FilterSchema: query.Filter[BookFilter](),
+			Searching:    []string{"title", "author__name", "=isbn"},
+			Ordering:     []string{"title", "price", "published", "author__name"},
+			Klass:        page.Number, PaginatorKwargs: map[string]any{"page_size": 5, "max_page_size": 50},
+		},
+		Hooks: crud.Hooks[Book]{AfterUpdate: func(ctx context.Context, before, book Book) error {
+			if before.Price == book.Price {
+				return nil
+			}
+			return logPrice(ctx, bunquery.Tx(ctx, db), before, book, clock())
+		}},
+	})}
+}
+
+// logPrice notes a change of a price in the transaction that makes it.
+func logPrice(ctx context.Context, tx bun.IDB, before, book Book, at time.Time) error {
+	_, err := tx.NewInsert().Model(&PriceChange{BookID: book.ID, Before: before.Price, After: book.Price, At: at}).Exec(ctx)
+	return err
+}

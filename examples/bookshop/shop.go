@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/throttle"
+	"github.com/uptrace/bun"
+)
+
+// config is what differs from one shop to the next.
+type config struct {
+	// File is the SQLite file. Defaults to none: the shop is in memory.
+	File string
+	// Secret is what the keys of tokens and cursors are made of, 32 random bytes or more.
+	Secret []byte
+	// PartnerKeys are the API keys of partners.
+	PartnerKeys map[string]*rest.User
+	// OpsPassword opens the metrics, for the user ops.
+	OpsPassword string
+	// Clock defaults to the system's.
+	Clock Clock
+	// UserRate, GuestRate and LoginRate bound requests. They default to 600 a minute for
+	// each user, 120 for each address of guests, and 10 tries to log in.
+	UserRate, GuestRate, LoginRate string
+	// Debug registers what developers look at.
+	Debug bool
+	// Log defaults to slog.Default().
+	Log *slog.Logger
+}
+
+// derive makes a key for one purpose, so that none is good for another.
+func (c config) derive(purpose string) []byte {
+	key, err := hkdf.Key(sha256.New, c.Secret, nil, purpose, 32)
+	if err != nil {
+		panic("derive a key: " + err.Error()) // 32 bytes are never too many
+	}
+	return key
+}
+
+func (c config) withDefaults() config {
+	if c.Clock == nil {
+		// As exact as the database keeps it, so that an answer is the same when it is read again.
+		c.Clock = func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	c.UserRate = cmp.Or(c.UserRate, "600/min")
+	c.GuestRate = cmp.Or(c.GuestRate, "120/min")
+	c.LoginRate = cmp.Or(c.LoginRate, "10/min")
+	return c
+}
+
+// shop is the program without a network.
+type shop struct {
+	api *rest.API
+	db  *bun.DB
+}
+
+// openShop opens the database and builds the API on it.
+func openShop(ctx context.Context, c config) (*shop, error) {
+	c = c.withDefaults()
+	db, err := openDatabase(ctx, c.File)
+	if err != nil {
+		return nil, err
+	}
+	api, err := newAPI(c, db) //nolint:contextcheck // the API lives longer than its making
+	if err == nil {
+		err = seed(ctx, db)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &shop{api, db}, nil
+}
+
+// end ends what clients follow, so that the server can stop.
+func (s *shop) end() { _ = s.api.Shutdown(context.Background()) }
+
+func (s *shop) close() error { return s.db.Close() }
+
+func newAPI(c config, db *bun.DB) (*rest.API, error) {
+	d, err := newDoors(c, db)
+	if err != nil {
+		return nil, err
+	}
+	prices := newPriceLog(db)
+	api := rest.New(
+		rest.Title("Book shop"), rest.Version("1.0.0"),
+		rest.About("An example of the rest library. Log in as ada at `POST /login`, or use the API key of the console."),
+		rest.Logger(c.Log),
+		// What a deployment may want otherwise comes by names, from a file for example.
+		rest.Configure(rest.Settings{"REST_EXTRA": map[string]any{
+			"PAGINATION_CLASS": "page.LimitOffsetPagination", "PAGINATION_PER_PAGE": 25,
+		}}),
+		rest.Throttles(throttle.PerUser(c.UserRate), throttle.Anonymous(c.GuestRate)),
+		rest.Provide(func(rest.Services) (Clock, error) { return c.Clock, nil }),
+		rest.Provide(func(rest.Services) (*priceLog, error) { return prices, nil }),
+		rest.ProvideRequest(newPriceList),
+		// What handlers do not find in the database is a 404.
+		rest.MapError(func(err error) *rest.Error {
+			if errors.Is(err, sql.ErrNoRows) {
+				return &rest.Error{Status: http.StatusNotFound, Err: err}
+			}
+			return nil
+		}),
+	)
+
+	var all rest.Registry
+	catalog := catalogOptions(d)
+	all.Add(newGenres(db), append(catalog, rest.Prefix("/genres"))...)
+	all.Add(newAuthors(db), append(catalog, rest.Prefix("/authors"))...)
+	all.Add(newBooks(db, c.Clock), append(catalog, rest.Prefix("/books"), rest.Use(prices.wakeAfter))...)
+	all.Add(&Covers{db, d})
+	all.Add(newArrivals(db, 1870), rest.Prefix("/shelves/arrivals"))
+	all.Add(newBargains(db, 1000), rest.Prefix("/shelves/bargains"))
+	all.Add(&Reviews{db, d})
+	all.Add(&Orders{db: db, doors: d, secret: c.derive("cursors"), reverse: api.Reverse})
+	all.Add(&Prices{})
+	all.Add(&Partners{db, d})
+	all.Add(&Accounts{d, c.LoginRate})
+	all.Add(&Office{db, d, c.LoginRate})
+	all.Add(&Site{db, d})
+	debug := &Debug{api}
+	all.Add(debug)
+	api.Import(&all)
+	if c.Debug {
+		api.Register(debug)
+	}
+	registerStock(api, db, d)
+	return api, nil
+}
