@@ -251,3 +251,10 @@ func ask(t *testing.T, method, url string, header http.Header) (*http.Response, 
 	}
 	return res, string(text)
 }
+
+// record serves a request as it is.
+func record(h http.Handler, r *http.Request) (status int, text string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
