@@ -132,7 +132,7 @@ func queryKey(query, name string) (string, error) {
 			return "", bad("there is more than one key")
 		}
 		decoded, err := url.QueryUnescape(value)
-		if err != nil {
+		if err != nil || strings.Contains(value, ";") { // net/url takes no semicolons either
 			return "", bad("the key is not encoded as a query is")
 		}
 		key, found = decoded, true

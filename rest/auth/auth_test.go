@@ -167,6 +167,7 @@ func TestAPIKeyQuery(t *testing.T) {
 		{name: "twice", target: "?key=s3cret&key=s3cret", want: isBad},
 		{name: "twice, one encoded", target: "?key=s3cret&%6bey=x", want: isBad},
 		{name: "twice, one empty", target: "?key=&key=s3cret", want: isBad},
+		{name: "a semicolon", target: "?key=s3cret;a=b", want: isBad},
 		{name: "badly encoded", target: "?key=%zz", want: isBad},
 		{name: "too long", target: "?key=" + strings.Repeat("x", 4097), want: isBad},
 		{name: "in a header", header: header("Key", "s3cret"), want: isNobody},

@@ -40,15 +40,41 @@ func open(p rest.Permission) string {
 }
 
 func ExampleRule() {
-	fmt.Print(show(permission.IsAuthenticatedOrReadOnly))
-	fmt.Print(show(permission.IsAdmin))
+	for _, rule := range []permission.Rule{
+		permission.AllowAny,
+		permission.IsAuthenticated,
+		permission.IsAdmin,
+		permission.IsAuthenticatedOrReadOnly,
+		permission.IsAdminOrReadOnly,
+		permission.ReadOnly,
+	} {
+		fmt.Printf("%v\n%s", rule, show(rule))
+	}
 	// Output:
-	//        GET 200 POST 401
+	// AllowAny
+	//        GET 200 POST 200
 	// plain  GET 200 POST 200
 	// admin  GET 200 POST 200
+	// IsAuthenticated
+	//        GET 401 POST 401
+	// plain  GET 200 POST 200
+	// admin  GET 200 POST 200
+	// IsAdmin
 	//        GET 401 POST 401
 	// plain  GET 403 POST 403
 	// admin  GET 200 POST 200
+	// IsAuthenticatedOrReadOnly
+	//        GET 200 POST 401
+	// plain  GET 200 POST 200
+	// admin  GET 200 POST 200
+	// IsAdminOrReadOnly
+	//        GET 200 POST 401
+	// plain  GET 200 POST 403
+	// admin  GET 200 POST 200
+	// ReadOnly
+	//        GET 200 POST 401
+	// plain  GET 200 POST 403
+	// admin  GET 200 POST 403
 }
 
 func ExampleScope() {

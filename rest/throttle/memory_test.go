@@ -63,11 +63,16 @@ func TestMemoryKeepsWhoIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := throttle.Memory(100)
 		rate := throttle.MustParse("1/hour")
+		twice := throttle.MustParse("2/hour")
+		take(t, m, "busy", twice)
+		pass(time.Minute)
 		take(t, m, "first", rate)
 		pass(time.Minute)
-		for i := range 99 {
+		for i := range 98 {
 			take(t, m, strconv.Itoa(i), rate)
 		}
+		pass(time.Minute)
+		take(t, m, "busy", twice)
 		if got := m.Len(); got != 100 {
 			t.Fatalf("%d keys, want 100", got)
 		}
@@ -76,6 +81,9 @@ func TestMemoryKeepsWhoIsBusy(t *testing.T) {
 		take(t, m, "one more", rate)
 		if got := m.Len(); got != 100 {
 			t.Errorf("%d keys, want 100", got)
+		}
+		if take(t, m, "busy", twice).Allowed {
+			t.Error("a key that came again was forgotten")
 		}
 		if take(t, m, "50", rate).Allowed {
 			t.Error("a key that ends later was forgotten")

@@ -173,8 +173,8 @@ func (b *bench) history(t *testing.T, rate throttle.Rate) []time.Duration {
 		allowed []time.Duration
 	)
 	key := rate.String()
-	for i := range 400 {
-		step := time.Duration((i*i*7919)%211) * rate.Window / time.Duration(rate.Limit*100)
+	for i := range 100 + 8*rate.Limit { // four times as many as are allowed
+		step := time.Duration((i*i*7919)%211) * rate.Window / time.Duration(rate.Limit*400)
 		step = step.Truncate(time.Microsecond)
 		b.pass(step)
 		now += step
