@@ -84,10 +84,14 @@ func (e *Error) code() string {
 	return codeOf(e.Status)
 }
 
-// codeOf makes a code of a status text: "not_found".
-func codeOf(status int) string {
-	return strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_"), "-", "_")
-}
+// codeUnauthorized is the code of requests that no authenticator knew.
+const codeUnauthorized = "unauthorized"
+
+// codeWords makes a code of a status text.
+var codeWords = strings.NewReplacer(" ", "_", "-", "_", "'", "")
+
+// codeOf makes a code of a status: "not_found".
+func codeOf(status int) string { return codeWords.Replace(strings.ToLower(http.StatusText(status))) }
 
 // asError finds the Error in err.
 func asError(err error) *Error {

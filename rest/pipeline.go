@@ -152,7 +152,7 @@ func (c *routeContext) authenticate() error {
 
 // unauthorized is the 401 of the route, with a challenge for each of its authenticators.
 func (rt *route) unauthorized(reason string) *Error {
-	e := &Error{Status: http.StatusUnauthorized, Code: "unauthorized", Detail: "Authentication credentials were not provided.", Header: http.Header{}}
+	e := &Error{Status: http.StatusUnauthorized, Code: codeUnauthorized, Detail: "Authentication credentials were not provided.", Header: http.Header{}}
 	if reason != "" {
 		e.Detail = "Incorrect authentication credentials."
 	}

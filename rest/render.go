@@ -83,10 +83,10 @@ func (details) Document() (body reflect.Type, contentType string) {
 func (details) Render(_ *http.Request, e *Error) (contentType string, body any) {
 	if len(e.Faults) == 0 {
 		detail := e.detail()
-		switch e.Status {
-		case http.StatusUnauthorized:
+		switch {
+		case e.Status == http.StatusUnauthorized && e.Code == codeUnauthorized:
 			detail = "Unauthorized"
-		case http.StatusInternalServerError:
+		case e.Status == http.StatusInternalServerError:
 			detail = "A server error occurred."
 		}
 		return "application/json", &DetailBody{Detail: detail}
