@@ -87,7 +87,7 @@ func (s *store[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error)
 		if s.db.Dialect().Name() == dialect.SQLite {
 			// A transaction that reads first and writes later is refused when another one wrote
 			// in between. This writes nothing, and waits for the others.
-			if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE 1 = 0", bun.Safe(s.table.SQLName)); err != nil {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE 1 = 0", s.table.SQLName); err != nil {
 				return err
 			}
 		}
@@ -103,7 +103,7 @@ func (s *store[T, K]) Get(ctx context.Context, key K) (T, error) {
 	if s.config.prepare != nil {
 		q = s.config.prepare(q)
 	}
-	q = q.Where("?TableAlias.? = ?", bun.Safe(s.key.SQLName), key)
+	q = q.Where("?TableAlias.? = ?", s.key.SQLName, key)
 	if _, inside := db.(bun.Tx); inside && s.db.Dialect().Name() == dialect.PG {
 		q = q.For("UPDATE OF ?TableAlias")
 	}
@@ -130,7 +130,7 @@ func (s *store[T, K]) Insert(ctx context.Context, row *T) error {
 }
 
 func (s *store[T, K]) keyOf(row *T) K {
-	key, _ := reflect.ValueOf(row).Elem().FieldByIndex(s.key.Index).Interface().(K)
+	key, _ := reflect.TypeAssert[K](reflect.ValueOf(row).Elem().FieldByIndex(s.key.Index))
 	return key
 }
 

@@ -37,7 +37,7 @@ func (c *core[T, K]) compileRoutes() error {
 	}
 	for _, r := range allowed {
 		if !slices.Contains(AllRoutes(), r) {
-			return fmt.Errorf("AllowedRoutes: there is no route %q; there are %v", r, AllRoutes())
+			return fmt.Errorf("config.AllowedRoutes: there is no route %q; there are %v", r, AllRoutes())
 		}
 	}
 	if len(allowed) == 0 {
@@ -45,7 +45,7 @@ func (c *core[T, K]) compileRoutes() error {
 	}
 	for r := range c.config.RouteOptions {
 		if !slices.Contains(allowed, r) {
-			return fmt.Errorf("RouteOptions: the route %q is not one of the controller's", r)
+			return fmt.Errorf("config.RouteOptions: the route %q is not one of the controller's", r)
 		}
 	}
 	c.routes = slices.DeleteFunc(AllRoutes(), func(r Route) bool { return !slices.Contains(allowed, r) })
@@ -56,12 +56,12 @@ func (c *core[T, K]) compileLookup() (err error) {
 	f := c.model.key
 	if name := c.config.Lookup; name != "" && name != f.Name {
 		if f = c.model.column(name); f == nil {
-			return fmt.Errorf("Lookup: %v has no field %q", c.model.typ, name)
+			return fmt.Errorf("config.Lookup: %v has no field %q", c.model.typ, name)
 		}
 		c.lookup = f
 	}
 	if c.kind, err = kindOf(f); err != nil {
-		return fmt.Errorf("Lookup: field %s: %w", f.Go, err)
+		return fmt.Errorf("config.Lookup: field %s: %w", f.Go, err)
 	}
 	return nil
 }
@@ -94,16 +94,16 @@ func (c *core[T, K]) compilePath() error {
 	for _, name := range names {
 		i := slices.IndexFunc(c.model.parents, func(f *query.Field) bool { return f.Name == name || c.model.jsonName(f.Name) == name })
 		if i < 0 {
-			return fmt.Errorf("Path: %v has no field %q with the tag crud:\"parent\"", c.model.typ, name)
+			return fmt.Errorf("config.Path: %v has no field %q with the tag crud:\"parent\"", c.model.typ, name)
 		}
 		if _, err := kindOf(c.model.parents[i]); err != nil {
-			return fmt.Errorf("Path: field %s: %w", c.model.parents[i].Go, err)
+			return fmt.Errorf("config.Path: field %s: %w", c.model.parents[i].Go, err)
 		}
 		c.parents = append(c.parents, c.model.parents[i])
 	}
 	for _, f := range c.model.parents {
 		if !slices.Contains(c.parents, f) {
-			return fmt.Errorf("Path: %s has the tag crud:\"parent\", but no parameter {%s} fills it", f.Go, f.Name)
+			return fmt.Errorf("config.Path: %s has the tag crud:\"parent\", but no parameter {%s} fills it", f.Go, f.Name)
 		}
 	}
 	return nil
@@ -115,7 +115,7 @@ func (c *core[T, K]) compileVersions() error {
 		c.versions = NoVersions
 	}
 	if c.config.RequireMatch && c.versions == NoVersions {
-		return errors.New("RequireMatch: the model has no versions to match")
+		return errors.New("config.RequireMatch: the model has no versions to match")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (c *core[T, K]) compileList() error {
 	c.list = append(c.list, query.OrderDefault(p.DefaultOrdering...))
 	made, err := p.paginator()
 	if err != nil {
-		return fmt.Errorf("Pagination: %w", err)
+		return fmt.Errorf("config.Pagination: %w", err)
 	}
 	if made != nil {
 		c.list = append(c.list, rest.RouteOption(made))
@@ -166,7 +166,7 @@ func (c *core[T, K]) compileList() error {
 
 // paginator makes what Klass and PaginatorKwargs say, or nil.
 func (p ModelPagination) paginator() (page.Paginator, error) {
-	name := ""
+	var name string
 	switch klass := p.Klass.(type) {
 	case nil:
 		if p.PaginatorKwargs == nil {

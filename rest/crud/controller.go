@@ -106,7 +106,9 @@ func (c *core[T, K]) register(r *rest.Routes) {
 		case Patch:
 			c.patch.change(s, http.MethodPatch, c.doPatch, options)
 		case Delete:
-			addItem(s, http.MethodDelete, c.doDelete, options)
+			addItem(s, http.MethodDelete, func(ctx context.Context, at address) (rest.NoContent, error) {
+				return rest.NoContent{}, c.doDelete(ctx, at)
+			}, options)
 		}
 	}
 }

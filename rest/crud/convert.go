@@ -30,7 +30,7 @@ func convert(t reflect.Type, from any) (reflect.Value, bool) {
 	v := reflect.New(t).Elem()
 	n, number := from.(int64)
 	text, _ := from.(string)
-	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok && !number {
+	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok && !number {
 		return v, u.UnmarshalText([]byte(text)) == nil
 	}
 	switch {
@@ -80,7 +80,7 @@ func segmentOf(v reflect.Value) any {
 	case v.CanUint():
 		return int64(v.Uint()) //nolint:gosec // one beyond int64 gives no link, as no path finds it
 	}
-	if m, ok := v.Interface().(encoding.TextMarshaler); ok {
+	if m, ok := reflect.TypeAssert[encoding.TextMarshaler](v); ok {
 		if text, err := m.MarshalText(); err == nil {
 			return string(text)
 		}

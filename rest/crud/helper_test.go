@@ -3,6 +3,7 @@ package crud_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,19 +17,19 @@ import (
 // Book has a field of each kind that a controller treats in its own way.
 type Book struct {
 	ID       int64     `json:"id"`
-	Title    string    `json:"title" minLength:"2"`
+	Title    string    `json:"title"            minLength:"2"`
 	Slug     string    `json:"slug"`
-	Price    float64   `json:"price" minimum:"0"`
-	Stock    int32     `json:"stock" default:"7"`
+	Price    float64   `json:"price"            minimum:"0"`
+	Stock    int32     `default:"7"             json:"stock"`
 	Note     *string   `json:"note"`
 	Tags     []string  `json:"tags,omitempty"`
-	AuthorID int64     `json:"author_id"`
+	AuthorID int64     `json:"authorId"`
 	Author   *Author   `json:"author,omitempty"`
-	Owner    string    `json:"owner" crud:"readonly"`
-	Secret   string    `json:"secret,omitempty" crud:"writeonly"`
+	Owner    string    `crud:"readonly"         json:"owner"`
+	Secret   string    `crud:"writeonly"        json:"secret,omitempty"`
 	Hidden   string    `json:"-"`
-	Version  int64     `json:"version" crud:"version"`
-	Seen     time.Time `json:"seen" crud:"readonly"`
+	Version  int64     `crud:"version"          json:"version"`
+	Seen     time.Time `crud:"readonly"         json:"seen"`
 }
 
 // Author is what a book refers to.
@@ -55,9 +56,9 @@ func storeOf(books ...Book) crud.Store[Book, int64] {
 	return store
 }
 
-func serve(t *testing.T, store crud.Store[Book, int64], config crud.ModelConfig[Book], options ...rest.ControllerOption) *client {
+func serve(t *testing.T, store crud.Store[Book, int64], config crud.ModelConfig[Book]) *client {
 	t.Helper()
-	return serveController(t, &Books{crud.New(store, config)}, append([]rest.ControllerOption{rest.Prefix("/books")}, options...)...)
+	return serveController(t, &Books{crud.New(store, config)}, rest.Prefix("/books"))
 }
 
 func serveController(t *testing.T, c rest.Controller, options ...rest.ControllerOption) *client {
@@ -90,9 +91,7 @@ func (c *client) do(line, body string) *answer {
 	c.t.Helper()
 	method, path, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	for name, values := range c.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, c.header)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -144,4 +143,4 @@ func (a *answer) hasNot(text string) *answer {
 	return a
 }
 
-const dune = `{"title":"Dune","slug":"dune","price":9.5,"author_id":1}`
+const dune = `{"title":"Dune","slug":"dune","price":9.5,"authorId":1}`

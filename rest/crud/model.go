@@ -211,8 +211,8 @@ func (m *model) changed(before, after reflect.Value) []string {
 }
 
 func same(a, b reflect.Value) bool {
-	if equal, ok := a.Interface().(interface{ UnixNano() int64 }); ok {
-		if other, ok := b.Interface().(interface{ UnixNano() int64 }); ok {
+	if equal, ok := reflect.TypeAssert[interface{ UnixNano() int64 }](a); ok {
+		if other, ok := reflect.TypeAssert[interface{ UnixNano() int64 }](b); ok {
 			return equal.UnixNano() == other.UnixNano()
 		}
 	}

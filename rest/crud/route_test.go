@@ -24,7 +24,7 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("ETag %s, want \"1\"", got)
 	}
 	want := map[string]any{
-		"id": 1.0, "title": "Dune", "slug": "dune", "price": 9.5, "stock": 7.0, "note": nil, "author_id": 1.0,
+		"id": 1.0, "title": "Dune", "slug": "dune", "price": 9.5, "stock": 7.0, "note": nil, "authorId": 1.0,
 		"owner": "", "version": 1.0, "seen": "0001-01-01T00:00:00Z",
 	}
 	if diff := cmp.Diff(want, created.object()); diff != "" {
@@ -38,7 +38,7 @@ func TestRoutes(t *testing.T) {
 	c.do("GET /books/x", "").status(404)
 	c.do("GET /books", "").status(200).has(`"count":1`)
 
-	c.do("PUT /books/1", `{"title":"Dune 2","slug":"dune-2","price":1,"author_id":2}`).status(200).has(`"title":"Dune 2"`)
+	c.do("PUT /books/1", `{"title":"Dune 2","slug":"dune-2","price":1,"authorId":2}`).status(200).has(`"title":"Dune 2"`)
 	c.do("PUT /books/2", dune).status(404)
 	c.do("PATCH /books/1", `{"price":3}`).status(200).has(`"price":3`).has(`"title":"Dune 2"`)
 	c.do("PATCH /books/2", `{"price":3}`).status(404)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/query"
@@ -33,7 +34,7 @@ func (c *core[T, K]) ref(ctx context.Context, at address) (Ref[K], error) {
 	if err != nil {
 		return ref, err
 	}
-	ref.Scope = append(above, scope...)
+	ref.Scope = slices.Concat(above, scope)
 	return ref, nil
 }
 

@@ -133,7 +133,7 @@ func (s *DefaultService[T, K]) lock(ctx context.Context, ref Ref[K]) (T, K, erro
 }
 
 func (s *DefaultService[T, K]) keyOf(row *T) K {
-	key, _ := reflect.ValueOf(row).Elem().FieldByIndex(s.model.key.Index).Interface().(K)
+	key, _ := reflect.TypeAssert[K](reflect.ValueOf(row).Elem().FieldByIndex(s.model.key.Index))
 	return key
 }
 

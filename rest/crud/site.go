@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"regexp"
 	"strings"
@@ -22,6 +21,14 @@ type site struct {
 	path    string
 	parents int
 	kind    kind
+}
+
+// root is the path of the list.
+func (s *site) root() string {
+	if s.path == "" {
+		return "/"
+	}
+	return s.path
 }
 
 // address is what a path says.
@@ -84,8 +91,6 @@ type (
 	}
 
 	item0[A any] struct {
-		parents0
-
 		ID A `path:"id"`
 	}
 	item1[A any] struct {
@@ -152,11 +157,11 @@ func addList[T any](s *site, h func(context.Context, address) (query.Set[T], err
 }
 
 func listAs[In addressed, T any](s *site, h func(context.Context, address) (query.Set[T], error), options []rest.RouteOption) {
-	rest.List(s.routes, s.path+"/", func(ctx context.Context, in In) (query.Set[T], error) { return h(ctx, in.address()) }, options...)
+	rest.List(s.routes, s.root(), func(ctx context.Context, in In) (query.Set[T], error) { return h(ctx, in.address()) }, options...)
 }
 
 func addCreate[B any](s *site, h func(context.Context, address, B) (*rest.Reply, error), options []rest.RouteOption) {
-	path := s.path + "/"
+	path := s.root()
 	switch s.parents {
 	case 0:
 		rest.Post(s.routes, path, func(ctx context.Context, in create0[B]) (*rest.Reply, error) {
@@ -248,12 +253,8 @@ func changeOf[A, B any](s *site, method string, h func(context.Context, address,
 }
 
 var (
-	parameter   = regexp.MustCompile(`\{(?:(\w+):)?(\w+)\}`)
-	errParents  = errors.New("there may be two parameters")
-	methodWords = map[Route]string{
-		Create: http.MethodPost, List: http.MethodGet, FindOne: http.MethodGet,
-		Update: http.MethodPut, Patch: http.MethodPatch, Delete: http.MethodDelete,
-	}
+	parameter  = regexp.MustCompile(`\{(?:(\w+):)?(\w+)\}`)
+	errParents = errors.New("there may be two parameters")
 )
 
 // parsePath takes the names from a path with parameters, and puts ours in their place.

@@ -48,7 +48,7 @@ func (m *model) hash(row reflect.Value) (string, error) {
 }
 
 func timeOf(v reflect.Value) time.Time {
-	at, _ := v.Convert(reflect.TypeFor[time.Time]()).Interface().(time.Time)
+	at, _ := reflect.TypeAssert[time.Time](v.Convert(reflect.TypeFor[time.Time]()))
 	return at
 }
 

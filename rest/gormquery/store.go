@@ -161,8 +161,12 @@ func (s *store[T, K]) overridden(row *T) []string {
 }
 
 func (s *store[T, K]) keyOf(row *T) K {
-	key, _ := reflect.ValueOf(row).Elem().FieldByIndex(s.columns.Model.Field(s.columns.Fields[s.key.DBName]).Index).Interface().(K)
+	key, _ := reflect.TypeAssert[K](s.keyIn(row))
 	return key
+}
+
+func (s *store[T, K]) keyIn(row *T) reflect.Value {
+	return reflect.ValueOf(row).Elem().FieldByIndex(s.columns.Model.Field(s.columns.Fields[s.key.DBName]).Index)
 }
 
 // Update implements [crud.Store].
@@ -174,8 +178,7 @@ func (s *store[T, K]) Update(ctx context.Context, key K, row *T, fields []string
 	return s.Tx(ctx, func(ctx context.Context) error {
 		if len(columns) > 0 {
 			next := *row
-			into := reflect.ValueOf(&next).Elem().FieldByIndex(s.columns.Model.Field(s.columns.Fields[s.key.DBName]).Index)
-			into.Set(reflect.ValueOf(&key).Elem())
+			s.keyIn(&next).Set(reflect.ValueOf(&key).Elem())
 			// Only what is selected is written, and that also when it is zero.
 			result := s.fresh(ctx).Model(&next).Select(columns).Updates(&next)
 			if err := s.done(result, false); err != nil {

@@ -57,16 +57,19 @@ type Features struct {
 
 // TestStore checks a store. The constructor is called once for each subtest, and returns an
 // empty store whose connections may be used side by side.
-func TestStore(t *testing.T, open func(t *testing.T) crud.Store[Item, int64], features Features) {
+func TestStore(t *testing.T, open func(t *testing.T) crud.Store[Item, int64], features Features) { //nolint:tparallel // the test that calls it says whether it runs beside others
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, *suite){
-		"Insert": insert, "Get": get, "Update": update, "UpdateSome": updateSome, "Delete": remove, "Set": set,
-		"Unique": unique, "NotNull": notNull, "ForeignKey": foreignKey, "Referenced": referenced, "Check": check,
-		"Commit": commit, "Rollback": rollback, "Nested": nested, "Isolated": isolated, "LostUpdate": lostUpdate, "Race": race,
+	for name, test := range map[string]func(*suite){
+		"Insert": (*suite).testInsert, "Get": (*suite).testGet, "Update": (*suite).testUpdate,
+		"UpdateSome": (*suite).testUpdateSome, "Delete": (*suite).testRemove, "Set": (*suite).testSet,
+		"Unique": (*suite).testUnique, "NotNull": (*suite).testNotNull, "ForeignKey": (*suite).testForeignKey,
+		"Referenced": (*suite).testReferenced, "Check": (*suite).testCheck,
+		"Commit": (*suite).testCommit, "Rollback": (*suite).testRollback, "Nested": (*suite).testNested,
+		"Isolated": (*suite).testIsolated, "LostUpdate": (*suite).testLostUpdate, "Race": (*suite).testRace,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, &suite{Store: open(t), features: features})
+			test(&suite{Store: open(t), t: t, features: features})
 		})
 	}
 }
@@ -74,6 +77,7 @@ func TestStore(t *testing.T, open func(t *testing.T) crud.Store[Item, int64], fe
 type suite struct {
 	crud.Store[Item, int64]
 
+	t        *testing.T
 	features Features
 }
 

@@ -2,13 +2,13 @@ package crudtest
 
 import (
 	"strings"
-	"testing"
 
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/query"
 )
 
-func insert(t *testing.T, s *suite) {
+func (s *suite) testInsert() {
+	t := s.t
 	a, b := s.insert(t, item("a")), s.insert(t, item("b"))
 	if a.ID == 0 || b.ID == 0 || a.ID == b.ID {
 		t.Errorf("the keys are %d and %d", a.ID, b.ID)
@@ -19,13 +19,15 @@ func insert(t *testing.T, s *suite) {
 	equal(t, want, s.get(t, a.ID))
 }
 
-func get(t *testing.T, s *suite) {
+func (s *suite) testGet() {
+	t := s.t
 	a := s.insert(t, item("a"))
 	_, err := s.Get(t.Context(), a.ID+1)
 	isMissing(t, err)
 }
 
-func update(t *testing.T, s *suite) {
+func (s *suite) testUpdate() {
+	t := s.t
 	a, b := s.insert(t, item("a")), s.insert(t, item("b"))
 
 	// All fields, most of them to their zero value.
@@ -41,7 +43,8 @@ func update(t *testing.T, s *suite) {
 	isMissing(t, s.Update(t.Context(), b.ID+1, &next, nil))
 }
 
-func updateSome(t *testing.T, s *suite) {
+func (s *suite) testUpdateSome() {
+	t := s.t
 	a := s.insert(t, item("a"))
 	next := item("other")
 	next.Price, next.Active = 0, false
@@ -59,7 +62,8 @@ func updateSome(t *testing.T, s *suite) {
 	isMissing(t, s.Update(t.Context(), a.ID+1, &next, []string{"price"}))
 }
 
-func remove(t *testing.T, s *suite) {
+func (s *suite) testRemove() {
+	t := s.t
 	a, b := s.insert(t, item("a")), s.insert(t, item("b"))
 	if err := s.Delete(t.Context(), a.ID); err != nil {
 		t.Fatal(err)
@@ -71,7 +75,8 @@ func remove(t *testing.T, s *suite) {
 	s.count(t, 1)
 }
 
-func set(t *testing.T, s *suite) {
+func (s *suite) testSet() {
+	t := s.t
 	for _, slug := range []string{"b", "a", "c"} {
 		s.insert(t, item(slug))
 	}
@@ -88,7 +93,8 @@ func set(t *testing.T, s *suite) {
 	}
 }
 
-func unique(t *testing.T, s *suite) {
+func (s *suite) testUnique() {
+	t := s.t
 	a, b := s.insert(t, item("a")), s.insert(t, item("b"))
 	again := item("a")
 	breaks(t, s.Insert(t.Context(), &again), crud.Unique, "slug")
@@ -106,7 +112,8 @@ func unique(t *testing.T, s *suite) {
 	}
 }
 
-func notNull(t *testing.T, s *suite) {
+func (s *suite) testNotNull() {
+	t := s.t
 	row := item("a")
 	row.Label = nil
 	breaks(t, s.Insert(t.Context(), &row), crud.NotNull, "label")
@@ -119,7 +126,8 @@ func notNull(t *testing.T, s *suite) {
 	equal(t, a, s.get(t, a.ID))
 }
 
-func foreignKey(t *testing.T, s *suite) {
+func (s *suite) testForeignKey() {
+	t := s.t
 	nobody := int64(99)
 	row := item("a")
 	row.ParentID = &nobody
@@ -136,7 +144,8 @@ func foreignKey(t *testing.T, s *suite) {
 	breaks(t, s.Update(t.Context(), b.ID, &next, []string{"parent_id"}), crud.ForeignKey, "parent_id")
 }
 
-func referenced(t *testing.T, s *suite) {
+func (s *suite) testReferenced() {
+	t := s.t
 	a := s.insert(t, item("a"))
 	b := item("b")
 	b.ParentID = &a.ID
@@ -151,7 +160,8 @@ func referenced(t *testing.T, s *suite) {
 	}
 }
 
-func check(t *testing.T, s *suite) {
+func (s *suite) testCheck() {
+	t := s.t
 	if !s.features.Checks {
 		t.Skip("the store checks no values")
 	}

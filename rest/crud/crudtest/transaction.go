@@ -10,7 +10,8 @@ import (
 	"github.com/spoolhq/spool/rest/crud"
 )
 
-func commit(t *testing.T, s *suite) {
+func (s *suite) testCommit() {
+	t := s.t
 	var a Item
 	s.inTx(t, func(ctx context.Context) error {
 		a = item("a")
@@ -28,7 +29,8 @@ func commit(t *testing.T, s *suite) {
 
 var errOwn = errors.New("an error of the test")
 
-func rollback(t *testing.T, s *suite) {
+func (s *suite) testRollback() {
+	t := s.t
 	a := s.insert(t, item("a"))
 	err := s.Tx(t.Context(), func(ctx context.Context) error {
 		b := item("b")
@@ -51,8 +53,9 @@ func rollback(t *testing.T, s *suite) {
 	equal(t, a, s.get(t, a.ID))
 }
 
-// nested transactions are part of the one around them.
-func nested(t *testing.T, s *suite) {
+// A transaction in another one is a part of that.
+func (s *suite) testNested() {
+	t := s.t
 	err := s.Tx(t.Context(), func(ctx context.Context) error {
 		err := s.Tx(ctx, func(ctx context.Context) error {
 			a := item("a")
@@ -66,21 +69,23 @@ func nested(t *testing.T, s *suite) {
 	s.count(t, 0)
 }
 
-// isolated transactions are not seen before they end.
-func isolated(t *testing.T, s *suite) {
+// What a transaction does is not seen before it ends.
+func (s *suite) testIsolated() {
+	t := s.t
 	s.inTx(t, func(ctx context.Context) error {
 		a := item("a")
 		if err := s.Insert(ctx, &a); err != nil {
 			return err
 		}
-		s.count(t, 0)
+		s.count(t, 0) //nolint:contextcheck // it looks from outside of the transaction
 		return nil
 	})
 	s.count(t, 1)
 }
 
-// lostUpdate has everybody raise the same number.
-func lostUpdate(t *testing.T, s *suite) {
+// Everybody raises the same number.
+func (s *suite) testLostUpdate() {
+	t := s.t
 	const writers, rounds = 4, 5
 	start := item("a")
 	start.Price = 0
@@ -109,8 +114,9 @@ func lostUpdate(t *testing.T, s *suite) {
 	}
 }
 
-// race has everybody insert the same row: one does.
-func race(t *testing.T, s *suite) {
+// Everybody inserts the same row, and one does.
+func (s *suite) testRace() {
+	t := s.t
 	const writers = 6
 	errs := make([]error, writers)
 	var wg sync.WaitGroup
