@@ -1,0 +1,155 @@
+package server_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server"
+)
+
+// openAPI is what these tests look at in a document.
+type openAPI struct {
+	Paths map[string]map[string]struct {
+		Summary, Description string
+		Parameters           []struct{ Name, Description string }
+		RequestBody          *struct{ Required bool }
+		Responses            map[string]struct{ Description string }
+		Security             []map[string][]string
+	}
+	Components struct {
+		SecuritySchemes map[string]struct{ Type, Scheme, Name string }
+	}
+}
+
+func (b *bundle) document(t *testing.T) openAPI {
+	t.Helper()
+
+	text, err := b.server.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc openAPI
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// The document says for each endpoint what it does, what each status means, and which scope
+// it needs: the one that is asked for.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+
+	doc := setup(t, server.Config{BasePath: "/agents"}).document(t)
+	for path, operations := range doc.Paths {
+		for method, op := range operations {
+			if op.Summary == "" || op.Description == "" || op.RequestBody != nil && !op.RequestBody.Required {
+				t.Errorf("%s %s: %+v", method, path, op)
+			}
+			for status, answer := range op.Responses {
+				if answer.Description == "" {
+					t.Errorf("%s %s: %s has no description", method, path, status)
+				}
+			}
+			for _, p := range op.Parameters {
+				if p.Description == "" {
+					t.Errorf("%s %s: %s has no description", method, path, p.Name)
+				}
+			}
+		}
+	}
+	for _, e := range guarded {
+		if e.method == http.MethodHead {
+			continue
+		}
+		op, ok := doc.Paths["/agents"+e.path][strings.ToLower(e.method)]
+		if !ok || len(op.Security) != 1 || !slices.Equal(op.Security[0]["bearer"], []string{string(e.scope)}) {
+			t.Errorf("%s %s: security %v, want the scope %s", e.method, e.path, op.Security, e.scope)
+		}
+	}
+	if open := doc.Paths["/agents/healthz"]["get"]; len(open.Security) != 0 {
+		t.Errorf("health: security %v", open.Security)
+	}
+}
+
+// schemed is an authenticator that says how its credentials travel.
+type schemed struct{ authFunc }
+
+func (schemed) Scheme() rest.Scheme {
+	return rest.Scheme{Name: "session", Type: "apiKey", In: "cookie", Param: "session"}
+}
+
+func TestDocumentSecurity(t *testing.T) {
+	t.Parallel()
+
+	if got := setup(t, server.Config{Insecure: true}).document(t).Components.SecuritySchemes; len(got) > 0 {
+		t.Errorf("a server that asks nobody documents %v", got)
+	}
+	got := setup(t, server.Config{}).document(t).Components.SecuritySchemes
+	if scheme := got["bearer"]; len(got) != 1 || scheme.Type != "http" || scheme.Scheme != "bearer" {
+		t.Errorf("a server with tokens documents %v", got)
+	}
+	own := schemed{func(*http.Request) (server.Principal, error) { return server.Principal{}, nil }}
+	got = setup(t, server.Config{Authenticator: own}).document(t).Components.SecuritySchemes
+	if names := slices.Collect(maps.Keys(got)); !slices.Equal(names, []string{"session"}) || got["session"].Name != "session" {
+		t.Errorf("a server with an authenticator of its own documents %v", got)
+	}
+}
+
+// The document and the page are for everybody who reaches the server, which on loopback is
+// no page of another origin.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]server.Config{"Tokens": {BasePath: "/agents"}, "Loopback": {BasePath: "/agents", Insecure: true, Loopback: true}} {
+		b := setup(t, c)
+		spec := b.do(t, call{method: http.MethodGet, path: "/agents/openapi.json"})
+		text, err := b.server.OpenAPI()
+		if err != nil || spec.status != http.StatusOK || spec.body != strings.TrimSpace(string(text)) {
+			t.Errorf("%s: document: %d, %v", name, spec.status, err)
+		}
+		for _, path := range []string{"/agents/docs", "/agents/docs/"} {
+			page := b.do(t, call{method: http.MethodGet, path: path})
+			if page.status != http.StatusOK || !strings.Contains(page.body, "/agents/openapi.json") ||
+				!strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
+				t.Errorf("%s: %s: %d %s", name, path, page.status, page.body)
+			}
+			for asset := range strings.SplitSeq(page.body, `"`) {
+				if !strings.HasSuffix(asset, ".js") && !strings.HasSuffix(asset, ".css") {
+					continue
+				}
+				at := "/agents/" + strings.TrimPrefix(asset, "./")
+				if strings.HasSuffix(path, "/") {
+					at = path + strings.TrimPrefix(asset, "./")
+				}
+				if got := b.do(t, call{method: http.MethodGet, path: at}); got.status != http.StatusOK || got.body == "" {
+					t.Errorf("%s: %s: %d", name, at, got.status)
+				}
+			}
+		}
+		rebound := b.do(t, call{method: http.MethodGet, path: "/agents/docs", header: map[string]string{"Host": "evil.example"}})
+		if (rebound.status == http.StatusForbidden) != c.Loopback {
+			t.Errorf("%s: by another name: %d", name, rebound.status)
+		}
+		if got := b.do(t, call{method: http.MethodPost, path: "/agents/docs", body: "{}"}); got.status != http.StatusMethodNotAllowed {
+			t.Errorf("%s: POST: %d", name, got.status)
+		}
+	}
+}
+
+func TestNewRefusesBasePaths(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	for _, at := range []string{"/a//b", "/a/../b", "/{x}", "/a/."} {
+		if _, err := server.New(b.engine, server.Config{Insecure: true, BasePath: at}); spool.CodeOf(err) != spool.Invalid {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What the document says of bodies is what the fixtures of the contract have: each field of
+// theirs is known, and comes back.
+func TestWireTypes(t *testing.T) {
+	t.Parallel()
+
+	for _, file := range []struct {
+		name, list string
+		kinds      map[string]reflect.Type
+	}{
+		{"frames.json", "frames", map[string]reflect.Type{"": reflect.TypeFor[frame]()}},
+		{"snapshots.json", "snapshots", map[string]reflect.Type{"": reflect.TypeFor[snapshot]()}},
+		{"results.json", "results", map[string]reflect.Type{
+			"run": reflect.TypeFor[runResult](), "stop": reflect.TypeFor[stopResult](), "respond": reflect.TypeFor[respondResult](),
+			"delete": reflect.TypeFor[deleteResult](), "usage": reflect.TypeFor[threadUsage](), "error": reflect.TypeFor[errorBody](),
+			"job": reflect.TypeFor[taken](), "threads": reflect.TypeFor[struct {
+				Threads []thread `json:"threads"`
+				Next    string   `json:"next,omitempty"`
+			}](),
+		}},
+	} {
+		text, err := os.ReadFile("../spec/fixtures/" + file.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]json.RawMessage
+		var cases []struct {
+			Name, Kind string
+			Value      json.RawMessage
+		}
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(all[file.list], &cases); err != nil || len(cases) == 0 {
+			t.Fatalf("%s: %d cases, %v", file.name, len(cases), err)
+		}
+		for _, c := range cases {
+			kind := file.kinds[c.Kind]
+			if len(file.kinds) == 1 {
+				kind = file.kinds[""]
+			}
+			checkWire(t, file.name+" "+c.Name, kind, c.Value)
+		}
+	}
+}
+
+func checkWire(t *testing.T, name string, kind reflect.Type, value json.RawMessage) {
+	t.Helper()
+
+	v := reflect.New(kind).Interface()
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	written, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got any
+	if err := json.Unmarshal(value, &want); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(written, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: -fixture +wire\n%s", name, diff)
+	}
+}
