@@ -120,7 +120,7 @@ func TestCounterKeepsNoNamesAndEnds(t *testing.T) {
 	t.Parallel()
 
 	client, prefix := open(t)
-	counter := Counter(client, &Options{Prefix: prefix})
+	counter := Counter(client, &Options{Prefix: prefix, Timeout: 10 * time.Second})
 	if _, err := counter.Take(t.Context(), "user:ada@example.org", throttle.MustParse("5/min")); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestCounterLoadsItsScriptAgain(t *testing.T) {
 	t.Parallel()
 
 	client, prefix := open(t)
-	counter := Counter(forgetful{client}, &Options{Prefix: prefix})
+	counter := Counter(forgetful{client}, &Options{Prefix: prefix, Timeout: 10 * time.Second})
 	if state := take(t, counter, throttle.MustParse("5/min")); !state.Allowed || state.Remaining != 4 {
 		t.Errorf("a server that does not know the script: %+v", state)
 	}
@@ -156,7 +156,7 @@ func TestCounterWithAnEarlierClock(t *testing.T) {
 
 	client, prefix := open(t)
 	at := &clock{now: time.Now()}
-	counter := Counter(client, &Options{Prefix: prefix})
+	counter := Counter(client, &Options{Prefix: prefix, Timeout: 10 * time.Second})
 	counter.now = at.read
 	rate := throttle.MustParse("2/10s")
 	take(t, counter, rate)
@@ -172,12 +172,12 @@ func TestCounterOfTwoProcesses(t *testing.T) {
 
 	client, prefix := open(t)
 	rate := throttle.MustParse("3/min")
-	one, two := Counter(client, &Options{Prefix: prefix}), Counter(client, &Options{Prefix: prefix})
+	one, two := Counter(client, &Options{Prefix: prefix, Timeout: 10 * time.Second}), Counter(client, &Options{Prefix: prefix})
 	take(t, one, rate)
 	if state := take(t, two, rate); state.Remaining != 1 {
 		t.Errorf("the second counter says %+v, want 1 remaining", state)
 	}
-	other := Counter(client, &Options{Prefix: prefix + "other:"})
+	other := Counter(client, &Options{Prefix: prefix + "other:", Timeout: 10 * time.Second})
 	if state := take(t, other, rate); state.Remaining != 2 {
 		t.Errorf("a counter with another prefix says %+v, want 2 remaining", state)
 	}
