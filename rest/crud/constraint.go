@@ -62,8 +62,11 @@ type Violation struct {
 
 // ViolationOf finds the broken rule that an error of PostgreSQL or SQLite is about, without
 // their drivers: by the SQLSTATE that the error has a method for, by SQLite's extended result
-// code, or by SQLite's words. It reports false for every other error.
+// code, or by SQLite's words. It reports false for every other error, and for nil.
 func ViolationOf(err error) (Violation, bool) {
+	if err == nil {
+		return Violation{}, false
+	}
 	var state interface{ SQLState() string }
 	if errors.As(err, &state) {
 		return postgresViolation(state)
