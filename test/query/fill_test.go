@@ -2,10 +2,12 @@ package query
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/spoolhq/spool/rest/query/querytest"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 	"gorm.io/gorm"
 )
 
@@ -31,7 +33,7 @@ func fillBun(t *testing.T, db *bun.DB, data *querytest.Data) {
 
 	for _, rows := range tables(data) {
 		model := reflect.New(reflect.TypeOf(rows).Elem().Elem()).Interface()
-		if _, err := db.NewCreateTable().Model(model).Exec(t.Context()); err != nil {
+		if _, err := db.ExecContext(t.Context(), collated(db, db.NewCreateTable().Model(model).String())); err != nil {
 			t.Fatal(err)
 		}
 		if reflect.ValueOf(rows).Elem().Len() == 0 {
@@ -41,6 +43,19 @@ func fillBun(t *testing.T, db *bun.DB, data *querytest.Data) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// collated gives texts a collation that orders them in another way, and in SQLite takes some
+// for equal that are not: neither may show.
+func collated(db *bun.DB, statement string) string {
+	collation := ` COLLATE "en-x-icu"`
+	if db.Dialect().Name() == dialect.SQLite {
+		collation = " COLLATE NOCASE"
+	}
+	for _, column := range []string{"title", "subtitle", "name", "text"} {
+		statement = strings.Replace(statement, `"`+column+`" VARCHAR`, `"`+column+`" VARCHAR`+collation, 1)
+	}
+	return statement
 }
 
 func fillGorm(t *testing.T, db *gorm.DB, data *querytest.Data) {
