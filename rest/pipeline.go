@@ -140,6 +140,7 @@ func (c *routeContext) authenticate() error {
 		case err == nil || errors.Is(err, ErrNoCredentials):
 		case errors.Is(err, ErrBadCredentials):
 			bad = true
+			c.route.api.config.logger.log().DebugContext(c, "credentials refused", "route", c.route.name, "scheme", a.Scheme().Name, "reason", err)
 		default:
 			return err
 		}
@@ -162,7 +163,7 @@ func (rt *route) unauthorized(reason string) *Error {
 			continue
 		}
 		challenge := s.Challenge
-		if reason != "" && s.HTTP == "bearer" {
+		if reason != "" && strings.HasPrefix(challenge, "Bearer") {
 			challenge += `, error="` + reason + `"`
 		}
 		e.Header.Add("WWW-Authenticate", challenge)
