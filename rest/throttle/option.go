@@ -15,6 +15,7 @@ type settings struct {
 	counter Counter
 	fault   Fault
 	report  func(context.Context, error)
+	quiet   bool
 }
 
 // Name names the throttle in the RateLimit headers and in the keys of its counter. Throttles
@@ -30,6 +31,11 @@ func Name(name string) Option {
 // Throttles with the same counter, name and rate count together.
 func Count(counter Counter) Option {
 	return func(s *settings) { s.counter = counter }
+}
+
+// Quiet leaves the RateLimit headers of answers out. A refusal still has Retry-After.
+func Quiet() Option {
+	return func(s *settings) { s.quiet = true }
 }
 
 // Fault is what becomes of a request that cannot be counted.

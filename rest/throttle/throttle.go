@@ -43,18 +43,25 @@ func By(name, rate string, key func(ctx context.Context) (string, bool), options
 	if key == nil {
 		panic(fmt.Sprintf("throttle: %q has no function that returns its key", name))
 	}
-	return build(name, rate, key, options)
+	return build(name, rate, func(ctx context.Context) (who, bool) {
+		id, counted := key(ctx)
+		return who{id: id}, counted
+	}, options)
 }
+
+// who is whose requests are counted: of principals and addresses, which might be written
+// the same, the kind tells which it is.
+type who struct{ kind, id string }
 
 // limiter is a throttle: who is counted, how often, and where.
 type limiter struct {
 	settings
 	rate   Rate
 	prefix string
-	key    func(context.Context) (string, bool)
+	key    func(context.Context) (who, bool)
 }
 
-func build(name, text string, key func(context.Context) (string, bool), options []Option) *limiter {
+func build(name, text string, key func(context.Context) (who, bool), options []Option) *limiter {
 	l := &limiter{settings: settings{name: name}, key: key}
 	rate, err := Parse(text)
 	if err != nil {
@@ -78,23 +85,26 @@ func build(name, text string, key func(context.Context) (string, bool), options 
 
 // Take implements [rest.Throttle].
 func (l *limiter) Take(ctx context.Context) (rest.Verdict, error) {
-	key, counted := l.key(ctx)
+	caller, counted := l.key(ctx)
 	if !counted {
 		return rest.Verdict{Skipped: true}, nil
 	}
-	state, err := l.counter.Take(ctx, l.prefix+key, l.rate)
+	state, err := l.counter.Take(ctx, l.prefix+caller.kind+caller.id, l.rate)
 	if err != nil {
 		return l.onFault(ctx, err)
 	}
-	return rest.Verdict{
+	verdict := rest.Verdict{
 		Allowed:    state.Allowed,
-		Policy:     l.name,
 		Limit:      l.rate.Limit,
 		Remaining:  state.Remaining,
 		Window:     l.rate.Window,
 		Reset:      state.Reset,
 		RetryAfter: state.RetryAfter,
-	}, nil
+	}
+	if !l.quiet {
+		verdict.Policy = l.name
+	}
+	return verdict, nil
 }
 
 func (l *limiter) onFault(ctx context.Context, err error) (rest.Verdict, error) {
@@ -106,25 +116,25 @@ func (l *limiter) onFault(ctx context.Context, err error) (rest.Verdict, error) 
 	return rest.Verdict{Skipped: true}, nil
 }
 
-func userKey(ctx context.Context) (string, bool) {
+func userKey(ctx context.Context) (who, bool) {
 	if id := principalID(ctx); id != "" {
-		return "user:" + id, true
+		return who{"user:", id}, true
 	}
 	return clientKey(ctx)
 }
 
-func anonymousKey(ctx context.Context) (string, bool) {
+func anonymousKey(ctx context.Context) (who, bool) {
 	if rest.PrincipalOf(ctx) != nil {
-		return "", false
+		return who{}, false
 	}
 	return clientKey(ctx)
 }
 
-func clientKey(ctx context.Context) (string, bool) {
-	return "addr:" + network(rest.ClientIP(ctx)), true
+func clientKey(ctx context.Context) (who, bool) {
+	return who{"addr:", network(rest.ClientIP(ctx))}, true
 }
 
-func globalKey(context.Context) (string, bool) { return "all", true }
+func globalKey(context.Context) (who, bool) { return who{id: "all"}, true }
 
 // principalID is empty for nobody, and for a principal without an ID: those would all share
 // one count, so they are told apart by address.

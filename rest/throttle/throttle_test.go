@@ -281,3 +281,22 @@ func TestBuildRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+
+	api := newAPI(shop{"/loud": throttle.PerUser("1/min"), "/quiet": throttle.PerUser("1/min", throttle.Quiet())})
+	for path, announced := range map[string]bool{"/loud": true, "/quiet": false} {
+		for _, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
+			w := get(api, path, ada)
+			_, limit := w.Header()["Ratelimit"]
+			_, policy := w.Header()["Ratelimit-Policy"]
+			if w.Code != want || limit != announced || policy != announced {
+				t.Errorf("%s: got %d with %v, want %d and fields: %t", path, w.Code, w.Header(), want, announced)
+			}
+			if refused := want == http.StatusTooManyRequests; refused != (w.Header().Get("Retry-After") != "") {
+				t.Errorf("%s: Retry-After of %d is %q", path, w.Code, w.Header().Get("Retry-After"))
+			}
+		}
+	}
+}
