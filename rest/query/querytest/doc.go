@@ -13,7 +13,8 @@ import (
 // Test checks a source. open is called some times, makes new tables with the rows of data in
 // them, and returns the list of all books. Fields and relations are tagged for bun and gorm.
 //
-// The random part takes some seconds. SPOOL_SEED gives its seed, which a failure names.
+// The random part takes some seconds. SPOOL_SEED gives its seed, which a failure names, and
+// SPOOL_CAMPAIGN how many of them are tried.
 //
 //nolint:tparallel // the test that calls the suite says whether it runs beside others
 func Test(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book]) {

@@ -22,14 +22,26 @@ const (
 	patience  = 5 * time.Second
 )
 
-// testRandom asks a source and memory the same questions.
+// testRandom asks a source and memory the same questions. SPOOL_CAMPAIGN says about how many
+// seeds, and SPOOL_SEED about which one alone.
 func testRandom(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book]) {
 	t.Helper()
 
-	seed := uint64(time.Now().UnixNano())
-	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
-		seed = n
+	first, seeds := uint64(time.Now().UnixNano()), uint64(1)
+	if n, err := strconv.ParseUint(os.Getenv("SPOOL_CAMPAIGN"), 10, 16); err == nil {
+		seeds = n
 	}
+	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
+		first, seeds = n, 1
+	}
+	for seed := first; seed < first+seeds; seed++ {
+		testSeed(t, open, seed)
+	}
+}
+
+func testSeed(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book], seed uint64) {
+	t.Helper()
+
 	g := generator{rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // tests need no secrets
 	data := g.data()
 	books, memory := open(t, data), query.Slice(data.Books)
