@@ -6,6 +6,7 @@ replace github.com/spoolhq/spool => ../..
 
 require (
 	github.com/glebarez/sqlite v1.11.0
+	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/spoolhq/spool v0.0.0-00010101000000-000000000000
 	github.com/uptrace/bun v1.3.0
