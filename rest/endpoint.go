@@ -135,7 +135,8 @@ func (rt *route) url(values map[string]string, query []string) (string, error) {
 // for a step in the path on its way does not arrive.
 func (s segment) carries(text string) bool {
 	if s.kind != restKind {
-		return text != "" && text != "." && text != ".." && s.kind.matches(text)
+		// A slash alone is the end of a path to the mux, also as an escape.
+		return text != "" && text != "." && text != ".." && text != "/" && s.kind.matches(text)
 	}
 	steps := strings.Split(text, "/")
 	for i, step := range steps {
