@@ -33,6 +33,7 @@ func (s *Server) front(next http.Handler) http.Handler {
 			refuse(out, spool.Errorf(codeMethod, "%s is not allowed here", r.Method))
 		default:
 			next.ServeHTTP(out, s.lenient(out, r))
+			out.follow(r)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -26,20 +27,22 @@ type streamInput struct {
 
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
 // client goes, the thread is deleted or the engine closes.
-//
-// Opening is apart from sending because a client's stack is there for as long as the client
-// is: what opening needs of it is gone by then.
 func (c *follow) stream(ctx context.Context, in streamInput) (live, error) {
-	key := in.of(ctx, c.Server)
+	return c.open(rest.RequestOf(ctx), in.of(ctx, c.Server), in.options())
+}
+
+// open opens a stream of the request alone: it outlives what rest keeps for a call.
+func (s *Server) open(r *http.Request, key spool.ThreadKey, o engine.SSEOptions) (live, error) {
+	ctx := r.Context()
 	// A fall-back for runs that the sweeper has not seen yet. The stream does not need it.
-	if _, err := c.engine.ReclaimIfOrphaned(ctx, key); err != nil && spool.CodeOf(err) == spool.Internal {
-		c.restLog().WarnContext(ctx, "reclaim failed", "error", about(ctx, err, key, ""))
+	if _, err := s.engine.ReclaimIfOrphaned(ctx, key); err != nil && spool.CodeOf(err) == spool.Internal {
+		s.restLog().WarnContext(ctx, "reclaim failed", "error", about(ctx, err, key, ""))
 	}
-	events, err := c.engine.SSE(ctx, key, in.options())
+	events, err := s.engine.SSE(ctx, key, o)
 	if err != nil {
 		return live{}, about(ctx, err, key, "")
 	}
-	return live{server: c.Server, events: events, key: key}, nil
+	return live{server: s, events: events, key: key}, nil
 }
 
 // live is an open stream. The events that it embeds are for the document alone: the engine
@@ -52,34 +55,61 @@ type live struct {
 	key    spool.ThreadKey
 }
 
-// Respond implements [rest.Responder].
+// Respond sends the headers before the first event, so that a client knows it is connected,
+// and leaves the events to [answerWriter.follow].
 func (l live) Respond(w http.ResponseWriter, r *http.Request) error {
-	defer l.events.Close()
 	maps.Copy(w.Header(), l.events.Header)
 	if r.Method == http.MethodHead {
+		_ = l.events.Close()
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	return l.copyEvents(r.Context(), w)
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(l.server.config.WriteTimeout))
+	if err := control.Flush(); errors.Is(err, http.ErrNotSupported) {
+		_ = l.events.Close()
+		return about(r.Context(), spool.Wrap(spool.Internal, "connection cannot be flushed", err), l.key, "")
+	}
+	ownWriter(w).live = &l
+	return nil
 }
 
-// copyEvents sends each chunk as it comes. A client that does not take one within the
-// write timeout is cut off, and comes back with its cursor.
-func (l live) copyEvents(ctx context.Context, w http.ResponseWriter) error {
-	control := http.NewResponseController(w)
-	deadline := func() { _ = control.SetWriteDeadline(time.Now().Add(l.server.config.WriteTimeout)) }
-
-	// The headers go out before the first event, so that a client knows it is connected.
-	deadline()
-	if err := control.Flush(); errors.Is(err, http.ErrNotSupported) {
-		return about(ctx, spool.Wrap(spool.Internal, "connection cannot be flushed", err), l.key, "")
+// ownWriter finds the server's writer, below those that rest has put on it.
+func ownWriter(w http.ResponseWriter) *answerWriter {
+	own, ok := w.(*answerWriter)
+	for !ok {
+		above, _ := w.(interface{ Unwrap() http.ResponseWriter }) // all requests come by Server.front
+		w = above.Unwrap()
+		own, ok = w.(*answerWriter)
 	}
+	return own
+}
+
+// follow sends the events of a stream that was opened, if one was.
+//
+// It is called when rest is done with the request, because a client's stack is there for as
+// long as the client is: what opening needs of it is gone by then. What is left has to stay
+// below a quarter of 16 KiB, less what the runtime keeps free, for the collector to halve it.
+func (w *answerWriter) follow(r *http.Request) {
+	if w.live == nil {
+		return
+	}
+	defer w.live.end(r)
+	if err := w.live.copyEvents(w.ResponseWriter); err != nil && spool.CodeOf(err) != spool.Canceled {
+		w.live.server.restLog().ErrorContext(r.Context(), "stream failed", "error", about(r.Context(), err, w.live.key, ""))
+	}
+}
+
+// copyEvents sends each chunk as it comes, and returns why there are no more unless the
+// client does not take them. One that does not within the write timeout is cut off, and
+// comes back with its cursor.
+func (l live) copyEvents(w http.ResponseWriter) error {
+	control := http.NewResponseController(w)
 	for chunk, err := range l.events.Chunks() {
 		if err != nil {
-			l.logFailure(ctx, err)
-			return nil
+			return err
 		}
-		deadline()
+		_ = control.SetWriteDeadline(time.Now().Add(l.server.config.WriteTimeout))
 		if _, err := w.Write(chunk); err != nil {
 			return nil // the client is gone
 		}
@@ -90,10 +120,14 @@ func (l live) copyEvents(ctx context.Context, w http.ResponseWriter) error {
 	return nil
 }
 
-// logFailure tells why a stream has ended, unless its client did it.
-func (l live) logFailure(ctx context.Context, err error) {
-	if spool.CodeOf(err) != spool.Canceled {
-		l.server.restLog().ErrorContext(ctx, "stream failed", "error", about(ctx, err, l.key, ""))
+// end lets go of the stream. After a panic it cuts the connection, so that the client does
+// not take a part for the whole.
+func (l live) end(r *http.Request) {
+	_ = l.events.Close()
+	if reason := recover(); reason != nil {
+		l.server.log.ErrorContext(r.Context(), "handler panicked", "method", r.Method, "path", r.URL.Path,
+			"panic", reason, "stack", string(debug.Stack()))
+		panic(http.ErrAbortHandler)
 	}
 }
 

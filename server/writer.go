@@ -12,6 +12,7 @@ type answerWriter struct {
 
 	timeout time.Duration
 	begun   bool
+	live    *live // what is still to be sent when rest is done
 }
 
 // WriteHeader sends the status and the headers.
