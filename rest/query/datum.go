@@ -135,11 +135,24 @@ func (f *Field) compare(a, b *datum) int {
 	}
 }
 
+// compareBytes orders arrays of bytes.
+func compareBytes(a, b reflect.Value) int {
+	for i := range a.Len() {
+		if c := cmp.Compare(a.Index(i).Uint(), b.Index(i).Uint()); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
 // compareOwn orders values whose type says how. Those of another type are equal or not, and
 // are in no order.
 func (f *Field) compareOwn(a, b reflect.Value) int {
 	if f.scalar.compare >= 0 {
 		return int(a.Method(f.scalar.compare).Call([]reflect.Value{b})[0].Int())
+	}
+	if f.scalar.bytes {
+		return compareBytes(a, b)
 	}
 	if a.Comparable() && b.Comparable() {
 		if a.Equal(b) {

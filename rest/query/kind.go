@@ -27,7 +27,8 @@ const (
 	Time
 	// Bytes is binary data.
 	Bytes
-	// Other is a type with a form of its own in the database or as text, such as a UUID.
+	// Other is a type with a form of its own in the database or as text, such as a UUID. It has
+	// an order when it has a method Compare or Cmp, or is 16 bytes.
 	Other
 )
 
@@ -73,7 +74,12 @@ type scalar struct {
 	typ reflect.Type
 	// compare is the method Compare or Cmp of a type of its own, or -1.
 	compare int
+	// bytes is set for a type of its own that is 16 bytes, as UUIDs are: it is ordered by them.
+	bytes bool
 }
+
+// ordered reports whether values of a type of its own have an order.
+func (s *scalar) ordered() bool { return s.compare >= 0 || s.bytes }
 
 // scalarOf describes t, which may be a pointer. It reports false for a type that is no
 // column: a struct of its own, or a list of structs.
@@ -96,6 +102,7 @@ func scalarOf(t reflect.Type) (scalar, bool) {
 	switch kind {
 	case Other:
 		s.compare = comparer(t)
+		s.bytes = t.Kind() == reflect.Array && t.Len() == 16 && t.Elem().Kind() == reflect.Uint8
 		s.nullable = s.nullable || t.Kind() == reflect.Struct || t.Kind() == reflect.Slice
 	case Bytes, Opaque:
 		s.nullable = true

@@ -152,6 +152,9 @@ func (l *list) WithOrder(sorts ...Sort) List { return l.sorted(sorts) }
 func (l *list) Order() []Sort { return l.sorts }
 
 func (l *list) Stable() List {
+	if l.err != nil {
+		return l
+	}
 	if len(l.order) == 0 && l.src.ordered() {
 		return l
 	}

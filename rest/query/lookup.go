@@ -80,7 +80,7 @@ func (l Lookup) check(f *Field, part Part) error {
 		ok = kind != Opaque
 	case slices.Contains(ordered, l):
 		ok = kind == Int || kind == Float || kind == String || kind == Time || kind == Bytes ||
-			kind == Other && f.scalar.compare >= 0
+			kind == Other && f.scalar.ordered()
 	case slices.Contains(textual, l):
 		ok = kind == String
 	default:

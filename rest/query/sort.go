@@ -44,7 +44,7 @@ func (m *Model) sortKey(s Sort) (Key, error) {
 		return Key{}, fmt.Errorf("order by %q: that is no column", s.Path)
 	case slices.ContainsFunc(column.Steps, func(r *Relation) bool { return r.Many }):
 		return Key{}, fmt.Errorf("order by %q: the path leads to many rows", s.Path)
-	case column.Field.Kind == Opaque, column.Field.Kind == Other && column.Field.scalar.compare < 0:
+	case column.Field.Kind == Opaque, column.Field.Kind == Other && !column.Field.scalar.ordered():
 		return Key{}, fmt.Errorf("order by %q: %s has no order", s.Path, column.Field.Type)
 	}
 	return Key{Column: column, Desc: s.Desc}, nil
