@@ -33,6 +33,18 @@ func Header(name, value string) Option {
 	}
 }
 
+// Headers adds headers, also several of one name.
+func Headers(h http.Header) Option {
+	return func(c *call) error {
+		for name, values := range h {
+			for _, v := range values {
+				c.request.Header.Add(name, v)
+			}
+		}
+		return nil
+	}
+}
+
 // Cookie adds a cookie.
 func Cookie(name, value string) Option {
 	return func(c *call) error {

@@ -1,0 +1,178 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/samber/do/v2"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/resttest"
+)
+
+func moment(year int, month time.Month, day int) time.Time {
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+// store is a service of the API, and unit one of a request.
+type store struct{ closed *[]string }
+
+func (s *store) Shutdown() { *s.closed = append(*s.closed, "store") }
+
+type unit struct {
+	store *store
+	user  string
+	number,
+	weight int64
+	memory []byte
+}
+
+func (u *unit) Shutdown() { *u.store.closed = append(*u.store.closed, "unit of "+u.user) }
+
+func TestServices(t *testing.T) {
+	t.Parallel()
+
+	var closed []string
+	var stores, units atomic.Int64
+	api := serve(func(r *rest.Routes) {
+		rest.Get(r, "/unit", func(ctx context.Context, _ struct{}) (string, error) {
+			a, err := rest.Resolve[*unit](ctx)
+			b, err2 := rest.Resolve[*unit](ctx)
+			s, err3 := rest.Resolve[*store](ctx)
+			return fmt.Sprint(a.user, " ", a.number, " ", a == b, " ", s == a.store), errors.Join(err, err2, err3)
+		}, rest.Auth(bearer()))
+		rest.Get(r, "/nothing", handle("nothing"))
+		rest.Get(r, "/unknown", func(ctx context.Context, _ struct{}) (string, error) { return rest.Resolve[string](ctx) })
+		rest.Get(r, "/broken", func(ctx context.Context, _ struct{}) (bool, error) { return rest.Resolve[bool](ctx) })
+		rest.Get(r, "/panic", func(ctx context.Context, _ struct{}) (string, error) {
+			_, _ = rest.Resolve[*unit](ctx)
+			panic("x")
+		})
+	},
+		rest.Provide(func(rest.Services) (*store, error) { stores.Add(1); return &store{&closed}, nil }),
+		rest.Provide(func(rest.Services) (bool, error) { return false, errors.New("no bool") }),
+		rest.ProvideRequest(func(ctx context.Context, s rest.Services) (*unit, error) {
+			from, err := do.Invoke[*store](s)
+			who, _ := whoami(ctx, struct{}{})
+			return &unit{store: from, user: who, number: units.Add(1)}, err
+		}),
+	)
+	for _, want := range []string{`"bob 1 true true"`, `"bob 2 true true"`} {
+		_, text := get(t, api, "/unit", resttest.Bearer("bob-key"))
+		wantDiff(t, "services", want, text)
+	}
+	wantStatus(t, api, http.MethodGet, "/nothing", http.StatusOK)
+	wantStatus(t, api, http.MethodGet, "/unknown", http.StatusInternalServerError)
+	wantStatus(t, api, http.MethodGet, "/broken", http.StatusInternalServerError)
+	wantStatus(t, api, http.MethodGet, "/panic", http.StatusInternalServerError)
+	wantDiff(t, "ended with their requests", []string{"unit of bob", "unit of bob", "unit of nobody"}, closed)
+	if err := api.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	wantDiff(t, "ended with the API", "store", closed[len(closed)-1])
+	wantDiff(t, "made", []int64{1, 3}, []int64{stores.Load(), units.Load()})
+	text := mustPanic(t, func() {
+		quiet(rest.Provide(func(rest.Services) (int, error) { return 1, nil }), rest.ProvideRequest(func(context.Context, rest.Services) (int, error) { return 2, nil }))
+	})
+	if !strings.Contains(text, "already") {
+		t.Errorf("a service that is provided twice: %q", text)
+	}
+}
+
+func TestServicesWithoutAny(t *testing.T) {
+	t.Parallel()
+
+	api := serve(func(r *rest.Routes) {
+		rest.Get(r, "/x", func(ctx context.Context, _ struct{}) (string, error) { return rest.Resolve[string](ctx) })
+	})
+	wantStatus(t, api, http.MethodGet, "/x", http.StatusInternalServerError)
+	if err := api.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestServicesAreForgotten makes requests whose services are large: none of them stays.
+func TestServicesAreForgotten(t *testing.T) {
+	t.Parallel()
+
+	var closed []string
+	freed := make(chan struct{}, 100)
+	api := serve(func(r *rest.Routes) {
+		rest.Get(r, "/x", func(ctx context.Context, _ struct{}) (int, error) {
+			u, err := rest.Resolve[*unit](ctx)
+			return len(u.memory), err
+		})
+	}, rest.ProvideRequest(func(context.Context, rest.Services) (*unit, error) {
+		u := &unit{store: &store{&closed}, memory: make([]byte, 1<<10)}
+		runtime.AddCleanup(u, func(c chan struct{}) { c <- struct{}{} }, freed)
+		return u, nil
+	}))
+	for range 20 {
+		wantStatus(t, api, http.MethodGet, "/x", http.StatusOK)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for n := range 15 { // some may still be in a pool
+		runtime.GC()
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			t.Fatalf("%d of 20 requests were forgotten", n)
+		}
+	}
+	runtime.KeepAlive(api)
+}
+
+func TestClientIP(t *testing.T) {
+	t.Parallel()
+
+	trusted := rest.TrustedProxies(netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8"))
+	for _, c := range []struct {
+		name, peer string
+		forwarded  []string
+		trusted    bool
+		want       string
+	}{
+		{"nobody is trusted", "198.51.100.7:1", []string{"1.1.1.1"}, false, "198.51.100.7"},
+		{"a private peer is not trusted by itself", "10.0.0.1:1", []string{"1.1.1.1"}, false, "10.0.0.1"},
+		{"not a proxy", "198.51.100.7:1", []string{"1.1.1.1"}, true, "198.51.100.7"},
+		{"one proxy", "10.0.0.1:1", []string{"198.51.100.7"}, true, "198.51.100.7"},
+		{"spoofed on the left", "10.0.0.1:1", []string{"127.0.0.1, 10.9.9.9, 198.51.100.7"}, true, "198.51.100.7"},
+		{"spoofed in a header before", "10.0.0.1:1", []string{"127.0.0.1", "198.51.100.7"}, true, "198.51.100.7"},
+		{"two proxies", "10.0.0.1:1", []string{"198.51.100.7, 10.0.0.2"}, true, "198.51.100.7"},
+		{"all are proxies", "10.0.0.1:1", []string{"10.0.0.3,10.0.0.2"}, true, "10.0.0.3"},
+		{"no header", "10.0.0.1:1", nil, true, "10.0.0.1"},
+		{"no address", "10.0.0.1:1", []string{"198.51.100.7, unknown"}, true, "10.0.0.1"},
+		{"IPv6", "[fd00::1]:1", []string{"2001:db8::7"}, true, "2001:db8::7"},
+		{"IPv4 in IPv6", "[::ffff:10.0.0.1]:1", []string{"::ffff:198.51.100.7"}, true, "198.51.100.7"},
+		{"a Unix socket", "@", []string{"1.1.1.1"}, true, "invalid IP"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var options []rest.APIOption
+			if c.trusted {
+				options = append(options, trusted)
+			}
+			api := serve(func(r *rest.Routes) {
+				rest.Get(r, "/ip", func(ctx context.Context, _ struct{}) (string, error) { return rest.ClientIP(ctx).String(), nil })
+			}, options...)
+			with := []resttest.Option{resttest.From(c.peer), forwarded(c.forwarded)}
+			if _, text := get(t, api, "/ip", with...); text != `"`+c.want+`"` {
+				t.Errorf("got %s, want %s", text, c.want)
+			}
+		})
+	}
+}
+
+// forwarded sends the headers of proxies, and those that nobody may believe.
+func forwarded(values []string) resttest.Option {
+	return resttest.Headers(http.Header{"X-Forwarded-For": values, "X-Real-Ip": {"127.0.0.1"}, "Forwarded": {"for=127.0.0.1"}})
+}
