@@ -24,7 +24,14 @@ type Encoder interface{ Encode(v any) error }
 
 type standardCodec struct{}
 
-func (standardCodec) NewEncoder(w io.Writer) Encoder        { return json.NewEncoder(w) }
+// NewEncoder returns an encoder that writes < and & as they are: answers are JSON, and are
+// not part of a page.
+func (standardCodec) NewEncoder(w io.Writer) Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
+}
+
 func (standardCodec) Unmarshal(data []byte, into any) error { return json.Unmarshal(data, into) }
 
 // sender is an encoder that writes to one answer after the other. Nothing of an answer is

@@ -65,6 +65,11 @@ func ids(all []novel) string {
 	return strings.Join(texts, " ")
 }
 
+// plainText is JSON without its last line break, however the codec writes an ampersand.
+func plainText(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\\u0026", "&")
+}
+
 func TestSeedPaginate(t *testing.T) {
 	t.Parallel()
 
@@ -132,8 +137,8 @@ func TestSeedPaginate(t *testing.T) {
 		_, text := get(t, novelAPI(), "/novels?limit=1")
 		wantDiff(t, "limit/offset", `{"items":[{"id":1,"title":"Emma","price":8,"author":{"id":1,"name":"Jane Austen"}}],"count":5}`, text)
 		_, text = get(t, novelAPI(page.Number()), "/novels?page=5&page_size=1")
-		wantDiff(t, "page number", `{"count":5,"next":null,"previous":"/novels?page=4\u0026page_size=1",`+
-			`"results":[{"id":5,"title":"Mansfield Park","price":9,"author":{"id":1,"name":"Jane Austen"}}]}`, text)
+		wantDiff(t, "page number", `{"count":5,"next":null,"previous":"/novels?page=4&page_size=1",`+
+			`"results":[{"id":5,"title":"Mansfield Park","price":9,"author":{"id":1,"name":"Jane Austen"}}]}`, plainText(text))
 	})
 	t.Run("default_class_setting", func(t *testing.T) {
 		t.Parallel()
@@ -226,7 +231,7 @@ func TestSeedEndpoints(t *testing.T) {
 		want           string
 	}{
 		{"GET", "/users/plain", nil, 200, `[{"id":1,"name":"Jane"}]`},
-		{"GET", "/users?page=3&min_price=1", nil, 200, `{"count":5,"next":null,"previous":"/users?page=2\u0026min_price=1","results":[{"id":5,"title":"Mansfield Park","price":9,"author":{"id":1,"name":"Jane Austen"}}]}`},
+		{"GET", "/users?page=3&min_price=1", nil, 200, `{"count":5,"next":null,"previous":"/users?page=2&min_price=1","results":[{"id":5,"title":"Mansfield Park","price":9,"author":{"id":1,"name":"Jane Austen"}}]}`},
 		{"GET", "/users/limit?limit=1&offset=9", nil, 200, `{"items":[],"count":5}`},
 		{"GET", "/users/9", nil, 200, `{"id":9,"name":"Jane"}`},
 		{"POST", "/users", []resttest.Option{body}, 200, `{"id":7}`},
@@ -236,7 +241,7 @@ func TestSeedEndpoints(t *testing.T) {
 		{"DELETE", "/users/9", nil, 204, ""},
 	} {
 		a := resttest.Do[any](t, api, c.method, c.target, c.options...)
-		wantDiff(t, c.method+" "+c.target, []any{c.status, c.want}, []any{a.Status, strings.TrimSpace(a.Text)})
+		wantDiff(t, c.method+" "+c.target, []any{c.status, c.want}, []any{a.Status, plainText(a.Text)})
 	}
 }
 

@@ -77,11 +77,12 @@ func stages(c *catalog) *extra {
 	return &extra{
 		title: "what guards cost",
 		how: "The GET with query, and what each guard adds. The throttle does more than the bucket of the peers: it " +
-			"counts by a sliding log and tells the client, in headers, what is left. The last one is the peers' bucket, which tells nothing.",
+			"counts by a sliding log and, unless it is quiet, tells the client in headers what is left. The last one is the peers' bucket, which tells nothing.",
 		subjects: []*subject{
 			variant("open"),
 			variant("authentication", who),
 			variant("authentication, permission", who, may),
+			variant("authentication, permission, quiet throttle", who, may, rest.Throttles(throttle.PerUser(restRate, throttle.Quiet()))),
 			variant("authentication, permission, throttle", who, may, rest.Throttles(throttle.PerUser(restRate))),
 			variant("authentication, permission, silent bucket", who, may, rest.Throttles(silentBucket{newLimiter()})),
 		},

@@ -38,8 +38,9 @@ implementation must answer %d requests with the status and body that are expecte
 must name every wrong field.
 
 What is compared is not quite the same work. net/http and chi collect all that is wrong with a body, but do
-not see whether a field was sent, nor do gin and echo, which let unknown fields pass too. rest sends headers
-that the others do not: the length, and the limits of a throttle.
+not see whether a field was sent, nor do gin and echo, which let unknown fields pass too. The throttle of rest
+counts by a sliding log, that of the others is a bucket; none of them sends headers about it here, which rest
+does by default and which is measured below.
 
 "nolink" is huma without the schema links that it adds by default. "goccy" is goccy/go-json as the codec.
 "net/http, Encoder" writes with json.NewEncoder rather than json.Marshal, which large bodies like.
