@@ -11,8 +11,6 @@ require (
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/samber/do/v2 v2.0.0
 	github.com/uptrace/bun v1.3.0
-	github.com/uptrace/bun/dialect/pgdialect v1.3.0
-	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
 	go.yaml.in/yaml/v4 v4.0.0
 	golang.org/x/sys v0.49.0
 	gorm.io/gorm v1.31.2
