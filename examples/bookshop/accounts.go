@@ -38,7 +38,7 @@ func newDoors(c config, db *bun.DB) (*doors, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := &accounts{db: db, decoy: &Account{Salt: make([]byte, 16)}}
+	known := &accounts{db: db, decoy: &Account{Salt: make([]byte, 16), Rounds: hashRounds}}
 	return &doors{
 		customer: jwt.BearerAs(jwt.Config{
 			Algorithms: []string{"HS256"}, Keys: jwt.Static(jwt.Key{Algorithm: "HS256", Value: key}),

@@ -71,25 +71,26 @@ func find[T any](ctx context.Context, db bun.IDB, key any) (*T, error) {
 	return row, err
 }
 
-// hashRounds is what OWASP asks of PBKDF2 with SHA-256.
-const hashRounds = 600_000
+// hashRounds is how much work it is to try a password. The passwords of this shop are printed
+// when it starts; one that has real ones takes 600,000, as OWASP asks of PBKDF2.
+const hashRounds = 1000
 
-func hashPassword(password string, salt []byte) ([]byte, error) {
-	return pbkdf2.Key(sha256.New, password, salt, hashRounds, sha256.Size)
+func hashPassword(password string, salt []byte, rounds int) ([]byte, error) {
+	return pbkdf2.Key(sha256.New, password, salt, rounds, sha256.Size)
 }
 
 // newAccount returns an account with its password hashed.
 func newAccount(id, name, password string, admin bool) (*Account, error) {
-	a := &Account{ID: id, Name: name, Admin: admin, Salt: make([]byte, 16)}
+	a := &Account{ID: id, Name: name, Admin: admin, Rounds: hashRounds, Salt: make([]byte, 16)}
 	_, _ = rand.Read(a.Salt) // it never fails
 	var err error
-	a.Hash, err = hashPassword(password, a.Salt)
+	a.Hash, err = hashPassword(password, a.Salt, a.Rounds)
 	return a, err
 }
 
 // opens reports whether the password is the account's.
 func (a *Account) opens(password string) bool {
-	hash, err := hashPassword(password, a.Salt)
+	hash, err := hashPassword(password, a.Salt, a.Rounds)
 	return err == nil && subtle.ConstantTimeCompare(hash, a.Hash) == 1
 }
 

@@ -38,6 +38,7 @@ func main() {
 // run is the program. It returns when ctx ends and all requests are answered.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bookshop", flag.ContinueOnError)
+	flags.SetOutput(out)
 	address := flags.String("addr", "127.0.0.1:8090", "where to listen")
 	file := flags.String("db", "", "the SQLite file (default in memory)")
 	debug := flags.Bool("debug", false, "serve /debug/routes")

@@ -102,7 +102,7 @@ type Account struct {
 	ID     string `bun:",pk"`
 	Name   string
 	Admin  bool
-	Scopes string // with spaces between them
 	Salt   []byte
 	Hash   []byte
+	Rounds int // of hashing
 }

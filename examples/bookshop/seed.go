@@ -67,8 +67,6 @@ var seedAuthors = []Author{
 }
 
 //go:fix inline
-func year(y int) *int { return new(y) }
-
 var seedBooks = []struct {
 	title        string
 	author       int64
