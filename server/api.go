@@ -25,7 +25,7 @@ func (s *Server) newAPI() *rest.API {
 	api.Register(&threads{s}, rest.Prefix(at+"/api/threads"), rest.Tags("Threads"))
 	api.Register(&queue{s}, rest.Prefix(at+"/api/queue"), rest.Tags("Operations"), rest.NoAuth())
 	api.Register(health{}, rest.Prefix(at), rest.Tags("Operations"), rest.NoAuth())
-	describe(api)
+	s.describe(api)
 	return api
 }
 
@@ -118,6 +118,9 @@ const unavailable = http.StatusServiceUnavailable
 
 // guarded adds to the options of a route that its caller needs a scope.
 func (s *Server) guarded(need Scope, options ...rest.RouteOption) []rest.RouteOption {
+	if s.config.Loopback {
+		options = append(options, rest.Fails(http.StatusForbidden))
+	}
 	if s.everybody != nil {
 		return append(options, rest.NoAuth())
 	}

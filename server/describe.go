@@ -1,6 +1,12 @@
 package server
 
-import "github.com/spoolhq/spool/rest"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+)
 
 // Texts of the document, in Markdown.
 const (
@@ -56,12 +62,24 @@ nothing. After a 503 the queue is to keep the job.`
 var statusTexts = map[string]string{
 	"400": "The body, a field or a parameter is wrong, and the error names it. Nothing was changed.",
 	"401": "Credentials are missing or wrong.",
-	"403": "The caller may not do this: a scope is missing. On loopback also: the request came by another name, or from a page of another origin.",
+	"403": "The caller may not do this: a scope is missing, or on loopback, the request came by another name or from a page of another origin.",
 	"404": "The thread does not exist, or belongs to another tenant.",
 	"413": "The body is too large.",
-	"415": "On loopback only: the body was not declared as application/json.",
+	"415": "The body was not declared as application/json.",
 	"500": "A defect of the server. Its log has more.",
 	"503": "It did not work this time. Retry-After says when to try again.",
+}
+
+// statusExamples are errors, by status.
+var statusExamples = map[string]any{
+	"400": errorBody{"threadId is required", spool.Invalid},
+	"401": errorBody{"a bearer token is required", spool.Unauthorized},
+	"403": errorBody{`the scope "read" is required`, spool.Forbidden},
+	"404": errorBody{"Thread not found", spool.NotFound},
+	"413": errorBody{"the body is larger than 33554432 bytes", codeTooLarge},
+	"415": errorBody{"the Content-Type must be application/json", codeMediaType},
+	"500": errorBody{"Internal error", spool.Internal},
+	"503": errorBody{"the store is busy", spool.Unavailable},
 }
 
 // answerTexts say what a status means for one operation.
@@ -99,8 +117,23 @@ var (
 			"200": object{"delivered": true},
 			"409": object{"delivered": false, "reason": "already_answered", "error": "This request was already answered"},
 		},
+		"listThreads": {
+			"200": object{
+				"threads": []object{{
+					"id": "t1", "state": "COMPLETED", "model": "demo", "title": "Hello",
+					"createdAt": "2026-01-02T03:04:05.123456Z", "updatedAt": "2026-01-02T03:04:06.123456Z",
+				}},
+				"next": "2026-01-02T03:04:06.123456Z~t1",
+			},
+			"400": errorBody{"limit must be an integer from 1 to 1000", spool.Invalid},
+		},
+		"deliverJob": {
+			"401": errorBody{"the delivery is not signed by the queue", spool.Unauthorized},
+			"503": errorBody{"too many deliveries at the same time", spool.Unavailable},
+		},
 		"deleteThread": {
 			"200": object{"accepted": true},
+			"400": deleteRefusal{Error: "threadId is required", Code: spool.Invalid},
 			"404": object{"accepted": false, "reason": "not_found", "error": "Thread not found"},
 			"409": object{"accepted": false, "reason": "active_run", "error": "Thread has an active run — stop it before deleting"},
 		},
@@ -110,26 +143,27 @@ var (
 type object map[string]any
 
 // describe says in the document what the types of the routes cannot say.
-func describe(api *rest.API) {
+func (s *Server) describe(api *rest.API) {
 	doc := api.Huma().OpenAPI()
-	for _, s := range doc.Components.Schemas.Map() {
-		if s.AdditionalProperties == false {
-			s.AdditionalProperties = nil // what is unknown is ignored, on both sides
+	for _, schema := range doc.Components.Schemas.Map() {
+		if schema.AdditionalProperties == false {
+			schema.AdditionalProperties = nil // what is unknown is ignored, on both sides
 		}
 	}
 	for _, path := range doc.Paths {
 		for _, op := range present(path.Get, path.Post, path.Delete) {
+			id := op.OperationID
 			if op.RequestBody != nil {
 				op.RequestBody.Required = true
-				op.RequestBody.Content["application/json"].Example = requestExamples[op.OperationID]
+				op.RequestBody.Content["application/json"].Example = requestExamples[id]
+			}
+			if !s.config.Loopback || id == "deliverJob" {
+				delete(op.Responses, "415")
 			}
 			for status, answer := range op.Responses {
-				answer.Description = statusTexts[status]
-				if text := answerTexts[op.OperationID][status]; text != "" {
-					answer.Description = text
-				}
-				if example := answerExamples[op.OperationID][status]; example != nil {
-					answer.Content["application/json"].Example = example
+				answer.Description = cmp.Or(answerTexts[id][status], statusTexts[status])
+				if json := answer.Content["application/json"]; json != nil {
+					json.Example = cmp.Or(answerExamples[id][status], statusExamples[status])
 				}
 			}
 		}
@@ -138,11 +172,5 @@ func describe(api *rest.API) {
 
 // present returns those that are there.
 func present[T any](all ...*T) []*T {
-	var there []*T
-	for _, v := range all {
-		if v != nil {
-			there = append(there, v)
-		}
-	}
-	return there
+	return slices.DeleteFunc(all, func(v *T) bool { return v == nil })
 }

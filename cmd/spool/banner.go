@@ -41,6 +41,8 @@ Start a run, and watch it:
   curl -s%[2]s %[1]s/api/agent/run -H 'Content-Type: application/json' -d '{"threadId":"hello","prompt":"Hello!"}'
   curl -sN%[2]s '%[1]s/api/agent/stream?threadId=hello'
 
+All endpoints, to read and to try: %[1]s/docs
+
 `, url, header)
 	_, err := io.WriteString(w, b.String())
 	return err
