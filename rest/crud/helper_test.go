@@ -135,12 +135,11 @@ func (a *answer) has(text string) *answer {
 }
 
 // hasNot fails the test when the body has the text.
-func (a *answer) hasNot(text string) *answer {
+func (a *answer) hasNot(text string) {
 	a.t.Helper()
 	if strings.Contains(a.Body.String(), text) {
 		a.t.Fatalf("%s: the body has %q\n%s", a.line, text, a.Body)
 	}
-	return a
 }
 
 const dune = `{"title":"Dune","slug":"dune","price":9.5,"authorId":1}`

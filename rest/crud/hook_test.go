@@ -46,7 +46,7 @@ func TestHooks(t *testing.T) {
 	}})
 	c.do("POST /books", dune).status(201).has(`"owner":"hook"`)
 	c.do("PATCH /books/1", `{"title":"Two"}`).status(200)
-	if row := stored(t, store, 1); row.Hidden != "changed" {
+	if row := stored(t, store); row.Hidden != "changed" {
 		t.Error("a patch has not stored what the hook changed")
 	}
 	c.do("PUT /books/1", dune).status(200)

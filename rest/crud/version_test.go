@@ -108,7 +108,7 @@ func TestConcurrentPatches(t *testing.T) {
 			t.Errorf("a patch was answered %d", code)
 		}
 	}
-	if row := stored(t, store, 1); row.Price != float64(winner+1) || row.Version != 5 {
+	if row := stored(t, store); row.Price != float64(winner+1) || row.Version != 5 {
 		t.Errorf("patch %d has won, but the price is %v of version %d", winner, row.Price, row.Version)
 	}
 }

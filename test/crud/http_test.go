@@ -30,16 +30,16 @@ type Author struct {
 
 // Book has a relation, and a default of the database.
 type Book struct {
-	ID       int64     `bun:",pk,autoincrement"                 gorm:"primaryKey" json:"id"`
-	Title    string    `json:"title"                            minLength:"2"`
+	ID       int64     `bun:",pk,autoincrement"                gorm:"primaryKey"       json:"id"`
+	Title    string    `json:"title"                           minLength:"2"`
 	Slug     string    `json:"slug"`
-	Price    float64   `json:"price"                            minimum:"0"`
-	Stock    int64     `default:"7"                             gorm:"default:7"  json:"stock"`
+	Price    float64   `json:"price"                           minimum:"0"`
+	Stock    int64     `default:"7"                            gorm:"default:7"        json:"stock"`
 	Note     *string   `json:"note"`
 	AuthorID int64     `json:"authorId"`
 	Author   *Author   `bun:"rel:belongs-to,join:author_id=id" json:"author,omitempty"`
 	Seen     time.Time `json:"seen,omitzero"`
-	Version  int64     `crud:"version"                          json:"version"`
+	Version  int64     `crud:"version"                         json:"version"`
 }
 
 var (
@@ -97,11 +97,10 @@ func openShop(t *testing.T, b backend) *shop {
 	return s
 }
 
-func (s *shop) serve(config crud.ModelConfig[Book]) *shop {
+func (s *shop) serve(config crud.ModelConfig[Book]) {
 	s.api = rest.New()
 	s.api.Register(&Books{crud.New(s.books, config)}, rest.Prefix("/books"))
 	s.api.Register(&Authors{crud.New(s.authors, crud.ModelConfig[Author]{})}, rest.Prefix("/authors"))
-	return s
 }
 
 // do sends a request and returns the answer, whose status has to be the wanted one.

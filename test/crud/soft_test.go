@@ -18,8 +18,8 @@ import (
 
 // BunNote and GormNote are rows that are kept when they are deleted.
 type BunNote struct {
-	ID        int64     `bun:",pk,autoincrement"    json:"id"`
-	Text      string    `bun:",nullzero"            json:"text"`
+	ID        int64     `bun:",pk,autoincrement"     json:"id"`
+	Text      string    `bun:",nullzero"             json:"text"`
 	DeletedAt time.Time `bun:",soft_delete,nullzero" json:"-"`
 }
 
