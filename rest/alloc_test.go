@@ -33,17 +33,17 @@ func allocations(t *testing.T, api http.Handler, path string) float64 {
 func TestAllocations(t *testing.T) { //nolint:paralleltest // what others allocate would be counted
 	known := finding{"known", func() (rest.Principal, error) { return ann, nil }}
 	api := serve(func(r *rest.Routes) {
-		rest.Get(r, "/plain/{int:id}", func(_ context.Context, in byID) (*book, error) { return &shared, nil })
+		rest.Get(r, "/plain/{int:id}", func(context.Context, byID) (*book, error) { return &shared, nil })
 		rest.Get(r, "/query/{id}", func(_ context.Context, in struct {
 			ID    int64  `path:"id"`
-			Lang  string `query:"lang" default:"en"`
+			Lang  string `query:"lang"  default:"en"`
 			Limit *int   `query:"limit"`
 		},
 		) (*book, error) {
 			return &shared, nil
 		})
-		rest.Get(r, "/auth/{int:id}", func(_ context.Context, in byID) (*book, error) { return &shared, nil }, rest.Auth(known))
-		rest.Get(r, "/allowed/{int:id}", func(_ context.Context, in byID) (*book, error) { return &shared, nil }, rest.Auth(known),
+		rest.Get(r, "/auth/{int:id}", func(context.Context, byID) (*book, error) { return &shared, nil }, rest.Auth(known))
+		rest.Get(r, "/allowed/{int:id}", func(context.Context, byID) (*book, error) { return &shared, nil }, rest.Auth(known),
 			rest.Permit(permission.IsAuthenticated, permission.All(permission.IsAdmin, permission.Any(permission.Scope("x"), permission.IsAdmin))))
 		rest.List(r, "/list", func(context.Context, struct{}) ([]book, error) { return manyBooks, nil }, page.Number(page.Size(50)))
 	})

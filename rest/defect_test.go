@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -135,7 +136,7 @@ func TestDefect(t *testing.T) {
 			}, rest.Detail(http.StatusNoContent))
 		}))
 		for _, method := range []string{http.MethodDelete, http.MethodPost} {
-			res, text := ask(t, method, url+"/x", nil)
+			res, text := ask(t, method, url+"/x")
 			wantDiff(t, method, []any{204, "", "", ""}, []any{res.StatusCode, text, res.Header.Get("Content-Length"), res.Header.Get("Content-Type")})
 		}
 	})
@@ -224,7 +225,7 @@ func TestDefect(t *testing.T) {
 		api := quiet()
 		api.Register(c)
 		for i := range 3 {
-			if _, text := get(t, api, "/count"); text != fmt.Sprint(i+1) {
+			if _, text := get(t, api, "/count"); text != strconv.Itoa(i+1) {
 				t.Errorf("request %d: got %s", i+1, text)
 			}
 		}

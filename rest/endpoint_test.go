@@ -21,12 +21,12 @@ import (
 type everything struct {
 	ID     int32              `path:"id"`
 	Name   string             `path:"name"`
-	Day    time.Time          `path:"day" format:"date"`
+	Day    time.Time          `path:"day"              format:"date"`
 	Rest   string             `path:"rest"`
 	Q      string             `query:"q"`
-	Lang   string             `query:"lang" default:"en"`
-	Limit  int                `query:"limit" default:"20"`
-	All    bool               `query:"all" default:"true"`
+	Lang   string             `query:"lang"            default:"en"`
+	Limit  int                `query:"limit"           default:"20"`
+	All    bool               `query:"all"             default:"true"`
 	Offset uint16             `query:"offset"`
 	Ratio  float32            `query:"ratio"`
 	Since  time.Time          `query:"since"`
@@ -39,7 +39,7 @@ type everything struct {
 	Comma  []string           `query:"comma,comma"`
 	Nums   []int8             `query:"num"`
 	Addr   netip.Addr         `query:"addr"`
-	Must   string             `query:"must" required:"true"`
+	Must   string             `query:"must"            required:"true"`
 	Trace  string             `header:"X-Trace"`
 	Hops   []string           `header:"X-Hop"`
 	Seen   rest.Opt[int]      `header:"X-Seen"`
@@ -47,11 +47,11 @@ type everything struct {
 	Depth  int                `json:"depth"`
 	Note   rest.Opt[string]   `json:"note,omitzero"`
 	Owner  *author            `json:"owner,omitempty"`
-	Lines  []author           `json:"lines" required:"false"`
+	Lines  []author           `json:"lines"            required:"false"`
 	Labels map[string]float64 `json:"labels,omitempty"`
 }
 
-const texts = "aZ09 -_.~/?#&=+%,;:@!$'()*[]\"\\<>|^`{}äß€漢😀\t"
+const texts = "aZ09 -_.~/?#&=+%,;:@!$'()*[]\"\\<>|^`{}äß€😀\t"
 
 // randomText is a text that a parameter may have; min is how many letters it has at least.
 func randomText(r *rand.Rand, minimum int) string {

@@ -21,26 +21,26 @@ import (
 // everyFault is an input with a rule of most kinds.
 type everyFault struct {
 	N      int       `path:"n"`
-	Count  int8      `query:"count" minimum:"2" maximum:"9"`
-	Ratio  float64   `query:"ratio" exclusiveMinimum:"0" exclusiveMaximum:"1"`
+	Count  int8      `query:"count"    minimum:"2"          maximum:"9"`
+	Ratio  float64   `query:"ratio"    exclusiveMinimum:"0" exclusiveMaximum:"1"`
 	Flag   bool      `query:"flag"`
-	Mode   string    `query:"mode" enum:"a,b"`
+	Mode   string    `query:"mode"     enum:"a,b"`
 	When   time.Time `query:"when"`
-	Day    time.Time `query:"day" format:"date"`
-	IDs    []int     `query:"id" minItems:"2"`
+	Day    time.Time `query:"day"      format:"date"`
+	IDs    []int     `query:"id"       minItems:"2"`
 	Trace  string    `header:"X-Trace" required:"true"`
-	Locale string    `cookie:"locale" pattern:"^[a-z]{2}$"`
+	Locale string    `cookie:"locale"  pattern:"^[a-z]{2}$"`
 	Body   struct {
-		Title string            `json:"title" minLength:"2" maxLength:"4"`
-		Price float64           `json:"price" multipleOf:"0.5"`
+		Title string            `json:"title"         minLength:"2"    maxLength:"4"`
+		Price float64           `json:"price"         multipleOf:"0.5"`
 		Age   int               `json:"age"`
-		Tags  []string          `json:"tags" maxItems:"1" minLength:"2"`
+		Tags  []string          `json:"tags"          maxItems:"1"     minLength:"2"`
 		Owner author            `json:"owner"`
-		Extra map[string]int    `json:"extra" required:"false"`
-		UUID  string            `json:"uuid" format:"uuid"`
-		Mail  string            `json:"mail" format:"email"`
+		Extra map[string]int    `json:"extra"         required:"false"`
+		UUID  string            `json:"uuid"          format:"uuid"`
+		Mail  string            `json:"mail"          format:"email"`
 		Note  rest.Opt[string]  `json:"note,omitzero" maxLength:"1"`
-		Links map[string]string `json:"links" required:"false"`
+		Links map[string]string `json:"links"         required:"false"`
 	}
 }
 
@@ -72,7 +72,7 @@ func errorAPI(r rest.Renderer) *rest.API {
 		rest.Get(r, "/throttled/6", handle(""), wait(5100*time.Millisecond))
 		rest.List(r, "/page", listNovels, page.Number())
 		rest.Get(r, "/{int:id}", func(ctx context.Context, in byID) (*book, error) {
-			return rest.GetOrNotFound(ctx, func(context.Context, int64) (*book, error) { return nil, nil }, in.ID) //nolint:nilnil // nothing is there
+			return rest.GetOrNotFound(ctx, func(context.Context, int64) (*book, error) { return nil, nil }, in.ID)
 		})
 		for name, err := range map[string]error{
 			"not_found":     rest.NotFound(""),

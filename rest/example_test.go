@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -32,7 +33,7 @@ func show(api http.Handler, method, target string, bodyAndHeaders ...string) {
 	}
 	w := httptest.NewRecorder()
 	api.ServeHTTP(w, r)
-	fmt.Println(strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Body)))
+	fmt.Fprintln(os.Stdout, strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Body)))
 }
 
 type Person struct {
@@ -62,10 +63,10 @@ func Example() {
 }
 
 type Song struct {
-	ID    int64   `json:"id" readOnly:"true"`
-	Title string  `json:"title" minLength:"1"`
+	ID    int64   `json:"id"              readOnly:"true"`
+	Title string  `json:"title"           minLength:"1"`
 	Owner string  `json:"owner,omitempty" readOnly:"true"`
-	Price float64 `json:"price" minimum:"0"`
+	Price float64 `json:"price"           minimum:"0"`
 }
 
 type Songs struct{ all []Song }
@@ -281,7 +282,10 @@ func ExampleEvents() {
 	api.Register(routes(func(r *rest.Routes) {
 		rest.Get(r, "/countdown", func(context.Context, struct{}) (rest.Events[int], error) {
 			return rest.Events[int]{Items: func(yield func(rest.Event[int], error) bool) {
-				for n := 2; n > 0 && yield(rest.Event[int]{Name: "tick", Data: n}, nil); n-- {
+				for _, n := range []int{2, 1} {
+					if !yield(rest.Event[int]{Name: "tick", Data: n}, nil) {
+						return
+					}
 				}
 			}}, nil
 		})

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -229,15 +230,19 @@ func listen(t *testing.T, h http.Handler) string {
 	return s.URL
 }
 
+// reply is what came over a real connection.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+	Location   func() (*url.URL, error)
+}
+
 // ask makes a request over a real connection.
-func ask(t *testing.T, method, url string, header http.Header) (*http.Response, string) {
+func ask(t *testing.T, method, address string) (got reply, text string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for name, values := range header {
-		r.Header[name] = values
 	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(r)
@@ -245,11 +250,11 @@ func ask(t *testing.T, method, url string, header http.Header) (*http.Response, 
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
+	body, err := io.ReadAll(res.Body)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatal(err)
 	}
-	return res, string(text)
+	return reply{res.StatusCode, res.Header, res.Location}, string(body)
 }
 
 // record serves a request as it is.

@@ -70,9 +70,9 @@ func TestUnknownFieldsOfOneTypeInTwoRoutes(t *testing.T) {
 // change is an input that tells absent, null and set apart, in both ways that there are.
 type change struct {
 	ID    int64            `path:"id"`
-	Title rest.Opt[string] `json:"title,omitzero" minLength:"2"`
+	Title rest.Opt[string] `json:"title,omitzero"  minLength:"2"`
 	Price *float64         `json:"price,omitempty"`
-	Notes string           `json:"notes" required:"false" default:"none"`
+	Notes string           `json:"notes"           required:"false" default:"none"`
 }
 
 func TestPresence(t *testing.T) {
@@ -257,13 +257,13 @@ func TestCodecs(t *testing.T) {
 func TestSunset(t *testing.T) {
 	t.Parallel()
 
-	at1 := moment(2026, 1, 2)
+	at1 := january(2026)
 	api := serve(func(r *rest.Routes) {
-		rest.Get(r, "/x", handle(""), rest.Sunset(at1, moment(2027, 1, 2)))
-		rest.Get(r, "/error", func(context.Context, struct{}) (string, error) { return "", rest.NotFound("") }, rest.Sunset(at1, moment(2027, 1, 2)))
+		rest.Get(r, "/x", handle(""), rest.Sunset(at1, january(2027)))
+		rest.Get(r, "/error", func(context.Context, struct{}) (string, error) { return "", rest.NotFound("") }, rest.Sunset(at1, january(2027)))
 		rest.Get(r, "/lines", func(context.Context, struct{}) (rest.Lines[int], error) {
 			return rest.Lines[int]{Items: sequence(nil, 1)}, nil
-		}, rest.Sunset(at1, moment(2027, 1, 2)))
+		}, rest.Sunset(at1, january(2027)))
 		rest.Get(r, "/new", handle(""))
 	})
 	for path, want := range map[string][]string{

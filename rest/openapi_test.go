@@ -27,24 +27,23 @@ import (
 // upload is an input with files.
 type upload struct {
 	ID    int64                   `path:"id"`
-	Title string                  `form:"title" maxLength:"40" doc:"Shown below the picture."`
-	Cover *multipart.FileHeader   `file:"cover" contentType:"image/png,image/jpeg" maxSize:"1MiB" required:"true"`
-	Pages []*multipart.FileHeader `file:"page" maxItems:"10"`
+	Title string                  `form:"title" maxLength:"40"                     doc:"Shown below the picture."`
+	Cover *multipart.FileHeader   `file:"cover" contentType:"image/png,image/jpeg" maxSize:"1MiB"                 required:"true"`
+	Pages []*multipart.FileHeader `file:"page"  maxItems:"10"`
 }
 
 // article is a body and an answer with all kinds of fields.
 type article struct {
-	ID      int64             `json:"id" readOnly:"true"`
-	Kind    string            `json:"kind" enum:"book,map" default:"book"`
-	Title   string            `json:"title" minLength:"1" maxLength:"40" example:"Emma" doc:"As on the cover."`
-	Price   float64           `json:"price" minimum:"0" multipleOf:"0.01"`
-	Tags    []string          `json:"tags,omitempty" maxItems:"5" uniqueItems:"true"`
-	Labels  map[string]string `json:"labels,omitempty"`
-	Author  *author           `json:"author,omitempty"`
-	Parts   []article         `json:"parts,omitempty"`
-	Made    time.Time         `json:"made" required:"false"`
-	Note    rest.Opt[string]  `json:"note,omitzero"`
-	private int
+	ID     int64             `json:"id"               readOnly:"true"`
+	Kind   string            `json:"kind"             enum:"book,map"  default:"book"`
+	Title  string            `json:"title"            minLength:"1"    maxLength:"40"     example:"Emma" doc:"As on the cover."`
+	Price  float64           `json:"price"            minimum:"0"      multipleOf:"0.01"`
+	Tags   []string          `json:"tags,omitempty"   maxItems:"5"     uniqueItems:"true"`
+	Labels map[string]string `json:"labels,omitempty"`
+	Author *author           `json:"author,omitempty"`
+	Parts  []article         `json:"parts,omitempty"`
+	Made   time.Time         `json:"made"             required:"false"`
+	Note   rest.Opt[string]  `json:"note,omitzero"`
 }
 
 // catalog is a controller with a route of every kind.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,8 +82,8 @@ func TestAllThrottlesCount(t *testing.T) {
 	))
 	a := resttest.Do[any](t, api, http.MethodGet, "/x")
 	wantDiff(t, "answer", []any{429, "61", "Request was throttled. Expected available in 61 seconds."}, []any{a.Status, a.Header.Get("Retry-After"), a.Error.Detail})
-	wantDiff(t, "policies", []string{`"a";q=5;w=60`, `"b";q=9;w=3600`}, a.Header.Values("RateLimit-Policy"))
-	wantDiff(t, "limits", []string{`"a";r=0;t=0`, `"b";r=2;t=1`}, a.Header.Values("RateLimit"))
+	wantDiff(t, "policies", []string{`"a";q=5;w=60`, `"b";q=9;w=3600`}, a.Header.Values("Ratelimit-Policy"))
+	wantDiff(t, "limits", []string{`"a";r=0;t=0`, `"b";r=2;t=1`}, a.Header.Values("Ratelimit"))
 	for i := range counted {
 		if counted[i].Load() != 1 {
 			t.Errorf("throttle %d counted %d times", i, counted[i].Load())
@@ -212,7 +213,7 @@ func TestAuthenticators(t *testing.T) {
 			api := serve(func(r *rest.Routes) { rest.Get(r, "/x", whoami) }, rest.Auth(all...))
 			a := resttest.Do[any](t, api, http.MethodGet, "/x")
 			status, bad, _ := strings.Cut(want, " ")
-			if fmt.Sprint(a.Status) != status || strings.Contains(a.Text, "secret") {
+			if strconv.Itoa(a.Status) != status || strings.Contains(a.Text, "secret") {
 				t.Errorf("got %d %s", a.Status, a.Text)
 			}
 			if a.Status != http.StatusUnauthorized {
@@ -382,7 +383,7 @@ func TestContextOfTheRequest(t *testing.T) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		})
-		rest.Get(r, "/late", func(ctx context.Context, _ struct{}) (string, error) {
+		rest.Get(r, "/late", func(context.Context, struct{}) (string, error) {
 			return "", fmt.Errorf("query: %w", context.DeadlineExceeded)
 		})
 		rest.Get(r, "/value", func(ctx context.Context, _ struct{}) (string, error) {

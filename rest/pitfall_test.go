@@ -18,10 +18,10 @@ import (
 
 // settings is a body with a default for each kind of zero.
 type preferences struct {
-	Active bool    `json:"active" default:"true"`
-	N      int     `json:"n" default:"7"`
-	Name   string  `json:"name" default:"x"`
-	Rate   float64 `json:"rate" default:"0.5"`
+	Active bool    `json:"active"          default:"true"`
+	N      int     `json:"n"               default:"7"`
+	Name   string  `json:"name"            default:"x"`
+	Rate   float64 `json:"rate"            default:"0.5"`
 	Lines  []line  `json:"lines,omitempty" required:"false"`
 }
 
@@ -31,7 +31,7 @@ type line struct {
 
 type account struct {
 	Password string `json:"password" maxLength:"8"`
-	Age      int    `json:"age" required:"false"`
+	Age      int    `json:"age"      required:"false"`
 }
 
 func echo[T any](_ context.Context, in T) (T, error) { return in, nil }
@@ -96,7 +96,7 @@ func TestPitfall(t *testing.T) {
 			"documented elsewhere": {quiet(), huma.Operation{Security: []map[string][]string{{}}}},
 		} {
 			c.op.Method, c.op.Path, c.op.OperationID = http.MethodGet, "/raw", "raw"
-			var to huma.API = c.api.Huma()
+			to := c.api.Huma()
 			if c.op.Tags != nil {
 				to = huma.NewGroup(to, "/g")
 			}
@@ -235,7 +235,7 @@ func TestPitfall(t *testing.T) {
 			rest.Get(r, "/reply", func(context.Context, struct{}) (*rest.Reply, error) { return nil, nil }, rest.Returns[book](200)) //nolint:nilnil // the mistake
 			rest.Get(r, "/file", func(context.Context, struct{}) (*rest.File, error) { return nil, nil })                            //nolint:nilnil // the mistake
 			rest.Get(r, "/slice", func(context.Context, struct{}) ([]book, error) { return nil, nil })
-			rest.Get(r, "/map", func(context.Context, struct{}) (map[string]int, error) { return nil, nil })
+			rest.Get(r, "/map", func(context.Context, struct{}) (map[string]int, error) { return nil, nil }) //nolint:nilnil // an empty one
 			rest.List(r, "/list", func(context.Context, struct{}) ([]book, error) { return nil, nil }, page.None())
 		}, rest.Logger(log.logger()))
 		for _, path := range []string{"/pointer", "/reply", "/file"} {
@@ -284,16 +284,16 @@ func TestTrap(t *testing.T) {
 	}
 	type order struct {
 		Quantity int     `json:"quantity" maximum:"1000"`
-		Address  address `json:"address" required:"false"`
-		Country  string  `json:"country" required:"false" minLength:"2"`
+		Address  address `json:"address"  required:"false"`
+		Country  string  `json:"country"  required:"false" minLength:"2"`
 	}
 	api := serve(func(r *rest.Routes) {
 		rest.Post(r, "/order", echo[order])
 		rest.Post(r, "/lenient", echo[order], rest.Unknown(rest.IgnoreUnknown))
 		rest.Post(r, "/spread/{int:id}", echo[struct {
-			ID       int64   `path:"id" json:"-"`
+			ID       int64   `path:"id"       json:"-"`
 			Quantity int     `json:"quantity" maximum:"1000"`
-			Address  address `json:"address" required:"false"`
+			Address  address `json:"address"  required:"false"`
 		}])
 	})
 	refused := func(t *testing.T, body, want string) {
@@ -362,7 +362,7 @@ func TestTrap(t *testing.T) {
 	})
 	t.Run("1.2.7_head_of_a_get", func(t *testing.T) {
 		t.Parallel()
-		res, text := ask(t, http.MethodHead, listen(t, novelAPI())+"/novels", nil)
+		res, text := ask(t, http.MethodHead, listen(t, novelAPI())+"/novels")
 		if res.StatusCode != http.StatusOK || text != "" {
 			t.Errorf("got %d %q", res.StatusCode, text)
 		}

@@ -47,8 +47,8 @@ func TestMistakes(t *testing.T) {
 		"the method GET appears twice":                 func(r *rest.Routes) { rest.Handle(r, []string{"GET", "get"}, "/x", handle("")) },
 		"404 is not the status of an answer":           get("/x", rest.Status(http.StatusNotFound)),
 		"say what it may answer by rest.Returns": func(r *rest.Routes) {
-			rest.Get(r, "/x", func(context.Context, struct{}) (*rest.Reply, error) { return nil, nil })
-		}, //nolint:nilnil // never called
+			rest.Get(r, "/x", func(context.Context, struct{}) (*rest.Reply, error) { return nil, nil }) //nolint:nilnil // never called
+		},
 		"filters, orderings and searches are for": get("/x", query.Search("title")),
 		"authenticator 1 is nil":                  get("/x", rest.Auth(nil)),
 		"permission 2 is nil":                     get("/x", rest.Permit(allow, nil)),

@@ -308,9 +308,9 @@ func TestSeedRoute(t *testing.T) {
 	t.Run("scalars_are_path_or_query", func(t *testing.T) {
 		t.Parallel()
 		type in struct {
-			ID   int64  `path:"id" json:"id"`
+			ID   int64  `path:"id"    json:"id"`
 			Lang string `query:"lang" json:"lang" default:"en"`
-			All  bool   `query:"all" json:"all"`
+			All  bool   `query:"all"  json:"all"`
 		}
 		api := serve(func(r *rest.Routes) {
 			rest.Get(r, "/{int:id}", func(_ context.Context, i in) (in, error) { return i, nil })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ type (
 func ids(all []novel) string {
 	texts := make([]string, len(all))
 	for i, n := range all {
-		texts[i] = fmt.Sprint(n.ID)
+		texts[i] = strconv.FormatInt(n.ID, 10)
 	}
 	return strings.Join(texts, " ")
 }

@@ -18,9 +18,7 @@ import (
 	"github.com/spoolhq/spool/rest/resttest"
 )
 
-func moment(year int, month time.Month, day int) time.Time {
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-}
+func january(year int) time.Time { return time.Date(year, time.January, 2, 0, 0, 0, 0, time.UTC) }
 
 // store is a service of the API, and unit one of a request.
 type store struct{ closed *[]string }
@@ -28,10 +26,9 @@ type store struct{ closed *[]string }
 func (s *store) Shutdown() { *s.closed = append(*s.closed, "store") }
 
 type unit struct {
-	store *store
-	user  string
-	number,
-	weight int64
+	store  *store
+	user   string
+	number int64
 	memory []byte
 }
 
