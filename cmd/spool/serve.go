@@ -54,7 +54,7 @@ func serve(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
-	n, err := newNode(db, setup, log)
+	n, err := newNode(db, setup, log) //nolint:contextcheck // making the parts waits for nothing
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
