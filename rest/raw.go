@@ -115,6 +115,9 @@ func (d *document) rawError(ctx huma.Context, _ string, v any) (any, error) {
 		e.Faults = append(e.Faults, f)
 	}
 	r, _ := humago.Unwrap(ctx)
-	_, body := d.api.config.renderer.Render(r, e)
+	contentType, body := d.api.config.renderer.Render(r, e)
+	if format, err := d.api.raw.Negotiate(ctx.Header("Accept")); err == nil && strings.HasSuffix(format, "json") {
+		ctx.SetHeader("Content-Type", contentType) // huma has set its own before it asks for the body
+	}
 	return body, nil
 }
