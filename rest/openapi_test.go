@@ -210,6 +210,17 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 	}
 }
 
+func TestCookiesOfOtherOriginsAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	api := serve(func(r *rest.Routes) { rest.Post(r, "/x", whoami) }, rest.Auth(auth.APIKeyCookie("key", people())))
+	a := resttest.Do[any](t, api, http.MethodPost, "/x", resttest.Cookie("key", "bob-key"), resttest.Header("Sec-Fetch-Site", "cross-site"))
+	documented := at(document(t, api), "paths", "/x", "post", "responses", "403")
+	if a.Status != http.StatusForbidden || documented == nil {
+		t.Errorf("got %d, documented %v", a.Status, documented)
+	}
+}
+
 // TestDocumentIsValid asks what knows OpenAPI, in Node.
 func TestDocumentIsValid(t *testing.T) {
 	t.Parallel()
