@@ -236,10 +236,17 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 	}
 	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
 	files := false
+	var encoding map[string]*huma.Encoding
 	for _, p := range plan.Params() {
 		switch p.In {
 		case "file":
 			files = true
+			if types := p.Field.Tag.Get("contentType"); types != "" {
+				if encoding == nil {
+					encoding = map[string]*huma.Encoding{}
+				}
+				encoding[p.Name] = &huma.Encoding{ContentType: types}
+			}
 			s := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 			if p.Type.Kind() == reflect.Slice {
 				s = &huma.Schema{Type: huma.TypeArray, Items: s}
@@ -255,7 +262,7 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 			form.Required = append(form.Required, p.Name)
 		}
 	}
-	content := map[string]*huma.MediaType{"multipart/form-data": {Schema: form}}
+	content := map[string]*huma.MediaType{"multipart/form-data": {Schema: form, Encoding: encoding}}
 	if !files {
 		content["application/x-www-form-urlencoded"] = &huma.MediaType{Schema: form}
 	}
