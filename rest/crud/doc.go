@@ -45,6 +45,9 @@
 //	Version int64  `json:"version" crud:"version"`   // of the row, see [ModelConfig.Versions]
 //	OrgID   int64  `json:"org_id"  crud:"parent"`    // from the path, see [ModelConfig.Path]
 //
+// A model that is a [rest.Validator] is asked about each row before that is stored, whole, also
+// when a patch has sent a part of it.
+//
 // With types of its own for input ([Input]) and output ([Output]) a controller shows nothing of
 // that.
 //

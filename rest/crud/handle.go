@@ -58,6 +58,9 @@ func (c *core[T, K]) doCreate(ctx context.Context, at address, in content[T], lo
 				return err
 			}
 		}
+		if err := validate(ctx, &row); err != nil {
+			return err
+		}
 		c.firstVersion(&row)
 		if err := c.service.Create(ctx, &row); err != nil {
 			return err
@@ -144,6 +147,9 @@ func (c *core[T, K]) edit(ctx context.Context, before T, row *T, in content[T], 
 		if err := h(ctx, before, row); err != nil {
 			return err
 		}
+	}
+	if err := validate(ctx, row); err != nil {
+		return err
 	}
 	from, to := reflect.ValueOf(&before).Elem(), reflect.ValueOf(row).Elem()
 	if route == Update || len(c.model.changed(from, to)) > 0 {

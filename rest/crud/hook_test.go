@@ -123,6 +123,54 @@ func TestService(t *testing.T) {
 	c.do("GET /books", "").status(200).has(`"count":1`)
 }
 
+// Span is a model whose fields have to fit each other.
+type Span struct {
+	ID   int64 `json:"id"`
+	From int   `json:"from"`
+	To   int   `json:"to"`
+}
+
+func (s *Span) Validate(context.Context) error {
+	if s.From > s.To {
+		return rest.Invalid(rest.Fault{In: "body", Path: []any{"to"}, Kind: "value_error", Message: "Input should not be before from"})
+	}
+	return nil
+}
+
+type Spans struct{ crud.Controller[Span, int64] }
+
+type spanIn struct {
+	Length int `json:"length"`
+}
+
+func (s *spanIn) Validate(context.Context) error {
+	if s.Length == 13 {
+		return rest.Conflict("Not that one.")
+	}
+	return nil
+}
+
+func TestValidators(t *testing.T) {
+	t.Parallel()
+
+	store := crud.Memory[Span, int64](crud.MemoryConfig{})
+	c := serveController(t, &Spans{crud.New(store, crud.ModelConfig[Span]{
+		Path: "/spans",
+		Update: crud.Input(func(_ context.Context, in spanIn, row *Span) error {
+			row.To = row.From + in.Length
+			return nil
+		}),
+	})})
+	c.do("POST /spans", `{"from":2,"to":1}`).status(422).has("/to")
+	c.do("POST /spans", `{"from":2,"to":4}`).status(201)
+	c.do("PATCH /spans/1", `{"to":1}`).status(422).has("/to")
+	c.do("PATCH /spans/1", `{"from":5}`).status(422)
+	c.do("PATCH /spans/1", `{"to":5}`).status(200)
+	c.do("PUT /spans/1", `{"length":13}`).status(409).has("Not that one.")
+	c.do("PUT /spans/1", `{"length":-1}`).status(422)
+	c.do("PUT /spans/1", `{"length":1}`).status(200).has(`"to":3`)
+}
+
 type NoKey struct {
 	Name string `json:"name"`
 }

@@ -21,7 +21,7 @@ type Body[T any] interface {
 // that is there, of which into changes what In has a say in. A patch has fields that know
 // whether they were sent ([rest.Opt]), or into asks [rest.Sent].
 //
-// into is called in the transaction of the write. Its error is that of the request.
+// An In that is a [rest.Validator] is asked first. into is called in the transaction of the write. Its error is that of the request.
 func Input[In, T any](into func(ctx context.Context, in In, row *T) error) Body[T] {
 	if into == nil {
 		panic("crud: Input needs a function")
@@ -46,7 +46,20 @@ type typed[In, T any] struct {
 	into func(ctx context.Context, in In, row *T) error
 }
 
-func (b typed[In, T]) apply(ctx context.Context, row *T) error { return b.into(ctx, b.in, row) }
+func (b typed[In, T]) apply(ctx context.Context, row *T) error {
+	if err := validate(ctx, &b.in); err != nil {
+		return err
+	}
+	return b.into(ctx, b.in, row)
+}
+
+// validate asks what it is given, if that has an opinion.
+func validate(ctx context.Context, v any) error {
+	if v, ok := v.(rest.Validator); ok {
+		return v.Validate(ctx)
+	}
+	return nil
+}
 
 func defaultCreate[T any]() Body[T] {
 	return bodies[createBody[T], T]{func(in createBody[T]) content[T] { return in }}
