@@ -274,7 +274,7 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 	all := map[string]*huma.Response{}
 	d.success(rt, all)
 	for _, r := range rt.entry.config.returns {
-		response := &huma.Response{Description: describeStatus(r.status, r.description)}
+		response := &huma.Response{Description: rt.describe(r.status)}
 		if r.body != nil {
 			response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.registry.Of(r.body, rt.bodyName())}}
 		}
@@ -286,7 +286,7 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 			continue
 		}
 		response := &huma.Response{
-			Description: http.StatusText(status),
+			Description: rt.describe(status),
 			Content:     map[string]*huma.MediaType{contentType: {Schema: d.registry.Of(kind, "Error")}},
 		}
 		switch status {
@@ -304,9 +304,10 @@ func headerOf(description, kind string) *huma.Param {
 	return &huma.Param{Description: description, Schema: &huma.Schema{Type: kind}}
 }
 
-func describeStatus(status int, description string) string {
-	if description != "" {
-		return description
+// describe says what a status means on the route.
+func (rt *route) describe(status int) string {
+	if text := rt.entry.config.described[status]; text != "" {
+		return text
 	}
 	if text := http.StatusText(status); text != "" {
 		return text
@@ -317,7 +318,7 @@ func describeStatus(status int, description string) string {
 // success documents the answer when nothing went wrong.
 func (d *document) success(rt *route, all map[string]*huma.Response) {
 	_, out := rt.handler.types()
-	response := &huma.Response{Description: describeStatus(rt.status, "")}
+	response := &huma.Response{Description: rt.describe(rt.status)}
 	switch {
 	case rt.list != nil:
 		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.page(rt)}}
@@ -330,6 +331,18 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.registry.Of(out, rt.bodyName())}}
 	}
 	all[strconv.Itoa(rt.status)] = response
+}
+
+// itself documents an answer that writes itself.
+func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
+	contentType := "*/*"
+	if own, ok := reflect.TypeAssert[DocumentedResponder](reflect.Zero(out)); ok {
+		var body reflect.Type
+		if contentType, body = own.Document(); body != nil {
+			return map[string]*huma.MediaType{contentType: {Schema: d.registry.Of(body, exported(body.Name())+"Item")}}
+		}
+	}
+	return map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 }
 
 // page returns the schema of the body of a list, by the shape that its paginator gives it.

@@ -110,7 +110,7 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 			Header: http.Header{"Allow": {allowHeader(append(allowed, http.MethodOptions))}},
 		})
 	default:
-		if len(allowed) == 0 && len(a.allowed(r, otherSlash(r.URL))) > 0 {
+		if len(allowed) == 0 && !a.config.strictSlashes && len(a.allowed(r, otherSlash(r.URL))) > 0 {
 			w.Header().Set("Location", relative(r.URL))
 			w.WriteHeader(http.StatusPermanentRedirect)
 			return

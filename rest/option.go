@@ -311,6 +311,7 @@ type apiConfig struct {
 	trusted                     []netip.Prefix
 	logger                      logger
 	settings                    Settings
+	strictSlashes               bool
 	providers                   []provider
 	perRequest                  bool // requests have services of their own
 }
@@ -351,6 +352,11 @@ func DocsPath(path string) APIOption { return apiOption(func(c *apiConfig) { c.d
 //
 // Defaults to none: links begin with the path.
 func BaseURL(url string) APIOption { return apiOption(func(c *apiConfig) { c.baseURL = url }) }
+
+// StrictSlashes answers 404 to a path that differs from a route's in its last slash only.
+//
+// Defaults to a redirect (308) to the route's path.
+func StrictSlashes() APIOption { return apiOption(func(c *apiConfig) { c.strictSlashes = true }) }
 
 // Errors says how errors are written.
 //

@@ -18,11 +18,19 @@ type Responder interface {
 	Respond(w http.ResponseWriter, r *http.Request) error
 }
 
+// DocumentedResponder is a [Responder] that the document describes. The zero value of its
+// type is asked.
+type DocumentedResponder interface {
+	Responder
+	// Document returns the content type of the answer, and the type of its body or of one
+	// piece of it; nil stands for bytes.
+	Document() (contentType string, body reflect.Type)
+}
+
 // declared is an answer that a route may give, for the document.
 type declared struct {
-	status      int
-	body        reflect.Type // nil: none
-	description string
+	status int
+	body   reflect.Type // nil: none
 }
 
 // Returns documents that the route may also answer with the status and a T, from a [Reply],
@@ -43,6 +51,19 @@ func Detail(status int) RouteOption {
 // as 409.
 func Fails(statuses ...int) RouteOption {
 	return routeOption(func(c *routeConfig) { c.fails = append(c.fails, statuses...) })
+}
+
+// Describe says in the document what the answer with the status means on this route. It
+// does not say that the route gives it: see [Returns], [Detail] and [Fails].
+//
+// Defaults to the status text.
+func Describe(status int, text string) RouteOption {
+	return routeOption(func(c *routeConfig) {
+		if c.described == nil {
+			c.described = map[int]string{}
+		}
+		c.described[status] = text
+	})
 }
 
 // answer writes what the handler returned; out points to it.

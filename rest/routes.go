@@ -95,6 +95,7 @@ type routeConfig struct {
 	status               int
 	returns              []declared
 	fails                []int
+	described            map[int]string // by status
 	stages               []query.Option
 	view                 *view
 	checks               []inputCheck

@@ -17,8 +17,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // File is an answer with the content of a file. Ranges and conditional requests work where
@@ -119,8 +117,9 @@ func (l Lines[T]) Respond(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func (Lines[T]) document(d *document) map[string]*huma.MediaType {
-	return map[string]*huma.MediaType{"application/jsonl": {Schema: d.registry.Of(reflect.TypeFor[T](), "Line")}}
+// Document describes the lines: documents of type T.
+func (Lines[T]) Document() (contentType string, body reflect.Type) {
+	return "application/jsonl", reflect.TypeFor[T]()
 }
 
 // Event is one server-sent event.
@@ -275,17 +274,7 @@ func (o *eventWriter) copy(ctx context.Context, events <-chan eventText, wait ti
 	}
 }
 
-func (Events[T]) document(d *document) map[string]*huma.MediaType {
-	return map[string]*huma.MediaType{"text/event-stream": {Schema: d.registry.Of(reflect.TypeFor[T](), "Event")}}
-}
-
-// itself documents an answer that writes itself.
-func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
-	type documented interface {
-		document(d *document) map[string]*huma.MediaType
-	}
-	if own, ok := reflect.TypeAssert[documented](reflect.Zero(out)); ok {
-		return own.document(d)
-	}
-	return map[string]*huma.MediaType{"*/*": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+// Document describes the events, whose data are of type T.
+func (Events[T]) Document() (contentType string, body reflect.Type) {
+	return "text/event-stream", reflect.TypeFor[T]()
 }
