@@ -250,12 +250,12 @@ func (rt *route) serve(w http.ResponseWriter, r *http.Request) { rt.handler.serv
 // routeName names a route: "Books.list".
 func routeName(namespace, name, method string, path pathPattern) string {
 	if name == "" {
-		name = strings.ToLower(method)
-		var nameSb248 strings.Builder
+		var b strings.Builder
+		b.WriteString(strings.ToLower(method))
 		for _, s := range path.segments {
-			nameSb248.WriteString(exported(s.literal + s.name))
+			b.WriteString(exported(s.literal + s.name))
 		}
-		name += nameSb248.String()
+		name = b.String()
 	}
 	if namespace == "" {
 		return name
