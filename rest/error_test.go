@@ -191,6 +191,29 @@ func TestErrorsAreLoggedOnce(t *testing.T) {
 	}
 }
 
+func TestErrorsAreNotTheAnswerThatWasMeant(t *testing.T) {
+	t.Parallel()
+
+	api := serve(func(r *rest.Routes) {
+		rest.Get(r, "/x", func(ctx context.Context, _ struct{}) (string, error) {
+			h := rest.ResponseOf(ctx).Header()
+			h.Set("Cache-Control", "public, max-age=3600")
+			h.Set("Content-Length", "5")
+			h.Set("Content-Type", "text/plain")
+			h.Set("X-Own", "kept")
+			return "", rest.NotFound("")
+		})
+		rest.Get(r, "/own", func(context.Context, struct{}) (string, error) {
+			return "", &rest.Error{Status: http.StatusGone, Header: http.Header{"Cache-Control": {"max-age=60"}}}
+		})
+	})
+	res, text := ask(t, http.MethodGet, listen(t, api)+"/x")
+	wantDiff(t, "answer", []any{404, "no-store", "application/problem+json", "kept", true},
+		[]any{res.StatusCode, res.Header.Get("Cache-Control"), res.Header.Get("Content-Type"), res.Header.Get("X-Own"), strings.HasSuffix(text, "}\n")})
+	res, _ = ask(t, http.MethodGet, listen(t, api)+"/own")
+	wantDiff(t, "its own", []string{"max-age=60"}, res.Header.Values("Cache-Control"))
+}
+
 func TestErrorValue(t *testing.T) {
 	t.Parallel()
 

@@ -101,6 +101,9 @@ func (details) Render(_ *http.Request, e *Error) (contentType string, body any) 
 // writeError answers with e.
 func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 	h := w.Header()
+	// What a handler said of the answer that it did not come to make.
+	delete(h, "Cache-Control")
+	delete(h, "Content-Length")
 	for name, values := range e.Header {
 		for _, v := range values {
 			h.Add(name, v)
