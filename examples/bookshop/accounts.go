@@ -114,8 +114,8 @@ type Accounts struct {
 // Routes implements [rest.Controller].
 func (c *Accounts) Routes(r *rest.Routes) {
 	r.Configure(rest.Tags("accounts"))
-	rest.Post(r, "/login", c.login, rest.Throttles(throttle.Scoped("login", c.rate)), rest.Fails(http.StatusUnauthorized))
-	rest.Get(r, "/me", c.me, rest.Auth(c.doors.customer, c.doors.partner))
+	rest.Post(r, "/login", c.login, rest.Summary("Get a token for a password"), rest.Throttles(throttle.Scoped("login", c.rate)), rest.Fails(http.StatusUnauthorized))
+	rest.Get(r, "/me", c.me, rest.Summary("Who the caller is"), rest.Auth(c.doors.customer, c.doors.partner))
 }
 
 func (c *Accounts) login(ctx context.Context, in Credentials) (Token, error) {
@@ -144,11 +144,11 @@ type Office struct {
 // Routes implements [rest.Controller].
 func (c *Office) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/office"), rest.Tags("office"), rest.Auth(c.doors.office), rest.Permit(permission.IsAdmin))
-	rest.Post(r, "/login", c.login, rest.NoAuth(), rest.Permit(),
+	rest.Post(r, "/login", c.login, rest.Summary("Begin a session"), rest.NoAuth(), rest.Permit(),
 		rest.Throttles(throttle.Scoped("office", c.rate)), rest.Fails(http.StatusUnauthorized, http.StatusForbidden))
-	rest.Post(r, "/logout", c.logout, rest.Permit())
-	rest.Get(r, "/me", c.me)
-	rest.Post(r, "/books/{int:id}/stock", c.restock, rest.Fails(http.StatusNotFound))
+	rest.Post(r, "/logout", c.logout, rest.Summary("End the session"), rest.Permit())
+	rest.Get(r, "/me", c.me, rest.Summary("Who the session belongs to"))
+	rest.Post(r, "/books/{int:id}/stock", c.restock, rest.Summary("Put copies on the shelf"), rest.Fails(http.StatusNotFound))
 }
 
 func (c *Office) login(ctx context.Context, in Credentials) (*rest.User, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/spoolhq/spool/rest"
@@ -23,14 +24,34 @@ func catalogOptions(d *doors) []rest.ControllerOption {
 	}
 }
 
-// Genres is a model controller with nothing but the defaults, save that a list is an array.
-type Genres struct{ crud.Controller[Genre, string] }
+// Genres is the model controller of genres, whose list is an array, with a route of its own.
+type Genres struct {
+	crud.Controller[Genre, string]
+
+	db *bun.DB
+}
 
 func newGenres(db *bun.DB) *Genres {
-	return &Genres{crud.New(bunquery.Store[Genre, string](db), crud.ModelConfig[Genre]{
+	return &Genres{db: db, Controller: crud.New(bunquery.Store[Genre, string](db), crud.ModelConfig[Genre]{
 		AllowedRoutes: []crud.Route{crud.Create, crud.List, crud.FindOne, crud.Delete},
 		Pagination:    crud.ModelPagination{Klass: page.None, DefaultOrdering: []string{"name"}},
 	})}
+}
+
+// Routes implements [rest.Controller].
+func (c *Genres) Routes(r *rest.Routes) {
+	r.Inherit(&c.Controller)
+	rest.List(r, "/{slug:genre}/books", c.books, rest.Summary("The books of a genre"), rest.Fails(http.StatusNotFound),
+		page.LimitOffset(page.Size(10)), query.OrderDefault("title"))
+}
+
+type genreSlug struct {
+	Genre string `path:"genre"`
+}
+
+func (c *Genres) books(ctx context.Context, in genreSlug) (query.Set[Book], error) {
+	genre, err := c.Get(ctx, in.Genre)
+	return bunquery.Set[Book](c.db).Where(query.Where("genre_slug", genre.Slug)), err
 }
 
 // Authors is the model controller of authors.

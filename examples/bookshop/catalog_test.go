@@ -113,6 +113,19 @@ func TestCatalogIsReadByAllAndWrittenByFew(t *testing.T) {
 	v.get("/genres/no%20slug").expect(http.StatusNotFound)
 }
 
+// TestBooksOfGenre asks the route that a model controller has beside those of its model.
+func TestBooksOfGenre(t *testing.T) {
+	t.Parallel()
+
+	v := open(t)
+	got := decode[page.RestPaginationResponseSchema[Book]](v.get("/genres/sea-story/books?limit=1").expect(http.StatusOK))
+	if got.Count != 2 || got.Items[0].Title != "Moby-Dick" {
+		t.Errorf("books %+v", got)
+	}
+	v.get("/genres/opera/books").code(http.StatusNotFound, "not_found")
+	v.get("/genres/a%20b/books").expect(http.StatusNotFound) // no slug, so no path of a genre
+}
+
 func TestBookIsMadeAndChanged(t *testing.T) {
 	t.Parallel()
 

@@ -62,7 +62,7 @@ func TestTypedClient(t *testing.T) {
 	node(t, "client.mjs", "openapi.json", "client/shop.ts", t.TempDir(), "--run", v.base, demoKey, demoCustomer, demoPassword)
 }
 
-// TestDocsPage shows the document in a browser.
+// TestDocsPage opens the page for people in a browser, and tries an operation out there.
 func TestDocsPage(t *testing.T) {
 	t.Parallel()
 
@@ -70,8 +70,10 @@ func TestDocsPage(t *testing.T) {
 		t.Skipf("there is no browser: %v", err)
 	}
 	picture := filepath.Join(t.TempDir(), "docs.png")
+	const books = "#operations-catalog-Books_list "
 	node(t, "page.mjs", open(t).base+"/docs", picture,
-		"--expect", "Book shop", "--expect", "catalog", "--expect", "List of Book", "--expect", "/partner/stock/{isbn}")
+		"--click", books+".opblock-summary-control", "--click", books+".try-out__btn", "--click", books+".execute",
+		"--expect", "Book shop", "--expect", "A part of the title.", "--expect", "/partner/stock/{isbn}", "--expect", "Pride and Prejudice")
 }
 
 func browser() string {

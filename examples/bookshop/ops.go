@@ -24,7 +24,7 @@ type Site struct {
 // Routes implements [rest.Controller].
 func (c *Site) Routes(r *rest.Routes) {
 	r.Configure(rest.Tags("site"))
-	rest.Get(r, "/pages/{path:name}", c.page, rest.Fails(http.StatusNotFound))
+	rest.Get(r, "/pages/{path:name}", c.page, rest.Summary("A page of the site"), rest.Fails(http.StatusNotFound))
 	rest.Raw(r, []string{http.MethodGet}, "/health", http.HandlerFunc(c.health),
 		rest.Name("health"), rest.Throttles(), rest.Summary("Whether the shop is open"))
 	rest.Raw(r, []string{http.MethodGet}, "/metrics", http.HandlerFunc(c.metrics),

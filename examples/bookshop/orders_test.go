@@ -206,6 +206,7 @@ func TestOrdersByCursor(t *testing.T) {
 	if len(late.Results) != 2 {
 		t.Errorf("%d orders since then, want 2", len(late.Results))
 	}
+	ada.get("/orders?colour=red").expect(http.StatusUnprocessableEntity) // other lists take what they do not know
 	ada.get("/orders?cursor=mine").expect(http.StatusUnprocessableEntity)
 }
 

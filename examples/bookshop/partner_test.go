@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"net/http"
@@ -22,6 +23,10 @@ func TestCatalogIsExported(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"9780141439612", "The War of the Worlds", "899", "6"}
+	old := v.partner("demo-reading").get("/partner/catalog.csv").expect(http.StatusOK)
+	if !bytes.Equal(old.body, got.body) || old.header.Get("Deprecation") != "@1767225600" || old.header.Get("Sunset") != "Thu, 01 Jul 2027 00:00:00 GMT" {
+		t.Errorf("header %v of the old address", old.header)
+	}
 	if len(rows) != 14 || !cmp.Equal(rows[13], want) {
 		t.Errorf("%d rows: %v", len(rows), rows)
 	}

@@ -24,12 +24,12 @@ func (c *Reviews) Routes(r *rest.Routes) {
 		permission.IsAdmin, permission.Owner(func(r *Review) string { return r.UserID }),
 	)))
 	// Neither a paginator nor a page size: that is what the settings of the API are for.
-	rest.List(r, "/books/{int:book_id}/reviews", c.list, rest.NoAuth(), rest.Permit(),
+	rest.List(r, "/books/{int:book_id}/reviews", c.list, rest.Summary("What is said of a book"), rest.NoAuth(), rest.Permit(),
 		query.Filter[ReviewFilter](), query.Order("stars", "written"), query.OrderDefault("-written"))
-	rest.Post(r, "/books/{int:book_id}/reviews", c.write, rest.Permit(permission.IsAuthenticated),
+	rest.Post(r, "/books/{int:book_id}/reviews", c.write, rest.Summary("Say something of a book"), rest.Permit(permission.IsAuthenticated),
 		rest.Status(http.StatusCreated), rest.Fails(http.StatusNotFound, http.StatusConflict))
-	rest.Handle(r, []string{http.MethodPut, http.MethodPatch}, "/reviews/{int:id}", c.edit, rest.Fails(http.StatusNotFound))
-	rest.Delete(r, "/reviews/{int:id}", c.remove, rest.Fails(http.StatusNotFound))
+	rest.Handle(r, []string{http.MethodPut, http.MethodPatch}, "/reviews/{int:id}", c.edit, rest.Summary("Change a review"), rest.Fails(http.StatusNotFound))
+	rest.Delete(r, "/reviews/{int:id}", c.remove, rest.Summary("Take a review back"), rest.Fails(http.StatusNotFound))
 }
 
 // ReviewFilter narrows the list of reviews.
@@ -69,7 +69,7 @@ func (c *Reviews) write(ctx context.Context, in Opinion) (Review, error) {
 	return review, err
 }
 
-// Edit is what shall be different about a review.
+// Edit is what shall be different about a review. What is not sent, or null, stays as it is.
 type Edit struct {
 	ID    int64            `json:"-"     path:"id"`
 	Stars rest.Opt[int]    `json:"stars" maximum:"5"      minimum:"1"`
