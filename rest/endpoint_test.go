@@ -249,3 +249,24 @@ func TestReverse(t *testing.T) {
 		}
 	}
 }
+
+// linked is a controller that keeps its endpoint.
+type linked struct{ get *rest.Endpoint[byID, int64] }
+
+func (c *linked) Routes(r *rest.Routes) { c.get = rest.Get(r, "/{int:id}", routeOf) }
+
+func TestEndpointOfSeveralAPIs(t *testing.T) {
+	t.Parallel()
+
+	c := &linked{}
+	one, two := quiet(), quiet()
+	one.Register(c, rest.Prefix("/one"))
+	first := c.get
+	two.Register(c, rest.Prefix("/two"))
+	for want, e := range map[string]*rest.Endpoint[byID, int64]{"/one/7": first, "/two/7": c.get} {
+		if got, err := e.URL(byID{7}); err != nil || got != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	wantDiff(t, "calls", []int64{7, 8}, []int64{resttest.Call(t, one, first, byID{7}).Body, resttest.Call(t, two, c.get, byID{8}).Body})
+}
