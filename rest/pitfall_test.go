@@ -331,13 +331,16 @@ func TestTrap(t *testing.T) {
 			rest.Get(r, "/x", func(ctx context.Context, _ struct{}) (string, error) { return fmt.Sprint(ctx.Value(key{})), nil })
 		})
 		api.Huma().UseMiddleware(func(ctx huma.Context, next func(huma.Context)) { next(huma.WithValue(ctx, key{}, "set")) })
+		api.Huma().UseMiddleware(func(ctx huma.Context, next func(huma.Context)) {
+			next(around{ctx, context.WithValue(ctx.Context(), key{}, fmt.Sprint(ctx.Context().Value(key{}), " twice"))})
+		})
 		huma.Register(api.Huma(), rest.Guard(api, huma.Operation{Method: http.MethodGet, Path: "/raw", OperationID: "raw"}),
 			func(ctx context.Context, _ *struct{}) (*struct{ Body string }, error) {
 				return &struct{ Body string }{fmt.Sprint(ctx.Value(key{}))}, nil
 			})
 		for _, path := range []string{"/x", "/raw"} {
 			_, text := get(t, api, path)
-			wantDiff(t, path, `"set"`, text)
+			wantDiff(t, path, `"set twice"`, text)
 		}
 	})
 	t.Run("1.2.4_type_of_raw_errors", func(t *testing.T) {
@@ -376,6 +379,18 @@ func refuse(seconds int) rest.Throttle {
 		return rest.Verdict{Policy: "none", RetryAfter: time.Duration(seconds) * time.Second}, nil
 	})
 }
+
+// around is a context of huma with another context in it, as middleware of others makes it.
+type around struct {
+	humaContext
+
+	ctx context.Context
+}
+
+type humaContext = huma.Context
+
+func (a around) Context() context.Context { return a.ctx }
+func (a around) Unwrap() huma.Context     { return a.humaContext }
 
 func rawHello(context.Context, *struct{}) (*struct{ Body string }, error) {
 	return &struct{ Body string }{"hello"}, nil
