@@ -1,0 +1,47 @@
+package rest_test
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"testing"
+
+	"github.com/spoolhq/spool/rest"
+)
+
+// chart is a responder that says what it is.
+type chart struct{}
+
+func (chart) Respond(w http.ResponseWriter, _ *http.Request) error {
+	_, err := w.Write([]byte("<svg/>"))
+	return err
+}
+
+func (chart) Document() (contentType string, body reflect.Type) { return "image/svg+xml", nil }
+
+func TestDescriptions(t *testing.T) {
+	t.Parallel()
+
+	api := rest.New()
+	api.Register(routes(func(r *rest.Routes) {
+		rest.Get(r, "/chart", func(context.Context, struct{}) (chart, error) { return chart{}, nil },
+			rest.Describe(200, "The chart."), rest.Fails(409), rest.Describe(409, "It is being drawn."), rest.Describe(410, "Nobody answers this."))
+	}))
+	answers := at(document(t, api), "paths", "/chart", "get", "responses")
+	for status, want := range map[string]string{"200": "The chart.", "409": "It is being drawn.", "500": "Internal Server Error"} {
+		wantDiff(t, status, any(want), at(answers, status, "description"))
+	}
+	wantDiff(t, "content", any("binary"), at(answers, "200", "content", "image/svg+xml", "schema", "format"))
+	if all, ok := answers.(map[string]any); !ok || all["410"] != nil {
+		t.Errorf("a description made an answer: %v", answers)
+	}
+}
+
+func TestStrictSlashes(t *testing.T) {
+	t.Parallel()
+
+	api := rest.New(rest.StrictSlashes())
+	api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/books", handle("books")) }))
+	wantStatus(t, api, http.MethodGet, "/books", http.StatusOK)
+	wantStatus(t, api, http.MethodGet, "/books/", http.StatusNotFound)
+}
