@@ -21,7 +21,12 @@ import (
 )
 
 // Opt is a value that knows whether it was sent: absent, null, or set. It is for PATCH and
-// for query parameters whose zero means something.
+// for query parameters whose zero means something. The zero Opt is absent.
+//
+// Get returns the value and whether one was sent, Or the value or else its argument; IsSet,
+// IsNull and IsAbsent report which of the three it is. In a body, an Opt is not required and
+// may be null, unless the tags required:"true" and nullable:"false" say otherwise; its json
+// tag has omitzero, so that absent is not written as null.
 type Opt[T any] = opt.Opt[T]
 
 // Some returns an Opt that is set.
@@ -33,6 +38,8 @@ func Null[T any]() Opt[T] { return opt.Null[T]() }
 // Validator is an input that checks more than tags can say. It is called when the tags have
 // found nothing wrong. It returns [Invalid] with faults, or any other error.
 type Validator interface {
+	// Validate returns what is wrong, or nil. It is called on each input once, and may look
+	// things up with ctx, which is that of the handler.
 	Validate(ctx context.Context) error
 }
 
