@@ -138,8 +138,12 @@ func ClientIP(ctx context.Context) netip.Addr {
 // Reply is an answer with a status of its own, for handlers that answer with more than
 // one. The route documents them by [Returns] and [Detail].
 type Reply struct {
+	// Status is one that the route documents; another one is answered 500. Zero is the
+	// route's usual one.
 	Status int
-	Body   any
+	// Body is written as JSON. Nil: there is none.
+	Body any
+	// Header is added to the answer's.
 	Header http.Header
 }
 
@@ -157,6 +161,7 @@ func CreateResponse(ctx context.Context, body any, status int) *Reply {
 
 // ResponseCreator is a controller with a [CreateResponse] of its own.
 type ResponseCreator interface {
+	// CreateResponse makes the reply that the function of that name returns.
 	CreateResponse(ctx context.Context, body any, status int) *Reply
 }
 
@@ -190,6 +195,8 @@ func GetOrNotFound[T any, K any](ctx context.Context, load func(context.Context,
 
 // ObjectGetter is a controller with a [GetOrNotFound] of its own.
 type ObjectGetter[T any, K any] interface {
+	// GetOrNotFound returns what the function of that name returns. It asks the object
+	// permissions itself, by [CheckObjectPermission].
 	GetOrNotFound(ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error)
 }
 

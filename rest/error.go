@@ -20,7 +20,8 @@ type Error struct {
 	Code string
 	// Detail is for a person and is sent. Defaults to the status text.
 	Detail string
-	// Body, when it is set, is the whole body of the answer, whatever the renderer.
+	// Body, when it is set, is the whole body of the answer, whatever the renderer. The
+	// document knows it by [Returns] only.
 	Body any
 	// Header is added to the answer's.
 	Header http.Header
@@ -31,7 +32,15 @@ type Error struct {
 }
 
 // Fault is one thing that is wrong with a request: where, which rule and its limits. It
-// never has the value that was sent.
+// never has the value that was sent. Its fields are
+//
+//	In      string         // "path", "query", "header", "cookie", "body", "form" or "file"
+//	Path    []any          // from In to the value: "tags", 1 is its second tag
+//	Kind    string         // a word for programs, such as "missing"
+//	Message string         // a sentence for people
+//	Limits  map[string]any // what the value was held against, or nil
+//
+// Location returns the place as "body.tags[1]", and Pointer the one below In as "/tags/1".
 type Fault = fault.Fault
 
 // Error returns the detail, and the error behind it.

@@ -66,6 +66,8 @@ func CheckObjectPermission[T any](ctx context.Context, object T) error {
 
 // ObjectPermissionChecker is a controller with a [CheckObjectPermission] of its own.
 type ObjectPermissionChecker interface {
+	// CheckObjectPermission returns nil to allow, and else what the function of that name
+	// returns.
 	CheckObjectPermission(ctx context.Context, object any) error
 }
 

@@ -17,7 +17,8 @@ type Principal interface {
 	PrincipalID() string
 }
 
-// User is a ready-made principal.
+// User is a ready-made principal, for programs without a type of their own and for tests.
+// Admin is what permission.IsAdmin asks, and Scopes what permission.Scope does.
 type User struct {
 	ID     string   `json:"id"`
 	Name   string   `json:"name,omitempty"`

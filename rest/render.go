@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// Renderer writes errors as bodies.
+// Renderer writes errors as bodies. It is safe for concurrent use.
 type Renderer interface {
 	// Render returns the content type and the body of an error. Body is encoded as JSON.
 	Render(r *http.Request, e *Error) (contentType string, body any)
@@ -66,7 +66,8 @@ type DetailBody struct {
 	Detail any `doc:"What happened: a sentence, or a list of what is wrong with the request." json:"detail"`
 }
 
-// DetailFault is one thing that is wrong with a request, in a [DetailBody].
+// DetailFault is one thing that is wrong with a request, in a [DetailBody]: the kind of a
+// [Fault], its In and Path in one list, its message and its limits.
 type DetailFault struct {
 	Type string         `json:"type"`
 	Loc  []any          `json:"loc"`

@@ -8,7 +8,8 @@ import (
 	"github.com/samber/do/v2"
 )
 
-// Services are given to the functions that make others.
+// Services are given to the functions that make others, which get what they need from them
+// by do.Invoke[T](services) of github.com/samber/do/v2.
 type Services = do.Injector
 
 // Provide makes services of type T known to [Resolve]: one for the whole API, made when it

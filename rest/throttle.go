@@ -14,7 +14,7 @@ import (
 type Throttle interface {
 	// Take counts the request against its limit. It may read the request, the principal
 	// and the client's address from ctx, and not the input. An error that is not an
-	// [Error] is answered 503.
+	// [Error] is answered 503. It is safe for concurrent use.
 	Take(ctx context.Context) (Verdict, error)
 }
 
@@ -27,7 +27,8 @@ type Verdict struct {
 	Allowed bool
 	// Policy names the limit in the RateLimit headers. Empty: there are none.
 	Policy string
-	// Limit is how many requests the Window allows, and Remaining how many are left.
+	// Limit is how many requests the Window allows, and Remaining how many are left of them.
+	// A Window is told in whole seconds.
 	Limit, Remaining int
 	Window           time.Duration
 	// Reset is the time until all of the limit is available again.

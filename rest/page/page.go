@@ -14,14 +14,14 @@ import (
 
 // What a [Custom] speaks in.
 type (
-	// Input is the request as parameters are read from it.
+	// Input is the request as parameters are read from it, by a [Reader].
 	Input = bind.Input
 
-	// Param is a query parameter for the document of the API.
+	// Param is a query parameter for the document of the API. A [Reader] makes them.
 	Param = bind.Param
 
-	// Fault is one thing that is wrong with a request. It never holds the value that was
-	// sent.
+	// Fault is one thing that is wrong with a request, as rest.Fault. It never holds the
+	// value that was sent.
 	Fault = fault.Fault
 )
 
