@@ -1,0 +1,203 @@
+package google
+
+import (
+	"context"
+	"crypto"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// minRefresh is the least time between two loads: a delivery that nobody has signed
+	// must not make Spool flood Google.
+	minRefresh  = 10 * time.Second
+	maxStale    = 24 * time.Hour
+	loadTimeout = 5 * time.Second
+	maxKeyBytes = 256 << 10
+	minKeyBits  = 2048
+)
+
+// keySet is the keys at a URL.
+type keySet struct {
+	client *http.Client
+	clock  spool.Clock
+	ttl    time.Duration
+	url    string
+
+	mu       sync.Mutex
+	keys     *oidc.StaticKeySet
+	loadedAt time.Time
+	triedAt  time.Time
+	err      error         // of the last load
+	loading  chan struct{} // is closed when the load that is under way ends
+}
+
+func newKeySet(c Config) *keySet {
+	k := &keySet{clock: c.Clock, ttl: c.KeysTTL, url: c.KeysURL, client: &http.Client{
+		Timeout: loadTimeout,
+		// Where it leads is not where the keys were said to be.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	if c.Client != nil {
+		k.client.Transport = c.Client.Transport
+	}
+	return k
+}
+
+// VerifySignature implements [oidc.KeySet]. When no key fits, the right one may be new.
+func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	known, err := k.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	payload, failure := known.VerifySignature(ctx, token)
+	if failure == nil {
+		return payload, nil
+	}
+	newer, err := k.renew(ctx, known)
+	if err != nil || newer == known {
+		return nil, failure
+	}
+	return newer.VerifySignature(ctx, token)
+}
+
+// get returns the keys, and loads them when there are none or they are old.
+func (k *keySet) get(ctx context.Context) (*oidc.StaticKeySet, error) {
+	k.mu.Lock()
+	known, loadedAt := k.keys, k.loadedAt
+	k.mu.Unlock()
+	if known != nil && k.clock.Now().Sub(loadedAt) < k.ttl {
+		return known, nil
+	}
+	return k.renew(ctx, known)
+}
+
+// renew returns other keys than those that are known, if there are any: it loads them, or
+// waits for the request that does, unless that has just been tried.
+func (k *keySet) renew(ctx context.Context, known *oidc.StaticKeySet) (*oidc.StaticKeySet, error) {
+	loading, mine := k.begin(known)
+	if mine {
+		k.loadForAll(ctx)
+	} else if loading != nil {
+		select {
+		case <-loading:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	if k.keys != nil && k.clock.Now().Sub(k.loadedAt) < max(maxStale, k.ttl) {
+		return k.keys, nil
+	}
+	return nil, k.err
+}
+
+// begin returns the load that is under way, if there is one, and whether it is for the
+// caller to carry out.
+func (k *keySet) begin(known *oidc.StaticKeySet) (loading chan struct{}, mine bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+
+	now := k.clock.Now()
+	switch {
+	case k.keys != known:
+		return nil, false
+	case k.loading != nil:
+		return k.loading, false
+	case !k.triedAt.IsZero() && now.Sub(k.triedAt) < minRefresh:
+		return nil, false
+	default:
+		k.loading, k.triedAt = make(chan struct{}), now
+		return k.loading, true
+	}
+}
+
+// loadForAll carries out a load. Others wait for it, so the end of one request, even by a
+// panic, does not leave them waiting.
+func (k *keySet) loadForAll(ctx context.Context) {
+	keys, err := (*oidc.StaticKeySet)(nil), errors.New("the load of keys broke off")
+	defer func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+
+		if k.err = err; err == nil {
+			k.keys, k.loadedAt = keys, k.clock.Now()
+		}
+		close(k.loading)
+		k.loading = nil
+	}()
+	keys, err = k.load(context.WithoutCancel(ctx))
+}
+
+func (k *keySet) load(ctx context.Context) (*oidc.StaticKeySet, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	res, err := k.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("load keys from %s: %s", k.url, res.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxKeyBytes))
+	if err != nil {
+		return nil, fmt.Errorf("load keys from %s: %w", k.url, err)
+	}
+	return parseKeys(text)
+}
+
+// parseKeys reads a JSON Web Key Set and takes what can sign with RS256.
+func parseKeys(text []byte) (*oidc.StaticKeySet, error) {
+	var set struct {
+		Keys []struct {
+			Kty, Use, Alg, N, E string
+		}
+	}
+	if err := json.Unmarshal(text, &set); err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	out := &oidc.StaticKeySet{}
+	for _, k := range set.Keys {
+		if k.Kty != "RSA" || k.Use != "" && k.Use != "sig" || k.Alg != "" && k.Alg != oidc.RS256 {
+			continue
+		}
+		if key := publicKey(k.N, k.E); key != nil {
+			out.PublicKeys = append(out.PublicKeys, crypto.PublicKey(key))
+		}
+	}
+	if len(out.PublicKeys) == 0 {
+		return nil, errors.New("read keys: there is none that can be used")
+	}
+	return out, nil
+}
+
+// publicKey returns nil for numbers that are no key, or a weak one.
+func publicKey(modulus, exponent string) *rsa.PublicKey {
+	n, errN := base64.RawURLEncoding.DecodeString(modulus)
+	e, errE := base64.RawURLEncoding.DecodeString(exponent)
+	if errN != nil || errE != nil || len(e) > 4 {
+		return nil
+	}
+	key := &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(new(big.Int).SetBytes(e).Int64())}
+	if key.N.BitLen() < minKeyBits || key.E < 3 {
+		return nil
+	}
+	return key
+}

@@ -1,0 +1,144 @@
+// Package qstash verifies deliveries of Upstash QStash: the header Upstash-Signature is a
+// token, signed with HMAC-SHA256, that names the URL to which QStash delivers, the time,
+// and the hash of the body.
+//
+//	verifier, err := qstash.New(qstash.Config{
+//		URL:        "https://agents.example.com/api/queue/agent-run",
+//		CurrentKey: os.Getenv("QSTASH_CURRENT_SIGNING_KEY"),
+//		NextKey:    os.Getenv("QSTASH_NEXT_SIGNING_KEY"),
+//	})
+//
+// A token is good for five minutes. Both keys are known to the receiver at all times, so
+// that rolling them at Upstash needs nothing here but a restart with the new pair before
+// they are rolled again.
+package qstash
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/verify/internal/header"
+)
+
+const (
+	headerName = "Upstash-Signature"
+	issuer     = "Upstash"
+	// minKeyBytes is shorter than any key of Upstash, and longer than what one types.
+	minKeyBytes = 16
+)
+
+// Config says which deliveries are good.
+type Config struct {
+	// URL is the address to which QStash delivers, exactly as it was given to it: the one
+	// outside of any proxy. Required.
+	URL string
+	// CurrentKey and NextKey are the signing keys. At least one is required.
+	CurrentKey, NextKey string
+
+	// Clock tells the time. Defaults to [spool.SystemClock].
+	Clock spool.Clock
+	// Leeway is how far the clock may be from that of Upstash. The special value -1 is none.
+	// Defaults to 10 seconds.
+	Leeway time.Duration
+}
+
+// Verifier proves that a delivery comes from QStash. It is safe for concurrent use.
+type Verifier struct {
+	keys   jwt.VerificationKeySet
+	parser *jwt.Parser
+}
+
+// New returns a verifier. It returns an [spool.Invalid] error, without a key in it, that
+// names the field for a configuration that cannot work.
+func New(c Config) (*Verifier, error) {
+	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, spool.Errorf(spool.Invalid, "URL must be the http or https address to which QStash delivers")
+	}
+	v := &Verifier{}
+	for _, k := range []struct{ name, key string }{{"CurrentKey", c.CurrentKey}, {"NextKey", c.NextKey}} {
+		switch {
+		case k.key == "":
+		case len(k.key) < minKeyBytes || strings.ContainsAny(k.key, " \t\r\n"):
+			return nil, spool.Errorf(spool.Invalid, "%s must have %d characters or more, and no spaces", k.name, minKeyBytes)
+		default:
+			v.keys.Keys = append(v.keys.Keys, []byte(k.key))
+		}
+	}
+	if len(v.keys.Keys) == 0 {
+		return nil, spool.Errorf(spool.Invalid, "CurrentKey or NextKey is required")
+	}
+	if c.Leeway < -1 {
+		return nil, spool.Errorf(spool.Invalid, "Leeway must not be negative")
+	}
+	v.parser = c.parser()
+	return v, nil
+}
+
+func (c Config) parser() *jwt.Parser {
+	clock, leeway := c.Clock, c.Leeway
+	if clock == nil {
+		clock = spool.SystemClock{}
+	}
+	if leeway == 0 {
+		leeway = 10 * time.Second
+	}
+	return jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
+		jwt.WithIssuer(issuer),
+		jwt.WithSubject(c.URL),
+		jwt.WithExpirationRequired(),
+		jwt.WithNotBeforeRequired(),
+		jwt.WithLeeway(max(leeway, 0)),
+		jwt.WithTimeFunc(clock.Now),
+		jwt.WithStrictDecoding(),
+	)
+}
+
+// claims is what a token says.
+type claims struct {
+	jwt.RegisteredClaims
+
+	// Body is the hash of the body.
+	Body string `json:"body"`
+}
+
+// Verify returns an error unless the token of the request is signed with one of the keys,
+// for the URL, this time and this body. The error has neither a key nor the token in it.
+func (v *Verifier) Verify(r *http.Request, body []byte) error {
+	token, err := header.One(r.Header, headerName)
+	if err != nil {
+		return err
+	}
+	var said claims
+	if _, err := v.parser.ParseWithClaims(token, &said, v.keysFor); err != nil {
+		return fmt.Errorf("verify the token of QStash: %w", err)
+	}
+	if !hashes(said.Body, body) {
+		return errors.New("the token of QStash is for another body")
+	}
+	return nil
+}
+
+func (v *Verifier) keysFor(t *jwt.Token) (any, error) {
+	if _, ok := t.Header["crit"]; ok {
+		return nil, errors.New("the token has critical headers")
+	}
+	return v.keys, nil
+}
+
+// hashes reports whether a claim is the hash of the body. Padding is a matter of taste.
+func hashes(claim string, body []byte) bool {
+	said, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(claim, "="))
+	have := sha256.Sum256(body)
+	return err == nil && subtle.ConstantTimeCompare(said, have[:]) == 1
+}
