@@ -41,7 +41,7 @@ func TestProgramStops(t *testing.T) {
 	v := visitor{t: t, base: base, header: http.Header{}}
 	prices := v.events("/prices")
 	stop()
-	if event, more := <-prices; more {
+	if event, more := hear(t, prices); more {
 		t.Errorf("an event %q of a shop that is closed", event)
 	}
 	if err := <-ended; err != nil {

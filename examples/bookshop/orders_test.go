@@ -144,8 +144,8 @@ func TestOrderIsCanceledOnce(t *testing.T) {
 	}
 }
 
-// TestLastCopyIsSoldOnce has ten customers want the last copy of a book.
-func TestLastCopyIsSoldOnce(t *testing.T) {
+// TestNoCopyIsSoldTwice has thirty customers want a book of which there are twenty.
+func TestNoCopyIsSoldTwice(t *testing.T) {
 	t.Parallel()
 
 	for name, file := range map[string]string{"Memory": "", "File": t.TempDir() + "/shop.db"} {
@@ -154,9 +154,9 @@ func TestLastCopyIsSoldOnce(t *testing.T) {
 			ada := open(t, func(c *config) { c.File = file }).login(demoCustomer)
 			var sold, refused atomic.Int32
 			var all sync.WaitGroup
-			for range 10 {
+			for range 30 {
 				all.Go(func() {
-					switch got := ada.post("/orders", lines(7, 1)); got.status {
+					switch got := ada.post("/orders", lines(12, 1)); got.status {
 					case http.StatusCreated:
 						sold.Add(1)
 					case http.StatusConflict:
@@ -167,7 +167,7 @@ func TestLastCopyIsSoldOnce(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if sold.Load() != 1 || refused.Load() != 9 || ada.stock("7") != 0 {
+			if sold.Load() != 20 || refused.Load() != 10 || ada.stock("12") != 0 {
 				t.Errorf("%d sold, %d refused", sold.Load(), refused.Load())
 			}
 		})

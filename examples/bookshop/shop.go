@@ -96,7 +96,7 @@ func newAPI(c config, db *bun.DB) (*rest.API, error) {
 	prices := newPriceLog(db)
 	api := rest.New(
 		rest.Title("Book shop"), rest.Version("1.0.0"),
-		rest.About("An example of the rest library. Log in as ada at `POST /login`, or use the API key of the console."),
+		rest.About("An example of the rest library. Log in as ada at `POST /login`, or use the API key that the program prints."),
 		rest.Logger(c.Log),
 		// What a deployment may want otherwise comes by names, from a file for example.
 		rest.Configure(rest.Settings{"REST_EXTRA": map[string]any{
