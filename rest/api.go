@@ -70,6 +70,9 @@ func (a *API) RegisterControllers(controllers ...Controller) {
 
 // describe asks a controller for its routes.
 func describe(c Controller, options []ControllerOption) *Routes {
+	if c == nil {
+		panic("rest: the controller that is registered is nil")
+	}
 	r := &Routes{controller: c}
 	c.Routes(r)
 	said := controllerConfig{}

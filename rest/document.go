@@ -100,7 +100,8 @@ func (d *document) security(s Scheme) error {
 }
 
 // operations adds the operations of a route, one for each method.
-func (d *document) operations(rt *route, unique bool) error {
+func (d *document) operations(rt *route, unique bool) (err error) {
+	defer schema.Catch(&err)
 	for _, method := range rt.methods {
 		id, err := d.operationID(rt, method, unique)
 		if err != nil {

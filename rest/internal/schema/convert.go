@@ -22,15 +22,7 @@ type plainKey struct {
 // that an object does not have are passed over, unless the object's type says otherwise.
 // The error names the type and field that is declared wrongly.
 func (r *Registry) Body(t reflect.Type, hint string, ignore bool) (s *body.Schema, err error) {
-	defer func() {
-		switch cause := recover().(type) {
-		case nil:
-		case mistake:
-			err = cause
-		default:
-			panic(cause)
-		}
-	}()
+	defer Catch(&err)
 
 	return r.body(r.Of(t, hint), ignore), nil
 }

@@ -137,6 +137,18 @@ func (r *Registry) guard(t reflect.Type, build func() *huma.Schema) *huma.Schema
 	return build()
 }
 
+// Catch is deferred where the place of a mistake is known: it makes an error of the panic of
+// [Registry.Of] and lets others through.
+func Catch(err *error) {
+	switch cause := recover().(type) {
+	case nil:
+	case mistake:
+		*err = cause
+	default:
+		panic(cause)
+	}
+}
+
 // mistake is an error in the declaration of a type.
 type mistake struct{ error }
 
