@@ -19,7 +19,7 @@ func TestMistakesNameTheRoute(t *testing.T) {
 	}
 	answers := func(context.Context, struct{}) (row, error) { return row{}, nil }
 	lists := func(context.Context, struct{}) ([]row, error) { return nil, nil }
-	channel := func(context.Context, struct{}) (chan int, error) { return nil, nil }
+	channel := func(context.Context, struct{}) (chan int, error) { return make(chan int), nil }
 	shelf := func(f func(r *rest.Routes)) rest.Controller { return placed(f) }
 
 	for name, test := range map[string]struct {
