@@ -22,7 +22,7 @@ type API struct {
 	schemas *document
 	raw     huma.API
 	routes  []*route
-	byName  map[string]*route
+	byName  map[string][]*route // in the order of their registration
 	shared  map[string]*shape // by method and pattern of the mux
 	buffers sync.Pool         // of bytes.Buffer
 	senders sync.Pool         // of sender
@@ -34,7 +34,7 @@ type API struct {
 
 // New makes an API without routes.
 func New(options ...APIOption) *API {
-	a := &API{byName: map[string]*route{}, shared: map[string]*shape{}, mux: http.NewServeMux()}
+	a := &API{byName: map[string][]*route{}, shared: map[string]*shape{}, mux: http.NewServeMux()}
 	a.config = apiConfig{
 		title: "API", version: "1.0.0", specPath: "/openapi.json", docsPath: "/docs",
 		renderer: ProblemErrors, codec: standardCodec{}, invalidStatus: http.StatusUnprocessableEntity,
@@ -140,9 +140,7 @@ func (a *API) add(rt *route, config controllerConfig) error {
 		}
 	}
 	a.routes = append(a.routes, rt)
-	if _, taken := a.byName[rt.name]; !taken {
-		a.byName[rt.name] = rt
-	}
+	a.byName[rt.name] = append(a.byName[rt.name], rt)
 	return nil
 }
 

@@ -15,7 +15,8 @@ import (
 type Codec interface {
 	// NewEncoder returns an encoder that writes each document to w by one call of Write.
 	NewEncoder(w io.Writer) Encoder
-	// Unmarshal decodes data, and keeps nothing of it.
+	// Unmarshal decodes data, and keeps nothing of it. It is asked for what the library does
+	// not read itself: values of interfaces, and of types with an UnmarshalJSON of their own.
 	Unmarshal(data []byte, into any) error
 }
 

@@ -45,3 +45,16 @@ func TestStrictSlashes(t *testing.T) {
 	wantStatus(t, api, http.MethodGet, "/books", http.StatusOK)
 	wantStatus(t, api, http.MethodGet, "/books/", http.StatusNotFound)
 }
+
+func TestReverseOfAnAmbiguousName(t *testing.T) {
+	t.Parallel()
+
+	api := rest.New()
+	api.Register(routes(func(r *rest.Routes) {
+		rest.Get(r, "/a", handle("a"), rest.Name("same"))
+		rest.Get(r, "/b", handle("b"), rest.Name("same"))
+	}), rest.Namespace("Twice"))
+	if at, err := api.Reverse("Twice.same"); err == nil {
+		t.Errorf("got %s", at)
+	}
+}

@@ -147,13 +147,17 @@ func (s segment) carries(text string) bool {
 	return true
 }
 
-// Reverse returns the path of the route with the name, such as "Books.get", with values
+// Reverse returns the path of the one route with the name, such as "Books.get", with values
 // for its parameters in their order.
 func (a *API) Reverse(name string, values ...any) (string, error) {
-	rt, ok := a.byName[name]
-	if !ok {
+	named := a.byName[name]
+	if len(named) > 1 {
+		return "", fmt.Errorf("%d routes are called %q: give them names by rest.Name", len(named), name)
+	}
+	if len(named) == 0 {
 		return "", fmt.Errorf("there is no route %q", name)
 	}
+	rt := named[0]
 	if len(values) != len(rt.pathNames) {
 		return "", fmt.Errorf("link to %s: it has %d parameters, not %d", name, len(rt.pathNames), len(values))
 	}
