@@ -120,7 +120,7 @@ func (c *routeContext) admit() error {
 
 // authenticate asks the authenticators in order. The first success wins.
 func (c *routeContext) authenticate() error {
-	if p, ok := actas.Principal(c.Context).(Principal); ok {
+	if p, ok := actas.Principal(c.Context).(Principal); ok && !isNil(p) {
 		c.principal = p
 		return nil
 	}

@@ -107,8 +107,12 @@ func PrincipalAs[P Principal](ctx context.Context) (P, bool) {
 }
 
 // WithPrincipal says who makes a request, for middleware that stands before the API and
-// has found that out. An authenticator of the route, where there is one, overrides it.
+// has found that out. An authenticator of the route, where there is one, overrides it. A
+// nil pointer is nobody, as nil is.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
+	if isNil(p) {
+		p = nil // a typed nil is not equal to nil, and would pass for somebody
+	}
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
