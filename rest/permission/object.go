@@ -12,7 +12,7 @@ import (
 // Object allows every request, and judges the objects of type T by a function that returns
 // nil to allow, [rest.Denied] to refuse, and another error when it cannot tell. With T being
 // Book or *Book, it judges both books and pointers to books; with an interface, whatever
-// implements that.
+// implements that, and whatever has a pointer that does: it is given a pointer to a copy then.
 func Object[T any](check func(ctx context.Context, object T) error) rest.Permission {
 	if check == nil {
 		panic("permission: Object needs a function")
@@ -99,7 +99,8 @@ func (t target) is(object reflect.Type) bool {
 	if object == nil {
 		return false
 	}
-	return object == t.base || object == t.pointer || t.face && object.Implements(t.base)
+	return object == t.base || object == t.pointer ||
+		t.face && (object.Implements(t.base) || reflect.PointerTo(object).Implements(t.base))
 }
 
 // as returns the object as T, of which it may be a pointer or what that points to.
@@ -114,8 +115,8 @@ func as[T any](typ target, object any) (T, error) {
 	if t, ok := object.(*T); ok {
 		return *t, nil
 	}
-	v := reflect.New(typ.base)
-	if reflect.TypeOf(object) == typ.base {
+	if kind := reflect.TypeOf(object); kind == typ.base || typ.face {
+		v := reflect.New(kind)
 		v.Elem().Set(reflect.ValueOf(object))
 		if t, ok := reflect.TypeAssert[T](v); ok {
 			return t, nil
