@@ -253,14 +253,22 @@ func (c *routeContext) validate(dst any) error {
 	return nil
 }
 
+// maxFaults is with how many faults the list of unknown query parameters ends.
+const maxFaults = 100
+
 // checkUnknown adds the query parameters that the route does not know, where the policy is
 // to refuse them, and makes an error of all faults.
 func (c *routeContext) checkUnknown(faults []fault.Fault) error {
 	if c.route.unknown == RefuseAll {
 		for name := range c.parameters().QueryNames() {
-			if !slices.Contains(c.route.input.known, name) {
-				faults = append(faults, fault.Extra(fault.Query, []any{name}))
+			if slices.Contains(c.route.input.known, name) {
+				continue
 			}
+			if len(faults) >= maxFaults {
+				faults = append(faults, fault.TooManyFaults(fault.Query, maxFaults))
+				break
+			}
+			faults = append(faults, fault.Extra(fault.Query, []any{name}))
 		}
 	}
 	if len(faults) > 0 {

@@ -2,6 +2,7 @@ package body
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
@@ -46,11 +47,28 @@ func (s *scanner) where() []any {
 		case step.index >= 0:
 			path[i] = step.index
 		default:
-			path[i] = strings.Clone(step.name)
+			path[i] = shown(step.name)
 		}
 	}
 
 	return path
+}
+
+// maxShown is how many bytes of a key of the client's choice a fault tells. A document has
+// up to a hundred faults below one key, and each names it twice.
+const maxShown = 100
+
+// shown is a key for a fault to keep.
+func shown(key string) string {
+	if len(key) <= maxShown {
+		return strings.Clone(key)
+	}
+	end := maxShown
+	for end > 0 && !utf8.RuneStart(key[end]) {
+		end--
+	}
+
+	return key[:end] + "…"
 }
 
 // mismatch reports that the value at pos has another type than n asks for.
