@@ -101,7 +101,9 @@ type InputRequired struct {
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Frames      []ParkFrame     `json:"frames"`
 	Reason      string          `json:"reason"`
-	ExpiresAt   time.Time       `json:"expiresAt,omitzero"`
+	// Digest names what is asked: see [Park.DigestOf].
+	Digest    string    `json:"digest,omitempty"`
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 }
 
 // ParkFrame is one of the calls that wait for a park: the innermost one comes first.
@@ -121,6 +123,12 @@ type HITLResponse struct {
 	Approved   bool       `json:"approved"`
 	// AnsweredBy is the subject who answered, where the host knows it.
 	AnsweredBy string `json:"answeredBy,omitempty"`
+	// Reason is why, in the words of who answered.
+	Reason string `json:"reason,omitempty"`
+	// Arguments are what the call runs with in place of what was asked.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Digest names what was answered: see [Answer].
+	Digest string `json:"digest,omitempty"`
 }
 
 // MessagesDropped is the payload of [EntryMessagesDropped].

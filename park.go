@@ -1,6 +1,9 @@
 package spool
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"time"
 )
@@ -41,6 +44,9 @@ type Park struct {
 	Shown json.RawMessage
 	// Reason is [ParkApproval], [ParkOutcomeUnknown] or the tool's own word.
 	Reason string
+	// Digest is the [Park.DigestOf] of what was asked, so that an answer holds for that and
+	// for nothing else. Empty: a park from before there were digests.
+	Digest string
 	State  ParkState
 	// Answer is what was answered. Nil unless State is [ParkAnswered].
 	Answer *Answer
@@ -53,9 +59,43 @@ type Park struct {
 	ExpiresAt time.Time
 }
 
+// DigestOf names what a person is asked: the call, its tool and its arguments, why it
+// waits, and what is shown. Args stand in for the arguments that the call asked for; nil
+// is for those. The result is "sha256:" and the hash in hex. It does not depend on white
+// space or on the order of keys, which a store may change.
+func (p Park) DigestOf(args json.RawMessage) string {
+	if args == nil {
+		args = p.Args
+	}
+	sum := sha256.Sum256(mustJSON([]any{
+		"park", p.RunID, p.Step, p.ToolCallID, p.ToolName, p.Reason, canonical(args), canonical(p.Shown),
+	}))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// canonical returns JSON text as it is written after it was read, and what is no JSON as
+// a string.
+func canonical(text json.RawMessage) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return string(text)
+	}
+	return v
+}
+
 // Answer is a person's answer to a park.
 type Answer struct {
 	Approved bool `json:"approved"`
+	// Args are what the call runs with in place of the arguments that were asked for. Nil:
+	// those.
+	Args json.RawMessage `json:"args,omitempty"`
+	// Reason is why, for the model and for the record. Empty: none was given.
+	Reason string `json:"reason,omitempty"`
+	// Digest is the [Park.DigestOf] of what was answered, with the arguments of the answer.
+	// A call whose own differs does not run. Empty where the park has none.
+	Digest string `json:"digest,omitempty"`
 	// Payload is any JSON that the answer carries, nil for none.
 	Payload json.RawMessage `json:"payload,omitempty"`
 	// By is the subject who answered, where the host knows it.

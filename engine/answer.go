@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,15 @@ type Response struct {
 	Approved   bool
 	// Payload is any JSON for the call that waits. Nil: none.
 	Payload json.RawMessage
+	// Args are a JSON object with which an approved call runs in place of what it asked
+	// for. Its tool has to accept them. Only a call that waits for an approval may be
+	// edited. Nil: as it asked.
+	Args json.RawMessage
+	// Reason is why, for the model and for the record, in up to 4,096 bytes.
+	Reason string
+	// Digest is that of the INPUT_REQUIRED which was shown to who answers. An answer to
+	// anything else is refused. Empty: it is not compared.
+	Digest string
 	// By is the subject who answers. Empty: not known.
 	By string
 }
@@ -28,18 +38,16 @@ type RespondResult struct {
 
 // Respond answers a park of the thread's run. Of several answers to one park, and its
 // expiry, exactly one is delivered. The run goes on once none of its parks is open. It
-// returns an [spool.Invalid] error for a response that is wrong.
+// returns an [spool.Invalid] error for a response that is wrong, also for arguments that
+// the tool does not accept.
 func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r Response) (RespondResult, error) {
-	if err := spool.CheckID("toolCallId", string(r.ToolCallID)); err != nil {
+	if err := r.check(); err != nil {
 		return RespondResult{}, err
 	}
-	if r.Payload != nil && !json.Valid(r.Payload) {
-		return RespondResult{}, spool.Errorf(spool.Invalid, "payload is not JSON")
-	}
-	if string(r.Payload) == "null" {
-		r.Payload = nil
-	}
 	if _, err := e.ReclaimIfOrphaned(ctx, key); err != nil {
+		return RespondResult{}, err
+	}
+	if err := e.checkEdit(ctx, key, r); err != nil {
 		return RespondResult{}, err
 	}
 	resumed := false
@@ -63,6 +71,37 @@ func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r Response) (
 }
 
 const noPark = "No matching pending input request"
+
+// maxReason bounds the reason of an answer, which stays in the record for ever.
+const maxReason = 4096
+
+// check says what is wrong with a response, whatever it answers. A null is nothing.
+func (r *Response) check() error {
+	if err := spool.CheckID("toolCallId", string(r.ToolCallID)); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		text *json.RawMessage
+	}{{"payload", &r.Payload}, {"arguments", &r.Args}} {
+		if *f.text == nil {
+			continue
+		}
+		if !json.Valid(*f.text) {
+			return spool.Errorf(spool.Invalid, "%s is not JSON", f.name)
+		}
+		if *f.text = bytes.TrimSpace(*f.text); string(*f.text) == "null" {
+			*f.text = nil
+		}
+	}
+	switch {
+	case len(r.Reason) > maxReason:
+		return spool.Errorf(spool.Invalid, "reason is longer than %d bytes", maxReason)
+	case r.Args != nil && !r.Approved:
+		return spool.Errorf(spool.Invalid, "arguments are only for an approved call")
+	}
+	return nil
+}
 
 // answer is the compare-and-set that answers an open park. It reports whether that was
 // the last one.
@@ -90,8 +129,10 @@ func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
 	case park.State != spool.ParkOpen, !h.now.Before(park.ExpiresAt):
 		return false, &refusal{ReasonAnswered, "This request was already answered"}
 	}
+	if park.Answer, err = answerTo(*park, r, h.now); err != nil {
+		return false, err
+	}
 	park.State = spool.ParkAnswered
-	park.Answer = &spool.Answer{Approved: r.Approved, Payload: r.Payload, By: r.By, At: h.now}
 	if err := h.PutPark(*park); err != nil {
 		return false, err
 	}
@@ -103,6 +144,7 @@ func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
 	}
 	entry := spool.NewEntry(spool.EntryHITLResponse, h.run.ID, spool.HITLResponse{
 		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By,
+		Reason: r.Reason, Arguments: park.Answer.Args, Digest: park.Answer.Digest,
 	})
 	if err := h.AppendEntries(entry); err != nil {
 		return false, err

@@ -78,7 +78,7 @@ func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error
 // resulted takes an outcome in. The last one of a step is saved with it.
 func (s *segment) resulted(ctx context.Context, o outcome, last bool) error {
 	p := o.planned
-	p.result = o.result
+	p.result = p.told(o.result, "")
 	if o.err != nil {
 		s.failedCall(ctx, p, o.err)
 	}
@@ -119,7 +119,7 @@ func (s *segment) failedCall(ctx context.Context, p *plannedCall, err error) {
 		s.e.config.Log.WarnContext(ctx, "tool call failed", "thread", s.key.String(), "run", string(s.id), "tool", p.call.Name, "error", err)
 	}
 	if p.answered != nil {
-		p.result = errorObject(toolMessage(err))
+		p.result = p.told(nil, toolMessage(err))
 		return
 	}
 	p.result = errorResult(toolMessage(err))

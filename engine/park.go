@@ -48,6 +48,7 @@ func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
 		park := *p.park
 		park.CreatedAt = h.now
 		park.ExpiresAt = h.now.Add(park.ExpiresAt.Sub(time.Time{}))
+		park.Digest = park.DigestOf(nil)
 		if err := h.PutPark(park); err != nil {
 			return nil, err
 		}
@@ -96,7 +97,7 @@ func inputRequired(p spool.Park) spool.InputRequired {
 	}
 	return spool.InputRequired{
 		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: []spool.ParkFrame{},
-		Reason: p.Reason, ExpiresAt: p.ExpiresAt,
+		Reason: p.Reason, Digest: p.Digest, ExpiresAt: p.ExpiresAt,
 	}
 }
 

@@ -162,6 +162,9 @@ func (s *segment) planAnswered(park spool.Park, effect spool.Effect) *plannedCal
 	p := &plannedCall{call: s.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
 	tool, known := s.agent.tool(park.ToolName)
 	p.tool, p.call.Answer = tool, park.Answer
+	if park.Answer != nil && park.Answer.Args != nil {
+		p.call.Args = park.Answer.Args
+	}
 	unknown := park.Reason == spool.ParkOutcomeUnknown
 	if unknown { // it was asked what became of the call, and not what the call had asked
 		p.call.Answer = park.Before
@@ -173,16 +176,20 @@ func (s *segment) planAnswered(park spool.Park, effect spool.Effect) *plannedCal
 		p.result = errorObject("the worker died during this call; whether it took effect is not known")
 	case park.State == spool.ParkExpired:
 		p.result = json.RawMessage(`{"responded":false,"cancelled":true,"reason":"timeout"}`)
-	case !park.Answer.Approved && unknown && park.Answer.Payload != nil:
-		p.result = park.Answer.Payload
 	case !park.Answer.Approved && unknown:
-		p.result = cancelledResult("the outcome of this call is not known, and it is not to be repeated")
+		p.result = reportedResult(park.Answer)
 	case !park.Answer.Approved:
-		p.result = json.RawMessage(`{"denied":true}`)
+		p.result = deniedResult(park.Answer)
+	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
+		p.result = errorObject("this call is not the one that was approved")
 	case effect.State == spool.EffectPending:
 		s.planUnknown(p)
 	case !known:
 		p.result = errorObject("Unknown tool: " + park.ToolName)
+	case park.Answer.Args != nil: // this process may know the tool otherwise than the one that took the answer
+		if err := s.e.checkEdited(tool, park.Answer.Args); err != nil {
+			p.result = errorObject(err.Error())
+		}
 	}
 	return p
 }

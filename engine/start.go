@@ -50,7 +50,8 @@ const (
 	ReasonRunIDUsed = "run_id_used"
 	// ReasonNotFound: the thread, or the message to edit, does not exist.
 	ReasonNotFound = "not_found"
-	// ReasonNotEditable: the message to edit is not the user's.
+	// ReasonNotEditable: the message to edit is not the user's, or what waits is not a call
+	// whose arguments can be edited.
 	ReasonNotEditable = "not_editable"
 	// ReasonNotActive: there is no run to stop.
 	ReasonNotActive = "not_active"
@@ -58,6 +59,8 @@ const (
 	ReasonNoPark = "no_park"
 	// ReasonAnswered: somebody has answered already, or time has run out.
 	ReasonAnswered = "already_answered"
+	// ReasonChanged: what waits is not what was shown to who answers.
+	ReasonChanged = "changed"
 )
 
 // RunResult is the answer to a start. A refusal is not an error.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -96,9 +95,4 @@ func checkOptionalID(field, id string) error {
 		return nil
 	}
 	return spool.CheckID(field, id)
-}
-
-// isNull reports whether raw is absent or null.
-func isNull(raw json.RawMessage) bool {
-	return len(raw) == 0 || strings.TrimSpace(string(raw)) == "null"
 }

@@ -50,14 +50,17 @@ func FuzzDecodeRun(f *testing.F) {
 func FuzzDecodeRespond(f *testing.F) {
 	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":true,"payload":{"a":[1,null,"x"]}}`))
 	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":false,"payload":null}`))
+	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":true,"arguments":{"to":"x"},"reason":"why","digest":"sha256:0"}`))
 	f.Add([]byte(`{"approved":"yes"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var in respondRequest
 		if decodeObject(body, &in) != nil || in.check() != nil {
 			return
 		}
-		if !isNull(in.Payload) && !json.Valid(in.Payload) {
-			t.Fatalf("payload %q", in.Payload)
+		for _, text := range []json.RawMessage{in.Payload, in.Arguments} {
+			if text != nil && !json.Valid(text) {
+				t.Fatalf("the JSON %q", text)
+			}
 		}
 	})
 }

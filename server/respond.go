@@ -15,10 +15,13 @@ type respondInput struct{ Body *respondRequest }
 
 // respondRequest is the body of an answer to a park.
 type respondRequest struct {
-	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                       example:"t1"             json:"threadId"`
-	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                             example:"call_1"         json:"toolCallId" maxLength:"512"  minLength:"1"`
-	Approved   *bool            `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied." example:"true"           json:"approved"   nullable:"false" required:"true"`
-	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                      json:"payload,omitempty"`
+	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                               example:"t1"               json:"threadId"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                                     example:"call_1"           json:"toolCallId"       maxLength:"512"  minLength:"1"`
+	Approved   *bool            `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         nullable:"false" required:"true"`
+	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
+	Arguments  json.RawMessage  `doc:"An object with which an approved call runs in place of what it asked for. Its tool has to accept it." json:"arguments,omitempty"`
+	Reason     string           `doc:"Why, in up to 4096 bytes. The model reads it, and the record keeps it."                               example:"not on a Friday"  json:"reason,omitempty"`
+	Digest     string           `doc:"The digest of the INPUT_REQUIRED that was shown. An answer to anything else does not count."          json:"digest,omitempty"`
 }
 
 // maxToolCallID is the length in bytes of the longest tool call id. Models make these
@@ -51,9 +54,9 @@ func (q respondRequest) check() error {
 // or the thread is not the caller's.
 func (c *runs) respond(ctx context.Context, in respondInput) (engine.RespondResult, error) {
 	p := c.asking(ctx)
-	answer := engine.Response{ToolCallID: in.Body.ToolCallID, Approved: *in.Body.Approved, By: p.Subject}
-	if !isNull(in.Body.Payload) {
-		answer.Payload = in.Body.Payload
+	answer := engine.Response{
+		ToolCallID: in.Body.ToolCallID, Approved: *in.Body.Approved, By: p.Subject,
+		Payload: in.Body.Payload, Args: in.Body.Arguments, Reason: in.Body.Reason, Digest: in.Body.Digest,
 	}
 	result, err := c.engine.Respond(ctx, p.key(in.Body.ThreadID), answer)
 	if err != nil {

@@ -34,8 +34,8 @@ type stopResult struct {
 }
 
 type respondResult struct {
-	Delivered bool   `doc:"Whether this is the answer that counts." example:"true"                  json:"delivered"`
-	Reason    string `doc:"Why it does not count, for a program."   enum:"already_answered,no_park" json:"reason,omitempty"`
+	Delivered bool   `doc:"Whether this is the answer that counts." example:"true"                                       json:"delivered"`
+	Reason    string `doc:"Why it does not count, for a program."   enum:"already_answered,no_park,changed,not_editable" json:"reason,omitempty"`
 	Error     string `doc:"Why it does not count, for a person."    json:"error,omitempty"`
 }
 

@@ -220,15 +220,16 @@ func transcript(frames []spool.Frame) string {
 }
 
 // answerAll answers every open park, as the choice says for a call.
-func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) (approved bool, payload string)) {
+func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) engine.Response) {
 	thread := c.thread()
 	if thread.State != spool.WaitingForInput {
 		return
 	}
 	for _, p := range c.all(chat, thread.RunID).Parks {
 		if p.State == spool.ParkOpen {
-			approved, payload := choose(p)
-			_, _ = c.respond(e, p.ToolCallID, approved, payload)
+			r := choose(p)
+			r.ToolCallID = p.ToolCallID
+			_, _ = c.respondWith(e, r)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package spooltest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -76,12 +77,16 @@ func crashScript(s *engineTest, own bool, faults ...Fault) int {
 			c.hire(n)
 		default:
 		}
-		c.answerAll(n.Engine, func(p spool.Park) (bool, string) {
+		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			answered++
-			if p.Reason == spool.ParkOutcomeUnknown {
-				return answered%2 == 0, []string{"", `"a person looked"`}[answered/2%2]
+			if p.Reason != spool.ParkOutcomeUnknown {
+				return engine.Response{Approved: true, Args: json.RawMessage(`{"to":"eve"}`), Reason: "to eve", Digest: p.Digest}
 			}
-			return true, ""
+			r := engine.Response{Approved: answered%2 == 0}
+			if answered/2%2 == 1 {
+				r.Payload = json.RawMessage(`"a person looked"`)
+			}
+			return r
 		})
 		return s.thread().State.Terminal()
 	})

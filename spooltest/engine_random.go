@@ -182,8 +182,18 @@ func (c *campaign) bury() {
 // some returns one of the nodes.
 func (c *campaign) some() *node { return c.node(context.Background()) }
 
-func (c *campaign) anyAnswer(spool.Park) (bool, string) {
-	return c.n(3) > 0, []string{"", `{"n":1}`}[c.n(2)]
+func (c *campaign) anyAnswer(p spool.Park) engine.Response {
+	r := engine.Response{Approved: c.n(3) > 0, Reason: []string{"", "because"}[c.n(2)]}
+	if c.n(2) == 0 {
+		r.Payload = json.RawMessage(`{"n":1}`)
+	}
+	if c.n(2) == 0 {
+		r.Digest = p.Digest
+	}
+	if r.Approved && p.Reason == spool.ParkApproval && c.n(2) == 0 {
+		r.Args = json.RawMessage(`{"edited":` + strconv.Itoa(c.n(3)) + `}`)
+	}
+	return r
 }
 
 // someStart starts a run, which may edit a turn, and which is mostly refused.

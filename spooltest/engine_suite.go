@@ -31,6 +31,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Retry", retryTests},
 		{"Stop", stopTests},
 		{"Park", parkTests},
+		{"Approve", approveTests},
 		{"Unknown", unknownTests},
 		{"Edit", editTests},
 		{"Job", jobTests},
@@ -219,12 +220,17 @@ func (s *engineTest) answer(e *engine.Engine, id spool.ToolCallID, approved bool
 }
 
 func (s *engineTest) respond(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) (engine.RespondResult, error) {
-	r := engine.Response{ToolCallID: id, Approved: approved, By: "ann"}
+	r := engine.Response{ToolCallID: id, Approved: approved}
 	if payload != "" {
 		r.Payload = json.RawMessage(payload)
 	}
+	return s.respondWith(e, r)
+}
+
+func (s *engineTest) respondWith(e *engine.Engine, r engine.Response) (engine.RespondResult, error) {
+	r.By = "ann"
 	result, err := e.Respond(context.Background(), chat, r)
-	s.history.Answered(Answered{Thread: chat, Call: id, Delivered: result.Delivered, Unknown: err != nil})
+	s.history.Answered(Answered{Thread: chat, Call: r.ToolCallID, Delivered: result.Delivered, Unknown: err != nil})
 	return result, err
 }
 

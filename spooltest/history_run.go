@@ -128,6 +128,7 @@ func (c *checker) calls(d ThreadDump) {
 		}
 	}
 	again := c.answers(where, d)
+	c.approvals(where, d)
 	effects := make(map[string]int)
 	for _, e := range c.Executions {
 		if e.Call.ID == "" || e.Idempotent || e.Call.Thread != key {

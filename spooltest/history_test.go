@@ -176,6 +176,19 @@ func TestHistoryPlanted(t *testing.T) {
 		"an answer applied twice": {"answer-once", "is not open", func(h *history) {
 			h.Threads[0].Entries[4] = h.Threads[0].Entries[3]
 		}},
+		"a call that nobody approved": {"approved", "which nobody has approved", func(h *history) {
+			h.Threads[0].Entries[3] = *spool.NewEntry(spool.EntryHITLResponse, "r", spool.HITLResponse{ToolCallID: "c"})
+			h.Threads[0].Entries[3].Seq = 4
+		}},
+		"a call with other arguments": {"approved", `ran with {"to":"eve"}`, func(h *history) {
+			approve(h, `{"to":"bob"}`)
+			h.Executions[0].Call.Args = json.RawMessage(`{"to":"eve"}`)
+		}},
+		"an answer to something else": {"approved", "which is not what was asked", func(h *history) {
+			approve(h, `{"to":"bob"}`)
+			h.Executions[0].Call.Args = json.RawMessage(`{"to":"bob"}`)
+			h.Threads[0].Entries[1].Payload = json.RawMessage(`{"toolCallId":"c","reason":"approval","digest":"sha256:0"}`)
+		}},
 		"an answer that got lost":   {"answer-once", "2 answers were delivered", func(h *history) { h.Answers[1].Delivered = true }},
 		"an answer from nowhere":    {"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false }},
 		"usage that is not counted": {"usage", "counts", func(h *history) { h.Threads[0].Runs[0].TotalTokens = 4 }},
@@ -266,6 +279,14 @@ func twoActive(h *spooltest.History) []spool.Run {
 	a, b := h.Threads[0].Runs[0], h.Threads[0].Runs[0]
 	a.State, b.State, b.ID = spool.Queued, spool.Queued, "r0"
 	return []spool.Run{a, b}
+}
+
+// approve has the call approved with its digest, and with these arguments.
+func approve(h *spooltest.History, args string) {
+	p := spool.Park{RunID: "r", Step: 1, ToolCallID: "c", Reason: spool.ParkApproval, Args: json.RawMessage(args)}
+	asked := spool.InputRequired{ToolCallID: "c", Reason: p.Reason, Digest: p.DigestOf(nil)}
+	h.Threads[0].Entries[1].Payload = spool.NewEntry("", "r", asked).Payload
+	h.Threads[0].Entries[3].Payload = spool.NewEntry("", "r", spool.HITLResponse{ToolCallID: "c", Approved: true, Digest: asked.Digest}).Payload
 }
 
 func late(h *spooltest.History, entries []spool.Entry, messages []spool.Message) spooltest.Commit {

@@ -42,12 +42,17 @@ func cloneEntry(e spool.Entry) spool.Entry {
 
 func clonePark(p spool.Park) spool.Park {
 	p.Args, p.Shown = slices.Clone(p.Args), slices.Clone(p.Shown)
-	if p.Answer != nil {
-		answer := *p.Answer
-		answer.Payload = slices.Clone(answer.Payload)
-		p.Answer = &answer
-	}
+	p.Answer, p.Before = cloneAnswer(p.Answer), cloneAnswer(p.Before)
 	return p
+}
+
+func cloneAnswer(a *spool.Answer) *spool.Answer {
+	if a == nil {
+		return nil
+	}
+	answer := *a
+	answer.Payload, answer.Args = slices.Clone(a.Payload), slices.Clone(a.Args)
+	return &answer
 }
 
 func cloneEffect(e spool.Effect) spool.Effect {

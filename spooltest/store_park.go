@@ -13,7 +13,10 @@ func testStoreParks(s *storeTest) {
 	first := spool.Park{
 		RunID: "r", ToolCallID: "z", ToolName: "tool", Step: 3, Args: json.RawMessage(`{"a":1}`),
 		Shown: json.RawMessage(`{"b":2}`), Reason: spool.ParkApproval, State: spool.ParkAnswered,
-		Answer: &spool.Answer{Approved: true, Payload: json.RawMessage(`[1]`), By: "somebody", At: now},
+		Answer: &spool.Answer{
+			Approved: true, Payload: json.RawMessage(`[1]`), Args: json.RawMessage(`{"a":3}`), Reason: "why", Digest: "sha256:2", By: "somebody", At: now,
+		},
+		Before: &spool.Answer{Args: json.RawMessage(`{"a":4}`), At: now}, Digest: "sha256:1",
 		Landed: true, CreatedAt: now, ExpiresAt: now.Add(time.Minute),
 	}
 	second := spool.Park{RunID: "r", ToolCallID: "a", State: spool.ParkOpen}

@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed, created_at, expires_at`
+const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed, created_at, expires_at, digest`
 
 // Parks implements [spool.View].
 func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
@@ -25,6 +25,7 @@ func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 				return err
 			}
 			p.Landed, p.CreatedAt, p.ExpiresAt = r.bool(), r.time(), r.time()
+			p.Digest = r.text()
 			parks = append(parks, p)
 			return nil
 		}, v.key.Tenant, v.key.ID, run)
@@ -45,14 +46,14 @@ func (t *tx) PutPark(p spool.Park) error {
 		return err
 	}
 	return t.write("INSERT INTO park (tenant, thread_id, "+parkColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			(SELECT coalesce(max(ord), 0) + 1 FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
 		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET
 			tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
 			reason = excluded.reason, state = excluded.state, answer = excluded.answer, before = excluded.before, landed = excluded.landed,
-			created_at = excluded.created_at, expires_at = excluded.expires_at`,
+			created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest`,
 		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), answer, before,
-		p.Landed, p.CreatedAt, p.ExpiresAt,
+		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest,
 		t.key.Tenant, t.key.ID, p.RunID)
 }
 

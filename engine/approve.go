@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// answerTo returns what is kept of a response to the park, or refuses it: what was
+// answered has to be what waits, and only an approval may come with other arguments.
+func answerTo(p spool.Park, r Response, now time.Time) (*spool.Answer, error) {
+	switch {
+	case r.Digest != "" && r.Digest != p.Digest, p.Digest != "" && p.Digest != p.DigestOf(nil):
+		return nil, &refusal{ReasonChanged, "This request is not the one that was shown"}
+	case r.Args != nil && p.Reason != spool.ParkApproval:
+		return nil, &refusal{ReasonNotEditable, "The arguments of this request cannot be edited"}
+	}
+	a := &spool.Answer{Approved: r.Approved, Payload: r.Payload, Reason: r.Reason, By: r.By, At: now}
+	if r.Args != nil && p.DigestOf(r.Args) != p.DigestOf(nil) {
+		a.Args = r.Args
+	}
+	if p.Digest != "" {
+		a.Digest = p.DigestOf(a.Args)
+	}
+	return a, nil
+}
+
+// checkEdit checks the arguments of a response by the tool that would run with them. It
+// is the application's code, and so not a part of the transaction that answers. What
+// waits for no such answer is left to that.
+func (e *Engine) checkEdit(ctx context.Context, key spool.ThreadKey, r Response) error {
+	if r.Args == nil {
+		return nil
+	}
+	var tool spool.Tool
+	found, known := false, false
+	err := e.store.View(ctx, key, func(v spool.View) error {
+		thread, err := v.Thread()
+		if err != nil || thread.RunID == "" {
+			return err
+		}
+		run, err := v.Run(thread.RunID)
+		if err != nil {
+			return err
+		}
+		parks, err := v.Parks(run.ID)
+		for _, p := range parks {
+			if p.ToolCallID != r.ToolCallID || p.State != spool.ParkOpen {
+				continue
+			}
+			found = true
+			if agent := e.agents[run.Agent]; agent != nil {
+				tool, known = agent.tool(p.ToolName)
+			}
+		}
+		return err
+	})
+	switch {
+	case missing(err), err == nil && !found:
+		return nil
+	case err != nil:
+		return err
+	case !known:
+		return spool.Errorf(spool.Invalid, "arguments cannot be edited: this server does not have the tool")
+	}
+	return e.checkEdited(tool, r.Args)
+}
+
+// checkEdited is [checkArgs] for arguments that a person has written.
+func (e *Engine) checkEdited(tool spool.Tool, args json.RawMessage) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.config.Log.Error("tool check panicked", "tool", tool.Name, "panic", p, "stack", string(debug.Stack()))
+			err = spool.Errorf(spool.Invalid, "the arguments could not be checked")
+		}
+	}()
+	if err := checkArgs(tool, args); err != nil {
+		return &spool.Error{Code: spool.Invalid, Message: err.Error()}
+	}
+	return nil
+}
+
+// told returns what the model reads of a call that ran, or failed with a text. It is the
+// tool's own result, unless a person has edited the call or said why it may run: the model
+// has to know that.
+func (p *plannedCall) told(result json.RawMessage, failure string) json.RawMessage {
+	said := struct {
+		Approved  bool            `json:"approved"`
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+		Reason    string          `json:"reason,omitempty"`
+		Error     string          `json:"error,omitempty"`
+		Result    json.RawMessage `json:"result,omitempty"`
+	}{Approved: true, Error: failure, Result: result}
+	if p.answered != nil {
+		for _, a := range []*spool.Answer{p.call.Answer, p.answered.Answer} {
+			if a == nil || !a.Approved {
+				continue
+			}
+			if a.Args != nil {
+				said.Arguments = a.Args
+			}
+			if a.Reason != "" {
+				said.Reason = a.Reason
+			}
+		}
+	}
+	switch {
+	case said.Arguments != nil, said.Reason != "":
+		return encode(said)
+	case failure != "":
+		return errorObject(failure)
+	default:
+		return result
+	}
+}
+
+// deniedResult is what the model reads of a call that a person did not allow.
+func deniedResult(a *spool.Answer) json.RawMessage {
+	return encode(struct {
+		Denied bool   `json:"denied"`
+		Reason string `json:"reason,omitempty"`
+	}{true, a.Reason})
+}
+
+// reportedResult is what the model reads of a call that its worker died in, and that is
+// not to run again: what a person says it came to, if they know.
+func reportedResult(a *spool.Answer) json.RawMessage {
+	switch {
+	case a.Payload != nil && a.Reason == "":
+		return a.Payload
+	case a.Payload != nil:
+		return encode(struct {
+			Reason string          `json:"reason"`
+			Result json.RawMessage `json:"result"`
+		}{a.Reason, a.Payload})
+	}
+	text := "the outcome of this call is not known, and it is not to be repeated"
+	if a.Reason != "" {
+		text = fmt.Sprintf("%s: %s", text, a.Reason)
+	}
+	return cancelledResult(text)
+}

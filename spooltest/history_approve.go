@@ -1,0 +1,53 @@
+package spooltest
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// approvals checks that a call which had to be approved has run only after it was, and
+// with what was approved. The record has the digests of what was asked and answered; the
+// tools know what they were called with.
+func (c *checker) approvals(where string, d ThreadDump) {
+	type approval struct{ reason, digest string }
+	asked := make(map[runCall]spool.InputRequired)
+	gated := make(map[runCall]bool)
+	allowed := make(map[runCall][]approval)
+	for _, e := range d.Entries {
+		switch e.Type {
+		case spool.EntryInputRequired:
+			var p spool.InputRequired
+			_ = json.Unmarshal(e.Payload, &p)
+			at := runCall{e.RunID, p.ToolCallID}
+			asked[at] = p
+			gated[at] = gated[at] || p.Reason == spool.ParkApproval
+		case spool.EntryHITLResponse:
+			var p spool.HITLResponse
+			_ = json.Unmarshal(e.Payload, &p)
+			at := runCall{e.RunID, p.ToolCallID}
+			if p.Arguments == nil && p.Digest != asked[at].Digest {
+				c.wrongf("approved", where, "seq %d answers %s, which is not what was asked of %s", e.Seq, p.Digest, p.ToolCallID)
+			}
+			if p.Approved {
+				allowed[at] = append(allowed[at], approval{asked[at].Reason, p.Digest})
+			}
+		default:
+		}
+	}
+	for _, e := range c.Executions {
+		at := runCall{e.Call.RunID, e.Call.ID}
+		if e.Call.Thread != d.Thread.Key() || !gated[at] {
+			continue
+		}
+		ran := spool.Park{RunID: at.run, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args}
+		bound := false
+		for _, a := range allowed[at] {
+			ran.Reason = a.reason
+			bound = bound || a.digest == "" || a.digest == ran.DigestOf(nil)
+		}
+		if !bound {
+			c.wrongf("approved", where, "the call %s ran with %s, which nobody has approved", e.Call.IdempotencyKey(), e.Call.Args)
+		}
+	}
+}
