@@ -23,9 +23,9 @@ type API struct {
 	raw     huma.API
 	routes  []*route
 	byName  map[string][]*route // in the order of their registration
-	shared  map[string]*shape // by method and pattern of the mux
-	buffers sync.Pool         // of bytes.Buffer
-	senders sync.Pool         // of sender
+	shared  map[string]*shape   // by method and pattern of the mux
+	buffers sync.Pool           // of bytes.Buffer
+	senders sync.Pool           // of sender
 
 	ready   sync.Once
 	handler http.Handler

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/spoolhq/spool/rest"
@@ -56,5 +57,30 @@ func TestReverseOfAnAmbiguousName(t *testing.T) {
 	}), rest.Namespace("Twice"))
 	if at, err := api.Reverse("Twice.same"); err == nil {
 		t.Errorf("got %s", at)
+	}
+}
+
+func TestProduces(t *testing.T) {
+	t.Parallel()
+
+	stream := func(context.Context, struct{}) (*rest.Stream, error) { return &rest.Stream{}, nil }
+	api := rest.New()
+	api.Register(routes(func(r *rest.Routes) {
+		rest.Get(r, "/export", stream, rest.Produces("text/csv", "text/plain"), rest.Tags("exports"))
+		rest.Raw(r, []string{http.MethodGet}, "/raw", http.NotFoundHandler(), rest.Produces("text/html"), rest.Tags("all"))
+	}))
+	d := document(t, api)
+	for _, want := range [][2]string{{"/export", "text/csv"}, {"/export", "text/plain"}, {"/raw", "text/html"}} {
+		if at(d, "paths", want[0], "get", "responses", "200", "content", want[1]) == nil {
+			t.Errorf("%s does not say %s", want[0], want[1])
+		}
+	}
+	wantDiff(t, "tags", any([]any{map[string]any{"name": "exports"}, map[string]any{"name": "all"}}), d["tags"])
+
+	text := mustPanic(t, func() {
+		rest.New().Register(routes(func(r *rest.Routes) { rest.Get(r, "/x", handle("x"), rest.Produces("text/csv")) }))
+	})
+	if !strings.Contains(text, "rest.Produces is for answers that write themselves") {
+		t.Errorf("got %q", text)
 	}
 }

@@ -121,11 +121,21 @@ func (d *document) operations(rt *route, unique bool) (err error) {
 		if rt.hidden {
 			continue
 		}
+		d.tag(rt.tags)
 		d.own = true
 		d.open.AddOperation(op)
 		d.own = false
 	}
 	return nil
+}
+
+// tag lists tags in the order of their routes, which is that of the page.
+func (d *document) tag(names []string) {
+	for _, name := range names {
+		if !slices.ContainsFunc(d.open.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
+			d.open.Tags = append(d.open.Tags, &huma.Tag{Name: name})
+		}
+	}
 }
 
 // operationID names an operation, the same at each start.
@@ -325,6 +335,11 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.page(rt)}}
 	case out == nil && len(rt.entry.config.returns) > 0, rt.answers == answersReply:
 		return // they are all declared
+	case len(rt.entry.config.produces) > 0:
+		response.Content = map[string]*huma.MediaType{}
+		for _, contentType := range rt.entry.config.produces {
+			response.Content[contentType] = &huma.MediaType{Schema: bytesSchema()}
+		}
 	case out == nil, rt.answers == answersNothing:
 	case rt.answers == answersItself:
 		response.Content = d.itself(out)
@@ -343,8 +358,10 @@ func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
 			return map[string]*huma.MediaType{contentType: {Schema: d.registry.Of(body, exported(body.Name())+"Item")}}
 		}
 	}
-	return map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+	return map[string]*huma.MediaType{contentType: {Schema: bytesSchema()}}
 }
+
+func bytesSchema() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "binary"} }
 
 // page returns the schema of the body of a list, by the shape that its paginator gives it.
 func (d *document) page(rt *route) *huma.Schema {

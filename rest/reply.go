@@ -53,6 +53,12 @@ func Fails(statuses ...int) RouteOption {
 	return routeOption(func(c *routeConfig) { c.fails = append(c.fails, statuses...) })
 }
 
+// Produces documents the content types of an answer that writes itself: of a [File], a
+// [Stream] or a [Raw] handler.
+func Produces(contentTypes ...string) RouteOption {
+	return routeOption(func(c *routeConfig) { c.produces = append(c.produces, contentTypes...) })
+}
+
 // Describe says in the document what the answer with the status means on this route. It
 // does not say that the route gives it: see [Returns], [Detail] and [Fails].
 //

@@ -172,6 +172,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		kind := out.Kind()
 		rt.nilable = kind == reflect.Pointer || (kind == reflect.Slice || kind == reflect.Map) && !out.Implements(reflect.TypeFor[json.Marshaler]())
 	}
+	if len(config.produces) > 0 && out != nil && rt.answers != answersItself {
+		return fmt.Errorf("rest.Produces is for answers that write themselves; %v is written as JSON", out)
+	}
 	if rt.status == 0 {
 		rt.status = http.StatusOK
 	}

@@ -96,6 +96,7 @@ type routeConfig struct {
 	returns              []declared
 	fails                []int
 	described            map[int]string // by status
+	produces             []string
 	stages               []query.Option
 	view                 *view
 	checks               []inputCheck
