@@ -161,7 +161,8 @@ func CreateResponse(ctx context.Context, body any, status int) *Reply {
 
 // ResponseCreator is a controller with a [CreateResponse] of its own.
 type ResponseCreator interface {
-	// CreateResponse makes the reply that the function of that name returns.
+	// CreateResponse makes the reply that the function of that name returns. It must not
+	// call that, which would ask it again.
 	CreateResponse(ctx context.Context, body any, status int) *Reply
 }
 
@@ -195,8 +196,10 @@ func GetOrNotFound[T any, K any](ctx context.Context, load func(context.Context,
 
 // ObjectGetter is a controller with a [GetOrNotFound] of its own.
 type ObjectGetter[T any, K any] interface {
-	// GetOrNotFound returns what the function of that name returns. It asks the object
-	// permissions itself, by [CheckObjectPermission].
+	// GetOrNotFound returns what the function of that name returns, and must not call that,
+	// which would ask it again. It asks the object permissions itself, by
+	// [CheckObjectPermission]. It is for one type of object and of key: objects of others
+	// are loaded as usual.
 	GetOrNotFound(ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error)
 }
 

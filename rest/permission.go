@@ -67,7 +67,7 @@ func CheckObjectPermission[T any](ctx context.Context, object T) error {
 // ObjectPermissionChecker is a controller with a [CheckObjectPermission] of its own.
 type ObjectPermissionChecker interface {
 	// CheckObjectPermission returns nil to allow, and else what the function of that name
-	// returns.
+	// returns. It must not call that, which would ask it again.
 	CheckObjectPermission(ctx context.Context, object any) error
 }
 
