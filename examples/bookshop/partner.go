@@ -33,9 +33,9 @@ type Partners struct {
 func (c *Partners) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/partner"), rest.Tags("partners"),
 		rest.Auth(c.doors.partner), rest.Permit(permission.Scope(partnerScope)))
-	rest.Get(r, "/books.csv", c.export, rest.Summary("The catalog as CSV"))
+	rest.Get(r, "/books.csv", c.export, rest.Summary("The catalog as CSV"), rest.Produces("text/csv"))
 	// The path of earlier days, which announces its end in each answer.
-	rest.Get(r, "/catalog.csv", c.export, rest.Name("export_old"), rest.Summary("The catalog as CSV, at its old address"),
+	rest.Get(r, "/catalog.csv", c.export, rest.Name("export_old"), rest.Summary("The catalog as CSV, at its old address"), rest.Produces("text/csv"),
 		rest.Sunset(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, time.July, 1, 0, 0, 0, 0, time.UTC)))
 	rest.Post(r, "/books.jsonl", c.load, rest.Summary("Add books from JSON lines"),
 		rest.Permit(permission.All(permission.Scope(partnerScope), permission.Scope(catalogScope))))
