@@ -143,7 +143,10 @@ const (
 	RefuseAll
 )
 
-// Unknown sets the policy for unknown fields.
+// Unknown sets the policy for unknown fields of JSON bodies and unknown query parameters.
+// Those of forms are ignored in any case.
+//
+// Defaults to [RefuseFields].
 func Unknown(u UnknownFields) Option {
 	return levelOption(func(l *level) { l.unknown = u })
 }
@@ -171,7 +174,7 @@ func (s *sunset) announce(h http.Header) {
 	}
 }
 
-// Hidden leaves the routes out of the document.
+// Hidden leaves the routes out of the document. They are served all the same.
 func Hidden() Option { return levelOption(func(l *level) { l.hidden = true }) }
 
 // controllerConfig is what a controller says of itself, and its registration of it.
@@ -190,7 +193,10 @@ type controllerOption func(c *controllerConfig)
 func (f controllerOption) applyController(c *controllerConfig) { f(c) }
 
 // Prefix is put before the paths of the controller's routes. It may have parameters
-// itself, such as "/orgs/{int:org_id}/books".
+// itself, such as "/orgs/{int:org_id}/books"; the input of each route has a field for them
+// then.
+//
+// Defaults to none.
 func Prefix(path string) ControllerOption {
 	return controllerOption(func(c *controllerConfig) { c.prefix = path })
 }
@@ -257,7 +263,8 @@ func Status(code int) RouteOption {
 
 // Name is the route's name, which its operation id and [API.Reverse] use.
 //
-// Defaults to the name of the method that handles it.
+// Defaults to the name of the method that handles it, and for a function literal to the
+// method and the path, such as getBooksId.
 func Name(name string) RouteOption { return routeOption(func(c *routeConfig) { c.name = name }) }
 
 // OperationID is the id in the document as it is, without a namespace.
@@ -267,7 +274,8 @@ func OperationID(id string) RouteOption {
 
 // Check looks at the input when it has been read and before the handler runs: for
 // permissions that depend on it. What it returns ends the request as what a [Permission]
-// returns does.
+// returns does. In is that of the handler, or the route refuses to register; several checks
+// run in their order.
 func Check[In any](check func(ctx context.Context, in In) error) RouteOption {
 	return routeOption(func(c *routeConfig) {
 		c.checks = append(c.checks, inputCheck{reflect.TypeFor[In](), func(ctx context.Context, in any) error {
@@ -330,7 +338,9 @@ func Title(text string) APIOption { return apiOption(func(c *apiConfig) { c.titl
 // Defaults to "1.0.0".
 func Version(text string) APIOption { return apiOption(func(c *apiConfig) { c.version = text }) }
 
-// About describes the API in its document, in Markdown.
+// About describes the API in its document, in Markdown: its description there.
+//
+// Defaults to none.
 func About(text string) APIOption { return apiOption(func(c *apiConfig) { c.description = text }) }
 
 // Servers are the addresses that the document names.
@@ -376,7 +386,7 @@ func MapError(f func(error) *Error) APIOption {
 	return apiOption(func(c *apiConfig) { c.mapErrors = append(c.mapErrors, f) })
 }
 
-// JSON sets the codec of bodies.
+// JSON sets the codec of bodies. [Lines] and [Events] are encoded by encoding/json.
 //
 // Defaults to encoding/json.
 func JSON(codec Codec) APIOption { return apiOption(func(c *apiConfig) { c.codec = codec }) }

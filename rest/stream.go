@@ -96,7 +96,11 @@ func (s *Stream) Respond(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Lines is an answer of JSON documents, one a line, each sent as soon as it is there.
-type Lines[T any] struct{ Items iter.Seq2[T, error] }
+type Lines[T any] struct {
+	// Items is read once, on the goroutine of the request, until it ends, gives an error, or
+	// the client is gone.
+	Items iter.Seq2[T, error]
+}
 
 // Respond writes the lines. An error of the sequence cuts the connection once lines were
 // sent, so that the client does not take a part for the whole.
@@ -130,12 +134,16 @@ type Event[T any] struct {
 	Name string
 	// Retry tells the client how long to wait before it reconnects. Zero: nothing.
 	Retry time.Duration
-	Data  T
+	// Data is sent as JSON.
+	Data T
 }
 
 // Events is an answer of server-sent events, each sent as soon as it is there, with a
 // comment now and then so that nothing between takes the connection for dead.
 type Events[T any] struct {
+	// Items is read once, on a goroutine of its own, until it ends, gives an error, or the
+	// client is gone. The request waits for that goroutine: what the sequence waits for has to
+	// end with the context of the request.
 	Items iter.Seq2[Event[T], error]
 	// KeepAlive is the time between comments while there are no events. Defaults to 15
 	// seconds; negative: none.
