@@ -32,7 +32,11 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr) error {
 		{"agents", describe(agents)},
 		{"tools", describe(s.tools)},
 		{"auth", auth},
+		{"queue", describe(s.queue)},
 	} {
+		if line.name == "queue" && len(s.queue) == 0 {
+			continue // most have none, and wonder what it is
+		}
 		fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.text)
 	}
 	fmt.Fprintf(&b, `

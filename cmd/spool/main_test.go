@@ -95,9 +95,12 @@ func TestServeRefuses(t *testing.T) {
 		"Format":        {args: []string{"serve"}, env: map[string]string{"SPOOL_LOG_FORMAT": "xml"}, want: `spool: --log-format: "xml" must be text or json`},
 		"Data":          {args: []string{"serve", "--data", ""}, want: "spool: --data: is empty"},
 		"NoConfig":      {args: []string{"serve", "--config", "/nowhere/spool.yaml"}, want: "spool: open /nowhere/spool.yaml: no such file or directory"},
-		"Config":        {args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}", want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, auth, egress, cors, limits\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
+		"Config":        {args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}", want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
 		"OpenOrigin":    {args: []string{"serve"}, config: demoAgent + `cors: {origins: ["*"]}`, want: `spool: FILE:3: cors.origins[0]: "*" needs auth.tokens, as every web page could use the server`},
 		"NotASchema":    {args: []string{"serve"}, config: demoAgent + "tools:\n  x: {type: http, url: 'http://h/', parameters: {type: 7}}", want: "spool: FILE:4: tools.x.parameters.type: invalid value for \"type\": \"7\""},
+		"ShortSecret":   {args: []string{"serve"}, config: "queue:\n  verify:\n    webhook: {secrets: [whsec_aHVudGVyMg==]}\n    secret: {secrets: [hunter2]}", want: "spool: FILE:3: queue.verify.webhook: secrets[0] must have 24 bytes or more\nspool: FILE:4: queue.verify.secret: secrets[0] must be visible ASCII, 16 characters or more"},
+		"NoKeys":        {args: []string{"serve"}, config: "queue: {verify: {qstash: {url: 'https://a.example/'}}}", want: "spool: FILE:1: queue.verify.qstash: current_key or next_key is required"},
+		"NoEmail":       {args: []string{"serve"}, config: "queue: {verify: {google: {audience: a, service_accounts: [tasks]}}}", want: "spool: FILE:1: queue.verify.google: service_accounts[0] must be an email address"},
 		"TokenMissing":  {args: []string{"serve"}, config: "auth: {tokens: [{token: '${NO_TOKEN}', scopes: [read]}]}", want: "spool: FILE:1: auth.tokens[0].token: the environment variable NO_TOKEN is not set; ${NO_TOKEN:-} allows that"},
 		"EnvironmentOK": {args: []string{"serve"}, env: map[string]string{"T": "x y"}, config: "auth: {tokens: [{token: '${T}', scopes: [read]}]}", want: "spool: FILE:1: auth.tokens[0].token: must not have spaces"},
 	} {

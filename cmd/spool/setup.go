@@ -18,6 +18,8 @@ type setup struct {
 	// each with what it is.
 	models []description
 	tools  []description
+	// queue are the schemes by which deliveries are verified. Empty: nobody may deliver.
+	queue []description
 }
 
 // description is a name with a remark for the person who starts the process.
@@ -99,9 +101,13 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	return errors.Join(problems...)
 }
 
-// expose says who may call the server.
+// expose says who may call the server, and who may deliver to it.
 func (s *setup) expose(c *config.Config) error {
 	s.server = server.Config{CORSOrigins: c.Origins}
+	var err error
+	if s.server.QueueVerifier, s.queue, err = newVerifier(c.Queue); err != nil {
+		return err
+	}
 	if len(c.Tokens) == 0 {
 		s.server.Authenticator = server.Anonymous(spool.DefaultTenant)
 		s.server.Loopback = true
@@ -114,7 +120,6 @@ func (s *setup) expose(c *config.Config) error {
 			list[i].Scopes = append(list[i].Scopes, server.Scope(scope))
 		}
 	}
-	var err error
 	s.server.Authenticator, err = server.Tokens(list)
 	return err
 }

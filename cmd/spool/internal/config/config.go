@@ -27,6 +27,7 @@ type Config struct {
 	Egress []string
 	// Origins are the origins whose pages may call the server.
 	Origins []string
+	Queue   Queue
 	Limits  Limits
 }
 

@@ -65,6 +65,12 @@ auth:
   tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop]}]
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
 cors: {origins: ["http://localhost:5173"]}
+queue:
+  verify:
+    webhook: {secrets: ["${KEY}", whsec_old], tolerance: 1m}
+    qstash: {url: "https://agents.example.com/api/queue/agent-run", current_key: "${KEY}", next_key: "${EMPTY}"}
+    google: {audience: agents, service_accounts: [tasks@example.com]}
+    secret: {secrets: ["${TOKEN}"], header: X-Queue}
 limits: {max_prompt_bytes: 262144, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
 `
 
@@ -97,6 +103,12 @@ func TestParse(t *testing.T) {
 		},
 		Egress:  []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
 		Origins: []string{"http://localhost:5173"},
+		Queue: config.Queue{
+			Webhook: &config.Webhook{Secrets: []string{"sk-secret", "whsec_old"}, Tolerance: time.Minute},
+			QStash:  &config.QStash{URL: "https://agents.example.com/api/queue/agent-run", CurrentKey: "sk-secret"},
+			Google:  &config.Google{Audience: "agents", ServiceAccounts: []string{"tasks@example.com"}},
+			Secret:  &config.Secret{Secrets: []string{"tok-secret"}, Header: "X-Queue"},
+		},
 		Limits: config.Limits{
 			MaxPromptBytes: 262144, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, RetryBackoff: 2 * time.Second,
@@ -145,7 +157,7 @@ var problems = map[string]struct{ text, want string }{
 	},
 	"TwoDocuments":   {"limits: {}\n---\nlimits: {}\n", "spool.yaml:2: there must be one document only"},
 	"NoMapping":      {"- a\n", "spool.yaml:1: must be a mapping"},
-	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, limits"},
+	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
 		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, context_window",
@@ -191,6 +203,20 @@ var problems = map[string]struct{ text, want string }{
 	"Egress":          {"egress: {allow: ['10.0.0.0/99']}", "spool.yaml:1: egress.allow[0]: must be a host, an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
 	"Origin":          {"cors: {origins: ['http://a/']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
 	"OriginAll":       {"cors:\n  origins:\n    - http://a\n    - '*'", "spool.yaml:4: cors.origins[1]: \"*\" needs auth.tokens, as every web page could use the server"},
+	"QueueEmpty":      {"queue: {}", "spool.yaml:1: queue.verify: is required"},
+	"QueueUnknown":    {"queue: {push: x, verify: {secret: {secrets: [a]}}}", "spool.yaml:1: queue.push: unknown field; there are verify"},
+	"VerifyEmpty":     {"queue: {verify: {}}", "spool.yaml:1: queue.verify: names none of webhook, qstash, google, secret"},
+	"VerifyNull":      {"queue:\n  verify:\n    webhook:\n", "spool.yaml:2: queue.verify: names none of webhook, qstash, google, secret"},
+	"VerifyUnknown":   {"queue: {verify: {hmac: {}}}", "spool.yaml:1: queue.verify.hmac: unknown field; there are webhook, qstash, google, secret\nspool.yaml:1: queue.verify: names none of webhook, qstash, google, secret"},
+	"WebhookSecrets":  {"queue: {verify: {webhook: {tolerance: 1m}}}", "spool.yaml:1: queue.verify.webhook.secrets: is required"},
+	"WebhookNone":     {"queue: {verify: {webhook: {secrets: []}}}", "spool.yaml:1: queue.verify.webhook.secrets: is empty"},
+	"WebhookEmpty":    {"queue: {verify: {webhook: {secrets: ['${EMPTY}']}}}", "spool.yaml:1: queue.verify.webhook.secrets[0]: is empty"},
+	"WebhookNoList":   {"queue: {verify: {webhook: {secrets: '${KEY}'}}}", "spool.yaml:1: queue.verify.webhook.secrets: must be a list"},
+	"WebhookSpaced":   {"queue: {verify: {webhook: {secrets: ['${SPACED}']}}}", "spool.yaml:1: queue.verify.webhook.secrets[0]: must not have spaces"},
+	"QStashURL":       {"queue: {verify: {qstash: {current_key: x}}}", "spool.yaml:1: queue.verify.qstash.url: is required"},
+	"QStashPath":      {"queue: {verify: {qstash: {current_key: x, url: /api/queue}}}", "spool.yaml:1: queue.verify.qstash.url: must be an http or https URL"},
+	"GoogleAudience":  {"queue: {verify: {google: {service_accounts: [a@b]}}}", "spool.yaml:1: queue.verify.google.audience: is required"},
+	"GoogleAccounts":  {"queue: {verify: {google: {audience: x}}}", "spool.yaml:1: queue.verify.google.service_accounts: is required"},
 	"Duration":        {"limits: {lease: 30}", "spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
 	"DurationZero":    {"limits: {lease: 0s}", "spool.yaml:1: limits.lease: must be more than nothing"},
 	"LimitText":       {"limits: {max_prompt_bytes: many}", "spool.yaml:1: limits.max_prompt_bytes: must be a whole number"},
@@ -202,7 +228,7 @@ var problems = map[string]struct{ text, want string }{
 		"spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"\n" +
 			"spool.yaml:2: models.m.provider: must be openai or demo\n" +
 			"spool.yaml:3: agents.a.model: there is no model \"b\"\n" +
-			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, egress, cors, limits",
+			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits",
 	},
 }
 

@@ -14,8 +14,8 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 var scopes = []string{"read", "write", "approve", "stop"}
 
 func (d *decoder) config(root value) *Config {
-	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "limits")
-	c := &Config{Limits: limits(f["limits"])}
+	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits")
+	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"])}
 	for _, e := range f["models"].entries() {
 		c.Models = append(c.Models, model(e))
 	}

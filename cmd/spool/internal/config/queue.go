@@ -1,0 +1,98 @@
+package config
+
+import "time"
+
+// Queue is the section queue.
+type Queue struct {
+	// Webhook, QStash, Google and Secret are the schemes by which deliveries are verified.
+	// Nil: not by this one. All nil: nobody may deliver.
+	Webhook *Webhook
+	QStash  *QStash
+	Google  *Google
+	Secret  *Secret
+}
+
+// Webhook is queue.verify.webhook.
+type Webhook struct {
+	Source
+
+	Secrets []string
+	// Tolerance is zero when the file has none.
+	Tolerance time.Duration
+}
+
+// QStash is queue.verify.qstash.
+type QStash struct {
+	Source
+
+	URL                 string
+	CurrentKey, NextKey string
+}
+
+// Google is queue.verify.google.
+type Google struct {
+	Source
+
+	Audience        string
+	ServiceAccounts []string
+}
+
+// Secret is queue.verify.secret.
+type Secret struct {
+	Source
+
+	Secrets []string
+	// Header is empty when the file has none.
+	Header string
+}
+
+func queue(v value) Queue {
+	if !v.present() {
+		return Queue{}
+	}
+	verify := v.fields("verify")["verify"]
+	f := verify.fields("webhook", "qstash", "google", "secret")
+	var q Queue
+	if s := f["webhook"]; s.present() {
+		w := s.fields("secrets", "tolerance")
+		q.Webhook = &Webhook{Source: s.source(), Secrets: w["secrets"].words(), Tolerance: w["tolerance"].duration()}
+	}
+	if s := f["qstash"]; s.present() {
+		w := s.fields("url", "current_key", "next_key")
+		q.QStash = &QStash{Source: s.source(), CurrentKey: w["current_key"].text(), NextKey: w["next_key"].text()}
+		if w["url"].required() {
+			q.QStash.URL = w["url"].url()
+		}
+	}
+	if s := f["google"]; s.present() {
+		w := s.fields("audience", "service_accounts")
+		q.Google = &Google{Source: s.source(), ServiceAccounts: w["service_accounts"].words()}
+		if w["audience"].required() {
+			q.Google.Audience = w["audience"].word()
+		}
+	}
+	if s := f["secret"]; s.present() {
+		w := s.fields("secrets", "header")
+		q.Secret = &Secret{Source: s.source(), Secrets: w["secrets"].words(), Header: w["header"].text()}
+	}
+	// Nobody who writes the section means that nobody may deliver.
+	if verify.required() && q == (Queue{}) && !verify.complained() {
+		verify.problemf("names none of webhook, qstash, google, secret")
+	}
+	return q
+}
+
+// words returns a list that must not be empty, of words.
+func (v value) words() []string {
+	if !v.required() {
+		return nil
+	}
+	var out []string
+	for _, item := range v.items() {
+		out = append(out, item.word())
+	}
+	if len(out) == 0 && !v.complained() {
+		v.problemf("is empty")
+	}
+	return out
+}
