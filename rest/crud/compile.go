@@ -21,7 +21,7 @@ func (c *core[T, K]) compile() error {
 	if c.name == "" {
 		c.name = m.name
 	}
-	for _, step := range []func() error{c.compileRoutes, c.compileLookup, c.compilePath, c.compileVersions, c.compileList} {
+	for _, step := range []func() error{c.compileRoutes, c.compileLookup, c.compilePath, c.compileVersions, c.compileNested, c.compileList} {
 		if err := step(); err != nil {
 			return err
 		}

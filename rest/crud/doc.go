@@ -48,6 +48,10 @@
 // A model that is a [rest.Validator] is asked about each row before that is stored, whole, also
 // when a patch has sent a part of it.
 //
+// Marks hold for the fields of the model itself. What stands in a field, such as the row of a
+// relation or a document in one column, is shown and written as a whole: New panics where a
+// mark in there would not hold.
+//
 // With types of its own for input ([Input]) and output ([Output]) a controller shows nothing of
 // that.
 //

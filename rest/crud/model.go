@@ -137,9 +137,8 @@ func (m *model) addField(from body.Field) error {
 		}
 	}
 	tag := from.Field.Tag
-	words := strings.Split(tag.Get("crud"), ",")
-	f.hidden = slices.Contains(words, "writeonly") || tag.Get("writeOnly") == "true"
-	f.onCreate = !slices.Contains(words, "readonly") && tag.Get("readOnly") != "true" && !m.isRelation(f) && !m.isOurs(f)
+	f.hidden = isWriteOnly(from.Field)
+	f.onCreate = !isReadOnly(from.Field) && !m.isRelation(f) && !m.isOurs(f)
 	f.onUpdate = f.onCreate && (f.column != m.key || f.column == nil)
 	if text, ok := tag.Lookup("default"); ok {
 		f.fallback = json.RawMessage(text)

@@ -1,0 +1,162 @@
+package crud_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/crud"
+	"github.com/spoolhq/spool/rest/page"
+)
+
+// spaced has marks with spaces between them, which are marks all the same.
+type spaced struct {
+	ID    int64  `json:"id"`
+	OrgID int64  `crud:"parent, readonly" json:"orgId"`
+	Owner string `crud:" readonly "       json:"owner"`
+	Pin   string `crud:" writeonly"       json:"pin,omitempty"`
+}
+
+func TestAttackMarksWithSpaces(t *testing.T) {
+	t.Parallel()
+
+	store := crud.Memory[spaced, int64](crud.MemoryConfig{})
+	books := crud.New(store, crud.ModelConfig[spaced]{Path: "/orgs/{int:org_id}/rows", Pagination: crud.ModelPagination{Klass: page.None}})
+	c := serveController(t, &books)
+	c.do("POST /orgs/1/rows", `{"owner":"eve","orgId":2,"pin":"1234"}`).status(http.StatusCreated).has(`"owner":""`).hasNot("1234")
+	c.do("PUT /orgs/1/rows/1", `{"owner":"eve","orgId":2,"pin":"1234"}`).status(http.StatusOK).has(`"owner":""`).hasNot("1234")
+	c.do("GET /orgs/1/rows", "").status(http.StatusOK).has(`"orgId":1`).hasNot("1234")
+	if row, err := store.Get(t.Context(), 1); err != nil || row != (spaced{ID: 1, OrgID: 1, Pin: "1234"}) {
+		t.Errorf("stored: %+v, %v", row, err)
+	}
+}
+
+type member struct {
+	ID       int64     `json:"id"`
+	Password string    `crud:"writeonly" json:"password,omitempty"`
+	Friends  []*member `bun:"rel:has-many" json:"friends,omitempty"`
+}
+
+type withRelation struct {
+	ID     int64   `json:"id"`
+	UserID int64   `json:"userId"`
+	User   *member `bun:"rel:belongs-to" json:"user,omitempty"`
+}
+
+type terms struct {
+	Limit    int  `json:"limit"`
+	Approved bool `json:"approved" readOnly:"true"`
+}
+
+type withColumn struct {
+	ID    int64            `json:"id"`
+	Terms map[string]terms `bun:"type:jsonb" json:"terms"`
+}
+
+type relationOut struct {
+	ID int64 `json:"id"`
+}
+
+// What is only sent must not be shown through a relation, and what is only shown must not be
+// written through a column of JSON. Neither can be kept, so it has to be said at the start.
+func TestAttackMarksInsideOfFields(t *testing.T) {
+	t.Parallel()
+
+	relation := func(config crud.ModelConfig[withRelation]) func() {
+		return func() { crud.New(crud.Memory[withRelation, int64](crud.MemoryConfig{}), config) }
+	}
+	column := func(config crud.ModelConfig[withColumn]) func() {
+		return func() { crud.New(crud.Memory[withColumn, int64](crud.MemoryConfig{}), config) }
+	}
+	into := func(context.Context, relationOut, *withColumn) error { return nil }
+	for name, test := range map[string]struct {
+		build func()
+		want  string
+	}{
+		"Shown":       {relation(crud.ModelConfig[withRelation]{}), "field User: member.Password"},
+		"OwnOutput":   {relation(crud.ModelConfig[withRelation]{Out: crud.Output(func(r withRelation) relationOut { return relationOut{r.ID} })}), ""},
+		"NeverShown":  {relation(crud.ModelConfig[withRelation]{AllowedRoutes: []crud.Route{crud.Delete}}), ""},
+		"Written":     {column(crud.ModelConfig[withColumn]{}), "field Terms: terms.Approved"},
+		"Patched":     {column(crud.ModelConfig[withColumn]{Create: crud.Input(into)}), "field Terms: terms.Approved"},
+		"OwnInputs":   {column(crud.ModelConfig[withColumn]{Create: crud.Input(into), Patch: crud.Input(into)}), ""},
+		"NeverWriten": {column(crud.ModelConfig[withColumn]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne, crud.Delete}}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			defer func() {
+				text, _ := recover().(string)
+				if (text == "") != (test.want == "") || !strings.Contains(text, test.want) {
+					t.Errorf("got %q, want %q", text, test.want)
+				}
+			}()
+			test.build()
+		})
+	}
+}
+
+// account has what a client would like to set.
+type account struct {
+	audit
+
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Role  string `json:"role"  readOnly:"true"`
+	Owner string `crud:"readonly" json:"owner"`
+	Pin   string `crud:"writeonly" json:"pin,omitempty"`
+	Hash  string `json:"-"`
+	Age   *int   `json:"age"`
+}
+
+type audit struct {
+	CreatedBy string `crud:"readonly" json:"createdBy"`
+}
+
+// Whatever the policy for unknown fields is, and however a key is written, nobody sets what
+// is not theirs.
+func TestAttackMassAssignment(t *testing.T) {
+	t.Parallel()
+
+	for name, unknown := range map[string]rest.UnknownFields{"Refuse": rest.RefuseFields, "Ignore": rest.IgnoreUnknown} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			was := account{Name: "eve", Role: "user", Owner: "eve", Pin: "s3cret", Hash: "s3cret", audit: audit{"root"}}
+			store := crud.Memory[account, int64](crud.MemoryConfig{})
+			if err := store.Insert(t.Context(), &was); err != nil {
+				t.Fatal(err)
+			}
+			books := crud.New(store, crud.ModelConfig[account]{})
+			api := rest.New(rest.Unknown(unknown))
+			api.Register(&books, rest.Prefix("/accounts"))
+			c := &client{t: t, api: api}
+			for _, evil := range []string{
+				`"id":7,"role":"evil","owner":"evil","createdBy":"evil"`, `"ID":7`, `"ROLE":"evil"`, `"Owner":"evil"`,
+				`"\u006fwner":"evil"`, `"OWNER":"evil","owner":"eve"`, `"owner":"eve","owner":"evil"`, `"Hash":"evil"`, `"hash":"evil"`, `"-":"evil"`,
+				`"CreatedBy":"evil"`, `"audit":{"createdBy":"evil"}`, `"Audit":{"CreatedBy":"evil"}`, `"owner":null`, `"ro\u017fe":"evil"`, `"createdB\u212a":"evil"`,
+			} {
+				c.do("PUT /accounts/1", `{"name":"eve","age":null,`+evil+`}`).hasNot("evil")
+				c.do("PATCH /accounts/1", `{`+evil+`}`).hasNot("evil")
+				if a := c.do("POST /accounts", `{"name":"eve","age":null,`+evil+`}`); a.Code == http.StatusCreated {
+					a.hasNot("evil")
+				}
+			}
+			if got, err := store.Get(t.Context(), 1); err != nil || got != was {
+				t.Errorf("got %+v (%v), want %+v", got, err, was)
+			}
+			all, err := store.Set(t.Context()).All(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range all[1:] {
+				if row.Role+row.Owner+row.CreatedBy+row.Hash != "" {
+					t.Errorf("created %+v", row)
+				}
+			}
+			c.do("PATCH /accounts/1", `{"name":null}`).status(http.StatusUnprocessableEntity)
+			c.do("GET /accounts", "").hasNot("s3cret")
+		})
+	}
+}
