@@ -13,6 +13,10 @@ import (
 // nil to allow, [rest.Denied] to refuse, and another error when it cannot tell. With T being
 // Book or *Book, it judges both books and pointers to books; with an interface, whatever
 // implements that, and whatever has a pointer that does: it is given a pointer to a copy then.
+//
+// Objects are judged when the handler asks, by [rest.GetOrNotFound] or
+// [rest.CheckObjectPermission]; one that does not ask is open. Lists are not narrowed, see
+// [ListScope].
 func Object[T any](check func(ctx context.Context, object T) error) rest.Permission {
 	if check == nil {
 		panic("permission: Object needs a function")
@@ -21,7 +25,7 @@ func Object[T any](check func(ctx context.Context, object T) error) rest.Permiss
 }
 
 // Owner allows every request, and the objects whose owner, as owner returns it, is the
-// principal. An empty owner is nobody's.
+// principal. An empty owner is nobody's. It is an [Object]: the handler has to ask.
 func Owner[T any](owner func(object T) string) rest.Permission {
 	if owner == nil {
 		panic("permission: Owner needs a function")
