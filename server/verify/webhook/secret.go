@@ -21,7 +21,7 @@ const (
 const (
 	secretPrefix    = "whsec_"
 	signaturePrefix = "v1,"
-	// minSecretBytes and maxIDBytes: the first is the specification's.
+	// minSecretBytes is what the specification asks for.
 	minSecretBytes = 24
 	maxIDBytes     = 256
 )
