@@ -208,8 +208,12 @@ func (a *API) Routes() []RouteInfo {
 
 // RouteInfo says what a route is.
 type RouteInfo struct {
-	Name       string
-	Methods    []string
-	Path       string
+	// Name is what [API.Reverse] finds it by, such as "Books.get".
+	Name string
+	// Methods are its methods in their order, without the HEAD that a GET answers too.
+	Methods []string
+	// Path is that of the document, with its prefix: "/books/{id}".
+	Path string
+	// Controller is the type of the value that was registered.
 	Controller reflect.Type
 }

@@ -20,8 +20,12 @@ type Codec interface {
 	Unmarshal(data []byte, into any) error
 }
 
-// Encoder writes one JSON document at a time.
-type Encoder interface{ Encode(v any) error }
+// Encoder writes JSON documents, many of them after each other, by one goroutine at a time.
+// One that has failed is not used again.
+type Encoder interface {
+	// Encode writes v as one document.
+	Encode(v any) error
+}
 
 type standardCodec struct{}
 

@@ -51,7 +51,9 @@ type Authenticator interface {
 
 // The outcomes of an [Authenticator] that let the next one try.
 var (
-	ErrNoCredentials  = errors.New("no credentials")
+	// ErrNoCredentials says that the request has none of the authenticator's kind.
+	ErrNoCredentials = errors.New("no credentials")
+	// ErrBadCredentials says that it has some, and that they are wrong.
 	ErrBadCredentials = errors.New("bad credentials")
 )
 

@@ -11,6 +11,7 @@ import (
 
 // Registry is a list of controllers that APIs may import. A program that wants its
 // controllers to announce themselves keeps one; nothing is registered anywhere by itself.
+// The zero value is an empty list. It is not safe for concurrent use.
 type Registry struct {
 	registered []registered
 }

@@ -39,9 +39,10 @@ type Service[T, K any] interface {
 type Ref[K any] struct {
 	// Key is the row's, when Lookup is empty.
 	Key K
-	// Lookup is the logical name of another field that has the value Value.
+	// Lookup is the logical name of another field, whose value is Value.
 	Lookup string
-	Value  any
+	// Value is what that field has to be, as [query.Where] takes it.
+	Value any
 	// Scope is what else has to hold for the row.
 	Scope []query.Expr
 }

@@ -4,6 +4,7 @@ import "reflect"
 
 // RestPaginationResponseSchema is the body of a page of [LimitOffset], for typed clients.
 type RestPaginationResponseSchema[T any] struct {
+	// Items are those of the page.
 	Items []T `json:"items"`
 	// Count is how many items the list has. It is 0 when the answer has null, which it has
 	// with [NoCount] only.

@@ -41,6 +41,7 @@ func Quiet() Option {
 // Fault is what becomes of a request that cannot be counted.
 type Fault uint8
 
+// The values of [OnFault].
 const (
 	// Refuse answers 503. It is the default: when the counter is away, nothing gets past the
 	// limit that it would have kept.
