@@ -101,7 +101,7 @@ func (s *store[T, K]) Get(ctx context.Context, key K) (T, error) {
 	db := Tx(ctx, s.db)
 	q := db.NewSelect().Model(&row)
 	if s.config.prepare != nil {
-		q = s.config.prepare(q)
+		q = q.WhereGroup(" AND ", s.config.prepare) // an OR in it is not one with the key
 	}
 	q = q.Where("?TableAlias.? = ?", s.key.SQLName, key)
 	if _, inside := db.(bun.Tx); inside && s.db.Dialect().Name() == dialect.PG {

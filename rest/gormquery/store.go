@@ -107,7 +107,9 @@ func (s *store[T, K]) is(key K) clause.Expression {
 // Get implements [crud.Store].
 func (s *store[T, K]) Get(ctx context.Context, key K) (T, error) {
 	var rows []T
-	tx := Tx(ctx, s.db).Clauses(clause.Where{Exprs: []clause.Expression{s.is(key)}})
+	tx := Tx(ctx, s.db).Model(new(T))
+	group(tx.Statement) // an OR in it is not one with the key
+	tx = tx.Clauses(clause.Where{Exprs: []clause.Expression{s.is(key)}})
 	if s.inside(ctx) && tx.Name() == "postgres" {
 		tx = tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate, Table: clause.Table{Name: clause.CurrentTable}})
 	}
