@@ -30,7 +30,12 @@ func TestAttackObjectRuleOfAnInterface(t *testing.T) {
 		return nil
 	})
 	known := permission.Object(func(context.Context, sealedBook) error { return nil })
-	find := func(_ context.Context, id int64) (sealedBook, error) { return sealedBook{ID: id, Sealed: id == 1}, nil }
+	find := func(_ context.Context, id int64) (sealedBook, error) {
+		if id == 0 {
+			return sealedBook{}, rest.ErrNotFound
+		}
+		return sealedBook{ID: id, Sealed: id == 1}, nil
+	}
 	for name, permit := range map[string]rest.RouteOption{
 		"alone": rest.Permit(open), "beside another": rest.Permit(known, open), "in All": rest.Permit(permission.All(known, open)),
 		"in Any": rest.Permit(permission.Any(permission.IsAdmin, open)),
@@ -42,8 +47,11 @@ func TestAttackObjectRuleOfAnInterface(t *testing.T) {
 					return rest.GetOrNotFound(ctx, find, in.ID)
 				}, permit)
 				rest.Get(r, "/pointer/{int:id}", func(ctx context.Context, in byID) (*sealedBook, error) {
-					b, _ := find(ctx, in.ID)
-					return &b, rest.CheckObjectPermission(ctx, &b)
+					b, err := find(ctx, in.ID)
+					if err == nil {
+						err = rest.CheckObjectPermission(ctx, &b)
+					}
+					return &b, err
 				}, permit)
 			})
 			for _, kind := range []string{"/value", "/pointer"} {

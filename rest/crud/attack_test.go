@@ -35,7 +35,7 @@ func TestAttackMarksWithSpaces(t *testing.T) {
 
 type member struct {
 	ID       int64     `json:"id"`
-	Password string    `crud:"writeonly" json:"password,omitempty"`
+	Password string    `crud:"writeonly"   json:"password,omitempty"`
 	Friends  []*member `bun:"rel:has-many" json:"friends,omitempty"`
 }
 
@@ -103,8 +103,8 @@ type account struct {
 
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
-	Role  string `json:"role"  readOnly:"true"`
-	Owner string `crud:"readonly" json:"owner"`
+	Role  string `json:"role"      readOnly:"true"`
+	Owner string `crud:"readonly"  json:"owner"`
 	Pin   string `crud:"writeonly" json:"pin,omitempty"`
 	Hash  string `json:"-"`
 	Age   *int   `json:"age"`
