@@ -121,9 +121,11 @@ func Use(m ...Middleware) Option {
 	return levelOption(func(l *level) { l.middleware = append(l.middleware, m...) })
 }
 
-// MaxBody bounds the bodies of requests, in bytes. A larger one is answered 413.
+// MaxBody bounds the bodies of requests, in bytes. A larger one is answered 413. The handler
+// of a [Raw] route gets an [http.MaxBytesError] when it reads beyond.
 //
-// Defaults to 1 MiB, and to 32 MiB for forms, which may have files.
+// Defaults to 1 MiB, and to 32 MiB for forms, which may have files. A raw route has no bound
+// unless it or a level above has this option.
 func MaxBody(bytes int64) Option {
 	return levelOption(func(l *level) { l.maxBody = bytes })
 }

@@ -68,6 +68,13 @@ func (h rawHandler) serve(rt *route, w http.ResponseWriter, r *http.Request) {
 		c.fail(err)
 		return
 	}
+	if rt.maxBody != 0 {
+		if r.ContentLength > rt.maxBody {
+			c.fail(&http.MaxBytesError{Limit: rt.maxBody})
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, rt.maxBody)
+	}
 	for i, name := range rt.pathNames {
 		r.SetPathValue(name, r.PathValue(muxNames[i]))
 	}

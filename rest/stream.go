@@ -14,8 +14,10 @@ import (
 	"path"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -34,10 +36,14 @@ type File struct {
 	Download bool
 }
 
-// OpenFile returns the file of the name. One that is not there is a 404.
+// OpenFile returns the file of the name. One that is not there is a 404, and so is a name
+// that no file can have: one with a step up, below another file, or too long.
 func OpenFile(in fs.FS, name string) (*File, error) {
+	if !fs.ValidPath(name) { // not every file system looks
+		return nil, &Error{Status: http.StatusNotFound, Detail: "File was not found.", Err: fs.ErrInvalid}
+	}
 	f, err := in.Open(name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+	if isAny(err, fs.ErrNotExist, fs.ErrInvalid, syscall.ENOTDIR, syscall.ENAMETOOLONG) {
 		return nil, &Error{Status: http.StatusNotFound, Detail: "File was not found.", Err: err}
 	}
 	if err != nil {
@@ -48,6 +54,10 @@ func OpenFile(in fs.FS, name string) (*File, error) {
 		return nil, errors.Join(&Error{Status: http.StatusNotFound, Detail: "File was not found.", Err: err}, f.Close())
 	}
 	return &File{Name: path.Base(name), Content: f, Modified: info.ModTime()}, nil
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // Respond writes the file.
