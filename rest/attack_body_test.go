@@ -106,3 +106,9 @@ func requestOf(t *testing.T, method, target string) *http.Request {
 	r.URL, r.RequestURI = u, target
 	return r
 }
+
+func recorded(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
