@@ -154,6 +154,8 @@ type StateChange struct {
 	Error      string      `json:"error,omitempty"`
 	TokensUsed int64       `json:"tokensUsed,omitempty"`
 	Usage      *TokenCount `json:"usage,omitempty"`
+	// Queue are the runs that wait for the thread, the next one first.
+	Queue []QueuedRun `json:"queue,omitempty"`
 }
 
 // ThreadDeleted is the payload of [NoticeThreadDeleted].

@@ -90,6 +90,8 @@ type Snapshot struct {
 	LastEventSeq int64 `json:"lastEventSeq"`
 	// ActiveEvents are the record entries of the unfinished run.
 	ActiveEvents []Entry `json:"activeEvents"`
+	// Queue are the runs that wait for the thread, the next one first.
+	Queue []QueuedRun `json:"queue,omitempty"`
 	// Stream is the latest segment's run stream while it is open, or ended less than
 	// one minute ago. Nil: neither.
 	Stream *StreamSnapshot `json:"stream"`

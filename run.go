@@ -57,7 +57,16 @@ type Run struct {
 	SettleClaim time.Time `json:"-"`
 	// Ending is the end that waits for the settle hook. Nil: none.
 	Ending *Ending `json:"-"`
+
+	// Place orders the runs that wait for the thread while another one has it, the
+	// smallest first. Zero: the run does not wait.
+	Place int64 `json:"-"`
+	// Wait is what the run waits, or waited, with. Nil: the thread was free.
+	Wait *Wait `json:"-"`
 }
+
+// Active reports whether the run owns its thread. One that waits for it does not.
+func (r Run) Active() bool { return r.State.Active() && r.Place == 0 }
 
 // Ending is how a run ends.
 type Ending struct {

@@ -64,6 +64,8 @@ type View interface {
 	Run(id RunID) (Run, error)
 	// Runs returns up to limit runs of the thread, the newest first. Zero: all.
 	Runs(limit int) ([]Run, error)
+	// Waiting returns the runs of the thread that have a [Run.Place], in its order.
+	Waiting() ([]Run, error)
 	// Messages returns messages in their order.
 	Messages(q MessageQuery) ([]Message, error)
 	// Message returns a message that is in the view of the thread.
@@ -124,8 +126,8 @@ type Tx interface {
 	// dead ones included.
 	DeleteThread() error
 	// InsertRun adds a run. It returns [ErrRunIDUsed] when the tenant has one of that id,
-	// [ErrActiveRun] when r is an active run of depth 0 and the thread has another, and
-	// any other [Conflict] error when the tenant has a run of the same StartKey. All leave
+	// [ErrActiveRun] when r is an active run of depth 0 and the thread has another, where
+	// runs that wait for it are not active (see [Run.Active]), and any other [Conflict] error when the tenant has a run of the same StartKey. All leave
 	// the transaction usable.
 	InsertRun(r Run) error
 	// UpdateRun replaces a run of the thread, or returns a [NotFound] error.

@@ -27,8 +27,9 @@ type claimed struct {
 // outlived claims nothing.
 func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 	var c claimed
+	var given bool
 	err := e.store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) error {
-		c = claimed{}
+		c, given = claimed{}, false
 		h, err := hold(tx)
 		switch {
 		case missing(err):
@@ -38,6 +39,9 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 			return err
 		case j.RunID != "" && h.run.ID != j.RunID:
 			c.reason = "another run has the thread"
+			if run, err := tx.Run(j.RunID); err == nil && run.Place > 0 {
+				c.reason = "the run waits for its thread"
+			}
 			return nil
 		case h.run.State.Terminal():
 			c.reason = "the run has ended"
@@ -51,7 +55,9 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 				return err
 			}
 		}
-		return e.take(h, j, &c)
+		err = e.take(h, j, &c)
+		given = h.given
+		return err
 	})
 	switch {
 	case errors.Is(err, errUnchanged):
@@ -60,7 +66,7 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 		return claimed{}, err
 	}
 	if c.busyFor == 0 {
-		e.bus.Wake(j.Thread(), spool.WakeRecord)
+		e.announce(j.Thread(), given)
 	}
 	return c, nil
 }
@@ -81,6 +87,12 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 		if j.Segment != 0 && j.Segment <= h.run.Segments {
 			c.reason = "a later ticket exists"
 			return errUnchanged
+		}
+		if !h.run.StopAt.IsZero() { // while it waited for the thread
+			c.reason = "the run was stopped before its turn"
+			c.segment, err = e.endUnheld(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			c.settle = c.segment != nil
+			return err
 		}
 	case spool.WaitingForInput:
 		open, err := e.expire(h)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"log/slog"
 	"regexp"
 	"time"
@@ -47,6 +48,7 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 		{"MaxAttempts", &c.MaxAttempts, 3},
 		{"MaxDeaths", &c.MaxDeaths, 10},
 		{"MaxPromptBytes", &c.MaxPromptBytes, 256 << 10},
+		{"MaxWaiting", &c.MaxWaiting, 16},
 	} {
 		if *f.value == 0 {
 			*f.value = f.def
@@ -57,6 +59,10 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
+	}
+	c.WhenBusy = cmp.Or(c.WhenBusy, spool.BusyReject)
+	if !c.WhenBusy.Known() {
+		return c, nil, spool.Errorf(spool.Invalid, "Config.WhenBusy has no policy of the name %q", c.WhenBusy)
 	}
 	agents, err := c.checkAgents()
 	return c, agents, err
@@ -79,6 +85,10 @@ func (c Config) checkAgents() (map[string]*Agent, error) {
 		}
 		if a.MaxSteps < 0 {
 			return nil, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
+		}
+		a.WhenBusy = cmp.Or(a.WhenBusy, c.WhenBusy)
+		if !a.WhenBusy.Known() {
+			return nil, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no WhenBusy of the name %q", a.Name, a.WhenBusy)
 		}
 		if a.MaxSteps == 0 {
 			a.MaxSteps = defaultMaxSteps

@@ -7,7 +7,7 @@
 // different processes that share a backend.
 //
 // Each change of a run's state has a file of its own, named by its verb: start, claim,
-// step, park, answer, expire, stop, retry, settle, dead, sweep.
+// step, park, answer, expire, stop, retry, settle, wait, dead, sweep.
 package engine
 
 import (
@@ -48,8 +48,11 @@ type Config struct {
 	MaxDeaths int
 	// MaxPromptBytes bounds a prompt. Defaults to 262,144.
 	MaxPromptBytes int
+	// MaxWaiting bounds how many runs wait for a thread that another one has. Defaults to
+	// 16.
+	MaxWaiting int
 	// OnSettle is called once for each run, however it ends, before its end state is
-	// written. It may be called again after a crash, or after it returned an error. An
+	// written, or soon after for a run that ended while it waited for the thread. It may be called again after a crash, or after it returned an error. An
 	// error fails a run that would complete. Defaults to none.
 	OnSettle func(ctx context.Context, s Settlement) error
 	// ParkTTL is how long an answer may take where the tool does not say. Defaults to
@@ -72,6 +75,9 @@ type Config struct {
 	// SweepEvery is how often a worker looks for runs that nothing will move. Defaults to
 	// 5 s.
 	SweepEvery time.Duration
+	// WhenBusy is what starts do on a thread that has an active run, where neither they nor
+	// their agent say. Defaults to [spool.BusyReject].
+	WhenBusy spool.WhenBusy
 }
 
 // Agent says how runs of that name are carried out.
@@ -90,6 +96,9 @@ type Agent struct {
 	MaxOutputTokens int
 	// Extra is merged into each request to the provider.
 	Extra map[string]any
+	// WhenBusy is what starts with this agent do on a thread that has an active run, where
+	// they do not say. Defaults to the configuration's.
+	WhenBusy spool.WhenBusy
 }
 
 // Engine runs agents on threads. It is safe for concurrent use.

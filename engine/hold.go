@@ -15,6 +15,9 @@ type held struct {
 	thread spool.Thread
 	run    spool.Run
 	now    time.Time
+	// given is true once there are jobs of other runs than this one, which workers have
+	// to be told of.
+	given bool
 }
 
 // errNoRun says that a thread exists and that no run has touched it.
@@ -150,17 +153,29 @@ func (h *held) message(role spool.Role, content spool.Content) *spool.Message {
 // change runs a transition of a thread that no lease protects, and tells those who
 // watch the thread.
 func (e *Engine) change(ctx context.Context, key spool.ThreadKey, fn func(h *held) error) error {
+	given := false
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		h, err := hold(tx)
 		if err != nil {
 			return err
 		}
-		return fn(h)
+		err = fn(h)
+		given = h.given
+		return err
 	})
 	if err == nil {
-		e.bus.Wake(key, spool.WakeRecord)
+		e.announce(key, given)
 	}
 	return err
+}
+
+// announce tells those who watch the thread that it has changed, and workers, where other
+// runs than its own have got jobs.
+func (e *Engine) announce(key spool.ThreadKey, given bool) {
+	e.bus.Wake(key, spool.WakeRecord)
+	if given {
+		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	}
 }
 
 // missing reports whether err says that the thread, or its run, does not exist.

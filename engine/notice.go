@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -18,6 +19,7 @@ type noticer struct {
 	made  time.Time       // when the thread was
 	seq   int64           // of the record at the last look
 	turn  spool.MessageID // the last user turn seen
+	queue []spool.QueuedRun
 }
 
 // start takes the present for known.
@@ -28,6 +30,9 @@ func (n *noticer) start(v spool.View, thread spool.Thread) error {
 	}
 	if len(turns) > 0 {
 		n.turn = turns[0].ID
+	}
+	if n.queue, err = queueOf(v, thread, false); err != nil {
+		return err
 	}
 	n.made = thread.CreatedAt
 	n.state, n.run, n.seq = thread.State, thread.RunID, thread.LastSeq
@@ -43,7 +48,12 @@ func (n *noticer) look(v spool.View) ([]walked, error) {
 		return nil, err
 	case !thread.CreatedAt.Equal(n.made): // deleted, and made again
 		return nil, spool.Errorf(spool.NotFound, threadNotFound)
-	case thread.State == n.state && thread.RunID == n.run:
+	}
+	queue, err := queueOf(v, thread, false)
+	if err != nil {
+		return nil, err
+	}
+	if thread.State == n.state && thread.RunID == n.run && sameQueue(queue, n.queue) {
 		return nil, nil
 	}
 	var frames []walked
@@ -57,11 +67,11 @@ func (n *noticer) look(v spool.View) ([]walked, error) {
 			n.turn = m.ID
 		}
 	}
-	state, err := stateNotice(v, thread)
+	state, err := stateNotice(v, thread, queue)
 	if err != nil {
 		return nil, err
 	}
-	n.state, n.run, n.seq = thread.State, thread.RunID, thread.LastSeq
+	n.state, n.run, n.seq, n.queue = thread.State, thread.RunID, thread.LastSeq, queue
 	return append(frames, state), nil
 }
 
@@ -83,7 +93,11 @@ func hello(v spool.View, key spool.ThreadKey, seq int64, last spool.MessageID) (
 	if err != nil {
 		return nil, err
 	}
-	state, err := stateNotice(v, thread)
+	queue, err := queueOf(v, thread, false)
+	if err != nil {
+		return nil, err
+	}
+	state, err := stateNotice(v, thread, queue)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +116,15 @@ func hello(v spool.View, key spool.ThreadKey, seq int64, last spool.MessageID) (
 	return frames, nil
 }
 
-// stateNotice tells the state of the thread, with what there is to know of its run.
-func stateNotice(v spool.View, thread spool.Thread) (walked, error) {
-	change := spool.StateChange{State: thread.State, RunID: thread.RunID}
+// sameQueue reports whether the same runs wait in the same order.
+func sameQueue(a, b []spool.QueuedRun) bool {
+	return slices.EqualFunc(a, b, func(a, b spool.QueuedRun) bool { return a.RunID == b.RunID })
+}
+
+// stateNotice tells the state of the thread, with what there is to know of its run and of
+// those that wait.
+func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (walked, error) {
+	change := spool.StateChange{State: thread.State, RunID: thread.RunID, Queue: queue}
 	if thread.RunID != "" {
 		run, err := v.Run(thread.RunID)
 		if err != nil && !missing(err) {

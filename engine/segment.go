@@ -121,6 +121,7 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	var run spool.Run
+	var given bool
 	err := s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
 		h, err := hold(tx)
 		if err != nil {
@@ -130,14 +131,14 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 			return spool.ErrFenced
 		}
 		err = fn(h)
-		run = h.run
+		run, given = h.run, h.given
 		return err
 	})
 	if err != nil {
 		return storeError{err}
 	}
 	s.run = run
-	s.e.bus.Wake(s.key, spool.WakeRecord)
+	s.e.announce(s.key, given)
 	return nil
 }
 

@@ -36,6 +36,7 @@ const (
 )
 
 // end is the transition to an end state. The segment, if one is open, is closed already.
+// A run that waits has the thread from then on: h.run stays the one that has ended.
 func (e *Engine) end(h *held, ending spool.Ending) error {
 	h.forgetStep()
 	if err := h.closeParks(cancelReason(ending)); err != nil {
@@ -47,7 +48,10 @@ func (e *Engine) end(h *held, ending spool.Ending) error {
 	h.run.StopReason, h.run.Error, h.run.EndedAt = ending.Reason, ending.Error, h.now
 	h.run.Ending = nil
 	h.letGo()
-	return h.save()
+	if err := h.save(); err != nil {
+		return err
+	}
+	return e.next(h)
 }
 
 // conclusion ends the run in the transaction of its last step, or leaves the end to the

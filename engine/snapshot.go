@@ -58,6 +58,9 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 				return err
 			}
 		}
+		if snap.Queue, err = queueOf(v, snap.Thread, true); err != nil {
+			return err
+		}
 		last, err = latestSegment(v, snap.Thread)
 		return err
 	})

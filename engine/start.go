@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"mime"
@@ -32,6 +33,8 @@ type StartRequest struct {
 	// IdempotencyKey makes every later start of the tenant with the same key repeat
 	// the answer of the one that was accepted. Empty: none.
 	IdempotencyKey string
+	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
+	WhenBusy spool.WhenBusy
 }
 
 // Attachment is an image of a user turn.
@@ -46,6 +49,8 @@ type Attachment struct {
 const (
 	// ReasonActiveRun: the thread has an active run.
 	ReasonActiveRun = "active_run"
+	// ReasonQueueFull: as many runs wait for the thread as may.
+	ReasonQueueFull = "queue_full"
 	// ReasonRunIDUsed: the tenant has a run of that id.
 	ReasonRunIDUsed = "run_id_used"
 	// ReasonNotFound: the thread, or the message to edit, does not exist.
@@ -70,6 +75,9 @@ type RunResult struct {
 	RunID    spool.RunID    `json:"runId,omitempty"`
 	// State is QUEUED for an accepted run.
 	State spool.State `json:"state,omitempty"`
+	// Position is the run's place among those that wait for the thread, from 1, which is
+	// the next. Zero: the run has the thread.
+	Position int `json:"position,omitempty"`
 	// Reason is one of the constants named Reason, empty for an accepted run.
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
@@ -77,7 +85,8 @@ type RunResult struct {
 
 // Run starts a run on the thread, which it makes if it does not exist; an empty thread
 // id makes one up. When it returns an accepted result the run is durable and will come
-// to an end, whatever happens to this process. A refusal changes nothing. It returns an
+// to an end, whatever happens to this process. On a thread that has an active run,
+// [StartRequest.WhenBusy] decides. A refusal changes nothing. Run returns an
 // [spool.Invalid] error that names the field for a request that is wrong.
 func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (RunResult, error) {
 	agent, err := e.checkStart(&key, &r)
@@ -87,13 +96,20 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 		return first, err
 	}
-	err = e.store.Update(ctx, key, 0, func(tx spool.Tx) error { return e.start(tx, key, agent, r) })
+	var out startOutcome
+	err = e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
+		out = startOutcome{}
+		return e.start(tx, key, agent, r, &out)
+	})
 	var no *refusal
 	switch {
 	case err == nil:
 		e.bus.Wake(key, spool.WakeRecord)
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
-		return RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued}, nil
+		if err := e.halted(ctx, key, out.after); err != nil { // the run is accepted, and gets its turn
+			e.config.Log.WarnContext(ctx, "settle interrupted run", "thread", key.String(), "error", err)
+		}
+		return RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.position}, nil
 	case errors.As(err, &no):
 		// The same start may have been accepted while this one waited for the thread.
 		if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
@@ -123,15 +139,27 @@ func (e *Engine) started(ctx context.Context, tenant spool.Tenant, startKey stri
 	case err != nil:
 		return RunResult{}, false, err
 	}
-	return RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}, true, nil
+	result := RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}
+	if run.Wait != nil {
+		result.Position = run.Wait.Position
+	}
+	return result, true, nil
+}
+
+// startOutcome is what a start has done, for whoever has to act behind its transaction.
+type startOutcome struct {
+	// position is where the run stands in line. Zero: it has the thread.
+	position int
+	// after is what has to follow the stop of the run before.
+	after halted
 }
 
 // start is the transition to QUEUED.
-func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRequest) error {
+func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRequest, out *startOutcome) error {
 	h, err := hold(tx)
 	switch {
 	case err == nil && h.thread.State.Active():
-		return &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
+		return e.wait(h, agent, r, out)
 	case missing(err) && h == nil:
 		h = &held{Tx: tx, now: tx.Now(), thread: spool.Thread{
 			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, Title: title(r.Prompt), CreatedAt: tx.Now(),
@@ -142,10 +170,7 @@ func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRe
 	case err != nil && !missing(err):
 		return err
 	}
-	h.run = spool.Run{
-		Tenant: key.Tenant, ID: r.RunID, ThreadID: key.ID, Agent: agent.Name, Model: r.Model,
-		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
-	}
+	h.run = h.newRun(agent, r)
 	fresh := h.thread.State == spool.Idle && h.thread.RunID == ""
 	if err := h.move(spool.Queued); err != nil {
 		return err
@@ -156,14 +181,7 @@ func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRe
 			return err
 		}
 	}
-	switch err := h.InsertRun(h.run); spool.CodeOf(err) {
-	case "":
-	case spool.Conflict:
-		if spool.MessageOf(err) == spool.ErrRunIDUsed.Message {
-			return &refusal{ReasonRunIDUsed, spool.ErrRunIDUsed.Message}
-		}
-		return &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
-	default:
+	if err := h.insert(h.run); err != nil {
 		return err
 	}
 	if r.EditMessageID != "" {
@@ -182,6 +200,27 @@ func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRe
 		}
 	}
 	return h.Enqueue(h.ticket(spool.JobStart, 0))
+}
+
+// newRun returns the run that a start asks for.
+func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
+	return spool.Run{
+		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
+		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
+	}
+}
+
+// insert adds the run of a start. A run that the store refuses is a start that is.
+func (h *held) insert(run spool.Run) error {
+	err := h.InsertRun(run)
+	switch {
+	case spool.CodeOf(err) != spool.Conflict:
+		return err
+	case spool.MessageOf(err) == spool.ErrRunIDUsed.Message:
+		return &refusal{ReasonRunIDUsed, spool.ErrRunIDUsed.Message}
+	default:
+		return &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
+	}
 }
 
 // checkStart fills in what a request leaves out and says what is wrong with it.
@@ -213,6 +252,7 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if r.Model == "" {
 		r.Model = agent.Model
 	}
+	r.WhenBusy = cmp.Or(r.WhenBusy, agent.WhenBusy)
 	if e.config.Models[r.Model] == nil {
 		return nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
 	}
@@ -223,6 +263,8 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 		return nil, spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", e.config.MaxPromptBytes)
 	case !utf8.ValidString(r.Prompt):
 		return nil, spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
+	case !r.WhenBusy.Known():
+		return nil, spool.Errorf(spool.Invalid, "whenBusy must be reject, enqueue, latest, interrupt or rollback")
 	case r.MaxSteps < 0:
 		return nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}

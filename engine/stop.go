@@ -15,47 +15,47 @@ type StopResult struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// Stop stops the thread's run. An accepted stop is durable: the run ends as CANCELLED
-// even if its last step is being saved at the moment, and no tool is called any more. A
-// run that no worker holds is over when Stop returns, unless its worker died while tools
-// ran: the next worker then saves what they did, and ends it. A worker that holds the run
-// is told, and cancels its model and tool calls. Stopping a run that is being stopped is
-// accepted again.
+// Stop stops the thread: its run, and all those that wait for it. An accepted stop is
+// durable: the run ends as CANCELLED even if its last step is being saved at the moment,
+// and no tool is called any more. A run that no worker holds is over when Stop returns,
+// unless its worker died while tools ran: the next worker then saves what they did, and
+// ends it. A worker that holds the run is told, and cancels its model and tool calls.
+// Stopping a run that is being stopped is accepted again.
 func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, error) {
+	return e.stop(ctx, key, "")
+}
+
+// StopRun stops one run of the thread: the one that has it, as [Engine.Stop] does, after
+// which the next one goes on; or one that waits, which then never begins.
+func (e *Engine) StopRun(ctx context.Context, key spool.ThreadKey, run spool.RunID) (StopResult, error) {
+	if err := spool.CheckID("runId", string(run)); err != nil {
+		return StopResult{}, err
+	}
+	return e.stop(ctx, key, run)
+}
+
+func (e *Engine) stop(ctx context.Context, key spool.ThreadKey, only spool.RunID) (StopResult, error) {
 	var state spool.State
-	var told bool
-	var rest *segment
-	var lost *lostStream
+	var after halted
 	err := e.change(ctx, key, func(h *held) (err error) {
-		state, told, rest, lost = h.thread.State, false, nil, nil
-		switch {
-		case !state.Active():
-			return errUnchanged
-		case h.run.Ending != nil && h.run.Ending.State != spool.Cancelled: // its end is decided
-			state = h.run.Ending.State
-			return errUnchanged
-		case h.thread.Leased(h.now):
-			told = true
-			if h.run.StopAt.IsZero() {
-				h.run.StopAt = h.now
-			}
-			return h.UpdateRun(h.run)
-		case h.run.Ending != nil: // whoever stopped it has died before it was settled
-			rest, err = e.settleUnheld(h)
+		state, after = h.thread.State, halted{}
+		if only != "" && only != h.run.ID {
+			state, err = e.stopWaiting(h, only)
 			return err
-		case state == spool.Running && h.run.Draft != nil: // what its tools have done is worth a segment
-			h.run.StopAt = h.now
-			if err := h.Enqueue(h.ticket(spool.JobReclaim, 0)); err != nil {
-				return err
-			}
-			return h.save()
-		case state == spool.Running:
-			if lost, err = h.loseSegment(workerDied); err != nil {
+		}
+		left := 0
+		if only == "" {
+			if left, err = e.stopAllWaiting(h); err != nil {
 				return err
 			}
 		}
-		h.run.StopAt = h.now
-		rest, err = e.endUnheld(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+		if h.run.Ending != nil && h.run.Ending.State != spool.Cancelled { // its end is decided
+			state = h.run.Ending.State
+		}
+		after, err = e.halt(h)
+		if left > 0 && errors.Is(err, errUnchanged) {
+			return nil
+		}
 		return err
 	})
 	switch {
@@ -63,22 +63,105 @@ func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, err
 		if state == "" {
 			state = "unknown"
 		}
-		return StopResult{Reason: ReasonNotActive, Error: "Cannot stop thread in state " + string(state)}, nil
+		what := "thread"
+		if only != "" {
+			what = "run"
+		}
+		return StopResult{Reason: ReasonNotActive, Error: "Cannot stop " + what + " in state " + string(state)}, nil
 	case err != nil:
 		return StopResult{}, err
-	case told:
-		e.bus.Wake(key, spool.WakeStop)
-	default:
+	}
+	if !after.told {
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	}
-	e.closeLost(ctx, key, lost)
-	if rest != nil {
-		err = rest.settle(ctx)
-	}
-	if err != nil && spool.CodeOf(err) != spool.Fenced { // then somebody else settles it
+	if err := e.halted(ctx, key, after); err != nil {
 		return StopResult{}, err
 	}
 	return StopResult{Accepted: true}, nil
+}
+
+// stopWaiting ends one run that waits. It returns the state of one that does not.
+func (e *Engine) stopWaiting(h *held, id spool.RunID) (spool.State, error) {
+	run, err := h.Run(id)
+	switch {
+	case err != nil:
+		return "", err
+	case run.Place == 0:
+		return run.State, errUnchanged
+	}
+	return run.State, e.leave(h, run, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+}
+
+// stopAllWaiting ends all runs that wait, and returns how many those were.
+func (e *Engine) stopAllWaiting(h *held) (int, error) {
+	line, err := h.Waiting()
+	if err != nil {
+		return 0, err
+	}
+	for _, run := range line {
+		if err := e.leave(h, run, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}); err != nil {
+			return 0, err
+		}
+	}
+	return len(line), nil
+}
+
+// halted is what has to follow the transaction of a [Engine.halt].
+type halted struct {
+	// told is true where a worker holds the run, and has to be woken.
+	told bool
+	// rest is the segment that has still to settle. Nil: none.
+	rest *segment
+	// lost is the stream that a dead worker has left open. Nil: none.
+	lost *lostStream
+}
+
+// halt is the transition of a stop, for the run that has the thread. It returns
+// errUnchanged where there is none, or where its end is decided otherwise.
+func (e *Engine) halt(h *held) (after halted, err error) {
+	state := h.thread.State
+	switch {
+	case !state.Active(), h.run.Ending != nil && h.run.Ending.State != spool.Cancelled:
+		return after, errUnchanged
+	case h.thread.Leased(h.now):
+		after.told = true
+		if h.run.StopAt.IsZero() {
+			h.run.StopAt = h.now
+		}
+		return after, h.UpdateRun(h.run)
+	case h.run.Ending != nil: // whoever stopped it has died before it was settled
+		after.rest, err = e.settleUnheld(h)
+		return after, err
+	case state == spool.Running && h.run.Draft != nil: // what its tools have done is worth a segment
+		h.run.StopAt = h.now
+		if err := h.Enqueue(h.ticket(spool.JobReclaim, 0)); err != nil {
+			return after, err
+		}
+		return after, h.save()
+	case state == spool.Running:
+		if after.lost, err = h.loseSegment(workerDied); err != nil {
+			return after, err
+		}
+	}
+	h.run.StopAt = h.now
+	after.rest, err = e.endUnheld(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+	return after, err
+}
+
+// halted tells the worker of a run that was stopped, or does what is left of its end.
+func (e *Engine) halted(ctx context.Context, key spool.ThreadKey, after halted) error {
+	if after.told {
+		e.bus.Wake(key, spool.WakeStop)
+	}
+	e.closeLost(ctx, key, after.lost)
+	if after.rest == nil {
+		return nil
+	}
+	err := after.rest.settle(ctx)
+	if spool.CodeOf(err) == spool.Fenced { // then somebody else settles it
+		return nil
+	}
+	return err
 }
 
 // endUnheld ends a run that no worker holds, as stopped if that was asked for. With a

@@ -25,11 +25,15 @@ that does not exist.`
 	aboutStart = `Accepts a prompt on a thread. When the answer is a 202, the run is on disk and will come to an end; a
 worker carries it out. A thread that does not exist is made.
 
-A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), the run id was used before
-(` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).`
+On a thread whose run is not over, whenBusy says what happens. The answer then has the position of the run among those
+that wait.
 
-	aboutStop = `Stops the run of a thread. When the answer is a 200, the stop is on disk: the run ends as CANCELLED,
-and no tool is called any more. A 409 says that there is no run to stop.`
+A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), or too many that wait for it
+(` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).`
+
+	aboutStop = `Stops the run of a thread, and all those that wait for it. When the answer is a 200, the stop is on
+disk: the run ends as CANCELLED, and no tool is called any more. With a runId only that run stops, whether it has the
+thread or waits. A 409 says that there is no run to stop.`
 
 	aboutRespond = `Answers a call that waits for a person or another system. Of several answers to one call, and the end
 of its time, exactly one counts. A 409 says that this one does not: somebody was faster or time ran out

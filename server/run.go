@@ -19,15 +19,16 @@ type runInput struct {
 // runRequest is the body of a start. The tenant is not part of it: see [Principal].
 type runRequest struct {
 	// ThreadID is nil for a new thread.
-	ThreadID        *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                     json:"threadId,omitempty"`
-	Prompt          *string             `doc:"The user's turn."                                                                           example:"Hello"                  json:"prompt"             nullable:"false" required:"true"`
+	ThreadID        *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                                    json:"threadId,omitempty"`
+	Prompt          *string             `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
 	Agent           string              `doc:"The agent that runs. Defaults to the server's first."                                       json:"agent,omitempty"`
 	Model           string              `doc:"The model. Defaults to the agent's."                                                        json:"model,omitempty"`
 	EditMessageID   spool.MessageID     `doc:"A turn of the user to replace. It and all behind it go."                                    json:"editMessageId,omitempty"`
 	ClientMessageID string              `doc:"Your own name for the turn, which comes back with it."                                      json:"clientMessageId,omitempty"`
-	RunID           spool.RunID         `doc:"Your own name for the run, which a tenant may use once. Defaults to a new one."             example:"r1"                     json:"runId,omitempty"`
-	MaxSteps        int                 `doc:"Caps the steps below the agent's own bound. Zero: no cap."                                  json:"maxSteps,omitempty"        minimum:"0"`
+	RunID           spool.RunID         `doc:"Your own name for the run, which a tenant may use once. Defaults to a new one."             example:"r1"                                    json:"runId,omitempty"`
+	MaxSteps        int                 `doc:"Caps the steps below the agent's own bound. Zero: no cap."                                  json:"maxSteps,omitempty"                       minimum:"0"`
 	Attachments     []engine.Attachment `doc:"Images of the turn."                                                                        json:"attachments,omitempty"`
+	WhenBusy        spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."           enum:"reject,enqueue,latest,interrupt,rollback" json:"whenBusy,omitempty"`
 }
 
 // Validate reads the body.
@@ -82,6 +83,7 @@ func (c *runs) start(ctx context.Context, in runInput) (engine.RunResult, error)
 		ClientMessageID: in.Body.ClientMessageID,
 		MaxSteps:        in.Body.MaxSteps,
 		Attachments:     in.Body.Attachments,
+		WhenBusy:        in.Body.WhenBusy,
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})

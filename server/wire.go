@@ -14,12 +14,13 @@ import (
 // document: what they stand for writes itself, or has no room for the words.
 
 type runResult struct {
-	Accepted bool           `doc:"Whether the run was accepted."           example:"true"                                       json:"accepted"`
-	ThreadID spool.ThreadID `doc:"The thread, also a new one."             example:"t1"                                         json:"threadId"`
-	RunID    spool.RunID    `doc:"The run that was accepted."              example:"r1"                                         json:"runId,omitempty"`
-	State    spool.State    `doc:"QUEUED for an accepted run."             example:"QUEUED"                                     json:"state,omitempty"`
-	Reason   string         `doc:"Why the run was refused, for a program." enum:"active_run,run_id_used,not_found,not_editable" json:"reason,omitempty"`
-	Error    string         `doc:"Why the run was refused, for a person."  json:"error,omitempty"`
+	Accepted bool           `doc:"Whether the run was accepted."                                                           example:"true"                                                  json:"accepted"`
+	ThreadID spool.ThreadID `doc:"The thread, also a new one."                                                             example:"t1"                                                    json:"threadId"`
+	RunID    spool.RunID    `doc:"The run that was accepted."                                                              example:"r1"                                                    json:"runId,omitempty"`
+	State    spool.State    `doc:"QUEUED for an accepted run."                                                             example:"QUEUED"                                                json:"state,omitempty"`
+	Position int            `doc:"The place among the runs that wait for the thread, from 1. Left out: it waits for none." json:"position,omitempty"`
+	Reason   string         `doc:"Why the run was refused, for a program."                                                 enum:"active_run,queue_full,run_id_used,not_found,not_editable" json:"reason,omitempty"`
+	Error    string         `doc:"Why the run was refused, for a person."                                                  json:"error,omitempty"`
 }
 
 type attachment struct {
@@ -115,12 +116,22 @@ type event struct {
 type item map[string]any
 
 type snapshot struct {
-	Thread       thread          `doc:"The thread."                                                      json:"thread"`
-	Messages     []message       `doc:"Its messages."                                                    json:"messages"`
-	Runs         []run           `doc:"Its newest runs, the newest first."                               json:"runs"`
-	LastEventSeq int64           `doc:"The last seq of the record, -1 when there is none."               json:"lastEventSeq"`
-	ActiveEvents []event         `doc:"The entries of the run that is not finished."                     json:"activeEvents"`
-	Stream       *streamSnapshot `doc:"What the run says at the moment, as far as the messages lack it." json:"stream"       required:"true"`
+	Thread       thread          `doc:"The thread."                                                                 json:"thread"`
+	Messages     []message       `doc:"Its messages."                                                               json:"messages"`
+	Runs         []run           `doc:"Its newest runs, the newest first."                                          json:"runs"`
+	LastEventSeq int64           `doc:"The last seq of the record, -1 when there is none."                          json:"lastEventSeq"`
+	ActiveEvents []event         `doc:"The entries of the run that is not finished."                                json:"activeEvents"`
+	Queue        []queuedRun     `doc:"The runs that wait for the thread, the next one first. Left out: none does." json:"queue,omitempty"`
+	Stream       *streamSnapshot `doc:"What the run says at the moment, as far as the messages lack it."            json:"stream"          required:"true"`
+}
+
+type queuedRun struct {
+	RunID           spool.RunID    `doc:"The run's id."                          json:"runId"`
+	Position        int            `doc:"Its place, from 1, which is the next."  json:"position"`
+	WhenBusy        spool.WhenBusy `doc:"What its start asked for."              enum:"enqueue,latest,interrupt,rollback" json:"whenBusy"`
+	ClientMessageID string         `doc:"The client's own name for its turn."    json:"clientMessageId,omitempty"`
+	Content         any            `doc:"Its turn, as the content of a message." json:"content,omitempty"`
+	EnqueuedAt      time.Time      `doc:"When it was accepted."                  json:"enqueuedAt"`
 }
 
 type streamSnapshot struct {

@@ -196,7 +196,7 @@ func (c *campaign) anyAnswer(p spool.Park) engine.Response {
 	return r
 }
 
-// someStart starts a run, which may edit a turn, and which is mostly refused.
+// someStart starts a run, which may edit a turn, and mostly finds the thread busy.
 func (c *campaign) someStart() {
 	c.mu.Lock()
 	word := fmt.Sprintf("w%d", c.random.IntN(1_000_000))
@@ -207,6 +207,9 @@ func (c *campaign) someStart() {
 			r.EditMessageID = messages[c.n(len(messages))].ID
 		}
 	}
+	r.WhenBusy = []spool.WhenBusy{
+		"", spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback,
+	}[c.n(7)]
 	result, err := c.some().Run(context.Background(), chat, r)
 	if err == nil && result.Accepted {
 		c.history.Started(chat, result.RunID)
@@ -214,6 +217,10 @@ func (c *campaign) someStart() {
 }
 
 func (c *campaign) someStop() {
+	if runs := c.all(chat, "").Runs; len(runs) > 0 && c.n(3) == 0 {
+		_, _ = c.some().StopRun(context.Background(), chat, runs[c.n(min(len(runs), 4))].ID)
+		return
+	}
 	if r, err := c.some().Stop(context.Background(), chat); err == nil && r.Accepted {
 		c.history.Stopped(chat)
 	}

@@ -27,6 +27,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		tests map[string]func(s *engineTest)
 	}{
 		{"Start", startTests},
+		{"Wait", waitTests},
 		{"Step", stepTests},
 		{"Retry", retryTests},
 		{"Stop", stopTests},
@@ -56,6 +57,10 @@ func TestEngine(t *testing.T, open Open, features Features) {
 	t.Run("Crash", func(t *testing.T) {
 		t.Parallel()
 		testEngineCrash(t, open, features)
+	})
+	t.Run("WaitCrash", func(t *testing.T) {
+		t.Parallel()
+		testWaitCrash(t, open, features)
 	})
 	t.Run("Random", func(t *testing.T) {
 		t.Parallel()

@@ -89,9 +89,9 @@ func (c *checker) commits() {
 		}
 		k.fence = max(k.fence, commit.Holds)
 
-		ended := make(map[spool.RunID]bool)
+		ended, places := make(map[spool.RunID]bool), make(map[spool.RunID]int64)
 		for id, r := range k.runs {
-			ended[id] = r.ended
+			ended[id], places[id] = r.ended, r.Place
 		}
 		for _, r := range commit.Runs {
 			before := k.runs[r.ID]
@@ -118,10 +118,11 @@ func (c *checker) commits() {
 		}
 		active := 0
 		for _, r := range k.runs {
-			if r.Depth == 0 && r.State.Active() {
+			if r.Depth == 0 && r.Active() {
 				active++
 			}
 		}
+		c.line(n, where, commit, places, runsOf(k.runs, func(r *run) spool.Run { return r.Run }))
 		if active > 1 {
 			c.wrongf("one-active", where, "commit %d leaves %d active runs", n, active)
 		}

@@ -18,6 +18,8 @@ func (c *checker) runs(d ThreadDump) {
 			continue
 		}
 		switch {
+		case r.Place > 0:
+			c.waits(where, d, r)
 		case r.State.Active():
 			active++
 			if r.ID != d.Thread.RunID {

@@ -193,7 +193,27 @@ func TestHistoryPlanted(t *testing.T) {
 		"an answer from nowhere":    {"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false }},
 		"usage that is not counted": {"usage", "counts", func(h *history) { h.Threads[0].Runs[0].TotalTokens = 4 }},
 		"usage that is not summed":  {"usage", "the ledger sums up to 2 calls", func(h *history) { h.Threads[0].Usage[0].Calls = 2 }},
-		"a stop without effect":     {"stop", "no run was cancelled", func(h *history) { h.Stopped(historyKey) }},
+		"a run that waits for ever": {"end-state", "still waits", func(h *history) { h.Threads[0].Runs = append(h.Threads[0].Runs, waiting(h, "r1", 1)) }},
+		"a run that waits for none": {"waiting", "waits for a thread that is COMPLETED", func(h *history) {
+			h.Threads[0].Runs = append(h.Threads[0].Runs, waiting(h, "r1", 1))
+		}},
+		"a run that is left behind": {"waiting", "leaves 1 runs waiting for none", func(h *history) {
+			h.Commits[5].Runs = append(h.Commits[5].Runs, waiting(h, "r1", 1))
+		}},
+		"a run that waits and has begun": {"waiting", "waits and has begun", func(h *history) {
+			r := waiting(h, "r1", 1)
+			r.Segments = 1
+			h.Threads[0].Thread.State = spool.Running
+			h.Threads[0].Runs = append(h.Threads[0].Runs, r)
+		}},
+		"a turn that is said too early": {"waiting", "and its message m1 is there", func(h *history) {
+			h.Threads[0].Runs = append(h.Threads[0].Runs, waiting(h, "r", 1))
+		}},
+		"a run that goes out of turn": {"waiting-order", "gives the thread to run r2 before r1", func(h *history) {
+			h.Commits[1].Runs = append(h.Commits[1].Runs, waiting(h, "r1", 1), waiting(h, "r2", 2))
+			h.Commits[5].Runs = append(h.Commits[5].Runs, waiting(h, "r2", 0))
+		}},
+		"a stop without effect": {"stop", "no run was cancelled", func(h *history) { h.Stopped(historyKey) }},
 		"a stop that is overtaken": {"stop", "ended as COMPLETED", func(h *history) {
 			h.Commits[1].Runs[0].StopAt = time.Now()
 			h.Commits[2].Runs[0].StopAt = time.Now()
@@ -287,6 +307,13 @@ func approve(h *spooltest.History, args string) {
 	asked := spool.InputRequired{ToolCallID: "c", Reason: p.Reason, Digest: p.DigestOf(nil)}
 	h.Threads[0].Entries[1].Payload = spool.NewEntry("", "r", asked).Payload
 	h.Threads[0].Entries[3].Payload = spool.NewEntry("", "r", spool.HITLResponse{ToolCallID: "c", Approved: true, Digest: asked.Digest}).Payload
+}
+
+func waiting(h *spooltest.History, id spool.RunID, place int64) spool.Run {
+	r := h.Commits[0].Runs[0]
+	r.ID, r.Place, r.Segments = id, place, 0
+	r.Wait = &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("next")}
+	return r
 }
 
 func late(h *spooltest.History, entries []spool.Entry, messages []spool.Message) spooltest.Commit {

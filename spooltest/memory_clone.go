@@ -23,6 +23,11 @@ func cloneRun(r spool.Run) spool.Run {
 		ending := *r.Ending
 		r.Ending = &ending
 	}
+	if r.Wait != nil {
+		wait := *r.Wait
+		wait.Content = slices.Clone(wait.Content)
+		r.Wait = &wait
+	}
 	return r
 }
 

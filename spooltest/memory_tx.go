@@ -106,8 +106,8 @@ func (tx *memoryTx) startTaken(r spool.Run) bool {
 }
 
 func (tx *memoryTx) secondActive(r spool.Run) bool {
-	return r.Depth == 0 && r.State.Active() && slices.ContainsFunc(tx.data.runs, func(other spool.Run) bool {
-		return other.ID != r.ID && other.Depth == 0 && other.State.Active()
+	return r.Depth == 0 && r.Active() && slices.ContainsFunc(tx.data.runs, func(other spool.Run) bool {
+		return other.ID != r.ID && other.Depth == 0 && other.Active()
 	})
 }
 

@@ -1,6 +1,7 @@
 package spooltest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -88,6 +89,18 @@ func (v *memoryView) Runs(limit int) ([]spool.Run, error) {
 		found = append(found, cloneRun(r))
 	}
 	return found[:bounded(len(found), limit)], nil
+}
+
+// Waiting returns the runs that wait for the thread, the next one first.
+func (v *memoryView) Waiting() ([]spool.Run, error) {
+	found := []spool.Run{}
+	for _, r := range v.data.runs {
+		if r.Place > 0 {
+			found = append(found, cloneRun(r))
+		}
+	}
+	slices.SortFunc(found, func(a, b spool.Run) int { return cmp.Compare(a.Place, b.Place) })
+	return found, nil
 }
 
 // Messages returns messages in their order.

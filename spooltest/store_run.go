@@ -29,6 +29,11 @@ func fullRun(s *storeTest) spool.Run {
 		},
 		StartKey: "key", SettledAt: at(6), SettleClaim: at(7),
 		Ending: &spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "why"},
+		Place:  15,
+		Wait: &spool.Wait{
+			WhenBusy: spool.BusyRollback, Position: 16, ClientMessageID: "mine", EditMessageID: "m1", RollbackMessageID: "m2",
+			Content: spool.Content{{Type: spool.PartText, Text: "and “this”"}, {Type: spool.PartImage, Image: "data:,x", MIMEType: "image/png"}},
+		},
 	}
 }
 

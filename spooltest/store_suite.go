@@ -30,6 +30,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"RunsNewestFirst":   testStoreRunsNewestFirst,
 		"RunIDUsed":         testStoreRunIDUsed,
 		"OneActiveRun":      testStoreOneActiveRun,
+		"WaitingRuns":       testStoreWaitingRuns,
 		"RefusedRunGoesOn":  testStoreRefusedRunGoesOn,
 		"FindStart":         testStoreFindStart,
 		"StartKeyUsed":      testStoreStartKeyUsed,

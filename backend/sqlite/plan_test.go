@@ -55,6 +55,7 @@ func (p plan) check(t *testing.T) {
 		{"AND id = ? AND dropped IS NULL", "message_id (tenant=? AND thread_id=? AND id=?"},
 		{"AND start_key = ? AND", "run_start_key (tenant=? AND start_key=?"},
 		{"FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?", "run_thread"},
+		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
 		{"(updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
 		{"WHERE due_at <= ? ORDER BY", "job_due (due_at<?"},
 		{"NOT EXISTS", "job_run (tenant=? AND thread_id=? AND run_id=?"},
@@ -109,6 +110,8 @@ func useEverything(t *testing.T, db *DB) {
 		_, err = v.Run("r")
 		keep(err)
 		_, err = v.Runs(1)
+		keep(err)
+		_, err = v.Waiting()
 		keep(err)
 		for _, q := range []spool.MessageQuery{
 			{},

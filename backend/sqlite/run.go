@@ -11,7 +11,7 @@ import (
 const runColumns = `tenant, id, thread_id, parent_id, depth, agent, model, state, stop_reason, error,
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
-	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending`
+	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait`
 
 func scanRun(r *row) (spool.Run, error) {
 	run := spool.Run{
@@ -28,6 +28,8 @@ func scanRun(r *row) (spool.Run, error) {
 	draft := r.json()
 	run.StartKey, run.SettledAt, run.SettleClaim = r.text(), r.time(), r.time()
 	ending := r.json()
+	run.Place = r.int64()
+	wait := r.json()
 	if draft != nil {
 		run.Draft = new(spool.Draft)
 		if err := json.Unmarshal(draft, run.Draft); err != nil {
@@ -38,6 +40,12 @@ func scanRun(r *row) (spool.Run, error) {
 		run.Ending = new(spool.Ending)
 		if err := json.Unmarshal(ending, run.Ending); err != nil {
 			return run, spool.Wrap(spool.Internal, "the run's ending cannot be read", err)
+		}
+	}
+	if wait != nil {
+		run.Wait = new(spool.Wait)
+		if err := json.Unmarshal(wait, run.Wait); err != nil {
+			return run, spool.Wrap(spool.Internal, "what the run waits with cannot be read", err)
 		}
 	}
 	return run, nil
@@ -75,6 +83,18 @@ func (v *view) Runs(limit int) ([]spool.Run, error) {
 	return runs, err
 }
 
+// Waiting implements [spool.View].
+func (v *view) Waiting() ([]spool.Run, error) {
+	runs := []spool.Run{}
+	err := v.query("SELECT "+runColumns+" FROM run WHERE tenant = ? AND thread_id = ? AND place > 0 ORDER BY place",
+		func(r *row) error {
+			run, err := scanRun(r)
+			runs = append(runs, run)
+			return err
+		}, v.key.Tenant, v.key.ID)
+	return runs, err
+}
+
 // FindStart implements [spool.Store].
 func (db *DB) FindStart(ctx context.Context, tenant spool.Tenant, startKey string) (run spool.Run, err error) {
 	if startKey == "" {
@@ -97,19 +117,19 @@ func (t *tx) InsertRun(r spool.Run) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
-	draft, ending, err := encodeRun(&r)
+	draft, ending, wait, err := encodeRun(&r)
 	if err != nil {
 		return err
 	}
 	n, err := t.change("INSERT INTO run ("+runColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`,
 		t.key.Tenant, r.ID, t.key.ID, r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		t.key.Tenant, t.key.ID)
+		r.Place, wait, t.key.Tenant, t.key.ID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -128,8 +148,8 @@ func (t *tx) whyRefused(r spool.Run, insert bool) error {
 		return cmp.Or(err, error(spool.ErrRunIDUsed))
 	}
 	err = t.query(`SELECT 1 FROM run WHERE tenant = ? AND thread_id = ? AND id <> ?
-		AND depth = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')`, func(*row) error {
-		active = r.Depth == 0 && r.State.Active()
+		AND depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')`, func(*row) error {
+		active = r.Depth == 0 && r.Active()
 		return nil
 	}, t.key.Tenant, t.key.ID, r.ID)
 	if err != nil || active {
@@ -140,7 +160,7 @@ func (t *tx) whyRefused(r spool.Run, insert bool) error {
 
 // UpdateRun implements [spool.Tx].
 func (t *tx) UpdateRun(r spool.Run) error {
-	draft, ending, err := encodeRun(&r)
+	draft, ending, wait, err := encodeRun(&r)
 	if err != nil {
 		return err
 	}
@@ -148,13 +168,13 @@ func (t *tx) UpdateRun(r spool.Run) error {
 		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?, start_key = ?,
-		settled_at = ?, settle_claim = ?, ending = ?
+		settled_at = ?, settle_claim = ?, ending = ?, place = ?, wait = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`,
 		r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		t.key.Tenant, r.ID, t.key.ID)
+		r.Place, wait, t.key.Tenant, r.ID, t.key.ID)
 	switch {
 	case isUnique(err):
 		return t.whyRefused(r, false)
@@ -166,18 +186,23 @@ func (t *tx) UpdateRun(r spool.Run) error {
 }
 
 // encodeRun returns the JSON of the fields of a run that have no columns.
-func encodeRun(r *spool.Run) (draft, ending json.RawMessage, err error) {
+func encodeRun(r *spool.Run) (draft, ending, wait json.RawMessage, err error) {
 	if r.Draft != nil {
 		if draft, err = json.Marshal(r.Draft); err != nil {
-			return nil, nil, spool.Wrap(spool.Invalid, "the run's draft cannot be encoded", err)
+			return nil, nil, nil, spool.Wrap(spool.Invalid, "the run's draft cannot be encoded", err)
 		}
 	}
 	if r.Ending != nil {
 		if ending, err = json.Marshal(r.Ending); err != nil {
-			return nil, nil, spool.Wrap(spool.Invalid, "the run's ending cannot be encoded", err)
+			return nil, nil, nil, spool.Wrap(spool.Invalid, "the run's ending cannot be encoded", err)
 		}
 	}
-	return draft, ending, nil
+	if r.Wait != nil {
+		if wait, err = json.Marshal(r.Wait); err != nil {
+			return nil, nil, nil, spool.Wrap(spool.Invalid, "what the run waits with cannot be encoded", err)
+		}
+	}
+	return draft, ending, wait, nil
 }
 
 var (

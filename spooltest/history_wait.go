@@ -1,0 +1,68 @@
+package spooltest
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// waits checks a run that waits for its thread: another one has it, and what waits has not
+// begun.
+func (c *checker) waits(where string, d ThreadDump, r spool.Run) {
+	switch {
+	case r.State != spool.Queued:
+		c.wrongf("waiting", where, "run %s waits and is %s", r.ID, r.State)
+	case !d.Thread.State.Active() || d.Thread.RunID == r.ID:
+		c.wrongf("waiting", where, "run %s waits for a thread that is %s and belongs to %s", r.ID, d.Thread.State, d.Thread.RunID)
+	case r.Segments > 0 || r.Steps > 0:
+		c.wrongf("waiting", where, "run %s waits and has begun", r.ID)
+	case r.Wait == nil || len(r.Wait.Content) == 0:
+		c.wrongf("waiting", where, "run %s waits without a turn", r.ID)
+	}
+	for _, m := range d.Messages {
+		if m.RunID == r.ID {
+			c.wrongf("waiting", where, "run %s waits, and its message %s is there", r.ID, m.ID)
+		}
+	}
+	if c.Settled {
+		c.wrongf("end-state", where, "run %s still waits", r.ID)
+	}
+}
+
+// line checks what a commit has done to the runs that wait: there is always one that they
+// wait for, and who gets the thread was the first in line.
+func (c *checker) line(n int, where string, commit Commit, before map[spool.RunID]int64, runs []spool.Run) {
+	if commit.Deleted {
+		return
+	}
+	waiting, active := 0, false
+	for _, r := range runs {
+		if r.Place > 0 {
+			waiting++
+		}
+		active = active || r.Depth == 0 && r.Active()
+	}
+	if waiting > 0 && !active {
+		c.wrongf("waiting", where, "commit %d leaves %d runs waiting for none", n, waiting)
+	}
+	for _, r := range runs {
+		if before[r.ID] == 0 || !r.Active() {
+			continue
+		}
+		for _, other := range runs {
+			if other.Place > 0 && before[other.ID] > 0 && other.Place < before[r.ID] {
+				c.wrongf("waiting-order", where, "commit %d gives the thread to run %s before %s", n, r.ID, other.ID)
+			}
+		}
+	}
+}
+
+// runsOf returns the runs of a map in the order of their ids.
+func runsOf[T any](all map[spool.RunID]T, run func(T) spool.Run) []spool.Run {
+	runs := make([]spool.Run, 0, len(all))
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		runs = append(runs, run(all[id]))
+	}
+	return runs
+}

@@ -1,0 +1,65 @@
+package spooltest
+
+import (
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// testStoreWaitingRuns puts runs in line behind an active one. They are not active, are
+// returned by their places whatever the order in which they came, and the next of them
+// can have the thread only when the one before has ended.
+func testStoreWaitingRuns(s *storeTest) {
+	key := thread("t")
+	s.queued(key, "r")
+	waiting := func(id spool.RunID, place int64) spool.Run {
+		return spool.Run{
+			Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: spool.Queued, Place: place,
+			Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(string(id))},
+		}
+	}
+	a, b, c := waiting("a", 1), waiting("b", 1<<40), waiting("c", 7)
+	line := func(v spool.View, want string) {
+		s.Helper()
+		runs, err := v.Waiting()
+		if err != nil {
+			s.Error(err)
+		}
+		s.same("the line", joined(runs, func(r spool.Run) spool.RunID { return r.ID }), want)
+	}
+	s.write(key, func(tx spool.Tx) error {
+		line(tx, "")
+		err := errors.Join(tx.InsertRun(b), tx.InsertRun(c), tx.InsertRun(a))
+		line(tx, "acb")
+		return err
+	})
+	s.read(key, func(v spool.View) error {
+		line(v, "acb")
+		runs, err := v.Waiting()
+		s.same("what waits", runs, []spool.Run{a, c, b})
+		return err
+	})
+	s.read(thread("other"), func(v spool.View) error {
+		line(v, "")
+		return nil
+	})
+
+	s.write(key, func(tx spool.Tx) error {
+		next := a
+		next.Place = 0
+		s.is("UpdateRun of the next while one is active", tx.UpdateRun(next), spool.ErrActiveRun)
+		first, err := tx.Run("r")
+		first.State = spool.Completed
+		gone := c
+		gone.State, gone.Place = spool.Cancelled, 0
+		err = errors.Join(err, tx.UpdateRun(first), tx.UpdateRun(next), tx.UpdateRun(gone))
+		line(tx, "b")
+		s.is("InsertRun while the next is active", tx.InsertRun(spool.Run{ID: "d", State: spool.Queued}), spool.ErrActiveRun)
+		return err
+	})
+	s.write(key, func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.read(key, func(v spool.View) error {
+		line(v, "")
+		return nil
+	})
+}
