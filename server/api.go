@@ -21,11 +21,13 @@ func (s *Server) newAPI() *rest.API {
 	)
 	writtenAs(api)
 	api.Register(&runs{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Runs"))
+	api.Register(&agents{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Runs"))
 	api.Register(&follow{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Threads"))
 	api.Register(&threads{s}, rest.Prefix(at+"/api/threads"), rest.Tags("Threads"))
 	api.Register(&queue{s}, rest.Prefix(at+"/api/queue"), rest.Tags("Operations"), rest.NoAuth())
 	api.Register(health{}, rest.Prefix(at), rest.Tags("Operations"), rest.NoAuth())
 	s.describe(api)
+	describeAgents(api, at)
 	return api
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/agui"
 )
 
 // streamInput asks for the live stream of a thread.
@@ -22,7 +23,7 @@ type streamInput struct {
 	Cursor      string `doc:"Where to go on: the id of the last frame that you have read. A malformed one counts as absent." example:"1 r1:1 1-5"   query:"cursor"`
 	LastEventID string `doc:"What a browser sends of itself when it comes back: the id of the last frame. It beats cursor."  header:"Last-Event-Id"`
 	Since       string `doc:"The seq of the last entry that you have, for older clients. It only counts without a cursor."   example:"3"            query:"since"`
-	WireFormat  string `doc:"Leave it out: no other format than the frames described here is known."                         query:"wireFormat"`
+	WireFormat  string `doc:"Leave it out for the frames described here. With ag-ui there are the events of AG-UI 1.0."      query:"wireFormat"`
 }
 
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
@@ -38,27 +39,41 @@ func (s *Server) open(r *http.Request, key spool.ThreadKey, o engine.SSEOptions)
 	if _, err := s.engine.ReclaimIfOrphaned(ctx, key); err != nil && spool.CodeOf(err) == spool.Internal {
 		s.restLog().WarnContext(ctx, "reclaim failed", "error", about(ctx, err, key, ""))
 	}
-	events, err := s.engine.SSE(ctx, key, o)
+	events, err := s.source(ctx, key, o)
 	if err != nil {
 		return live{}, about(ctx, err, key, "")
 	}
 	return live{server: s, events: events, key: key}, nil
 }
 
-// live is an open stream. The events that it embeds are for the document alone: the engine
-// has encoded them, once for all clients.
+// source opens a stream in the format that was asked for.
+func (s *Server) source(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (eventSource, error) {
+	if o.WireFormat != wireFormatAGUI {
+		return s.engine.SSE(ctx, key, o)
+	}
+	var have *spool.Cursor
+	if c, ok := spool.ParseCursor(o.Cursor); ok {
+		have = &c
+	} else if o.Since != nil {
+		have = &spool.Cursor{Seq: *o.Since}
+	}
+	return s.aguiOpen(ctx, key, agui.Options{}, have)
+}
+
+// live is an open stream. The events that it embeds are for the document alone: they are
+// encoded already, by the engine once for all clients.
 type live struct {
 	rest.Events[frame]
 
 	server *Server
-	events *engine.EventStream
+	events eventSource
 	key    spool.ThreadKey
 }
 
 // Respond sends the headers before the first event, so that a client knows it is connected,
 // and leaves the events to [answerWriter.follow].
 func (l live) Respond(w http.ResponseWriter, r *http.Request) error {
-	maps.Copy(w.Header(), l.events.Header)
+	maps.Copy(w.Header(), engine.SSEHeaders())
 	if r.Method == http.MethodHead {
 		_ = l.events.Close()
 		w.WriteHeader(http.StatusOK)

@@ -1,0 +1,74 @@
+package agui
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// finished ends the run for its viewer, with all that is open in it.
+func (t *Translator) finished(state ThreadState, outcome Outcome, usage *spool.TokenCount) []Event {
+	events := append(t.step.abort(), t.states.tell(state)...)
+	end := RunFinished{ThreadID: t.thread, RunID: t.runID(), Outcome: outcome, Usage: counts(usage)}
+	if outcome.Type == OutcomeSuccess && state.StopReason != "" {
+		end.Result = &Result{FinishReason: state.StopReason}
+	}
+	t.close()
+	return append(events, end)
+}
+
+// failed ends the run with an error.
+func (t *Translator) failed(state ThreadState, usage *spool.TokenCount) []Event {
+	events := append(t.step.abort(), t.states.tell(state)...)
+	t.close()
+	return append(events, RunError{
+		Message: cmp.Or(state.Error, "the run failed"), Code: string(state.StopReason), Usage: counts(usage),
+	})
+}
+
+func (t *Translator) close() {
+	t.open, t.inSegment, t.end = false, false, nil
+	t.done = t.o.RunID != ""
+}
+
+// counts returns the usage of one model. Nothing was used where nothing was counted.
+func counts(usage *spool.TokenCount) []spool.TokenCount {
+	if usage == nil || *usage == (spool.TokenCount{}) {
+		return nil
+	}
+	return []spool.TokenCount{*usage}
+}
+
+// ended ends the run as its record says, if it is over for its viewer and the client has
+// seen all of it.
+func (t *Translator) ended(r spool.Run) []Event {
+	switch {
+	case !r.State.Terminal() || r.Segments > t.segment:
+		return nil
+	case r.State == spool.Failed:
+		return t.failed(threadState(r), &r.TokenCount)
+	case r.State == spool.Cancelled:
+		return t.finished(threadState(r), Outcome{Type: OutcomeCancelled}, &r.TokenCount)
+	default:
+		return t.finished(threadState(r), Outcome{Type: OutcomeSuccess}, &r.TokenCount)
+	}
+}
+
+// parked ends the run with what it waits for. One that waits for nothing goes on.
+func (t *Translator) parked() []Event {
+	if len(t.parks) == 0 {
+		return nil
+	}
+	return t.finished(ThreadState{State: spool.WaitingForInput, RunID: t.run},
+		Outcome{Type: OutcomeInterrupt, Interrupts: t.parks.interrupts()}, nil)
+}
+
+// runOf returns the record of a run.
+func runOf(s *spool.Snapshot, id spool.RunID) (spool.Run, bool) {
+	at := slices.IndexFunc(s.Runs, func(r spool.Run) bool { return r.ID == id })
+	if at < 0 {
+		return spool.Run{}, false
+	}
+	return s.Runs[at], true
+}

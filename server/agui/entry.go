@@ -1,0 +1,218 @@
+package agui
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// entry returns the events of a record entry or a notice.
+func (t *Translator) entry(e spool.Entry) ([]Event, error) {
+	t.parks.apply(e)
+	switch e.Type {
+	case spool.EntryRunStarted:
+		return t.runStarted(e)
+	case spool.EntryRunEnded:
+		return t.runEnded(e)
+	case spool.EntryRunRefused:
+		return t.runRefused(e)
+	case spool.NoticeStateChange:
+		return t.stateChange(e)
+	case spool.NoticeThreadDeleted:
+		return t.threadDeleted(), nil
+	case spool.EntryInputRequired, spool.NoticeMessageAppended:
+		return nil, nil // they are told by the end of the run, and by the start of one
+	default:
+		return t.tell(custom(string(e.Type), e.Payload)), nil
+	}
+}
+
+func decode(e spool.Entry, into any) error {
+	if err := json.Unmarshal(e.Payload, into); err != nil {
+		return &spool.Error{Code: spool.Internal, Message: "a " + string(e.Type) + " entry cannot be read", Err: err}
+	}
+	return nil
+}
+
+// runStarted opens the run, unless it is open already. What was said before comes with it,
+// as the record had it then: the turn that started the run, and what an edit has left.
+func (t *Translator) runStarted(e spool.Entry) ([]Event, error) {
+	var p spool.RunStarted
+	if err := decode(e, &p); err != nil {
+		return nil, err
+	}
+	if t.o.RunID != "" && p.RunID != t.o.RunID {
+		t.missed = true
+		return t.lookAgain()
+	}
+	var events []Event
+	if !t.open || t.run != p.RunID || t.missed {
+		s, err := t.o.Load()
+		if err != nil {
+			return nil, err
+		}
+		t.thread, t.missed = s.Thread.ID, false
+		if t.open && t.run != p.RunID {
+			events = t.overtaken(s)
+		}
+		if !t.open {
+			events = append(events, t.begin(p.RunID)...)
+		}
+		events = append(events, Messages{saved(before(s.Messages, e.Seq-1))})
+		events = append(events, t.told()...)
+	}
+	t.segment, t.inSegment, t.end = p.Segment, true, nil
+	return append(events, t.states.tell(ThreadState{State: spool.Running, RunID: p.RunID})...), nil
+}
+
+// before returns the messages that were saved when seq was the last entry of the record.
+func before(all []spool.Message, seq int64) []spool.Message {
+	for i, m := range all {
+		if m.AfterSeq > seq {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+// overtaken ends the open run because another one has the thread.
+func (t *Translator) overtaken(s *spool.Snapshot) []Event {
+	r, ok := runOf(s, t.run)
+	if !ok || !r.State.Terminal() {
+		r = spool.Run{ID: t.run, State: spool.Cancelled}
+	}
+	t.segment = r.Segments // none of it comes any more
+	return t.ended(r)
+}
+
+// lookAgain ends the open run if its record says that it is over.
+func (t *Translator) lookAgain() ([]Event, error) {
+	if !t.open || t.inSegment {
+		return nil, nil
+	}
+	s, err := t.o.Load()
+	if err != nil {
+		return nil, err
+	}
+	r, ok := runOf(s, t.run)
+	if !ok {
+		return nil, nil
+	}
+	return t.ended(r), nil
+}
+
+// runEnded ends the run, or says that the segment that failed is tried again.
+func (t *Translator) runEnded(e spool.Entry) ([]Event, error) {
+	var p spool.RunEnded
+	if err := decode(e, &p); err != nil {
+		return nil, err
+	}
+	if !t.open || p.RunID != t.run {
+		return nil, nil
+	}
+	t.segment, t.inSegment = p.Segment, false
+	var end spool.StreamFinished
+	if t.end != nil {
+		_ = t.end.Decode(&end) // without it, only the usage is missing
+		t.end = nil
+	}
+	switch p.Status {
+	case spool.SegmentFinished:
+		return t.finished(ThreadState{State: spool.Completed, RunID: t.run, StopReason: end.FinishReason}, Outcome{Type: OutcomeSuccess}, end.Usage), nil
+	case spool.SegmentStopped:
+		events, err := t.unlearn(e.Seq)
+		return append(events, t.finished(ThreadState{State: spool.Cancelled, RunID: t.run, StopReason: spool.StopCancelled}, Outcome{Type: OutcomeCancelled}, end.Usage)...), err
+	case spool.SegmentParked:
+		return t.parked(), nil
+	default:
+		return t.segmentFailed(e, p)
+	}
+}
+
+// segmentFailed ends the run if it has failed with its segment. Else the client unlearns
+// what the segment has said and not saved, and waits for the next one.
+func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event, error) {
+	events, err := t.unlearn(e.Seq)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.o.Load()
+	if err != nil {
+		return nil, err
+	}
+	events = append(events, custom(string(e.Type), e.Payload))
+	r, ok := runOf(s, t.run)
+	if !ok { // too many runs ago to know
+		r = spool.Run{ID: t.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed}
+	}
+	return append(events, t.ended(r)...), nil
+}
+
+// unlearn returns what makes a client forget what was said and not saved.
+func (t *Translator) unlearn(seq int64) ([]Event, error) {
+	s, err := t.o.Load()
+	if err != nil {
+		return nil, err
+	}
+	said := t.step
+	events := t.step.abort()
+	messages := saved(before(s.Messages, seq))
+	if said.reasonings > 0 && !slices.ContainsFunc(messages, func(m Message) bool { return m.Role == roleReasoning }) {
+		// A client keeps its messages of reasoning when there are none among those it gets.
+		for n := range said.reasonings {
+			messages = append(messages, Message{ID: reasoningID(said.run, said.number, n+1), Role: roleReasoning, Content: ""})
+		}
+	}
+	return append(events, Messages{messages}), nil
+}
+
+// runRefused ends the run that never had a segment.
+func (t *Translator) runRefused(e spool.Entry) ([]Event, error) {
+	var p spool.RunRefused
+	if err := decode(e, &p); err != nil {
+		return nil, err
+	}
+	if p.RunID == "" {
+		p.RunID = e.RunID
+	}
+	if t.o.RunID != "" && p.RunID != t.o.RunID {
+		return nil, nil
+	}
+	var events []Event
+	if !t.open {
+		s, err := t.o.Load()
+		if err != nil {
+			return nil, err
+		}
+		t.thread = s.Thread.ID
+		events = append(t.begin(p.RunID), Messages{saved(before(s.Messages, e.Seq))})
+	}
+	return append(events, t.failed(ThreadState{
+		State: spool.Failed, RunID: p.RunID, StopReason: spool.StopReason(p.Reason), Error: p.Error,
+	}, nil)...), nil
+}
+
+// stateChange tells of the state. Between two segments it is also how a run ends: nobody
+// picks one up to stop it.
+func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
+	var p spool.StateChange
+	if err := decode(e, &p); err != nil {
+		return nil, err
+	}
+	if !t.open || t.inSegment {
+		// The end of the segment tells of the state that follows from it.
+		return nil, nil
+	}
+	if p.RunID == t.run && !p.State.Terminal() {
+		return t.states.tell(ThreadState{State: p.State, RunID: p.RunID}), nil
+	}
+	return t.lookAgain()
+}
+
+func (t *Translator) threadDeleted() []Event {
+	if !t.open {
+		return nil
+	}
+	return t.failed(ThreadState{State: spool.Failed, RunID: t.run, StopReason: "deleted", Error: "the thread was deleted"}, nil)
+}

@@ -1,0 +1,198 @@
+package agui
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// RunAgentInput is what a client sends to start or continue a run. What the client says of
+// tools and context, and of messages before the last one, is not used: the tools are the
+// agent's, and the thread has its messages.
+type RunAgentInput struct {
+	ThreadID       spool.ThreadID  `doc:"The thread. One that does not exist is made by its first turn."                                                                                 example:"t1"                    json:"threadId"  required:"true"`
+	RunID          spool.RunID     `doc:"The client's name for this run. A tenant may use one once."                                                                                     example:"r1"                    json:"runId"     required:"true"`
+	Messages       []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again." json:"messages"                 nullable:"false" required:"true"`
+	Resume         []ResumeEntry   `doc:"Answers to all that the thread waits for. The messages do not count then."                                                                      json:"resume,omitempty"`
+	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                               json:"state,omitempty"`
+	ForwardedProps json.RawMessage `doc:"An object, whose key spool may have agent, model and maxSteps for the run."                                                                     json:"forwardedProps,omitempty"`
+}
+
+// InputMessage is a message as a client sends it.
+type InputMessage struct {
+	ID      string          `doc:"The client's name for the message."                          json:"id"`
+	Role    spool.Role      `doc:"Who speaks."                                                 json:"role"`
+	Content json.RawMessage `doc:"A text, or of a user a list of parts with texts and images." json:"content,omitempty"`
+}
+
+// ResumeEntry is the answer to one interrupt.
+type ResumeEntry struct {
+	InterruptID spool.ToolCallID `doc:"The interrupt."                                                         json:"interruptId"`
+	Status      string           `doc:"resolved, or cancelled, which denies."                                  enum:"resolved,cancelled" json:"status"`
+	Payload     json.RawMessage  `doc:"What the interrupt's responseSchema asks for: approved, and a payload." json:"payload,omitempty"`
+}
+
+// Turn is a turn of the user.
+type Turn struct {
+	// ID is the client's name for it. Empty: it has none that can be kept.
+	ID string
+	// Text may be empty where there are images.
+	Text   string
+	Images []spool.Part
+}
+
+// Turn returns the last message where it is the user's, and nil where it is not. It
+// returns an [spool.Invalid] error for one that cannot be read, and for a message of a
+// role that does not prompt, such as the result of a tool of the client's own.
+func (in *RunAgentInput) Turn() (*Turn, error) {
+	if len(in.Messages) == 0 {
+		return nil, nil //nolint:nilnil // there is none, and that is no error
+	}
+	last := in.Messages[len(in.Messages)-1]
+	switch last.Role {
+	case spool.RoleUser:
+	case spool.RoleAssistant, roleReasoning:
+		return nil, nil //nolint:nilnil // as above
+	default:
+		return nil, spool.Errorf(spool.Invalid, "messages: the last one has the role %q; only a user's is a prompt", last.Role)
+	}
+	turn := &Turn{ID: last.ID}
+	if spool.CheckID("id", last.ID) != nil {
+		turn.ID = ""
+	}
+	if json.Unmarshal(last.Content, &turn.Text) == nil {
+		return turn, nil
+	}
+	var parts []Part
+	if err := json.Unmarshal(last.Content, &parts); err != nil {
+		return nil, spool.Errorf(spool.Invalid, "messages: the content of the last one must be a string or an array of parts")
+	}
+	return turn, turn.read(parts)
+}
+
+func (t *Turn) read(parts []Part) error {
+	var texts []string
+	for i, p := range parts {
+		switch {
+		case p.Type == partText:
+			texts = append(texts, p.Text)
+		case p.Type == partImage && p.Source != nil && p.Source.Type == sourceURL:
+			t.Images = append(t.Images, spool.Part{Type: spool.PartImage, Image: p.Source.Value, MIMEType: p.Source.MIMEType})
+		case p.Type == partImage && p.Source != nil && p.Source.Type == sourceData:
+			url := "data:" + p.Source.MIMEType + base64Mark + p.Source.Value
+			t.Images = append(t.Images, spool.Part{Type: spool.PartImage, Image: url, MIMEType: p.Source.MIMEType})
+		default:
+			return spool.Errorf(spool.Invalid, "messages: part %d of the last one is neither text nor an image by URL or data", i)
+		}
+	}
+	t.Text = strings.Join(texts, "\n")
+	return nil
+}
+
+// Saved returns the turn as the thread has it, if it does: the client is to see it
+// answered, and not said twice.
+func (t *Turn) Saved(all []spool.Message) (spool.Message, bool) {
+	for _, m := range slices.Backward(all) {
+		if m.Role == spool.RoleUser && m.AgentID == "" && t.ID != "" && turnID(m) == t.ID {
+			return m, true
+		}
+	}
+	return spool.Message{}, false
+}
+
+// Wishes are what a client asks for beyond the protocol.
+type Wishes struct {
+	Agent    string `json:"agent"`
+	Model    string `json:"model"`
+	MaxSteps int    `json:"maxSteps"`
+}
+
+// Wishes returns what the forwarded properties say under this server's key.
+func (in *RunAgentInput) Wishes() (Wishes, error) {
+	var props map[string]json.RawMessage
+	var w Wishes
+	_ = json.Unmarshal(in.ForwardedProps, &props) // what is no object has no fields
+	if props[stateKey] == nil {
+		return w, nil
+	}
+	if err := json.Unmarshal(props[stateKey], &w); err != nil {
+		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model and maxSteps", stateKey)
+	}
+	return w, nil
+}
+
+// Answer is the answer to one park.
+type Answer struct {
+	ToolCallID spool.ToolCallID
+	Approved   bool
+	// Payload is any JSON. Nil: none.
+	Payload json.RawMessage
+	// Args are the arguments with which the call is to run. Nil: those that it has.
+	Args json.RawMessage
+	// Reason is why, for the model. Empty: nobody said.
+	Reason string
+	// Digest names what was answered. Empty: nobody said.
+	Digest string
+}
+
+// Answers returns the answers to what is open, in that order. It returns an
+// [spool.Invalid] error when one is missing, there twice or wrong, and a [spool.Conflict]
+// error for one to what is not open.
+func (in *RunAgentInput) Answers(open []Interrupt) ([]Answer, error) {
+	given := make(map[spool.ToolCallID]ResumeEntry, len(in.Resume))
+	for _, entry := range in.Resume {
+		if _, twice := given[entry.InterruptID]; twice {
+			return nil, spool.Errorf(spool.Invalid, "resume: %q is answered twice", entry.InterruptID)
+		}
+		if !slices.ContainsFunc(open, func(i Interrupt) bool { return i.ID == entry.InterruptID }) {
+			return nil, spool.Errorf(spool.Conflict, "resume: nothing waits for an answer to %q", entry.InterruptID)
+		}
+		given[entry.InterruptID] = entry
+	}
+	answers := make([]Answer, 0, len(open))
+	for _, i := range open {
+		entry, ok := given[i.ID]
+		if !ok {
+			return nil, spool.Errorf(spool.Invalid, "resume: %q waits for an answer too", i.ID)
+		}
+		answer, err := entry.answer()
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, answer)
+	}
+	return answers, nil
+}
+
+// answer reads a payload. One without "approved" is for the tool, and means yes.
+func (e ResumeEntry) answer() (Answer, error) {
+	a := Answer{ToolCallID: e.InterruptID}
+	switch e.Status {
+	case "cancelled":
+		return a, nil
+	case "resolved":
+	default:
+		return a, spool.Errorf(spool.Invalid, "resume: the status of %q must be resolved or cancelled", e.InterruptID)
+	}
+	var said struct {
+		Approved   *bool           `json:"approved"`
+		Payload    json.RawMessage `json:"payload"`
+		EditedArgs json.RawMessage `json:"editedArgs"`
+		Reason     string          `json:"reason"`
+		Digest     string          `json:"digest"`
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(e.Payload, &fields) // what is no object has no fields
+	if fields["approved"] == nil && fields["editedArgs"] == nil {
+		a.Approved, a.Payload = true, e.Payload
+		return a, nil
+	}
+	if err := json.Unmarshal(e.Payload, &said); err != nil || said.Approved == nil {
+		return a, spool.Errorf(spool.Invalid, "resume: the payload of %q is not as its responseSchema has it", e.InterruptID)
+	}
+	a.Approved, a.Payload, a.Args = *said.Approved, said.Payload, said.EditedArgs
+	a.Reason, a.Digest = said.Reason, said.Digest
+	return a, nil
+}

@@ -1,0 +1,118 @@
+package agui
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Interrupt is a park: something that a run waits for. Its id is the id of the call that
+// waits.
+type Interrupt struct {
+	ID         spool.ToolCallID `json:"id"`
+	Reason     string           `json:"reason"`
+	Message    string           `json:"message"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"`
+	// ResponseSchema describes what an answer's payload is to be, in JSON Schema.
+	ResponseSchema map[string]any `json:"responseSchema"`
+	ExpiresAt      time.Time      `json:"expiresAt,omitzero"`
+	Metadata       Metadata       `json:"metadata"`
+}
+
+// asked is what an [Interrupt] says beyond the protocol.
+type asked struct {
+	ToolName  string          `json:"toolName"`
+	AgentID   *spool.AgentID  `json:"agentId,omitempty"`
+	Arguments json.RawMessage `json:"arguments"`
+	// Digest names what is asked. An answer that has it holds for nothing else.
+	Digest string `json:"digest,omitempty"`
+}
+
+func interrupt(p spool.InputRequired) Interrupt {
+	text := p.ToolName + " waits for an answer: " + p.Reason
+	switch p.Reason {
+	case spool.ParkApproval:
+		text = "May " + p.ToolName + " run?"
+	case spool.ParkOutcomeUnknown:
+		text = "It is not known what became of " + p.ToolName + ". May it run again?"
+	}
+	arguments := p.Arguments
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("null")
+	}
+	return Interrupt{
+		ID: p.ToolCallID, Reason: p.Reason, Message: text, ToolCallID: p.ToolCallID,
+		ResponseSchema: responseSchema(p), ExpiresAt: p.ExpiresAt,
+		Metadata: ours(asked{ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest}),
+	}
+}
+
+// responseSchema returns the schema of what answers a park.
+func responseSchema(p spool.InputRequired) map[string]any {
+	text := map[string]any{"type": "string"}
+	properties := map[string]any{
+		"approved": map[string]any{"type": "boolean"},
+		"payload":  map[string]any{},
+		"reason":   text,
+		"digest":   text,
+	}
+	if len(p.InputSchema) > 0 && string(p.InputSchema) != "null" {
+		properties["payload"] = p.InputSchema
+	}
+	if p.Reason == spool.ParkApproval {
+		properties["editedArgs"] = map[string]any{"type": "object"}
+	}
+	return map[string]any{"type": "object", "required": []string{"approved"}, "properties": properties}
+}
+
+// parks are those of a run that are open, in the order in which they came.
+type parks []spool.InputRequired
+
+func (p *parks) add(payload json.RawMessage) {
+	var in spool.InputRequired
+	if json.Unmarshal(payload, &in) != nil {
+		return
+	}
+	p.remove(in.ToolCallID)
+	*p = append(*p, in)
+}
+
+func (p *parks) remove(id spool.ToolCallID) {
+	*p = slices.DeleteFunc(*p, func(in spool.InputRequired) bool { return in.ToolCallID == id })
+}
+
+// apply takes in a record entry.
+func (p *parks) apply(e spool.Entry) {
+	switch e.Type {
+	case spool.EntryInputRequired:
+		p.add(e.Payload)
+	case spool.EntryHITLResponse, spool.EntryInputExpired:
+		var over spool.InputExpired // an answer names the call in the same field
+		if json.Unmarshal(e.Payload, &over) == nil {
+			p.remove(over.ToolCallID)
+		}
+	default:
+	}
+}
+
+func (p *parks) interrupts() []Interrupt {
+	all := make([]Interrupt, len(*p))
+	for i, park := range *p {
+		all[i] = interrupt(park)
+	}
+	return all
+}
+
+// Open returns the interrupts that the thread of a snapshot waits for.
+func Open(s *spool.Snapshot) []Interrupt {
+	if s.Thread.State != spool.WaitingForInput {
+		return nil
+	}
+	var open parks
+	for _, e := range s.ActiveEvents {
+		open.apply(e)
+	}
+	return open.interrupts()
+}

@@ -1,0 +1,66 @@
+package agui
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// stateKey is the only key of a client's state, and of metadata, that is this server's.
+const stateKey = "spool"
+
+// StateUse says what is done with the state of the client, which is shared between agent
+// and page in AG-UI. Ours is one key of it, "spool", with a [ThreadState].
+type StateUse int
+
+// The uses of the client's state.
+const (
+	// OwnState is for a client without a state: it gets one with our key alone.
+	OwnState StateUse = iota
+	// SharedState is for a client whose state is an object: our key is put into it.
+	SharedState
+	// NoState leaves the state alone.
+	NoState
+)
+
+// UseOf returns what can be done with the state that a client has sent.
+func UseOf(state json.RawMessage) StateUse {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(state, &object) != nil || object == nil {
+		return NoState
+	}
+	return SharedState
+}
+
+// ThreadState is where the thread is.
+type ThreadState struct {
+	State      spool.State      `json:"state"`
+	RunID      spool.RunID      `json:"runId,omitempty"`
+	StopReason spool.StopReason `json:"stopReason,omitempty"`
+	Error      string           `json:"error,omitempty"`
+}
+
+func threadState(r spool.Run) ThreadState {
+	return ThreadState{State: r.State, RunID: r.ID, StopReason: r.StopReason, Error: r.Error}
+}
+
+// states tells a client of states, each once.
+type states struct {
+	use  StateUse
+	told ThreadState
+	set  bool // whether the client has a state to change
+}
+
+// tell returns the event that tells of a state, if there is one to be.
+func (s *states) tell(state ThreadState) []Event {
+	if s.use == NoState || state.State == "" || state == s.told {
+		return nil
+	}
+	s.told = state
+	if s.use == OwnState && !s.set {
+		s.set = true
+		return []Event{StateSnapshot{Snapshot: map[string]ThreadState{stateKey: state}}}
+	}
+	// "add" replaces what is there.
+	return []Event{StateDelta{Delta: []Operation{{Op: "add", Path: "/" + stateKey, Value: state}}}}
+}

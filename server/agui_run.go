@@ -1,0 +1,212 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/agui"
+)
+
+// agents are the endpoints for clients that speak AG-UI.
+type agents struct{ *Server }
+
+// Routes implements [rest.Controller].
+func (c *agents) Routes(r *rest.Routes) {
+	rest.Post(r, "/ag-ui", c.run, c.guarded(ScopeWrite,
+		rest.OperationID("runAgent"), rest.Summary("Run an agent over AG-UI"), rest.Description(aboutAGUI),
+		rest.Returns[agentRefusal](http.StatusConflict), rest.Fails(http.StatusForbidden, http.StatusNotFound, unavailable))...)
+}
+
+const aboutAGUI = `What an AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts to start a run, to answer what a
+run waits for, or to see a run again; the answer is the run as server-sent events.
+
+If the last message is the user's, it starts a run, and a message that the thread has already is answered again in its
+place. With resume, the answers go to the calls that wait, all of them at once, and the run goes on. Otherwise, and for
+a run that this client has started before, the thread is shown as it is.
+
+Closing the connection does not stop the run. This needs the scope read too, and approve with resume.`
+
+// agentInput is what an AG-UI client posts.
+type agentInput struct{ Body *agui.RunAgentInput }
+
+// Validate reads the body.
+func (in *agentInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[agui.RunAgentInput](ctx); err != nil {
+		return err
+	}
+	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {
+		return err
+	}
+	return spool.CheckID("runId", string(in.Body.RunID))
+}
+
+// agentEvent is an event of AG-UI: a type, and more by its type.
+type agentEvent map[string]any
+
+// agentRefusal is why there is nothing to stream. Nothing was changed.
+type agentRefusal struct {
+	Accepted bool           `doc:"Always false."           json:"accepted"`
+	ThreadID spool.ThreadID `doc:"The thread."             example:"t1"         json:"threadId"`
+	Reason   string         `doc:"Why not, for a program." example:"active_run" json:"reason"`
+	Error    string         `doc:"Why not, for a person."  json:"error"`
+}
+
+// agentAnswer is the stream of a run, or a refusal. The events that it embeds are for the
+// document alone.
+type agentAnswer struct {
+	rest.Events[agentEvent]
+
+	live    live
+	refusal *agentRefusal
+}
+
+// Respond implements [rest.Responder].
+func (a agentAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
+	if a.refusal == nil {
+		return a.live.Respond(w, r)
+	}
+	text, err := json.Marshal(a.refusal)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusConflict)
+	_, err = w.Write(text)
+	return err
+}
+
+// run answers POST /api/agent/ag-ui with the events of a run, until it is over or waits
+// for somebody; 409 with a refusal when there is none.
+func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
+	who, body := c.asking(ctx), in.Body
+	key := who.key(body.ThreadID)
+	need := []Scope{ScopeRead}
+	if len(body.Resume) > 0 {
+		need = append(need, ScopeApprove)
+	}
+	for _, scope := range need {
+		if !slices.Contains(who.Scopes, scope) {
+			return agentAnswer{}, spool.Errorf(spool.Forbidden, "the scope %q is required", scope)
+		}
+	}
+	var run spool.RunID
+	var refusal *agentRefusal
+	var err error
+	if len(body.Resume) > 0 {
+		run, refusal, err = c.resume(ctx, key, body, who.Subject)
+	} else {
+		run, refusal, err = c.prompt(ctx, key, body)
+	}
+	if err != nil || refusal != nil {
+		return agentAnswer{refusal: refusal}, about(ctx, err, key, body.RunID)
+	}
+	return c.follow(rest.RequestOf(ctx), key, agui.Options{
+		RunID: run, ClientRunID: string(body.RunID), State: agui.UseOf(body.State),
+	})
+}
+
+// follow opens the stream of a run, of the request alone: it outlives what rest keeps for
+// a call.
+func (c *agents) follow(r *http.Request, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
+	events, err := c.aguiOpen(r.Context(), key, o, nil)
+	if err != nil {
+		return agentAnswer{}, about(r.Context(), err, key, o.RunID)
+	}
+	return agentAnswer{live: live{server: c.Server, events: events, key: key}}, nil
+}
+
+// prompt starts a run with the last message, or finds the one that is to be shown.
+func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput) (spool.RunID, *agentRefusal, error) {
+	turn, err := in.Turn()
+	if err != nil {
+		return "", nil, err
+	}
+	wishes, err := in.Wishes()
+	if err != nil {
+		return "", nil, err
+	}
+	thread, err := c.engine.Snapshot(ctx, key, nil)
+	switch {
+	case spool.CodeOf(err) == spool.NotFound && turn != nil:
+		thread = &spool.Snapshot{}
+	case err != nil:
+		return "", nil, err
+	case turn == nil && thread.Thread.RunID == "":
+		return "", nil, spool.Errorf(spool.NotFound, "the thread has no run to show")
+	case turn == nil:
+		return thread.Thread.RunID, nil, nil
+	}
+	start := engine.StartRequest{
+		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
+		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps,
+	}
+	for _, image := range turn.Images {
+		start.Attachments = append(start.Attachments, engine.Attachment{URL: image.Image, MediaType: image.MIMEType})
+	}
+	if said, ok := turn.Saved(thread.Messages); ok {
+		if said.RunID == in.RunID || said.RunID == thread.Thread.RunID && thread.Thread.State.Active() {
+			return said.RunID, nil, nil // the client has lost the stream, and asks again
+		}
+		start.EditMessageID = said.ID
+	}
+	result, err := c.engine.Run(ctx, key, start)
+	if err == nil && !result.Accepted {
+		return "", &agentRefusal{ThreadID: key.ID, Reason: result.Reason, Error: result.Error}, nil
+	}
+	return result.RunID, nil, err
+}
+
+// resume answers all that the thread waits for. It is refused when somebody else has
+// answered everything in the meantime.
+func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (spool.RunID, *agentRefusal, error) {
+	thread, err := c.engine.Snapshot(ctx, key, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	answers, err := in.Answers(agui.Open(thread))
+	if spool.CodeOf(err) == spool.Conflict {
+		return "", &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	// What can be wrong goes first, so that nothing was answered when it is.
+	slices.SortStableFunc(answers, func(a, b agui.Answer) int { return cmp.Compare(len(b.Args), len(a.Args)) })
+	delivered := false
+	var refused engine.RespondResult
+	for _, a := range answers {
+		result, err := c.engine.Respond(ctx, key, engine.Response{
+			ToolCallID: a.ToolCallID, Approved: a.Approved, Payload: a.Payload, Args: a.Args, Reason: a.Reason, Digest: a.Digest, By: by,
+		})
+		if err != nil {
+			return "", nil, err
+		}
+		if delivered = delivered || result.Delivered; !result.Delivered {
+			refused = result
+		}
+	}
+	if !delivered {
+		return "", &agentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
+	}
+	return thread.Thread.RunID, nil, nil
+}
+
+// describeAgents says in the document what the types of the AG-UI endpoint cannot say.
+func describeAgents(api *rest.API, base string) {
+	op := api.Huma().OpenAPI().Paths[base+"/api/agent/ag-ui"].Post
+	op.RequestBody.Content["application/json"].Example = object{
+		"threadId": "t1", "runId": "r1", "messages": []object{{"id": "m1", "role": "user", "content": "Hello"}},
+	}
+	op.Responses["200"].Description = "The events, each sent as soon as it is there, to the end of the run or to what it waits for."
+	refused := op.Responses["409"]
+	refused.Description = "The thread has a run that is not over, or nothing waits for the answers. Nothing was changed."
+	refused.Content["application/json"].Example = object{
+		"accepted": false, "threadId": "t1", "reason": "active_run", "error": "Thread has an active run",
+	}
+}

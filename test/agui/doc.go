@@ -1,0 +1,7 @@
+// Package agui checks with the official client of AG-UI, @ag-ui/client in the version of
+// package.json, that what the server says is AG-UI: its verifier takes each stream from
+// every place at which one can be cut, and its HttpAgent runs agents.
+//
+// Install it with "npm ci --prefix test/agui". Without it, tests skip, unless
+// SPOOL_TEST_REQUIRE is 1.
+package agui

@@ -1,0 +1,248 @@
+package agui_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// patience is how long a condition may take to come true.
+const patience = 20 * time.Second
+
+// bundle is a server whose model and tools let the test look around at each of their
+// steps.
+type bundle struct {
+	engine *engine.Engine
+	url    string
+
+	mu   sync.Mutex
+	held func() // called behind each event of the model, and within tools
+}
+
+var key = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+
+func setup(t *testing.T, model spool.Model) *bundle {
+	t.Helper()
+
+	b := &bundle{}
+	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		b.hold()
+		return c.Args, nil
+	}}
+	send := spool.Tool{ToolSpec: spool.ToolSpec{Name: "send"}, Approval: spool.AlwaysApprove, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		b.hold()
+		return json.RawMessage(`"sent"`), nil
+	}}
+	wait := spool.Tool{ToolSpec: spool.ToolSpec{Name: "wait"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		if c.Answer == nil {
+			return nil, spool.ParkFor("delivery", map[string]string{"order": "7"}, 0)
+		}
+		return c.Answer.Payload, nil
+	}}
+	var err error
+	b.engine, err = engine.New(spooltest.NewMemory(spool.SystemClock{}), engine.Config{
+		Agents:       []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, wait}}},
+		Models:       map[string]spool.Model{"m": heldModel{model, b.hold}},
+		FlushEvery:   -1,
+		Poll:         20 * time.Millisecond,
+		RetryBackoff: time.Millisecond,
+		Log:          slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(b.engine, server.Config{Insecure: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listening := httptest.NewServer(s)
+	b.url = listening.URL
+	t.Cleanup(func() {
+		b.engine.Close()
+		listening.Close()
+		_ = s.Close()
+	})
+	return b
+}
+
+// work has a worker carry out runs until the test ends.
+func (b *bundle) work(t *testing.T) {
+	t.Helper()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (b *bundle) hold() {
+	b.mu.Lock()
+	held := b.held
+	b.mu.Unlock()
+	if held != nil {
+		held()
+	}
+}
+
+func (b *bundle) onHold(held func()) {
+	b.mu.Lock()
+	b.held = held
+	b.mu.Unlock()
+}
+
+// heldModel is a model that lets the test look around behind each of its events.
+type heldModel struct {
+	spool.Model
+
+	hold func()
+}
+
+func (m heldModel) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
+	return func(yield func(spool.ModelEvent, error) bool) {
+		m.hold()
+		for event, err := range m.Model.Stream(ctx, r) {
+			if !yield(event, err) {
+				return
+			}
+			m.hold()
+		}
+	}
+}
+
+// connection is an open stream in AG-UI.
+type connection struct {
+	// have is the id that the client came with.
+	have string
+
+	mu   sync.Mutex
+	body strings.Builder
+	id   string
+	over chan struct{}
+}
+
+// connect opens a stream. When it returns, the server has looked at the thread.
+func (b *bundle) connect(t *testing.T, have string) *connection {
+	t.Helper()
+
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, b.url+"/api/agent/stream?wireFormat=ag-ui&threadId=t", http.NoBody)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	if have != "" {
+		r.Header.Set("Last-Event-ID", have)
+	}
+	res, err := http.DefaultTransport.RoundTrip(r) //nolint:bodyclose // the goroutine that reads it does
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("connect: %v %v", res, err)
+		return nil
+	}
+	c := &connection{have: have, over: make(chan struct{})}
+	go func() {
+		defer close(c.over)
+		defer res.Body.Close()
+		in := bufio.NewReader(res.Body)
+		for {
+			line, err := in.ReadString('\n')
+			c.read(line)
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					t.Errorf("read a stream: %v", err)
+				}
+				return
+			}
+		}
+	}()
+	return c
+}
+
+func (c *connection) read(line string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.body.WriteString(line)
+	if id, ok := strings.CutPrefix(line, "id: "); ok {
+		c.id = strings.TrimSpace(id)
+	}
+}
+
+// text returns what has come so far, without the server's word on coming back.
+func (c *connection) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.body.String()
+}
+
+// last returns the last id that has come, or the one that the client came with.
+func (c *connection) last() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.id == "" {
+		return c.have
+	}
+	return c.id
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+
+	deadline := time.After(patience)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-deadline:
+			t.Fatalf("it did not come: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// reaches waits until the thread's run is in a state.
+func (b *bundle) reaches(t *testing.T, state spool.State) *spool.Snapshot {
+	t.Helper()
+
+	var s *spool.Snapshot
+	until(t, string(state), func() bool {
+		var err error
+		if s, err = b.engine.Snapshot(t.Context(), key, nil); err != nil {
+			t.Fatal(err)
+		}
+		return s.Thread.State == state
+	})
+	return s
+}
+
+// caughtUp waits until the connection has read the record to its end.
+func (b *bundle) caughtUp(t *testing.T, c *connection) {
+	t.Helper()
+
+	s, err := b.engine.Snapshot(t.Context(), key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end of the record on a connection", func() bool {
+		at, ok := spool.ParseCursor(c.last())
+		return ok && at.Seq >= s.LastEventSeq
+	})
+}
