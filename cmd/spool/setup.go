@@ -63,6 +63,7 @@ func limited(l config.Limits) engine.Config {
 		Lease:          l.Lease,
 		MaxAttempts:    l.RunMaxAttempts,
 		MaxPromptBytes: l.MaxPromptBytes,
+		MaxWaiting:     l.MaxWaiting,
 		ParkTTL:        l.HITLTTL,
 		RetryBackoff:   l.RetryBackoff,
 		StopPoll:       l.StopPoll,
@@ -92,7 +93,7 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 		s.tools = append(s.tools, describeTool(tool, t.Approval))
 	}
 	for _, a := range c.Agents {
-		agent := engine.Agent{Name: a.Name, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps}
+		agent := engine.Agent{Name: a.Name, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy}
 		for _, name := range a.Tools {
 			agent.Tools = append(agent.Tools, tools[name])
 		}

@@ -60,6 +60,9 @@ type Agent struct {
 	Instructions string
 	// MaxSteps bounds the steps of a run. Zero: the engine's default.
 	MaxSteps int
+	// WhenBusy is what starts do on a thread that has an active run. Empty: the engine's
+	// default.
+	WhenBusy spool.WhenBusy
 	Tools    []string
 }
 
@@ -93,6 +96,7 @@ type Token struct {
 // Limits is the section limits. A zero field is not in the file.
 type Limits struct {
 	MaxPromptBytes int
+	MaxWaiting     int
 	RunMaxAttempts int
 	StopPoll       time.Duration
 	HITLTTL        time.Duration

@@ -48,6 +48,7 @@ agents:
     model: local
     instructions: You are helpful. It costs $5, or $${five}.
     max_steps: ${STEPS}
+    when_busy: enqueue
     tools: [lookup, send]
   assistant: {model: show}
 tools:
@@ -71,7 +72,7 @@ queue:
     qstash: {url: "https://agents.example.com/api/queue/agent-run", current_key: "${KEY}", next_key: "${EMPTY}"}
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
-limits: {max_prompt_bytes: 262144, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
+limits: {max_prompt_bytes: 262144, max_waiting: 5, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
 `
 
 func TestParse(t *testing.T) {
@@ -87,7 +88,7 @@ func TestParse(t *testing.T) {
 			{Name: "show", Provider: "demo"},
 		},
 		Agents: []config.Agent{
-			{Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, Tools: []string{"lookup", "send"}},
+			{Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", Tools: []string{"lookup", "send"}},
 			{Name: "assistant", Model: "show"},
 		},
 		Tools: []config.Tool{
@@ -110,7 +111,7 @@ func TestParse(t *testing.T) {
 			Secret:  &config.Secret{Secrets: []string{"tok-secret"}, Header: "X-Queue"},
 		},
 		Limits: config.Limits{
-			MaxPromptBytes: 262144, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
+			MaxPromptBytes: 262144, MaxWaiting: 5, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, RetryBackoff: 2 * time.Second,
 		},
 	}
@@ -180,6 +181,7 @@ var problems = map[string]struct{ text, want string }{
 	"UnknownTool":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x]}}", "spool.yaml:2: agents.a.tools[0]: there is no tool \"x\""},
 	"ToolTwice":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: [x, x]}}\ntools: {x: {type: http, url: 'http://h/'}}", "spool.yaml:2: agents.a.tools[1]: the tool \"x\" is there twice"},
 	"StepsZero":       {"models: {m: {provider: demo}}\nagents: {a: {model: m, max_steps: 0}}", "spool.yaml:2: agents.a.max_steps: must be 1 or more"},
+	"WhenBusy":        {"models: {m: {provider: demo}}\nagents: {a: {model: m, when_busy: later}}", "spool.yaml:2: agents.a.when_busy: must be reject, enqueue, latest, interrupt or rollback"},
 	"InstructionsInt": {"models: {m: {provider: demo}}\nagents: {a: {model: m, instructions: 12}}", "spool.yaml:2: agents.a.instructions: must be text; put it in quotes"},
 	"ToolsNoList":     {"models: {m: {provider: demo}}\nagents: {a: {model: m, tools: x}}", "spool.yaml:2: agents.a.tools: must be a list"},
 	"ToolType":        {fine + "tools:\n  x:\n    url: http://h/\n    type: grpc", "spool.yaml:6: tools.x.type: must be http"},

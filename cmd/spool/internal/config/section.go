@@ -74,12 +74,16 @@ func model(e entry) Model {
 }
 
 func agent(e entry, c *Config) Agent {
-	f := e.fields("model", "instructions", "max_steps", "tools")
+	f := e.fields("model", "instructions", "max_steps", "tools", "when_busy")
 	e.id()
 	a := Agent{
 		Source: e.source(), Name: e.name,
 		Instructions: f["instructions"].text(),
 		MaxSteps:     f["max_steps"].integer(),
+		WhenBusy:     spool.WhenBusy(f["when_busy"].text()),
+	}
+	if a.WhenBusy != "" && !a.WhenBusy.Known() {
+		f["when_busy"].problemf("must be reject, enqueue, latest, interrupt or rollback")
 	}
 	if f["model"].required() {
 		a.Model = f["model"].word()
@@ -171,10 +175,11 @@ func token(v value) Token {
 }
 
 func limits(v value) Limits {
-	f := v.fields("max_prompt_bytes", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
+	f := v.fields("max_prompt_bytes", "max_waiting", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
 		"stream_flush", "lease", "retry_backoff")
 	return Limits{
 		MaxPromptBytes: f["max_prompt_bytes"].integer(),
+		MaxWaiting:     f["max_waiting"].integer(),
 		RunMaxAttempts: f["run_max_attempts"].integer(),
 		StopPoll:       f["stop_poll"].duration(),
 		HITLTTL:        f["hitl_ttl"].duration(),
