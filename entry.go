@@ -19,6 +19,10 @@ const (
 	EntryInputRequired EntryType = "INPUT_REQUIRED"
 	// EntryInputExpired tells of a park that nobody answered: [InputExpired].
 	EntryInputExpired EntryType = "INPUT_EXPIRED"
+	// EntryInputExpiring warns of a park that is about to expire: [InputExpiring].
+	EntryInputExpiring EntryType = "INPUT_EXPIRING"
+	// EntryInputExtended tells of a park that has got more time: [InputExtended].
+	EntryInputExtended EntryType = "INPUT_EXTENDED"
 	// EntryHITLResponse tells of an accepted answer: [HITLResponse].
 	EntryHITLResponse EntryType = "HITL_RESPONSE"
 	// EntryMessagesDropped tells of an edit: [MessagesDropped].
@@ -104,6 +108,8 @@ type InputRequired struct {
 	// Digest names what is asked: see [Park.DigestOf].
 	Digest    string    `json:"digest,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	// OnExpiry is what happens then. Empty: [ExpireDeny].
+	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
 }
 
 // ParkFrame is one of the calls that wait for a park: the innermost one comes first.
@@ -115,6 +121,25 @@ type ParkFrame struct {
 // InputExpired is the payload of [EntryInputExpired].
 type InputExpired struct {
 	ToolCallID ToolCallID `json:"toolCallId"`
+	// OnExpiry is what follows: [ExpireFail], or empty for [ExpireDeny].
+	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
+}
+
+// InputExpiring is the payload of [EntryInputExpiring].
+type InputExpiring struct {
+	ToolCallID ToolCallID `json:"toolCallId"`
+	ExpiresAt  time.Time  `json:"expiresAt"`
+	// OnExpiry is what happens then. Empty: [ExpireDeny].
+	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
+}
+
+// InputExtended is the payload of [EntryInputExtended].
+type InputExtended struct {
+	ToolCallID ToolCallID `json:"toolCallId"`
+	// ExpiresAt is the new end of the park's time.
+	ExpiresAt time.Time `json:"expiresAt"`
+	// OnExpiry is what happens then. Empty: [ExpireDeny].
+	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
 }
 
 // HITLResponse is the payload of [EntryHITLResponse].

@@ -96,6 +96,8 @@ var payloads = map[spool.EntryType]func() any{
 	spool.EntryRunEnded:         func() any { return new(spool.RunEnded) },
 	spool.EntryInputRequired:    func() any { return new(spool.InputRequired) },
 	spool.EntryInputExpired:     func() any { return new(spool.InputExpired) },
+	spool.EntryInputExpiring:    func() any { return new(spool.InputExpiring) },
+	spool.EntryInputExtended:    func() any { return new(spool.InputExtended) },
 	spool.EntryHITLResponse:     func() any { return new(spool.HITLResponse) },
 	spool.EntryMessagesDropped:  func() any { return new(spool.MessagesDropped) },
 	spool.EntryRunRefused:       func() any { return new(spool.RunRefused) },

@@ -15,7 +15,9 @@ type ParkState string
 const (
 	ParkOpen     ParkState = "open"
 	ParkAnswered ParkState = "answered"
-	ParkExpired  ParkState = "expired"
+	// ParkExpired is a park that nobody answered, whatever has become of its run. A denial
+	// is an answer.
+	ParkExpired ParkState = "expired"
 	// ParkClosed is a park whose run was stopped or failed under it.
 	ParkClosed ParkState = "closed"
 )
@@ -57,6 +59,12 @@ type Park struct {
 	Landed    bool
 	CreatedAt time.Time
 	ExpiresAt time.Time
+	// Expiry says what happens at ExpiresAt, and before. Its defaults are filled in, and its
+	// extensions are those that are left. Zero: a park from before there were choices, which
+	// is denied without a warning.
+	Expiry Expiry
+	// Warned is true once the record tells that the park is about to expire.
+	Warned bool
 }
 
 // DigestOf names what a person is asked: the call, its tool and its arguments, why it

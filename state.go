@@ -70,6 +70,7 @@ var transitions = []Transition{
 	{Queued, Failed, "dead job"},
 	{Running, Failed, "dead job"},
 	{WaitingForInput, Failed, "dead job"},
+	{WaitingForInput, Failed, "expire"},
 }
 
 // CanBecome reports whether the table has a change from s to next.

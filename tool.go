@@ -33,6 +33,11 @@ type Tool struct {
 	// call's result. Defaults to no call.
 	Approval func(ctx context.Context, call ToolCall) (bool, error)
 
+	// Expiry says how long a call of the tool waits for an answer, and what becomes of it
+	// when there is none. Defaults to the engine's ParkTTL, a warning and then a result that
+	// says so.
+	Expiry Expiry
+
 	// Idempotent says that a call may be repeated with the same idempotency key when a
 	// crash left its outcome unknown. Otherwise a person is asked.
 	Idempotent bool

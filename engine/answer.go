@@ -119,6 +119,9 @@ func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
 		if parks[i].State == spool.ParkOpen {
 			open++
 		}
+		if failsRun(parks[i]) { // the run is over, and only has to be picked up
+			return false, &refusal{ReasonNoPark, noPark}
+		}
 		if parks[i].ToolCallID == r.ToolCallID {
 			park = &parks[i]
 		}

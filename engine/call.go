@@ -111,7 +111,7 @@ func (s *segment) failedCall(ctx context.Context, p *plannedCall, err error) {
 	var wait *spool.ParkRequest
 	switch {
 	case errors.As(err, &wait) && !p.wasAsked():
-		p.park = s.parkFor(p.call, wait)
+		p.park = s.parkFor(p, wait)
 		return
 	case errors.As(err, &wait):
 		err = errors.New("the tool parked again after it was answered")

@@ -103,6 +103,9 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 			c.reason = "the run waits for input"
 			return h.save()
 		}
+		if ended, err := e.endUnanswered(h, c); ended || err != nil {
+			return err
+		}
 	case spool.Running:
 		h.run.Deaths++
 		if c.lost, err = h.loseSegment(workerDied); err != nil {

@@ -112,6 +112,9 @@ func (a *Agent) checkTools() error {
 		case t.Call == nil:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q without a Call", a.Name, t.Name)
 		}
+		if err := t.Expiry.Check(); err != nil {
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q whose %s", a.Name, t.Name, spool.MessageOf(err))
+		}
 		seen[t.Name] = true
 	}
 	return nil

@@ -133,11 +133,15 @@ func (h *held) closeParks(reason string) error {
 		if err := h.CancelJob(expiryKey(p)); err != nil {
 			return err
 		}
-		p.State, p.Landed = spool.ParkClosed, true
+		result := expiredResult(p)
+		if p.State != spool.ParkExpired {
+			p.State, result = spool.ParkClosed, cancelledResult(reason)
+		}
+		p.Landed = true
 		if err := h.PutPark(p); err != nil {
 			return err
 		}
-		content = append(content, resultPart(p.ToolCallID, p.ToolName, cancelledResult(reason)))
+		content = append(content, resultPart(p.ToolCallID, p.ToolName, result))
 	}
 	return h.AppendMessages(h.message(spool.RoleTool, content))
 }

@@ -8,26 +8,29 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// newPark returns a park of the call. A ttl of zero is the engine's.
-func (s *segment) newPark(call spool.ToolCall, reason string, args json.RawMessage, ttl time.Duration) *spool.Park {
-	if ttl <= 0 {
-		ttl = s.e.config.ParkTTL
+// newPark returns a park of the call, which lasts for ttl, or as long as the tool or else
+// the engine says. What it counts from is the commit: see park.
+func (s *segment) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.Park {
+	call := p.call
+	for _, or := range []time.Duration{p.tool.Expiry.TTL, s.e.config.ParkTTL} {
+		if ttl <= 0 {
+			ttl = or
+		}
 	}
 	return &spool.Park{
-		RunID: call.RunID, ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: args,
-		Reason: reason, State: spool.ParkOpen,
-		ExpiresAt: time.Time{}.Add(ttl), // counted from the commit: see park
+		RunID: call.RunID, ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
+		Reason: reason, State: spool.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
 	}
 }
 
 // parkFor returns the park that a tool asked for. What it shows is the tool's payload;
 // what the call resumes with is its own arguments.
-func (s *segment) parkFor(call spool.ToolCall, r *spool.ParkRequest) *spool.Park {
+func (s *segment) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	reason := r.Reason
 	if reason == "" {
 		reason = "input"
 	}
-	p := s.newPark(call, reason, call.Args, r.TTL)
+	p := s.newPark(call, reason, r.TTL)
 	if r.Payload != nil {
 		if shown, err := json.Marshal(r.Payload); err == nil {
 			p.Shown = shown
@@ -47,7 +50,7 @@ func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
 		}
 		park := *p.park
 		park.CreatedAt = h.now
-		park.ExpiresAt = h.now.Add(park.ExpiresAt.Sub(time.Time{}))
+		park.ExpiresAt = h.now.Add(park.Expiry.TTL)
 		park.Digest = park.DigestOf(nil)
 		if err := h.PutPark(park); err != nil {
 			return nil, err
@@ -57,9 +60,7 @@ func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
 				return nil, err
 			}
 		}
-		expiry := h.job(spool.JobExpiry, park.ExpiresAt.Sub(h.now))
-		expiry.Key = expiryKey(park)
-		if err := h.Enqueue(expiry); err != nil {
+		if err := h.Enqueue(h.expiryJob(park)); err != nil {
 			return nil, err
 		}
 		entry := spool.NewEntry(spool.EntryInputRequired, h.run.ID, inputRequired(park))
@@ -97,8 +98,36 @@ func inputRequired(p spool.Park) spool.InputRequired {
 	}
 	return spool.InputRequired{
 		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: []spool.ParkFrame{},
-		Reason: p.Reason, Digest: p.Digest, ExpiresAt: p.ExpiresAt,
+		Reason: p.Reason, Digest: p.Digest, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 	}
+}
+
+// onExpiry is what the wire says of a park's end. The usual one goes without saying.
+func onExpiry(p spool.Park) spool.ExpiryAction {
+	if p.Expiry.Then == spool.ExpireDeny {
+		return ""
+	}
+	return p.Expiry.Then
+}
+
+// warnAt returns when an open park is to be warned of, which is zero for never.
+func warnAt(p spool.Park) time.Time {
+	if p.Warned || p.Expiry.Warn <= 0 || p.Expiry.Warn >= p.Expiry.TTL {
+		return time.Time{}
+	}
+	return p.ExpiresAt.Add(-p.Expiry.Warn)
+}
+
+// expiryJob returns the job by which something becomes of an open park: its warning, and
+// then its end.
+func (h *held) expiryJob(p spool.Park) spool.Job {
+	due := p.ExpiresAt
+	if warn := warnAt(p); !warn.IsZero() {
+		due = warn
+	}
+	j := h.job(spool.JobExpiry, due.Sub(h.now))
+	j.Key = expiryKey(p)
+	return j
 }
 
 func expiryKey(p spool.Park) string {

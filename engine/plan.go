@@ -97,7 +97,7 @@ func (s *segment) planFresh(ctx context.Context, p *plannedCall) {
 	case err != nil:
 		p.result = errorResult(spool.MessageOf(err))
 	case needed:
-		p.park = s.newPark(p.call, spool.ParkApproval, p.call.Args, 0)
+		p.park = s.newPark(p, spool.ParkApproval, 0)
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *segment) planUnknown(p *plannedCall) {
 		p.begun = true
 		return
 	}
-	p.park = s.newPark(p.call, spool.ParkOutcomeUnknown, p.call.Args, 0)
+	p.park = s.newPark(p, spool.ParkOutcomeUnknown, 0)
 	p.park.Before = p.call.Answer
 }
 
@@ -172,10 +172,8 @@ func (s *segment) planAnswered(park spool.Park, effect spool.Effect) *plannedCal
 	switch {
 	case effect.State == spool.EffectDone:
 		p.result, p.saved = effect.Result, true
-	case park.State == spool.ParkExpired && unknown:
-		p.result = errorObject("the worker died during this call; whether it took effect is not known")
 	case park.State == spool.ParkExpired:
-		p.result = json.RawMessage(`{"responded":false,"cancelled":true,"reason":"timeout"}`)
+		p.result = expiredResult(park)
 	case !park.Answer.Approved && unknown:
 		p.result = reportedResult(park.Answer)
 	case !park.Answer.Approved:

@@ -67,9 +67,7 @@ func (e *Engine) redispatch(h *held) error {
 		if p.State != spool.ParkOpen {
 			continue
 		}
-		expiry := h.job(spool.JobExpiry, p.ExpiresAt.Sub(h.now))
-		expiry.Key = expiryKey(p)
-		if err := h.Enqueue(expiry); err != nil {
+		if err := h.Enqueue(h.expiryJob(p)); err != nil {
 			return err
 		}
 	}

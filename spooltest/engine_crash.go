@@ -17,13 +17,13 @@ import (
 // testEngineCrash runs one script again and again, and lets something go wrong at each
 // call of the store, the queue and the streams in turn: the process dies before or behind
 // it, or the call alone fails.
-func testEngineCrash(t *testing.T, open Open, features Features) {
+func testEngineCrash(t *testing.T, open Open, features Features, script func(s *engineTest, own bool, faults ...Fault) int) {
 	t.Helper()
 	kinds := []FaultKind{CrashBefore, CrashAfter, FailBefore, FailAfter}
 	calls := 0
 	t.Run("nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			calls = crashScript(newEngineTest(t, open(t, spool.SystemClock{})), false)
+			calls = script(newEngineTest(t, open(t, spool.SystemClock{})), false)
 		})
 	})
 	if calls < 30 {
@@ -40,7 +40,7 @@ func testEngineCrash(t *testing.T, open Open, features Features) {
 					}
 					t.Run(strconv.Itoa(n), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
-							crashScript(newEngineTest(t, open(t, spool.SystemClock{})), own, Fault{Call: n, Kind: kind})
+							script(newEngineTest(t, open(t, spool.SystemClock{})), own, Fault{Call: n, Kind: kind})
 						})
 					})
 				}
@@ -98,6 +98,38 @@ func crashScript(s *engineTest, own bool, faults ...Fault) int {
 	}
 	c.finish(stop)
 	return first.faulty.Calls()
+}
+
+// expiryScript lets nobody answer a call: it is warned of, gets more time, and expires.
+func expiryScript(s *engineTest, own bool, faults ...Fault) int {
+	c := newCampaign(s, s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 2 * time.Minute, Warn: time.Minute, Extensions: 1})), 1, own)
+	c.config.Poll, c.config.SweepEvery = 4*time.Second, 20*time.Second // the calls of an idle worker are all the same
+	n := c.boot(faults...)
+	first := n
+	n = c.begin(n)
+	stop := c.clients("a")
+	c.hire(n)
+	s.until("the end of the run", func() bool {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+			c.hire(n)
+		default:
+		}
+		return s.thread().State.Terminal()
+	})
+	calls := first.faulty.Calls()
+	if got := s.thread(); got.State != spool.Completed || s.executed() != 0 {
+		s.Errorf("the run ended as %s, with %d calls of tools: %+v", got.State, s.executed(), s.run("r1"))
+	}
+	waits := s.waits()
+	for i, line := range waits {
+		_, waits[i], _ = strings.Cut(line, " ") // when is another matter: a job that got lost comes again
+	}
+	s.lines("waits", waits, "INPUT_REQUIRED c1 approval extend", "INPUT_EXPIRING c1 extend", "INPUT_EXTENDED c1", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
+	c.finish(stop)
+	return calls
 }
 
 // begin starts the run, in another process when this one crashes, which it then returns.

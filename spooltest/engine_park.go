@@ -89,7 +89,7 @@ func testParkExpired(s *engineTest) {
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
 		`tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant done")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
-		"INPUT_EXPIRED c1", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+		"INPUT_EXPIRING c1", "INPUT_EXPIRED c1", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Delivered {
 		s.Errorf("an answer behind the expiry: %+v, %v", r, err)
 	}

@@ -118,7 +118,14 @@ func (c *campaign) tools() []spool.Tool {
 		}
 		return json.RawMessage(`"heard"`), nil
 	}
-	return []spool.Tool{slow(look), slow(plain("once", `"done"`)), slow(approved("send", `"sent"`)), slow(ask)}
+	send := approved("send", `"sent"`)
+	for _, t := range []*spool.Tool{&send, &ask} {
+		t.Expiry = spool.Expiry{
+			Then: []spool.ExpiryAction{"", spool.ExpireFail, spool.ExpireExtend}[c.n(3)], Extensions: c.n(3),
+			Warn: time.Duration(c.n(3)) * 20 * time.Second,
+		}
+	}
+	return []spool.Tool{slow(look), slow(plain("once", `"done"`)), slow(send), slow(ask)}
 }
 
 // randomCampaign does one campaign.

@@ -33,6 +33,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Stop", stopTests},
 		{"Park", parkTests},
 		{"Approve", approveTests},
+		{"Expire", expireTests},
 		{"Unknown", unknownTests},
 		{"Edit", editTests},
 		{"Job", jobTests},
@@ -56,7 +57,11 @@ func TestEngine(t *testing.T, open Open, features Features) {
 	}
 	t.Run("Crash", func(t *testing.T) {
 		t.Parallel()
-		testEngineCrash(t, open, features)
+		testEngineCrash(t, open, features, crashScript)
+	})
+	t.Run("CrashExpiry", func(t *testing.T) {
+		t.Parallel()
+		testEngineCrash(t, open, features, expiryScript)
 	})
 	t.Run("WaitCrash", func(t *testing.T) {
 		t.Parallel()

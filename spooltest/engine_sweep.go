@@ -91,7 +91,7 @@ func testSweepExpiryLost(s *engineTest) {
 		s.Errorf("it took %s", took)
 	}
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
-		"INPUT_EXPIRED c1", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+		"INPUT_EXPIRING c1", "INPUT_EXPIRED c1", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
 func testSweepResumeLost(s *engineTest) {

@@ -131,6 +131,7 @@ func (c *checker) calls(d ThreadDump) {
 	}
 	again := c.answers(where, d)
 	c.approvals(where, d)
+	c.expiries(where, d)
 	effects := make(map[string]int)
 	for _, e := range c.Executions {
 		if e.Call.ID == "" || e.Idempotent || e.Call.Thread != key {
@@ -162,7 +163,7 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 			Approved   bool
 		}
 		switch e.Type {
-		case spool.EntryInputRequired, spool.EntryHITLResponse, spool.EntryInputExpired:
+		case spool.EntryInputRequired, spool.EntryHITLResponse, spool.EntryInputExpired, spool.EntryInputExpiring, spool.EntryInputExtended:
 			_ = json.Unmarshal(e.Payload, &p)
 		default:
 			continue
@@ -177,7 +178,10 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 			continue
 		}
 		if !asked {
-			c.wrongf("answer-once", where, "seq %d, a %s, resolves %s, which is not open", e.Seq, e.Type, p.ToolCallID)
+			c.wrongf("answer-once", where, "seq %d, an %s, is about %s, which is not open", e.Seq, e.Type, p.ToolCallID)
+		}
+		if e.Type == spool.EntryInputExpiring || e.Type == spool.EntryInputExtended {
+			continue
 		}
 		delete(open, at)
 		if e.Type == spool.EntryHITLResponse {

@@ -189,6 +189,16 @@ func TestHistoryPlanted(t *testing.T) {
 			h.Executions[0].Call.Args = json.RawMessage(`{"to":"bob"}`)
 			h.Threads[0].Entries[1].Payload = json.RawMessage(`{"toolCallId":"c","reason":"approval","digest":"sha256:0"}`)
 		}},
+		"a park that ends too soon":           {"expiry", "before 2030", func(h *history) { expire(h, "", time.Hour) }},
+		"a run that has failed and goes on":   {"expiry", "goes on with run r", func(h *history) { expire(h, spool.ExpireFail, 0) }},
+		"a run that has failed and completes": {"expiry", "has completed", func(h *history) { expire(h, spool.ExpireFail, 0) }},
+		"two warnings": {"expiry", "warns of c once more", func(h *history) {
+			warning := *spool.NewEntry(spool.EntryInputExpiring, "r", spool.InputExpiring{ToolCallID: "c"})
+			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, warning, warning)
+		}},
+		"more time for what is over": {"answer-once", "an INPUT_EXTENDED, is about c", func(h *history) {
+			h.Threads[0].Entries = append(h.Threads[0].Entries, *spool.NewEntry(spool.EntryInputExtended, "r", spool.InputExtended{ToolCallID: "c"}))
+		}},
 		"an answer that got lost":   {"answer-once", "2 answers were delivered", func(h *history) { h.Answers[1].Delivered = true }},
 		"an answer from nowhere":    {"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false }},
 		"usage that is not counted": {"usage", "counts", func(h *history) { h.Threads[0].Runs[0].TotalTokens = 4 }},
@@ -314,6 +324,14 @@ func waiting(h *spooltest.History, id spool.RunID, place int64) spool.Run {
 	r.ID, r.Place, r.Segments = id, place, 0
 	r.Wait = &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("next")}
 	return r
+}
+
+// expire has the call expire, that long before its time.
+func expire(h *spooltest.History, then spool.ExpiryAction, early time.Duration) {
+	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	h.Threads[0].Entries[1].Payload = spool.NewEntry("", "r", spool.InputRequired{ToolCallID: "c", ExpiresAt: at}).Payload
+	h.Threads[0].Entries[3] = *spool.NewEntry(spool.EntryInputExpired, "r", spool.InputExpired{ToolCallID: "c", OnExpiry: then})
+	h.Threads[0].Entries[3].CreatedAt = at.Add(-early)
 }
 
 func late(h *spooltest.History, entries []spool.Entry, messages []spool.Message) spooltest.Commit {

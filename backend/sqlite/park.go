@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed, created_at, expires_at, digest`
+const parkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed, created_at, expires_at, digest, expiry, warned`
 
 // Parks implements [spool.View].
 func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
@@ -26,6 +26,10 @@ func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 			}
 			p.Landed, p.CreatedAt, p.ExpiresAt = r.bool(), r.time(), r.time()
 			p.Digest = r.text()
+			if p.Expiry, err = r.expiry(); err != nil {
+				return err
+			}
+			p.Warned = r.bool()
 			parks = append(parks, p)
 			return nil
 		}, v.key.Tenant, v.key.ID, run)
@@ -45,15 +49,20 @@ func (t *tx) PutPark(p spool.Park) error {
 	if err != nil {
 		return err
 	}
+	expiry, err := expiryJSON(p.Expiry)
+	if err != nil {
+		return err
+	}
 	return t.write("INSERT INTO park (tenant, thread_id, "+parkColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			(SELECT coalesce(max(ord), 0) + 1 FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
 		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET
 			tool_name = excluded.tool_name, step = excluded.step, args = excluded.args, shown = excluded.shown,
 			reason = excluded.reason, state = excluded.state, answer = excluded.answer, before = excluded.before, landed = excluded.landed,
-			created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest`,
+			created_at = excluded.created_at, expires_at = excluded.expires_at, digest = excluded.digest,
+			expiry = excluded.expiry, warned = excluded.warned`,
 		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), answer, before,
-		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest,
+		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, expiry, p.Warned,
 		t.key.Tenant, t.key.ID, p.RunID)
 }
 
@@ -76,6 +85,22 @@ func answerJSON(a *spool.Answer) (json.RawMessage, error) {
 	}
 	text, err := json.Marshal(a)
 	return text, spool.Wrap(spool.Invalid, "the park's answer cannot be encoded", err)
+}
+
+// expiry reads an expiry, which is zero for none.
+func (r *row) expiry() (x spool.Expiry, err error) {
+	if text := r.json(); text != nil {
+		err = json.Unmarshal(text, &x)
+	}
+	return x, spool.Wrap(spool.Internal, "a park's expiry cannot be read", err)
+}
+
+func expiryJSON(x spool.Expiry) (json.RawMessage, error) {
+	if x == (spool.Expiry{}) {
+		return nil, nil
+	}
+	text, err := json.Marshal(x)
+	return text, spool.Wrap(spool.Invalid, "the park's expiry cannot be encoded", err)
 }
 
 // Effects implements [spool.View].

@@ -1,0 +1,68 @@
+package spool
+
+import "time"
+
+// ExpiryAction says what becomes of a park that nobody has answered in time.
+type ExpiryAction string
+
+// What may become of such a park.
+const (
+	// ExpireDeny goes on without the call. The model reads that nobody has answered, which
+	// is not the same as a denial.
+	ExpireDeny ExpiryAction = "deny"
+	// ExpireFail fails the run.
+	ExpireFail ExpiryAction = "fail"
+	// ExpireExtend gives the park its time once more, up to [Expiry.Extensions] times, and
+	// then denies.
+	ExpireExtend ExpiryAction = "extend"
+)
+
+// Expiry says how long the calls of a tool wait for an answer, and what becomes of those
+// that get none. The zero value is a good one.
+type Expiry struct {
+	// Then is what becomes of a park that nobody has answered in time. Defaults to
+	// [ExpireDeny].
+	Then ExpiryAction `json:"then,omitempty"`
+	// TTL is how long an answer may take, unless the tool's [ParkRequest] says so. Defaults
+	// to the engine's ParkTTL.
+	TTL time.Duration `json:"ttl,omitempty"`
+	// Warn is how long before its end a park that is still open is told of in the record.
+	// Negative, or no less than the whole time: never. Defaults to a fifth of it.
+	Warn time.Duration `json:"warn,omitempty"`
+	// Extensions is how many times [ExpireExtend] gives the time once more. Defaults to 10.
+	Extensions int `json:"extensions,omitempty"`
+}
+
+const defaultExtensions = 10
+
+// Or returns the expiry with its defaults filled in, for a park that waits for ttl.
+func (x Expiry) Or(ttl time.Duration) Expiry {
+	x.TTL = ttl
+	if x.Then == "" {
+		x.Then = ExpireDeny
+	}
+	if x.Warn == 0 {
+		x.Warn = ttl / 5
+	}
+	switch {
+	case x.Then != ExpireExtend:
+		x.Extensions = 0
+	case x.Extensions == 0:
+		x.Extensions = defaultExtensions
+	}
+	return x
+}
+
+// Check returns an [Invalid] error for an expiry that makes no sense.
+func (x Expiry) Check() error {
+	switch {
+	case x.Then != "" && x.Then != ExpireDeny && x.Then != ExpireFail && x.Then != ExpireExtend:
+		return Errorf(Invalid, "Expiry.Then is %q, not deny, fail or extend", x.Then)
+	case x.TTL < 0:
+		return Errorf(Invalid, "Expiry.TTL is negative")
+	case x.Extensions < 0:
+		return Errorf(Invalid, "Expiry.Extensions is negative")
+	default:
+		return nil
+	}
+}
