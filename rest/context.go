@@ -28,6 +28,7 @@ type routeContext struct {
 	scope     atomic.Pointer[requestScope]
 	cleanup   func()         // removes the files of a form
 	presence  *body.Presence // nil without a JSON body
+	judged    atomic.Bool    // an object was judged, or the handler saw to that
 }
 
 type contextKey struct{}
@@ -152,8 +153,8 @@ type Reply struct {
 // A controller that implements [ResponseCreator] is asked instead.
 func CreateResponse(ctx context.Context, body any, status int) *Reply {
 	if c := contextOf(ctx); c != nil {
-		if own, ok := c.route.controller.(ResponseCreator); ok {
-			return own.CreateResponse(ctx, body, status)
+		if own, ok := c.route.controller.(ResponseCreator); ok && !overridden(ctx, createHelper) {
+			return own.CreateResponse(override(ctx, createHelper), body, status)
 		}
 	}
 	return &Reply{Status: status, Body: body}
@@ -177,8 +178,8 @@ var ErrNotFound = errors.New("not found")
 func GetOrNotFound[T any, K any](ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error) {
 	var none T
 	if c := contextOf(ctx); c != nil {
-		if own, ok := c.route.controller.(ObjectGetter[T, K]); ok {
-			return own.GetOrNotFound(ctx, load, key)
+		if own, ok := c.route.controller.(ObjectGetter[T, K]); ok && !overridden(ctx, getHelper) {
+			return own.GetOrNotFound(override(ctx, getHelper), load, key)
 		}
 	}
 	object, err := load(ctx, key)
@@ -196,12 +197,31 @@ func GetOrNotFound[T any, K any](ctx context.Context, load func(context.Context,
 
 // ObjectGetter is a controller with a [GetOrNotFound] of its own.
 type ObjectGetter[T any, K any] interface {
-	// GetOrNotFound returns what the function of that name returns, and must not call that,
-	// which would ask it again. It asks the object permissions itself, by
+	// GetOrNotFound returns what the function of that name returns, which it may call with
+	// its own ctx to do the usual; without that it asks the object permissions itself, by
 	// [CheckObjectPermission]. It is for one type of object and of key: objects of others
 	// are loaded as usual.
 	GetOrNotFound(ctx context.Context, load func(context.Context, K) (T, error), key K) (T, error)
 }
+
+// helper is one of the functions that a controller may override.
+type helper int
+
+const (
+	checkHelper helper = iota
+	createHelper
+	getHelper
+)
+
+type overrideKey struct{ of helper }
+
+// override is the context of a controller's own helper: the function that it overrides does
+// the usual with it, so that the one may call the other.
+func override(ctx context.Context, of helper) context.Context {
+	return context.WithValue(ctx, overrideKey{of}, true)
+}
+
+func overridden(ctx context.Context, of helper) bool { return ctx.Value(overrideKey{of}) != nil }
 
 // must panics with the place of a registration and what is wrong with it.
 func must(err error, place string) {

@@ -1,10 +1,13 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -18,11 +21,12 @@ type shape struct{ candidates []candidate }
 type candidate struct {
 	rt      *route
 	handler http.Handler
+	pattern string // as the document has it
 }
 
 // mount makes the mux send requests of the method to the route.
 func (a *API) mount(method string, rt *route, h http.Handler) error {
-	pattern := method + " " + rt.path.mux()
+	pattern, documented := method+" "+rt.path.mux(), method+" "+rt.path.document()
 	if s, ok := a.shared[pattern]; ok {
 		for _, other := range s.candidates {
 			if samePath(other.rt.path, rt.path) {
@@ -32,15 +36,27 @@ func (a *API) mount(method string, rt *route, h http.Handler) error {
 				return fmt.Errorf("%s %s would never be asked: the route %s before it takes every such path", method, rt.path.document(), other.rt.name)
 			}
 		}
-		s.candidates = append(s.candidates, candidate{rt, h})
+		s.candidates = append(s.candidates, candidate{rt, h, documented})
 		return nil
 	}
-	s := &shape{candidates: []candidate{{rt, h}}}
+	s := &shape{candidates: []candidate{{rt, h, documented}}}
 	if err := a.handle(pattern, s); err != nil {
-		return err
+		return a.plain(err, pattern, documented)
 	}
 	a.shared[pattern] = s
 	return nil
+}
+
+// whence is where net/http says that a pattern was registered: always in this file.
+var whence = regexp.MustCompile(` ?\(registered at [^)]*\)`)
+
+// plain tells of a conflict in the words of the routes.
+func (a *API) plain(err error, pattern, documented string) error {
+	text, _, _ := strings.Cut(whence.ReplaceAllString(err.Error(), ""), ":\n") // examples with names of the mux follow
+	for other, s := range a.shared {
+		text = strings.ReplaceAll(text, strconv.Quote(other), strconv.Quote(s.candidates[0].pattern))
+	}
+	return errors.New(strings.ReplaceAll(text, strconv.Quote(pattern), strconv.Quote(documented)))
 }
 
 // handle is the mux's, whose panic on a conflict becomes an error.
@@ -53,6 +69,7 @@ func (a *API) handle(pattern string, s *shape) (err error) {
 	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		for i := range s.candidates {
 			if c := &s.candidates[i]; c.rt.path.accepts(r) {
+				r.Pattern = c.pattern
 				a.enter(c, w, r) //nolint:contextcheck // the context is the request's own, or made of it
 				return
 			}

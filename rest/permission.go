@@ -58,8 +58,9 @@ func CheckObjectPermission[T any](ctx context.Context, object T) error {
 	if c == nil {
 		return errNoRoute
 	}
-	if own, ok := c.route.controller.(ObjectPermissionChecker); ok {
-		return own.CheckObjectPermission(ctx, object)
+	c.judged.Store(true)
+	if own, ok := c.route.controller.(ObjectPermissionChecker); ok && !overridden(ctx, checkHelper) {
+		return own.CheckObjectPermission(override(ctx, checkHelper), object)
 	}
 	return c.checkObject(ctx, object)
 }
@@ -67,7 +68,7 @@ func CheckObjectPermission[T any](ctx context.Context, object T) error {
 // ObjectPermissionChecker is a controller with a [CheckObjectPermission] of its own.
 type ObjectPermissionChecker interface {
 	// CheckObjectPermission returns nil to allow, and else what the function of that name
-	// returns. It must not call that, which would ask it again.
+	// returns, which it may call with its own ctx to do the usual.
 	CheckObjectPermission(ctx context.Context, object any) error
 }
 

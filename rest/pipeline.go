@@ -15,6 +15,8 @@ import (
 type handler interface {
 	// types returns In and Out, nil where there is none.
 	types() (in, out reflect.Type)
+	// missing reports a handler that is nil.
+	missing() bool
 	serve(rt *route, w http.ResponseWriter, r *http.Request)
 }
 
@@ -34,6 +36,8 @@ type call[In, Out any] struct {
 	in  In
 	out Out
 }
+
+func (h *typed[In, Out]) missing() bool { return h.f == nil }
 
 func (h *typed[In, Out]) serve(rt *route, w http.ResponseWriter, r *http.Request) {
 	c := &call[In, Out]{}
@@ -58,6 +62,8 @@ func (h *typed[In, Out]) serve(rt *route, w http.ResponseWriter, r *http.Request
 type rawHandler struct{ http.Handler }
 
 func (rawHandler) types() (in, out reflect.Type) { return nil, nil }
+
+func (h rawHandler) missing() bool { return h.Handler == nil || isNil(h.Handler) }
 
 func (h rawHandler) serve(rt *route, w http.ResponseWriter, r *http.Request) {
 	c := &routeContext{}

@@ -75,6 +75,12 @@ func Describe(status int, text string) RouteOption {
 // answer writes what the handler returned; out points to it.
 func (c *routeContext) answer(out any) error {
 	rt := c.route
+	if rt.judges && !c.judged.Load() {
+		rt.unjudged.Do(func() {
+			rt.api.config.logger.log().WarnContext(c, "the route has object permissions, but its handler asked none of them: "+
+				"see rest.GetOrNotFound and rest.CheckObjectPermission", "route", rt.name)
+		})
+	}
 	if rt.list != nil {
 		return c.answerList(out)
 	}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -31,6 +32,10 @@ type route struct {
 	list     *list
 	checks   []inputCheck
 	secrets  []string // query parameters that links leave out
+
+	// judges is true where an object is expected to be judged; that none was is said once.
+	judges   bool
+	unjudged sync.Once
 
 	entry *entry
 	tags  []string
@@ -90,8 +95,14 @@ func (a *API) compile(e *entry, controller Controller, config controllerConfig, 
 	if err := rt.checkSecurity(); err != nil {
 		return nil, err
 	}
+	rt.judges = rt.list == nil && !slices.Contains(rt.methods, http.MethodPost) && slices.ContainsFunc(rt.permissions, judgesObjects)
 	rt.compileKnown()
 	return rt, nil
+}
+
+func judgesObjects(p Permission) bool {
+	_, ok := p.(ObjectPermission)
+	return ok
 }
 
 // checkPath holds the parameters of the path against those of the input.
@@ -177,6 +188,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	}
 	if rt.status == 0 {
 		rt.status = http.StatusOK
+	}
+	if rt.answers == answersJSON && out != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified) {
+		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.NoContent", rt.status, out)
 	}
 	if rt.status < 200 || rt.status > 399 {
 		return fmt.Errorf("%d is not the status of an answer when nothing went wrong; rest.Fails documents others", rt.status)

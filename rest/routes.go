@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -108,6 +109,9 @@ func (c *routeConfig) apply(options []RouteOption) error {
 		case interface{ applyRoute(c *routeConfig) }:
 			o.applyRoute(c)
 		case page.Paginator:
+			if c.paginator != nil {
+				return errors.New("a list has one paginator, and there are two")
+			}
 			c.paginator = o
 		case query.Option:
 			c.stages = append(c.stages, o)
@@ -170,7 +174,13 @@ func Raw(r *Routes, methods []string, path string, h http.Handler, options ...Ro
 
 func (r *Routes) add(e *entry, options []RouteOption) {
 	place := fmt.Sprintf("%T: %s %s", r.controller, strings.Join(e.methods, ","), e.path)
+	if e.handler.missing() {
+		must(errors.New("the handler is nil"), place)
+	}
 	must(e.config.apply(options), place)
+	if e.config.paginator != nil && !e.list {
+		must(errors.New("paginators are for rest.List"), place)
+	}
 	if len(e.methods) == 0 {
 		must(fmt.Errorf("methods must be a list with at least one method"), place) //nolint:perfsprint // one error in a row of others
 	}
@@ -201,12 +211,11 @@ func funcName(f any) string {
 		return ""
 	}
 	name := runtime.FuncForPC(v.Pointer()).Name()
-	name = strings.TrimSuffix(name, "-fm")
+	name = strings.TrimSuffix(strings.ReplaceAll(name, "[...]", ""), "-fm")
 	if at := strings.LastIndexByte(name, '.'); at >= 0 {
 		name = name[at+1:]
 	}
-	name, _, _ = strings.Cut(name, "[")
-	if strings.HasPrefix(name, "func") && strings.Trim(name[4:], "0123456789") == "" {
+	if strings.Trim(strings.TrimPrefix(name, "func"), "0123456789") == "" {
 		return "" // a function literal
 	}
 	return name
@@ -227,7 +236,7 @@ func typeWord(v any) string {
 func isNil(v any) bool {
 	rv := reflect.ValueOf(v)
 	switch rv.Kind() { //nolint:exhaustive // the others have no nil
-	case reflect.Pointer, reflect.Map, reflect.Interface:
+	case reflect.Pointer, reflect.Map, reflect.Interface, reflect.Func:
 		return rv.IsNil()
 	case reflect.Invalid:
 		return true

@@ -3,7 +3,6 @@ package rest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,14 +113,18 @@ type Lines[T any] struct {
 
 // Respond writes the lines. An error of the sequence cuts the connection once lines were
 // sent, so that the client does not take a part for the whole.
-func (l Lines[T]) Respond(w http.ResponseWriter, _ *http.Request) error {
+func (l Lines[T]) Respond(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/jsonl")
-	encoder, control := json.NewEncoder(w), http.NewResponseController(w)
+	lines, control := newLineEncoder(r.Context()), http.NewResponseController(w)
 	for item, err := range l.Items {
 		if err != nil {
 			return err
 		}
-		if err := encoder.Encode(item); err != nil {
+		line, err := lines.encode(item)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
 			return err //nolint:wrapcheck // the caller names the route
 		}
 		if err := control.Flush(); err != nil {
@@ -129,6 +132,32 @@ func (l Lines[T]) Respond(w http.ResponseWriter, _ *http.Request) error {
 		}
 	}
 	return nil
+}
+
+// lineEncoder encodes values one after the other, each to a line without its break, with
+// the codec of the API.
+type lineEncoder struct {
+	buffer  bytes.Buffer
+	encoder Encoder
+}
+
+func newLineEncoder(ctx context.Context) *lineEncoder {
+	var codec Codec = standardCodec{}
+	if c := contextOf(ctx); c != nil {
+		codec = c.route.api.config.codec
+	}
+	l := &lineEncoder{}
+	l.encoder = codec.NewEncoder(&l.buffer)
+	return l
+}
+
+// encode returns memory that holds until the next call.
+func (l *lineEncoder) encode(v any) ([]byte, error) {
+	l.buffer.Reset()
+	if err := l.encoder.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode a line: %w", err)
+	}
+	return bytes.TrimRight(l.buffer.Bytes(), "\n"), nil
 }
 
 // Document describes the lines: documents of type T.
@@ -212,10 +241,11 @@ func (e Events[T]) encode(ctx context.Context, to chan<- eventText) {
 		case <-ctx.Done():
 		}
 	}()
+	lines := newLineEncoder(ctx)
 	for item, err := range e.Items {
 		var next eventText
 		if next.err = err; err == nil {
-			next.text, next.err = item.encode()
+			next.text, next.err = item.encode(lines)
 		}
 		select {
 		case to <- next:
@@ -228,10 +258,10 @@ func (e Events[T]) encode(ctx context.Context, to chan<- eventText) {
 	}
 }
 
-func (e Event[T]) encode() ([]byte, error) {
-	data, err := json.Marshal(e.Data)
+func (e Event[T]) encode(lines *lineEncoder) ([]byte, error) {
+	data, err := lines.encode(e.Data)
 	if err != nil {
-		return nil, fmt.Errorf("encode an event: %w", err)
+		return nil, err
 	}
 	if strings.ContainsAny(e.ID+e.Name, "\r\n\x00") {
 		return nil, errors.New("an event's id or name has a line break")
