@@ -152,9 +152,26 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // build puts the API's middleware around everything.
 func (a *API) build() {
+	a.hideSecrets()
 	a.handler = a.mux
 	for _, m := range slices.Backward(a.config.middleware) {
 		a.handler = m(a.handler)
+	}
+}
+
+// hideSecrets has the links of each route leave out the keys of all others: a client may send
+// its key with every request, also to routes that do not ask for it.
+func (a *API) hideSecrets() {
+	var all []string
+	for _, rt := range a.routes {
+		all = append(all, rt.secrets...)
+	}
+	for _, rt := range a.routes {
+		for _, name := range all {
+			if !slices.Contains(rt.secrets, name) && !slices.Contains(rt.input.known, name) {
+				rt.secrets = append(rt.secrets, name)
+			}
+		}
 	}
 }
 
