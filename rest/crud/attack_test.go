@@ -160,3 +160,71 @@ func TestAttackMassAssignment(t *testing.T) {
 		})
 	}
 }
+
+type secretive struct {
+	ID   int64   `json:"id"`
+	Name string  `json:"name"`
+	Note *string `json:"note"`
+	Pin  string  `crud:"writeonly" json:"pin,omitempty"`
+	Flag bool    `json:"-"`
+}
+
+// An ETag must not be a way to try values of what is never shown.
+func TestAttackETagOfHiddenColumns(t *testing.T) {
+	t.Parallel()
+
+	tag := func(row secretive) string {
+		store := crud.Memory[secretive, int64](crud.MemoryConfig{})
+		if err := store.Insert(t.Context(), &row); err != nil {
+			t.Fatal(err)
+		}
+		rows := crud.New(store, crud.ModelConfig[secretive]{Versions: crud.VersionHash})
+		return serveController(t, &rows).do("GET /1", "").status(http.StatusOK).Header().Get("ETag")
+	}
+	plain := tag(secretive{Name: "a"})
+	if got := tag(secretive{Name: "a", Pin: "1234", Flag: true}); got != plain || plain == "" {
+		t.Errorf("the tag %s tells of hidden columns: %s without them", got, plain)
+	}
+	if got := tag(secretive{Name: "b"}); got == plain {
+		t.Error("the tag says nothing of shown columns")
+	}
+}
+
+// Databases take no NUL in texts: it would end as their error.
+func TestAttackNULInTexts(t *testing.T) {
+	t.Parallel()
+
+	store := crud.Memory[secretive, int64](crud.MemoryConfig{})
+	if err := store.Insert(t.Context(), &secretive{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	rows := crud.New(store, crud.ModelConfig[secretive]{})
+	c := serveController(t, &rows)
+	for _, fields := range []string{`"name":"\u0000","note":null,"pin":""`, `"name":"a","note":"b\u0000","pin":""`, `"name":"a","note":null,"pin":"\u0000"`} {
+		for _, line := range []string{"POST /", "PUT /1", "PATCH /1"} {
+			c.do(line, "{"+fields+"}").status(http.StatusUnprocessableEntity).has("string_nul")
+		}
+	}
+	c.do("PATCH /1", `{"name":"\\u0000"}`).status(http.StatusOK)
+}
+
+// sqlState is an error of a PostgreSQL driver.
+type sqlState string
+
+func (s sqlState) Error() string    { return "s3cret value (SQLSTATE " + string(s) + ")" }
+func (s sqlState) SQLState() string { return string(s) }
+
+// A value that a column cannot hold is the client's mistake, and what the database says of it
+// is not the client's business.
+func TestAttackValuesThatNoColumnHolds(t *testing.T) {
+	t.Parallel()
+
+	for _, state := range []string{"22001", "22003", "22021", "22P05"} {
+		var columns crud.Columns
+		err := columns.Translate(sqlState(state), false)
+		rows := crud.New(crud.Memory[secretive, int64](crud.MemoryConfig{}), crud.ModelConfig[secretive]{
+			Hooks: crud.Hooks[secretive]{AfterCreate: func(context.Context, secretive) error { return err }},
+		})
+		serveController(t, &rows).do("POST /", `{"name":"a","note":null,"pin":""}`).status(http.StatusUnprocessableEntity).hasNot("s3cret")
+	}
+}

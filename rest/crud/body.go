@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/internal/fault"
@@ -80,12 +81,27 @@ func (m *model) decode(data []byte, row reflect.Value, read func(*field) bool) [
 		}
 		return faults
 	}
+	var faults []fault.Fault
 	for _, f := range m.fields {
 		if !read(f) {
 			at(row, f.index).SetZero()
+		} else if f.hasNUL(at(row, f.index)) {
+			faults = append(faults, nul(f.name))
 		}
 	}
-	return nil
+	return faults
+}
+
+// hasNUL reports a text that a database would refuse as a whole.
+func (f *field) hasNUL(v reflect.Value) bool {
+	for v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	return f.column != nil && v.Kind() == reflect.String && strings.Contains(v.String(), "\x00")
+}
+
+func nul(name string) fault.Fault {
+	return fault.New(fault.Body, []any{name}, "string_nul", "Input should not contain NUL characters")
 }
 
 // value is what was sent for a field.
@@ -114,6 +130,8 @@ func (m *model) decodeEach(data []byte, read func(*field) bool) ([]value, []faul
 			faults = append(faults, fault.Null(fault.Body, []any{f.name}))
 		case json.Unmarshal(text, v.Interface()) != nil:
 			faults = append(faults, unreadable(f.name))
+		case f.hasNUL(v.Elem()):
+			faults = append(faults, nul(f.name))
 		default:
 			values = append(values, value{f, v.Elem()})
 		}

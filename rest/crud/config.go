@@ -130,7 +130,9 @@ const (
 	// up or a time.Time, which each update and patch raises. A model without one has no
 	// ETags.
 	VersionField Versions = iota
-	// VersionHash is a hash of all columns of the row.
+	// VersionHash is a hash of the columns that the model shows. Others are not in it: whoever
+	// has the row could try their values until the hash is the same. That can be done with
+	// what [ModelConfig.Out] leaves out.
 	VersionHash
 	// NoVersions never answers with an ETag. A condition on one then never holds.
 	NoVersions

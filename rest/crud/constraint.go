@@ -79,8 +79,11 @@ func ViolationOf(err error) (Violation, bool) {
 	return sqliteViolation(err)
 }
 
+// sqlStates are those of constraints, and those of values that a column cannot hold: too
+// long, out of its range, or with characters that it does not take, such as NUL.
 var sqlStates = map[string]Constraint{
 	"23505": Unique, "23503": ForeignKey, "23502": NotNull, "23514": Check, "23P01": Unique, "23001": Referenced,
+	"22001": Check, "22003": Check, "22021": Check, "22P05": Check,
 }
 
 // postgresViolation reads what drivers have as fields of their errors.

@@ -35,7 +35,11 @@ func (c *core[T, K]) etag(row *T) (string, error) {
 func (m *model) hash(row reflect.Value) (string, error) {
 	h := sha256.New()
 	encoder := json.NewEncoder(h)
-	for _, f := range m.columns {
+	for _, shown := range m.fields {
+		f := shown.column
+		if f == nil || shown.hidden {
+			continue
+		}
 		value := row.FieldByIndex(f.Index).Interface()
 		if at, ok := value.(time.Time); ok {
 			value = at.UTC().UnixMicro()
