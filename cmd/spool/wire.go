@@ -70,8 +70,10 @@ func schemaProblem(tool, text string) string {
 
 // newTool makes a tool of the configuration.
 func newTool(t config.Tool, egress httptool.Egress) (spool.Tool, error) {
-	return httptool.New(httptool.Config{
+	made, err := httptool.New(httptool.Config{
 		Name: t.Name, URL: t.URL, Description: t.Description, Parameters: t.Parameters,
 		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress,
 	})
+	made.Expiry = t.Expiry
+	return made, err
 }

@@ -76,6 +76,8 @@ type Tool struct {
 	Description string
 	Idempotent  bool
 	Approval    bool
+	// Expiry is zero where the file does not say how long a call waits for its approval.
+	Expiry spool.Expiry
 	// Parameters is a JSON Schema. Nil: the file has none.
 	Parameters json.RawMessage
 

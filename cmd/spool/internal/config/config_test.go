@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 )
 
@@ -62,6 +63,7 @@ tools:
     type: http
     url: http://127.0.0.1:9009/tools/send
     approval: true
+    expiry: {then: extend, ttl: 1h, warn: 10m, extensions: 3}
 auth:
   tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop]}]
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
@@ -96,7 +98,10 @@ func TestParse(t *testing.T) {
 				Name: "lookup", Type: "http", URL: "http://127.0.0.1:9009/tools/lookup", Description: "Look something up", Idempotent: true,
 				Parameters: json.RawMessage(`{"additionalProperties":false,"properties":{"to":{"default":"you","type":"string"}},"type":"object"}`),
 			},
-			{Name: "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true},
+			{
+				Name: "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true,
+				Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Hour, Warn: 10 * time.Minute, Extensions: 3},
+			},
 		},
 		Tokens: []config.Token{
 			{Token: "tok-secret", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
@@ -188,6 +193,9 @@ var problems = map[string]struct{ text, want string }{
 	"ToolNoURL":       {fine + "tools:\n  x:\n    type: http", "spool.yaml:4: tools.x.url: is required"},
 	"ToolName":        {fine + "tools: {a.b: {type: http, url: 'http://h/'}}", "spool.yaml:3: tools.a.b: the name of a tool may only have up to 64 letters, digits and the characters _ -"},
 	"ToolBool":        {fine + "tools: {x: {type: http, url: 'http://h/', approval: yes}}", "spool.yaml:3: tools.x.approval: must be true or false"},
+	"ToolExpiry":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: fail}}", "spool.yaml:3: tools.x.expiry: must be a mapping"},
+	"ExpiryThen":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: {then: never}}}", "spool.yaml:3: tools.x.expiry.then: must be deny, fail or extend"},
+	"ExpiryMore":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: {then: fail, extensions: 2}}}", "spool.yaml:3: tools.x.expiry.extensions: is only for then: extend"},
 	"ToolParameters":  {fine + "tools: {x: {type: http, url: 'http://h/', parameters: [1]}}", "spool.yaml:3: tools.x.parameters: must be a mapping"},
 	"ParametersTwice": {fine + "tools: {x: {type: http, url: 'http://h/', parameters: {type: object, type: object}}}", "spool.yaml:3: tools.x.parameters.type: is there twice"},
 	"ParametersCycle": {fine + "tools: {x: {type: http, url: 'http://h/', parameters: &p {a: *p}}}", "spool.yaml:3: tools.x.parameters: is too large or refers to itself"},

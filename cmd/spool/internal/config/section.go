@@ -107,7 +107,7 @@ func agent(e entry, c *Config) Agent {
 }
 
 func tool(e entry) Tool {
-	f := e.fields("type", "url", "description", "idempotent", "approval", "parameters")
+	f := e.fields("type", "url", "description", "idempotent", "approval", "expiry", "parameters")
 	if !toolName.MatchString(e.name) {
 		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
 	}
@@ -116,6 +116,7 @@ func tool(e entry) Tool {
 		Description: f["description"].text(),
 		Idempotent:  f["idempotent"].boolean(),
 		Approval:    f["approval"].boolean(),
+		Expiry:      expiry(f["expiry"]),
 	}
 	t.Parameters, t.within = f["parameters"].object()
 	if f["type"].required() {
@@ -127,6 +128,22 @@ func tool(e entry) Tool {
 		t.URL = f["url"].url()
 	}
 	return t
+}
+
+// expiry returns how the parks of a tool expire.
+func expiry(v value) spool.Expiry {
+	f := v.fields("then", "ttl", "warn", "extensions")
+	x := spool.Expiry{
+		Then: spool.ExpiryAction(f["then"].text()), TTL: f["ttl"].duration(),
+		Warn: f["warn"].duration(), Extensions: f["extensions"].integer(),
+	}
+	if f["then"].present() && (spool.Expiry{Then: x.Then}).Check() != nil {
+		f["then"].problemf("must be deny, fail or extend")
+	}
+	if f["extensions"].present() && x.Then != spool.ExpireExtend {
+		f["extensions"].problemf("is only for then: extend")
+	}
+	return x
 }
 
 func tokens(auth value) []Token {
