@@ -67,13 +67,13 @@ func TestAttackSecretsInErrors(t *testing.T) {
 	fail := func(err error) func(context.Context, struct{}) (string, error) {
 		return func(context.Context, struct{}) (string, error) { return "", err }
 	}
-	for name, renderer := range map[string]rest.Renderer{"Problem": rest.ProblemErrors, "Detail": rest.DetailErrors} {
+	for name, renderer := range map[string]rest.APIOption{"Problem": rest.Errors(rest.ProblemErrors), "Detail": rest.Errors(rest.DetailErrors)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			logs := &memory{}
 			lookup := func(_ context.Context, key string) (*rest.User, error) { return nil, rest.ErrBadCredentials }
-			api := rest.New(rest.Logger(logs.logger()), rest.Errors(renderer))
+			api := rest.New(rest.Logger(logs.logger()), renderer)
 			api.Register(routes(func(r *rest.Routes) {
 				rest.Get(r, "/choosy", func(context.Context, choosy) (string, error) { return "", nil })
 				rest.Post(r, "/choosy", func(context.Context, choosyBody) (string, error) { return "", nil })
