@@ -26,7 +26,7 @@ func TestDescriptions(t *testing.T) {
 	api := rest.New()
 	api.Register(routes(func(r *rest.Routes) {
 		rest.Get(r, "/chart", func(context.Context, struct{}) (chart, error) { return chart{}, nil },
-			rest.Describe(200, "The chart."), rest.Fails(409), rest.Describe(409, "It is being drawn."), rest.Describe(410, "Nobody answers this."))
+			rest.DescribeStatus(200, "The chart."), rest.Fails(409), rest.DescribeStatus(409, "It is being drawn."), rest.DescribeStatus(410, "Nobody answers this."))
 	}))
 	answers := at(document(t, api), "paths", "/chart", "get", "responses")
 	for status, want := range map[string]string{"200": "The chart.", "409": "It is being drawn.", "500": "Internal Server Error"} {

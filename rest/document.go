@@ -291,7 +291,7 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 		}
 		all[strconv.Itoa(r.status)] = response
 	}
-	kind, contentType := d.api.config.renderer.Document()
+	contentType, kind := d.api.config.renderer.Document()
 	for _, status := range rt.failures() {
 		if _, said := all[strconv.Itoa(status)]; said {
 			continue

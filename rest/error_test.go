@@ -53,7 +53,7 @@ func (e statusError) HTTPStatus() int { return int(e) }
 var errGone = errors.New("gone: secret")
 
 // errorAPI has a route for each error that there is.
-func errorAPI(r rest.Renderer) *rest.API {
+func errorAPI(r rest.ErrorRenderer) *rest.API {
 	fail := func(err error) func(context.Context, struct{}) (string, error) {
 		return func(context.Context, struct{}) (string, error) { return "", err }
 	}
@@ -141,7 +141,7 @@ func TestErrorBodies(t *testing.T) {
 	}
 	for _, rendering := range []struct {
 		name     string
-		renderer rest.Renderer
+		renderer rest.ErrorRenderer
 	}{{"problem", rest.ProblemErrors}, {"detail", rest.DetailErrors}} {
 		t.Run(rendering.name, func(t *testing.T) {
 			t.Parallel()

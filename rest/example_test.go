@@ -351,7 +351,7 @@ func ExampleGuard() {
 
 // Settings come from a file; what options say in code overrides them.
 func ExampleSettings() {
-	api := rest.New(rest.Configure(rest.Settings{
+	api := rest.New(rest.FromSettings(rest.Settings{
 		"REST_EXTRA": map[string]any{"PAGINATION_CLASS": "PageNumberPaginationExtra", "PAGINATION_PER_PAGE": 1},
 	}))
 	api.Register(routes(func(r *rest.Routes) {

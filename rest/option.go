@@ -314,7 +314,7 @@ type apiConfig struct {
 	specPath, docsPath          string
 	servers                     []string
 	baseURL                     string
-	renderer                    Renderer
+	renderer                    ErrorRenderer
 	invalidStatus               int
 	mapErrors                   []func(error) *Error
 	codec                       Codec
@@ -373,7 +373,7 @@ func StrictSlashes() APIOption { return apiOption(func(c *apiConfig) { c.strictS
 // Errors says how errors are written.
 //
 // Defaults to [ProblemErrors].
-func Errors(r Renderer) APIOption { return apiOption(func(c *apiConfig) { c.renderer = r }) }
+func Errors(r ErrorRenderer) APIOption { return apiOption(func(c *apiConfig) { c.renderer = r }) }
 
 // InvalidStatus is the status of an answer to input that breaks its rules.
 //

@@ -147,7 +147,7 @@ func TestPitfall(t *testing.T) {
 			Key string `query:"key" pattern:"^[a-z]*$"`
 			account
 		}
-		for name, renderer := range map[string]rest.Renderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
+		for name, renderer := range map[string]rest.ErrorRenderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
 			api := serve(func(r *rest.Routes) { rest.Post(r, "/x", echo[in]) }, rest.Errors(renderer))
 			huma.Register(api.Huma(), huma.Operation{Method: http.MethodPost, Path: "/raw", OperationID: "raw"},
 				func(context.Context, *struct{ Body account }) (*struct{}, error) { return &struct{}{}, nil })
@@ -251,7 +251,7 @@ func TestPitfall(t *testing.T) {
 	})
 	t.Run("11_what_cannot_be_encoded", func(t *testing.T) {
 		t.Parallel()
-		for name, renderer := range map[string]rest.Renderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
+		for name, renderer := range map[string]rest.ErrorRenderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
 			api := serve(func(r *rest.Routes) {
 				rest.Get(r, "/x", func(context.Context, struct{}) (any, error) { return func() {}, nil })
 				rest.Get(r, "/error", func(context.Context, struct{}) (any, error) { return nil, &rest.Error{Status: 400, Body: func() {}} })

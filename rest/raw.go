@@ -83,7 +83,7 @@ func (d *document) rawOperation(_ *huma.OpenAPI, op *huma.Operation) {
 	if d.own {
 		return
 	}
-	kind, contentType := d.api.config.renderer.Document()
+	contentType, kind := d.api.config.renderer.Document()
 	for status, response := range op.Responses {
 		if status != "default" && !strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "5") {
 			continue

@@ -50,8 +50,8 @@ type Settings map[string]any
 // extraKey is the name of our part of the settings.
 const extraKey = "REST_EXTRA"
 
-// Configure takes settings. What options say in code overrides them.
-func Configure(s Settings) APIOption { return apiOption(func(c *apiConfig) { c.settings = s }) }
+// FromSettings takes settings. What options say in code overrides them.
+func FromSettings(s Settings) APIOption { return apiOption(func(c *apiConfig) { c.settings = s }) }
 
 // apply takes over what the settings say.
 func (s Settings) apply(c *apiConfig) error {

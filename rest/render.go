@@ -6,17 +6,17 @@ import (
 	"reflect"
 )
 
-// Renderer writes errors as bodies. It is safe for concurrent use.
-type Renderer interface {
+// ErrorRenderer writes errors as bodies. It is safe for concurrent use.
+type ErrorRenderer interface {
 	// Render returns the content type and the body of an error. Body is encoded as JSON.
 	Render(r *http.Request, e *Error) (contentType string, body any)
 	// Document returns the type of the bodies and their content type, for the document.
-	Document() (body reflect.Type, contentType string)
+	Document() (contentType string, body reflect.Type)
 }
 
 // ProblemErrors writes errors as RFC 9457 says: application/problem+json with type, title,
 // status and detail, and code and errors as additions.
-var ProblemErrors Renderer = problems{}
+var ProblemErrors ErrorRenderer = problems{}
 
 // Problem is the body of an error by [ProblemErrors].
 type Problem struct {
@@ -39,8 +39,8 @@ type ProblemFault struct {
 
 type problems struct{}
 
-func (problems) Document() (body reflect.Type, contentType string) {
-	return reflect.TypeFor[Problem](), "application/problem+json"
+func (problems) Document() (contentType string, body reflect.Type) {
+	return "application/problem+json", reflect.TypeFor[Problem]()
 }
 
 func (problems) Render(_ *http.Request, e *Error) (contentType string, body any) {
@@ -59,7 +59,7 @@ func (problems) Render(_ *http.Request, e *Error) (contentType string, body any)
 
 // DetailErrors writes errors as {"detail": ...}: a sentence, or the list of what is wrong
 // with the input, each with type, loc, msg and ctx.
-var DetailErrors Renderer = details{}
+var DetailErrors ErrorRenderer = details{}
 
 // DetailBody is the body of an error by [DetailErrors].
 type DetailBody struct {
@@ -77,8 +77,8 @@ type DetailFault struct {
 
 type details struct{}
 
-func (details) Document() (body reflect.Type, contentType string) {
-	return reflect.TypeFor[DetailBody](), "application/json"
+func (details) Document() (contentType string, body reflect.Type) {
+	return "application/json", reflect.TypeFor[DetailBody]()
 }
 
 func (details) Render(_ *http.Request, e *Error) (contentType string, body any) {

@@ -59,11 +59,11 @@ func Produces(contentTypes ...string) RouteOption {
 	return routeOption(func(c *routeConfig) { c.produces = append(c.produces, contentTypes...) })
 }
 
-// Describe says in the document what the answer with the status means on this route. It
+// DescribeStatus says in the document what the answer with the status means on this route. It
 // does not say that the route gives it: see [Returns], [Detail] and [Fails].
 //
 // Defaults to the status text.
-func Describe(status int, text string) RouteOption {
+func DescribeStatus(status int, text string) RouteOption {
 	return routeOption(func(c *routeConfig) {
 		if c.described == nil {
 			c.described = map[int]string{}

@@ -28,12 +28,12 @@ type deleteRefusal struct {
 // errorBodies writes errors.
 type errorBodies struct{}
 
-// Document implements [rest.Renderer].
-func (errorBodies) Document() (body reflect.Type, contentType string) {
-	return reflect.TypeFor[errorBody](), "application/json"
+// Document implements [rest.ErrorRenderer].
+func (errorBodies) Document() (contentType string, body reflect.Type) {
+	return "application/json", reflect.TypeFor[errorBody]()
 }
 
-// Render implements [rest.Renderer].
+// Render implements [rest.ErrorRenderer].
 func (errorBodies) Render(r *http.Request, e *rest.Error) (contentType string, body any) {
 	out := errorBody{e.Detail, spool.Code(e.Code)}
 	switch {

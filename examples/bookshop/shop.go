@@ -99,7 +99,7 @@ func newAPI(c config, db *bun.DB) (*rest.API, error) {
 		rest.About("An example of the rest library. Log in as ada at `POST /login`, or use the API key that the program prints."),
 		rest.Logger(c.Log),
 		// What a deployment may want otherwise comes by names, from a file for example.
-		rest.Configure(rest.Settings{"REST_EXTRA": map[string]any{
+		rest.FromSettings(rest.Settings{"REST_EXTRA": map[string]any{
 			"PAGINATION_CLASS": "page.LimitOffsetPagination", "PAGINATION_PER_PAGE": 25,
 		}}),
 		rest.Throttles(throttle.PerUser(c.UserRate), throttle.Anonymous(c.GuestRate)),

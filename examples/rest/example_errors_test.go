@@ -16,7 +16,7 @@ import (
 var errStock = errors.New("stock: row is locked")
 
 // failures is an API that fails in every way.
-func failures(renderer rest.Renderer) *rest.API {
+func failures(renderer rest.ErrorRenderer) *rest.API {
 	key := auth.APIKeyHeader("X-Key", auth.Keys(map[string]*rest.User{"s3cret": {ID: "ada"}}))
 	api := rest.New(silent(), rest.Errors(renderer), rest.MapError(func(err error) *rest.Error {
 		if errors.Is(err, errStock) {
@@ -40,7 +40,7 @@ func failures(renderer rest.Renderer) *rest.API {
 	return api
 }
 
-func ask(renderer rest.Renderer) {
+func ask(renderer rest.ErrorRenderer) {
 	api := failures(renderer)
 	show(api, request{method: http.MethodPost, target: "/orders/3", body: `{`})
 	show(api, get("/private"))

@@ -116,8 +116,8 @@ func (c *core[T, K]) register(r *rest.Routes) {
 // options describes a route; what the configuration says comes last.
 func (c *core[T, K]) options(route Route) []rest.RouteOption {
 	words := map[Route][2]string{
-		Create: {"create", "Create a " + c.name}, List: {"list", "List of " + c.name}, FindOne: {"get", "Get a " + c.name},
-		Update: {"update", "Replace a " + c.name}, Patch: {"patch", "Change a " + c.name}, Delete: {"delete", "Delete a " + c.name},
+		Create: {"create", "Create " + article(c.name)}, List: {"list", "List of " + c.name}, FindOne: {"get", "Get " + article(c.name)},
+		Update: {"update", "Replace " + article(c.name)}, Patch: {"patch", "Change " + article(c.name)}, Delete: {"delete", "Delete " + article(c.name)},
 	}[route]
 	options := []rest.RouteOption{rest.Name(words[0]), rest.Summary(words[1])}
 	if text := c.describe(route); text != "" {

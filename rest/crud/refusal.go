@@ -3,6 +3,7 @@ package crud
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/internal/fault"
@@ -67,11 +68,19 @@ func (c *core[T, K]) constraint(broken *ConstraintError, route Route) error {
 func (c *core[T, K]) taken(broken *ConstraintError, name string, path []any) error {
 	e := &rest.Error{
 		Status: http.StatusConflict, Code: "not_unique", Err: broken,
-		Detail: "There is a " + c.name + " like this already.",
+		Detail: "There is " + article(c.name) + " like this already.",
 	}
 	if path != nil {
-		e.Detail = "There is a " + c.name + " with this " + name + " already."
+		e.Detail = "There is " + article(c.name) + " with this " + name + " already."
 		e.Faults = []fault.Fault{fault.Value(fault.Body, path, "Input has to be unique")}
 	}
 	return e
+}
+
+// article puts the article before the name of a model.
+func article(name string) string {
+	if strings.ContainsAny(name[:1], "AEIOaeio") {
+		return "an " + name
+	}
+	return "a " + name
 }

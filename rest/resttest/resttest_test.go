@@ -157,7 +157,7 @@ func TestErrorsOfBothRenderers(t *testing.T) {
 	type in struct {
 		Tags []string `json:"tags" minLength:"2"`
 	}
-	for name, renderer := range map[string]rest.Renderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
+	for name, renderer := range map[string]rest.ErrorRenderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 

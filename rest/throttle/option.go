@@ -13,7 +13,7 @@ type Option func(*settings)
 type settings struct {
 	name    string
 	counter Counter
-	fault   Fault
+	fault   FaultPolicy
 	report  func(context.Context, error)
 	quiet   bool
 }
@@ -38,22 +38,22 @@ func Quiet() Option {
 	return func(s *settings) { s.quiet = true }
 }
 
-// Fault is what becomes of a request that cannot be counted.
-type Fault uint8
+// FaultPolicy is what becomes of a request that cannot be counted.
+type FaultPolicy uint8
 
 // The values of [OnFault].
 const (
 	// Refuse answers 503. It is the default: when the counter is away, nothing gets past the
 	// limit that it would have kept.
-	Refuse Fault = iota
+	Refuse FaultPolicy = iota
 	// Allow lets requests pass uncounted. It fits limits that are there for fairness, and not
 	// limits that keep passwords from being tried.
 	Allow
 )
 
 // OnFault says what becomes of a request that cannot be counted. Defaults to [Refuse].
-func OnFault(f Fault) Option {
-	return func(s *settings) { s.fault = f }
+func OnFault(p FaultPolicy) Option {
+	return func(s *settings) { s.fault = p }
 }
 
 // Report is told why a request could not be counted and was let through because of
