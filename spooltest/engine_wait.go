@@ -302,6 +302,8 @@ func testWaitInterruptsInARow(s *engineTest) {
 	close(gate)
 	s.ended(spool.Completed)
 	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "user r3", "user r4", "assistant re: r4", "user r5", "assistant re: r5")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "RUN_STARTED r4:1", "RUN_ENDED r4:1 finished",
+		"RUN_STARTED r5:1", "RUN_ENDED r5:1 finished")
 	if got := s.states(); got != "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED, r4 COMPLETED, r5 COMPLETED" {
 		s.Errorf("the runs: %s", got)
 	}

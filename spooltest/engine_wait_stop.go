@@ -335,7 +335,7 @@ func testWaitNotices(s *engineTest) {
 	<-time.After(time.Second)
 	s.busy(e, "r3", spool.BusyLatest)
 	<-time.After(time.Second)
-	s.busy(e, "r4", spool.BusyEnqueue)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "r4", RunID: "r4", ClientMessageID: "its", WhenBusy: spool.BusyEnqueue})
 	<-time.After(time.Second)
 	close(gate)
 	s.ended(spool.Completed)
@@ -349,12 +349,14 @@ func testWaitNotices(s *engineTest) {
 			State   spool.State
 			Content string
 			Queue   []spool.QueuedRun
+
+			ClientMessageID string
 		}
 		if err := json.Unmarshal(f.Event.Payload, &p); err != nil {
 			s.Error(err)
 		}
 		if f.Event.Type == spool.NoticeMessageAppended {
-			turns = append(turns, p.Content)
+			turns = append(turns, p.Content+p.ClientMessageID)
 			continue
 		}
 		line := []string{string(p.State)}
@@ -369,10 +371,10 @@ func testWaitNotices(s *engineTest) {
 		}
 	}
 	told := strings.Join(queues, ", ")
-	if !strings.HasPrefix(told, "RUNNING, RUNNING r2mine, RUNNING r3, RUNNING r3 r4, ") || queues[len(queues)-1] != "COMPLETED" {
+	if !strings.HasPrefix(told, "RUNNING, RUNNING r2mine, RUNNING r3, RUNNING r3 r4its, ") || queues[len(queues)-1] != "COMPLETED" {
 		s.Errorf("the queues: %s", told)
 	}
-	if got := strings.Join(turns, " "); !strings.HasSuffix(got, "r3 r4") || strings.Contains(got, "two") {
+	if got := strings.Join(turns, " "); !strings.HasSuffix(got, "r3 r4its") || strings.Contains(got, "two") {
 		s.Errorf("the turns: %s", got)
 	}
 }
