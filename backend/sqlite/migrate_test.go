@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestMigrate opens a file of the first schema, with a run that is active, one that has
+// ended and a park. All of it is there behind the migrations, the active run counts as
+// one, and others can wait for it.
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+
+	ctx, key := context.Background(), spool.ThreadKey{Tenant: "tenant", ID: "t"}
+	path := filepath.Join(t.TempDir(), "spool.db")
+	firstSchema(t, path)
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+
+	all, err := loadMigrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := 0
+	err = db.View(ctx, key, func(v spool.View) error {
+		thread, err := v.Thread()
+		if thread.RunID != "active" || thread.State != spool.Running {
+			t.Errorf("the thread: %+v", thread)
+		}
+		run, err2 := v.Run("active")
+		if !run.Active() || run.Wait != nil || run.Steps != 3 {
+			t.Errorf("the run: %+v", run)
+		}
+		line, err3 := v.Waiting()
+		if len(line) != 0 {
+			t.Errorf("%d runs wait", len(line))
+		}
+		parks, err4 := v.Parks("active")
+		if len(parks) != 1 || parks[0].ToolCallID != "c" {
+			t.Errorf("the parks: %+v", parks)
+		}
+		return errors.Join(err, err2, err3, err4)
+	})
+	if err == nil {
+		err = db.pool.read(ctx, func(c *conn) (err error) {
+			have, err = version(c)
+			return err
+		})
+	}
+	if err != nil || have != len(all) {
+		t.Fatalf("schema %d of %d, %v", have, len(all), err)
+	}
+	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		if err := tx.InsertRun(spool.Run{ID: "second", State: spool.Queued}); !errors.Is(err, spool.ErrActiveRun) {
+			t.Errorf("a second active run: %v", err)
+		}
+		return tx.InsertRun(spool.Run{ID: "third", State: spool.Queued, Place: 1, Wait: &spool.Wait{}})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// firstSchema writes a file as the first version of the program did.
+func firstSchema(t *testing.T, path string) {
+	t.Helper()
+	all, err := loadMigrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	c, err := dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const run = `INSERT INTO run VALUES ('tenant', ?, 't', ?, '', 0, 'a', 'm', ?, '', '', 1, 1, 0, 0, 3, 0,
+		1, 1, 1, 1, 1, 0, 0, 0, 0, '', '', 0, 0, '')`
+	err = errors.Join(
+		useWAL(c),
+		apply(c, all[0]),
+		c.exec("INSERT INTO thread VALUES ('tenant', 't', 'RUNNING', 'm', 'title', 1, 1, 'active', 0, 1, 0)"),
+		c.exec(run, "ended", 1, spool.Completed),
+		c.exec(run, "active", 2, spool.Running),
+		c.exec("INSERT INTO park VALUES ('tenant', 't', 'active', 'c', 1, 'tool', 1, '{}', '', 'approval', 'open', '', '', 0, 1, 2)"),
+		c.close(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
