@@ -192,7 +192,7 @@ func (a *API) serveDocument() {
 		_, _ = w.Write(b)
 	})
 	if a.config.docsPath != "" {
-		ui := docsui.Page(a.config.docsPath, a.config.specPath, a.config.title)
+		ui := docsui.Page(a.config.docsPath, beside(a.config.docsPath, a.config.specPath), a.config.title)
 		// Each address by itself: all that is below would leave no room for a route such as
 		// /{tenant}/books.
 		base := strings.TrimSuffix(a.config.docsPath, "/")
@@ -202,6 +202,13 @@ func (a *API) serveDocument() {
 		a.mux.Handle("GET "+base+"/{$}", ui)
 		a.mux.Handle("GET "+base+"/assets/{version}/{file}", ui)
 	}
+}
+
+// beside returns the address of one path relative to another, which holds below any prefix
+// that something before the API cuts off.
+func beside(from, to string) string {
+	up := strings.Count(strings.Trim(from, "/"), "/")
+	return strings.Repeat("../", up) + strings.TrimPrefix(to, "/")
 }
 
 // Huma returns the API below, for operations that are registered with huma itself. They

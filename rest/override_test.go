@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	neturl "net/url"
 	"strings"
 	"testing"
 
@@ -131,4 +132,26 @@ func TestPatternOfARoute(t *testing.T) {
 	}), rest.Use(mark))
 	wantStatus(t, api, http.MethodGet, "/x/7", http.StatusOK)
 	wantDiff(t, "pattern", "GET /x/{id}", pattern)
+}
+
+func TestDocsBelowAPrefix(t *testing.T) {
+	t.Parallel()
+
+	for docs, spec := range map[string]string{"/docs": "/openapi.json", "/help/api/docs": "/spec/v1.json", "/": "/openapi.json"} {
+		api := rest.New(rest.DocsPath(docs), rest.SpecPath(spec))
+		url := listen(t, http.StripPrefix("/below", api)) + "/below"
+		_, page := ask(t, http.MethodGet, url+docs)
+		_, rest, ok := strings.Cut(page, `data-spec="`)
+		address, _, closed := strings.Cut(rest, `"`)
+		if !ok || !closed {
+			t.Fatalf("%s: no address of the document in %s", docs, page)
+		}
+		base, err := neturl.Parse(url + docs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to, err := base.Parse(address); err != nil || to.String() != url+spec {
+			t.Errorf("%s: the page looks for its document at %v, %v", docs, to, err)
+		}
+	}
 }
