@@ -146,6 +146,9 @@ func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event
 	if !ok { // too many runs ago to know
 		r = spool.Run{ID: t.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed}
 	}
+	if r.State == spool.Queued {
+		events = append(events, t.states.tell(ThreadState{State: r.State, RunID: r.ID})...)
+	}
 	return append(events, t.ended(r)...), nil
 }
 
@@ -200,14 +203,17 @@ func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
 	if err := decode(e, &p); err != nil {
 		return nil, err
 	}
-	if !t.open || t.inSegment {
-		// The end of the segment tells of the state that follows from it.
+	if !t.open || t.inSegment { // the end of the segment tells of the state behind it
 		return nil, nil
 	}
-	if p.RunID == t.run && !p.State.Terminal() {
+	switch {
+	case p.RunID != t.run, p.State.Terminal():
+		return t.lookAgain()
+	case p.State == spool.Queued:
 		return t.states.tell(ThreadState{State: p.State, RunID: p.RunID}), nil
+	default:
+		return nil, nil // the segment that comes tells it in its place
 	}
-	return t.lookAgain()
 }
 
 func (t *Translator) threadDeleted() []Event {

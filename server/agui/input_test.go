@@ -1,0 +1,121 @@
+package agui_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/agui"
+)
+
+func input(t *testing.T, text string) *agui.RunAgentInput {
+	t.Helper()
+
+	var in agui.RunAgentInput
+	if err := json.Unmarshal([]byte(text), &in); err != nil {
+		t.Fatal(err)
+	}
+	return &in
+}
+
+func TestTurn(t *testing.T) {
+	t.Parallel()
+
+	image := func(url, media string) spool.Part {
+		return spool.Part{Type: spool.PartImage, Image: url, MIMEType: media}
+	}
+	for name, c := range map[string]struct {
+		messages string
+		want     *agui.Turn
+		code     spool.Code
+	}{
+		"None":      {`[]`, nil, ""},
+		"Assistant": {`[{"id":"a","role":"user","content":"x"},{"id":"b","role":"assistant"}]`, nil, ""},
+		"Text":      {`[{"id":"a","role":"user","content":"x"},{"id":"b","role":"user","content":"y"}]`, &agui.Turn{ID: "b", Text: "y"}, ""},
+		"NoID":      {`[{"id":"a b","role":"user","content":"x"}]`, &agui.Turn{Text: "x"}, ""},
+		"Parts": {
+			`[{"id":"a","role":"user","content":[{"type":"text","text":"x"},{"type":"text","text":"y"},
+				{"type":"image","source":{"type":"url","value":"https://e.example/x.png"}},
+				{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}}]}]`,
+			&agui.Turn{ID: "a", Text: "x\ny", Images: []spool.Part{
+				image("https://e.example/x.png", ""), image("data:image/png;base64,AAAA", "image/png"),
+			}},
+			"",
+		},
+		"Audio":  {`[{"id":"a","role":"user","content":[{"type":"audio","source":{"type":"url","value":"https://e.example/x"}}]}]`, nil, spool.Invalid},
+		"File":   {`[{"id":"a","role":"user","content":[{"type":"image","source":{"type":"file","value":"f1"}}]}]`, nil, spool.Invalid},
+		"Number": {`[{"id":"a","role":"user","content":7}]`, nil, spool.Invalid},
+		"Tool":   {`[{"id":"a","role":"tool","content":"x","toolCallId":"c"}]`, nil, spool.Invalid},
+	} {
+		got, err := input(t, `{"messages":`+c.messages+`}`).Turn()
+		if spool.CodeOf(err) != c.code {
+			t.Errorf("%s: %v, want %q", name, err, c.code)
+			continue
+		}
+		if diff := cmp.Diff(c.want, got); err == nil && diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+
+	open := []agui.Interrupt{{ID: "c1"}, {ID: "c2"}}
+	for name, c := range map[string]struct {
+		resume string
+		want   []agui.Answer
+		code   spool.Code
+	}{
+		"Both": {
+			`[{"interruptId":"c2","status":"cancelled"},{"interruptId":"c1","status":"resolved","payload":{"approved":true,"payload":{"a":1}}}]`,
+			[]agui.Answer{{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"a":1}`)}, {ToolCallID: "c2"}},
+			"",
+		},
+		"Denied": {
+			`[{"interruptId":"c1","status":"resolved","payload":{"approved":false,"reason":"no"}},{"interruptId":"c2","status":"resolved"}]`,
+			[]agui.Answer{{ToolCallID: "c1", Reason: "no"}, {ToolCallID: "c2", Approved: true}},
+			"",
+		},
+		"Edited": {
+			`[{"interruptId":"c1","status":"resolved","payload":{"approved":true,"editedArgs":{"to":"bob"},"digest":"d"}},{"interruptId":"c2","status":"resolved","payload":"noon"}]`,
+			[]agui.Answer{{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"to":"bob"}`), Digest: "d"}, {ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`"noon"`)}},
+			"",
+		},
+		"Missing":     {`[{"interruptId":"c1","status":"cancelled"}]`, nil, spool.Invalid},
+		"Twice":       {`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c1","status":"resolved"}]`, nil, spool.Invalid},
+		"Unknown":     {`[{"interruptId":"c3","status":"cancelled"}]`, nil, spool.Conflict},
+		"Status":      {`[{"interruptId":"c1","status":"done"},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
+		"NoBool":      {`[{"interruptId":"c1","status":"resolved","payload":{"approved":"yes"}},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
+		"Null":        {`[{"interruptId":"c1","status":"resolved","payload":{"approved":null}},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
+		"OnlyEdited":  {`[{"interruptId":"c1","status":"resolved","payload":{"editedArgs":{}}},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
+		"NothingSent": {`[]`, nil, spool.Invalid},
+	} {
+		got, err := input(t, `{"resume":`+c.resume+`}`).Answers(open)
+		if spool.CodeOf(err) != c.code {
+			t.Errorf("%s: %v, want %q", name, err, c.code)
+			continue
+		}
+		if diff := cmp.Diff(c.want, got); err == nil && diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+func TestWishes(t *testing.T) {
+	t.Parallel()
+
+	for props, want := range map[string]agui.Wishes{
+		``: {}, `,"forwardedProps":7`: {}, `,"forwardedProps":{"model":"x"}`: {},
+		`,"forwardedProps":{"spool":{"agent":"a","model":"m","maxSteps":3}}`: {Agent: "a", Model: "m", MaxSteps: 3},
+	} {
+		if got, err := input(t, `{"threadId":"t"`+props+`}`).Wishes(); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", props, got, err)
+		}
+	}
+	if _, err := input(t, `{"forwardedProps":{"spool":{"agent":7}}}`).Wishes(); spool.CodeOf(err) != spool.Invalid {
+		t.Errorf("an agent that is a number: %v", err)
+	}
+}

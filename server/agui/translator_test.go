@@ -1,0 +1,296 @@
+package agui_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var update = flag.Bool("update", false, "write testdata again")
+
+var key = spool.ThreadKey{Tenant: "acme", ID: "t"}
+
+// scene is a thread in a bubble of fake time.
+type scene struct {
+	t      *testing.T
+	engine *engine.Engine
+}
+
+func newScene(t *testing.T, model spool.Model) *scene {
+	t.Helper()
+
+	send := spool.Tool{ToolSpec: spool.ToolSpec{Name: "send"}, Approval: spool.AlwaysApprove, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		return json.RawMessage(`"sent"`), nil
+	}}
+	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		return c.Args, nil
+	}}
+	hang := spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{send, lookup, hang}}},
+		Models: map[string]spool.Model{"m": model}, FlushEvery: -1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &scene{t, e}
+}
+
+func (s *scene) work() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.engine.Work(ctx, engine.WorkOptions{}) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+func (s *scene) run(id spool.RunID, prompt string) {
+	s.t.Helper()
+	if got, err := s.engine.Run(s.t.Context(), key, engine.StartRequest{Prompt: prompt, RunID: id, ClientMessageID: "turn-of-" + string(id)}); err != nil || !got.Accepted {
+		s.t.Fatal(got, err)
+	}
+}
+
+func (s *scene) answer(id spool.ToolCallID, approved bool) {
+	s.t.Helper()
+	if got, err := s.engine.Respond(s.t.Context(), key, engine.Response{ToolCallID: id, Approved: approved}); err != nil || !got.Delivered {
+		s.t.Fatal(got, err)
+	}
+}
+
+func (s *scene) stop() {
+	s.t.Helper()
+	if got, err := s.engine.Stop(s.t.Context(), key); err != nil || !got.Accepted {
+		s.t.Fatal(got, err)
+	}
+}
+
+func (s *scene) snapshot() *spool.Snapshot {
+	s.t.Helper()
+	snap, err := s.engine.Snapshot(s.t.Context(), key, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return snap
+}
+
+// viewer is a client that follows a thread from now on.
+type viewer struct {
+	scene      *scene
+	translator *agui.Translator
+	text       []byte
+	verifier   verifier
+	cancel     context.CancelFunc
+	over       chan struct{}
+}
+
+// watch has a client come, who has the cursor.
+func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
+	s.t.Helper()
+
+	o.Load = func() (*spool.Snapshot, error) { return s.engine.Snapshot(context.Background(), key, nil) }
+	v := &viewer{scene: s, translator: agui.New(o), over: make(chan struct{})}
+	first := s.snapshot()
+	at := first.Cursor()
+	events, err := v.translator.Prelude(first, have)
+	v.take(at.String(), events, err)
+	var ctx context.Context
+	ctx, v.cancel = context.WithCancel(context.Background())
+	go func() {
+		defer close(v.over)
+		for frame, err := range s.engine.Follow(ctx, key, engine.FollowOptions{Cursor: &at}) {
+			if err != nil {
+				return
+			}
+			id := ""
+			if frame.Cursor != nil {
+				id = frame.Cursor.String()
+			}
+			events, err := v.translator.Frame(frame)
+			if v.take(id, events, err); v.translator.Done() {
+				return
+			}
+		}
+	}()
+	synctest.Wait()
+	return v
+}
+
+func (v *viewer) take(id string, events []agui.Event, err error) {
+	for _, e := range events {
+		if err == nil {
+			err = v.verifier.see(e)
+		}
+	}
+	if err == nil {
+		v.text, err = agui.AppendSSE(v.text, id, events...)
+	}
+	if err != nil {
+		v.scene.t.Errorf("%v after\n%s", err, v.text)
+	}
+}
+
+// seen has the client go, and returns what it has seen.
+func (v *viewer) seen() []byte {
+	v.cancel()
+	<-v.over
+	return v.text
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+
+	file := filepath.Join("testdata", name+".sse")
+	if *update {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s: -want +got\n%s", file, diff)
+	}
+}
+
+// settle lets everything happen that takes up to a time.
+func settle(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func failing(status int) error { return &spool.ModelError{Status: status, Message: "gone"} }
+
+// What a client sees of whole runs, from before their start.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		turns []spooltest.Turn
+		play  func(s *scene)
+	}{
+		"text": {[]spooltest.Turn{{Reasoning: []string{"h", "m"}, Text: []string{"a <b>", "\n\u4e16"}, Usage: spooltest.Tokens(3, 4)}}, nil},
+		"tools": {[]spooltest.Turn{
+			{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}}},
+			spooltest.Use(spooltest.Call{ID: "c3", Name: "lookup"}),
+			spooltest.Say("Done."),
+		}, nil},
+		"park": {[]spooltest.Turn{
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"ann"}`}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("Sent."),
+		}, func(s *scene) {
+			s.answer("c1", true)
+			settle(time.Second)
+			s.answer("c2", false)
+		}},
+		"expires": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Too late.")}, func(*scene) {
+			settle(time.Hour)
+		}},
+		"retry": {[]spooltest.Turn{
+			{Reasoning: []string{"x"}, Text: []string{"not said"}, Err: failing(503)}, {Reasoning: []string{"y"}, Text: []string{"said"}},
+		}, func(*scene) { settle(time.Minute) }},
+		"error": {[]spooltest.Turn{{Text: []string{"not said"}, Err: failing(400)}}, nil},
+		"stop":  {[]spooltest.Turn{{Text: []string{"said"}, Calls: []spooltest.Call{{ID: "c1", Name: "hang"}}}}, (*scene).stop},
+		"stop-parked": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Again.")}, func(s *scene) {
+			s.stop()
+			settle(time.Second)
+			s.run("r2", "next")
+		}},
+		"stop-waits": {[]spooltest.Turn{{Err: failing(503)}}, (*scene).stop},
+		"deleted": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, func(s *scene) {
+			if got, err := s.engine.DeleteThread(s.t.Context(), key); err != nil || !got.Accepted {
+				s.t.Fatal(got, err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t, spooltest.NewModel(c.turns...))
+				s.run("r1", "hello")
+				v := s.watch(agui.Options{}, nil)
+				stop := s.work()
+				settle(time.Second)
+				if c.play != nil {
+					c.play(s)
+				}
+				settle(time.Second)
+				stop()
+				golden(t, name, v.seen())
+			})
+		})
+	}
+}
+
+// A client that has seen the end of everything is told nothing until there is more.
+func TestPreludeIsEmpty(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two")))
+		s.run("r1", "hello")
+		stop := s.work()
+		settle(time.Second)
+		all := s.snapshot().Cursor()
+		v := s.watch(agui.Options{}, &all)
+		settle(time.Second)
+		if bytes.Contains(v.text, []byte("data:")) {
+			t.Errorf("it was told\n%s", v.text)
+		}
+		before := all
+		before.Seq--
+		if w := s.watch(agui.Options{}, &before); !bytes.Contains(w.seen(), []byte("RUN_FINISHED")) {
+			t.Errorf("one who lacks the end was told\n%s", w.text)
+		}
+		s.run("r2", "next")
+		settle(time.Second)
+		stop()
+		golden(t, "back-for-more", v.seen())
+	})
+}
+
+// A client of one run is told of that one, also while another one has the thread and when
+// it is over before the client comes, and is then done.
+func TestOneRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two")))
+		s.run("r1", "hello")
+		one := agui.Options{RunID: "r1", ClientRunID: "mine", State: agui.SharedState}
+		v := s.watch(one, nil)
+		stop := s.work()
+		settle(time.Second)
+		s.run("r2", "next")
+		settle(time.Second)
+		stop()
+		if !v.translator.Done() {
+			t.Error("it is not done")
+		}
+		golden(t, "one-run", v.seen())
+		late := s.watch(one, nil)
+		if !late.translator.Done() {
+			t.Error("who comes late is not done")
+		}
+		golden(t, "one-run-late", late.seen())
+	})
+}
