@@ -20,7 +20,7 @@ type rawOut struct{ Body string }
 
 // guardedAPI has a secret behind each kind of route, beside an open route of the same shape.
 func guardedAPI(reached *bool) *rest.API {
-	secret := func(context.Context, byID) (string, error) { *reached = true; return "secret", nil }
+	secret := func(ctx context.Context, _ byID) (string, error) { *reached = true; return "secret", ctx.Err() }
 	api := quiet()
 	api.Register(routes(func(r *rest.Routes) {
 		rest.Get(r, "/mixed/{int:id}", secret, rest.Auth(bearer()), rest.Permit(permission.IsAuthenticated))
@@ -46,11 +46,18 @@ func TestAttackGuardedRoutes(t *testing.T) {
 
 	headers := []http.Header{
 		{},
+		{"Authorization": {""}},
+		{"Authorization": {"Bearer"}},
+		{"Authorization": {"Bearer "}},
+		{"Authorization": {"Bearer null"}},
 		{"X-Http-Method-Override": {"GET"}, "X-Http-Method": {"GET"}, "X-Method-Override": {"GET"}},
 		{"X-Original-Url": {"/all/x"}, "X-Rewrite-Url": {"/all/x"}, "X-Forwarded-For": {"127.0.0.1"}, "X-Forwarded-User": {"ann"}},
-		{"Authorization": {""}}, {"Authorization": {"Bearer"}}, {"Authorization": {"Bearer "}}, {"Authorization": {"Bearer null"}},
-		{"Authorization": {"Bearer ann-key, Bearer bob-key"}}, {"Authorization": {"Basic Ym9iLWtleTo="}}, {"Authorization": {"Bearer bob-key", "Bearer ann-key"}},
-		{"Authorization": {"Bearer BOB-KEY"}}, {"Authorization": {"Bearer bob-key\x00"}}, {"Cookie": {"Authorization=Bearer bob-key"}},
+		{"Authorization": {"Bearer ann-key, Bearer bob-key"}},
+		{"Authorization": {"Basic Ym9iLWtleTo="}},
+		{"Authorization": {"Bearer bob-key", "Bearer ann-key"}},
+		{"Authorization": {"Bearer BOB-KEY"}},
+		{"Authorization": {"Bearer bob-key\x00"}},
+		{"Cookie": {"Authorization=Bearer bob-key"}},
 	}
 	paths := []string{
 		"/mixed/1", "/mixed/%31", "/mixed/1/", "/mixed//1", "/mixed/./1", "/mixed/x/../1", "/mixed/1?_method=GET", "/mixed/-1", "/mixed/001",

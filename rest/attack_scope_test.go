@@ -27,9 +27,9 @@ type diary struct {
 
 type diaryFilter struct {
 	Owner *string `query:"owner"`
-	Text  *string `filter:"__icontains" query:"text"`
+	Text  *string `filter:"__icontains"                    query:"text"`
 	Any   *string `filter:"text,icontains|owner,icontains" query:"any"`
-	IDs   []int64 `filter:"__in" query:"id"`
+	IDs   []int64 `filter:"__in"                           query:"id"`
 }
 
 // diaries are a list of three of bob's and four of ann's, cut in each way there is.
@@ -169,7 +169,7 @@ func TestAttackParallelCallers(t *testing.T) {
 	t.Parallel()
 
 	type in struct {
-		ID   int64             `json:"id" path:"id"`
+		ID   int64             `json:"id"   path:"id"`
 		Text string            `json:"text"`
 		More map[string]string `json:"more"`
 	}

@@ -46,16 +46,16 @@ const secret = "s3cret-9f1"
 
 type choosy struct {
 	N     int64   `query:"n"`
-	Side  string  `enum:"a,b" query:"side"`
-	Word  string  `pattern:"^a+$" query:"word"`
-	Token *string `cookie:"token" maxLength:"3"`
+	Side  string  `enum:"a,b"        query:"side"`
+	Word  string  `pattern:"^a+$"    query:"word"`
+	Token *string `cookie:"token"    maxLength:"3"`
 	Head  int     `header:"X-Number"`
 }
 
 type choosyBody struct {
 	N    int64          `json:"n"`
-	Word string         `json:"word" maxLength:"3"`
-	Mail string         `format:"email" json:"mail"`
+	Word string         `json:"word"           maxLength:"3"`
+	Mail string         `format:"email"        json:"mail"`
 	Many map[string]int `json:"many,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func TestAttackSecretsInErrors(t *testing.T) {
 			t.Parallel()
 
 			logs := &memory{}
-			lookup := func(_ context.Context, key string) (*rest.User, error) { return nil, rest.ErrBadCredentials }
+			lookup := func(context.Context, string) (*rest.User, error) { return nil, rest.ErrBadCredentials }
 			api := rest.New(rest.Logger(logs.logger()), renderer)
 			api.Register(routes(func(r *rest.Routes) {
 				rest.Get(r, "/choosy", func(context.Context, choosy) (string, error) { return "", nil })

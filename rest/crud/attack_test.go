@@ -208,11 +208,11 @@ func TestAttackNULInTexts(t *testing.T) {
 	c.do("PATCH /1", `{"name":"\\u0000"}`).status(http.StatusOK)
 }
 
-// sqlState is an error of a PostgreSQL driver.
-type sqlState string
+// stateError is an error of a PostgreSQL driver.
+type stateError string
 
-func (s sqlState) Error() string    { return "s3cret value (SQLSTATE " + string(s) + ")" }
-func (s sqlState) SQLState() string { return string(s) }
+func (s stateError) Error() string    { return "s3cret value (SQLSTATE " + string(s) + ")" }
+func (s stateError) SQLState() string { return string(s) }
 
 // A value that a column cannot hold is the client's mistake, and what the database says of it
 // is not the client's business.
@@ -221,7 +221,7 @@ func TestAttackValuesThatNoColumnHolds(t *testing.T) {
 
 	for _, state := range []string{"22001", "22003", "22021", "22P05"} {
 		var columns crud.Columns
-		err := columns.Translate(sqlState(state), false)
+		err := columns.Translate(stateError(state), false)
 		rows := crud.New(crud.Memory[secretive, int64](crud.MemoryConfig{}), crud.ModelConfig[secretive]{
 			Hooks: crud.Hooks[secretive]{AfterCreate: func(context.Context, secretive) error { return err }},
 		})
