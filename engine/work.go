@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -17,12 +18,20 @@ type WorkOptions struct {
 	// is dead. A run that outlives many workers may need many; see [Config.MaxDeaths] for
 	// one that kills them. Defaults to 100.
 	MaxDeliveries int
+
+	// Deliver takes each job in place of [Engine.HandleJob], to push it to where others carry
+	// it out: this worker carries out none. Its result means what HandleJob's does. An error
+	// of the code [spool.Invalid] gives the job up at once, any other has it delivered again.
+	// It is called from several goroutines, and has to return when ctx ends; a job that it
+	// returns an error for then is released without having cost an attempt. Defaults to none.
+	Deliver func(ctx context.Context, d spool.Delivery) (JobResult, error)
 }
 
 const (
 	// unknownAgentWait is when a job comes back that names an agent this process lacks.
 	unknownAgentWait = 5 * time.Second
-	// maxDeliveryWait bounds the wait before a failed delivery is made again.
+	// maxDeliveryWait bounds the wait before a failed delivery is made again, to which up to
+	// a quarter is added at random.
 	maxDeliveryWait = time.Minute
 )
 
@@ -123,7 +132,7 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery) {
 		return
 	}
 	stop := w.extend(ctx, d)
-	result, err := w.e.HandleJob(ctx, d.Job)
+	result, err := w.carry(ctx, d)
 	stop()
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -139,7 +148,7 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery) {
 		err = w.e.queue.Release(after, d, unknownAgentWait, true)
 	case ctx.Err() != nil:
 		err = w.e.queue.Release(after, d, 0, true)
-	case d.Attempt >= w.options.MaxDeliveries:
+	case d.Attempt >= w.options.MaxDeliveries, w.options.Deliver != nil && spool.CodeOf(err) == spool.Invalid:
 		w.bury(ctx, d, spool.MessageOf(err))
 		return
 	default:
@@ -151,8 +160,19 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery) {
 	}
 }
 
+// carry has the job carried out, here or by those whom Deliver reaches.
+func (w *worker) carry(ctx context.Context, d spool.Delivery) (JobResult, error) {
+	if w.options.Deliver != nil {
+		return w.options.Deliver(ctx, d)
+	}
+	return w.e.HandleJob(ctx, d.Job)
+}
+
+// deliveryWait is when a delivery that failed is made again: jobs that failed together come
+// back apart.
 func deliveryWait(attempt int) time.Duration {
-	return min(time.Second<<min(attempt, 6), maxDeliveryWait)
+	wait := min(time.Second<<min(attempt, 6), maxDeliveryWait)
+	return wait + time.Duration(rand.Int64N(int64(wait)/4+1)) //nolint:gosec // it spreads, and hides nothing
 }
 
 // bury gives a job up and fails its run.

@@ -33,8 +33,9 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr) error {
 		{"tools", describe(s.tools)},
 		{"auth", auth},
 		{"queue", describe(s.queue)},
+		{"jobs", "pushed to " + s.pushed},
 	} {
-		if line.name == "queue" && len(s.queue) == 0 {
+		if line.name == "queue" && len(s.queue) == 0 || line.name == "jobs" && s.pushed == "" {
 			continue // most have none, and wonder what it is
 		}
 		fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.text)

@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/relay"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/google"
@@ -50,8 +53,27 @@ func newVerifier(q config.Queue) (server.QueueVerifier, []description, error) {
 	return verify.Any(verifiers...), names, nil
 }
 
-// fieldNames puts the fields of a verifier's Config into the words of the file.
+// pushSweep is how often runs are looked for that nothing moves, where jobs are pushed. A
+// run that waits in the queue outside is one of them, and is pushed once more.
+const pushSweep = time.Minute
+
+// push has the jobs pushed to where the configuration says, instead of being carried out.
+func (s *setup) push(p *config.Push) error {
+	if p == nil {
+		return nil
+	}
+	r, err := relay.New(relay.Config{URL: p.URL, Secrets: p.Secrets})
+	if err != nil {
+		return p.Errorf("%s", fieldNames.Replace(spool.MessageOf(err)))
+	}
+	s.engine.SweepEvery = pushSweep
+	s.work = engine.WorkOptions{Concurrency: p.Concurrency, Deliver: r.Deliver}
+	s.pushed = hostOf(p.URL)
+	return nil
+}
+
+// fieldNames puts the fields of the Config of a verifier, or of the relay, into the words of the file.
 var fieldNames = strings.NewReplacer(
-	"Secrets", "secrets", "CurrentKey", "current_key", "NextKey", "next_key",
+	"URL must have a host", "url must have a host", "Secrets", "secrets", "CurrentKey", "current_key", "NextKey", "next_key",
 	"ServiceAccounts", "service_accounts", "Header", "header",
 )

@@ -76,9 +76,10 @@ func openData(dir string) (*sqlite.DB, error) {
 	return db, nil
 }
 
-// node is the parts of a process that serves and works.
+// node is the parts of a process that serves, and works or pushes its jobs.
 type node struct {
 	engine *engine.Engine
+	work   engine.WorkOptions
 	server *server.Server
 	http   *http.Server
 	log    *slog.Logger
@@ -97,7 +98,7 @@ func newNode(db *sqlite.DB, s *setup, log *slog.Logger) (*node, error) {
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	return &node{engine: e, server: surface, log: log, http: &http.Server{
+	return &node{engine: e, work: s.work, server: surface, log: log, http: &http.Server{
 		Handler:           surface,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
@@ -111,7 +112,7 @@ func (n *node) run(ctx context.Context, listener net.Listener) error {
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	worked, served := make(chan error, 1), make(chan error, 1)
-	go func() { worked <- n.engine.Work(workCtx, engine.WorkOptions{}) }()
+	go func() { worked <- n.engine.Work(workCtx, n.work) }()
 	go func() { served <- n.http.Serve(listener) }()
 
 	var failure error

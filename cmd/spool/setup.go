@@ -20,6 +20,9 @@ type setup struct {
 	tools  []description
 	// queue are the schemes by which deliveries are verified. Empty: nobody may deliver.
 	queue []description
+	// work says what becomes of jobs: they are carried out, or pushed to a host.
+	work   engine.WorkOptions
+	pushed string
 }
 
 // description is a name with a remark for the person who starts the process.
@@ -45,7 +48,7 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	} else {
 		err = s.configure(c, egress(o, c))
 	}
-	if err := errors.Join(err, s.expose(c)); err != nil {
+	if err := errors.Join(err, s.expose(c), s.push(c.Queue.Push)); err != nil {
 		return nil, &usageError{err}
 	}
 	return s, nil

@@ -24,6 +24,8 @@ var layers = []archtest.Row{
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel"}},
 	{Place: "spooltest/...", Ours: []string{".", "engine", "spooltest/..."}},
 
+	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
+
 	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
 	{Place: "backend/sqlite/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/sqlite/..."}, Outside: []string{"modernc.org/sqlite", "golang.org/x/sys"}},
 

@@ -74,6 +74,7 @@ queue:
     qstash: {url: "https://agents.example.com/api/queue/agent-run", current_key: "${KEY}", next_key: "${EMPTY}"}
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
+  push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], concurrency: 4}
 limits: {max_prompt_bytes: 262144, max_waiting: 5, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
 `
 
@@ -114,6 +115,7 @@ func TestParse(t *testing.T) {
 			QStash:  &config.QStash{URL: "https://agents.example.com/api/queue/agent-run", CurrentKey: "sk-secret"},
 			Google:  &config.Google{Audience: "agents", ServiceAccounts: []string{"tasks@example.com"}},
 			Secret:  &config.Secret{Secrets: []string{"tok-secret"}, Header: "X-Queue"},
+			Push:    &config.Push{URL: "https://queue.example.com/in", Secrets: []string{"sk-secret"}, Concurrency: 4},
 		},
 		Limits: config.Limits{
 			MaxPromptBytes: 262144, MaxWaiting: 5, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
@@ -214,7 +216,11 @@ var problems = map[string]struct{ text, want string }{
 	"Origin":          {"cors: {origins: ['http://a/']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
 	"OriginAll":       {"cors:\n  origins:\n    - http://a\n    - '*'", "spool.yaml:4: cors.origins[1]: \"*\" needs auth.tokens, as every web page could use the server"},
 	"QueueEmpty":      {"queue: {}", "spool.yaml:1: queue.verify: is required"},
-	"QueueUnknown":    {"queue: {push: x, verify: {secret: {secrets: [a]}}}", "spool.yaml:1: queue.push: unknown field; there are verify"},
+	"QueueUnknown":    {"queue: {pull: x, verify: {secret: {secrets: [a]}}}", "spool.yaml:1: queue.pull: unknown field; there are verify, push"},
+	"PushAlone":       {"queue: {push: {url: 'http://a', secrets: [a]}}", "spool.yaml:1: queue.verify: is required"},
+	"PushNothing":     {"queue: {push: {}, verify: {secret: {secrets: [a]}}}", "spool.yaml:1: queue.push.secrets: is required\nspool.yaml:1: queue.push.url: is required"},
+	"PushURL":         {"queue: {push: {url: /in, secrets: [a]}, verify: {secret: {secrets: [a]}}}", "spool.yaml:1: queue.push.url: must be an http or https URL"},
+	"PushConcurrency": {"queue: {push: {url: 'http://a', secrets: [a], concurrency: 0}, verify: {secret: {secrets: [a]}}}", "spool.yaml:1: queue.push.concurrency: must be 1 or more"},
 	"VerifyEmpty":     {"queue: {verify: {}}", "spool.yaml:1: queue.verify: names none of webhook, qstash, google, secret"},
 	"VerifyNull":      {"queue:\n  verify:\n    webhook:\n", "spool.yaml:2: queue.verify: names none of webhook, qstash, google, secret"},
 	"VerifyUnknown":   {"queue: {verify: {hmac: {}}}", "spool.yaml:1: queue.verify.hmac: unknown field; there are webhook, qstash, google, secret\nspool.yaml:1: queue.verify: names none of webhook, qstash, google, secret"},

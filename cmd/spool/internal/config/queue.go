@@ -10,6 +10,18 @@ type Queue struct {
 	QStash  *QStash
 	Google  *Google
 	Secret  *Secret
+	// Push is where jobs are pushed to instead of being carried out. Nil: nowhere.
+	Push *Push
+}
+
+// Push is queue.push.
+type Push struct {
+	Source
+
+	URL     string
+	Secrets []string
+	// Concurrency is how many jobs are pushed at once. Zero when the file has none.
+	Concurrency int
 }
 
 // Webhook is queue.verify.webhook.
@@ -50,7 +62,8 @@ func queue(v value) Queue {
 	if !v.present() {
 		return Queue{}
 	}
-	verify := v.fields("verify")["verify"]
+	top := v.fields("verify", "push")
+	verify := top["verify"]
 	f := verify.fields("webhook", "qstash", "google", "secret")
 	var q Queue
 	if s := f["webhook"]; s.present() {
@@ -79,7 +92,20 @@ func queue(v value) Queue {
 	if verify.required() && q == (Queue{}) && !verify.complained() {
 		verify.problemf("names none of webhook, qstash, google, secret")
 	}
+	q.Push = push(top["push"])
 	return q
+}
+
+func push(v value) *Push {
+	if !v.present() {
+		return nil
+	}
+	f := v.fields("url", "secrets", "concurrency")
+	p := &Push{Source: v.source(), Secrets: f["secrets"].words(), Concurrency: f["concurrency"].integer()}
+	if f["url"].required() {
+		p.URL = f["url"].url()
+	}
+	return p
 }
 
 // words returns a list that must not be empty, of words.

@@ -1,0 +1,53 @@
+package relay
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// minWait and maxWait bound what a receiver may ask for: neither a loop without a pause nor
+// a job that is not seen again.
+const (
+	minWait = time.Second
+	maxWait = time.Hour
+)
+
+// outcome says what the answer of the receiver means for the job.
+func outcome(r *http.Response, now time.Time) (engine.JobResult, error) {
+	code := spool.Unavailable
+	switch status := r.StatusCode; {
+	case status >= 200 && status <= 299:
+		return engine.JobResult{Accepted: true}, nil
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
+		if after, ok := retryAfter(r.Header, now); ok {
+			return engine.JobResult{Reason: "the receiver answered " + said(status), RetryAfter: after}, nil
+		}
+	case status == http.StatusBadRequest, status == http.StatusGone,
+		status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
+		code = spool.Invalid
+	}
+	return engine.JobResult{}, spool.Errorf(code, "the receiver of pushed jobs answered %s", said(r.StatusCode))
+}
+
+// said is a status in the words of the standard: those of the receiver may be anything.
+func said(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// retryAfter returns how long the receiver asks to wait, in seconds or until a time, and
+// whether it does.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return within(time.Duration(seconds) * time.Second), true
+	}
+	at, err := http.ParseTime(value)
+	return within(at.Sub(now)), err == nil
+}
+
+func within(d time.Duration) time.Duration { return min(max(d, minWait), maxWait) }
