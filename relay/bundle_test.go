@@ -34,13 +34,13 @@ type link struct {
 	fault fault
 
 	mu     sync.Mutex
-	pushes []push
+	pushes []sent
 }
 
 type fault = func(l *link, r *http.Request, n int) (*http.Response, error)
 
-// push is a request as it was made.
-type push struct {
+// sent is a request as it was made.
+type sent struct {
 	at        time.Time
 	id, stamp string
 	body      string
@@ -54,7 +54,7 @@ func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	l.mu.Lock()
-	l.pushes = append(l.pushes, push{time.Now(), r.Header.Get(webhook.HeaderID), r.Header.Get(webhook.HeaderTimestamp), string(body)})
+	l.pushes = append(l.pushes, sent{time.Now(), r.Header.Get(webhook.HeaderID), r.Header.Get(webhook.HeaderTimestamp), string(body)})
 	n := len(l.pushes)
 	l.mu.Unlock()
 	return l.fault(l, r, n)
@@ -67,10 +67,10 @@ func (l *link) through(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-func (l *link) seen() []push {
+func (l *link) seen() []sent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]push(nil), l.pushes...)
+	return append([]sent(nil), l.pushes...)
 }
 
 func answers(status int, header ...string) *http.Response {

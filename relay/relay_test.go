@@ -175,7 +175,7 @@ func (b *bundle) repeatsAll(t *testing.T, pushes int) {
 	t.Helper()
 
 	seen := b.link.seen()
-	other := slices.IndexFunc(seen, func(p push) bool { return p.id != seen[0].id })
+	other := slices.IndexFunc(seen, func(p sent) bool { return p.id != seen[0].id })
 	if len(seen) != pushes || other >= 0 {
 		t.Errorf("%d pushes, want %d of one id: %+v", len(seen), pushes, seen)
 	}
