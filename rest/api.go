@@ -101,19 +101,13 @@ func (a *API) register(c Controller, r *Routes) {
 
 // overridden returns the entries without those inherited ones that own ones override.
 func (r *Routes) overridden() []*entry {
-	own := map[string]bool{}
-	for _, e := range r.entries {
-		if !e.inherited {
-			for _, m := range e.methods {
-				own[m+" "+e.path] = true
-			}
-		}
-	}
 	var all []*entry
 	for _, e := range r.entries {
 		if e.inherited {
 			left := *e
-			left.methods = slices.DeleteFunc(slices.Clone(e.methods), func(m string) bool { return own[m+" "+e.path] })
+			left.methods = slices.DeleteFunc(slices.Clone(e.methods), func(m string) bool {
+				return slices.ContainsFunc(r.entries, func(o *entry) bool { return !o.inherited && o.overrides(m, e.path) })
+			})
 			if len(left.methods) == 0 {
 				continue
 			}
@@ -122,6 +116,18 @@ func (r *Routes) overridden() []*entry {
 		all = append(all, e)
 	}
 	return all
+}
+
+// overrides reports whether the entry takes all that an inherited route of the method and
+// path does, whatever its parameters are called. A path that cannot be parsed is refused
+// later, with its place.
+func (e *entry) overrides(method, path string) bool {
+	own, err := parsePath("", e.path)
+	if err != nil || !slices.Contains(e.methods, method) {
+		return false
+	}
+	inherited, err := parsePath("", path)
+	return err == nil && own.slash == inherited.slash && slices.EqualFunc(own.segments, inherited.segments, segment.covers)
 }
 
 // add makes the route answer.

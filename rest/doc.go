@@ -25,7 +25,8 @@
 //
 // A request passes these stages in this order: authentication, throttles, permissions,
 // reading and checking the input, the handler, writing the output. So 401 is answered
-// before 429, that before 403, and that before 422.
+// before 429, that before 403, and that before 422. Throttles that [ThrottlesFirst] names
+// come before all of them.
 //
 // # Paths
 //

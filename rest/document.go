@@ -395,7 +395,7 @@ func (rt *route) failures() []int {
 	}
 	hasInput := rt.input.params != nil || rt.input.body != nil || rt.list != nil
 	add(len(rt.auth) > 0, http.StatusUnauthorized)
-	add(len(rt.throttles) > 0, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+	add(len(rt.throttles)+len(rt.first) > 0, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 	byCookie := slices.ContainsFunc(rt.auth, func(a Authenticator) bool { return a.Scheme().In == "cookie" })
 	add(len(rt.permissions) > 0 || byCookie, http.StatusForbidden) // a cookie is refused from another origin
 	add(hasInput || rt.unknown == RefuseAll, rt.api.config.invalidStatus)

@@ -90,6 +90,9 @@ func (rt *route) compileList(out reflect.Type) error {
 			l.scopes = append(l.scopes, s)
 		}
 	}
+	if err := checkNarrowing(rt.permissions, elem); err != nil {
+		return err
+	}
 	if err := l.compileStages(config.stages, rt.name); err != nil {
 		return err
 	}

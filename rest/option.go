@@ -35,6 +35,7 @@ type Option interface {
 type level struct {
 	auth        []Authenticator
 	throttles   []Throttle
+	first       []Throttle // before authentication
 	permissions []Permission
 	paginator   page.Paginator
 	middleware  []Middleware // of this level; all levels run
@@ -52,6 +53,9 @@ func (l level) under(parent level) level {
 	}
 	if l.throttles == nil {
 		l.throttles = parent.throttles
+	}
+	if l.first == nil {
+		l.first = parent.first
 	}
 	if l.permissions == nil {
 		l.permissions = parent.permissions
@@ -96,6 +100,13 @@ func NoAuth() Option { return Auth() }
 // is bounded, also below a level with throttles.
 func Throttles(t ...Throttle) Option {
 	return levelOption(func(l *level) { l.throttles = append([]Throttle{}, t...) })
+}
+
+// ThrottlesFirst bounds the requests before anybody is asked who they are, so that it also
+// bounds how often credentials can be tried. The principal is not known to such a throttle.
+// Without arguments there are none, also below a level with some.
+func ThrottlesFirst(t ...Throttle) Option {
+	return levelOption(func(l *level) { l.first = append([]Throttle{}, t...) })
 }
 
 // Permit says which permissions are asked; all of them have to allow. Without arguments the

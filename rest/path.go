@@ -116,6 +116,14 @@ func parsePath(prefix, path string) (pathPattern, error) {
 	return p, nil
 }
 
+// covers reports whether the segment takes all that the other does.
+func (s segment) covers(other segment) bool {
+	if s.name == "" || other.name == "" {
+		return s.literal == other.literal && s.name == other.name
+	}
+	return s.kind == other.kind || (other.kind != restKind && (s.kind == anyText || s.kind == strKind))
+}
+
 func parseSegment(part string) (segment, error) {
 	if !strings.ContainsAny(part, "{}") {
 		return segment{literal: part}, nil

@@ -37,6 +37,27 @@ type ScopePermission interface {
 	ListScope(ctx context.Context, item reflect.Type) (query.Expr, error)
 }
 
+// listNarrower is a [ScopePermission] that knows before any request whether it narrows
+// lists at all, and those of the items. A list with such permissions of which none is about
+// its items refuses to register: it would look narrowed and not be.
+type listNarrower interface {
+	NarrowsLists(item reflect.Type) (any, these bool)
+}
+
+func checkNarrowing(permissions []Permission, item reflect.Type) error {
+	some, these := false, false
+	for _, p := range permissions {
+		if n, ok := p.(listNarrower); ok {
+			a, t := n.NarrowsLists(item)
+			some, these = some || a, these || t
+		}
+	}
+	if some && !these {
+		return fmt.Errorf("the permissions narrow lists, but none of them those of %v: give the route permissions of its own by rest.Permit", item)
+	}
+	return nil
+}
+
 // Denied is the refusal of a [Permission]. The answer is 403, or 401 when nobody was
 // authenticated and the route has authenticators. An empty message stands for the usual
 // sentence.

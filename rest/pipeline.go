@@ -115,13 +115,18 @@ func (c *routeContext) end() {
 // admit runs the stages before the input: authentication, throttles, permissions.
 func (c *routeContext) admit() error {
 	rt := c.route
+	if len(rt.first) > 0 {
+		if err := c.take(c, rt.first); err != nil {
+			return err
+		}
+	}
 	if len(rt.auth) > 0 {
 		if err := c.authenticate(); err != nil {
 			return err
 		}
 	}
 	if len(rt.throttles) > 0 {
-		if err := c.takeThrottles(c); err != nil {
+		if err := c.take(c, rt.throttles); err != nil {
 			return err
 		}
 	}

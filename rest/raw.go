@@ -70,7 +70,7 @@ func (r rawAdapter) Handle(op *huma.Operation, h func(huma.Context)) {
 		if len(op.Security) > 0 {
 			must(errors.New("the operation documents a security that nothing enforces: register it through rest.Guard"), place)
 		}
-		if l := r.api.config.level; len(l.auth)+len(l.throttles)+len(l.permissions) > 0 {
+		if l := r.api.config.level; len(l.auth)+len(l.first)+len(l.throttles)+len(l.permissions) > 0 {
 			must(errors.New("the operation would not have the authentication, throttles and permissions of the API: "+
 				"register it through rest.Guard, which can also say rest.NoAuth()"), place)
 		}

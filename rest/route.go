@@ -220,7 +220,7 @@ func (rt *route) checkSecurity() error {
 			return fmt.Errorf("permission %d is nil", i+1)
 		}
 	}
-	for i, t := range rt.throttles {
+	for i, t := range slices.Concat(rt.first, rt.throttles) {
 		if t == nil {
 			return fmt.Errorf("throttle %d is nil", i+1)
 		}

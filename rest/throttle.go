@@ -37,15 +37,15 @@ type Verdict struct {
 	RetryAfter time.Duration
 }
 
-// takeThrottles asks all throttles of the route, so that each of them counts the request,
+// take asks all of the throttles, so that each of them counts the request,
 // and refuses with the longest wait when one of them does.
-func (c *routeContext) takeThrottles(ctx context.Context) error {
+func (c *routeContext) take(ctx context.Context, throttles []Throttle) error {
 	var (
 		refused bool
 		wait    time.Duration
 	)
 	header := c.response.Header()
-	for _, t := range c.route.throttles {
+	for _, t := range throttles {
 		v, err := t.Take(ctx)
 		if err != nil {
 			if asError(err) != nil {

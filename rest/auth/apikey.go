@@ -160,19 +160,21 @@ func cookieKey(r *http.Request, name string, guard *http.CrossOriginProtection) 
 	case len(cookies) == 0 || cookies[0].Value == "":
 		return "", rest.ErrNoCredentials
 	}
-	if err := sameOrigin(r, guard); err != nil {
+	if err := sameOrigin(r, guard, "cookies"); err != nil {
 		return "", err
 	}
 	return cookies[0].Value, nil
 }
 
-func sameOrigin(r *http.Request, guard *http.CrossOriginProtection) error {
+// sameOrigin refuses an unsafe request that a page of another site made, to which browsers
+// add credentials of the kind by themselves.
+func sameOrigin(r *http.Request, guard *http.CrossOriginProtection, kind string) error {
 	err := guard.Check(r)
 	if err == nil {
 		return nil
 	}
 	return &rest.Error{
 		Status: http.StatusForbidden, Code: "cross_origin",
-		Detail: "A request with cookies must come from a page of this site.", Err: err,
+		Detail: "A request with " + kind + " must come from a page of this site.", Err: err,
 	}
 }

@@ -54,18 +54,22 @@ func (b *bearer[P]) Scheme() rest.Scheme { return b.scheme }
 //
 // The lookup has the rules of the package comment, and compares with [Equal] or a hash made
 // for passwords. To answer an unknown user as slowly as a wrong password is up to it.
+//
+// Browsers remember a password and send it by themselves, so unsafe requests from pages of
+// other sites are refused as those with cookies are.
 func Basic[P rest.Principal](lookup func(ctx context.Context, user, password string) (P, error), options ...Option) rest.Authenticator {
 	if lookup == nil {
 		panic("auth: Basic has no lookup")
 	}
 	s := settingsOf("basic", options)
-	return &basic[P]{lookup: lookup, maxLength: s.maxLength, scheme: rest.Scheme{
+	return &basic[P]{lookup: lookup, maxLength: s.maxLength, guard: s.protection(), scheme: rest.Scheme{
 		Name: s.name, Type: "http", HTTP: "basic", Description: s.description,
 		Challenge: "Basic realm=" + quoted(s.realm) + `, charset="UTF-8"`,
 	}}
 }
 
 type basic[P rest.Principal] struct {
+	guard     *http.CrossOriginProtection
 	lookup    func(ctx context.Context, user, password string) (P, error)
 	maxLength int
 	scheme    rest.Scheme
@@ -76,6 +80,9 @@ func (b *basic[P]) Authenticate(r *http.Request) (rest.Principal, error) {
 	// Base64 makes four bytes of three.
 	encoded, err := authorization(r, "Basic", base64.StdEncoding.EncodedLen(b.maxLength))
 	if err != nil {
+		return nil, err
+	}
+	if err := sameOrigin(r, b.guard, "a password"); err != nil {
 		return nil, err
 	}
 	decoded, err := base64.StdEncoding.Strict().DecodeString(encoded)

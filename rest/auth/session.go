@@ -135,7 +135,7 @@ func (s *Sessions[P]) Login(r *http.Request, p P) (*http.Cookie, error) {
 	if none(p) || p.PrincipalID() == "" {
 		return nil, errors.New("log in: nobody")
 	}
-	if err := sameOrigin(r, s.guard); err != nil {
+	if err := sameOrigin(r, s.guard, "cookies"); err != nil {
 		return nil, err
 	}
 	if err := s.end(r); err != nil {
@@ -154,7 +154,7 @@ func (s *Sessions[P]) Login(r *http.Request, p P) (*http.Cookie, error) {
 // Logout ends the session of the request, and returns the cookie that makes the browser
 // forget it. A request without a session is no error.
 func (s *Sessions[P]) Logout(r *http.Request) (*http.Cookie, error) {
-	if err := sameOrigin(r, s.guard); err != nil {
+	if err := sameOrigin(r, s.guard, "cookies"); err != nil {
 		return nil, err
 	}
 	if err := s.end(r); err != nil {

@@ -85,6 +85,9 @@ func (l *listScope) ListScope(ctx context.Context, item reflect.Type) (query.Exp
 	return l.scope(ctx), nil
 }
 
+// NarrowsLists reports that it narrows lists, and whether it does those of the items.
+func (l *listScope) NarrowsLists(item reflect.Type) (any, these bool) { return true, l.typ.is(item) }
+
 // target is a type of objects, and the pointer to it.
 type target struct {
 	base, pointer reflect.Type

@@ -160,7 +160,6 @@ func TestListsAndObjects(t *testing.T) {
 		"open":                         {permission.AllowAny, []int{1, 2, 3, 4}, "1234"},
 		"a scope":                      {scope, []int{1, 2}, "1234"},
 		"a scope of all":               {whole, []int{1, 2, 3, 4}, "1234"},
-		"a scope of others":            {others, []int{1, 2, 3, 4}, "1234"},
 		"an owner":                     {owner, []int{1, 2, 3, 4}, "12"},
 		"all":                          {permission.All(owner, scope), []int{1, 2}, "12"},
 		"all of scopes":                {permission.All(scope, evens), []int{2}, "1234"},

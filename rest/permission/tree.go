@@ -124,6 +124,11 @@ func (c *combined) ListScope(ctx context.Context, item reflect.Type) (query.Expr
 	return expr, nil
 }
 
+// NarrowsLists reports whether a rule about lists is in it, and one about lists of the items.
+func (c *combined) NarrowsLists(item reflect.Type) (any, these bool) {
+	return c.node.narrows(nil), c.node.narrows(item)
+}
+
 type combinedObject struct{ combined }
 
 // AppliesTo implements [rest.ObjectPermission].

@@ -1,4 +1,4 @@
-package rest_test
+package crud
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type paper struct {
 
 // A store may be prepared with conditions of its own. An OR among them must not make the key
 // of the row one of several ways to find it: another row would be read, judged and written.
-func TestAttackPreparedStores(t *testing.T) {
+func TestPreparedStores(t *testing.T) {
 	t.Parallel()
 
 	t.Run("Bun", func(t *testing.T) {
