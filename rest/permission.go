@@ -41,7 +41,7 @@ type ScopePermission interface {
 // lists at all, and those of the items. A list with such permissions of which none is about
 // its items refuses to register: it would look narrowed and not be.
 type listNarrower interface {
-	NarrowsLists(item reflect.Type) (any, these bool)
+	NarrowsLists(item reflect.Type) (some, these bool)
 }
 
 func checkNarrowing(permissions []Permission, item reflect.Type) error {

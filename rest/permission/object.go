@@ -86,7 +86,7 @@ func (l *listScope) ListScope(ctx context.Context, item reflect.Type) (query.Exp
 }
 
 // NarrowsLists reports that it narrows lists, and whether it does those of the items.
-func (l *listScope) NarrowsLists(item reflect.Type) (any, these bool) { return true, l.typ.is(item) }
+func (l *listScope) NarrowsLists(item reflect.Type) (some, these bool) { return true, l.typ.is(item) }
 
 // target is a type of objects, and the pointer to it.
 type target struct {

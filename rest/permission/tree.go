@@ -125,7 +125,7 @@ func (c *combined) ListScope(ctx context.Context, item reflect.Type) (query.Expr
 }
 
 // NarrowsLists reports whether a rule about lists is in it, and one about lists of the items.
-func (c *combined) NarrowsLists(item reflect.Type) (any, these bool) {
+func (c *combined) NarrowsLists(item reflect.Type) (some, these bool) {
 	return c.node.narrows(nil), c.node.narrows(item)
 }
 
