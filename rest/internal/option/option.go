@@ -7,4 +7,4 @@ type Seal struct{}
 
 // Route is what a route may be given: options of rest itself, a paginator of page, a
 // filter, ordering or search of query.
-type Route interface{ RestRoute(Seal) }
+type Route interface{ RestRoute(seal Seal) }
