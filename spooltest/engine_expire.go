@@ -135,7 +135,8 @@ func testExpireFail(s *engineTest) {
 }
 
 func testExpireFailSettled(s *engineTest) {
-	c := s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
+	m := sending()
+	c := s.config(m, expiring(spool.Expiry{Then: spool.ExpireFail}))
 	var settled []engine.Settlement
 	c.OnSettle = func(_ context.Context, t engine.Settlement) error {
 		settled = append(settled, t)
@@ -147,6 +148,10 @@ func testExpireFailSettled(s *engineTest) {
 	if len(settled) != 1 || settled[0].State != spool.Failed || settled[0].Error != unanswered {
 		s.Errorf("settled: %+v", settled)
 	}
+	if m.Asked() != 1 || s.run("r1").Error != unanswered {
+		s.Errorf("the model was asked %d times: %+v", m.Asked(), s.run("r1"))
+	}
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
 }
 
 // testExpireFailSiblings fails a run of which another call still waits.
