@@ -49,7 +49,12 @@ func (s *Server) open(r *http.Request, key spool.ThreadKey, o engine.SSEOptions)
 // source opens a stream in the format that was asked for.
 func (s *Server) source(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (eventSource, error) {
 	if o.WireFormat != wireFormatAGUI {
-		return s.engine.SSE(ctx, key, o)
+		stream, err := s.engine.SSE(ctx, key, o)
+		if err != nil {
+			return nil, err
+		}
+		stream.Header = nil // sseHeaders are there once for all
+		return stream, nil
 	}
 	var have *spool.Cursor
 	if c, ok := spool.ParseCursor(o.Cursor); ok {
@@ -59,6 +64,9 @@ func (s *Server) source(ctx context.Context, key spool.ThreadKey, o engine.SSEOp
 	}
 	return s.aguiOpen(ctx, key, agui.Options{}, have)
 }
+
+// sseHeaders are shared by all streams, as long as those are there. Nobody changes them.
+var sseHeaders = engine.SSEHeaders()
 
 // live is an open stream. The events that it embeds are for the document alone: they are
 // encoded already, by the engine once for all clients.
@@ -73,7 +81,7 @@ type live struct {
 // Respond sends the headers before the first event, so that a client knows it is connected,
 // and leaves the events to [answerWriter.follow].
 func (l live) Respond(w http.ResponseWriter, r *http.Request) error {
-	maps.Copy(w.Header(), engine.SSEHeaders())
+	maps.Copy(w.Header(), sseHeaders)
 	if r.Method == http.MethodHead {
 		_ = l.events.Close()
 		w.WriteHeader(http.StatusOK)
@@ -119,20 +127,32 @@ func (w *answerWriter) follow(r *http.Request) {
 // client does not take them. One that does not within the write timeout is cut off, and
 // comes back with its cursor.
 func (l live) copyEvents(w http.ResponseWriter) error {
-	control := http.NewResponseController(w)
+	if native, ok := l.events.(*engine.EventStream); ok {
+		// Named, so that the loop is part of this function and takes no memory of its own: it
+		// is there for as long as the client is.
+		for chunk, err := range native.Chunks() {
+			if err != nil || !send(w, chunk, l.server.config.WriteTimeout) {
+				return err
+			}
+		}
+		return nil
+	}
 	for chunk, err := range l.events.Chunks() {
-		if err != nil {
+		if err != nil || !send(w, chunk, l.server.config.WriteTimeout) {
 			return err
-		}
-		_ = control.SetWriteDeadline(time.Now().Add(l.server.config.WriteTimeout))
-		if _, err := w.Write(chunk); err != nil {
-			return nil // the client is gone
-		}
-		if err := control.Flush(); err != nil {
-			return nil // the client is gone
 		}
 	}
 	return nil
+}
+
+// send reports whether the client took the chunk.
+func send(w http.ResponseWriter, chunk []byte, timeout time.Duration) bool {
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(timeout))
+	if _, err := w.Write(chunk); err != nil {
+		return false
+	}
+	return control.Flush() == nil
 }
 
 // end lets go of the stream. After a panic it cuts the connection, so that the client does
