@@ -37,11 +37,10 @@ func Store[T, K any](db *bun.DB, opts ...Option) crud.Store[T, K] {
 	}
 	s.key = s.table.PKs[0]
 	s.columns = crud.Columns{Table: s.table.Name, Fields: map[string]string{}, Model: model}
-	s.names = map[string]string{}
 	for _, f := range s.table.Fields {
 		for _, name := range model.Names() {
 			if logical := model.Field(name); logical != nil && slices.Equal(logical.Index, f.Index) {
-				s.columns.Fields[f.Name], s.names[name] = name, f.Name
+				s.columns.Fields[f.Name] = name
 			}
 		}
 	}
@@ -69,8 +68,7 @@ type store[T, K any] struct {
 	opts    []Option
 	config  config
 	columns crud.Columns
-	names   map[string]string // columns by logical names
-	all     []string          // columns without the key
+	all     []string // columns without the key
 }
 
 // Set implements [crud.Store].
@@ -162,17 +160,7 @@ func (s *store[T, K]) columnsOf(fields []string) ([]string, error) {
 	if fields == nil {
 		return s.all, nil
 	}
-	var columns []string
-	for _, name := range fields {
-		column, ok := s.names[name]
-		if !ok {
-			return nil, fmt.Errorf("%s has no column for the field %q", s.table.TypeName, name)
-		}
-		if column != s.key.Name {
-			columns = append(columns, column)
-		}
-	}
-	return columns, nil
+	return s.columns.Of(fields, s.key.Name) //nolint:wrapcheck // it names the table and the field
 }
 
 // Delete implements [crud.Store].

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,6 +17,25 @@ type Columns struct {
 	Fields map[string]string
 	// Model is the model of the rows.
 	Model *query.Model
+}
+
+// Of returns the columns of fields, without that of the key: what an update writes.
+func (c Columns) Of(fields []string, key string) ([]string, error) {
+	byField := make(map[string]string, len(c.Fields))
+	for column, field := range c.Fields {
+		byField[field] = column
+	}
+	var columns []string
+	for _, name := range fields {
+		column, ok := byField[name]
+		if !ok {
+			return nil, fmt.Errorf("%s has no column for the field %q", c.Table, name)
+		}
+		if column != key {
+			columns = append(columns, column)
+		}
+	}
+	return columns, nil
 }
 
 // Translate returns a broken rule of the table as a [*ConstraintError], and every other error

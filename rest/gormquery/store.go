@@ -38,7 +38,6 @@ func Store[T, K any](db *gorm.DB) crud.Store[T, K] {
 	s.key = s.schema.PrimaryFields[0]
 	model := query.ModelOf(reflect.TypeFor[T]())
 	s.columns = crud.Columns{Table: s.schema.Table, Fields: map[string]string{}, Model: model}
-	s.names = map[string]string{}
 	for _, f := range s.schema.Fields {
 		if f.DBName == "" {
 			continue
@@ -48,7 +47,7 @@ func Store[T, K any](db *gorm.DB) crud.Store[T, K] {
 		}
 		for _, name := range model.Names() {
 			if logical := model.Field(name); logical != nil && at(f, logical.Index) {
-				s.columns.Fields[f.DBName], s.names[name] = name, f.DBName
+				s.columns.Fields[f.DBName] = name
 			}
 		}
 	}
@@ -73,8 +72,7 @@ type store[T, K any] struct {
 	schema  *schema.Schema
 	key     *schema.Field
 	columns crud.Columns
-	names   map[string]string // columns by logical names
-	all     []string          // columns without the key
+	all     []string // columns without the key
 }
 
 // Set implements [crud.Store].
@@ -150,7 +148,7 @@ func (s *store[T, K]) fresh(ctx context.Context) *gorm.DB {
 // overridden lists the fields whose zero value gorm has replaced by a default.
 func (s *store[T, K]) overridden(row *T) []string {
 	var names []string
-	for logical, column := range s.names {
+	for column, logical := range s.columns.Fields {
 		f := s.schema.LookUpField(column)
 		if f == nil || f.PrimaryKey || !f.HasDefaultValue || f.DefaultValueInterface == nil {
 			continue
@@ -200,17 +198,7 @@ func (s *store[T, K]) columnsOf(fields []string) ([]string, error) {
 	if fields == nil {
 		return s.all, nil
 	}
-	var columns []string
-	for _, name := range fields {
-		column, ok := s.names[name]
-		if !ok {
-			return nil, fmt.Errorf("%s has no column for the field %q", s.schema.Name, name)
-		}
-		if column != s.key.DBName {
-			columns = append(columns, column)
-		}
-	}
-	return columns, nil
+	return s.columns.Of(fields, s.key.DBName) //nolint:wrapcheck // it names the table and the field
 }
 
 // Delete implements [crud.Store].
