@@ -53,7 +53,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // what others alloca
 		"/query/7?lang=de&limit=5": 4,
 		"/auth/7":                  3,
 		"/allowed/7":               3,
-		"/list?page=1":             25, // whatever the length of the page
+		"/list?page=1":             22, // whatever the length of the page; 17 without the race detector
 	} {
 		counts[path] = allocations(t, api, path)
 		if counts[path] > most {
