@@ -10,6 +10,7 @@
 //	GET    /api/agent/history    snapshot of a thread   scope read
 //	GET    /api/agent/stream     live stream (SSE)      scope read
 //	GET    /api/agent/usage      tokens and context     scope read
+//	POST   /api/agent/ag-ui      run, by AG-UI 1.0      scopes write, read
 //	GET    /api/threads          list of threads        scope read
 //	DELETE /api/threads          delete a thread        scope write
 //	POST   /api/queue/agent-run  queue delivery         signature
