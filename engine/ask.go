@@ -43,16 +43,16 @@ func (c *cutOffError) Error() string { return c.err.Error() }
 func (c *cutOffError) Unwrap() error { return c.err }
 
 // ask asks the model for the next turn and streams it.
-func (s *segment) ask(ctx context.Context, history []spool.Message) (turn, error) {
+func (l *loop) ask(ctx context.Context, history []spool.Message) (turn, error) {
 	request := spool.ModelRequest{
-		Instructions: s.agent.Instructions, Messages: prompt(history),
-		MaxOutputTokens: s.agent.MaxOutputTokens, Extra: s.agent.Extra,
+		Instructions: l.agent.Instructions, Messages: prompt(history),
+		MaxOutputTokens: l.agent.MaxOutputTokens, Extra: l.agent.Extra,
 	}
-	for _, t := range s.agent.Tools {
+	for _, t := range l.agent.Tools {
 		request.Tools = append(request.Tools, t.ToolSpec)
 	}
 	t := turn{message: spool.Message{Role: spool.RoleAssistant}, history: history, ids: make(callIDs)}
-	err := s.listen(ctx, request, &t)
+	err := l.listen(ctx, request, &t)
 	if cause := ctx.Err(); cause != nil && err == nil && t.reason == "" {
 		err = cause
 	}
@@ -66,17 +66,17 @@ func (s *segment) ask(ctx context.Context, history []spool.Message) (turn, error
 }
 
 // listen copies an answer to the stream and into t. A panic of the model is an error.
-func (s *segment) listen(ctx context.Context, request spool.ModelRequest, t *turn) (err error) {
+func (l *loop) listen(ctx context.Context, request spool.ModelRequest, t *turn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
-	for event, err := range s.model.Stream(ctx, request) {
+	for event, err := range l.model.Stream(ctx, request) {
 		if err != nil {
 			return err
 		}
-		s.hear(ctx, event, t)
+		l.hear(ctx, event, t)
 		if t.reason != "" {
 			return nil
 		}
@@ -84,8 +84,8 @@ func (s *segment) listen(ctx context.Context, request spool.ModelRequest, t *tur
 	return nil
 }
 
-func (s *segment) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
-	w, content := s.writer, &t.message.Content
+func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
+	w, content := l.s.writer, &t.message.Content
 	switch ev := event.(type) {
 	case spool.TextDelta:
 		if ev.Text != "" {

@@ -23,16 +23,16 @@ type outcome struct {
 //
 // When ctx ends, act does not wait for the tools. What they then return is lost, and
 // their outcome unknown.
-func (s *segment) act(ctx context.Context) (saved []spool.Message, done bool, err error) {
+func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	outcomes := make(chan outcome, len(s.plan))
+	outcomes := make(chan outcome, len(l.plan))
 	running := 0
-	for _, p := range s.plan {
+	for _, p := range l.plan {
 		switch {
 		case p.saved:
-			s.announce(ctx, p)
+			l.announce(ctx, p)
 		case p.runs():
 			p.ran = true
 			running++
@@ -50,12 +50,12 @@ func (s *segment) act(ctx context.Context) (saved []spool.Message, done bool, er
 			if o.err != nil && ctx.Err() != nil {
 				return nil, false, ctx.Err()
 			}
-			if err := s.resulted(ctx, o, running == 1); err != nil {
+			if err := l.resulted(ctx, o, running == 1); err != nil {
 				return nil, false, err
 			}
 		}
 	}
-	return s.saveCalls(ctx)
+	return l.saveCalls(ctx)
 }
 
 // run calls the tool. A panic is an error.
@@ -76,11 +76,11 @@ func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error
 }
 
 // resulted takes an outcome in. The last one of a step is saved with it.
-func (s *segment) resulted(ctx context.Context, o outcome, last bool) error {
+func (l *loop) resulted(ctx context.Context, o outcome, last bool) error {
 	p := o.planned
 	p.result = p.told(o.result, "")
 	if o.err != nil {
-		s.failedCall(ctx, p, o.err)
+		l.failedCall(ctx, p, o.err)
 	}
 	if last {
 		return nil
@@ -89,12 +89,12 @@ func (s *segment) resulted(ctx context.Context, o outcome, last bool) error {
 	if p.park != nil {
 		state = spool.EffectVoid // the call is over, and is made again with the answer
 	}
-	err := s.update(ctx, func(h *held) error { return h.PutEffect(p.effect(state)) })
+	err := l.update(ctx, func(h *held) error { return h.PutEffect(p.effect(state)) })
 	if err != nil || p.park != nil {
 		return err
 	}
 	p.saved = true
-	s.announce(ctx, p)
+	l.announce(ctx, p)
 	return nil
 }
 
@@ -106,17 +106,17 @@ func (p *plannedCall) wasAsked() bool {
 }
 
 // failedCall turns a tool's error into a result for the model, or into a park.
-func (s *segment) failedCall(ctx context.Context, p *plannedCall, err error) {
+func (l *loop) failedCall(ctx context.Context, p *plannedCall, err error) {
 	p.result = nil
 	var wait *spool.ParkRequest
 	switch {
 	case errors.As(err, &wait) && !p.wasAsked():
-		p.park = s.parkFor(p, wait)
+		p.park = l.parkFor(p, wait)
 		return
 	case errors.As(err, &wait):
 		err = errors.New("the tool parked again after it was answered")
 	case spool.CodeOf(err) == spool.Internal:
-		s.e.config.Log.WarnContext(ctx, "tool call failed", "thread", s.key.String(), "run", string(s.id), "tool", p.call.Name, "error", err)
+		l.s.e.config.Log.WarnContext(ctx, "tool call failed", "thread", l.s.key.String(), "run", string(l.run.ID), "tool", p.call.Name, "error", err)
 	}
 	if p.answered != nil {
 		p.result = p.told(nil, toolMessage(err))
@@ -134,40 +134,40 @@ func toolMessage(err error) string {
 	return err.Error()
 }
 
-func (s *segment) announce(ctx context.Context, p *plannedCall) {
+func (l *loop) announce(ctx context.Context, p *plannedCall) {
 	if p.announced {
 		return
 	}
 	p.announced = true
-	s.writer.emit(ctx, spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result})
+	l.s.writer.emit(ctx, spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result})
 }
 
 // saveCalls saves the step, or the results of the parks that were answered, and parks or
 // ends the run where that follows.
-func (s *segment) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
-	step := s.handedStep()
-	s.writer.flush(ctx)
+func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
+	step := l.handedStep()
+	l.s.writer.flush(ctx)
 	var parked []*spool.Entry
-	err = s.update(ctx, func(h *held) error {
+	err = l.update(ctx, func(h *held) error {
 		parked = nil
 		stopped := !h.run.StopAt.IsZero()
 		if stopped {
-			cancelRest(s.plan, "stopped")
+			cancelRest(l.plan, "stopped")
 		}
 		// What follows in the stream: the results, STEP_FINISHED, then an INPUT_REQUIRED for
 		// each park, then the end.
-		unannounced := unannounced(s.plan)
-		if saved, err = h.saveCalls(s.plan, step, s.writer.next(unannounced)); err != nil {
+		unannounced := unannounced(l.plan)
+		if saved, err = h.saveCalls(l.plan, step, l.s.writer.next(unannounced)); err != nil {
 			return err
 		}
 		switch {
 		case stopped:
-			return s.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, unannounced+2)
-		case waiting(s.plan) > 0:
-			parked, err = s.park(h, unannounced+1)
+			return l.s.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, unannounced+2)
+		case waiting(l.plan) > 0:
+			parked, err = l.park(h, unannounced+1)
 			return err
-		case h.run.Steps >= s.maxSteps():
-			return s.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
+		case h.run.Steps >= l.maxSteps():
+			return l.s.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
 		default:
 			return h.UpdateRun(h.run)
 		}
@@ -175,19 +175,19 @@ func (s *segment) saveCalls(ctx context.Context) (saved []spool.Message, done bo
 	if err != nil {
 		return nil, false, err
 	}
-	for _, p := range s.plan {
+	for _, p := range l.plan {
 		if p.result != nil {
-			s.announce(ctx, p)
+			l.announce(ctx, p)
 		}
 	}
-	s.plan = nil
-	s.stepFinished(ctx, string(spool.FinishToolCalls), step.usage)
+	l.plan = nil
+	l.stepFinished(ctx, string(spool.FinishToolCalls), step.usage)
 	switch {
 	case len(parked) > 0:
-		s.parked(ctx, parked)
+		l.parked(ctx, parked)
 		return saved, true, nil
-	case s.run.State.Terminal() || s.run.Ending != nil:
-		return saved, true, s.concluded(ctx)
+	case l.run.State.Terminal() || l.run.Ending != nil:
+		return saved, true, l.s.concluded(ctx)
 	default:
 		return saved, false, nil
 	}
@@ -199,8 +199,8 @@ type handed struct {
 	usage spool.TokenCount
 }
 
-func (s *segment) handedStep() handed {
-	if d := s.run.Draft; d != nil {
+func (l *loop) handedStep() handed {
+	if d := l.run.Draft; d != nil {
 		return handed{draft: d, usage: d.Usage}
 	}
 	return handed{}

@@ -10,9 +10,9 @@ import (
 
 // newPark returns a park of the call, which lasts for ttl, or as long as the tool or else
 // the engine says. What it counts from is the commit: see park.
-func (s *segment) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.Park {
+func (l *loop) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.Park {
 	call := p.call
-	for _, or := range []time.Duration{p.tool.Expiry.TTL, s.e.config.ParkTTL} {
+	for _, or := range []time.Duration{p.tool.Expiry.TTL, l.s.e.config.ParkTTL} {
 		if ttl <= 0 {
 			ttl = or
 		}
@@ -25,12 +25,12 @@ func (s *segment) newPark(p *plannedCall, reason string, ttl time.Duration) *spo
 
 // parkFor returns the park that a tool asked for. What it shows is the tool's payload;
 // what the call resumes with is its own arguments.
-func (s *segment) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
+func (l *loop) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	reason := r.Reason
 	if reason == "" {
 		reason = "input"
 	}
-	p := s.newPark(call, reason, r.TTL)
+	p := l.newPark(call, reason, r.TTL)
 	if r.Payload != nil {
 		if shown, err := json.Marshal(r.Payload); err == nil {
 			p.Shown = shown
@@ -42,9 +42,9 @@ func (s *segment) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 // park is the transition to WAITING_FOR_INPUT. The parks, the entries that tell of them
 // and the jobs by which they expire are written with the step; the lease is given up.
 // The entries stand behind the ahead-th item from here, which is STEP_FINISHED.
-func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
+func (l *loop) park(h *held, ahead int64) ([]*spool.Entry, error) {
 	var entries []*spool.Entry
-	for _, p := range s.plan {
+	for _, p := range l.plan {
 		if p.park == nil {
 			continue
 		}
@@ -64,13 +64,13 @@ func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
 			return nil, err
 		}
 		entry := spool.NewEntry(spool.EntryInputRequired, h.run.ID, inputRequired(park))
-		entry.Stream, entry.After = h.run.Stream(), s.writer.next(ahead)
+		entry.Stream, entry.After = h.run.Stream(), l.s.writer.next(ahead)
 		entries = append(entries, entry)
 	}
 	if err := h.AppendEntries(entries...); err != nil {
 		return nil, err
 	}
-	end := s.writer.next(ahead + int64(len(entries)) + 1)
+	end := l.s.writer.next(ahead + int64(len(entries)) + 1)
 	if err := h.closeSegment(spool.SegmentParked, "", end); err != nil {
 		return nil, err
 	}
@@ -82,13 +82,13 @@ func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
 }
 
 // parked announces the parks and ends the stream.
-func (s *segment) parked(ctx context.Context, entries []*spool.Entry) {
-	s.writer.seq = entries[len(entries)-1].Seq // the entries come first, all of them
+func (l *loop) parked(ctx context.Context, entries []*spool.Entry) {
+	l.s.writer.seq = entries[len(entries)-1].Seq // the entries come first, all of them
 	for _, entry := range entries {
-		s.writer.emit(ctx, spool.ItemInputRequired, entry.Payload)
+		l.s.writer.emit(ctx, spool.ItemInputRequired, entry.Payload)
 	}
-	s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked})
-	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs) // for its next due time
+	l.s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked})
+	l.s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs) // for its next due time
 }
 
 func inputRequired(p spool.Park) spool.InputRequired {

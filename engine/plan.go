@@ -55,23 +55,23 @@ func (h *held) putPending(plan []*plannedCall) error {
 
 // planCalls decides for the calls of a step. Effects are what the ledger says of them
 // when a worker has died in the step, nil otherwise.
-func (s *segment) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
+func (l *loop) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
 	plan := make([]*plannedCall, 0, len(calls))
 	for _, c := range calls {
-		p := &plannedCall{call: s.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
+		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
 		plan = append(plan, p)
-		tool, known := s.agent.tool(c.ToolName)
+		tool, known := l.agent.tool(c.ToolName)
 		p.tool = tool
 		effect := effectOf(effects, c.ToolCallID)
 		switch {
 		case effect.State == spool.EffectDone:
 			p.result, p.saved = effect.Result, true
 		case effect.State == spool.EffectPending:
-			s.planUnknown(p)
+			l.planUnknown(p)
 		case !known:
 			p.result = errorResult("unknown tool " + c.ToolName)
 		default:
-			s.planFresh(ctx, p)
+			l.planFresh(ctx, p)
 		}
 	}
 	return plan
@@ -79,11 +79,11 @@ func (s *segment) planCalls(ctx context.Context, calls []spool.Part, step int, e
 
 // planFresh decides for a call that has not run: its arguments may be wrong, and it may
 // need a person's approval.
-func (s *segment) planFresh(ctx context.Context, p *plannedCall) {
+func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 	defer func() { // a check is the application's, as the tool is
 		if r := recover(); r != nil {
 			p.result, p.park = errorResult(panicked), nil
-			s.e.config.Log.ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
+			l.s.e.config.Log.ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
 	if err := checkArgs(p.tool, p.call.Args); err != nil {
@@ -97,42 +97,42 @@ func (s *segment) planFresh(ctx context.Context, p *plannedCall) {
 	case err != nil:
 		p.result = errorResult(spool.MessageOf(err))
 	case needed:
-		p.park = s.newPark(p, spool.ParkApproval, 0)
+		p.park = l.newPark(p, spool.ParkApproval, 0)
 	}
 }
 
 // planUnknown decides for a call that was pending when its worker died. Only a tool that
 // allows it is called again; for any other a person is asked.
-func (s *segment) planUnknown(p *plannedCall) {
+func (l *loop) planUnknown(p *plannedCall) {
 	if p.tool.Idempotent {
 		p.begun = true
 		return
 	}
-	p.park = s.newPark(p, spool.ParkOutcomeUnknown, 0)
+	p.park = l.newPark(p, spool.ParkOutcomeUnknown, 0)
 	p.park.Before = p.call.Answer
 }
 
 // planDraft takes up a step whose worker died, or went away, while its tools ran.
-func (s *segment) planDraft(ctx context.Context) (bool, error) {
-	draft := s.run.Draft
+func (l *loop) planDraft(ctx context.Context) (bool, error) {
+	draft := l.run.Draft
 	if draft == nil {
 		return false, nil
 	}
-	step := s.run.Steps + 1
-	effects, err := s.effects(ctx, step)
+	step := l.run.Steps + 1
+	effects, err := l.effects(ctx, step)
 	if err != nil {
 		return false, err
 	}
-	s.repeat(ctx, draft)
-	s.plan = s.planCalls(ctx, draft.Message.ToolCalls(), step, effects)
-	return true, s.update(ctx, func(h *held) error { return h.putPending(s.plan) })
+	l.repeat(ctx, draft)
+	l.plan = l.planCalls(ctx, draft.Message.ToolCalls(), step, effects)
+	return true, l.update(ctx, func(h *held) error { return h.putPending(l.plan) })
 }
 
 // planLanding takes up the calls whose parks are resolved.
-func (s *segment) planLanding(ctx context.Context) (bool, error) {
+func (l *loop) planLanding(ctx context.Context) (bool, error) {
 	var parks []spool.Park
-	err := s.e.store.View(ctx, s.key, func(v spool.View) error {
-		all, err := v.Parks(s.id)
+	err := l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
+		all, err := v.Parks(l.run.ID)
 		for _, p := range all {
 			if !p.Landed && (p.State == spool.ParkAnswered || p.State == spool.ParkExpired) {
 				parks = append(parks, p)
@@ -146,21 +146,21 @@ func (s *segment) planLanding(ctx context.Context) (bool, error) {
 	if len(parks) == 0 {
 		return false, nil
 	}
-	s.plan = s.plan[:0]
+	l.plan = l.plan[:0]
 	for _, park := range parks {
-		effects, err := s.effects(ctx, park.Step)
+		effects, err := l.effects(ctx, park.Step)
 		if err != nil {
 			return false, err
 		}
-		s.plan = append(s.plan, s.planAnswered(park, effectOf(effects, park.ToolCallID)))
+		l.plan = append(l.plan, l.planAnswered(park, effectOf(effects, park.ToolCallID)))
 	}
-	return true, s.update(ctx, func(h *held) error { return h.putPending(s.plan) })
+	return true, l.update(ctx, func(h *held) error { return h.putPending(l.plan) })
 }
 
 // planAnswered decides for a call whose park was answered or has expired.
-func (s *segment) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
-	p := &plannedCall{call: s.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
-	tool, known := s.agent.tool(park.ToolName)
+func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
+	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
+	tool, known := l.agent.tool(park.ToolName)
 	p.tool, p.call.Answer = tool, park.Answer
 	if park.Answer != nil && park.Answer.Args != nil {
 		p.call.Args = park.Answer.Args
@@ -181,24 +181,24 @@ func (s *segment) planAnswered(park spool.Park, effect spool.Effect) *plannedCal
 	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
 		p.result = errorObject("this call is not the one that was approved")
 	case effect.State == spool.EffectPending:
-		s.planUnknown(p)
+		l.planUnknown(p)
 	case !known:
 		p.result = errorObject("Unknown tool: " + park.ToolName)
 	case park.Answer.Args != nil: // this process may know the tool otherwise than the one that took the answer
-		if err := s.e.checkEdited(tool, park.Answer.Args); err != nil {
+		if err := l.s.e.checkEdited(tool, park.Answer.Args); err != nil {
 			p.result = errorObject(err.Error())
 		}
 	}
 	return p
 }
 
-func (s *segment) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
-	return spool.ToolCall{Thread: s.key, RunID: s.id, Step: step, ID: id, Name: name, Args: args}
+func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
+	return spool.ToolCall{Thread: l.s.key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args}
 }
 
-func (s *segment) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
-	err = s.e.store.View(ctx, s.key, func(v spool.View) error {
-		effects, err = v.Effects(s.id, step)
+func (l *loop) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
+	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
+		effects, err = v.Effects(l.run.ID, step)
 		return err
 	})
 	if err != nil {
@@ -218,21 +218,21 @@ func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
 
 // repeat says a draft again in this segment's stream, as the readers of the one that was
 // cut off have dropped it.
-func (s *segment) repeat(ctx context.Context, d *spool.Draft) {
+func (l *loop) repeat(ctx context.Context, d *spool.Draft) {
 	for _, p := range d.Message.Content {
 		switch p.Type {
 		case spool.PartReasoning:
-			s.writer.reasoning(ctx, p.Text)
+			l.s.writer.reasoning(ctx, p.Text)
 		case spool.PartText:
-			s.writer.text(ctx, p.Text)
+			l.s.writer.text(ctx, p.Text)
 		case spool.PartToolCall:
-			s.writer.endBlock(ctx)
-			s.writer.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
-			s.writer.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
+			l.s.writer.endBlock(ctx)
+			l.s.writer.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
+			l.s.writer.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
 		}
 	}
-	s.writer.endBlock(ctx)
-	s.writer.flush(ctx)
+	l.s.writer.endBlock(ctx)
+	l.s.writer.flush(ctx)
 }
 
 func checkArgs(t spool.Tool, args json.RawMessage) error {

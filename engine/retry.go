@@ -13,12 +13,12 @@ import (
 // wait, or, for an error that will not pass and after the last attempt, with the run.
 func (s *segment) failed(ctx context.Context, cause error) error {
 	s.e.config.Log.WarnContext(ctx, "run step failed", "thread", s.key.String(), "run", string(s.id),
-		"step", s.run.Steps+1, "attempt", s.run.Attempts+1, "error", cause)
+		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
 	reason := failureText(cause)
 	s.writer.endBlock(ctx)
 	s.writer.flush(ctx)
 	final := permanent(cause)
-	err := s.update(ctx, func(h *held) error {
+	err := s.main.update(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeError); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 		return s.stopped(ctx, cause)
 	case err != nil:
 		return err
-	case s.run.State != spool.Queued:
+	case s.main.run.State != spool.Queued:
 		return s.concluded(ctx)
 	}
 	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: reason})
@@ -49,11 +49,11 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 func (s *segment) handBack(ctx context.Context, cause error) error {
 	s.writer.endBlock(ctx)
 	s.writer.flush(ctx)
-	err := s.update(ctx, func(h *held) error {
+	err := s.main.update(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
 			return err
 		}
-		for _, p := range s.plan {
+		for _, p := range s.main.plan {
 			if p.runs() && !p.ran { // it was about to run, and has not
 				if err := h.PutEffect(p.effect(spool.EffectVoid)); err != nil {
 					return err

@@ -14,13 +14,10 @@ type segment struct {
 	e      *Engine
 	key    spool.ThreadKey
 	fence  int64
-	agent  *Agent
-	model  spool.Model
 	id     spool.RunID
-	made   time.Time      // when the thread was, as a deleted one may be made again
-	run    spool.Run      // as it was last saved; the goroutine of advance has it
-	plan   []*plannedCall // the tool calls in hand
+	made   time.Time // when the thread was, as a deleted one may be made again
 	writer *writer
+	main   *loop // of the run that has the thread
 }
 
 // Why a segment's context ends, besides the worker's own.
@@ -34,18 +31,15 @@ var (
 const saveTimeout = 30 * time.Second
 
 func (e *Engine) newSegment(h *held) *segment {
-	agent := e.agents[h.run.Agent] // nil where a process settles a run that it cannot carry
-	model := e.config.Models[h.run.Model]
-	if model == nil && agent != nil { // the configuration has changed since the start
-		model = e.config.Models[agent.Model]
-	}
-	return &segment{
-		e: e, key: h.thread.Key(), fence: h.thread.Fence, agent: agent, model: model, id: h.run.ID, made: h.thread.CreatedAt, run: h.run,
+	s := &segment{
+		e: e, key: h.thread.Key(), fence: h.thread.Fence, id: h.run.ID, made: h.thread.CreatedAt,
 		writer: &writer{
 			e: e, fence: h.thread.Fence, seq: h.thread.LastSeq,
 			key: spool.StreamKey{Thread: h.thread.Key(), ID: h.run.Stream()},
 		},
 	}
+	s.main = e.newLoop(s, h.run)
+	return s
 }
 
 // carry advances the run until it ends, parks or cannot go on, and sees to what follows.
@@ -56,14 +50,14 @@ func (s *segment) carry(worker context.Context) error {
 	defer watchers.Wait()
 	defer cancel(nil)
 
-	s.writer.open(ctx, s.run)
-	if !s.run.StopAt.IsZero() { // the worker before this one died before it could stop
+	s.writer.open(ctx, s.main.run)
+	if !s.main.run.StopAt.IsZero() { // the worker before this one died before it could stop
 		cancel(errStopped)
 	}
 	watchers.Go(func() { s.beat(ctx, cancel) })
 	watchers.Go(func() { s.watchStop(ctx, cancel) })
 
-	err := s.advance(ctx)
+	err := s.main.advance(ctx)
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 		return nil
@@ -115,12 +109,11 @@ func isStoreError(err error) bool {
 	return errors.As(err, &s)
 }
 
-// update runs a transition under the segment's lease, whatever has become of ctx, and
-// keeps the run as it then is.
+// update runs a transition under the segment's lease, whatever has become of ctx. A run
+// that has ended is not the segment's any more.
 func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	var run spool.Run
 	var given bool
 	err := s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
 		h, err := hold(tx)
@@ -131,13 +124,12 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 			return spool.ErrFenced
 		}
 		err = fn(h)
-		run, given = h.run, h.given
+		given = h.given
 		return err
 	})
 	if err != nil {
 		return storeError{err}
 	}
-	s.run = run
 	s.e.announce(s.key, given)
 	return nil
 }

@@ -72,7 +72,7 @@ func (s *segment) conclusion(h *held, ending spool.Ending, ahead int64) error {
 // conclude ends a run between two steps.
 func (s *segment) conclude(ctx context.Context, ending spool.Ending) error {
 	s.writer.flush(ctx)
-	err := s.update(ctx, func(h *held) error {
+	err := s.main.update(ctx, func(h *held) error {
 		if !h.run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
@@ -86,7 +86,7 @@ func (s *segment) conclude(ctx context.Context, ending spool.Ending) error {
 
 // concluded sees to what follows a conclusion: the settle hook, and the last item.
 func (s *segment) concluded(ctx context.Context) error {
-	if s.run.Ending != nil {
+	if s.main.run.Ending != nil {
 		return s.settle(ctx)
 	}
 	s.announceEnd(ctx)
@@ -96,13 +96,13 @@ func (s *segment) concluded(ctx context.Context) error {
 // settle runs the hook and writes the end state. A hook that fails turns completion into
 // failure, and runs again from the queue.
 func (s *segment) settle(ctx context.Context) error {
-	ending := *s.run.Ending
+	ending := *s.main.run.Ending
 	open := !ending.Closed
 	hookErr := s.callSettle(ctx, ending)
 	if hookErr != nil && ending.State == spool.Completed {
 		ending = spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "settle: " + spool.MessageOf(hookErr)}
 	}
-	err := s.update(ctx, func(h *held) error {
+	err := s.main.update(ctx, func(h *held) error {
 		if open {
 			status, reason := closing(ending)
 			if err := h.closeSegment(status, reason, s.writer.next(1)); err != nil {
@@ -131,13 +131,13 @@ func (s *segment) settle(ctx context.Context) error {
 
 // announceEnd writes the last item of a run's last segment.
 func (s *segment) announceEnd(ctx context.Context) {
-	usage := s.run.TokenCount
-	status, reason := closing(spool.Ending{State: s.run.State, Reason: s.run.StopReason, Error: s.run.Error})
+	usage := s.main.run.TokenCount
+	status, reason := closing(spool.Ending{State: s.main.run.State, Reason: s.main.run.StopReason, Error: s.main.run.Error})
 	if status == spool.SegmentError {
 		s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: status, Error: reason})
 		return
 	}
-	s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: status, Usage: &usage, FinishReason: s.run.StopReason})
+	s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: status, Usage: &usage, FinishReason: s.main.run.StopReason})
 }
 
 // closing returns how a run's last segment ends.
@@ -162,7 +162,7 @@ func (s *segment) callSettle(ctx context.Context, ending spool.Ending) error {
 	beat.Go(func() { s.beat(ctx, lose) })
 	defer beat.Wait()
 	defer lose(nil)
-	return s.e.callSettle(ctx, settlement(s.run, ending))
+	return s.e.callSettle(ctx, settlement(s.main.run, ending))
 }
 
 func settlement(r spool.Run, ending spool.Ending) Settlement {

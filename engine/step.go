@@ -9,12 +9,12 @@ import (
 // advance carries the run forward step by step from whatever was saved last: the
 // results of answered parks, a step whose tools were cut off, or the next question to
 // the model. It returns nil once the run has ended or parked.
-func (s *segment) advance(ctx context.Context) error {
-	history, err := s.history(ctx)
+func (l *loop) advance(ctx context.Context) error {
+	history, err := l.history(ctx)
 	if err != nil {
 		return err
 	}
-	for _, resume := range []func(context.Context) (bool, error){s.planLanding, s.planDraft} {
+	for _, resume := range []func(context.Context) (bool, error){l.planLanding, l.planDraft} {
 		planned, err := resume(ctx)
 		if err != nil {
 			return err
@@ -22,27 +22,27 @@ func (s *segment) advance(ctx context.Context) error {
 		if !planned {
 			continue
 		}
-		saved, done, err := s.act(ctx)
+		saved, done, err := l.act(ctx)
 		if done || err != nil {
 			return err
 		}
 		history = append(history, saved...)
 	}
 	for {
-		if done, err := s.over(ctx, history); done || err != nil {
+		if done, err := l.over(ctx, history); done || err != nil {
 			return err
 		}
-		turn, err := s.ask(ctx, history)
+		turn, err := l.ask(ctx, history)
 		if err != nil {
 			return err
 		}
 		if turn.reason != spool.FinishToolCalls || len(turn.message.ToolCalls()) == 0 {
-			return s.finish(ctx, turn)
+			return l.finish(ctx, turn)
 		}
-		if err := s.saveDraft(ctx, turn); err != nil {
+		if err := l.saveDraft(ctx, turn); err != nil {
 			return err
 		}
-		saved, done, err := s.act(ctx)
+		saved, done, err := l.act(ctx)
 		if done || err != nil {
 			return err
 		}
@@ -51,8 +51,8 @@ func (s *segment) advance(ctx context.Context) error {
 }
 
 // history returns the messages of the thread's main agent.
-func (s *segment) history(ctx context.Context) (messages []spool.Message, err error) {
-	err = s.e.store.View(ctx, s.key, func(v spool.View) error {
+func (l *loop) history(ctx context.Context) (messages []spool.Message, err error) {
+	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
 		all, err := v.Messages(spool.MessageQuery{})
 		messages = all[:0]
 		for _, m := range all {
@@ -70,34 +70,34 @@ func (s *segment) history(ctx context.Context) (messages []spool.Message, err er
 
 // over ends a run that has nothing left to ask: it has had all its steps, or its last
 // answer was saved by a worker that died before it could end the run.
-func (s *segment) over(ctx context.Context, history []spool.Message) (bool, error) {
+func (l *loop) over(ctx context.Context, history []spool.Message) (bool, error) {
 	last := len(history) - 1
-	answered := last >= 0 && history[last].Role == spool.RoleAssistant && history[last].RunID == s.id &&
-		len(history[last].ToolCalls()) == 0 && s.run.Steps > 0
+	answered := last >= 0 && history[last].Role == spool.RoleAssistant && history[last].RunID == l.run.ID &&
+		len(history[last].ToolCalls()) == 0 && l.run.Steps > 0
 	switch {
 	case answered:
-		return true, s.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
-	case s.run.Steps >= s.maxSteps():
-		return true, s.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+		return true, l.s.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+	case l.run.Steps >= l.maxSteps():
+		return true, l.s.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
 	default:
 		return false, nil
 	}
 }
 
-func (s *segment) maxSteps() int {
-	if s.run.MaxSteps > 0 && s.run.MaxSteps < s.agent.MaxSteps {
-		return s.run.MaxSteps
+func (l *loop) maxSteps() int {
+	if l.run.MaxSteps > 0 && l.run.MaxSteps < l.agent.MaxSteps {
+		return l.run.MaxSteps
 	}
-	return s.agent.MaxSteps
+	return l.agent.MaxSteps
 }
 
 // finish saves the last step and ends the run with it, in one transaction where no
 // settle hook has to run in between.
-func (s *segment) finish(ctx context.Context, t turn) error {
-	s.writer.endBlock(ctx)
-	s.writer.flush(ctx)
-	upTo := s.writer.next(0)
-	err := s.update(ctx, func(h *held) error {
+func (l *loop) finish(ctx context.Context, t turn) error {
+	l.s.writer.endBlock(ctx)
+	l.s.writer.flush(ctx)
+	upTo := l.s.writer.next(0)
+	err := l.update(ctx, func(h *held) error {
 		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
 			return err
 		}
@@ -108,27 +108,27 @@ func (s *segment) finish(ctx context.Context, t turn) error {
 		if !h.run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
-		return s.conclusion(h, ending, 2)
+		return l.s.conclusion(h, ending, 2)
 	})
 	if err != nil {
 		return err
 	}
-	s.stepFinished(ctx, string(t.reason), t.usage.Count())
-	return s.concluded(ctx)
+	l.stepFinished(ctx, string(t.reason), t.usage.Count())
+	return l.s.concluded(ctx)
 }
 
 // saveDraft makes the model's part of a step durable, and with it the calls that are
 // about to run, before any of them does.
-func (s *segment) saveDraft(ctx context.Context, t turn) error {
-	s.writer.endBlock(ctx)
-	s.writer.flush(ctx)
-	s.plan = s.planCalls(ctx, t.message.ToolCalls(), s.run.Steps+1, nil)
-	return s.update(ctx, func(h *held) error {
+func (l *loop) saveDraft(ctx context.Context, t turn) error {
+	l.s.writer.endBlock(ctx)
+	l.s.writer.flush(ctx)
+	l.plan = l.planCalls(ctx, t.message.ToolCalls(), l.run.Steps+1, nil)
+	return l.update(ctx, func(h *held) error {
 		h.run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
 		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
 			return err
 		}
-		if err := h.putPending(s.plan); err != nil {
+		if err := h.putPending(l.plan); err != nil {
 			return err
 		}
 		return h.UpdateRun(h.run)
@@ -161,6 +161,6 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 }
 
 // stepFinished announces a saved step.
-func (s *segment) stepFinished(ctx context.Context, reason string, usage spool.TokenCount) {
-	s.writer.emit(ctx, spool.ItemStepFinished, spool.StepFinished{Step: s.run.Steps, FinishReason: reason, Usage: usage})
+func (l *loop) stepFinished(ctx context.Context, reason string, usage spool.TokenCount) {
+	l.s.writer.emit(ctx, spool.ItemStepFinished, spool.StepFinished{Step: l.run.Steps, FinishReason: reason, Usage: usage})
 }

@@ -201,14 +201,14 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 	var cut *cutOffError
 	switch {
-	case s.plan != nil:
-		_, _, err := s.saveCalls(ctx) // those that have not answered are cancelled
+	case s.main.plan != nil:
+		_, _, err := s.main.saveCalls(ctx) // those that have not answered are cancelled
 		return err
-	case s.run.Draft != nil: // of a worker before this one
-		if _, err := s.planDraft(ctx); err != nil {
+	case s.main.run.Draft != nil: // of a worker before this one
+		if _, err := s.main.planDraft(ctx); err != nil {
 			return err
 		}
-		_, _, err := s.saveCalls(ctx)
+		_, _, err := s.main.saveCalls(ctx)
 		return err
 	case !errors.As(cause, &cut):
 		return s.conclude(ctx, ending)
@@ -219,7 +219,7 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 		ahead = 2
 	}
 	upTo := s.writer.next(0)
-	err := s.update(ctx, func(h *held) error {
+	err := s.main.update(ctx, func(h *held) error {
 		if err := h.AddUsage(cut.turn.row(h, spool.OutcomeAborted)); err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 		return err
 	}
 	if len(said) > 0 {
-		s.stepFinished(ctx, "stopped", cut.turn.usage.Count())
+		s.main.stepFinished(ctx, "stopped", cut.turn.usage.Count())
 	}
 	return s.concluded(ctx)
 }
