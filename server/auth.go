@@ -23,10 +23,15 @@ const (
 	ScopeApprove Scope = "approve"
 	// ScopeStop allows stopping runs.
 	ScopeStop Scope = "stop"
+	// ScopeAdmin allows operating the server: what is below /api/admin. It includes no
+	// other scope, and none includes it.
+	ScopeAdmin Scope = "admin"
 )
 
 // AllScopes lists the scopes.
-func AllScopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeApprove, ScopeStop} }
+func AllScopes() []Scope {
+	return []Scope{ScopeRead, ScopeWrite, ScopeApprove, ScopeStop, ScopeAdmin}
+}
 
 // Principal is who is asking.
 type Principal struct {

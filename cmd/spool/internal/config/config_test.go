@@ -210,7 +210,7 @@ var problems = map[string]struct{ text, want string }{
 	"TokenTwice":      {"auth:\n  tokens:\n    - {token: x, scopes: [read]}\n    - {token: x, scopes: [read]}", "spool.yaml:4: auth.tokens[1]: the same token is there twice"},
 	"TokenNumber":     {"auth: {tokens: [{token: 12, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: must be text; put it in quotes"},
 	"TokenTenant":     {"auth: {tokens: [{token: x, tenant: a b, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].tenant: the tenant may only have letters, digits and the characters . _ : -"},
-	"TokenScope":      {"auth: {tokens: [{token: x, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop"},
+	"TokenScope":      {"auth: {tokens: [{token: x, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop, admin"},
 	"TokenNoScopes":   {"auth: {tokens: [{token: x}]}", "spool.yaml:1: auth.tokens[0].scopes: is required"},
 	"Egress":          {"egress: {allow: ['10.0.0.0/99']}", "spool.yaml:1: egress.allow[0]: must be a host, an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
 	"Origin":          {"cors: {origins: ['http://a/']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},

@@ -11,7 +11,7 @@ import (
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // scopes are the words that a token may have.
-var scopes = []string{"read", "write", "approve", "stop"}
+var scopes = []string{"read", "write", "approve", "stop", "admin"}
 
 func (d *decoder) config(root value) *Config {
 	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits")
