@@ -23,19 +23,22 @@ type migration struct {
 	sql     string
 }
 
-// loadMigrations returns the embedded steps, which are numbered from 1 without a gap.
+// loadMigrations returns the embedded steps by their numbers, which rise. Numbers may be
+// left out.
 func loadMigrations() ([]migration, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err
 	}
 	var all []migration
-	for i, name := range names {
+	last := 0
+	for _, name := range names {
 		number, _, _ := strings.Cut(path.Base(name), "_")
 		version, err := strconv.Atoi(number)
-		if err != nil || version != i+1 {
-			return nil, spool.Errorf(spool.Internal, "migration %s is not number %d", name, i+1)
+		if err != nil || version <= last {
+			return nil, spool.Errorf(spool.Internal, "migration %s has no number behind %d", name, last)
 		}
+		last = version
 		sql, err := migrations.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -55,11 +58,14 @@ func migrate(c *conn, file string) error {
 	if err != nil {
 		return err
 	}
-	if have > len(all) {
+	if known := all[len(all)-1].version; have > known {
 		return spool.Errorf(spool.Conflict, "%s has schema %d, and this version of the program knows schema %d: use a later version",
-			file, have, len(all))
+			file, have, known)
 	}
-	for _, m := range all[have:] {
+	for _, m := range all {
+		if m.version <= have {
+			continue
+		}
 		if err := apply(c, m); err != nil {
 			return fmt.Errorf("apply migration %s: %w", m.name, err)
 		}

@@ -54,8 +54,8 @@ func TestMigrate(t *testing.T) {
 			return err
 		})
 	}
-	if err != nil || have != len(all) {
-		t.Fatalf("schema %d of %d, %v", have, len(all), err)
+	if last := all[len(all)-1].version; err != nil || have != last {
+		t.Fatalf("schema %d of %d, %v", have, last, err)
 	}
 	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
 		if err := tx.InsertRun(spool.Run{ID: "second", State: spool.Queued}); !errors.Is(err, spool.ErrActiveRun) {
