@@ -6,7 +6,7 @@
 // numbers of a shared machine only mean something beside others of the same minute.
 //
 // Each figure has a file of its own: starts, latency, fanout, memory, snapshot, replay,
-// stop.
+// stop, step.
 package main
 
 import (
@@ -51,6 +51,7 @@ var figures = []figure{
 	{"snapshot", measureSnapshot},
 	{"replay", measureReplay},
 	{"stop", measureStop},
+	{"step", measureStep},
 }
 
 func main() {
@@ -134,7 +135,7 @@ func choose(list string) ([]figure, error) {
 }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "replay", "stop"}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "replay", "stop", "step"}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/engine"
+)
+
+const (
+	// stepCommits is how many transactions a step with a tool call is: one before the tool
+	// runs, so that its effect is known to have begun, and one that makes the step a part of
+	// the thread.
+	stepCommits = 2
+	// longHistory is how many turns the thread has in which a step must not cost more.
+	longHistory = 1000
+)
+
+// measureStep measures what the engine takes for a step, with a model and a tool that take
+// nothing.
+func measureStep(b *bench) (_ *section, err error) {
+	steps := size(b, 100, 4)
+	s := &section{
+		title: "Step",
+		how: fmt.Sprintf("Runs of %d steps with a tool call each, carried out by `Engine.HandleJob` in this process on a SQLite file with an fsync "+
+			"per commit; the model answers at once and the tool returns at once, so that what is left is the engine's. A step is %d commits: the calls "+
+			"that are about to run, then the whole step. Beside it, %d commits of one row through the same writer of the same file. Bytes are what "+
+			"the process hands to the system for writing.", steps, stepCommits, stepCommits),
+	}
+	db, err := sqlite.Open(b.newFile("step"), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	e, err := engine.New(db.Backend(), engine.Config{
+		Agents: []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: []spool.Tool{{
+			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
+			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+				return json.RawMessage(`{"seen":"nothing of note, as on all other days"}`), nil
+			},
+		}}}},
+		Models: map[string]spool.Model{"stepper": stepper(steps)},
+		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	long := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "long-history"}
+	if err := fillHistory(b.ctx, db, long, size(b, longHistory, 10)); err != nil {
+		return nil, err
+	}
+
+	m := stepMeasure{b: b, db: db, e: e, steps: steps}
+	err = b.interleave(1, m.bare, m.short, func() error { return m.long(long) })
+	if err != nil {
+		return nil, err
+	}
+	s.rows = []row{
+		{"step", "µs", m.ofShort},
+		{fmt.Sprintf("step behind %s turns", number(longHistory)), "µs", m.ofLong},
+		{fmt.Sprintf("%d bare commits", stepCommits), "µs", m.ofBare},
+		{"written by a step", "bytes", m.bytesOfShort},
+		{fmt.Sprintf("written by %d bare commits", stepCommits), "bytes", m.bytesOfBare},
+	}
+	s.goals = []goal{
+		ratioGoal(fmt.Sprintf("Step beside %d bare commits", stepCommits), m.ofShort, m.ofBare, 4, false),
+		ratioGoal(fmt.Sprintf("Bytes written by a step beside %d bare commits", stepCommits), m.bytesOfShort, m.bytesOfBare, 8, false),
+		ratioGoal(fmt.Sprintf("Step behind %s turns beside one in a new thread", number(longHistory)), m.ofLong, m.ofShort, 1.5, false),
+	}
+	return s, nil
+}
+
+// stepMeasure gathers a number a round for each arm.
+type stepMeasure struct {
+	b     *bench
+	db    *sqlite.DB
+	e     *engine.Engine
+	steps int
+
+	ofShort, ofLong, ofBare   sample
+	bytesOfShort, bytesOfBare sample
+}
+
+func (m *stepMeasure) bare() error {
+	before := bytesWritten()
+	var commits sample
+	for range m.steps * stepCommits {
+		took := commit(m.b.ctx, m.db)
+		if took < 0 {
+			return errors.New("the bare commit failed")
+		}
+		commits = append(commits, took*1000)
+	}
+	sum := 0.0
+	for _, c := range commits {
+		sum += c
+	}
+	m.ofBare = append(m.ofBare, sum/float64(m.steps))
+	m.bytesOfBare = append(m.bytesOfBare, (bytesWritten()-before)/float64(m.steps))
+	return nil
+}
+
+func (m *stepMeasure) short() error {
+	before := bytesWritten()
+	took, err := m.run(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))})
+	m.ofShort = append(m.ofShort, took)
+	m.bytesOfShort = append(m.bytesOfShort, (bytesWritten()-before)/float64(m.steps))
+	return err
+}
+
+func (m *stepMeasure) long(key spool.ThreadKey) error {
+	took, err := m.run(key)
+	m.ofLong = append(m.ofLong, took)
+	return err
+}
+
+// run returns how many microseconds each step of a run took, the run's own beginning and
+// end spread over them.
+func (m *stepMeasure) run(key spool.ThreadKey) (float64, error) {
+	started, err := m.e.Run(m.b.ctx, key, engine.StartRequest{Prompt: startPrompt})
+	if err != nil {
+		return 0, err
+	}
+	if !started.Accepted {
+		return 0, errors.New("the run was refused: " + started.Error)
+	}
+	began := time.Now()
+	_, err = m.e.HandleJob(m.b.ctx, spool.Job{
+		Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "stepper", Kind: spool.JobStart,
+	})
+	took := time.Since(began)
+	if err != nil {
+		return 0, err
+	}
+	return float64(took.Microseconds()) / float64(m.steps), m.ended(key, started.RunID)
+}
+
+// ended returns an error for a run that has not had all its steps.
+func (m *stepMeasure) ended(key spool.ThreadKey, id spool.RunID) error {
+	return m.db.View(m.b.ctx, key, func(v spool.View) error {
+		run, err := v.Run(id)
+		if err == nil && (run.State != spool.Completed || run.Steps != m.steps) {
+			err = fmt.Errorf("the run is %s after %d steps", run.State, run.Steps)
+		}
+		return err
+	})
+}
+
+// fillHistory gives a thread so many turns.
+func fillHistory(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, turns int) error {
+	return db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		if err := tx.PutThread(spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "stepper"}); err != nil {
+			return err
+		}
+		for i := range turns {
+			m := &spool.Message{
+				ID:      spool.MessageID("msg_" + strconv.Itoa(i)),
+				Role:    []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2],
+				Content: spool.TextContent(startPrompt),
+			}
+			if err := tx.AppendMessages(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// stepper is a model that calls a tool in each step but the last.
+type stepper int
+
+// Stream implements [spool.Model].
+func (n stepper) Stream(_ context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
+	done := 0
+	for i := len(r.Messages) - 1; i >= 0 && r.Messages[i].Role != spool.RoleUser; i-- {
+		if r.Messages[i].Role == spool.RoleTool {
+			done++
+		}
+	}
+	count := func(n int64) *int64 { return &n }
+	usage := spool.Usage{Input: count(120), Output: count(12)}
+	return func(yield func(spool.ModelEvent, error) bool) {
+		if done >= int(n)-1 {
+			_ = yield(spool.TextDelta{Text: words}, nil) &&
+				yield(spool.Finish{Reason: spool.FinishStop, Usage: usage, ModelID: "stepper-1"}, nil)
+			return
+		}
+		id := spool.ToolCallID("call_" + strconv.Itoa(done))
+		_ = yield(spool.TextDelta{Text: words}, nil) &&
+			yield(spool.ToolCallStart{ID: id, Name: "look"}, nil) &&
+			yield(spool.ToolCallEnd{ID: id, Name: "look", Args: `{"at":"the sea"}`}, nil) &&
+			yield(spool.Finish{Reason: spool.FinishToolCalls, Usage: usage, ModelID: "stepper-1"}, nil)
+	}
+}
+
+// bytesWritten returns how many bytes this process has written so far, 0 where the system
+// does not say.
+func bytesWritten() float64 {
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "wchar:"); ok {
+			n, _ := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+			return n
+		}
+	}
+	return 0
+}
