@@ -23,16 +23,28 @@ const (
 // not a valid one.
 var JobsTopic = ThreadKey{Tenant: "*", ID: "jobs"}
 
-// Bus wakes whoever waits for something. It is lossy: a wake-up may come late, twice or
-// not at all, and carries no truth. Whoever listens reads the store, and reads it from
-// time to time without being woken.
+// MaxNoticeBytes bounds a notice on a [Bus]. A database whose notifications end at 8,000
+// bytes has room left for the topic.
+const MaxNoticeBytes = 7 << 10
+
+// Bus wakes whoever waits for something, and carries what an application tells to those who
+// follow a thread now. It is lossy: a wake-up may come late, twice or not at all, and
+// carries no truth. Whoever listens reads the store, and reads it from time to time without
+// being woken. A notice may get lost in the same way, and nobody makes up for it.
 //
-// A bus is safe for concurrent use. Wake is called after a transaction, never in one,
-// and neither blocks nor fails.
+// A bus is safe for concurrent use. Wake and Notify are called after a transaction, never in
+// one, and neither blocks nor fails.
 type Bus interface {
 	// Wake tells the subscribers of topic.
 	Wake(topic ThreadKey, kind WakeKind)
 	// Subscribe calls fn for each wake-up of topic until ctx ends or stop is called. fn
 	// must not block. Once Subscribe has returned, wake-ups that follow are delivered.
 	Subscribe(ctx context.Context, topic ThreadKey, fn func(kind WakeKind)) (stop func(), err error)
+	// Notify gives a notice to the listeners of topic: the JSON of an [Entry], of up to
+	// [MaxNoticeBytes]. A longer one is dropped. The notice must not be changed afterwards.
+	Notify(topic ThreadKey, notice []byte)
+	// Listen calls fn for each notice of topic until ctx ends or stop is called. fn must
+	// neither block nor change the notice. Once Listen has returned, notices that follow are
+	// delivered.
+	Listen(ctx context.Context, topic ThreadKey, fn func(notice []byte)) (stop func(), err error)
 }

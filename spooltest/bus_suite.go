@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestBus checks that a bus keeps the contract of [spool.Bus]. A bus may lose wake-ups,
-// but not while nothing is wrong, as here. open is called once per subtest and must
+// TestBus checks that a bus keeps the contract of [spool.Bus]. A bus may lose wake-ups and
+// notices, but not while nothing is wrong, as here. open is called once per subtest and must
 // return a bus that nobody else uses; it closes it by the test's Cleanup.
 func TestBus(t *testing.T, open func(t *testing.T) spool.Bus) {
 	t.Helper()
@@ -28,6 +28,9 @@ func TestBus(t *testing.T, open func(t *testing.T) spool.Bus) {
 		"CallFromWithin": testBusCallFromWithin,
 		"ManyAtOnce":     testBusManyAtOnce,
 		"StopFromWithin": testBusStopWithin,
+		"Notify":         testBusNotify,
+		"NotifyStop":     testBusNotifyStop,
+		"NotifyTooLong":  testBusNotifyTooLong,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

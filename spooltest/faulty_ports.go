@@ -188,6 +188,22 @@ func (b faultyBus) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func
 	})
 }
 
+// Notify loses a notice where it would lose a wake-up.
+func (b faultyBus) Notify(topic spool.ThreadKey, notice []byte) {
+	if !b.f.silent() {
+		b.f.behind.Bus.Notify(topic, notice)
+	}
+}
+
+// Listen loses notices on their way in, too.
+func (b faultyBus) Listen(ctx context.Context, topic spool.ThreadKey, fn func([]byte)) (func(), error) {
+	return b.f.behind.Bus.Listen(ctx, topic, func(notice []byte) {
+		if !b.f.silent() {
+			fn(notice)
+		}
+	})
+}
+
 // ask is [Faulty.call] for a call that has a result, which is zero when it fails.
 func ask[T any](ctx context.Context, f *Faulty, name, subject string, do func() (T, error)) (T, error) {
 	var result T

@@ -11,70 +11,97 @@ import (
 
 // Bus is a [spool.Bus] for one process. It loses nothing and delivers once.
 type Bus struct {
-	mu sync.RWMutex
-	// topics maps to slices that are replaced and never changed, so that Wake can call
-	// their functions without holding the lock.
-	topics map[spool.ThreadKey][]*subscriber
+	wakes   topics[spool.WakeKind]
+	notices topics[[]byte]
 }
 
 var _ spool.Bus = (*Bus)(nil)
 
-type subscriber struct {
-	// ctx is asked by Wake, as the function that follows its end runs some time later.
-	ctx     context.Context //nolint:containedctx // it is the subscription's, not a call's
-	fn      func(spool.WakeKind)
-	stopped atomic.Bool
-}
-
 // NewBus returns a bus without subscribers.
-func NewBus() *Bus { return &Bus{topics: make(map[spool.ThreadKey][]*subscriber)} }
+func NewBus() *Bus { return &Bus{} }
 
 // Wake calls the topic's subscribers before it returns, in the order in which they
 // subscribed. They may call the bus.
-func (b *Bus) Wake(topic spool.ThreadKey, kind spool.WakeKind) {
-	b.mu.RLock()
-	subscribers := b.topics[topic]
-	b.mu.RUnlock()
-	for _, s := range subscribers {
-		if !s.stopped.Load() && s.ctx.Err() == nil {
-			s.fn(kind)
-		}
-	}
-}
+func (b *Bus) Wake(topic spool.ThreadKey, kind spool.WakeKind) { b.wakes.tell(topic, kind) }
 
 // Subscribe has fn called by Wake. A call that is under way when the subscription ends
 // is not waited for.
 func (b *Bus) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func(spool.WakeKind)) (func(), error) {
+	return b.wakes.add(ctx, topic, fn)
+}
+
+// Notify calls the topic's listeners as Wake does its subscribers.
+func (b *Bus) Notify(topic spool.ThreadKey, notice []byte) {
+	if len(notice) <= spool.MaxNoticeBytes {
+		b.notices.tell(topic, notice)
+	}
+}
+
+// Listen has fn called by Notify, as Subscribe has by Wake.
+func (b *Bus) Listen(ctx context.Context, topic spool.ThreadKey, fn func([]byte)) (func(), error) {
+	return b.notices.add(ctx, topic, fn)
+}
+
+// topics are the subscribers of one kind of thing.
+type topics[T any] struct {
+	mu sync.RWMutex
+	// by maps to slices that are replaced and never changed, so that tell can call their
+	// functions without holding the lock.
+	by map[spool.ThreadKey][]*subscriber[T]
+}
+
+type subscriber[T any] struct {
+	// ctx is asked by tell, as the function that follows its end runs some time later.
+	ctx     context.Context //nolint:containedctx // it is the subscription's, not a call's
+	fn      func(T)
+	stopped atomic.Bool
+}
+
+func (t *topics[T]) tell(topic spool.ThreadKey, what T) {
+	t.mu.RLock()
+	subscribers := t.by[topic]
+	t.mu.RUnlock()
+	for _, s := range subscribers {
+		if !s.stopped.Load() && s.ctx.Err() == nil {
+			s.fn(what)
+		}
+	}
+}
+
+func (t *topics[T]) add(ctx context.Context, topic spool.ThreadKey, fn func(T)) (func(), error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &subscriber{ctx: ctx, fn: fn}
-	b.mu.Lock()
-	b.topics[topic] = append(slices.Clip(b.topics[topic]), s)
-	b.mu.Unlock()
+	s := &subscriber[T]{ctx: ctx, fn: fn}
+	t.mu.Lock()
+	if t.by == nil {
+		t.by = make(map[spool.ThreadKey][]*subscriber[T])
+	}
+	t.by[topic] = append(slices.Clip(t.by[topic]), s)
+	t.mu.Unlock()
 
-	release := context.AfterFunc(ctx, func() { b.remove(topic, s) })
+	release := context.AfterFunc(ctx, func() { t.remove(topic, s) })
 	return func() {
 		release()
-		b.remove(topic, s)
+		t.remove(topic, s)
 	}, nil
 }
 
-func (b *Bus) remove(topic spool.ThreadKey, s *subscriber) {
+func (t *topics[T]) remove(topic spool.ThreadKey, s *subscriber[T]) {
 	if s.stopped.Swap(true) {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	rest := make([]*subscriber, 0, len(b.topics[topic]))
-	for _, other := range b.topics[topic] {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rest := make([]*subscriber[T], 0, len(t.by[topic]))
+	for _, other := range t.by[topic] {
 		if other != s {
 			rest = append(rest, other)
 		}
 	}
 	if len(rest) == 0 {
-		delete(b.topics, topic)
+		delete(t.by, topic)
 		return
 	}
-	b.topics[topic] = rest
+	t.by[topic] = rest
 }

@@ -1,0 +1,119 @@
+package spool
+
+import (
+	"context"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+const (
+	// MaxEventBytes bounds the JSON of a durable event.
+	MaxEventBytes = 64 << 10
+	// MaxLiveEventBytes bounds the JSON of a live event, so that it fits into a notice with
+	// all that stands around it: see [MaxNoticeBytes].
+	MaxLiveEventBytes = 6 << 10
+)
+
+// Event is something that an application tells those who follow a thread.
+type Event struct {
+	// Type is the application's own word: see [CheckEventType].
+	Type EntryType
+	// Payload is any JSON, on one line.
+	Payload json.RawMessage
+	// Durable events are entries of the record, from which a client that comes later reads
+	// them. Others are told to whoever follows now.
+	Durable bool
+}
+
+// NewEvent returns an event with the JSON form of payload, which is null for nil. It
+// returns an [Invalid] error that names type or payload: for a type that [CheckEventType]
+// refuses, a payload that has no JSON form, and one of more than [MaxEventBytes] or, where
+// the event is not durable, [MaxLiveEventBytes].
+func NewEvent(t EntryType, payload any, durable bool) (Event, error) {
+	if err := CheckEventType(t); err != nil {
+		return Event{}, err
+	}
+	if raw, ok := payload.(json.RawMessage); ok && len(raw) == 0 {
+		payload = nil
+	}
+	text, err := json.Marshal(payload)
+	limit := MaxLiveEventBytes
+	if durable {
+		limit = MaxEventBytes
+	}
+	switch {
+	case err != nil:
+		return Event{}, &Error{Code: Invalid, Message: "payload has no JSON form", Err: err}
+	case !utf8.Valid(text):
+		return Event{}, Errorf(Invalid, "payload is not valid UTF-8")
+	case len(text) > limit && durable:
+		return Event{}, Errorf(Invalid, "payload is longer than %d bytes", limit)
+	case len(text) > limit:
+		return Event{}, Errorf(Invalid, "payload is longer than %d bytes, the most of a live event", limit)
+	}
+	return Event{Type: t, Payload: text, Durable: durable}, nil
+}
+
+// CheckEventType returns an [Invalid] error that names type unless an application may call
+// an event so: the word matches [A-Za-z0-9._:-]{1,128}, and is none that a record, a notice
+// or a run stream has a meaning for.
+func CheckEventType(t EntryType) error {
+	if err := CheckID("type", string(t)); err != nil {
+		return err
+	}
+	if reservedTypes[t] {
+		return Errorf(Invalid, "type %s is reserved", t)
+	}
+	return nil
+}
+
+// reservedTypes are the words that no application may use: all of the package's own, and
+// those that other runtimes with the same clients use.
+var reservedTypes = func() map[EntryType]bool {
+	reserved := make(map[EntryType]bool)
+	for _, t := range []EntryType{
+		EntryRunStarted, EntryRunEnded, EntryInputRequired, EntryInputExpired, EntryInputExpiring,
+		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryRunRefused,
+		NoticeStateChange, NoticeMessageAppended, NoticeThreadDeleted,
+
+		"CHUNK", "STEP_COMMITTED", "CONTEXT_COMPACTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
+		"SUBAGENT_STARTED", "SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED",
+		"TOKEN_BUDGET_EXHAUSTED", "COST_BUDGET_EXHAUSTED",
+	} {
+		reserved[t] = true
+	}
+	for _, t := range []ItemType{
+		ItemRunStarted, ItemTextStart, ItemTextContent, ItemTextEnd,
+		ItemReasoningStart, ItemReasoningContent, ItemReasoningEnd,
+		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult,
+		ItemStepFinished, ItemInputRequired, ItemCustom, ItemRunFinished, ItemRunError,
+
+		"SOURCE", "SUBAGENT_EVENT", "SUBAGENT_FINISHED",
+	} {
+		reserved[EntryType(t)] = true
+	}
+	return reserved
+}()
+
+// Publish tells those who follow the thread now. It is safe for concurrent use. It returns
+// the error of [NewEvent]; an event that reaches nobody is no error.
+func (c ToolCall) Publish(ctx context.Context, t EntryType, payload any) error {
+	return c.publish(ctx, t, payload, false)
+}
+
+// PublishDurable adds an entry to the thread's record, which is written when it returns. It
+// is safe for concurrent use. It returns the error of [NewEvent], [ErrFenced] where another
+// worker has the run by now, and any other error when the store failed.
+//
+// A call that is repeated after a crash publishes again: see [Tool.Idempotent].
+func (c ToolCall) PublishDurable(ctx context.Context, t EntryType, payload any) error {
+	return c.publish(ctx, t, payload, true)
+}
+
+func (c ToolCall) publish(ctx context.Context, t EntryType, payload any, durable bool) error {
+	e, err := NewEvent(t, payload, durable)
+	if err != nil || c.PublishFunc == nil {
+		return err
+	}
+	return c.PublishFunc(ctx, e)
+}
