@@ -63,6 +63,11 @@ type Run struct {
 	Place int64 `json:"-"`
 	// Wait is what the run waits, or waited, with. Nil: the thread was free.
 	Wait *Wait `json:"-"`
+
+	// HostState is a JSON object that the host gave to the start, for the tools of the run
+	// and for the settle hook. The engine does not read it, a run that this one spawns gets
+	// the same, and no client ever sees it. Nil: none was given.
+	HostState json.RawMessage `json:"-"`
 }
 
 // Active reports whether the run owns its thread. One that waits for it does not.

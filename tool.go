@@ -54,6 +54,13 @@ type ToolCall struct {
 	Args json.RawMessage
 	// Answer is what a person answered to the park of this call. Nil: nobody was asked.
 	Answer *Answer
+	// HostState is what the host gave to the start of the run, a JSON object that no client
+	// sees. It must not be changed. Nil: none was given.
+	HostState json.RawMessage
+	// PublishFunc takes what the call publishes. The engine sets it, and a test may. Nil:
+	// what is published is checked and goes nowhere. Tools use [ToolCall.Publish] and
+	// [ToolCall.PublishDurable].
+	PublishFunc func(ctx context.Context, e Event) error
 }
 
 // IdempotencyKey returns "<runId>/<step>/<toolCallId>", which is the same however often

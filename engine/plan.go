@@ -193,7 +193,9 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 }
 
 func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
-	return spool.ToolCall{Thread: l.s.key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args}
+	return spool.ToolCall{
+		Thread: l.s.key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
+	}
 }
 
 func (l *loop) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -22,6 +23,8 @@ type Settlement struct {
 	Error string
 	Steps int
 	Usage spool.TokenCount
+	// HostState is what the host gave to the start. Nil: nothing.
+	HostState json.RawMessage
 }
 
 const (
@@ -169,6 +172,7 @@ func settlement(r spool.Run, ending spool.Ending) Settlement {
 	return Settlement{
 		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
 		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Steps: r.Steps, Usage: r.TokenCount,
+		HostState: r.HostState,
 	}
 }
 

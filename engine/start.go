@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"mime"
 	"net/url"
@@ -30,6 +31,10 @@ type StartRequest struct {
 	MaxSteps int
 	// Attachments are images of the user turn.
 	Attachments []Attachment
+	// HostState is a JSON object, of up to 64 KiB, for the tools of the run and for the settle
+	// hook: what the host knows of who asks, such as an account. It comes from the host's own
+	// session and never from what a client sent, and no client ever sees it. Empty: none.
+	HostState json.RawMessage
 	// IdempotencyKey makes every later start of the tenant with the same key repeat
 	// the answer of the one that was accepted. Empty: none.
 	IdempotencyKey string
@@ -207,6 +212,7 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 	return spool.Run{
 		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
+		HostState: r.HostState,
 	}
 }
 
@@ -267,6 +273,9 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 		return nil, spool.Errorf(spool.Invalid, "whenBusy must be reject, enqueue, latest, interrupt or rollback")
 	case r.MaxSteps < 0:
 		return nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
+	}
+	if err := spool.CheckHostState(r.HostState); err != nil {
+		return nil, err
 	}
 	for i, a := range r.Attachments {
 		if err := a.check(); err != nil {

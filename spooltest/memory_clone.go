@@ -28,6 +28,7 @@ func cloneRun(r spool.Run) spool.Run {
 		wait.Content = slices.Clone(wait.Content)
 		r.Wait = &wait
 	}
+	r.HostState = slices.Clone(r.HostState)
 	return r
 }
 

@@ -34,6 +34,7 @@ func fullRun(s *storeTest) spool.Run {
 			WhenBusy: spool.BusyRollback, Position: 16, ClientMessageID: "mine", EditMessageID: "m1", RollbackMessageID: "m2",
 			Content: spool.Content{{Type: spool.PartText, Text: "and “this”"}, {Type: spool.PartImage, Image: "data:,x", MIMEType: "image/png"}},
 		},
+		HostState: json.RawMessage(`{"account":["a",1]}`),
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 const runColumns = `tenant, id, thread_id, parent_id, depth, agent, model, state, stop_reason, error,
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
-	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait`
+	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
+	host_state`
 
 func scanRun(r *row) (spool.Run, error) {
 	run := spool.Run{
@@ -30,6 +31,7 @@ func scanRun(r *row) (spool.Run, error) {
 	ending := r.json()
 	run.Place = r.int64()
 	wait := r.json()
+	run.HostState = r.json()
 	if draft != nil {
 		run.Draft = new(spool.Draft)
 		if err := json.Unmarshal(draft, run.Draft); err != nil {
@@ -122,14 +124,14 @@ func (t *tx) InsertRun(r spool.Run) error {
 		return err
 	}
 	n, err := t.change("INSERT INTO run ("+runColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`,
 		t.key.Tenant, r.ID, t.key.ID, r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, t.key.Tenant, t.key.ID)
+		r.Place, wait, r.HostState, t.key.Tenant, t.key.ID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -168,13 +170,14 @@ func (t *tx) UpdateRun(r spool.Run) error {
 		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?, start_key = ?,
-		settled_at = ?, settle_claim = ?, ending = ?, place = ?, wait = ?
+		settled_at = ?, settle_claim = ?, ending = ?, place = ?, wait = ?,
+		host_state = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`,
 		r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, t.key.Tenant, r.ID, t.key.ID)
+		r.Place, wait, r.HostState, t.key.Tenant, r.ID, t.key.ID)
 	switch {
 	case isUnique(err):
 		return t.whyRefused(r, false)
