@@ -25,8 +25,10 @@ const (
 	EntryInputExtended EntryType = "INPUT_EXTENDED"
 	// EntryHITLResponse tells of an accepted answer: [HITLResponse].
 	EntryHITLResponse EntryType = "HITL_RESPONSE"
-	// EntryMessagesDropped tells of an edit: [MessagesDropped].
+	// EntryMessagesDropped tells of messages that have left the view: [MessagesDropped].
 	EntryMessagesDropped EntryType = "MESSAGES_DROPPED"
+	// EntryMessagesRestored tells of a branch that has come back: [MessagesRestored].
+	EntryMessagesRestored EntryType = "MESSAGES_RESTORED"
 	// EntryRunRefused tells of a run that was refused at pickup: [RunRefused].
 	EntryRunRefused EntryType = "RUN_REFUSED"
 )
@@ -156,9 +158,19 @@ type HITLResponse struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// MessagesDropped is the payload of [EntryMessagesDropped].
+// MessagesDropped is the payload of [EntryMessagesDropped]. The entry's seq names the
+// [Branch] that the messages are from then on.
 type MessagesDropped struct {
 	FromMessageID MessageID `json:"fromMessageId"`
+}
+
+// MessagesRestored is the payload of [EntryMessagesRestored]: the messages of the branch
+// are now the last ones of the view.
+type MessagesRestored struct {
+	BranchID      BranchID  `json:"branchId"`
+	FromMessageID MessageID `json:"fromMessageId"`
+	// Count is how many messages have come back.
+	Count int `json:"count"`
 }
 
 // RunRefused is the payload of [EntryRunRefused].

@@ -3,6 +3,7 @@ package spool
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -125,6 +126,16 @@ func (c Content) Text() string {
 		}
 	}
 	return b.String()
+}
+
+// Preview returns the first line of the text, at most 80 characters of it.
+func (c Content) Preview() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(c.Text()), "\n")
+	runes := []rune(strings.TrimSpace(line))
+	if len(runes) > 80 {
+		return strings.TrimSpace(string(runes[:79])) + "…"
+	}
+	return string(runes)
 }
 
 func (c Content) only(t PartType) []Part {

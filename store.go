@@ -70,6 +70,8 @@ type View interface {
 	Messages(q MessageQuery) ([]Message, error)
 	// Message returns a message that is in the view of the thread.
 	Message(id MessageID) (Message, error)
+	// Branches returns what has left the view and can come back, the newest first.
+	Branches() ([]Branch, error)
 	// Entries returns record entries by seq.
 	Entries(q EntryQuery) ([]Entry, error)
 	// Parks returns the parks of a run in the order of their creation.
@@ -84,11 +86,14 @@ type View interface {
 
 // MessageQuery selects messages.
 type MessageQuery struct {
-	// After leaves out this message and those before it. An id that the thread does
-	// not have leaves out nothing.
+	// Branch reads this branch, empty where there is none, in place of the view. Zero: the
+	// view.
+	Branch BranchID
+	// After leaves out this message and those before it. An id that is not there leaves
+	// out nothing.
 	After MessageID
-	// Before leaves out this message and those behind it. An id that the thread does
-	// not have leaves out nothing.
+	// Before leaves out this message and those behind it. An id that is not there leaves
+	// out nothing.
 	Before MessageID
 	// SinceSeq leaves out messages that were saved before the record reached this seq.
 	// Zero leaves out nothing.
@@ -135,9 +140,16 @@ type Tx interface {
 	// AppendMessages saves messages in order and sets their AfterSeq, and CreatedAt where
 	// it is zero. It returns a [Conflict] error for an id that the thread has had.
 	AppendMessages(messages ...*Message) error
-	// DropMessages takes a message and all behind it out of the thread's view and
-	// remembers under which seq. It returns a [NotFound] error for an unknown id.
+	// DropMessages takes a message and all behind it out of the thread's view, as a branch
+	// that has the seq for its id, and the run of the entry with that seq, if there is
+	// one. It returns a [NotFound] error for a message that is not in the view, and a
+	// [Conflict] error for a seq that names a branch.
 	DropMessages(from MessageID, seq int64) error
+	// RestoreBranch puts the messages of a branch back behind the last one of the view, as
+	// they were, and in their order. It returns a [NotFound] error for an unknown branch,
+	// and a [Conflict] error, having changed nothing, unless the view ends with the
+	// branch's base.
+	RestoreBranch(id BranchID) error
 	// AppendEntries adds entries to the record and sets their ThreadID, Seq and
 	// CreatedAt. The numbers are the thread's next ones, without a gap.
 	AppendEntries(entries ...*Entry) error

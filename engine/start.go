@@ -319,12 +319,5 @@ func (r StartRequest) content() spool.Content {
 	return content
 }
 
-// title returns the first line of a prompt, at most 80 characters of it.
-func title(prompt string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	runes := []rune(strings.TrimSpace(line))
-	if len(runes) > 80 {
-		return strings.TrimSpace(string(runes[:79])) + "…"
-	}
-	return string(runes)
-}
+// title returns the title of a thread that begins with the prompt.
+func title(prompt string) string { return spool.TextContent(prompt).Preview() }

@@ -139,7 +139,7 @@ func (tx *memoryTx) AppendMessages(messages ...*spool.Message) error {
 		return errNoThread
 	}
 	for _, m := range messages {
-		if tx.data.messageAt(m.ID) >= 0 {
+		if messageAt(tx.data.messages, m.ID) >= 0 || tx.data.branchOf(m.ID) != 0 {
 			return spool.Errorf(spool.Conflict, "Message id already used")
 		}
 		m.AfterSeq = tx.data.thread.LastSeq
@@ -150,21 +150,6 @@ func (tx *memoryTx) AppendMessages(messages ...*spool.Message) error {
 		saved.ThreadID = tx.key.ID
 		tx.data.messages = append(tx.data.messages, saved)
 	}
-	return nil
-}
-
-// DropMessages takes a message and all behind it out of the view.
-func (tx *memoryTx) DropMessages(from spool.MessageID, seq int64) error {
-	at := tx.data.messageAt(from)
-	if at < 0 {
-		return errNoMessage
-	}
-	if tx.data.dropped == nil {
-		tx.data.dropped = make(map[int64][]spool.Message)
-	}
-	tx.data.dropped[seq] = append(slices.Clip(tx.data.dropped[seq]), tx.data.messages[at:]...)
-	// Clipped, as older states of the thread still have what comes behind.
-	tx.data.messages = slices.Clip(tx.data.messages[:at])
 	return nil
 }
 

@@ -2,7 +2,6 @@ package spooltest
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -28,14 +27,12 @@ type threadData struct {
 	parks    []spool.Park
 	effects  []spool.Effect
 	usage    []spool.UsageRow
-	// dropped are the messages that were taken out of the view, by the seq of the entry
-	// that tells of it.
-	dropped map[int64][]spool.Message
+	// branches are what was taken out of the view, in the order of their ids.
+	branches []memoryBranch
 }
 
 func (d *threadData) fork() *threadData {
 	next := *d
-	next.dropped = maps.Clone(d.dropped)
 	if d.thread != nil {
 		thread := *d.thread
 		next.thread = &thread
@@ -54,8 +51,8 @@ func (d *threadData) runAt(id spool.RunID) int {
 	return slices.IndexFunc(d.runs, func(r spool.Run) bool { return r.ID == id })
 }
 
-func (d *threadData) messageAt(id spool.MessageID) int {
-	return slices.IndexFunc(d.messages, func(m spool.Message) bool { return m.ID == id })
+func messageAt(all []spool.Message, id spool.MessageID) int {
+	return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
 }
 
 // memoryView reads one state of a thread.
@@ -105,15 +102,19 @@ func (v *memoryView) Waiting() ([]spool.Run, error) {
 
 // Messages returns messages in their order.
 func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
-	from, to := 0, len(v.data.messages)
-	if at := v.data.messageAt(q.After); at >= 0 {
+	all := v.data.messages
+	if q.Branch != 0 {
+		all = v.data.branched(q.Branch)
+	}
+	from, to := 0, len(all)
+	if at := messageAt(all, q.After); at >= 0 {
 		from = at + 1
 	}
-	if at := v.data.messageAt(q.Before); at >= 0 {
+	if at := messageAt(all, q.Before); at >= 0 {
 		to = max(at, from)
 	}
 	found := []spool.Message{}
-	for _, m := range v.data.messages[from:to] {
+	for _, m := range all[from:to] {
 		if m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) {
 			found = append(found, cloneMessage(m))
 		}
@@ -123,7 +124,7 @@ func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 
 // Message returns a message that has not been dropped.
 func (v *memoryView) Message(id spool.MessageID) (spool.Message, error) {
-	if at := v.data.messageAt(id); at >= 0 {
+	if at := messageAt(v.data.messages, id); at >= 0 {
 		return cloneMessage(v.data.messages[at]), nil
 	}
 	return spool.Message{}, errNoMessage

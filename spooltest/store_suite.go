@@ -38,6 +38,11 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"MessageQuery":      testStoreMessageQuery,
 		"DropMessages":      testStoreDropMessages,
 		"DropUnknown":       testStoreDropUnknown,
+		"Branches":          testStoreBranches,
+		"BranchQuery":       testStoreBranchQuery,
+		"BranchRestored":    testStoreBranchRestored,
+		"BranchNested":      testStoreBranchNested,
+		"BranchRefused":     testStoreBranchRefused,
 		"EntryRoundTrip":    testStoreEntryRoundTrip,
 		"EntryQuery":        testStoreEntryQuery,
 		"SeqFollowsOn":      testStoreSeqFollowsOn,
@@ -136,6 +141,9 @@ type contents struct {
 	Thread   spool.Thread
 	Runs     []spool.Run
 	Messages []spool.Message
+	Branches []spool.Branch
+	// Branched are the messages of each branch.
+	Branched [][]spool.Message
 	Entries  []spool.Entry
 	Parks    []spool.Park
 	Effects  []spool.Effect
@@ -166,6 +174,13 @@ func readAll(v spool.View, run spool.RunID) (c contents, err error) {
 	keep(err)
 	c.Messages, err = v.Messages(spool.MessageQuery{})
 	keep(err)
+	c.Branches, err = v.Branches()
+	keep(err)
+	for _, b := range c.Branches {
+		messages, err := v.Messages(spool.MessageQuery{Branch: b.ID})
+		keep(err)
+		c.Branched = append(c.Branched, messages)
+	}
 	c.Entries, err = v.Entries(spool.EntryQuery{})
 	keep(err)
 	c.Parks, err = v.Parks(run)

@@ -21,21 +21,28 @@ func (v *view) scanMessage(r *row) (spool.Message, error) {
 	return m, nil
 }
 
-// Messages implements [spool.View]. Every part of the query walks the primary key: ids
-// are turned into their places in the order first, and as after_seq never falls along
-// it, the walk back from the end stops at the first message that SinceSeq leaves out.
+// Messages implements [spool.View]. Every part of the query walks the primary key, or the
+// index of the branch: ids are turned into their places in the order first, and as
+// after_seq never falls along it, the walk back from the end stops at the first message
+// that SinceSeq leaves out.
 func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
-	const place = "(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND id = ? AND dropped IS NULL)"
-
-	query := "SELECT " + messageColumns + " FROM message WHERE tenant = ? AND thread_id = ? AND dropped IS NULL"
+	table, shown := "message", "dropped IS NULL"
 	args := []any{v.key.Tenant, v.key.ID}
+	if q.Branch != 0 {
+		table, shown = "message INDEXED BY message_branch", "dropped = ?"
+		args = append(args, int64(q.Branch))
+	}
+	of := slices.Clip(args)
+	place := "(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND " + shown + " AND id = ?)"
+
+	query := "SELECT " + messageColumns + " FROM " + table + " WHERE tenant = ? AND thread_id = ? AND " + shown
 	if q.After != "" {
 		query += " AND ord > coalesce(" + place + ", 0)"
-		args = append(args, v.key.Tenant, v.key.ID, q.After)
+		args = append(append(args, of...), q.After)
 	}
 	if q.Before != "" {
 		query += " AND ord < coalesce(" + place + ", 9223372036854775807)"
-		args = append(args, v.key.Tenant, v.key.ID, q.Before)
+		args = append(append(args, of...), q.Before)
 	}
 	if q.SinceSeq > 0 {
 		query += ` AND ord > coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND after_seq < ?
@@ -69,7 +76,7 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 func (v *view) Message(id spool.MessageID) (m spool.Message, err error) {
 	var found bool
 	err = v.query("SELECT "+messageColumns+` FROM message
-		WHERE tenant = ? AND thread_id = ? AND id = ? AND dropped IS NULL`,
+		WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND id = ?`,
 		func(r *row) (err error) {
 			found = true
 			m, err = v.scanMessage(r)
@@ -81,8 +88,7 @@ func (v *view) Message(id spool.MessageID) (m spool.Message, err error) {
 	return m, err
 }
 
-// AppendMessages implements [spool.Tx]. It returns a [spool.Conflict] error for an id
-// that the view of the thread has already.
+// AppendMessages implements [spool.Tx].
 func (t *tx) AppendMessages(messages ...*spool.Message) error {
 	if err := t.needThread(); err != nil {
 		return err
@@ -110,19 +116,6 @@ func (t *tx) AppendMessages(messages ...*spool.Message) error {
 		}
 	}
 	return nil
-}
-
-// DropMessages implements [spool.Tx]. The rows stay, for whoever has to explain later
-// what a model was told.
-func (t *tx) DropMessages(from spool.MessageID, seq int64) error {
-	n, err := t.change(`UPDATE message SET dropped = ?
-		WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND ord >=
-			(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND id = ? AND dropped IS NULL)`,
-		seq, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, from)
-	if err == nil && n == 0 {
-		err = errNoMessage
-	}
-	return err
 }
 
 var errNoMessage = &spool.Error{Code: spool.NotFound, Message: "message not found"}

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/spoolhq/spool"
 )
 
 // TestMigrate opens a file of the first schema, with a run that is active, one that has
-// ended and a park. All of it is there behind the migrations, the active run counts as
-// one, and others can wait for it.
+// ended, a park, and turns that were edited. All of it is there behind the migrations, the
+// active run counts as one, others can wait for it, and the turns can come back.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 
@@ -46,7 +48,15 @@ func TestMigrate(t *testing.T) {
 		if len(parks) != 1 || parks[0].ToolCallID != "c" {
 			t.Errorf("the parks: %+v", parks)
 		}
-		return errors.Join(err, err2, err3, err4)
+		branches, err5 := v.Branches()
+		want := []spool.Branch{
+			{ID: 9, FromMessageID: "b", BaseMessageID: "a", MessageCount: 2, Preview: "of b"},
+			{ID: 5, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 9, MessageCount: 1, Preview: "of c", CreatedAt: fromMicros(7), RunID: "ended"},
+		}
+		if diff := cmp.Diff(want, branches); diff != "" {
+			t.Errorf("the branches (-want +got):\n%s", diff)
+		}
+		return errors.Join(err, err2, err3, err4, err5)
 	})
 	if err == nil {
 		err = db.pool.read(ctx, func(c *conn) (err error) {
@@ -61,7 +71,8 @@ func TestMigrate(t *testing.T) {
 		if err := tx.InsertRun(spool.Run{ID: "second", State: spool.Queued}); !errors.Is(err, spool.ErrActiveRun) {
 			t.Errorf("a second active run: %v", err)
 		}
-		return tx.InsertRun(spool.Run{ID: "third", State: spool.Queued, Place: 1, Wait: &spool.Wait{}})
+		err := tx.InsertRun(spool.Run{ID: "third", State: spool.Queued, Place: 1, Wait: &spool.Wait{}})
+		return errors.Join(err, tx.DropMessages("e", 11), tx.RestoreBranch(9))
 	})
 	if err != nil {
 		t.Error(err)
@@ -84,12 +95,17 @@ func firstSchema(t *testing.T, path string) {
 	}
 	const run = `INSERT INTO run VALUES ('tenant', ?, 't', ?, '', 0, 'a', 'm', ?, '', '', 1, 1, 0, 0, 3, 0,
 		1, 1, 1, 1, 1, 0, 0, 0, 0, '', '', 0, 0, '')`
+	const message = `INSERT INTO message SELECT 'tenant', 't', column1, column2, '', 'user', '"of ' || column2 || '"', 1, '', 'ended', 0, column3
+		FROM (VALUES (?, ?, ?))`
 	err = errors.Join(
 		useWAL(c),
 		apply(c, all[0]),
 		c.exec("INSERT INTO thread VALUES ('tenant', 't', 'RUNNING', 'm', 'title', 1, 1, 'active', 0, 1, 0)"),
 		c.exec(run, "ended", 1, spool.Completed),
 		c.exec(run, "active", 2, spool.Running),
+		c.exec("INSERT INTO entry VALUES ('tenant', 't', 5, 'MESSAGES_DROPPED', 'ended', '{}', 7, '', 0, 0)"),
+		c.exec(message, 1, "a", nil), c.exec(message, 2, "b", int64(9)), c.exec(message, 3, "c", int64(5)),
+		c.exec(message, 4, "d", int64(9)), c.exec(message, 5, "e", nil),
 		c.exec("INSERT INTO park VALUES ('tenant', 't', 'active', 'c', 1, 'tool', 1, '{}', '', 'approval', 'open', '', '', 0, 1, 2)"),
 		c.close(),
 	)

@@ -52,7 +52,10 @@ func (p plan) check(t *testing.T) {
 		{"SELECT seq,", "SEARCH"},
 		{"INDEXED BY entry_run", "entry_run (tenant=? AND thread_id=? AND run_id=?"},
 		{"INDEXED BY entry_type", "entry_type (tenant=? AND thread_id=? AND type=?"},
-		{"AND id = ? AND dropped IS NULL", "message_id (tenant=? AND thread_id=? AND id=?"},
+		{"AND dropped IS NULL AND id = ?", "message_id (tenant=? AND thread_id=? AND id=?"},
+		{"AND dropped = ? AND id = ?", "message_id (tenant=? AND thread_id=? AND id=?"},
+		{"INDEXED BY message_branch", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
+		{"FROM branch b", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
 		{"AND start_key = ? AND", "run_start_key (tenant=? AND start_key=?"},
 		{"FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?", "run_thread"},
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
@@ -121,11 +124,15 @@ func useEverything(t *testing.T, db *DB) {
 			{Limit: 1},
 			{Role: spool.RoleUser, Limit: 1},
 			{After: "m", Before: "m", SinceSeq: 1, Role: spool.RoleUser, Limit: 1},
+			{Branch: 1},
+			{Branch: 1, After: "m", Before: "m", Limit: 1},
 		} {
 			_, err = v.Messages(q)
 			keep(err)
 		}
 		_, err = v.Message("m")
+		keep(err)
+		_, err = v.Branches()
 		keep(err)
 		for _, q := range []spool.EntryQuery{
 			{},
@@ -204,7 +211,7 @@ func useEverything(t *testing.T, db *DB) {
 		}
 	}
 	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		return errors.Join(tx.DropMessages("m", 1), tx.DeleteThread())
+		return errors.Join(tx.DropMessages("m", 1), tx.RestoreBranch(1), tx.DeleteThread())
 	})
 	if err != nil {
 		t.Fatal(err)

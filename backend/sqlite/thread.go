@@ -134,7 +134,7 @@ func (t *tx) flush() error {
 }
 
 // threadTables are the tables that have rows of a thread, by thread_id.
-var threadTables = []string{"run", "message", "entry", "park", "effect", "usage", "usage_line", "job", "job_dead"}
+var threadTables = []string{"run", "message", "branch", "entry", "park", "effect", "usage", "usage_line", "job", "job_dead"}
 
 // DeleteThread implements [spool.Tx].
 func (t *tx) DeleteThread() error {

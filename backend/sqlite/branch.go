@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// Branches implements [spool.View].
+func (v *view) Branches() ([]spool.Branch, error) {
+	branches := []spool.Branch{}
+	err := v.query(`SELECT b.id, b.base, b.run_id, b.created_at, f.id, f.content,
+			(SELECT count(*) FROM message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id),
+			coalesce((SELECT m.dropped FROM message m
+				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.id = b.base), 0)
+		FROM branch b JOIN message f ON f.tenant = b.tenant AND f.thread_id = b.thread_id AND f.ord =
+			(SELECT min(m.ord) FROM message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id)
+		WHERE b.tenant = ? AND b.thread_id = ? ORDER BY b.id DESC`, func(r *row) error {
+		b := spool.Branch{
+			ID: spool.BranchID(r.int64()), BaseMessageID: spool.MessageID(r.text()), RunID: spool.RunID(r.text()),
+			CreatedAt: r.time(), FromMessageID: spool.MessageID(r.text()),
+		}
+		var first spool.Content
+		if err := json.Unmarshal(r.json(), &first); err != nil {
+			return spool.Wrap(spool.Internal, "a message cannot be read", err)
+		}
+		b.Preview, b.MessageCount, b.BaseBranchID = first.Preview(), r.int(), spool.BranchID(r.int64())
+		branches = append(branches, b)
+		return nil
+	}, v.key.Tenant, v.key.ID)
+	return branches, err
+}
+
+// DropMessages implements [spool.Tx].
+func (t *tx) DropMessages(from spool.MessageID, seq int64) error {
+	n, err := t.change(`INSERT INTO branch (tenant, thread_id, id, base, run_id, created_at)
+		SELECT f.tenant, f.thread_id, ?, coalesce((SELECT p.id FROM message p
+				WHERE p.tenant = f.tenant AND p.thread_id = f.thread_id AND p.dropped IS NULL AND p.ord < f.ord
+				ORDER BY p.ord DESC LIMIT 1), ''),
+			coalesce((SELECT e.run_id FROM entry e
+				WHERE e.tenant = f.tenant AND e.thread_id = f.thread_id AND e.seq = ?), ''), ?
+		FROM message f WHERE f.tenant = ? AND f.thread_id = ? AND f.dropped IS NULL AND f.id = ?`,
+		seq, seq, t.now, t.key.Tenant, t.key.ID, from)
+	switch {
+	case isUnique(err):
+		return spool.Errorf(spool.Conflict, "branch %d is there already", seq)
+	case err != nil:
+		return err
+	case n == 0:
+		return errNoMessage
+	}
+	return t.write(`UPDATE message SET dropped = ?
+		WHERE tenant = ? AND thread_id = ? AND dropped IS NULL AND ord >=
+			(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND id = ?)`,
+		seq, t.key.Tenant, t.key.ID, t.key.Tenant, t.key.ID, from)
+}
+
+// RestoreBranch implements [spool.Tx]. Whatever stands behind the base was added behind it,
+// so that the order in which messages were added is that of the view in every branch.
+func (t *tx) RestoreBranch(id spool.BranchID) error {
+	var base, last spool.MessageID
+	found := false
+	err := t.query("SELECT base FROM branch WHERE tenant = ? AND thread_id = ? AND id = ?", func(r *row) error {
+		base, found = spool.MessageID(r.text()), true
+		return nil
+	}, t.key.Tenant, t.key.ID, int64(id))
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return errNoBranch
+	}
+	err = t.query(`SELECT id FROM message WHERE tenant = ? AND thread_id = ? AND dropped IS NULL
+		ORDER BY ord DESC LIMIT 1`, func(r *row) error {
+		last = spool.MessageID(r.text())
+		return nil
+	}, t.key.Tenant, t.key.ID)
+	switch {
+	case err != nil:
+		return err
+	case last != base:
+		return spool.Errorf(spool.Conflict, "the view does not end where branch %d begins", id)
+	}
+	err = t.write("UPDATE message INDEXED BY message_branch SET dropped = NULL WHERE tenant = ? AND thread_id = ? AND dropped = ?",
+		t.key.Tenant, t.key.ID, int64(id))
+	if err != nil {
+		return err
+	}
+	return t.write("DELETE FROM branch WHERE tenant = ? AND thread_id = ? AND id = ?", t.key.Tenant, t.key.ID, int64(id))
+}
+
+var errNoBranch = &spool.Error{Code: spool.NotFound, Message: "branch not found"}

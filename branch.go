@@ -1,0 +1,33 @@
+package spool
+
+import "time"
+
+// BranchID names a branch of a thread. It is the seq of the [EntryMessagesDropped] entry
+// that took the branch's messages out of the view.
+type BranchID int64
+
+// Branch is a turn that was edited or rolled back, with all that stood behind it. Its
+// messages are out of the thread's view, and stay until they are restored or the thread is
+// deleted. Every message of a thread is in its view or in one branch.
+type Branch struct {
+	ID BranchID `json:"id"`
+	// FromMessageID is the branch's first message.
+	FromMessageID MessageID `json:"fromMessageId"`
+	// BaseMessageID is the message behind which the branch begins. Empty: the beginning of
+	// the thread.
+	BaseMessageID MessageID `json:"baseMessageId,omitempty"`
+	// BaseBranchID is the branch that has the base message, and without which this one
+	// cannot come back. Zero: it is in the view, or there is none.
+	BaseBranchID BranchID `json:"baseBranchId,omitempty"`
+	// Preview is the beginning of the first message: see [Content.Preview].
+	Preview string `json:"preview"`
+	// MessageCount is how many messages the branch has.
+	MessageCount int `json:"messageCount"`
+	// CreatedAt is when the messages left the view.
+	CreatedAt time.Time `json:"createdAt"`
+	// RunID is the run in whose favor they left. Empty: another branch was restored.
+	RunID RunID `json:"runId,omitempty"`
+}
+
+// Restorable reports whether the branch can come back as the thread is now.
+func (b Branch) Restorable() bool { return b.BaseBranchID == 0 }

@@ -1,0 +1,95 @@
+package spooltest
+
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// memoryBranch is a branch with its messages. What follows from them, and from where the
+// base is, is left out of the branch.
+type memoryBranch struct {
+	spool.Branch
+
+	messages []spool.Message
+}
+
+func (d *threadData) branchAt(id spool.BranchID) int {
+	return slices.IndexFunc(d.branches, func(b memoryBranch) bool { return b.ID == id })
+}
+
+// branched returns the messages of a branch.
+func (d *threadData) branched(id spool.BranchID) []spool.Message {
+	if at := d.branchAt(id); at >= 0 {
+		return d.branches[at].messages
+	}
+	return nil
+}
+
+// branchOf returns the branch that has the message, zero when none has.
+func (d *threadData) branchOf(id spool.MessageID) spool.BranchID {
+	for _, b := range d.branches {
+		if messageAt(b.messages, id) >= 0 {
+			return b.ID
+		}
+	}
+	return 0
+}
+
+// lastMessage returns the last message of the view, "" when there is none.
+func (d *threadData) lastMessage() spool.MessageID {
+	if len(d.messages) == 0 {
+		return ""
+	}
+	return d.messages[len(d.messages)-1].ID
+}
+
+// Branches returns the branches, the newest first.
+func (v *memoryView) Branches() ([]spool.Branch, error) {
+	found := []spool.Branch{}
+	for _, b := range slices.Backward(v.data.branches) {
+		first := b.messages[0]
+		b.FromMessageID, b.Preview, b.MessageCount = first.ID, first.Content.Preview(), len(b.messages)
+		b.BaseBranchID = v.data.branchOf(b.BaseMessageID)
+		found = append(found, b.Branch)
+	}
+	return found, nil
+}
+
+// DropMessages takes a message and all behind it out of the view.
+func (tx *memoryTx) DropMessages(from spool.MessageID, seq int64) error {
+	d, id := tx.data, spool.BranchID(seq)
+	at := messageAt(d.messages, from)
+	if at < 0 {
+		return errNoMessage
+	}
+	if d.branchAt(id) >= 0 {
+		return spool.Errorf(spool.Conflict, "Branch %d is there already", id)
+	}
+	b := memoryBranch{Branch: spool.Branch{ID: id, CreatedAt: tx.now}, messages: slices.Clone(d.messages[at:])}
+	if i := slices.IndexFunc(d.entries, func(e spool.Entry) bool { return e.Seq == seq }); i >= 0 {
+		b.RunID = d.entries[i].RunID
+	}
+	// Clipped, as older states of the thread still have what comes behind.
+	d.messages = slices.Clip(d.messages[:at])
+	b.BaseMessageID = d.lastMessage()
+	d.branches = append(slices.Clip(d.branches), b)
+	slices.SortFunc(d.branches, func(a, b memoryBranch) int { return int(a.ID - b.ID) })
+	return nil
+}
+
+// RestoreBranch puts the messages of a branch back behind the last one of the view.
+func (tx *memoryTx) RestoreBranch(id spool.BranchID) error {
+	d := tx.data
+	at := d.branchAt(id)
+	if at < 0 {
+		return spool.Errorf(spool.NotFound, "Branch not found")
+	}
+	b := d.branches[at]
+	if b.BaseMessageID != d.lastMessage() {
+		return spool.Errorf(spool.Conflict, "The view does not end where branch %d begins", id)
+	}
+	d.messages = append(slices.Clip(d.messages), b.messages...)
+	d.branches = slices.Delete(slices.Clone(d.branches), at, at+1)
+	return nil
+}

@@ -1,0 +1,213 @@
+package spooltest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// says adds user turns that say their own names, and makes the thread where it has to.
+func (s *storeTest) says(key spool.ThreadKey, ids ...spool.MessageID) {
+	s.Helper()
+	s.write(key, func(tx spool.Tx) error {
+		_, err := tx.Thread()
+		if err != nil {
+			err = tx.PutThread(spool.Thread{State: spool.Idle})
+		}
+		for _, id := range ids {
+			m := &spool.Message{ID: id, Role: spool.RoleUser, Content: spool.TextContent("says " + string(id))}
+			err = errors.Join(err, tx.AppendMessages(m))
+		}
+		return err
+	})
+}
+
+// drops takes messages out of the view with an entry, as the engine does, and returns the
+// branch that they are.
+func (s *storeTest) drops(key spool.ThreadKey, from spool.MessageID, run spool.RunID) (id spool.BranchID) {
+	s.Helper()
+	s.write(key, func(tx spool.Tx) error {
+		entry := spool.NewEntry(spool.EntryMessagesDropped, run, nil)
+		err := tx.AppendEntries(entry)
+		id = spool.BranchID(entry.Seq)
+		return errors.Join(err, tx.DropMessages(from, entry.Seq))
+	})
+	return id
+}
+
+func (s *storeTest) restores(key spool.ThreadKey, id spool.BranchID) {
+	s.Helper()
+	s.write(key, func(tx spool.Tx) error { return tx.RestoreBranch(id) })
+}
+
+// tree returns the view, and each branch behind its base, in short.
+func (s *storeTest) tree(key spool.ThreadKey) string {
+	s.Helper()
+	id := func(m spool.Message) spool.MessageID { return m.ID }
+	c := s.all(key, "")
+	lines := []string{joined(c.Messages, id)}
+	for i, b := range c.Branches {
+		line := fmt.Sprintf("%d: %s>%s", b.ID, b.BaseMessageID, joined(c.Branched[i], id))
+		if b.BaseBranchID != 0 {
+			line += fmt.Sprintf(" in %d", b.BaseBranchID)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, ", ")
+}
+
+func testStoreBranches(s *storeTest) {
+	key, other := thread("t"), thread("other")
+	s.says(key, "a", "b", "c", "d")
+	s.says(other, "a", "b", "c", "d")
+	first := s.drops(key, "c", "r")
+	made := s.clock.Now()
+	s.same("the branch", s.all(key, "").Branches, []spool.Branch{{
+		ID: first, FromMessageID: "c", BaseMessageID: "b", Preview: "says c", MessageCount: 2, CreatedAt: made, RunID: "r",
+	}})
+	s.clock.Advance(time.Minute)
+	s.says(key, "e")
+	s.drops(key, "a", "")
+	all := s.all(key, "").Branches
+	s.same("the newest branch", all[0], spool.Branch{
+		ID: 2, FromMessageID: "a", Preview: "says a", MessageCount: 3, CreatedAt: s.clock.Now(),
+	})
+	s.same("the first branch", all[1], spool.Branch{
+		ID: first, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 2, Preview: "says c", MessageCount: 2, CreatedAt: made, RunID: "r",
+	})
+	s.same("the other thread", s.tree(other), "abcd")
+	s.same("a branch of the other thread", len(s.branched(other, spool.MessageQuery{Branch: first})), 0)
+}
+
+func (s *storeTest) branched(key spool.ThreadKey, q spool.MessageQuery) (messages []spool.Message) {
+	s.Helper()
+	s.read(key, func(v spool.View) (err error) {
+		messages, err = v.Messages(q)
+		return err
+	})
+	return messages
+}
+
+// testStoreBranchQuery compares queries of a branch with what a plain loop selects.
+func testStoreBranchQuery(s *storeTest) {
+	key := thread("t")
+	s.says(key, "a", "b", "c", "d", "e", "f")
+	before := s.all(key, "").Messages
+	id := s.drops(key, "c", "")
+	s.says(key, "g", "h")
+	all := s.branched(key, spool.MessageQuery{Branch: id})
+	s.same("the branch's messages", all, before[2:])
+	ids := []spool.MessageID{"", "a", "c", "d", "f", "g", "unknown"}
+	for _, after := range ids {
+		for _, before := range ids {
+			for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool} {
+				s.messages(key, all, spool.MessageQuery{Branch: id, After: after, Before: before, Role: role})
+			}
+		}
+	}
+	s.same("an unknown branch", len(s.branched(key, spool.MessageQuery{Branch: 99})), 0)
+	s.read(key, func(v spool.View) error {
+		_, err := v.Message("c")
+		s.fails("Message of a branch", err, spool.NotFound)
+		return nil
+	})
+}
+
+// testStoreBranchRestored goes back and forth between two branches: each is what it was.
+func testStoreBranchRestored(s *storeTest) {
+	key := thread("t")
+	s.says(key, "a", "b", "c")
+	before := s.all(key, "").Messages
+	old := s.drops(key, "b", "")
+	s.says(key, "d", "e")
+	after := s.all(key, "").Messages
+	for range 2 {
+		var next spool.BranchID
+		s.write(key, func(tx spool.Tx) error {
+			entry := spool.NewEntry(spool.EntryMessagesDropped, "", nil)
+			err := errors.Join(tx.AppendEntries(entry), tx.DropMessages("d", entry.Seq), tx.RestoreBranch(old))
+			next = spool.BranchID(entry.Seq)
+			m, getErr := tx.Message("c")
+			s.same("Message in the transaction", m.ID, spool.MessageID("c"))
+			return errors.Join(err, getErr)
+		})
+		s.same("the messages of before", s.all(key, "").Messages, before)
+		s.same("the tree", s.tree(key), fmt.Sprintf("abc, %d: a>de", next))
+		old = s.drops(key, "b", "")
+		s.restores(key, next)
+		s.same("the messages of later", s.all(key, "").Messages, after)
+		s.same("the tree", s.tree(key), fmt.Sprintf("ade, %d: a>bc", old))
+	}
+	s.says(key, "f")
+	s.same("the tree", s.tree(key), fmt.Sprintf("adef, %d: a>bc", old))
+	s.same("Limit", joined(s.branched(key, spool.MessageQuery{Limit: 2}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
+	s.same("After", joined(s.branched(key, spool.MessageQuery{After: "d"}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
+	s.same("After one of a branch", len(s.branched(key, spool.MessageQuery{After: "c"})), 4)
+}
+
+// testStoreBranchNested has branches that begin within another one.
+func testStoreBranchNested(s *storeTest) {
+	key := thread("t")
+	s.says(key, "a", "b", "c")
+	s.drops(key, "c", "")
+	s.says(key, "d")
+	s.drops(key, "b", "")
+	s.says(key, "e")
+	s.same("the tree", s.tree(key), "ae, 2: a>bd, 1: b>c in 2")
+	s.drops(key, "a", "")
+	s.same("the tree", s.tree(key), ", 3: >ae, 2: a>bd in 3, 1: b>c in 2")
+	s.restores(key, 3)
+	s.drops(key, "e", "")
+	s.restores(key, 2)
+	s.same("the tree", s.tree(key), "abd, 4: a>e, 1: b>c")
+	s.drops(key, "d", "")
+	s.restores(key, 1)
+	s.same("the tree", s.tree(key), "abc, 5: b>d, 4: a>e")
+	s.says(key, "f")
+	s.drops(key, "c", "")
+	s.restores(key, 5)
+	s.same("the tree", s.tree(key), "abd, 6: b>cf, 4: a>e")
+}
+
+// testStoreBranchRefused has restores, and what would make two messages of one, refused:
+// they change nothing, and the transaction goes on.
+func testStoreBranchRefused(s *storeTest) {
+	key, other := thread("t"), thread("other")
+	s.says(other, "a", "b")
+	s.drops(other, "b", "")
+	s.write(thread("none"), func(tx spool.Tx) error {
+		s.fails("RestoreBranch of no thread", tx.RestoreBranch(1), spool.NotFound)
+		return nil
+	})
+	s.says(key, "a", "b", "c")
+	s.write(key, func(tx spool.Tx) error {
+		s.fails("RestoreBranch of another thread's", tx.RestoreBranch(1), spool.NotFound)
+		return nil
+	})
+	id := s.drops(key, "c", "")
+	s.says(key, "d")
+	s.write(key, func(tx spool.Tx) error {
+		s.fails("RestoreBranch behind another message", tx.RestoreBranch(id), spool.Conflict)
+		s.fails("RestoreBranch of an unknown one", tx.RestoreBranch(99), spool.NotFound)
+		s.fails("DropMessages with the seq of a branch", tx.DropMessages("d", int64(id)), spool.Conflict)
+		s.fails("DropMessages of one in a branch", tx.DropMessages("c", 9), spool.NotFound)
+		s.fails("AppendMessages of an id in a branch", tx.AppendMessages(&spool.Message{ID: "c"}), spool.Conflict)
+		return nil
+	})
+	s.same("the tree", s.tree(key), "abd, 1: b>c")
+	s.drops(key, "b", "")
+	s.write(key, func(tx spool.Tx) error {
+		s.fails("RestoreBranch of one within another", tx.RestoreBranch(id), spool.Conflict)
+		return nil
+	})
+	s.same("the tree", s.tree(key), "a, 2: a>bd, 1: b>c in 2")
+	s.restores(key, 2)
+	s.write(key, func(tx spool.Tx) error {
+		s.fails("RestoreBranch twice", tx.RestoreBranch(2), spool.NotFound)
+		return nil
+	})
+	s.same("the tree of the other thread", s.tree(other), "a, 1: a>b")
+}
