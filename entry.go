@@ -29,6 +29,9 @@ const (
 	EntryMessagesDropped EntryType = "MESSAGES_DROPPED"
 	// EntryMessagesRestored tells of a branch that has come back: [MessagesRestored].
 	EntryMessagesRestored EntryType = "MESSAGES_RESTORED"
+	// EntryContextCompacted tells that a summary stands for older messages in what the model
+	// is asked: [ContextCompacted].
+	EntryContextCompacted EntryType = "CONTEXT_COMPACTED"
 	// EntryRunRefused tells of a run that was refused at pickup: [RunRefused].
 	EntryRunRefused EntryType = "RUN_REFUSED"
 )

@@ -73,10 +73,10 @@ var reservedTypes = func() map[EntryType]bool {
 	reserved := make(map[EntryType]bool)
 	for _, t := range []EntryType{
 		EntryRunStarted, EntryRunEnded, EntryInputRequired, EntryInputExpired, EntryInputExpiring,
-		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryRunRefused,
+		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryContextCompacted, EntryRunRefused,
 		NoticeStateChange, NoticeMessageAppended, NoticeThreadDeleted,
 
-		"CHUNK", "STEP_COMMITTED", "CONTEXT_COMPACTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
+		"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
 		"SUBAGENT_STARTED", "SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED",
 		"TOKEN_BUDGET_EXHAUSTED", "COST_BUDGET_EXHAUSTED",
 	} {

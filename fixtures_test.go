@@ -101,6 +101,7 @@ var payloads = map[spool.EntryType]func() any{
 	spool.EntryHITLResponse:     func() any { return new(spool.HITLResponse) },
 	spool.EntryMessagesDropped:  func() any { return new(spool.MessagesDropped) },
 	spool.EntryMessagesRestored: func() any { return new(spool.MessagesRestored) },
+	spool.EntryContextCompacted: func() any { return new(spool.ContextCompacted) },
 	spool.EntryRunRefused:       func() any { return new(spool.RunRefused) },
 	spool.NoticeStateChange:     func() any { return new(spool.StateChange) },
 	spool.NoticeMessageAppended: func() any { return new(spool.Message) },

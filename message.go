@@ -85,12 +85,14 @@ const (
 	PartImage      PartType = "image"
 	PartToolCall   PartType = "tool-call"
 	PartToolResult PartType = "tool-result"
+	// PartSummary stands for what was said before: see [Content.Summary].
+	PartSummary PartType = "CONTEXT_SUMMARY"
 )
 
 // Part is one piece of a message. Which fields are set follows from Type.
 type Part struct {
 	Type PartType `json:"type"`
-	// Text of a text or reasoning part.
+	// Text of a text or reasoning part, or of a summary.
 	Text string `json:"text,omitempty"`
 	// Image of an image part: a URL or a data URL.
 	Image string `json:"image,omitempty"`
@@ -104,6 +106,8 @@ type Part struct {
 	Args json.RawMessage `json:"args,omitempty"`
 	// Result of a tool call: any JSON.
 	Result json.RawMessage `json:"result,omitempty"`
+	// ThroughMessageID of a summary is the last message that it speaks of.
+	ThroughMessageID MessageID `json:"throughMessageId,omitempty"`
 	// Provider is what the provider wants back with the part in the next request,
 	// such as the signature of a reasoning part: an object whose one key names the
 	// adapter's format, so that another adapter leaves it alone.
@@ -111,7 +115,7 @@ type Part struct {
 }
 
 // Content is what a message says. A single text part without provider data is a JSON
-// string on the wire; everything else is an array of parts.
+// string on the wire, and a summary an object; everything else is an array of parts.
 type Content []Part
 
 // TextContent returns content of one text part.
@@ -138,6 +142,16 @@ func (c Content) Preview() string {
 	return string(runes)
 }
 
+// Summary returns the part of a message that stands, in the prompts that follow it, for all
+// messages of its agent up to the one that it names. They stay where they are. It is the
+// only part of a message of the system.
+func (c Content) Summary() (Part, bool) {
+	if len(c) == 1 && c[0].Type == PartSummary {
+		return c[0], true
+	}
+	return Part{}, false
+}
+
 func (c Content) only(t PartType) []Part {
 	var out []Part
 	for _, p := range c {
@@ -153,14 +167,28 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	if len(c) == 1 && c[0].Type == PartText && c[0].Provider == nil {
 		return json.Marshal(c[0].Text)
 	}
+	if p, ok := c.Summary(); ok {
+		return json.Marshal(p)
+	}
 	if c == nil {
 		return []byte("[]"), nil
 	}
 	return json.Marshal([]Part(c))
 }
 
-// UnmarshalJSON reads both wire forms.
+// UnmarshalJSON reads all wire forms.
 func (c *Content) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		var p Part
+		if err := json.Unmarshal(b, &p); err != nil {
+			return err
+		}
+		if p.Type != PartSummary {
+			return Errorf(Invalid, "content of the type %q is not an array of parts", p.Type)
+		}
+		*c = Content{p}
+		return nil
+	}
 	if len(b) > 0 && b[0] == '"' {
 		var text string
 		if err := json.Unmarshal(b, &text); err != nil {

@@ -23,6 +23,7 @@ func TestContentWireForm(t *testing.T) {
 		"Two":      {spool.Content{{Type: spool.PartText, Text: "a"}, {Type: spool.PartText, Text: "b"}}, `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
 		"Signed":   {spool.Content{{Type: spool.PartText, Text: "a", Provider: json.RawMessage(`1`)}}, `[{"type":"text","text":"a","provider":1}]`},
 		"NotText":  {spool.Content{{Type: spool.PartReasoning, Text: "a"}}, `[{"type":"reasoning","text":"a"}]`},
+		"Summary":  {spool.Content{{Type: spool.PartSummary, Text: "a", ThroughMessageID: "m"}}, `{"type":"CONTEXT_SUMMARY","text":"a","throughMessageId":"m"}`},
 		"NullPart": {spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "n", Result: json.RawMessage(`null`)}}, `[{"type":"tool-result","toolCallId":"c","toolName":"n","result":null}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +47,7 @@ func TestContentWireForm(t *testing.T) {
 func TestContentRefuses(t *testing.T) {
 	t.Parallel()
 
-	for _, text := range []string{`1`, `true`, `{}`, `[1]`, `["a"]`, `"a`} {
+	for _, text := range []string{`1`, `true`, `{}`, `[1]`, `["a"]`, `"a`, `{"type":"text","text":"a"}`, `{"type":1}`} {
 		var c spool.Content
 		if err := json.Unmarshal([]byte(text), &c); err == nil {
 			t.Errorf("%s is read as %v", text, c)

@@ -29,6 +29,13 @@ type ModelRequest struct {
 	Tools        []ToolSpec
 	// MaxOutputTokens bounds the answer. Zero: the provider's default.
 	MaxOutputTokens int
+	// CacheKey is the same in all requests of one agent on one thread, so that a provider can
+	// keep them together. It tells nothing of either. Empty: none.
+	CacheKey string
+	// CacheMarks are where the request is likely to go on from in later ones: n stands for
+	// the instructions, the tools and the first n messages. They rise. A provider that caches
+	// what it is told to can be told these; the request means the same without.
+	CacheMarks []int
 	// Extra is merged into the provider's request as it is.
 	Extra map[string]any
 }

@@ -68,6 +68,10 @@ type Run struct {
 	// and for the settle hook. The engine does not read it, a run that this one spawns gets
 	// the same, and no client ever sees it. Nil: none was given.
 	HostState json.RawMessage `json:"-"`
+
+	// Context is what the provider counted of the prompt of the last finished step, which may
+	// be one of an earlier run of the same agent. Nil: nothing was counted yet.
+	Context *ContextCount `json:"-"`
 }
 
 // Active reports whether the run owns its thread. One that waits for it does not.

@@ -23,6 +23,10 @@ func cloneRun(r spool.Run) spool.Run {
 		ending := *r.Ending
 		r.Ending = &ending
 	}
+	if r.Context != nil {
+		counted := *r.Context
+		r.Context = &counted
+	}
 	if r.Wait != nil {
 		wait := *r.Wait
 		wait.Content = slices.Clone(wait.Content)

@@ -12,7 +12,7 @@ const runColumns = `tenant, id, thread_id, parent_id, depth, agent, model, state
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
-	host_state`
+	host_state, context`
 
 func scanRun(r *row) (spool.Run, error) {
 	run := spool.Run{
@@ -32,6 +32,7 @@ func scanRun(r *row) (spool.Run, error) {
 	run.Place = r.int64()
 	wait := r.json()
 	run.HostState = r.json()
+	counted := r.json()
 	if draft != nil {
 		run.Draft = new(spool.Draft)
 		if err := json.Unmarshal(draft, run.Draft); err != nil {
@@ -42,6 +43,12 @@ func scanRun(r *row) (spool.Run, error) {
 		run.Ending = new(spool.Ending)
 		if err := json.Unmarshal(ending, run.Ending); err != nil {
 			return run, spool.Wrap(spool.Internal, "the run's ending cannot be read", err)
+		}
+	}
+	if counted != nil {
+		run.Context = new(spool.ContextCount)
+		if err := json.Unmarshal(counted, run.Context); err != nil {
+			return run, spool.Wrap(spool.Internal, "what was counted of the run's context cannot be read", err)
 		}
 	}
 	if wait != nil {
@@ -124,14 +131,14 @@ func (t *tx) InsertRun(r spool.Run) error {
 		return err
 	}
 	n, err := t.change("INSERT INTO run ("+runColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`,
 		t.key.Tenant, r.ID, t.key.ID, r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, r.HostState, t.key.Tenant, t.key.ID)
+		r.Place, wait, r.HostState, encodeContext(r.Context), t.key.Tenant, t.key.ID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -171,13 +178,13 @@ func (t *tx) UpdateRun(r spool.Run) error {
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?, start_key = ?,
 		settled_at = ?, settle_claim = ?, ending = ?, place = ?, wait = ?,
-		host_state = ?
+		host_state = ?, context = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`,
 		r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, r.HostState, t.key.Tenant, r.ID, t.key.ID)
+		r.Place, wait, r.HostState, encodeContext(r.Context), t.key.Tenant, r.ID, t.key.ID)
 	switch {
 	case isUnique(err):
 		return t.whyRefused(r, false)
@@ -206,6 +213,18 @@ func encodeRun(r *spool.Run) (draft, ending, wait json.RawMessage, err error) {
 		}
 	}
 	return draft, ending, wait, nil
+}
+
+// encodeContext returns the JSON of a count, nil for none.
+func encodeContext(c *spool.ContextCount) json.RawMessage {
+	if c == nil {
+		return nil
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil // numbers and an id have always a JSON form
+	}
+	return text
 }
 
 var (
