@@ -73,7 +73,7 @@ var reservedTypes = func() map[EntryType]bool {
 	reserved := make(map[EntryType]bool)
 	for _, t := range []EntryType{
 		EntryRunStarted, EntryRunEnded, EntryInputRequired, EntryInputExpired, EntryInputExpiring,
-		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryContextCompacted, EntryRunRefused,
+		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryMessagesRestored, EntryContextCompacted, EntryRunRefused,
 		NoticeStateChange, NoticeMessageAppended, NoticeThreadDeleted,
 
 		"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
