@@ -89,6 +89,13 @@ const (
 	ItemStepFinished ItemType = "STEP_FINISHED"
 	// ItemInputRequired tells of a park: [InputRequired].
 	ItemInputRequired ItemType = "INPUT_REQUIRED"
+	// ItemSubagentStarted says that a nested run begins, or goes on: [SubagentStarted].
+	ItemSubagentStarted ItemType = "SUBAGENT_STARTED"
+	// ItemSubagentEvent wraps an item of a nested run's content: [SubagentEvent].
+	ItemSubagentEvent ItemType = "SUBAGENT_EVENT"
+	// ItemSubagentFinished says that a nested run has ended: [SubagentFinished]. What it
+	// said behind its last STEP_FINISHED is dropped.
+	ItemSubagentFinished ItemType = "SUBAGENT_FINISHED"
 	// ItemCustom is an application's own: [Custom].
 	ItemCustom ItemType = "CUSTOM"
 	// ItemRunFinished is the last item of a segment that came to an end:
@@ -105,7 +112,8 @@ func (t ItemType) Content() bool {
 	switch t {
 	case ItemTextStart, ItemTextContent, ItemTextEnd,
 		ItemReasoningStart, ItemReasoningContent, ItemReasoningEnd,
-		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult:
+		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult,
+		ItemSubagentEvent:
 		return true
 	default:
 		return false
@@ -130,23 +138,35 @@ type Item struct {
 // NewItem returns the item at offset with the fields of payload, which encodes as a
 // JSON object. A nil payload has no fields.
 func NewItem(t ItemType, offset Offset, seq int64, payload any) Item {
+	at := offset.String()
+	data := flat(t, payload, len(at)+12)
+	data = append(data[:len(data)-1], `,"offset":"`...)
+	data = append(data, at...)
+	data = append(data, `"}`...)
+	return Item{Offset: offset, Type: t, Seq: seq, Data: data}
+}
+
+// WrapItem returns the fields of the [ItemSubagentEvent] that carries an item of a nested
+// run, given as [NewItem] takes it.
+func WrapItem(agent AgentID, t ItemType, payload any) SubagentEvent {
+	return SubagentEvent{SubagentID: agent, Event: flat(t, payload, 0)}
+}
+
+// flat returns an object of the type and then the fields of payload, with room for more.
+func flat(t ItemType, payload any, room int) []byte {
 	body := []byte("{}")
 	if payload != nil {
 		body = mustJSON(payload)
 	}
-	at := offset.String()
-	data := make([]byte, 0, len(body)+len(t)+len(at)+24)
+	data := make([]byte, 0, len(body)+len(t)+room+12)
 	data = append(data, `{"type":"`...)
 	data = append(data, t...)
-	data = append(data, `",`...)
+	data = append(data, '"')
 	if len(body) > 2 {
-		data = append(data, body[1:len(body)-1]...)
 		data = append(data, ',')
+		data = append(data, body[1:len(body)-1]...)
 	}
-	data = append(data, `"offset":"`...)
-	data = append(data, at...)
-	data = append(data, `"}`...)
-	return Item{Offset: offset, Type: t, Seq: seq, Data: data}
+	return append(data, '}')
 }
 
 // Decode reads the item's fields into v.
@@ -223,6 +243,40 @@ type StepFinished struct {
 	FinishReason string     `json:"finishReason"`
 	Usage        TokenCount `json:"usage"`
 }
+
+// SubagentStarted are the fields of [ItemSubagentStarted].
+type SubagentStarted struct {
+	// SubagentID is the nested run's id, and the agentId of its messages.
+	SubagentID AgentID `json:"subagentId"`
+	Name       string  `json:"name"`
+	// Depth is 1 for a run that the main agent spawned.
+	Depth int `json:"depth"`
+}
+
+// SubagentEvent are the fields of [ItemSubagentEvent].
+type SubagentEvent struct {
+	SubagentID AgentID `json:"subagentId"`
+	// Event is the item that it would be in a stream of its own: type first, and no offset.
+	Event json.RawMessage `json:"event"`
+}
+
+// SubagentFinished are the fields of [ItemSubagentFinished].
+type SubagentFinished struct {
+	SubagentID AgentID        `json:"subagentId"`
+	Status     SubagentStatus `json:"status"`
+	// Error is why, for a status of failed.
+	Error string `json:"error,omitempty"`
+}
+
+// SubagentStatus says how a nested run ended.
+type SubagentStatus string
+
+// The ways a nested run ends.
+const (
+	SubagentCompleted SubagentStatus = "completed"
+	SubagentFailed    SubagentStatus = "failed"
+	SubagentCancelled SubagentStatus = "cancelled"
+)
 
 // Custom are the fields of [ItemCustom].
 type Custom struct {

@@ -35,10 +35,15 @@ const (
 // Park is a durable wait of one tool call for an answer. It is named by its run and
 // tool call.
 type Park struct {
+	// RunID is the dispatched run that waits, at whatever depth the call was made.
 	RunID      RunID
 	ToolCallID ToolCallID
 	ToolName   string
-	// Step is the step that the call belongs to.
+	// AgentID is the nested run whose call it is. Empty: the dispatched run's own.
+	AgentID AgentID
+	// Frames are the calls above that wait with it, the innermost one first.
+	Frames []ParkFrame
+	// Step is the step that the call belongs to, of the run that made it.
 	Step int
 	// Args are what the call runs with once it is approved.
 	Args json.RawMessage
@@ -67,6 +72,14 @@ type Park struct {
 	Warned bool
 }
 
+// CallerID returns the run that made the call.
+func (p Park) CallerID() RunID {
+	if p.AgentID != "" {
+		return RunID(p.AgentID)
+	}
+	return p.RunID
+}
+
 // DigestOf names what a person is asked: the call, its tool and its arguments, why it
 // waits, and what is shown. Args stand in for the arguments that the call asked for; nil
 // is for those. The result is "sha256:" and the hash in hex. It does not depend on white
@@ -76,7 +89,7 @@ func (p Park) DigestOf(args json.RawMessage) string {
 		args = p.Args
 	}
 	sum := sha256.Sum256(mustJSON([]any{
-		"park", p.RunID, p.Step, p.ToolCallID, p.ToolName, p.Reason, canonical(args), canonical(p.Shown),
+		"park", p.CallerID(), p.Step, p.ToolCallID, p.ToolName, p.Reason, canonical(args), canonical(p.Shown),
 	}))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -13,9 +13,14 @@ type Run struct {
 	ThreadID ThreadID `json:"threadId"`
 	// ParentID is the run that spawned this one, empty for a dispatched run.
 	ParentID RunID `json:"parentRunId,omitempty"`
+	// CallID is the tool call of ParentID that spawned this run, empty for a dispatched run.
+	CallID ToolCallID `json:"parentToolCallId,omitempty"`
+	// RootID is the dispatched run at the top of a nested run's tree, empty for that one
+	// itself.
+	RootID RunID `json:"-"`
 	// Depth is 0 for a dispatched run.
 	Depth int `json:"depth"`
-	// Agent names the agent that runs.
+	// Agent names the agent that runs: for a nested run, the name that it was spawned under.
 	Agent string `json:"agent"`
 	// Model is the model that the start asked for, or the agent's own.
 	Model      string     `json:"model"`
@@ -34,7 +39,15 @@ type Run struct {
 	Steps int `json:"steps"`
 	// Attempts counts the failed attempts since the last finished step.
 	Attempts int `json:"attempts"`
+	// TokenCount is what the run has used, and of a dispatched run what its nested runs have
+	// as well.
 	TokenCount
+	// Prompt is the brief of a nested run, cut to 2,000 characters. The whole of it is the
+	// first of the run's messages. Empty for a dispatched run.
+	Prompt string `json:"prompt,omitempty"`
+	// Result is what a nested run told its parent. Nil until it has, and for a dispatched
+	// run.
+	Result *NestedResult `json:"result,omitempty"`
 
 	// Segments counts the pickups; the latest one's stream is Stream().
 	Segments int `json:"-"`
@@ -64,6 +77,9 @@ type Run struct {
 	// Wait is what the run waits, or waited, with. Nil: the thread was free.
 	Wait *Wait `json:"-"`
 
+	// Children counts the nested runs of a dispatched run, at any depth.
+	Children int `json:"-"`
+
 	// HostState is a JSON object that the host gave to the start, for the tools of the run
 	// and for the settle hook. The engine does not read it, a run that this one spawns gets
 	// the same, and no client ever sees it. Nil: none was given.
@@ -72,6 +88,28 @@ type Run struct {
 	// Context is what the provider counted of the prompt of the last finished step, which may
 	// be one of an earlier run of the same agent. Nil: nothing was counted yet.
 	Context *ContextCount `json:"-"`
+}
+
+// NestedResult is what a nested run came to.
+type NestedResult struct {
+	// Text is its last answer, cut to what its parent's agent allows.
+	Text string `json:"text"`
+}
+
+// Root returns the dispatched run that the run belongs to, which may be itself.
+func (r Run) Root() RunID {
+	if r.RootID != "" {
+		return r.RootID
+	}
+	return r.ID
+}
+
+// AgentID names the run in messages and usage: empty for a dispatched run, else its id.
+func (r Run) AgentID() AgentID {
+	if r.RootID == "" {
+		return ""
+	}
+	return AgentID(r.ID)
 }
 
 // Active reports whether the run owns its thread. One that waits for it does not.
@@ -126,6 +164,9 @@ const (
 	EffectPending EffectState = "pending"
 	// EffectDone is a call whose result is known.
 	EffectDone EffectState = "done"
+	// EffectWaiting is a call that spawned a nested run which waits for an answer. It has no
+	// result although its step is saved.
+	EffectWaiting EffectState = "waiting"
 	// EffectVoid is a call that may run as if it never had: it parked itself, or a
 	// person who was asked for its unknown outcome said so.
 	EffectVoid EffectState = "void"

@@ -64,6 +64,8 @@ type View interface {
 	Run(id RunID) (Run, error)
 	// Runs returns up to limit runs of the thread, the newest first. Zero: all.
 	Runs(limit int) ([]Run, error)
+	// Nested returns the runs whose [Run.RootID] is root, in the order of their insertion.
+	Nested(root RunID) ([]Run, error)
 	// Waiting returns the runs of the thread that have a [Run.Place], in its order.
 	Waiting() ([]Run, error)
 	// Messages returns messages in their order.
@@ -100,6 +102,8 @@ type MessageQuery struct {
 	SinceSeq int64
 	// Role leaves out every other role. Empty: all.
 	Role Role
+	// Agent leaves out the messages of every other agent, where "" is the main one. Nil: all.
+	Agent *AgentID
 	// Limit keeps only the newest ones. Zero: all.
 	Limit int
 }

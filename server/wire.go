@@ -83,6 +83,7 @@ type run struct {
 	ID                spool.RunID      `doc:"The run's id."                                          json:"id"`
 	ThreadID          spool.ThreadID   `doc:"Its thread."                                            json:"threadId"`
 	ParentID          spool.RunID      `doc:"The run that made this one, if one did."                json:"parentRunId,omitempty"`
+	CallID            spool.ToolCallID `doc:"The tool call of that run which made this one."         json:"parentToolCallId,omitempty"`
 	Depth             int              `doc:"Zero for a run that was started over HTTP."             json:"depth"`
 	Agent             string           `doc:"The agent that runs."                                   json:"agent"`
 	Model             string           `doc:"The model that was asked for, or the agent's."          json:"model"`
@@ -99,8 +100,14 @@ type run struct {
 	CachedInputTokens int64            `doc:"Those of them that came from a cache."                  json:"cachedInputTokens"`
 	OutputTokens      int64            `doc:"Tokens that the model wrote."                           json:"outputTokens"`
 	TotalTokens       int64            `doc:"Both."                                                  json:"totalTokens"`
-	DurationMs        *int64           `doc:"How long it ran."                                       json:"durationMs,omitempty"  nullable:"false"`
-	QueuedMs          *int64           `doc:"How long it waited for a worker."                       json:"queuedMs,omitempty"    nullable:"false"`
+	Prompt            string           `doc:"The brief of a nested run, cut short."                  json:"prompt,omitempty"`
+	Result            *nestedResult    `doc:"What a nested run told the one that made it."           json:"result,omitempty"           nullable:"false"`
+	DurationMs        *int64           `doc:"How long it ran."                                       json:"durationMs,omitempty"       nullable:"false"`
+	QueuedMs          *int64           `doc:"How long it waited for a worker."                       json:"queuedMs,omitempty"         nullable:"false"`
+}
+
+type nestedResult struct {
+	Text string `doc:"Its last answer, which may be cut short." json:"text"`
 }
 
 type event struct {

@@ -19,6 +19,10 @@ func cloneRun(r spool.Run) spool.Run {
 		draft.Message = cloneMessage(draft.Message)
 		r.Draft = &draft
 	}
+	if r.Result != nil {
+		result := *r.Result
+		r.Result = &result
+	}
 	if r.Ending != nil {
 		ending := *r.Ending
 		r.Ending = &ending
@@ -52,6 +56,7 @@ func cloneEntry(e spool.Entry) spool.Entry {
 
 func clonePark(p spool.Park) spool.Park {
 	p.Args, p.Shown = slices.Clone(p.Args), slices.Clone(p.Shown)
+	p.Frames = slices.Clone(p.Frames)
 	p.Answer, p.Before = cloneAnswer(p.Answer), cloneAnswer(p.Before)
 	return p
 }

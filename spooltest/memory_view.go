@@ -88,6 +88,17 @@ func (v *memoryView) Runs(limit int) ([]spool.Run, error) {
 	return found[:bounded(len(found), limit)], nil
 }
 
+// Nested returns the runs of a tree in the order of their insertion.
+func (v *memoryView) Nested(root spool.RunID) ([]spool.Run, error) {
+	found := []spool.Run{}
+	for _, r := range v.data.runs {
+		if r.RootID == root && root != "" {
+			found = append(found, cloneRun(r))
+		}
+	}
+	return found, nil
+}
+
 // Waiting returns the runs that wait for the thread, the next one first.
 func (v *memoryView) Waiting() ([]spool.Run, error) {
 	found := []spool.Run{}
@@ -115,7 +126,7 @@ func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	}
 	found := []spool.Message{}
 	for _, m := range all[from:to] {
-		if m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) {
+		if m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) && (q.Agent == nil || m.AgentID == *q.Agent) {
 			found = append(found, cloneMessage(m))
 		}
 	}

@@ -55,6 +55,9 @@ func testStoreMessageQuery(s *storeTest) {
 		s.write(key, func(tx spool.Tx) error {
 			// The ids fall as the messages follow one another: order does not come from them.
 			m := &spool.Message{ID: spool.MessageID(fmt.Sprintf("m%d", 9-i)), Role: roles[i%len(roles)]}
+			if i > 4 {
+				m.AgentID = "nested"
+			}
 			err := tx.AppendMessages(m)
 			if i%2 == 0 {
 				err = errors.Join(err, tx.AppendEntries(spool.NewEntry("A", "", nil)))
@@ -71,6 +74,9 @@ func testStoreMessageQuery(s *storeTest) {
 			for _, since := range []int64{0, 3, 9} {
 				for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool} {
 					s.messages(key, all, spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role})
+					for _, agent := range []spool.AgentID{"", "nested"} {
+						s.messages(key, all, spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role, Agent: &agent})
+					}
 				}
 			}
 		}
@@ -86,7 +92,8 @@ func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, q spool.M
 	var selected []spool.Message
 	for i, m := range all {
 		after, before := at(q.After), at(q.Before)
-		if i > after && (before < 0 || i < before) && m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) {
+		if i > after && (before < 0 || i < before) && m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) &&
+			(q.Agent == nil || m.AgentID == *q.Agent) {
 			selected = append(selected, m)
 		}
 	}

@@ -18,6 +18,7 @@ func testStoreParks(s *storeTest) {
 		},
 		Before: &spool.Answer{Args: json.RawMessage(`{"a":4}`), At: now}, Digest: "sha256:1",
 		Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Minute, Warn: -1, Extensions: 3}, Warned: true,
+		AgentID: "nested", Frames: []spool.ParkFrame{{AgentID: new(spool.AgentID("above")), ToolCallID: "c"}, {ToolCallID: "d"}},
 		Landed: true, CreatedAt: now, ExpiresAt: now.Add(time.Minute),
 	}
 	second := spool.Park{RunID: "r", ToolCallID: "a", State: spool.ParkOpen}

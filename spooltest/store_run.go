@@ -12,11 +12,12 @@ import (
 func fullRun(s *storeTest) spool.Run {
 	at := func(minutes int) time.Time { return s.clock.Now().Add(time.Duration(minutes) * time.Minute) }
 	return spool.Run{
-		Tenant: spool.DefaultTenant, ID: "r1", ThreadID: "t", ParentID: "r0", Depth: 2,
+		Tenant: spool.DefaultTenant, ID: "r1", ThreadID: "t", ParentID: "r0", CallID: "c0", RootID: "r", Depth: 2,
 		Agent: "agent", Model: "model", State: spool.Running, StopReason: spool.StopTimeout, Error: "it “broke”",
 		EnqueuedAt: at(1), StartedAt: at(2), EndedAt: at(3), MaxSteps: 4, Steps: 5, Attempts: 6,
 		TokenCount: spool.TokenCount{InputTokens: 7, CachedInputTokens: 8, OutputTokens: 9, TotalTokens: 10},
-		Segments:   11, Deaths: 12, Saved: spool.Offset{Fence: 13, N: 14}, StopAt: at(4),
+		Prompt:     "look “there”", Result: &spool.NestedResult{Text: "nothing"}, Children: 17,
+		Segments: 11, Deaths: 12, Saved: spool.Offset{Fence: 13, N: 14}, StopAt: at(4),
 		Draft: &spool.Draft{
 			Message: spool.Message{
 				ID: "m", ThreadID: "t", AgentID: "r1", Role: spool.RoleAssistant, CreatedAt: at(5), RunID: "r1",
@@ -214,4 +215,33 @@ func testStoreStartKeyUsed(s *storeTest) {
 	if err != nil || r.ID != "r1" {
 		s.Errorf("FindStart: got %q and error %v, want r1", r.ID, err)
 	}
+}
+
+func testStoreNestedRuns(s *storeTest) {
+	key := thread("t")
+	nested := func(id, parent, root spool.RunID, state spool.State) spool.Run {
+		return spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state}
+	}
+	// The ids fall as the runs follow one another: order does not come from them.
+	first, second := nested("z", "r1", "r1", spool.Running), nested("y", "z", "r1", spool.Failed)
+	foreign := nested("x", "r2", "r2", spool.Running)
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Running}),
+			tx.InsertRun(spool.Run{ID: "r2", State: spool.Completed}), tx.InsertRun(spool.Run{ID: "r1", State: spool.Running}),
+			tx.InsertRun(first), tx.InsertRun(foreign), tx.InsertRun(second))
+	})
+	second.State, second.Result = spool.Completed, &spool.NestedResult{}
+	s.write(key, func(tx spool.Tx) error { return tx.UpdateRun(second) })
+	of := func(key spool.ThreadKey, root spool.RunID) (runs []spool.Run) {
+		s.read(key, func(v spool.View) (err error) {
+			runs, err = v.Nested(root)
+			return err
+		})
+		return runs
+	}
+	s.same("nested runs", of(key, "r1"), []spool.Run{first, second})
+	s.same("nested runs of the other", of(key, "r2"), []spool.Run{foreign})
+	s.same("nested runs of a nested run", of(key, "z"), []spool.Run{})
+	s.same("nested runs of nobody", of(key, ""), []spool.Run{})
+	s.same("nested runs of another thread", of(thread("t2"), "r1"), []spool.Run{})
 }

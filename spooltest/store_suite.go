@@ -46,6 +46,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"EntryRoundTrip":    testStoreEntryRoundTrip,
 		"EntryQuery":        testStoreEntryQuery,
 		"SeqFollowsOn":      testStoreSeqFollowsOn,
+		"NestedRuns":        testStoreNestedRuns,
 		"Parks":             testStoreParks,
 		"Effects":           testStoreEffects,
 		"Usage":             testStoreUsage,

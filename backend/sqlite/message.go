@@ -53,6 +53,10 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 		query += " AND role = ?"
 		args = append(args, string(q.Role))
 	}
+	if q.Agent != nil {
+		query += " AND agent_id = ?"
+		args = append(args, *q.Agent)
+	}
 	if q.Limit > 0 {
 		query += " ORDER BY ord DESC LIMIT ?"
 		args = append(args, q.Limit)

@@ -58,6 +58,7 @@ func (p plan) check(t *testing.T) {
 		{"FROM branch b", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
 		{"AND start_key = ? AND", "run_start_key (tenant=? AND start_key=?"},
 		{"FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?", "run_thread"},
+		{"AND root_id = ? AND", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
 		{"(updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
 		{"WHERE due_at <= ? ORDER BY", "job_due (due_at<?"},
@@ -116,9 +117,12 @@ func useEverything(t *testing.T, db *DB) {
 		keep(err)
 		_, err = v.Waiting()
 		keep(err)
+		_, err = v.Nested("r")
+		keep(err)
 		for _, q := range []spool.MessageQuery{
 			{},
 			{After: "m"},
+			{Agent: new(spool.AgentID("a"))},
 			{Before: "m"},
 			{SinceSeq: 1},
 			{Limit: 1},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/spoolhq/spool"
 )
@@ -12,7 +13,10 @@ const runColumns = `tenant, id, thread_id, parent_id, depth, agent, model, state
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
-	host_state, context`
+	host_state, context, root_id, nested, children`
+
+// runPlaces has a place for each of the columns of a run.
+var runPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(runColumns, ",")+1), ", ")
 
 func scanRun(r *row) (spool.Run, error) {
 	run := spool.Run{
@@ -33,6 +37,9 @@ func scanRun(r *row) (spool.Run, error) {
 	wait := r.json()
 	run.HostState = r.json()
 	counted := r.json()
+	run.RootID = spool.RunID(r.text())
+	nested := r.json()
+	run.Children = r.int()
 	if draft != nil {
 		run.Draft = new(spool.Draft)
 		if err := json.Unmarshal(draft, run.Draft); err != nil {
@@ -50,6 +57,13 @@ func scanRun(r *row) (spool.Run, error) {
 		if err := json.Unmarshal(counted, run.Context); err != nil {
 			return run, spool.Wrap(spool.Internal, "what was counted of the run's context cannot be read", err)
 		}
+	}
+	if nested != nil {
+		var n nestedRun
+		if err := json.Unmarshal(nested, &n); err != nil {
+			return run, spool.Wrap(spool.Internal, "the nested run cannot be read", err)
+		}
+		run.CallID, run.Prompt, run.Result = n.CallID, n.Prompt, n.Result
 	}
 	if wait != nil {
 		run.Wait = new(spool.Wait)
@@ -104,6 +118,19 @@ func (v *view) Waiting() ([]spool.Run, error) {
 	return runs, err
 }
 
+// Nested implements [spool.View].
+func (v *view) Nested(root spool.RunID) ([]spool.Run, error) {
+	runs := []spool.Run{}
+	err := v.query("SELECT "+runColumns+` FROM run
+		WHERE tenant = ? AND thread_id = ? AND root_id = ? AND root_id <> '' ORDER BY ord`,
+		func(r *row) error {
+			run, err := scanRun(r)
+			runs = append(runs, run)
+			return err
+		}, v.key.Tenant, v.key.ID, root)
+	return runs, err
+}
+
 // FindStart implements [spool.Store].
 func (db *DB) FindStart(ctx context.Context, tenant spool.Tenant, startKey string) (run spool.Run, err error) {
 	if startKey == "" {
@@ -126,19 +153,19 @@ func (t *tx) InsertRun(r spool.Run) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
-	draft, ending, wait, err := encodeRun(&r)
+	draft, ending, wait, nested, err := encodeRun(&r)
 	if err != nil {
 		return err
 	}
 	n, err := t.change("INSERT INTO run ("+runColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		VALUES (`+runPlaces+`,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`,
 		t.key.Tenant, r.ID, t.key.ID, r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, r.HostState, encodeContext(r.Context), t.key.Tenant, t.key.ID)
+		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children, t.key.Tenant, t.key.ID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -169,7 +196,7 @@ func (t *tx) whyRefused(r spool.Run, insert bool) error {
 
 // UpdateRun implements [spool.Tx].
 func (t *tx) UpdateRun(r spool.Run) error {
-	draft, ending, wait, err := encodeRun(&r)
+	draft, ending, wait, nested, err := encodeRun(&r)
 	if err != nil {
 		return err
 	}
@@ -178,13 +205,13 @@ func (t *tx) UpdateRun(r spool.Run) error {
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?, start_key = ?,
 		settled_at = ?, settle_claim = ?, ending = ?, place = ?, wait = ?,
-		host_state = ?, context = ?
+		host_state = ?, context = ?, root_id = ?, nested = ?, children = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`,
 		r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, r.HostState, encodeContext(r.Context), t.key.Tenant, r.ID, t.key.ID)
+		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children, t.key.Tenant, r.ID, t.key.ID)
 	switch {
 	case isUnique(err):
 		return t.whyRefused(r, false)
@@ -196,23 +223,35 @@ func (t *tx) UpdateRun(r spool.Run) error {
 }
 
 // encodeRun returns the JSON of the fields of a run that have no columns.
-func encodeRun(r *spool.Run) (draft, ending, wait json.RawMessage, err error) {
+func encodeRun(r *spool.Run) (draft, ending, wait, nested json.RawMessage, err error) {
 	if r.Draft != nil {
 		if draft, err = json.Marshal(r.Draft); err != nil {
-			return nil, nil, nil, spool.Wrap(spool.Invalid, "the run's draft cannot be encoded", err)
+			return nil, nil, nil, nil, spool.Wrap(spool.Invalid, "the run's draft cannot be encoded", err)
 		}
 	}
 	if r.Ending != nil {
 		if ending, err = json.Marshal(r.Ending); err != nil {
-			return nil, nil, nil, spool.Wrap(spool.Invalid, "the run's ending cannot be encoded", err)
+			return nil, nil, nil, nil, spool.Wrap(spool.Invalid, "the run's ending cannot be encoded", err)
 		}
 	}
 	if r.Wait != nil {
 		if wait, err = json.Marshal(r.Wait); err != nil {
-			return nil, nil, nil, spool.Wrap(spool.Invalid, "what the run waits with cannot be encoded", err)
+			return nil, nil, nil, nil, spool.Wrap(spool.Invalid, "what the run waits with cannot be encoded", err)
 		}
 	}
-	return draft, ending, wait, nil
+	if n := (nestedRun{r.CallID, r.Prompt, r.Result}); n != (nestedRun{}) {
+		if nested, err = json.Marshal(n); err != nil {
+			return nil, nil, nil, nil, spool.Wrap(spool.Invalid, "the nested run cannot be encoded", err)
+		}
+	}
+	return draft, ending, wait, nested, nil
+}
+
+// nestedRun are the fields that only a nested run has.
+type nestedRun struct {
+	CallID spool.ToolCallID    `json:"callId,omitempty"`
+	Prompt string              `json:"prompt,omitempty"`
+	Result *spool.NestedResult `json:"result,omitempty"`
 }
 
 // encodeContext returns the JSON of a count, nil for none.
