@@ -34,6 +34,17 @@ const (
 	EntryContextCompacted EntryType = "CONTEXT_COMPACTED"
 	// EntryRunRefused tells of a run that was refused at pickup: [RunRefused].
 	EntryRunRefused EntryType = "RUN_REFUSED"
+	// EntryTokenBudgetExhausted tells that a run may use no more tokens:
+	// [TokenBudgetExhausted].
+	EntryTokenBudgetExhausted EntryType = "TOKEN_BUDGET_EXHAUSTED" //nolint:gosec // no secret: tokens are counted
+	// EntryCostBudgetExhausted tells that a run may cost no more: [CostBudgetExhausted].
+	EntryCostBudgetExhausted EntryType = "COST_BUDGET_EXHAUSTED"
+	// EntryToolCallBudgetExhausted tells that a run may call no more tools:
+	// [ToolCallBudgetExhausted].
+	EntryToolCallBudgetExhausted EntryType = "TOOL_CALL_BUDGET_EXHAUSTED"
+	// EntryTimeBudgetExhausted tells that a run may take no more time:
+	// [TimeBudgetExhausted].
+	EntryTimeBudgetExhausted EntryType = "TIME_BUDGET_EXHAUSTED"
 )
 
 // The kinds of notice. A notice has seq 0, is not stored and does not move a cursor.
@@ -194,6 +205,8 @@ type StateChange struct {
 	Error      string      `json:"error,omitempty"`
 	TokensUsed int64       `json:"tokensUsed,omitempty"`
 	Usage      *TokenCount `json:"usage,omitempty"`
+	// Costs is what the run cost, once it has ended. Empty: nothing was priced.
+	Costs []Money `json:"costs,omitempty"`
 	// Queue are the runs that wait for the thread, the next one first.
 	Queue []QueuedRun `json:"queue,omitempty"`
 }

@@ -78,7 +78,7 @@ var reservedTypes = func() map[EntryType]bool {
 
 		"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
 		"SUBAGENT_STARTED", "SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED",
-		"TOKEN_BUDGET_EXHAUSTED", "COST_BUDGET_EXHAUSTED",
+		EntryTokenBudgetExhausted, EntryCostBudgetExhausted, EntryToolCallBudgetExhausted, EntryTimeBudgetExhausted,
 	} {
 		reserved[t] = true
 	}

@@ -288,6 +288,8 @@ type Custom struct {
 type StreamFinished struct {
 	Status SegmentStatus `json:"status"`
 	Usage  *TokenCount   `json:"usage,omitempty"`
+	// Costs is what the whole run cost. Empty: nothing was priced.
+	Costs []Money `json:"costs,omitempty"`
 	// FinishReason is the run's stop reason.
 	FinishReason StopReason `json:"finishReason,omitempty"`
 }

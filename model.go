@@ -74,11 +74,17 @@ type (
 	}
 	// UsageSeen tells the usage so far, so that it is known if the answer is cut off. A
 	// later one replaces it.
-	UsageSeen struct{ Usage Usage }
+	UsageSeen struct {
+		Usage Usage
+		// Cost is what the provider says that the answer has cost. Nil: it does not say.
+		Cost *Cost
+	}
 	// Finish ends an answer.
 	Finish struct {
 		Reason FinishReason
 		Usage  Usage
+		// Cost is what the provider says that the answer cost. Nil: it does not say.
+		Cost *Cost
 		// ModelID is the provider's name of the model that answered.
 		ModelID string
 	}

@@ -30,6 +30,9 @@ const (
 	// ParkOutcomeUnknown waits for a person to say what became of a call that was
 	// pending when its worker died.
 	ParkOutcomeUnknown = "outcome_unknown"
+	// ParkBudget waits for a person to raise a budget that is used up. It belongs to no
+	// call.
+	ParkBudget = "budget_reached"
 )
 
 // Park is a durable wait of one tool call for an answer. It is named by its run and

@@ -49,6 +49,14 @@ type Run struct {
 	// run.
 	Result *NestedResult `json:"result,omitempty"`
 
+	// CostMicros is what the run and all under it cost, in millionths of Currency, as far
+	// as prices are known. It is kept with the dispatched run.
+	CostMicros int64 `json:"costMicros,omitempty"`
+	// Currency is that of CostMicros. Empty: nothing was priced.
+	Currency string `json:"currency,omitempty"`
+
+	// Allowance is the run's budget and what is left of it. Nil: it has no budget.
+	Allowance *Allowance `json:"-"`
 	// Segments counts the pickups; the latest one's stream is Stream().
 	Segments int `json:"-"`
 	// Deaths counts the pickups since the last finished step that ended without a
@@ -115,6 +123,14 @@ func (r Run) AgentID() AgentID {
 // Active reports whether the run owns its thread. One that waits for it does not.
 func (r Run) Active() bool { return r.State.Active() && r.Place == 0 }
 
+// Costs returns what the run cost: nothing where no price was known.
+func (r Run) Costs() []Money {
+	if r.Currency == "" {
+		return nil
+	}
+	return []Money{{Currency: r.Currency, Micros: r.CostMicros}}
+}
+
 // Ending is how a run ends.
 type Ending struct {
 	State  State      `json:"state"`
@@ -132,14 +148,24 @@ func (r Run) Stream() StreamID {
 	return NewStreamID(r.ID, r.Segments)
 }
 
-// MarshalJSON adds durationMs and queuedMs, which follow from the times.
+// MarshalJSON adds durationMs and queuedMs, which follow from the times, and the bounds
+// of the run's budget.
 func (r Run) MarshalJSON() ([]byte, error) {
 	type plain Run
 	out := struct {
 		plain
 		DurationMS int64 `json:"durationMs,omitempty"`
 		QueuedMS   int64 `json:"queuedMs,omitempty"`
+
+		TokenBudget      int64 `json:"tokenBudget,omitempty"`
+		CostBudgetMicros int64 `json:"costBudgetMicros,omitempty"`
+		ToolCallBudget   int64 `json:"toolCallBudget,omitempty"`
+		WallTimeMS       int64 `json:"wallTimeMs,omitempty"`
 	}{plain: plain(r)}
+	if a := r.Allowance; a != nil {
+		out.TokenBudget, out.CostBudgetMicros = a.Budget.Tokens, a.Budget.CostMicros
+		out.ToolCallBudget, out.WallTimeMS = a.Budget.ToolCalls, a.Budget.WallTime.Milliseconds()
+	}
 	if !r.EndedAt.IsZero() {
 		out.DurationMS = r.EndedAt.Sub(r.StartedAt).Milliseconds()
 	}

@@ -93,4 +93,9 @@ const (
 	StopCancelled StopReason = "cancelled"
 	StopFailed    StopReason = "failed"
 	StopTimeout   StopReason = "timeout"
+	// The budgets of a run: see [Budget].
+	StopTokenBudget    StopReason = "token_budget"
+	StopCostBudget     StopReason = "cost_budget"
+	StopToolCallBudget StopReason = "tool_call_budget"
+	StopTimeBudget     StopReason = "time_budget"
 )

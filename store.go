@@ -81,9 +81,11 @@ type View interface {
 	// Effects returns the effects of one step of a run, in the order in which they were
 	// put.
 	Effects(run RunID, step int) ([]Effect, error)
-	// Usage returns the ledger's sums by agent and model, in the order in which a pair
-	// first appears, and the newest row of all (zero when there is none).
+	// Usage returns the ledger's sums by agent, model and currency, in the order in which
+	// such a group first appears, and the newest row of all (zero when there is none).
 	Usage() ([]UsageLine, UsageRow, error)
+	// UsageRows returns rows of the ledger in the order in which they were added.
+	UsageRows(q UsageQuery) ([]UsageRow, error)
 }
 
 // MessageQuery selects messages.
@@ -161,7 +163,7 @@ type Tx interface {
 	PutPark(p Park) error
 	// PutEffect inserts an effect or replaces the one of the same run, step and call.
 	PutEffect(e Effect) error
-	// AddUsage adds a row to the ledger and sets its CreatedAt.
+	// AddUsage adds a row to the ledger and to its sums, and sets its CreatedAt.
 	AddUsage(row UsageRow) error
 	// Enqueue adds a job that becomes visible with the transaction. A job whose key the
 	// tenant's queue has already is not added, which is no error.

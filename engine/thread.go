@@ -93,15 +93,7 @@ func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUs
 		if err != nil {
 			return err
 		}
-		u = spool.ThreadUsage{Model: thread.Model}
-		u.Tokens.Lines = append([]spool.UsageLine{}, lines...)
-		for _, l := range lines {
-			u.Tokens.Add(spool.TokenCount{
-				InputTokens: l.InputTokens, CachedInputTokens: l.CacheReadInputTokens,
-				OutputTokens: l.OutputTokens, TotalTokens: l.InputTokens + l.OutputTokens,
-			})
-			u.Tokens.Unpriced += l.Calls
-		}
+		u = spool.ThreadUsage{Model: thread.Model, Tokens: spool.Totals(lines)}
 		u.Context.UsedTokens = last.Usage.Count().TotalTokens
 		for _, m := range messages {
 			if m.AgentID == "" {

@@ -31,6 +31,11 @@ func cloneRun(r spool.Run) spool.Run {
 		counted := *r.Context
 		r.Context = &counted
 	}
+	if r.Allowance != nil {
+		allowance := *r.Allowance
+		allowance.Holds = slices.Clone(allowance.Holds)
+		r.Allowance = &allowance
+	}
 	if r.Wait != nil {
 		wait := *r.Wait
 		wait.Content = slices.Clone(wait.Content)
@@ -73,6 +78,15 @@ func cloneAnswer(a *spool.Answer) *spool.Answer {
 func cloneEffect(e spool.Effect) spool.Effect {
 	e.Result = slices.Clone(e.Result)
 	return e
+}
+
+func cloneUsageRow(r spool.UsageRow) spool.UsageRow {
+	r.Usage, r.Guess = cloneUsage(r.Usage), cloneUsage(r.Guess)
+	if r.Cost != nil {
+		cost := *r.Cost
+		r.Cost = &cost
+	}
+	return r
 }
 
 func cloneUsage(u spool.Usage) spool.Usage {

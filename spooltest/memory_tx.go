@@ -1,6 +1,7 @@
 package spooltest
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -193,8 +194,8 @@ func (tx *memoryTx) AddUsage(row spool.UsageRow) error {
 	if tx.data.thread == nil {
 		return errNoThread
 	}
-	row.CreatedAt, row.Usage = tx.now, cloneUsage(row.Usage)
-	tx.data.usage = append(tx.data.usage, row)
+	row.CreatedAt, row.Kind = tx.now, cmp.Or(row.Kind, spool.UsageStep)
+	tx.data.usage = append(tx.data.usage, cloneUsageRow(row))
 	return nil
 }
 

@@ -179,46 +179,49 @@ func (v *memoryView) Effects(run spool.RunID, step int) ([]spool.Effect, error) 
 
 // Usage sums the ledger. A line's model is both of its names.
 func (v *memoryView) Usage() ([]spool.UsageLine, spool.UsageRow, error) {
-	type pair struct {
-		agentID               spool.AgentID
-		agent, model, modelID string
+	type group struct {
+		agentID                         spool.AgentID
+		agent, model, modelID, currency string
 	}
 	lines := []spool.UsageLine{}
 	var newest spool.UsageRow
-	at := make(map[pair]int)
+	at := make(map[group]int)
 	for _, row := range v.data.usage {
-		p := pair{row.AgentID, row.Agent, row.Model, row.ModelID}
-		i, ok := at[p]
+		g := group{row.AgentID, row.Agent, row.Model, row.ModelID, ""}
+		if row.Cost != nil {
+			g.currency = row.Cost.Currency
+		}
+		i, ok := at[g]
 		if !ok {
 			i = len(lines)
-			at[p] = i
-			line := spool.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID}
+			at[g] = i
+			line := spool.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID, Currency: g.currency}
 			if row.AgentID != "" {
-				line.AgentID = &p.agentID
+				line.AgentID = &g.agentID
 			}
 			lines = append(lines, line)
 		}
-		addUsage(&lines[i], row.Usage)
+		lines[i].Add(row)
 		newest = row
 	}
-	newest.Usage = cloneUsage(newest.Usage)
-	return lines, newest, nil
+	return lines, cloneUsageRow(newest), nil
 }
 
-func addUsage(line *spool.UsageLine, u spool.Usage) {
-	line.Calls++
-	for _, count := range []struct {
-		sum *int64
-		n   *int64
-	}{
-		{&line.InputTokens, u.Input},
-		{&line.CacheReadInputTokens, u.CacheRead},
-		{&line.CacheWriteInputTokens, u.CacheWrite},
-		{&line.OutputTokens, u.Output},
-		{&line.ReasoningTokens, u.Reasoning},
-	} {
-		if count.n != nil {
-			*count.sum += *count.n
+// UsageRows returns rows of the ledger.
+func (v *memoryView) UsageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
+	found := []spool.UsageRow{}
+	for _, row := range v.data.usage {
+		switch {
+		case q.Run != "" && row.RunID != q.Run,
+			q.Agent != nil && row.AgentID != *q.Agent,
+			q.Kind != "" && row.Kind != q.Kind,
+			q.Counted && row.Usage.Input == nil:
+		default:
+			found = append(found, cloneUsageRow(row))
 		}
 	}
+	if q.Last {
+		slices.Reverse(found)
+	}
+	return found[:bounded(len(found), q.Limit)], nil
 }

@@ -37,6 +37,16 @@ func fullRun(s *storeTest) spool.Run {
 		},
 		HostState: json.RawMessage(`{"account":["a",1]}`),
 		Context:   &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
+
+		CostMicros: 5, Currency: "EUR",
+		Allowance: &spool.Allowance{
+			Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: time.Second},
+			Spent:  spool.Spent{Tokens: 4, CostMicros: 5, ToolCalls: 6, WallTime: time.Minute},
+			Holds: []spool.Hold{
+				{AgentID: "c", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 2, Tokens: 3, CostMicros: 4},
+			},
+			Refused: 1, Since: at(8), Parks: 2,
+		},
 	}
 }
 

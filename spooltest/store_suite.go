@@ -51,6 +51,8 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"Effects":           testStoreEffects,
 		"Usage":             testStoreUsage,
 		"UsageNotReported":  testStoreUsageNotReported,
+		"UsageCosts":        testStoreUsageCosts,
+		"UsageRows":         testStoreUsageRows,
 		"RollsBack":         testStoreRollsBack,
 		"ReturnsFnError":    testStoreReturnsFnError,
 		"OwnWrites":         testStoreOwnWrites,

@@ -56,7 +56,14 @@ func TestMigrate(t *testing.T) {
 		if diff := cmp.Diff(want, branches); diff != "" {
 			t.Errorf("the branches (-want +got):\n%s", diff)
 		}
-		return errors.Join(err, err2, err3, err4, err5)
+		lines, newest, err6 := v.Usage()
+		if diff := cmp.Diff([]spool.UsageLine{{AgentName: "a", Model: "m", ModelID: "m-1", InputTokens: 7, OutputTokens: 9, Calls: 2}}, lines); diff != "" {
+			t.Errorf("the sums of the ledger (-want +got):\n%s", diff)
+		}
+		if newest.Kind != spool.UsageStep || newest.Cost != nil || newest.Usage.Count().TotalTokens != 16 {
+			t.Errorf("the newest row of the ledger: %+v", newest)
+		}
+		return errors.Join(err, err2, err3, err4, err5, err6)
 	})
 	if err == nil {
 		err = db.pool.read(ctx, func(c *conn) (err error) {
@@ -106,6 +113,8 @@ func firstSchema(t *testing.T, path string) {
 		c.exec("INSERT INTO entry VALUES ('tenant', 't', 5, 'MESSAGES_DROPPED', 'ended', '{}', 7, '', 0, 0)"),
 		c.exec(message, 1, "a", nil), c.exec(message, 2, "b", int64(9)), c.exec(message, 3, "c", int64(5)),
 		c.exec(message, 4, "d", int64(9)), c.exec(message, 5, "e", nil),
+		c.exec("INSERT INTO usage VALUES ('tenant', 't', 2, 'ended', '', 'a', 1, 'm', 'm-1', 'finished', 7, 0, NULL, 9, NULL, 1)"),
+		c.exec("INSERT INTO usage_line VALUES ('tenant', 't', '', 'a', 'm', 'm-1', 1, 7, 0, 0, 9, 0, 2)"),
 		c.exec("INSERT INTO park VALUES ('tenant', 't', 'active', 'c', 1, 'tool', 1, '{}', '', 'approval', 'open', '', '', 0, 1, 2)"),
 		c.close(),
 	)

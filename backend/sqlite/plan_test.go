@@ -56,6 +56,7 @@ func (p plan) check(t *testing.T) {
 		{"AND dropped = ? AND id = ?", "message_id (tenant=? AND thread_id=? AND id=?"},
 		{"INDEXED BY message_branch", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
 		{"FROM branch b", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
+		{"INDEXED BY usage_run", "usage_run (tenant=? AND thread_id=? AND run_id=?"},
 		{"AND start_key = ? AND", "run_start_key (tenant=? AND start_key=?"},
 		{"FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?", "run_thread"},
 		{"AND root_id = ? AND", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
@@ -157,6 +158,16 @@ func useEverything(t *testing.T, db *DB) {
 		keep(err)
 		_, _, err = v.Usage()
 		keep(err)
+		agent := spool.AgentID("")
+		for _, q := range []spool.UsageQuery{
+			{},
+			{Run: "r"},
+			{Run: "r", Last: true, Limit: 1},
+			{Agent: &agent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1},
+		} {
+			_, err = v.UsageRows(q)
+			keep(err)
+		}
 		return errors.Join(errs...)
 	}
 	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {

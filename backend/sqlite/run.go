@@ -13,7 +13,7 @@ const runColumns = `tenant, id, thread_id, parent_id, depth, agent, model, state
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
-	host_state, context, root_id, nested, children`
+	host_state, context, root_id, nested, children, cost_micros, currency, allowance`
 
 // runPlaces has a place for each of the columns of a run.
 var runPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(runColumns, ",")+1), ", ")
@@ -40,6 +40,8 @@ func scanRun(r *row) (spool.Run, error) {
 	run.RootID = spool.RunID(r.text())
 	nested := r.json()
 	run.Children = r.int()
+	run.CostMicros, run.Currency = r.int64(), r.text()
+	allowance := r.json()
 	if draft != nil {
 		run.Draft = new(spool.Draft)
 		if err := json.Unmarshal(draft, run.Draft); err != nil {
@@ -69,6 +71,12 @@ func scanRun(r *row) (spool.Run, error) {
 		run.Wait = new(spool.Wait)
 		if err := json.Unmarshal(wait, run.Wait); err != nil {
 			return run, spool.Wrap(spool.Internal, "what the run waits with cannot be read", err)
+		}
+	}
+	if allowance != nil {
+		run.Allowance = new(spool.Allowance)
+		if err := json.Unmarshal(allowance, run.Allowance); err != nil {
+			return run, spool.Wrap(spool.Internal, "the run's budget cannot be read", err)
 		}
 	}
 	return run, nil
@@ -157,6 +165,10 @@ func (t *tx) InsertRun(r spool.Run) error {
 	if err != nil {
 		return err
 	}
+	allowance, err := encodeAllowance(r.Allowance)
+	if err != nil {
+		return err
+	}
 	n, err := t.change("INSERT INTO run ("+runColumns+`, ord)
 		VALUES (`+runPlaces+`,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
@@ -165,7 +177,8 @@ func (t *tx) InsertRun(r spool.Run) error {
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children, t.key.Tenant, t.key.ID)
+		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children,
+		r.CostMicros, r.Currency, allowance, t.key.Tenant, t.key.ID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -200,18 +213,23 @@ func (t *tx) UpdateRun(r spool.Run) error {
 	if err != nil {
 		return err
 	}
+	allowance, err := encodeAllowance(r.Allowance)
+	if err != nil {
+		return err
+	}
 	n, err := t.change(`UPDATE run SET parent_id = ?, depth = ?, agent = ?, model = ?, state = ?, stop_reason = ?, error = ?,
 		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?, start_key = ?,
 		settled_at = ?, settle_claim = ?, ending = ?, place = ?, wait = ?,
-		host_state = ?, context = ?, root_id = ?, nested = ?, children = ?
+		host_state = ?, context = ?, root_id = ?, nested = ?, children = ?, cost_micros = ?, currency = ?, allowance = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`,
 		r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children, t.key.Tenant, r.ID, t.key.ID)
+		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children,
+		r.CostMicros, r.Currency, allowance, t.key.Tenant, r.ID, t.key.ID)
 	switch {
 	case isUnique(err):
 		return t.whyRefused(r, false)
@@ -264,6 +282,14 @@ func encodeContext(c *spool.ContextCount) json.RawMessage {
 		return nil // numbers and an id have always a JSON form
 	}
 	return text
+}
+
+func encodeAllowance(a *spool.Allowance) (json.RawMessage, error) {
+	if a == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(a)
+	return text, spool.Wrap(spool.Invalid, "the run's budget cannot be encoded", err)
 }
 
 var (

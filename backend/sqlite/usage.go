@@ -1,42 +1,99 @@
 package sqlite
 
-import "github.com/spoolhq/spool"
+import (
+	"cmp"
 
-const usageColumns = `run_id, agent_id, agent, step, model, model_id, outcome,
-	input, cache_read, cache_write, output, reasoning, created_at`
+	"github.com/spoolhq/spool"
+)
+
+const (
+	usageColumns = `run_id, agent_id, agent, kind, step, model, model_id, outcome,
+	input, cache_read, cache_write, output, reasoning, guess_input, guess_output,
+	cost, currency, cost_source, price_version, created_at`
+
+	sumColumns = `agent_id, agent, model, model_id, currency,
+	input, cache_read, cache_write, output, reasoning, calls, estimated, guess_input, guess_output, cost`
+)
+
+func scanUsage(r *row) spool.UsageRow {
+	u := spool.UsageRow{
+		RunID: spool.RunID(r.text()), AgentID: spool.AgentID(r.text()), Agent: r.text(), Kind: spool.UsageKind(r.text()),
+		Step: r.int(), Model: r.text(), ModelID: r.text(), Outcome: spool.Outcome(r.text()),
+		Usage: spool.Usage{
+			Input: r.maybe(), CacheRead: r.maybe(), CacheWrite: r.maybe(), Output: r.maybe(), Reasoning: r.maybe(),
+		},
+		Guess: spool.Usage{Input: r.maybe(), Output: r.maybe()},
+	}
+	micros := r.maybe()
+	cost := spool.Cost{Currency: r.text(), Source: spool.CostSource(r.text()), Version: r.text()}
+	if micros != nil {
+		cost.Micros = *micros
+		u.Cost = &cost
+	}
+	u.CreatedAt = r.time()
+	return u
+}
 
 // Usage implements [spool.View].
 func (v *view) Usage() (lines []spool.UsageLine, newest spool.UsageRow, err error) {
 	lines = []spool.UsageLine{}
-	err = v.query(`SELECT agent_id, agent, model, model_id, input, cache_read, cache_write, output, reasoning, calls
-		FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord`,
+	err = v.query("SELECT "+sumColumns+" FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
 		func(r *row) error {
 			var l spool.UsageLine
 			if agent := spool.AgentID(r.text()); agent != "" {
 				l.AgentID = &agent
 			}
-			l.AgentName, l.Model, l.ModelID = r.text(), r.text(), r.text()
+			l.AgentName, l.Model, l.ModelID, l.Currency = r.text(), r.text(), r.text(), r.text()
 			l.InputTokens, l.CacheReadInputTokens, l.CacheWriteInputTokens = r.int64(), r.int64(), r.int64()
 			l.OutputTokens, l.ReasoningTokens, l.Calls = r.int64(), r.int64(), r.int64()
+			l.Estimated = r.int64() > 0
+			l.EstimatedInputTokens, l.EstimatedOutputTokens, l.CostMicros = r.int64(), r.int64(), r.int64()
 			lines = append(lines, l)
 			return nil
 		}, v.key.Tenant, v.key.ID)
 	if err != nil {
 		return nil, newest, err
 	}
-	err = v.query("SELECT "+usageColumns+" FROM usage WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1",
-		func(r *row) error {
-			newest = spool.UsageRow{
-				RunID: spool.RunID(r.text()), AgentID: spool.AgentID(r.text()), Agent: r.text(), Step: r.int(),
-				Model: r.text(), ModelID: r.text(), Outcome: spool.Outcome(r.text()),
-				Usage: spool.Usage{
-					Input: r.maybe(), CacheRead: r.maybe(), CacheWrite: r.maybe(), Output: r.maybe(), Reasoning: r.maybe(),
-				},
-				CreatedAt: r.time(),
-			}
-			return nil
-		}, v.key.Tenant, v.key.ID)
+	rows, err := v.UsageRows(spool.UsageQuery{Last: true, Limit: 1})
+	if len(rows) > 0 {
+		newest = rows[0]
+	}
 	return lines, newest, err
+}
+
+// UsageRows implements [spool.View].
+func (v *view) UsageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
+	from := "usage"
+	if q.Run != "" {
+		from = "usage INDEXED BY usage_run"
+	}
+	query, args := "SELECT "+usageColumns+" FROM "+from+" WHERE tenant = ? AND thread_id = ?", []any{v.key.Tenant, v.key.ID}
+	where := func(condition string, arg any) {
+		query += " AND " + condition
+		args = append(args, arg)
+	}
+	if q.Run != "" {
+		where("run_id = ?", q.Run)
+	}
+	if q.Agent != nil {
+		where("agent_id = ?", *q.Agent)
+	}
+	if q.Kind != "" {
+		where("kind = ?", string(q.Kind))
+	}
+	if q.Counted {
+		query += " AND input IS NOT NULL"
+	}
+	query += " ORDER BY ord"
+	if q.Last {
+		query += " DESC"
+	}
+	rows := []spool.UsageRow{}
+	err := v.query(query+" LIMIT ?", func(r *row) error {
+		rows = append(rows, scanUsage(r))
+		return nil
+	}, append(args, bound(q.Limit))...)
+	return rows, err
 }
 
 // AddUsage implements [spool.Tx]. The sums are raised with the ledger.
@@ -46,23 +103,36 @@ func (t *tx) AddUsage(u spool.UsageRow) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
+	var cost spool.Cost
+	var micros *int64
+	if u.Cost != nil {
+		cost, micros = *u.Cost, &u.Cost.Micros
+	}
+	estimated := 0
+	if u.Estimated() {
+		estimated = 1
+	}
 	c := u.Usage
 	err := t.write("INSERT INTO usage (tenant, thread_id, "+usageColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, `+next+" + 1)",
-		t.key.Tenant, t.key.ID, u.RunID, u.AgentID, u.Agent, u.Step, u.Model, u.ModelID, string(u.Outcome),
-		c.Input, c.CacheRead, c.CacheWrite, c.Output, c.Reasoning, t.now,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, `+next+" + 1)",
+		t.key.Tenant, t.key.ID, u.RunID, u.AgentID, u.Agent, string(cmp.Or(u.Kind, spool.UsageStep)), u.Step,
+		u.Model, u.ModelID, string(u.Outcome), c.Input, c.CacheRead, c.CacheWrite, c.Output, c.Reasoning,
+		u.Guess.Input, u.Guess.Output, micros, cost.Currency, string(cost.Source), cost.Version, t.now,
 		t.key.Tenant, t.key.ID)
 	if err != nil {
 		return err
 	}
-	return t.write(`INSERT INTO usage_line (tenant, thread_id, agent_id, agent, model, model_id,
-			input, cache_read, cache_write, output, reasoning, calls, ord)
-		VALUES (?, ?, ?, ?, ?, ?, coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), 1, `+next+`)
-		ON CONFLICT (tenant, thread_id, agent_id, agent, model, model_id) DO UPDATE SET
+	return t.write("INSERT INTO usage_line (tenant, thread_id, "+sumColumns+`, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), coalesce(?, 0), 1,
+			?, coalesce(?, 0), coalesce(?, 0), ?, `+next+`)
+		ON CONFLICT (tenant, thread_id, agent_id, agent, model, model_id, currency) DO UPDATE SET
 			input = input + excluded.input, cache_read = cache_read + excluded.cache_read,
 			cache_write = cache_write + excluded.cache_write, output = output + excluded.output,
-			reasoning = reasoning + excluded.reasoning, calls = calls + 1`,
-		t.key.Tenant, t.key.ID, u.AgentID, u.Agent, u.Model, u.ModelID,
+			reasoning = reasoning + excluded.reasoning, calls = calls + 1, estimated = estimated + excluded.estimated,
+			guess_input = guess_input + excluded.guess_input, guess_output = guess_output + excluded.guess_output,
+			cost = cost + excluded.cost`,
+		t.key.Tenant, t.key.ID, u.AgentID, u.Agent, u.Model, u.ModelID, cost.Currency,
 		c.Input, c.CacheRead, c.CacheWrite, c.Output, c.Reasoning,
+		estimated, u.Guess.Input, u.Guess.Output, cost.Micros,
 		t.key.Tenant, t.key.ID)
 }

@@ -1,0 +1,126 @@
+package spool
+
+import "time"
+
+// Budget bounds what a dispatched run may use, together with all runs under it. A zero
+// field is no bound.
+type Budget struct {
+	// Tokens bounds the tokens of all prompts and answers.
+	Tokens int64 `json:"tokens,omitempty"`
+	// CostMicros bounds what the model calls cost, in millionths of Currency.
+	CostMicros int64 `json:"costMicros,omitempty"`
+	// Currency is the only one in which calls are then priced. Defaults to that of the
+	// first price.
+	Currency string `json:"currency,omitempty"`
+	// ToolCalls bounds the calls of tools.
+	ToolCalls int64 `json:"toolCalls,omitempty"`
+	// WallTime bounds how long workers carry the run. The time in which it waits for an
+	// answer, a worker or the next attempt does not count.
+	WallTime time.Duration `json:"wallTime,omitempty"`
+}
+
+// Or returns the budget with the bounds of other for those that it lacks.
+func (b Budget) Or(other Budget) Budget {
+	if b.Tokens == 0 {
+		b.Tokens = other.Tokens
+	}
+	if b.CostMicros == 0 {
+		b.CostMicros = other.CostMicros
+	}
+	if b.Currency == "" {
+		b.Currency = other.Currency
+	}
+	if b.ToolCalls == 0 {
+		b.ToolCalls = other.ToolCalls
+	}
+	if b.WallTime == 0 {
+		b.WallTime = other.WallTime
+	}
+	return b
+}
+
+// Bounds reports whether the budget bounds anything.
+func (b Budget) Bounds() bool {
+	return b.Tokens > 0 || b.CostMicros > 0 || b.ToolCalls > 0 || b.WallTime > 0
+}
+
+// Spent is what a dispatched run, and all runs under it, have used of its [Budget]. It
+// counts the guesses for calls that were cut off, as those are paid for too.
+type Spent struct {
+	Tokens     int64         `json:"tokens,omitempty"`
+	CostMicros int64         `json:"costMicros,omitempty"`
+	ToolCalls  int64         `json:"toolCalls,omitempty"`
+	WallTime   time.Duration `json:"wallTime,omitempty"`
+}
+
+// Allowance is the [Budget] of a dispatched run and what has become of it.
+type Allowance struct {
+	Budget Budget `json:"budget"`
+	Spent  Spent  `json:"spent"`
+	// Holds are the model calls under way, which have what they may use set aside.
+	Holds []Hold `json:"holds,omitempty"`
+	// Refused counts the tool calls that did not run because their budget was used up, since
+	// it was raised last.
+	Refused int64 `json:"refused,omitempty"`
+	// Since is when the worker that carries the run took it. Zero: none does.
+	Since time.Time `json:"since,omitzero"`
+	// Parks counts the parks that have asked for more.
+	Parks int `json:"parks,omitempty"`
+}
+
+// Hold is what is set aside for a model call that is under way.
+type Hold struct {
+	// AgentID is the run that asks. Empty: the dispatched run.
+	AgentID AgentID   `json:"agentId,omitempty"`
+	Agent   string    `json:"agent"`
+	Kind    UsageKind `json:"kind"`
+	Step    int       `json:"step"`
+	Model   string    `json:"model"`
+	// Input is the estimate of the prompt, Tokens that and the bound of the answer.
+	Input  int64 `json:"input"`
+	Tokens int64 `json:"tokens"`
+	// CostMicros is the price of that. Zero where no price is known.
+	CostMicros int64 `json:"costMicros,omitempty"`
+}
+
+// BudgetAction says what becomes of a run whose [Budget] is used up.
+type BudgetAction string
+
+// The budget actions.
+const (
+	// BudgetEnd ends the run as COMPLETED, with the stop reason of the budget.
+	BudgetEnd BudgetAction = "end"
+	// BudgetPark parks the run with the reason [ParkBudget], so that a person can raise the
+	// budget. It ends as with BudgetEnd when that is denied or not answered.
+	BudgetPark BudgetAction = "park"
+)
+
+// TokenBudgetExhausted is the payload of [EntryTokenBudgetExhausted].
+type TokenBudgetExhausted struct {
+	AgentID     *AgentID `json:"agentId"`
+	TokensUsed  int64    `json:"tokensUsed"`
+	TokenBudget int64    `json:"tokenBudget"`
+}
+
+// CostBudgetExhausted is the payload of [EntryCostBudgetExhausted].
+type CostBudgetExhausted struct {
+	AgentID          *AgentID `json:"agentId"`
+	CostMicros       int64    `json:"costMicros"`
+	CostBudgetMicros int64    `json:"costBudgetMicros"`
+	Currency         string   `json:"currency,omitempty"`
+}
+
+// ToolCallBudgetExhausted is the payload of [EntryToolCallBudgetExhausted].
+type ToolCallBudgetExhausted struct {
+	AgentID        *AgentID `json:"agentId"`
+	ToolCalls      int64    `json:"toolCalls"`
+	ToolCallBudget int64    `json:"toolCallBudget"`
+}
+
+// TimeBudgetExhausted is the payload of [EntryTimeBudgetExhausted].
+type TimeBudgetExhausted struct {
+	AgentID *AgentID `json:"agentId"`
+	// WallTimeMS is how long workers have carried the run, in milliseconds.
+	WallTimeMS       int64 `json:"wallTimeMs"`
+	WallTimeBudgetMS int64 `json:"wallTimeBudgetMs"`
+}

@@ -1,0 +1,147 @@
+package spooltest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+func testStoreUsage(s *storeTest) {
+	key := thread("t")
+	n := func(n int64) *int64 { return &n }
+	row := func(agent, model string, input int64) spool.UsageRow {
+		return spool.UsageRow{
+			RunID: "r", AgentID: spool.AgentID(agent), Agent: "agent " + agent, Step: 2, Model: model, ModelID: model + "-1",
+			Outcome: spool.OutcomeFinished, Kind: spool.UsageStep,
+			Usage: spool.Usage{Input: n(input), CacheRead: n(2), CacheWrite: n(3), Output: n(4), Reasoning: n(5)},
+		}
+	}
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
+			tx.AddUsage(row("z", "b", 10)), tx.AddUsage(row("", "a", 20)), tx.AddUsage(row("z", "b", 30)))
+	})
+	s.clock.Advance(time.Second)
+	newest := row("z", "a", 40)
+	newest.CreatedAt = s.clock.Now()
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.AddUsage(row("", "a", 50)), tx.AddUsage(row("z", "a", 40)))
+	})
+
+	line := func(agent, model string, input, calls int64) spool.UsageLine {
+		l := spool.UsageLine{
+			AgentName: "agent " + agent, Model: model, ModelID: model + "-1", InputTokens: input, Calls: calls,
+			CacheReadInputTokens: 2 * calls, CacheWriteInputTokens: 3 * calls, OutputTokens: 4 * calls, ReasoningTokens: 5 * calls,
+		}
+		if agent != "" {
+			id := spool.AgentID(agent)
+			l.AgentID = &id
+		}
+		return l
+	}
+	c := s.all(key, "")
+	s.same("lines", c.Usage, []spool.UsageLine{line("z", "b", 40, 2), line("", "a", 70, 2), line("z", "a", 40, 1)})
+	s.same("newest row", c.Newest, newest)
+	s.same("lines of another thread", s.all(thread("t2"), "").Usage, []spool.UsageLine{})
+}
+
+func testStoreUsageNotReported(s *storeTest) {
+	key := thread("t")
+	row := spool.UsageRow{RunID: "r", Agent: "a", Model: "m", Outcome: spool.OutcomeAborted}
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.AddUsage(row))
+	})
+	row.CreatedAt, row.Kind = s.clock.Now(), spool.UsageStep
+	c := s.all(key, "")
+	s.same("newest row", c.Newest, row)
+	s.same("lines", c.Usage, []spool.UsageLine{{AgentName: "a", Model: "m", Calls: 1}})
+}
+
+func testStoreUsageCosts(s *storeTest) {
+	key := thread("t")
+	n := func(n int64) *int64 { return &n }
+	row := func(cost *spool.Cost) spool.UsageRow {
+		return spool.UsageRow{RunID: "r", Agent: "a", Model: "m", Usage: spool.Usage{Input: n(1)}, Cost: cost}
+	}
+	guessed := spool.UsageRow{
+		RunID: "r", Agent: "a", Kind: spool.UsageCompaction, Model: "m", Outcome: spool.OutcomeLost, Guess: spool.Usage{Input: n(8), Output: n(0)},
+		Cost: &spool.Cost{Micros: 5, Currency: "EUR", Source: spool.CostEstimate, Version: "2"},
+	}
+	free := row(&spool.Cost{Currency: "EUR", Source: spool.CostTable, Version: "1"})
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
+			tx.AddUsage(free), tx.AddUsage(row(nil)),
+			tx.AddUsage(row(&spool.Cost{Micros: 4, Currency: "USD", Source: spool.CostReceipt})), tx.AddUsage(guessed))
+	})
+	c := s.all(key, "")
+	line := spool.UsageLine{AgentName: "a", Model: "m", InputTokens: 1, Calls: 1}
+	euro, dollar := line, line
+	euro.Currency, euro.CostMicros, euro.Calls = "EUR", 5, 2
+	euro.Estimated, euro.EstimatedInputTokens = true, 8
+	dollar.Currency, dollar.CostMicros = "USD", 4
+	s.same("lines", c.Usage, []spool.UsageLine{euro, line, dollar})
+	guessed.CreatedAt = s.clock.Now()
+	s.same("newest row", c.Newest, guessed)
+
+	totals := spool.Totals(c.Usage)
+	s.same("what it cost in the first currency", []any{totals.Currency, totals.CostMicros, totals.Unpriced, totals.InputTokens},
+		[]any{"EUR", int64(5), int64(2), int64(3)})
+	s.same("what it cost", totals.Costs, []spool.CurrencyCost{
+		{Currency: "EUR", CostMicros: 5, Calls: 2}, {Currency: "USD", CostMicros: 4, Calls: 1},
+	})
+	s.read(key, func(v spool.View) error {
+		rows, err := v.UsageRows(spool.UsageQuery{Limit: 2})
+		free.CreatedAt, free.Kind = s.clock.Now(), spool.UsageStep
+		unpriced := row(nil)
+		unpriced.CreatedAt, unpriced.Kind = s.clock.Now(), spool.UsageStep
+		s.same("a row that is free and one without a price", rows, []spool.UsageRow{free, unpriced})
+		return err
+	})
+}
+
+func testStoreUsageRows(s *storeTest) {
+	key := thread("t")
+	n := int64(1)
+	main, child := spool.AgentID(""), spool.AgentID("c")
+	row := func(run spool.RunID, agent spool.AgentID, kind spool.UsageKind, name string, input *int64) spool.UsageRow {
+		return spool.UsageRow{RunID: run, AgentID: agent, Kind: kind, ModelID: name, Usage: spool.Usage{Input: input}}
+	}
+	s.write(key, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
+			tx.AddUsage(row("r", "", spool.UsageStep, "a", &n)),
+			tx.AddUsage(row("q", "", "", "b", nil)),
+			tx.AddUsage(row("r", "c", spool.UsageCompaction, "c", nil)),
+			tx.AddUsage(row("r", "", spool.UsageStep, "d", &n)),
+			tx.AddUsage(row("r", "c", spool.UsageStep, "e", &n)),
+			tx.AddUsage(row("r", "", spool.UsageTool, "f", nil)))
+	})
+	for _, c := range []struct {
+		q    spool.UsageQuery
+		want string
+	}{
+		{spool.UsageQuery{}, "abcdef"},
+		{spool.UsageQuery{Last: true}, "fedcba"},
+		{spool.UsageQuery{Limit: 2}, "ab"},
+		{spool.UsageQuery{Last: true, Limit: 2}, "fe"},
+		{spool.UsageQuery{Run: "r"}, "acdef"},
+		{spool.UsageQuery{Run: "nobody"}, ""},
+		{spool.UsageQuery{Agent: &main}, "abdf"},
+		{spool.UsageQuery{Agent: &child}, "ce"},
+		{spool.UsageQuery{Kind: spool.UsageStep}, "abde"},
+		{spool.UsageQuery{Counted: true}, "ade"},
+		{spool.UsageQuery{Run: "r", Agent: &main, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1}, "d"},
+	} {
+		s.read(key, func(v spool.View) error {
+			rows, err := v.UsageRows(c.q)
+			if got := joined(rows, func(r spool.UsageRow) string { return r.ModelID }); got != c.want {
+				s.Errorf("rows of %+v: %q, want %q", c.q, got, c.want)
+			}
+			return err
+		})
+	}
+	s.read(thread("t2"), func(v spool.View) error {
+		rows, err := v.UsageRows(spool.UsageQuery{})
+		s.same("rows of another thread", rows, []spool.UsageRow{})
+		return err
+	})
+}
