@@ -67,6 +67,58 @@ type DeadJob struct {
 	DiedAt   time.Time
 }
 
+// DeadQuery selects dead jobs of a tenant.
+type DeadQuery struct {
+	// JobID leaves out every other job. Zero: all.
+	JobID int64
+	// DiedBefore leaves out jobs that died at this time or after it. Zero: all.
+	DiedBefore time.Time
+
+	// Limit bounds how many are meant. Zero: all.
+	Limit int
+	// Before continues a list: only jobs that died before this time, or at it and have a
+	// smaller id than BeforeID. Zero: from the newest.
+	Before   time.Time
+	BeforeID int64
+}
+
+// JobState is where a job is that is not dead.
+type JobState string
+
+// The states of a job.
+const (
+	// JobReady is a job that may be claimed, also one whose claim has lapsed.
+	JobReady JobState = "ready"
+	// JobDelayed is a job that is not due yet, or again.
+	JobDelayed JobState = "delayed"
+	// JobInFlight is a job that a worker has.
+	JobInFlight JobState = "inflight"
+)
+
+// JobQuery selects jobs of a tenant that are not dead.
+type JobQuery struct {
+	// State leaves out jobs in other states. Empty: all.
+	State JobState
+	// DueBefore leaves out jobs that were due for the first time at this time or after it.
+	// Zero: all.
+	DueBefore time.Time
+	// Limit bounds how many are returned. Zero: all.
+	Limit int
+}
+
+// QueuedJob is a job that is not dead, as the queue has it. Its DueAt is when it may be
+// claimed, which for a job in flight is when the claim lapses.
+type QueuedJob struct {
+	Job
+	JobID int64
+	State JobState
+	// Attempts counts the deliveries that were not refunded.
+	Attempts int
+	// FirstDue is when the job was due for the first time, or will be. However often it is
+	// released, that stays.
+	FirstDue time.Time
+}
+
 // QueueStats describes a queue. Extra is what a backend has to add.
 type QueueStats struct {
 	Ready    int             `json:"ready"`
@@ -97,8 +149,13 @@ type Queue interface {
 	Release(ctx context.Context, d Delivery, after time.Duration, refund bool) error
 	// Bury moves the job to the dead ones.
 	Bury(ctx context.Context, d Delivery, cause string) error
-	// Dead lists the dead jobs of a tenant, the newest first.
-	Dead(ctx context.Context, tenant Tenant, limit int) ([]DeadJob, error)
-	// Stats counts the jobs of all tenants.
-	Stats(ctx context.Context) (QueueStats, error)
+	// Dead lists the dead jobs of a tenant, the one that died last first and, of those that
+	// died at one time, the one with the greater id.
+	Dead(ctx context.Context, tenant Tenant, q DeadQuery) ([]DeadJob, error)
+	// Purge removes the dead jobs that Dead lists for q, and returns how many those were.
+	Purge(ctx context.Context, tenant Tenant, q DeadQuery) (int, error)
+	// Jobs lists a tenant's jobs that are not dead, the one that has been due longest first.
+	Jobs(ctx context.Context, tenant Tenant, q JobQuery) ([]QueuedJob, error)
+	// Stats counts the jobs of a tenant, or those of all tenants when it is empty.
+	Stats(ctx context.Context, tenant Tenant) (QueueStats, error)
 }

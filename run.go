@@ -79,6 +79,8 @@ type Run struct {
 	// Ending is the end that waits for the settle hook. Nil: none.
 	Ending *Ending `json:"-"`
 
+	// CreatedAt is when the run was made, which orders the runs of a tenant.
+	CreatedAt time.Time `json:"-"`
 	// Place orders the runs that wait for the thread while another one has it, the
 	// smallest first. Zero: the run does not wait.
 	Place int64 `json:"-"`

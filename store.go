@@ -45,6 +45,18 @@ type Store interface {
 	// [NotFound] error.
 	FindStart(ctx context.Context, tenant Tenant, startKey string) (Run, error)
 
+	// Runs lists a tenant's runs, whatever their threads, the last made first and, of those
+	// made at one time, the one with the greater id. An empty list is no error.
+	Runs(ctx context.Context, tenant Tenant, q RunQuery) ([]Run, error)
+
+	// Tally sums up what the tenant has, as one consistent state. A tenant that has
+	// nothing is no error.
+	Tally(ctx context.Context, tenant Tenant) (Tally, error)
+
+	// Idle returns threads that have no active run, no lease that lasts and no job, due or
+	// not, the one that was updated last at the end.
+	Idle(ctx context.Context, q IdleQuery) ([]ThreadKey, error)
+
 	// Stranded returns up to limit threads that are active but that nothing will move:
 	// no lease that lasts and no job, due or not, for the run that owns them.
 	Stranded(ctx context.Context, limit int) ([]ThreadKey, error)
@@ -139,9 +151,10 @@ type Tx interface {
 	// InsertRun adds a run. It returns [ErrRunIDUsed] when the tenant has one of that id,
 	// [ErrActiveRun] when r is an active run of depth 0 and the thread has another, where
 	// runs that wait for it are not active (see [Run.Active]), and any other [Conflict] error when the tenant has a run of the same StartKey. All leave
-	// the transaction usable.
+	// the transaction usable. It sets CreatedAt where it is zero.
 	InsertRun(r Run) error
-	// UpdateRun replaces a run of the thread, or returns a [NotFound] error.
+	// UpdateRun replaces a run of the thread, its CreatedAt excepted, or returns a
+	// [NotFound] error.
 	UpdateRun(r Run) error
 	// AppendMessages saves messages in order and sets their AfterSeq, and CreatedAt where
 	// it is zero. It returns a [Conflict] error for an id that the thread has had.
@@ -170,4 +183,7 @@ type Tx interface {
 	Enqueue(j Job) error
 	// CancelJob removes the job with this key. It need not exist.
 	CancelJob(key string) error
+	// TakeDead removes a dead job of the thread from the dead ones and returns it, or
+	// returns a [NotFound] error.
+	TakeDead(jobID int64) (DeadJob, error)
 }

@@ -49,7 +49,7 @@ func newNode(o options) (*served, error) {
 	})
 	control.HandleFunc("POST /commit", func(w http.ResponseWriter, _ *http.Request) { reply(w, commit(ctx, db)) })
 	control.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
-		stats, err := db.Stats(ctx)
+		stats, err := db.Stats(ctx, "")
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

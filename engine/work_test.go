@@ -23,7 +23,7 @@ func TestJobOfAnEndedRunGoesThoughItsAgentIsGone(t *testing.T) {
 		c.Agents[0].Name = "b"
 		stop := work(t, newEngine(t, b, c))
 		pass(24 * time.Hour)
-		s, err := b.Queue.Stats(t.Context())
+		s, err := b.Queue.Stats(t.Context(), "")
 		if err != nil || s.Delayed+s.Ready+s.InFlight+s.Dead > 0 {
 			t.Errorf("a day later: %+v, %v", s, err)
 		}

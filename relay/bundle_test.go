@@ -176,7 +176,7 @@ func (b *bundle) run(t *testing.T) (run spool.Run) {
 func (b *bundle) stats(t *testing.T) spool.QueueStats {
 	t.Helper()
 
-	s, err := b.backend.Queue.Stats(t.Context())
+	s, err := b.backend.Queue.Stats(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

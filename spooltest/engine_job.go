@@ -126,7 +126,7 @@ func testJobUnknownAgent(s *engineTest) {
 		}
 	}
 	<-time.After(10 * time.Minute) // far longer than a job may be delivered in vain
-	stats, err := s.backend.Queue.Stats(context.Background())
+	stats, err := s.backend.Queue.Stats(context.Background(), "")
 	if err != nil || stats.Dead != 0 || stats.Ready+stats.Delayed+stats.InFlight != 1 {
 		s.Errorf("queue: %+v, %v", stats, err)
 	}
@@ -307,7 +307,7 @@ func testJobDeliveredTooOften(s *engineTest) {
 		s.Errorf("the run: %+v", r)
 	}
 	s.until("the dead job", func() bool {
-		dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, 0)
+		dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, spool.DeadQuery{})
 		return err == nil && len(dead) == 1 && dead[0].RunID == "r1"
 	})
 }

@@ -35,7 +35,7 @@ func (p *process) kill() {
 func crash(f *Faulty) {
 	for {
 		f.Plan(Fault{Call: f.Calls() + 1, Kind: CrashBefore})
-		_, _ = f.Backend().Queue.Stats(context.Background())
+		_, _ = f.Backend().Queue.Stats(context.Background(), "")
 		select {
 		case <-f.Crashed():
 			return

@@ -39,7 +39,7 @@ func testStopQueued(s *engineTest) {
 		s.Errorf("the run went on: %v", s.record())
 	}
 	s.until("an empty queue", func() bool {
-		stats, err := s.backend.Queue.Stats(context.Background())
+		stats, err := s.backend.Queue.Stats(context.Background(), "")
 		return err == nil && stats.Ready+stats.Delayed+stats.InFlight == 0
 	})
 }

@@ -140,7 +140,7 @@ func testThreadDeleteParked(s *engineTest) {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}
 	<-time.After(20 * time.Minute)
-	stats, err := s.backend.Queue.Stats(context.Background())
+	stats, err := s.backend.Queue.Stats(context.Background(), "")
 	if err != nil || stats.Ready+stats.Delayed+stats.InFlight+stats.Dead != 0 {
 		s.Errorf("queue: %+v, %v", stats, err)
 	}

@@ -48,6 +48,24 @@ func (s faultyStore) FindStart(ctx context.Context, tenant spool.Tenant, startKe
 	})
 }
 
+func (s faultyStore) Runs(ctx context.Context, tenant spool.Tenant, q spool.RunQuery) ([]spool.Run, error) {
+	return ask(ctx, s.f, "Store.Runs", string(tenant), func() ([]spool.Run, error) {
+		return s.f.behind.Store.Runs(ctx, tenant, q)
+	})
+}
+
+func (s faultyStore) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tally, error) {
+	return ask(ctx, s.f, "Store.Tally", string(tenant), func() (spool.Tally, error) {
+		return s.f.behind.Store.Tally(ctx, tenant)
+	})
+}
+
+func (s faultyStore) Idle(ctx context.Context, q spool.IdleQuery) ([]spool.ThreadKey, error) {
+	return ask(ctx, s.f, "Store.Idle", string(q.Tenant), func() ([]spool.ThreadKey, error) {
+		return s.f.behind.Store.Idle(ctx, q)
+	})
+}
+
 func (s faultyStore) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey, error) {
 	return ask(ctx, s.f, "Store.Stranded", "", func() ([]spool.ThreadKey, error) {
 		return s.f.behind.Store.Stranded(ctx, limit)
@@ -125,15 +143,27 @@ func (q faultyQueue) Bury(ctx context.Context, d spool.Delivery, cause string) e
 	})
 }
 
-func (q faultyQueue) Dead(ctx context.Context, tenant spool.Tenant, limit int) ([]spool.DeadJob, error) {
+func (q faultyQueue) Dead(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) ([]spool.DeadJob, error) {
 	return ask(ctx, q.f, "Queue.Dead", string(tenant), func() ([]spool.DeadJob, error) {
-		return q.f.behind.Queue.Dead(ctx, tenant, limit)
+		return q.f.behind.Queue.Dead(ctx, tenant, query)
 	})
 }
 
-func (q faultyQueue) Stats(ctx context.Context) (spool.QueueStats, error) {
-	return ask(ctx, q.f, "Queue.Stats", "", func() (spool.QueueStats, error) {
-		return q.f.behind.Queue.Stats(ctx)
+func (q faultyQueue) Purge(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) (int, error) {
+	return ask(ctx, q.f, "Queue.Purge", string(tenant), func() (int, error) {
+		return q.f.behind.Queue.Purge(ctx, tenant, query)
+	})
+}
+
+func (q faultyQueue) Jobs(ctx context.Context, tenant spool.Tenant, query spool.JobQuery) ([]spool.QueuedJob, error) {
+	return ask(ctx, q.f, "Queue.Jobs", string(tenant), func() ([]spool.QueuedJob, error) {
+		return q.f.behind.Queue.Jobs(ctx, tenant, query)
+	})
+}
+
+func (q faultyQueue) Stats(ctx context.Context, tenant spool.Tenant) (spool.QueueStats, error) {
+	return ask(ctx, q.f, "Queue.Stats", string(tenant), func() (spool.QueueStats, error) {
+		return q.f.behind.Queue.Stats(ctx, tenant)
 	})
 }
 

@@ -128,8 +128,10 @@ func TestFaultyEveryCall(t *testing.T) {
 	t.Parallel()
 
 	want := []string{
-		"Store.Update default/t", "Store.View default/t", "Store.Threads default", "Store.FindStart k", "Store.Stranded",
-		"Queue.Claim", "Queue.Extend r", "Queue.Ack r", "Queue.Release r", "Queue.Bury r", "Queue.Dead default", "Queue.Stats",
+		"Store.Update default/t", "Store.View default/t", "Store.Threads default", "Store.FindStart k",
+		"Store.Runs default", "Store.Tally default", "Store.Idle default", "Store.Stranded",
+		"Queue.Claim", "Queue.Extend r", "Queue.Ack r", "Queue.Release r", "Queue.Bury r", "Queue.Dead default",
+		"Queue.Purge default", "Queue.Jobs default", "Queue.Stats",
 		"Streams.Open r:1", "Streams.Append r:1", "Streams.Read r:1", "Streams.Close r:1", "Streams.Delete default/t",
 	}
 	for n := range want {
@@ -156,12 +158,15 @@ func everyCall(ctx context.Context, b spool.Backend) []spool.Code {
 		b.Store.View(ctx, faultyKey, func(spool.View) error { return nil }),
 		second(b.Store.Threads(ctx, spool.DefaultTenant, spool.ThreadQuery{})),
 		second(b.Store.FindStart(ctx, spool.DefaultTenant, "k")),
-		second(b.Store.Stranded(ctx, 0)),
+		second(b.Store.Runs(ctx, spool.DefaultTenant, spool.RunQuery{})), second(b.Store.Tally(ctx, spool.DefaultTenant)),
+		second(b.Store.Idle(ctx, spool.IdleQuery{Tenant: spool.DefaultTenant})), second(b.Store.Stranded(ctx, 0)),
 	}
 	_, _, claimErr := b.Queue.Claim(ctx, 1, time.Minute)
 	errs = append(errs, claimErr,
 		b.Queue.Extend(ctx, d, time.Minute), b.Queue.Ack(ctx, d), b.Queue.Release(ctx, d, 0, false), b.Queue.Bury(ctx, d, ""),
-		second(b.Queue.Dead(ctx, spool.DefaultTenant, 0)), second(b.Queue.Stats(ctx)),
+		second(b.Queue.Dead(ctx, spool.DefaultTenant, spool.DeadQuery{})),
+		second(b.Queue.Purge(ctx, spool.DefaultTenant, spool.DeadQuery{})),
+		second(b.Queue.Jobs(ctx, spool.DefaultTenant, spool.JobQuery{})), second(b.Queue.Stats(ctx, "")),
 		b.Streams.Open(ctx, key), b.Streams.Append(ctx, key, nil), second(b.Streams.Read(ctx, key, spool.Offset{}, 0)),
 		b.Streams.Close(ctx, key, spool.Item{}, 0), b.Streams.Delete(ctx, faultyKey),
 	)
@@ -190,7 +195,7 @@ func TestFaultyOn(t *testing.T) {
 	if err := touch(t.Context(), b.Store); err == nil {
 		t.Error("the second update did not fail")
 	}
-	if _, err := b.Queue.Stats(t.Context()); err == nil {
+	if _, err := b.Queue.Stats(t.Context(), ""); err == nil {
 		t.Error("the first call of the queue did not fail")
 	}
 }

@@ -20,6 +20,20 @@ type memoryJob struct {
 	// token is that of the last claim, zero before the first.
 	token   int64
 	attempt int
+	// firstDue is when the job was due for the first time.
+	firstDue time.Time
+}
+
+// state returns where the job is. One whose lease has lapsed is ready.
+func (j *memoryJob) state(now time.Time) spool.JobState {
+	switch {
+	case !j.due.After(now):
+		return spool.JobReady
+	case j.inFlight:
+		return spool.JobInFlight
+	default:
+		return spool.JobDelayed
+	}
 }
 
 type memoryQueue struct{ *memory }
@@ -81,49 +95,56 @@ func (q memoryQueue) Release(ctx context.Context, d spool.Delivery, after time.D
 	})
 }
 
-// Bury moves the job to the dead ones.
-func (q memoryQueue) Bury(ctx context.Context, d spool.Delivery, cause string) error {
-	return q.guarded(ctx, d, func(j *memoryJob) {
-		q.dropJob(j.id)
-		q.dead = append(q.dead, spool.DeadJob{
-			Job: j.Job, JobID: j.id, Attempts: j.attempt, Cause: cause, DiedAt: q.now(),
-		})
-	})
-}
-
-// Dead lists the dead jobs of a tenant.
-func (q memoryQueue) Dead(ctx context.Context, tenant spool.Tenant, limit int) ([]spool.DeadJob, error) {
+// Jobs lists a tenant's jobs.
+func (q memoryQueue) Jobs(ctx context.Context, tenant spool.Tenant, query spool.JobQuery) ([]spool.QueuedJob, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
 	q.mu.RLock()
 	defer q.mu.RUnlock()
-	found := []spool.DeadJob{}
-	for _, d := range slices.Backward(q.dead) {
-		if d.Tenant == tenant {
-			found = append(found, d)
+	now := q.now()
+	found := []spool.QueuedJob{}
+	for _, j := range q.jobs {
+		state := j.state(now)
+		if j.Tenant != tenant || query.State != "" && query.State != state ||
+			!query.DueBefore.IsZero() && !j.firstDue.Before(query.DueBefore) {
+			continue
 		}
+		listed := spool.QueuedJob{Job: j.Job, JobID: j.id, State: state, Attempts: j.attempt, FirstDue: j.firstDue}
+		listed.DueAt = j.due
+		found = append(found, listed)
 	}
-	return found[:bounded(len(found), limit)], nil
+	slices.SortFunc(found, func(a, b spool.QueuedJob) int {
+		return cmp.Or(a.FirstDue.Compare(b.FirstDue), cmp.Compare(a.JobID, b.JobID))
+	})
+	return found[:bounded(len(found), query.Limit)], nil
 }
 
-// Stats counts the jobs of all tenants. A job whose lease has lapsed is ready.
-func (q memoryQueue) Stats(ctx context.Context) (spool.QueueStats, error) {
+// Stats counts jobs.
+func (q memoryQueue) Stats(ctx context.Context, tenant spool.Tenant) (spool.QueueStats, error) {
 	if err := canceled(ctx); err != nil {
 		return spool.QueueStats{}, err
 	}
 	q.mu.RLock()
 	defer q.mu.RUnlock()
 	now := q.now()
-	stats := spool.QueueStats{Dead: len(q.dead)}
+	var stats spool.QueueStats
+	for _, d := range q.dead {
+		if tenant == "" || d.Tenant == tenant {
+			stats.Dead++
+		}
+	}
 	for _, j := range q.jobs {
-		switch {
-		case !j.due.After(now):
+		if tenant != "" && j.Tenant != tenant {
+			continue
+		}
+		switch j.state(now) {
+		case spool.JobReady:
 			stats.Ready++
 			stats.OldestMS = max(stats.OldestMS, now.Sub(j.due).Milliseconds())
-		case j.inFlight:
+		case spool.JobInFlight:
 			stats.InFlight++
-		default:
+		case spool.JobDelayed:
 			stats.Delayed++
 		}
 	}
@@ -157,7 +178,7 @@ func (m *memory) addJob(j spool.Job, now time.Time) {
 	if due.IsZero() {
 		due = now
 	}
-	m.jobs[m.lastJob] = &memoryJob{Job: j, id: m.lastJob, due: due}
+	m.jobs[m.lastJob] = &memoryJob{Job: j, id: m.lastJob, due: due, firstDue: due}
 	if j.Key != "" {
 		m.jobKeys[jobKey{j.Tenant, j.Key}] = m.lastJob
 	}

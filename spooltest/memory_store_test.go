@@ -55,7 +55,7 @@ func tally(t *testing.T, b spool.Backend, id spool.ThreadID) string {
 		out = fmt.Sprint(len(runs), len(entries), len(messages), len(parks), len(effects), len(lines))
 		return errors.Join(err1, err2, err3, err4, err5, err6)
 	})
-	stats, err := b.Queue.Stats(t.Context())
+	stats, err := b.Queue.Stats(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestMemoryJobs(t *testing.T) {
 		if err := b.Queue.Bury(ctx, third, "why"); err != nil {
 			t.Error(err)
 		}
-		dead, err := b.Queue.Dead(ctx, spool.DefaultTenant, 0)
+		dead, err := b.Queue.Dead(ctx, spool.DefaultTenant, spool.DeadQuery{})
 		if err != nil || len(dead) != 1 || dead[0].Cause != "why" || dead[0].ThreadID != "t" {
 			t.Errorf("dead are %v, %v", dead, err)
 		}

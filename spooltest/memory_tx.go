@@ -16,6 +16,8 @@ type memoryTx struct {
 	jobs []func(*memory)
 	// reindex says that runs came, went or changed their start key.
 	reindex bool
+	// taken are the dead jobs that are gone with the commit.
+	taken map[int64]bool
 }
 
 var _ spool.Tx = (*memoryTx)(nil)
@@ -74,6 +76,9 @@ func (tx *memoryTx) InsertRun(r spool.Run) error {
 		return spool.Errorf(spool.Conflict, "Idempotency key already used")
 	}
 	r.Tenant, r.ThreadID = tx.key.Tenant, tx.key.ID
+	if r.CreatedAt.IsZero() {
+		r.CreatedAt = tx.now
+	}
 	tx.data.runs = append(tx.data.runs, cloneRun(r))
 	tx.reindex = true
 	return nil
@@ -127,7 +132,7 @@ func (tx *memoryTx) UpdateRun(r spool.Run) error {
 		}
 		tx.reindex = true
 	}
-	r.Tenant, r.ThreadID = tx.key.Tenant, tx.key.ID
+	r.Tenant, r.ThreadID, r.CreatedAt = tx.key.Tenant, tx.key.ID, tx.data.runs[at].CreatedAt
 	tx.data.runs = slices.Clone(tx.data.runs)
 	tx.data.runs[at] = cloneRun(r)
 	return nil

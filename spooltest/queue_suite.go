@@ -31,7 +31,12 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"Refund":             testQueueRefund,
 		"Bury":               testQueueBury,
 		"Dead":               testQueueDead,
+		"DeadPages":          testQueueDeadPages,
+		"Purge":              testQueuePurge,
+		"TakeDead":           testQueueTakeDead,
+		"Jobs":               testQueueJobs,
 		"Stats":              testQueueStats,
+		"StatsOfTenant":      testQueueStatsOfTenant,
 		"LapsedNotTaken":     testQueueLapsedNotTaken,
 		"LostClaim":          testQueueLostClaim,
 		"GoneJob":            testQueueGoneJob,
@@ -145,7 +150,7 @@ func (q *queueTest) worthless(what string, d spool.Delivery) {
 
 func (q *queueTest) stats() spool.QueueStats {
 	q.Helper()
-	stats, err := q.Queue.Stats(q.ctx)
+	stats, err := q.Queue.Stats(q.ctx, "")
 	q.ok("stats", err)
 	stats.Extra = nil
 	return stats
@@ -153,7 +158,7 @@ func (q *queueTest) stats() spool.QueueStats {
 
 func (q *queueTest) dead(tenant spool.Tenant, limit int) []spool.DeadJob {
 	q.Helper()
-	dead, err := q.Queue.Dead(q.ctx, tenant, limit)
+	dead, err := q.Queue.Dead(q.ctx, tenant, spool.DeadQuery{Limit: limit})
 	q.ok("dead", err)
 	return dead
 }

@@ -48,6 +48,16 @@ func equalValues(a, b reflect.Value) bool {
 			}
 		}
 		return true
+	case reflect.Map:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for _, key := range a.MapKeys() {
+			if !b.MapIndex(key).IsValid() || !equalValues(a.MapIndex(key), b.MapIndex(key)) {
+				return false
+			}
+		}
+		return true
 	case reflect.Struct:
 		for i := range a.NumField() {
 			if !equalValues(a.Field(i), b.Field(i)) {
@@ -68,6 +78,15 @@ func joined[T any, S ~string](all []T, name func(T) S) string {
 		b.WriteString(string(name(v)))
 	}
 	return b.String()
+}
+
+// spaced returns the names of elements with a space between two.
+func spaced[T any, S ~string](all []T, name func(T) S) string {
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = string(name(v))
+	}
+	return strings.Join(names, " ")
 }
 
 func asTime(v reflect.Value) time.Time {

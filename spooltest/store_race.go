@@ -54,7 +54,7 @@ func testStoreRaceStart(s *storeTest) {
 	s.oneWins(errs, spool.ErrActiveRun)
 	s.same("runs", len(s.all(key, "").Runs), 1)
 	s.gapFree(key, 2)
-	stats, err := s.Queue.Stats(context.Background())
+	stats, err := s.Queue.Stats(context.Background(), "")
 	if err != nil || stats.Ready != 1 {
 		s.Errorf("stats: got %d ready and error %v, want 1", stats.Ready, err)
 	}

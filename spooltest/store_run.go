@@ -56,6 +56,7 @@ func testStoreRunRoundTrip(s *storeTest) {
 	s.write(thread("t"), func(tx spool.Tx) error {
 		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.InsertRun(want), tx.InsertRun(plain))
 	})
+	want.CreatedAt, plain.CreatedAt = s.clock.Now(), s.clock.Now()
 	s.read(thread("t"), func(v spool.View) error {
 		got, err := v.Run("r1")
 		s.same("run", got, want)
@@ -73,9 +74,10 @@ func testStoreRunReplaced(s *storeTest) {
 			tx.UpdateRun(full),
 		)
 	})
+	full.CreatedAt = s.clock.Now()
 	s.same("run with everything", s.all(thread("t"), "").Runs, []spool.Run{full})
 
-	none := spool.Run{Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: spool.Completed}
+	none := spool.Run{CreatedAt: full.CreatedAt, Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: spool.Completed}
 	s.write(thread("t"), func(tx spool.Tx) error { return tx.UpdateRun(none) })
 	s.same("run with nothing", s.all(thread("t"), "").Runs, []spool.Run{none})
 	_, err := s.Store.FindStart(context.Background(), full.Tenant, full.StartKey)
@@ -197,6 +199,7 @@ func testStoreFindStart(s *storeTest) {
 
 	want := fullRun(s)
 	s.write(key, func(tx spool.Tx) error { return tx.InsertRun(want) })
+	want.CreatedAt = s.clock.Now()
 	got, err := s.Store.FindStart(context.Background(), key.Tenant, want.StartKey)
 	if err != nil {
 		s.Fatal(err)
@@ -230,7 +233,9 @@ func testStoreStartKeyUsed(s *storeTest) {
 func testStoreNestedRuns(s *storeTest) {
 	key := thread("t")
 	nested := func(id, parent, root spool.RunID, state spool.State) spool.Run {
-		return spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state}
+		return spool.Run{
+			Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state, CreatedAt: s.clock.Now(),
+		}
 	}
 	// The ids fall as the runs follow one another: order does not come from them.
 	first, second := nested("z", "r1", "r1", spool.Running), nested("y", "z", "r1", spool.Failed)

@@ -14,7 +14,7 @@ func testStoreWaitingRuns(s *storeTest) {
 	s.queued(key, "r")
 	waiting := func(id spool.RunID, place int64) spool.Run {
 		return spool.Run{
-			Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: spool.Queued, Place: place,
+			Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: spool.Queued, Place: place, CreatedAt: s.clock.Now(),
 			Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(string(id))},
 		}
 	}

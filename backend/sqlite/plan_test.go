@@ -63,15 +63,22 @@ func (p plan) check(t *testing.T) {
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
 		{"(updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
 		{"WHERE due_at <= ? ORDER BY", "job_due (due_at<?"},
-		{"NOT EXISTS", "job_run (tenant=? AND thread_id=? AND run_id=?"},
-		{"NOT EXISTS", "thread_active (lease_until<?"},
+		{"ORDER BY lease_until", "job_run (tenant=? AND thread_id=? AND run_id=?"},
+		{"ORDER BY lease_until", "thread_active (lease_until<?"},
+		{"INDEXED BY thread_idle", "thread_idle (updated_at<?"},
+		{"INDEXED BY thread_idle", "job_run (tenant=? AND thread_id=?"},
+		{"INDEXED BY thread_updated", "thread_updated (tenant=? AND updated_at<?"},
+		{"FROM job_dead INDEXED BY job_dead_id WHERE id = ?", "job_dead_id (tenant=? AND id=?"},
+		{"DELETE FROM job_dead WHERE tenant = ? AND ord IN", "(tenant=? AND ord=?"},
+		{"FROM tally", "(tenant=?"},
 	} {
 		if strings.Contains(p.query, rule.in) && !strings.Contains(p.steps, rule.want) {
 			t.Errorf("%s\nis planned as %s\nwant %s", p.query, p.steps, rule.want)
 		}
 	}
 	if strings.Contains(p.steps, "TEMP B-TREE") && !strings.Contains(p.query, "FROM park") &&
-		!strings.Contains(p.query, "FROM effect") && !strings.Contains(p.query, "FROM usage_line") {
+		!strings.Contains(p.query, "FROM effect") && !strings.Contains(p.query, "FROM usage_line") &&
+		!strings.Contains(p.query, "INDEXED BY run_thread") {
 		t.Errorf("%s\nsorts: %s", p.query, p.steps)
 	}
 	// Stats counts; the next due job is the first of its index.
@@ -200,11 +207,20 @@ func useEverything(t *testing.T, db *DB) {
 	_, err3 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{Before: time.Now(), BeforeID: "t"})
 	_, err7 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{State: spool.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()})
 	_, err4 := db.Stranded(ctx, 1)
-	_, err5 := db.Stats(ctx)
-	_, err6 := db.Dead(ctx, key.Tenant, 1)
+	err5 := useAdmin(ctx, db, key.Tenant)
+	_, err6 := db.Stats(ctx, "")
 	_, missing := db.FindStart(ctx, key.Tenant, "key")
 	if err := errors.Join(err, err2, err3, err4, err5, err6, err7); err != nil || spool.CodeOf(missing) != spool.NotFound {
 		t.Fatal(err, missing)
+	}
+	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		if _, err := tx.TakeDead(1); spool.CodeOf(err) != spool.NotFound {
+			return errors.New("a job was dead")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, end := range []func(d spool.Delivery) error{
 		func(d spool.Delivery) error { return db.Extend(ctx, d, 0) },

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -23,9 +22,9 @@ func (t *tx) Enqueue(j spool.Job) error {
 	if due.IsZero() {
 		due = t.now
 	}
-	return t.write("INSERT INTO job ("+jobColumns+`, claimed, token, attempts)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`,
-		t.key.Tenant, t.key.ID, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due)
+	return t.write("INSERT INTO job ("+jobColumns+`, first_due, claimed, token, attempts)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`,
+		t.key.Tenant, t.key.ID, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due, due)
 }
 
 // CancelJob implements [spool.Tx].
@@ -113,53 +112,70 @@ func (db *DB) Release(ctx context.Context, d spool.Delivery, after time.Duration
 	})
 }
 
-// Bury implements [spool.Queue].
-func (db *DB) Bury(ctx context.Context, d spool.Delivery, cause string) error {
-	return db.queue(ctx, func(t *tx) error {
-		err := t.fenced("INSERT INTO job_dead ("+jobColumns+`, id, attempts, cause, died_at, ord)
-			SELECT `+jobColumns+`, id, attempts, ?, ?,
-				coalesce((SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1), 0) + 1
-			FROM job WHERE id = ? AND token = ? AND tenant = ?`,
-			cause, t.now, d.Tenant, d.JobID, d.Token, d.Tenant)
-		if err != nil {
-			return err
-		}
-		return t.write("DELETE FROM job WHERE id = ?", d.JobID)
+// Jobs implements [spool.Queue].
+func (db *DB) Jobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery) ([]spool.QueuedJob, error) {
+	at := now(db.clock)
+	query := "SELECT " + jobColumns + ", id, attempts, first_due, claimed FROM job INDEXED BY job_first_due WHERE tenant = ?"
+	args := []any{tenant}
+	switch q.State {
+	case "":
+	case spool.JobReady:
+		query += " AND due_at <= ?"
+		args = append(args, at)
+	default:
+		query += " AND due_at > ? AND claimed = ?"
+		args = append(args, at, q.State == spool.JobInFlight)
+	}
+	if !q.DueBefore.IsZero() {
+		query += " AND first_due < ?"
+		args = append(args, roundedUp(q.DueBefore))
+	}
+	query += " ORDER BY first_due, id LIMIT ?"
+	args = append(args, bound(q.Limit))
+	jobs := []spool.QueuedJob{}
+	err := db.pool.read(ctx, func(c *conn) error {
+		return c.query(query, func(r *row) error {
+			j := spool.QueuedJob{Job: scanJob(r), JobID: r.int64(), Attempts: r.int(), FirstDue: r.time()}
+			j.State = jobState(j.DueAt, r.bool(), at)
+			jobs = append(jobs, j)
+			return nil
+		}, args...)
 	})
+	return jobs, err
 }
 
-// Dead implements [spool.Queue].
-func (db *DB) Dead(ctx context.Context, tenant spool.Tenant, limit int) ([]spool.DeadJob, error) {
-	dead := []spool.DeadJob{}
-	err := db.pool.read(ctx, func(c *conn) error {
-		return c.query("SELECT "+jobColumns+", id, attempts, cause, died_at FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT ?",
-			func(r *row) error {
-				dead = append(dead, spool.DeadJob{
-					Job: scanJob(r), JobID: r.int64(), Attempts: r.int(), Cause: r.text(), DiedAt: r.time(),
-				})
-				return nil
-			}, tenant, bound(limit))
-	})
-	return slices.Clip(dead), err
+func jobState(due time.Time, claimed bool, at time.Time) spool.JobState {
+	switch {
+	case !due.After(at):
+		return spool.JobReady
+	case claimed:
+		return spool.JobInFlight
+	default:
+		return spool.JobDelayed
+	}
 }
 
 // Stats implements [spool.Queue]. A claimed job whose lease has lapsed is ready.
-func (db *DB) Stats(ctx context.Context) (s spool.QueueStats, err error) {
+func (db *DB) Stats(ctx context.Context, tenant spool.Tenant) (s spool.QueueStats, err error) {
 	at := now(db.clock)
+	of, args := "", []any{at, at, at}
+	if tenant != "" {
+		of, args = " WHERE tenant = ?", []any{at, at, at, tenant, tenant}
+	}
 	err = db.pool.read(ctx, func(c *conn) error {
 		return c.query(`SELECT
 				count(*) FILTER (WHERE due_at <= ?),
 				count(*) FILTER (WHERE due_at > ? AND claimed = 0),
 				count(*) FILTER (WHERE due_at > ? AND claimed = 1),
-				(SELECT count(*) FROM job_dead),
+				(SELECT count(*) FROM job_dead`+of+`),
 				min(due_at)
-			FROM job`, func(r *row) error {
+			FROM job`+of, func(r *row) error {
 			s.Ready, s.Delayed, s.InFlight, s.Dead = r.int(), r.int(), r.int(), r.int()
 			if oldest := r.time(); !oldest.IsZero() && oldest.Before(at) {
 				s.OldestMS = at.Sub(oldest).Milliseconds()
 			}
 			return nil
-		}, at, at, at)
+		}, args...)
 	})
 	return s, err
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -172,7 +171,7 @@ func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQu
 	}
 	if !q.UpdatedBefore.IsZero() {
 		query += " AND updated_at < ?"
-		args = append(args, q.UpdatedBefore.Add(time.Microsecond-1)) // times are cut to microseconds
+		args = append(args, roundedUp(q.UpdatedBefore))
 	}
 	query += " ORDER BY updated_at DESC, id DESC LIMIT ?"
 	args = append(args, bound(q.Limit))

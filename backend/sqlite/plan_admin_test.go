@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// useAdmin calls what operators read and remove, with each of its filters.
+func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
+	var errs []error
+	keep := func(_ any, err error) { errs = append(errs, err) }
+	depth, at := 1, time.Now()
+	for _, q := range runQueries(depth, at) {
+		keep(db.Runs(ctx, tenant, q))
+	}
+	keep(db.Tally(ctx, tenant))
+	keep(db.Idle(ctx, spool.IdleQuery{Before: at}))
+	keep(db.Idle(ctx, spool.IdleQuery{Before: at, Tenant: tenant}))
+	for _, q := range []spool.DeadQuery{
+		{}, {Limit: 1}, {JobID: 7}, {DiedBefore: at}, {Before: at, BeforeID: 7}, {DiedBefore: at, Before: at, BeforeID: 7},
+	} {
+		keep(db.Dead(ctx, tenant, q))
+		keep(db.Purge(ctx, tenant, q))
+	}
+	for _, state := range []spool.JobState{"", spool.JobReady, spool.JobDelayed, spool.JobInFlight} {
+		keep(db.Jobs(ctx, tenant, spool.JobQuery{State: state}))
+		keep(db.Jobs(ctx, tenant, spool.JobQuery{State: state, DueBefore: at}))
+	}
+	keep(db.Stats(ctx, tenant))
+	return errors.Join(errs...)
+}
+
+func runQueries(depth int, at time.Time) []spool.RunQuery {
+	return []spool.RunQuery{
+		{},
+		{ID: "r"},
+		{Limit: 50, Before: at, BeforeID: "r"},
+		{State: spool.Failed},
+		{State: spool.Failed, Before: at, BeforeID: "r"},
+		{ThreadID: "t"},
+		{ThreadID: "t", State: spool.Failed, Before: at, BeforeID: "r"},
+		{StopReason: spool.StopFailed, Agent: "a", Model: "m", Depth: &depth},
+		{CreatedAfter: at, CreatedBefore: at},
+		{State: spool.Failed, CreatedAfter: at, CreatedBefore: at},
+	}
+}
+
+// A page of a tenant's runs is read from an index, in its order, from where the page
+// before it ended: of 20,000 runs no more are looked at than are returned.
+func TestPlanOfRuns(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		q    spool.RunQuery
+		want string
+	}{
+		"all":            {spool.RunQuery{Limit: 50}, "run_created (tenant=?)"},
+		"the next page":  {spool.RunQuery{Limit: 50, Before: time.Now(), BeforeID: "r"}, "run_created (tenant=? AND (created_at,id)<(?,?))"},
+		"of a time":      {spool.RunQuery{Limit: 50, CreatedAfter: time.Now(), CreatedBefore: time.Now()}, "run_created (tenant=? AND created_at>? AND created_at<?)"},
+		"of a state":     {spool.RunQuery{Limit: 50, State: spool.Failed}, "run_state (tenant=? AND state=?)"},
+		"its next page":  {spool.RunQuery{Limit: 50, State: spool.Failed, Before: time.Now(), BeforeID: "r"}, "run_state (tenant=? AND state=? AND (created_at,id)<(?,?))"},
+		"of a thread":    {spool.RunQuery{Limit: 50, ThreadID: "t"}, "run_thread (tenant=? AND thread_id=?)"},
+		"one by its id":  {spool.RunQuery{ID: "r"}, "sqlite_autoindex_run_1 (tenant=? AND id=?)"},
+		"of a stop time": {spool.RunQuery{Limit: 50, StopReason: spool.StopTimeout}, "run_created (tenant=?)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, err := Open(filepath.Join(t.TempDir(), "spool.db"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			query, args := runQuery("tenant", c.q)
+			steps := ""
+			err = db.pool.read(t.Context(), func(conn *conn) error {
+				return conn.query("EXPLAIN QUERY PLAN "+query, func(r *row) error {
+					_, _, _ = r.int(), r.int(), r.int()
+					steps += r.text() + "; "
+					return nil
+				}, args...)
+			})
+			sorted := strings.Contains(steps, "TEMP B-TREE")
+			if err != nil || !strings.Contains(steps, c.want) || sorted != (c.q.ThreadID != "") {
+				t.Errorf("%s\nis planned as %s\nwant %s (%v)", query, steps, c.want, err)
+			}
+		})
+	}
+}
+
+// The sums of a file that was written before there were any are right.
+func TestMigrateTally(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "spool.db")
+	firstSchema(t, path)
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	tally, err := db.Tally(t.Context(), "tenant")
+	want := spool.Tally{
+		Threads: 1, Runs: map[spool.State]int64{spool.Running: 1, spool.Completed: 1},
+		Tokens: spool.TokenCount{InputTokens: 2, CachedInputTokens: 2, OutputTokens: 2, TotalTokens: 2},
+	}
+	if got := fmt.Sprint(tally); err != nil || got != fmt.Sprint(want) {
+		t.Errorf("tally %s and error %v, want %v", got, err, want)
+	}
+	runs, err := db.Runs(t.Context(), "tenant", spool.RunQuery{})
+	if err != nil || len(runs) != 2 || runs[0].CreatedAt.UnixMicro() != 1 {
+		t.Errorf("runs %+v and error %v", runs, err)
+	}
+}

@@ -1,0 +1,89 @@
+package spooltest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// Bury moves the job to the dead ones.
+func (q memoryQueue) Bury(ctx context.Context, d spool.Delivery, cause string) error {
+	return q.guarded(ctx, d, func(j *memoryJob) {
+		q.dropJob(j.id)
+		q.dead = append(q.dead, spool.DeadJob{
+			Job: j.Job, JobID: j.id, Attempts: j.attempt, Cause: cause, DiedAt: q.now(),
+		})
+	})
+}
+
+// Dead lists the dead jobs of a tenant.
+func (q memoryQueue) Dead(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) ([]spool.DeadJob, error) {
+	if err := canceled(ctx); err != nil {
+		return nil, err
+	}
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	return q.selectDead(tenant, query), nil
+}
+
+// Purge removes dead jobs. It counts as a write of the store: a job that a transaction has
+// taken is not there any more.
+func (q memoryQueue) Purge(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) (int, error) {
+	select {
+	case q.writer <- struct{}{}:
+	case <-ctx.Done():
+		return 0, canceled(ctx)
+	}
+	defer func() { <-q.writer }()
+	if err := canceled(ctx); err != nil {
+		return 0, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	gone := q.selectDead(tenant, query)
+	for _, d := range gone {
+		q.dropDead(d.JobID)
+	}
+	return len(gone), nil
+}
+
+// selectDead is called with mu held, as dropDead is.
+func (m *memory) selectDead(tenant spool.Tenant, q spool.DeadQuery) []spool.DeadJob {
+	found := []spool.DeadJob{}
+	for _, d := range m.dead {
+		behind := d.DiedAt.Before(q.Before) || d.DiedAt.Equal(q.Before) && d.JobID < q.BeforeID
+		if d.Tenant == tenant && (q.JobID == 0 || d.JobID == q.JobID) &&
+			(q.DiedBefore.IsZero() || d.DiedAt.Before(q.DiedBefore)) && (q.Before.IsZero() || behind) {
+			found = append(found, d)
+		}
+	}
+	slices.SortFunc(found, func(a, b spool.DeadJob) int {
+		return cmp.Or(b.DiedAt.Compare(a.DiedAt), cmp.Compare(b.JobID, a.JobID))
+	})
+	return found[:bounded(len(found), q.Limit)]
+}
+
+func (m *memory) dropDead(id int64) {
+	m.dead = slices.DeleteFunc(m.dead, func(d spool.DeadJob) bool { return d.JobID == id })
+}
+
+// TakeDead removes a dead job at the commit.
+func (tx *memoryTx) TakeDead(jobID int64) (spool.DeadJob, error) {
+	tx.store.mu.RLock()
+	defer tx.store.mu.RUnlock()
+	for _, d := range tx.store.dead {
+		if d.JobID == jobID && d.Thread() == tx.key && !tx.taken[jobID] {
+			if tx.taken == nil {
+				tx.taken = make(map[int64]bool)
+			}
+			tx.taken[jobID] = true
+			tx.jobs = append(tx.jobs, func(m *memory) { m.dropDead(jobID) })
+			return d, nil
+		}
+	}
+	return spool.DeadJob{}, errNoDeadJob
+}
+
+var errNoDeadJob = spool.Errorf(spool.NotFound, "Dead job not found")
