@@ -152,6 +152,13 @@ func (e *ModelError) Permanent() bool {
 	}
 }
 
+// Described is a [Model] that says whose it is, for telemetry.
+type Described interface {
+	// Describe returns who provides the model, by the name that OpenTelemetry has for it,
+	// such as "openai", and the provider's name of the model. Both stay the same.
+	Describe() (provider, model string)
+}
+
 // Windowed is a [Model] that knows the size of its window.
 type Windowed interface {
 	// ContextWindow returns how many tokens a prompt and its answer may have together.

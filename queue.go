@@ -136,9 +136,9 @@ type QueueStats struct {
 // claimed again or is gone.
 type Queue interface {
 	// Claim takes up to limit due jobs, the one that has been due longest first, and
-	// leases them. It does not wait. With nothing to take it returns an empty slice and
-	// when the next job becomes due, which is the zero time for an empty queue, and when
-	// something was taken.
+	// leases them. The DueAt of each is when it became due. It does not wait. With nothing
+	// to take it returns an empty slice and when the next job becomes due, which is the zero
+	// time for an empty queue, and when something was taken.
 	Claim(ctx context.Context, limit int, lease time.Duration) (taken []Delivery, next time.Time, err error)
 	// Extend leases the delivery for the given time from now.
 	Extend(ctx context.Context, d Delivery, lease time.Duration) error

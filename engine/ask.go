@@ -67,12 +67,14 @@ func (l *loop) ask(ctx context.Context, history []spool.Message) (turn, error) {
 
 // listen copies an answer to the stream and into t. A panic of the model is an error.
 func (l *loop) listen(ctx context.Context, request spool.ModelRequest, t *turn) (err error) {
+	ctx, span := l.s.e.telemetry.chat(ctx, l, request)
+	defer func() { span.done(t, err) }()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
-	for event, err := range l.model.Stream(ctx, request) {
+	for event, err := range span.watch(l.model.Stream(ctx, request)) {
 		if err != nil {
 			return err
 		}

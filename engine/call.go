@@ -37,7 +37,9 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 			p.ran = true
 			running++
 			go func() {
+				ctx, span := l.s.e.telemetry.tool(ctx, l, p.call)
 				result, err := run(ctx, p)
+				span.done(result, err)
 				outcomes <- outcome{p, result, err}
 			}()
 		}

@@ -14,6 +14,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -75,6 +76,8 @@ type Config struct {
 	// SweepEvery is how often a worker looks for runs that nothing will move. Defaults to
 	// 5 s.
 	SweepEvery time.Duration
+	// Telemetry takes spans and metrics. Defaults to none.
+	Telemetry Telemetry
 	// WhenBusy is what starts do on a thread that has an active run, where neither they nor
 	// their agent say. Defaults to [spool.BusyReject].
 	WhenBusy spool.WhenBusy
@@ -112,6 +115,10 @@ type Engine struct {
 	hubs    hubs
 	closing chan struct{}
 
+	telemetry  *telemetry
+	unobserved func()
+	carrying   atomic.Int64 // segments that this process carries forward
+
 	closeOnce sync.Once
 }
 
@@ -136,7 +143,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		agents: agents, closing: make(chan struct{}),
 	}
 	e.hubs.open = make(map[spool.ThreadKey]*hub)
-	return e, nil
+	return e, e.measure()
 }
 
 // NewBus returns a bus for one process.

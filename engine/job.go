@@ -47,6 +47,8 @@ func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) 
 	case c.settle:
 		return JobResult{Accepted: true}, c.segment.settle(ctx)
 	}
+	e.carrying.Add(1)
+	defer e.carrying.Add(-1)
 	if err := c.segment.carry(ctx); err != nil {
 		return JobResult{}, err
 	}

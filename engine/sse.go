@@ -187,9 +187,13 @@ func (s *EventStream) release() error {
 
 // Close ends all event streams of this process: their clients are told when to come back,
 // each a little later than the next so that they do not come all at once. It does not
-// stop workers, and may be called more than once.
+// stop workers, and may be called more than once. Metrics that are read when they are
+// collected are not any more.
 func (e *Engine) Close() {
-	e.closeOnce.Do(func() { close(e.closing) })
+	e.closeOnce.Do(func() {
+		close(e.closing)
+		e.unobserved()
+	})
 }
 
 var keepalive = []byte(": keepalive\n\n")

@@ -109,6 +109,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	var no *refusal
 	switch {
 	case err == nil:
+		e.telemetry.started(ctx, key.Tenant, r.RunID)
 		e.bus.Wake(key, spool.WakeRecord)
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 		if err := e.halted(ctx, key, out.after); err != nil { // the run is accepted, and gets its turn

@@ -9,7 +9,9 @@ import (
 // advance carries the run forward step by step from whatever was saved last: the
 // results of answered parks, a step whose tools were cut off, or the next question to
 // the model. It returns nil once the run has ended or parked.
-func (l *loop) advance(ctx context.Context) error {
+func (l *loop) advance(ctx context.Context) (err error) {
+	ctx, span := l.s.e.telemetry.agent(ctx, l)
+	defer func() { span.done(ctx, l.run, err) }()
 	history, err := l.history(ctx)
 	if err != nil {
 		return err

@@ -109,6 +109,7 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 		return poll
 	}
 	for _, d := range jobs {
+		w.e.telemetry.claimed(ctx, d)
 		w.slots <- struct{}{}
 		w.busy.Go(func() {
 			defer func() {

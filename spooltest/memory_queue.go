@@ -66,9 +66,11 @@ func (q memoryQueue) Claim(ctx context.Context, limit int, lease time.Duration) 
 	taken := make([]spool.Delivery, len(due))
 	for i, j := range due {
 		q.lastToken++
+		job := j.Job
+		job.DueAt = j.due
 		j.token, j.inFlight, j.due = q.lastToken, true, now.Add(lease)
 		j.attempt++
-		taken[i] = spool.Delivery{Job: j.Job, JobID: j.id, Token: j.token, Attempt: j.attempt}
+		taken[i] = spool.Delivery{Job: job, JobID: j.id, Token: j.token, Attempt: j.attempt}
 	}
 	return taken, time.Time{}, nil
 }

@@ -24,9 +24,10 @@ func testQueueRoundTrip(q *queueTest) {
 	q.same("attempt", d.Attempt, 1)
 
 	q.enqueue(spool.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent"})
+	added := q.clock.Now()
+	q.clock.Advance(time.Second)
 	got := q.claimOne().Job
-	got.DueAt = time.Time{} // when it became due, or as it was given
-	q.same("job with little", got, spool.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent"})
+	q.same("job with little", got, spool.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent", DueAt: added})
 }
 
 func testQueueVisibleWithTransaction(q *queueTest) {

@@ -30,6 +30,8 @@ type Row struct {
 	// Outside are import paths of other modules, each with all below it. The standard
 	// library is always allowed.
 	Outside []string
+	// OutsideInTests are import paths of other modules that the tests may import as well.
+	OutsideInTests []string
 	// TestsToo keeps the tests to Ours. Otherwise they may import any package of ours.
 	TestsToo bool
 }
@@ -115,7 +117,7 @@ func Imports(tree fs.FS, module string, rows []Row, testOutside []string) ([]Pro
 		}
 		row := rows[at]
 		if s.test {
-			row.Outside = append(slices.Clone(row.Outside), testOutside...)
+			row.Outside = slices.Concat(row.Outside, row.OutsideInTests, testOutside)
 			if !row.TestsToo {
 				row.Ours = []string{"./..."}
 			}

@@ -40,7 +40,7 @@ func TestImportsReports(t *testing.T) {
 	rows := []archtest.Row{
 		{Place: "."},
 		{Place: "core/inner", Ours: []string{"."}},
-		{Place: "core/...", Ours: []string{".", "core/..."}, Outside: []string{"example.org/driver"}},
+		{Place: "core/...", Ours: []string{".", "core/..."}, Outside: []string{"example.org/driver"}, OutsideInTests: []string{"example.org/sdk"}},
 		{Place: "alone/...", Ours: []string{"alone/..."}, TestsToo: true},
 		{Place: "cmd/...", Ours: []string{"./..."}, Outside: []string{archtest.Any}},
 	}
@@ -60,6 +60,8 @@ func TestImportsReports(t *testing.T) {
 		"ConstraintIsNone":  {"core/a_windows.go", "//go:build ignore\n\npackage core\n\nimport \"example.org/other\"", []string{"core/a_windows.go: core must not import example.org/other from outside"}},
 		"Program":           {"cmd/x/a.go", `package main; import ("example.com/m/core"; "example.org/whatever")`, nil},
 		"TestOfOurs":        {"core/inner/a_test.go", `package inner; import "example.com/m/core/x"`, nil},
+		"TestOfItsPlace":    {"core/a_test.go", `package core; import ("example.org/sdk"; "example.org/driver"; "example.org/cmp")`, nil},
+		"OnlyInTests":       {"core/a.go", `package core; import "example.org/sdk"`, []string{"core/a.go: core must not import example.org/sdk from outside"}},
 		"TestHelper":        {"a_test.go", `package m; import "example.org/cmp"`, nil},
 		"TestOfOthers":      {"a_test.go", `package m; import "example.org/assert"`, []string{"a_test.go: . must not import example.org/assert from outside"}},
 		"TestStaysAlone":    {"alone/a_test.go", `package alone; import "example.com/m"`, []string{"alone/a_test.go: alone must not import our ."}},

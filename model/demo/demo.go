@@ -61,6 +61,9 @@ func New(config Config) *Model {
 	return &Model{config: config}
 }
 
+// Describe returns "spool" and [ModelID].
+func (m *Model) Describe() (provider, model string) { return "spool", ModelID }
+
 // ContextWindow returns the tokens that the model pretends to have room for.
 func (m *Model) ContextWindow() int { return contextWindow }
 

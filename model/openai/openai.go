@@ -168,6 +168,9 @@ func newClient(config Config) *http.Client {
 	return client
 }
 
+// Describe returns "openai", whose interface it is, whoever serves it, and the model's name.
+func (m *Model) Describe() (provider, model string) { return "openai", m.config.Model }
+
 // ContextWindow returns how many tokens the model has room for, zero when that is not
 // known.
 func (m *Model) ContextWindow() int { return m.config.ContextWindow }

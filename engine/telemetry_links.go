@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/spoolhq/spool"
+)
+
+// maxLinks bounds of how many runs is known where they came from. The one that was seen
+// first is forgotten first.
+const maxLinks = 4096
+
+type runKey struct {
+	tenant spool.Tenant
+	run    spool.RunID
+}
+
+// links are the spans that a run's next segment links to: the one in which it was started,
+// and that of its latest segment. They are known in this process only, as a link is worth
+// no column in the store: spool.run.id is on every span.
+type links struct {
+	mu    sync.Mutex
+	known map[runKey]*linked
+	order []runKey
+}
+
+type linked struct{ start, latest trace.SpanContext }
+
+// started notes the span in which a run was started.
+func (t *telemetry) started(ctx context.Context, tenant spool.Tenant, run spool.RunID) {
+	if t == nil {
+		return
+	}
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		t.links.put(runKey{tenant, run}, func(l *linked) { l.start = span })
+	}
+}
+
+func (l *links) add(key runKey, span trace.SpanContext) {
+	if span.IsValid() {
+		l.put(key, func(l *linked) { l.latest = span })
+	}
+}
+
+func (l *links) put(key runKey, set func(*linked)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known = make(map[runKey]*linked)
+	}
+	at := l.known[key]
+	if at == nil {
+		at = &linked{}
+		l.known[key] = at
+		l.order = append(l.order, key)
+	}
+	set(at)
+	for len(l.order) > maxLinks {
+		delete(l.known, l.order[0])
+		l.order = l.order[1:]
+	}
+}
+
+func (l *links) of(key runKey) []trace.Link {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.known[key]
+	if at == nil {
+		return nil
+	}
+	var out []trace.Link
+	for _, span := range []trace.SpanContext{at.start, at.latest} {
+		if span.IsValid() {
+			out = append(out, trace.Link{SpanContext: span})
+		}
+	}
+	return out
+}
+
+// forget drops what is known of a run. Its place in the order stays until its turn.
+func (l *links) forget(key runKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.known, key)
+}

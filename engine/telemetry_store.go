@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/spoolhq/spool"
+)
+
+// measuredStore counts what is committed. What it counts is what the store then has: the
+// sums of tokens are those of the ledger, and a run ends once, whoever ends it.
+//
+// A commit whose outcome the store does not know is not counted.
+type measuredStore struct {
+	spool.Store
+
+	t *telemetry
+}
+
+// Update implements [spool.Store].
+func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+	began := time.Now()
+	var tx *measuredTx
+	var refused error
+	err := s.Store.Update(ctx, key, fence, func(inner spool.Tx) error {
+		tx = &measuredTx{Tx: inner}
+		refused = fn(tx)
+		return refused
+	})
+	var attrs []attribute.KeyValue
+	switch {
+	case err == nil:
+		attrs = []attribute.KeyValue{attrOutcome.String("committed")}
+	case refused != nil || spool.CodeOf(err) == spool.Fenced:
+		attrs = []attribute.KeyValue{attrOutcome.String("rolled_back")}
+	default:
+		attrs = []attribute.KeyValue{attrOutcome.String("failed"), attrErrorType.String(errorType(err))}
+	}
+	s.t.updates.Record(ctx, time.Since(began).Seconds(), labels(attrs...))
+	if err == nil && tx != nil {
+		tx.count(ctx, s.t)
+	}
+	return err
+}
+
+// measuredTx notes what a transaction changes.
+type measuredTx struct {
+	spool.Tx
+
+	runs  []changed[spool.Run]
+	parks []changed[spool.Park]
+	usage []spool.UsageRow
+}
+
+// changed is a thing before the transaction, as far as it was read, and after.
+type changed[T any] struct {
+	before, after           T
+	read, written, inserted bool
+}
+
+// InsertRun implements [spool.Tx].
+func (x *measuredTx) InsertRun(r spool.Run) error {
+	err := x.Tx.InsertRun(r)
+	if err == nil {
+		x.runs = append(x.runs, changed[spool.Run]{after: r, written: true, inserted: true})
+	}
+	return err
+}
+
+// UpdateRun implements [spool.Tx].
+func (x *measuredTx) UpdateRun(r spool.Run) error {
+	err := x.Tx.UpdateRun(r)
+	if err == nil {
+		c := x.run(r.ID)
+		c.after, c.written = r, true
+	}
+	return err
+}
+
+// Run implements [spool.View].
+func (x *measuredTx) Run(id spool.RunID) (spool.Run, error) {
+	r, err := x.Tx.Run(id)
+	if err == nil {
+		x.readRuns(r)
+	}
+	return r, err
+}
+
+// Runs implements [spool.View].
+func (x *measuredTx) Runs(limit int) ([]spool.Run, error) {
+	all, err := x.Tx.Runs(limit)
+	x.readRuns(all...)
+	return all, err
+}
+
+// Waiting implements [spool.View].
+func (x *measuredTx) Waiting() ([]spool.Run, error) {
+	all, err := x.Tx.Waiting()
+	x.readRuns(all...)
+	return all, err
+}
+
+func (x *measuredTx) readRuns(all ...spool.Run) {
+	for _, r := range all {
+		if c := x.run(r.ID); !c.read && !c.written {
+			c.before, c.read = r, true
+		}
+	}
+}
+
+func (x *measuredTx) run(id spool.RunID) *changed[spool.Run] {
+	for i := range x.runs {
+		if c := &x.runs[i]; c.read && c.before.ID == id || c.written && c.after.ID == id {
+			return c
+		}
+	}
+	x.runs = append(x.runs, changed[spool.Run]{})
+	return &x.runs[len(x.runs)-1]
+}
+
+// AddUsage implements [spool.Tx].
+func (x *measuredTx) AddUsage(row spool.UsageRow) error {
+	err := x.Tx.AddUsage(row)
+	if err == nil {
+		x.usage = append(x.usage, row)
+	}
+	return err
+}
+
+// Parks implements [spool.View].
+func (x *measuredTx) Parks(run spool.RunID) ([]spool.Park, error) {
+	all, err := x.Tx.Parks(run)
+	for _, p := range all {
+		if c := x.park(p); !c.read && !c.written {
+			c.before, c.read = p, true
+		}
+	}
+	return all, err
+}
+
+// PutPark implements [spool.Tx].
+func (x *measuredTx) PutPark(p spool.Park) error {
+	err := x.Tx.PutPark(p)
+	if err == nil {
+		c := x.park(p)
+		c.after, c.written = p, true
+	}
+	return err
+}
+
+func (x *measuredTx) park(p spool.Park) *changed[spool.Park] {
+	for i := range x.parks {
+		c := &x.parks[i]
+		at := c.before
+		if c.written {
+			at = c.after
+		}
+		if at.RunID == p.RunID && at.ToolCallID == p.ToolCallID {
+			return c
+		}
+	}
+	x.parks = append(x.parks, changed[spool.Park]{})
+	return &x.parks[len(x.parks)-1]
+}
+
+// count records what a committed transaction has changed.
+func (x *measuredTx) count(ctx context.Context, t *telemetry) {
+	for _, c := range x.runs {
+		if c.written {
+			t.countRun(ctx, c)
+		}
+	}
+	for _, c := range x.parks {
+		if c.written {
+			t.countPark(ctx, c)
+		}
+	}
+	for _, row := range x.usage {
+		t.countUsage(ctx, row)
+	}
+}
+
+func (t *telemetry) countRun(ctx context.Context, c changed[spool.Run]) {
+	agent := attrAgentName.String(c.after.Agent)
+	if c.inserted {
+		t.runsStarted.Add(ctx, 1, labels(agent))
+	}
+	if c.after.State.Terminal() && !c.before.State.Terminal() {
+		took := c.after.EndedAt.Sub(c.after.StartedAt).Seconds()
+		t.runs.Record(ctx, max(took, 0), labels(agent,
+			attrRunState.String(string(c.after.State)), attrStopReason.String(string(c.after.StopReason))))
+	}
+}
+
+// countPark counts a park that is put for the first time, or again for a call that had an
+// earlier one, and one that leaves the open state.
+func (t *telemetry) countPark(ctx context.Context, c changed[spool.Park]) {
+	was, is := c.before.State == spool.ParkOpen, c.after.State == spool.ParkOpen
+	tool := attrToolName.String(c.after.ToolName)
+	switch {
+	case is && !was:
+		t.parksOpened.Add(ctx, 1, labels(tool))
+	case was && !is:
+		t.parksResolved.Add(ctx, 1, labels(tool, attrParkState.String(string(c.after.State))))
+	}
+}
+
+func (t *telemetry) countUsage(ctx context.Context, row spool.UsageRow) {
+	model := t.model(row.Model)
+	for _, count := range []struct {
+		of string
+		n  *int64
+	}{{"input", row.Usage.Input}, {"output", row.Usage.Output}} {
+		if count.n == nil {
+			continue
+		}
+		attrs := []attribute.KeyValue{
+			attrOperation.String(operationChat), attrProvider.String(model.provider), attrRequestModel.String(model.model),
+			attrAgentName.String(row.Agent), attrTokenType.String(count.of),
+		}
+		if row.ModelID != "" {
+			attrs = append(attrs, attrResponseModel.String(row.ModelID))
+		}
+		t.tokens.Record(ctx, *count.n, labels(attrs...))
+	}
+}
