@@ -91,7 +91,7 @@ func (t *telemetry) observe(e *Engine) (stop func(), err error) {
 		}
 		ctx, cancel := context.WithTimeout(ctx, statsTimeout)
 		defer cancel()
-		stats, err := e.queue.Stats(ctx)
+		stats, err := e.queue.Stats(ctx, "")
 		if err != nil {
 			return nil // the other metrics are worth having, and readiness tells of a store that fails
 		}
