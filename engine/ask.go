@@ -28,7 +28,7 @@ func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
 // row returns the turn's row of the usage ledger.
 func (t *turn) row(h *held, outcome spool.Outcome) spool.UsageRow {
 	return spool.UsageRow{
-		RunID: h.run.ID, Agent: h.run.Agent, Step: h.run.Steps + 1,
+		RunID: h.run.Root(), AgentID: h.run.AgentID(), Agent: h.run.Agent, Step: h.run.Steps + 1,
 		Model: h.run.Model, ModelID: t.modelID, Outcome: outcome, Usage: t.usage,
 	}
 }
@@ -87,7 +87,7 @@ func (l *loop) listen(ctx context.Context, request spool.ModelRequest, t *turn) 
 }
 
 func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
-	w, content := l.s.writer, &t.message.Content
+	w, content := &l.voice, &t.message.Content
 	switch ev := event.(type) {
 	case spool.TextDelta:
 		if ev.Text != "" {

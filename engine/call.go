@@ -141,7 +141,7 @@ func (l *loop) announce(ctx context.Context, p *plannedCall) {
 		return
 	}
 	p.announced = true
-	l.s.writer.emit(ctx, spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result})
+	l.voice.emit(ctx, spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result})
 }
 
 // saveCalls saves the step, or the results of the parks that were answered, and parks or
@@ -149,10 +149,12 @@ func (l *loop) announce(ctx context.Context, p *plannedCall) {
 func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	step := l.handedStep()
 	l.s.writer.flush(ctx)
+	l.voice.take()
+	defer l.voice.give()
 	var parked []*spool.Entry
 	err = l.update(ctx, func(h *held) error {
 		parked = nil
-		stopped := !h.run.StopAt.IsZero()
+		stopped := !h.tree().run.StopAt.IsZero()
 		if stopped {
 			cancelRest(l.plan, "stopped")
 		}
@@ -171,7 +173,7 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 		case h.run.Steps >= l.maxSteps():
 			return l.s.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
 		default:
-			return h.UpdateRun(h.run)
+			return h.put()
 		}
 	})
 	if err != nil {
@@ -226,6 +228,7 @@ func (h *held) saveCalls(plan []*plannedCall, step handed, upTo spool.Offset) ([
 	}
 	h.run.Saved = upTo
 	h.run.Attempts, h.run.Deaths = 0, 0
+	h.tree().run.Deaths = 0
 	if len(results) == 0 {
 		return nil, nil
 	}

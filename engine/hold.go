@@ -13,8 +13,11 @@ import (
 type held struct {
 	spool.Tx
 	thread spool.Thread
-	run    spool.Run
-	now    time.Time
+	// run is the one that the transition is of: the dispatched run, or a nested one.
+	run spool.Run
+	// root has the dispatched run, where run is nested in it. Nil: run is that itself.
+	root *held
+	now  time.Time
 	// given is true once there are jobs of other runs than this one, which workers have
 	// to be told of.
 	given bool
@@ -35,6 +38,38 @@ func hold(tx spool.Tx) (*held, error) {
 	}
 	h.run, err = tx.Run(thread.RunID)
 	return h, err
+}
+
+// nested returns the part of the transaction that a nested run is the subject of.
+func (h *held) nested(id spool.RunID) (*held, error) {
+	run, err := h.Run(id)
+	return &held{Tx: h.Tx, thread: h.thread, run: run, root: h.tree(), now: h.now}, err
+}
+
+// tree returns the part of the transaction that the dispatched run is the subject of.
+func (h *held) tree() *held {
+	if h.root != nil {
+		return h.root
+	}
+	return h
+}
+
+// add counts tokens for the run, and for the dispatched one, which counts all of its tree.
+func (h *held) add(used spool.TokenCount) {
+	h.run.Add(used)
+	if h.root != nil {
+		h.root.run.Add(used)
+	}
+}
+
+// put writes the run back, and with a nested one the dispatched one.
+func (h *held) put() error {
+	if h.root != nil {
+		if err := h.UpdateRun(h.root.run); err != nil {
+			return err
+		}
+	}
+	return h.UpdateRun(h.run)
 }
 
 // move changes the state of the thread and its run, which the table must allow.
@@ -75,7 +110,7 @@ func (h *held) closeSegment(status spool.SegmentStatus, reason string, end spool
 // forgetStep drops the step in hand. What it has used stays used.
 func (h *held) forgetStep() {
 	if d := h.run.Draft; d != nil {
-		h.run.Add(d.Usage)
+		h.add(d.Usage)
 		h.run.Draft = nil
 	}
 }
@@ -149,7 +184,7 @@ func (h *held) closeParks(reason string) error {
 // message returns a message of the run.
 func (h *held) message(role spool.Role, content spool.Content) *spool.Message {
 	return &spool.Message{
-		ID: spool.MessageID(spool.NewID("msg")), ThreadID: h.thread.ID,
+		ID: spool.MessageID(spool.NewID("msg")), ThreadID: h.thread.ID, AgentID: h.run.AgentID(),
 		Role: role, Content: content, RunID: h.run.ID,
 	}
 }

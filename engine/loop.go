@@ -7,13 +7,16 @@ import (
 )
 
 // loop is an agent at work on a run: it asks its model, runs the tools that the model
-// calls, saves the step, and asks again. A segment has one for the run that it carries.
+// calls, saves the step, and asks again. A segment has one for the run that it carries, and
+// one for each nested run at work, in a goroutine of its own.
 type loop struct {
-	s     *segment
-	agent *Agent
-	model spool.Model
-	run   spool.Run      // as it was last saved; the goroutine of advance has it
-	plan  []*plannedCall // the tool calls in hand
+	s      *segment
+	parent *loop // whose call the nested run is. Nil: the run is the dispatched one
+	agent  *Agent
+	model  spool.Model
+	run    spool.Run      // as it was last saved
+	plan   []*plannedCall // the tool calls in hand
+	voice  voice
 }
 
 func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
@@ -22,15 +25,23 @@ func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
 	if model == nil && agent != nil { // the configuration has changed since the start
 		model = e.config.Models[agent.Model]
 	}
-	return &loop{s: s, agent: agent, model: model, run: run}
+	return &loop{s: s, agent: agent, model: model, run: run, voice: voice{w: s.writer, agent: run.AgentID()}}
 }
 
 // update runs a transition of the loop's run under the segment's lease, whatever has
-// become of ctx, and keeps the run as it then is.
+// become of ctx, and keeps the run as it then is. fn finds the dispatched run at h.tree().
 func (l *loop) update(ctx context.Context, fn func(h *held) error) error {
 	var run spool.Run
-	err := l.s.update(ctx, func(h *held) error {
-		err := fn(h)
+	err := l.s.update(ctx, func(h *held) (err error) {
+		if l.parent != nil {
+			if h, err = h.nested(l.run.ID); err != nil {
+				return err
+			}
+			if h.run.State.Terminal() {
+				return spool.ErrFenced
+			}
+		}
+		err = fn(h)
 		run = h.run
 		return err
 	})

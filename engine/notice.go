@@ -10,6 +10,9 @@ import (
 // missedTurns bounds how many user turns a client is told of when it connects.
 const missedTurns = 100
 
+// mainAgent is the agent of the dispatched runs. Its user turns are those of people.
+var mainAgent spool.AgentID
+
 // noticer derives notices from a thread's row and messages: nobody sends them, so none
 // can be lost for longer than the next look.
 type noticer struct {
@@ -24,7 +27,7 @@ type noticer struct {
 
 // start takes the present for known.
 func (n *noticer) start(v spool.View, thread spool.Thread) error {
-	turns, err := v.Messages(spool.MessageQuery{Role: spool.RoleUser, Limit: 1})
+	turns, err := v.Messages(spool.MessageQuery{Agent: &mainAgent, Role: spool.RoleUser, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -58,7 +61,7 @@ func (n *noticer) look(v spool.View) ([]walked, error) {
 	}
 	var frames []walked
 	if thread.RunID != n.run {
-		turns, err := v.Messages(spool.MessageQuery{Role: spool.RoleUser, SinceSeq: n.seq, Limit: missedTurns})
+		turns, err := v.Messages(spool.MessageQuery{Agent: &mainAgent, Role: spool.RoleUser, SinceSeq: n.seq, Limit: missedTurns})
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +104,7 @@ func hello(v spool.View, key spool.ThreadKey, seq int64, last spool.MessageID) (
 	if err != nil {
 		return nil, err
 	}
-	q := spool.MessageQuery{Role: spool.RoleUser, After: last, Limit: missedTurns}
+	q := spool.MessageQuery{Agent: &mainAgent, Role: spool.RoleUser, After: last, Limit: missedTurns}
 	if last == "" {
 		q.SinceSeq = seq
 	}

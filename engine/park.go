@@ -83,9 +83,9 @@ func (l *loop) park(h *held, ahead int64) ([]*spool.Entry, error) {
 
 // parked announces the parks and ends the stream.
 func (l *loop) parked(ctx context.Context, entries []*spool.Entry) {
-	l.s.writer.seq = entries[len(entries)-1].Seq // the entries come first, all of them
+	l.s.writer.wrote(entries[len(entries)-1].Seq) // the entries come first, all of them
 	for _, entry := range entries {
-		l.s.writer.emit(ctx, spool.ItemInputRequired, entry.Payload)
+		l.voice.emit(ctx, spool.ItemInputRequired, entry.Payload)
 	}
 	l.s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked})
 	l.s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs) // for its next due time

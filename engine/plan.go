@@ -224,16 +224,16 @@ func (l *loop) repeat(ctx context.Context, d *spool.Draft) {
 	for _, p := range d.Message.Content {
 		switch p.Type {
 		case spool.PartReasoning:
-			l.s.writer.reasoning(ctx, p.Text)
+			l.voice.reasoning(ctx, p.Text)
 		case spool.PartText:
-			l.s.writer.text(ctx, p.Text)
+			l.voice.text(ctx, p.Text)
 		case spool.PartToolCall:
-			l.s.writer.endBlock(ctx)
-			l.s.writer.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
-			l.s.writer.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
+			l.voice.endBlock(ctx)
+			l.voice.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
+			l.voice.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
 		}
 	}
-	l.s.writer.endBlock(ctx)
+	l.voice.endBlock(ctx)
 	l.s.writer.flush(ctx)
 }
 

@@ -15,7 +15,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	s.e.config.Log.WarnContext(ctx, "run step failed", "thread", s.key.String(), "run", string(s.id),
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
 	reason := failureText(cause)
-	s.writer.endBlock(ctx)
+	s.main.voice.endBlock(ctx)
 	s.writer.flush(ctx)
 	final := permanent(cause)
 	err := s.main.update(ctx, func(h *held) error {
@@ -47,7 +47,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 // handBack ends the segment of a run whose worker shuts down. It costs no attempt: a new
 // ticket is due at once.
 func (s *segment) handBack(ctx context.Context, cause error) error {
-	s.writer.endBlock(ctx)
+	s.main.voice.endBlock(ctx)
 	s.writer.flush(ctx)
 	err := s.main.update(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
@@ -97,7 +97,7 @@ func (h *held) recordCut(cause error, outcome spool.Outcome) error {
 	if !ok {
 		return nil
 	}
-	h.run.Add(cut.turn.usage.Count())
+	h.add(cut.turn.usage.Count())
 	return h.AddUsage(cut.turn.row(h, outcome))
 }
 

@@ -52,16 +52,11 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	}
 }
 
-// history returns the messages of the thread's main agent.
+// history returns the messages of the loop's own agent.
 func (l *loop) history(ctx context.Context) (messages []spool.Message, err error) {
+	agent := l.run.AgentID()
 	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
-		all, err := v.Messages(spool.MessageQuery{})
-		messages = all[:0]
-		for _, m := range all {
-			if m.AgentID == "" {
-				messages = append(messages, m)
-			}
-		}
+		messages, err = v.Messages(spool.MessageQuery{Agent: &agent})
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
@@ -96,8 +91,10 @@ func (l *loop) maxSteps() int {
 // finish saves the last step and ends the run with it, in one transaction where no
 // settle hook has to run in between.
 func (l *loop) finish(ctx context.Context, t turn) error {
-	l.s.writer.endBlock(ctx)
+	l.voice.endBlock(ctx)
 	l.s.writer.flush(ctx)
+	l.voice.take()
+	defer l.voice.give()
 	upTo := l.s.writer.next(0)
 	err := l.update(ctx, func(h *held) error {
 		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
@@ -107,7 +104,7 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 			return err
 		}
 		ending := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
-		if !h.run.StopAt.IsZero() {
+		if !h.tree().run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
 		return l.s.conclusion(h, ending, 2)
@@ -122,7 +119,7 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 // saveDraft makes the model's part of a step durable, and with it the calls that are
 // about to run, before any of them does.
 func (l *loop) saveDraft(ctx context.Context, t turn) error {
-	l.s.writer.endBlock(ctx)
+	l.voice.endBlock(ctx)
 	l.s.writer.flush(ctx)
 	l.plan = l.planCalls(ctx, t.message.ToolCalls(), l.run.Steps+1, nil)
 	return l.update(ctx, func(h *held) error {
@@ -133,7 +130,7 @@ func (l *loop) saveDraft(ctx context.Context, t turn) error {
 		if err := h.putPending(l.plan); err != nil {
 			return err
 		}
-		return h.UpdateRun(h.run)
+		return h.put()
 	})
 }
 
@@ -154,7 +151,8 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 	h.run.Attempts, h.run.Deaths = 0, 0
 	h.run.Draft = nil
 	h.run.Saved = upTo
-	h.run.Add(usage)
+	h.tree().run.Deaths = 0
+	h.add(usage)
 	saved := make([]spool.Message, len(messages))
 	for i, m := range messages {
 		saved[i] = *m
@@ -164,5 +162,9 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 
 // stepFinished announces a saved step.
 func (l *loop) stepFinished(ctx context.Context, reason string, usage spool.TokenCount) {
-	l.s.writer.emit(ctx, spool.ItemStepFinished, spool.StepFinished{Step: l.run.Steps, FinishReason: reason, Usage: usage})
+	finished := spool.StepFinished{Step: l.run.Steps, FinishReason: reason, Usage: usage}
+	if id := l.run.AgentID(); id != "" {
+		finished.AgentID = &id
+	}
+	l.voice.emit(ctx, spool.ItemStepFinished, finished)
 }

@@ -196,7 +196,7 @@ func (e *Engine) settleUnheld(h *held) (*segment, error) {
 func (s *segment) stopped(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	s.writer.endBlock(ctx)
+	s.main.voice.endBlock(ctx)
 	s.writer.flush(ctx)
 	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 	var cut *cutOffError
@@ -230,7 +230,7 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 				return err
 			}
 		} else {
-			h.run.Add(cut.turn.usage.Count())
+			h.add(cut.turn.usage.Count())
 		}
 		return s.conclusion(h, ending, ahead)
 	})

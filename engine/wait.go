@@ -88,7 +88,7 @@ func (e *Engine) rollBack(h *held, run *spool.Run, line []spool.Run) ([]spool.Ru
 		}
 	}
 	if last < 0 {
-		turns, err := h.Messages(spool.MessageQuery{Role: spool.RoleUser, Limit: 1})
+		turns, err := h.Messages(spool.MessageQuery{Agent: &mainAgent, Role: spool.RoleUser, Limit: 1})
 		if err == nil && len(turns) > 0 && turns[0].RunID == h.run.ID {
 			run.Wait.RollbackMessageID = turns[0].ID
 		}

@@ -10,23 +10,19 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// writer writes the run stream of one segment. It numbers the items, gathers them into
-// batches and keeps track of the open block. Only the segment's goroutine calls emit;
-// the flush that follows a while later runs on a timer's.
+// writer writes the run stream of one segment, which all of its loops share: each speaks
+// with a [voice]. It numbers the items and gathers them into batches.
 type writer struct {
 	e     *Engine
 	key   spool.StreamKey
 	fence int64
-	// seq is the last record entry that the segment has written.
-	seq int64
 
-	block    string // id of the open block
-	blockEnd spool.ItemType
-	blocks   int
-
+	turn     sync.Mutex // who adds items; taken before the others
 	flushing sync.Mutex // keeps batches in order; taken before mu
 	mu       sync.Mutex
+	seq      int64 // the last record entry that the segment has written
 	n        int64 // number of the last item
+	blocks   int   // how many were opened
 	batch    []spool.Item
 	timer    *time.Timer
 	broken   bool // an append has failed: the run goes on without a stream
@@ -38,9 +34,26 @@ func (w *writer) open(ctx context.Context, run spool.Run) {
 	if err := w.e.streams.Open(ctx, w.key); err != nil {
 		w.fail(ctx, err)
 	}
-	w.emit(ctx, spool.ItemRunStarted, spool.StreamStarted{
+	w.add(ctx, spool.ItemRunStarted, spool.StreamStarted{
 		ThreadID: w.key.Thread.ID, RunID: run.ID, StreamID: w.key.ID, Segment: run.Segments,
 	})
+	w.flush(ctx)
+}
+
+// wrote says that the record has got the segment's entries up to seq. Items from now on
+// stand behind them.
+func (w *writer) wrote(seq int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seq = seq
+}
+
+// newBlock returns an id for a block, which no other one of the stream has.
+func (w *writer) newBlock() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.blocks++
+	return string(w.key.ID) + ":m" + strconv.Itoa(w.blocks)
 }
 
 // next returns the offset that the k-th item from here will have.
@@ -50,24 +63,20 @@ func (w *writer) next(k int64) spool.Offset {
 	return spool.Offset{Fence: w.fence, N: w.n + k}
 }
 
-// emit adds an item. It is written at once where somebody waits for it, else with those
-// that follow within the flush window.
-func (w *writer) emit(ctx context.Context, t spool.ItemType, payload any) {
+// add adds an item, which is written within the flush window. It reports whether the batch
+// should be written at once.
+func (w *writer) add(ctx context.Context, t spool.ItemType, payload any) (full bool) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.n++
 	w.batch = append(w.batch, spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.n}, w.seq, payload))
-	full := len(w.batch) >= w.e.config.FlushItems || w.e.config.FlushEvery < 0
-	switch t {
-	case spool.ItemRunStarted, spool.ItemToolResult, spool.ItemStepFinished, spool.ItemInputRequired:
-		full = true
+	if len(w.batch) >= w.e.config.FlushItems || w.e.config.FlushEvery < 0 {
+		return true
 	}
-	if !full && w.timer == nil {
+	if w.timer == nil {
 		w.timer = time.AfterFunc(w.e.config.FlushEvery, func() { w.flush(context.WithoutCancel(ctx)) })
 	}
-	w.mu.Unlock()
-	if full {
-		w.flush(ctx)
-	}
+	return false
 }
 
 // flush writes the batch. A failure is logged once and is not the run's: its readers get
@@ -158,40 +167,3 @@ func (w *writer) close(ctx context.Context, t spool.ItemType, payload any) {
 // keepStreams returns how long a stream is kept behind its end: for those who read it, and
 // for snapshots.
 func (e *Engine) keepStreams() time.Duration { return max(e.config.StreamGrace, recentEnd) }
-
-// text adds to the open block of text, or opens one.
-func (w *writer) text(ctx context.Context, delta string) {
-	w.in(ctx, spool.ItemTextStart, spool.ItemTextEnd)
-	w.emit(ctx, spool.ItemTextContent, spool.Delta{MessageID: w.block, Delta: delta})
-}
-
-// reasoning adds to the open block of reasoning, or opens one.
-func (w *writer) reasoning(ctx context.Context, delta string) {
-	w.in(ctx, spool.ItemReasoningStart, spool.ItemReasoningEnd)
-	w.emit(ctx, spool.ItemReasoningContent, spool.Delta{MessageID: w.block, Delta: delta})
-}
-
-// in makes a block of one kind the open one.
-func (w *writer) in(ctx context.Context, start, end spool.ItemType) {
-	if w.blockEnd == end {
-		return
-	}
-	w.endBlock(ctx)
-	w.blocks++
-	w.block, w.blockEnd = string(w.key.ID)+":m"+strconv.Itoa(w.blocks), end
-	b := spool.Block{MessageID: w.block}
-	if start == spool.ItemTextStart {
-		b.Role = spool.RoleAssistant
-	}
-	w.emit(ctx, start, b)
-}
-
-// endBlock closes the open block, if there is one.
-func (w *writer) endBlock(ctx context.Context) {
-	if w.blockEnd == "" {
-		return
-	}
-	t := w.blockEnd
-	w.blockEnd = ""
-	w.emit(ctx, t, spool.Block{MessageID: w.block})
-}
