@@ -38,9 +38,11 @@ type Charge struct {
 	Kind UsageKind
 	// Agent is the name of the agent that asked.
 	Agent string
-	// Model is the name under which the model is configured, ModelID what its provider
-	// calls it. ModelID is empty for a call that has not been made or was cut off.
-	Model, ModelID string
+	// Model is the name under which the model is configured.
+	Model string
+	// ModelID is what the provider calls the model that answered, Requested what it calls
+	// the one that was asked: see [Identified]. Empty: not known.
+	ModelID, Requested string
 	// Usage are the counts, those that were guessed included. A nil one is not known.
 	Usage Usage
 	// Estimated is true where a count of Usage is a guess.

@@ -80,17 +80,9 @@ func (t *recorderTx) UpdateRun(r spool.Run) error {
 }
 
 func (t *recorderTx) AppendMessages(messages ...*spool.Message) error {
-	last, err := t.Messages(spool.MessageQuery{Limit: 1})
-	if err != nil {
-		return err
-	}
-	behind := spool.MessageID("")
-	if len(last) > 0 {
-		behind = last[0].ID
-	}
-	if err = t.Tx.AppendMessages(messages...); err == nil {
+	err := t.Tx.AppendMessages(messages...)
+	if err == nil {
 		for _, m := range messages {
-			t.c.Behind, behind = append(t.c.Behind, behind), m.ID
 			t.c.Messages = append(t.c.Messages, cloneMessage(*m))
 		}
 	}

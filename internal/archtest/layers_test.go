@@ -31,6 +31,7 @@ var layers = []archtest.Row{
 
 	{Place: "model/demo", Ours: []string{".", "internal/..."}},
 	{Place: "model/openai", Ours: []string{".", "internal/..."}},
+	{Place: "price", Ours: []string{"."}},
 	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
 
 	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true},

@@ -88,6 +88,13 @@ type Config struct {
 	// Defaults to none, as some servers refuse it.
 	ReasoningField string
 
+	// ReceiptCurrency is the currency in which the server says, as usage.cost, what an
+	// answer cost. "-": what it says is not read.
+	//
+	// Defaults to "USD" for OpenRouter and to "-" elsewhere, as others mean other things by
+	// it.
+	ReceiptCurrency string
+
 	// Transport is used when HTTPClient is nil.
 	//
 	// Defaults to a transport like [http.DefaultTransport].
@@ -137,6 +144,12 @@ func New(config Config) (*Model, error) {
 		config.MaxTokensField = "max_tokens"
 		if base.Hostname() == "api.openai.com" {
 			config.MaxTokensField = "max_completion_tokens"
+		}
+	}
+	if config.ReceiptCurrency == "" {
+		config.ReceiptCurrency = noReceipt
+		if host := base.Hostname(); host == "openrouter.ai" || strings.HasSuffix(host, ".openrouter.ai") {
+			config.ReceiptCurrency = "USD"
 		}
 	}
 	config.Extra = maps.Clone(config.Extra)

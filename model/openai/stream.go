@@ -147,6 +147,7 @@ type answer struct {
 	modelID string
 	reason  string
 	usage   spool.Usage
+	cost    *spool.Cost
 	calls   calls
 	details details
 	// reasoning is true while a block of reasoning is open.
@@ -176,8 +177,8 @@ func (a *answer) add(data []byte) error {
 	if c.Usage == nil {
 		return nil
 	}
-	a.usage = c.Usage.usage()
-	return a.emit(spool.UsageSeen{Usage: a.usage})
+	a.usage, a.cost = c.Usage.usage(), receipt(c.Usage.Cost, a.model.config.ReceiptCurrency)
+	return a.emit(spool.UsageSeen{Usage: a.usage, Cost: a.cost})
 }
 
 func (a *answer) choice(c choice) error {
@@ -268,7 +269,7 @@ func (a *answer) finish() error {
 			return err
 		}
 	}
-	return a.emit(spool.Finish{Reason: finishReason(a.reason, len(ends) > 0), Usage: a.usage, ModelID: a.modelID})
+	return a.emit(spool.Finish{Reason: finishReason(a.reason, len(ends) > 0), Usage: a.usage, Cost: a.cost, ModelID: a.modelID})
 }
 
 // finishReason maps the provider's word. Some servers say "stop" after tool calls, and

@@ -102,6 +102,8 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 	// PromptCacheHitTokens is DeepSeek's word for cached tokens.
 	PromptCacheHitTokens *int64 `json:"prompt_cache_hit_tokens"`
+	// Cost is what OpenRouter, and some that imitate it, say that the answer cost.
+	Cost json.RawMessage `json:"cost"`
 }
 
 // usage returns what was reported. What was not stays nil.

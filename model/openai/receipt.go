@@ -1,0 +1,36 @@
+package openai
+
+import (
+	"encoding/json"
+	"math/big"
+
+	"github.com/spoolhq/spool"
+)
+
+// noReceipt is the currency of a server whose costs are not read.
+const noReceipt = "-"
+
+// receipt reads what a server says that an answer cost, in units of the currency. What is
+// not a number, or a negative one, is as if it had not been said.
+func receipt(text json.RawMessage, currency string) *spool.Cost {
+	if currency == noReceipt || len(text) == 0 || len(text) > 64 {
+		return nil
+	}
+	var number json.Number
+	if json.Unmarshal(text, &number) != nil || text[0] == '"' || number == "" {
+		return nil
+	}
+	// A float has the range of the numbers that servers write, and no exponent by which a
+	// short text becomes a number of a million digits.
+	float, err := number.Float64()
+	if err != nil || float < 0 || float > 1e12 {
+		return nil
+	}
+	cost, ok := new(big.Rat).SetString(string(number))
+	if !ok || float != 0 && float < 1e-12 {
+		cost = new(big.Rat)
+	}
+	cost.Mul(cost, big.NewRat(1_000_000, 1)).Add(cost, big.NewRat(1, 2)) // a half is rounded upwards
+	micros := new(big.Int).Quo(cost.Num(), cost.Denom())
+	return &spool.Cost{Micros: micros.Int64(), Currency: currency, Source: spool.CostReceipt}
+}

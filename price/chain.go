@@ -1,0 +1,67 @@
+package price
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/spoolhq/spool"
+)
+
+// Receipt is a pricer that takes a provider's word for what a call cost. A call that its
+// provider says nothing of is a [spool.NotFound] error.
+type Receipt struct{}
+
+// Price implements [spool.Pricer].
+func (Receipt) Price(_ context.Context, c spool.Charge) (spool.Cost, error) {
+	switch {
+	case c.Receipt == nil:
+		return spool.Cost{}, spool.Errorf(spool.NotFound, "the provider did not say what it cost")
+	case c.Receipt.Micros < 0 || c.Receipt.Currency == "":
+		return spool.Cost{}, spool.Errorf(spool.Invalid, "the provider's cost makes no sense")
+	}
+	return spool.Cost{Micros: c.Receipt.Micros, Currency: c.Receipt.Currency, Source: spool.CostReceipt}, nil
+}
+
+// Chain returns a pricer that asks others in turn. The first answer is taken. One that
+// fails otherwise than with a [spool.NotFound] error, or panics, is skipped with a warning
+// to log, where nil is [slog.Default]. When none has an answer, that is a [spool.NotFound]
+// error.
+func Chain(log *slog.Logger, pricers ...spool.Pricer) spool.Pricer {
+	if log == nil {
+		log = slog.Default()
+	}
+	return &chain{log: log, pricers: pricers}
+}
+
+type chain struct {
+	log     *slog.Logger
+	pricers []spool.Pricer
+}
+
+// Price implements [spool.Pricer].
+func (c *chain) Price(ctx context.Context, charge spool.Charge) (spool.Cost, error) {
+	for _, p := range c.pricers {
+		cost, err := try(ctx, p, charge)
+		switch {
+		case err == nil:
+			return cost, nil
+		case ctx.Err() != nil:
+			return spool.Cost{}, ctx.Err()
+		case spool.CodeOf(err) != spool.NotFound:
+			c.log.WarnContext(ctx, "price a model call", "model", charge.Model, "error", err)
+		}
+	}
+	return spool.Cost{}, spool.Errorf(spool.NotFound, "no price is known")
+}
+
+// try asks a pricer. A panic is an error.
+func try(ctx context.Context, p spool.Pricer, c spool.Charge) (cost spool.Cost, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &spool.Error{Code: spool.Internal, Message: "the pricer panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+		}
+	}()
+	return p.Price(ctx, c)
+}

@@ -1,0 +1,142 @@
+package price
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"math/bits"
+	"strings"
+	"sync"
+
+	"github.com/spoolhq/spool"
+)
+
+// New returns a pricer over a table. Log takes a warning, once for each model, where the
+// table lacks a rate for a cache that was used; nil is [slog.Default]. It returns the error
+// of [Table.Check].
+//
+// A charge is looked up by the name of the model in the configuration, then by what its
+// provider calls it, and then by both without the variant that follows an "@". One that
+// is not found, or that lacks the count of its prompt or of its answer, is a
+// [spool.NotFound] error; one whose counts make no sense, or add up to more than 64 bits
+// hold, is [spool.Invalid].
+func New(t Table, log *slog.Logger) (spool.Pricer, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if log == nil {
+		log = slog.Default()
+	}
+	return &tablePricer{table: t, log: log}, nil
+}
+
+type tablePricer struct {
+	table  Table
+	log    *slog.Logger
+	warned sync.Map // of the names of models
+}
+
+// Price implements [spool.Pricer].
+func (p *tablePricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, error) {
+	name, rates, ok := p.find(c)
+	if !ok {
+		return spool.Cost{}, spool.Errorf(spool.NotFound, "the price table does not have the model")
+	}
+	if c.Usage.Input == nil || c.Usage.Output == nil {
+		return spool.Cost{}, spool.Errorf(spool.NotFound, "the tokens were not counted")
+	}
+	micros, err := p.micros(ctx, name, rates, c.Usage)
+	if err != nil {
+		return spool.Cost{}, err
+	}
+	source := spool.CostTable
+	if c.Estimated {
+		source = spool.CostEstimate
+	}
+	return spool.Cost{Micros: micros, Currency: p.table.Currency, Source: source, Version: p.table.Version}, nil
+}
+
+// find returns the rates of the model, and the name that has them.
+func (p *tablePricer) find(c spool.Charge) (string, Rates, bool) {
+	names := []string{c.Model, c.ModelID, c.Requested}
+	for _, name := range names[:3:3] {
+		if plain, _, variant := strings.Cut(name, "@"); variant {
+			names = append(names, plain)
+		}
+	}
+	for _, name := range names {
+		if rates, ok := p.table.Models[name]; ok {
+			return name, rates, true
+		}
+	}
+	return "", Rates{}, false
+}
+
+// micros prices counts. What is read from a cache, or written to one, is a part of the
+// input, and the reasoning is one of the output.
+func (p *tablePricer) micros(ctx context.Context, name string, r Rates, u spool.Usage) (int64, error) {
+	read, write, reasoning := value(u.CacheRead), value(u.CacheWrite), value(u.Reasoning)
+	input, output := *u.Input, *u.Output
+	for _, n := range []int64{input, output, read, write, reasoning} {
+		if n < 0 {
+			return 0, spool.Errorf(spool.Invalid, "a count of tokens is negative")
+		}
+	}
+	if r.CacheRead == nil && read > 0 || r.CacheWrite == nil && write > 0 {
+		if _, known := p.warned.LoadOrStore(name, true); !known {
+			p.log.WarnContext(ctx, "the price table has no rate for a cache: cached tokens cost what others do",
+				"model", name, "table", p.table.Version)
+		}
+	}
+	var s sum
+	s.add(max(0, input-min(read, math.MaxInt64-write)-write), r.Input)
+	s.add(read, or(r.CacheRead, r.Input))
+	s.add(write, or(r.CacheWrite, r.Input))
+	s.add(max(0, output-reasoning), r.Output)
+	s.add(reasoning, or(r.Reasoning, r.Output))
+	return s.micros()
+}
+
+// sum adds counts times rates up in 128 bits. None of them is negative.
+type sum struct {
+	high, low uint64
+	over      bool
+}
+
+func (s *sum) add(n int64, rate PerMillion) {
+	high, low := bits.Mul64(uint64(n), uint64(rate)) //nolint:gosec // neither is negative
+	var carry uint64
+	s.low, carry = bits.Add64(s.low, low, 0)
+	s.high, carry = bits.Add64(s.high, high, carry)
+	s.over = s.over || carry != 0
+}
+
+// micros returns the sum in millionths, with a half rounded upwards.
+func (s *sum) micros() (int64, error) {
+	low, carry := bits.Add64(s.low, perUnit/2, 0)
+	high := s.high + carry
+	if s.over || high >= perUnit {
+		return 0, errTooMuch
+	}
+	micros, _ := bits.Div64(high, low, perUnit)
+	if micros > math.MaxInt64 {
+		return 0, errTooMuch
+	}
+	return int64(micros), nil
+}
+
+var errTooMuch = spool.Errorf(spool.Invalid, "the cost is larger than can be told")
+
+func or(rate *PerMillion, other PerMillion) PerMillion {
+	if rate == nil {
+		return other
+	}
+	return *rate
+}
+
+func value(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
