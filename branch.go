@@ -19,7 +19,7 @@ type Branch struct {
 	// BaseBranchID is the branch that has the base message, and without which this one
 	// cannot come back. Zero: it is in the view, or there is none.
 	BaseBranchID BranchID `json:"baseBranchId,omitempty"`
-	// Preview is the beginning of the first message: see [Content.Preview].
+	// Preview is the beginning of the first turn of the user: see [Content.Preview].
 	Preview string `json:"preview"`
 	// MessageCount is how many messages the branch has.
 	MessageCount int `json:"messageCount"`

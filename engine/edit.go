@@ -16,14 +16,22 @@ func (h *held) editable(id spool.MessageID) error {
 	return nil
 }
 
-// edit drops a user turn and all behind it. It is a part of the start that replaces it.
+// edit drops a user turn and all behind it, which is a branch from then on. It is a part of
+// the start that replaces it.
 func (h *held) edit(id spool.MessageID) error {
 	if err := h.editable(id); err != nil {
 		return err
 	}
-	entry := spool.NewEntry(spool.EntryMessagesDropped, h.run.ID, spool.MessagesDropped{FromMessageID: id})
-	if err := h.AppendEntries(entry); err != nil {
-		return err
+	_, err := drop(h, id, h.run.ID)
+	return err
+}
+
+// drop takes a message and all behind it out of the view, and returns the branch that they
+// are. Run is who they make room for, if anybody.
+func drop(tx spool.Tx, id spool.MessageID, run spool.RunID) (spool.BranchID, error) {
+	entry := spool.NewEntry(spool.EntryMessagesDropped, run, spool.MessagesDropped{FromMessageID: id})
+	if err := tx.AppendEntries(entry); err != nil {
+		return 0, err
 	}
-	return h.DropMessages(id, entry.Seq)
+	return spool.BranchID(entry.Seq), tx.DropMessages(id, entry.Seq)
 }

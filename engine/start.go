@@ -50,7 +50,7 @@ type Attachment struct {
 	MediaType string `json:"mediaType"`
 }
 
-// Why a start, a stop, an answer or a deletion was refused.
+// Why a start, a stop, an answer, a deletion or a restore was refused.
 const (
 	// ReasonActiveRun: the thread has an active run.
 	ReasonActiveRun = "active_run"
@@ -58,11 +58,13 @@ const (
 	ReasonQueueFull = "queue_full"
 	// ReasonRunIDUsed: the tenant has a run of that id.
 	ReasonRunIDUsed = "run_id_used"
-	// ReasonNotFound: the thread, or the message to edit, does not exist.
+	// ReasonNotFound: the thread, the message to edit or the branch to restore does not exist.
 	ReasonNotFound = "not_found"
 	// ReasonNotEditable: the message to edit is not the user's, or what waits is not a call
 	// whose arguments can be edited.
 	ReasonNotEditable = "not_editable"
+	// ReasonNotRestorable: the branch begins in another one.
+	ReasonNotRestorable = "not_restorable"
 	// ReasonNotActive: there is no run to stop.
 	ReasonNotActive = "not_active"
 	// ReasonNoPark: nothing waits for this answer.

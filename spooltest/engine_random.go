@@ -145,7 +145,7 @@ func randomCampaign(s *engineTest, seed uint64) {
 	stop := c.clients("a", "b", "c")
 	acts := []func(){
 		c.someStart, c.someStart, c.someStart, c.someAnswer, c.someAnswer, c.someAnswer,
-		c.someStop, c.someCrash, c.someFault, c.someFault, c.someBoot, c.someShutdown, c.someDelivery, c.someLoss, c.someSweep,
+		c.someRestore, c.someRestore, c.someStop, c.someCrash, c.someFault, c.someFault, c.someBoot, c.someShutdown, c.someDelivery, c.someLoss, c.someSweep,
 	}
 	for range 40 {
 		wait := time.Duration(c.n(3000)) * time.Millisecond
@@ -169,6 +169,10 @@ func randomCampaign(s *engineTest, seed uint64) {
 		c.answerAll(last.Engine, c.anyAnswer)
 		return s.thread().State.Terminal()
 	})
+	for range 4 {
+		c.someRestore()
+		<-time.After(time.Second)
+	}
 	c.finish(stop)
 }
 
@@ -220,6 +224,13 @@ func (c *campaign) someStart() {
 	result, err := c.some().Run(context.Background(), chat, r)
 	if err == nil && result.Accepted {
 		c.history.Started(chat, result.RunID)
+	}
+}
+
+// someRestore restores a branch, which most often finds the thread busy.
+func (c *campaign) someRestore() {
+	if branches := c.all(chat, "").Branches; len(branches) > 0 {
+		_, _ = c.some().RestoreBranch(context.Background(), chat, branches[c.n(len(branches))].ID)
 	}
 }
 

@@ -36,6 +36,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Expire", expireTests},
 		{"Unknown", unknownTests},
 		{"Edit", editTests},
+		{"Branch", branchTests},
 		{"Job", jobTests},
 		{"Lease", leaseTests},
 		{"Sweep", sweepTests},

@@ -44,9 +44,16 @@ type ThreadDump struct {
 	Thread   spool.Thread
 	Runs     []spool.Run
 	Messages []spool.Message
+	Branches []BranchDump
 	Entries  []spool.Entry
 	Parks    []spool.Park
 	Usage    []spool.UsageLine
+}
+
+// BranchDump is a branch with its messages.
+type BranchDump struct {
+	Branch   spool.Branch
+	Messages []spool.Message
 }
 
 // Commit is what one transaction has written to a thread.
@@ -59,8 +66,11 @@ type Commit struct {
 	State    spool.State
 	Runs     []spool.Run
 	Messages []spool.Message
-	Entries  []spool.Entry
-	Usage    []spool.UsageRow
+	// Behind are the messages of the view that each of Messages was added behind. Empty: it
+	// was the first.
+	Behind  []spool.MessageID
+	Entries []spool.Entry
+	Usage   []spool.UsageRow
 	// Dropped are the messages that the commit took out of view.
 	Dropped []spool.MessageID
 	// Deleted is true when the thread went with the commit.
@@ -186,6 +196,9 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 		if d.Messages, err = v.Messages(spool.MessageQuery{}); err != nil {
 			return err
 		}
+		if d.Branches, err = readBranches(v); err != nil {
+			return err
+		}
 		if d.Entries, err = v.Entries(spool.EntryQuery{}); err != nil {
 			return err
 		}
@@ -238,6 +251,7 @@ func (h *History) Violations() []Violation {
 		c.record(d)
 		c.runs(d)
 		c.calls(d)
+		c.kept(d)
 	}
 	c.commits()
 	for _, client := range h.Clients {

@@ -247,7 +247,7 @@ func saidBy(m spool.Message) said {
 // compare checks that what the client shows of each run is what was saved.
 func (v *view) compare() {
 	saved := make(map[spool.RunID][]said)
-	results := make(map[spool.ToolCallID]json.RawMessage)
+	results := make(map[runCall]json.RawMessage) // branches may have calls of one id
 	for _, m := range v.saved() {
 		if m.AgentID != "" {
 			continue
@@ -256,7 +256,7 @@ func (v *view) compare() {
 			saved[m.RunID] = append(saved[m.RunID], saidBy(m))
 		}
 		for _, p := range m.ToolResults() {
-			results[p.ToolCallID] = p.Result
+			results[runCall{m.RunID, p.ToolCallID}] = p.Result
 		}
 	}
 	for _, d := range v.Threads {
@@ -277,7 +277,7 @@ func (v *view) compare() {
 	for run, turns := range v.turns {
 		for _, turn := range turns {
 			for id, result := range turn.results {
-				if want, ok := results[id]; !ok || !bytes.Equal(canonical(result), canonical(want)) {
+				if want, ok := results[runCall{run, id}]; !ok || !bytes.Equal(canonical(result), canonical(want)) {
 					v.wrongf("client-text", v.where, "call %s of run %s shows the result %s, and %s was saved", id, run, result, want)
 				}
 			}

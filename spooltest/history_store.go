@@ -80,9 +80,17 @@ func (t *recorderTx) UpdateRun(r spool.Run) error {
 }
 
 func (t *recorderTx) AppendMessages(messages ...*spool.Message) error {
-	err := t.Tx.AppendMessages(messages...)
-	if err == nil {
+	last, err := t.Messages(spool.MessageQuery{Limit: 1})
+	if err != nil {
+		return err
+	}
+	behind := spool.MessageID("")
+	if len(last) > 0 {
+		behind = last[0].ID
+	}
+	if err = t.Tx.AppendMessages(messages...); err == nil {
 		for _, m := range messages {
+			t.c.Behind, behind = append(t.c.Behind, behind), m.ID
 			t.c.Messages = append(t.c.Messages, cloneMessage(*m))
 		}
 	}

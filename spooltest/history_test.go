@@ -44,6 +44,7 @@ func sound() *spooltest.History {
 		{ID: "m3", Role: spool.RoleTool, RunID: "r", Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", Result: json.RawMessage(`1`)}}},
 		{ID: "m4", Role: spool.RoleAssistant, RunID: "r", Content: spool.TextContent("two")},
 	}
+	behind := []spool.MessageID{"", "m1", "m2", "m3"}
 	item := func(stream spool.StreamID, fence, n int64, t spool.ItemType, payload any) spool.Frame {
 		i := spool.NewItem(t, spool.Offset{Fence: fence, N: n}, 0, payload)
 		return spool.Frame{Kind: spool.FrameStream, StreamID: stream, Item: &i}
@@ -90,12 +91,12 @@ func sound() *spooltest.History {
 			Usage: []spool.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1}},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []spool.Run{state(spool.Queued)}, Messages: messages[:1]},
+			{Thread: historyKey, Runs: []spool.Run{state(spool.Queued)}, Messages: messages[:1], Behind: behind[:1]},
 			{Thread: historyKey, Holds: 1, Runs: []spool.Run{state(spool.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{state(spool.WaitingForInput)}, Messages: messages[1:2], Entries: record[1:3]},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{state(spool.WaitingForInput)}, Messages: messages[1:2], Behind: behind[1:2], Entries: record[1:3]},
 			{Thread: historyKey, Holds: 1, Entries: record[3:4]},
 			{Thread: historyKey, Holds: 2, Runs: []spool.Run{state(spool.Running)}, Entries: record[4:5]},
-			{Thread: historyKey, Fence: 2, Holds: 2, Runs: []spool.Run{run}, Messages: messages[2:], Entries: record[5:], Usage: []spool.UsageRow{
+			{Thread: historyKey, Fence: 2, Holds: 2, Runs: []spool.Run{run}, Messages: messages[2:], Behind: behind[2:], Entries: record[5:], Usage: []spool.UsageRow{
 				{RunID: "r", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}},
 			}},
 		},
@@ -230,6 +231,32 @@ func TestHistoryPlanted(t *testing.T) {
 			h.Commits[4].Runs[0].StopAt = time.Now()
 		}},
 
+		"a message that is lost": {"messages-kept", "message m4 is gone", func(h *history) { h.Threads[0].Messages = h.Threads[0].Messages[:3] }},
+		"a message that is there twice": {"messages-kept", "message m4 is there 2 times", func(h *history) {
+			h.Threads[0].Branches = []spooltest.BranchDump{branched(h, "m3", 3)}
+		}},
+		"a message from nowhere": {"messages-kept", "message m5, which nobody has added", func(h *history) {
+			h.Threads[0].Messages = append(h.Threads[0].Messages, spool.Message{ID: "m5", Role: spool.RoleUser})
+		}},
+		"messages in another order": {"messages-kept", "message m2 stands behind m3", func(h *history) {
+			all := h.Threads[0].Messages
+			h.Threads[0].Messages = []spool.Message{all[0], all[2], all[1], all[3]}
+		}},
+		"a branch without its base": {"branch", "has the base m1, and begins behind m2", func(h *history) {
+			h.Threads[0].Branches = []spooltest.BranchDump{branched(h, "m1", 2)}
+			h.Threads[0].Messages = h.Threads[0].Messages[:2]
+		}},
+		"a branch that is within another": {"branch", "its base m2 is in branch 0", func(h *history) {
+			h.Threads[0].Branches = []spooltest.BranchDump{branched(h, "m2", 2)}
+			h.Threads[0].Branches[0].Branch.BaseBranchID = 1
+			h.Threads[0].Messages = h.Threads[0].Messages[:2]
+		}},
+		"a branch that counts wrongly": {"branch", "counts 3 messages", func(h *history) {
+			h.Threads[0].Branches = []spooltest.BranchDump{branched(h, "m2", 2)}
+			h.Threads[0].Branches[0].Branch.MessageCount = 3
+			h.Threads[0].Messages = h.Threads[0].Messages[:2]
+		}},
+
 		"a frame that comes twice": {"client-seq", "seq 4 comes behind 4", func(h *history) {
 			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 10, f[10]) })
 		}},
@@ -303,6 +330,14 @@ func TestHistoryPlanted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// branched returns a branch of the messages from the nth one on.
+func branched(h *spooltest.History, base spool.MessageID, from int) spooltest.BranchDump {
+	messages := h.Threads[0].Messages[from:]
+	return spooltest.BranchDump{Messages: messages, Branch: spool.Branch{
+		ID: 9, FromMessageID: messages[0].ID, BaseMessageID: base, MessageCount: len(messages),
+	}}
 }
 
 func twoActive(h *spooltest.History) []spool.Run {

@@ -48,13 +48,17 @@ func (d *threadData) lastMessage() spool.MessageID {
 func (v *memoryView) Branches() ([]spool.Branch, error) {
 	found := []spool.Branch{}
 	for _, b := range slices.Backward(v.data.branches) {
-		first := b.messages[0]
-		b.FromMessageID, b.Preview, b.MessageCount = first.ID, first.Content.Preview(), len(b.messages)
+		b.FromMessageID, b.MessageCount = b.messages[0].ID, len(b.messages)
+		if at := slices.IndexFunc(b.messages, ofUser); at >= 0 {
+			b.Preview = b.messages[at].Content.Preview()
+		}
 		b.BaseBranchID = v.data.branchOf(b.BaseMessageID)
 		found = append(found, b.Branch)
 	}
 	return found, nil
 }
+
+func ofUser(m spool.Message) bool { return m.Role == spool.RoleUser && m.AgentID == "" }
 
 // DropMessages takes a message and all behind it out of the view.
 func (tx *memoryTx) DropMessages(from spool.MessageID, seq int64) error {

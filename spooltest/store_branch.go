@@ -78,6 +78,19 @@ func testStoreBranches(s *storeTest) {
 	s.same("the first branch", all[1], spool.Branch{
 		ID: first, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 2, Preview: "says c", MessageCount: 2, CreatedAt: made, RunID: "r",
 	})
+	s.write(key, func(tx spool.Tx) error {
+		return tx.AppendMessages(
+			&spool.Message{ID: "f", Role: spool.RoleSystem, Content: spool.TextContent("not f")},
+			&spool.Message{ID: "g", Role: spool.RoleUser, AgentID: "nested", Content: spool.TextContent("not g")},
+			&spool.Message{ID: "h", Role: spool.RoleUser, Content: spool.TextContent("  says h\nand more")},
+			&spool.Message{ID: "i", Role: spool.RoleUser, Content: spool.TextContent("not i")},
+		)
+	})
+	s.drops(key, "i", "")
+	s.drops(key, "f", "")
+	for i, want := range []string{"says h", "not i", "says a", "says c"} {
+		s.same("the preview", s.all(key, "").Branches[i].Preview, want)
+	}
 	s.same("the other thread", s.tree(other), "abcd")
 	s.same("a branch of the other thread", len(s.branched(other, spool.MessageQuery{Branch: first})), 0)
 }

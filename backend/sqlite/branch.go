@@ -9,7 +9,10 @@ import (
 // Branches implements [spool.View].
 func (v *view) Branches() ([]spool.Branch, error) {
 	branches := []spool.Branch{}
-	err := v.query(`SELECT b.id, b.base, b.run_id, b.created_at, f.id, f.content,
+	err := v.query(`SELECT b.id, b.base, b.run_id, b.created_at, f.id,
+			coalesce((SELECT m.content FROM message m INDEXED BY message_branch
+				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id
+					AND m.role = 'user' AND m.agent_id = '' ORDER BY m.ord LIMIT 1), '""'),
 			(SELECT count(*) FROM message m WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id),
 			coalesce((SELECT m.dropped FROM message m
 				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.id = b.base), 0)
@@ -20,11 +23,11 @@ func (v *view) Branches() ([]spool.Branch, error) {
 			ID: spool.BranchID(r.int64()), BaseMessageID: spool.MessageID(r.text()), RunID: spool.RunID(r.text()),
 			CreatedAt: r.time(), FromMessageID: spool.MessageID(r.text()),
 		}
-		var first spool.Content
-		if err := json.Unmarshal(r.json(), &first); err != nil {
+		var turn spool.Content
+		if err := json.Unmarshal(r.json(), &turn); err != nil {
 			return spool.Wrap(spool.Internal, "a message cannot be read", err)
 		}
-		b.Preview, b.MessageCount, b.BaseBranchID = first.Preview(), r.int(), spool.BranchID(r.int64())
+		b.Preview, b.MessageCount, b.BaseBranchID = turn.Preview(), r.int(), spool.BranchID(r.int64())
 		branches = append(branches, b)
 		return nil
 	}, v.key.Tenant, v.key.ID)

@@ -1,0 +1,86 @@
+package spooltest
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// readBranches reads the branches of a thread with their messages.
+func readBranches(v spool.View) (dumps []BranchDump, err error) {
+	branches, err := v.Branches()
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range branches {
+		messages, err := v.Messages(spool.MessageQuery{Branch: b.ID})
+		if err != nil {
+			return nil, err
+		}
+		dumps = append(dumps, BranchDump{b, messages})
+	}
+	return dumps, nil
+}
+
+// kept checks that no message is ever lost: each one that was added is in the view or in
+// one branch, behind the message behind which it was added.
+func (c *checker) kept(d ThreadDump) {
+	where := d.Thread.Key().String()
+	commits := c.of(d.Thread.Key())
+	if len(commits) == 0 {
+		return
+	}
+	behind, times := make(map[spool.MessageID]spool.MessageID), make(map[spool.MessageID]int)
+	for _, commit := range commits {
+		for i, m := range commit.Messages {
+			times[m.ID] = 0
+			if i < len(commit.Behind) {
+				behind[m.ID] = commit.Behind[i]
+			}
+		}
+	}
+	homes := make(map[spool.MessageID]spool.BranchID)
+	follow := func(home spool.BranchID, last spool.MessageID, messages []spool.Message) {
+		for _, m := range messages {
+			before, known := behind[m.ID]
+			if _, added := times[m.ID]; !added {
+				c.wrongf("messages-kept", where, "there is the message %s, which nobody has added", m.ID)
+			}
+			if known && before != last {
+				c.wrongf("messages-kept", where, "message %s stands behind %s and was added behind %q", m.ID, last, before)
+			}
+			times[m.ID]++
+			homes[m.ID] = home
+			last = m.ID
+		}
+	}
+	follow(0, "", d.Messages)
+	for _, b := range d.Branches {
+		follow(b.Branch.ID, behind[b.Branch.FromMessageID], b.Messages)
+	}
+	for _, id := range slices.Sorted(maps.Keys(times)) {
+		switch n := times[id]; {
+		case n == 0:
+			c.wrongf("messages-kept", where, "message %s is gone", id)
+		case n > 1:
+			c.wrongf("messages-kept", where, "message %s is there %d times", id, n)
+		}
+	}
+	for _, b := range d.Branches {
+		c.branch(where, b, behind[b.Branch.FromMessageID], homes)
+	}
+}
+
+// branch checks what a branch says of itself.
+func (c *checker) branch(where string, b BranchDump, behind spool.MessageID, homes map[spool.MessageID]spool.BranchID) {
+	if b.Branch.BaseMessageID != behind {
+		c.wrongf("branch", where, "branch %d has the base %s, and begins behind %s", b.Branch.ID, b.Branch.BaseMessageID, behind)
+	}
+	if home := homes[behind]; b.Branch.BaseBranchID != home {
+		c.wrongf("branch", where, "branch %d names the branch %d, and its base %s is in branch %d", b.Branch.ID, b.Branch.BaseBranchID, behind, home)
+	}
+	if len(b.Messages) == 0 || b.Branch.MessageCount != len(b.Messages) || b.Branch.FromMessageID != b.Messages[0].ID {
+		c.wrongf("branch", where, "branch %d counts %d messages from %s on, and has %d", b.Branch.ID, b.Branch.MessageCount, b.Branch.FromMessageID, len(b.Messages))
+	}
+}
