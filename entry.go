@@ -126,6 +126,8 @@ type InputRequired struct {
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 	// OnExpiry is what happens then. Empty: [ExpireDeny].
 	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
+	// DistinctApprover is true when who started the run may not answer: see [Park].
+	DistinctApprover bool `json:"distinctApprover,omitempty"`
 }
 
 // ParkFrame is one of the calls that wait for a park: the innermost one comes first.

@@ -73,6 +73,9 @@ type Park struct {
 	Expiry Expiry
 	// Warned is true once the record tells that the park is about to expire.
 	Warned bool
+	// DistinctApprover is true when only a subject counts that is known to be another than
+	// who started the run: see [Run.DistinctFrom].
+	DistinctApprover bool
 }
 
 // CallerID returns the run that made the call.

@@ -27,7 +27,9 @@ type Run struct {
 	State      State      `json:"state"`
 	StopReason StopReason `json:"stopReason,omitempty"`
 	// Error is why the run failed, in words for a person.
-	Error      string    `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
+	// StartedBy is the subject who started the run. Empty: not known.
+	StartedBy  string    `json:"startedBy,omitempty"`
 	EnqueuedAt time.Time `json:"enqueuedAt,omitzero"`
 	// StartedAt is when the first worker picked the run up; until then, when it was
 	// enqueued.
@@ -131,6 +133,12 @@ func (r Run) Costs() []Money {
 		return nil
 	}
 	return []Money{{Currency: r.Currency, Micros: r.CostMicros}}
+}
+
+// DistinctFrom reports whether the subject is known to be another than who started the
+// run. A subject that is not known, on either side, could be the same.
+func (r Run) DistinctFrom(subject string) bool {
+	return subject != "" && r.StartedBy != "" && subject != r.StartedBy
 }
 
 // Ending is how a run ends.

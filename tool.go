@@ -33,6 +33,11 @@ type Tool struct {
 	// call's result. Defaults to no call.
 	Approval func(ctx context.Context, call ToolCall) (bool, error)
 
+	// DistinctApprover says that whatever a call of the tool waits for is answered by
+	// somebody else than who started the run: see [Run.DistinctFrom]. Defaults to anybody
+	// who may answer.
+	DistinctApprover bool
+
 	// Expiry says how long a call of the tool waits for an answer, and what becomes of it
 	// when there is none. Defaults to the engine's ParkTTL, a warning and then a result that
 	// says so.

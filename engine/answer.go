@@ -24,7 +24,8 @@ type Response struct {
 	// Digest is that of the INPUT_REQUIRED which was shown to who answers. An answer to
 	// anything else is refused. Empty: it is not compared.
 	Digest string
-	// By is the subject who answers. Empty: not known.
+	// By is the subject who answers. Empty: not known, which a park that needs somebody else
+	// than who started the run refuses.
 	By string
 }
 
@@ -131,6 +132,8 @@ func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
 		return false, &refusal{ReasonNoPark, noPark}
 	case park.State != spool.ParkOpen, !h.now.Before(park.ExpiresAt):
 		return false, &refusal{ReasonAnswered, "This request was already answered"}
+	case park.DistinctApprover && !h.run.DistinctFrom(r.By):
+		return false, &refusal{ReasonSameApprover, "This request is for somebody else than who started the run"}
 	}
 	if park.Answer, err = answerTo(*park, r, h.now); err != nil {
 		return false, err

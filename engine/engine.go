@@ -97,6 +97,11 @@ type Agent struct {
 	MaxSteps int
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
 	MaxOutputTokens int
+	// DistinctApprover says that a call which waits for an approval, or for a word on its
+	// unknown outcome, is answered by somebody else than who started the run: see
+	// [spool.Run.DistinctFrom]. A tool may ask for the same by itself. Defaults to anybody
+	// who may answer.
+	DistinctApprover bool
 	// Extra is merged into each request to the provider.
 	Extra map[string]any
 	// WhenBusy is what starts with this agent do on a thread that has an active run, where

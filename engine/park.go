@@ -20,7 +20,17 @@ func (l *loop) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.
 	return &spool.Park{
 		RunID: call.RunID, ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
 		Reason: reason, State: spool.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
+		DistinctApprover: l.distinct(p, reason),
 	}
+}
+
+// distinct reports whether who started the run may not answer what the call waits for. What
+// one park of a call has asked for holds for the next: its worker may know the tool otherwise.
+func (l *loop) distinct(p *plannedCall, reason string) bool {
+	if p.tool.DistinctApprover || p.answered != nil && p.answered.DistinctApprover {
+		return true
+	}
+	return l.agent.DistinctApprover && (reason == spool.ParkApproval || reason == spool.ParkOutcomeUnknown)
 }
 
 // parkFor returns the park that a tool asked for. What it shows is the tool's payload;
@@ -99,6 +109,7 @@ func inputRequired(p spool.Park) spool.InputRequired {
 	return spool.InputRequired{
 		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: []spool.ParkFrame{},
 		Reason: p.Reason, Digest: p.Digest, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
+		DistinctApprover: p.DistinctApprover,
 	}
 }
 

@@ -35,6 +35,8 @@ type StartRequest struct {
 	// hook: what the host knows of who asks, such as an account. It comes from the host's own
 	// session and never from what a client sent, and no client ever sees it. Empty: none.
 	HostState json.RawMessage
+	// By is the subject who starts the run. Empty: not known.
+	By string
 	// IdempotencyKey makes every later start of the tenant with the same key repeat
 	// the answer of the one that was accepted. Empty: none.
 	IdempotencyKey string
@@ -71,6 +73,8 @@ const (
 	ReasonNoPark = "no_park"
 	// ReasonAnswered: somebody has answered already, or time has run out.
 	ReasonAnswered = "already_answered"
+	// ReasonSameApprover: who answers is not known to be another than who started the run.
+	ReasonSameApprover = "same_approver"
 	// ReasonChanged: what waits is not what was shown to who answers.
 	ReasonChanged = "changed"
 )
@@ -215,7 +219,7 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 	return spool.Run{
 		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
-		HostState: r.HostState,
+		HostState: r.HostState, StartedBy: r.By,
 	}
 }
 

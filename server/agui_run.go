@@ -101,7 +101,7 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	if len(body.Resume) > 0 {
 		run, refusal, err = c.resume(ctx, key, body, who.Subject)
 	} else {
-		run, refusal, err = c.prompt(ctx, key, body)
+		run, refusal, err = c.prompt(ctx, key, body, who.Subject)
 	}
 	if err != nil || refusal != nil {
 		return agentAnswer{refusal: refusal}, about(ctx, err, key, body.RunID)
@@ -122,7 +122,7 @@ func (c *agents) follow(r *http.Request, key spool.ThreadKey, o agui.Options) (a
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.
-func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput) (spool.RunID, *agentRefusal, error) {
+func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (spool.RunID, *agentRefusal, error) {
 	turn, err := in.Turn()
 	if err != nil {
 		return "", nil, err
@@ -144,7 +144,7 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	}
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
-		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps,
+		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: by,
 	}
 	for _, image := range turn.Images {
 		start.Attachments = append(start.Attachments, engine.Attachment{URL: image.Image, MediaType: image.MIMEType})
@@ -169,12 +169,16 @@ func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	if err != nil {
 		return "", nil, err
 	}
-	answers, err := in.Answers(agui.Open(thread))
+	open := agui.Open(thread)
+	answers, err := in.Answers(open)
 	if spool.CodeOf(err) == spool.Conflict {
 		return "", &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
 	}
 	if err != nil {
 		return "", nil, err
+	}
+	if !mayAnswer(thread, open, by) {
+		return "", &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
 	}
 	// What can be wrong goes first, so that nothing was answered when it is.
 	slices.SortStableFunc(answers, func(a, b agui.Answer) int { return cmp.Compare(len(b.Args), len(a.Args)) })
@@ -195,6 +199,17 @@ func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 		return "", &agentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
 	}
 	return thread.Thread.RunID, nil, nil
+}
+
+// mayAnswer reports whether the subject may answer all that is open. The engine asks once
+// more for each answer, of which some would have been given by then.
+func mayAnswer(thread *spool.Snapshot, open []agui.Interrupt, subject string) bool {
+	if !slices.ContainsFunc(open, func(i agui.Interrupt) bool { return i.DistinctApprover }) {
+		return true
+	}
+	return slices.ContainsFunc(thread.Runs, func(r spool.Run) bool {
+		return r.ID == thread.Thread.RunID && r.DistinctFrom(subject)
+	})
 }
 
 // describeAgents says in the document what the types of the AG-UI endpoint cannot say.

@@ -37,7 +37,8 @@ thread or waits. A 409 says that there is no run to stop.`
 
 	aboutRespond = `Answers a call that waits for a person or another system. Of several answers to one call, and the end
 of its time, exactly one counts. A 409 says that this one does not: somebody was faster or time ran out
-(` + "`already_answered`" + `), nothing waits (` + "`no_park`" + `), something else waits than was shown (` + "`changed`" + `), or
+(` + "`already_answered`" + `), nothing waits (` + "`no_park`" + `), something else waits than was shown (` + "`changed`" + `), it is for
+somebody else than who started the run (` + "`same_approver`" + `), or
 arguments were edited of what is no approval (` + "`not_editable`" + `).`
 
 	aboutHistory = `All that a client needs to show a thread, as one consistent view: show the messages, apply the active

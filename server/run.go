@@ -73,7 +73,8 @@ func (q runRequest) thread() spool.ThreadID {
 // start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
 // with the result when it was not.
 func (c *runs) start(ctx context.Context, in runInput) (engine.RunResult, error) {
-	thread := c.asking(ctx).key(in.Body.thread())
+	who := c.asking(ctx)
+	thread := who.key(in.Body.thread())
 	result, err := c.engine.Run(ctx, thread, engine.StartRequest{
 		Prompt:          *in.Body.Prompt,
 		Agent:           in.Body.Agent,
@@ -84,6 +85,7 @@ func (c *runs) start(ctx context.Context, in runInput) (engine.RunResult, error)
 		MaxSteps:        in.Body.MaxSteps,
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
+		By:              who.Subject,
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})

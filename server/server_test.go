@@ -34,6 +34,8 @@ const (
 	tokenA    = "token-of-a"
 	tokenB    = "token-of-b"
 	readOnlyA = "read-only-token-of-a"
+	secondA   = "second-token-of-a"
+	namelessA = "nameless-token-of-a"
 )
 
 func twoTenants(t *testing.T) server.Authenticator {
@@ -43,6 +45,8 @@ func twoTenants(t *testing.T) server.Authenticator {
 		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
 		{Token: tokenB, Principal: server.Principal{Tenant: "b", Subject: "bert", Scopes: server.AllScopes()}},
 		{Token: readOnlyA, Principal: server.Principal{Tenant: "a", Subject: "rita", Scopes: []server.Scope{server.ScopeRead}}},
+		{Token: secondA, Principal: server.Principal{Tenant: "a", Subject: "alan", Scopes: server.AllScopes()}},
+		{Token: namelessA, Principal: server.Principal{Tenant: "a", Scopes: server.AllScopes()}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +63,10 @@ func setup(t *testing.T, c server.Config) *bundle {
 	log := slog.New(slog.NewTextHandler(b.logged, nil))
 	var err error
 	b.engine, err = engine.New(b.backend, engine.Config{
-		Agents:         []engine.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}}},
+		Agents: []engine.Agent{
+			{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}},
+			{Name: "strict", Model: "demo", Tools: []spool.Tool{sendTool()}, DistinctApprover: true},
+		},
 		Models:         map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})},
 		FlushEvery:     -1,
 		MaxPromptBytes: 1000,

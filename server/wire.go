@@ -90,6 +90,7 @@ type run struct {
 	State             spool.State      `doc:"Where the run is."                                      json:"state"`
 	StopReason        spool.StopReason `doc:"Why it ended."                                          json:"stopReason,omitempty"`
 	Error             string           `doc:"Why it failed, for a person."                           json:"error,omitempty"`
+	StartedBy         string           `doc:"Who started it, by their credentials."                  json:"startedBy,omitempty"`
 	EnqueuedAt        time.Time        `doc:"When it was accepted."                                  json:"enqueuedAt,omitzero"`
 	StartedAt         time.Time        `doc:"When a worker picked it up first."                      json:"startedAt"`
 	EndedAt           time.Time        `doc:"When it ended."                                         json:"endedAt,omitzero"`

@@ -1,6 +1,7 @@
 package spooltest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -33,6 +34,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Stop", stopTests},
 		{"Park", parkTests},
 		{"Approve", approveTests},
+		{"Distinct", distinctTests},
 		{"Expire", expireTests},
 		{"Unknown", unknownTests},
 		{"Edit", editTests},
@@ -239,7 +241,7 @@ func (s *engineTest) respond(e *engine.Engine, id spool.ToolCallID, approved boo
 }
 
 func (s *engineTest) respondWith(e *engine.Engine, r engine.Response) (engine.RespondResult, error) {
-	r.By = "ann"
+	r.By = cmp.Or(r.By, "ann")
 	result, err := e.Respond(context.Background(), chat, r)
 	s.history.Answered(Answered{Thread: chat, Call: r.ToolCallID, Delivered: result.Delivered, Unknown: err != nil})
 	return result, err

@@ -7,13 +7,18 @@ import (
 )
 
 // approvals checks that a call which had to be approved has run only after it was, and
-// with what was approved. The record has the digests of what was asked and answered; the
-// tools know what they were called with.
+// with what was approved, by somebody else than who started the run where that was asked
+// for. The record has the digests of what was asked and answered; the tools know what they
+// were called with.
 func (c *checker) approvals(where string, d ThreadDump) {
 	type approval struct{ reason, digest string }
 	asked := make(map[runCall]spool.InputRequired)
 	gated := make(map[runCall]bool)
 	allowed := make(map[runCall][]approval)
+	started := make(map[spool.RunID]spool.Run, len(d.Runs))
+	for _, r := range d.Runs {
+		started[r.ID] = r
+	}
 	for _, e := range d.Entries {
 		switch e.Type {
 		case spool.EntryInputRequired:
@@ -26,6 +31,9 @@ func (c *checker) approvals(where string, d ThreadDump) {
 			var p spool.HITLResponse
 			_ = json.Unmarshal(e.Payload, &p)
 			at := runCall{e.RunID, p.ToolCallID}
+			if asked[at].DistinctApprover && !started[e.RunID].DistinctFrom(p.AnsweredBy) {
+				c.wrongf("approved", where, "seq %d is the answer of %q to a run that %q has started", e.Seq, p.AnsweredBy, started[e.RunID].StartedBy)
+			}
 			if p.Arguments == nil && p.Digest != asked[at].Digest {
 				c.wrongf("approved", where, "seq %d answers %s, which is not what was asked of %s", e.Seq, p.Digest, p.ToolCallID)
 			}

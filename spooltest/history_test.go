@@ -190,6 +190,11 @@ func TestHistoryPlanted(t *testing.T) {
 			h.Executions[0].Call.Args = json.RawMessage(`{"to":"bob"}`)
 			h.Threads[0].Entries[1].Payload = json.RawMessage(`{"toolCallId":"c","reason":"approval","digest":"sha256:0"}`)
 		}},
+		"an answer of who asked": {"approved", `"ann" to a run that "ann"`, func(h *history) {
+			h.Threads[0].Runs[0].StartedBy = "ann"
+			h.Threads[0].Entries[1].Payload = json.RawMessage(`{"toolCallId":"c","reason":"approval","distinctApprover":true}`)
+			h.Threads[0].Entries[3].Payload = json.RawMessage(`{"toolCallId":"c","approved":true,"answeredBy":"ann"}`)
+		}},
 		"a park that ends too soon":           {"expiry", "before 2030", func(h *history) { expire(h, "", time.Hour) }},
 		"a run that has failed and goes on":   {"expiry", "goes on with run r", func(h *history) { expire(h, spool.ExpireFail, 0) }},
 		"a run that has failed and completes": {"expiry", "has completed", func(h *history) { expire(h, spool.ExpireFail, 0) }},

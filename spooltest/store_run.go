@@ -13,7 +13,7 @@ func fullRun(s *storeTest) spool.Run {
 	at := func(minutes int) time.Time { return s.clock.Now().Add(time.Duration(minutes) * time.Minute) }
 	return spool.Run{
 		Tenant: spool.DefaultTenant, ID: "r1", ThreadID: "t", ParentID: "r0", CallID: "c0", RootID: "r", Depth: 2,
-		Agent: "agent", Model: "model", State: spool.Running, StopReason: spool.StopTimeout, Error: "it “broke”",
+		Agent: "agent", Model: "model", State: spool.Running, StopReason: spool.StopTimeout, Error: "it “broke”", StartedBy: "ann “of” sales",
 		EnqueuedAt: at(1), StartedAt: at(2), EndedAt: at(3), MaxSteps: 4, Steps: 5, Attempts: 6,
 		TokenCount: spool.TokenCount{InputTokens: 7, CachedInputTokens: 8, OutputTokens: 9, TotalTokens: 10},
 		Prompt:     "look “there”", Result: &spool.NestedResult{Text: "nothing"}, Children: 17,

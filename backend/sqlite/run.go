@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-const runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, model, state, stop_reason, error,
+const runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
@@ -21,7 +21,7 @@ var runPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(runColumn
 func scanRun(r *row) (spool.Run, error) {
 	run := spool.Run{
 		Tenant: spool.Tenant(r.text()), ID: spool.RunID(r.text()), ThreadID: spool.ThreadID(r.text()),
-		CreatedAt: r.time(), ParentID: spool.RunID(r.text()), Depth: r.int(), Agent: r.text(), Model: r.text(),
+		CreatedAt: r.time(), ParentID: spool.RunID(r.text()), Depth: r.int(), Agent: r.text(), StartedBy: r.text(), Model: r.text(),
 		State: spool.State(r.text()), StopReason: spool.StopReason(r.text()), Error: r.text(),
 		EnqueuedAt: r.time(), StartedAt: r.time(), EndedAt: r.time(),
 		MaxSteps: r.int(), Steps: r.int(), Attempts: r.int(),
@@ -177,7 +177,7 @@ func (t *tx) InsertRun(r spool.Run) error {
 		VALUES (`+runPlaces+`,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`,
-		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
+		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
@@ -221,14 +221,14 @@ func (t *tx) UpdateRun(r spool.Run) error {
 	if err != nil {
 		return err
 	}
-	n, err := t.change(`UPDATE run SET parent_id = ?, depth = ?, agent = ?, model = ?, state = ?, stop_reason = ?, error = ?,
+	n, err := t.change(`UPDATE run SET parent_id = ?, depth = ?, agent = ?, started_by = ?, model = ?, state = ?, stop_reason = ?, error = ?,
 		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?, start_key = ?,
 		settled_at = ?, settle_claim = ?, ending = ?, place = ?, wait = ?,
 		host_state = ?, context = ?, root_id = ?, nested = ?, children = ?, cost_micros = ?, currency = ?, allowance = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`,
-		r.ParentID, r.Depth, r.Agent, r.Model, r.State, string(r.StopReason), r.Error,
+		r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,

@@ -96,7 +96,10 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 		s.tools = append(s.tools, describeTool(tool, t.Approval))
 	}
 	for _, a := range c.Agents {
-		agent := engine.Agent{Name: a.Name, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy}
+		agent := engine.Agent{
+			Name: a.Name, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy,
+			DistinctApprover: a.DistinctApprover,
+		}
 		for _, name := range a.Tools {
 			agent.Tools = append(agent.Tools, tools[name])
 		}

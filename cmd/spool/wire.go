@@ -74,6 +74,6 @@ func newTool(t config.Tool, egress httptool.Egress) (spool.Tool, error) {
 		Name: t.Name, URL: t.URL, Description: t.Description, Parameters: t.Parameters,
 		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress,
 	})
-	made.Expiry = t.Expiry
+	made.Expiry, made.DistinctApprover = t.Expiry, t.DistinctApprover
 	return made, err
 }

@@ -19,6 +19,8 @@ type Interrupt struct {
 	ResponseSchema map[string]any `json:"responseSchema"`
 	ExpiresAt      time.Time      `json:"expiresAt,omitzero"`
 	Metadata       Metadata       `json:"metadata"`
+	// DistinctApprover is true when who started the run may not answer.
+	DistinctApprover bool `json:"-"`
 }
 
 // asked is what an [Interrupt] says beyond the protocol.
@@ -28,6 +30,8 @@ type asked struct {
 	Arguments json.RawMessage `json:"arguments"`
 	// Digest names what is asked. An answer that has it holds for nothing else.
 	Digest string `json:"digest,omitempty"`
+	// DistinctApprover is true when who started the run may not answer.
+	DistinctApprover bool `json:"distinctApprover,omitempty"`
 }
 
 func interrupt(p spool.InputRequired) Interrupt {
@@ -45,7 +49,10 @@ func interrupt(p spool.InputRequired) Interrupt {
 	return Interrupt{
 		ID: p.ToolCallID, Reason: p.Reason, Message: text, ToolCallID: p.ToolCallID,
 		ResponseSchema: responseSchema(p), ExpiresAt: p.ExpiresAt,
-		Metadata: ours(asked{ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest}),
+		Metadata: ours(asked{
+			ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest, DistinctApprover: p.DistinctApprover,
+		}),
+		DistinctApprover: p.DistinctApprover,
 	}
 }
 

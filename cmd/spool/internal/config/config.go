@@ -63,7 +63,9 @@ type Agent struct {
 	// WhenBusy is what starts do on a thread that has an active run. Empty: the engine's
 	// default.
 	WhenBusy spool.WhenBusy
-	Tools    []string
+	// DistinctApprover keeps who started a run from answering for its calls.
+	DistinctApprover bool
+	Tools            []string
 }
 
 // Tool is an entry of the section tools.
@@ -76,6 +78,8 @@ type Tool struct {
 	Description string
 	Idempotent  bool
 	Approval    bool
+	// DistinctApprover keeps who started a run from answering for a call of the tool.
+	DistinctApprover bool
 	// Expiry is zero where the file does not say how long a call waits for its approval.
 	Expiry spool.Expiry
 	// Parameters is a JSON Schema. Nil: the file has none.

@@ -50,6 +50,7 @@ agents:
     instructions: You are helpful. It costs $5, or $${five}.
     max_steps: ${STEPS}
     when_busy: enqueue
+    distinct_approver: true
     tools: [lookup, send]
   assistant: {model: show}
 tools:
@@ -63,6 +64,7 @@ tools:
     type: http
     url: http://127.0.0.1:9009/tools/send
     approval: true
+    distinct_approver: true
     expiry: {then: extend, ttl: 1h, warn: 10m, extensions: 3}
 auth:
   tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop]}]
@@ -91,7 +93,7 @@ func TestParse(t *testing.T) {
 			{Name: "show", Provider: "demo"},
 		},
 		Agents: []config.Agent{
-			{Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", Tools: []string{"lookup", "send"}},
+			{Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", DistinctApprover: true, Tools: []string{"lookup", "send"}},
 			{Name: "assistant", Model: "show"},
 		},
 		Tools: []config.Tool{
@@ -100,7 +102,7 @@ func TestParse(t *testing.T) {
 				Parameters: json.RawMessage(`{"additionalProperties":false,"properties":{"to":{"default":"you","type":"string"}},"type":"object"}`),
 			},
 			{
-				Name: "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true,
+				Name: "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true, DistinctApprover: true,
 				Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Hour, Warn: 10 * time.Minute, Extensions: 3},
 			},
 		},
@@ -198,6 +200,8 @@ var problems = map[string]struct{ text, want string }{
 	"ToolExpiry":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: fail}}", "spool.yaml:3: tools.x.expiry: must be a mapping"},
 	"ExpiryThen":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: {then: never}}}", "spool.yaml:3: tools.x.expiry.then: must be deny, fail or extend"},
 	"ExpiryMore":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: {then: fail, extensions: 2}}}", "spool.yaml:3: tools.x.expiry.extensions: is only for then: extend"},
+	"DistinctTool":    {fine + "tools: {x: {type: http, url: 'http://h/', distinct_approver: true}}", "spool.yaml:3: tools.x.distinct_approver: needs auth.tokens, as nobody could answer whose subject is not known"},
+	"DistinctAgent":   {"models: {m: {provider: demo}}\nagents: {a: {model: m, distinct_approver: true}}", "spool.yaml:2: agents.a.distinct_approver: needs auth.tokens, as nobody could answer whose subject is not known"},
 	"ToolParameters":  {fine + "tools: {x: {type: http, url: 'http://h/', parameters: [1]}}", "spool.yaml:3: tools.x.parameters: must be a mapping"},
 	"ParametersTwice": {fine + "tools: {x: {type: http, url: 'http://h/', parameters: {type: object, type: object}}}", "spool.yaml:3: tools.x.parameters.type: is there twice"},
 	"ParametersCycle": {fine + "tools: {x: {type: http, url: 'http://h/', parameters: &p {a: *p}}}", "spool.yaml:3: tools.x.parameters: is too large or refers to itself"},

@@ -16,6 +16,7 @@ var scopes = []string{"read", "write", "approve", "stop", "admin"}
 func (d *decoder) config(root value) *Config {
 	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits")
 	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"])}
+	d.anonymous = !f["auth"].present()
 	for _, e := range f["models"].entries() {
 		c.Models = append(c.Models, model(e))
 	}
@@ -74,13 +75,15 @@ func model(e entry) Model {
 }
 
 func agent(e entry, c *Config) Agent {
-	f := e.fields("model", "instructions", "max_steps", "tools", "when_busy")
+	f := e.fields("model", "instructions", "max_steps", "tools", "when_busy", "distinct_approver")
 	e.id()
 	a := Agent{
 		Source: e.source(), Name: e.name,
 		Instructions: f["instructions"].text(),
 		MaxSteps:     f["max_steps"].integer(),
 		WhenBusy:     spool.WhenBusy(f["when_busy"].text()),
+
+		DistinctApprover: distinctApprover(f["distinct_approver"]),
 	}
 	if a.WhenBusy != "" && !a.WhenBusy.Known() {
 		f["when_busy"].problemf("must be reject, enqueue, latest, interrupt or rollback")
@@ -107,7 +110,7 @@ func agent(e entry, c *Config) Agent {
 }
 
 func tool(e entry) Tool {
-	f := e.fields("type", "url", "description", "idempotent", "approval", "expiry", "parameters")
+	f := e.fields("type", "url", "description", "idempotent", "approval", "distinct_approver", "expiry", "parameters")
 	if !toolName.MatchString(e.name) {
 		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
 	}
@@ -116,7 +119,10 @@ func tool(e entry) Tool {
 		Description: f["description"].text(),
 		Idempotent:  f["idempotent"].boolean(),
 		Approval:    f["approval"].boolean(),
-		Expiry:      expiry(f["expiry"]),
+
+		DistinctApprover: distinctApprover(f["distinct_approver"]),
+
+		Expiry: expiry(f["expiry"]),
 	}
 	t.Parameters, t.within = f["parameters"].object()
 	if f["type"].required() {
@@ -128,6 +134,15 @@ func tool(e entry) Tool {
 		t.URL = f["url"].url()
 	}
 	return t
+}
+
+// distinctApprover reads a rule that nobody could keep where nobody is known.
+func distinctApprover(v value) bool {
+	on := v.boolean()
+	if on && v.d.anonymous {
+		v.problemf("needs auth.tokens, as nobody could answer whose subject is not known")
+	}
+	return on
 }
 
 // expiry returns how the parks of a tool expire.

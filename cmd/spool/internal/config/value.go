@@ -43,9 +43,11 @@ func syntaxProblem(name string, err error) FieldError {
 // decoder reads values and collects what is wrong with them. What it returns for a value
 // that is wrong is the zero value, and the reading goes on.
 type decoder struct {
-	file     string
-	lookup   func(string) (string, bool)
-	problems FieldErrors
+	// anonymous says that nobody is asked who they are.
+	anonymous bool
+	file      string
+	lookup    func(string) (string, bool)
+	problems  FieldErrors
 }
 
 // value is a node of the file and the path that leads to it. A nil node is absent.
