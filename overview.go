@@ -40,7 +40,8 @@ type Tally struct {
 	// Runs counts the runs by state, the nested ones included. A state that no run is in is
 	// absent.
 	Runs map[State]int64
-	// Tokens sums what the runs have used, as [Run.TokenCount] has it.
+	// Tokens sums what the dispatched runs have used, which includes what the runs under them
+	// have.
 	Tokens TokenCount
 }
 

@@ -25,6 +25,7 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 		{"Lease", &c.Lease, 30 * time.Second},
 		{"ParkTTL", &c.ParkTTL, 15 * time.Minute},
 		{"Poll", &c.Poll, time.Second},
+		{"Retention", &c.Retention, 0},
 		{"RetryBackoff", &c.RetryBackoff, 5 * time.Second},
 		{"RetryBackoffMax", &c.RetryBackoffMax, 2 * time.Minute},
 		{"RetryHint", &c.RetryHint, time.Second},

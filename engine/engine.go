@@ -7,7 +7,7 @@
 // different processes that share a backend.
 //
 // Each change of a run's state has a file of its own, named by its verb: start, claim,
-// step, park, answer, expire, stop, retry, settle, wait, dead, sweep.
+// step, park, answer, expire, stop, retry, settle, wait, dead, redrive, sweep, prune.
 package engine
 
 import (
@@ -62,6 +62,9 @@ type Config struct {
 	// Poll is how often a worker looks for due jobs, and a follower for changes, without
 	// being woken. Defaults to 1 s.
 	Poll time.Duration
+	// Retention is how long a thread is kept in which nothing happens. Workers then remove it
+	// by themselves, as [Engine.Prune] does. Defaults to for ever.
+	Retention time.Duration
 	// RetryBackoff is the wait before the second attempt. It doubles up to
 	// RetryBackoffMax, with up to a quarter more at random. Defaults to 5 s and 2 min.
 	RetryBackoff, RetryBackoffMax time.Duration

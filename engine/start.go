@@ -52,7 +52,7 @@ type Attachment struct {
 	MediaType string `json:"mediaType"`
 }
 
-// Why a start, a stop, an answer, a deletion or a restore was refused.
+// Why a start, a stop, an answer, a deletion, a restore or a redrive was refused.
 const (
 	// ReasonActiveRun: the thread has an active run.
 	ReasonActiveRun = "active_run"
@@ -69,6 +69,8 @@ const (
 	ReasonNotRestorable = "not_restorable"
 	// ReasonNotActive: there is no run to stop.
 	ReasonNotActive = "not_active"
+	// ReasonMovedOn: what died with a job needs no redrive.
+	ReasonMovedOn = "moved_on"
 	// ReasonNoPark: nothing waits for this answer.
 	ReasonNoPark = "no_park"
 	// ReasonAnswered: somebody has answered already, or time has run out.

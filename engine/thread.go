@@ -45,13 +45,19 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 	case err != nil:
 		return DeleteResult{}, err
 	}
+	e.deleted(ctx, key)
+	return DeleteResult{Accepted: true}, nil
+}
+
+// deleted removes what is left of a thread outside of the store, and tells those who watch
+// it.
+func (e *Engine) deleted(ctx context.Context, key spool.ThreadKey) {
 	ctx, cancel := streamContext(ctx)
 	defer cancel()
 	if err := e.streams.Delete(ctx, key); err != nil {
 		e.config.Log.WarnContext(ctx, "delete run streams", "thread", key.String(), "error", err)
 	}
 	e.bus.Wake(key, spool.WakeDeleted)
-	return DeleteResult{Accepted: true}, nil
 }
 
 // stopParked stops a parked run, so that it is settled before it goes.

@@ -219,6 +219,9 @@ func (w *worker) sweep(ctx context.Context) {
 		if _, err := w.e.Sweep(ctx); err != nil && ctx.Err() == nil {
 			w.e.config.Log.WarnContext(ctx, "sweep", "error", err)
 		}
+		if err := w.e.retain(ctx); err != nil && ctx.Err() == nil {
+			w.e.config.Log.WarnContext(ctx, "remove old threads", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -65,7 +65,9 @@ func (s memoryStore) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tall
 		tally.Threads++
 		for _, r := range data.runs {
 			tally.Runs[r.State]++
-			tally.Tokens.Add(r.TokenCount)
+			if r.Depth == 0 {
+				tally.Tokens.Add(r.TokenCount)
+			}
 		}
 	}
 	return tally, nil

@@ -155,10 +155,15 @@ func testStoreTally(s *storeTest) {
 	}
 	s.run(thread("a"), spool.Run{ID: "r1", State: spool.Completed, TokenCount: tokens(1)})
 	s.run(thread("a"), spool.Run{ID: "r2", State: spool.Queued})
+	// What a nested run has used, its dispatched run counts too.
+	s.run(thread("a"), spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Queued, TokenCount: tokens(1000)})
+	s.write(thread("a"), func(tx spool.Tx) error {
+		return tx.UpdateRun(spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Failed, TokenCount: tokens(2000)})
+	})
 	s.run(thread("b"), spool.Run{ID: "r3", State: spool.Completed, TokenCount: tokens(10)})
 	s.run(spool.ThreadKey{Tenant: "other", ID: "a"}, spool.Run{ID: "r1", State: spool.Failed})
 	s.same("three runs", tally(spool.DefaultTenant), spool.Tally{
-		Threads: 2, Runs: map[spool.State]int64{spool.Completed: 2, spool.Queued: 1}, Tokens: tokens(11),
+		Threads: 2, Runs: map[spool.State]int64{spool.Completed: 2, spool.Queued: 1, spool.Failed: 1}, Tokens: tokens(11),
 	})
 
 	s.write(thread("a"), func(tx spool.Tx) error {
@@ -168,7 +173,7 @@ func testStoreTally(s *storeTest) {
 		)
 	})
 	want := spool.Tally{
-		Threads: 2, Runs: map[spool.State]int64{spool.Completed: 2, spool.Failed: 1}, Tokens: tokens(111),
+		Threads: 2, Runs: map[spool.State]int64{spool.Completed: 2, spool.Failed: 2}, Tokens: tokens(111),
 	}
 	s.same("a run that moved", tally(spool.DefaultTenant), want)
 	lost := errors.New("lost")

@@ -24,7 +24,7 @@ CREATE INDEX job_dead_died ON job_dead (tenant, died_at, id);
 CREATE UNIQUE INDEX job_dead_id ON job_dead (tenant, id);
 
 -- The sums of a tenant, kept with what they count: of its runs by state, and of its threads
--- under the state ''.
+-- under the state ''. What a nested run has used, its dispatched run has counted already.
 CREATE TABLE tally (
     tenant              TEXT    NOT NULL,
     state               TEXT    NOT NULL,
@@ -39,7 +39,8 @@ CREATE TABLE tally (
 INSERT INTO tally SELECT tenant, '', count(*), 0, 0, 0, 0 FROM thread GROUP BY tenant;
 
 INSERT INTO tally
-    SELECT tenant, state, count(*), sum(input_tokens), sum(cached_input_tokens), sum(output_tokens), sum(total_tokens)
+    SELECT tenant, state, count(*), sum(iif(depth = 0, input_tokens, 0)), sum(iif(depth = 0, cached_input_tokens, 0)),
+        sum(iif(depth = 0, output_tokens, 0)), sum(iif(depth = 0, total_tokens, 0))
     FROM run GROUP BY tenant, state;
 
 CREATE TRIGGER tally_thread_made AFTER INSERT ON thread BEGIN
@@ -53,7 +54,9 @@ END;
 
 CREATE TRIGGER tally_run_made AFTER INSERT ON run BEGIN
     INSERT INTO tally
-        VALUES (NEW.tenant, NEW.state, 1, NEW.input_tokens, NEW.cached_input_tokens, NEW.output_tokens, NEW.total_tokens)
+        VALUES (NEW.tenant, NEW.state, 1,
+            iif(NEW.depth = 0, NEW.input_tokens, 0), iif(NEW.depth = 0, NEW.cached_input_tokens, 0),
+            iif(NEW.depth = 0, NEW.output_tokens, 0), iif(NEW.depth = 0, NEW.total_tokens, 0))
         ON CONFLICT (tenant, state) DO UPDATE SET
             n = n + 1,
             input_tokens = input_tokens + excluded.input_tokens,
@@ -70,13 +73,15 @@ CREATE TRIGGER tally_run_changed
 BEGIN
     UPDATE tally SET
         n = n - 1,
-        input_tokens = input_tokens - OLD.input_tokens,
-        cached_input_tokens = cached_input_tokens - OLD.cached_input_tokens,
-        output_tokens = output_tokens - OLD.output_tokens,
-        total_tokens = total_tokens - OLD.total_tokens
+        input_tokens = input_tokens - iif(OLD.depth = 0, OLD.input_tokens, 0),
+        cached_input_tokens = cached_input_tokens - iif(OLD.depth = 0, OLD.cached_input_tokens, 0),
+        output_tokens = output_tokens - iif(OLD.depth = 0, OLD.output_tokens, 0),
+        total_tokens = total_tokens - iif(OLD.depth = 0, OLD.total_tokens, 0)
         WHERE tenant = OLD.tenant AND state = OLD.state;
     INSERT INTO tally
-        VALUES (NEW.tenant, NEW.state, 1, NEW.input_tokens, NEW.cached_input_tokens, NEW.output_tokens, NEW.total_tokens)
+        VALUES (NEW.tenant, NEW.state, 1,
+            iif(NEW.depth = 0, NEW.input_tokens, 0), iif(NEW.depth = 0, NEW.cached_input_tokens, 0),
+            iif(NEW.depth = 0, NEW.output_tokens, 0), iif(NEW.depth = 0, NEW.total_tokens, 0))
         ON CONFLICT (tenant, state) DO UPDATE SET
             n = n + 1,
             input_tokens = input_tokens + excluded.input_tokens,
@@ -88,9 +93,9 @@ END;
 CREATE TRIGGER tally_run_gone AFTER DELETE ON run BEGIN
     UPDATE tally SET
         n = n - 1,
-        input_tokens = input_tokens - OLD.input_tokens,
-        cached_input_tokens = cached_input_tokens - OLD.cached_input_tokens,
-        output_tokens = output_tokens - OLD.output_tokens,
-        total_tokens = total_tokens - OLD.total_tokens
+        input_tokens = input_tokens - iif(OLD.depth = 0, OLD.input_tokens, 0),
+        cached_input_tokens = cached_input_tokens - iif(OLD.depth = 0, OLD.cached_input_tokens, 0),
+        output_tokens = output_tokens - iif(OLD.depth = 0, OLD.output_tokens, 0),
+        total_tokens = total_tokens - iif(OLD.depth = 0, OLD.total_tokens, 0)
         WHERE tenant = OLD.tenant AND state = OLD.state;
 END;

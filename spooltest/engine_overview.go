@@ -1,0 +1,193 @@
+package spooltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+var overviewTests = map[string]func(s *engineTest){
+	"Overview":     testOverview,
+	"Active":       testOverviewActive,
+	"Jobs":         testOverviewJobs,
+	"Detail":       testRunDetail,
+	"DetailUnseen": testRunDetailUnseen,
+	"WithoutQueue": testOverviewWithoutQueue,
+}
+
+func testOverview(s *engineTest) {
+	e := s.engine(s.config(NewModel(Turn{Text: []string{"hi"}, Usage: Tokens(3, 4)})))
+	s.start(e, "r1", "go")
+	s.startAs(e, of("acme", "t2"), engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.startAs(e, of("other", "t3"), engine.StartRequest{Prompt: "go", RunID: "r3"})
+	s.die(e)
+	<-time.After(1500 * time.Millisecond)
+	o, err := e.Overview(context.Background(), "acme")
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.same("active", spaced(o.Active, func(r spool.Run) spool.RunID { return r.ID }), "r2")
+	o.Active, o.Queue.Extra = nil, nil
+	s.same("overview", o, engine.Overview{
+		Tenant: "acme", Threads: 2, Runs: 2, RunsByState: map[spool.State]int64{spool.Failed: 1, spool.Queued: 1},
+		Queue: spool.QueueStats{Ready: 1, Dead: 1, OldestMS: 1500},
+	})
+	none, err := e.Overview(context.Background(), "nobody")
+	if err != nil || none.Runs != 0 || len(none.Active) != 0 || none.Active == nil {
+		s.Errorf("of nobody: %+v, %v", none, err)
+	}
+	s.work(e)
+	s.until("the end", func() bool {
+		o, err = e.Overview(context.Background(), "acme")
+		return err == nil && len(o.Active) == 0
+	})
+	other, err := e.Overview(context.Background(), "other")
+	if got := o.Tokens.TotalTokens + other.Tokens.TotalTokens; err != nil || got != 7 {
+		s.Errorf("%d tokens, %v", got, err)
+	}
+}
+
+func testOverviewActive(s *engineTest) {
+	e := s.engine(s.config(NewModel()))
+	for i := range 60 {
+		s.startAs(e, of("acme", spool.ThreadID(fmt.Sprintf("t%02d", i))), engine.StartRequest{Prompt: "go"})
+		<-time.After(time.Millisecond)
+	}
+	o, err := e.Overview(context.Background(), "acme")
+	if err != nil || len(o.Active) != 50 || o.Active[0].ThreadID != "t59" || o.Active[49].ThreadID != "t10" || o.Runs != 60 {
+		s.Errorf("%d of %d, %v", len(o.Active), o.Runs, err)
+	}
+	for _, key := range s.keys {
+		if _, err := e.Stop(context.Background(), key); err != nil {
+			s.Error(err)
+		}
+		s.history.Stopped(key)
+	}
+}
+
+// testOverviewJobs has a job that no worker can carry out, which comes back and back.
+func testOverviewJobs(s *engineTest) {
+	c := s.config(NewModel(Say("hi")))
+	starter := s.engine(c)
+	renamed := c
+	renamed.Agents = []engine.Agent{{Name: "b", Model: "m"}}
+	e := s.engine(renamed)
+	stop := s.work(e)
+	s.start(starter, "r1", "go")
+	stuck := func(d time.Duration) string {
+		s.Helper()
+		jobs, err := e.StuckJobs(context.Background(), "acme", d, 10)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return spaced(jobs, func(j spool.QueuedJob) spool.RunID { return j.RunID })
+	}
+	<-time.After(10 * time.Minute)
+	s.same("after ten minutes", stuck(15*time.Minute), "")
+	<-time.After(6 * time.Minute)
+	s.same("after sixteen", stuck(15*time.Minute), "r1")
+	stop()
+	s.work(starter)
+	s.ended(spool.Completed)
+	s.same("after all", stuck(0), "")
+}
+
+func testRunDetail(s *engineTest) {
+	m := NewModel(
+		Turn{Calls: []Call{{ID: "c1", Name: "look"}}, Usage: Tokens(10, 1)},
+		Turn{Err: errors.New("overloaded"), Usage: Tokens(20, 2)},
+		Turn{Calls: []Call{{ID: "c2", Name: "send", Args: `{"to":"bob"}`}}, Usage: Tokens(30, 3)},
+		Turn{Text: []string{"done"}, Usage: Tokens(40, 4)},
+	)
+	slow := plain("look", "1")
+	call := slow.Call
+	slow.Call = func(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		<-time.After(2 * time.Second)
+		return call(ctx, c)
+	}
+	e := s.working(s.config(m, slow, approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	<-time.After(time.Minute)
+	s.answer(e, "c2", true, "")
+	s.ended(spool.Completed)
+
+	d, err := e.RunDetail(context.Background(), "acme", "r1")
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.same("the run", d.Run, s.run("r1"))
+	lines := make([]string, len(d.Steps))
+	for i, step := range d.Steps {
+		lines[i] = fmt.Sprintf("%d %s attempts=%d tokens=%d", step.Index, step.Outcome, step.Attempts, step.TotalTokens)
+		for _, c := range step.Calls {
+			lines[i] += fmt.Sprintf(" %s=%s:%s:%s", c.ToolCallID, c.ToolName, c.Effect, c.Park)
+		}
+	}
+	s.lines("steps", lines,
+		"1 finished attempts=1 tokens=11 c1=look:done:",
+		"2 finished attempts=2 tokens=55 c2=send:done:answered",
+		"3 finished attempts=1 tokens=44")
+	// The wait between two attempts is no work, the tool before the first is.
+	if took := d.Steps[0].DurationMS + d.Steps[1].DurationMS + d.Steps[2].DurationMS; took > 1000 {
+		s.Errorf("the steps took %d ms: %+v", took, d.Steps)
+	}
+	s.same("entries", len(d.Entries), len(s.record()))
+	s.same("rows of the ledger", len(d.Usage), 4)
+	if len(d.Parks) != 1 || d.Parks[0].ToolName != "send" || d.Parks[0].Answer == nil || string(canonical(d.Parks[0].Asked)) != `{"to":"bob"}` {
+		s.Errorf("parks: %+v", d.Parks)
+	}
+	s.same("children", len(d.Children), 0)
+	for tenant, id := range map[spool.Tenant]spool.RunID{"acme": "r2", "other": "r1"} {
+		if _, err := e.RunDetail(context.Background(), tenant, id); spool.CodeOf(err) != spool.NotFound || spool.MessageOf(err) != "Run not found" {
+			s.Errorf("run %s of %s: %v", id, tenant, err)
+		}
+	}
+	if _, err := e.RunDetail(context.Background(), "acme", ""); spool.CodeOf(err) != spool.Invalid {
+		s.Errorf("no run: %v", err)
+	}
+}
+
+// testRunDetailUnseen has a run whose messages were edited away: its ledgers tell of it.
+func testRunDetailUnseen(s *engineTest) {
+	m := NewModel(Use(Call{ID: "c1", Name: "look"}), Say("hi"), Say("hi again"))
+	e := s.working(s.config(m, plain("look", "1")))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	var turn spool.MessageID
+	s.view(func(v spool.View) error {
+		messages, err := v.Messages(spool.MessageQuery{Role: spool.RoleUser})
+		turn = messages[0].ID
+		return err
+	})
+	s.startAs(e, chat, engine.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
+	s.until("the second end", func() bool { return s.run("r2").State == spool.Completed })
+	d, err := e.RunDetail(context.Background(), "acme", "r1")
+	if err != nil || len(d.Steps) != 2 || len(d.Steps[0].Calls) != 1 || d.Steps[0].Calls[0] != (engine.CallRecord{ToolCallID: "c1", Effect: spool.EffectDone}) {
+		s.Errorf("the detail: %+v, %v", d, err)
+	}
+}
+
+func testOverviewWithoutQueue(s *engineTest) {
+	b := s.backend
+	b.Queue = nil
+	e := s.over(b, s.config(NewModel()))
+	if _, err := e.Overview(context.Background(), "acme"); err != nil {
+		s.Errorf("overview: %v", err)
+	}
+	_, jobs := e.Jobs(context.Background(), "acme", spool.JobQuery{})
+	_, dead := e.DeadJobs(context.Background(), "acme", spool.DeadQuery{})
+	_, purge := e.PurgeJobs(context.Background(), "acme", spool.DeadQuery{})
+	_, redrive := e.Redrive(context.Background(), "acme", 1)
+	for what, err := range map[string]error{"jobs": jobs, "dead": dead, "purge": purge, "redrive": redrive} {
+		if spool.CodeOf(err) != spool.Invalid {
+			s.Errorf("%s: %v", what, err)
+		}
+	}
+	s.keys = nil
+}
