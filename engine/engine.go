@@ -126,6 +126,7 @@ type Engine struct {
 	telemetry  *telemetry
 	unobserved func()
 	carrying   atomic.Int64 // segments that this process carries forward
+	looks      looks
 
 	closeOnce sync.Once
 }

@@ -65,6 +65,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 		return err
 	}
 	defer unsubscribe()
+	defer e.looks.begin()()
 	w.busy.Go(func() { w.sweep(ctx) })
 	w.loop(ctx)
 	w.busy.Wait()
@@ -99,9 +100,11 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 	poll := w.e.config.Poll
 	free := cap(w.slots) - len(w.slots)
 	if free == 0 {
+		w.e.looks.looked(nil)
 		return poll // a finished job wakes the loop
 	}
 	jobs, next, err := w.e.queue.Claim(ctx, free, w.e.config.Lease)
+	w.e.looks.looked(err)
 	if err != nil {
 		if ctx.Err() == nil {
 			w.e.config.Log.WarnContext(ctx, "claim jobs", "error", err)

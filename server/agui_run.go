@@ -86,6 +86,7 @@ func (a agentAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	who, body := c.asking(ctx), in.Body
 	key := who.key(body.ThreadID)
+	concerns(ctx, key, body.RunID)
 	need := []Scope{ScopeRead}
 	if len(body.Resume) > 0 {
 		need = append(need, ScopeApprove)

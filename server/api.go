@@ -25,7 +25,7 @@ func (s *Server) newAPI() *rest.API {
 	api.Register(&follow{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Threads"))
 	api.Register(&threads{s}, rest.Prefix(at+"/api/threads"), rest.Tags("Threads"))
 	api.Register(&queue{s}, rest.Prefix(at+"/api/queue"), rest.Tags("Operations"), rest.NoAuth())
-	api.Register(health{}, rest.Prefix(at), rest.Tags("Operations"), rest.NoAuth())
+	api.Register(health{s}, rest.Prefix(at), rest.Tags("Operations"), rest.NoAuth())
 	s.describe(api)
 	describeAgents(api, at)
 	return api
@@ -50,7 +50,14 @@ func checkBasePath(at string) error {
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI() }
 
 // ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
+//
+// It sets the request's Pattern to the path of the route, as a [http.ServeMux] does, for
+// those who measure requests.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	found, _ := s.paths.find(r.URL.Path)
+	r.Pattern = found.path
+	s.api.ServeHTTP(w, r)
+}
 
 // runs are the endpoints that start, stop and unblock the work on a thread.
 type runs struct{ *Server }
@@ -108,12 +115,15 @@ func (c *queue) Routes(r *rest.Routes) {
 		rest.Fails(http.StatusUnauthorized, unavailable))
 }
 
-// health is the endpoint that says whether the process answers.
-type health struct{}
+// health are the endpoints that say whether the process answers, and whether it should be
+// asked.
+type health struct{ *Server }
 
 // Routes implements [rest.Controller].
 func (c health) Routes(r *rest.Routes) {
-	rest.Get(r, "/healthz", c.check, rest.OperationID("getHealth"), rest.Summary("Is it up?"), rest.Description(aboutHealth))
+	rest.Get(r, pathHealth, c.check, rest.OperationID("getHealth"), rest.Summary("Is it up?"), rest.Description(aboutHealth))
+	rest.Get(r, pathReady, c.ready, rest.OperationID("getReadiness"), rest.Summary("May requests come?"),
+		rest.Description(aboutReady), rest.Returns[readiness](unavailable))
 }
 
 const unavailable = http.StatusServiceUnavailable

@@ -33,6 +33,7 @@ func (in *controlInput) Validate(ctx context.Context) (err error) {
 // the result when there is none to stop, or the thread is not the caller's.
 func (c *runs) stop(ctx context.Context, in controlInput) (engine.StopResult, error) {
 	thread := c.asking(ctx).key(in.Body.ThreadID)
+	concerns(ctx, thread, in.Body.RunID)
 	var result engine.StopResult
 	var err error
 	if in.Body.RunID == "" {

@@ -62,6 +62,9 @@ deliver; without a verifier in the server's configuration every delivery is refu
 nothing. After a 503 the queue is to keep the job.`
 
 	aboutHealth = `Answers as long as the process answers anything.`
+
+	aboutReady = `Whether requests may come, and what was looked at: the store, the worker where the process has one, and
+whether it is being shut down. What it says holds for a second.`
 )
 
 // statusTexts say what an error's status means, whatever the operation.
@@ -100,6 +103,7 @@ var answerTexts = map[string]map[string]string{
 	"deleteThread": {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
 	"deliverJob":   {"200": "The delivery was taken.", "401": "The delivery is not signed by the queue, or no queue may deliver."},
 	"getHealth":    {"200": "It is up."},
+	"getReadiness": {"200": "Requests may come.", "503": "They should go elsewhere: the body says why."},
 }
 
 // examples of bodies, by operation: of the request, and of answers by status.
@@ -136,6 +140,13 @@ var (
 		"deliverJob": {
 			"401": errorBody{"the delivery is not signed by the queue", spool.Unauthorized},
 			"503": errorBody{"too many deliveries at the same time", spool.Unavailable},
+		},
+		"getReadiness": {
+			"200": object{"status": "ok", "checks": object{"shutdown": "ok", "store": "ok", "worker": "ok"}},
+			"503": object{
+				"status": "unavailable", "checks": object{"shutdown": "the server shuts down", "store": "ok", "worker": "ok"},
+				"error": "shutdown: the server shuts down", "code": "unavailable",
+			},
 		},
 		"deleteThread": {
 			"200": object{"accepted": true},

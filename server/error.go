@@ -103,15 +103,18 @@ func failureAttrs(err error) []slog.Attr {
 	return attrs
 }
 
-// restLog is the log of the controllers: what an error of theirs was about stands beside
-// it, as it does in all else that the server logs.
+// restLog is the log of the controllers: beside an error of theirs stands which request it
+// was of and what it was about.
 func (s *Server) restLog() *slog.Logger { return slog.New(aboutHandler{s.log.Handler()}) }
 
 type aboutHandler struct{ slog.Handler }
 
-// Handle adds what the record's error was about.
+// Handle adds which request the record is of, and what its error was about.
 func (h aboutHandler) Handle(ctx context.Context, r slog.Record) error {
 	var more []slog.Attr
+	if known := requestOf(ctx); known != nil {
+		more = append(more, slog.String("request", known.id))
+	}
 	for a := range r.Attrs {
 		if err, ok := a.Value.Any().(error); ok {
 			more = append(more, failureAttrs(err)...)

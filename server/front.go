@@ -15,7 +15,10 @@ import (
 func (s *Server) front(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &answerWriter{ResponseWriter: w, timeout: s.config.WriteTimeout}
+		r, known := identify(r)
+		out.Header().Set(headerRequestID, known.id)
 		found, ok := s.paths.find(r.URL.Path)
+		defer func() { s.logged(r, known, out, found.path) }()
 		if s.config.Loopback && !found.signed(r.Method) {
 			if err := s.checkLoopback(r); err != nil {
 				refuse(out, err)
@@ -40,6 +43,7 @@ func (s *Server) front(next http.Handler) http.Handler {
 
 // found is what a path has.
 type found struct {
+	path    string
 	methods []string
 	// allow lists the methods for the Allow header.
 	allow string
@@ -62,11 +66,13 @@ func newPaths(at string, api *rest.API) paths {
 	p := paths{exact: map[string]found{}, docs: at + "/docs"}
 	for _, route := range api.Routes() {
 		f := p.exact[route.Path].with(route.Methods...)
+		f.path = route.Path
 		f.delivery = f.delivery || route.Name == "Queue.deliver"
 		p.exact[route.Path] = f
 	}
-	page := found{}.with(http.MethodGet)
-	p.exact[p.docs], p.exact[at+"/openapi.json"] = page, page
+	for _, path := range []string{p.docs, at + "/openapi.json"} {
+		p.exact[path] = found{path: path}.with(http.MethodGet)
+	}
 	return p
 }
 

@@ -13,7 +13,9 @@ type oneThread struct {
 
 // of returns the thread's key.
 func (q oneThread) of(ctx context.Context, s *Server) spool.ThreadKey {
-	return s.asking(ctx).key(q.ThreadID)
+	key := s.asking(ctx).key(q.ThreadID)
+	concerns(ctx, key, "")
+	return key
 }
 
 // lastMessage is the last message that a client has. One that cannot exist is treated like

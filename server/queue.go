@@ -65,6 +65,7 @@ func (in *deliveryInput) Validate(ctx context.Context) error {
 // outlives the request.
 func (c *queue) deliver(ctx context.Context, in deliveryInput) (taken, error) {
 	job := *in.Body
+	concerns(ctx, job.Thread(), job.RunID)
 	if !c.engine.HasAgent(job.Agent) {
 		return taken{}, about(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
 			job.Thread(), job.RunID)

@@ -58,6 +58,7 @@ func (c *runs) respond(ctx context.Context, in respondInput) (engine.RespondResu
 		ToolCallID: in.Body.ToolCallID, Approved: *in.Body.Approved, By: p.Subject,
 		Payload: in.Body.Payload, Args: in.Body.Arguments, Reason: in.Body.Reason, Digest: in.Body.Digest,
 	}
+	concerns(ctx, p.key(in.Body.ThreadID), "")
 	result, err := c.engine.Respond(ctx, p.key(in.Body.ThreadID), answer)
 	if err != nil {
 		return result, about(ctx, err, p.key(in.Body.ThreadID), "")

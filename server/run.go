@@ -90,8 +90,10 @@ func (c *runs) start(ctx context.Context, in runInput) (engine.RunResult, error)
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})
 	if err != nil {
+		concerns(ctx, thread, in.Body.RunID)
 		return result, about(ctx, err, thread, in.Body.RunID)
 	}
+	concerns(ctx, spool.ThreadKey{Tenant: thread.Tenant, ID: result.ThreadID}, result.RunID)
 	if !result.Accepted {
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -19,9 +21,17 @@ type Config struct {
 	// Authenticator says who is asking.
 	Authenticator Authenticator
 
+	// AccessLevel is the level at which each request is logged once its answer has ended:
+	// method, route, status, duration, bytes, the request's id, and tenant, thread and run
+	// where it has them. Probes are logged at [slog.LevelDebug] at the most. Defaults to
+	// [slog.LevelDebug].
+	AccessLevel slog.Leveler
 	// BasePath stands before the path of every endpoint, such as "/agents". Defaults to
 	// none.
 	BasePath string
+	// Checks are what GET /readyz looks at by name beside the store and the shutdown, such
+	// as "worker": [engine.Engine.CheckWorker] in a process that works. Defaults to none.
+	Checks map[string]Check
 	// CORSOrigins are the origins whose pages may call the server from a browser, such as
 	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
 	// Defaults to none.
@@ -61,6 +71,9 @@ type Server struct {
 	origins origins
 	api     *rest.API
 	paths   paths
+	probes  probes
+	// draining is true once [Server.Drain] was called.
+	draining atomic.Bool
 	// everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
 	everybody *Principal
 
@@ -110,6 +123,11 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		}
 	}
 	s.log = s.config.Log
+	s.probes.checks = maps.Clone(c.Checks)
+	if s.probes.checks == nil {
+		s.probes.checks = make(map[string]Check)
+	}
+	s.probes.checks["store"] = e.CheckStore
 	s.slots = make(chan struct{}, s.config.QueueConcurrency)
 	s.jobs, s.stopJobs = context.WithCancel(context.Background())
 	s.api = s.newAPI()
@@ -118,6 +136,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 }
 
 func (c Config) withDefaults() Config {
+	if c.AccessLevel == nil {
+		c.AccessLevel = slog.LevelDebug
+	}
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
@@ -137,6 +158,7 @@ func (c Config) withDefaults() Config {
 // their jobs. Deliveries that come later are refused with 503. It returns the error of
 // ctx when that ends first. Event streams are ended by [engine.Engine.Close].
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.Drain()
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 )
@@ -12,6 +13,8 @@ type answerWriter struct {
 
 	timeout time.Duration
 	begun   bool
+	status  int   // zero: not yet known
+	bytes   int64 // of the body
 	live    *live // what is still to be sent when rest is done
 }
 
@@ -19,6 +22,7 @@ type answerWriter struct {
 func (w *answerWriter) WriteHeader(status int) {
 	if status >= http.StatusOK {
 		w.begin()
+		w.status = cmp.Or(w.status, status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -26,7 +30,10 @@ func (w *answerWriter) WriteHeader(status int) {
 // Write sends the headers too, if they have not been sent.
 func (w *answerWriter) Write(b []byte) (int, error) {
 	w.begin()
-	return w.ResponseWriter.Write(b)
+	w.status = cmp.Or(w.status, http.StatusOK)
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
 }
 
 func (w *answerWriter) begin() {
