@@ -25,8 +25,7 @@ type BranchMessages struct {
 
 // RestoreResult is the answer to the restoring of a branch. A refusal is not an error.
 type RestoreResult struct {
-	Accepted bool           `json:"accepted"`
-	ThreadID spool.ThreadID `json:"threadId"`
+	Accepted bool `json:"accepted"`
 	// BranchID is the branch that was to be restored. One that was is no branch any more.
 	BranchID spool.BranchID `json:"branchId"`
 	// DroppedBranchID is the branch that has what was shown in its place, and with which one
@@ -80,7 +79,7 @@ func (e *Engine) Branch(ctx context.Context, key spool.ThreadKey, id spool.Branc
 // Of two calls for one branch, one is refused. A call that failed with [spool.Unavailable]
 // may have restored it.
 func (e *Engine) RestoreBranch(ctx context.Context, key spool.ThreadKey, id spool.BranchID) (RestoreResult, error) {
-	refused := RestoreResult{ThreadID: key.ID, BranchID: id}
+	refused := RestoreResult{BranchID: id}
 	done := refused
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
 		done = refused

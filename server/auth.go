@@ -15,9 +15,9 @@ type Scope string
 
 // The scopes.
 const (
-	// ScopeRead allows snapshots, streams, usage and the list of threads.
+	// ScopeRead allows snapshots, branches, streams, usage and the list of threads.
 	ScopeRead Scope = "read"
-	// ScopeWrite allows starting runs, editing turns and deleting threads.
+	// ScopeWrite allows starting runs, editing turns, restoring branches and deleting threads.
 	ScopeWrite Scope = "write"
 	// ScopeApprove allows answering parks.
 	ScopeApprove Scope = "approve"

@@ -118,6 +118,24 @@ func badInputs() map[string]badInput {
 		"Threads/Query":     {get, threadsPath + "?limit=%zz", "", 400, invalid("the query of the URL is malformed")},
 		"Delete/Unknown":    {http.MethodDelete, threadsPath + "?threadId=unknown", "", 404, `{"accepted":false,"reason":"not_found","error":"Thread not found"}`},
 
+		"Branches/Unknown": {get, branchesPath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
+		"Branch/Unknown":   {get, branchPath + "?threadId=unknown&branchId=1", "", 404, `{"error":"Thread not found","code":"not_found"}`},
+		"Branch/None":      {get, branchPath + "?threadId=kept&branchId=1", "", 404, `{"error":"Branch not found","code":"not_found"}`},
+		"Branch/NoID":      {get, branchPath + "?threadId=kept", "", 400, invalid("branchId is required")},
+		"Branch/Word":      {get, branchPath + "?threadId=kept&branchId=x", "", 400, invalid("branchId must be a positive integer")},
+		"Branch/Zero":      {get, branchPath + "?threadId=kept&branchId=0", "", 400, invalid("branchId must be a positive integer")},
+		"Branch/Huge":      {get, branchPath + "?threadId=kept&branchId=99999999999999999999", "", 400, invalid("branchId must be a positive integer")},
+		"Branch/Before":    {get, branchPath + "?threadId=kept&branchId=1&before=a%20b", "", 400, invalid("before" + badChars)},
+		"Branch/Limit":     {get, branchPath + "?threadId=kept&branchId=1&limit=0", "", 400, invalid("limit must be an integer from 1 to 1000")},
+		"Restore/NoThread": {post, restorePath, `{"branchId":1}`, 400, invalid("threadId is required")},
+		"Restore/NoID":     {post, restorePath, `{"threadId":"kept"}`, 400, invalid("branchId is required")},
+		"Restore/Null":     {post, restorePath, `{"threadId":"kept","branchId":null}`, 400, invalid("branchId is required")},
+		"Restore/Word":     {post, restorePath, `{"threadId":"kept","branchId":"1"}`, 400, invalid("branchId must be an integer")},
+		"Restore/Fraction": {post, restorePath, `{"threadId":"kept","branchId":1.5}`, 400, invalid("branchId must be an integer")},
+		"Restore/Negative": {post, restorePath, `{"threadId":"kept","branchId":-1}`, 400, invalid("branchId must be a positive integer")},
+		"Restore/None":     {post, restorePath, `{"threadId":"unknown","branchId":1}`, 409, `{"accepted":false,"branchId":1,"reason":"not_found","error":"Thread not found"}`},
+		"Restore/Active":   {post, restorePath, `{"threadId":"kept","branchId":1}`, 409, `{"accepted":false,"branchId":1,"reason":"active_run","error":"Thread has an active run"}`},
+
 		"Queue/NoThread":     {post, queuePath, `{"runId":"r","agent":"assistant"}`, 400, invalid("threadId is required")},
 		"Queue/NoRun":        {post, queuePath, `{"threadId":"t","agent":"assistant"}`, 400, invalid("runId is required")},
 		"Queue/NoAgent":      {post, queuePath, `{"threadId":"t","runId":"r"}`, 400, invalid("agent is required")},
@@ -127,6 +145,7 @@ func badInputs() map[string]badInput {
 	for _, more := range []map[string]badInput{
 		bodyCases("Run", runPath), bodyCases("Control", controlPath), bodyCases("Respond", respondPath), bodyCases("Queue", queuePath),
 		queryCases("History", get, historyPath), queryCases("Stream", get, streamPath), queryCases("Usage", get, usagePath),
+		bodyCases("Restore", restorePath), queryCases("Branches", get, branchesPath), queryCases("Branch", get, branchPath),
 		queryCases("Delete", http.MethodDelete, threadsPath),
 	} {
 		maps.Copy(all, more)

@@ -51,6 +51,17 @@ one snapshot frame.`
 
 	aboutUsage = `The tokens that a thread has used, in all and by agent and model, and how full the model's window is.`
 
+	aboutBranches = `What edits and rollbacks have replaced: each a turn of the user with all that stood behind it. It is
+kept until the thread is deleted, and can be shown again.`
+
+	aboutBranch = `The messages of a branch, as the history had them: all, or the last so many before one of them.`
+
+	aboutRestore = `Shows the messages of a branch again, as they were. What is shown in their place becomes a branch, which the
+answer names, so that nothing is lost and one can go back. No model is asked.
+
+A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), there is no such branch (any more)
+(` + "`not_found`" + `), or it begins in another one, which has to be restored first (` + "`not_restorable`" + `).`
+
 	aboutThreads = `The tenant's threads, the last updated one first: all of them, or a page of limit, which before
 continues. A thread has to pass all filters. The next page needs the same ones.`
 
@@ -93,26 +104,30 @@ var statusExamples = map[string]any{
 
 // answerTexts say what a status means for one operation.
 var answerTexts = map[string]map[string]string{
-	"startRun":     {"202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed."},
-	"stopRun":      {"200": "The stop is on disk.", "409": "There is no run to stop."},
-	"respond":      {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
-	"getHistory":   {"200": "The snapshot."},
-	"streamThread": {"200": "The frames, each sent as soon as it is there."},
-	"getUsage":     {"200": "The counts."},
-	"listThreads":  {"200": "The threads. Without next, there are no more."},
-	"deleteThread": {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
-	"deliverJob":   {"200": "The delivery was taken.", "401": "The delivery is not signed by the queue, or no queue may deliver."},
-	"getHealth":    {"200": "It is up."},
-	"getReadiness": {"200": "Requests may come.", "503": "They should go elsewhere: the body says why."},
+	"startRun":      {"202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed."},
+	"stopRun":       {"200": "The stop is on disk.", "409": "There is no run to stop."},
+	"respond":       {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
+	"getHistory":    {"200": "The snapshot."},
+	"streamThread":  {"200": "The frames, each sent as soon as it is there."},
+	"getUsage":      {"200": "The counts."},
+	"listBranches":  {"200": "The branches."},
+	"getBranch":     {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
+	"restoreBranch": {"200": "The branch is shown again.", "409": "The branch cannot be shown, for the reason that the body names. Nothing was changed."},
+	"listThreads":   {"200": "The threads. Without next, there are no more."},
+	"deleteThread":  {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
+	"deliverJob":    {"200": "The delivery was taken.", "401": "The delivery is not signed by the queue, or no queue may deliver."},
+	"getHealth":     {"200": "It is up."},
+	"getReadiness":  {"200": "Requests may come.", "503": "They should go elsewhere: the body says why."},
 }
 
 // examples of bodies, by operation: of the request, and of answers by status.
 var (
 	requestExamples = map[string]any{
-		"startRun":   object{"threadId": "t1", "prompt": "Hello"},
-		"stopRun":    object{"threadId": "t1"},
-		"respond":    object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
-		"deliverJob": object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
+		"startRun":      object{"threadId": "t1", "prompt": "Hello"},
+		"stopRun":       object{"threadId": "t1"},
+		"respond":       object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
+		"deliverJob":    object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
+		"restoreBranch": object{"threadId": "t1", "branchId": 7},
 	}
 	answerExamples = map[string]map[string]any{
 		"startRun": {
@@ -126,6 +141,20 @@ var (
 		"respond": {
 			"200": object{"delivered": true},
 			"409": object{"delivered": false, "reason": "already_answered", "error": "This request was already answered"},
+		},
+		"listBranches": {"200": object{"branches": []object{exampleBranch}}},
+		"getBranch": {
+			"200": object{"branch": exampleBranch, "messages": []object{
+				{"id": "msg_3", "threadId": "t1", "agentId": nil, "role": "user", "content": "Hello", "createdAt": "2026-01-02T03:04:05.123456Z", "runId": "r1"},
+				{"id": "msg_4", "threadId": "t1", "agentId": nil, "role": "assistant", "content": "Hi", "createdAt": "2026-01-02T03:04:06.123456Z", "runId": "r1"},
+			}},
+			"404": errorBody{"Branch not found", spool.NotFound},
+		},
+		"restoreBranch": {
+			"200": object{"accepted": true, "branchId": 7, "droppedBranchId": 10},
+			"409": object{
+				"accepted": false, "branchId": 7, "reason": "not_restorable", "error": "Branch 9 has to be restored first",
+			},
 		},
 		"listThreads": {
 			"200": object{
@@ -158,6 +187,12 @@ var (
 )
 
 type object map[string]any
+
+// exampleBranch is a branch of two messages.
+var exampleBranch = object{
+	"id": 7, "fromMessageId": "msg_3", "baseMessageId": "msg_2", "preview": "Hello", "messageCount": 2,
+	"createdAt": "2026-01-02T03:05:00.123456Z", "runId": "r2",
+}
 
 // describe says in the document what the types of the routes cannot say.
 func (s *Server) describe(api *rest.API) {

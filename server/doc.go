@@ -4,19 +4,22 @@
 //
 // A [Server] is an [http.Handler] with these endpoints below [Config].BasePath:
 //
-//	POST   /api/agent/run        start a run            scope write
-//	POST   /api/agent/control    stop a run             scope stop
-//	POST   /api/agent/respond    answer a park          scope approve
-//	GET    /api/agent/history    snapshot of a thread   scope read
-//	GET    /api/agent/stream     live stream (SSE)      scope read
-//	GET    /api/agent/usage      tokens and context     scope read
-//	POST   /api/agent/ag-ui      run, by AG-UI 1.0      scopes write, read
-//	GET    /api/threads          list of threads        scope read
-//	DELETE /api/threads          delete a thread        scope write
-//	POST   /api/queue/agent-run  queue delivery         signature
-//	GET    /healthz              liveness               open
-//	GET    /openapi.json         what is listed here    open
-//	GET    /docs                 the same for people    open
+//	POST   /api/agent/run                start a run           scope write
+//	POST   /api/agent/control            stop a run            scope stop
+//	POST   /api/agent/respond            answer a park         scope approve
+//	GET    /api/agent/history            snapshot of a thread  scope read
+//	GET    /api/agent/stream             live stream (SSE)     scope read
+//	GET    /api/agent/usage              tokens and context    scope read
+//	GET    /api/agent/branches           list of branches      scope read
+//	GET    /api/agent/branches/messages  messages of a branch  scope read
+//	POST   /api/agent/branches/restore   restore a branch      scope write
+//	POST   /api/agent/ag-ui              run, by AG-UI 1.0     scopes write, read
+//	GET    /api/threads                  list of threads       scope read
+//	DELETE /api/threads                  delete a thread       scope write
+//	POST   /api/queue/agent-run          queue delivery        signature
+//	GET    /healthz                      liveness              open
+//	GET    /openapi.json                 what is listed here   open
+//	GET    /docs                         the same for people   open
 //
 // They are controllers of package rest, whose document says what they take and answer with:
 // [Server.OpenAPI]. What a request may be is wider than what rest takes by itself, as the

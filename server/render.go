@@ -60,8 +60,9 @@ func refuse(w http.ResponseWriter, err error) {
 
 // Texts that say what a parameter must be, where its limits say it in pieces.
 const (
-	limitRule = "an integer from 1 to 1000"
-	timeRule  = "a time such as 2026-01-02T03:04:05Z"
+	limitRule  = "an integer from 1 to 1000"
+	branchRule = "a positive integer"
+	timeRule   = "a time such as 2026-01-02T03:04:05Z"
 )
 
 // sentence says what is wrong with a parameter.
@@ -76,6 +77,9 @@ func sentence(f rest.Fault) string {
 	case "percent_encoding", "too_many_parameters":
 		return "the query of the URL is malformed"
 	case "int_parsing", "int_overflow", "greater_than_equal", "less_than_equal":
+		if name == "branchId" {
+			return name + " must be " + branchRule
+		}
 		return name + " must be " + limitRule
 	case "datetime_parsing":
 		return name + " must be " + timeRule

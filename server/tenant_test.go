@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -18,18 +19,24 @@ func TestOtherTenant(t *testing.T) { //nolint:tparallel // what came of all case
 
 	b := setup(t, server.Config{})
 	b.work(t)
+	b.says(t, "kept", "secret-of-a", "")
+	b.says(t, "kept", "another", string(reads[spool.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID))
+	branch := fmt.Sprint(reads[branchAnswer](t, b, branchesPath+"?threadId=kept").Branches[0].ID)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"kept","runId":"r1","prompt":"use send with {\"to\":\"secret-of-a\"}"}`)
 	parked := b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA}).until(t, entry(spool.EntryInputRequired))
 	callID := toolCallID(t, parked)
 	before := b.everything(t)
 
 	for name, c := range map[string]badInput{ //nolint:paralleltest // see above
-		"Control": {method: http.MethodPost, path: controlPath, body: `{"threadId":"THREAD"}`, status: 409},
-		"Respond": {method: http.MethodPost, path: respondPath, body: `{"threadId":"THREAD","toolCallId":"` + callID + `","approved":true}`, status: 409},
-		"History": {method: http.MethodGet, path: historyPath + "?threadId=THREAD", status: 404},
-		"Stream":  {method: http.MethodGet, path: streamPath + "?threadId=THREAD&cursor=1+r1:1+1-1", status: 404},
-		"Usage":   {method: http.MethodGet, path: usagePath + "?threadId=THREAD", status: 404},
-		"Delete":  {method: http.MethodDelete, path: threadsPath + "?threadId=THREAD", status: 404},
+		"Control":  {method: http.MethodPost, path: controlPath, body: `{"threadId":"THREAD"}`, status: 409},
+		"Respond":  {method: http.MethodPost, path: respondPath, body: `{"threadId":"THREAD","toolCallId":"` + callID + `","approved":true}`, status: 409},
+		"History":  {method: http.MethodGet, path: historyPath + "?threadId=THREAD", status: 404},
+		"Stream":   {method: http.MethodGet, path: streamPath + "?threadId=THREAD&cursor=1+r1:1+1-1", status: 404},
+		"Usage":    {method: http.MethodGet, path: usagePath + "?threadId=THREAD", status: 404},
+		"Branches": {method: http.MethodGet, path: branchesPath + "?threadId=THREAD", status: 404},
+		"Branch":   {method: http.MethodGet, path: branchPath + "?threadId=THREAD&branchId=" + branch, status: 404},
+		"Restore":  {method: http.MethodPost, path: restorePath, body: `{"threadId":"THREAD","branchId":` + branch + `}`, status: 409},
+		"Delete":   {method: http.MethodDelete, path: threadsPath + "?threadId=THREAD", status: 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got [2]answer

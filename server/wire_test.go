@@ -24,6 +24,10 @@ func TestWireTypes(t *testing.T) {
 		{"results.json", "results", map[string]reflect.Type{
 			"run": reflect.TypeFor[runResult](), "stop": reflect.TypeFor[stopResult](), "respond": reflect.TypeFor[respondResult](),
 			"delete": reflect.TypeFor[deleteResult](), "usage": reflect.TypeFor[threadUsage](), "error": reflect.TypeFor[errorBody](),
+			"branch": reflect.TypeFor[branchMessages](), "restore": reflect.TypeFor[restoreResult](),
+			"branches": reflect.TypeFor[struct {
+				Branches []branch `json:"branches"`
+			}](),
 			"job": reflect.TypeFor[taken](), "threads": reflect.TypeFor[struct {
 				Threads []thread `json:"threads"`
 				Next    string   `json:"next,omitempty"`

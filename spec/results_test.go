@@ -37,7 +37,14 @@ func TestResults(t *testing.T) {
 		"stop":    func() any { return new(engine.StopResult) },
 		"respond": func() any { return new(engine.RespondResult) },
 		"delete":  func() any { return new(engine.DeleteResult) },
-		"usage":   func() any { return new(spool.ThreadUsage) },
+		"restore": func() any { return new(engine.RestoreResult) },
+		"branch":  func() any { return new(engine.BranchMessages) },
+		"branches": func() any {
+			return new(struct {
+				Branches []spool.Branch `json:"branches"`
+			})
+		},
+		"usage": func() any { return new(spool.ThreadUsage) },
 		"threads": func() any {
 			return new(struct {
 				Threads []spool.Thread `json:"threads"`

@@ -48,7 +48,7 @@ func (s *engineTest) edited(e *engine.Engine, nth int, prompt string) {
 func (s *engineTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchID {
 	s.Helper()
 	r, err := e.RestoreBranch(context.Background(), chat, id)
-	if err != nil || !r.Accepted || r.BranchID != id || r.ThreadID != chat.ID {
+	if err != nil || !r.Accepted || r.BranchID != id {
 		s.Fatalf("restore %d: %+v, %v", id, r, err)
 	}
 	return r.DroppedBranchID
@@ -58,7 +58,7 @@ func (s *engineTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchI
 func (s *engineTest) notRestored(e *engine.Engine, key spool.ThreadKey, id spool.BranchID, reason, text string) {
 	s.Helper()
 	r, err := e.RestoreBranch(context.Background(), key, id)
-	want := engine.RestoreResult{ThreadID: key.ID, BranchID: id, Reason: reason, Error: text}
+	want := engine.RestoreResult{BranchID: id, Reason: reason, Error: text}
 	if err != nil || r != want {
 		s.Errorf("restore %d: %+v, %v, want %+v", id, r, err, want)
 	}

@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+)
+
+// branches are the endpoints for what edits, rollbacks and restores have replaced.
+type branches struct{ *Server }
+
+// Routes implements [rest.Controller].
+func (c *branches) Routes(r *rest.Routes) {
+	rest.Get(r, "/", c.list, c.guarded(ScopeRead,
+		rest.OperationID("listBranches"), rest.Summary("List the branches of a thread"), rest.Description(aboutBranches),
+		rest.Fails(http.StatusNotFound, unavailable))...)
+	rest.Get(r, "/messages", c.messages, c.guarded(ScopeRead,
+		rest.OperationID("getBranch"), rest.Summary("Read a branch"), rest.Description(aboutBranch),
+		rest.Fails(http.StatusNotFound, unavailable))...)
+	rest.Post(r, "/restore", c.restore, c.guarded(ScopeWrite,
+		rest.OperationID("restoreBranch"), rest.Summary("Show a branch again"), rest.Description(aboutRestore),
+		rest.Returns[restoreResult](http.StatusConflict), rest.Fails(unavailable))...)
+}
+
+// branchesInput asks for the branches of a thread.
+type branchesInput struct{ oneThread }
+
+// branchList is the answer to a list of branches.
+type branchList struct {
+	Branches []spool.Branch `doc:"The branches, the newest one first." json:"branches"`
+}
+
+// list answers GET /api/agent/branches with all branches of the thread.
+func (c *branches) list(ctx context.Context, in branchesInput) (branchList, error) {
+	key := in.of(ctx, c.Server)
+	list, err := c.engine.Branches(ctx, key)
+	return branchList{list}, about(ctx, err, key, "")
+}
+
+// branchInput asks for the messages of a branch.
+type branchInput struct {
+	oneThread
+
+	BranchID spool.BranchID  `doc:"The branch."                                     example:"7"     minimum:"1"                  query:"branchId" required:"true"`
+	Limit    int             `doc:"Only the last so many messages. Left out: all."  maximum:"1000"  minimum:"1"                  query:"limit"`
+	Before   spool.MessageID `doc:"Only messages before this one, for paging back." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
+}
+
+// messages answers GET /api/agent/branches/messages with a branch and its messages.
+func (c *branches) messages(ctx context.Context, in branchInput) (engine.BranchMessages, error) {
+	key := in.of(ctx, c.Server)
+	branch, err := c.engine.Branch(ctx, key, in.BranchID, &engine.BranchOptions{Before: in.Before, Limit: in.Limit})
+	return branch, about(ctx, err, key, "")
+}
+
+// restoreInput is a request to restore a branch.
+type restoreInput struct{ Body *restoreRequest }
+
+// restoreRequest is the body of a restore.
+type restoreRequest struct {
+	ThreadID spool.ThreadID `doc:"The thread."                           example:"t1" json:"threadId"`
+	BranchID spool.BranchID `doc:"The branch that is to be shown again." example:"7"  json:"branchId" minimum:"1" required:"true"`
+}
+
+// Validate reads the body.
+func (in *restoreInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[restoreRequest](ctx); err != nil {
+		return err
+	}
+	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {
+		return err
+	}
+	switch id := in.Body.BranchID; {
+	case id == 0:
+		return required("branchId", false)
+	case id < 0:
+		return spool.Errorf(spool.Invalid, "branchId must be %s", branchRule)
+	}
+	return nil
+}
+
+// restore answers POST /api/agent/branches/restore: 200 with the result when the branch is
+// shown again, 409 with the result when it cannot be, or the thread is not the caller's.
+func (c *branches) restore(ctx context.Context, in restoreInput) (engine.RestoreResult, error) {
+	key := c.asking(ctx).key(in.Body.ThreadID)
+	result, err := c.engine.RestoreBranch(ctx, key, in.Body.BranchID)
+	if err != nil {
+		return result, about(ctx, err, key, "")
+	}
+	if !result.Accepted {
+		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
+	}
+	return result, nil
+}
