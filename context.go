@@ -25,10 +25,3 @@ type ContextCompacted struct {
 	// AgentID is the nested run whose messages they are. Empty: the run's own agent's.
 	AgentID AgentID `json:"agentId,omitempty"`
 }
-
-// Identified is a [Model] that knows what its provider calls it.
-type Identified interface {
-	// ModelID returns the provider's name of the model, by which the size of its window is
-	// known where neither the model nor the configuration says. Empty: not known.
-	ModelID() string
-}

@@ -137,8 +137,12 @@ func (e *ModelError) Error() string {
 func (e *ModelError) Unwrap() error { return e.Err }
 
 // Permanent reports whether the same request will fail again. Rate limits, server
-// errors, network errors and cut streams are not permanent; a used-up quota is.
+// errors, network errors and cut streams are not permanent; a used-up quota is, and so is a
+// prompt that is too long.
 func (e *ModelError) Permanent() bool {
+	if e.TooLong() {
+		return true
+	}
 	switch e.Type {
 	case "insufficient_quota", "invalid_api_key":
 		return true

@@ -238,13 +238,15 @@ func (t *UsageTotals) pay(l UsageLine) {
 
 // ContextUsage says how full the model's window is with the thread's history.
 type ContextUsage struct {
-	// UsedTokens is the last prompt and answer as the provider counted them.
+	// UsedTokens is the last prompt and answer as the provider counted them, with an estimate
+	// of what was said since.
 	UsedTokens int64 `json:"usedTokens"`
 	// BudgetTokens is the window less what is kept for the answer.
 	BudgetTokens int64 `json:"budgetTokens"`
 	// CompactAtTokens is where older turns would be summarised. Zero: nowhere.
 	CompactAtTokens int64 `json:"compactAtTokens"`
-	Messages        int   `json:"messages"`
+	// Messages counts the messages of the thread's agent, those that are summarised included.
+	Messages int `json:"messages"`
 }
 
 // ThreadUsage is the answer to a question for a thread's usage.

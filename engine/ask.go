@@ -18,6 +18,7 @@ type turn struct {
 	modelID string
 
 	history []spool.Message
+	weight  weight // of the prompt
 	ids     callIDs
 }
 
@@ -33,6 +34,18 @@ func (t *turn) row(h *held, outcome spool.Outcome) spool.UsageRow {
 	}
 }
 
+// counted keeps in the run what its provider has counted of the prompt.
+func (t *turn) counted(h *held) {
+	if t.usage.Input == nil || *t.usage.Input <= 0 {
+		return
+	}
+	counts := t.usage.Count()
+	h.run.Context = &spool.ContextCount{
+		Tokens: counts.InputTokens, Answer: counts.OutputTokens, Bytes: t.weight.bytes, Images: t.weight.images,
+		Messages: len(t.history), LastMessageID: t.history[len(t.history)-1].ID,
+	}
+}
+
 // cutOffError is the error of an answer that did not come to its end. It keeps what came.
 type cutOffError struct {
 	turn turn
@@ -43,15 +56,10 @@ func (c *cutOffError) Error() string { return c.err.Error() }
 func (c *cutOffError) Unwrap() error { return c.err }
 
 // ask asks the model for the next turn and streams it.
-func (l *loop) ask(ctx context.Context, history []spool.Message) (turn, error) {
-	request := spool.ModelRequest{
-		Instructions: l.agent.Instructions, Messages: prompt(history),
-		MaxOutputTokens: l.agent.MaxOutputTokens, Extra: l.agent.Extra,
+func (l *loop) ask(ctx context.Context, history []spool.Message, request spool.ModelRequest) (turn, error) {
+	t := turn{
+		message: spool.Message{Role: spool.RoleAssistant}, history: history, weight: weigh(request), ids: make(callIDs),
 	}
-	for _, t := range l.agent.Tools {
-		request.Tools = append(request.Tools, t.ToolSpec)
-	}
-	t := turn{message: spool.Message{Role: spool.RoleAssistant}, history: history, ids: make(callIDs)}
 	err := l.listen(ctx, request, &t)
 	if cause := ctx.Err(); cause != nil && err == nil && t.reason == "" {
 		err = cause

@@ -45,6 +45,8 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 		value *int
 		def   int
 	}{
+		{"ContextCeiling", &c.ContextCeiling, defaultContextCeiling},
+		{"ContextOutputReserve", &c.ContextOutputReserve, defaultOutputReserve},
 		{"FlushItems", &c.FlushItems, 32},
 		{"MaxAttempts", &c.MaxAttempts, 3},
 		{"MaxDeaths", &c.MaxDeaths, 10},
@@ -58,6 +60,10 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 			return c, nil, spool.Errorf(spool.Invalid, "Config.%s is negative", f.name)
 		}
 	}
+	c, err := c.checkContext()
+	if err != nil {
+		return c, nil, err
+	}
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
@@ -67,6 +73,33 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 	}
 	agents, err := c.checkAgents()
 	return c, agents, err
+}
+
+// checkContext returns the configuration with how histories are kept within windows.
+func (c Config) checkContext() (Config, error) {
+	if c.CompactionTrigger == 0 {
+		c.CompactionTrigger = defaultTrigger
+	}
+	if c.ContextTailShare == 0 {
+		c.ContextTailShare = defaultTailShare
+	}
+	switch {
+	case c.CompactionModel != "" && c.Models[c.CompactionModel] == nil:
+		return c, spool.Errorf(spool.Invalid, "Config.CompactionModel is %q, which Config.Models lacks", c.CompactionModel)
+	case c.CompactionTrigger > 1 || c.CompactionTrigger != c.CompactionTrigger:
+		return c, spool.Errorf(spool.Invalid, "Config.CompactionTrigger is more than 1")
+	case !(c.ContextTailShare > 0 && c.ContextTailShare <= maxTailShare):
+		return c, spool.Errorf(spool.Invalid, "Config.ContextTailShare is not between 0 and %g", maxTailShare)
+	}
+	if c.CompactionTrigger > 0 && c.ContextTailShare >= c.CompactionTrigger {
+		return c, spool.Errorf(spool.Invalid, "Config.ContextTailShare is not less than CompactionTrigger")
+	}
+	for name, window := range c.Windows {
+		if window <= 0 {
+			return c, spool.Errorf(spool.Invalid, "Config.Windows[%q] is not positive", name)
+		}
+	}
+	return c, nil
 }
 
 func (c Config) checkAgents() (map[string]*Agent, error) {

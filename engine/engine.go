@@ -29,6 +29,22 @@ type Config struct {
 	// Models are the models by the names that agents, and starts, refer to.
 	Models map[string]spool.Model
 
+	// CompactionModel names the model that summarises older messages when a history gets too
+	// long. Defaults to the model of the run.
+	CompactionModel string
+	// CompactionTrigger is the share of a prompt's room at which older messages are
+	// summarised. Negative: never, and a prompt that its provider refuses as too long fails
+	// its run. Defaults to 0.8.
+	CompactionTrigger float64
+	// ContextCeiling bounds the tokens of a prompt and its answer where the model's window
+	// has more, or is not known. Defaults to 265,000.
+	ContextCeiling int
+	// ContextOutputReserve is how many tokens of a window are kept for the answer, unless the
+	// agent has a MaxOutputTokens. It is never more than a quarter. Defaults to 16,000.
+	ContextOutputReserve int
+	// ContextTailShare is the share of a prompt's room up to which the newest messages are
+	// left as they are when the older ones are summarised. Defaults to 0.25.
+	ContextTailShare float64
 	// FlushEvery is how long items of a run stream may wait for others before they are
 	// written together. Negative: each is written at once. Defaults to 50 ms.
 	FlushEvery time.Duration
@@ -84,6 +100,9 @@ type Config struct {
 	// WhenBusy is what starts do on a thread that has an active run, where neither they nor
 	// their agent say. Defaults to [spool.BusyReject].
 	WhenBusy spool.WhenBusy
+	// Windows are the sizes of windows in tokens, by the names of Models, for models that do
+	// not tell theirs. Defaults to those that are known of well-known models.
+	Windows map[string]int
 }
 
 // Agent says how runs of that name are carried out.

@@ -77,8 +77,11 @@ const (
 	ReasonAnswered = "already_answered"
 	// ReasonSameApprover: who answers is not known to be another than who started the run.
 	ReasonSameApprover = "same_approver"
-	// ReasonChanged: what waits is not what was shown to who answers.
+	// ReasonChanged: what waits is not what was shown to who answers, or what was said has
+	// changed while it was summarised.
 	ReasonChanged = "changed"
+	// ReasonNothingToCompact: the history is too short for a summary.
+	ReasonNothingToCompact = "nothing_to_compact"
 )
 
 // RunResult is the answer to a start. A refusal is not an error.
@@ -221,7 +224,7 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 	return spool.Run{
 		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
-		HostState: r.HostState, StartedBy: r.By,
+		HostState: r.HostState, StartedBy: r.By, Context: h.run.Context,
 	}
 }
 

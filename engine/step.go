@@ -34,8 +34,8 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		if done, err := l.over(ctx, history); done || err != nil {
 			return err
 		}
-		turn, err := l.ask(ctx, history)
-		if err != nil {
+		var turn turn
+		if turn, history, err = l.askFitting(ctx, history); err != nil {
 			return err
 		}
 		if turn.reason != spool.FinishToolCalls || len(turn.message.ToolCalls()) == 0 {
@@ -100,6 +100,7 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
 			return err
 		}
+		t.counted(h)
 		if _, err := h.saveStep(t.message, nil, t.usage.Count(), upTo); err != nil {
 			return err
 		}
@@ -123,6 +124,7 @@ func (l *loop) saveDraft(ctx context.Context, t turn) error {
 	l.s.writer.flush(ctx)
 	l.plan = l.planCalls(ctx, t.message.ToolCalls(), l.run.Steps+1, nil)
 	return l.update(ctx, func(h *held) error {
+		t.counted(h)
 		h.run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
 		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
 			return err

@@ -95,21 +95,9 @@ func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUs
 		if err != nil {
 			return err
 		}
-		messages, err := v.Messages(spool.MessageQuery{})
-		if err != nil {
-			return err
-		}
 		u = spool.ThreadUsage{Model: thread.Model, Tokens: spool.Totals(lines)}
-		u.Context.UsedTokens = last.Usage.Count().TotalTokens
-		for _, m := range messages {
-			if m.AgentID == "" {
-				u.Context.Messages++
-			}
-		}
-		return nil
+		u.Context, err = e.contextUsage(v, thread, last)
+		return err
 	})
-	if model, ok := e.config.Models[u.Model].(spool.Windowed); ok {
-		u.Context.BudgetTokens = int64(model.ContextWindow())
-	}
 	return u, err
 }

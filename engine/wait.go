@@ -158,6 +158,7 @@ func (e *Engine) next(h *held) error {
 		return err
 	}
 	for _, r := range line {
+		r.Context = h.run.Context
 		next := &held{Tx: h.Tx, thread: h.thread, run: r, now: h.now}
 		err := next.begin()
 		if no, ok := errors.AsType[*refusal](err); ok { // what it was to edit is gone

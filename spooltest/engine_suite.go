@@ -38,6 +38,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Expire", expireTests},
 		{"Unknown", unknownTests},
 		{"Edit", editTests},
+		{"Context", contextTests},
 		{"Branch", branchTests},
 		{"Job", jobTests},
 		{"Lease", leaseTests},

@@ -61,7 +61,7 @@ func testThreadUsage(s *engineTest) {
 	s.ended(spool.Completed)
 	u, err = e.Usage(context.Background(), chat)
 	want := spool.TokenCount{InputTokens: 35, CachedInputTokens: 6, OutputTokens: 6, TotalTokens: 41}
-	if err != nil || u.Tokens.TokenCount != want || u.Context.UsedTokens != 23 || u.Context.BudgetTokens != 1000 || u.Context.Messages != 4 || u.Model != "m" {
+	if err != nil || u.Tokens.TokenCount != want || u.Context.UsedTokens != 23 || u.Context.BudgetTokens != 750 || u.Context.CompactAtTokens != 600 || u.Context.Messages != 4 || u.Model != "m" {
 		s.Errorf("usage: %+v, %v", u, err)
 	}
 	if run := s.run("r1").TokenCount; run.TotalTokens != 41 {

@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+)
+
+// compaction is what a summary is to stand for.
+type compaction struct {
+	before string // the summary so far
+	gone   []spool.Message
+	// through is the last message that the summary speaks of.
+	through spool.MessageID
+	// weight is that of gone.
+	weight weight
+}
+
+// plan divides the recall into what is summarised, and the newest messages, which stay as
+// they are and have up to tail tokens. The division is before a message of the user or of
+// the agent, never between a call and its result. What stays in any case is the last step,
+// the turn that the run answers, and every step of the run that has a call without a result.
+// It returns false where nothing is left to summarise.
+func (r recall) plan(m meter, tail int64, run spool.RunID) (compaction, bool) {
+	cut := r.cut(m, tail, run)
+	turn := turnOf(r.live[:cut], run)
+	if turn == cut-1 && cut > 0 { // it begins what stays
+		cut, turn = turn, -1
+	}
+	c := compaction{before: r.summary.Text, through: r.summary.ThroughMessageID}
+	for i, msg := range r.live[:cut] {
+		if i == turn {
+			continue
+		}
+		c.gone = append(c.gone, msg)
+		c.weight.add(weighMessage(msg))
+	}
+	if cut > 1 || cut == 1 && !r.pinned {
+		c.through = r.live[cut-1].ID
+	}
+	return c, len(c.gone) > 0
+}
+
+// cut returns where in the live messages the tail begins.
+func (r recall) cut(m meter, tail int64, run spool.RunID) int {
+	borders := borders(r.live)
+	if len(borders) == 0 {
+		return 0
+	}
+	last := borders[len(borders)-1]
+	var w weight
+	at := len(r.live)
+	for _, b := range slices.Backward(borders) {
+		for _, msg := range r.live[b:at] {
+			w.add(weighMessage(msg))
+		}
+		if b != last && m.part(w) > tail {
+			break
+		}
+		at = b
+	}
+	for _, b := range borders { // a call of the run that waits is not summarised away
+		if b < at && r.live[b].RunID == run && run != "" && unanswered(r.live[b:]) {
+			return b
+		}
+	}
+	return at
+}
+
+// borders returns where the live messages may be divided.
+func borders(live []spool.Message) (at []int) {
+	for i, m := range live {
+		if m.Role != spool.RoleTool {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// unanswered reports whether a call of the first message has no result behind it.
+func unanswered(live []spool.Message) bool {
+	calls := live[0].ToolCalls()
+	if len(calls) == 0 {
+		return false
+	}
+	results := resultsBehind(live[1:])
+	return slices.ContainsFunc(calls, func(p spool.Part) bool {
+		_, ok := results[p.ToolCallID]
+		return !ok
+	})
+}
+
+const (
+	// oversize is the part of a prompt's room from which a result is cut before anything
+	// else is left out.
+	oversize = 4
+	// minResult is how long a result may be in any case, in bytes.
+	minResult = 1_000
+)
+
+// squeeze returns the messages of a recall within a bound, in the prompt alone: it cuts
+// results that are much too long, then leaves out the oldest steps, then cuts all results.
+// Where that is not enough it returns the least that there is.
+func (r recall) squeeze(m meter, bound int64, run spool.RunID) []spool.Message {
+	fits := func(messages []spool.Message) bool {
+		var w weight
+		for _, msg := range messages {
+			w.add(weighMessage(msg))
+		}
+		return m.part(w) <= bound
+	}
+	limit := max(m.bytes(bound/oversize), minResult)
+	messages := cutResults(r.messages(), limit)
+	for !fits(messages) {
+		less, some := r.withoutOldest(run)
+		if !some {
+			break
+		}
+		r = less
+		messages = cutResults(r.messages(), limit)
+	}
+	for !fits(messages) && limit > minResult {
+		limit = max(limit/2, minResult)
+		messages = cutResults(messages, limit)
+	}
+	return messages
+}
+
+// withoutOldest leaves out the oldest step, or returns false where only the last one and the
+// turn that the run answers are left.
+func (r recall) withoutOldest(run spool.RunID) (recall, bool) {
+	turn, borders := turnOf(r.live, run), borders(r.live)
+	for i, from := range borders {
+		if from == turn || i == len(borders)-1 {
+			continue
+		}
+		to := borders[i+1]
+		r.live = slices.Concat(r.live[:from], r.live[to:])
+		r.omitted += to - from
+		return r, true
+	}
+	return r, false
+}
+
+// cutResults returns messages whose results have up to limit bytes.
+func cutResults(messages []spool.Message, limit int) []spool.Message {
+	out := slices.Clone(messages)
+	for i, m := range out {
+		if m.Role != spool.RoleTool {
+			continue
+		}
+		out[i].Content = slices.Clone(m.Content)
+		for j, p := range m.Content {
+			if text, long := cutResult(p.Result, limit); long {
+				out[i].Content[j].Result = encode(text)
+			}
+		}
+	}
+	return out
+}
+
+func cutResult(result json.RawMessage, limit int) (string, bool) {
+	if len(result) <= limit {
+		return "", false
+	}
+	text := string(result)
+	if result[0] == '"' {
+		if err := json.Unmarshal(result, &text); err != nil {
+			return "", false
+		}
+	}
+	return headAndTail(text, limit), len(text) > limit
+}
+
+// headAndTail returns a text of about limit bytes: its beginning and, half as long, its end,
+// around a mark.
+func headAndTail(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	head, tail := limit*2/3, len(text)-limit/3
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[... %d bytes were left out here ...]\n%s", text[:head], tail-head, text[tail:])
+}
