@@ -13,6 +13,8 @@ const (
 	WakeStream WakeKind = "stream"
 	// WakeStop: the run that owns the thread was asked to stop.
 	WakeStop WakeKind = "stop"
+	// WakeEvent: an entry was written beside those of the run's worker.
+	WakeEvent WakeKind = "event"
 	// WakeDeleted: the thread is gone.
 	WakeDeleted WakeKind = "deleted"
 	// WakeJobs: a job is due. It goes to the topic [JobsTopic].

@@ -140,6 +140,7 @@ type Engine struct {
 	bus     spool.Bus
 	agents  map[string]*Agent
 	hubs    hubs
+	carried carried
 	closing chan struct{}
 
 	telemetry  *telemetry

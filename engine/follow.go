@@ -322,8 +322,12 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 // remembers it. A hello may have looked a moment before the hub did.
 func (f *follower) isNews(frame walked) bool {
 	last := &f.state
-	if frame.Event.Type == spool.NoticeMessageAppended {
+	switch frame.Event.Type {
+	case spool.NoticeStateChange:
+	case spool.NoticeMessageAppended:
 		last = &f.turn
+	default:
+		return true
 	}
 	if bytes.Equal(*last, frame.Event.Payload) {
 		return false

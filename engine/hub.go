@@ -35,6 +35,7 @@ type hub struct {
 
 	woken  chan struct{}
 	dirty  atomic.Bool // the record may have grown
+	heard  heard
 	walker walker
 	notice noticer
 
@@ -79,11 +80,18 @@ func (e *Engine) join(key spool.ThreadKey) (*hub, error) {
 		cancel()
 		return nil, err
 	}
+	unlisten, err := e.bus.Listen(ctx, key, h.hear)
+	if err != nil {
+		unsubscribe()
+		cancel()
+		return nil, err
+	}
 	h.dirty.Store(true)
 	e.hubs.open[key] = h
 	go func() {
 		defer close(h.done)
 		defer unsubscribe()
+		defer unlisten()
 		h.run(ctx)
 	}()
 	return h, nil
@@ -112,6 +120,11 @@ func (h *hub) wake(kind spool.WakeKind) {
 	default:
 		return
 	}
+	h.look()
+}
+
+// look has the hub read the thread soon.
+func (h *hub) look() {
 	select {
 	case h.woken <- struct{}{}:
 	default:
@@ -123,7 +136,9 @@ func (h *hub) run(ctx context.Context) {
 	tick := time.NewTicker(h.e.config.Poll)
 	defer tick.Stop()
 	for first := true; ; first = false {
+		notices := h.takeHeard()
 		err := h.read(ctx)
+		h.tellHeard(notices)
 		if first {
 			close(h.ready)
 		}

@@ -34,6 +34,7 @@ func (e *Engine) newSegment(h *held) *segment {
 	s := &segment{
 		e: e, key: h.thread.Key(), fence: h.thread.Fence, id: h.run.ID, made: h.thread.CreatedAt,
 		writer: &writer{
+			turn: newLock(), flushing: newLock(),
 			e: e, fence: h.thread.Fence, seq: h.thread.LastSeq,
 			key: spool.StreamKey{Thread: h.thread.Key(), ID: h.run.Stream()},
 		},
@@ -50,6 +51,7 @@ func (s *segment) carry(worker context.Context) error {
 	defer watchers.Wait()
 	defer cancel(nil)
 
+	defer s.e.carried.add(s)()
 	s.writer.open(ctx, s.main.run)
 	if !s.main.run.StopAt.IsZero() { // the worker before this one died before it could stop
 		cancel(errStopped)
@@ -123,6 +125,7 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 		if !s.owns(h.thread) || h.run.State.Terminal() {
 			return spool.ErrFenced
 		}
+		s.writer.learn(h.thread.LastSeq)
 		err = fn(h)
 		given = h.given
 		return err
@@ -190,7 +193,7 @@ func (s *segment) renew(ctx context.Context) error {
 func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
 	woken := make(chan struct{}, 1)
 	unsubscribe, err := s.e.bus.Subscribe(ctx, s.key, func(kind spool.WakeKind) {
-		if kind == spool.WakeStop {
+		if kind == spool.WakeStop || kind == spool.WakeEvent {
 			select {
 			case woken <- struct{}{}:
 			default:
@@ -231,6 +234,7 @@ func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
 			lost = true
 			return nil
 		}
+		s.writer.learn(thread.LastSeq)
 		run, err := v.Run(thread.RunID)
 		stop = err == nil && !run.StopAt.IsZero()
 		return err

@@ -251,6 +251,9 @@ func (w *walker) itemsFirst(entry spool.Entry) bool {
 	case spool.EntryRunEnded, spool.EntryRunStarted:
 		return true
 	default:
+		if entry.Stream == "" { // by somebody who does not know the stream: the next item that knows of it comes behind
+			return true
+		}
 		return entry.Stream == w.at.Stream && entry.After.Compare(w.at.Offset) > 0
 	}
 }

@@ -11,22 +11,24 @@ import (
 )
 
 // writer writes the run stream of one segment, which all of its loops share: each speaks
-// with a [voice]. It numbers the items and gathers them into batches.
+// with a [voice]. It numbers the items and gathers them into batches. What the application
+// publishes comes between them: see among.go.
 type writer struct {
 	e     *Engine
 	key   spool.StreamKey
 	fence int64
 
-	turn     sync.Mutex // who adds items; taken before the others
-	flushing sync.Mutex // keeps batches in order; taken before mu
+	turn     lock // who adds items; taken before the others
+	flushing lock // keeps batches in order; taken before mu
 	mu       sync.Mutex
-	seq      int64 // the last record entry that the segment has written
+	seq      int64 // the last record entry that the items to come stand behind
 	n        int64 // number of the last item
 	blocks   int   // how many were opened
 	batch    []spool.Item
 	timer    *time.Timer
 	broken   bool // an append has failed: the run goes on without a stream
 	heir     bool // another worker has written the stream
+	guests        // what others than the segment write among its items
 }
 
 // open makes the stream and writes its first item.
@@ -45,7 +47,7 @@ func (w *writer) open(ctx context.Context, run spool.Run) {
 func (w *writer) wrote(seq int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.seq = seq
+	w.seq = max(w.seq, seq)
 }
 
 // newBlock returns an id for a block, which no other one of the stream has.
@@ -56,10 +58,12 @@ func (w *writer) newBlock() string {
 	return string(w.key.ID) + ":m" + strconv.Itoa(w.blocks)
 }
 
-// next returns the offset that the k-th item from here will have.
+// next returns the offset that the k-th item from here will have. No event of the
+// application comes between before those items are there.
 func (w *writer) next(k int64) spool.Offset {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.owed = max(w.owed, w.n+k)
 	return spool.Offset{Fence: w.fence, N: w.n + k}
 }
 
@@ -68,8 +72,21 @@ func (w *writer) next(k int64) spool.Offset {
 func (w *writer) add(ctx context.Context, t spool.ItemType, payload any) (full bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.put(t, payload)
+	w.admit()
+	return w.gathered(ctx)
+}
+
+// put puts an item behind the last one. The caller holds mu.
+func (w *writer) put(t spool.ItemType, payload any) {
+	w.stand()
 	w.n++
 	w.batch = append(w.batch, spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.n}, w.seq, payload))
+}
+
+// gathered reports whether the batch should be written at once, and sees to it that it is
+// written within the flush window if not. The caller holds mu.
+func (w *writer) gathered(ctx context.Context) (full bool) {
 	if len(w.batch) >= w.e.config.FlushItems || w.e.config.FlushEvery < 0 {
 		return true
 	}
@@ -84,6 +101,11 @@ func (w *writer) add(ctx context.Context, t spool.ItemType, payload any) (full b
 func (w *writer) flush(ctx context.Context) {
 	w.flushing.Lock()
 	defer w.flushing.Unlock()
+	w.flushHeld(ctx)
+}
+
+// flushHeld is flush for who holds flushing.
+func (w *writer) flushHeld(ctx context.Context) {
 	items, broken := w.take()
 	if len(items) == 0 || broken {
 		return
@@ -114,6 +136,9 @@ func (w *writer) take() ([]spool.Item, bool) {
 	}
 	items := w.batch
 	w.batch = nil
+	if len(items) > 0 {
+		w.flushed = items[len(items)-1].Offset.N
+	}
 	return items, w.broken
 }
 
@@ -145,10 +170,12 @@ func (w *writer) inherit(saved spool.Offset) {
 // close ends the stream with its last item. A stream that lacks something is removed, so
 // that its readers get a snapshot.
 func (w *writer) close(ctx context.Context, t spool.ItemType, payload any) {
+	defer w.e.notifyAll(w.key.Thread, w.shut())
 	w.flush(ctx)
 	ctx, cancel := streamContext(ctx)
 	defer cancel()
 	w.mu.Lock()
+	w.stand()
 	w.n++
 	end := spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.n}, w.seq, payload)
 	grace := w.e.keepStreams()

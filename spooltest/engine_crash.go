@@ -60,7 +60,11 @@ func crashScript(s *engineTest, own bool, faults ...Fault) int {
 		Turn{Text: []string{"three ", "four"}, Usage: Tokens(11, 13), Calls: []Call{{ID: "c5", Name: "once"}}},
 		Turn{Text: []string{"five"}, Usage: Tokens(17, 19)},
 	)
-	look := plain("look", `"seen"`)
+	look := spool.Tool{ToolSpec: spool.ToolSpec{Name: "look"}, Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+		_ = call.Publish(ctx, "looking", 1) // what goes wrong is the script's
+		_ = call.PublishDurable(ctx, "looked", 2)
+		return json.RawMessage(`"seen"`), nil
+	}}
 	look.Idempotent = true
 	c := newCampaign(s, s.config(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
 	n := c.boot(faults...)

@@ -51,6 +51,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Snapshot", snapshotTests},
 		{"Follow", followTests},
 		{"SSE", sseTests},
+		{"Publish", publishTests},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
