@@ -152,6 +152,39 @@ func ExampleEngine_Run_edit() {
 	// 2 Hello
 }
 
+// What an edit has replaced is a branch. It can be shown again, and what is shown in its
+// place is a branch in turn.
+func ExampleEngine_RestoreBranch() {
+	e := openExample()
+	defer working(e)()
+	ctx := context.Background()
+	show := func() {
+		now, _ := e.Snapshot(ctx, hello, nil)
+		fmt.Println(now.Messages[0].Text())
+	}
+
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Paris"})
+	segments(e, hello, 1)
+	before, _ := e.Snapshot(ctx, hello, nil)
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Rome", EditMessageID: before.Messages[0].ID})
+	segments(e, hello, 2)
+	show()
+
+	branches, _ := e.Branches(ctx, hello)
+	fmt.Println(len(branches), branches[0].Preview, branches[0].MessageCount)
+	back, _ := e.RestoreBranch(ctx, hello, branches[0].ID)
+	show()
+	_, _ = e.RestoreBranch(ctx, hello, back.DroppedBranchID)
+	show()
+	fmt.Println(encoded(e.RestoreBranch(ctx, hello, 99)))
+	// Output:
+	// Rome
+	// 1 Paris 2
+	// Paris
+	// Rome
+	// {"accepted":false,"branchId":99,"reason":"not_found","error":"Branch not found"}
+}
+
 // A call that needs an approval parks its run. Of several answers one counts.
 func ExampleEngine_Respond() {
 	e := openExample()

@@ -208,8 +208,10 @@ func testStoreDeleteThread(s *storeTest) {
 		s.Errorf("claim: got %v and error %v, want only the job of the other thread", taken, err)
 	}
 
-	// All ids are free, and the record begins anew.
+	// All ids are free, those of branches too, and the record begins anew.
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
+	s.same("branches of a new thread", len(s.all(key, "r").Branches), 0)
+	s.write(key, func(tx spool.Tx) error { return tx.DropMessages("m2", 2) })
 	s.same("seq of a new record", s.all(key, "r").Thread.LastSeq, int64(2))
 }
 
