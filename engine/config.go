@@ -60,6 +60,9 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 			return c, nil, spool.Errorf(spool.Invalid, "Config.%s is negative", f.name)
 		}
 	}
+	if c.MaxQueueDepth < 0 {
+		return c, nil, spool.Errorf(spool.Invalid, "Config.MaxQueueDepth is negative")
+	}
 	c, err := c.checkContext()
 	if err != nil {
 		return c, nil, err

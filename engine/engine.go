@@ -65,6 +65,10 @@ type Config struct {
 	MaxDeaths int
 	// MaxPromptBytes bounds a prompt. Defaults to 262,144.
 	MaxPromptBytes int
+	// MaxQueueDepth bounds how many jobs of all tenants may be ready for a start to be
+	// accepted. It is looked at four times a second, and a process counts what it accepts in
+	// between: several go beyond it by what the others accept meanwhile. Zero: no bound.
+	MaxQueueDepth int
 	// MaxWaiting bounds how many runs wait for a thread that another one has. Defaults to
 	// 16.
 	MaxWaiting int
@@ -141,6 +145,7 @@ type Engine struct {
 	agents  map[string]*Agent
 	hubs    hubs
 	carried carried
+	depth   depth
 	closing chan struct{}
 
 	telemetry  *telemetry

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
@@ -56,7 +57,8 @@ type Attachment struct {
 const (
 	// ReasonActiveRun: the thread has an active run.
 	ReasonActiveRun = "active_run"
-	// ReasonQueueFull: as many runs wait for the thread as may.
+	// ReasonQueueFull: as many runs wait for the thread as may, or as many jobs for workers;
+	// the latter has a [RunResult.RetryAfter].
 	ReasonQueueFull = "queue_full"
 	// ReasonRunIDUsed: the tenant has a run of that id.
 	ReasonRunIDUsed = "run_id_used"
@@ -97,6 +99,9 @@ type RunResult struct {
 	// Reason is one of the constants named Reason, empty for an accepted run.
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
+	// RetryAfter is when the same start may be accepted, which was refused because there is
+	// too much to do. Zero: it was not.
+	RetryAfter time.Duration `json:"-"`
 }
 
 // Run starts a run on the thread, which it makes if it does not exist; an empty thread
@@ -112,11 +117,21 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 		return first, err
 	}
+	place, room, err := e.reserve(ctx)
+	switch {
+	case err != nil:
+		return RunResult{}, err
+	case !room:
+		return RunResult{ThreadID: key.ID, Reason: ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: depthRetry}, nil
+	}
 	var out startOutcome
 	err = e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		out = startOutcome{}
 		return e.start(tx, key, agent, r, &out)
 	})
+	if err != nil {
+		e.release(place)
+	}
 	var no *refusal
 	switch {
 	case err == nil:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -20,7 +21,7 @@ type agents struct{ *Server }
 func (c *agents) Routes(r *rest.Routes) {
 	rest.Post(r, "/ag-ui", c.run, c.guarded(ScopeWrite,
 		rest.OperationID("runAgent"), rest.Summary("Run an agent over AG-UI"), rest.Description(aboutAGUI),
-		rest.Returns[agentRefusal](http.StatusConflict), rest.Fails(http.StatusForbidden, http.StatusNotFound, unavailable))...)
+		rest.Returns[agentRefusal](http.StatusConflict), rest.Fails(http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, unavailable))...)
 }
 
 const aboutAGUI = `What an AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts to start a run, to answer what a
@@ -51,10 +52,14 @@ type agentEvent map[string]any
 
 // agentRefusal is why there is nothing to stream. Nothing was changed.
 type agentRefusal struct {
-	Accepted bool           `doc:"Always false."           json:"accepted"`
-	ThreadID spool.ThreadID `doc:"The thread."             example:"t1"         json:"threadId"`
-	Reason   string         `doc:"Why not, for a program." example:"active_run" json:"reason"`
-	Error    string         `doc:"Why not, for a person."  json:"error"`
+	Accepted bool           `doc:"Always false."                                                                      json:"accepted"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                                        example:"t1"          json:"threadId"`
+	Reason   string         `doc:"Why not, for a program."                                                            example:"active_run"  json:"reason"`
+	Error    string         `doc:"Why not, for a person."                                                             json:"error"`
+	Code     spool.Code     `doc:"queue_full in a 503: the same request may be accepted later. Left out of all else." json:"code,omitempty"`
+
+	// retryAfter is when. Zero: the refusal is for now.
+	retryAfter time.Duration
 }
 
 // agentAnswer is the stream of a run, or a refusal. The events that it embeds are for the
@@ -76,7 +81,12 @@ func (a agentAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusConflict)
+	status := http.StatusConflict
+	if a.refusal.retryAfter > 0 {
+		setRetryAfter(w.Header(), a.refusal.retryAfter)
+		status = http.StatusServiceUnavailable
+	}
+	w.WriteHeader(status)
 	_, err = w.Write(text)
 	return err
 }
@@ -96,20 +106,29 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 			return agentAnswer{}, spool.Errorf(spool.Forbidden, "the scope %q is required", scope)
 		}
 	}
+	// Before anything is started that nobody could see then.
+	place, err := c.takeStream(rest.RequestOf(ctx), who)
+	if err != nil {
+		return agentAnswer{}, about(ctx, err, key, body.RunID)
+	}
 	var run spool.RunID
 	var refusal *agentRefusal
-	var err error
 	if len(body.Resume) > 0 {
 		run, refusal, err = c.resume(ctx, key, body, who.Subject)
 	} else {
-		run, refusal, err = c.prompt(ctx, key, body, who.Subject)
+		run, refusal, err = c.prompt(ctx, key, body, who)
 	}
 	if err != nil || refusal != nil {
+		place.release()
 		return agentAnswer{refusal: refusal}, about(ctx, err, key, body.RunID)
 	}
-	return c.follow(rest.RequestOf(ctx), key, agui.Options{
+	answer, err := c.follow(rest.RequestOf(ctx), key, agui.Options{
 		RunID: run, ClientRunID: string(body.RunID), State: agui.UseOf(body.State),
 	})
+	if answer.live.place = place; err != nil {
+		place.release()
+	}
+	return answer, err
 }
 
 // follow opens the stream of a run, of the request alone: it outlives what rest keeps for
@@ -123,7 +142,7 @@ func (c *agents) follow(r *http.Request, key spool.ThreadKey, o agui.Options) (a
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.
-func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (spool.RunID, *agentRefusal, error) {
+func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, who Principal) (spool.RunID, *agentRefusal, error) {
 	turn, err := in.Turn()
 	if err != nil {
 		return "", nil, err
@@ -145,7 +164,7 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	}
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
-		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: by,
+		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject,
 	}
 	for _, image := range turn.Images {
 		start.Attachments = append(start.Attachments, engine.Attachment{URL: image.Image, MediaType: image.MIMEType})
@@ -156,9 +175,16 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 		}
 		start.EditMessageID = said.ID
 	}
+	if err := c.takeStart(ctx, who); err != nil {
+		return "", nil, err
+	}
 	result, err := c.engine.Run(ctx, key, start)
 	if err == nil && !result.Accepted {
-		return "", &agentRefusal{ThreadID: key.ID, Reason: result.Reason, Error: result.Error}, nil
+		refusal := &agentRefusal{ThreadID: key.ID, Reason: result.Reason, Error: result.Error, retryAfter: result.RetryAfter}
+		if result.RetryAfter > 0 {
+			refusal.Code = codeQueueFull
+		}
+		return "", refusal, nil
 	}
 	return result.RunID, nil, err
 }

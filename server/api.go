@@ -67,7 +67,8 @@ type runs struct{ *Server }
 func (c *runs) Routes(r *rest.Routes) {
 	rest.Post(r, "/run", c.start, c.guarded(ScopeWrite,
 		rest.OperationID("startRun"), rest.Summary("Start a run"), rest.Description(aboutStart),
-		rest.Status(http.StatusAccepted), rest.Returns[runResult](http.StatusConflict), rest.Fails(unavailable))...)
+		rest.Status(http.StatusAccepted), rest.Returns[runResult](http.StatusConflict), rest.Returns[runRefusal](unavailable),
+		rest.Fails(http.StatusTooManyRequests))...)
 	rest.Post(r, "/control", c.stop, c.guarded(ScopeStop,
 		rest.OperationID("stopRun"), rest.Summary("Stop a run"), rest.Description(aboutStop),
 		rest.Returns[stopResult](http.StatusConflict), rest.Fails(unavailable))...)
@@ -86,7 +87,7 @@ func (c *follow) Routes(r *rest.Routes) {
 		rest.Fails(http.StatusNotFound, unavailable))...)
 	rest.Get(r, "/stream", c.stream, c.guarded(ScopeRead,
 		rest.OperationID("streamThread"), rest.Summary("Follow a thread live"), rest.Description(aboutStream),
-		rest.Fails(http.StatusNotFound, unavailable))...)
+		rest.Fails(http.StatusNotFound, http.StatusTooManyRequests, unavailable))...)
 	rest.Get(r, "/usage", c.usage, c.guarded(ScopeRead,
 		rest.OperationID("getUsage"), rest.Summary("Count the tokens of a thread"), rest.Description(aboutUsage),
 		rest.Fails(http.StatusNotFound, unavailable))...)

@@ -29,7 +29,10 @@ On a thread whose run is not over, whenBusy says what happens. The answer then h
 that wait.
 
 A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), or too many that wait for it
-(` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).`
+(` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
+
+A 503 whose reason is ` + "`queue_full`" + ` says that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
+try again.`
 
 	aboutStop = `Stops the run of a thread, and all those that wait for it. When the answer is a 200, the stop is on
 disk: the run ends as CANCELLED, and no tool is called any more. With a runId only that run stops, whether it has the
@@ -86,6 +89,7 @@ var statusTexts = map[string]string{
 	"404": "The thread does not exist, or belongs to another tenant.",
 	"413": "The body is too large.",
 	"415": "The body was not declared as application/json.",
+	"429": "The caller has done this too often, or has too much of it open. Retry-After says when to try again.",
 	"500": "A defect of the server. Its log has more.",
 	"503": "It did not work this time. Retry-After says when to try again.",
 }
@@ -98,13 +102,17 @@ var statusExamples = map[string]any{
 	"404": errorBody{"Thread not found", spool.NotFound},
 	"413": errorBody{"the body is larger than 33554432 bytes", codeTooLarge},
 	"415": errorBody{"the Content-Type must be application/json", codeMediaType},
+	"429": errorBody{"too many starts: 600 a minute are allowed", spool.Limit},
 	"500": errorBody{"Internal error", spool.Internal},
 	"503": errorBody{"the store is busy", spool.Unavailable},
 }
 
 // answerTexts say what a status means for one operation.
 var answerTexts = map[string]map[string]string{
-	"startRun":      {"202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed."},
+	"startRun": {
+		"202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed.",
+		"503": "There is too much to do, or it did not work this time. Retry-After says when to try again.",
+	},
 	"stopRun":       {"200": "The stop is on disk.", "409": "There is no run to stop."},
 	"respond":       {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
 	"getHistory":    {"200": "The snapshot."},
@@ -133,6 +141,9 @@ var (
 		"startRun": {
 			"202": object{"accepted": true, "threadId": "t1", "runId": "r1", "state": "QUEUED"},
 			"409": object{"accepted": false, "threadId": "t1", "reason": "active_run", "error": "Thread has an active run"},
+			"503": object{
+				"accepted": false, "threadId": "t1", "reason": "queue_full", "error": "Too many runs wait for a worker", "code": "queue_full",
+			},
 		},
 		"stopRun": {
 			"200": object{"accepted": true},

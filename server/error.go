@@ -84,7 +84,12 @@ func settled(ctx context.Context, err error) error {
 func mapError(err error) *rest.Error {
 	code := spool.CodeOf(err)
 	e := &rest.Error{Status: statusOf(code), Code: string(code), Detail: spool.MessageOf(err), Err: err}
-	if e.Status == http.StatusServiceUnavailable {
+	later, ok := errors.AsType[*laterError](err)
+	switch {
+	case ok:
+		e.Header = make(http.Header)
+		setRetryAfter(e.Header, later.after)
+	case e.Status == http.StatusServiceUnavailable:
 		e.Header = http.Header{"Retry-After": {"1"}}
 	}
 	return e

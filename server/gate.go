@@ -33,7 +33,7 @@ type gate struct {
 type caller struct{ Principal }
 
 // PrincipalID implements [rest.Principal].
-func (c *caller) PrincipalID() string { return string(c.Tenant) + "/" + c.Subject }
+func (c *caller) PrincipalID() string { return c.id() }
 
 // Scheme implements [rest.Authenticator].
 func (g gate) Scheme() rest.Scheme {
@@ -89,6 +89,9 @@ func challenge(r *http.Request) string {
 	}
 	return `Bearer realm="spool", error="invalid_token"`
 }
+
+// id tells principals apart. A tenant has no slash.
+func (p Principal) id() string { return string(p.Tenant) + "/" + p.Subject }
 
 // key names a thread of the principal's tenant.
 func (p Principal) key(id spool.ThreadID) spool.ThreadKey {

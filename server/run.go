@@ -70,11 +70,26 @@ func (q runRequest) thread() spool.ThreadID {
 	return *q.ThreadID
 }
 
+// startAnswer is the result of a start. One that there is too much to do for is an error too,
+// and has its code.
+type startAnswer struct {
+	engine.RunResult
+
+	Code spool.Code `json:"code,omitempty"`
+}
+
+// codeQueueFull is the code of a start that there is too much to do for.
+const codeQueueFull spool.Code = engine.ReasonQueueFull
+
 // start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
-// with the result when it was not.
-func (c *runs) start(ctx context.Context, in runInput) (engine.RunResult, error) {
+// with the result when it was not, and 503 with the result when it may be later.
+func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	who := c.asking(ctx)
 	thread := who.key(in.Body.thread())
+	concerns(ctx, thread, in.Body.RunID)
+	if err := c.takeStart(ctx, who); err != nil {
+		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
+	}
 	result, err := c.engine.Run(ctx, thread, engine.StartRequest{
 		Prompt:          *in.Body.Prompt,
 		Agent:           in.Body.Agent,
@@ -89,13 +104,19 @@ func (c *runs) start(ctx context.Context, in runInput) (engine.RunResult, error)
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})
-	if err != nil {
-		concerns(ctx, thread, in.Body.RunID)
-		return result, about(ctx, err, thread, in.Body.RunID)
+	if err == nil {
+		concerns(ctx, spool.ThreadKey{Tenant: thread.Tenant, ID: result.ThreadID}, result.RunID)
 	}
-	concerns(ctx, spool.ThreadKey{Tenant: thread.Tenant, ID: result.ThreadID}, result.RunID)
-	if !result.Accepted {
-		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
+	answer := startAnswer{RunResult: result}
+	switch response := rest.ResponseOf(ctx); {
+	case err != nil:
+		return answer, about(ctx, err, thread, in.Body.RunID)
+	case result.RetryAfter > 0:
+		answer.Code = codeQueueFull
+		setRetryAfter(response.Header(), result.RetryAfter)
+		response.SetStatus(http.StatusServiceUnavailable)
+	case !result.Accepted:
+		response.SetStatus(http.StatusConflict)
 	}
-	return result, nil
+	return answer, nil
 }

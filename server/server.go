@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/throttle"
 )
 
 // Config says how an engine is exposed. Authenticator is required, unless Insecure is
@@ -39,6 +40,8 @@ type Config struct {
 	// Insecure allows a server without an Authenticator. Everybody who reaches it is the
 	// default tenant with all scopes.
 	Insecure bool
+	// Limits bound what one principal may do. Defaults to no bounds.
+	Limits Limits
 	// Log takes what an operator should know. Defaults to [slog.Default].
 	Log *slog.Logger
 	// Loopback is for a server that is reached without credentials on the machine's own
@@ -82,6 +85,10 @@ type Server struct {
 	stopJobs context.CancelFunc
 	slots    chan struct{}
 
+	// starts counts starts. Nil: there is no bound.
+	starts  *throttle.MemoryCounter
+	streams openStreams
+
 	mu      sync.Mutex
 	closed  bool
 	working sync.WaitGroup
@@ -103,6 +110,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	}
 	if c.MaxBodyBytes < 0 || c.QueueConcurrency < 0 || c.WriteTimeout < 0 {
 		return nil, spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, QueueConcurrency and WriteTimeout must not be negative")
+	}
+	if err := c.Limits.check(); err != nil {
+		return nil, err
 	}
 	allowed, err := newOrigins(c.CORSOrigins)
 	if err != nil {
@@ -129,6 +139,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	}
 	s.probes.checks["store"] = e.CheckStore
 	s.slots = make(chan struct{}, s.config.QueueConcurrency)
+	if s.config.Limits.StartsPerMinute > 0 {
+		s.starts = throttle.Memory(0)
+	}
 	s.jobs, s.stopJobs = context.WithCancel(context.Background())
 	s.api = s.newAPI()
 	s.paths = newPaths(s.config.BasePath, s.api)

@@ -58,6 +58,12 @@ func twoTenants(t *testing.T) server.Authenticator {
 // names no authenticator. Runs move only with work.
 func setup(t *testing.T, c server.Config) *bundle {
 	t.Helper()
+	return setupOver(t, c, engine.Config{})
+}
+
+// setupOver is setup with bounds of the engine's.
+func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
+	t.Helper()
 
 	b := &bundle{backend: spooltest.NewMemory(spool.SystemClock{}), logged: &syncWriter{}}
 	log := slog.New(slog.NewTextHandler(b.logged, nil))
@@ -70,6 +76,7 @@ func setup(t *testing.T, c server.Config) *bundle {
 		Models:         map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})},
 		FlushEvery:     -1,
 		MaxPromptBytes: 1000,
+		MaxQueueDepth:  bounds.MaxQueueDepth,
 		Poll:           50 * time.Millisecond,
 		Log:            log,
 	})

@@ -29,7 +29,16 @@ type streamInput struct {
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
 // client goes, the thread is deleted or the engine closes.
 func (c *follow) stream(ctx context.Context, in streamInput) (live, error) {
-	return c.open(rest.RequestOf(ctx), in.of(ctx, c.Server), in.options())
+	r := rest.RequestOf(ctx)
+	place, err := c.takeStream(r, c.asking(ctx))
+	if err != nil {
+		return live{}, about(ctx, err, in.of(ctx, c.Server), "")
+	}
+	opened, err := c.open(r, in.of(ctx, c.Server), in.options())
+	if opened.place = place; err != nil {
+		place.release()
+	}
+	return opened, err
 }
 
 // open opens a stream of the request alone: it outlives what rest keeps for a call.
@@ -76,6 +85,14 @@ type live struct {
 	server *Server
 	events eventSource
 	key    spool.ThreadKey
+	// place is among the streams of who has opened this one.
+	place *streamPlace
+}
+
+// close lets go of the events.
+func (l live) close() {
+	_ = l.events.Close()
+	l.place.release()
 }
 
 // Respond sends the headers before the first event, so that a client knows it is connected,
@@ -83,14 +100,14 @@ type live struct {
 func (l live) Respond(w http.ResponseWriter, r *http.Request) error {
 	maps.Copy(w.Header(), sseHeaders)
 	if r.Method == http.MethodHead {
-		_ = l.events.Close()
+		l.close()
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(l.server.config.WriteTimeout))
 	if err := control.Flush(); errors.Is(err, http.ErrNotSupported) {
-		_ = l.events.Close()
+		l.close()
 		return about(r.Context(), spool.Wrap(spool.Internal, "connection cannot be flushed", err), l.key, "")
 	}
 	ownWriter(w).live = &l
@@ -158,7 +175,7 @@ func send(w http.ResponseWriter, chunk []byte, timeout time.Duration) bool {
 // end lets go of the stream. After a panic it cuts the connection, so that the client does
 // not take a part for the whole.
 func (l live) end(r *http.Request) {
-	_ = l.events.Close()
+	l.close()
 	if reason := recover(); reason != nil {
 		l.server.log.ErrorContext(r.Context(), "handler panicked", "method", r.Method, "path", r.URL.Path,
 			"panic", reason, "stack", string(debug.Stack()))

@@ -23,6 +23,15 @@ type runResult struct {
 	Error    string         `doc:"Why the run was refused, for a person."                                                  json:"error,omitempty"`
 }
 
+// runRefusal is an error of a start, or its result where there is too much to do.
+type runRefusal struct {
+	Error    string         `doc:"What is wrong, for a person."                                                    example:"Too many runs wait for a worker" json:"error"`
+	Code     spool.Code     `doc:"What is wrong, for a program: queue_full with the fields below, or unavailable." example:"queue_full"                      json:"code"`
+	Accepted *bool          `doc:"Always false."                                                                   json:"accepted,omitempty"                 nullable:"false"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                                     json:"threadId,omitempty"`
+	Reason   string         `doc:"As the code."                                                                    enum:"queue_full"                         json:"reason,omitempty"`
+}
+
 type attachment struct {
 	URL       string `doc:"An http, https or data URL." example:"https://example.com/cat.png" json:"url"`
 	MediaType string `doc:"The type of the image."      example:"image/png"                   json:"mediaType,omitempty"`
@@ -35,8 +44,8 @@ type stopResult struct {
 }
 
 type respondResult struct {
-	Delivered bool   `doc:"Whether this is the answer that counts." example:"true"                                       json:"delivered"`
-	Reason    string `doc:"Why it does not count, for a program."   enum:"already_answered,no_park,changed,not_editable" json:"reason,omitempty"`
+	Delivered bool   `doc:"Whether this is the answer that counts." example:"true"                                                     json:"delivered"`
+	Reason    string `doc:"Why it does not count, for a program."   enum:"already_answered,no_park,changed,same_approver,not_editable" json:"reason,omitempty"`
 	Error     string `doc:"Why it does not count, for a person."    json:"error,omitempty"`
 }
 
@@ -201,7 +210,7 @@ type frame struct {
 func writtenAs(api *rest.API) {
 	schemas := api.Huma().OpenAPI().Components.Schemas
 	for _, c := range []struct{ is, wire reflect.Type }{
-		{reflect.TypeFor[engine.RunResult](), reflect.TypeFor[runResult]()},
+		{reflect.TypeFor[startAnswer](), reflect.TypeFor[runResult]()},
 		{reflect.TypeFor[engine.Attachment](), reflect.TypeFor[attachment]()},
 		{reflect.TypeFor[engine.StopResult](), reflect.TypeFor[stopResult]()},
 		{reflect.TypeFor[engine.RespondResult](), reflect.TypeFor[respondResult]()},

@@ -22,7 +22,7 @@ func TestWireTypes(t *testing.T) {
 		{"frames.json", "frames", map[string]reflect.Type{"": reflect.TypeFor[frame]()}},
 		{"snapshots.json", "snapshots", map[string]reflect.Type{"": reflect.TypeFor[snapshot]()}},
 		{"results.json", "results", map[string]reflect.Type{
-			"run": reflect.TypeFor[runResult](), "stop": reflect.TypeFor[stopResult](), "respond": reflect.TypeFor[respondResult](),
+			"run": reflect.TypeFor[runResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[stopResult](), "respond": reflect.TypeFor[respondResult](),
 			"delete": reflect.TypeFor[deleteResult](), "usage": reflect.TypeFor[threadUsage](), "error": reflect.TypeFor[errorBody](),
 			"branch": reflect.TypeFor[branchMessages](), "restore": reflect.TypeFor[restoreResult](),
 			"branches": reflect.TypeFor[struct {

@@ -33,7 +33,14 @@ func TestResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := map[string]func() any{
-		"run":     func() any { return new(engine.RunResult) },
+		"run": func() any { return new(engine.RunResult) },
+		"runRefusal": func() any {
+			return new(struct {
+				engine.RunResult
+
+				Code spool.Code `json:"code"`
+			})
+		},
 		"stop":    func() any { return new(engine.StopResult) },
 		"respond": func() any { return new(engine.RespondResult) },
 		"delete":  func() any { return new(engine.DeleteResult) },

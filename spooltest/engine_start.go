@@ -19,6 +19,8 @@ var startTests = map[string]func(s *engineTest){
 	"IdempotencyKey": testStartIdempotencyKey,
 	"OneOfMany":      testStartOneOfMany,
 	"Invalid":        testStartInvalid,
+	"QueueFull":      testStartQueueFull,
+	"QueueFullOnce":  testStartQueueFullOnce,
 }
 
 func testStartFresh(s *engineTest) {
@@ -219,5 +221,73 @@ func testStartInvalid(s *engineTest) {
 	}
 	if threads, err := e.Threads(context.Background(), "acme", spool.ThreadQuery{}); err != nil || len(threads) > 0 {
 		s.Errorf("threads: %+v, %v", threads, err)
+	}
+}
+
+// testStartQueueFull fills the queue: the next start is refused and changes nothing, until a
+// worker has made room.
+func testStartQueueFull(s *engineTest) {
+	c := s.config(NewModelFunc(func(context.Context, spool.ModelRequest) Turn { return Say("hi") }))
+	c.MaxQueueDepth = 2
+	e := s.engine(c)
+	start := func(key spool.ThreadKey, request engine.StartRequest) engine.RunResult {
+		s.Helper()
+		request.Prompt = "x"
+		r, err := e.Run(context.Background(), key, request)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return r
+	}
+	s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: "r1", IdempotencyKey: "key"})
+	if r := start(chat, engine.StartRequest{}); r.Reason != engine.ReasonActiveRun { // which takes no place
+		s.Errorf("a start on a busy thread: %+v", r)
+	}
+	s.startAs(e, thread("b"), engine.StartRequest{Prompt: "x", RunID: "r2"})
+	for range 2 {
+		r := start(thread("c"), engine.StartRequest{})
+		if r.Accepted || r.Reason != engine.ReasonQueueFull || r.Error == "" || r.RetryAfter <= 0 || r.ThreadID != "c" {
+			s.Errorf("a start beyond the bound: %+v", r)
+		}
+	}
+	if s.all(thread("c"), "").Found {
+		s.Error("a refused start made its thread")
+	}
+	if r := start(chat, engine.StartRequest{IdempotencyKey: "key"}); !r.Accepted || r.RunID != "r1" {
+		s.Errorf("a start that was accepted before: %+v", r)
+	}
+	stop := s.work(e)
+	s.ended(spool.Completed)
+	s.until("the other run's end", func() bool { return s.all(thread("b"), "").Thread.State == spool.Completed })
+	stop()
+	s.until("room", func() bool { return start(thread("c"), engine.StartRequest{RunID: "r3"}).Reason != engine.ReasonQueueFull })
+	s.work(e)
+	s.until("its end", func() bool { return s.all(thread("c"), "").Thread.State == spool.Completed })
+}
+
+// testStartQueueFullOnce starts many runs at once: a process counts its own exactly.
+func testStartQueueFullOnce(s *engineTest) {
+	c := s.config(NewModelFunc(func(context.Context, spool.ModelRequest) Turn { return Say("hi") }))
+	c.MaxQueueDepth = 5
+	e := s.engine(c)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	accepted := 0
+	for range 20 {
+		wg.Go(func() {
+			r, err := e.Run(context.Background(), spool.ThreadKey{Tenant: chat.Tenant}, engine.StartRequest{Prompt: "x"})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || !r.Accepted && r.Reason != engine.ReasonQueueFull {
+				s.Errorf("start: %+v, %v", r, err)
+			}
+			if r.Accepted {
+				accepted++
+			}
+		})
+	}
+	wg.Wait()
+	if accepted != 5 {
+		s.Errorf("%d starts were accepted, want 5", accepted)
 	}
 }

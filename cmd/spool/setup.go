@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/spoolhq/spool"
@@ -60,6 +61,13 @@ func egress(o options, c *config.Config) httptool.Egress {
 	return httptool.Egress{Allow: c.Egress, AllowPrivate: o.loopback()}
 }
 
+// The bounds of a process whose configuration has none: what nobody reaches who means well.
+const (
+	maxQueueDepth   = 100_000
+	openStreams     = 10_000
+	startsPerMinute = 6_000
+)
+
 func limited(l config.Limits) engine.Config {
 	return engine.Config{
 		FlushEvery:     l.StreamFlush,
@@ -67,6 +75,7 @@ func limited(l config.Limits) engine.Config {
 		MaxAttempts:    l.RunMaxAttempts,
 		MaxPromptBytes: l.MaxPromptBytes,
 		MaxWaiting:     l.MaxWaiting,
+		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
 		ParkTTL:        l.HITLTTL,
 		RetryBackoff:   l.RetryBackoff,
 		StopPoll:       l.StopPoll,
@@ -110,7 +119,10 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 
 // expose says who may call the server, and who may deliver to it.
 func (s *setup) expose(c *config.Config) error {
-	s.server = server.Config{CORSOrigins: c.Origins}
+	s.server = server.Config{CORSOrigins: c.Origins, Limits: server.Limits{
+		OpenStreams:     cmp.Or(c.Limits.OpenStreams, openStreams),
+		StartsPerMinute: cmp.Or(c.Limits.StartsPerMinute, startsPerMinute),
+	}}
 	var err error
 	if s.server.QueueVerifier, s.queue, err = newVerifier(c.Queue); err != nil {
 		return err

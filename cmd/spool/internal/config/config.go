@@ -101,15 +101,18 @@ type Token struct {
 
 // Limits is the section limits. A zero field is not in the file.
 type Limits struct {
-	MaxPromptBytes int
-	MaxWaiting     int
-	RunMaxAttempts int
-	StopPoll       time.Duration
-	HITLTTL        time.Duration
-	StreamGrace    time.Duration
-	StreamFlush    time.Duration
-	Lease          time.Duration
-	RetryBackoff   time.Duration
+	MaxPromptBytes  int
+	MaxWaiting      int
+	MaxQueueDepth   int
+	OpenStreams     int
+	StartsPerMinute int
+	RunMaxAttempts  int
+	StopPoll        time.Duration
+	HITLTTL         time.Duration
+	StreamGrace     time.Duration
+	StreamFlush     time.Duration
+	Lease           time.Duration
+	RetryBackoff    time.Duration
 }
 
 // Load reads the file at path. lookup returns a variable of the environment, as

@@ -77,7 +77,7 @@ queue:
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
   push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], concurrency: 4}
-limits: {max_prompt_bytes: 262144, max_waiting: 5, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
+limits: {max_prompt_bytes: 262144, max_waiting: 5, max_queue_depth: 9, open_streams: 8, starts_per_minute: 7, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
 `
 
 func TestParse(t *testing.T) {
@@ -120,7 +120,7 @@ func TestParse(t *testing.T) {
 			Push:    &config.Push{URL: "https://queue.example.com/in", Secrets: []string{"sk-secret"}, Concurrency: 4},
 		},
 		Limits: config.Limits{
-			MaxPromptBytes: 262144, MaxWaiting: 5, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
+			MaxPromptBytes: 262144, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, StartsPerMinute: 7, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, RetryBackoff: 2 * time.Second,
 		},
 	}

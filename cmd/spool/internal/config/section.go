@@ -207,17 +207,20 @@ func token(v value) Token {
 }
 
 func limits(v value) Limits {
-	f := v.fields("max_prompt_bytes", "max_waiting", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
+	f := v.fields("max_prompt_bytes", "max_waiting", "max_queue_depth", "open_streams", "starts_per_minute", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
 		"stream_flush", "lease", "retry_backoff")
 	return Limits{
-		MaxPromptBytes: f["max_prompt_bytes"].integer(),
-		MaxWaiting:     f["max_waiting"].integer(),
-		RunMaxAttempts: f["run_max_attempts"].integer(),
-		StopPoll:       f["stop_poll"].duration(),
-		HITLTTL:        f["hitl_ttl"].duration(),
-		StreamGrace:    f["stream_grace"].duration(),
-		StreamFlush:    f["stream_flush"].duration(),
-		Lease:          f["lease"].duration(),
-		RetryBackoff:   f["retry_backoff"].duration(),
+		MaxPromptBytes:  f["max_prompt_bytes"].integer(),
+		MaxWaiting:      f["max_waiting"].integer(),
+		MaxQueueDepth:   f["max_queue_depth"].integer(),
+		OpenStreams:     f["open_streams"].integer(),
+		StartsPerMinute: f["starts_per_minute"].integer(),
+		RunMaxAttempts:  f["run_max_attempts"].integer(),
+		StopPoll:        f["stop_poll"].duration(),
+		HITLTTL:         f["hitl_ttl"].duration(),
+		StreamGrace:     f["stream_grace"].duration(),
+		StreamFlush:     f["stream_flush"].duration(),
+		Lease:           f["lease"].duration(),
+		RetryBackoff:    f["retry_backoff"].duration(),
 	}
 }

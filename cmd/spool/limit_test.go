@@ -1,0 +1,45 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a caller may do is bounded by the configuration, and by more than anybody needs
+// without one.
+func TestServeLimits(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "spool.yaml")
+	if err := os.WriteFile(file, []byte("limits: {starts_per_minute: 2, open_streams: 3, max_queue_depth: 4}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := loadSetup(options{listen: "127.0.0.1:0", config: file}, os.LookupEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := set.server.Limits; l.StartsPerMinute != 2 || l.OpenStreams != 3 || set.engine.MaxQueueDepth != 4 {
+		t.Errorf("limits %+v, depth %d", l, set.engine.MaxQueueDepth)
+	}
+	if set, err = loadSetup(options{listen: "127.0.0.1:0"}, os.LookupEnv); err != nil {
+		t.Fatal(err)
+	}
+	if l := set.server.Limits; l.StartsPerMinute < 1000 || l.OpenStreams < 1000 || set.engine.MaxQueueDepth < 10_000 {
+		t.Errorf("without a configuration: limits %+v, depth %d", l, set.engine.MaxQueueDepth)
+	}
+
+	p := start(t, t.TempDir(), "--config", file)
+	for i, want := range []string{`"accepted":true`, `"reason":"active_run"`, `{"error":"too many starts: 2 a minute are allowed","code":"limit"}`} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/agent/run", strings.NewReader(`{"threadId":"t1","prompt":"slow 30"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		if got := read(t, r); !strings.Contains(got, want) {
+			t.Errorf("start %d: %s", i, got)
+		}
+	}
+}
