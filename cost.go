@@ -41,7 +41,7 @@ type Charge struct {
 	// Model is the name under which the model is configured.
 	Model string
 	// ModelID is what the provider calls the model that answered, Requested what it calls
-	// the one that was asked: see [Identified]. Empty: not known.
+	// the one that was asked: see [Described]. Empty: not known.
 	ModelID, Requested string
 	// Usage are the counts, those that were guessed included. A nil one is not known.
 	Usage Usage

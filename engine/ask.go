@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 
@@ -16,6 +17,10 @@ type turn struct {
 	reason  spool.FinishReason
 	usage   spool.Usage
 	modelID string
+	receipt *spool.Cost // what the provider says that it cost
+
+	row spool.UsageRow // of the ledger, but for its outcome
+	log *slog.Logger
 
 	history []spool.Message
 	weight  weight // of the prompt
@@ -24,14 +29,6 @@ type turn struct {
 
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
 	return t.ids.of(append(slices.Clip(t.history), t.message), id)
-}
-
-// row returns the turn's row of the usage ledger.
-func (t *turn) row(h *held, outcome spool.Outcome) spool.UsageRow {
-	return spool.UsageRow{
-		RunID: h.run.Root(), AgentID: h.run.AgentID(), Agent: h.run.Agent, Step: h.run.Steps + 1,
-		Model: h.run.Model, ModelID: t.modelID, Outcome: outcome, Usage: t.usage,
-	}
 }
 
 // counted keeps in the run what its provider has counted of the prompt.
@@ -67,6 +64,7 @@ func (l *loop) ask(ctx context.Context, history []spool.Message, request spool.M
 	if err == nil && t.reason == "" {
 		err = &spool.ModelError{Message: "the answer ended without a finish"}
 	}
+	l.account(ctx, &t, err != nil)
 	if err != nil {
 		return t, &cutOffError{turn: t, err: err}
 	}
@@ -126,9 +124,9 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 		*content = append(*content, part)
 		delete(t.ids, ev.ID) // another call of the same id is another call
 	case spool.UsageSeen:
-		t.usage = ev.Usage
+		t.usage, t.receipt = ev.Usage, ev.Cost
 	case spool.Finish:
-		t.reason, t.usage, t.modelID = ev.Reason, ev.Usage, ev.ModelID
+		t.reason, t.usage, t.modelID, t.receipt = ev.Reason, ev.Usage, ev.ModelID, ev.Cost
 		if t.reason == "" {
 			t.reason = spool.FinishStop
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -103,7 +104,7 @@ func (l *loop) compact(ctx context.Context, history []spool.Message, c compactio
 	var summary *spool.Message
 	var entry *spool.Entry
 	err := l.update(ctx, func(h *held) error {
-		if err := h.addCompactions(s.rows); err != nil {
+		if err := h.addCompactions(s.rows, l.s.e.config.Log); err != nil {
 			return err
 		}
 		if failed != nil {
@@ -139,10 +140,10 @@ func compacted(run spool.Run, summary *spool.Message, c compaction) *spool.Entry
 }
 
 // addCompactions adds what summaries have used to the ledger and to the run.
-func (h *held) addCompactions(rows []spool.UsageRow) error {
+func (h *held) addCompactions(rows []spool.UsageRow, log *slog.Logger) error {
 	for _, row := range rows {
 		h.add(row.Usage.Count())
-		if err := h.AddUsage(row); err != nil {
+		if err := h.charge(row, log); err != nil {
 			return err
 		}
 	}

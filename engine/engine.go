@@ -85,6 +85,8 @@ type Config struct {
 	// Retention is how long a thread is kept in which nothing happens. Workers then remove it
 	// by themselves, as [Engine.Prune] does. Defaults to for ever.
 	Retention time.Duration
+	// Pricer knows what model calls cost. Defaults to none: no call has a price.
+	Pricer spool.Pricer
 	// RetryBackoff is the wait before the second attempt. It doubles up to
 	// RetryBackoffMax, with up to a quarter more at random. Defaults to 5 s and 2 min.
 	RetryBackoff, RetryBackoffMax time.Duration

@@ -14,8 +14,12 @@ type lostStream struct {
 	end spool.Offset
 }
 
-// loseSegment adds the entry that ends the segment of a worker that went away.
+// loseSegment adds the entry that ends the segment of a worker that went away, and the
+// model calls that went with it.
 func (h *held) loseSegment(reason string) (*lostStream, error) {
+	if err := h.lose(); err != nil {
+		return nil, err
+	}
 	lost := &lostStream{id: h.run.Stream(), end: endBehind(h.run.Saved)}
 	return lost, h.closeSegment(spool.SegmentLost, reason, lost.end)
 }

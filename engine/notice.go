@@ -142,7 +142,7 @@ func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (wa
 			usage := run.TokenCount
 			change.StartedAt, change.EndedAt = run.StartedAt, run.EndedAt
 			change.StopReason, change.Error = run.StopReason, run.Error
-			change.Usage, change.TokensUsed = &usage, usage.TotalTokens
+			change.Usage, change.TokensUsed, change.Costs = &usage, usage.TotalTokens, run.Costs()
 		}
 	}
 	return noticeFrame(thread.Key(), spool.NoticeStateChange, thread.RunID, change, v.Now()), nil

@@ -98,7 +98,7 @@ func (h *held) recordCut(cause error, outcome spool.Outcome) error {
 		return nil
 	}
 	h.add(cut.turn.usage.Count())
-	return h.AddUsage(cut.turn.row(h, outcome))
+	return cut.turn.charge(h, outcome)
 }
 
 // backoff returns the wait before the next attempt: doubling from RetryBackoff, with up

@@ -23,6 +23,8 @@ type Settlement struct {
 	Error string
 	Steps int
 	Usage spool.TokenCount
+	// Costs is what the run cost. Empty: nothing was priced.
+	Costs []spool.Money
 	// HostState is what the host gave to the start. Nil: nothing.
 	HostState json.RawMessage
 }
@@ -140,7 +142,7 @@ func (s *segment) announceEnd(ctx context.Context) {
 		s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: status, Error: reason})
 		return
 	}
-	s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: status, Usage: &usage, FinishReason: s.main.run.StopReason})
+	s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: status, Usage: &usage, Costs: s.main.run.Costs(), FinishReason: s.main.run.StopReason})
 }
 
 // closing returns how a run's last segment ends.
@@ -171,7 +173,7 @@ func (s *segment) callSettle(ctx context.Context, ending spool.Ending) error {
 func settlement(r spool.Run, ending spool.Ending) Settlement {
 	return Settlement{
 		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
-		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Steps: r.Steps, Usage: r.TokenCount,
+		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Steps: r.Steps, Usage: r.TokenCount, Costs: r.Costs(),
 		HostState: r.HostState,
 	}
 }

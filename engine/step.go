@@ -97,7 +97,7 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 	defer l.voice.give()
 	upTo := l.s.writer.next(0)
 	err := l.update(ctx, func(h *held) error {
-		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
+		if err := t.charge(h, spool.OutcomeFinished); err != nil {
 			return err
 		}
 		t.counted(h)
@@ -126,7 +126,7 @@ func (l *loop) saveDraft(ctx context.Context, t turn) error {
 	return l.update(ctx, func(h *held) error {
 		t.counted(h)
 		h.run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
-		if err := h.AddUsage(t.row(h, spool.OutcomeFinished)); err != nil {
+		if err := t.charge(h, spool.OutcomeFinished); err != nil {
 			return err
 		}
 		if err := h.putPending(l.plan); err != nil {

@@ -220,7 +220,7 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 	}
 	upTo := s.writer.next(0)
 	err := s.main.update(ctx, func(h *held) error {
-		if err := h.AddUsage(cut.turn.row(h, spool.OutcomeAborted)); err != nil {
+		if err := cut.turn.charge(h, spool.OutcomeAborted); err != nil {
 			return err
 		}
 		if len(said) > 0 {

@@ -30,6 +30,8 @@ type summariser struct {
 	// row is what all rows of the ledger have in common.
 	row  spool.UsageRow
 	rows []spool.UsageRow
+	// price returns what a row costs, nil where that is not known.
+	price func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost
 }
 
 // newSummariser returns one for the prompts of a model with that room. Name is that model's,
@@ -41,6 +43,9 @@ func (e *Engine) newSummariser(name string, model spool.Model, m meter, to room,
 	}
 	row.Kind, row.Model = spool.UsageCompaction, name
 	s := &summariser{model: model, room: e.roomOf(name, model, 0), meter: meter{perByte: m.perByte}, row: row}
+	s.price = func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
+		return e.price(ctx, model, row, receipt)
+	}
 	s.limit = min(max(to.budget/16, min(minSummary, to.budget/8)), maxSummary)
 	s.part = max(s.room.budget*3/4, minPart)
 	return s
@@ -123,6 +128,7 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 	var said strings.Builder
 	row := s.row
 	row.Outcome = spool.OutcomeError
+	var receipt *spool.Cost
 	finished := false
 	err := s.listen(ctx, spool.ModelRequest{
 		Instructions:    fmt.Sprintf(summaryInstructions, max(s.limit*6/10, 50)),
@@ -133,9 +139,9 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 		case spool.TextDelta:
 			said.WriteString(ev.Text)
 		case spool.UsageSeen:
-			row.Usage = ev.Usage
+			row.Usage, receipt = ev.Usage, ev.Cost
 		case spool.Finish:
-			row.Usage, row.ModelID, finished = ev.Usage, ev.ModelID, true
+			row.Usage, row.ModelID, receipt, finished = ev.Usage, ev.ModelID, ev.Cost, true
 		}
 	})
 	summary := strings.TrimSpace(said.String())
@@ -153,6 +159,7 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 	case ctx.Err() != nil:
 		row.Outcome = spool.OutcomeAborted
 	}
+	row.Cost = s.price(ctx, row, receipt)
 	s.rows = append(s.rows, row)
 	return summary, err
 }

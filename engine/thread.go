@@ -91,12 +91,16 @@ func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUs
 		if err != nil {
 			return err
 		}
-		lines, last, err := v.Usage()
+		lines, _, err := v.Usage()
+		if err != nil {
+			return err
+		}
+		counted, err := v.UsageRows(spool.UsageQuery{Agent: &mainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
 		if err != nil {
 			return err
 		}
 		u = spool.ThreadUsage{Model: thread.Model, Tokens: spool.Totals(lines)}
-		u.Context, err = e.contextUsage(v, thread, last)
+		u.Context, err = e.contextUsage(v, thread, append(counted, spool.UsageRow{})[0])
 		return err
 	})
 	return u, err

@@ -89,31 +89,37 @@ type message struct {
 }
 
 type run struct {
-	ID                spool.RunID      `doc:"The run's id."                                          json:"id"`
-	ThreadID          spool.ThreadID   `doc:"Its thread."                                            json:"threadId"`
-	ParentID          spool.RunID      `doc:"The run that made this one, if one did."                json:"parentRunId,omitempty"`
-	CallID            spool.ToolCallID `doc:"The tool call of that run which made this one."         json:"parentToolCallId,omitempty"`
-	Depth             int              `doc:"Zero for a run that was started over HTTP."             json:"depth"`
-	Agent             string           `doc:"The agent that runs."                                   json:"agent"`
-	Model             string           `doc:"The model that was asked for, or the agent's."          json:"model"`
-	State             spool.State      `doc:"Where the run is."                                      json:"state"`
-	StopReason        spool.StopReason `doc:"Why it ended."                                          json:"stopReason,omitempty"`
-	Error             string           `doc:"Why it failed, for a person."                           json:"error,omitempty"`
-	StartedBy         string           `doc:"Who started it, by their credentials."                  json:"startedBy,omitempty"`
-	EnqueuedAt        time.Time        `doc:"When it was accepted."                                  json:"enqueuedAt,omitzero"`
-	StartedAt         time.Time        `doc:"When a worker picked it up first."                      json:"startedAt"`
-	EndedAt           time.Time        `doc:"When it ended."                                         json:"endedAt,omitzero"`
-	MaxSteps          int              `doc:"The cap that the start asked for."                      json:"maxSteps,omitempty"`
-	Steps             int              `doc:"How many steps are finished."                           json:"steps"`
-	Attempts          int              `doc:"How many attempts failed since the last finished step." json:"attempts"`
-	InputTokens       int64            `doc:"Tokens that the model read, cached ones included."      json:"inputTokens"`
-	CachedInputTokens int64            `doc:"Those of them that came from a cache."                  json:"cachedInputTokens"`
-	OutputTokens      int64            `doc:"Tokens that the model wrote."                           json:"outputTokens"`
-	TotalTokens       int64            `doc:"Both."                                                  json:"totalTokens"`
-	Prompt            string           `doc:"The brief of a nested run, cut short."                  json:"prompt,omitempty"`
-	Result            *nestedResult    `doc:"What a nested run told the one that made it."           json:"result,omitempty"           nullable:"false"`
-	DurationMs        *int64           `doc:"How long it ran."                                       json:"durationMs,omitempty"       nullable:"false"`
-	QueuedMs          *int64           `doc:"How long it waited for a worker."                       json:"queuedMs,omitempty"         nullable:"false"`
+	ID                spool.RunID      `doc:"The run's id."                                                             json:"id"`
+	ThreadID          spool.ThreadID   `doc:"Its thread."                                                               json:"threadId"`
+	ParentID          spool.RunID      `doc:"The run that made this one, if one did."                                   json:"parentRunId,omitempty"`
+	CallID            spool.ToolCallID `doc:"The tool call of that run which made this one."                            json:"parentToolCallId,omitempty"`
+	Depth             int              `doc:"Zero for a run that was started over HTTP."                                json:"depth"`
+	Agent             string           `doc:"The agent that runs."                                                      json:"agent"`
+	Model             string           `doc:"The model that was asked for, or the agent's."                             json:"model"`
+	State             spool.State      `doc:"Where the run is."                                                         json:"state"`
+	StopReason        spool.StopReason `doc:"Why it ended."                                                             json:"stopReason,omitempty"`
+	Error             string           `doc:"Why it failed, for a person."                                              json:"error,omitempty"`
+	StartedBy         string           `doc:"Who started it, by their credentials."                                     json:"startedBy,omitempty"`
+	EnqueuedAt        time.Time        `doc:"When it was accepted."                                                     json:"enqueuedAt,omitzero"`
+	StartedAt         time.Time        `doc:"When a worker picked it up first."                                         json:"startedAt"`
+	EndedAt           time.Time        `doc:"When it ended."                                                            json:"endedAt,omitzero"`
+	MaxSteps          int              `doc:"The cap that the start asked for."                                         json:"maxSteps,omitempty"`
+	Steps             int              `doc:"How many steps are finished."                                              json:"steps"`
+	Attempts          int              `doc:"How many attempts failed since the last finished step."                    json:"attempts"`
+	InputTokens       int64            `doc:"Tokens that the model read, cached ones included."                         json:"inputTokens"`
+	CachedInputTokens int64            `doc:"Those of them that came from a cache."                                     json:"cachedInputTokens"`
+	OutputTokens      int64            `doc:"Tokens that the model wrote."                                              json:"outputTokens"`
+	TotalTokens       int64            `doc:"Both."                                                                     json:"totalTokens"`
+	CostMicros        int64            `doc:"What the run and those under it cost, in millionths of the currency."      json:"costMicros,omitempty"`
+	Currency          string           `doc:"That of costMicros. Left out: nothing was priced."                         example:"USD"                     json:"currency,omitempty"`
+	TokenBudget       int64            `doc:"How many tokens the run may use, with all under it. Left out: any number." json:"tokenBudget,omitempty"`
+	CostBudgetMicros  int64            `doc:"What it may cost, in millionths."                                          json:"costBudgetMicros,omitempty"`
+	ToolCallBudget    int64            `doc:"How often it may call tools."                                              json:"toolCallBudget,omitempty"`
+	WallTimeMs        int64            `doc:"How long workers may carry it, in milliseconds."                           json:"wallTimeMs,omitempty"`
+	Prompt            string           `doc:"The brief of a nested run, cut short."                                     json:"prompt,omitempty"`
+	Result            *nestedResult    `doc:"What a nested run told the one that made it."                              json:"result,omitempty"           nullable:"false"`
+	DurationMs        *int64           `doc:"How long it ran."                                                          json:"durationMs,omitempty"       nullable:"false"`
+	QueuedMs          *int64           `doc:"How long it waited for a worker."                                          json:"queuedMs,omitempty"         nullable:"false"`
 }
 
 type nestedResult struct {
@@ -166,28 +172,39 @@ type threadUsage struct {
 }
 
 type usageTotals struct {
-	InputTokens       int64       `doc:"Tokens that models read, cached ones included." json:"inputTokens"`
-	CachedInputTokens int64       `doc:"Those of them that came from a cache."          json:"cachedInputTokens"`
-	OutputTokens      int64       `doc:"Tokens that models wrote."                      json:"outputTokens"`
-	TotalTokens       int64       `doc:"Both."                                          json:"totalTokens"`
-	CostMicros        int64       `doc:"The price in millionths of the currency."       json:"costMicros"`
-	Unpriced          int64       `doc:"Calls whose price is not known."                json:"unpriced"`
-	Lines             []usageLine `doc:"The same by agent and model."                   json:"lines"`
+	InputTokens       int64          `doc:"Tokens that models read, cached ones included."                              json:"inputTokens"`
+	CachedInputTokens int64          `doc:"Those of them that came from a cache."                                       json:"cachedInputTokens"`
+	OutputTokens      int64          `doc:"Tokens that models wrote."                                                   json:"outputTokens"`
+	TotalTokens       int64          `doc:"Both."                                                                       json:"totalTokens"`
+	CostMicros        int64          `doc:"What the calls in the currency cost, in millionths of it."                   json:"costMicros"`
+	Currency          string         `doc:"The first currency that a call was priced in. Left out: none was."           example:"USD"            json:"currency,omitempty"`
+	Unpriced          int64          `doc:"Calls that costMicros lacks: no price is known, or one in another currency." json:"unpriced"`
+	Costs             []currencyCost `doc:"The sum in each currency. Left out: no call was priced."                     json:"costs,omitempty"`
+	Lines             []usageLine    `doc:"The same by agent, model and currency."                                      json:"lines"`
+}
+
+type currencyCost struct {
+	Currency   string `doc:"The currency."                     example:"USD"     json:"currency"`
+	CostMicros int64  `doc:"The sum in millionths of it."      json:"costMicros"`
+	Calls      int64  `doc:"The calls that were priced in it." json:"calls"`
 }
 
 type usageLine struct {
-	AgentID               *spool.AgentID `doc:"The agent's id, if it has one."           json:"agentId"               required:"true"`
-	AgentName             string         `doc:"The agent."                               json:"agentName"`
-	Model                 string         `doc:"The model that was asked for."            json:"model"`
-	ModelID               string         `doc:"What its provider calls it."              json:"modelId"`
-	InputTokens           int64          `doc:"Tokens that it read."                     json:"inputTokens"`
-	CacheReadInputTokens  int64          `doc:"Those of them that came from a cache."    json:"cacheReadInputTokens"`
-	CacheWriteInputTokens int64          `doc:"Those of them that went into a cache."    json:"cacheWriteInputTokens"`
-	OutputTokens          int64          `doc:"Tokens that it wrote."                    json:"outputTokens"`
-	ReasoningTokens       int64          `doc:"Those of them that were reasoning."       json:"reasoningTokens"`
-	Calls                 int64          `doc:"How often it was called."                 json:"calls"`
-	Estimated             bool           `doc:"Whether a count is a guess."              json:"estimated"`
-	CostMicros            int64          `doc:"The price in millionths of the currency." json:"costMicros"`
+	AgentID               *spool.AgentID `doc:"The agent's id, if it has one."                                                                                 json:"agentId"                         required:"true"`
+	AgentName             string         `doc:"The agent."                                                                                                     json:"agentName"`
+	Model                 string         `doc:"The model that was asked for."                                                                                  json:"model"`
+	ModelID               string         `doc:"What its provider calls it."                                                                                    json:"modelId"`
+	Currency              string         `doc:"That of costMicros. Left out: the line has calls without a price."                                              example:"USD"                          json:"currency,omitempty"`
+	InputTokens           int64          `doc:"Tokens that it read, those from and into a cache included."                                                     json:"inputTokens"`
+	CacheReadInputTokens  int64          `doc:"Those of them that came from a cache."                                                                          json:"cacheReadInputTokens"`
+	CacheWriteInputTokens int64          `doc:"Those of them that went into a cache."                                                                          json:"cacheWriteInputTokens"`
+	OutputTokens          int64          `doc:"Tokens that it wrote."                                                                                          json:"outputTokens"`
+	ReasoningTokens       int64          `doc:"Those of them that were reasoning."                                                                             json:"reasoningTokens"`
+	Calls                 int64          `doc:"How often it was called."                                                                                       json:"calls"`
+	Estimated             bool           `doc:"Whether calls were cut off before their provider had counted them. Their guesses are apart, and in costMicros." json:"estimated"`
+	EstimatedInputTokens  int64          `doc:"Guesses of what such calls read."                                                                               json:"estimatedInputTokens,omitempty"`
+	EstimatedOutputTokens int64          `doc:"Guesses of what they wrote."                                                                                    json:"estimatedOutputTokens,omitempty"`
+	CostMicros            int64          `doc:"The price in millionths of the currency."                                                                       json:"costMicros"`
 }
 
 type contextUsage struct {

@@ -32,6 +32,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Step", stepTests},
 		{"Retry", retryTests},
 		{"Stop", stopTests},
+		{"Usage", usageTests},
 		{"Park", parkTests},
 		{"Approve", approveTests},
 		{"Distinct", distinctTests},

@@ -35,6 +35,9 @@ type History struct {
 	Stops map[spool.ThreadKey]int
 	// Settled says that nothing goes on any more, so that every run must have ended.
 	Settled bool
+	// Bounded says that the models answer within the bounds that they are asked with, so
+	// that no budget is ever overspent.
+	Bounded bool
 
 	mu sync.Mutex
 }

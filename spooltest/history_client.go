@@ -170,6 +170,7 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 			v.wrongf("client-text", v.where, "run %s ends with the unsaved text %q", run, s.now.text)
 		}
 		s.now = said{}
+		v.bill(run, item)
 	default:
 	}
 }

@@ -104,6 +104,7 @@ func (c *checker) commits() {
 			if !before.StopAt.IsZero() && r.State.Terminal() && r.State != spool.Cancelled {
 				c.wrongf("stop", where, "run %s was stopped and ended as %s", r.ID, r.State)
 			}
+			c.budgets(n, where, r)
 			before.Run, before.ended = r, r.State.Terminal()
 		}
 		for _, e := range commit.Entries {

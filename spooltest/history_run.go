@@ -15,6 +15,7 @@ func (c *checker) runs(d ThreadDump) {
 	for _, r := range d.Runs {
 		byID[r.ID] = r
 		if r.Depth > 0 {
+			c.usage(where, r)
 			continue
 		}
 		switch {
@@ -53,50 +54,6 @@ func (c *checker) runs(d ThreadDump) {
 		c.wrongf("stop", where, "%d stops were accepted, and no run was cancelled", c.Stops[d.Thread.Key()])
 	}
 	c.ledger(where, d)
-}
-
-// usage checks that a run that has ended counts what all its attempts have used, those
-// that failed or were cut off as well.
-func (c *checker) usage(where string, r spool.Run) {
-	if len(c.Commits) == 0 || !r.State.Terminal() {
-		return
-	}
-	var want spool.TokenCount
-	for _, commit := range c.of(spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}) {
-		for _, row := range commit.Usage {
-			if row.RunID == r.ID {
-				want.Add(row.Usage.Count())
-			}
-		}
-	}
-	if r.TokenCount != want {
-		c.wrongf("usage", where, "run %s counts %+v, and its ledger rows %+v", r.ID, r.TokenCount, want)
-	}
-}
-
-// ledger checks that the sums of the ledger are those of its rows.
-func (c *checker) ledger(where string, d ThreadDump) {
-	if len(c.Commits) == 0 {
-		return
-	}
-	var sum, want spool.TokenCount
-	var calls, rows int64
-	for _, l := range d.Usage {
-		calls += l.Calls
-		sum.Add(spool.TokenCount{
-			InputTokens: l.InputTokens, CachedInputTokens: l.CacheReadInputTokens,
-			OutputTokens: l.OutputTokens, TotalTokens: l.InputTokens + l.OutputTokens,
-		})
-	}
-	for _, commit := range c.of(d.Thread.Key()) {
-		for _, row := range commit.Usage {
-			rows++
-			want.Add(row.Usage.Count())
-		}
-	}
-	if sum != want || calls != rows {
-		c.wrongf("usage", where, "the ledger sums up to %d calls and %+v, and its rows to %d and %+v", calls, sum, rows, want)
-	}
 }
 
 // calls checks that each tool call has one result, at most one effect, and one answer

@@ -20,6 +20,8 @@ func sound() *spooltest.History {
 	run := spool.Run{
 		Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted,
 		EndedAt: at, Segments: 2, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
+		CostMicros: 8, Currency: "USD",
+		Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 5}, Spent: spool.Spent{Tokens: 5, CostMicros: 8}},
 	}
 	entries := []*spool.Entry{
 		spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}),
@@ -66,7 +68,7 @@ func sound() *spooltest.History {
 		item("r:2", 2, 3, spool.ItemStepFinished, nil),
 		item("r:2", 2, 4, spool.ItemTextContent, spool.Delta{Delta: "two"}),
 		item("r:2", 2, 5, spool.ItemStepFinished, nil),
-		item("r:2", 2, 6, spool.ItemRunFinished, nil),
+		item("r:2", 2, 6, spool.ItemRunFinished, spool.StreamFinished{Usage: &run.TokenCount, Costs: run.Costs()}),
 		entry(6),
 	}
 	last := spool.Offset{Fence: 2, N: 3}
@@ -88,7 +90,7 @@ func sound() *spooltest.History {
 			Thread: spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "r", LastSeq: 6},
 			Runs:   []spool.Run{run}, Messages: messages, Entries: record,
 			Parks: []spool.Park{{RunID: "r", ToolCallID: "c", State: spool.ParkAnswered, Landed: true}},
-			Usage: []spool.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1}},
+			Usage: []spool.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1, Currency: "USD", CostMicros: 8}},
 		}},
 		Commits: []spooltest.Commit{
 			{Thread: historyKey, Runs: []spool.Run{state(spool.Queued)}, Messages: messages[:1], Behind: behind[:1]},
@@ -97,7 +99,7 @@ func sound() *spooltest.History {
 			{Thread: historyKey, Holds: 1, Entries: record[3:4]},
 			{Thread: historyKey, Holds: 2, Runs: []spool.Run{state(spool.Running)}, Entries: record[4:5]},
 			{Thread: historyKey, Fence: 2, Holds: 2, Runs: []spool.Run{run}, Messages: messages[2:], Behind: behind[2:], Entries: record[5:], Usage: []spool.UsageRow{
-				{RunID: "r", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}},
+				{RunID: "r", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}, Cost: &spool.Cost{Micros: 8, Currency: "USD"}},
 			}},
 		},
 		Clients: []*spooltest.Client{
@@ -108,6 +110,16 @@ func sound() *spooltest.History {
 		Answers:    []spooltest.Answered{{Thread: historyKey, Call: "c", Delivered: true}, {Thread: historyKey, Call: "c"}},
 		Starts:     []spooltest.Started{{Thread: historyKey, Run: "r"}},
 	}
+}
+
+// allow has a run of a history go on with a budget, and with calls under way.
+func allow(h *spooltest.History, b spool.Budget) {
+	h.Bounded = true
+	r := h.Commits[4].Runs[0]
+	r.Allowance = &spool.Allowance{
+		Budget: b, Spent: spool.Spent{Tokens: 5, CostMicros: 6, ToolCalls: 2}, Holds: []spool.Hold{{Tokens: 1, CostMicros: 1}, {Tokens: 2, CostMicros: 2}},
+	}
+	h.Commits[4].Runs[0] = r
 }
 
 func TestHistorySound(t *testing.T) {
@@ -205,10 +217,29 @@ func TestHistoryPlanted(t *testing.T) {
 		"more time for what is over": {"answer-once", "an INPUT_EXTENDED, is about c", func(h *history) {
 			h.Threads[0].Entries = append(h.Threads[0].Entries, *spool.NewEntry(spool.EntryInputExtended, "r", spool.InputExtended{ToolCallID: "c"}))
 		}},
-		"an answer that got lost":   {"answer-once", "2 answers were delivered", func(h *history) { h.Answers[1].Delivered = true }},
-		"an answer from nowhere":    {"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false }},
-		"usage that is not counted": {"usage", "counts", func(h *history) { h.Threads[0].Runs[0].TotalTokens = 4 }},
-		"usage that is not summed":  {"usage", "the ledger sums up to 2 calls", func(h *history) { h.Threads[0].Usage[0].Calls = 2 }},
+		"an answer that got lost":      {"answer-once", "2 answers were delivered", func(h *history) { h.Answers[1].Delivered = true }},
+		"an answer from nowhere":       {"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false }},
+		"usage that is not counted":    {"usage", "counts", func(h *history) { h.Threads[0].Runs[0].TotalTokens = 4 }},
+		"usage that is not summed":     {"usage", "the ledger sums up to", func(h *history) { h.Threads[0].Usage[0].Calls = 2 }},
+		"a cost that is not summed":    {"usage", "the ledger sums up to", func(h *history) { h.Threads[0].Usage[0].CostMicros++ }},
+		"a cost that is not the run's": {"usage", "run r cost 0 USD, and its ledger rows {Currency:USD Micros:8}", func(h *history) { h.Threads[0].Runs[0].CostMicros = 0 }},
+		"a run of two currencies": {"usage", "is priced in USD and in EUR", func(h *history) {
+			h.Commits[5].Usage = append(h.Commits[5].Usage, spool.UsageRow{RunID: "r", Cost: &spool.Cost{Currency: "EUR"}})
+		}},
+		"a bill that is not the run's":    {"usage", "run r ends with", func(h *history) { h.Threads[0].Runs[0].OutputTokens++ }},
+		"a budget that has missed a call": {"budget", "run r has spent {Tokens:4", func(h *history) { h.Threads[0].Runs[0].Allowance.Spent.Tokens = 4 }},
+		"a hold that is never free": {"budget", "has ended and holds", func(h *history) {
+			h.Threads[0].Runs[0].Allowance.Holds = []spool.Hold{{Tokens: 1}}
+		}},
+		"a budget that is overspent": {"budget", "commit 4 leaves run r with 8 of 7 tokens", func(h *history) {
+			allow(h, spool.Budget{Tokens: 7})
+		}},
+		"a budget of cost that is overspent": {"budget", "commit 4 leaves run r with 9 of 8 millionths", func(h *history) {
+			allow(h, spool.Budget{CostMicros: 8})
+		}},
+		"a budget of tool calls that is overspent": {"budget", "commit 4 leaves run r with 2 of 1 tool calls", func(h *history) {
+			allow(h, spool.Budget{ToolCalls: 1})
+		}},
 		"a run that waits for ever": {"end-state", "still waits", func(h *history) { h.Threads[0].Runs = append(h.Threads[0].Runs, waiting(h, "r1", 1)) }},
 		"a run that waits for none": {"waiting", "waits for a thread that is COMPLETED", func(h *history) {
 			h.Threads[0].Runs = append(h.Threads[0].Runs, waiting(h, "r1", 1))

@@ -20,6 +20,8 @@ type Turn struct {
 	Provider  []byte
 	// Text are the deltas of the text.
 	Text []string
+	// Early is the usage that is told behind the text. Zero: none is.
+	Early spool.Usage
 	// Gate holds the answer open behind the text until it is closed or sends. Nil: it
 	// is not held.
 	Gate <-chan struct{}
@@ -27,6 +29,8 @@ type Turn struct {
 	Calls []Call
 	// Usage is told before the end, and again by the end.
 	Usage spool.Usage
+	// Cost is what the provider says that the answer cost. Nil: it does not say.
+	Cost *spool.Cost
 	// Err ends the answer in place of a finish. Nil: the answer finishes.
 	Err error
 	// Cut ends the answer with neither, as no model should.
@@ -209,6 +213,9 @@ func (t Turn) spoken() []spool.ModelEvent {
 	for _, delta := range t.Text {
 		all = append(all, spool.TextDelta{Text: delta})
 	}
+	if t.Early != (spool.Usage{}) {
+		all = append(all, spool.UsageSeen{Usage: t.Early})
+	}
 	return all
 }
 
@@ -229,13 +236,13 @@ func (t Turn) called() []spool.ModelEvent {
 		)
 	}
 	if t.Usage != (spool.Usage{}) {
-		all = append(all, spool.UsageSeen{Usage: t.Usage})
+		all = append(all, spool.UsageSeen{Usage: t.Usage, Cost: t.Cost})
 	}
 	return all
 }
 
 func (t Turn) finish() spool.Finish {
-	end := spool.Finish{Reason: t.FinishReason, Usage: t.Usage, ModelID: t.ModelID}
+	end := spool.Finish{Reason: t.FinishReason, Usage: t.Usage, Cost: t.Cost, ModelID: t.ModelID}
 	if end.Reason == "" {
 		end.Reason = spool.FinishStop
 		if len(t.Calls) > 0 {

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// priceTimeout bounds how long a pricer may think.
+const priceTimeout = 5 * time.Second
+
+// account prepares the turn's row of the usage ledger, price included, as nothing that
+// may take time belongs into the transaction that writes it.
+func (l *loop) account(ctx context.Context, t *turn, cut bool) {
+	t.log = l.s.e.config.Log
+	t.row = spool.UsageRow{
+		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1,
+		Model: l.run.Model, ModelID: t.modelID, Usage: t.usage,
+	}
+	if cut && (ctx.Err() != nil || len(t.message.Content) > 0) {
+		l.guess(t)
+	}
+	t.row.Cost = l.s.e.price(ctx, l.model, t.row, t.receipt)
+}
+
+// guess estimates what the provider did not come to tell of an answer that was cut off.
+// One that was refused, and so said nothing, has used nothing that anybody could guess.
+func (l *loop) guess(t *turn) {
+	if t.usage.Input == nil {
+		t.row.Guess.Input = new(newMeter(l.run.Context).of(t.weight))
+	}
+	if t.usage.Output == nil {
+		t.row.Guess.Output = new(guessTokens(t.message.Content))
+	}
+}
+
+// guessTokens is a guess of how many tokens a value is, by the length of its JSON.
+func guessTokens(v any) int64 {
+	text, err := json.Marshal(v)
+	if err != nil || string(text) == "null" {
+		return 0
+	}
+	return int64(len(text)+3) / 4
+}
+
+// price returns what a row costs, nil where that is not known. Receipt is what the
+// provider says.
+func (e *Engine) price(ctx context.Context, m spool.Model, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
+	if e.config.Pricer == nil {
+		return nil
+	}
+	c := spool.Charge{
+		Kind: row.Kind, Agent: row.Agent, Model: row.Model, ModelID: row.ModelID,
+		Usage: row.Best(), Estimated: row.Estimated(), Receipt: receipt,
+	}
+	if m, ok := m.(spool.Described); ok {
+		_, c.Requested = m.Describe()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), priceTimeout)
+	defer cancel()
+	cost, err := e.tryPrice(ctx, c)
+	switch {
+	case spool.CodeOf(err) == spool.NotFound:
+		return nil
+	case err == nil && (cost.Micros < 0 || cost.Currency == ""):
+		err = fmt.Errorf("a cost of %d in the currency %q", cost.Micros, cost.Currency)
+	}
+	if err != nil {
+		e.config.Log.WarnContext(ctx, "price a model call", "model", c.Model, "error", err)
+		return nil
+	}
+	return &cost
+}
+
+// tryPrice asks the pricer. A panic is an error.
+func (e *Engine) tryPrice(ctx context.Context, c spool.Charge) (cost spool.Cost, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return e.config.Pricer.Price(ctx, c)
+}
+
+// charge writes the turn's row, and counts it.
+func (t *turn) charge(h *held, outcome spool.Outcome) error {
+	row := t.row
+	row.Outcome = outcome
+	return h.charge(row, t.log)
+}
+
+// charge writes a row of the ledger. Its cost is the dispatched run's, which has one
+// currency only: a cost in another one is not known.
+func (h *held) charge(row spool.UsageRow, log *slog.Logger) error {
+	root := &h.tree().run
+	if row.Cost != nil {
+		switch root.Currency {
+		case "":
+			root.Currency = row.Cost.Currency
+		case row.Cost.Currency:
+		default:
+			log.Error("a call was priced in another currency than its run", "thread", h.thread.Key().String(), "run", string(root.ID),
+				"model", row.Model, "currency", row.Cost.Currency, "run_currency", root.Currency)
+			row.Cost = nil
+		}
+	}
+	if row.Cost != nil {
+		root.CostMicros = plus(root.CostMicros, row.Cost.Micros)
+	}
+	return h.AddUsage(row)
+}
+
+// plus adds two numbers that are not negative, up to the largest one.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// lose writes the rows of the model calls that were under way, or about to be made, when
+// a worker went away. Nobody knows what they have used.
+func (h *held) lose() error {
+	runs := []spool.Run{h.run}
+	if h.run.Children > 0 {
+		nested, err := h.Nested(h.run.ID)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, nested...)
+	}
+	parks, err := h.parks()
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if !asking(r, runs, parks) {
+			continue
+		}
+		row := spool.UsageRow{
+			RunID: r.Root(), AgentID: r.AgentID(), Agent: r.Agent, Kind: spool.UsageStep, Step: r.Steps + 1,
+			Model: r.Model, Outcome: spool.OutcomeLost,
+		}
+		if err := h.AddUsage(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asking reports whether a worker that carried the run could do nothing but ask its model
+// next: the run is in no step, and waits neither for a call of its own nor for a run under
+// it.
+func asking(r spool.Run, runs []spool.Run, parks []spool.Park) bool {
+	if r.State != spool.Running || r.Draft != nil || r.Ending != nil {
+		return false
+	}
+	for _, p := range parks {
+		if p.AgentID == r.AgentID() {
+			return false
+		}
+	}
+	for _, other := range runs {
+		if other.ParentID == r.ID && !other.State.Terminal() {
+			return false
+		}
+	}
+	return true
+}
