@@ -95,12 +95,23 @@ func (e *Engine) DeadJobs(ctx context.Context, tenant spool.Tenant, q spool.Dead
 }
 
 // PurgeJobs removes the dead jobs that DeadJobs lists for q, and returns how many those
-// were. Their runs stay as they are.
+// were, also with an error. Their runs stay as they are. Without a limit it goes by pages,
+// so that nobody waits for it long.
 func (e *Engine) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) (int, error) {
 	if e.queue == nil {
 		return 0, errNoQueue
 	}
-	return e.queue.Purge(ctx, tenant, q)
+	if q.Limit > 0 {
+		return e.queue.Purge(ctx, tenant, q)
+	}
+	q.Limit = prunePage
+	for gone := 0; ; {
+		n, err := e.queue.Purge(ctx, tenant, q)
+		gone += n
+		if err != nil || n < q.Limit {
+			return gone, err
+		}
+	}
 }
 
 var errNoQueue = spool.Errorf(spool.Invalid, "Backend.Queue is required to see jobs")

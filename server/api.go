@@ -25,6 +25,7 @@ func (s *Server) newAPI() *rest.API {
 	api.Register(&follow{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Threads"))
 	api.Register(&branches{s}, rest.Prefix(at+"/api/agent/branches"), rest.Tags("Threads"))
 	api.Register(&threads{s}, rest.Prefix(at+"/api/threads"), rest.Tags("Threads"))
+	api.Register(&admin{s}, rest.Prefix(at+"/api/admin"), rest.Tags("Operations"))
 	api.Register(&queue{s}, rest.Prefix(at+"/api/queue"), rest.Tags("Operations"), rest.NoAuth())
 	api.Register(health{s}, rest.Prefix(at), rest.Tags("Operations"), rest.NoAuth())
 	s.describe(api)

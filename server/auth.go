@@ -42,6 +42,9 @@ type Principal struct {
 	Subject string
 	// Scopes are what the principal may do. Empty: nothing.
 	Scopes []Scope
+	// Operator lets a principal with [ScopeAdmin] name another tenant in what is below
+	// /api/admin, one in each request. It widens no other endpoint.
+	Operator bool
 }
 
 // Authenticator tells who is asking. It is safe for concurrent use.

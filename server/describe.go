@@ -218,15 +218,15 @@ func (s *Server) describe(api *rest.API) {
 			id := op.OperationID
 			if op.RequestBody != nil {
 				op.RequestBody.Required = true
-				op.RequestBody.Content["application/json"].Example = requestExamples[id]
+				op.RequestBody.Content["application/json"].Example = cmp.Or(requestExamples[id], adminRequests[id])
 			}
 			if !s.config.Loopback || id == "deliverJob" {
 				delete(op.Responses, "415")
 			}
 			for status, answer := range op.Responses {
-				answer.Description = cmp.Or(answerTexts[id][status], statusTexts[status])
+				answer.Description = cmp.Or(answerTexts[id][status], adminTexts[id][status], statusTexts[status])
 				if json := answer.Content["application/json"]; json != nil {
-					json.Example = cmp.Or(answerExamples[id][status], statusExamples[status])
+					json.Example = cmp.Or(answerExamples[id][status], adminAnswers[id][status], statusExamples[status])
 				}
 			}
 		}

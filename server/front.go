@@ -59,16 +59,22 @@ func (f found) signed(method string) bool { return f.delivery && method == http.
 // paths are the server's by their whole path.
 type paths struct {
 	exact map[string]found
+	// below has the paths whose last segment is a parameter, up to it and with its slash.
+	below map[string]found
 	docs  string // below it is the docs page with all that it loads
 }
 
 func newPaths(at string, api *rest.API) paths {
-	p := paths{exact: map[string]found{}, docs: at + "/docs"}
+	p := paths{exact: map[string]found{}, below: map[string]found{}, docs: at + "/docs"}
 	for _, route := range api.Routes() {
-		f := p.exact[route.Path].with(route.Methods...)
+		in, path := p.exact, route.Path
+		if head, _, ok := strings.Cut(path, "{"); ok {
+			in, path = p.below, head
+		}
+		f := in[path].with(route.Methods...)
 		f.path = route.Path
 		f.delivery = f.delivery || route.Name == "Queue.deliver"
-		p.exact[route.Path] = f
+		in[path] = f
 	}
 	for _, path := range []string{p.docs, at + "/openapi.json"} {
 		p.exact[path] = found{path: path}.with(http.MethodGet)
@@ -80,6 +86,9 @@ func (p paths) find(path string) (found, bool) {
 	f, ok := p.exact[path]
 	if !ok && strings.HasPrefix(path, p.docs+"/") {
 		return p.exact[p.docs], true
+	}
+	if slash := strings.LastIndexByte(path, '/') + 1; !ok && slash > 0 && slash < len(path) {
+		f, ok = p.below[path[:slash]]
 	}
 	return f, ok
 }

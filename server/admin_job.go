@@ -1,0 +1,271 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+)
+
+// The states by which jobs are listed, besides those of a queue.
+const (
+	jobsDead  = "dead"
+	jobsStuck = "stuck"
+)
+
+// jobsInput asks for a tenant's jobs.
+type jobsInput struct {
+	oneTenant
+
+	State     string        `doc:"Which jobs. Left out: all that are not dead." enum:"dead,stuck,ready,delayed,inflight"                                                                   query:"state"`
+	OlderThan time.Duration `default:"15m"                                      doc:"Of stuck jobs: how long they must have been due. A call that is meant to take as long is among them." example:"15m"  minimum:"0s" query:"olderThan"`
+	Limit     int           `default:"50"                                       doc:"How many at the most."                                                                                maximum:"1000" minimum:"1"  query:"limit"`
+	Before    string        `doc:"Of dead jobs: the next of the page before."   query:"before"`
+}
+
+// adminJob is a job as operators see it.
+type adminJob struct {
+	JobID       int64          `doc:"The job's number."                                                  json:"jobId"`
+	State       string         `doc:"Where the job is."                                                  enum:"dead,ready,delayed,inflight"                        json:"state"`
+	ThreadID    spool.ThreadID `doc:"Its thread."                                                        json:"threadId"`
+	RunID       spool.RunID    `doc:"Its run."                                                           json:"runId"`
+	Agent       string         `doc:"The agent that is to run."                                          json:"agent"`
+	Model       string         `doc:"The model of the run."                                              json:"model,omitempty"`
+	Kind        spool.JobKind  `doc:"What the job is for."                                               enum:"start,retry,resume,hand_back,reclaim,expiry,settle" json:"kind"`
+	Segment     int            `doc:"The segment that the job is for. Left out: any."                    json:"segment,omitempty"`
+	Attempts    int            `doc:"The deliveries that counted."                                       json:"attempts"`
+	DueAt       time.Time      `doc:"When it may be carried out."                                        json:"dueAt,omitzero"`
+	FirstDueAt  time.Time      `doc:"When that was for the first time, however often the job came back." json:"firstDueAt,omitzero"`
+	LockedUntil time.Time      `doc:"Of a job in flight: how long its worker has it, unless it reports." json:"lockedUntil,omitzero"`
+	Cause       string         `doc:"Of a dead job: why it was given up."                                json:"cause,omitempty"`
+	DiedAt      time.Time      `doc:"Of a dead job: when it was given up."                               json:"diedAt,omitzero"`
+}
+
+// jobList is the answer to a list of jobs.
+type jobList struct {
+	Jobs []adminJob `doc:"The jobs: the last that died first, or the one that has been due longest first." json:"jobs"`
+	// Next is the before parameter of the next page. Empty: there is none.
+	Next string `doc:"Of dead jobs: what before has to be for the next page. Left out: there is none." json:"next,omitempty"`
+}
+
+// jobs answers GET /api/admin/jobs.
+func (c *admin) jobs(ctx context.Context, in jobsInput) (jobList, error) {
+	tenant, err := c.tenant(ctx, in.Tenant)
+	if err != nil {
+		return jobList{}, err
+	}
+	out := jobList{Jobs: []adminJob{}}
+	if in.State == jobsDead {
+		dead, next, err := c.deadJobs(ctx, tenant, in.Before, in.Limit)
+		for _, d := range dead {
+			out.Jobs = append(out.Jobs, deadJob(d))
+		}
+		out.Next = next
+		return out, err
+	}
+	var list []spool.QueuedJob
+	if in.State == jobsStuck {
+		list, err = c.engine.StuckJobs(ctx, tenant, in.OlderThan, in.Limit)
+	} else {
+		list, err = c.engine.Jobs(ctx, tenant, spool.JobQuery{State: spool.JobState(in.State), Limit: in.Limit})
+	}
+	for _, j := range list {
+		out.Jobs = append(out.Jobs, queuedJob(j))
+	}
+	return out, aboutTenant(ctx, err, tenant)
+}
+
+// deadJobs returns a page of a tenant's dead jobs, and what continues it.
+func (c *admin) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.DeadJob, string, error) {
+	q := spool.DeadQuery{Limit: limit}
+	if before != "" {
+		at, id, err := parseTimeMark(before)
+		if err != nil {
+			return nil, "", err
+		}
+		if q.BeforeID, err = strconv.ParseInt(id, 10, 64); err != nil {
+			return nil, "", errMark
+		}
+		q.Before = at
+	}
+	dead, err := c.engine.DeadJobs(ctx, tenant, q)
+	if err != nil || len(dead) < limit {
+		return dead, "", aboutTenant(ctx, err, tenant)
+	}
+	last := dead[len(dead)-1]
+	return dead, timeMark(last.DiedAt, strconv.FormatInt(last.JobID, 10)), nil
+}
+
+func deadJob(d spool.DeadJob) adminJob {
+	return adminJob{
+		JobID: d.JobID, State: jobsDead, ThreadID: d.ThreadID, RunID: d.RunID, Agent: d.Agent, Model: d.Model, Kind: d.Kind,
+		Segment: d.Segment, Attempts: d.Attempts, Cause: d.Cause, DiedAt: d.DiedAt,
+	}
+}
+
+func queuedJob(j spool.QueuedJob) adminJob {
+	job := adminJob{
+		JobID: j.JobID, State: string(j.State), ThreadID: j.ThreadID, RunID: j.RunID, Agent: j.Agent, Model: j.Model, Kind: j.Kind,
+		Segment: j.Segment, Attempts: j.Attempts, DueAt: j.DueAt, FirstDueAt: j.FirstDue,
+	}
+	if j.State == spool.JobInFlight {
+		job.DueAt, job.LockedUntil = time.Time{}, j.DueAt
+	}
+	return job
+}
+
+// checkJobs returns an error unless a request says which dead jobs it means.
+func checkJobs(tenant spool.Tenant, jobID int64, all bool) error {
+	if (jobID != 0) == all {
+		return spool.Errorf(spool.Invalid, "either jobId or all is required")
+	}
+	if jobID < 0 {
+		return spool.Errorf(spool.Invalid, "jobId must be the number of a job")
+	}
+	return checkOptionalID("tenant", string(tenant))
+}
+
+// redriveInput asks for a redrive.
+type redriveInput struct{ Body *redriveRequest }
+
+// redriveRequest is the body of a redrive.
+type redriveRequest struct {
+	Tenant spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
+	JobID  int64        `doc:"The one job that is meant."                                                        json:"jobId,omitempty"`
+	All    bool         `doc:"Whether all dead jobs are meant, in place of one."                                 json:"all,omitempty"`
+	Limit  int          `doc:"How many of all jobs are tried, up to 1000. Defaults to 100."                      json:"limit,omitempty"`
+	Before string       `doc:"The next of the answer before, to go on with all jobs."                            json:"before,omitempty"`
+}
+
+// Validate reads the body.
+func (in *redriveInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[redriveRequest](ctx); err != nil {
+		return err
+	}
+	if in.Body.Limit == 0 {
+		in.Body.Limit = 100
+	}
+	if in.Body.Limit < 0 || in.Body.Limit > 1000 {
+		return spool.Errorf(spool.Invalid, "limit must be an integer from 1 to 1000")
+	}
+	return checkJobs(in.Body.Tenant, in.Body.JobID, in.Body.All)
+}
+
+// redriveAnswer says what became of dead jobs.
+type redriveAnswer struct {
+	Redriven int                    `doc:"How many jobs were accepted."                                             json:"redriven"`
+	Refused  int                    `doc:"How many were not, and are still dead."                                   json:"refused"`
+	Results  []engine.RedriveResult `doc:"What became of each."                                                     json:"results"`
+	Next     string                 `doc:"What before has to be to go on with the others. Left out: there is none." json:"next,omitempty"`
+}
+
+func (a *redriveAnswer) add(r engine.RedriveResult) {
+	a.Results = append(a.Results, r)
+	if r.Accepted {
+		a.Redriven++
+	} else {
+		a.Refused++
+	}
+}
+
+// redrive answers POST /api/admin/jobs/redrive. One job that is refused is a 409, and one
+// that is not there a 404, with the same body; of all jobs each has its own result.
+func (c *admin) redrive(ctx context.Context, in redriveInput) (redriveAnswer, error) {
+	out := redriveAnswer{Results: []engine.RedriveResult{}}
+	tenant, err := c.tenant(ctx, in.Body.Tenant)
+	if err != nil {
+		return out, err
+	}
+	jobs := []spool.DeadJob{{JobID: in.Body.JobID}}
+	if in.Body.All {
+		if jobs, out.Next, err = c.deadJobs(ctx, tenant, in.Body.Before, in.Body.Limit); err != nil {
+			return out, err
+		}
+	}
+	for _, d := range jobs {
+		result, err := c.engine.Redrive(ctx, tenant, d.JobID)
+		if err != nil {
+			return out, aboutTenant(ctx, err, tenant)
+		}
+		out.add(result)
+		c.noted(ctx, "dead job is redriven", tenant, slog.Int64("job", d.JobID), slog.Bool("accepted", result.Accepted),
+			slog.String("reason", result.Reason), slog.Any("thread", result.ThreadID), slog.Any("run", result.RunID))
+	}
+	if !in.Body.All && !out.Results[0].Accepted {
+		status := http.StatusConflict
+		if out.Results[0].Reason == engine.ReasonNotFound {
+			status = http.StatusNotFound
+		}
+		rest.ResponseOf(ctx).SetStatus(status)
+	}
+	return out, nil
+}
+
+// purgeInput asks for a purge.
+type purgeInput struct {
+	Body *purgeRequest
+
+	olderThan time.Duration
+}
+
+// purgeRequest is the body of a purge.
+type purgeRequest struct {
+	Tenant    spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
+	JobID     int64        `doc:"The one job that is meant."                                                        json:"jobId,omitempty"`
+	All       bool         `doc:"Whether all dead jobs are meant, in place of one."                                 json:"all,omitempty"`
+	OlderThan string       `doc:"Of all jobs: only those that have been dead for as long. Defaults to all."         example:"720h"          json:"olderThan,omitempty"`
+}
+
+// Validate reads the body.
+func (in *purgeInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[purgeRequest](ctx); err != nil {
+		return err
+	}
+	if in.Body.OlderThan != "" {
+		if in.olderThan, err = parseAge("olderThan", in.Body.OlderThan); err != nil {
+			return err
+		}
+	}
+	return checkJobs(in.Body.Tenant, in.Body.JobID, in.Body.All)
+}
+
+// parseAge reads how old something has to be.
+func parseAge(field, text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, spool.Errorf(spool.Invalid, `%s must be a duration such as "720h"`, field)
+	}
+	return d, nil
+}
+
+// purgeAnswer says how many dead jobs were forgotten.
+type purgeAnswer struct {
+	Purged int `doc:"How many dead jobs are gone." json:"purged"`
+}
+
+// purge answers POST /api/admin/jobs/purge. One job that is not dead, or not there, is a
+// 404.
+func (c *admin) purge(ctx context.Context, in purgeInput) (purgeAnswer, error) {
+	tenant, err := c.tenant(ctx, in.Body.Tenant)
+	if err != nil {
+		return purgeAnswer{}, err
+	}
+	q := spool.DeadQuery{JobID: in.Body.JobID}
+	if in.olderThan > 0 {
+		q.DiedBefore = time.Now().Add(-in.olderThan)
+	}
+	n, err := c.engine.PurgeJobs(ctx, tenant, q)
+	if err == nil && n == 0 && in.Body.JobID != 0 {
+		err = spool.Errorf(spool.NotFound, "Dead job not found")
+	}
+	if err != nil {
+		return purgeAnswer{}, aboutTenant(ctx, err, tenant)
+	}
+	c.noted(ctx, "dead jobs are purged", tenant, slog.Int("jobs", n))
+	return purgeAnswer{Purged: n}, nil
+}

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// pruneInput asks for a prune.
+type pruneInput struct {
+	Body *pruneRequest
+
+	olderThan time.Duration
+}
+
+// pruneRequest is the body of a prune.
+type pruneRequest struct {
+	Tenant    spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
+	OlderThan string       `doc:"How long nothing must have happened in a thread."                                  example:"720h"          json:"olderThan"`
+	DryRun    bool         `doc:"Whether to tell what would go, and to remove nothing."                             json:"dryRun,omitempty"`
+	Limit     int          `doc:"How many threads may go, up to 1000, which is the default."                        json:"limit,omitempty"`
+}
+
+// Validate reads the body.
+func (in *pruneInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[pruneRequest](ctx); err != nil {
+		return err
+	}
+	if err := required("olderThan", in.Body.OlderThan != ""); err != nil {
+		return err
+	}
+	if in.olderThan, err = parseAge("olderThan", in.Body.OlderThan); err != nil {
+		return err
+	}
+	if in.Body.Limit < 0 || in.Body.Limit > 1000 {
+		return spool.Errorf(spool.Invalid, "limit must be an integer from 1 to 1000")
+	}
+	return checkOptionalID("tenant", string(in.Body.Tenant))
+}
+
+// pruneAnswer says which threads went, or would go.
+type pruneAnswer struct {
+	DryRun    bool             `doc:"Whether nothing was removed."                                          json:"dryRun"`
+	Threads   int              `doc:"How many threads went, or would go."                                   json:"threads"`
+	ThreadIDs []spool.ThreadID `doc:"Which those are, the one in which nothing has happened longest first." json:"threadIds"`
+	More      bool             `doc:"Whether the limit was reached, so that there may be others."           json:"more"`
+}
+
+// prune answers POST /api/admin/prune.
+func (c *admin) prune(ctx context.Context, in pruneInput) (pruneAnswer, error) {
+	tenant, err := c.tenant(ctx, in.Body.Tenant)
+	if err != nil {
+		return pruneAnswer{}, err
+	}
+	report, err := c.engine.Prune(ctx, engine.PruneOptions{
+		Before: time.Now().Add(-in.olderThan), Tenant: tenant, Limit: in.Body.Limit, DryRun: in.Body.DryRun,
+	})
+	out := pruneAnswer{DryRun: in.Body.DryRun, Threads: len(report.Threads), ThreadIDs: []spool.ThreadID{}, More: report.More}
+	for _, key := range report.Threads {
+		out.ThreadIDs = append(out.ThreadIDs, key.ID)
+	}
+	if !in.Body.DryRun && len(report.Threads) > 0 {
+		c.noted(ctx, "old threads are pruned", tenant, slog.Int("threads", len(report.Threads)), slog.String("older_than", in.Body.OlderThan))
+	}
+	return out, aboutTenant(ctx, err, tenant)
+}

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// overview answers GET /api/admin/overview.
+func (c *admin) overview(ctx context.Context, in struct{ oneTenant }) (engine.Overview, error) {
+	tenant, err := c.tenant(ctx, in.Tenant)
+	if err != nil {
+		return engine.Overview{}, err
+	}
+	o, err := c.engine.Overview(ctx, tenant)
+	return o, aboutTenant(ctx, err, tenant)
+}
+
+// runsInput asks for a page of a tenant's runs.
+type runsInput struct {
+	oneTenant
+	runFilter
+
+	Limit  int    `default:"50"                       doc:"The size of a page." maximum:"1000" minimum:"1" query:"limit"`
+	Before string `doc:"The next of the page before." query:"before"`
+}
+
+// runFilter leaves runs out of a list. What is left has to pass all of it.
+type runFilter struct {
+	ThreadID      spool.ThreadID   `doc:"Only runs of this thread."                       maxLength:"128"                                                    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	State         spool.State      `doc:"Only runs in this state."                        enum:"QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	StopReason    spool.StopReason `doc:"Only runs that ended for this reason."           maxLength:"64"                                                     query:"stopReason"`
+	Agent         string           `doc:"Only runs of this agent."                        maxLength:"128"                                                    query:"agent"`
+	Model         string           `doc:"Only runs with this model."                      maxLength:"128"                                                    query:"model"`
+	Depth         *int             `doc:"Only runs of this depth, 0 for dispatched ones." maximum:"100"                                                      minimum:"0"                  query:"depth"`
+	CreatedAfter  time.Time        `doc:"Only runs that were accepted after this time."   example:"2026-01-02T03:04:05Z"                                     query:"createdAfter"`
+	CreatedBefore time.Time        `doc:"Only runs that were accepted before this time."  example:"2026-01-02T03:04:05Z"                                     query:"createdBefore"`
+}
+
+// runList is the answer to a list of runs.
+type runList struct {
+	Runs []spool.Run `doc:"The runs, the last accepted one first." json:"runs"`
+	// Next is the before parameter of the next page. Empty: there is none.
+	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
+}
+
+// runs answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one
+// first. What is accepted meanwhile belongs before the first page: no page repeats or skips
+// a run because of it.
+func (c *admin) runs(ctx context.Context, in runsInput) (runList, error) {
+	tenant, err := c.tenant(ctx, in.Tenant)
+	if err != nil {
+		return runList{}, err
+	}
+	q := spool.RunQuery{
+		ThreadID: in.ThreadID, State: in.State, StopReason: in.StopReason, Agent: in.Agent, Model: in.Model, Depth: in.Depth,
+		CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore, Limit: in.Limit,
+	}
+	if in.Before != "" {
+		if q.Before, q.BeforeID, err = parseRunMark(in.Before); err != nil {
+			return runList{}, err
+		}
+	}
+	list, err := c.engine.Runs(ctx, tenant, q)
+	if err != nil {
+		return runList{}, aboutTenant(ctx, err, tenant)
+	}
+	out := runList{Runs: append([]spool.Run{}, list...)}
+	if len(list) == q.Limit {
+		last := list[len(list)-1]
+		out.Next = timeMark(last.CreatedAt, string(last.ID))
+	}
+	return out, nil
+}
+
+// timeMark returns "<time>~<id>", from which a list goes on. An id has no tilde.
+func timeMark(at time.Time, id string) string {
+	return at.UTC().Format(time.RFC3339Nano) + "~" + id
+}
+
+func parseTimeMark(mark string) (time.Time, string, error) {
+	at, id, ok := strings.Cut(mark, "~")
+	t, err := time.Parse(time.RFC3339Nano, at)
+	if !ok || err != nil {
+		return time.Time{}, "", errMark
+	}
+	return t, id, nil
+}
+
+var errMark = spool.Errorf(spool.Invalid, "before must be the next of an earlier page")
+
+func parseRunMark(mark string) (time.Time, spool.RunID, error) {
+	at, id, err := parseTimeMark(mark)
+	if err != nil || spool.CheckID("before", id) != nil {
+		return time.Time{}, "", errMark
+	}
+	return at, spool.RunID(id), nil
+}
+
+// oneRunInput asks for one run.
+type oneRunInput struct {
+	oneTenant
+
+	RunID spool.RunID `doc:"The run." example:"r1" path:"runId"`
+}
+
+// run answers GET /api/admin/runs/{runId} with all that is known of a run.
+func (c *admin) run(ctx context.Context, in oneRunInput) (engine.RunDetail, error) {
+	tenant, err := c.tenant(ctx, in.Tenant)
+	if err != nil {
+		return engine.RunDetail{}, err
+	}
+	d, err := c.engine.RunDetail(ctx, tenant, in.RunID)
+	return d, about(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
+}
