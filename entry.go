@@ -120,7 +120,9 @@ type InputRequired struct {
 	Arguments   json.RawMessage `json:"arguments"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Frames      []ParkFrame     `json:"frames"`
-	Reason      string          `json:"reason"`
+	// Nested says who asks, where that is a nested run. Nil: the main agent.
+	Nested *NestedCaller `json:"nested,omitempty"`
+	Reason string        `json:"reason"`
 	// Digest names what is asked: see [Park.DigestOf].
 	Digest    string    `json:"digest,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
@@ -128,6 +130,14 @@ type InputRequired struct {
 	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
 	// DistinctApprover is true when who started the run may not answer: see [Park].
 	DistinctApprover bool `json:"distinctApprover,omitempty"`
+}
+
+// NestedCaller is a nested run that asks.
+type NestedCaller struct {
+	AgentID AgentID `json:"agentId"`
+	Name    string  `json:"name"`
+	Model   string  `json:"model"`
+	Depth   int     `json:"depth"`
 }
 
 // ParkFrame is one of the calls that wait for a park: the innermost one comes first.

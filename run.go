@@ -59,7 +59,8 @@ type Run struct {
 
 	// Allowance is the run's budget and what is left of it. Nil: it has no budget.
 	Allowance *Allowance `json:"-"`
-	// Segments counts the pickups; the latest one's stream is Stream().
+	// Segments counts the pickups; the latest one's stream is Stream(). Of a nested run it is
+	// the dispatched run's segment in which it saved a step last.
 	Segments int `json:"-"`
 	// Deaths counts the pickups since the last finished step that ended without a
 	// word, because the worker died.

@@ -143,7 +143,7 @@ func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
 		return false, err
 	}
 	if park.Reason == spool.ParkOutcomeUnknown && r.Approved {
-		again := spool.Effect{RunID: park.RunID, Step: park.Step, ToolCallID: park.ToolCallID, State: spool.EffectVoid}
+		again := spool.Effect{RunID: park.CallerID(), Step: park.Step, ToolCallID: park.ToolCallID, State: spool.EffectVoid}
 		if err := h.PutEffect(again); err != nil {
 			return false, err
 		}

@@ -53,7 +53,11 @@ func (e *Engine) checkEdit(ctx context.Context, key spool.ThreadKey, r Response)
 				continue
 			}
 			found = true
-			if agent := e.agents[run.Agent]; agent != nil {
+			agent, err := e.agentOf(v, p.CallerID())
+			if err != nil {
+				return err
+			}
+			if agent != nil {
 				tool, known = agent.tool(p.ToolName)
 			}
 		}
@@ -68,6 +72,20 @@ func (e *Engine) checkEdit(ctx context.Context, key spool.ThreadKey, r Response)
 		return spool.Errorf(spool.Invalid, "arguments cannot be edited: this server does not have the tool")
 	}
 	return e.checkEdited(tool, r.Args)
+}
+
+// agentOf returns the agent of a run, which for a nested one depends on those above. Nil:
+// this process does not have it.
+func (e *Engine) agentOf(v spool.View, id spool.RunID) (*Agent, error) {
+	run, err := v.Run(id)
+	if err != nil || run.ParentID == "" {
+		return e.agents[run.Agent], err
+	}
+	above, err := e.agentOf(v, run.ParentID)
+	if above == nil || err != nil {
+		return nil, err
+	}
+	return above.nested(run.Agent), nil
 }
 
 // checkEdited is [checkArgs] for arguments that a person has written.

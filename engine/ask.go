@@ -25,10 +25,11 @@ type turn struct {
 	history []spool.Message
 	weight  weight // of the prompt
 	ids     callIDs
+	suffix  string // of the ids of a nested run's calls
 }
 
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
-	return t.ids.of(append(slices.Clip(t.history), t.message), id)
+	return t.ids.of(append(slices.Clip(t.history), t.message), id, t.suffix)
 }
 
 // counted keeps in the run what its provider has counted of the prompt.
@@ -56,6 +57,7 @@ func (c *cutOffError) Unwrap() error { return c.err }
 func (l *loop) ask(ctx context.Context, history []spool.Message, request spool.ModelRequest) (turn, error) {
 	t := turn{
 		message: spool.Message{Role: spool.RoleAssistant}, history: history, weight: weigh(request), ids: make(callIDs),
+		suffix: callSuffix(l.run),
 	}
 	err := l.listen(ctx, request, &t)
 	if cause := ctx.Err(); cause != nil && err == nil && t.reason == "" {
@@ -201,7 +203,16 @@ func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
 // some providers count from zero in each answer, or do not count.
 type callIDs map[spool.ToolCallID]spool.ToolCallID
 
-func (ids callIDs) of(history []spool.Message, id spool.ToolCallID) spool.ToolCallID {
+// callSuffix ends the ids of a nested run's calls, so that they differ from those of every
+// other run of the tree: a person's answer names nothing but the call.
+func callSuffix(run spool.Run) string {
+	if run.RootID == "" {
+		return ""
+	}
+	return "-" + string(run.ID[len(run.ID)-6:])
+}
+
+func (ids callIDs) of(history []spool.Message, id spool.ToolCallID, suffix string) spool.ToolCallID {
 	if known, ok := ids[id]; ok {
 		return known
 	}
@@ -209,6 +220,7 @@ func (ids callIDs) of(history []spool.Message, id spool.ToolCallID) spool.ToolCa
 	if spool.CheckID("toolCallId", string(id)) != nil || len(id) > spool.MaxIDLen-8 {
 		fit = spool.ToolCallID(spool.NewID("call"))
 	}
+	fit += spool.ToolCallID(suffix)
 	for _, m := range history {
 		for _, p := range m.ToolCalls() {
 			if p.ToolCallID == fit {

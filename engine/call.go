@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/spoolhq/spool"
 )
@@ -15,6 +17,8 @@ type outcome struct {
 	planned *plannedCall
 	result  json.RawMessage
 	err     error
+	// Of a call that spawns: its nested run waits, or was stopped, and there is no result.
+	waits, stopped bool
 }
 
 // act runs the calls in hand, all at once, and saves the step. A result is announced
@@ -22,17 +26,24 @@ type outcome struct {
 // the messages that the step has become, and whether the run has parked or ended.
 //
 // When ctx ends, act does not wait for the tools. What they then return is lost, and
-// their outcome unknown.
+// their outcome unknown. It does wait for nested runs, which write to the same stream.
 func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var nested sync.WaitGroup
+	defer nested.Wait()
+	defer cancel(errSiblings)
 	outcomes := make(chan outcome, len(l.plan))
 	running := 0
 	for _, p := range l.plan {
 		switch {
 		case p.saved:
 			l.announce(ctx, p)
+		case p.runs() && p.spawns:
+			running++
+			nested.Go(func() { outcomes <- l.delegate(ctx, p) })
 		case p.runs():
 			p.ran = true
 			running++
@@ -40,10 +51,11 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 				ctx, span := l.s.e.telemetry.tool(ctx, l, p.call)
 				result, err := run(ctx, p)
 				span.done(result, err)
-				outcomes <- outcome{p, result, err}
+				outcomes <- outcome{planned: p, result: result, err: err}
 			}()
 		}
 	}
+	var again *attemptError
 	for ; running > 0; running-- {
 		select {
 		case <-ctx.Done():
@@ -52,10 +64,17 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 			if o.err != nil && ctx.Err() != nil {
 				return nil, false, ctx.Err()
 			}
-			if err := l.resulted(ctx, o, running == 1); err != nil {
+			if a, ok := errors.AsType[*attemptError](o.err); ok {
+				again = a.later(again)
+				continue
+			}
+			if err := l.resulted(ctx, o, running == 1 && again == nil); err != nil {
 				return nil, false, err
 			}
 		}
+	}
+	if again != nil { // the others have come as far as they can, and are found so again
+		return nil, false, again
 	}
 	return l.saveCalls(ctx)
 }
@@ -80,6 +99,15 @@ func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error
 // resulted takes an outcome in. The last one of a step is saved with it.
 func (l *loop) resulted(ctx context.Context, o outcome, last bool) error {
 	p := o.planned
+	switch {
+	case isStoreError(o.err):
+		return o.err
+	case o.waits:
+		p.waits = true
+		return nil
+	case o.stopped:
+		return nil
+	}
 	p.result = p.told(o.result, "")
 	if o.err != nil {
 		l.failedCall(ctx, p, o.err)
@@ -154,6 +182,9 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 	var parked []*spool.Entry
 	err = l.update(ctx, func(h *held) error {
 		parked = nil
+		if step.draft != nil {
+			l.said = cmp.Or(step.draft.Message.Text(), l.said)
+		}
 		stopped := !h.tree().run.StopAt.IsZero()
 		if stopped {
 			cancelRest(l.plan, "stopped")
@@ -166,12 +197,12 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 		}
 		switch {
 		case stopped:
-			return l.s.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, unannounced+2)
-		case waiting(l.plan) > 0:
+			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, unannounced+2)
+		case waiting(l.plan) > 0 || l.open > 0:
 			parked, err = l.park(h, unannounced+1)
 			return err
 		case h.run.Steps >= l.maxSteps():
-			return l.s.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
+			return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
 		default:
 			return h.put()
 		}
@@ -187,11 +218,11 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 	l.plan = nil
 	l.stepFinished(ctx, string(spool.FinishToolCalls), step.usage)
 	switch {
-	case len(parked) > 0:
+	case l.run.State == spool.WaitingForInput:
 		l.parked(ctx, parked)
 		return saved, true, nil
 	case l.run.State.Terminal() || l.run.Ending != nil:
-		return saved, true, l.s.concluded(ctx)
+		return saved, true, l.concluded(ctx)
 	default:
 		return saved, false, nil
 	}
@@ -215,6 +246,11 @@ func (l *loop) handedStep() handed {
 func (h *held) saveCalls(plan []*plannedCall, step handed, upTo spool.Offset) ([]spool.Message, error) {
 	results := make(spool.Content, 0, len(plan))
 	for _, p := range plan {
+		if p.waits {
+			if err := h.PutEffect(p.effect(spool.EffectWaiting)); err != nil {
+				return nil, err
+			}
+		}
 		if p.result == nil {
 			continue
 		}
@@ -227,8 +263,7 @@ func (h *held) saveCalls(plan []*plannedCall, step handed, upTo spool.Offset) ([
 		return h.saveStep(step.draft.Message, results, step.usage, upTo)
 	}
 	h.run.Saved = upTo
-	h.run.Attempts, h.run.Deaths = 0, 0
-	h.tree().run.Deaths = 0
+	h.progressed()
 	if len(results) == 0 {
 		return nil, nil
 	}
@@ -238,7 +273,7 @@ func (h *held) saveCalls(plan []*plannedCall, step handed, upTo spool.Offset) ([
 
 // landed writes down that a call has its result.
 func (h *held) landed(p *plannedCall) error {
-	if p.ran && !p.saved {
+	if (p.ran || p.spawns) && !p.saved {
 		if err := h.PutEffect(p.effect(spool.EffectDone)); err != nil {
 			return err
 		}
@@ -255,7 +290,7 @@ func (h *held) landed(p *plannedCall) error {
 func cancelRest(plan []*plannedCall, reason string) {
 	for _, p := range plan {
 		if p.result == nil {
-			p.result, p.park, p.ran = cancelledResult(reason), nil, false
+			p.result, p.park, p.ran, p.waits = cancelledResult(reason), nil, false, false
 		}
 	}
 }
@@ -272,7 +307,7 @@ func unannounced(plan []*plannedCall) (n int64) {
 
 func waiting(plan []*plannedCall) (n int) {
 	for _, p := range plan {
-		if p.park != nil {
+		if p.park != nil || p.waits {
 			n++
 		}
 	}

@@ -108,11 +108,15 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 		}
 	case spool.Running:
 		h.run.Deaths++
+		inHand, err := h.inHand()
+		if err != nil {
+			return err
+		}
 		if c.lost, err = h.loseSegment(workerDied); err != nil {
 			return err
 		}
 		switch {
-		case !h.run.StopAt.IsZero() && h.run.Draft == nil:
+		case !h.run.StopAt.IsZero() && !inHand:
 			return e.endLost(h, c, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		case h.run.Deaths >= e.config.MaxDeaths:
 			return e.endLost(h, c, spool.Ending{

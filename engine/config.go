@@ -117,25 +117,33 @@ func (c Config) checkAgents() (map[string]*Agent, error) {
 		if agents[a.Name] != nil {
 			return nil, spool.Errorf(spool.Invalid, "Config.Agents has two agents of the name %q", a.Name)
 		}
-		if c.Models[a.Model] == nil {
-			return nil, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the model %q, which Config.Models lacks", a.Name, a.Model)
-		}
-		if a.MaxSteps < 0 {
-			return nil, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
-		}
-		a.WhenBusy = cmp.Or(a.WhenBusy, c.WhenBusy)
-		if !a.WhenBusy.Known() {
-			return nil, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no WhenBusy of the name %q", a.Name, a.WhenBusy)
-		}
-		if a.MaxSteps == 0 {
-			a.MaxSteps = defaultMaxSteps
-		}
-		if err := a.checkTools(); err != nil {
+		if err := c.checkAgent(&a); err != nil {
 			return nil, err
 		}
 		agents[a.Name] = &a
 	}
 	return agents, nil
+}
+
+// checkAgent fills in what an agent leaves out and says what is wrong with it.
+func (c Config) checkAgent(a *Agent) error {
+	if c.Models[a.Model] == nil {
+		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the model %q, which Config.Models lacks", a.Name, a.Model)
+	}
+	if a.MaxSteps < 0 {
+		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
+	}
+	a.WhenBusy = cmp.Or(a.WhenBusy, c.WhenBusy)
+	if !a.WhenBusy.Known() {
+		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no WhenBusy of the name %q", a.Name, a.WhenBusy)
+	}
+	if a.MaxSteps == 0 {
+		a.MaxSteps = defaultMaxSteps
+	}
+	if err := a.checkTools(); err != nil {
+		return err
+	}
+	return c.checkSpawn(a)
 }
 
 func (a *Agent) checkTools() error {
@@ -144,6 +152,8 @@ func (a *Agent) checkTools() error {
 		switch {
 		case !toolName.MatchString(t.Name):
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a tool with the bad name %q", a.Name, t.Name)
+		case t.Name == SpawnTool && a.Spawn != nil:
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a Spawn and a tool of the name %q", a.Name, t.Name)
 		case seen[t.Name]:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has two tools of the name %q", a.Name, t.Name)
 		case t.Call == nil:

@@ -121,6 +121,8 @@ type Agent struct {
 	Instructions string
 	// Tools are what the model may call.
 	Tools []spool.Tool
+	// Spawn lets the model hand parts of its work to nested runs. Nil: it may not.
+	Spawn *Spawn
 	// MaxSteps bounds the steps of a run. Defaults to 25.
 	MaxSteps int
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
@@ -135,6 +137,10 @@ type Agent struct {
 	// WhenBusy is what starts with this agent do on a thread that has an active run, where
 	// they do not say. Defaults to the configuration's.
 	WhenBusy spool.WhenBusy
+
+	profiles     map[string]*Agent // those of Spawn
+	personaTools []spool.Tool      // of an agent that the model makes up
+	inheritModel bool              // a nested run has the model of the one that spawns it
 }
 
 // Engine runs agents on threads. It is safe for concurrent use.

@@ -142,9 +142,9 @@ func (h *held) job(kind spool.JobKind, after time.Duration) spool.Job {
 	return j
 }
 
-// parks returns the parks of the run whose calls have no result yet.
+// parks returns the parks of the tree whose calls have no result yet.
 func (h *held) parks() ([]spool.Park, error) {
-	all, err := h.Parks(h.run.ID)
+	all, err := h.Parks(h.tree().run.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -157,16 +157,47 @@ func (h *held) parks() ([]spool.Park, error) {
 	return waiting, nil
 }
 
-// closeParks gives every call that waits the result of a run that will not go on.
-func (h *held) closeParks(reason string) error {
-	parks, err := h.parks()
-	if err != nil || len(parks) == 0 {
+// closeCalls gives every call of the run that waits the result of one that will not go on.
+func (h *held) closeCalls(reason string) error {
+	content, err := h.closeParks(reason)
+	if err != nil {
 		return err
 	}
-	content := make(spool.Content, 0, len(parks))
-	for _, p := range parks {
-		if err := h.CancelJob(expiryKey(p)); err != nil {
+	if h.tree().run.Children > 0 {
+		effects, err := h.Effects(h.run.ID, h.run.Steps)
+		if err != nil {
 			return err
+		}
+		for _, e := range effects {
+			if e.State != spool.EffectWaiting {
+				continue
+			}
+			e.State, e.Result = spool.EffectDone, cancelledResult(reason)
+			if err := h.PutEffect(e); err != nil {
+				return err
+			}
+			content = append(content, resultPart(e.ToolCallID, SpawnTool, e.Result))
+		}
+	}
+	if len(content) == 0 {
+		return nil
+	}
+	return h.AppendMessages(h.message(spool.RoleTool, content))
+}
+
+// closeParks closes the parks of the run itself, and returns the results of their calls.
+func (h *held) closeParks(reason string) (spool.Content, error) {
+	parks, err := h.parks()
+	if err != nil {
+		return nil, err
+	}
+	var content spool.Content
+	for _, p := range parks {
+		if p.AgentID != h.run.AgentID() {
+			continue
+		}
+		if err := h.CancelJob(expiryKey(p)); err != nil {
+			return nil, err
 		}
 		result := expiredResult(p)
 		if p.State != spool.ParkExpired {
@@ -174,11 +205,11 @@ func (h *held) closeParks(reason string) error {
 		}
 		p.Landed = true
 		if err := h.PutPark(p); err != nil {
-			return err
+			return nil, err
 		}
 		content = append(content, resultPart(p.ToolCallID, p.ToolName, result))
 	}
-	return h.AppendMessages(h.message(spool.RoleTool, content))
+	return content, nil
 }
 
 // message returns a message of the run.

@@ -16,6 +16,8 @@ type loop struct {
 	model  spool.Model
 	run    spool.Run      // as it was last saved
 	plan   []*plannedCall // the tool calls in hand
+	open   int            // parks of the last step that are not answered yet
+	said   string         // the last answer, as far as it is saved
 	voice  voice
 }
 

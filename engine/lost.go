@@ -20,7 +20,11 @@ func (h *held) loseSegment(reason string) (*lostStream, error) {
 	if err := h.lose(); err != nil {
 		return nil, err
 	}
-	lost := &lostStream{id: h.run.Stream(), end: endBehind(h.run.Saved)}
+	saved, err := savedOf(h, h.run)
+	if err != nil {
+		return nil, err
+	}
+	lost := &lostStream{id: h.run.Stream(), end: endBehind(saved.last())}
 	return lost, h.closeSegment(spool.SegmentLost, reason, lost.end)
 }
 

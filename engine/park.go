@@ -18,7 +18,7 @@ func (l *loop) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.
 		}
 	}
 	return &spool.Park{
-		RunID: call.RunID, ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
+		RunID: l.run.Root(), AgentID: l.run.AgentID(), Frames: l.frames(), ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
 		Reason: reason, State: spool.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
 		DistinctApprover: l.distinct(p, reason),
 	}
@@ -49,18 +49,15 @@ func (l *loop) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	return p
 }
 
-// park is the transition to WAITING_FOR_INPUT. The parks, the entries that tell of them
-// and the jobs by which they expire are written with the step; the lease is given up.
-// The entries stand behind the ahead-th item from here, which is STEP_FINISHED.
+// park writes the parks of a step with it. With the dispatched run's, the parks of all the
+// runs below it come into force, which nobody could answer before.
 func (l *loop) park(h *held, ahead int64) ([]*spool.Entry, error) {
-	var entries []*spool.Entry
 	for _, p := range l.plan {
 		if p.park == nil {
 			continue
 		}
 		park := *p.park
 		park.CreatedAt = h.now
-		park.ExpiresAt = h.now.Add(park.Expiry.TTL)
 		park.Digest = park.DigestOf(nil)
 		if err := h.PutPark(park); err != nil {
 			return nil, err
@@ -70,17 +67,47 @@ func (l *loop) park(h *held, ahead int64) ([]*spool.Entry, error) {
 				return nil, err
 			}
 		}
+	}
+	if h.root != nil {
+		h.run.State = spool.WaitingForInput
+		return nil, h.put()
+	}
+	return l.s.park(h, ahead)
+}
+
+// park is the transition to WAITING_FOR_INPUT. The entries that tell of the parks and the
+// jobs by which they expire are written with the step; the lease is given up. The entries
+// stand behind the ahead-th item from here, which is STEP_FINISHED.
+func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
+	parks, err := h.parks()
+	if err != nil {
+		return nil, err
+	}
+	var entries []*spool.Entry
+	for _, park := range parks {
+		if park.State != spool.ParkOpen || !park.ExpiresAt.IsZero() {
+			continue
+		}
+		park.CreatedAt = h.now
+		park.ExpiresAt = h.now.Add(park.Expiry.TTL)
+		if err := h.PutPark(park); err != nil {
+			return nil, err
+		}
 		if err := h.Enqueue(h.expiryJob(park)); err != nil {
 			return nil, err
 		}
-		entry := spool.NewEntry(spool.EntryInputRequired, h.run.ID, inputRequired(park))
-		entry.Stream, entry.After = h.run.Stream(), l.s.writer.next(ahead)
+		required, err := h.inputRequired(park)
+		if err != nil {
+			return nil, err
+		}
+		entry := spool.NewEntry(spool.EntryInputRequired, h.run.ID, required)
+		entry.Stream, entry.After = h.run.Stream(), s.writer.next(ahead)
 		entries = append(entries, entry)
 	}
 	if err := h.AppendEntries(entries...); err != nil {
 		return nil, err
 	}
-	end := l.s.writer.next(ahead + int64(len(entries)) + 1)
+	end := s.writer.next(ahead + int64(len(entries)) + 1)
 	if err := h.closeSegment(spool.SegmentParked, "", end); err != nil {
 		return nil, err
 	}
@@ -91,8 +118,11 @@ func (l *loop) park(h *held, ahead int64) ([]*spool.Entry, error) {
 	return entries, h.save()
 }
 
-// parked announces the parks and ends the stream.
+// parked announces the parks and ends the stream. For a nested run, the dispatched one does.
 func (l *loop) parked(ctx context.Context, entries []*spool.Entry) {
+	if l.parent != nil {
+		return
+	}
 	l.s.writer.wrote(entries[len(entries)-1].Seq) // the entries come first, all of them
 	for _, entry := range entries {
 		l.voice.emit(ctx, spool.ItemInputRequired, entry.Payload)
@@ -101,16 +131,27 @@ func (l *loop) parked(ctx context.Context, entries []*spool.Entry) {
 	l.s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs) // for its next due time
 }
 
-func inputRequired(p spool.Park) spool.InputRequired {
+// inputRequired returns what the record tells of an open park.
+func (h *held) inputRequired(p spool.Park) (spool.InputRequired, error) {
 	shown := p.Args
 	if p.Shown != nil {
 		shown = p.Shown
 	}
-	return spool.InputRequired{
-		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: []spool.ParkFrame{},
+	required := spool.InputRequired{
+		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: filled(p.Frames),
 		Reason: p.Reason, Digest: p.Digest, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 		DistinctApprover: p.DistinctApprover,
 	}
+	if p.AgentID == "" {
+		return required, nil
+	}
+	run, err := h.Run(p.CallerID())
+	if err != nil {
+		return required, err
+	}
+	required.AgentID = &p.AgentID
+	required.Nested = &spool.NestedCaller{AgentID: p.AgentID, Name: run.Agent, Model: run.Model, Depth: run.Depth}
+	return required, nil
 }
 
 // onExpiry is what the wire says of a park's end. The usual one goes without saying.

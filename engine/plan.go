@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/spoolhq/spool"
@@ -28,9 +29,13 @@ type plannedCall struct {
 	announced bool
 	// saved is true once the ledger has the result.
 	saved bool
+	// spawns is true for a call that makes a nested run.
+	spawns bool
+	// waits is true once the nested run does.
+	waits bool
 }
 
-func (p *plannedCall) runs() bool { return p.result == nil && p.park == nil }
+func (p *plannedCall) runs() bool { return p.result == nil && p.park == nil && !p.waits }
 
 func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
 	e := spool.Effect{RunID: p.call.RunID, Step: p.call.Step, ToolCallID: p.call.ID, State: state}
@@ -43,10 +48,23 @@ func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
 // putPending writes the calls that are about to run into the ledger.
 func (h *held) putPending(plan []*plannedCall) error {
 	for _, p := range plan {
-		if !p.runs() || p.begun {
-			continue
+		if !p.runs() || p.begun || p.spawns {
+			continue // nothing is unknown of a spawn: it is found again
 		}
 		if err := h.PutEffect(p.effect(spool.EffectPending)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// voidUnrun takes back that calls were about to run which have not.
+func (h *held) voidUnrun(plan []*plannedCall) error {
+	for _, p := range plan {
+		if !p.runs() || p.ran || p.spawns {
+			continue
+		}
+		if err := h.PutEffect(p.effect(spool.EffectVoid)); err != nil {
 			return err
 		}
 	}
@@ -61,7 +79,7 @@ func (l *loop) planCalls(ctx context.Context, calls []spool.Part, step int, effe
 		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
 		plan = append(plan, p)
 		tool, known := l.agent.tool(c.ToolName)
-		p.tool = tool
+		p.tool, p.spawns = tool, l.agent.spawns(c.ToolName)
 		effect := effectOf(effects, c.ToolCallID)
 		switch {
 		case effect.State == spool.EffectDone:
@@ -88,6 +106,10 @@ func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 	}()
 	if err := checkArgs(p.tool, p.call.Args); err != nil {
 		p.result = errorResult(err.Error())
+		return
+	}
+	if p.spawns && l.run.Depth >= l.s.limits().MaxDepth {
+		p.result = errorResult(fmt.Sprintf("runs may not be nested deeper than %d", l.s.limits().MaxDepth))
 		return
 	}
 	if p.tool.Approval == nil {
@@ -128,25 +150,36 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 	return true, l.update(ctx, func(h *held) error { return h.putPending(l.plan) })
 }
 
-// planLanding takes up the calls whose parks are resolved.
+// planLanding takes up the calls of the last step that have waited: those whose parks are
+// resolved, and those whose nested runs may go on. It counts the parks that are still open.
 func (l *loop) planLanding(ctx context.Context) (bool, error) {
 	var parks []spool.Park
+	var waiting []*plannedCall
 	err := l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
-		all, err := v.Parks(l.run.ID)
+		parks, l.open = nil, 0
+		all, err := v.Parks(l.run.Root())
+		if err != nil {
+			return err
+		}
 		for _, p := range all {
-			if !p.Landed && (p.State == spool.ParkAnswered || p.State == spool.ParkExpired) {
+			switch {
+			case p.Landed || p.AgentID != l.run.AgentID():
+			case p.State == spool.ParkOpen:
+				l.open++
+			case p.State == spool.ParkAnswered || p.State == spool.ParkExpired:
 				parks = append(parks, p)
 			}
 		}
+		waiting, err = l.waitingCalls(v)
 		return err
 	})
 	if err != nil {
 		return false, storeError{err}
 	}
-	if len(parks) == 0 {
+	if len(parks)+len(waiting) == 0 {
 		return false, nil
 	}
-	l.plan = l.plan[:0]
+	l.plan = waiting
 	for _, park := range parks {
 		effects, err := l.effects(ctx, park.Step)
 		if err != nil {
@@ -154,7 +187,36 @@ func (l *loop) planLanding(ctx context.Context) (bool, error) {
 		}
 		l.plan = append(l.plan, l.planAnswered(park, effectOf(effects, park.ToolCallID)))
 	}
-	return true, l.update(ctx, func(h *held) error { return h.putPending(l.plan) })
+	return true, l.update(ctx, func(h *held) error {
+		if err := h.putPending(l.plan); err != nil {
+			return err
+		}
+		if h.root == nil || h.run.State == spool.Running {
+			return nil
+		}
+		h.run.State = spool.Running
+		return h.put()
+	})
+}
+
+// waitingCalls returns the calls of the last step whose nested runs have waited.
+func (l *loop) waitingCalls(v spool.View) ([]*plannedCall, error) {
+	if l.run.Children == 0 && l.parent == nil {
+		return nil, nil
+	}
+	effects, err := v.Effects(l.run.ID, l.run.Steps)
+	if err != nil {
+		return nil, err
+	}
+	var plan []*plannedCall
+	for _, e := range effects {
+		if e.State != spool.EffectWaiting {
+			continue
+		}
+		tool, _ := l.agent.tool(SpawnTool)
+		plan = append(plan, &plannedCall{call: l.toolCall(e.ToolCallID, SpawnTool, nil, e.Step), tool: tool, spawns: true})
+	}
+	return plan, nil
 }
 
 // planAnswered decides for a call whose park was answered or has expired.

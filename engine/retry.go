@@ -18,22 +18,26 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	s.main.voice.endBlock(ctx)
 	s.writer.flush(ctx)
 	final := permanent(cause)
+	nested, isNested := errors.AsType[*attemptError](cause)
 	err := s.main.update(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeError); err != nil {
 			return err
 		}
-		h.run.Attempts++
 		switch {
 		case !h.run.StopAt.IsZero():
 			return errStopped
-		case final || h.run.Attempts >= s.e.config.MaxAttempts:
+		case isNested: // whose attempt it was, and is counted
+			return s.requeue(h, spool.JobRetry, s.e.backoff(nested.attempts, cause), spool.SegmentError, reason)
+		}
+		h.run.Attempts++
+		if final || h.run.Attempts >= s.e.config.MaxAttempts {
 			return s.conclusion(h, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason}, 1)
 		}
 		return s.requeue(h, spool.JobRetry, s.e.backoff(h.run.Attempts, cause), spool.SegmentError, reason)
 	})
 	switch {
 	case errors.Is(err, errStopped): // it was not noticed before
-		return s.stopped(ctx, cause)
+		return s.main.stopped(ctx, cause)
 	case err != nil:
 		return err
 	case s.main.run.State != spool.Queued:
@@ -53,12 +57,8 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
 			return err
 		}
-		for _, p := range s.main.plan {
-			if p.runs() && !p.ran { // it was about to run, and has not
-				if err := h.PutEffect(p.effect(spool.EffectVoid)); err != nil {
-					return err
-				}
-			}
+		if err := h.voidUnrun(s.main.plan); err != nil {
+			return err
 		}
 		if !h.run.StopAt.IsZero() {
 			return errStopped
@@ -67,7 +67,7 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 	})
 	switch {
 	case errors.Is(err, errStopped): // it was not noticed before
-		return s.stopped(ctx, cause)
+		return s.main.stopped(ctx, cause)
 	case err != nil:
 		return err
 	}

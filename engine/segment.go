@@ -18,6 +18,9 @@ type segment struct {
 	made   time.Time // when the thread was, as a deleted one may be made again
 	writer *writer
 	main   *loop // of the run that has the thread
+
+	slotting sync.Mutex
+	slots    map[int]chan struct{} // of the nested runs at work, by depth
 }
 
 // Why a segment's context ends, besides the worker's own.
@@ -72,7 +75,7 @@ func (s *segment) carry(worker context.Context) error {
 	case isStoreError(err) && spool.CodeOf(err) != spool.Canceled:
 		return s.ifSaved(ctx, err)
 	case errors.Is(cause, errStopped):
-		return s.ifSaved(ctx, s.stopped(ctx, err))
+		return s.ifSaved(ctx, s.main.stopped(ctx, err))
 	case worker.Err() != nil:
 		return s.ifSaved(ctx, s.handBack(ctx, err))
 	case isStoreError(err):

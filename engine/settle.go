@@ -43,8 +43,11 @@ const (
 // end is the transition to an end state. The segment, if one is open, is closed already.
 // A run that waits has the thread from then on: h.run stays the one that has ended.
 func (e *Engine) end(h *held, ending spool.Ending) error {
+	if err := h.closeTree(ending); err != nil {
+		return err
+	}
 	h.forgetStep()
-	if err := h.closeParks(cancelReason(ending)); err != nil {
+	if err := h.closeCalls(cancelReason(ending)); err != nil {
 		return err
 	}
 	if err := h.move(ending.State); err != nil {

@@ -90,8 +90,8 @@ type latest struct {
 	seq    int64 // of its RUN_STARTED entry
 	// end is its RUN_ENDED entry. Nil: it has not ended.
 	end *spool.Entry
-	// saved is the offset up to which the messages have what the stream says.
-	saved spool.Offset
+	// saved is how much of what the stream says the messages have.
+	saved savedUpTo
 	// live is true while a worker holds the run in this segment.
 	live bool
 	now  time.Time
@@ -122,7 +122,9 @@ func latestSegment(v spool.View, thread spool.Thread) (latest, error) {
 		return l, nil
 	}
 	if run.Stream() == l.stream {
-		l.saved = run.Saved
+		if l.saved, err = savedOf(v, run); err != nil {
+			return latest{}, err
+		}
 		l.live = run.State == spool.Running && thread.Leased(l.now)
 	}
 	return l, err
@@ -145,7 +147,7 @@ func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l late
 		return nil, err
 	}
 	for _, item := range page.Items {
-		if item.Type.Content() && item.Offset.Compare(l.saved) <= 0 {
+		if l.saved.has(item) {
 			continue
 		}
 		snap.Items = append(snap.Items, item)
@@ -153,8 +155,8 @@ func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l late
 	// A step may have been saved whose last items are not yet in the stream, and so may the
 	// segment's end.
 	last := page.Last
-	if last.Compare(l.saved) < 0 {
-		last = l.saved
+	if saved := l.saved.last(); last.Compare(saved) < 0 {
+		last = saved
 	}
 	switch {
 	case page.Ended && len(page.Items) > 0:

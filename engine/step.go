@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spoolhq/spool"
 )
@@ -18,10 +19,12 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	}
 	for _, resume := range []func(context.Context) (bool, error){l.planLanding, l.planDraft} {
 		planned, err := resume(ctx)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if !planned {
+		case !planned && l.open > 0: // it was saved as it waits, by a worker that died
+			return nil
+		case !planned:
 			continue
 		}
 		saved, done, err := l.act(ctx)
@@ -69,16 +72,27 @@ func (l *loop) history(ctx context.Context) (messages []spool.Message, err error
 // answer was saved by a worker that died before it could end the run.
 func (l *loop) over(ctx context.Context, history []spool.Message) (bool, error) {
 	last := len(history) - 1
+	l.said = lastAnswer(history)
 	answered := last >= 0 && history[last].Role == spool.RoleAssistant && history[last].RunID == l.run.ID &&
 		len(history[last].ToolCalls()) == 0 && l.run.Steps > 0
 	switch {
 	case answered:
-		return true, l.s.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
 	case l.run.Steps >= l.maxSteps():
-		return true, l.s.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
 	default:
 		return false, nil
 	}
+}
+
+// lastAnswer returns the text of the last answer that has any.
+func lastAnswer(history []spool.Message) string {
+	for _, m := range slices.Backward(history) {
+		if text := m.Text(); m.Role == spool.RoleAssistant && text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 func (l *loop) maxSteps() int {
@@ -96,6 +110,7 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 	l.voice.take()
 	defer l.voice.give()
 	upTo := l.s.writer.next(0)
+	l.said = t.message.Text()
 	err := l.update(ctx, func(h *held) error {
 		if err := t.charge(h, spool.OutcomeFinished); err != nil {
 			return err
@@ -108,13 +123,13 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 		if !h.tree().run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
-		return l.s.conclusion(h, ending, 2)
+		return l.conclusion(h, ending, 2)
 	})
 	if err != nil {
 		return err
 	}
 	l.stepFinished(ctx, string(t.reason), t.usage.Count())
-	return l.s.concluded(ctx)
+	return l.concluded(ctx)
 }
 
 // saveDraft makes the model's part of a step durable, and with it the calls that are
@@ -150,16 +165,24 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 		return nil, err
 	}
 	h.run.Steps++
-	h.run.Attempts, h.run.Deaths = 0, 0
 	h.run.Draft = nil
 	h.run.Saved = upTo
-	h.tree().run.Deaths = 0
+	h.progressed()
 	h.add(usage)
 	saved := make([]spool.Message, len(messages))
 	for i, m := range messages {
 		saved[i] = *m
 	}
 	return saved, nil
+}
+
+// progressed notes that a run has saved something: with a nested one, the dispatched run has
+// not stood still either.
+func (h *held) progressed() {
+	h.run.Attempts, h.run.Deaths = 0, 0
+	if h.root != nil {
+		h.root.run.Deaths, h.run.Segments = 0, h.root.run.Segments
+	}
 }
 
 // stepFinished announces a saved step.

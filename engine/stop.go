@@ -120,7 +120,10 @@ type halted struct {
 // errUnchanged where there is none, or where its end is decided otherwise.
 func (e *Engine) halt(h *held) (after halted, err error) {
 	state := h.thread.State
+	inHand, err := h.inHand()
 	switch {
+	case err != nil:
+		return after, err
 	case !state.Active(), h.run.Ending != nil && h.run.Ending.State != spool.Cancelled:
 		return after, errUnchanged
 	case h.thread.Leased(h.now):
@@ -132,7 +135,7 @@ func (e *Engine) halt(h *held) (after halted, err error) {
 	case h.run.Ending != nil: // whoever stopped it has died before it was settled
 		after.rest, err = e.settleUnheld(h)
 		return after, err
-	case state == spool.Running && h.run.Draft != nil: // what its tools have done is worth a segment
+	case state == spool.Running && inHand: // what its tools have done is worth a segment
 		h.run.StopAt = h.now
 		if err := h.Enqueue(h.ticket(spool.JobReclaim, 0)); err != nil {
 			return after, err
@@ -185,41 +188,53 @@ func (e *Engine) endUnheld(h *held, ending spool.Ending) (*segment, error) {
 // settleUnheld takes the lease of a run that has ended but for its settle hook, and
 // returns the segment that has still to settle.
 func (e *Engine) settleUnheld(h *held) (*segment, error) {
+	saved, err := savedOf(h, h.run)
+	if err != nil {
+		return nil, err
+	}
 	h.lease(e.config.Lease)
 	s := e.newSegment(h)
-	s.writer.inherit(h.run.Saved)
+	s.writer.inherit(saved.last())
 	return s, h.save()
 }
 
-// stopped ends the segment of a run whose stop was noticed. What the model had said, and
-// what the tools had answered, is kept.
-func (s *segment) stopped(ctx context.Context, cause error) error {
+// stopped ends a run whose stop was noticed. What the model had said, and what the tools had
+// answered, is kept.
+func (l *loop) stopped(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	s.main.voice.endBlock(ctx)
-	s.writer.flush(ctx)
-	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
-	var cut *cutOffError
-	switch {
-	case s.main.plan != nil:
-		_, _, err := s.main.saveCalls(ctx) // those that have not answered are cancelled
-		return err
-	case s.main.run.Draft != nil: // of a worker before this one
-		if _, err := s.main.planDraft(ctx); err != nil {
+	l.voice.endBlock(ctx)
+	l.s.writer.flush(ctx)
+	if l.plan == nil { // what a worker before this one had in hand
+		resume := l.planLanding
+		if l.run.Draft != nil {
+			resume = l.planDraft
+		}
+		if _, err := resume(ctx); err != nil {
 			return err
 		}
-		_, _, err := s.main.saveCalls(ctx)
+	}
+	if l.plan != nil {
+		if err := l.stopNested(ctx); err != nil {
+			return err
+		}
+		_, _, err := l.saveCalls(ctx) // those that have not answered are cancelled
 		return err
-	case !errors.As(cause, &cut):
-		return s.conclude(ctx, ending)
+	}
+	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+	var cut *cutOffError
+	if !errors.As(cause, &cut) {
+		return l.conclude(ctx, ending)
 	}
 	said := spoken(cut.turn.message.Content)
 	ahead := int64(1)
 	if len(said) > 0 {
 		ahead = 2
 	}
-	upTo := s.writer.next(0)
-	err := s.main.update(ctx, func(h *held) error {
+	l.voice.take()
+	defer l.voice.give()
+	upTo := l.s.writer.next(0)
+	err := l.update(ctx, func(h *held) error {
 		if err := cut.turn.charge(h, spool.OutcomeAborted); err != nil {
 			return err
 		}
@@ -232,15 +247,15 @@ func (s *segment) stopped(ctx context.Context, cause error) error {
 		} else {
 			h.add(cut.turn.usage.Count())
 		}
-		return s.conclusion(h, ending, ahead)
+		return l.conclusion(h, ending, ahead)
 	})
 	if err != nil {
 		return err
 	}
 	if len(said) > 0 {
-		s.main.stepFinished(ctx, "stopped", cut.turn.usage.Count())
+		l.stepFinished(ctx, "stopped", cut.turn.usage.Count())
 	}
-	return s.concluded(ctx)
+	return l.concluded(ctx)
 }
 
 // spoken returns what of a cut answer can stand as a message: its text and reasoning, if

@@ -32,6 +32,10 @@ type walker struct {
 	// has a place in a later stream already. Zero: none.
 	jump     int64
 	jumpRead bool // whether that stream has more to come
+	// cut is what the messages already have of the stream that a walker without a place in
+	// it began with. It leaves that out, as the steps of nested runs are saved before the
+	// one around them.
+	cut savedUpTo
 	// recordOnly leaves the streams out.
 	recordOnly bool
 	// shared is true for a hub's walker, which has no client to send a snapshot to.
@@ -95,7 +99,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 		return w.snapshot(ctx)
 	case err != nil:
 		return nil, err
-	case c.Offset.Compare(page.Last) > 0 && (last.stream != c.Stream || c.Offset.Compare(last.saved) > 0):
+	case c.Offset.Compare(page.Last) > 0 && (last.stream != c.Stream || c.Offset.Compare(last.saved.last()) > 0):
 		return w.snapshot(ctx)
 	}
 	more := !over && (!page.Ended || len(page.Items) > 0)
@@ -110,7 +114,8 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 // beginNow places a walker without a cursor: the record is read from its start, and of
 // the streams only the one in flight, from what the messages lack.
 func (w *walker) beginNow(last latest) {
-	w.at = spool.Cursor{Stream: last.stream, Offset: last.saved}
+	w.at = spool.Cursor{Stream: last.stream, Offset: last.saved.main}
+	w.cut = last.saved
 	w.jump, w.jumpRead = last.seq, last.inFlight()
 	if last.end != nil { // all segments are over: the record alone tells of them
 		w.at.Offset = last.end.After
@@ -123,7 +128,8 @@ func (w *walker) beginNow(last latest) {
 func (w *walker) beginBehind(last latest, seq int64) {
 	w.at = spool.Cursor{Seq: seq}
 	if last.inFlight() && last.seq <= seq {
-		w.at.Stream, w.at.Offset, w.reading = last.stream, last.saved, true
+		w.at.Stream, w.at.Offset, w.reading = last.stream, last.saved.main, true
+		w.cut = last.saved
 	}
 }
 
@@ -209,10 +215,16 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 		}
 		w.at.Offset = item.Offset
 		w.reading = !item.Type.End()
+		if w.cut.has(*item) {
+			continue
+		}
 		frames = append(frames, w.walked(spool.Frame{Kind: spool.FrameStream, StreamID: w.at.Stream, Item: item}))
 	}
 	if page.Ended {
 		w.reading = false // the end was read before
+	}
+	if len(frames) == 0 && len(page.Items) > 0 && w.reading { // all of them were cut
+		return w.items(ctx)
 	}
 	if len(frames) > 0 {
 		w.blocked = time.Time{}
@@ -240,6 +252,7 @@ func (w *walker) pass(entry spool.Entry) walked {
 			w.reading = w.jumpRead
 		default:
 			w.at.Stream, w.at.Offset, w.reading = id, spool.Offset{}, true
+			w.cut = savedUpTo{}
 		}
 	}
 	return w.walked(spool.Frame{Kind: spool.FrameThread, Event: &entry})
@@ -331,6 +344,7 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 		return nil, err
 	}
 	w.at = snap.Cursor()
+	w.cut = savedUpTo{}
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
 	w.jump = 0
 	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
@@ -364,7 +378,8 @@ func positionAt(at spool.Cursor, reading bool) position {
 // position returns where the walker stands. It reports false while no hub can stand at
 // the same place.
 func (w *walker) position() (position, bool) {
-	return positionAt(w.at, w.reading), w.at.Seq >= w.jump && !w.recordOnly
+	cutting := w.reading && w.at.Offset.Compare(w.cut.last()) < 0
+	return positionAt(w.at, w.reading), w.at.Seq >= w.jump && !w.recordOnly && !cutting
 }
 
 // streamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names.

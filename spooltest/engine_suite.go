@@ -38,6 +38,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Distinct", distinctTests},
 		{"Expire", expireTests},
 		{"Unknown", unknownTests},
+		{"Nested", nestedTests},
 		{"Edit", editTests},
 		{"Context", contextTests},
 		{"Branch", branchTests},

@@ -43,12 +43,13 @@ func (c *checker) approvals(where string, d ThreadDump) {
 		default:
 		}
 	}
+	root := rootsOf(d)
 	for _, e := range c.Executions {
-		at := runCall{e.Call.RunID, e.Call.ID}
+		at := runCall{root(e.Call.RunID), e.Call.ID}
 		if e.Call.Thread != d.Thread.Key() || !gated[at] {
 			continue
 		}
-		ran := spool.Park{RunID: at.run, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args}
+		ran := spool.Park{RunID: e.Call.RunID, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args}
 		bound := false
 		for _, a := range allowed[at] {
 			ran.Reason = a.reason

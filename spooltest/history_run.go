@@ -1,6 +1,7 @@
 package spooltest
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
@@ -86,6 +87,7 @@ func (c *checker) calls(d ThreadDump) {
 			c.wrongf("park", where, "run %s has ended, and its park %s is %s", p.RunID, p.ToolCallID, p.State)
 		}
 	}
+	root := rootsOf(d)
 	again := c.answers(where, d)
 	c.approvals(where, d)
 	c.expiries(where, d)
@@ -95,10 +97,20 @@ func (c *checker) calls(d ThreadDump) {
 			continue
 		}
 		effects[e.Call.IdempotencyKey()]++
-		if n := effects[e.Call.IdempotencyKey()]; n > 1+again[runCall{e.Call.RunID, e.Call.ID}] {
+		if n := effects[e.Call.IdempotencyKey()]; n > 1+again[runCall{root(e.Call.RunID), e.Call.ID}] {
 			c.wrongf("effect-once", where, "the call %s took effect %d times", e.Call.IdempotencyKey(), n)
 		}
 	}
+}
+
+// rootsOf returns what tells of each run which dispatched one it belongs to, by which the
+// record knows it.
+func rootsOf(d ThreadDump) func(id spool.RunID) spool.RunID {
+	roots := make(map[spool.RunID]spool.RunID)
+	for _, r := range d.Runs {
+		roots[r.ID] = r.Root()
+	}
+	return func(id spool.RunID) spool.RunID { return cmp.Or(roots[id], id) }
 }
 
 type runCall struct {

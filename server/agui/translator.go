@@ -119,7 +119,7 @@ func (t *Translator) said(item spool.Item) ([]Event, error) {
 		}
 		return []Event{custom(c.Name, c.Value)}, nil
 	}
-	if item.Type.Content() {
+	if item.Type.Content() && item.Type != spool.ItemSubagentEvent {
 		return t.step.content(item)
 	}
 	return []Event{custom(string(item.Type), item.Data)}, nil

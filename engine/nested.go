@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// attemptError says that a nested run has failed an attempt and is to have another one: the
+// segment ends for it once all else that it could do is done.
+type attemptError struct {
+	attempts int // of the nested run, with this one
+	err      error
+}
+
+func (a *attemptError) Error() string { return a.err.Error() }
+func (a *attemptError) Unwrap() error { return a.err }
+
+// later returns the one of two that asks for the longer wait.
+func (a *attemptError) later(b *attemptError) *attemptError {
+	if b == nil || a.attempts > b.attempts {
+		return a
+	}
+	return b
+}
+
+// delegate carries out a spawn call: it makes the nested run, or takes it up where it was
+// saved last, and works on it until it ends or waits. It may be called again and again for
+// the same call, in whatever process, and so its outcome is never unknown.
+func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
+	o.planned = p
+	defer func() {
+		if o.err != nil && !errors.As(o.err, new(*attemptError)) && !isStoreError(o.err) && ctx.Err() == nil {
+			o.err = &spool.Error{Code: spool.Internal, Message: "the nested run could not be made", Err: o.err}
+		}
+	}()
+	release, err := l.s.slot(ctx, l.run.Depth+1)
+	if err != nil {
+		o.err = err
+		return o
+	}
+	defer release()
+	run, err := l.spawn(ctx, p)
+	if err != nil {
+		o.err = err
+		return o
+	}
+	child := l.child(run)
+	child.started(ctx)
+	if run.State.Terminal() { // its worker died before it could tell
+		child.finished(ctx)
+	} else if o.err = child.carry(ctx); o.err != nil {
+		return o
+	}
+	switch child.run.State {
+	case spool.Completed, spool.Failed:
+		o.result = told(child.run)
+	case spool.WaitingForInput:
+		o.waits = true
+	default: // stopped, and so is the whole tree
+		o.stopped = true
+	}
+	return o
+}
+
+// limits are those of the tree. A configuration that has changed since may have none.
+func (s *segment) limits() Spawn {
+	if s.main.agent != nil && s.main.agent.Spawn != nil {
+		return *s.main.agent.Spawn
+	}
+	return Spawn{MaxDepth: defaultMaxDepth, MaxConcurrent: defaultMaxConcurrent, ResultCap: defaultResultCap}
+}
+
+// slot waits until one more nested run may be at work at a depth.
+func (s *segment) slot(ctx context.Context, depth int) (release func(), err error) {
+	s.slotting.Lock()
+	slots := s.slots[depth]
+	if slots == nil {
+		slots = make(chan struct{}, s.limits().MaxConcurrent)
+		if s.slots == nil {
+			s.slots = make(map[int]chan struct{})
+		}
+		s.slots[depth] = slots
+	}
+	s.slotting.Unlock()
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// nestedID names the run that a call spawns, which is the same however often it is.
+func nestedID(parent spool.RunID, call spool.ToolCallID) spool.RunID {
+	sum := sha256.Sum256([]byte(string(parent) + "\x00" + string(call)))
+	return spool.RunID("sub_" + nestedEncoding.EncodeToString(sum[:16]))
+}
+
+var nestedEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// spawn returns the run that a call makes, made before or now.
+func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err error) {
+	id := nestedID(l.run.ID, p.call.ID)
+	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
+		run, err = v.Run(id)
+		return err
+	})
+	switch {
+	case err == nil:
+		return run, nil
+	case !missing(err):
+		return run, storeError{err}
+	}
+	b, err := briefOf(p.call.Args)
+	if err != nil {
+		return run, err
+	}
+	err = l.update(ctx, func(h *held) error {
+		run = l.newNested(h, id, p.call.ID, b)
+		if err := h.InsertRun(run); err != nil {
+			return err
+		}
+		h.tree().run.Children++
+		child := &held{Tx: h.Tx, thread: h.thread, run: run, root: h.tree(), now: h.now}
+		if err := h.AppendMessages(child.message(spool.RoleUser, spool.TextContent(b.Instructions))); err != nil {
+			return err
+		}
+		return h.put()
+	})
+	return run, err
+}
+
+func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief) spool.Run {
+	agent := l.agent.nested(b.Name)
+	model := agent.Model
+	if agent.inheritModel {
+		model = l.run.Model
+	}
+	if l.s.e.config.Models[b.Model] != nil {
+		model = b.Model
+	}
+	return spool.Run{
+		Tenant: h.thread.Tenant, ID: id, ThreadID: h.thread.ID, ParentID: l.run.ID, CallID: call, RootID: l.run.Root(),
+		Depth: l.run.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: h.now,
+		Prompt: shorten(b.Instructions, promptCap), HostState: l.run.HostState,
+	}
+}
+
+// child returns the loop of a nested run that a call of this one has spawned.
+func (l *loop) child(run spool.Run) *loop {
+	agent := l.agent.nested(run.Agent)
+	model := l.s.e.config.Models[run.Model]
+	if model == nil { // the configuration has changed since
+		model = cmp.Or(l.s.e.config.Models[agent.Model], l.model)
+	}
+	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, voice: voice{w: l.s.writer, agent: run.AgentID()}}
+}
+
+// frames returns the calls that wait while a call of the loop does, the innermost first.
+func (l *loop) frames() []spool.ParkFrame {
+	var frames []spool.ParkFrame
+	for ; l.parent != nil; l = l.parent {
+		frame := spool.ParkFrame{ToolCallID: l.run.CallID}
+		if id := l.parent.run.AgentID(); id != "" {
+			frame.AgentID = &id
+		}
+		frames = append(frames, frame)
+	}
+	return frames
+}
+
+// told is what the run above reads of one that has ended.
+func told(run spool.Run) json.RawMessage {
+	said := struct {
+		AgentID spool.AgentID `json:"agentId"`
+		Result  *string       `json:"result,omitempty"`
+		Note    string        `json:"note,omitempty"`
+		Error   string        `json:"error,omitempty"`
+	}{AgentID: run.AgentID()}
+	if run.State == spool.Failed {
+		said.Error = cmp.Or(run.Error, "the nested run failed")
+		return encode(said)
+	}
+	text := ""
+	if run.Result != nil {
+		text = run.Result.Text
+	}
+	said.Result = &text
+	if run.StopReason != spool.StopCompleted {
+		said.Note = "it ended early: " + strings.ReplaceAll(string(run.StopReason), "_", " ")
+	}
+	return encode(said)
+}

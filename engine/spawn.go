@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// SpawnTool is the name of the tool by which an agent with a [Spawn] makes nested runs.
+const SpawnTool = "spawnSubagent"
+
+// Spawn lets an agent hand parts of its work to nested runs: it gets the tool [SpawnTool],
+// whose call runs another agent on a brief and returns what that one answered. A nested run
+// has a record, messages and a bill of its own, and may wait for a person at any depth. The
+// result of the call is {"agentId", "result"}, or {"agentId", "error"} where the nested run
+// failed, which does not fail the one above.
+type Spawn struct {
+	// Profiles are the agents that can be asked, by the names under which the model asks for
+	// them: letters, digits, hyphens and underscores, up to 64.
+	Profiles map[string]Profile
+	// Open lets the model make up an agent: for a name without a profile, a nested run with
+	// the tools of the agent that asks. Required where there are no profiles.
+	Open bool
+	// MaxDepth is how deep runs may be nested. Defaults to 2.
+	MaxDepth int
+	// MaxConcurrent is how many nested runs of one dispatched run are at work at each depth
+	// at once. Others wait for their turn. Defaults to 3.
+	MaxConcurrent int
+	// MaxSteps bounds the steps of a nested run whose profile does not, up to what its
+	// agent's own may have. Defaults to 10.
+	MaxSteps int
+	// ResultCap is how many characters of its answer a nested run gives to the one above.
+	// Defaults to 8,000.
+	ResultCap int
+}
+
+// Profile is an agent that others can spawn. Its fields mean what those of [Agent] do.
+type Profile struct {
+	// Description tells the model that spawns what the agent is good for.
+	Description string
+	// Instructions is the system prompt. Empty: none.
+	Instructions string
+	// Model is the name of the model. Defaults to that of the run which spawns it.
+	Model string
+	// Tools are what the model may call. They may ask for approvals.
+	Tools []spool.Tool
+	// MaxSteps bounds the steps. Defaults to those of the [Spawn].
+	MaxSteps int
+	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
+	MaxOutputTokens int
+	// Extra is merged into each request to the provider.
+	Extra map[string]any
+	// Spawns gives the agent the profiles of the one that spawned it, down to
+	// [Spawn.MaxDepth].
+	Spawns bool
+}
+
+const (
+	defaultMaxDepth      = 2
+	defaultMaxConcurrent = 3
+	defaultNestedSteps   = 10
+	defaultResultCap     = 8000
+	// promptCap is how much of a brief the run's record repeats.
+	promptCap = 2000
+)
+
+var profileName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// brief are the arguments of a spawn call.
+type brief struct {
+	Name         string `json:"name"`
+	Instructions string `json:"instructions"`
+	Model        string `json:"model,omitempty"`
+}
+
+// checkSpawn fills in what the agent's Spawn leaves out, makes agents of its profiles and
+// gives the agent its tool.
+func (c Config) checkSpawn(a *Agent) error {
+	if a.Spawn == nil {
+		return nil
+	}
+	s := *a.Spawn
+	a.Spawn = &s
+	for _, f := range []struct {
+		name  string
+		value *int
+		def   int
+	}{
+		{"MaxDepth", &s.MaxDepth, defaultMaxDepth},
+		{"MaxConcurrent", &s.MaxConcurrent, defaultMaxConcurrent},
+		{"MaxSteps", &s.MaxSteps, min(defaultNestedSteps, a.MaxSteps)},
+		{"ResultCap", &s.ResultCap, defaultResultCap},
+	} {
+		if *f.value < 0 {
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative Spawn.%s", a.Name, f.name)
+		}
+		*f.value = cmp.Or(*f.value, f.def)
+	}
+	if len(s.Profiles) == 0 && !s.Open {
+		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a Spawn with neither Profiles nor Open", a.Name)
+	}
+	a.personaTools = slices.Clone(a.Tools)
+	tool := s.tool(c.MaxPromptBytes)
+	a.profiles = make(map[string]*Agent, len(s.Profiles))
+	for name, p := range s.Profiles {
+		if !profileName.MatchString(name) {
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a profile with the bad name %q", a.Name, name)
+		}
+		nested := &Agent{
+			Name: name, Model: cmp.Or(p.Model, a.Model), Instructions: p.Instructions, Tools: slices.Clone(p.Tools),
+			MaxSteps: min(cmp.Or(p.MaxSteps, s.MaxSteps), a.MaxSteps), MaxOutputTokens: p.MaxOutputTokens, Extra: p.Extra,
+		}
+		if err := c.checkAgent(nested); err != nil {
+			return spool.Errorf(spool.Invalid, "%s, a profile of agent %q", spool.MessageOf(err), a.Name)
+		}
+		nested.inheritModel = p.Model == ""
+		if p.Spawns {
+			nested.Spawn, nested.profiles, nested.personaTools = a.Spawn, a.profiles, slices.Clone(nested.Tools)
+			nested.Tools = append(nested.Tools, tool)
+		}
+		a.profiles[name] = nested
+	}
+	a.Tools = append(slices.Clone(a.Tools), tool)
+	return nil
+}
+
+// nested returns the agent that a spawn of that name runs. One without a profile, made up or
+// of a configuration that has changed since, is a persona, with the tools of the agent that
+// spawns it where the model may make it up.
+func (a *Agent) nested(name string) *Agent {
+	if p := a.profiles[name]; p != nil {
+		return p
+	}
+	persona := &Agent{
+		Name: name, Model: a.Model, inheritModel: true, MaxSteps: defaultNestedSteps, MaxOutputTokens: a.MaxOutputTokens, Extra: a.Extra,
+		Instructions: "You are " + name + ", who helps another agent with a part of its work. Do what you are asked and answer with the result alone.",
+	}
+	if a.Spawn != nil {
+		persona.MaxSteps = a.Spawn.MaxSteps
+		if a.Spawn.Open {
+			persona.Tools = a.personaTools
+		}
+	}
+	return persona
+}
+
+// spawns reports whether a call of the agent's tools by that name makes a nested run.
+func (a *Agent) spawns(name string) bool { return a.Spawn != nil && name == SpawnTool }
+
+// tool returns the tool that spawns. The engine carries its calls out itself.
+func (s *Spawn) tool(maxBrief int) spool.Tool {
+	return spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: SpawnTool, Description: s.description(), Parameters: s.parameters()},
+		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return nil, errors.New("only the engine can spawn")
+		},
+		Check: func(args json.RawMessage) error { return s.check(args, maxBrief) },
+	}
+}
+
+func (s *Spawn) names() []string { return slices.Sorted(maps.Keys(s.Profiles)) }
+
+func (s *Spawn) description() string {
+	var b strings.Builder
+	b.WriteString("Hands a part of the work to another agent, which knows nothing but the instructions, and returns its answer. Several calls in one step run at the same time.")
+	for _, name := range s.names() {
+		fmt.Fprintf(&b, "\n%s: %s", name, s.Profiles[name].Description)
+	}
+	if s.Open {
+		b.WriteString("\nAny other name makes up an agent of that name.")
+	}
+	return b.String()
+}
+
+func (s *Spawn) parameters() json.RawMessage {
+	type property struct {
+		Type        string   `json:"type"`
+		Description string   `json:"description"`
+		Enum        []string `json:"enum,omitempty"`
+	}
+	name := property{Type: "string", Description: "Which agent."}
+	if !s.Open {
+		name.Enum = s.names()
+	}
+	return encode(struct {
+		Type       string `json:"type"`
+		Properties any    `json:"properties"`
+		Required   any    `json:"required"`
+		Additional bool   `json:"additionalProperties"`
+	}{"object", struct {
+		Name         property `json:"name"`
+		Instructions property `json:"instructions"`
+		Model        property `json:"model"`
+	}{
+		name,
+		property{Type: "string", Description: "What to do, with all that has to be known for it."},
+		property{Type: "string", Description: "The name of the model to use. Left out: the agent's own."},
+	}, []string{"name", "instructions"}, false})
+}
+
+// check says what is wrong with the arguments of a spawn call.
+func (s *Spawn) check(args json.RawMessage, maxBrief int) error {
+	b, err := briefOf(args)
+	switch {
+	case err != nil:
+		return errors.New("the arguments are name, instructions and model, all of them strings")
+	case b.Name == "":
+		return errors.New("name is required: " + s.choices())
+	case b.Instructions == "":
+		return errors.New("instructions are required")
+	case len(b.Instructions) > maxBrief:
+		return fmt.Errorf("instructions are longer than %d bytes", maxBrief)
+	case !profileName.MatchString(b.Name):
+		return errors.New("name may only have letters, digits, hyphens and underscores, up to 64: " + s.choices())
+	}
+	if _, known := s.Profiles[b.Name]; !known && !s.Open {
+		return fmt.Errorf("there is no agent %q: %s", b.Name, s.choices())
+	}
+	return nil
+}
+
+func (s *Spawn) choices() string {
+	switch names := strings.Join(s.names(), ", "); {
+	case names == "":
+		return "any name will do"
+	case s.Open:
+		return "the known ones are " + names
+	default:
+		return "the choices are " + names
+	}
+}
+
+func briefOf(args json.RawMessage) (b brief, err error) {
+	err = json.Unmarshal(args, &b)
+	return b, err
+}
+
+// shorten returns the first n characters of a text, with a mark where it was longer.
+func shorten(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return fmt.Sprintf("%s… [%d more characters were cut]", string(runes[:n]), len(runes)-n)
+}
