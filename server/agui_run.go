@@ -178,6 +178,9 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	if err := c.takeStart(ctx, who); err != nil {
 		return "", nil, err
 	}
+	if start.HostState, err = c.hostState(ctx); err != nil {
+		return "", nil, err
+	}
 	result, err := c.engine.Run(ctx, key, start)
 	if err == nil && !result.Accepted {
 		refusal := &agentRefusal{ThreadID: key.ID, Reason: result.Reason, Error: result.Error, retryAfter: result.RetryAfter}

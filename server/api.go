@@ -73,6 +73,9 @@ func (c *runs) Routes(r *rest.Routes) {
 	rest.Post(r, "/control", c.stop, c.guarded(ScopeStop,
 		rest.OperationID("stopRun"), rest.Summary("Stop a run"), rest.Description(aboutStop),
 		rest.Returns[stopResult](http.StatusConflict), rest.Fails(unavailable))...)
+	rest.Post(r, "/events", c.publish, c.guarded(ScopeWrite,
+		rest.OperationID("publishEvent"), rest.Summary("Publish an event of your own"), rest.Description(aboutPublish),
+		rest.Status(http.StatusAccepted), rest.Returns[publishResult](http.StatusOK), rest.Fails(http.StatusNotFound, unavailable))...)
 	rest.Post(r, "/respond", c.respond, c.guarded(ScopeApprove,
 		rest.OperationID("respond"), rest.Summary("Answer what a run waits for"), rest.Description(aboutRespond),
 		rest.Returns[respondResult](http.StatusConflict), rest.Fails(unavailable))...)

@@ -24,6 +24,7 @@ const (
 	runPath     = "/api/agent/run"
 	controlPath = "/api/agent/control"
 	respondPath = "/api/agent/respond"
+	eventsPath  = "/api/agent/events"
 	historyPath = "/api/agent/history"
 	streamPath  = "/api/agent/stream"
 	usagePath   = "/api/agent/usage"
@@ -105,6 +106,13 @@ func badInputs() map[string]badInput {
 		"Respond/ApprovedType": {post, respondPath, `{"threadId":"t","toolCallId":"c","approved":"yes"}`, 400, invalid("approved must be true or false")},
 		"Respond/Unknown":      {post, respondPath, `{"threadId":"unknown","toolCallId":"c","approved":true}`, 409, `{"delivered":false,"reason":"no_park","error":"No matching pending input request"}`},
 
+		"Events/NoThread": {post, eventsPath, `{"type":"note"}`, 400, invalid("threadId is required")},
+		"Events/NoType":   {post, eventsPath, `{"threadId":"kept"}`, 400, invalid("type is required")},
+		"Events/BadType":  {post, eventsPath, `{"threadId":"kept","type":"a b"}`, 400, invalid("type" + badChars)},
+		"Events/Reserved": {post, eventsPath, `{"threadId":"kept","type":"RUN_ENDED"}`, 400, invalid("type RUN_ENDED is reserved")},
+		"Events/Durable":  {post, eventsPath, `{"threadId":"kept","type":"note","durable":"yes"}`, 400, invalid("durable must be true or false")},
+		"Events/Unknown":  {post, eventsPath, `{"threadId":"unknown","type":"note","durable":true}`, 404, `{"error":"Thread not found","code":"not_found"}`},
+
 		"History/Unknown":   {get, historyPath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
 		"History/LimitWord": {get, historyPath + "?threadId=kept&limit=x", "", 400, invalid("limit must be an integer from 1 to 1000")},
 		"History/LimitZero": {get, historyPath + "?threadId=kept&limit=0", "", 400, invalid("limit must be an integer from 1 to 1000")},
@@ -143,7 +151,7 @@ func badInputs() map[string]badInput {
 		"Queue/UnknownAgent": {post, queuePath, `{"threadId":"t","runId":"r","agent":"nobody"}`, 503, `{"error":"this process does not have the agent","code":"unavailable"}`},
 	}
 	for _, more := range []map[string]badInput{
-		bodyCases("Run", runPath), bodyCases("Control", controlPath), bodyCases("Respond", respondPath), bodyCases("Queue", queuePath),
+		bodyCases("Run", runPath), bodyCases("Control", controlPath), bodyCases("Respond", respondPath), bodyCases("Queue", queuePath), bodyCases("Events", eventsPath),
 		queryCases("History", get, historyPath), queryCases("Stream", get, streamPath), queryCases("Usage", get, usagePath),
 		bodyCases("Restore", restorePath), queryCases("Branches", get, branchesPath), queryCases("Branch", get, branchPath),
 		queryCases("Delete", http.MethodDelete, threadsPath),

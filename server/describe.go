@@ -44,6 +44,10 @@ of its time, exactly one counts. A 409 says that this one does not: somebody was
 somebody else than who started the run (` + "`same_approver`" + `), or
 arguments were edited of what is no approval (` + "`not_editable`" + `).`
 
+	aboutPublish = `Tells those who follow a thread something of your own. A live event reaches who follows now, as an item of
+type CUSTOM or as a notice, and nobody else; it may get lost. A durable one is an entry of the record when the answer
+comes. Neither starts anything: no agent reads it.`
+
 	aboutHistory = `All that a client needs to show a thread, as one consistent view: show the messages, apply the active
 events, show the stream's items behind the messages, and follow from there.`
 
@@ -115,6 +119,7 @@ var answerTexts = map[string]map[string]string{
 	},
 	"stopRun":       {"200": "The stop is on disk.", "409": "There is no run to stop."},
 	"respond":       {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
+	"publishEvent":  {"200": "The event is in the record.", "202": "Who follows the thread now is told."},
 	"getHistory":    {"200": "The snapshot."},
 	"streamThread":  {"200": "The frames, each sent as soon as it is there."},
 	"getUsage":      {"200": "The counts."},
@@ -133,6 +138,7 @@ var (
 	requestExamples = map[string]any{
 		"startRun":      object{"threadId": "t1", "prompt": "Hello"},
 		"stopRun":       object{"threadId": "t1"},
+		"publishEvent":  object{"threadId": "t1", "type": "receipt", "payload": object{"cents": 500}, "durable": true},
 		"respond":       object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
 		"deliverJob":    object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
 		"restoreBranch": object{"threadId": "t1", "branchId": 7},
@@ -148,6 +154,10 @@ var (
 		"stopRun": {
 			"200": object{"accepted": true},
 			"409": object{"accepted": false, "reason": "not_active", "error": "Cannot stop thread in state COMPLETED"},
+		},
+		"publishEvent": {
+			"200": object{"accepted": true, "seq": 7},
+			"202": object{"accepted": true},
 		},
 		"respond": {
 			"200": object{"delivered": true},

@@ -90,6 +90,10 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	if err := c.takeStart(ctx, who); err != nil {
 		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
 	}
+	state, err := c.hostState(ctx)
+	if err != nil {
+		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
+	}
 	result, err := c.engine.Run(ctx, thread, engine.StartRequest{
 		Prompt:          *in.Body.Prompt,
 		Agent:           in.Body.Agent,
@@ -100,6 +104,7 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		MaxSteps:        in.Body.MaxSteps,
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
+		HostState:       state,
 		By:              who.Subject,
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),

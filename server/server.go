@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +39,11 @@ type Config struct {
 	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
 	// Defaults to none.
 	CORSOrigins []string
+	// HostState returns what the tools and the settle hook of a run get as its HostState: a
+	// JSON object of up to 64 KiB, by who asks for the start. It must not read the body, and
+	// no client ever sees what it returns. An error refuses the start, and the text of one
+	// without a code is told to nobody. It is safe for concurrent use. Defaults to none.
+	HostState func(r *http.Request, p Principal) (json.RawMessage, error)
 	// Insecure allows a server without an Authenticator. Everybody who reaches it is the
 	// default tenant with all scopes.
 	Insecure bool

@@ -51,6 +51,12 @@ func TestResults(t *testing.T) {
 				Branches []spool.Branch `json:"branches"`
 			})
 		},
+		"publish": func() any {
+			return new(struct {
+				Accepted bool  `json:"accepted"`
+				Seq      int64 `json:"seq,omitempty"`
+			})
+		},
 		"usage": func() any { return new(spool.ThreadUsage) },
 		"threads": func() any {
 			return new(struct {

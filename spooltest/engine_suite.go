@@ -54,6 +54,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Follow", followTests},
 		{"SSE", sseTests},
 		{"Publish", publishTests},
+		{"HostState", hostStateTests},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

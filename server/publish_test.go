@@ -1,0 +1,95 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server"
+)
+
+func (b *bundle) publish(t *testing.T, fields string) answer {
+	t.Helper()
+	return b.as(t, tokenA, http.MethodPost, eventsPath, `{"threadId":"t1",`+fields+`}`)
+}
+
+// A live event reaches who follows and nobody else, a durable one the record, and AG-UI has
+// both as CUSTOM.
+func TestPublish(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	watch, _ := waiting(t, b)
+	agui := b.stream(t, call{path: streamPath + "?wireFormat=ag-ui&threadId=t1", token: tokenA})
+	for { // until it follows
+		m, ok := agui.next(t)
+		if !ok {
+			t.Fatal("the AG-UI stream has ended")
+		}
+		if strings.Contains(m.raw, `"RUN_FINISHED"`) {
+			break
+		}
+	}
+	if got := b.publish(t, `"type":"note","payload":{"kept":[1,null]},"durable":true`); got.status != http.StatusOK || got.body != `{"accepted":true,"seq":4}` {
+		t.Errorf("a durable event: %d %s", got.status, got.body)
+	}
+	if got := b.publish(t, `"type":"ping"`); got.status != http.StatusAccepted || got.body != `{"accepted":true}` {
+		t.Errorf("a live event: %d %s", got.status, got.body)
+	}
+	var note, ping string
+	for note == "" || ping == "" {
+		m, ok := watch.next(t)
+		switch {
+		case !ok:
+			t.Fatal("the stream has ended")
+		case entry("note")(m):
+			note = m.raw
+		case entry("ping")(m):
+			ping = m.raw
+			if m.id != "" || m.frame.Event.Seq != 0 || string(m.frame.Event.Payload) != "null" {
+				t.Errorf("a live event with the id %q: %s", m.id, m.raw)
+			}
+		}
+	}
+	if !strings.Contains(note, `"seq":4,"type":"note","payload":{"kept":[1,null]},`) {
+		t.Errorf("the entry: %s", note)
+	}
+	history := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body
+	if !strings.Contains(history, `"type":"note"`) || strings.Contains(history, `"type":"ping"`) {
+		t.Errorf("the history: %s", history)
+	}
+	if got := b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`); got.status != http.StatusOK {
+		t.Errorf("stop: %d %s", got.status, got.body)
+	}
+
+	// Between two runs AG-UI has no place for an event: it comes with the next one.
+	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hi"}`)
+	var seen strings.Builder
+	for !strings.Contains(seen.String(), `"CUSTOM","name":"note","value":{"kept":[1,null]}`) || !strings.Contains(seen.String(), `"CUSTOM","name":"ping","value":null`) {
+		m, ok := agui.next(t)
+		if !ok {
+			t.Fatalf("the AG-UI stream has ended: %s", seen.String())
+		}
+		seen.WriteString(m.raw)
+	}
+}
+
+func TestPublishTooLong(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hi"}`)
+	before := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body
+	for fields, want := range map[string]string{
+		`"payload":"` + strings.Repeat("x", spool.MaxLiveEventBytes) + `"`:            "payload is longer than 6144 bytes, the most of a live event",
+		`"durable":true,"payload":"` + strings.Repeat("x", spool.MaxEventBytes) + `"`: "payload is longer than 65536 bytes",
+	} {
+		if got := b.publish(t, `"type":"note",`+fields); got.status != http.StatusBadRequest || got.body != invalid(want) {
+			t.Errorf("got %d %s", got.status, got.body)
+		}
+	}
+	if after := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body; after != before {
+		t.Errorf("the history was %s, and is %s", before, after)
+	}
+}
