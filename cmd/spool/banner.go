@@ -11,7 +11,7 @@ import (
 
 // banner tells the person who started the process where it listens, what it has loaded
 // and what to try. It prints no secret.
-func banner(w io.Writer, o options, s *setup, addr net.Addr) error {
+func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listener) error {
 	url := "http://" + reachable(addr)
 	agents := make([]description, len(s.engine.Agents))
 	for i, a := range s.engine.Agents {
@@ -19,6 +19,10 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr) error {
 	}
 	if len(agents) > 1 {
 		agents[0].remark = "the default"
+	}
+	scraped := ""
+	if metrics != nil {
+		scraped = "http://" + reachable(metrics.Addr()) + "/metrics"
 	}
 	auth, header := "none: this machine only, tenant default", ""
 	if !s.server.Loopback {
@@ -34,8 +38,9 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr) error {
 		{"auth", auth},
 		{"queue", describe(s.queue)},
 		{"jobs", "pushed to " + s.pushed},
+		{"metrics", scraped},
 	} {
-		if line.name == "queue" && len(s.queue) == 0 || line.name == "jobs" && s.pushed == "" {
+		if line.name == "queue" && len(s.queue) == 0 || line.name == "jobs" && s.pushed == "" || line.text == "" {
 			continue // most have none, and wonder what it is
 		}
 		fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.text)

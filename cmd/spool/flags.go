@@ -8,7 +8,10 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // errHelp says that the help was asked for, and printed.
@@ -17,8 +20,14 @@ var errHelp = errors.New("help was printed")
 // options are the flags of serve.
 type options struct {
 	listen, data, config string
-	level                slog.Level
+	level, access        slog.Level
 	format               string
+	// metrics is the address of the metrics. Empty: there are none.
+	metrics string
+	// contents puts what people and models write on spans.
+	contents bool
+	// delay is how long requests are still taken once the process is to end.
+	delay time.Duration
 }
 
 // setting is a flag, the variable of the environment that stands in for it, and what
@@ -33,6 +42,10 @@ var settings = []setting{
 	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one there is the demo model"},
 	{"log-level", "SPOOL_LOG_LEVEL", "info", "LEVEL", "debug, info, warn or error"},
 	{"log-format", "SPOOL_LOG_FORMAT", "text", "FORMAT", "text or json"},
+	{"access-log", "SPOOL_ACCESS_LOG", "debug", "LEVEL", "level at which each request is logged: debug, info, warn or error"},
+	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics, which nobody needs a token for"},
+	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: prompts, answers, arguments and results are on spans"},
+	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz says no before the server stops accepting"},
 }
 
 // parseFlags reads the flags of serve. A flag beats its variable, and a variable that is
@@ -61,27 +74,47 @@ func parseFlags(args []string, h host) (options, error) {
 	}
 	o := options{
 		listen: *values["listen"], data: *values["data"], config: *values["config"], format: *values["log-format"],
+		metrics: *values["metrics-addr"],
 	}
-	return o, o.check(*values["log-level"])
+	return o, errors.Join(o.check(), o.read(values))
 }
 
-func (o *options) check(level string) error {
+func (o *options) check() error {
 	if _, _, err := net.SplitHostPort(o.listen); err != nil {
 		return usagef("--listen: %q must have the form host:port", o.listen)
 	}
 	if o.data == "" {
 		return usagef("--data: is empty")
 	}
-	switch strings.ToLower(level) {
-	case "debug", "info", "warn", "error":
-		if err := o.level.UnmarshalText([]byte(level)); err != nil {
-			return usagef("--log-level: %w", err)
-		}
-	default:
-		return usagef("--log-level: %q must be debug, info, warn or error", level)
+	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
+		return usagef("--metrics-addr: %q must have the form host:port", o.metrics)
 	}
 	if o.format != "text" && o.format != "json" {
 		return usagef("--log-format: %q must be text or json", o.format)
+	}
+	return nil
+}
+
+// read reads the flags that are not just text.
+func (o *options) read(values map[string]*string) error {
+	for _, f := range []struct {
+		name string
+		into *slog.Level
+	}{{"log-level", &o.level}, {"access-log", &o.access}} {
+		level := *values[f.name]
+		if !slices.Contains([]string{"debug", "info", "warn", "error"}, strings.ToLower(level)) {
+			return usagef("--%s: %q must be debug, info, warn or error", f.name, level)
+		}
+		if err := f.into.UnmarshalText([]byte(level)); err != nil {
+			return usagef("--%s: %w", f.name, err)
+		}
+	}
+	var err error
+	if o.delay, err = time.ParseDuration(*values["shutdown-delay"]); err != nil || o.delay < 0 {
+		return usagef(`--shutdown-delay: %q must be a time such as "5s"`, *values["shutdown-delay"])
+	}
+	if o.contents, err = strconv.ParseBool(*values["trace-contents"]); err != nil {
+		return usagef("--trace-contents: %q must be true or false", *values["trace-contents"])
 	}
 	return nil
 }
@@ -100,9 +133,9 @@ func (o *options) loopback() bool {
 func (o *options) logger(w io.Writer) *slog.Logger {
 	handler := &slog.HandlerOptions{Level: o.level}
 	if o.format == "json" {
-		return slog.New(slog.NewJSONHandler(w, handler))
+		return slog.New(traced{slog.NewJSONHandler(w, handler)})
 	}
-	return slog.New(slog.NewTextHandler(w, handler))
+	return slog.New(traced{slog.NewTextHandler(w, handler)})
 }
 
 func serveHelp() string {

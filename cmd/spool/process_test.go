@@ -31,11 +31,17 @@ type process struct {
 // start runs "spool serve" over a data folder and waits until it listens.
 func start(t *testing.T, data string, more ...string) *process {
 	t.Helper()
+	return startWith(t, nil, data, more...)
+}
+
+// startWith is start with variables of the environment.
+func startWith(t *testing.T, env []string, data string, more ...string) *process {
+	t.Helper()
 
 	p := &process{stderr: &strings.Builder{}, exited: make(chan struct{})}
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, more...)
 	p.cmd = exec.CommandContext(context.Background(), os.Args[0], args...)
-	p.cmd.Env = append(os.Environ(), asCommand+"=1")
+	p.cmd.Env = append(append(os.Environ(), env...), asCommand+"=1")
 	p.cmd.Stderr = p.stderr
 	stdout, stdoutWriter := io.Pipe()
 	p.cmd.Stdout = stdoutWriter
@@ -185,15 +191,13 @@ func (w *watcher) watch(t *testing.T, p *process, enough func(spool.Frame) bool)
 	return false
 }
 
-// changedTo matches the notice of a state.
-func changedTo(s spool.State) func(spool.Frame) bool {
-	return func(f spool.Frame) bool {
-		if f.Event == nil || f.Event.Type != spool.NoticeStateChange {
-			return false
-		}
-		var change spool.StateChange
-		return json.Unmarshal(f.Event.Payload, &change) == nil && change.State == s
+// hasCompleted matches the notice that a run has completed.
+func hasCompleted(f spool.Frame) bool {
+	if f.Event == nil || f.Event.Type != spool.NoticeStateChange {
+		return false
 	}
+	var change spool.StateChange
+	return json.Unmarshal(f.Event.Payload, &change) == nil && change.State == spool.Completed
 }
 
 // items matches the n-th stream item from here on.

@@ -65,7 +65,7 @@ func TestKill(t *testing.T) {
 
 	second := start(t, data)
 	began := time.Now()
-	if !w.watch(t, second, changedTo(spool.Completed)) {
+	if !w.watch(t, second, hasCompleted) {
 		t.Fatal("the stream ended")
 	}
 	if took := time.Since(began); took > 20*time.Second {
@@ -110,7 +110,7 @@ func TestTerminate(t *testing.T) {
 	}
 
 	second := start(t, data)
-	if !w.watch(t, second, changedTo(spool.Completed)) {
+	if !w.watch(t, second, hasCompleted) {
 		t.Fatal("the stream ended")
 	}
 	gapless(t, w.frames)
@@ -176,7 +176,7 @@ func TestDemoApproval(t *testing.T) {
 	if got := p.post(t, "/api/agent/respond", `{"threadId":"t1","toolCallId":"`+string(park.ToolCallID)+`","approved":true}`); got != `{"delivered":true}` {
 		t.Errorf("respond: %s", got)
 	}
-	w.watch(t, p, changedTo(spool.Completed))
+	w.watch(t, p, hasCompleted)
 	if history := p.get(t, "/api/agent/history?threadId=t1"); !strings.Contains(history, "No email was sent to ann@example.com") {
 		t.Errorf("history: %s", history)
 	}

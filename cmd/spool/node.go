@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server"
+)
+
+// node is the parts of a process that serves, and works or pushes its jobs.
+type node struct {
+	engine    *engine.Engine
+	work      engine.WorkOptions
+	server    *server.Server
+	http      *http.Server
+	telemetry *telemetry
+	// metrics serves the metrics on a port of its own. Nil: they are not served.
+	metrics *http.Server
+	delay   time.Duration
+	log     *slog.Logger
+}
+
+func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger) (*node, error) {
+	n := &node{work: s.work, telemetry: t, delay: o.delay, log: log}
+	config := s.engine
+	config.Log = log
+	config.Telemetry = engine.Telemetry{Contents: o.contents}
+	if t.traces != nil {
+		config.Telemetry.TracerProvider = t.traces
+	}
+	if t.metrics != nil {
+		config.Telemetry.MeterProvider = t.metrics
+	}
+	var err error
+	if n.engine, err = engine.New(db.Backend(), config); err != nil {
+		return nil, &usageError{err}
+	}
+	exposed := s.server
+	exposed.Log, exposed.AccessLevel = log, o.access
+	exposed.Checks = map[string]server.Check{"worker": n.engine.CheckWorker}
+	if n.server, err = server.New(n.engine, exposed); err != nil {
+		return nil, &usageError{err}
+	}
+	handler, err := t.requests(n.server)
+	if err != nil {
+		return nil, err
+	}
+	n.http = n.listening(handler)
+	if t.scraped != nil {
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", t.scraped)
+		n.metrics = n.listening(mux)
+	}
+	return n, nil
+}
+
+// listening returns a server whose clients cannot hold it up.
+func (n *node) listening(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelWarn),
+	}
+}
+
+// run serves and works until ctx ends or one of its parts fails, and then ends all. The
+// listener of the metrics is nil where there are none.
+func (n *node) run(ctx context.Context, listener, metrics net.Listener) error {
+	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	worked, served := make(chan error, 1), make(chan error, 2)
+	go func() { worked <- n.engine.Work(workCtx, n.work) }()
+	go func() { served <- n.http.Serve(listener) }()
+	if n.metrics != nil {
+		go func() { served <- n.metrics.Serve(metrics) }()
+	}
+
+	var failure error
+	select {
+	case <-ctx.Done():
+		n.log.Info("shutting down")
+		failure = n.drain(served)
+	case err := <-worked:
+		failure = fmt.Errorf("work: %w", err)
+		worked <- nil
+	case err := <-served:
+		failure = fmt.Errorf("serve: %w", err)
+	}
+	return errors.Join(failure, n.shutdown(stopWork, worked)) //nolint:contextcheck // ctx has ended by now
+}
+
+// drain says that requests should go elsewhere, and leaves who sends them time to hear it.
+func (n *node) drain(served <-chan error) error {
+	n.server.Drain()
+	if n.delay == 0 {
+		return nil
+	}
+	timer := time.NewTimer(n.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	}
+}
+
+// shutdown stops accepting, tells event streams when to come back, has segments hand
+// back their jobs, and waits for all of it. What was measured is sent, and can be read, to
+// the end.
+func (n *node) shutdown(stopWork func(), worked <-chan error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- n.http.Shutdown(ctx) }()
+	n.engine.Close()
+	stopWork()
+
+	failure := n.server.Shutdown(ctx)
+	select {
+	case err := <-worked:
+		failure = errors.Join(failure, err)
+	case <-ctx.Done():
+		failure = errors.Join(failure, errors.New("a tool or model call did not end in time; its run is reclaimed later"))
+	}
+	if err := <-closed; err != nil {
+		failure = errors.Join(failure, fmt.Errorf("requests did not end in time: %w", err), n.http.Close())
+	}
+	if err := n.closeTelemetry(); err != nil {
+		n.log.Warn("send what was measured", "error", err)
+	}
+	return failure
+}
+
+// telemetryTimeout is how long an exporter has for what has not been sent.
+const telemetryTimeout = 3 * time.Second
+
+func (n *node) closeTelemetry() error {
+	ctx, cancel := context.WithTimeout(context.Background(), telemetryTimeout)
+	defer cancel()
+	err := n.telemetry.close(ctx)
+	if n.metrics != nil {
+		err = errors.Join(err, n.metrics.Close())
+	}
+	return err
+}

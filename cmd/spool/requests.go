@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+)
+
+const scope = "github.com/spoolhq/spool/cmd/spool"
+
+// requests are the spans and the metric of requests, by the conventions for HTTP. A request
+// that comes with a trace goes on with it.
+type requests struct {
+	next     http.Handler
+	tracer   trace.Tracer
+	duration metric.Float64Histogram
+}
+
+// requests returns next, with its requests measured where something is.
+func (t *telemetry) requests(next http.Handler) (http.Handler, error) {
+	if t.traces == nil && t.metrics == nil {
+		return next, nil
+	}
+	r := &requests{next: next, tracer: tracenoop.NewTracerProvider().Tracer(scope)}
+	meter := metricnoop.NewMeterProvider().Meter(scope)
+	if t.traces != nil {
+		r.tracer = t.traces.Tracer(scope)
+	}
+	if t.metrics != nil {
+		meter = t.metrics.Meter(scope)
+	}
+	var err error
+	r.duration, err = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
+		metric.WithDescription("Of a request, until its answer has ended. An event stream lasts as long as it is read."),
+		metric.WithExplicitBucketBoundaries(0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10))
+	return r, err
+}
+
+// methods are those that are named. Clients may make up others.
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+}
+
+// probes are asked too often to be worth a span.
+var probes = []string{"/healthz", "/readyz"}
+
+// ServeHTTP implements [http.Handler].
+func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	method := r.Method
+	if !slices.Contains(methods, method) {
+		method = "_OTHER"
+	}
+	began := time.Now()
+	attrs := []attribute.KeyValue{attribute.String("http.request.method", method)}
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	tracer := h.tracer
+	if slices.Contains(probes, r.URL.Path) {
+		tracer = tracenoop.Tracer{}
+	}
+	ctx, span := tracer.Start(ctx, method, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attrs...))
+	defer span.End()
+	out := &statusWriter{ResponseWriter: w}
+	r = r.WithContext(ctx)
+	h.next.ServeHTTP(out, r)
+
+	if out.status == 0 {
+		out.status = http.StatusOK
+	}
+	attrs = append(attrs, attribute.Int("http.response.status_code", out.status))
+	if r.Pattern != "" {
+		span.SetName(method + " " + r.Pattern)
+		attrs = append(attrs, attribute.String("http.route", r.Pattern))
+	}
+	if out.status >= http.StatusInternalServerError {
+		attrs = append(attrs, attribute.String("error.type", strconv.Itoa(out.status)))
+		span.SetStatus(codes.Error, "")
+	}
+	span.SetAttributes(attrs...)
+	h.duration.Record(ctx, time.Since(began).Seconds(), metric.WithAttributeSet(attribute.NewSet(attrs...)))
+}
+
+// statusWriter remembers the status.
+type statusWriter struct {
+	http.ResponseWriter
+
+	status int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets [http.ResponseController] find the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// traced adds to what is logged within a span which one it is.
+type traced struct{ slog.Handler }
+
+// Handle implements [slog.Handler].
+func (h traced) Handle(ctx context.Context, r slog.Record) error {
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		r.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs keeps the handler when a logger is made of another.
+func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs)} }
+
+// WithGroup keeps the handler when a logger is made of another.
+func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }
