@@ -89,7 +89,10 @@ func (c *follow) Routes(r *rest.Routes) {
 	rest.Get(r, "/history", c.history, c.guarded(ScopeRead,
 		rest.OperationID("getHistory"), rest.Summary("Take a snapshot of a thread"), rest.Description(aboutHistory),
 		rest.Fails(http.StatusNotFound, unavailable))...)
-	rest.Get(r, "/stream", c.stream, c.guarded(ScopeRead,
+	rest.Post(r, "/stream-token", c.token, c.guarded(ScopeRead,
+		rest.OperationID("createStreamToken"), rest.Summary("Get a token for a stream"), rest.Description(aboutStreamToken),
+		rest.Fails(http.StatusNotFound, unavailable))...)
+	rest.Get(r, "/stream", c.stream, c.guardedStream(
 		rest.OperationID("streamThread"), rest.Summary("Follow a thread live"), rest.Description(aboutStream),
 		rest.Fails(http.StatusNotFound, http.StatusTooManyRequests, unavailable))...)
 	rest.Get(r, "/usage", c.usage, c.guarded(ScopeRead,
@@ -144,6 +147,18 @@ func (s *Server) guarded(need Scope, options ...rest.RouteOption) []rest.RouteOp
 	}
 	g := gate{s, need}
 	return append(options, rest.Auth(g), rest.Permit(g))
+}
+
+// guardedStream is guarded for the stream of a thread, which a token opens too.
+func (s *Server) guardedStream(options ...rest.RouteOption) []rest.RouteOption {
+	if s.config.Loopback {
+		options = append(options, rest.Fails(http.StatusForbidden))
+	}
+	if s.everybody != nil {
+		return append(options, rest.NoAuth())
+	}
+	g := gate{s, ScopeRead}
+	return append(options, rest.Auth(tokenGate{s.tokens}, g), rest.Permit(g))
 }
 
 // asking returns who makes the request.

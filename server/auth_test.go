@@ -22,6 +22,7 @@ var guarded = []struct {
 	{http.MethodPost, eventsPath, server.ScopeWrite},
 	{http.MethodGet, historyPath, server.ScopeRead},
 	{http.MethodGet, streamPath, server.ScopeRead},
+	{http.MethodPost, streamTokenPath, server.ScopeRead},
 	{http.MethodGet, usagePath, server.ScopeRead},
 	{http.MethodGet, branchesPath, server.ScopeRead},
 	{http.MethodGet, branchPath, server.ScopeRead},

@@ -19,6 +19,8 @@ const (
 type origins struct {
 	all   bool
 	known map[string]bool
+	// cookies says that those pages may send cookies.
+	cookies bool
 }
 
 func newOrigins(list []string) (origins, error) {
@@ -55,6 +57,9 @@ func (o origins) expose(w http.ResponseWriter, r *http.Request) {
 	if origin := r.Header.Get("Origin"); o.allow(origin) {
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Expose-Headers", corsResponseHeaders)
+		if o.cookies {
+			h.Set("Access-Control-Allow-Credentials", "true")
+		}
 	}
 }
 

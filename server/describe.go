@@ -56,6 +56,10 @@ down. Without a cursor the stream starts with the record from its beginning. The
 a client that comes back with the last one misses nothing and reads nothing twice. What is gone by then is replaced by
 one snapshot frame.`
 
+	aboutStreamToken = `A token for the parameter token of the stream, for clients that cannot send headers, such as an EventSource.
+It opens the stream of this thread for as long as it lasts, and nothing else; the stream ends with it. After a 401 get a new
+one, and go on with the last id that you have read.`
+
 	aboutUsage = `The tokens that a thread has used, in all and by agent and model, and how full the model's window is.`
 
 	aboutBranches = `What edits and rollbacks have replaced: each a turn of the user with all that stood behind it. It is
@@ -117,31 +121,33 @@ var answerTexts = map[string]map[string]string{
 		"202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed.",
 		"503": "There is too much to do, or it did not work this time. Retry-After says when to try again.",
 	},
-	"stopRun":       {"200": "The stop is on disk.", "409": "There is no run to stop."},
-	"respond":       {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
-	"publishEvent":  {"200": "The event is in the record.", "202": "Who follows the thread now is told."},
-	"getHistory":    {"200": "The snapshot."},
-	"streamThread":  {"200": "The frames, each sent as soon as it is there."},
-	"getUsage":      {"200": "The counts."},
-	"listBranches":  {"200": "The branches."},
-	"getBranch":     {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
-	"restoreBranch": {"200": "The branch is shown again.", "409": "The branch cannot be shown, for the reason that the body names. Nothing was changed."},
-	"listThreads":   {"200": "The threads. Without next, there are no more."},
-	"deleteThread":  {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
-	"deliverJob":    {"200": "The delivery was taken.", "401": "The delivery is not signed by the queue, or no queue may deliver."},
-	"getHealth":     {"200": "It is up."},
-	"getReadiness":  {"200": "Requests may come.", "503": "They should go elsewhere: the body says why."},
+	"stopRun":           {"200": "The stop is on disk.", "409": "There is no run to stop."},
+	"respond":           {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
+	"publishEvent":      {"200": "The event is in the record.", "202": "Who follows the thread now is told."},
+	"getHistory":        {"200": "The snapshot."},
+	"streamThread":      {"200": "The frames, each sent as soon as it is there."},
+	"getUsage":          {"200": "The counts."},
+	"listBranches":      {"200": "The branches."},
+	"getBranch":         {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
+	"restoreBranch":     {"200": "The branch is shown again.", "409": "The branch cannot be shown, for the reason that the body names. Nothing was changed."},
+	"listThreads":       {"200": "The threads. Without next, there are no more."},
+	"deleteThread":      {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
+	"deliverJob":        {"200": "The delivery was taken.", "401": "The delivery is not signed by the queue, or no queue may deliver."},
+	"getHealth":         {"200": "It is up."},
+	"getReadiness":      {"200": "Requests may come.", "503": "They should go elsewhere: the body says why."},
+	"createStreamToken": {"200": "The token. Whoever has it can read the thread: keep it out of logs."},
 }
 
 // examples of bodies, by operation: of the request, and of answers by status.
 var (
 	requestExamples = map[string]any{
-		"startRun":      object{"threadId": "t1", "prompt": "Hello"},
-		"stopRun":       object{"threadId": "t1"},
-		"publishEvent":  object{"threadId": "t1", "type": "receipt", "payload": object{"cents": 500}, "durable": true},
-		"respond":       object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
-		"deliverJob":    object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
-		"restoreBranch": object{"threadId": "t1", "branchId": 7},
+		"startRun":          object{"threadId": "t1", "prompt": "Hello"},
+		"stopRun":           object{"threadId": "t1"},
+		"publishEvent":      object{"threadId": "t1", "type": "receipt", "payload": object{"cents": 500}, "durable": true},
+		"respond":           object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
+		"deliverJob":        object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
+		"restoreBranch":     object{"threadId": "t1", "branchId": 7},
+		"createStreamToken": object{"threadId": "t1"},
 	}
 	answerExamples = map[string]map[string]any{
 		"startRun": {
@@ -176,6 +182,9 @@ var (
 			"409": object{
 				"accepted": false, "branchId": 7, "reason": "not_restorable", "error": "Branch 9 has to be restored first",
 			},
+		},
+		"createStreamToken": {
+			"200": object{"token": "payload.signature", "expiresAt": "2026-01-02T03:14:05Z"},
 		},
 		"listThreads": {
 			"200": object{

@@ -26,6 +26,12 @@ func (s *Server) front(next http.Handler) http.Handler {
 			}
 		}
 		s.origins.expose(out, r)
+		if s.crossOrigin != nil && !found.signed(r.Method) {
+			if err := s.checkCrossOrigin(r, found); err != nil {
+				refuse(out, err)
+				return
+			}
+		}
 		switch {
 		case !ok:
 			refuse(out, spool.Errorf(spool.NotFound, "no such path: %s", r.URL.Path))
@@ -50,6 +56,8 @@ type found struct {
 	// delivery says that a queue's deliveries come here. They are proven by a signature,
 	// which no web page can make: they need no guard against those.
 	delivery bool
+	// streams says that a GET is kept open.
+	streams bool
 }
 
 func (f found) has(method string) bool { return slices.Contains(f.methods, method) }
@@ -74,6 +82,7 @@ func newPaths(at string, api *rest.API) paths {
 		f := in[path].with(route.Methods...)
 		f.path = route.Path
 		f.delivery = f.delivery || route.Name == "Queue.deliver"
+		f.streams = f.streams || route.Name == "Follow.stream"
 		in[path] = f
 	}
 	for _, path := range []string{p.docs, at + "/openapi.json"} {

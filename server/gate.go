@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
@@ -30,7 +31,12 @@ type gate struct {
 }
 
 // caller is a principal as a request carries it.
-type caller struct{ Principal }
+type caller struct {
+	Principal
+
+	// until is when a stream that the caller opens ends. Zero: when it is over.
+	until time.Time
+}
 
 // PrincipalID implements [rest.Principal].
 func (c *caller) PrincipalID() string { return c.id() }
@@ -56,7 +62,7 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 		err = p.check()
 	}
 	if err == nil {
-		return &caller{p}, nil
+		return &caller{Principal: p}, nil
 	}
 	e := mapError(settled(r.Context(), err))
 	if e.Status == http.StatusUnauthorized {

@@ -35,6 +35,11 @@ type Config struct {
 	// Checks are what GET /readyz looks at by name beside the store and the shutdown, such
 	// as "worker": [engine.Engine.CheckWorker] in a process that works. Defaults to none.
 	Checks map[string]Check
+	// CookieAuth says that the Authenticator knows callers by something that a browser sends
+	// by itself, such as a cookie. Requests of web pages of other origins than the server's
+	// own and CORSOrigins are refused then with 403, where they would change something or
+	// open a stream. Pages of CORSOrigins may send cookies.
+	CookieAuth bool
 	// CORSOrigins are the origins whose pages may call the server from a browser, such as
 	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
 	// Defaults to none.
@@ -66,6 +71,14 @@ type Config struct {
 	// QueueVerifier proves that a delivery comes from the queue. Defaults to none: every
 	// delivery is refused with 401.
 	QueueVerifier QueueVerifier
+	// StreamTokenKeys sign and check the tokens that open a stream, each of 32 bytes or more
+	// that nobody can guess. The first one signs; more are for going from one to the next.
+	// Processes behind one address need the same. Defaults to one of the process's own, so
+	// that a restart ends all tokens.
+	StreamTokenKeys [][]byte
+	// StreamTokenTTL is how long a token lasts, and a stream that was opened with it. Defaults
+	// to 10 min.
+	StreamTokenTTL time.Duration
 	// WriteTimeout is how long a client may take to accept one write. It bounds a single
 	// write and not the answer, so an event stream lasts as long as it is read. Defaults
 	// to 30 s.
@@ -80,8 +93,11 @@ type Server struct {
 	log     *slog.Logger
 	origins origins
 	api     *rest.API
-	paths   paths
-	probes  probes
+	tokens  *streamTokens
+	// crossOrigin guards cookies. Nil: nobody is known by one.
+	crossOrigin *http.CrossOriginProtection
+	paths       paths
+	probes      probes
 	// draining is true once [Server.Drain] was called.
 	draining atomic.Bool
 	// everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
@@ -125,6 +141,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	allowed.cookies = c.CookieAuth
 	if allowed.all && (c.Authenticator == nil || c.Loopback) {
 		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" on a server without an Authenticator`)
 	}
@@ -138,6 +155,12 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		if err := s.everybody.check(); err != nil {
 			return nil, spool.Errorf(spool.Invalid, "Config.Authenticator: %s", spool.MessageOf(errors.Unwrap(err)))
 		}
+	}
+	if s.crossOrigin, err = newCrossOrigin(s.config, allowed); err != nil {
+		return nil, err
+	}
+	if s.tokens, err = newStreamTokens(s.config); err != nil {
+		return nil, err
 	}
 	s.log = s.config.Log
 	s.probes.checks = maps.Clone(c.Checks)
@@ -167,6 +190,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.QueueConcurrency == 0 {
 		c.QueueConcurrency = 256
+	}
+	if c.StreamTokenTTL == 0 {
+		c.StreamTokenTTL = 10 * time.Minute
 	}
 	if c.WriteTimeout == 0 {
 		c.WriteTimeout = 30 * time.Second

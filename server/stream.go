@@ -29,21 +29,49 @@ type streamInput struct {
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
 // client goes, the thread is deleted or the engine closes.
 func (c *follow) stream(ctx context.Context, in streamInput) (live, error) {
-	r := rest.RequestOf(ctx)
+	r, key := rest.RequestOf(ctx), in.of(ctx, c.Server)
 	place, err := c.takeStream(r, c.asking(ctx))
 	if err != nil {
-		return live{}, about(ctx, err, in.of(ctx, c.Server), "")
+		return live{}, about(ctx, err, key, "")
 	}
-	opened, err := c.open(r, in.of(ctx, c.Server), in.options())
-	if opened.place = place; err != nil {
+	until, err := c.ends(ctx, r)
+	if err != nil {
 		place.release()
+		return live{}, err
+	}
+	lifetime, forget := r.Context(), context.CancelFunc(func() {})
+	if !until.IsZero() {
+		lifetime, forget = context.WithDeadline(lifetime, until)
+		rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
+	}
+	opened, err := c.open(lifetime, key, in.options()) //nolint:contextcheck // it outlives what rest keeps for a call
+	if opened.place, opened.until, opened.forget = place, until, forget; err != nil {
+		place.release()
+		forget()
 	}
 	return opened, err
 }
 
-// open opens a stream of the request alone: it outlives what rest keeps for a call.
-func (s *Server) open(r *http.Request, key spool.ThreadKey, o engine.SSEOptions) (live, error) {
-	ctx := r.Context()
+// ends returns when a stream of the caller ends though it is not over. A server that asks
+// nobody has not looked at the token yet, and it may well be wrong.
+func (s *Server) ends(ctx context.Context, r *http.Request) (time.Time, error) {
+	if s.everybody == nil {
+		who, _ := rest.PrincipalAs[*caller](ctx) // a guarded route has one
+		return who.until, nil
+	}
+	who, err := tokenGate{s.tokens}.Authenticate(r)
+	if errors.Is(err, rest.ErrNoCredentials) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	known, _ := who.(*caller)
+	return known.until, nil
+}
+
+// open opens a stream that lasts as long as ctx does.
+func (s *Server) open(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (live, error) {
 	// A fall-back for runs that the sweeper has not seen yet. The stream does not need it.
 	if _, err := s.engine.ReclaimIfOrphaned(ctx, key); err != nil && spool.CodeOf(err) == spool.Internal {
 		s.restLog().WarnContext(ctx, "reclaim failed", "error", about(ctx, err, key, ""))
@@ -87,12 +115,19 @@ type live struct {
 	key    spool.ThreadKey
 	// place is among the streams of who has opened this one.
 	place *streamPlace
+	// until is when the stream ends though it is not over. Zero: never.
+	until time.Time
+	// forget lets go of what ends it then. Nil: nothing does.
+	forget context.CancelFunc
 }
 
 // close lets go of the events.
 func (l live) close() {
 	_ = l.events.Close()
 	l.place.release()
+	if l.forget != nil {
+		l.forget()
+	}
 }
 
 // Respond sends the headers before the first event, so that a client knows it is connected,
@@ -135,10 +170,20 @@ func (w *answerWriter) follow(r *http.Request) {
 		return
 	}
 	defer w.live.end(r)
-	if err := w.live.copyEvents(w.ResponseWriter); err != nil && spool.CodeOf(err) != spool.Canceled {
+	err := w.live.copyEvents(w.ResponseWriter)
+	switch {
+	case w.live.expired():
+		send(w.ResponseWriter, expired, w.live.server.config.WriteTimeout)
+	case err != nil && spool.CodeOf(err) != spool.Canceled:
 		w.live.server.restLog().ErrorContext(r.Context(), "stream failed", "error", about(r.Context(), err, w.live.key, ""))
 	}
 }
+
+// expired is the last that is said on a stream whose token is over: a browser that comes back
+// is refused, so that its page gets a new token.
+var expired = []byte(": the stream token is over\n\n")
+
+func (l live) expired() bool { return !l.until.IsZero() && !time.Now().Before(l.until) }
 
 // copyEvents sends each chunk as it comes, and returns why there are no more unless the
 // client does not take them. One that does not within the write timeout is cut off, and

@@ -123,6 +123,10 @@ func (s *setup) expose(c *config.Config) error {
 		OpenStreams:     cmp.Or(c.Limits.OpenStreams, openStreams),
 		StartsPerMinute: cmp.Or(c.Limits.StartsPerMinute, startsPerMinute),
 	}}
+	s.server.StreamTokenTTL = c.StreamTokenTTL
+	for _, key := range c.StreamTokenKeys {
+		s.server.StreamTokenKeys = append(s.server.StreamTokenKeys, []byte(key))
+	}
 	var err error
 	if s.server.QueueVerifier, s.queue, err = newVerifier(c.Queue); err != nil {
 		return err

@@ -22,6 +22,11 @@ type Config struct {
 	Tools  []Tool
 	// Tokens are the bearer tokens. Empty: nobody is asked who they are.
 	Tokens []Token
+	// StreamTokenKeys sign the tokens of streams, the first one all new ones. Empty: a key of
+	// the process's own does.
+	StreamTokenKeys []string
+	// StreamTokenTTL is zero when the file has none.
+	StreamTokenTTL time.Duration
 	// Egress are the hosts, addresses and ranges that tools may reach though they are
 	// private.
 	Egress []string

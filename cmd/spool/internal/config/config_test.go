@@ -23,6 +23,7 @@ var environment = map[string]string{
 	"YES":    "true",
 	"EMPTY":  "",
 	"WAIT":   "2s",
+	"LONG":   "0123456789abcdef0123456789abcdef",
 	"SPACED": "tok secret",
 }
 
@@ -68,6 +69,8 @@ tools:
     expiry: {then: extend, ttl: 1h, warn: 10m, extensions: 3}
 auth:
   tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop]}]
+  stream_token_keys: ["${LONG}"]
+  stream_token_ttl: 5m
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
 cors: {origins: ["http://localhost:5173"]}
 queue:
@@ -110,6 +113,7 @@ func TestParse(t *testing.T) {
 			{Token: "tok-secret", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
 			{Token: "b", Tenant: "other", Scopes: []string{"stop"}},
 		},
+		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute,
 		Egress:  []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
 		Origins: []string{"http://localhost:5173"},
 		Queue: config.Queue{
@@ -216,6 +220,9 @@ var problems = map[string]struct{ text, want string }{
 	"TokenTenant":     {"auth: {tokens: [{token: x, tenant: a b, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].tenant: the tenant may only have letters, digits and the characters . _ : -"},
 	"TokenScope":      {"auth: {tokens: [{token: x, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop, admin"},
 	"TokenNoScopes":   {"auth: {tokens: [{token: x}]}", "spool.yaml:1: auth.tokens[0].scopes: is required"},
+	"TokenKeyShort":   {"auth: {tokens: [{token: x, scopes: [read]}], stream_token_keys: ['${LONG}', '${KEY}']}", "spool.yaml:1: auth.stream_token_keys[1]: is shorter than 32 characters"},
+	"TokenKeysEmpty":  {"auth: {tokens: [{token: x, scopes: [read]}], stream_token_keys: []}", "spool.yaml:1: auth.stream_token_keys: is empty"},
+	"TokenTTL":        {"auth: {tokens: [{token: x, scopes: [read]}], stream_token_ttl: 10ms}", "spool.yaml:1: auth.stream_token_ttl: must be 1s or more"},
 	"Egress":          {"egress: {allow: ['10.0.0.0/99']}", "spool.yaml:1: egress.allow[0]: must be a host, an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
 	"Origin":          {"cors: {origins: ['http://a/']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
 	"OriginAll":       {"cors:\n  origins:\n    - http://a\n    - '*'", "spool.yaml:4: cors.origins[1]: \"*\" needs auth.tokens, as every web page could use the server"},

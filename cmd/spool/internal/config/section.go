@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -33,7 +34,7 @@ func (d *decoder) config(root value) *Config {
 	case len(c.Models) == 0 && len(c.Agents) > 0:
 		f["models"].problemf("is required: the agents have no model to use")
 	}
-	c.Tokens = tokens(f["auth"])
+	c.auth(f["auth"])
 	for _, v := range f["egress"].fields("allow")["allow"].items() {
 		c.Egress = append(c.Egress, v.egress())
 	}
@@ -161,11 +162,30 @@ func expiry(v value) spool.Expiry {
 	return x
 }
 
-func tokens(auth value) []Token {
-	if !auth.present() {
-		return nil
+// minStreamTokenKey is the length of the shortest key that can sign a token.
+const minStreamTokenKey = 32
+
+// auth reads who may call the server.
+func (c *Config) auth(v value) {
+	if !v.present() {
+		return
 	}
-	list := auth.fields("tokens")["tokens"]
+	f := v.fields("tokens", "stream_token_keys", "stream_token_ttl")
+	c.Tokens = tokens(f["tokens"])
+	if keys := f["stream_token_keys"]; keys.present() {
+		c.StreamTokenKeys = keys.words()
+		for i, item := range keys.items() {
+			if len(c.StreamTokenKeys[i]) < minStreamTokenKey && !item.complained() {
+				item.problemf("is shorter than %d characters", minStreamTokenKey)
+			}
+		}
+	}
+	if c.StreamTokenTTL = f["stream_token_ttl"].duration(); c.StreamTokenTTL > 0 && c.StreamTokenTTL < time.Second {
+		f["stream_token_ttl"].problemf("must be 1s or more")
+	}
+}
+
+func tokens(list value) []Token {
 	items := list.items()
 	// An empty list would mean that nobody is asked, which nobody who writes it means.
 	if list.required() && len(items) == 0 && !list.complained() {

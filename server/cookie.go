@@ -1,0 +1,40 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/spoolhq/spool"
+)
+
+// newCrossOrigin returns the guard of a server whose callers are known by cookies, and nil for
+// one whose are not.
+func newCrossOrigin(c Config, allowed origins) (*http.CrossOriginProtection, error) {
+	if !c.CookieAuth {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if allowed.all {
+		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" with CookieAuth, as every web page could use the cookies`)
+	}
+	guard := http.NewCrossOriginProtection()
+	for origin := range allowed.known {
+		if err := guard.AddTrustedOrigin(origin); err != nil {
+			return nil, spool.Errorf(spool.Invalid, "Config.CORSOrigins: %q cannot be trusted with cookies", origin)
+		}
+	}
+	return guard, nil
+}
+
+// checkCrossOrigin refuses what a page of another origin has a browser send with the cookies
+// of its user: every request that changes something, and streams, each of which is a
+// connection that is kept.
+func (s *Server) checkCrossOrigin(r *http.Request, to found) error {
+	if to.streams && r.Method == http.MethodGet {
+		unsafe := *r
+		unsafe.Method = http.MethodPost
+		r = &unsafe
+	}
+	if s.crossOrigin.Check(r) != nil {
+		return spool.Errorf(spool.Forbidden, "pages of this origin may not use this server")
+	}
+	return nil
+}

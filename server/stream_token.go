@@ -1,0 +1,166 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+)
+
+const (
+	// minStreamTokenKey is the length in bytes of the shortest key.
+	minStreamTokenKey = 32
+	// streamTokenUse keeps a signature from being one of something else.
+	streamTokenUse = "spool stream token 1\n"
+	// streamTokenParam is the parameter that carries a token.
+	streamTokenParam = "token"
+	// maxStreamToken is longer than any token, in bytes.
+	maxStreamToken = 4096
+)
+
+// streamTokens makes and checks the tokens that open the stream of one thread. The first key
+// signs, and any of them may have signed.
+type streamTokens struct {
+	keys [][]byte
+	ttl  time.Duration
+}
+
+// streamGrant is what a token says.
+type streamGrant struct {
+	Tenant  spool.Tenant   `json:"t"`
+	Subject string         `json:"s,omitempty"`
+	Thread  spool.ThreadID `json:"i"`
+	// Until is when the token, and a stream that it has opened, end, in Unix seconds.
+	Until int64 `json:"e"`
+}
+
+func newStreamTokens(c Config) (*streamTokens, error) {
+	if c.StreamTokenTTL < time.Second {
+		return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenTTL must be a second or more")
+	}
+	keys := c.StreamTokenKeys
+	for i, k := range keys {
+		if len(k) < minStreamTokenKey {
+			return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenKeys: key %d is shorter than %d bytes", i, minStreamTokenKey)
+		}
+	}
+	if len(keys) == 0 {
+		keys = [][]byte{make([]byte, minStreamTokenKey)}
+		_, _ = rand.Read(keys[0]) // it never fails
+	}
+	return &streamTokens{keys: keys, ttl: c.StreamTokenTTL}, nil
+}
+
+// issue returns a token for a thread of the principal, and when it ends.
+func (t *streamTokens) issue(p Principal, thread spool.ThreadID) (string, time.Time) {
+	until := time.Now().Add(t.ttl).Truncate(time.Second)
+	text, _ := json.Marshal(streamGrant{p.Tenant, p.Subject, thread, until.Unix()}) //nolint:errchkjson // texts and a number
+	payload := base64.RawURLEncoding.EncodeToString(text)
+	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(t.keys[0], payload)), until
+}
+
+// open returns who a token stands for, and until when. Whatever is wrong with one has the
+// same error, as nobody but who made it up needs to know.
+func (t *streamTokens) open(token string, thread spool.ThreadID) (Principal, time.Time, error) {
+	wrong := spool.Errorf(spool.Unauthorized, "the stream token is not valid here, or not any more")
+	if len(token) > maxStreamToken {
+		return Principal{}, time.Time{}, wrong
+	}
+	payload, signature, _ := strings.Cut(token, ".")
+	given, err := base64.RawURLEncoding.Strict().DecodeString(signature)
+	signed := false
+	for _, key := range t.keys {
+		signed = hmac.Equal(given, sign(key, payload)) || signed
+	}
+	if err != nil || !signed {
+		return Principal{}, time.Time{}, wrong
+	}
+	var g streamGrant
+	text, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil || json.Unmarshal(text, &g) != nil {
+		return Principal{}, time.Time{}, wrong
+	}
+	until := time.Unix(g.Until, 0)
+	if g.Thread != thread || !time.Now().Before(until) {
+		return Principal{}, time.Time{}, wrong
+	}
+	return Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []Scope{ScopeRead}}, until, nil
+}
+
+func sign(key []byte, payload string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(streamTokenUse))
+	mac.Write([]byte(payload))
+	return mac.Sum(nil)
+}
+
+// tokenGate lets in who has a token for the stream of the thread that is asked for.
+type tokenGate struct{ tokens *streamTokens }
+
+// Scheme implements [rest.Authenticator].
+func (tokenGate) Scheme() rest.Scheme {
+	return rest.Scheme{
+		Name: "streamToken", Type: "apiKey", In: "query", Param: streamTokenParam,
+		Description: "A token of POST /api/agent/stream-token, for clients that cannot send headers, such as an EventSource.",
+	}
+}
+
+// Authenticate implements [rest.Authenticator].
+func (g tokenGate) Authenticate(r *http.Request) (rest.Principal, error) {
+	q := r.URL.Query()
+	if !q.Has(streamTokenParam) {
+		return nil, rest.ErrNoCredentials
+	}
+	p, until, err := g.tokens.open(q.Get(streamTokenParam), spool.ThreadID(q.Get("threadId")))
+	if err != nil {
+		e := mapError(err)
+		e.Header = http.Header{"Www-Authenticate": {`Bearer realm="spool", error="invalid_token"`}}
+		return nil, e
+	}
+	return &caller{Principal: p, until: until}, nil
+}
+
+// streamTokenInput asks for a token.
+type streamTokenInput struct{ Body *streamTokenRequest }
+
+// streamTokenRequest is the body of a request for a token.
+type streamTokenRequest struct {
+	ThreadID spool.ThreadID `doc:"The thread whose stream is to be opened." example:"t1" json:"threadId" required:"true"`
+}
+
+// streamToken is a token for the stream of a thread.
+type streamToken struct {
+	Token     string    `doc:"What the parameter token of the stream is to be."          json:"token"`
+	ExpiresAt time.Time `doc:"When it ends, and with it the streams that it has opened." json:"expiresAt"`
+}
+
+// Validate reads the body.
+func (in *streamTokenInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[streamTokenRequest](ctx); err != nil {
+		return err
+	}
+	return spool.CheckID("threadId", string(in.Body.ThreadID))
+}
+
+// token answers POST /api/agent/stream-token with a token that opens the stream of one thread
+// of the caller's, and nothing else.
+func (c *follow) token(ctx context.Context, in streamTokenInput) (streamToken, error) {
+	who := c.asking(ctx)
+	key := who.key(in.Body.ThreadID)
+	concerns(ctx, key, "")
+	if _, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: 1}); err != nil {
+		return streamToken{}, about(ctx, err, key, "")
+	}
+	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
+	token, until := c.tokens.issue(who, in.Body.ThreadID)
+	return streamToken{token, until.UTC()}, nil
+}
