@@ -138,6 +138,9 @@ func randomCampaign(s *engineTest, seed uint64) {
 			return nil
 		}
 	}
+	if seed%5 < 2 {
+		c.config.Windows = map[string]int{"m": 60 + 40*c.n(4)} // older messages are summarised all the time
+	}
 	c.config.MaxDeaths, c.config.ParkTTL = 1000, 2*time.Minute
 	n := c.boot()
 	c.hire(n)

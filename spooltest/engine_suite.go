@@ -41,6 +41,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Nested", nestedTests},
 		{"Edit", editTests},
 		{"Context", contextTests},
+		{"Force", forceTests},
 		{"Branch", branchTests},
 		{"Job", jobTests},
 		{"Lease", leaseTests},
@@ -69,6 +70,10 @@ func TestEngine(t *testing.T, open Open, features Features) {
 	t.Run("Crash", func(t *testing.T) {
 		t.Parallel()
 		testEngineCrash(t, open, features, crashScript)
+	})
+	t.Run("CrashCompact", func(t *testing.T) {
+		t.Parallel()
+		testEngineCrash(t, open, features, compactScript)
 	})
 	t.Run("CrashExpiry", func(t *testing.T) {
 		t.Parallel()

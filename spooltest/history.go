@@ -255,6 +255,7 @@ func (h *History) Violations() []Violation {
 		c.runs(d)
 		c.calls(d)
 		c.kept(d)
+		c.summaries(d)
 	}
 	c.commits()
 	for _, client := range h.Clients {

@@ -122,6 +122,13 @@ func allow(h *spooltest.History, b spool.Budget) {
 	h.Commits[4].Runs[0] = r
 }
 
+// summaryOf returns a summary of the messages up to one.
+func summaryOf(through spool.MessageID) spool.Message {
+	return spool.Message{ID: "s", Role: spool.RoleSystem, RunID: "r", Content: spool.Content{
+		{Type: spool.PartSummary, Text: "in short", ThroughMessageID: through},
+	}}
+}
+
 func TestHistorySound(t *testing.T) {
 	t.Parallel()
 
@@ -143,6 +150,21 @@ func TestHistoryPlanted(t *testing.T) {
 		invariant, what string
 		plant           func(h *history)
 	}{
+		"a summary of nothing": {"summary", "which is not before it", func(h *history) {
+			h.Threads[0].Messages = slices.Insert(slices.Clone(h.Threads[0].Messages), 1, summaryOf("m2"))
+		}},
+		"a summary of another's messages": {"summary", "another agent's", func(h *history) {
+			m := summaryOf("m4")
+			m.AgentID = "r2"
+			h.Threads[0].Messages = append(slices.Clone(h.Threads[0].Messages), m)
+		}},
+		"a summary that nothing tells of": {"summary", "without the other", func(h *history) {
+			h.Commits[4].Messages = []spool.Message{summaryOf("m3")}
+		}},
+		"a summary that is not there": {"summary", "without the other", func(h *history) {
+			h.Commits[4].Entries = append(slices.Clone(h.Commits[4].Entries),
+				*spool.NewEntry(spool.EntryContextCompacted, "r", spool.ContextCompacted{SummarizedMessages: 3, MessageID: "s"}))
+		}},
 		"a gap": {"seq-gap", "has seq 3", func(h *history) { h.Threads[0].Entries = slices.Delete(h.Threads[0].Entries, 1, 2) }},
 		"a repeat": {"seq-gap", "has seq 1", func(h *history) {
 			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 1, h.Threads[0].Entries[0])

@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// historyOf returns a random history of some runs, of which the last one is at work.
+func historyOf(r *rand.Rand) (history []spool.Message, run spool.RunID) {
+	n, calls := 0, 0
+	add := func(role spool.Role, content spool.Content) {
+		n++
+		history = append(history, spool.Message{ID: spool.MessageID(fmt.Sprintf("m%d", n)), RunID: run, Role: role, Content: content})
+	}
+	text := func() string { return strings.Repeat("word ", 1+r.IntN(80)) }
+	for i := range 1 + r.IntN(6) {
+		run = spool.RunID(fmt.Sprintf("r%d", i))
+		add(spool.RoleUser, spool.TextContent(text()))
+		for range r.IntN(6) {
+			content := spool.TextContent(text())
+			var results spool.Content
+			for range 1 + r.IntN(3) {
+				calls++
+				id := spool.ToolCallID(fmt.Sprintf("c%d", calls))
+				content = append(content, spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: "look", Args: encode(map[string]string{"of": text()})})
+				results = append(results, resultPart(id, "look", encode(text())))
+			}
+			add(spool.RoleAssistant, content)
+			if r.IntN(2) == 0 { // a call had waited
+				add(spool.RoleTool, results[1:])
+				add(spool.RoleTool, results[:1])
+			} else {
+				add(spool.RoleTool, results)
+			}
+		}
+		if r.IntN(8) > 0 {
+			add(spool.RoleAssistant, spool.TextContent(text()))
+		}
+	}
+	return history, run
+}
+
+// summarised returns a history with the summary of a compaction behind it.
+func summarised(history []spool.Message, c compaction, run spool.RunID) []spool.Message {
+	return append(slices.Clip(history), spool.Message{
+		ID: spool.MessageID(fmt.Sprintf("s%d", len(history))), RunID: run, Role: spool.RoleSystem,
+		Content: summaryContent("all that was said", c),
+	})
+}
+
+// TestPlan compacts random histories again and again, and has them go on in between.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		history, run := historyOf(r)
+		m := meter{perByte: 0.25}
+		for range 3 {
+			before := recallOf(history)
+			tail := int64(r.IntN(400))
+			c, some := before.plan(m, tail, run)
+			if !some {
+				break
+			}
+			history = summarised(history, c, run)
+			after := recallOf(history)
+			checkPlan(t, seed, before, after, c, m, tail, run)
+			more, _ := historyOf(r)
+			for _, msg := range more { // of later runs
+				msg.ID, msg.RunID = "x"+msg.ID+spool.MessageID(strconv.Itoa(len(history))), run+"x"
+				history = append(history, msg)
+			}
+			run += "x"
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func checkPlan(t *testing.T, seed uint64, before, after recall, c compaction, m meter, tail int64, run spool.RunID) {
+	t.Helper()
+
+	if problem := malformedPrompt(after.messages()); problem != "" {
+		t.Errorf("seed %d: %s", seed, problem)
+	}
+	if len(after.live)+len(c.gone) != len(before.live) {
+		t.Errorf("seed %d: of %d messages %d stay and %d go", seed, len(before.live), len(after.live), len(c.gone))
+	}
+	last := before.live[len(before.live)-1]
+	if after.live[len(after.live)-1].ID != last.ID {
+		t.Errorf("seed %d: the newest message went", seed)
+	}
+	if turn := turnOf(before.live, run); turn >= 0 && indexOf(after.live, before.live[turn].ID) < 0 {
+		t.Errorf("seed %d: the turn that the run answers went", seed)
+	}
+	var w weight
+	var stay []spool.Message // in the tail
+	for i, msg := range after.live {
+		if (i > 0 || !after.pinned) && turnOf(after.live, run) != i {
+			stay = append(stay, msg)
+			w.add(weighMessage(msg))
+		}
+	}
+	if units := borders(stay); m.part(w) > tail && len(units) > 1 {
+		t.Errorf("seed %d: %d steps of %d tokens stay, and %d may", seed, len(units), m.part(w), tail)
+	}
+}
+
+// malformedPrompt says what providers would object to.
+func malformedPrompt(messages []spool.Message) string {
+	for i, m := range messages {
+		var calls, results []spool.ToolCallID
+		for _, p := range m.ToolCalls() {
+			calls = append(calls, p.ToolCallID)
+		}
+		if i+1 < len(messages) && messages[i+1].Role == spool.RoleTool {
+			for _, p := range messages[i+1].ToolResults() {
+				if strings.Contains(string(p.Result), "no result was recorded") {
+					return "a result got lost"
+				}
+				results = append(results, p.ToolCallID)
+			}
+		}
+		if !slices.Equal(calls, results) {
+			return fmt.Sprintf("the calls %v have the results %v", calls, results)
+		}
+	}
+	if messages[0].Role != spool.RoleUser {
+		return "the prompt begins with " + string(messages[0].Role)
+	}
+	return ""
+}
+
+// TestPlanKeepsWaitingCalls has calls of the run without results, which must not go, and of
+// an older run, which may.
+func TestPlanKeepsWaitingCalls(t *testing.T) {
+	t.Parallel()
+
+	call := func(id spool.ToolCallID, run spool.RunID) spool.Message {
+		return spool.Message{ID: spool.MessageID("of-" + id), RunID: run, Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: id, ToolName: "ask"}}}
+	}
+	said := func(id spool.MessageID, role spool.Role, run spool.RunID) spool.Message {
+		return spool.Message{ID: id, RunID: run, Role: role, Content: spool.TextContent(string(id))}
+	}
+	history := []spool.Message{
+		said("u0", spool.RoleUser, "r0"), call("old", "r0"), said("a0", spool.RoleAssistant, "r0"),
+		said("u1", spool.RoleUser, "r1"), said("a1", spool.RoleAssistant, "r1"), call("open", "r1"), said("a2", spool.RoleAssistant, "r1"), said("a3", spool.RoleAssistant, "r1"),
+	}
+	c, some := recallOf(history).plan(meter{perByte: 1}, 0, "r1")
+	if !some || c.through != "a1" || len(c.gone) != 4 {
+		t.Errorf("%d messages through %q go", len(c.gone), c.through)
+	}
+}
+
+// TestSqueeze bounds random prompts, and keeps the turn that is answered and the last step.
+func TestSqueeze(t *testing.T) {
+	t.Parallel()
+
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		history, run := historyOf(r)
+		m := meter{perByte: 0.25}
+		bound := int64(r.IntN(1500))
+		full := recallOf(history)
+		messages := full.squeeze(m, bound, run)
+		if problem := malformedPrompt(messages); problem != "" {
+			t.Fatalf("seed %d: %s", seed, problem)
+		}
+		var w weight
+		for _, msg := range messages {
+			w.add(weighMessage(msg))
+		}
+		ids := make([]spool.MessageID, 0, len(messages))
+		for _, msg := range messages {
+			ids = append(ids, msg.ID)
+		}
+		steps := borders(full.live)
+		if turn := full.live[turnOf(full.live, run)].ID; !slices.Contains(ids, turn) || !slices.Contains(ids, full.live[steps[len(steps)-1]].ID) {
+			t.Fatalf("seed %d: the turn or the last step went", seed)
+		}
+		if m.part(w) > bound && len(borders(messages)) > 2 {
+			t.Fatalf("seed %d: %d tokens in %d messages, and there is room for %d", seed, m.part(w), len(messages), bound)
+		}
+	}
+}
+
+func TestHeadAndTail(t *testing.T) {
+	t.Parallel()
+
+	if got := headAndTail("short", 5); got != "short" {
+		t.Errorf("got %q", got)
+	}
+	text := strings.Repeat("€äö", 1000)
+	for limit := range 30 {
+		got := headAndTail(text, 100+limit)
+		head, rest, ok := strings.Cut(got, "\n[... ")
+		mark, tail, ok2 := strings.Cut(rest, " bytes were left out here ...]\n")
+		if !ok || !ok2 || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || strconv.Itoa(len(text)-len(head)-len(tail)) != mark {
+			t.Errorf("got %q", got)
+		}
+		if strings.ToValidUTF8(got, "") != got {
+			t.Errorf("a character was cut: %q", got)
+		}
+	}
+}
