@@ -98,34 +98,34 @@ func (l *loop) compact(ctx context.Context, history []spool.Message, c compactio
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
 	text, failed := s.summary(ctx, c)
-	l.s.writer.flush(ctx)
-	l.voice.take()
-	defer l.voice.give()
 	var summary *spool.Message
-	var entry *spool.Entry
-	err := l.update(ctx, func(h *held) error {
-		if err := h.addCompactions(s.rows, l.s.e.config.Log); err != nil {
-			return err
-		}
-		if failed != nil {
+	err := l.s.writer.among(ctx, func(place func() spool.Offset) (seq int64, err error) {
+		err = l.update(ctx, func(h *held) error {
+			seq = 0
+			if err := h.addCompactions(s.rows, l.s.e.config.Log); err != nil {
+				return err
+			}
+			if failed != nil {
+				return h.put()
+			}
+			summary = h.message(spool.RoleSystem, summaryContent(text, c))
+			if err := h.AppendMessages(summary); err != nil {
+				return err
+			}
+			entry := compacted(h.run, summary, c)
+			entry.Stream, entry.After = l.s.writer.key.ID, place()
+			if err := h.AppendEntries(entry); err != nil {
+				return err
+			}
+			seq = entry.Seq
+			h.run.Context = l.counted(append(slices.Clip(history), *summary), m)
 			return h.put()
-		}
-		summary = h.message(spool.RoleSystem, summaryContent(text, c))
-		entry = compacted(h.run, summary, c)
-		entry.Stream, entry.After = l.s.writer.key.ID, l.s.writer.next(0)
-		if err := h.AppendMessages(summary); err != nil {
-			return err
-		}
-		if err := h.AppendEntries(entry); err != nil {
-			return err
-		}
-		h.run.Context = l.counted(append(slices.Clip(history), *summary), m)
-		return h.put()
+		})
+		return seq, err
 	})
 	if err := errors.Join(err, failed); err != nil {
 		return spool.Message{}, err
 	}
-	l.s.writer.wrote(entry.Seq)
 	return *summary, nil
 }
 
