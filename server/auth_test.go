@@ -19,6 +19,7 @@ var guarded = []struct {
 	{http.MethodPost, runPath, server.ScopeWrite},
 	{http.MethodPost, controlPath, server.ScopeStop},
 	{http.MethodPost, respondPath, server.ScopeApprove},
+	{http.MethodPost, compactPath, server.ScopeWrite},
 	{http.MethodPost, eventsPath, server.ScopeWrite},
 	{http.MethodGet, historyPath, server.ScopeRead},
 	{http.MethodGet, streamPath, server.ScopeRead},

@@ -23,6 +23,7 @@ func invalid(text string) string { return `{"error":"` + text + `","code":"inval
 const (
 	runPath     = "/api/agent/run"
 	controlPath = "/api/agent/control"
+	compactPath = "/api/agent/compact"
 	respondPath = "/api/agent/respond"
 	eventsPath  = "/api/agent/events"
 	historyPath = "/api/agent/history"
@@ -113,6 +114,10 @@ func badInputs() map[string]badInput {
 		"Events/Durable":  {post, eventsPath, `{"threadId":"kept","type":"note","durable":"yes"}`, 400, invalid("durable must be true or false")},
 		"Events/Unknown":  {post, eventsPath, `{"threadId":"unknown","type":"note","durable":true}`, 404, `{"error":"Thread not found","code":"not_found"}`},
 
+		"Compact/NoThread": {post, compactPath, `{}`, 400, invalid("threadId is required")},
+		"Compact/Unknown":  {post, compactPath, `{"threadId":"unknown"}`, 409, `{"compacted":false,"reason":"not_found","error":"Thread not found"}`},
+		"Compact/Active":   {post, compactPath, `{"threadId":"kept"}`, 409, `{"compacted":false,"reason":"active_run","error":"Thread has an active run"}`},
+
 		"History/Unknown":   {get, historyPath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
 		"History/LimitWord": {get, historyPath + "?threadId=kept&limit=x", "", 400, invalid("limit must be an integer from 1 to 1000")},
 		"History/LimitZero": {get, historyPath + "?threadId=kept&limit=0", "", 400, invalid("limit must be an integer from 1 to 1000")},
@@ -153,7 +158,7 @@ func badInputs() map[string]badInput {
 	for _, more := range []map[string]badInput{
 		bodyCases("Run", runPath), bodyCases("Control", controlPath), bodyCases("Respond", respondPath), bodyCases("Queue", queuePath), bodyCases("Events", eventsPath),
 		queryCases("History", get, historyPath), queryCases("Stream", get, streamPath), queryCases("Usage", get, usagePath),
-		bodyCases("Restore", restorePath), queryCases("Branches", get, branchesPath), queryCases("Branch", get, branchPath),
+		bodyCases("Restore", restorePath), bodyCases("Compact", compactPath), queryCases("Branches", get, branchesPath), queryCases("Branch", get, branchPath),
 		queryCases("Delete", http.MethodDelete, threadsPath),
 	} {
 		maps.Copy(all, more)

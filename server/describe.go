@@ -48,6 +48,12 @@ arguments were edited of what is no approval (` + "`not_editable`" + `).`
 type CUSTOM or as a notice, and nobody else; it may get lost. A durable one is an entry of the record when the answer
 comes. Neither starts anything: no agent reads it.`
 
+	aboutCompact = `Has the older messages of a thread summarised now. From then on the model reads the summary in their place; they
+stay in the history. It happens by itself when a history gets too long. The answer comes when the model has answered.
+
+A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), it does not exist (` + "`not_found`" + `), it is
+too short (` + "`nothing_to_compact`" + `), or something was said meanwhile (` + "`changed`" + `).`
+
 	aboutHistory = `All that a client needs to show a thread, as one consistent view: show the messages, apply the active
 events, show the stream's items behind the messages, and follow from there.`
 
@@ -121,6 +127,7 @@ var answerTexts = map[string]map[string]string{
 		"202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed.",
 		"503": "There is too much to do, or it did not work this time. Retry-After says when to try again.",
 	},
+	"compactThread":     {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason that the body names."},
 	"stopRun":           {"200": "The stop is on disk.", "409": "There is no run to stop."},
 	"respond":           {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
 	"publishEvent":      {"200": "The event is in the record.", "202": "Who follows the thread now is told."},
@@ -143,6 +150,7 @@ var (
 	requestExamples = map[string]any{
 		"startRun":          object{"threadId": "t1", "prompt": "Hello"},
 		"stopRun":           object{"threadId": "t1"},
+		"compactThread":     object{"threadId": "t1"},
 		"publishEvent":      object{"threadId": "t1", "type": "receipt", "payload": object{"cents": 500}, "durable": true},
 		"respond":           object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
 		"deliverJob":        object{"threadId": "t1", "runId": "r1", "agent": "assistant"},
@@ -156,6 +164,10 @@ var (
 			"503": object{
 				"accepted": false, "threadId": "t1", "reason": "queue_full", "error": "Too many runs wait for a worker", "code": "queue_full",
 			},
+		},
+		"compactThread": {
+			"200": object{"compacted": true, "summarizedMessages": 12},
+			"409": object{"compacted": false, "reason": "nothing_to_compact", "error": "There is nothing to summarise"},
 		},
 		"stopRun": {
 			"200": object{"accepted": true},

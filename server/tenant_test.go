@@ -31,6 +31,7 @@ func TestOtherTenant(t *testing.T) { //nolint:tparallel // what came of all case
 		"Control":  {method: http.MethodPost, path: controlPath, body: `{"threadId":"THREAD"}`, status: 409},
 		"Respond":  {method: http.MethodPost, path: respondPath, body: `{"threadId":"THREAD","toolCallId":"` + callID + `","approved":true}`, status: 409},
 		"Events":   {method: http.MethodPost, path: eventsPath, body: `{"threadId":"THREAD","type":"note","durable":true}`, status: 404},
+		"Compact":  {method: http.MethodPost, path: compactPath, body: `{"threadId":"THREAD"}`, status: 409},
 		"History":  {method: http.MethodGet, path: historyPath + "?threadId=THREAD", status: 404},
 		"Stream":   {method: http.MethodGet, path: streamPath + "?threadId=THREAD&cursor=1+r1:1+1-1", status: 404},
 		"Usage":    {method: http.MethodGet, path: usagePath + "?threadId=THREAD", status: 404},

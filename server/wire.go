@@ -37,6 +37,13 @@ type attachment struct {
 	MediaType string `doc:"The type of the image."      example:"image/png"                   json:"mediaType,omitempty"`
 }
 
+type compactResult struct {
+	Compacted          bool   `doc:"Whether a summary stands for older messages now."              example:"true"                                            json:"compacted"`
+	Reason             string `doc:"Why not, for a program."                                       enum:"active_run,not_found,nothing_to_compact,changed" json:"reason,omitempty"`
+	Error              string `doc:"Why not, for a person."                                        json:"error,omitempty"`
+	SummarizedMessages int    `doc:"How many messages the model sees no more as they were said."   json:"summarizedMessages,omitempty"`
+}
+
 type stopResult struct {
 	Accepted bool   `doc:"Whether the run stops."          example:"true"         json:"accepted"`
 	Reason   string `doc:"Why it does not, for a program." enum:"not_active"      json:"reason,omitempty"`
@@ -208,10 +215,10 @@ type usageLine struct {
 }
 
 type contextUsage struct {
-	UsedTokens      int64 `doc:"The last prompt and answer, as the provider counted them." json:"usedTokens"`
+	UsedTokens      int64 `doc:"The last prompt and answer as the provider counted them, with an estimate of what was said since." json:"usedTokens"`
 	BudgetTokens    int64 `doc:"The window, less what is kept for the answer."             json:"budgetTokens"`
 	CompactAtTokens int64 `doc:"Where older turns would be summarised. Zero: nowhere."     json:"compactAtTokens"`
-	Messages        int   `doc:"How many messages there are."                              json:"messages"`
+	Messages        int   `doc:"How many messages there are, those that are summarised included."                              json:"messages"`
 }
 
 // frame is one message of a live stream.
@@ -234,6 +241,7 @@ func writtenAs(api *rest.API) {
 		{reflect.TypeFor[engine.DeleteResult](), reflect.TypeFor[deleteResult]()},
 		{reflect.TypeFor[spool.Branch](), reflect.TypeFor[branch]()},
 		{reflect.TypeFor[engine.BranchMessages](), reflect.TypeFor[branchMessages]()},
+		{reflect.TypeFor[engine.CompactResult](), reflect.TypeFor[compactResult]()},
 		{reflect.TypeFor[engine.RestoreResult](), reflect.TypeFor[restoreResult]()},
 		{reflect.TypeFor[engine.Overview](), reflect.TypeFor[overview]()},
 		{reflect.TypeFor[engine.RunDetail](), reflect.TypeFor[runDetail]()},

@@ -24,6 +24,7 @@ func TestWireTypes(t *testing.T) {
 		{"results.json", "results", map[string]reflect.Type{
 			"run": reflect.TypeFor[runResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[stopResult](), "respond": reflect.TypeFor[respondResult](),
 			"delete": reflect.TypeFor[deleteResult](), "usage": reflect.TypeFor[threadUsage](), "error": reflect.TypeFor[errorBody](),
+			"compact": reflect.TypeFor[compactResult](),
 			"publish": reflect.TypeFor[publishResult](),
 			"branch":  reflect.TypeFor[branchMessages](), "restore": reflect.TypeFor[restoreResult](),
 			"branches": reflect.TypeFor[struct {

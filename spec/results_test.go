@@ -44,6 +44,7 @@ func TestResults(t *testing.T) {
 		"stop":    func() any { return new(engine.StopResult) },
 		"respond": func() any { return new(engine.RespondResult) },
 		"delete":  func() any { return new(engine.DeleteResult) },
+		"compact": func() any { return new(engine.CompactResult) },
 		"restore": func() any { return new(engine.RestoreResult) },
 		"branch":  func() any { return new(engine.BranchMessages) },
 		"branches": func() any {
