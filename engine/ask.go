@@ -75,8 +75,10 @@ func (l *loop) ask(ctx context.Context, history []spool.Message, request spool.M
 
 // listen copies an answer to the stream and into t. A panic of the model is an error.
 func (l *loop) listen(ctx context.Context, request spool.ModelRequest, t *turn) (err error) {
-	ctx, span := l.s.e.telemetry.chat(ctx, l, request)
-	defer func() { span.done(t, err) }()
+	ctx, span := l.s.e.telemetry.chat(ctx, l.s.key.ID, spool.UsageRow{
+		RunID: l.run.ID, Agent: l.run.Agent, Step: l.run.Steps + 1, Model: l.run.Model,
+	}, request)
+	defer func() { span.done(err) }()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}

@@ -72,7 +72,7 @@ func (e *Engine) price(ctx context.Context, m spool.Model, row spool.UsageRow, r
 		err = fmt.Errorf("a cost of %d in the currency %q", cost.Micros, cost.Currency)
 	}
 	if err != nil {
-		e.config.Log.WarnContext(ctx, "price a model call", "model", c.Model, "error", err)
+		e.config.Log.WarnContext(ctx, "price a model call", "run", string(row.RunID), "model", c.Model, "error", err)
 		return nil
 	}
 	return &cost
@@ -105,7 +105,7 @@ func (h *held) charge(row spool.UsageRow, log *slog.Logger) error {
 			root.Currency = row.Cost.Currency
 		case row.Cost.Currency:
 		default:
-			log.Error("a call was priced in another currency than its run", "thread", h.thread.Key().String(), "run", string(root.ID),
+			log.Error("a call was priced in another currency than its run", about(h.thread.Key(), root.ID),
 				"model", row.Model, "currency", row.Cost.Currency, "run_currency", root.Currency)
 			row.Cost = nil
 		}

@@ -170,7 +170,7 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 			cancel(errLapsed)
 			return
 		case ctx.Err() == nil:
-			s.e.config.Log.WarnContext(ctx, "renew lease", "thread", s.key.String(), "run", string(s.id), "error", err)
+			s.e.config.Log.WarnContext(ctx, "renew lease", about(s.key, s.id), "error", err)
 		}
 	}
 }

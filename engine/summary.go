@@ -31,7 +31,8 @@ type summariser struct {
 	row  spool.UsageRow
 	rows []spool.UsageRow
 	// price returns what a row costs, nil where that is not known.
-	price func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost
+	price     func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost
+	telemetry *telemetry
 }
 
 // newSummariser returns one for the prompts of a model with that room. Name is that model's,
@@ -42,7 +43,7 @@ func (e *Engine) newSummariser(name string, model spool.Model, m meter, to room,
 		model = e.config.Models[name]
 	}
 	row.Kind, row.Model = spool.UsageCompaction, name
-	s := &summariser{model: model, room: e.roomOf(name, model, 0), meter: meter{perByte: m.perByte}, row: row}
+	s := &summariser{model: model, room: e.roomOf(name, model, 0), meter: meter{perByte: m.perByte}, row: row, telemetry: e.telemetry}
 	s.price = func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
 		return e.price(ctx, model, row, receipt)
 	}
@@ -166,12 +167,14 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 
 // listen hands what the model says on. A panic of the model is an error.
 func (s *summariser) listen(ctx context.Context, r spool.ModelRequest, hear func(spool.ModelEvent)) (err error) {
+	ctx, span := s.telemetry.chat(ctx, "", s.row, r)
+	defer func() { span.done(err) }()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
-	for event, err := range s.model.Stream(ctx, r) {
+	for event, err := range span.watch(s.model.Stream(ctx, r)) {
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (e *Engine) Sweep(ctx context.Context) (SweepReport, error) {
 		case errors.Is(err, errUnchanged), missing(err):
 		default:
 			report.Errors++
-			e.config.Log.WarnContext(ctx, "redispatch run", "thread", key.String(), "error", err)
+			e.config.Log.WarnContext(ctx, "redispatch run", about(key, ""), "error", err)
 		}
 	}
 	return report, ctx.Err()

@@ -42,6 +42,7 @@ type telemetry struct {
 	contents bool
 	links    links
 	models   map[string]described
+	agents   map[string]bool // the names that the configuration has
 }
 
 // described is what a model says of itself.
@@ -50,14 +51,23 @@ type described struct{ provider, model string }
 // none reports whether nothing is to be measured.
 func (o Telemetry) none() bool { return o.TracerProvider == nil && o.MeterProvider == nil }
 
-func newTelemetry(o Telemetry, models map[string]spool.Model) (*telemetry, error) {
+func newTelemetry(c Config) (*telemetry, error) {
+	o := c.Telemetry
 	if o.TracerProvider == nil {
 		o.TracerProvider = tracenoop.NewTracerProvider()
 	}
 	if o.MeterProvider == nil {
 		o.MeterProvider = metricnoop.NewMeterProvider()
 	}
-	t := &telemetry{tracer: o.TracerProvider.Tracer(scope), contents: o.Contents, models: describe(models)}
+	t := &telemetry{tracer: o.TracerProvider.Tracer(scope), contents: o.Contents, models: describe(c.Models), agents: make(map[string]bool)}
+	for _, agent := range c.Agents {
+		t.agents[agent.Name] = true
+		if agent.Spawn != nil {
+			for name := range agent.Spawn.Profiles {
+				t.agents[name] = true
+			}
+		}
+	}
 	var err error
 	t.meters, err = newMeters(o.MeterProvider.Meter(scope))
 	return t, err
@@ -69,7 +79,7 @@ func (e *Engine) measure() error {
 	if e.config.Telemetry.none() {
 		return nil
 	}
-	t, err := newTelemetry(e.config.Telemetry, e.config.Models)
+	t, err := newTelemetry(e.config)
 	if err != nil {
 		return fmt.Errorf("make the instruments of Config.Telemetry: %w", err)
 	}
@@ -102,6 +112,23 @@ func (t *telemetry) model(name string) described {
 		return d
 	}
 	return described{provider: "unknown", model: name}
+}
+
+// agentName returns the name of an agent as a label. Where models may make names up, those
+// are not labels: there is no end to them, and they are content.
+func (t *telemetry) agentName(name string) string {
+	if t.agents[name] {
+		return name
+	}
+	return otherAgent
+}
+
+// spanAgent is agentName for spans, which may have contents.
+func (t *telemetry) spanAgent(name string) string {
+	if t.contents {
+		return cut(name)
+	}
+	return t.agentName(name)
 }
 
 // failed marks a span whose operation has failed. What the error says is content: it may

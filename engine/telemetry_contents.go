@@ -47,9 +47,9 @@ func asked(r spool.ModelRequest) []attribute.KeyValue {
 }
 
 // answered returns the contents of an answer, or of what came of it.
-func answered(t *turn) []attribute.KeyValue {
-	message := spanMessage{Role: string(spool.RoleAssistant), Parts: spanParts(t.message.Content), FinishReason: string(t.reason)}
-	return []attribute.KeyValue{attrOutput.String(jsonText([]spanMessage{message}))}
+func answered(said spool.Content, reason spool.FinishReason) attribute.KeyValue {
+	message := spanMessage{Role: string(spool.RoleAssistant), Parts: spanParts(said), FinishReason: string(reason)}
+	return attrOutput.String(jsonText([]spanMessage{message}))
 }
 
 // spanParts leaves out images: an address is of no use to a reader, and a data URL is large.

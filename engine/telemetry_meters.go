@@ -18,6 +18,7 @@ type meters struct {
 	chats         metric.Float64Histogram
 	firstChunks   metric.Float64Histogram
 	tools         metric.Float64Histogram
+	costs         metric.Float64Counter
 	runsStarted   metric.Int64Counter
 	runs          metric.Float64Histogram
 	parksOpened   metric.Int64Counter
@@ -46,7 +47,9 @@ func newMeters(m metric.Meter) (meters, error) {
 	out.chats = seconds(metricChat, "From asking a model to the end of its answer.", callBounds)
 	out.firstChunks = seconds(metricFirstChunk, "From asking a model to the first piece of its answer.", callBounds)
 	out.tools = seconds(metricTool, "Of a call of a tool.", callBounds)
-	out.runsStarted = counter(metricRunsStarted, "{run}", "Runs that were accepted.")
+	out.costs, err = m.Float64Counter(metricCost, metric.WithUnit("1"), metric.WithDescription("What answers have cost, as far as prices are known."))
+	problems = append(problems, err)
+	out.runsStarted = counter(metricRunsStarted, "{run}", "Runs that were made, nested ones included.")
 	out.runs = seconds(metricRunDuration, "Of a run, from its first pickup to its end, waits included.", runBounds)
 	out.parksOpened = counter(metricParksOpened, "{park}", "Waits for an answer that began.")
 	out.parksResolved = counter(metricParksResolved, "{park}", "Waits for an answer that ended.")

@@ -61,7 +61,13 @@ const (
 	attrJobState      = attribute.Key("spool.job.state")
 	attrJobKind       = attribute.Key("spool.job.kind")
 	attrParkState     = attribute.Key("spool.park.state")
+	attrUsageKind     = attribute.Key("spool.usage.kind")
+	attrCurrency      = attribute.Key("spool.currency")
 
+	// otherAgent stands for the names of agents that a model has made up.
+	otherAgent = "_other"
+
+	metricCost          = "spool.usage.cost"
 	metricRunsStarted   = "spool.runs.started"
 	metricRunDuration   = "spool.run.duration"
 	metricRunsActive    = "spool.runs.active"

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -102,6 +103,13 @@ func (x *measuredTx) Waiting() ([]spool.Run, error) {
 	return all, err
 }
 
+// Nested implements [spool.View].
+func (x *measuredTx) Nested(root spool.RunID) ([]spool.Run, error) {
+	all, err := x.Tx.Nested(root)
+	x.readRuns(all...)
+	return all, err
+}
+
 func (x *measuredTx) readRuns(all ...spool.Run) {
 	for _, r := range all {
 		if c := x.run(r.ID); !c.read && !c.written {
@@ -183,7 +191,7 @@ func (x *measuredTx) count(ctx context.Context, t *telemetry) {
 }
 
 func (t *telemetry) countRun(ctx context.Context, c changed[spool.Run]) {
-	agent := attrAgentName.String(c.after.Agent)
+	agent := attrAgentName.String(t.agentName(c.after.Agent))
 	if c.inserted {
 		t.runsStarted.Add(ctx, 1, labels(agent))
 	}
@@ -209,6 +217,15 @@ func (t *telemetry) countPark(ctx context.Context, c changed[spool.Park]) {
 
 func (t *telemetry) countUsage(ctx context.Context, row spool.UsageRow) {
 	model := t.model(row.Model)
+	common := []attribute.KeyValue{
+		attrProvider.String(model.provider), attrRequestModel.String(model.model), attrAgentName.String(t.agentName(row.Agent)),
+	}
+	if row.Kind != "" && row.Kind != spool.UsageStep {
+		common = append(common, attrUsageKind.String(string(row.Kind)))
+	}
+	if row.Cost != nil {
+		t.costs.Add(ctx, float64(row.Cost.Micros)/1e6, labels(append(slices.Clip(common), attrCurrency.String(row.Cost.Currency))...))
+	}
 	for _, count := range []struct {
 		of string
 		n  *int64
@@ -216,10 +233,7 @@ func (t *telemetry) countUsage(ctx context.Context, row spool.UsageRow) {
 		if count.n == nil {
 			continue
 		}
-		attrs := []attribute.KeyValue{
-			attrOperation.String(operationChat), attrProvider.String(model.provider), attrRequestModel.String(model.model),
-			attrAgentName.String(row.Agent), attrTokenType.String(count.of),
-		}
+		attrs := append(slices.Clip(common), attrOperation.String(operationChat), attrTokenType.String(count.of))
 		if row.ModelID != "" {
 			attrs = append(attrs, attrResponseModel.String(row.ModelID))
 		}

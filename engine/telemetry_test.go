@@ -343,3 +343,61 @@ func TestContentsOfSpans(t *testing.T) {
 		})
 	}
 }
+
+// A nested run is below the one that has spawned it. Where the model makes up its name,
+// that is no label, and on spans only with contents.
+func TestSpansOfNestedRuns(t *testing.T) {
+	t.Parallel()
+	for _, contents := range []bool{false, true} {
+		t.Run(strconv.FormatBool(contents), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				model := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+					switch {
+					case !strings.Contains(r.Messages[0].Text(), "p r1"):
+						return spooltest.Turn{Text: []string{"found"}, Usage: spooltest.Tokens(3, 1)}
+					case spooltest.StepOf(r) == 0:
+						return spooltest.Turn{Usage: spooltest.Tokens(10, 4), Calls: []spooltest.Call{
+							{ID: "c1", Name: engine.SpawnTool, Args: `{"name":"MARKname","instructions":"look"}`},
+						}}
+					default:
+						return spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(20, 2)}
+					}
+				})
+				c := config(model)
+				c.Agents[0].Spawn = &engine.Spawn{Open: true}
+				c, m := measure(t, c)
+				c.Telemetry.Contents = contents
+				b := spooltest.NewMemory(nil)
+				e := newEngine(t, b, c)
+				start(t, e, "r1")
+				defer work(t, e)()
+				pass(time.Second)
+
+				name := "_other"
+				if contents {
+					name = "MARKname"
+				}
+				got := m.tree()
+				for _, want := range []string{"\ninvoke_agent a ", "\n    invoke_agent " + name + " (", "\n        chat m (client)", "      gen_ai.agent.id=sub_"} {
+					if !strings.Contains("\n"+got, want) {
+						t.Errorf("there is no %q in\n%s", want, got)
+					}
+				}
+				if !contents && strings.Contains(got, "MARK") {
+					t.Errorf("contents are on a span:\n%s", got)
+				}
+				metrics := m.metrics(t)
+				for name, data := range metrics {
+					if all := strings.Join(lines(t, data), "\n"); strings.Contains(all, "MARK") {
+						t.Errorf("%s: %s", name, all)
+					}
+				}
+				if diff := cmp.Diff([]string{"gen_ai.agent.name=_other: 1", "gen_ai.agent.name=a: 1"}, lines(t, metrics["spool.runs.started"])); diff != "" {
+					t.Errorf("runs (-want +got):\n%s", diff)
+				}
+				checkLedger(t, b, metrics["gen_ai.client.token.usage"], 33, 7)
+			})
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/spoolhq/spool"
+)
+
+// chatSpan is the span of one answer of a model.
+type chatSpan struct {
+	t     *telemetry
+	ctx   context.Context //nolint:containedctx // of the span, which ends with the answer
+	span  trace.Span
+	model described
+	began time.Time
+	first time.Duration // zero: nothing came
+
+	// What came of the answer. Of what it says only what the span is to have.
+	said    spool.Content
+	usage   spool.Usage
+	modelID string
+	reason  spool.FinishReason
+}
+
+// chat begins the span of an answer, for the use that a row of the ledger tells of, of which
+// the thread may be unknown.
+func (t *telemetry) chat(ctx context.Context, thread spool.ThreadID, use spool.UsageRow, r spool.ModelRequest) (context.Context, *chatSpan) {
+	if t == nil {
+		return ctx, nil
+	}
+	model := t.model(use.Model)
+	attrs := []attribute.KeyValue{
+		attrOperation.String(operationChat), attrProvider.String(model.provider), attrRequestModel.String(model.model),
+		attrAgentName.String(t.spanAgent(use.Agent)), attrRun.String(string(use.RunID)), attrStep.Int(use.Step),
+	}
+	if thread != "" {
+		attrs = append(attrs, attrConversation.String(string(thread)))
+	}
+	if use.Kind != "" && use.Kind != spool.UsageStep {
+		attrs = append(attrs, attrUsageKind.String(string(use.Kind)))
+	}
+	if r.MaxOutputTokens > 0 {
+		attrs = append(attrs, attrMaxTokens.Int(r.MaxOutputTokens))
+	}
+	ctx, span := t.tracer.Start(ctx, operationChat+" "+model.model,
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	if t.contents && span.IsRecording() {
+		span.SetAttributes(asked(r)...)
+	}
+	return ctx, &chatSpan{t: t, ctx: ctx, span: span, model: model, began: time.Now()}
+}
+
+// watch passes an answer on, and notes what comes and when its first event did.
+func (c *chatSpan) watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {
+	if c == nil {
+		return answer
+	}
+	return func(yield func(spool.ModelEvent, error) bool) {
+		for event, err := range answer {
+			if err == nil {
+				c.note(event)
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *chatSpan) note(event spool.ModelEvent) {
+	if c.first == 0 {
+		c.first = max(time.Since(c.began), 1)
+	}
+	switch ev := event.(type) {
+	case spool.UsageSeen:
+		c.usage = ev.Usage
+	case spool.Finish:
+		c.usage, c.modelID, c.reason = ev.Usage, ev.ModelID, cmp.Or(ev.Reason, spool.FinishStop)
+	case spool.TextDelta:
+		if c.t.contents {
+			extend(&c.said, spool.PartText, ev.Text)
+		}
+	case spool.ReasoningDelta:
+		if c.t.contents {
+			extend(&c.said, spool.PartReasoning, ev.Text)
+		}
+	case spool.ToolCallEnd:
+		if c.t.contents {
+			c.said = append(c.said, spool.Part{Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args)})
+		}
+	}
+}
+
+// done ends the span with what has come of the answer.
+func (c *chatSpan) done(err error) {
+	if c == nil {
+		return
+	}
+	defer c.span.End()
+	if err == nil && c.reason == "" {
+		err = errors.New("the answer ended without a finish")
+		if cause := c.ctx.Err(); cause != nil {
+			err = cause
+		}
+	}
+	outcome := spool.OutcomeFinished
+	metrics := []attribute.KeyValue{
+		attrOperation.String(operationChat), attrProvider.String(c.model.provider), attrRequestModel.String(c.model.model),
+	}
+	if c.modelID != "" {
+		metrics = append(metrics, attrResponseModel.String(c.modelID))
+	}
+	switch {
+	case err == nil:
+	case c.ctx.Err() != nil:
+		outcome = spool.OutcomeAborted
+		metrics = append(metrics, attrErrorType.String("canceled"))
+		c.span.SetAttributes(attrErrorType.String("canceled"))
+	default:
+		outcome = spool.OutcomeError
+		metrics = append(metrics, attrErrorType.String(errorType(err)))
+		c.t.failed(c.span, err)
+	}
+	c.describe(outcome)
+	set := labels(metrics...)
+	c.t.chats.Record(c.ctx, time.Since(c.began).Seconds(), set)
+	if c.first > 0 {
+		c.t.firstChunks.Record(c.ctx, c.first.Seconds(), set)
+	}
+}
+
+// describe puts on the span what is known of the answer.
+func (c *chatSpan) describe(outcome spool.Outcome) {
+	if !c.span.IsRecording() {
+		return
+	}
+	attrs := []attribute.KeyValue{attrOutcome.String(string(outcome))}
+	if c.modelID != "" {
+		attrs = append(attrs, attrResponseModel.String(c.modelID))
+	}
+	if c.reason != "" {
+		attrs = append(attrs, attrFinishReasons.StringSlice([]string{string(c.reason)}))
+	}
+	if c.first > 0 {
+		attrs = append(attrs, attrFirstChunk.Float64(c.first.Seconds()))
+	}
+	for _, count := range []struct {
+		key attribute.Key
+		n   *int64
+	}{
+		{attrInputTokens, c.usage.Input},
+		{attrOutputTokens, c.usage.Output},
+		{attrCacheRead, c.usage.CacheRead},
+		{attrCacheWrite, c.usage.CacheWrite},
+		{attrReasoning, c.usage.Reasoning},
+	} {
+		if count.n != nil {
+			attrs = append(attrs, count.key.Int64(*count.n))
+		}
+	}
+	if c.t.contents {
+		attrs = append(attrs, answered(c.said, c.reason))
+	}
+	c.span.SetAttributes(attrs...)
+}

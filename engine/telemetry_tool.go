@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/spoolhq/spool"
+)
+
+// toolSpan is the span of one call of a tool.
+type toolSpan struct {
+	t     *telemetry
+	ctx   context.Context //nolint:containedctx // of the span, which ends with the call
+	span  trace.Span
+	began time.Time
+	attrs []attribute.KeyValue
+}
+
+// tool begins the span of a call.
+func (t *telemetry) tool(ctx context.Context, l *loop, call spool.ToolCall) (context.Context, *toolSpan) {
+	if t == nil {
+		return ctx, nil
+	}
+	attrs := []attribute.KeyValue{
+		attrOperation.String(operationTool), attrToolName.String(call.Name), attrToolType.String("function"),
+		attrAgentName.String(t.agentName(l.run.Agent)),
+	}
+	ctx, span := t.tracer.Start(ctx, operationTool+" "+call.Name, trace.WithAttributes(append(slices.Clip(attrs),
+		attrToolCallID.String(string(call.ID)), attrConversation.String(string(call.Thread.ID)),
+		attrRun.String(string(call.RunID)), attrStep.Int(call.Step),
+	)...))
+	if t.contents {
+		span.SetAttributes(attrToolArgs.String(cut(string(call.Args))))
+	}
+	return ctx, &toolSpan{t: t, ctx: ctx, span: span, began: time.Now(), attrs: attrs}
+}
+
+// The outcomes of a call besides those of a model's answer.
+const outcomeParked = "parked"
+
+// done ends the span. A tool that parks has not failed.
+func (c *toolSpan) done(result json.RawMessage, err error) {
+	if c == nil {
+		return
+	}
+	defer c.span.End()
+	outcome := string(spool.OutcomeFinished)
+	var park *spool.ParkRequest
+	switch {
+	case err == nil:
+		if c.t.contents {
+			c.span.SetAttributes(attrToolResult.String(cut(string(result))))
+		}
+	case errors.As(err, &park):
+		outcome = outcomeParked
+	case c.ctx.Err() != nil:
+		outcome = string(spool.OutcomeAborted)
+		c.attrs = append(c.attrs, attrErrorType.String("canceled"))
+		c.span.SetAttributes(attrErrorType.String("canceled"))
+	default:
+		outcome = string(spool.OutcomeError)
+		c.attrs = append(c.attrs, attrErrorType.String(errorType(err)))
+		c.t.failed(c.span, err)
+	}
+	c.span.SetAttributes(attrOutcome.String(outcome))
+	c.t.tools.Record(c.ctx, time.Since(c.began).Seconds(), labels(append(c.attrs, attrOutcome.String(outcome))...))
+}
