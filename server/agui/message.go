@@ -49,12 +49,12 @@ type Source struct {
 }
 
 // saved returns the messages of the run's own agent as the protocol has them, under the
-// ids that they had while they were written.
+// ids that they had while they were written. Summaries are for models alone.
 func saved(all []spool.Message) []Message {
 	c := conversation{messages: []Message{}}
 	for _, m := range all {
-		if m.AgentID != "" {
-			continue
+		if _, summary := m.Content.Summary(); summary || m.AgentID != "" {
+			continue // what a summary speaks of is there itself
 		}
 		if m.RunID != c.run {
 			c.run, c.step = m.RunID, 0

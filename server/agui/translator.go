@@ -112,6 +112,8 @@ func (t *Translator) said(item spool.Item) ([]Event, error) {
 		return nil, nil
 	case spool.ItemStepFinished:
 		return t.stepFinished(item)
+	case spool.ItemSubagentEvent: // content of a nested run, which is none of the client's messages
+		return []Event{custom(string(item.Type), item.Data)}, nil
 	case spool.ItemCustom:
 		var c spool.Custom
 		if err := item.Decode(&c); err != nil {
