@@ -43,7 +43,10 @@ func newScene(t *testing.T, model spool.Model) *scene {
 		return nil, ctx.Err()
 	}}
 	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{send, lookup, hang}}},
+		Agents: []engine.Agent{{
+			Name: "a", Model: "m", Tools: []spool.Tool{send, lookup, hang},
+			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send}}}},
+		}},
 		Models: map[string]spool.Model{"m": model}, FlushEvery: -1,
 	})
 	if err != nil {
@@ -207,6 +210,11 @@ func TestGolden(t *testing.T) {
 		"expires": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Too late.")}, func(*scene) {
 			settle(time.Hour)
 		}},
+		"nested": {[]spooltest.Turn{
+			spooltest.Use(spooltest.Call{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
+			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "send", Args: `{"to":"ann"}`}}},
+			spooltest.Say("Written."), spooltest.Say("Done."),
+		}, func(s *scene) { s.answer("c1-dg29gg", true) }},
 		"retry": {[]spooltest.Turn{
 			{Reasoning: []string{"x"}, Text: []string{"not said"}, Err: failing(503)}, {Reasoning: []string{"y"}, Text: []string{"said"}},
 		}, func(*scene) { settle(time.Minute) }},

@@ -92,6 +92,28 @@ func TestCuts(t *testing.T) {
 			},
 			events: []string{"RUN_STARTED", "RUN_FINISHED", "TOOL_CALL_RESULT", "CUSTOM"},
 		},
+		"Nested": {
+			model: spooltest.NewModel(
+				spooltest.Turn{Text: []string{"I ask."}, Calls: []spooltest.Call{
+					{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`},
+				}},
+				spooltest.Turn{Text: []string{"May ", "I?"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "lookup"}}},
+				spooltest.Say("It is ", "mailed."),
+				spooltest.Say("They ", "did."),
+			),
+			play: func(t *testing.T, b *bundle) {
+				t.Helper()
+				b.reaches(t, spool.WaitingForInput)
+				b.hold()
+				s, err := b.engine.Snapshot(t.Context(), key, nil)
+				if err != nil || len(agui.Open(s)) != 1 {
+					t.Fatalf("%+v, %v, want one park", s, err)
+				}
+				b.answer(t, agui.Open(s)[0].ToolCallID, true, "")
+				b.reaches(t, spool.Completed)
+			},
+			events: []string{"RUN_FINISHED", "TOOL_CALL_RESULT", "CUSTOM"},
+		},
 		"ParkIsStopped": {
 			model: spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})),
 			play: func(t *testing.T, b *bundle) {

@@ -56,7 +56,10 @@ func setup(t *testing.T, model spool.Model) *bundle {
 	}}
 	var err error
 	b.engine, err = engine.New(spooltest.NewMemory(spool.SystemClock{}), engine.Config{
-		Agents:       []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, wait}}},
+		Agents: []engine.Agent{{
+			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, wait},
+			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
+		}},
 		Models:       map[string]spool.Model{"m": heldModel{model, b.hold}},
 		FlushEvery:   -1,
 		Poll:         20 * time.Millisecond,
