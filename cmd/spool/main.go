@@ -39,6 +39,8 @@ func run(ctx context.Context, args []string, h host) int {
 	switch name {
 	case "serve":
 		err = serve(ctx, args, h)
+	case "admin":
+		err = admin(ctx, args, h)
 	case "version", "--version", "-version":
 		_, err = fmt.Fprintln(h.stdout, "spool", version())
 	case "help", "--help", "-help", "-h":
@@ -46,7 +48,7 @@ func run(ctx context.Context, args []string, h host) int {
 	default:
 		err = usagef("there is no command %q", name)
 	}
-	return h.report(err)
+	return h.report(err, name)
 }
 
 // usageError is an error in what the command was told.
@@ -60,7 +62,7 @@ func usagef(format string, args ...any) error {
 }
 
 // report tells a person what went wrong and returns the exit code.
-func (h host) report(err error) int {
+func (h host) report(err error, command string) int {
 	var usage *usageError
 	switch {
 	case err == nil, errors.Is(err, errHelp):
@@ -69,7 +71,10 @@ func (h host) report(err error) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		fmt.Fprintln(h.stderr, `Run "spool serve --help" for usage.`)
+		if command != "admin" {
+			command = "serve"
+		}
+		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
 		return exitUsage
 	default:
 		fmt.Fprintln(h.stderr, "spool:", err)
@@ -83,6 +88,7 @@ client sees each token once.
 Usage:
 
   spool serve [flags]   serve the HTTP surface and work on runs, over one SQLite file
+  spool admin COMMAND   see what a server does, get it going again, clear up
   spool version         print the version
   spool help            print this text
 

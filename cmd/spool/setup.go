@@ -77,6 +77,7 @@ func limited(l config.Limits) engine.Config {
 		MaxWaiting:     l.MaxWaiting,
 		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
 		ParkTTL:        l.HITLTTL,
+		Retention:      l.Retention,
 		RetryBackoff:   l.RetryBackoff,
 		StopPoll:       l.StopPoll,
 		StreamGrace:    l.StreamGrace,
@@ -138,7 +139,9 @@ func (s *setup) expose(c *config.Config) error {
 	}
 	list := make([]server.Token, len(c.Tokens))
 	for i, t := range c.Tokens {
-		list[i] = server.Token{Token: t.Token, Principal: server.Principal{Tenant: t.Tenant, Subject: t.Subject}}
+		list[i] = server.Token{Token: t.Token, Principal: server.Principal{
+			Tenant: t.Tenant, Subject: t.Subject, Operator: t.Operator,
+		}}
 		for _, scope := range t.Scopes {
 			list[i].Scopes = append(list[i].Scopes, server.Scope(scope))
 		}

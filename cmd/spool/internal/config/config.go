@@ -102,6 +102,8 @@ type Token struct {
 	Tenant  spool.Tenant
 	Subject string
 	Scopes  []string
+	// Operator is true for a token that may name other tenants, where it is an admin's.
+	Operator bool
 }
 
 // Limits is the section limits. A zero field is not in the file.
@@ -117,6 +119,7 @@ type Limits struct {
 	StreamGrace     time.Duration
 	StreamFlush     time.Duration
 	Lease           time.Duration
+	Retention       time.Duration
 	RetryBackoff    time.Duration
 }
 

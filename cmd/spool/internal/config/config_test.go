@@ -68,7 +68,7 @@ tools:
     distinct_approver: true
     expiry: {then: extend, ttl: 1h, warn: 10m, extensions: 3}
 auth:
-  tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop]}]
+  tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop, admin], operator: true}]
   stream_token_keys: ["${LONG}"]
   stream_token_ttl: 5m
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
@@ -80,7 +80,7 @@ queue:
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
   push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], concurrency: 4}
-limits: {max_prompt_bytes: 262144, max_waiting: 5, max_queue_depth: 9, open_streams: 8, starts_per_minute: 7, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retry_backoff: "${WAIT}", stream_flush: 50ms}
+limits: {max_prompt_bytes: 262144, max_waiting: 5, max_queue_depth: 9, open_streams: 8, starts_per_minute: 7, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retention: 720h, retry_backoff: "${WAIT}", stream_flush: 50ms}
 `
 
 func TestParse(t *testing.T) {
@@ -111,7 +111,7 @@ func TestParse(t *testing.T) {
 		},
 		Tokens: []config.Token{
 			{Token: "tok-secret", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
-			{Token: "b", Tenant: "other", Scopes: []string{"stop"}},
+			{Token: "b", Tenant: "other", Scopes: []string{"stop", "admin"}, Operator: true},
 		},
 		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute,
 		Egress:  []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
@@ -125,7 +125,7 @@ func TestParse(t *testing.T) {
 		},
 		Limits: config.Limits{
 			MaxPromptBytes: 262144, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, StartsPerMinute: 7, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
-			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, RetryBackoff: 2 * time.Second,
+			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, Retention: 720 * time.Hour, RetryBackoff: 2 * time.Second,
 		},
 	}
 	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}))

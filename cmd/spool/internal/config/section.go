@@ -203,8 +203,8 @@ func tokens(list value) []Token {
 }
 
 func token(v value) Token {
-	f := v.fields("token", "tenant", "subject", "scopes")
-	t := Token{Source: v.source(), Tenant: spool.DefaultTenant, Subject: f["subject"].text()}
+	f := v.fields("token", "tenant", "subject", "scopes", "operator")
+	t := Token{Source: v.source(), Tenant: spool.DefaultTenant, Subject: f["subject"].text(), Operator: f["operator"].boolean()}
 	if f["token"].required() {
 		t.Token = f["token"].word()
 	}
@@ -223,12 +223,15 @@ func token(v value) Token {
 			t.Scopes = append(t.Scopes, scope)
 		}
 	}
+	if t.Operator && !slices.Contains(t.Scopes, "admin") {
+		f["operator"].problemf("needs the scope admin")
+	}
 	return t
 }
 
 func limits(v value) Limits {
 	f := v.fields("max_prompt_bytes", "max_waiting", "max_queue_depth", "open_streams", "starts_per_minute", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
-		"stream_flush", "lease", "retry_backoff")
+		"stream_flush", "lease", "retention", "retry_backoff")
 	return Limits{
 		MaxPromptBytes:  f["max_prompt_bytes"].integer(),
 		MaxWaiting:      f["max_waiting"].integer(),
@@ -241,6 +244,7 @@ func limits(v value) Limits {
 		StreamGrace:     f["stream_grace"].duration(),
 		StreamFlush:     f["stream_flush"].duration(),
 		Lease:           f["lease"].duration(),
+		Retention:       f["retention"].duration(),
 		RetryBackoff:    f["retry_backoff"].duration(),
 	}
 }

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// adminFlags are the flags of the admin commands. Each command has those that it names.
+type adminFlags struct {
+	url, token, tenant string
+	json               bool
+
+	state, thread, agent, model, stopReason string
+	olderThan, before                       string
+	limit                                   int
+	all, dryRun                             bool
+}
+
+// adminFlag is a flag of an admin command.
+type adminFlag struct {
+	name, arg, help string
+	bind            func(fs *flag.FlagSet, f *adminFlags)
+}
+
+// everyFlag are the flags that all admin commands have.
+var everyFlag = []adminFlag{
+	{"url", "URL", "where the server is; SPOOL_URL, default http://127.0.0.1:8080", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.url, "url", f.url, "") }},
+	{"token", "TOKEN", "a bearer token with the scope admin; better SPOOL_TOKEN", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.token, "token", f.token, "") }},
+	{"tenant", "TENANT", "another tenant than the token's, for an operator", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.tenant, "tenant", "", "") }},
+	{"json", "", "print what the server answers", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.json, "json", false, "") }},
+}
+
+var (
+	limitFlag  = adminFlag{"limit", "N", "how many at the most, up to 1000; default 50", func(fs *flag.FlagSet, f *adminFlags) { fs.IntVar(&f.limit, "limit", 50, "") }}
+	beforeFlag = textFlag("before", "NEXT", "go on behind an earlier list, which says with what", func(f *adminFlags) *string { return &f.before })
+	allFlag    = adminFlag{"all", "", "all dead jobs in place of one", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.all, "all", false, "") }}
+)
+
+func textFlag(name, arg, help string, at func(f *adminFlags) *string) adminFlag {
+	return adminFlag{name, arg, help, func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(at(f), name, "", "") }}
+}
+
+// adminCommand is one of the admin commands.
+type adminCommand struct {
+	name, arg, help string
+	flags           []adminFlag
+	run             func(ctx context.Context, c *adminClient, f *adminFlags, arg string) error
+}
+
+func adminCommands() []adminCommand {
+	return []adminCommand{
+		{"overview", "", "what there is, and what goes on", nil, showOverview},
+		{"runs", "", "runs, the last accepted first", []adminFlag{
+			textFlag("state", "STATE", "only in this state, such as RUNNING or FAILED", func(f *adminFlags) *string { return &f.state }),
+			textFlag("stop-reason", "REASON", "only those that ended for this reason, such as timeout", func(f *adminFlags) *string { return &f.stopReason }),
+			textFlag("thread", "ID", "only of this thread", func(f *adminFlags) *string { return &f.thread }),
+			textFlag("agent", "NAME", "only of this agent", func(f *adminFlags) *string { return &f.agent }),
+			textFlag("model", "NAME", "only with this model", func(f *adminFlags) *string { return &f.model }),
+			limitFlag, beforeFlag,
+		}, showRuns},
+		{"run", "RUN", "one run: its steps, calls, waits, and why it ended", nil, showRun},
+		{"jobs", "", "jobs that are not dead, the one that has been due longest first", []adminFlag{
+			textFlag("state", "STATE", "only stuck, ready, delayed or inflight", func(f *adminFlags) *string { return &f.state }),
+			textFlag("older-than", "TIME", "of stuck jobs: how long they have been due; default 15m", func(f *adminFlags) *string { return &f.olderThan }),
+			limitFlag,
+		}, showJobs},
+		{"dead", "", "jobs that were given up, the last first", []adminFlag{limitFlag, beforeFlag}, showDead},
+		{"redrive", "JOB", "get going again what died with a job", []adminFlag{allFlag}, redriveJobs},
+		{"purge", "JOB", "forget a dead job; its run stays as it is", []adminFlag{
+			allFlag, textFlag("older-than", "TIME", "of all: only those that have been dead for as long, such as 720h", func(f *adminFlags) *string { return &f.olderThan }),
+		}, purgeJobs},
+		{"prune", "", "remove threads in which nothing has happened", []adminFlag{
+			textFlag("older-than", "TIME", "for how long, such as 720h; required", func(f *adminFlags) *string { return &f.olderThan }),
+			{"dry-run", "", "tell which threads would go, and remove none", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.dryRun, "dry-run", false, "") }},
+		}, pruneThreads},
+	}
+}
+
+// admin carries out an admin command against a server.
+func admin(ctx context.Context, args []string, h host) error {
+	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" || args[0] == "-help" {
+		_, err := io.WriteString(h.stdout, adminHelp())
+		return err
+	}
+	for _, c := range adminCommands() {
+		if c.name == args[0] {
+			return c.carryOut(ctx, args[1:], h)
+		}
+	}
+	return usagef("there is no command admin %q", args[0])
+}
+
+func (c adminCommand) carryOut(ctx context.Context, args []string, h host) error {
+	f, arg, err := c.parse(args, h)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		if _, err := io.WriteString(h.stdout, c.text()); err != nil {
+			return err
+		}
+		return errHelp
+	case err != nil:
+		return err
+	}
+	client, err := newAdminClient(f, h)
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, client, f, arg)
+}
+
+// parse reads flags, and the one argument of a command that has one, in any order.
+func (c adminCommand) parse(args []string, h host) (*adminFlags, string, error) {
+	f := &adminFlags{url: "http://127.0.0.1:8080"}
+	if set, _ := h.lookup("SPOOL_URL"); set != "" {
+		f.url = set
+	}
+	f.token, _ = h.lookup("SPOOL_TOKEN")
+	fs := flag.NewFlagSet("admin "+c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	for _, flags := range [][]adminFlag{c.flags, everyFlag} {
+		for _, each := range flags {
+			each.bind(fs, f)
+		}
+	}
+	var given []string
+	for rest := args; ; rest = fs.Args()[1:] {
+		switch err := fs.Parse(rest); {
+		case errors.Is(err, flag.ErrHelp):
+			return nil, "", err
+		case err != nil:
+			return nil, "", &usageError{err}
+		}
+		if fs.NArg() == 0 {
+			break
+		}
+		given = append(given, fs.Arg(0))
+	}
+	arg, err := c.argument(given, f.all)
+	return f, arg, err
+}
+
+// argument returns the one argument of a command that wants one.
+func (c adminCommand) argument(given []string, all bool) (string, error) {
+	most := 0
+	if c.arg != "" {
+		most = 1
+	}
+	switch {
+	case len(given) > most:
+		return "", usagef("admin %s has no place for %q", c.name, given[most])
+	case c.hasAll() && (len(given) == 1) == all:
+		return "", usagef("admin %s wants either the number of a job or --all", c.name)
+	case c.arg != "" && !c.hasAll() && len(given) == 0:
+		return "", usagef("admin %s wants the id of a run", c.name)
+	case len(given) == 0:
+		return "", nil
+	}
+	return given[0], nil
+}
+
+func (c adminCommand) hasAll() bool {
+	for _, each := range c.flags {
+		if each.name == "all" {
+			return true
+		}
+	}
+	return false
+}
+
+// jobNumber reads the argument of a command that is about one job.
+func jobNumber(arg string) (int64, error) {
+	n, err := strconv.ParseInt(arg, 10, 64)
+	if err != nil || n <= 0 {
+		return 0, usagef("%q must be the number of a job", arg)
+	}
+	return n, nil
+}
+
+// query returns the parameters that are set.
+func (f *adminFlags) query(more ...string) url.Values {
+	q := url.Values{}
+	more = append(more, "tenant", f.tenant)
+	for i := 0; i < len(more); i += 2 {
+		if more[i+1] != "" {
+			q.Set(more[i], more[i+1])
+		}
+	}
+	return q
+}
+
+func (c adminCommand) usage() string {
+	arg := c.arg
+	if arg != "" && c.hasAll() {
+		arg = "(" + arg + " | --all)"
+	}
+	return strings.TrimRight("spool admin "+c.name+" "+arg, " ")
+}
+
+// text is the help of one command.
+func (c adminCommand) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s.\n\nUsage:\n\n  %s [flags]\n\nFlags:\n\n", strings.ToUpper(c.help[:1]), c.help[1:], c.usage())
+	for _, flags := range [][]adminFlag{c.flags, everyFlag} {
+		for _, f := range flags {
+			fmt.Fprintf(&b, "  --%-19s %s\n", strings.TrimSpace(f.name+" "+f.arg), f.help)
+		}
+	}
+	return b.String()
+}
+
+func adminHelp() string {
+	var b strings.Builder
+	b.WriteString("Operate a server that runs, over HTTP.\n\nUsage:\n\n")
+	for _, c := range adminCommands() {
+		fmt.Fprintf(&b, "  %-35s %s\n", c.usage(), c.help)
+	}
+	b.WriteString(`
+Each has --url and --token, for which SPOOL_URL and SPOOL_TOKEN may stand, and --json. Run
+"spool admin runs --help" for all flags of one. A server on this machine without auth.tokens
+needs no token.
+
+The exit code is 0 when it was done, 1 when the server refused or could not be reached, and
+2 when a flag is wrong.
+`)
+	return b.String()
+}

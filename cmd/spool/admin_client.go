@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// adminTimeout bounds one request: a server may have a thousand threads to remove.
+	adminTimeout = 5 * time.Minute
+	// maxAnswer bounds what is read of an answer.
+	maxAnswer = 64 << 20
+)
+
+// adminClient calls the admin endpoints of a server.
+type adminClient struct {
+	base, token string
+	json        bool
+	out         io.Writer
+	http        *http.Client
+}
+
+func newAdminClient(f *adminFlags, h host) (*adminClient, error) {
+	u, err := url.Parse(f.url)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, usagef("--url: %q must be an http or https URL", f.url)
+	}
+	if u.User != nil {
+		return nil, usagef("--url: has a password in it; the token belongs into SPOOL_TOKEN")
+	}
+	return &adminClient{
+		base: strings.TrimRight(u.String(), "/"), token: f.token, json: f.json, out: h.stdout,
+		http: &http.Client{
+			Timeout: adminTimeout,
+			// Who is redirected talks to somebody else than it was told to.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// answered is an error of the server that is an answer.
+type answeredError struct {
+	status int
+	text   string
+}
+
+func (e *answeredError) Error() string {
+	return fmt.Sprintf("the server refused (%d): %s", e.status, e.text)
+}
+
+// get asks for a path and reads the answer into a value. With --json it prints it.
+func (c *adminClient) get(ctx context.Context, path string, q url.Values, into any) error {
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	return c.do(ctx, http.MethodGet, path, nil, into)
+}
+
+// post sends a body. Statuses whose bodies are results as well are no errors.
+func (c *adminClient) post(ctx context.Context, path string, body, into any, results ...int) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return c.do(ctx, http.MethodPost, path, text, into, results...)
+}
+
+func (c *adminClient) do(ctx context.Context, method, path string, body []byte, into any, results ...int) error {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body)) //nolint:gosec // to where its user says
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	res, err := c.http.Do(r) //nolint:gosec // see above
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return c.unreachable(err)
+	}
+	if !accepted(res.StatusCode, results) || json.Unmarshal(text, into) != nil {
+		return refusedWith(res.StatusCode, text)
+	}
+	if c.json {
+		_, err = fmt.Fprintln(c.out, strings.TrimSpace(string(text)))
+	}
+	return err
+}
+
+func accepted(status int, results []int) bool {
+	return status == http.StatusOK || slices.Contains(results, status)
+}
+
+// refusedWith says what a server that did not do it has said.
+func refusedWith(status int, body []byte) error {
+	var known struct{ Error string }
+	if json.Unmarshal(body, &known) != nil || known.Error == "" {
+		known.Error = "this is no answer of Spool's; is the --url right?"
+	}
+	return &answeredError{status, known.Error}
+}
+
+// unreachable leaves out of an error what the user has typed.
+func (c *adminClient) unreachable(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "dial" {
+		return fmt.Errorf("no server answers at %s: %w", c.base, failed.Err)
+	}
+	return fmt.Errorf("ask %s: %w", c.base, err)
+}
