@@ -112,7 +112,11 @@ func (l *loop) resulted(ctx context.Context, o outcome, last bool) error {
 	if o.err != nil {
 		l.failedCall(ctx, p, o.err)
 	}
-	if last {
+	switch {
+	case p.spawns: // the record of the nested run has it
+		l.announce(ctx, p)
+		return nil
+	case last:
 		return nil
 	}
 	state := spool.EffectDone

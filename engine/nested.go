@@ -52,6 +52,7 @@ func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 		return o
 	}
 	child := l.child(run)
+	p.nested = child
 	child.started(ctx)
 	if run.State.Terminal() { // its worker died before it could tell
 		child.finished(ctx)
@@ -122,9 +123,13 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 	if err != nil {
 		return run, err
 	}
+	var used error
 	err = l.update(ctx, func(h *held) error {
-		run = l.newNested(h, id, p.call.ID, b)
-		if err := h.InsertRun(run); err != nil {
+		run, used = l.newNested(h, id, p.call.ID, b), nil
+		if err := h.InsertRun(run); spool.CodeOf(err) == spool.Conflict { // somebody else chose it
+			used = err
+			return nil
+		} else if err != nil {
 			return err
 		}
 		h.tree().run.Children++
@@ -134,7 +139,7 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 		}
 		return h.put()
 	})
-	return run, err
+	return run, cmp.Or(err, used)
 }
 
 func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief) spool.Run {

@@ -205,19 +205,25 @@ func (l *loop) stopNested(ctx context.Context) error {
 		if !p.spawns || p.result != nil {
 			continue
 		}
-		var run spool.Run
-		err := l.s.e.store.View(ctx, l.s.key, func(v spool.View) (err error) {
-			run, err = v.Run(nestedID(l.run.ID, p.call.ID))
-			return err
-		})
-		switch {
-		case missing(err), err == nil && run.State.Terminal():
-			continue
-		case err != nil:
-			return storeError{err}
+		child := p.nested
+		if child == nil {
+			var run spool.Run
+			err := l.s.e.store.View(ctx, l.s.key, func(v spool.View) (err error) {
+				run, err = v.Run(nestedID(l.run.ID, p.call.ID))
+				return err
+			})
+			switch {
+			case missing(err), err == nil && run.State.Terminal():
+				continue
+			case err != nil:
+				return storeError{err}
+			}
+			child = l.child(run)
+			child.started(ctx)
 		}
-		child := l.child(run)
-		child.started(ctx)
+		if child.run.State.Terminal() {
+			continue
+		}
 		if err := child.stopped(ctx, errStopped); err != nil {
 			return err
 		}

@@ -33,6 +33,8 @@ type plannedCall struct {
 	spawns bool
 	// waits is true once the nested run does.
 	waits bool
+	// nested is the loop that was at work on the nested run in this segment. Nil: none.
+	nested *loop
 }
 
 func (p *plannedCall) runs() bool { return p.result == nil && p.park == nil && !p.waits }

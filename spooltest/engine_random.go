@@ -86,9 +86,17 @@ func (c *campaign) wanderer(seed uint64) *Model {
 		}
 		if step < 4 && chance(5, seed, turn, step, "calls") > 0 {
 			names := []string{"look", "once", "send", "ask", "nope"}
+			if c.config.Agents[0].Spawn != nil {
+				names = append(names, "helper", "lead")
+			}
 			for i := range 1 + chance(3, seed, turn, step, "how many") {
 				name := names[chance(uint64(len(names)), seed, turn, step, i)]
-				t.Calls = append(t.Calls, Call{ID: spool.ToolCallID(fmt.Sprintf("%s.%d.%d", turn, step, i)), Name: name})
+				id := spool.ToolCallID(fmt.Sprintf("%s.%d.%d", turn, step, i))
+				if name == "helper" || name == "lead" {
+					t.Calls = append(t.Calls, spawn(id, name, string(id)))
+					continue
+				}
+				t.Calls = append(t.Calls, Call{ID: id, Name: name})
 			}
 		}
 		return t
@@ -131,7 +139,12 @@ func (c *campaign) tools() []spool.Tool {
 // randomCampaign does one campaign.
 func randomCampaign(s *engineTest, seed uint64) {
 	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
-	c.config = s.config(c.wanderer(seed), c.tools()...)
+	if seed/2%2 == 0 {
+		c.config = s.treeConfig(c.wanderer(seed), c.tools()...)
+		c.config.Agents[0].Spawn.MaxConcurrent = 1 + c.n(3)
+	} else {
+		c.config = s.config(c.wanderer(seed), c.tools()...)
+	}
 	if seed%3 == 0 {
 		c.config.OnSettle = func(context.Context, engine.Settlement) error {
 			<-time.After(time.Duration(c.n(300)) * time.Millisecond)

@@ -260,7 +260,9 @@ func testStartQueueFull(s *engineTest) {
 	s.ended(spool.Completed)
 	s.until("the other run's end", func() bool { return s.all(thread("b"), "").Thread.State == spool.Completed })
 	stop()
-	s.until("room", func() bool { return start(thread("c"), engine.StartRequest{RunID: "r3"}).Reason != engine.ReasonQueueFull })
+	s.until("room", func() bool {
+		return start(thread("c"), engine.StartRequest{RunID: "r3"}).Reason != engine.ReasonQueueFull
+	})
 	s.work(e)
 	s.until("its end", func() bool { return s.all(thread("c"), "").Thread.State == spool.Completed })
 }

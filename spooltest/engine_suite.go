@@ -79,6 +79,10 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		t.Parallel()
 		testEngineCrash(t, open, features, expiryScript)
 	})
+	t.Run("NestedCrash", func(t *testing.T) {
+		t.Parallel()
+		testEngineCrash(t, open, features, nestedScript)
+	})
 	t.Run("WaitCrash", func(t *testing.T) {
 		t.Parallel()
 		testWaitCrash(t, open, features)

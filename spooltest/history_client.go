@@ -29,12 +29,12 @@ type view struct {
 
 type streamView struct {
 	at      spool.Offset
-	started bool // its RUN_STARTED entry was seen
-	ended   bool // its last item was seen
-	closed  bool // its RUN_ENDED entry was seen
-	lost    bool // a snapshot stands for some of it
-	past    bool // a snapshot has its RUN_ENDED entry already
-	now     said
+	started bool                   // its RUN_STARTED entry was seen
+	ended   bool                   // its last item was seen
+	closed  bool                   // its RUN_ENDED entry was seen
+	lost    bool                   // a snapshot stands for some of it
+	past    bool                   // a snapshot has its RUN_ENDED entry already
+	now     map[spool.AgentID]said // of each agent, "" being the main one
 }
 
 // said is what a step has said.
@@ -71,6 +71,13 @@ func (c *checker) client(client *Client) {
 			c.wrongf("client-seq", v.where, "the client stands at seq %d, and the record ends at %d", v.seq, d.Thread.LastSeq)
 		}
 	}
+}
+
+func (s *streamView) says(who spool.AgentID, now said) {
+	if s.now == nil {
+		s.now = make(map[spool.AgentID]said)
+	}
+	s.now[who] = now
 }
 
 func (v *view) stream(id spool.StreamID) *streamView {
@@ -142,34 +149,56 @@ func follows(a, b spool.Offset) bool {
 	return a.Fence == b.Fence && b.N == a.N+1 || b.N == 1 && a.Fence < b.Fence
 }
 
-// fold adds an item to what its step has said.
+// fold adds an item to what the step of its agent has said.
 func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
+	var wrapped spool.SubagentEvent
+	if item.Type == spool.ItemSubagentEvent {
+		_ = item.Decode(&wrapped)
+		if json.Unmarshal(wrapped.Event, &item) != nil || !item.Type.Content() || item.Type == spool.ItemSubagentEvent {
+			v.wrongf("client-text", v.where, "run %s wraps %s", run, wrapped.Event)
+		}
+	}
+	who := wrapped.SubagentID
+	now := s.now[who]
 	switch item.Type {
 	case spool.ItemTextContent, spool.ItemReasoningContent:
 		var d spool.Delta
 		_ = item.Decode(&d)
 		if item.Type == spool.ItemTextContent {
-			s.now.text += d.Delta
+			now.text += d.Delta
 		} else {
-			s.now.reasoning += d.Delta
+			now.reasoning += d.Delta
 		}
+		s.says(who, now)
 	case spool.ItemToolResult:
 		var r spool.ToolResulted
 		_ = item.Decode(&r)
-		if s.now.results == nil {
-			s.now.results = make(map[spool.ToolCallID]json.RawMessage)
+		if now.results == nil {
+			now.results = make(map[spool.ToolCallID]json.RawMessage)
 		}
-		s.now.results[r.ToolCallID] = r.Result
+		now.results[r.ToolCallID] = r.Result
+		s.says(who, now)
 	case spool.ItemStepFinished:
-		v.turns[run] = append(v.turns[run], s.now)
-		s.now = said{}
-	case spool.ItemRunError:
-		s.now = said{} // what was not saved is dropped
-	case spool.ItemRunFinished:
-		if s.now.text != "" {
-			v.wrongf("client-text", v.where, "run %s ends with the unsaved text %q", run, s.now.text)
+		var f spool.StepFinished
+		_ = item.Decode(&f)
+		if f.AgentID != nil {
+			who, run = *f.AgentID, spool.RunID(*f.AgentID)
 		}
-		s.now = said{}
+		v.turns[run] = append(v.turns[run], s.now[who])
+		delete(s.now, who)
+	case spool.ItemSubagentFinished:
+		var f spool.SubagentFinished
+		_ = item.Decode(&f)
+		delete(s.now, f.SubagentID) // what was not saved is dropped
+	case spool.ItemRunError:
+		s.now = nil // what was not saved is dropped
+	case spool.ItemRunFinished:
+		for _, now := range s.now {
+			if now.text != "" {
+				v.wrongf("client-text", v.where, "run %s ends with the unsaved text %q", run, now.text)
+			}
+		}
+		s.now = nil
 		v.bill(run, item)
 	default:
 	}
@@ -185,13 +214,10 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 	}
 	v.live = true
 	for _, s := range v.streams { // what was shown of them is gone, and may be shown again
-		s.lost, s.ended, s.at, s.now = true, false, spool.Offset{}, said{}
+		s.lost, s.ended, s.at, s.now = true, false, spool.Offset{}, nil
 	}
 	told := make(map[spool.RunID]bool)
 	for _, m := range snap.Messages {
-		if m.AgentID != "" {
-			continue
-		}
 		if !told[m.RunID] {
 			told[m.RunID] = true
 			v.turns[m.RunID] = nil
@@ -250,9 +276,6 @@ func (v *view) compare() {
 	saved := make(map[spool.RunID][]said)
 	results := make(map[runCall]json.RawMessage) // branches may have calls of one id
 	for _, m := range v.saved() {
-		if m.AgentID != "" {
-			continue
-		}
 		if m.Role == spool.RoleAssistant {
 			saved[m.RunID] = append(saved[m.RunID], saidBy(m))
 		}
@@ -264,8 +287,12 @@ func (v *view) compare() {
 		if d.Thread.Key() != v.Thread {
 			continue
 		}
+		byID := make(map[spool.RunID]spool.Run, len(d.Runs))
 		for _, r := range d.Runs {
-			last := v.streams[spool.NewStreamID(r.ID, r.Segments)]
+			byID[r.ID] = r
+		}
+		for _, r := range d.Runs {
+			last := v.streams[byID[r.Root()].Stream()]
 			if v.partial[r.ID] || !r.State.Terminal() || last == nil || !last.closed {
 				continue
 			}

@@ -123,7 +123,9 @@ func (c *checker) commits() {
 				active++
 			}
 		}
-		c.line(n, where, commit, places, runsOf(k.runs, func(r *run) spool.Run { return r.Run }))
+		known := runsOf(k.runs, func(r *run) spool.Run { return r.Run })
+		c.line(n, where, commit, places, known)
+		c.nestedCommit(n, where, known)
 		if active > 1 {
 			c.wrongf("one-active", where, "commit %d leaves %d active runs", n, active)
 		}

@@ -55,6 +55,7 @@ func (c *checker) runs(d ThreadDump) {
 		c.wrongf("stop", where, "%d stops were accepted, and no run was cancelled", c.Stops[d.Thread.Key()])
 	}
 	c.ledger(where, d)
+	c.nested(where, d, byID)
 }
 
 // calls checks that each tool call has one result, at most one effect, and one answer

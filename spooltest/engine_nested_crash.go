@@ -1,0 +1,68 @@
+package spooltest
+
+import (
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// nestedScript runs a tree of three agents beside and below each other, with tools of every
+// kind and parks at two depths, in a process with faults and, when it has crashed, in
+// another. It returns how many calls the first process has made.
+func nestedScript(s *engineTest, own bool, faults ...Fault) int {
+	m := casting(map[string][]Turn{
+		"go": {
+			{Text: []string{"to ", "work"}, Usage: Tokens(5, 7), Calls: []Call{spawn("c1", "lead", "plan"), spawn("c2", "helper", "side"), {ID: "c3", Name: "once"}}},
+			{Text: []string{"all ", "done"}, Usage: Tokens(11, 13)},
+		},
+		"plan": {
+			{Text: []string{"let me ", "see"}, Usage: Tokens(1, 1), Calls: []Call{spawn("c1", "helper", "mail")}},
+			{Text: []string{"it is ", "planned"}, Usage: Tokens(1, 2)},
+		},
+		"mail": {
+			{Reasoning: []string{"hm"}, Usage: Tokens(2, 1), Calls: []Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "look"}}},
+			{Text: []string{"I ", "mailed"}, Usage: Tokens(2, 2)},
+		},
+		"side": {
+			{Text: []string{"aside"}, Usage: Tokens(3, 1), Calls: []Call{{ID: "c1", Name: "once"}, {ID: "c2", Name: "send"}}},
+			{Text: []string{"be", "side"}, Usage: Tokens(3, 2)},
+		},
+	})
+	look := plain("look", `"seen"`)
+	look.Idempotent = true
+	c := newCampaign(s, s.treeConfig(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
+	n := c.boot(faults...)
+	first := n
+	n = c.begin(n)
+	stop := c.clients("a", "b")
+	c.hire(n)
+	s.until("the end of the run", func() bool {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+			c.hire(n)
+		default:
+		}
+		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
+			return engine.Response{Approved: p.Reason != spool.ParkOutcomeUnknown, Digest: p.Digest}
+		})
+		return s.thread().State.Terminal()
+	})
+	calls := first.faulty.Calls()
+	if got := s.thread(); got.State != spool.Completed {
+		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
+	}
+	text := strings.Join(s.tree(), "\n")
+	for _, said := range []string{
+		"assistant to work", "assistant all done", "plan: assistant let me see", "plan: assistant it is planned",
+		"mail: assistant (hm)", "mail: assistant I mailed", "side: assistant aside", "side: assistant beside",
+	} {
+		if strings.Count(text, said) != 1 {
+			s.Errorf("%q is there %d times:\n%s", said, strings.Count(text, said), text)
+		}
+	}
+	c.finish(stop)
+	return calls
+}

@@ -1,0 +1,104 @@
+package spooltest
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// nested checks the runs that others have spawned: where each belongs, that it has ended
+// with those above it, and that nothing of it stands under another name.
+func (c *checker) nested(where string, d ThreadDump, byID map[spool.RunID]spool.Run) {
+	type spawned struct {
+		parent spool.RunID
+		call   spool.ToolCallID
+	}
+	seen := make(map[spawned]spool.RunID)
+	for _, r := range d.Runs {
+		if r.RootID == "" {
+			if r.Depth != 0 || r.ParentID != "" {
+				c.wrongf("nested", where, "run %s of depth %d has no root", r.ID, r.Depth)
+			}
+			continue
+		}
+		parent, root := byID[r.ParentID], byID[r.RootID]
+		if parent.ID == "" || parent.Root() != r.RootID || r.Depth != parent.Depth+1 || root.RootID != "" {
+			c.wrongf("nested", where, "run %s of depth %d is below %s in %s", r.ID, r.Depth, r.ParentID, r.RootID)
+		}
+		by := spawned{r.ParentID, r.CallID}
+		if other, twice := seen[by]; twice {
+			c.wrongf("nested", where, "call %s of run %s has spawned %s and %s", r.CallID, r.ParentID, other, r.ID)
+		}
+		seen[by] = r.ID
+		switch {
+		case !r.State.Terminal():
+			if c.Settled || root.State.Terminal() {
+				c.wrongf("nested-end", where, "run %s is still %s, and %s is %s", r.ID, r.State, root.ID, root.State)
+			}
+		case r.EndedAt.IsZero() || r.StopReason == "":
+			c.wrongf("nested-end", where, "run %s is %s without a time or a reason", r.ID, r.State)
+		case root.State.Terminal() && r.EndedAt.After(root.EndedAt):
+			c.wrongf("nested-end", where, "run %s has ended behind %s", r.ID, root.ID)
+		}
+		c.usage(where, r)
+	}
+	for _, m := range d.Messages {
+		if r, known := byID[m.RunID]; known && r.AgentID() != m.AgentID {
+			c.wrongf("nested", where, "message %s of run %s stands under the agent %q", m.ID, m.RunID, m.AgentID)
+		}
+	}
+	for _, p := range d.Parks {
+		if caller, known := byID[p.CallerID()]; known && caller.State.Terminal() && !p.Landed {
+			c.wrongf("park", where, "run %s has ended, and its park %s is %s", caller.ID, p.ToolCallID, p.State)
+		}
+	}
+	c.reports(where, d)
+}
+
+// reports checks that what a spawn call has told is what its nested run came to.
+func (c *checker) reports(where string, d ThreadDump) {
+	for _, r := range d.Runs {
+		if r.RootID == "" || !r.State.Terminal() {
+			continue
+		}
+		for _, m := range d.Messages {
+			for _, p := range m.ToolResults() {
+				if m.RunID != r.ParentID || p.ToolCallID != r.CallID {
+					continue
+				}
+				var told struct {
+					AgentID   spool.AgentID
+					Result    *string
+					Error     string
+					Cancelled bool
+				}
+				_ = json.Unmarshal(p.Result, &told)
+				want := r.State == spool.Completed && told.Result != nil && r.Result != nil && *told.Result == r.Result.Text ||
+					r.State == spool.Failed && told.Error == r.Error
+				if p.ToolName != engine.SpawnTool || !told.Cancelled && (told.AgentID != r.AgentID() || !want) {
+					c.wrongf("nested", where, "run %s is %s with %+v, and its call told %s", r.ID, r.State, r.Result, p.Result)
+				}
+			}
+		}
+	}
+}
+
+// nestedCommit checks what one commit has done to nested runs, of which all are known.
+func (c *checker) nestedCommit(n int, where string, known []spool.Run) {
+	runs := make(map[spool.RunID]spool.Run, len(known))
+	for _, r := range known {
+		runs[r.ID] = r
+	}
+	for _, r := range known {
+		switch {
+		case r.RootID == "":
+			continue
+		case r.State == spool.Queued || r.State == spool.Idle:
+			c.wrongf("nested", where, "commit %d leaves the nested run %s %s", n, r.ID, r.State)
+		}
+		if root, known := runs[r.RootID]; known && root.State.Terminal() && !r.State.Terminal() {
+			c.wrongf("nested-end", where, "commit %d leaves the nested run %s %s below %s, which is %s", n, r.ID, r.State, root.ID, root.State)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package spooltest_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// soundTree returns a history without a violation: a run whose one call spawned another,
+// and a client that saw both.
+func soundTree() *spooltest.History {
+	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	root := spool.Run{
+		Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted, EndedAt: at.Add(time.Second),
+		Segments: 1, Children: 1, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
+	}
+	nested := spool.Run{
+		Tenant: "acme", ID: "n", ThreadID: "t", ParentID: "r", RootID: "r", CallID: "c", Depth: 1, State: spool.Completed,
+		StopReason: spool.StopCompleted, EndedAt: at, TokenCount: root.TokenCount, Result: &spool.NestedResult{Text: "below"},
+	}
+	messages := []spool.Message{
+		{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go"), RunID: "r"},
+		{ID: "m2", Role: spool.RoleUser, Content: spool.TextContent("brief"), RunID: "n", AgentID: "n"},
+		{ID: "m3", Role: spool.RoleAssistant, Content: spool.TextContent("below"), RunID: "n", AgentID: "n"},
+		{ID: "m4", Role: spool.RoleAssistant, RunID: "r", Content: spool.Content{
+			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: engine.SpawnTool, Args: json.RawMessage(`{}`)},
+		}},
+		{ID: "m5", Role: spool.RoleTool, RunID: "r", Content: spool.Content{
+			{Type: spool.PartToolResult, ToolCallID: "c", ToolName: engine.SpawnTool, Result: json.RawMessage(`{"agentId":"n","result":"below"}`)},
+		}},
+		{ID: "m6", Role: spool.RoleAssistant, Content: spool.TextContent("above"), RunID: "r"},
+	}
+	record := []spool.Entry{
+		*spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}),
+		*spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentFinished}),
+	}
+	frames := []spool.Frame{{Kind: spool.FrameThread, Event: &record[0]}}
+	id := spool.AgentID("n")
+	for i, say := range []struct {
+		t       spool.ItemType
+		payload any
+	}{
+		{spool.ItemRunStarted, nil},
+		{spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: "n", Depth: 1}},
+		{spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemTextContent, spool.Delta{Delta: "below"})},
+		{spool.ItemStepFinished, spool.StepFinished{Step: 1, AgentID: &id}},
+		{spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: "n", Status: spool.SubagentCompleted}},
+		{spool.ItemToolResult, spool.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`{"agentId":"n","result":"below"}`)}},
+		{spool.ItemStepFinished, spool.StepFinished{Step: 1}},
+		{spool.ItemTextContent, spool.Delta{Delta: "above"}},
+		{spool.ItemStepFinished, spool.StepFinished{Step: 2}},
+		{spool.ItemRunFinished, spool.StreamFinished{Usage: &root.TokenCount}},
+	} {
+		item := spool.NewItem(say.t, spool.Offset{Fence: 1, N: int64(i + 1)}, 0, say.payload)
+		frames = append(frames, spool.Frame{Kind: spool.FrameStream, StreamID: "r:1", Item: &item})
+	}
+	for i := range record {
+		record[i].Seq, record[i].ThreadID = int64(i+1), "t"
+	}
+	frames = append(frames, spool.Frame{Kind: spool.FrameThread, Event: &record[1]})
+	as := func(r spool.Run, s spool.State) spool.Run {
+		r.State, r.EndedAt = s, time.Time{}
+		return r
+	}
+	in, out := int64(3), int64(2)
+	row := spool.UsageRow{RunID: "r", AgentID: "n", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &in, Output: &out}}
+	line := spool.UsageLine{AgentID: &id}
+	line.Add(row)
+	behind := []spool.MessageID{"", "m1", "m2", "m3", "m4", "m5"}
+	return &spooltest.History{
+		Settled: true,
+		Threads: []spooltest.ThreadDump{{
+			Thread: spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "r", LastSeq: 2},
+			Runs:   []spool.Run{nested, root}, Messages: messages, Entries: record, Usage: []spool.UsageLine{line},
+		}},
+		Commits: []spooltest.Commit{
+			{Thread: historyKey, Runs: []spool.Run{as(root, spool.Queued)}, Messages: messages[:1], Behind: behind[:1]},
+			{Thread: historyKey, Holds: 1, Runs: []spool.Run{as(root, spool.Running)}, Entries: record[:1]},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{as(nested, spool.Running)}, Messages: messages[1:2], Behind: behind[1:2]},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{nested}, Messages: messages[2:3], Behind: behind[2:3], Usage: []spool.UsageRow{row}},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{root}, Messages: messages[3:], Behind: behind[3:], Entries: record[1:]},
+		},
+		Clients:    []*spooltest.Client{{Name: "live", Thread: historyKey, FromStart: true, Frames: frames}},
+		Executions: []spooltest.Execution{{Call: spool.ToolCall{Thread: historyKey, RunID: "n", Step: 1, ID: "x"}}},
+	}
+}
+
+func TestHistorySoundTree(t *testing.T) {
+	t.Parallel()
+
+	for _, v := range soundTree().Violations() {
+		t.Error(v)
+	}
+}
+
+// TestHistoryPlantedTree plants violations below a dispatched run.
+func TestHistoryPlantedTree(t *testing.T) {
+	t.Parallel()
+
+	type history = spooltest.History
+	item := func(h *history, at int, t spool.ItemType, payload any) {
+		frames := slices.Clone(h.Clients[0].Frames)
+		item := spool.NewItem(t, frames[at].Item.Offset, 0, payload)
+		frames[at].Item = &item
+		h.Clients[0].Frames = frames
+	}
+	for name, test := range map[string]struct {
+		invariant, what string
+		plant           func(h *history)
+	}{
+		"a nested run that hangs": {"nested-end", "run n is still RUNNING", func(h *history) { h.Threads[0].Runs[0].State = spool.Running }},
+		"one that is left behind": {"nested-end", "commit 4 leaves the nested run n RUNNING", func(h *history) {
+			h.Commits[3].Runs = nil
+		}},
+		"one that goes on":           {"after-end", "adds a message to run n", func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[2:3])) }},
+		"one that outlives its root": {"nested-end", "has ended behind r", func(h *history) { h.Threads[0].Runs[0].EndedAt = h.Threads[0].Runs[1].EndedAt.Add(1) }},
+		"an end without a reason":    {"nested-end", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" }},
+		"one that is queued":         {"nested", "commit 2 leaves the nested run n QUEUED", func(h *history) { h.Commits[2].Runs[0].State = spool.Queued }},
+		"one below nobody":           {"nested", "is below gone", func(h *history) { h.Threads[0].Runs[0].ParentID = "gone" }},
+		"one that is too deep":       {"nested", "run n of depth 2", func(h *history) { h.Threads[0].Runs[0].Depth = 2 }},
+		"one without a root":         {"nested", "has no root", func(h *history) { h.Threads[0].Runs[0].RootID = "" }},
+		"a call that spawns two runs": {"nested", "call c of run r has spawned", func(h *history) {
+			other := h.Threads[0].Runs[0]
+			other.ID = "n2"
+			h.Threads[0].Runs = append(h.Threads[0].Runs, other)
+		}},
+		"a message under another agent": {"nested", `stands under the agent ""`, func(h *history) { h.Threads[0].Messages[2].AgentID = "" }},
+		"a report of something else": {"nested", "and its call told", func(h *history) {
+			h.Threads[0].Messages[4].Content[0].Result = json.RawMessage(`{"agentId":"n","result":"more"}`)
+		}},
+		"a failure that is not told": {"nested", "and its call told", func(h *history) { h.Threads[0].Runs[0].State, h.Threads[0].Runs[0].Error = spool.Failed, "why" }},
+		"two results of a spawn":     {"tool-result", "has two results", func(h *history) { h.Threads[0].Messages = append(h.Threads[0].Messages, h.Threads[0].Messages[4]) }},
+		"a park that is left below": {"park", "run n has ended, and its park x is open", func(h *history) {
+			h.Threads[0].Runs[1].State, h.Threads[0].Thread.State = spool.Running, spool.Running
+			h.Threads[0].Parks = []spool.Park{{RunID: "r", AgentID: "n", ToolCallID: "x", State: spool.ParkOpen}}
+		}},
+		"two effects below":               {"effect-once", "2 times", func(h *history) { h.Executions = append(h.Executions, h.Executions[0]) }},
+		"usage that the root lacks":       {"usage", "run r counts", func(h *history) { h.Threads[0].Runs[1].TokenCount = spool.TokenCount{} }},
+		"usage that the nested run lacks": {"usage", "run n counts", func(h *history) { h.Threads[0].Runs[0].TokenCount = spool.TokenCount{} }},
+		"text below that nobody saved": {"client-text", "run n shows", func(h *history) {
+			item(h, 3, spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemTextContent, spool.Delta{Delta: "other"}))
+		}},
+		"text of another agent": {"client-text", "run r shows", func(h *history) { item(h, 3, spool.ItemTextContent, spool.Delta{Delta: "below"}) }},
+		"text below that is not saved": {"client-text", "the unsaved text", func(h *history) {
+			item(h, 4, spool.ItemCustom, nil)
+			item(h, 5, spool.ItemCustom, nil)
+		}},
+		"an item that is wrapped twice": {"client-text", "run r wraps", func(h *history) {
+			item(h, 3, spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemSubagentEvent, spool.SubagentEvent{SubagentID: "n", Event: json.RawMessage(`{}`)}))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := soundTree()
+			test.plant(h)
+			found := h.Violations()
+			if !slices.ContainsFunc(found, func(v spooltest.Violation) bool {
+				return v.Invariant == test.invariant && strings.Contains(v.What, test.what)
+			}) {
+				t.Errorf("no %s with %q was reported, but %v", test.invariant, test.what, found)
+			}
+		})
+	}
+}
