@@ -1,0 +1,307 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server"
+)
+
+// marker is in all that tenant a has said, and nowhere else.
+const marker = "marker-of-a"
+
+// walkCase is how a tenant asks an operation for what belongs to another. In query, path and
+// body, THREAD, RUN, MESSAGE, CALL, BRANCH, JOB, EVENT and MARK stand for what tenant a has: a
+// thread that waits, its run, its first turn, the call that waits, a branch, a dead job, the
+// key of an event, and the mark of a page of its list.
+type walkCase struct {
+	query, body string
+	header      map[string]string
+	// owner is what tenant a gets: that proves that the request is a good one.
+	owner int
+	// other is what tenant b gets, whether tenant a has all this or not.
+	other int
+}
+
+// walk has every operation of the document that looks at what a tenant has. A new one gets a
+// case for each kind of id that it takes.
+var walk = map[string][]walkCase{
+	"startRun": { // makes a thread of b's own, and is walked last
+		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x","editMessageId":"MESSAGE"}`, owner: 409, other: 409},
+		{body: `{"threadId":"new","runId":"of-b","prompt":"x"}`, header: map[string]string{"Idempotency-Key": "key-of-a"}, owner: 202, other: 202},
+		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x"}`, owner: 409, other: 202},
+	},
+	"stopRun": {
+		{body: `{"threadId":"THREAD"}`, owner: 200, other: 409},
+		{body: `{"threadId":"THREAD","runId":"RUN"}`, owner: 200, other: 409},
+		{body: `{"threadId":"new","runId":"RUN"}`, owner: 409, other: 409},
+	},
+	"respond": {
+		{body: `{"threadId":"THREAD","toolCallId":"CALL","approved":true}`, owner: 200, other: 409},
+		{body: `{"threadId":"THREAD","toolCallId":"CALL","approved":true,"arguments":{"too":1}}`, owner: 400, other: 409},
+	},
+	"runAgent": {
+		{body: `{"threadId":"THREAD","runId":"RUN","messages":[]}`, owner: 200, other: 404},
+		{body: `{"threadId":"THREAD","runId":"new","messages":[],"resume":[{"interruptId":"CALL","status":"cancelled"}]}`, owner: 200, other: 404},
+	},
+	"publishEvent": {
+		{body: `{"threadId":"THREAD","type":"note","durable":true}`, owner: 200, other: 404},
+		{body: `{"threadId":"THREAD","type":"note"}`, owner: 202, other: 404},
+	},
+	"getHistory": {
+		{query: "threadId=THREAD", owner: 200, other: 404},
+		{query: "threadId=THREAD&before=MESSAGE&lastMessageId=MESSAGE&limit=1", owner: 200, other: 404},
+	},
+	"streamThread": {
+		{query: "threadId=THREAD", owner: 200, other: 404},
+		{query: "threadId=THREAD&wireFormat=ag-ui", owner: 200, other: 404},
+		{query: "threadId=THREAD&cursor=1+RUN:1+1-1&lastMessageId=MESSAGE", owner: 200, other: 404},
+		{query: "threadId=THREAD&token=TOKEN", owner: 401, other: 401},
+	},
+	"createStreamToken": {{body: `{"threadId":"THREAD"}`, owner: 200, other: 404}},
+	"getUsage":          {{query: "threadId=THREAD", owner: 200, other: 404}},
+	"listBranches":      {{query: "threadId=THREAD", owner: 200, other: 404}},
+	"getBranch":         {{query: "threadId=THREAD&branchId=BRANCH", owner: 200, other: 404}},
+	"restoreBranch":     {{body: `{"threadId":"THREAD","branchId":BRANCH}`, owner: 409, other: 409}},
+	"listThreads": {
+		{owner: 200, other: 200},
+		{query: "before=MARK&limit=5&q=marker", owner: 200, other: 200},
+	},
+	"compactThread": {{body: `{"threadId":"THREAD"}`, owner: 409, other: 409}}, // its run is not over
+	"deleteThread":  {{query: "threadId=THREAD", owner: 200, other: 404}},
+	"getOverview": {
+		{query: "tenant=a", owner: 200, other: 403},
+	},
+	"listRuns": {
+		{query: "threadId=THREAD", owner: 200, other: 200},
+		{query: "tenant=a&threadId=THREAD", owner: 200, other: 403},
+	},
+	"getRun": {
+		{query: "runId=RUN", owner: 200, other: 404},
+		{query: "runId=RUN&tenant=a", owner: 200, other: 403},
+	},
+	"listJobs": {
+		{query: "state=dead", owner: 200, other: 200},
+		{query: "tenant=a", owner: 200, other: 403},
+	},
+	"redriveJobs": {
+		{body: `{"jobId":JOB}`, owner: 409, other: 404}, // the run has found another way
+		{body: `{"jobId":JOB,"tenant":"a"}`, owner: 409, other: 403},
+	},
+	"purgeJobs": {
+		{body: `{"jobId":JOB}`, owner: 200, other: 404},
+		{body: `{"all":true,"tenant":"a"}`, owner: 200, other: 403},
+	},
+	"pruneThreads": {{body: `{"olderThan":"1ms","tenant":"a"}`, owner: 200, other: 403}},
+}
+
+// unwalked are the operations that no tenant asks, and why.
+var unwalked = map[string]string{
+	"deliverJob":   "a queue signs it, with the tenant: see queue_test.go",
+	"getHealth":    "it is about the process",
+	"getReadiness": "it is about the process",
+}
+
+// operation is one of the document.
+type operation struct{ id, method, path string }
+
+// operations returns all of the document, those that make something last.
+func (b *bundle) operations(t *testing.T) (all []operation) {
+	t.Helper()
+
+	text, err := b.server.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]map[string]struct{ OperationID string }
+	}
+	if err := json.Unmarshal(text, &doc); err != nil || len(doc.Paths) < 10 {
+		t.Fatal(len(doc.Paths), err)
+	}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			all = append(all, operation{op.OperationID, strings.ToUpper(method), path})
+		}
+	}
+	slices.SortFunc(all, func(x, y operation) int {
+		switch {
+		case x.id == y.id:
+			return 0
+		case x.id == "startRun":
+			return 1
+		case y.id == "startRun":
+			return -1
+		default:
+			return strings.Compare(x.id, y.id)
+		}
+	})
+	return all
+}
+
+// walked is a server to walk over, and what stands for what tenant a has.
+type walked struct {
+	*bundle
+
+	names *strings.Replacer
+}
+
+// newWalked makes a server on which tenant a has everything that there is to have.
+func newWalked(t *testing.T) walked {
+	t.Helper()
+
+	b := setup(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}})
+	start := func(body string) { b.as(t, tokenA, http.MethodPost, runPath, body) }
+	start(`{"threadId":"dead","runId":"r-dead","prompt":"` + marker + `"}`)
+	taken, _, err := b.backend.Queue.Claim(t.Context(), 1, time.Hour)
+	if err != nil || len(taken) != 1 || b.backend.Queue.Bury(t.Context(), taken[0], marker) != nil {
+		t.Fatal(taken, err)
+	}
+	b.work(t)
+	b.stream(t, call{path: streamPath + "?threadId=dead", token: tokenA}).until(t, state(spool.Completed))
+	b.says(t, "kept", marker, "")
+	b.says(t, "kept", marker+" again", string(reads[spool.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID))
+	branch := reads[branchAnswer](t, b, branchesPath+"?threadId=kept").Branches[0].ID
+	turn := reads[spool.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID
+	b.as(t, tokenA, http.MethodPost, eventsPath, `{"threadId":"kept","type":"`+marker+`","payload":{"x":"`+marker+`"},"durable":true}`)
+	b.do(t, call{
+		method: http.MethodPost, path: runPath, token: tokenA, header: map[string]string{"Idempotency-Key": "key-of-a"},
+		body: `{"threadId":"kept","runId":"r-kept","prompt":"use send with {\"to\":\"` + marker + `\"}","clientMessageId":"` + marker + `"}`,
+	})
+	asked := toolCallID(t, b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA}).until(t, entry(spool.EntryInputRequired)))
+	return walked{b, strings.NewReplacer(
+		"THREAD", "kept", "RUN", "r-kept", "MESSAGE", string(turn), "CALL", asked, "BRANCH", fmt.Sprint(branch),
+		"JOB", strconv.FormatInt(taken[0].JobID, 10), "MARK", url.QueryEscape(time.Now().UTC().Format(time.RFC3339Nano)+"~kept"),
+		"TOKEN", b.streamToken(t, tokenA, "dead"),
+	)}
+}
+
+// ask sends a case's request. The answer is read to its end, or, of a stream that goes on, not
+// at all.
+func (w walked) ask(t *testing.T, token string, o operation, c walkCase, names *strings.Replacer) answer {
+	t.Helper()
+
+	query, err := url.ParseQuery(names.Replace(c.query))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := o.path
+	for name := range query {
+		if in := "{" + name + "}"; strings.Contains(path, in) {
+			path = strings.ReplaceAll(path, in, query.Get(name))
+			query.Del(name)
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	header := map[string]string{"X-Request-ID": "walk"}
+	maps.Copy(header, c.header)
+	if query.Has("token") {
+		token = ""
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := w.request(t, call{method: o.method, path: path, body: names.Replace(c.body), token: token, header: header})
+	res, err := http.DefaultTransport.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var text []byte
+	if res.Header.Get("Content-Type") == "application/json; charset=utf-8" {
+		if text, err = io.ReadAll(res.Body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res.Header.Del("Date")
+	return answer{res.StatusCode, res.Header, strings.TrimSpace(string(text))}
+}
+
+// Whatever a tenant asks with the ids of another is answered as if the other had nothing: the
+// same bytes as on a server where it has nothing. Nothing of the other is in an answer or in
+// the log, and nothing of it changes.
+//
+// The operations are those of the document: one that nobody has thought of fails the test.
+func TestWalk(t *testing.T) {
+	t.Parallel()
+
+	full := newWalked(t)
+	empty := setup(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}})
+	before := full.everything(t)
+	since := len(full.logged.String())
+	seen := make(map[string]bool)
+	for _, o := range full.operations(t) {
+		seen[o.id] = true
+		if cases := walk[o.id]; len(cases) == 0 && unwalked[o.id] == "" {
+			t.Errorf("%s %s (%s) is not walked: add to walk, in walk_test.go, how a tenant asks it for what another one has,"+
+				" with a case for each id that it takes; or to unwalked, why no tenant does", o.method, o.path, o.id)
+		}
+		for i, c := range walk[o.id] {
+			name := fmt.Sprintf("%s %s, case %d", o.method, o.path, i)
+			got := full.ask(t, tokenB, o, c, full.names)
+			want := walked{bundle: empty}.ask(t, tokenB, o, c, full.names)
+			if got.status != c.other {
+				t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.other)
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{})); diff != "" {
+				t.Errorf("%s tells what another tenant has: -nothing +something\n%s", name, diff)
+			}
+			if all := fmt.Sprint(got); strings.Contains(all, marker) || strings.Contains(all, "anna") {
+				t.Errorf("%s: %s", name, all)
+			}
+		}
+	}
+	for id := range walk {
+		if !seen[id] {
+			t.Errorf("walk has %s, which is no operation any more", id)
+		}
+	}
+	if text := full.logged.String()[since:]; strings.Contains(text, marker) || strings.Contains(text, "anna") {
+		t.Errorf("the log has what another tenant said:\n%s", text)
+	}
+	// What b has made since, on the ids of a, is b's.
+	after := full.everything(t)
+	if diff := cmp.Diff(before[:len(before)/2], after[:len(after)/2]); diff != "" {
+		t.Errorf("another tenant changed something: -before +after\n%s", diff)
+	}
+	if own := strings.Join(after[len(after)/2:], ""); strings.Contains(own, marker) || strings.Contains(own, "anna") {
+		t.Errorf("tenant b reads what tenant a said: %s", own)
+	}
+}
+
+// The requests of the walk are good ones: who owns what they ask for gets it.
+func TestWalkOwner(t *testing.T) {
+	t.Parallel()
+
+	for id, cases := range walk {
+		for i, c := range cases {
+			t.Run(fmt.Sprint(id, " ", i), func(t *testing.T) {
+				t.Parallel()
+
+				w := newWalked(t)
+				for _, o := range w.operations(t) {
+					if o.id != id {
+						continue
+					}
+					if got := w.ask(t, tokenA, o, c, w.names); got.status != c.owner {
+						t.Errorf("%d %s, want %d", got.status, got.body, c.owner)
+					}
+				}
+			})
+		}
+	}
+}
