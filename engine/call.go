@@ -150,7 +150,7 @@ func (l *loop) failedCall(ctx context.Context, p *plannedCall, err error) {
 	case errors.As(err, &wait):
 		err = errors.New("the tool parked again after it was answered")
 	case spool.CodeOf(err) == spool.Internal:
-		l.s.e.config.Log.WarnContext(ctx, "tool call failed", about(l.s.key, l.run.ID), "tool", p.call.Name, "error", err)
+		concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "tool call failed", "tool", p.call.Name, "error", err)
 	}
 	if p.answered != nil {
 		p.result = p.told(nil, toolMessage(err))

@@ -28,7 +28,7 @@ func (l *loop) askFitting(ctx context.Context, history []spool.Message) (turn, [
 	}
 	refused := err
 	size := newMeter(l.run.Context).of(weigh(request))
-	l.s.e.config.Log.InfoContext(ctx, "prompt is too long for the model", about(l.s.key, l.run.ID),
+	concerning(l.s.e.config.Log, l.s.key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
 	if err := l.update(ctx, func(h *held) error {
 		if err := h.recordCut(refused, spool.OutcomeError); err != nil {
@@ -81,7 +81,7 @@ func (l *loop) fit(ctx context.Context, history []spool.Message, to room, must b
 		case ctx.Err() != nil, isStoreError(err):
 			return history, request, err
 		default:
-			l.s.e.config.Log.WarnContext(ctx, "summarise older messages", about(l.s.key, l.run.ID), "error", err)
+			concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "summarise older messages", "error", err)
 		}
 	}
 	if size > to.budget {

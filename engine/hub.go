@@ -143,7 +143,7 @@ func (h *hub) run(ctx context.Context) {
 			close(h.ready)
 		}
 		if err != nil && ctx.Err() == nil {
-			h.e.config.Log.WarnContext(ctx, "follow thread", about(h.key, ""), "error", err)
+			concerning(h.e.config.Log, h.key, "").WarnContext(ctx, "follow thread", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -105,7 +105,7 @@ func (h *held) charge(row spool.UsageRow, log *slog.Logger) error {
 			root.Currency = row.Cost.Currency
 		case row.Cost.Currency:
 		default:
-			log.Error("a call was priced in another currency than its run", about(h.thread.Key(), root.ID),
+			concerning(log, h.thread.Key(), root.ID).Error("a call was priced in another currency than its run",
 				"model", row.Model, "currency", row.Cost.Currency, "run_currency", root.Currency)
 			row.Cost = nil
 		}

@@ -6,13 +6,14 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// about says in a line of the log which thread and run it is about. The run may be unknown.
-func about(key spool.ThreadKey, run spool.RunID) slog.Attr {
-	attrs := []any{slog.String("tenant", string(key.Tenant)), slog.String("thread", string(key.ID))}
+// concerning returns the log with the thread and run that its lines are about. The run may
+// be unknown.
+func concerning(log *slog.Logger, key spool.ThreadKey, run spool.RunID) *slog.Logger {
+	log = log.With("tenant", string(key.Tenant), "thread", string(key.ID))
 	if run != "" {
-		attrs = append(attrs, slog.String("run", string(run)))
+		log = log.With("run", string(run))
 	}
-	return slog.Group("", attrs...) // a group without a name is its attributes
+	return log
 }
 
 // runOf returns the run of a stream.

@@ -58,7 +58,7 @@ func (e *Engine) closeFor(ctx context.Context, key spool.StreamKey, end spool.It
 		grace = 0
 	}
 	if err := e.streams.Close(ctx, key, end, grace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
-		e.config.Log.WarnContext(ctx, "end the stream of a lost segment", about(key.Thread, runOf(key.ID)), "stream", string(key.ID), "error", err)
+		concerning(e.config.Log, key.Thread, runOf(key.ID)).WarnContext(ctx, "end the stream of a lost segment", "stream", string(key.ID), "error", err)
 	}
 }
 

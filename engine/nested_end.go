@@ -55,7 +55,7 @@ func (l *loop) leave(ctx context.Context, cause error) error {
 // the segment has to end, or, for an error that will not pass and after the last attempt,
 // with the nested run. The run above reads of that, and goes on.
 func (l *loop) fail(ctx context.Context, cause error) error {
-	l.s.e.config.Log.WarnContext(ctx, "nested run step failed", about(l.s.key, l.run.ID),
+	concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "nested run step failed",
 		"step", l.run.Steps+1, "attempt", l.run.Attempts+1, "error", cause)
 	l.voice.endBlock(ctx)
 	final := permanent(cause)

@@ -12,7 +12,7 @@ import (
 // failed ends the segment of a run whose step has failed: with another attempt after a
 // wait, or, for an error that will not pass and after the last attempt, with the run.
 func (s *segment) failed(ctx context.Context, cause error) error {
-	s.e.config.Log.WarnContext(ctx, "run step failed", about(s.key, s.id),
+	concerning(s.e.config.Log, s.key, s.id).WarnContext(ctx, "run step failed",
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
 	reason := failureText(cause)
 	s.main.voice.endBlock(ctx)

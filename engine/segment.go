@@ -170,7 +170,7 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 			cancel(errLapsed)
 			return
 		case ctx.Err() == nil:
-			s.e.config.Log.WarnContext(ctx, "renew lease", about(s.key, s.id), "error", err)
+			concerning(s.e.config.Log, s.key, s.id).WarnContext(ctx, "renew lease", "error", err)
 		}
 	}
 }

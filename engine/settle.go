@@ -187,7 +187,7 @@ func (e *Engine) callSettle(ctx context.Context, s Settlement) (err error) {
 		if err = e.trySettle(ctx, s); err == nil {
 			return nil
 		}
-		e.config.Log.WarnContext(ctx, "settle run", about(s.Thread, s.RunID), "error", err)
+		concerning(e.config.Log, s.Thread, s.RunID).WarnContext(ctx, "settle run", "error", err)
 		if try < settleTries-1 {
 			pause(ctx, settleWait*time.Duration(try+1))
 		}

@@ -139,7 +139,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 		e.bus.Wake(key, spool.WakeRecord)
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 		if err := e.halted(ctx, key, out.after); err != nil { // the run is accepted, and gets its turn
-			e.config.Log.WarnContext(ctx, "settle interrupted run", about(key, ""), "error", err)
+			concerning(e.config.Log, key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 		}
 		return RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.position}, nil
 	case errors.As(err, &no):

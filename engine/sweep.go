@@ -38,7 +38,7 @@ func (e *Engine) Sweep(ctx context.Context) (SweepReport, error) {
 		case errors.Is(err, errUnchanged), missing(err):
 		default:
 			report.Errors++
-			e.config.Log.WarnContext(ctx, "redispatch run", about(key, ""), "error", err)
+			concerning(e.config.Log, key, "").WarnContext(ctx, "redispatch run", "error", err)
 		}
 	}
 	return report, ctx.Err()

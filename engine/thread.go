@@ -55,7 +55,7 @@ func (e *Engine) deleted(ctx context.Context, key spool.ThreadKey) {
 	ctx, cancel := streamContext(ctx)
 	defer cancel()
 	if err := e.streams.Delete(ctx, key); err != nil {
-		e.config.Log.WarnContext(ctx, "delete run streams", about(key, ""), "error", err)
+		concerning(e.config.Log, key, "").WarnContext(ctx, "delete run streams", "error", err)
 	}
 	e.bus.Wake(key, spool.WakeDeleted)
 }

@@ -130,7 +130,7 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 
 // deliver carries a job out and tells the queue what became of it.
 func (w *worker) deliver(ctx context.Context, d spool.Delivery) {
-	log := w.e.config.Log.With(about(d.Thread(), d.RunID), "kind", string(d.Kind))
+	log := concerning(w.e.config.Log, d.Thread(), d.RunID).With("kind", string(d.Kind))
 	if d.Attempt > w.options.MaxDeliveries {
 		w.bury(ctx, d, "it was delivered too often")
 		return
@@ -187,7 +187,7 @@ func (w *worker) bury(ctx context.Context, d spool.Delivery, cause string) {
 	if err == nil {
 		err = w.e.queue.Bury(ctx, d, cause)
 	}
-	w.e.config.Log.ErrorContext(ctx, "job is dead", about(d.Thread(), d.RunID), "cause", cause, "error", err)
+	concerning(w.e.config.Log, d.Thread(), d.RunID).ErrorContext(ctx, "job is dead", "cause", cause, "error", err)
 }
 
 // extend keeps the job leased until the returned function is called.

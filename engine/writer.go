@@ -147,7 +147,7 @@ func (w *writer) fail(ctx context.Context, err error) {
 	defer w.mu.Unlock()
 	if !w.broken {
 		w.broken = true
-		w.e.config.Log.WarnContext(ctx, "write run stream", about(w.key.Thread, runOf(w.key.ID)), "stream", string(w.key.ID), "error", err)
+		concerning(w.e.config.Log, w.key.Thread, runOf(w.key.ID)).WarnContext(ctx, "write run stream", "stream", string(w.key.ID), "error", err)
 	}
 }
 
