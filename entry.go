@@ -118,6 +118,8 @@ type InputRequired struct {
 	ToolName    string          `json:"toolName"`
 	AgentID     *AgentID        `json:"agentId"`
 	Arguments   json.RawMessage `json:"arguments"`
+	// InputSchema is the JSON Schema of the arguments by which an answer may replace those
+	// of an approval. Nil: the tool has none, or it is no approval.
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Frames      []ParkFrame     `json:"frames"`
 	// Nested says who asks, where that is a nested run. Nil: the main agent.

@@ -13,11 +13,11 @@ import (
 type Response struct {
 	ToolCallID spool.ToolCallID
 	Approved   bool
-	// Payload is any JSON for the call that waits. Nil: none.
+	// Payload is any JSON for the call that waits, in up to 262,144 bytes. Nil: none.
 	Payload json.RawMessage
 	// Args are a JSON object with which an approved call runs in place of what it asked
 	// for. Its tool has to accept them. Only a call that waits for an approval may be
-	// edited. Nil: as it asked.
+	// edited, in up to 262,144 bytes. Nil: as it asked.
 	Args json.RawMessage
 	// Reason is why, for the model and for the record, in up to 4,096 bytes.
 	Reason string
@@ -73,8 +73,13 @@ func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r Response) (
 
 const noPark = "No matching pending input request"
 
-// maxReason bounds the reason of an answer, which stays in the record for ever.
-const maxReason = 4096
+const (
+	// maxReason bounds the reason of an answer, which stays in the record for ever.
+	maxReason = 4096
+	// maxAnswer bounds what an answer gives to the call, and that in place of which it may
+	// stand.
+	maxAnswer = 256 << 10
+)
 
 // check says what is wrong with a response, whatever it answers. A null is nothing.
 func (r *Response) check() error {
@@ -93,6 +98,9 @@ func (r *Response) check() error {
 		}
 		if *f.text = bytes.TrimSpace(*f.text); string(*f.text) == "null" {
 			*f.text = nil
+		}
+		if len(*f.text) > maxAnswer {
+			return spool.Errorf(spool.Invalid, "%s is longer than %d bytes", f.name, maxAnswer)
 		}
 	}
 	switch {

@@ -96,7 +96,7 @@ func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
 		if err := h.Enqueue(h.expiryJob(park)); err != nil {
 			return nil, err
 		}
-		required, err := h.inputRequired(park)
+		required, err := s.e.inputRequired(h, park)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +132,7 @@ func (l *loop) parked(ctx context.Context, entries []*spool.Entry) {
 }
 
 // inputRequired returns what the record tells of an open park.
-func (h *held) inputRequired(p spool.Park) (spool.InputRequired, error) {
+func (e *Engine) inputRequired(h *held, p spool.Park) (spool.InputRequired, error) {
 	shown := p.Args
 	if p.Shown != nil {
 		shown = p.Shown
@@ -142,8 +142,9 @@ func (h *held) inputRequired(p spool.Park) (spool.InputRequired, error) {
 		Reason: p.Reason, Digest: p.Digest, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 		DistinctApprover: p.DistinctApprover,
 	}
-	if p.AgentID == "" {
-		return required, nil
+	var err error
+	if required.InputSchema, err = e.editableBy(h, p); err != nil || p.AgentID == "" {
+		return required, err
 	}
 	run, err := h.Run(p.CallerID())
 	if err != nil {
@@ -152,6 +153,20 @@ func (h *held) inputRequired(p spool.Park) (spool.InputRequired, error) {
 	required.AgentID = &p.AgentID
 	required.Nested = &spool.NestedCaller{AgentID: p.AgentID, Name: run.Agent, Model: run.Model, Depth: run.Depth}
 	return required, nil
+}
+
+// editableBy returns the schema of the arguments with which an answer may replace those of
+// the park. Nil: there is none, or they cannot be replaced.
+func (e *Engine) editableBy(v spool.View, p spool.Park) (json.RawMessage, error) {
+	if p.Reason != spool.ParkApproval {
+		return nil, nil
+	}
+	agent, err := e.agentOf(v, p.CallerID())
+	if err != nil || agent == nil {
+		return nil, err
+	}
+	tool, _ := agent.tool(p.ToolName)
+	return tool.Parameters, nil
 }
 
 // onExpiry is what the wire says of a park's end. The usual one goes without saying.

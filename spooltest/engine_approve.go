@@ -11,6 +11,7 @@ import (
 )
 
 var approveTests = map[string]func(s *engineTest){
+	"Schema":         testApproveSchema,
 	"Edited":         testApproveEdited,
 	"EditedToSame":   testApproveEditedToSame,
 	"EditedBadly":    testApproveEditedBadly,
@@ -32,6 +33,7 @@ var approveTests = map[string]func(s *engineTest){
 // checked returns a tool whose calls need an approval, and a "to" that is a word.
 func checked() spool.Tool {
 	t := approved("send", `{"sent":true}`)
+	t.Parameters = json.RawMessage(`{"type":"object","properties":{"to":{"type":"string"}}}`)
 	t.Check = func(args json.RawMessage) error {
 		var in struct{ To string }
 		switch err := json.Unmarshal(args, &in); {
@@ -116,6 +118,30 @@ func (s *engineTest) answers() (answers []spool.HITLResponse) {
 	return answers
 }
 
+// testApproveSchema tells with an approval what may stand in place of its arguments, and
+// with nothing else that waits.
+func testApproveSchema(s *engineTest) {
+	tool := checked()
+	s.parked(NewModel(Use(Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, Call{ID: "c2", Name: "job"}), Say("done")),
+		tool, outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
+	for _, e := range s.all(chat, "r1").Entries {
+		if e.Type != spool.EntryInputRequired {
+			continue
+		}
+		var in spool.InputRequired
+		if err := json.Unmarshal(e.Payload, &in); err != nil {
+			s.Fatal(err)
+		}
+		want := "null"
+		if in.ToolCallID == "c1" {
+			want = string(canonical(tool.Parameters))
+		}
+		if got := string(canonical(in.InputSchema)); got != want {
+			s.Errorf("%s: the schema is %s, want %s", in.ToolCallID, got, want)
+		}
+	}
+}
+
 func testApproveEdited(s *engineTest) {
 	m := sending()
 	e := s.parked(m, checked())
@@ -174,6 +200,9 @@ func testApproveEditedBadly(s *engineTest) {
 	denied.Approved = false
 	invalid(denied, "arguments are only for an approved call")
 	invalid(engine.Response{ToolCallID: "c1", Reason: strings.Repeat("x", 4097)}, "reason is longer than 4096 bytes")
+	long := json.RawMessage(`"` + strings.Repeat("x", 256<<10) + `"`)
+	invalid(engine.Response{ToolCallID: "c1", Payload: long}, "payload is longer than 262144 bytes")
+	invalid(engine.Response{ToolCallID: "c1", Approved: true, Args: long}, "arguments is longer than 262144 bytes")
 	if p := s.park(); p.State != spool.ParkOpen || len(s.answers()) != 0 {
 		s.Errorf("an answer that was wrong has changed something: %+v", p)
 	}

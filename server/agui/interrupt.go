@@ -65,10 +65,11 @@ func responseSchema(p spool.InputRequired) map[string]any {
 		"reason":   text,
 		"digest":   text,
 	}
-	if len(p.InputSchema) > 0 && string(p.InputSchema) != "null" {
-		properties["payload"] = p.InputSchema
-	}
-	if p.Reason == spool.ParkApproval {
+	switch {
+	case p.Reason != spool.ParkApproval:
+	case len(p.InputSchema) > 0 && string(p.InputSchema) != "null":
+		properties["editedArgs"] = p.InputSchema
+	default:
 		properties["editedArgs"] = map[string]any{"type": "object"}
 	}
 	return map[string]any{"type": "object", "required": []string{"approved"}, "properties": properties}
