@@ -114,10 +114,10 @@ type RunEnded struct {
 // InputRequired is the payload of [EntryInputRequired] and of the stream item of the
 // same name.
 type InputRequired struct {
-	ToolCallID  ToolCallID      `json:"toolCallId"`
-	ToolName    string          `json:"toolName"`
-	AgentID     *AgentID        `json:"agentId"`
-	Arguments   json.RawMessage `json:"arguments"`
+	ToolCallID ToolCallID      `json:"toolCallId"`
+	ToolName   string          `json:"toolName"`
+	AgentID    *AgentID        `json:"agentId"`
+	Arguments  json.RawMessage `json:"arguments"`
 	// InputSchema is the JSON Schema of the arguments by which an answer may replace those
 	// of an approval. Nil: the tool has none, or it is no approval.
 	InputSchema json.RawMessage `json:"inputSchema"`
