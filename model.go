@@ -29,6 +29,8 @@ type ModelRequest struct {
 	Tools        []ToolSpec
 	// MaxOutputTokens bounds the answer. Zero: the provider's default.
 	MaxOutputTokens int
+	// Kind is what the answer is for. Empty: [UsageStep].
+	Kind UsageKind
 	// CacheKey is the same in all requests of one agent on one thread, so that a provider can
 	// keep them together. It tells nothing of either. Empty: none.
 	CacheKey string

@@ -47,7 +47,7 @@ func (e *Engine) newSummariser(name string, model spool.Model, m meter, to room,
 	s.price = func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
 		return e.price(ctx, model, row, receipt)
 	}
-	s.limit = min(max(to.budget/16, min(minSummary, to.budget/8)), maxSummary)
+	s.limit = min(max(to.budget/16, min(minSummary, to.budget/4)), maxSummary)
 	s.part = max(s.room.budget*3/4, minPart)
 	return s
 }
@@ -132,6 +132,7 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 	var receipt *spool.Cost
 	finished := false
 	err := s.listen(ctx, spool.ModelRequest{
+		Kind:            spool.UsageCompaction,
 		Instructions:    fmt.Sprintf(summaryInstructions, max(s.limit*6/10, 50)),
 		Messages:        []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent(text)}},
 		MaxOutputTokens: int(s.room.reserve),

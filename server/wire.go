@@ -38,10 +38,10 @@ type attachment struct {
 }
 
 type compactResult struct {
-	Compacted          bool   `doc:"Whether a summary stands for older messages now."              example:"true"                                            json:"compacted"`
-	Reason             string `doc:"Why not, for a program."                                       enum:"active_run,not_found,nothing_to_compact,changed" json:"reason,omitempty"`
-	Error              string `doc:"Why not, for a person."                                        json:"error,omitempty"`
-	SummarizedMessages int    `doc:"How many messages the model sees no more as they were said."   json:"summarizedMessages,omitempty"`
+	Compacted          bool   `doc:"Whether a summary stands for older messages now."            example:"true"                                         json:"compacted"`
+	Reason             string `doc:"Why not, for a program."                                     enum:"active_run,not_found,nothing_to_compact,changed" json:"reason,omitempty"`
+	Error              string `doc:"Why not, for a person."                                      json:"error,omitempty"`
+	SummarizedMessages int    `doc:"How many messages the model sees no more as they were said." json:"summarizedMessages,omitempty"`
 }
 
 type stopResult struct {
@@ -216,9 +216,9 @@ type usageLine struct {
 
 type contextUsage struct {
 	UsedTokens      int64 `doc:"The last prompt and answer as the provider counted them, with an estimate of what was said since." json:"usedTokens"`
-	BudgetTokens    int64 `doc:"The window, less what is kept for the answer."             json:"budgetTokens"`
-	CompactAtTokens int64 `doc:"Where older turns would be summarised. Zero: nowhere."     json:"compactAtTokens"`
-	Messages        int   `doc:"How many messages there are, those that are summarised included."                              json:"messages"`
+	BudgetTokens    int64 `doc:"The window, less what is kept for the answer."                                                     json:"budgetTokens"`
+	CompactAtTokens int64 `doc:"Where older turns would be summarised. Zero: nowhere."                                             json:"compactAtTokens"`
+	Messages        int   `doc:"How many messages there are, those that are summarised included."                                  json:"messages"`
 }
 
 // frame is one message of a live stream.

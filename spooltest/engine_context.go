@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -26,6 +27,7 @@ var contextTests = map[string]func(s *engineTest){
 	"Never":         testContextNever,
 	"NotCounted":    testContextNotCounted,
 	"NextRun":       testContextNextRun,
+	"Nested":        testContextNested,
 
 	"Refused":         testContextRefused,
 	"RefusedTwice":    testContextRefusedTwice,
@@ -73,10 +75,9 @@ func answering(window int) *Model {
 // summing returns a model that writes summaries: their number, and how many lines they are
 // of.
 func summing() *Model {
-	n := 0
+	var n atomic.Int64
 	return counting(0, func(r spool.ModelRequest) Turn {
-		n++
-		return Say(fmt.Sprintf("SUM-%d of %d", n, strings.Count(r.Messages[0].Text(), "\n")+1))
+		return Say(fmt.Sprintf("SUM-%d of %d", n.Add(1), strings.Count(r.Messages[0].Text(), "\n")+1))
 	})
 }
 

@@ -13,27 +13,29 @@ import (
 // marching returns a model that tells from the prompt which step is next, so that a step
 // which is repeated gets the same answer. The third one asks for an approval.
 func marching(window, steps int) *Model {
-	return counting(window, func(r spool.ModelRequest) Turn {
-		step := 1
-		for _, m := range r.Messages {
-			var n int
-			if _, err := fmt.Sscanf(m.Text(), "step-%d.", &n); err == nil && m.Role == spool.RoleAssistant {
-				step = n + 1
-			}
+	return counting(window, func(r spool.ModelRequest) Turn { return march(r, steps) })
+}
+
+func march(r spool.ModelRequest, steps int) Turn {
+	step := 1
+	for _, m := range r.Messages {
+		var n int
+		if _, err := fmt.Sscanf(m.Text(), "step-%d.", &n); err == nil && m.Role == spool.RoleAssistant {
+			step = n + 1
 		}
-		if step > steps {
-			return Say("over")
-		}
-		t := Turn{Text: []string{fmt.Sprintf("step-%d.", step)}}
-		names := []string{"look", "once"}
-		if step == 3 {
-			names = []string{"look", "send"}
-		}
-		for i, name := range names {
-			t.Calls = append(t.Calls, Call{ID: spool.ToolCallID(fmt.Sprintf("c%d.%d", step, i)), Name: name})
-		}
-		return t
-	})
+	}
+	if step > steps {
+		return Say("over")
+	}
+	t := Turn{Text: []string{fmt.Sprintf("step-%d.", step)}}
+	names := []string{"look", "once"}
+	if step == 3 {
+		names = []string{"look", "send"}
+	}
+	for i, name := range names {
+		t.Calls = append(t.Calls, Call{ID: spool.ToolCallID(fmt.Sprintf("c%d.%d", step, i)), Name: name})
+	}
+	return t
 }
 
 // compactScript runs a script of several steps in which the history is summarised twice,

@@ -43,6 +43,8 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 		return nil, usagef("--listen: %s can be reached from other machines, which needs auth.tokens in the configuration", o.listen)
 	}
 	s := &setup{engine: limited(c.Limits)}
+	s.engine.ContextCeiling, s.engine.ContextOutputReserve = c.Context.Ceiling, c.Context.OutputReserve
+	s.engine.CompactionModel = c.Context.CompactionModel
 	var err error
 	if len(c.Agents) == 0 {
 		s.demo()

@@ -16,10 +16,11 @@ import (
 // newModel makes a model of the configuration and says in a few words what it is.
 func newModel(m config.Model) (spool.Model, string, error) {
 	if m.Provider == config.ProviderDemo {
-		return demo.New(demo.Config{Delay: demoDelay}), demoRemark, nil
+		return demo.New(demo.Config{Delay: demoDelay, ContextWindow: m.ContextWindow}), demoRemark, nil
 	}
 	model, err := openai.New(openai.Config{
 		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow,
+		PromptCache: openai.PromptCache(m.PromptCache),
 	})
 	return model, m.Model + " at " + hostOf(m.BaseURL), err
 }

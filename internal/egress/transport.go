@@ -27,9 +27,8 @@ const (
 type Transport struct {
 	rules *rules
 	http  *http.Transport
-	// Resolver looks names up. It must not be changed once the transport is in use. Nil: the
-	// system's.
-	Resolver *net.Resolver
+	// resolver is nil for the system's.
+	resolver *net.Resolver
 }
 
 // New returns a transport, or an invalid error that names the entry of Allow which is
@@ -76,7 +75,7 @@ func (t *Transport) DialContext(ctx context.Context, network, address string) (n
 	d := &net.Dialer{
 		Timeout:   dialTimeout,
 		KeepAlive: keepAlive,
-		Resolver:  t.Resolver,
+		Resolver:  t.resolver,
 		Control: func(network, resolved string, _ syscall.RawConn) error {
 			return t.control(host, network, resolved)
 		},

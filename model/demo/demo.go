@@ -9,7 +9,7 @@
 //	use <tool> with {json} then use <tool> with {json}      calls the second in a step of its own
 //	slow <n>                                                streams n words, slowly
 //
-// To everything else it answers with the prompt. The same history always gets the same
+// Where it is to summarise, it says how each prompt began. To everything else it answers with the prompt. The same history always gets the same
 // answer, tool call ids included.
 package demo
 
@@ -29,13 +29,18 @@ const ModelID = "demo"
 
 const (
 	defaultSlowDelay = 200 * time.Millisecond
-	contextWindow    = 32_768
+	defaultWindow    = 32_768
 	// usageEvery is after how many words the usage is told again.
 	usageEvery = 16
 )
 
 // Config configures a [Model]. The zero value works.
 type Config struct {
+	// ContextWindow is how many tokens the model pretends to have room for.
+	//
+	// Defaults to 32,768.
+	ContextWindow int
+
 	// Delay is the pause before each word and each piece of a tool call.
 	//
 	// Defaults to none.
@@ -58,6 +63,9 @@ func New(config Config) *Model {
 	if config.SlowDelay == 0 {
 		config.SlowDelay = max(defaultSlowDelay, config.Delay)
 	}
+	if config.ContextWindow == 0 {
+		config.ContextWindow = defaultWindow
+	}
 	return &Model{config: config}
 }
 
@@ -65,7 +73,7 @@ func New(config Config) *Model {
 func (m *Model) Describe() (provider, model string) { return "spool", ModelID }
 
 // ContextWindow returns the tokens that the model pretends to have room for.
-func (m *Model) ContextWindow() int { return contextWindow }
+func (m *Model) ContextWindow() int { return m.config.ContextWindow }
 
 // Stream answers as the package comment says. Its only error is ctx's.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {

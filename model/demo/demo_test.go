@@ -277,3 +277,27 @@ func TestStopIterating(t *testing.T) {
 		break
 	}
 }
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+
+	a := ask(t, demo.New(demo.Config{}), spool.ModelRequest{
+		Kind:     spool.UsageCompaction,
+		Messages: []spool.Message{user("user: \"use clock\"\nagent: \"It is late.\"\nuser: \"Tell me all about the history of clocks.\"")},
+	})
+	if want := demo.Label + " Summary of 3 entries. The user said: “use clock” “Tell me all about the h…”"; a.text != want || len(a.calls) > 0 {
+		t.Errorf("got %s", a.text)
+	}
+}
+
+// TestBehindSummary has a prompt with a summary before it, which is not the prompt.
+func TestBehindSummary(t *testing.T) {
+	t.Parallel()
+
+	prompt := user("use clock")
+	prompt.Content = append(spool.TextContent("use weather, as was said"), prompt.Content...)
+	a := ask(t, demo.New(demo.Config{}), spool.ModelRequest{Messages: []spool.Message{prompt}, Tools: tools})
+	if len(a.calls) != 1 || a.calls[0].Name != "clock" {
+		t.Errorf("got %+v", a.calls)
+	}
+}

@@ -32,6 +32,9 @@ type plannedCall struct {
 // answer decides what to say to a request.
 func answer(r spool.ModelRequest) plan {
 	digest := digest(r.Messages)
+	if r.Kind == spool.UsageCompaction {
+		return plan{text: Label + " " + summary(r.Messages)}
+	}
 	turn := lastTurn(r.Messages)
 	p := plan{signature: json.RawMessage(`{"demo":"` + digest + `"}`)}
 

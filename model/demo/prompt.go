@@ -2,6 +2,7 @@ package demo
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -23,10 +24,14 @@ func lastTurn(messages []spool.Message) turn {
 	for _, m := range messages {
 		switch m.Role {
 		case spool.RoleUser:
-			t = turn{prompt: strings.TrimSpace(m.Text())}
+			t = turn{}
 			for _, p := range m.Content {
-				if p.Type == spool.PartImage {
+				switch p.Type {
+				case spool.PartImage:
 					t.images++
+				case spool.PartText: // a summary may come before what was said
+					t.prompt = strings.TrimSpace(p.Text)
+				default:
 				}
 			}
 		case spool.RoleAssistant:
@@ -107,4 +112,31 @@ func parseOne(text string) (request, string, bool) {
 	}
 	call.args = strings.TrimSpace(rest[:end])
 	return call, rest[end:], true
+}
+
+// summary returns how long a conversation is, and the beginning of each prompt.
+func summary(messages []spool.Message) string {
+	var prompts []string
+	lines := 0
+	for _, m := range messages {
+		for line := range strings.Lines(m.Text()) {
+			lines++
+			if prompt, ok := strings.CutPrefix(line, "user: "); ok {
+				prompts = append(prompts, cutShort(prompt))
+			}
+		}
+	}
+	return fmt.Sprintf("Summary of %d entries. The user said: %s", lines, strings.Join(prompts, " "))
+}
+
+// cutShort returns the beginning of a JSON string, as text.
+func cutShort(prompt string) string {
+	var text string
+	if json.Unmarshal([]byte(prompt), &text) != nil {
+		return ""
+	}
+	if runes := []rune(text); len(runes) > 24 {
+		text = string(runes[:23]) + "…"
+	}
+	return "“" + text + "”"
 }

@@ -81,6 +81,14 @@ type Config struct {
 	// Defaults to false.
 	NoStreamUsage bool
 
+	// PromptCache is what the server is told of what will be asked again. Servers that cache
+	// by themselves need nothing.
+	//
+	// Defaults to [CacheKey] for OpenAI, to [CacheMarks] for models of Anthropic and Google
+	// behind OpenRouter, and to [CacheNone] elsewhere, as some servers refuse what they do
+	// not know.
+	PromptCache PromptCache
+
 	// ReasoningField is the field of earlier assistant messages in which the text of
 	// their reasoning is sent back, such as "reasoning_content". What OpenRouter calls
 	// reasoning_details is always sent back.
@@ -139,6 +147,13 @@ func New(config Config) (*Model, error) {
 	}
 	if config.IdleTimeout == 0 {
 		config.IdleTimeout = defaultIdleTimeout
+	}
+	switch config.PromptCache {
+	case "":
+		config.PromptCache = knownCache(base.Hostname(), config.Model)
+	case CacheNone, CacheKey, CacheMarks:
+	default:
+		return nil, spool.Errorf(spool.Invalid, "PromptCache must be none, key or marks")
 	}
 	if config.MaxTokensField == "" {
 		config.MaxTokensField = "max_tokens"

@@ -16,6 +16,9 @@ func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 		"model":    m.config.Model,
 		"messages": m.messages(r),
 	}
+	if m.config.PromptCache == CacheKey && r.CacheKey != "" {
+		body["prompt_cache_key"] = r.CacheKey
+	}
 	if len(r.Tools) > 0 {
 		body["tools"] = encodeTools(r.Tools)
 	}
@@ -36,6 +39,7 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 	if r.Instructions != "" {
 		out = append(out, wireMessage{"role": "system", "content": r.Instructions})
 	}
+	ends := []int{len(out)} // where each message ends, from the instructions on
 	for _, message := range r.Messages {
 		switch message.Role {
 		case spool.RoleTool:
@@ -49,6 +53,10 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 		case spool.RoleUser:
 			out = append(out, wireMessage{"role": "user", "content": encodeUser(message.Content)})
 		}
+		ends = append(ends, len(out))
+	}
+	if m.config.PromptCache == CacheMarks {
+		mark(out, ends, r.CacheMarks)
 	}
 	return out
 }

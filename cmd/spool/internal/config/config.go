@@ -34,6 +34,7 @@ type Config struct {
 	Origins []string
 	Queue   Queue
 	Limits  Limits
+	Context Context
 }
 
 // The providers of a [Model].
@@ -54,6 +55,8 @@ type Model struct {
 	Model string
 	// ContextWindow is in tokens. Zero: unknown.
 	ContextWindow int
+	// PromptCache is what the server is told of its cache. Empty: what is known to help.
+	PromptCache string
 }
 
 // Agent is an entry of the section agents.
@@ -104,6 +107,14 @@ type Token struct {
 	Scopes  []string
 	// Operator is true for a token that may name other tenants, where it is an admin's.
 	Operator bool
+}
+
+// Context is the section context. A zero field is not in the file.
+type Context struct {
+	// Ceiling and OutputReserve are in tokens.
+	Ceiling, OutputReserve int
+	// CompactionModel is the name of the model that summarises.
+	CompactionModel string
 }
 
 // Limits is the section limits. A zero field is not in the file.

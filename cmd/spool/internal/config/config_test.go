@@ -79,8 +79,9 @@ queue:
     qstash: {url: "https://agents.example.com/api/queue/agent-run", current_key: "${KEY}", next_key: "${EMPTY}"}
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
-  push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], headers: {Authorization: "Bearer ${TOKEN}", Upstash-Retries: "3"}, concurrency: 4}
+  push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], concurrency: 4}
 limits: {max_prompt_bytes: 262144, max_waiting: 5, max_queue_depth: 9, open_streams: 8, starts_per_minute: 7, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retention: 720h, retry_backoff: "${WAIT}", stream_flush: 50ms}
+context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
 `
 
 func TestParse(t *testing.T) {
@@ -121,12 +122,13 @@ func TestParse(t *testing.T) {
 			QStash:  &config.QStash{URL: "https://agents.example.com/api/queue/agent-run", CurrentKey: "sk-secret"},
 			Google:  &config.Google{Audience: "agents", ServiceAccounts: []string{"tasks@example.com"}},
 			Secret:  &config.Secret{Secrets: []string{"tok-secret"}, Header: "X-Queue"},
-			Push:    &config.Push{URL: "https://queue.example.com/in", Secrets: []string{"sk-secret"}, Concurrency: 4, Headers: map[string]string{"Authorization": "Bearer tok-secret", "Upstash-Retries": "3"}},
+			Push:    &config.Push{URL: "https://queue.example.com/in", Secrets: []string{"sk-secret"}, Concurrency: 4},
 		},
 		Limits: config.Limits{
 			MaxPromptBytes: 262144, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, StartsPerMinute: 7, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, Retention: 720 * time.Hour, RetryBackoff: 2 * time.Second,
 		},
+		Context: config.Context{Ceiling: 100000, OutputReserve: 8000, CompactionModel: "show"},
 	}
 	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}))
 	if diff != "" {
@@ -171,18 +173,21 @@ var problems = map[string]struct{ text, want string }{
 	},
 	"TwoDocuments":   {"limits: {}\n---\nlimits: {}\n", "spool.yaml:2: there must be one document only"},
 	"NoMapping":      {"- a\n", "spool.yaml:1: must be a mapping"},
-	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits"},
+	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
-		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, context_window",
+		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache",
 	},
 	"Twice":           {"models:\n  m: {provider: demo}\n  m: {provider: demo}\nagents: {a: {model: m}}", "spool.yaml:3: models.m: is there twice"},
-	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, context_window"},
+	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache"},
 	"NoProvider":      {"models:\n  m: {}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is required"},
 	"EmptyProvider":   {"models:\n  m: {provider: ''}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is empty"},
 	"BadProvider":     {"models: {m: {provider: opnai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.provider: must be openai or demo"},
 	"NoModelName":     {"models: {m: {provider: openai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.model: is required"},
 	"BadBaseURL":      {"models: {m: {provider: openai, model: x, base_url: 'localhost:1'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.base_url: must be an http or https URL"},
+	"DemoCache":       {"models: {m: {provider: demo, prompt_cache: key}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: the demo provider has no use for it"},
+	"PromptCache":     {"models: {m: {provider: openai, model: x, prompt_cache: all}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: must be none, key or marks"},
+	"CompactionModel": {"models: {m: {provider: demo}}\nagents: {a: {model: m}}\ncontext: {compaction_model: n}", "spool.yaml:3: context.compaction_model: there is no model \"n\""},
 	"DemoWithKey":     {"models: {m: {provider: demo, api_key: x}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.api_key: the demo provider has no use for it"},
 	"ModelID":         {"models: {a b: {provider: demo}}\nagents: {a: {model: a b}}", "spool.yaml:1: models.a b: the name may only have letters, digits and the characters . _ : -\nspool.yaml:2: agents.a.model: must not have spaces"},
 	"WindowNegative":  {"models: {m: {provider: openai, model: x, context_window: -1}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.context_window: must be 1 or more"},
@@ -255,7 +260,7 @@ var problems = map[string]struct{ text, want string }{
 		"spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"\n" +
 			"spool.yaml:2: models.m.provider: must be openai or demo\n" +
 			"spool.yaml:3: agents.a.model: there is no model \"b\"\n" +
-			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits",
+			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context",
 	},
 }
 

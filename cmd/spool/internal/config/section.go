@@ -15,7 +15,7 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 var scopes = []string{"read", "write", "approve", "stop", "admin"}
 
 func (d *decoder) config(root value) *Config {
-	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits")
+	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits", "context")
 	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"])}
 	d.anonymous = !f["auth"].present()
 	for _, e := range f["models"].entries() {
@@ -35,6 +35,7 @@ func (d *decoder) config(root value) *Config {
 		f["models"].problemf("is required: the agents have no model to use")
 	}
 	c.auth(f["auth"])
+	c.Context = contextOf(f["context"], c)
 	for _, v := range f["egress"].fields("allow")["allow"].items() {
 		c.Egress = append(c.Egress, v.egress())
 	}
@@ -49,8 +50,8 @@ func (d *decoder) config(root value) *Config {
 }
 
 func model(e entry) Model {
-	f := e.fields("provider", "base_url", "api_key", "model", "context_window")
-	m := Model{Source: e.source(), Name: e.name, ContextWindow: f["context_window"].integer()}
+	f := e.fields("provider", "base_url", "api_key", "model", "context_window", "prompt_cache")
+	m := Model{Source: e.source(), Name: e.name, ContextWindow: f["context_window"].integer(), PromptCache: f["prompt_cache"].text()}
 	e.id()
 	if f["provider"].required() {
 		m.Provider = f["provider"].word()
@@ -62,8 +63,11 @@ func model(e entry) Model {
 		if f["model"].required() {
 			m.Model = f["model"].word()
 		}
+		if !slices.Contains([]string{"", "none", "key", "marks"}, m.PromptCache) {
+			f["prompt_cache"].problemf("must be none, key or marks")
+		}
 	case ProviderDemo:
-		for _, name := range []string{"base_url", "api_key", "model", "context_window"} {
+		for _, name := range []string{"base_url", "api_key", "model", "prompt_cache"} {
 			if f[name].present() {
 				f[name].problemf("the demo provider has no use for it")
 			}
@@ -247,4 +251,15 @@ func limits(v value) Limits {
 		Retention:       f["retention"].duration(),
 		RetryBackoff:    f["retry_backoff"].duration(),
 	}
+}
+
+func contextOf(v value, c *Config) Context {
+	f := v.fields("ceiling", "output_reserve", "compaction_model")
+	out := Context{
+		Ceiling: f["ceiling"].integer(), OutputReserve: f["output_reserve"].integer(), CompactionModel: f["compaction_model"].text(),
+	}
+	if out.CompactionModel != "" && !slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == out.CompactionModel }) {
+		f["compaction_model"].problemf("there is no model %q", out.CompactionModel)
+	}
+	return out
 }
