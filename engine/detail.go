@@ -19,7 +19,8 @@ type RunDetail struct {
 	Steps []StepRecord `json:"steps"`
 	// Children are the runs that this one has spawned.
 	Children []spool.Run `json:"children"`
-	// Entries are the run's part of the thread's record, the oldest first.
+	// Entries are the run's part of the thread's record, the oldest first. That of a nested
+	// run is in its dispatched run's.
 	Entries []spool.Entry `json:"entries"`
 	// Parks are the run's waits for an answer, in the order of their creation.
 	Parks []ParkDetail `json:"parks"`
@@ -127,13 +128,15 @@ func (d *RunDetail) read(v spool.View, id spool.RunID) (err error) {
 	if d.Usage, err = v.UsageRows(usage); err != nil {
 		return err
 	}
-	parks, err := v.Parks(id)
+	parks, err := v.Parks(d.Run.Root()) // of which those of a nested run are
 	if err != nil {
 		return err
 	}
 	d.Parks = []ParkDetail{}
-	for _, p := range parks[:min(len(parks), detailLimit)] {
-		d.Parks = append(d.Parks, parkDetail(p))
+	for _, p := range parks {
+		if p.CallerID() == id && len(d.Parks) < detailLimit {
+			d.Parks = append(d.Parks, parkDetail(p))
+		}
 	}
 	if err := d.readSteps(v); err != nil {
 		return err

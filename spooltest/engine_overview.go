@@ -17,6 +17,7 @@ var overviewTests = map[string]func(s *engineTest){
 	"Jobs":         testOverviewJobs,
 	"Detail":       testRunDetail,
 	"DetailUnseen": testRunDetailUnseen,
+	"DetailNested": testRunDetailNested,
 	"WithoutQueue": testOverviewWithoutQueue,
 }
 
@@ -173,6 +174,46 @@ func testRunDetailUnseen(s *engineTest) {
 	}
 }
 
+// testRunDetailNested has a tree: each run has its own steps and waits, the dispatched one
+// all that was asked of models.
+func testRunDetailNested(s *engineTest) {
+	m := casting(map[string][]Turn{
+		"go":   {Use(spawn("c1", "helper", "mail")), Say("done")},
+		"mail": {{Calls: []Call{{ID: "c1", Name: "send", Args: `{"to":"bob"}`}}, Usage: Tokens(3, 4)}, Say("sent")},
+	})
+	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	detail := func(id spool.RunID) engine.RunDetail {
+		s.Helper()
+		d, err := e.RunDetail(context.Background(), "acme", id)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return d
+	}
+	child := s.nested()["mail"].ID
+	top, under := detail("r1"), detail(child)
+	if len(top.Children) != 1 || top.Children[0].ID != child || len(top.Parks) != 0 || len(top.Usage) != 2 ||
+		len(top.Steps) != 1 || len(top.Steps[0].Calls) != 1 || top.Steps[0].Calls[0].ToolName != engine.SpawnTool || top.Steps[0].Calls[0].Park != "" {
+		s.Errorf("the dispatched run: %+v", top)
+	}
+	if len(under.Children) != 0 || len(under.Parks) != 1 || under.Parks[0].State != spool.ParkOpen || len(under.Usage) != 1 ||
+		len(under.Steps) != 1 || under.Steps[0].TotalTokens != 7 || len(under.Steps[0].Calls) != 1 ||
+		under.Steps[0].Calls[0].ToolName != "send" || under.Steps[0].Calls[0].Park != spool.ParkOpen {
+		s.Errorf("the nested run: %+v", under)
+	}
+	o, err := e.Overview(context.Background(), "acme")
+	if err != nil || o.Runs != 2 || len(o.Active) != 2 {
+		s.Errorf("the overview: %+v, %v", o, err)
+	}
+	s.answerAs(e, "mail:send", true)
+	s.ended(spool.Completed)
+	if d := detail(child); d.Run.State != spool.Completed || len(d.Steps) != 2 || d.Steps[0].Calls[0].Effect != spool.EffectDone {
+		s.Errorf("the nested run at its end: %+v", d)
+	}
+}
+
 func testOverviewWithoutQueue(s *engineTest) {
 	b := s.backend
 	b.Queue = nil
@@ -190,4 +231,32 @@ func testOverviewWithoutQueue(s *engineTest) {
 		}
 	}
 	s.keys = nil
+}
+
+// tallied checks that the sums which the store keeps are those of what it has.
+func (s *engineTest) tallied() {
+	s.Helper()
+	seen := make(map[spool.Tenant]bool)
+	for _, key := range s.keys {
+		if seen[key.Tenant] {
+			continue
+		}
+		seen[key.Tenant] = true
+		ctx := context.Background()
+		got, err := s.backend.Store.Tally(ctx, key.Tenant)
+		threads, err2 := s.backend.Store.Threads(ctx, key.Tenant, spool.ThreadQuery{})
+		runs, err3 := s.backend.Store.Runs(ctx, key.Tenant, spool.RunQuery{})
+		if err := errors.Join(err, err2, err3); err != nil {
+			s.Errorf("the sums of %s: %v", key.Tenant, err)
+			continue
+		}
+		want := spool.Tally{Threads: int64(len(threads)), Runs: make(map[spool.State]int64)}
+		for _, r := range runs {
+			want.Runs[r.State]++
+			if r.Depth == 0 {
+				want.Tokens.Add(r.TokenCount)
+			}
+		}
+		s.same("the sums of "+string(key.Tenant), got, want)
+	}
 }

@@ -138,6 +138,7 @@ func newEngineTest(t *testing.T, b spool.Backend) *engineTest {
 func (s *engineTest) check() {
 	s.Helper()
 	s.rest()
+	s.tallied()
 	s.history.Threads = nil
 	for _, key := range s.keys {
 		if err := s.history.Read(context.Background(), s.backend.Store, key); err != nil {
