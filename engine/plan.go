@@ -189,6 +189,9 @@ func (l *loop) planLanding(ctx context.Context) (bool, error) {
 		}
 		l.plan = append(l.plan, l.planAnswered(park, effectOf(effects, park.ToolCallID)))
 	}
+	if l.parent == nil && len(parks) == 0 {
+		return true, nil // there is nothing to write
+	}
 	return true, l.update(ctx, func(h *held) error {
 		if err := h.putPending(l.plan); err != nil {
 			return err

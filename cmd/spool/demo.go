@@ -15,15 +15,19 @@ import (
 // they stream.
 const demoDelay = 30 * time.Millisecond
 
-// demo sets up the model that is none and an agent with two tools, so that everything
-// can be tried without a key or a network.
+// demo sets up the model that is none and an agent with two tools and two agents to ask, so
+// that everything can be tried without a key or a network.
 func (s *setup) demo() {
 	s.engine.Models = map[string]spool.Model{"demo": demo.New(demo.Config{Delay: demoDelay})}
 	s.engine.Agents = []engine.Agent{{
 		Name: "assistant", Model: "demo", Tools: []spool.Tool{clockTool(), emailTool()},
+		Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{
+			"mailer":     {Description: "Writes emails.", Tools: []spool.Tool{emailTool()}},
+			"researcher": {Description: "Knows the time, and whom to ask.", Tools: []spool.Tool{clockTool()}, Spawns: true},
+		}},
 	}}
 	s.models = []description{{"demo", demoRemark}}
-	s.tools = []description{{"clock", ""}, {"send_email", "asks first, and only pretends"}}
+	s.tools = []description{{"clock", ""}, {"send_email", "asks first, and only pretends"}, {engine.SpawnTool, "asks mailer or researcher"}}
 }
 
 const demoRemark = "repeats the prompt; not a language model"

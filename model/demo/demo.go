@@ -7,6 +7,8 @@
 //	use <tool> with {json}                                  calls a tool
 //	use <tool> with {json} and use <tool> with {json}       calls two tools in one step
 //	use <tool> with {json} then use <tool> with {json}      calls the second in a step of its own
+//	ask <name> to <brief>                                   spawns a nested run, if it may
+//	ask <name> to <brief> and ask <name> to <brief>         spawns two that work at once
 //	slow <n>                                                streams n words, slowly
 //
 // Where it is to summarise, it says how each prompt began. To everything else it answers with the prompt. The same history always gets the same

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,6 +76,33 @@ func (a answer) results(history []spool.Message, result string) []spool.Message 
 		})
 	}
 	return append(history, assistant, tool)
+}
+
+func TestAsks(t *testing.T) {
+	t.Parallel()
+
+	spawning := append(slices.Clip(tools), spool.ToolSpec{Name: "spawnSubagent"})
+	for prompt, want := range map[string][]string{
+		"ask mailer to write to Ann": {`{"instructions":"write to Ann","name":"mailer"}`},
+		`Ask a to use clock and use clock and ask b to look, and wait`: {
+			`{"instructions":"use clock and use clock","name":"a"}`, `{"instructions":"look, and wait","name":"b"}`,
+		},
+		"ask nobody": nil,
+	} {
+		var got []string
+		for _, c := range ask(t, demo.New(demo.Config{}), spool.ModelRequest{Messages: []spool.Message{user(prompt)}, Tools: spawning}).calls {
+			if c.Name != "spawnSubagent" {
+				t.Errorf("%s calls %s", prompt, c.Name)
+			}
+			got = append(got, c.Args)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", prompt, diff)
+		}
+		if calls := ask(t, demo.New(demo.Config{}), spool.ModelRequest{Messages: []spool.Message{user(prompt)}, Tools: tools}).calls; len(calls) > 0 {
+			t.Errorf("%s: calls %v without the tool", prompt, calls)
+		}
+	}
 }
 
 func TestText(t *testing.T) {

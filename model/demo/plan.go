@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ func answer(r spool.ModelRequest) plan {
 	p := plan{signature: json.RawMessage(`{"demo":"` + digest + `"}`)}
 
 	// Each step of the prompt is called once the step before it has its results.
-	steps := parse(turn.prompt)
+	steps := parse(turn.prompt, slices.ContainsFunc(r.Tools, func(t spool.ToolSpec) bool { return t.Name == spawnTool }))
 	if turn.stepsDone < len(steps) {
 		p.call(steps[turn.stepsDone], r.Tools, digest)
 		return p

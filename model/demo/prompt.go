@@ -56,15 +56,23 @@ var (
 	andExpr  = regexp.MustCompile(`(?i)^\s*,?\s*and\s+`)
 	thenExpr = regexp.MustCompile(`(?i)^\s*,?\s*then\s+`)
 	nextExpr = regexp.MustCompile(`(?i)\s(?:and|then)\s+use\s`)
+	askExpr  = regexp.MustCompile(`(?i)^\s*(?:please\s+)?ask\s+([A-Za-z0-9_-]{1,64})\s+to\s+`)
+	moreExpr = regexp.MustCompile(`(?i)\s*,?\s+(?:and|then)\s+ask\s+[A-Za-z0-9_-]{1,64}\s+to\s`)
 )
 
+// spawnTool is the tool by which an agent asks another.
+const spawnTool = "spawnSubagent"
+
 // parse returns the steps that a prompt asks for, each with its calls. A prompt that
-// does not start with "use" has none.
-func parse(prompt string) [][]request {
+// starts with neither "use" nor, where there is somebody to ask, "ask" has none.
+func parse(prompt string, asks bool) [][]request {
 	var steps [][]request
 	step := []request(nil)
 	for rest := prompt; ; {
-		call, after, ok := parseOne(rest)
+		call, after, ok := parseAsk(rest)
+		if !ok || !asks {
+			call, after, ok = parseOne(rest)
+		}
 		if !ok {
 			break
 		}
@@ -84,6 +92,21 @@ func parse(prompt string) [][]request {
 		steps = append(steps, step)
 	}
 	return steps
+}
+
+// parseAsk reads one "ask <name> to <brief>" and returns what follows it. The brief goes up
+// to the next "ask".
+func parseAsk(text string) (request, string, bool) {
+	m := askExpr.FindStringSubmatch(text)
+	if m == nil {
+		return request{}, "", false
+	}
+	brief, rest := text[len(m[0]):], ""
+	if at := moreExpr.FindStringIndex(brief); at != nil {
+		brief, rest = brief[:at[0]], brief[at[0]:]
+	}
+	args, err := json.Marshal(map[string]string{"name": m[1], "instructions": strings.TrimSpace(brief)})
+	return request{tool: spawnTool, args: string(args)}, rest, err == nil
 }
 
 // parseOne reads one "use <tool> with <args>" and returns what follows it. Arguments
