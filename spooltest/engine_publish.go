@@ -25,6 +25,7 @@ var publishTests = map[string]func(s *engineTest){
 	"Refused":       testPublishRefused,
 	"LostLease":     testPublishLostLease,
 	"WhileSettling": testPublishWhileSettling,
+	"Nested":        testPublishNested,
 }
 
 // telling returns a tool whose calls do something with themselves, and answer with 1.
@@ -393,4 +394,48 @@ func testPublishWhileSettling(s *engineTest) {
 	s.lines("live", published(frames), "entry billed7r1", "item bye8")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "billed", "RUN_ENDED r1:1 finished")
 	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), frameLines(frames)...)
+}
+
+// testPublishNested has the tools of two nested runs publish at the same time. They have the
+// host's state, a durable event is of the nested run, and all is in one order.
+func testPublishNested(s *engineTest) {
+	m := casting(map[string][]Turn{
+		"go":  {Use(spawn("c1", "helper", "one"), spawn("c2", "helper", "two")), Say("done")},
+		"one": {Use(Call{ID: "c1", Name: "tell"}), Say("first")},
+		"two": {Use(Call{ID: "c1", Name: "tell"}), Say("second")},
+	})
+	c := s.treeConfig(m, telling("tell", func(ctx context.Context, call spool.ToolCall) error {
+		for i := range 3 {
+			if err := call.Publish(ctx, "live", i); err != nil {
+				return err
+			}
+			if err := call.PublishDurable(ctx, "kept", call.HostState); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	slow := s.backend
+	slow.Store = &slowStore{Store: s.backend.Store}
+	e := s.over(slow, c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", HostState: json.RawMessage(`{"n":1}`)})
+	stop := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	frames := stop()
+	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})), frameLines(frames)...)
+	got := published(frames)
+	slices.Sort(got)
+	var want []string
+	for _, r := range s.nested() {
+		for i := range 3 {
+			want = append(want, fmt.Sprintf(`entry kept{"n":1}%s`, r.ID), fmt.Sprintf("item live%d", i))
+		}
+	}
+	slices.Sort(want)
+	if len(want) != 12 {
+		s.Errorf("there are %d nested runs", len(want)/6)
+	}
+	s.lines("published", got, want...)
 }
