@@ -47,9 +47,9 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 		case p.runs():
 			p.ran = true
 			running++
+			called, span := l.s.e.telemetry.tool(ctx, l, p.call)
 			go func() {
-				ctx, span := l.s.e.telemetry.tool(ctx, l, p.call)
-				result, err := run(ctx, p)
+				result, err := run(called, p)
 				span.done(result, err)
 				outcomes <- outcome{planned: p, result: result, err: err}
 			}()
