@@ -55,11 +55,16 @@ func (c *cutOffError) Unwrap() error { return c.err }
 
 // ask asks the model for the next turn and streams it.
 func (l *loop) ask(ctx context.Context, history []spool.Message, request spool.ModelRequest) (turn, error) {
+	weight := weigh(request)
+	request, err := l.withImages(ctx, request)
+	if err != nil {
+		return turn{}, err
+	}
 	t := turn{
-		message: spool.Message{Role: spool.RoleAssistant}, history: history, weight: weigh(request), ids: make(callIDs),
+		message: spool.Message{Role: spool.RoleAssistant}, history: history, weight: weight, ids: make(callIDs),
 		suffix: callSuffix(l.run),
 	}
-	err := l.listen(ctx, request, &t)
+	err = l.listen(ctx, request, &t)
 	if cause := ctx.Err(); cause != nil && err == nil && t.reason == "" {
 		err = cause
 	}

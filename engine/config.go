@@ -74,6 +74,9 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 	if !c.WhenBusy.Known() {
 		return c, nil, spool.Errorf(spool.Invalid, "Config.WhenBusy has no policy of the name %q", c.WhenBusy)
 	}
+	if c.Attachments, err = c.Attachments.check(); err != nil {
+		return c, nil, err
+	}
 	agents, err := c.checkAgents()
 	return c, agents, err
 }

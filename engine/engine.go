@@ -29,6 +29,9 @@ type Config struct {
 	// Models are the models by the names that agents, and starts, refer to.
 	Models map[string]spool.Model
 
+	// Attachments says which images a user turn may have, and who fetches them. Defaults to
+	// up to 8 of up to 5 MiB in the common formats, whose URLs are given to the model.
+	Attachments AttachmentOptions
 	// CompactionModel names the model that summarises older messages when a history gets too
 	// long. Defaults to the model of the run.
 	CompactionModel string
@@ -145,16 +148,17 @@ type Agent struct {
 
 // Engine runs agents on threads. It is safe for concurrent use.
 type Engine struct {
-	config  Config
-	store   spool.Store
-	queue   spool.Queue
-	streams spool.Streams
-	bus     spool.Bus
-	agents  map[string]*Agent
-	hubs    hubs
-	carried carried
-	depth   depth
-	closing chan struct{}
+	config      Config
+	store       spool.Store
+	queue       spool.Queue
+	streams     spool.Streams
+	bus         spool.Bus
+	agents      map[string]*Agent
+	hubs        hubs
+	carried     carried
+	attachments *attachments
+	depth       depth
+	closing     chan struct{}
 
 	telemetry  *telemetry
 	unobserved func()
@@ -180,8 +184,13 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	if b.Streams == nil {
 		b.Streams = NewStreams(0)
 	}
+	images, err := newAttachments(c.Attachments)
+	if err != nil {
+		return nil, err
+	}
 	e := &Engine{
-		config: c, store: b.Store, queue: b.Queue, streams: b.Streams, bus: b.Bus,
+		attachments: images,
+		config:      c, store: b.Store, queue: b.Queue, streams: b.Streams, bus: b.Bus,
 		agents: agents, closing: make(chan struct{}),
 	}
 	e.hubs.open = make(map[spool.ThreadKey]*hub)

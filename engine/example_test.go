@@ -349,3 +349,49 @@ func ExampleConfig_onSettle() {
 	// Output:
 	// default/hello COMPLETED completed 1
 }
+
+// A tool tells how far it is, and writes a receipt into the record.
+func ExampleEngine_PublishEvent() {
+	export := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "export"},
+		Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+			if err := call.Publish(ctx, "progress", map[string]int{"percent": 50}); err != nil {
+				return nil, err
+			}
+			return nil, call.PublishDurable(ctx, "receipt", map[string]int{"cents": 500})
+		},
+	}
+	e := openExample(func(c *engine.Config) { c.Agents[0].Tools = []spool.Tool{export} })
+	defer working(e)()
+	ctx := context.Background()
+	if _, err := e.Run(ctx, hello, engine.StartRequest{Prompt: "use export with {}"}); err != nil {
+		panic(err)
+	}
+	for entry, err := range e.FollowRecord(ctx, hello, 0) {
+		if err != nil {
+			panic(err)
+		}
+		if entry.Type == "receipt" {
+			fmt.Println(entry.Seq, string(entry.Payload))
+		}
+		if entry.Type == spool.EntryRunEnded {
+			break
+		}
+	}
+	thanks, err := e.PublishEvent(ctx, hello, "thanks", "Ann", engine.PublishOptions{Durable: true})
+	fmt.Println(thanks.Seq, string(thanks.Payload), err)
+	// Output:
+	// 2 {"cents":500}
+	// 4 "Ann" <nil>
+}
+
+func ExampleConfig_attachments() {
+	e := openExample(func(c *engine.Config) {
+		c.Attachments = engine.AttachmentOptions{Fetch: true, MaxBytes: 2 << 20}
+	})
+	_, err := e.Run(context.Background(), hello, engine.StartRequest{
+		Prompt: "What is this?", Attachments: []engine.Attachment{{URL: "http://localhost/cat.png"}},
+	})
+	fmt.Println(err)
+	// Output: attachments[0].url names a host that is not allowed
+}

@@ -19,6 +19,7 @@ type loop struct {
 	open   int            // parks of the last step that are not answered yet
 	said   string         // the last answer, as far as it is saved
 	voice  voice
+	images map[string]spool.Part // those that were fetched, by URL
 }
 
 func (e *Engine) newLoop(s *segment, run spool.Run) *loop {

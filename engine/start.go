@@ -5,9 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"mime"
-	"net/url"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -47,9 +44,10 @@ type StartRequest struct {
 
 // Attachment is an image of a user turn.
 type Attachment struct {
-	// URL is an http, https or data URL.
+	// URL is an http or https URL of a public host without credentials, or a data URL, whose
+	// data has to be what it says: see [AttachmentOptions].
 	URL string `json:"url"`
-	// MediaType is an image type such as "image/png".
+	// MediaType is an image type such as "image/png". Empty: what the URL says, or its data.
 	MediaType string `json:"mediaType"`
 }
 
@@ -304,34 +302,10 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if err := spool.CheckHostState(r.HostState); err != nil {
 		return nil, err
 	}
-	for i, a := range r.Attachments {
-		if err := a.check(); err != nil {
-			return nil, spool.Errorf(spool.Invalid, "attachments[%d].%s", i, spool.MessageOf(err))
-		}
+	if err := e.attachments.checkAll(r.Attachments); err != nil {
+		return nil, err
 	}
 	return agent, nil
-}
-
-func (a *Attachment) check() error {
-	u, err := url.Parse(a.URL)
-	switch {
-	case a.URL == "":
-		return spool.Errorf(spool.Invalid, "url is required")
-	case err != nil, u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "data", u.Scheme != "data" && u.Host == "":
-		return spool.Errorf(spool.Invalid, "url must be an http, https or data URL")
-	}
-	media := a.MediaType
-	if media == "" && u.Scheme == "data" {
-		media, _, _ = strings.Cut(u.Opaque, ",")
-		media, _, _ = strings.Cut(media, ";")
-	}
-	if media == "" {
-		return nil
-	}
-	if kind, _, err := mime.ParseMediaType(media); err != nil || !strings.HasPrefix(kind, "image/") {
-		return spool.Errorf(spool.Invalid, "mediaType must be an image's")
-	}
-	return nil
 }
 
 // content returns the user turn: the text, then the images.

@@ -35,6 +35,10 @@ type Config struct {
 	// Required.
 	Secrets []string
 
+	// Header is sent with each push beside what the relay sends itself, such as what a queue
+	// outside wants to know: its key, or how often it is to try. Content-Type, Host, User-Agent
+	// and those that start with "webhook-" are the relay's. Defaults to none.
+	Header http.Header
 	// Clock tells the time that is signed. Defaults to [spool.SystemClock].
 	Clock spool.Clock
 	// Timeout bounds a push, from the dial to the end of the answer. Defaults to 30 s.
@@ -47,6 +51,7 @@ type Config struct {
 // Relay pushes jobs to a URL. It is safe for concurrent use.
 type Relay struct {
 	url     string
+	header  http.Header
 	signer  *webhook.Signer
 	clock   spool.Clock
 	timeout time.Duration
@@ -64,6 +69,9 @@ func New(c Config) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkHeader(c.Header); err != nil {
+		return nil, err
+	}
 	if c.Timeout < 0 {
 		return nil, spool.Errorf(spool.Invalid, "Timeout must not be negative")
 	}
@@ -79,7 +87,7 @@ func New(c Config) (*Relay, error) {
 			return nil, spool.Errorf(spool.Invalid, "URL must have a host name or an IP address")
 		}
 	}
-	return &Relay{url: c.URL, signer: signer, clock: c.Clock, timeout: c.Timeout, client: &http.Client{
+	return &Relay{url: c.URL, header: c.Header.Clone(), signer: signer, clock: c.Clock, timeout: c.Timeout, client: &http.Client{
 		Transport: c.Transport,
 		// The signature is for the receiver that was configured, not for one it names.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -121,6 +129,9 @@ func (r *Relay) request(ctx context.Context, d spool.Delivery) (*http.Request, e
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, spool.Errorf(spool.Internal, "make the request of a push")
+	}
+	for name, values := range r.header {
+		request.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "spool")

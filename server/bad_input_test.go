@@ -92,7 +92,9 @@ func badInputs() map[string]badInput {
 		"Run/AttachmentURL":  {post, runPath, `{"prompt":"p","attachments":[{"url":1}]}`, 400, invalid("attachments.url must be a string")},
 		"Run/AttachmentNone": {post, runPath, `{"prompt":"p","attachments":[{}]}`, 400, invalid("attachments[0].url is required")},
 		"Run/AttachmentFile": {post, runPath, `{"prompt":"p","attachments":[{"url":"file:///etc/passwd"}]}`, 400, invalid("attachments[0].url must be an http, https or data URL")},
-		"Run/AttachmentType": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/","mediaType":"text/html"}]}`, 400, invalid("attachments[0].mediaType must be an image's")},
+		"Run/AttachmentType": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/","mediaType":"text/html"}]}`, 400, invalid("attachments[0].mediaType must be image/png, image/jpeg, image/gif, image/webp")},
+		"Run/AttachmentHost": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/"},{"url":"http://169.254.169.254/"}]}`, 400, invalid("attachments[1].url names a host that is not allowed")},
+		"Run/AttachmentData": {post, runPath, `{"prompt":"p","attachments":[{"url":"data:image/png;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}]}`, 400, invalid("attachments[0].url holds image/gif, and is said to be image/png")},
 		"Run/EditUnknown":    {post, runPath, `{"threadId":"new","prompt":"p","editMessageId":"nope"}`, 409, `{"accepted":false,"threadId":"new","reason":"not_found","error":"Message not found"}`},
 
 		"Control/NoThread":   {post, controlPath, `{}`, 400, invalid("threadId is required")},
@@ -222,7 +224,7 @@ func TestTolerated(t *testing.T) {
 		"Twice":         `{"threadId":"x","prompt":"q","threadId":"%","prompt":"p"}`,
 		"Spaces":        "\r\n\t {\"threadId\":\"%\",\"prompt\":\"p\"} \n",
 		"StepsZero":     `{"threadId":"%","prompt":"p","maxSteps":0}`,
-		"Image":         `{"threadId":"%","prompt":"p","attachments":[{"url":"data:image/png;base64,AA==","mediaType":"image/png"}]}`,
+		"Image":         `{"threadId":"%","prompt":"p","attachments":[{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==","mediaType":"image/png"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

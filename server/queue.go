@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -13,7 +14,9 @@ import (
 // deliveries executes agents. It is safe for concurrent use.
 type QueueVerifier interface {
 	// Verify returns an error unless the queue signed this request with this body. The
-	// body of r itself is used up.
+	// body of r itself is used up. An [spool.Unavailable] error says that it cannot be known
+	// now, and the delivery is answered 503, so that the queue keeps it. Every other one is
+	// answered 401. The text of both is logged and not sent.
 	Verify(r *http.Request, body []byte) error
 }
 
@@ -48,6 +51,9 @@ func (in *deliveryInput) Validate(ctx context.Context) error {
 	}
 	if err := s.config.QueueVerifier.Verify(b.request, text); err != nil {
 		s.log.WarnContext(ctx, "queue delivery refused", "error", err)
+		if unverifiable(err) {
+			return spool.Errorf(spool.Unavailable, "deliveries cannot be verified at the moment")
+		}
 		return spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue")
 	}
 	in.Body = &spool.Job{}
@@ -58,6 +64,15 @@ func (in *deliveryInput) Validate(ctx context.Context) error {
 		in.Body.Tenant = spool.DefaultTenant
 	}
 	return checkJob(*in.Body)
+}
+
+// unverifiable reports whether a verifier could not do its work. Of several that have refused
+// a delivery, one that could not may be the one that would have taken it.
+func unverifiable(err error) bool {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		return slices.ContainsFunc(several.Unwrap(), unverifiable)
+	}
+	return spool.CodeOf(err) == spool.Unavailable
 }
 
 // deliver answers POST /api/queue/agent-run. The answer says that the delivery was taken,

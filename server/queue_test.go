@@ -3,11 +3,13 @@ package server_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/verify"
 )
 
 // verifier lets through what has the right signature, and everything when it has none.
@@ -110,5 +112,38 @@ func TestQueueShutdown(t *testing.T) {
 	if got.status != http.StatusServiceUnavailable || got.body != `{"error":"the server is shutting down","code":"unavailable"}` ||
 		got.header.Get("Retry-After") == "" {
 		t.Errorf("after shutdown: %d %s", got.status, got.body)
+	}
+}
+
+// failing is a verifier that fails in one way.
+type failing struct{ err error }
+
+func (f failing) Verify(*http.Request, []byte) error { return f.err }
+
+// A queue keeps what cannot be verified at the moment, and gives up what is forged.
+func TestQueueUnverifiable(t *testing.T) {
+	t.Parallel()
+
+	away := &spool.Error{Code: spool.Unavailable, Message: "secret: no keys", Err: errors.New("dial")}
+	forged := errors.New("secret: forged")
+	const later = `{"error":"deliveries cannot be verified at the moment","code":"unavailable"}`
+	const no = `{"error":"the delivery is not signed by the queue","code":"unauthorized"}`
+	for name, c := range map[string]struct {
+		verifier server.QueueVerifier
+		status   int
+		body     string
+	}{
+		"Away":       {failing{away}, 503, later},
+		"Wrapped":    {failing{fmt.Errorf("google: %w", away)}, 503, later},
+		"AwayFirst":  {verify.Any(failing{away}, failing{forged}), 503, later},
+		"AwayLast":   {verify.Any(failing{forged}, failing{spool.Errorf(spool.Unauthorized, "x")}, failing{away}), 503, later},
+		"Forged":     {verify.Any(failing{forged}, failing{forged}), 401, no},
+		"ForgedCode": {failing{spool.Errorf(spool.Unauthorized, "secret: forged")}, 401, no},
+	} {
+		b := setup(t, server.Config{QueueVerifier: c.verifier})
+		got := b.as(t, "", http.MethodPost, queuePath, `{"threadId":"t1","runId":"r1","agent":"assistant"}`)
+		if got.status != c.status || got.body != c.body || (got.waits() > 0) != (c.status == 503) {
+			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
+		}
 	}
 }

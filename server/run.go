@@ -27,7 +27,7 @@ type runRequest struct {
 	ClientMessageID string              `doc:"Your own name for the turn, which comes back with it."                                      json:"clientMessageId,omitempty"`
 	RunID           spool.RunID         `doc:"Your own name for the run, which a tenant may use once. Defaults to a new one."             example:"r1"                                    json:"runId,omitempty"`
 	MaxSteps        int                 `doc:"Caps the steps below the agent's own bound. Zero: no cap."                                  json:"maxSteps,omitempty"                       minimum:"0"`
-	Attachments     []engine.Attachment `doc:"Images of the turn."                                                                        json:"attachments,omitempty"`
+	Attachments     []engine.Attachment `doc:"Images of the turn: up to 8, by http, https or data URL."                                   json:"attachments,omitempty"`
 	WhenBusy        spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."           enum:"reject,enqueue,latest,interrupt,rollback" json:"whenBusy,omitempty"`
 }
 

@@ -110,17 +110,20 @@ func testStartMaxSteps(s *engineTest) {
 	}
 }
 
+// pixel is an image of one pixel.
+const pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+
 func testStartAttachments(s *engineTest) {
 	m := NewModel(Say("nice"))
 	e := s.working(s.config(m))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "look", Attachments: []engine.Attachment{
-		{URL: "https://x.test/a.png", MediaType: "image/png"}, {URL: "data:image/gif;base64,R0lGOD"},
+		{URL: "https://x.test/a.png", MediaType: "image/png"}, {URL: pixel},
 	}})
 	s.ended(spool.Completed)
 	want := spool.Content{
 		{Type: spool.PartText, Text: "look"},
 		{Type: spool.PartImage, Image: "https://x.test/a.png", MIMEType: "image/png"},
-		{Type: spool.PartImage, Image: "data:image/gif;base64,R0lGOD"},
+		{Type: spool.PartImage, Image: pixel},
 	}
 	s.same("saved", s.all(chat, "").Messages[0].Content, want)
 	s.same("asked", m.Requests()[0].Messages[0].Content, want)
@@ -212,6 +215,8 @@ func testStartInvalid(s *engineTest) {
 		"model":                    {"t", engine.StartRequest{Prompt: "x", Model: "none"}},
 		"maxSteps":                 {"t", engine.StartRequest{Prompt: "x", MaxSteps: -1}},
 		"attachments[0].url":       {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "ftp://x"}}}},
+		"attachments[1].url":       {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: pixel}, {URL: "http://localhost/"}}}},
+		"attachments has more":     {"t", engine.StartRequest{Attachments: make([]engine.Attachment, 9)}},
 		"attachments[0].mediaType": {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "https://x/y", MediaType: "text/html"}}}},
 	} {
 		_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: test.id}, test.r)

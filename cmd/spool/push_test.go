@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -32,6 +33,9 @@ func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = o.verifier.Verify(r, body)
 	}
+	if err == nil && r.Header.Get("X-Key") != "hidden-header" {
+		err = errors.New("there is no key")
+	}
 	switch {
 	case err != nil:
 		w.WriteHeader(http.StatusUnauthorized)
@@ -48,7 +52,7 @@ func configured(t *testing.T, url string) string {
 	t.Helper()
 
 	file := filepath.Join(t.TempDir(), "spool.yaml")
-	text := "queue:\n  push: {url: '" + url + "', secrets: [" + pushSecret + "]}\n  verify:\n    secret: {secrets: [hidden-shared-secret]}\n"
+	text := "queue:\n  push: {url: '" + url + "', secrets: [" + pushSecret + "], headers: {X-Key: hidden-header}}\n  verify:\n    secret: {secrets: [hidden-shared-secret]}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -62,7 +63,11 @@ func (s *setup) push(p *config.Push) error {
 	if p == nil {
 		return nil
 	}
-	r, err := relay.New(relay.Config{URL: p.URL, Secrets: p.Secrets})
+	header := make(http.Header, len(p.Headers))
+	for name, value := range p.Headers {
+		header[name] = []string{value} // under the name as it was written, for what is wrong with it
+	}
+	r, err := relay.New(relay.Config{URL: p.URL, Secrets: p.Secrets, Header: header})
 	if err != nil {
 		return p.Errorf("%s", fieldNames.Replace(spool.MessageOf(err)))
 	}

@@ -216,7 +216,7 @@ func TestRebinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport.resolver = fakeResolver(func() [4]byte {
+	transport.Resolver = fakeResolver(func() [4]byte {
 		if lookups.Add(1) == 1 {
 			return [4]byte{127, 0, 0, 1}
 		}

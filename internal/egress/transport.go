@@ -27,8 +27,9 @@ const (
 type Transport struct {
 	rules *rules
 	http  *http.Transport
-	// resolver is nil for the system's.
-	resolver *net.Resolver
+	// Resolver looks names up. It must not be changed once the transport is in use. Nil: the
+	// system's.
+	Resolver *net.Resolver
 }
 
 // New returns a transport, or an invalid error that names the entry of Allow which is
@@ -75,7 +76,7 @@ func (t *Transport) DialContext(ctx context.Context, network, address string) (n
 	d := &net.Dialer{
 		Timeout:   dialTimeout,
 		KeepAlive: keepAlive,
-		Resolver:  t.resolver,
+		Resolver:  t.Resolver,
 		Control: func(network, resolved string, _ syscall.RawConn) error {
 			return t.control(host, network, resolved)
 		},

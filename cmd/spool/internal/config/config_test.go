@@ -79,7 +79,7 @@ queue:
     qstash: {url: "https://agents.example.com/api/queue/agent-run", current_key: "${KEY}", next_key: "${EMPTY}"}
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
-  push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], concurrency: 4}
+  push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], headers: {Authorization: "Bearer ${TOKEN}", Upstash-Retries: "3"}, concurrency: 4}
 limits: {max_prompt_bytes: 262144, max_waiting: 5, max_queue_depth: 9, open_streams: 8, starts_per_minute: 7, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retention: 720h, retry_backoff: "${WAIT}", stream_flush: 50ms}
 context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
 `
@@ -122,7 +122,7 @@ func TestParse(t *testing.T) {
 			QStash:  &config.QStash{URL: "https://agents.example.com/api/queue/agent-run", CurrentKey: "sk-secret"},
 			Google:  &config.Google{Audience: "agents", ServiceAccounts: []string{"tasks@example.com"}},
 			Secret:  &config.Secret{Secrets: []string{"tok-secret"}, Header: "X-Queue"},
-			Push:    &config.Push{URL: "https://queue.example.com/in", Secrets: []string{"sk-secret"}, Concurrency: 4},
+			Push:    &config.Push{URL: "https://queue.example.com/in", Secrets: []string{"sk-secret"}, Concurrency: 4, Headers: map[string]string{"Authorization": "Bearer tok-secret", "Upstash-Retries": "3"}},
 		},
 		Limits: config.Limits{
 			MaxPromptBytes: 262144, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, StartsPerMinute: 7, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,

@@ -20,6 +20,8 @@ type Push struct {
 
 	URL     string
 	Secrets []string
+	// Headers are sent with each push. Their values may be secrets.
+	Headers map[string]string
 	// Concurrency is how many jobs are pushed at once. Zero when the file has none.
 	Concurrency int
 }
@@ -100,8 +102,14 @@ func push(v value) *Push {
 	if !v.present() {
 		return nil
 	}
-	f := v.fields("url", "secrets", "concurrency")
+	f := v.fields("url", "secrets", "headers", "concurrency")
 	p := &Push{Source: v.source(), Secrets: f["secrets"].words(), Concurrency: f["concurrency"].integer()}
+	for _, e := range f["headers"].entries() {
+		if p.Headers == nil {
+			p.Headers = make(map[string]string)
+		}
+		p.Headers[e.name] = e.text()
+	}
 	if f["url"].required() {
 		p.URL = f["url"].url()
 	}

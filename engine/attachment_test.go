@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+func testAttachments(t *testing.T, o AttachmentOptions) *attachments {
+	t.Helper()
+
+	o, err := o.check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := newAttachments(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// picture returns an image of one pixel in each format.
+func picture(t *testing.T, format string) []byte {
+	t.Helper()
+
+	var b bytes.Buffer
+	one := image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.Black})
+	var err error
+	switch format {
+	case "png":
+		err = png.Encode(&b, one)
+	case "jpeg":
+		err = jpeg.Encode(&b, one, nil)
+	case "gif":
+		err = gif.Encode(&b, one, nil)
+	case "webp":
+		b.WriteString("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// bomb returns the beginning of a small PNG that says that it is huge.
+func bomb(width, height uint32) []byte {
+	header := []byte("IHDR\x00\x00\x00\x00\x00\x00\x00\x00\x08\x06\x00\x00\x00")
+	binary.BigEndian.PutUint32(header[4:], width)
+	binary.BigEndian.PutUint32(header[8:], height)
+	b := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), header...)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(header))
+}
+
+func dataURL(media string, data []byte) string {
+	return "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
+
+func TestAttachmentChecks(t *testing.T) {
+	t.Parallel()
+
+	small := AttachmentOptions{MaxBytes: 2000, MaxPixels: 1000}
+	pic := func(format string) []byte { return picture(t, format) }
+	for name, c := range map[string]struct {
+		o     AttachmentOptions
+		url   string
+		media string
+		want  string // empty: accepted
+	}{
+		"https":          {url: "https://example.com/a.png?sig=1", media: "image/png"},
+		"http":           {url: "http://example.com:8080/a"},
+		"public address": {url: "https://8.8.8.8/a.png"},
+		"data png":       {url: dataURL("image/png", pic("png")), media: "image/png"},
+		"data jpeg":      {url: dataURL("image/jpeg", pic("jpeg"))},
+		"data jpg":       {url: dataURL("image/jpg", pic("jpeg")), media: "image/jpg"},
+		"data gif":       {url: dataURL("image/gif", pic("gif"))},
+		"data webp":      {url: dataURL("image/webp", pic("webp"))},
+		"data, no type":  {url: dataURL("", pic("png"))},
+		"data, unpadded": {url: strings.TrimRight(dataURL("image/png", pic("png")), "=")},
+		"data, escaped":  {url: strings.ReplaceAll(dataURL("image/png", pic("png")), "=", "%3D")},
+		"allowed host":   {o: AttachmentOptions{Egress: Egress{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
+
+		"none":            {want: "url is required"},
+		"file":            {url: "file:///etc/passwd", want: "url must be an http, https or data URL"},
+		"no scheme":       {url: "example.com/a.png", want: "url must be an http, https or data URL"},
+		"no host":         {url: "https:///a.png", want: "url must be an http, https or data URL"},
+		"only a port":     {url: "https://:443/a.png", want: "url must be an http, https or data URL"},
+		"no URL":          {url: "https://a b/%zz", want: "url must be an http, https or data URL"},
+		"user":            {url: "https://user@example.com/", want: "url must not have credentials"},
+		"password":        {url: "https://u:p4ss@example.com/", want: "url must not have credentials"},
+		"long":            {url: "https://example.com/" + strings.Repeat("x", maxURL), want: "url is longer than 8192 bytes"},
+		"loopback":        {url: "http://127.0.0.1:6379/", want: "url names a host that is not allowed"},
+		"loopback v6":     {url: "http://[::1]/", want: "url names a host that is not allowed"},
+		"mapped":          {url: "http://[::ffff:10.0.0.1]/", want: "url names a host that is not allowed"},
+		"private":         {url: "http://192.168.0.1/", want: "url names a host that is not allowed"},
+		"metadata":        {url: "http://169.254.169.254/latest/meta-data", want: "url names a host that is not allowed"},
+		"metadata name":   {url: "http://metadata.google.internal/", want: "url names a host that is not allowed"},
+		"localhost":       {url: "http://LocalHost./", want: "url names a host that is not allowed"},
+		"internal":        {url: "http://db.internal/", want: "url names a host that is not allowed"},
+		"decimal":         {url: "http://2130706433/", want: "url names a host that is not allowed"},
+		"wrong type":      {url: "https://example.com/a", media: "text/html", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp"},
+		"svg":             {url: "https://example.com/a", media: "image/svg+xml", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp"},
+		"other type only": {o: AttachmentOptions{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
+
+		"data, no comma":  {url: "data:image/png;base64", want: "url is no data URL that can be read"},
+		"data, bad text":  {url: "data:image/png;base64,!!", want: "url is no data URL that can be read"},
+		"data, bad %":     {url: "data:image/png,%zz", want: "url"},
+		"data, empty":     {url: "data:image/png;base64,", want: "url holds no image of a type that is accepted"},
+		"data, html":      {url: dataURL("image/png", []byte("<html><script>")), want: "url holds no image of a type that is accepted"},
+		"data, svg":       {url: dataURL("image/svg+xml", []byte("<svg/>")), want: "mediaType must be"},
+		"data, other":     {url: dataURL("image/png", pic("gif")), want: "url holds image/gif, and is said to be image/png"},
+		"data, differs":   {url: dataURL("image/png", pic("png")), media: "image/gif", want: "mediaType is not the one of the data URL"},
+		"data, cut":       {url: dataURL("image/png", pic("png")[:20]), want: "url holds an image that cannot be read"},
+		"data, too large": {o: small, url: dataURL("image/png", append(pic("png"), make([]byte, 2000)...)), want: "url holds more than 2000 bytes"},
+		"data, bomb":      {url: dataURL("image/png", bomb(30_000, 30_000)), want: "url holds an image of more than 50000000 pixels"},
+		"data, overflow":  {url: dataURL("image/png", bomb(1<<31-1, 1<<31-1)), want: "url holds an image"},
+		"data, just fits": {o: small, url: dataURL("image/png", bomb(50, 20))},
+		"data, one row":   {o: small, url: dataURL("image/png", bomb(1001, 1)), want: "url holds an image of more than 1000 pixels"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			a := testAttachments(t, c.o)
+			err := a.checkAll([]Attachment{{URL: "https://example.com/first"}, {URL: c.url, MediaType: c.media}})
+			got := spool.MessageOf(err)
+			switch {
+			case c.want == "" && err != nil, c.want != "" && !strings.HasPrefix(got, "attachments[1]."+c.want):
+				t.Errorf("got %.200v, want %s", err, c.want)
+			case err != nil && (spool.CodeOf(err) != spool.Invalid || strings.Contains(got, "p4ss")):
+				t.Errorf("error %v of code %s", err, spool.CodeOf(err))
+			}
+		})
+	}
+	if err := testAttachments(t, AttachmentOptions{}).checkAll(make([]Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 images" {
+		t.Errorf("nine: %v", err)
+	}
+	for _, o := range []AttachmentOptions{{MaxBytes: -1}, {MediaTypes: []string{"text/html"}}, {MediaTypes: []string{"image/PNG"}}} {
+		if _, err := o.check(); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "Config.Attachments") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := newAttachments(AttachmentOptions{Egress: Egress{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
+		t.Errorf("a bad policy: %v", err)
+	}
+}
+
+func FuzzAttachment(f *testing.F) {
+	f.Add("data:image/png;base64,iVBORw0KGgo=", "image/png")
+	f.Add("https://example.com/a", "")
+	f.Add("data:,%41", "image/gif")
+	o, err := AttachmentOptions{}.check()
+	if err != nil {
+		f.Fatal(err)
+	}
+	a, err := newAttachments(o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, url, media string) {
+		err := a.check(Attachment{URL: url, MediaType: media})
+		if err != nil && spool.CodeOf(err) != spool.Invalid {
+			t.Errorf("code %s: %v", spool.CodeOf(err), err)
+		}
+	})
+}

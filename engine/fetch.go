@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// maxRedirects bounds how far the URL of an image leads on.
+const maxRedirects = 3
+
+// imageGone is what a model reads in place of an image of an earlier turn that cannot be
+// had any more.
+const imageGone = "[an image that is not available any more]"
+
+// withImages returns the request with the data of its images in place of their URLs, where
+// the engine is to fetch them. An image of an earlier run that cannot be fetched is left
+// out: the thread would be stuck with it.
+func (l *loop) withImages(ctx context.Context, r spool.ModelRequest) (spool.ModelRequest, error) {
+	a := l.s.e.attachments
+	if a.client == nil || !slices.ContainsFunc(r.Messages, hasRemoteImage) {
+		return r, nil
+	}
+	if l.images == nil {
+		l.images = make(map[string]spool.Part)
+	}
+	r.Messages = slices.Clone(r.Messages)
+	for i, m := range r.Messages {
+		if !hasRemoteImage(m) {
+			continue
+		}
+		m.Content = slices.Clone(m.Content)
+		for n, p := range m.Content {
+			if !isRemoteImage(p) {
+				continue
+			}
+			part, err := l.image(ctx, p, m.RunID == l.run.Root())
+			if err != nil {
+				return r, err
+			}
+			m.Content[n] = part
+		}
+		r.Messages[i] = m
+	}
+	return r, nil
+}
+
+func hasRemoteImage(m spool.Message) bool { return slices.ContainsFunc(m.Content, isRemoteImage) }
+
+func isRemoteImage(p spool.Part) bool {
+	return p.Type == spool.PartImage && !strings.HasPrefix(strings.ToLower(p.Image), "data:")
+}
+
+// image returns a part with the data, which is fetched once in a segment. One that is not
+// needed may be a text in its place.
+func (l *loop) image(ctx context.Context, p spool.Part, needed bool) (spool.Part, error) {
+	from := p.Image
+	if part, ok := l.images[from]; ok && (part.Type == spool.PartImage || !needed) {
+		return part, nil
+	}
+	data, media, err := l.s.e.attachments.fetch(ctx, from, p.MIMEType)
+	if err != nil && (needed || ctx.Err() != nil) {
+		return p, err
+	}
+	part := spool.Part{Type: spool.PartText, Text: imageGone}
+	if err == nil {
+		p.Image, p.MIMEType = "data:"+media+";base64,"+base64.StdEncoding.EncodeToString(data), media
+		part = p
+	}
+	l.images[from] = part
+	return part, nil
+}
+
+// fetch returns the data of an image, and what it is. Its errors name the host alone, as the
+// rest of a URL may be a secret: [spool.Invalid] for what will stay wrong, and
+// [spool.Unavailable] for what may pass.
+func (a *attachments) fetch(ctx context.Context, from, declared string) ([]byte, string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
+	if err != nil {
+		return nil, "", spool.Errorf(spool.Invalid, "an image has a URL that cannot be read")
+	}
+	host := request.URL.Hostname()
+	if err := a.hosts.Check(host); err != nil {
+		return nil, "", fetchError(spool.Invalid, host, "is at an address that is not allowed", err)
+	}
+	request.Header.Set("Accept", strings.Join(a.MediaTypes, ", "))
+	response, err := a.client.Do(request)
+	if err != nil {
+		return nil, "", a.unreachable(host, err)
+	}
+	defer response.Body.Close()
+	switch status := response.StatusCode; {
+	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		return nil, "", fetchError(spool.Unavailable, host, "answers with "+response.Status, nil)
+	case status != http.StatusOK:
+		return nil, "", fetchError(spool.Invalid, host, "answers with "+response.Status, nil)
+	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, int64(a.MaxBytes)+1))
+	if err != nil {
+		return nil, "", a.unreachable(host, err)
+	}
+	media, err := a.inspect(data, declared)
+	if err != nil {
+		return nil, "", fetchError(spool.Invalid, host, "is not accepted: its "+spool.MessageOf(err), nil)
+	}
+	return data, media, nil
+}
+
+// unreachable is the error of a fetch that had no whole answer.
+func (a *attachments) unreachable(host string, err error) error {
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+		return fetchError(spool.Unavailable, host, "does not come within "+a.FetchTimeout.String(), nil)
+	}
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err // without the URL
+	}
+	switch spool.CodeOf(err) {
+	case spool.Forbidden:
+		return fetchError(spool.Invalid, host, "is at an address that is not allowed", err)
+	case spool.Invalid:
+		return fetchError(spool.Invalid, host, spool.MessageOf(err), nil)
+	default:
+		return fetchError(spool.Unavailable, host, "cannot be fetched", err)
+	}
+}
+
+func fetchError(code spool.Code, host, what string, err error) error {
+	return &spool.Error{Code: code, Message: "the image of " + host + " " + what, Err: err}
+}
+
+// redirect checks each hop as if it had been asked for. Nothing of the hop before goes along.
+func (a *attachments) redirect(r *http.Request, via []*http.Request) error {
+	switch before := via[len(via)-1].URL; {
+	case len(via) > maxRedirects:
+		return spool.Errorf(spool.Invalid, "leads on more than %d times", maxRedirects)
+	case r.URL.Scheme != "https" && (r.URL.Scheme != "http" || before.Scheme == "https"):
+		return spool.Errorf(spool.Invalid, "leads on to another scheme")
+	case r.URL.User != nil:
+		return spool.Errorf(spool.Invalid, "leads on to a URL with credentials")
+	}
+	r.Header.Del("Referer")
+	return a.hosts.Check(r.URL.Hostname())
+}
