@@ -132,8 +132,8 @@ type Agent struct {
 	MaxOutputTokens int
 	// DistinctApprover says that a call which waits for an approval, or for a word on its
 	// unknown outcome, is answered by somebody else than who started the run: see
-	// [spool.Run.DistinctFrom]. A tool may ask for the same by itself. Defaults to anybody
-	// who may answer.
+	// [spool.Run.DistinctFrom]. It holds for the runs that the agent spawns, too, and a tool may
+	// ask for the same by itself. Defaults to anybody who may answer.
 	DistinctApprover bool
 	// Extra is merged into each request to the provider.
 	Extra map[string]any

@@ -154,7 +154,7 @@ func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief
 	return spool.Run{
 		Tenant: h.thread.Tenant, ID: id, ThreadID: h.thread.ID, ParentID: l.run.ID, CallID: call, RootID: l.run.Root(),
 		Depth: l.run.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: h.now,
-		Prompt: shorten(b.Instructions, promptCap), HostState: l.run.HostState,
+		Prompt: shorten(b.Instructions, promptCap), HostState: l.run.HostState, StartedBy: l.run.StartedBy,
 	}
 }
 

@@ -26,11 +26,20 @@ func (l *loop) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.
 
 // distinct reports whether who started the run may not answer what the call waits for. What
 // one park of a call has asked for holds for the next: its worker may know the tool otherwise.
+// What an agent asks for holds for the runs that it spawns.
 func (l *loop) distinct(p *plannedCall, reason string) bool {
 	if p.tool.DistinctApprover || p.answered != nil && p.answered.DistinctApprover {
 		return true
 	}
-	return l.agent.DistinctApprover && (reason == spool.ParkApproval || reason == spool.ParkOutcomeUnknown)
+	if reason != spool.ParkApproval && reason != spool.ParkOutcomeUnknown {
+		return false
+	}
+	for above := l; above != nil; above = above.parent {
+		if above.agent.DistinctApprover {
+			return true
+		}
+	}
+	return false
 }
 
 // parkFor returns the park that a tool asked for. What it shows is the tool's payload;

@@ -19,6 +19,7 @@ var distinctTests = map[string]func(s *engineTest){
 	"Edit":          testDistinctEdit,
 	"Queued":        testDistinctQueued,
 	"Repeated":      testDistinctRepeated,
+	"Nested":        testDistinctNested,
 }
 
 // by is an approval of c1 by a subject.
@@ -223,5 +224,23 @@ func testDistinctRepeated(s *engineTest) {
 	s.becomes(spool.WaitingForInput)
 	s.refused(e, by("ann"), engine.ReasonSameApprover)
 	s.delivered(e, by("bob"))
+	s.ended(spool.Completed)
+}
+
+// testDistinctNested has the call wait in a nested run: what its main agent asks for holds
+// below it.
+func testDistinctNested(s *engineTest) {
+	c := s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
+	c.Agents[0].DistinctApprover = true
+	e := s.parkedBy("ann", c)
+	if run := s.nested()["mail"]; run.StartedBy != "ann" {
+		s.Errorf("the nested run was started by %q", run.StartedBy)
+	}
+	r := by("ann")
+	r.ToolCallID = s.waiting()["mail:send"].ToolCallID
+	s.refused(e, r, engine.ReasonSameApprover)
+	r.By = "bob"
+	s.delivered(e, r)
+	s.work(e)
 	s.ended(spool.Completed)
 }
