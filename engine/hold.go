@@ -40,9 +40,16 @@ func hold(tx spool.Tx) (*held, error) {
 	return h, err
 }
 
-// nested returns the part of the transaction that a nested run is the subject of.
-func (h *held) nested(id spool.RunID) (*held, error) {
-	run, err := h.Run(id)
+// of returns the part of the transaction that a run of the tree is the subject of. It is the
+// loop's no more once it has ended.
+func (h *held) of(run spool.Run) (*held, error) {
+	if run.RootID == "" {
+		return h.tree(), nil
+	}
+	run, err := h.Run(run.ID)
+	if err == nil && run.State.Terminal() {
+		err = spool.ErrFenced
+	}
 	return &held{Tx: h.Tx, thread: h.thread, run: run, root: h.tree(), now: h.now}, err
 }
 

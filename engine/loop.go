@@ -15,6 +15,7 @@ type loop struct {
 	agent  *Agent
 	model  spool.Model
 	run    spool.Run      // as it was last saved
+	self   spool.Run      // as it was at first: ids, names and depth, which others may read meanwhile
 	plan   []*plannedCall // the tool calls in hand
 	open   int            // parks of the last step that are not answered yet
 	said   string         // the last answer, as far as it is saved
@@ -28,7 +29,7 @@ func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
 	if model == nil && agent != nil { // the configuration has changed since the start
 		model = e.config.Models[agent.Model]
 	}
-	return &loop{s: s, agent: agent, model: model, run: run, voice: voice{w: s.writer, agent: run.AgentID()}}
+	return &loop{s: s, agent: agent, model: model, run: run, self: run, voice: voice{w: s.writer, agent: run.AgentID()}}
 }
 
 // update runs a transition of the loop's run under the segment's lease, whatever has
@@ -36,13 +37,8 @@ func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
 func (l *loop) update(ctx context.Context, fn func(h *held) error) error {
 	var run spool.Run
 	err := l.s.update(ctx, func(h *held) (err error) {
-		if l.parent != nil {
-			if h, err = h.nested(l.run.ID); err != nil {
-				return err
-			}
-			if h.run.State.Terminal() {
-				return spool.ErrFenced
-			}
+		if h, err = h.of(l.self); err != nil {
+			return err
 		}
 		err = fn(h)
 		run = h.run

@@ -40,7 +40,7 @@ func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 			o.err = &spool.Error{Code: spool.Internal, Message: "the nested run could not be made", Err: o.err}
 		}
 	}()
-	release, err := l.s.slot(ctx, l.run.Depth+1)
+	release, err := l.s.slot(ctx, l.self.Depth+1)
 	if err != nil {
 		o.err = err
 		return o
@@ -108,7 +108,7 @@ var nestedEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").With
 
 // spawn returns the run that a call makes, made before or now.
 func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err error) {
-	id := nestedID(l.run.ID, p.call.ID)
+	id := nestedID(l.self.ID, p.call.ID)
 	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
 		run, err = v.Run(id)
 		return err
@@ -124,7 +124,11 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 		return run, err
 	}
 	var used error
-	err = l.update(ctx, func(h *held) error {
+	err = l.s.update(ctx, func(root *held) error { // not the loop's own: others of its step spawn too
+		h, err := root.of(l.self)
+		if err != nil {
+			return err
+		}
 		run, used = l.newNested(h, id, p.call.ID, b), nil
 		if err := h.InsertRun(run); spool.CodeOf(err) == spool.Conflict { // somebody else chose it
 			used = err
@@ -146,15 +150,15 @@ func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief
 	agent := l.agent.nested(b.Name)
 	model := agent.Model
 	if agent.inheritModel {
-		model = l.run.Model
+		model = l.self.Model
 	}
 	if l.s.e.config.Models[b.Model] != nil {
 		model = b.Model
 	}
 	return spool.Run{
-		Tenant: h.thread.Tenant, ID: id, ThreadID: h.thread.ID, ParentID: l.run.ID, CallID: call, RootID: l.run.Root(),
-		Depth: l.run.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: h.now,
-		Prompt: shorten(b.Instructions, promptCap), HostState: l.run.HostState, StartedBy: l.run.StartedBy,
+		Tenant: h.thread.Tenant, ID: id, ThreadID: h.thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
+		Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: h.now,
+		Prompt: shorten(b.Instructions, promptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy,
 	}
 }
 
@@ -165,15 +169,15 @@ func (l *loop) child(run spool.Run) *loop {
 	if model == nil { // the configuration has changed since
 		model = cmp.Or(l.s.e.config.Models[agent.Model], l.model)
 	}
-	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, voice: voice{w: l.s.writer, agent: run.AgentID()}}
+	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, voice: voice{w: l.s.writer, agent: run.AgentID()}}
 }
 
 // frames returns the calls that wait while a call of the loop does, the innermost first.
 func (l *loop) frames() []spool.ParkFrame {
 	var frames []spool.ParkFrame
 	for ; l.parent != nil; l = l.parent {
-		frame := spool.ParkFrame{ToolCallID: l.run.CallID}
-		if id := l.parent.run.AgentID(); id != "" {
+		frame := spool.ParkFrame{ToolCallID: l.self.CallID}
+		if id := l.parent.self.AgentID(); id != "" {
 			frame.AgentID = &id
 		}
 		frames = append(frames, frame)

@@ -209,7 +209,7 @@ func (l *loop) stopNested(ctx context.Context) error {
 		if child == nil {
 			var run spool.Run
 			err := l.s.e.store.View(ctx, l.s.key, func(v spool.View) (err error) {
-				run, err = v.Run(nestedID(l.run.ID, p.call.ID))
+				run, err = v.Run(nestedID(l.self.ID, p.call.ID))
 				return err
 			})
 			switch {

@@ -29,7 +29,7 @@ func (t *telemetry) tool(ctx context.Context, l *loop, call spool.ToolCall) (con
 	}
 	attrs := []attribute.KeyValue{
 		attrOperation.String(operationTool), attrToolName.String(call.Name), attrToolType.String("function"),
-		attrAgentName.String(t.agentName(l.run.Agent)),
+		attrAgentName.String(t.agentName(l.self.Agent)),
 	}
 	ctx, span := t.tracer.Start(ctx, operationTool+" "+call.Name, trace.WithAttributes(append(slices.Clip(attrs),
 		attrToolCallID.String(string(call.ID)), attrConversation.String(string(call.Thread.ID)),

@@ -121,9 +121,10 @@ func testNestedParkSeveral(s *engineTest) {
 	})
 	c := s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`),
 		outside(func(*spool.Answer) (json.RawMessage, error) { return json.RawMessage(`"job"`), nil }))
-	e := s.working(c)
+	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &Client{Name: "late"}, engine.FollowOptions{})
+	client := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
 	s.becomes(spool.WaitingForInput)
 	if n := len(s.waiting()); n != 4 {
 		s.Fatalf("%d parks: %v", n, s.waiting())
