@@ -62,6 +62,8 @@ type Allowance struct {
 	// Refused counts the tool calls that did not run because their budget was used up, since
 	// it was raised last.
 	Refused int64 `json:"refused,omitempty"`
+	// Cut is true where the last answer was cut off by a budget, and so is not the run's last.
+	Cut bool `json:"cut,omitempty"`
 	// Since is when the worker that carries the run took it. Zero: none does.
 	Since time.Time `json:"since,omitzero"`
 	// Parks counts the parks that have asked for more.
@@ -81,6 +83,8 @@ type Hold struct {
 	Tokens int64 `json:"tokens"`
 	// CostMicros is the price of that. Zero where no price is known.
 	CostMicros int64 `json:"costMicros,omitempty"`
+	// Prompt is the price of the prompt alone. Nil: it is not known.
+	Prompt *Cost `json:"prompt,omitempty"`
 }
 
 // BudgetAction says what becomes of a run whose [Budget] is used up.

@@ -92,20 +92,24 @@ func kinds[T ~string](t *testing.T, cases []valueCase) map[T]bool {
 
 // payloads are the fields of each kind of entry and notice.
 var payloads = map[spool.EntryType]func() any{
-	spool.EntryRunStarted:       func() any { return new(spool.RunStarted) },
-	spool.EntryRunEnded:         func() any { return new(spool.RunEnded) },
-	spool.EntryInputRequired:    func() any { return new(spool.InputRequired) },
-	spool.EntryInputExpired:     func() any { return new(spool.InputExpired) },
-	spool.EntryInputExpiring:    func() any { return new(spool.InputExpiring) },
-	spool.EntryInputExtended:    func() any { return new(spool.InputExtended) },
-	spool.EntryHITLResponse:     func() any { return new(spool.HITLResponse) },
-	spool.EntryMessagesDropped:  func() any { return new(spool.MessagesDropped) },
-	spool.EntryMessagesRestored: func() any { return new(spool.MessagesRestored) },
-	spool.EntryContextCompacted: func() any { return new(spool.ContextCompacted) },
-	spool.EntryRunRefused:       func() any { return new(spool.RunRefused) },
-	spool.NoticeStateChange:     func() any { return new(spool.StateChange) },
-	spool.NoticeMessageAppended: func() any { return new(spool.Message) },
-	spool.NoticeThreadDeleted:   func() any { return new(spool.ThreadDeleted) },
+	spool.EntryRunStarted:              func() any { return new(spool.RunStarted) },
+	spool.EntryRunEnded:                func() any { return new(spool.RunEnded) },
+	spool.EntryInputRequired:           func() any { return new(spool.InputRequired) },
+	spool.EntryInputExpired:            func() any { return new(spool.InputExpired) },
+	spool.EntryInputExpiring:           func() any { return new(spool.InputExpiring) },
+	spool.EntryInputExtended:           func() any { return new(spool.InputExtended) },
+	spool.EntryHITLResponse:            func() any { return new(spool.HITLResponse) },
+	spool.EntryMessagesDropped:         func() any { return new(spool.MessagesDropped) },
+	spool.EntryMessagesRestored:        func() any { return new(spool.MessagesRestored) },
+	spool.EntryTokenBudgetExhausted:    func() any { return new(spool.TokenBudgetExhausted) },
+	spool.EntryCostBudgetExhausted:     func() any { return new(spool.CostBudgetExhausted) },
+	spool.EntryToolCallBudgetExhausted: func() any { return new(spool.ToolCallBudgetExhausted) },
+	spool.EntryTimeBudgetExhausted:     func() any { return new(spool.TimeBudgetExhausted) },
+	spool.EntryContextCompacted:        func() any { return new(spool.ContextCompacted) },
+	spool.EntryRunRefused:              func() any { return new(spool.RunRefused) },
+	spool.NoticeStateChange:            func() any { return new(spool.StateChange) },
+	spool.NoticeMessageAppended:        func() any { return new(spool.Message) },
+	spool.NoticeThreadDeleted:          func() any { return new(spool.ThreadDeleted) },
 }
 
 func TestFixturesEntries(t *testing.T) {

@@ -146,6 +146,14 @@ func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
 	if park.Answer, err = answerTo(*park, r, h.now); err != nil {
 		return false, err
 	}
+	if park.Reason == spool.ParkBudget && r.Approved {
+		if err := h.raise(*park, r.Payload); err != nil {
+			return false, err
+		}
+		if err := h.UpdateRun(h.run); err != nil {
+			return false, err
+		}
+	}
 	park.State = spool.ParkAnswered
 	if err := h.PutPark(*park); err != nil {
 		return false, err

@@ -18,6 +18,8 @@ type turn struct {
 	usage   spool.Usage
 	modelID string
 	receipt *spool.Cost // what the provider says that it cost
+	// capped is the budget that made the answer shorter than it could be. Empty: none.
+	capped spool.StopReason
 
 	row spool.UsageRow // of the ledger, but for its outcome
 	log *slog.Logger
@@ -64,6 +66,13 @@ func (l *loop) ask(ctx context.Context, history []spool.Message, request spool.M
 		message: spool.Message{Role: spool.RoleAssistant}, history: history, weight: weight, ids: make(callIDs),
 		suffix: callSuffix(l.run),
 	}
+	row := spool.UsageRow{
+		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,
+	}
+	if t.capped, err = l.reserve(ctx, row, l.model, &request, newMeter(l.run.Context).of(t.weight)); err != nil {
+		return t, err
+	}
+	t.row = row
 	err = l.listen(ctx, request, &t)
 	if cause := ctx.Err(); cause != nil && err == nil && t.reason == "" {
 		err = cause

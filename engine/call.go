@@ -190,8 +190,14 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 			l.said = cmp.Or(step.draft.Message.Text(), l.said)
 		}
 		stopped := !h.tree().run.StopAt.IsZero()
-		if stopped {
+		switch {
+		case stopped:
 			cancelRest(l.plan, "stopped")
+		case l.late:
+			cancelRest(l.plan, string(spool.StopTimeBudget))
+			if err := h.closeTree(spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}); err != nil {
+				return err
+			}
 		}
 		// What follows in the stream: the results, STEP_FINISHED, then an INPUT_REQUIRED for
 		// each park, then the end.
@@ -205,7 +211,7 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 		case waiting(l.plan) > 0 || l.open > 0:
 			parked, err = l.park(h, unannounced+1)
 			return err
-		case h.run.Steps >= l.maxSteps():
+		case h.run.Steps >= l.maxSteps() && usedUp(h.tree().run.Allowance, h.now) == "":
 			return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
 		default:
 			return h.put()

@@ -132,6 +132,7 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 		return err
 	}
 	h.lease(e.config.Lease)
+	h.startClock()
 	h.run.Segments++
 	h.run.Saved = spool.Offset{}
 	entry := spool.NewEntry(spool.EntryRunStarted, h.run.ID, spool.RunStarted{

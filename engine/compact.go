@@ -97,6 +97,10 @@ func (l *loop) compact(ctx context.Context, history []spool.Message, c compactio
 	s := l.s.e.newSummariser(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
+	s.reserve = func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error {
+		_, err := l.reserve(ctx, row, s.model, r, s.meter.of(weigh(*r)))
+		return err
+	}
 	text, failed := s.summary(ctx, c)
 	var summary *spool.Message
 	err := l.s.writer.among(ctx, func(place func() spool.Offset) (seq int64, err error) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 	"regexp"
 	"time"
@@ -70,6 +71,10 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	if err := c.checkBudget("Config.", c.Budget, &c.OnBudget); err != nil {
+		return c, nil, err
+	}
+	c.OnBudget = cmp.Or(c.OnBudget, spool.BudgetEnd)
 	c.WhenBusy = cmp.Or(c.WhenBusy, spool.BusyReject)
 	if !c.WhenBusy.Known() {
 		return c, nil, spool.Errorf(spool.Invalid, "Config.WhenBusy has no policy of the name %q", c.WhenBusy)
@@ -136,6 +141,10 @@ func (c Config) checkAgent(a *Agent) error {
 	if a.MaxSteps < 0 {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
 	}
+	if err := c.checkBudget(fmt.Sprintf("Config.Agents: agent %q: ", a.Name), a.Budget, &a.OnBudget); err != nil {
+		return err
+	}
+	a.OnBudget = cmp.Or(a.OnBudget, c.OnBudget)
 	a.WhenBusy = cmp.Or(a.WhenBusy, c.WhenBusy)
 	if !a.WhenBusy.Known() {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no WhenBusy of the name %q", a.Name, a.WhenBusy)

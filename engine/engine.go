@@ -88,6 +88,12 @@ type Config struct {
 	// Retention is how long a thread is kept in which nothing happens. Workers then remove it
 	// by themselves, as [Engine.Prune] does. Defaults to for ever.
 	Retention time.Duration
+	// Budget bounds each run, with all runs under it, where neither its start nor its agent
+	// does. A budget of cost needs a Pricer. Defaults to no bounds.
+	Budget spool.Budget
+	// OnBudget is what becomes of a run whose budget is used up, where its agent does not
+	// say. Defaults to [spool.BudgetEnd].
+	OnBudget spool.BudgetAction
 	// Pricer knows what model calls cost. Defaults to none: no call has a price.
 	Pricer spool.Pricer
 	// RetryBackoff is the wait before the second attempt. It doubles up to
@@ -137,6 +143,12 @@ type Agent struct {
 	DistinctApprover bool
 	// Extra is merged into each request to the provider.
 	Extra map[string]any
+	// Budget bounds each run of the agent, with all runs under it, where its start does not.
+	// A field that is zero is that of the configuration.
+	Budget spool.Budget
+	// OnBudget is what becomes of a run whose budget is used up. Defaults to that of the
+	// configuration.
+	OnBudget spool.BudgetAction
 	// WhenBusy is what starts with this agent do on a thread that has an active run, where
 	// they do not say. Defaults to the configuration's.
 	WhenBusy spool.WhenBusy

@@ -103,7 +103,10 @@ func (h *held) lease(d time.Duration) {
 }
 
 // letGo gives the lease up.
-func (h *held) letGo() { h.thread.LeaseUntil = time.Time{} }
+func (h *held) letGo() {
+	h.thread.LeaseUntil = time.Time{}
+	h.stopClock(h.now)
+}
 
 // closeSegment adds the entry that ends the latest segment, behind the item at end.
 func (h *held) closeSegment(status spool.SegmentStatus, reason string, end spool.Offset) error {
@@ -214,7 +217,9 @@ func (h *held) closeParks(reason string) (spool.Content, error) {
 		if err := h.PutPark(p); err != nil {
 			return nil, err
 		}
-		content = append(content, resultPart(p.ToolCallID, p.ToolName, result))
+		if p.Reason != spool.ParkBudget { // that is of no call
+			content = append(content, resultPart(p.ToolCallID, p.ToolName, result))
+		}
 	}
 	return content, nil
 }

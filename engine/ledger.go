@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,10 +20,7 @@ const priceTimeout = 5 * time.Second
 // may take time belongs into the transaction that writes it.
 func (l *loop) account(ctx context.Context, t *turn, cut bool) {
 	t.log = l.s.e.config.Log
-	t.row = spool.UsageRow{
-		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1,
-		Model: l.run.Model, ModelID: t.modelID, Usage: t.usage,
-	}
+	t.row.ModelID, t.row.Usage = t.modelID, t.usage
 	if cut && (ctx.Err() != nil || len(t.message.Content) > 0) {
 		l.guess(t)
 	}
@@ -100,19 +98,21 @@ func (t *turn) charge(h *held, outcome spool.Outcome) error {
 func (h *held) charge(row spool.UsageRow, log *slog.Logger) error {
 	root := &h.tree().run
 	if row.Cost != nil {
-		switch root.Currency {
-		case "":
-			root.Currency = row.Cost.Currency
-		case row.Cost.Currency:
-		default:
-			concerning(log, h.thread.Key(), root.ID).Error("a call was priced in another currency than its run",
-				"model", row.Model, "currency", row.Cost.Currency, "run_currency", root.Currency)
+		currency := root.Currency
+		if root.Allowance != nil {
+			currency = cmp.Or(currency, root.Allowance.Budget.Currency)
+		}
+		if currency = cmp.Or(currency, row.Cost.Currency); currency != row.Cost.Currency {
+			concerning(cmp.Or(log, slog.Default()), h.thread.Key(), root.ID).Error("a call was priced in another currency than its run",
+				"model", row.Model, "currency", row.Cost.Currency, "run_currency", currency)
 			row.Cost = nil
 		}
 	}
 	if row.Cost != nil {
+		root.Currency = row.Cost.Currency
 		root.CostMicros = plus(root.CostMicros, row.Cost.Micros)
 	}
+	settle(root.Allowance, row)
 	return h.AddUsage(row)
 }
 
@@ -127,6 +127,12 @@ func plus(a, b int64) int64 {
 // lose writes the rows of the model calls that were under way, or about to be made, when
 // a worker went away. Nobody knows what they have used.
 func (h *held) lose() error {
+	if a := h.run.Allowance; a != nil {
+		h.stopClock(earlier(h.now, h.thread.LeaseUntil))
+		if a.Budget.Tokens > 0 || a.Budget.CostMicros > 0 { // then each call was noted before it was made
+			return h.cutHolds(spool.OutcomeLost)
+		}
+	}
 	runs := []spool.Run{h.run}
 	if h.run.Children > 0 {
 		nested, err := h.Nested(h.run.ID)
@@ -152,6 +158,13 @@ func (h *held) lose() error {
 		}
 	}
 	return nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // asking reports whether a worker that carried the run could do nothing but ask its model

@@ -21,6 +21,7 @@ type loop struct {
 	said   string         // the last answer, as far as it is saved
 	voice  voice
 	images map[string]spool.Part // those that were fetched, by URL
+	late   bool                  // the run has had its time, and its calls are to be cancelled
 }
 
 func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
@@ -46,6 +47,9 @@ func (l *loop) update(ctx context.Context, fn func(h *held) error) error {
 	})
 	if err == nil {
 		l.run = run
+		if l.s.budgeted {
+			l.s.freed.send()
+		}
 	}
 	return err
 }

@@ -165,7 +165,7 @@ func (l *loop) planLanding(ctx context.Context) (bool, error) {
 		}
 		for _, p := range all {
 			switch {
-			case p.Landed || p.AgentID != l.run.AgentID():
+			case p.Landed || p.AgentID != l.run.AgentID() || p.Reason == spool.ParkBudget:
 			case p.State == spool.ParkOpen:
 				l.open++
 			case p.State == spool.ParkAnswered || p.State == spool.ParkExpired:

@@ -87,6 +87,9 @@ func (s *segment) requeue(h *held, kind spool.JobKind, after time.Duration, stat
 	if err := h.Enqueue(h.ticket(kind, after)); err != nil {
 		return err
 	}
+	if err := h.cutHolds(spool.OutcomeAborted); err != nil {
+		return err
+	}
 	h.letGo()
 	return h.save()
 }

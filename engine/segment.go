@@ -19,6 +19,9 @@ type segment struct {
 	writer *writer
 	main   *loop // of the run that has the thread
 
+	budgeted bool   // whether the run has a budget
+	freed    signal // something of it may have been given back
+
 	slotting sync.Mutex
 	slots    map[int]chan struct{} // of the nested runs at work, by depth
 }
@@ -28,6 +31,8 @@ var (
 	errStopped = errors.New("the run was stopped")
 	errLost    = errors.New("another worker has the lease")
 	errLapsed  = errors.New("the lease could not be renewed")
+	// errOutOfTime ends a run whose budget of time is used up.
+	errOutOfTime = errors.New("the run has had its time")
 )
 
 // saveTimeout bounds a write that goes on although the segment's context has ended.
@@ -42,7 +47,7 @@ func (e *Engine) newSegment(h *held) *segment {
 			key: spool.StreamKey{Thread: h.thread.Key(), ID: h.run.Stream()},
 		},
 	}
-	s.main = e.newLoop(s, h.run)
+	s.main, s.budgeted = e.newLoop(s, h.run), h.run.Allowance != nil
 	return s
 }
 
@@ -61,6 +66,7 @@ func (s *segment) carry(worker context.Context) error {
 	}
 	watchers.Go(func() { s.beat(ctx, cancel) })
 	watchers.Go(func() { s.watchStop(ctx, cancel) })
+	defer s.limitTime(cancel)()
 
 	err := s.main.advance(ctx)
 	switch cause := context.Cause(ctx); {
@@ -76,6 +82,8 @@ func (s *segment) carry(worker context.Context) error {
 		return s.ifSaved(ctx, err)
 	case errors.Is(cause, errStopped):
 		return s.ifSaved(ctx, s.main.stopped(ctx, err))
+	case errors.Is(cause, errOutOfTime):
+		return s.ifSaved(ctx, s.main.outOfTime(ctx, err))
 	case worker.Err() != nil:
 		return s.ifSaved(ctx, s.handBack(ctx, err))
 	case isStoreError(err):

@@ -55,6 +55,9 @@ func (e *Engine) end(h *held, ending spool.Ending) error {
 	}
 	h.run.StopReason, h.run.Error, h.run.EndedAt = ending.Reason, ending.Error, h.now
 	h.run.Ending = nil
+	if err := h.cutHolds(spool.OutcomeAborted); err != nil {
+		return err
+	}
 	h.letGo()
 	if err := h.save(); err != nil {
 		return err

@@ -38,6 +38,9 @@ type StartRequest struct {
 	// IdempotencyKey makes every later start of the tenant with the same key repeat
 	// the answer of the one that was accepted. Empty: none.
 	IdempotencyKey string
+	// Budget bounds the run, with all runs under it. A field that is zero is that of the
+	// agent, or else of the configuration.
+	Budget spool.Budget
 	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
 	WhenBusy spool.WhenBusy
 }
@@ -237,7 +240,7 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 	return spool.Run{
 		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
-		HostState: r.HostState, StartedBy: r.By, Context: h.run.Context,
+		Allowance: allowanceOf(r.Budget), HostState: r.HostState, StartedBy: r.By, Context: h.run.Context,
 	}
 }
 
@@ -299,6 +302,10 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	case r.MaxSteps < 0:
 		return nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}
+	if err := e.checkStartBudget(r.Budget); err != nil {
+		return nil, err
+	}
+	r.Budget = r.Budget.Or(agent.Budget).Or(e.config.Budget)
 	if err := spool.CheckHostState(r.HostState); err != nil {
 		return nil, err
 	}

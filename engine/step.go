@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -15,6 +17,9 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	defer func() { span.done(ctx, l.run, err) }()
 	history, err := l.history(ctx)
 	if err != nil {
+		return err
+	}
+	if done, err := l.landBudget(ctx); done || err != nil {
 		return err
 	}
 	for _, resume := range []func(context.Context) (bool, error){l.planLanding, l.planDraft} {
@@ -39,6 +44,9 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		}
 		var turn turn
 		if turn, history, err = l.askFitting(ctx, history); err != nil {
+			if short, ok := errors.AsType[*usedUpError](err); ok {
+				return l.useUp(ctx, short.reason)
+			}
 			return err
 		}
 		if turn.reason != spool.FinishToolCalls || len(turn.message.ToolCalls()) == 0 {
@@ -74,10 +82,16 @@ func (l *loop) over(ctx context.Context, history []spool.Message) (bool, error) 
 	last := len(history) - 1
 	l.said = lastAnswer(history)
 	answered := last >= 0 && history[last].Role == spool.RoleAssistant && history[last].RunID == l.run.ID &&
-		len(history[last].ToolCalls()) == 0 && l.run.Steps > 0
+		len(history[last].ToolCalls()) == 0 && l.run.Steps > 0 &&
+		(l.run.Allowance == nil || !l.run.Allowance.Cut)
 	switch {
 	case answered:
 		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+	case l.run.Steps >= l.maxSteps() && l.run.Allowance != nil:
+		if reason, err := l.nothingLeft(ctx); reason != "" || err != nil {
+			return true, cmp.Or(err, l.useUp(ctx, reason))
+		}
+		fallthrough
 	case l.run.Steps >= l.maxSteps():
 		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
 	default:
@@ -111,7 +125,10 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 	defer l.voice.give()
 	upTo := l.s.writer.next(0)
 	l.said = t.message.Text()
+	var short spool.StopReason
+	var entry *spool.Entry
 	err := l.update(ctx, func(h *held) error {
+		short, entry = "", nil
 		if err := t.charge(h, spool.OutcomeFinished); err != nil {
 			return err
 		}
@@ -122,6 +139,19 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 		ending := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
 		if !h.tree().run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+			return l.conclusion(h, ending, 2)
+		}
+		cut := t.reason == spool.FinishLength && t.capped != ""
+		if cut && l.parent == nil && l.parksBudget() { // a larger budget has it go on
+			short, h.run.Allowance.Cut = t.capped, true
+			return h.put()
+		}
+		if reason := usedUp(h.tree().run.Allowance, h.now); cut || reason != "" {
+			ending.Reason = cmp.Or(reason, t.capped)
+			var err error
+			if entry, err = l.exhausted(h, ending.Reason, 1); err != nil {
+				return err
+			}
 		}
 		return l.conclusion(h, ending, 2)
 	})
@@ -129,7 +159,28 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 		return err
 	}
 	l.stepFinished(ctx, string(t.reason), t.usage.Count())
+	if entry != nil {
+		l.s.writer.wrote(entry.Seq)
+	}
+	if short != "" {
+		l.voice.give()
+		defer l.voice.take() // as it is given back
+		return l.useUp(ctx, short)
+	}
 	return l.concluded(ctx)
+}
+
+// nothingLeft returns the budget of which nothing is left.
+func (l *loop) nothingLeft(ctx context.Context) (reason spool.StopReason, err error) {
+	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
+		run, err := v.Run(l.run.Root())
+		reason = usedUp(run.Allowance, v.Now())
+		return err
+	})
+	if err != nil {
+		return "", storeError{err}
+	}
+	return reason, nil
 }
 
 // saveDraft makes the model's part of a step durable, and with it the calls that are
@@ -138,17 +189,31 @@ func (l *loop) saveDraft(ctx context.Context, t turn) error {
 	l.voice.endBlock(ctx)
 	l.s.writer.flush(ctx)
 	l.plan = l.planCalls(ctx, t.message.ToolCalls(), l.run.Steps+1, nil)
-	return l.update(ctx, func(h *held) error {
+	var refused []*plannedCall
+	err := l.update(ctx, func(h *held) error {
 		t.counted(h)
 		h.run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
 		if err := t.charge(h, spool.OutcomeFinished); err != nil {
 			return err
 		}
-		if err := h.putPending(l.plan); err != nil {
+		refused = h.allowCalls(l.plan)
+		for _, p := range refused {
+			done := p.effect(spool.EffectDone)
+			done.Result = refusedResult()
+			if err := h.PutEffect(done); err != nil {
+				return err
+			}
+		}
+		allowed := slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return slices.Contains(refused, p) })
+		if err := h.putPending(allowed); err != nil {
 			return err
 		}
 		return h.put()
 	})
+	for _, p := range refused {
+		p.result, p.park, p.saved = refusedResult(), nil, true
+	}
+	return err
 }
 
 // saveStep makes a whole step a part of the thread: the assistant's turn and the results
@@ -168,6 +233,9 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 	h.run.Draft = nil
 	h.run.Saved = upTo
 	h.progressed()
+	if a := h.run.Allowance; a != nil {
+		a.Cut = false
+	}
 	h.add(usage)
 	saved := make([]spool.Message, len(messages))
 	for i, m := range messages {

@@ -31,7 +31,9 @@ type summariser struct {
 	row  spool.UsageRow
 	rows []spool.UsageRow
 	// price returns what a row costs, nil where that is not known.
-	price     func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost
+	price func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost
+	// reserve sets aside what the next question may use. Nil: there is no budget.
+	reserve   func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error
 	telemetry *telemetry
 }
 
@@ -131,12 +133,18 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 	row.Outcome = spool.OutcomeError
 	var receipt *spool.Cost
 	finished := false
-	err := s.listen(ctx, spool.ModelRequest{
+	request := spool.ModelRequest{
 		Kind:            spool.UsageCompaction,
 		Instructions:    fmt.Sprintf(summaryInstructions, max(s.limit*6/10, 50)),
 		Messages:        []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent(text)}},
 		MaxOutputTokens: int(s.room.reserve),
-	}, func(event spool.ModelEvent) {
+	}
+	if s.reserve != nil {
+		if err := s.reserve(ctx, row, &request); err != nil {
+			return "", err
+		}
+	}
+	err := s.listen(ctx, request, func(event spool.ModelEvent) {
 		switch ev := event.(type) {
 		case spool.TextDelta:
 			said.WriteString(ev.Text)

@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -19,16 +21,20 @@ type runInput struct {
 // runRequest is the body of a start. The tenant is not part of it: see [Principal].
 type runRequest struct {
 	// ThreadID is nil for a new thread.
-	ThreadID        *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                                    json:"threadId,omitempty"`
-	Prompt          *string             `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
-	Agent           string              `doc:"The agent that runs. Defaults to the server's first."                                       json:"agent,omitempty"`
-	Model           string              `doc:"The model. Defaults to the agent's."                                                        json:"model,omitempty"`
-	EditMessageID   spool.MessageID     `doc:"A turn of the user to replace. It and all behind it go."                                    json:"editMessageId,omitempty"`
-	ClientMessageID string              `doc:"Your own name for the turn, which comes back with it."                                      json:"clientMessageId,omitempty"`
-	RunID           spool.RunID         `doc:"Your own name for the run, which a tenant may use once. Defaults to a new one."             example:"r1"                                    json:"runId,omitempty"`
-	MaxSteps        int                 `doc:"Caps the steps below the agent's own bound. Zero: no cap."                                  json:"maxSteps,omitempty"                       minimum:"0"`
-	Attachments     []engine.Attachment `doc:"Images of the turn: up to 8, by http, https or data URL."                                   json:"attachments,omitempty"`
-	WhenBusy        spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."           enum:"reject,enqueue,latest,interrupt,rollback" json:"whenBusy,omitempty"`
+	ThreadID         *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                                    json:"threadId,omitempty"`
+	Prompt           *string             `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
+	Agent            string              `doc:"The agent that runs. Defaults to the server's first."                                       json:"agent,omitempty"`
+	Model            string              `doc:"The model. Defaults to the agent's."                                                        json:"model,omitempty"`
+	EditMessageID    spool.MessageID     `doc:"A turn of the user to replace. It and all behind it go."                                    json:"editMessageId,omitempty"`
+	ClientMessageID  string              `doc:"Your own name for the turn, which comes back with it."                                      json:"clientMessageId,omitempty"`
+	RunID            spool.RunID         `doc:"Your own name for the run, which a tenant may use once. Defaults to a new one."             example:"r1"                                    json:"runId,omitempty"`
+	MaxSteps         int                 `doc:"Caps the steps below the agent's own bound. Zero: no cap."                                  json:"maxSteps,omitempty"                       minimum:"0"`
+	TokenBudget      int64               `doc:"How many tokens the run may use, with all runs under it. Zero: the agent's budget."         json:"tokenBudget,omitempty"                    minimum:"0"`
+	CostBudgetMicros int64               `doc:"What it may cost, in millionths of the server's currency. Zero: the agent's budget."        json:"costBudgetMicros,omitempty"               minimum:"0"`
+	ToolCallBudget   int64               `doc:"How often it may call tools. Zero: the agent's budget."                                     json:"toolCallBudget,omitempty"                 minimum:"0"`
+	WallTimeMs       int64               `doc:"How many milliseconds workers may carry it, waiting excluded. Zero: the agent's budget."    json:"wallTimeMs,omitempty"                     minimum:"0"`
+	Attachments      []engine.Attachment `doc:"Images of the turn: up to 8, by http, https or data URL."                                   json:"attachments,omitempty"`
+	WhenBusy         spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."           enum:"reject,enqueue,latest,interrupt,rollback" json:"whenBusy,omitempty"`
 }
 
 // Validate reads the body.
@@ -59,7 +65,31 @@ func (q runRequest) check() error {
 	if q.MaxSteps < 0 {
 		return spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"tokenBudget", q.TokenBudget},
+		{"costBudgetMicros", q.CostBudgetMicros},
+		{"toolCallBudget", q.ToolCallBudget},
+		{"wallTimeMs", q.WallTimeMs},
+	} {
+		if f.value < 0 {
+			return spool.Errorf(spool.Invalid, "%s must be zero or a positive number", f.name)
+		}
+	}
+	if q.WallTimeMs > math.MaxInt64/int64(time.Millisecond) {
+		return spool.Errorf(spool.Invalid, "wallTimeMs is too large")
+	}
 	return nil
+}
+
+// budget returns the bounds that the start asks for.
+func (q runRequest) budget() spool.Budget {
+	return spool.Budget{
+		Tokens: q.TokenBudget, CostMicros: q.CostBudgetMicros, ToolCalls: q.ToolCallBudget,
+		WallTime: time.Duration(q.WallTimeMs) * time.Millisecond,
+	}
 }
 
 // thread returns the thread's id, "" for a new thread.
@@ -102,6 +132,7 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		EditMessageID:   in.Body.EditMessageID,
 		ClientMessageID: in.Body.ClientMessageID,
 		MaxSteps:        in.Body.MaxSteps,
+		Budget:          in.Body.budget(),
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
 		HostState:       state,

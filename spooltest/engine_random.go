@@ -155,6 +155,9 @@ func randomCampaign(s *engineTest, seed uint64) {
 		c.config.Windows = map[string]int{"m": 60 + 40*c.n(4)} // older messages are summarised all the time
 	}
 	c.config.MaxDeaths, c.config.ParkTTL = 1000, 2*time.Minute
+	if seed%5 < 2 {
+		c.someBudget()
+	}
 	n := c.boot()
 	c.hire(n)
 	c.someStart()
@@ -210,6 +213,9 @@ func (c *campaign) bury() {
 func (c *campaign) some() *node { return c.node(context.Background()) }
 
 func (c *campaign) anyAnswer(p spool.Park) engine.Response {
+	if p.Reason == spool.ParkBudget {
+		return c.moreBudget()
+	}
 	r := engine.Response{Approved: c.n(3) > 0, Reason: []string{"", "because"}[c.n(2)]}
 	if c.n(2) == 0 {
 		r.Payload = json.RawMessage(`{"n":1}`)

@@ -33,6 +33,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Retry", retryTests},
 		{"Stop", stopTests},
 		{"Usage", usageTests},
+		{"Budget", budgetTests},
 		{"Park", parkTests},
 		{"Approve", approveTests},
 		{"Distinct", distinctTests},
@@ -82,6 +83,10 @@ func TestEngine(t *testing.T, open Open, features Features) {
 	t.Run("NestedCrash", func(t *testing.T) {
 		t.Parallel()
 		testEngineCrash(t, open, features, nestedScript)
+	})
+	t.Run("CrashBudget", func(t *testing.T) {
+		t.Parallel()
+		testEngineCrash(t, open, features, budgetScript)
 	})
 	t.Run("WaitCrash", func(t *testing.T) {
 		t.Parallel()

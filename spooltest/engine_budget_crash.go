@@ -1,0 +1,73 @@
+package spooltest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// budgetScript has a run use its budget up, wait for a larger one and go on with it, and
+// lets something go wrong meanwhile. Whatever that is, nothing is spent twice or beyond the
+// budget, and nothing stays set aside.
+func budgetScript(s *engineTest, own bool, faults ...Fault) int {
+	m := frugal(40, func(_ spool.ModelRequest, step int) Turn {
+		switch step {
+		case 0, 1:
+			return Turn{Text: []string{fmt.Sprintf("step %d", step)}, Calls: []Call{{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "once"}}}
+		default:
+			return Say("done")
+		}
+	})
+	config := s.asksForMore(spool.Budget{Tokens: 160, CostMicros: 9000, ToolCalls: 5}, m, plain("once", `"done"`))
+	config.Agents[0].MaxOutputTokens = 40
+	c := newCampaign(s, config, 1, own)
+	n := c.boot(faults...)
+	first := n
+	n = c.begin(n)
+	stop := c.clients("a")
+	c.hire(n)
+	s.until("the end of the run", func() bool {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+			c.hire(n)
+		default:
+		}
+		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
+			if p.Reason != spool.ParkBudget {
+				return engine.Response{Approved: true}
+			}
+			return engine.Response{Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), Digest: p.Digest}
+		})
+		return s.thread().State.Terminal()
+	})
+	calls := first.faulty.Calls()
+	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.Steps != 3 || r.Allowance.Parks == 0 || r.Allowance.Spent.ToolCalls != 2 {
+		s.Errorf("the run: %+v, %+v", r, r.Allowance)
+	}
+	s.wellFormed()
+	c.finish(stop)
+	return calls
+}
+
+// someBudget gives the runs of a campaign a budget that some of them use up.
+func (c *campaign) someBudget() {
+	c.config.Pricer = pricer(perToken)
+	c.config.Budget = spool.Budget{Tokens: int64(200 + c.n(2000)), ToolCalls: int64(1 + c.n(8))}
+	if c.n(2) == 0 {
+		c.config.Budget.CostMicros = int64(500 + c.n(5000))
+	}
+	c.config.OnBudget = []spool.BudgetAction{spool.BudgetEnd, spool.BudgetPark}[c.n(2)]
+}
+
+// moreBudget answers a park for a larger budget.
+func (c *campaign) moreBudget() engine.Response {
+	r := engine.Response{Approved: c.n(4) > 0}
+	if r.Approved {
+		r.Payload = json.RawMessage(fmt.Sprintf(`{"tokenBudget":%d,"costBudgetMicros":%d,"toolCallBudget":%d}`, 9000+c.n(9000), 90_000+c.n(9000), 50+c.n(50)))
+	}
+	return r
+}
