@@ -31,7 +31,10 @@ type turn struct {
 }
 
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
-	return t.ids.of(append(slices.Clip(t.history), t.message), id, t.suffix)
+	if known, ok := t.ids[id]; ok { // every piece of the arguments asks
+		return known
+	}
+	return t.ids.add(append(slices.Clip(t.history), t.message), id, t.suffix)
 }
 
 // counted keeps in the run what its provider has counted of the prompt.
@@ -228,10 +231,7 @@ func callSuffix(run spool.Run) string {
 	return "-" + string(run.ID[len(run.ID)-6:])
 }
 
-func (ids callIDs) of(history []spool.Message, id spool.ToolCallID, suffix string) spool.ToolCallID {
-	if known, ok := ids[id]; ok {
-		return known
-	}
+func (ids callIDs) add(history []spool.Message, id spool.ToolCallID, suffix string) spool.ToolCallID {
 	fit := id
 	if spool.CheckID("toolCallId", string(id)) != nil || len(id) > spool.MaxIDLen-8 {
 		fit = spool.ToolCallID(spool.NewID("call"))
