@@ -42,7 +42,8 @@ type Spawn struct {
 	ResultCap int
 }
 
-// Profile is an agent that others can spawn. Its fields mean what those of [Agent] do.
+// Profile is an agent that others can spawn. Its fields mean what those of [Agent] do. An
+// [Agent.DistinctApprover] holds for its profiles too.
 type Profile struct {
 	// Description tells the model that spawns what the agent is good for.
 	Description string
@@ -117,6 +118,7 @@ func (c Config) checkSpawn(a *Agent) error {
 		nested := &Agent{
 			Name: name, Model: cmp.Or(p.Model, a.Model), Instructions: p.Instructions, Tools: slices.Clone(p.Tools),
 			MaxSteps: min(cmp.Or(p.MaxSteps, s.MaxSteps), a.MaxSteps), MaxOutputTokens: p.MaxOutputTokens, Extra: p.Extra,
+			DistinctApprover: a.DistinctApprover,
 		}
 		if err := c.checkAgent(nested); err != nil {
 			return spool.Errorf(spool.Invalid, "%s, a profile of agent %q", spool.MessageOf(err), a.Name)
@@ -140,7 +142,7 @@ func (a *Agent) nested(name string) *Agent {
 		return p
 	}
 	persona := &Agent{
-		Name: name, Model: a.Model, inheritModel: true, MaxSteps: defaultNestedSteps, MaxOutputTokens: a.MaxOutputTokens, Extra: a.Extra,
+		Name: name, Model: a.Model, inheritModel: true, DistinctApprover: a.DistinctApprover, MaxSteps: defaultNestedSteps, MaxOutputTokens: a.MaxOutputTokens, Extra: a.Extra,
 		Instructions: "You are " + name + ", who helps another agent with a part of its work. Do what you are asked and answer with the result alone.",
 	}
 	if a.Spawn != nil {

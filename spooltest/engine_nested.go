@@ -32,6 +32,7 @@ var nestedTests = map[string]func(s *engineTest){
 	"ParkAgain":     testNestedParkAgain,
 	"ParkExpires":   testNestedParkExpires,
 	"ParkEdited":    testNestedParkEdited,
+	"Distinct":      testNestedDistinct,
 	"FailUnwinding": testNestedFailUnwinding,
 	"ProfileGone":   testNestedProfileGone,
 	"StopRunning":   testNestedStopRunning,

@@ -210,6 +210,20 @@ func testNestedParkEdited(s *engineTest) {
 	}
 }
 
+// testNestedDistinct has an agent that needs somebody else's approval, below itself too.
+func testNestedDistinct(s *engineTest) {
+	c := s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
+	c.Agents[0].DistinctApprover = true
+	e := s.working(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	s.becomes(spool.WaitingForInput)
+	r, err := s.respond(e, s.waiting()["mail:send"].ToolCallID, true, "") // as ann
+	if err != nil || r.Delivered || r.Reason != engine.ReasonSameApprover {
+		s.Errorf("an answer of who asked: %+v, %v", r, err)
+	}
+	s.stop(e)
+}
+
 // testNestedFailUnwinding has a nested run fail once its park is answered.
 func testNestedFailUnwinding(s *engineTest) {
 	m := casting(map[string][]Turn{
