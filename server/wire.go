@@ -146,13 +146,13 @@ type event struct {
 type item map[string]any
 
 type snapshot struct {
-	Thread       thread          `doc:"The thread."                                                                 json:"thread"`
-	Messages     []message       `doc:"Its messages."                                                               json:"messages"`
-	Runs         []run           `doc:"Its newest runs, the newest first."                                          json:"runs"`
-	LastEventSeq int64           `doc:"The last seq of the record, -1 when there is none."                          json:"lastEventSeq"`
-	ActiveEvents []event         `doc:"The entries of the run that is not finished."                                json:"activeEvents"`
-	Queue        []queuedRun     `doc:"The runs that wait for the thread, the next one first. Left out: none does." json:"queue,omitempty"`
-	Stream       *streamSnapshot `doc:"What the run says at the moment, as far as the messages lack it."            json:"stream"          required:"true"`
+	Thread       thread                   `doc:"The thread."                                                                     json:"thread"`
+	Messages     []message                `doc:"Its messages."                                                                   json:"messages"`
+	Runs         []run                    `doc:"Its newest runs, the newest first."                                              json:"runs"`
+	LastEventSeq int64                    `doc:"The last seq of the record, -1 when there is none."                              json:"lastEventSeq"`
+	ActiveEvents []event                  `doc:"The entries of the run that is not finished."                                    json:"activeEvents"`
+	Queue        []queuedRun              `doc:"The runs that wait for the thread, the next one first. Left out: none does."     json:"queue,omitempty"`
+	Stream       rest.Opt[streamSnapshot] `doc:"What the run says at the moment, as far as the messages lack it. Null: nothing." json:"stream"          required:"true"`
 }
 
 type queuedRun struct {
@@ -165,11 +165,11 @@ type queuedRun struct {
 }
 
 type streamSnapshot struct {
-	StreamID spool.StreamID `doc:"The stream's id."                  json:"streamId"`
-	RunID    spool.RunID    `doc:"The run that writes it."           json:"runId"`
-	Items    []item         `doc:"Its items, in order."              json:"items"`
-	End      *item          `doc:"Its last item, once it has ended." json:"end"      required:"true"`
-	Offset   *string        `doc:"The offset of its last item."      json:"offset"   required:"true"`
+	StreamID spool.StreamID `doc:"The stream's id."                       json:"streamId"`
+	RunID    spool.RunID    `doc:"The run that writes it."                json:"runId"`
+	Items    []item         `doc:"Its items, in order."                   json:"items"`
+	End      rest.Opt[item] `doc:"Its last item. Null: it has not ended." json:"end"      required:"true"`
+	Offset   *string        `doc:"The offset of its last item."           json:"offset"   required:"true"`
 }
 
 type threadUsage struct {

@@ -1,0 +1,169 @@
+package spec_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+const schemas = "#/components/schemas/"
+
+// resultSchemas are the schemas of the kinds that results.json and admin.json name.
+var resultSchemas = map[string]string{
+	"results.json run": "RunResult", "results.json runRefusal": "RunRefusal", "results.json stop": "StopResult",
+	"results.json respond": "RespondResult", "results.json delete": "DeleteResult", "results.json compact": "CompactResult",
+	"results.json restore": "RestoreResult", "results.json branch": "BranchMessages", "results.json branches": "BranchList",
+	"results.json publish": "PublishResult", "results.json usage": "ThreadUsage", "results.json threads": "ThreadList",
+	"results.json job": "Taken", "results.json error": "ErrorBody",
+
+	"admin.json overview": "Overview", "admin.json run": "RunDetail", "admin.json runs": "RunList", "admin.json jobs": "JobList",
+	"admin.json redrive": "RedriveAnswer", "admin.json purge": "PurgeAnswer", "admin.json prune": "PruneAnswer",
+}
+
+// example is one body of a fixture file.
+type example struct {
+	File, Name, Kind, Schema string
+	Value                    json.RawMessage
+}
+
+// examples returns all bodies of the fixtures, each with its schema.
+func examples(t *testing.T) []example {
+	t.Helper()
+
+	var all []example
+	for _, file := range []string{"bodies.json", "results.json", "admin.json", "snapshots.json", "frames.json"} {
+		b, err := os.ReadFile("fixtures/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var content struct{ Bodies, Results, Snapshots, Frames []example }
+		if err := json.Unmarshal(b, &content); err != nil {
+			t.Fatal(file, err)
+		}
+		for _, e := range content.Results {
+			e.Schema = resultSchemas[file+" "+e.Kind]
+			content.Bodies = append(content.Bodies, e)
+		}
+		for _, e := range content.Snapshots {
+			e.Schema = "Snapshot"
+			content.Bodies = append(content.Bodies, e)
+		}
+		for _, e := range content.Frames {
+			e.Schema = "Frame"
+			content.Bodies = append(content.Bodies, e)
+		}
+		for _, e := range content.Bodies {
+			e.File = file
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// contract is what the tests need to know of openapi.json.
+type contract struct {
+	Paths map[string]map[string]struct {
+		RequestBody struct{ Content map[string]media }
+		Responses   map[string]struct{ Content map[string]media }
+	}
+	Components struct{ Schemas map[string]map[string]any }
+}
+
+type media struct {
+	Schema struct {
+		Ref string `json:"$ref"`
+	}
+}
+
+func readContract(t *testing.T) contract {
+	t.Helper()
+
+	b, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c contract
+	if err := json.Unmarshal(b, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Every body that the document has, asked for or answered, has an example for clients.
+func TestBodiesAreComplete(t *testing.T) {
+	t.Parallel()
+
+	seen := make(map[string]bool)
+	for _, e := range examples(t) {
+		seen[e.Schema] = true
+	}
+	bodies := 0
+	for path, operations := range readContract(t).Paths {
+		for method, o := range operations {
+			content := []map[string]media{o.RequestBody.Content}
+			for _, r := range o.Responses {
+				content = append(content, r.Content)
+			}
+			for _, c := range content {
+				for _, m := range c {
+					name, ok := strings.CutPrefix(m.Schema.Ref, schemas)
+					if !ok {
+						continue // events of AG-UI, which have fixtures of their own
+					}
+					bodies++
+					if !seen[name] {
+						t.Errorf("%s %s: no fixture has a body %s", method, path, name)
+					}
+				}
+			}
+		}
+	}
+	if bodies == 0 {
+		t.Error("the document has no bodies")
+	}
+}
+
+// Every example is what the document says, and has no field that it does not name.
+func TestBodiesAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	components := readContract(t).Components.Schemas
+	// What a client of AG-UI sends has more fields than are read.
+	open := map[string]bool{"RunAgentInput": true, "InputMessage": true}
+	for name, s := range components {
+		if _, said := s["additionalProperties"]; s["properties"] != nil && !said && !open[name] {
+			s["additionalProperties"] = false
+		}
+	}
+	for _, e := range examples(t) {
+		t.Run(e.File+"/"+e.Name, func(t *testing.T) {
+			t.Parallel()
+
+			if components[e.Schema] == nil {
+				t.Fatalf("the document has no schema %q", e.Schema)
+			}
+			b, err := json.Marshal(map[string]any{"$defs": components, "$ref": schemas + e.Schema})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var schema jsonschema.Schema
+			if err := json.Unmarshal([]byte(strings.ReplaceAll(string(b), schemas, "#/$defs/")), &schema); err != nil {
+				t.Fatal(err)
+			}
+			resolved, err := schema.Resolve(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var value any
+			if err := json.Unmarshal(e.Value, &value); err != nil {
+				t.Fatal(err)
+			}
+			if err := resolved.Validate(value); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
