@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -335,15 +336,15 @@ func testUsageLost(s *engineTest) {
 func testUsageLostInTool(s *engineTest) {
 	slow := plain("slow", "1")
 	slow.Idempotent = true
-	running := 0
+	var running atomic.Int64
 	slow.Call = func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
-		if running++; running == 1 {
+		if running.Add(1) == 1 {
 			<-ctx.Done()
 		}
 		return json.RawMessage("1"), ctx.Err()
 	}
 	c := s.priced(perToken, NewReplayModel(Turn{Usage: Tokens(1, 1), Calls: []Call{{ID: "c1", Name: "slow"}}}, Turn{Text: []string{"done"}, Usage: Tokens(2, 2)}), slow)
-	s.dies(c, func() bool { return running == 1 })
+	s.dies(c, func() bool { return running.Load() == 1 })
 	s.working(c)
 	s.ended(spool.Completed)
 	s.same("rows", s.ledger(), []spool.UsageRow{
