@@ -52,6 +52,7 @@ var figures = []figure{
 	{"replay", measureReplay},
 	{"stop", measureStop},
 	{"step", measureStep},
+	{"nested", measureNested},
 }
 
 func main() {
@@ -135,7 +136,7 @@ func choose(list string) ([]figure, error) {
 }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "replay", "stop", "step"}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "replay", "stop", "step", "nested"}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.
