@@ -3,7 +3,6 @@ package spool
 import (
 	"context"
 	"encoding/json"
-	"unicode/utf8"
 )
 
 const (
@@ -27,8 +26,8 @@ type Event struct {
 
 // NewEvent returns an event with the JSON form of payload, which is null for nil. It
 // returns an [Invalid] error that names type or payload: for a type that [CheckEventType]
-// refuses, a payload that has no JSON form, and one of more than [MaxEventBytes] or, where
-// the event is not durable, [MaxLiveEventBytes].
+// refuses, a payload that has no JSON form, one that [CheckJSON] refuses, and one of more
+// than [MaxEventBytes] or, where the event is not durable, [MaxLiveEventBytes].
 func NewEvent(t EntryType, payload any, durable bool) (Event, error) {
 	if err := CheckEventType(t); err != nil {
 		return Event{}, err
@@ -44,12 +43,13 @@ func NewEvent(t EntryType, payload any, durable bool) (Event, error) {
 	switch {
 	case err != nil:
 		return Event{}, &Error{Code: Invalid, Message: "payload has no JSON form", Err: err}
-	case !utf8.Valid(text):
-		return Event{}, Errorf(Invalid, "payload is not valid UTF-8")
 	case len(text) > limit && durable:
 		return Event{}, Errorf(Invalid, "payload is longer than %d bytes", limit)
 	case len(text) > limit:
 		return Event{}, Errorf(Invalid, "payload is longer than %d bytes, the most of a live event", limit)
+	}
+	if err := CheckJSON("payload", text); err != nil {
+		return Event{}, err
 	}
 	return Event{Type: t, Payload: text, Durable: durable}, nil
 }

@@ -109,6 +109,7 @@ func TestNewEvent(t *testing.T) {
 		"no JSON":          {"t", func() {}, false, "payload has no JSON form"},
 		"bad JSON":         {"t", json.RawMessage("{"), false, "payload has no JSON form"},
 		"bad text":         {"t", json.RawMessage("\"\xff\""), false, "payload is not valid UTF-8"},
+		"deep":             {"t", json.RawMessage(nested(257)), false, "payload is nested deeper than 256 arrays and objects"},
 		"too long live":    {"t", long(spool.MaxLiveEventBytes + 1), false, "payload is longer than 6144 bytes, the most of a live event"},
 		"too long durable": {"t", long(spool.MaxEventBytes + 1), true, "payload is longer than 65536 bytes"},
 	} {

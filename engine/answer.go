@@ -13,7 +13,8 @@ import (
 type Response struct {
 	ToolCallID spool.ToolCallID
 	Approved   bool
-	// Payload is any JSON for the call that waits, in up to 262,144 bytes. Nil: none.
+	// Payload is any JSON that [spool.CheckJSON] allows, for the call that waits, in up to
+	// 262,144 bytes. Nil: none.
 	Payload json.RawMessage
 	// Args are a JSON object with which an approved call runs in place of what it asked
 	// for. Its tool has to accept them. Only a call that waits for an approval may be
@@ -93,8 +94,8 @@ func (r *Response) check() error {
 		if *f.text == nil {
 			continue
 		}
-		if !json.Valid(*f.text) {
-			return spool.Errorf(spool.Invalid, "%s is not JSON", f.name)
+		if err := spool.CheckJSON(f.name, *f.text); err != nil {
+			return err
 		}
 		if *f.text = bytes.TrimSpace(*f.text); string(*f.text) == "null" {
 			*f.text = nil

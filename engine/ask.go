@@ -164,16 +164,12 @@ func extend(content *spool.Content, t spool.PartType, text string) {
 }
 
 // callArgs returns arguments as they are stored: the JSON that the model wrote, an empty
-// object for nothing, a JSON string for what is no JSON.
+// object for nothing, a JSON string for what cannot be kept as JSON.
 func callArgs(text string) json.RawMessage {
-	switch {
-	case text == "":
+	if text == "" {
 		return json.RawMessage("{}")
-	case json.Valid([]byte(text)):
-		return json.RawMessage(text)
-	default:
-		return encode(text)
 	}
+	return kept(json.RawMessage(text))
 }
 
 // prompt returns a history that every provider accepts: each tool call has its result

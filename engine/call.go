@@ -90,10 +90,19 @@ func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error
 	if result == nil {
 		result = json.RawMessage("null")
 	}
-	if err == nil && !json.Valid(result) {
-		result, err = json.Marshal(string(result))
+	if err == nil {
+		result = kept(result)
 	}
 	return result, err
+}
+
+// kept returns JSON of a tool or a model as it can be kept for ever: as it is, or, where
+// [spool.CheckJSON] refuses it, as a JSON string of its text.
+func kept(text json.RawMessage) json.RawMessage {
+	if spool.CheckJSON("", text) != nil {
+		return encode(string(text))
+	}
+	return text
 }
 
 // resulted takes an outcome in. The last one of a step is saved with it.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -153,4 +155,38 @@ func TestApprovalThatPanicsEndsNoProcess(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// What tools and models give is kept so that it can be read again, however deep it is nested
+// and whatever its bytes are.
+func TestNestedDeep(t *testing.T) {
+	t.Parallel()
+
+	deep := `{"a":` + strings.Repeat("[", 9998) + strings.Repeat("]", 9998) + `}`
+	for name, given := range map[string]string{"Deep": deep, "NoText": "[\"\xff\"]"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				model := spooltest.NewReplayModel(
+					spooltest.Use(spooltest.Call{ID: "c1", Name: "say"}, spooltest.Call{ID: "c2", Name: "say", Args: given}), spooltest.Say("done"))
+				say := toolOf("say", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(given), nil })
+				e := newEngine(t, spooltest.NewMemory(nil), config(model, say))
+				stop := work(t, e)
+				start(t, e, "r1")
+				pass(time.Second)
+				stop()
+				snapshot := snapshot(t, e)
+				if snapshot.Thread.State != spool.Completed {
+					t.Fatalf("the run is %s", snapshot.Thread.State)
+				}
+				text, err := json.Marshal(snapshot)
+				if err != nil || !utf8.Valid(text) {
+					t.Fatalf("the thread cannot be read again: %v", err)
+				}
+				if err := json.Unmarshal(text, &spool.Snapshot{}); err != nil {
+					t.Errorf("a client cannot read the thread: %v", err)
+				}
+			})
+		})
+	}
 }

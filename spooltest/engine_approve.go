@@ -203,6 +203,10 @@ func testApproveEditedBadly(s *engineTest) {
 	long := json.RawMessage(`"` + strings.Repeat("x", 256<<10) + `"`)
 	invalid(engine.Response{ToolCallID: "c1", Payload: long}, "payload is longer than 262144 bytes")
 	invalid(engine.Response{ToolCallID: "c1", Approved: true, Args: long}, "arguments is longer than 262144 bytes")
+	deep := json.RawMessage(`{"to":` + strings.Repeat("[", 256) + strings.Repeat("]", 256) + `}`)
+	invalid(engine.Response{ToolCallID: "c1", Payload: deep}, "payload is nested deeper than 256 arrays and objects")
+	invalid(edit(string(deep)), "arguments is nested deeper than 256 arrays and objects")
+	invalid(edit("{\"to\":\"\xff\"}"), "arguments is not valid UTF-8")
 	if p := s.park(); p.State != spool.ParkOpen || len(s.answers()) != 0 {
 		s.Errorf("an answer that was wrong has changed something: %+v", p)
 	}
