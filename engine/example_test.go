@@ -217,6 +217,75 @@ func ExampleEngine_Respond() {
 	// "sent to ann@example.com"
 }
 
+// A run whose budget is used up can wait for somebody who raises it.
+func ExampleEngine_Respond_budget() {
+	e := openExample(func(c *engine.Config) {
+		c.Agents[0].Budget = spool.Budget{Tokens: 50, ToolCalls: 20}
+		c.Agents[0].OnBudget = spool.BudgetPark
+	})
+	defer working(e)()
+	ctx := context.Background()
+
+	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Good morning"})
+	segments(e, hello, 1)
+
+	var asked spool.InputRequired
+	parked, _ := e.Snapshot(ctx, hello, nil)
+	for _, entry := range parked.ActiveEvents {
+		if entry.Type == spool.EntryInputRequired {
+			_ = json.Unmarshal(entry.Payload, &asked)
+		}
+	}
+	fmt.Println(asked.Reason, string(asked.Arguments))
+
+	more := engine.Response{ToolCallID: asked.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget": 5000}`)}
+	fmt.Println(encoded(e.Respond(ctx, hello, more)))
+	segments(e, hello, 2)
+
+	done, _ := e.Snapshot(ctx, hello, nil)
+	fmt.Println(done.Runs[0].State, done.Runs[0].StopReason)
+	// Output:
+	// budget_reached {"exhausted":"token_budget","spent":{"tokenBudget":0,"toolCallBudget":0},"budget":{"tokenBudget":50,"toolCallBudget":20}}
+	// {"delivered":true}
+	// COMPLETED completed
+}
+
+// An agent hands parts of its work to nested runs, which are agents of their own.
+func ExampleSpawn() {
+	ready := func(name string) spool.Tool {
+		return tool.New(name, "Does it.", func(context.Context, struct{}) (string, error) { return name + ": done", nil })
+	}
+	search, read, book, pay := ready("search"), ready("read"), ready("book"), ready("pay")
+
+	assistant := engine.Agent{
+		Name: "assistant", Model: "large",
+		Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{
+			"researcher": {
+				Description:  "Finds things out. Give it a question and what is known already.",
+				Instructions: "Answer with facts and their sources.",
+				Model:        "small", Tools: []spool.Tool{search, read},
+			},
+			"clerk": {Description: "Books and pays.", Tools: []spool.Tool{book, pay}},
+		}},
+	}
+	e := openExample(func(c *engine.Config) {
+		c.Models = map[string]spool.Model{"large": demo.New(demo.Config{}), "small": demo.New(demo.Config{})}
+		c.Agents = []engine.Agent{assistant}
+	})
+	defer working(e)()
+
+	_, _ = e.Run(context.Background(), hello, engine.StartRequest{Prompt: "ask researcher to use search with {}"})
+	segments(e, hello, 1)
+
+	done, _ := e.Snapshot(context.Background(), hello, nil)
+	for _, r := range done.Runs {
+		fmt.Println(r.Agent, r.Depth, r.Model, r.State)
+	}
+	// Output:
+	// researcher 1 small COMPLETED
+	// assistant 0 large COMPLETED
+}
+
 // A stop that was accepted is durable. A run that nobody holds is over at once.
 func ExampleEngine_Stop() {
 	e := openExample()
