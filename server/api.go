@@ -56,8 +56,7 @@ func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI() }
 // It sets the request's Pattern to the path of the route, as a [http.ServeMux] does, for
 // those who measure requests.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	found, _ := s.paths.find(r.URL.Path)
-	r.Pattern = found.path
+	r.Pattern = s.paths.find(r.URL.Path).path
 	s.api.ServeHTTP(w, r)
 }
 

@@ -27,7 +27,7 @@ func newCrossOrigin(c Config, allowed origins) (*http.CrossOriginProtection, err
 // checkCrossOrigin refuses what a page of another origin has a browser send with the cookies
 // of its user: every request that changes something, and streams, each of which is a
 // connection that is kept.
-func (s *Server) checkCrossOrigin(r *http.Request, to found) error {
+func (s *Server) checkCrossOrigin(r *http.Request, to *found) error {
 	if to.streams && r.Method == http.MethodGet {
 		unsafe := *r
 		unsafe.Method = http.MethodPost

@@ -65,7 +65,7 @@ func (o origins) expose(w http.ResponseWriter, r *http.Request) {
 
 // options answers what a path can do, and the preflight of a page of an allowed origin.
 // The page of another origin gets no permission, which its browser takes for a no.
-func (s *Server) options(w http.ResponseWriter, r *http.Request, f found) {
+func (s *Server) options(w http.ResponseWriter, r *http.Request, f *found) {
 	h := w.Header()
 	h.Set("Allow", f.allow)
 	if r.Header.Get("Access-Control-Request-Method") != "" && s.origins.allow(r.Header.Get("Origin")) {

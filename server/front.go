@@ -17,37 +17,47 @@ func (s *Server) front(next http.Handler) http.Handler {
 		out := &answerWriter{ResponseWriter: w, timeout: s.config.WriteTimeout}
 		r, known := identify(r)
 		out.Header().Set(headerRequestID, known.id)
-		found, ok := s.paths.find(r.URL.Path)
-		defer func() { s.logged(r, known, out, found.path) }()
-		if s.config.Loopback && !found.signed(r.Method) {
-			if err := s.checkLoopback(r); err != nil {
-				refuse(out, err)
-				return
-			}
+		to := s.paths.find(r.URL.Path)
+		defer s.logged(r, known, out, to.path)
+		if s.answered(out, r, to) {
+			return
 		}
-		s.origins.expose(out, r)
-		if s.crossOrigin != nil && !found.signed(r.Method) {
-			if err := s.checkCrossOrigin(r, found); err != nil {
-				refuse(out, err)
-				return
-			}
-		}
-		switch {
-		case !ok:
-			refuse(out, spool.Errorf(spool.NotFound, "no such path: %s", r.URL.Path))
-		case r.Method == http.MethodOptions:
-			s.options(out, r, found)
-		case !found.has(r.Method):
-			out.Header().Set("Allow", found.allow)
-			refuse(out, spool.Errorf(codeMethod, "%s is not allowed here", r.Method))
-		default:
-			next.ServeHTTP(out, s.lenient(out, r))
-			out.follow(r)
-		}
+		next.ServeHTTP(out, s.lenient(out, r))
+		out.follow(r)
 	})
 }
 
-// found is what a path has.
+// answered answers what no route is to see, and reports whether it has.
+func (s *Server) answered(w http.ResponseWriter, r *http.Request, to *found) bool {
+	if s.config.Loopback && !to.signed(r.Method) {
+		if err := s.checkLoopback(r); err != nil {
+			refuse(w, err)
+			return true
+		}
+	}
+	s.origins.expose(w, r)
+	if s.crossOrigin != nil && !to.signed(r.Method) {
+		if err := s.checkCrossOrigin(r, to); err != nil {
+			refuse(w, err)
+			return true
+		}
+	}
+	switch {
+	case to == nowhere:
+		refuse(w, spool.Errorf(spool.NotFound, "no such path: %s", r.URL.Path))
+	case r.Method == http.MethodOptions:
+		s.options(w, r, to)
+	case !to.has(r.Method):
+		w.Header().Set("Allow", to.allow)
+		refuse(w, spool.Errorf(codeMethod, "%s is not allowed here", r.Method))
+	default:
+		return false
+	}
+	return true
+}
+
+// found is what a path has. It is never changed once all are known, and passed by its
+// address: a copy on the stack of a stream would be there for as long as its client is.
 type found struct {
 	path    string
 	methods []string
@@ -60,56 +70,67 @@ type found struct {
 	streams bool
 }
 
-func (f found) has(method string) bool { return slices.Contains(f.methods, method) }
+func (f *found) has(method string) bool { return slices.Contains(f.methods, method) }
 
-func (f found) signed(method string) bool { return f.delivery && method == http.MethodPost }
+func (f *found) signed(method string) bool { return f.delivery && method == http.MethodPost }
 
 // paths are the server's by their whole path.
 type paths struct {
-	exact map[string]found
+	exact map[string]*found
 	// below has the paths whose last segment is a parameter, up to it and with its slash.
-	below map[string]found
+	below map[string]*found
 	docs  string // below it is the docs page with all that it loads
 }
 
 func newPaths(at string, api *rest.API) paths {
-	p := paths{exact: map[string]found{}, below: map[string]found{}, docs: at + "/docs"}
+	p := paths{exact: map[string]*found{}, below: map[string]*found{}, docs: at + "/docs"}
 	for _, route := range api.Routes() {
 		in, path := p.exact, route.Path
 		if head, _, ok := strings.Cut(path, "{"); ok {
 			in, path = p.below, head
 		}
-		f := in[path].with(route.Methods...)
-		f.path = route.Path
+		f := in[path]
+		if f == nil {
+			f = &found{path: route.Path}
+			in[path] = f
+		}
+		f.add(route.Methods...)
 		f.delivery = f.delivery || route.Name == "Queue.deliver"
 		f.streams = f.streams || route.Name == "Follow.stream"
-		in[path] = f
 	}
 	for _, path := range []string{p.docs, at + "/openapi.json"} {
-		p.exact[path] = found{path: path}.with(http.MethodGet)
+		page := &found{path: path}
+		page.add(http.MethodGet)
+		p.exact[path] = page
 	}
 	return p
 }
 
-func (p paths) find(path string) (found, bool) {
-	f, ok := p.exact[path]
-	if !ok && strings.HasPrefix(path, p.docs+"/") {
-		return p.exact[p.docs], true
+// nowhere is what a path has that is not there.
+var nowhere = &found{}
+
+func (p *paths) find(path string) *found {
+	if f := p.exact[path]; f != nil {
+		return f
 	}
-	if slash := strings.LastIndexByte(path, '/') + 1; !ok && slash > 0 && slash < len(path) {
-		f, ok = p.below[path[:slash]]
+	if strings.HasPrefix(path, p.docs+"/") {
+		return p.exact[p.docs]
 	}
-	return f, ok
+	if slash := strings.LastIndexByte(path, '/') + 1; slash > 0 && slash < len(path) {
+		if f := p.below[path[:slash]]; f != nil {
+			return f
+		}
+	}
+	return nowhere
 }
 
-// with adds methods. HEAD is GET, whose body net/http drops.
-func (f found) with(methods ...string) found {
-	f.methods = slices.Concat(f.methods, methods)
+// add adds methods. HEAD is GET, whose body net/http drops.
+func (f *found) add(methods ...string) {
+	f.methods = append(f.methods, methods...)
 	if slices.Contains(methods, http.MethodGet) {
 		f.methods = append(f.methods, http.MethodHead)
 	}
 	all := append([]string{http.MethodOptions}, f.methods...)
 	slices.Sort(all)
 	f.allow = strings.Join(all, ", ")
-	return f
 }

@@ -122,7 +122,7 @@ type live struct {
 }
 
 // close lets go of the events.
-func (l live) close() {
+func (l *live) close() {
 	_ = l.events.Close()
 	l.place.release()
 	if l.forget != nil {
@@ -183,12 +183,12 @@ func (w *answerWriter) follow(r *http.Request) {
 // is refused, so that its page gets a new token.
 var expired = []byte(": the stream token is over\n\n")
 
-func (l live) expired() bool { return !l.until.IsZero() && !time.Now().Before(l.until) }
+func (l *live) expired() bool { return !l.until.IsZero() && !time.Now().Before(l.until) }
 
 // copyEvents sends each chunk as it comes, and returns why there are no more unless the
 // client does not take them. One that does not within the write timeout is cut off, and
 // comes back with its cursor.
-func (l live) copyEvents(w http.ResponseWriter) error {
+func (l *live) copyEvents(w http.ResponseWriter) error {
 	if native, ok := l.events.(*engine.EventStream); ok {
 		// Named, so that the loop is part of this function and takes no memory of its own: it
 		// is there for as long as the client is.
@@ -219,7 +219,7 @@ func send(w http.ResponseWriter, chunk []byte, timeout time.Duration) bool {
 
 // end lets go of the stream. After a panic it cuts the connection, so that the client does
 // not take a part for the whole.
-func (l live) end(r *http.Request) {
+func (l *live) end(r *http.Request) {
 	l.close()
 	if reason := recover(); reason != nil {
 		l.server.log.ErrorContext(r.Context(), "handler panicked", "method", r.Method, "path", r.URL.Path,
