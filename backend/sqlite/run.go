@@ -221,27 +221,39 @@ func (t *tx) UpdateRun(r spool.Run) error {
 	if err != nil {
 		return err
 	}
-	n, err := t.change(`UPDATE run SET parent_id = ?, depth = ?, agent = ?, started_by = ?, model = ?, state = ?, stop_reason = ?, error = ?,
-		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
-		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
-		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?, start_key = ?,
-		settled_at = ?, settle_claim = ?, ending = ?, place = ?, wait = ?,
-		host_state = ?, context = ?, root_id = ?, nested = ?, children = ?, cost_micros = ?, currency = ?, allowance = ?
-		WHERE tenant = ? AND id = ? AND thread_id = ?`,
-		r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
-		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
-		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
-		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children,
-		r.CostMicros, r.Currency, allowance, t.key.Tenant, r.ID, t.key.ID)
-	switch {
-	case isUnique(err):
-		return t.whyRefused(r, false)
-	case err == nil && n == 0:
-		return errNoRun
-	default:
+	if err := t.moveRun(r); err != nil {
 		return err
 	}
+	n, err := t.change(`UPDATE run SET parent_id = ?, agent = ?, started_by = ?, model = ?, stop_reason = ?, error = ?,
+		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
+		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
+		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?,
+		settled_at = ?, settle_claim = ?, ending = ?, wait = ?,
+		host_state = ?, context = ?, nested = ?, children = ?, cost_micros = ?, currency = ?, allowance = ?
+		WHERE tenant = ? AND id = ? AND thread_id = ?`,
+		r.ParentID, r.Agent, r.StartedBy, r.Model, string(r.StopReason), r.Error,
+		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
+		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
+		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.SettledAt, r.SettleClaim, ending,
+		wait, r.HostState, encodeContext(r.Context), nested, r.Children,
+		r.CostMicros, r.Currency, allowance, t.key.Tenant, r.ID, t.key.ID)
+	if err == nil && n == 0 {
+		return errNoRun
+	}
+	return err
+}
+
+// moveRun updates the columns that indexes have, which a step leaves as they are: SQLite
+// writes the page of an index again for a column that is set to what it was.
+func (t *tx) moveRun(r spool.Run) error {
+	err := t.write(`UPDATE run SET depth = ?, state = ?, start_key = ?, place = ?, root_id = ?
+		WHERE tenant = ? AND id = ? AND thread_id = ? AND (depth, state, start_key, place, root_id) <> (?, ?, ?, ?, ?)`,
+		r.Depth, r.State, r.StartKey, r.Place, r.RootID, t.key.Tenant, r.ID, t.key.ID,
+		r.Depth, r.State, r.StartKey, r.Place, r.RootID)
+	if isUnique(err) {
+		return t.whyRefused(r, false)
+	}
+	return err
 }
 
 // encodeRun returns the JSON of the fields of a run that have no columns.
