@@ -63,6 +63,7 @@ type Allowance struct {
 	// it was raised last.
 	Refused int64 `json:"refused,omitempty"`
 	// Cut is true where the last answer was cut off by a budget, and so is not the run's last.
+	// It is all that a nested run has of an allowance.
 	Cut bool `json:"cut,omitempty"`
 	// Since is when the worker that carries the run took it. Zero: none does.
 	Since time.Time `json:"since,omitzero"`

@@ -40,6 +40,11 @@ func (l *loop) parksBudget() bool {
 // useUp is the transition of a run whose budget has no room for another step: it ends, or it
 // parks and asks for more.
 func (l *loop) useUp(ctx context.Context, reason spool.StopReason) error {
+	if !l.parksBudget() {
+		if err := l.takeUp(ctx); err != nil {
+			return err
+		}
+	}
 	l.s.writer.flush(ctx)
 	l.voice.take()
 	defer l.voice.give()
@@ -274,6 +279,9 @@ func (l *loop) outOfTime(ctx context.Context, cause error) error {
 		}
 	}
 	if l.plan != nil {
+		if err := l.outOfTimeNested(ctx, cause); err != nil {
+			return err
+		}
 		l.late = true
 		_, done, err := l.saveCalls(ctx) // those that have not answered are cancelled
 		l.late = false
@@ -310,11 +318,21 @@ func (l *loop) saveCut(ctx context.Context, t turn) error {
 		if _, err := h.saveStep(m, nil, t.usage.Count(), upTo); err != nil {
 			return err
 		}
-		h.run.Allowance.Cut = true
+		h.cut()
 		return h.put()
 	})
 	if err == nil && len(said) > 0 {
+		l.said = cmp.Or(t.message.Text(), l.said)
 		l.stepFinished(ctx, "stopped", t.usage.Count())
 	}
 	return err
+}
+
+// cut notes that the last answer is not the run's last. A nested run has no budget of its
+// own, and keeps only that.
+func (h *held) cut() {
+	if h.run.Allowance == nil {
+		h.run.Allowance = &spool.Allowance{}
+	}
+	h.run.Allowance.Cut = true
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/spoolhq/spool"
@@ -203,10 +204,7 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 		case stopped:
 			cancelRest(l.plan, "stopped")
 		case l.late:
-			cancelRest(l.plan, string(spool.StopTimeBudget))
-			if err := h.closeTree(spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}); err != nil {
-				return err
-			}
+			cancelRest(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(spool.StopTimeBudget))
 		}
 		// What follows in the stream: the results, STEP_FINISHED, then an INPUT_REQUIRED for
 		// each park, then the end.

@@ -19,6 +19,8 @@ func (l *loop) carry(ctx context.Context) error {
 		return err
 	case errors.Is(cause, errStopped):
 		return l.stopped(ctx, err)
+	case errors.Is(cause, errOutOfTime):
+		return l.outOfTime(ctx, err)
 	case errors.Is(cause, errLost), errors.Is(cause, errLapsed), errors.Is(cause, errSiblings):
 		return ctx.Err() // it may not write, or its store fails
 	case ctx.Err() != nil:
@@ -95,6 +97,7 @@ func (h *held) endNested(ending spool.Ending, said string) error {
 		return spool.Errorf(spool.Internal, "run %s cannot go from %s to %s", h.run.ID, h.run.State, ending.State)
 	}
 	h.run.State, h.run.StopReason, h.run.Error, h.run.EndedAt = ending.State, ending.Reason, ending.Error, h.now
+	h.run.Allowance = nil // which is the whole tree's
 	if ending.State == spool.Completed {
 		h.run.Result = &spool.NestedResult{Text: said}
 	}
@@ -186,6 +189,9 @@ func (l *loop) conclude(ctx context.Context, ending spool.Ending) error {
 	if l.parent == nil {
 		return l.s.conclude(ctx, ending)
 	}
+	if err := l.takeUp(ctx); err != nil {
+		return err
+	}
 	err := l.update(ctx, func(h *held) error {
 		if !h.tree().run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
@@ -198,34 +204,80 @@ func (l *loop) conclude(ctx context.Context, ending spool.Ending) error {
 	return l.concluded(ctx)
 }
 
+// takeUp is the transition of a nested run that has waited, and ends without another step.
+func (l *loop) takeUp(ctx context.Context) error {
+	if l.parent == nil || l.run.State != spool.WaitingForInput {
+		return nil
+	}
+	return l.update(ctx, func(h *held) error {
+		h.run.State = spool.Running
+		return h.put()
+	})
+}
+
 // stopNested stops those of the nested runs in hand that are still to be stopped, so that
 // what their tools have done is kept.
 func (l *loop) stopNested(ctx context.Context) error {
+	return l.windUp(ctx, func(child *loop) error { return child.stopped(ctx, errStopped) })
+}
+
+// windUp has an end made of the nested runs in hand that have not come to theirs.
+func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
 	for _, p := range l.plan {
 		if !p.spawns || p.result != nil {
 			continue
 		}
-		child := p.nested
-		if child == nil {
+		if p.nested == nil {
 			var run spool.Run
 			err := l.s.e.store.View(ctx, l.s.key, func(v spool.View) (err error) {
-				run, err = v.Run(nestedID(l.self.ID, p.call.ID))
+				run, err = v.Run(nestedID(l.run.ID, p.call.ID))
 				return err
 			})
 			switch {
-			case missing(err), err == nil && run.State.Terminal():
+			case missing(err), err == nil && !l.spawned(run):
 				continue
 			case err != nil:
 				return storeError{err}
 			}
-			child = l.child(run)
-			child.started(ctx)
+			p.nested = l.child(run)
+			p.nested.started(ctx)
+			if run.State.Terminal() { // its worker died before it could tell
+				p.nested.finished(ctx)
+			}
 		}
-		if child.run.State.Terminal() {
+		if p.nested.run.State.Terminal() {
 			continue
 		}
-		if err := child.stopped(ctx, errStopped); err != nil {
+		if err := end(p.nested); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// outOfTimeNested has those of the nested runs in hand that are at work notice that there is
+// no more time, as they would by themselves. Those that wait go on doing so where the run
+// waits for more time too.
+func (l *loop) outOfTimeNested(ctx context.Context, cause error) error {
+	err := l.windUp(ctx, func(child *loop) error {
+		if child.run.State == spool.WaitingForInput && l.parksBudget() {
+			return nil
+		}
+		return child.outOfTime(ctx, cause)
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range l.plan {
+		if p.nested == nil || p.result != nil {
+			continue
+		}
+		switch run := p.nested.run; run.State {
+		case spool.Completed, spool.Failed:
+			p.result, p.waits = told(run), false
+		case spool.WaitingForInput:
+			p.waits = true
+		default: // stopped, with the whole tree
 		}
 	}
 	return nil

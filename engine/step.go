@@ -233,7 +233,9 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 	h.run.Draft = nil
 	h.run.Saved = upTo
 	h.progressed()
-	if a := h.run.Allowance; a != nil {
+	if a := h.run.Allowance; h.root != nil {
+		h.run.Allowance = nil
+	} else if a != nil {
 		a.Cut = false
 	}
 	h.add(usage)

@@ -3,6 +3,7 @@ package spooltest
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -60,6 +61,9 @@ func (c *campaign) someBudget() {
 	if c.n(2) == 0 {
 		c.config.Budget.CostMicros = int64(500 + c.n(5000))
 	}
+	if c.n(2) == 0 {
+		c.config.Budget.WallTime = time.Duration(1+c.n(15)) * time.Second
+	}
 	c.config.OnBudget = []spool.BudgetAction{spool.BudgetEnd, spool.BudgetPark}[c.n(2)]
 }
 
@@ -67,7 +71,7 @@ func (c *campaign) someBudget() {
 func (c *campaign) moreBudget() engine.Response {
 	r := engine.Response{Approved: c.n(4) > 0}
 	if r.Approved {
-		r.Payload = json.RawMessage(fmt.Sprintf(`{"tokenBudget":%d,"costBudgetMicros":%d,"toolCallBudget":%d}`, 9000+c.n(9000), 90_000+c.n(9000), 50+c.n(50)))
+		r.Payload = json.RawMessage(fmt.Sprintf(`{"tokenBudget":%d,"costBudgetMicros":%d,"toolCallBudget":%d,"wallTimeMs":%d}`, 9000+c.n(9000), 90_000+c.n(9000), 50+c.n(50), 600_000+c.n(9)))
 	}
 	return r
 }

@@ -40,6 +40,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Expire", expireTests},
 		{"Unknown", unknownTests},
 		{"Nested", nestedTests},
+		{"Mixed", mixedTests},
 		{"Edit", editTests},
 		{"Context", contextTests},
 		{"Force", forceTests},
