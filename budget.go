@@ -39,6 +39,27 @@ func (b Budget) Or(other Budget) Budget {
 	return b
 }
 
+// Within returns the budget with the bounds of most where it has none, or larger ones.
+func (b Budget) Within(most Budget) Budget {
+	for _, f := range []struct {
+		bound *int64
+		most  int64
+	}{
+		{&b.Tokens, most.Tokens},
+		{&b.CostMicros, most.CostMicros},
+		{&b.ToolCalls, most.ToolCalls},
+		{(*int64)(&b.WallTime), int64(most.WallTime)},
+	} {
+		if f.most > 0 && (*f.bound == 0 || *f.bound > f.most) {
+			*f.bound = f.most
+		}
+	}
+	if b.Currency == "" {
+		b.Currency = most.Currency
+	}
+	return b
+}
+
 // Bounds reports whether the budget bounds anything.
 func (b Budget) Bounds() bool {
 	return b.Tokens > 0 || b.CostMicros > 0 || b.ToolCalls > 0 || b.WallTime > 0

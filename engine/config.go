@@ -71,8 +71,13 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	if err := c.checkBudget("Config.", c.Budget, &c.OnBudget); err != nil {
-		return c, nil, err
+	for _, b := range []struct {
+		where  string
+		budget spool.Budget
+	}{{"Config.", c.Budget}, {"Config.Max", c.MaxBudget}} {
+		if err := c.checkBudget(b.where, b.budget, &c.OnBudget); err != nil {
+			return c, nil, err
+		}
 	}
 	c.OnBudget = cmp.Or(c.OnBudget, spool.BudgetEnd)
 	c.WhenBusy = cmp.Or(c.WhenBusy, spool.BusyReject)

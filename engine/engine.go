@@ -91,6 +91,10 @@ type Config struct {
 	// Budget bounds each run, with all runs under it, where neither its start nor its agent
 	// does. A budget of cost needs a Pricer. Defaults to no bounds.
 	Budget spool.Budget
+	// MaxBudget bounds the budgets that starts ask for, and is the budget of runs that have
+	// none. A start that asks for more gets this. Who raises the budget of a run that waits for
+	// it is not bound. Defaults to no bounds.
+	MaxBudget spool.Budget
 	// OnBudget is what becomes of a run whose budget is used up, where its agent does not
 	// say. Defaults to [spool.BudgetEnd].
 	OnBudget spool.BudgetAction

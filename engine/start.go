@@ -305,7 +305,7 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if err := e.checkStartBudget(r.Budget); err != nil {
 		return nil, err
 	}
-	r.Budget = r.Budget.Or(agent.Budget).Or(e.config.Budget)
+	r.Budget = r.Budget.Or(agent.Budget).Or(e.config.Budget).Within(e.config.MaxBudget)
 	if err := spool.CheckHostState(r.HostState); err != nil {
 		return nil, err
 	}

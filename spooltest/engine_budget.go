@@ -15,6 +15,7 @@ import (
 var budgetTests = map[string]func(s *engineTest){
 	"Refused":       testBudgetRefused,
 	"FallsThrough":  testBudgetFallsThrough,
+	"Most":          testBudgetMost,
 	"Tokens":        testBudgetTokens,
 	"TokensCut":     testBudgetTokensCut,
 	"NoRoom":        testBudgetNoRoom,
@@ -174,6 +175,22 @@ func testBudgetFallsThrough(s *engineTest) {
 		s.Errorf("the record: %s, %v", text, err)
 	}
 	s.stop(e)
+}
+
+// testBudgetMost asks for more than any run may have.
+func testBudgetMost(s *engineTest) {
+	c := s.config(NewModel())
+	c.Pricer = pricer(perToken)
+	c.Agents[0].Budget = spool.Budget{ToolCalls: 9}
+	c.MaxBudget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "EUR", ToolCalls: 7}
+	e := s.engine(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 8, CostMicros: 4, WallTime: 10}})
+	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 5, CostMicros: 4, Currency: "EUR", ToolCalls: 7, WallTime: 10})
+	s.stop(e)
+	c.MaxBudget.Tokens = -1
+	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.MaxBudget.Tokens is negative") {
+		s.Errorf("of the configuration: %v", err)
+	}
 }
 
 func testBudgetTokens(s *engineTest) {

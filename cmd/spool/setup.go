@@ -45,7 +45,11 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	s := &setup{engine: limited(c.Limits)}
 	s.engine.ContextCeiling, s.engine.ContextOutputReserve = c.Context.Ceiling, c.Context.OutputReserve
 	s.engine.CompactionModel = c.Context.CompactionModel
+	s.engine.Budget, s.engine.MaxBudget, s.engine.OnBudget = c.Budget.Each, c.Budget.Most, c.Budget.OnBudget
 	var err error
+	if s.engine.Pricer, err = newPricer(c.Prices, o.config); err != nil {
+		return nil, &usageError{err}
+	}
 	if len(c.Agents) == 0 {
 		s.demo()
 	} else {
@@ -110,14 +114,33 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	for _, a := range c.Agents {
 		agent := engine.Agent{
 			Name: a.Name, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy,
-			DistinctApprover: a.DistinctApprover,
+			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
 		}
 		for _, name := range a.Tools {
 			agent.Tools = append(agent.Tools, tools[name])
 		}
+		agent.Spawn = spawn(a.Subagents, tools)
 		s.engine.Agents = append(s.engine.Agents, agent)
 	}
 	return errors.Join(problems...)
+}
+
+// spawn returns how an agent hands work to others, nil for one that has none to.
+func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spawn {
+	if len(subagents) == 0 {
+		return nil
+	}
+	s := &engine.Spawn{Profiles: make(map[string]engine.Profile, len(subagents))}
+	for _, sub := range subagents {
+		p := engine.Profile{
+			Description: sub.Description, Instructions: sub.Instructions, Model: sub.Model, MaxSteps: sub.MaxSteps, Spawns: sub.Spawns,
+		}
+		for _, name := range sub.Tools {
+			p.Tools = append(p.Tools, tools[name])
+		}
+		s.Profiles[sub.Name] = p
+	}
+	return s
 }
 
 // expose says who may call the server, and who may deliver to it.

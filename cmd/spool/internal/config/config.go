@@ -35,6 +35,8 @@ type Config struct {
 	Queue   Queue
 	Limits  Limits
 	Context Context
+	Budget  Budgets
+	Prices  Prices
 }
 
 // The providers of a [Model].
@@ -74,6 +76,27 @@ type Agent struct {
 	// DistinctApprover keeps who started a run from answering for its calls.
 	DistinctApprover bool
 	Tools            []string
+	// Budget and OnBudget are zero where the file does not say.
+	Budget   spool.Budget
+	OnBudget spool.BudgetAction
+	// Subagents are those that the agent can hand work to. Empty: it has to do it itself.
+	Subagents []Subagent
+}
+
+// Subagent is an entry of an agent's subagents.
+type Subagent struct {
+	Source
+
+	Name         string
+	Description  string
+	Instructions string
+	// Model is empty where it is that of the run which spawns.
+	Model string
+	Tools []string
+	// MaxSteps bounds the steps of a run. Zero: the engine's default.
+	MaxSteps int
+	// Spawns lets it hand work on.
+	Spawns bool
 }
 
 // Tool is an entry of the section tools.
@@ -107,6 +130,23 @@ type Token struct {
 	Scopes  []string
 	// Operator is true for a token that may name other tenants, where it is an admin's.
 	Operator bool
+}
+
+// Budgets is the section budget. A zero field is not in the file.
+type Budgets struct {
+	// Each is the budget of runs whose start and agent have none.
+	Each spool.Budget
+	// Most is the section most: what no start can ask for more than.
+	Most     spool.Budget
+	OnBudget spool.BudgetAction
+}
+
+// Prices is the field prices.
+type Prices struct {
+	Source
+
+	// File is the table's, "builtin" for the one of the binary. Empty: there are no prices.
+	File string
 }
 
 // Context is the section context. A zero field is not in the file.

@@ -53,6 +53,10 @@ agents:
     when_busy: enqueue
     distinct_approver: true
     tools: [lookup, send]
+    budget: {tokens: 1000, on_exhausted: park}
+    subagents:
+      clerk: {description: Looks things up., instructions: Be brief., model: show, tools: [lookup], max_steps: 4, spawns: true}
+      echo: {}
   assistant: {model: show}
 tools:
   lookup:
@@ -82,6 +86,8 @@ queue:
   push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], headers: {Authorization: "Bearer ${TOKEN}", Upstash-Retries: "3"}, concurrency: 4}
 limits: {max_prompt_bytes: 262144, max_waiting: 5, max_queue_depth: 9, open_streams: 8, starts_per_minute: 7, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retention: 720h, retry_backoff: "${WAIT}", stream_flush: 50ms}
 context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
+budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, most: {tokens: 9000}}
+prices: prices.json
 `
 
 func TestParse(t *testing.T) {
@@ -97,7 +103,14 @@ func TestParse(t *testing.T) {
 			{Name: "show", Provider: "demo"},
 		},
 		Agents: []config.Agent{
-			{Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", DistinctApprover: true, Tools: []string{"lookup", "send"}},
+			{
+				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", DistinctApprover: true, Tools: []string{"lookup", "send"},
+				Budget: spool.Budget{Tokens: 1000}, OnBudget: spool.BudgetPark,
+				Subagents: []config.Subagent{
+					{Name: "clerk", Description: "Looks things up.", Instructions: "Be brief.", Model: "show", Tools: []string{"lookup"}, MaxSteps: 4, Spawns: true},
+					{Name: "echo"},
+				},
+			},
 			{Name: "assistant", Model: "show"},
 		},
 		Tools: []config.Tool{
@@ -129,6 +142,11 @@ func TestParse(t *testing.T) {
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, Retention: 720 * time.Hour, RetryBackoff: 2 * time.Second,
 		},
 		Context: config.Context{Ceiling: 100000, OutputReserve: 8000, CompactionModel: "show"},
+		Budget: config.Budgets{
+			Each: spool.Budget{CostMicros: 500_000, Currency: "USD", ToolCalls: 50, WallTime: 10 * time.Minute},
+			Most: spool.Budget{Tokens: 9000}, OnBudget: spool.BudgetEnd,
+		},
+		Prices: config.Prices{File: "prices.json"},
 	}
 	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}))
 	if diff != "" {
@@ -173,7 +191,7 @@ var problems = map[string]struct{ text, want string }{
 	},
 	"TwoDocuments":   {"limits: {}\n---\nlimits: {}\n", "spool.yaml:2: there must be one document only"},
 	"NoMapping":      {"- a\n", "spool.yaml:1: must be a mapping"},
-	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context"},
+	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context, budget, prices"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
 		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache",
@@ -188,6 +206,13 @@ var problems = map[string]struct{ text, want string }{
 	"DemoCache":       {"models: {m: {provider: demo, prompt_cache: key}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: the demo provider has no use for it"},
 	"PromptCache":     {"models: {m: {provider: openai, model: x, prompt_cache: all}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.prompt_cache: must be none, key or marks"},
 	"CompactionModel": {"models: {m: {provider: demo}}\nagents: {a: {model: m}}\ncontext: {compaction_model: n}", "spool.yaml:3: context.compaction_model: there is no model \"n\""},
+	"SubagentModel":   {"models: {m: {provider: demo}}\nagents: {a: {model: m, subagents: {b: {model: n}}}}", "spool.yaml:2: agents.a.subagents.b.model: there is no model \"n\""},
+	"SubagentTool":    {"models: {m: {provider: demo}}\nagents: {a: {model: m, subagents: {b: {tools: [x]}}}}", "spool.yaml:2: agents.a.subagents.b.tools[0]: there is no tool \"x\""},
+	"SubagentName":    {"models: {m: {provider: demo}}\nagents: {a: {model: m, subagents: {b.c: {}}}}", "spool.yaml:2: agents.a.subagents.b.c: the name of a subagent may only have up to 64 letters, digits and the characters _ -"},
+	"BudgetAction":    {fine + "budget: {on_exhausted: stop}", "spool.yaml:3: budget.on_exhausted: must be end or park"},
+	"BudgetNegative":  {"models: {m: {provider: demo}}\nagents: {a: {model: m, budget: {tokens: -1}}}", "spool.yaml:2: agents.a.budget.tokens: must be 1 or more"},
+	"BudgetField":     {fine + "budget: {most: {on_exhausted: end}}", "spool.yaml:3: budget.most.on_exhausted: unknown field; there are tokens, cost_micros, currency, tool_calls, wall_time"},
+	"BudgetPrice":     {fine + "budget: {cost_micros: 1}", "spool.yaml:3: budget.cost_micros: needs prices, as nothing has a cost without"},
 	"DemoWithKey":     {"models: {m: {provider: demo, api_key: x}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.api_key: the demo provider has no use for it"},
 	"ModelID":         {"models: {a b: {provider: demo}}\nagents: {a: {model: a b}}", "spool.yaml:1: models.a b: the name may only have letters, digits and the characters . _ : -\nspool.yaml:2: agents.a.model: must not have spaces"},
 	"WindowNegative":  {"models: {m: {provider: openai, model: x, context_window: -1}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.context_window: must be 1 or more"},
@@ -260,7 +285,7 @@ var problems = map[string]struct{ text, want string }{
 		"spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"\n" +
 			"spool.yaml:2: models.m.provider: must be openai or demo\n" +
 			"spool.yaml:3: agents.a.model: there is no model \"b\"\n" +
-			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context",
+			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context, budget, prices",
 	},
 }
 

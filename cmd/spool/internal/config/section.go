@@ -15,9 +15,11 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 var scopes = []string{"read", "write", "approve", "stop", "admin"}
 
 func (d *decoder) config(root value) *Config {
-	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits", "context")
+	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits", "context", "budget", "prices")
 	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"])}
 	d.anonymous = !f["auth"].present()
+	c.Prices = Prices{Source: f["prices"].source(), File: f["prices"].text()}
+	c.Budget = budgets(f["budget"], c)
 	for _, e := range f["models"].entries() {
 		c.Models = append(c.Models, model(e))
 	}
@@ -80,7 +82,7 @@ func model(e entry) Model {
 }
 
 func agent(e entry, c *Config) Agent {
-	f := e.fields("model", "instructions", "max_steps", "tools", "when_busy", "distinct_approver")
+	f := e.fields("model", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents")
 	e.id()
 	a := Agent{
 		Source: e.source(), Name: e.name,
@@ -93,25 +95,62 @@ func agent(e entry, c *Config) Agent {
 	if a.WhenBusy != "" && !a.WhenBusy.Known() {
 		f["when_busy"].problemf("must be reject, enqueue, latest, interrupt or rollback")
 	}
+	budget := f["budget"].fields(append(slices.Clone(bounds), "on_exhausted")...)
+	a.Budget, a.OnBudget = boundsOf(budget, c), onExhausted(budget["on_exhausted"])
 	if f["model"].required() {
-		a.Model = f["model"].word()
-		if a.Model != "" && !slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == a.Model }) {
-			f["model"].problemf("there is no model %q", a.Model)
-		}
+		a.Model = modelName(f["model"], c)
 	}
-	for _, v := range f["tools"].items() {
+	a.Tools = toolNames(f["tools"], c)
+	for _, e := range f["subagents"].entries() {
+		a.Subagents = append(a.Subagents, subagent(e, c))
+	}
+	return a
+}
+
+// subagent reads one of those that an agent can hand work to.
+func subagent(e entry, c *Config) Subagent {
+	f := e.fields("description", "instructions", "model", "max_steps", "tools", "spawns")
+	if !toolName.MatchString(e.name) {
+		e.problemf("the name of a subagent may only have up to 64 letters, digits and the characters _ -")
+	}
+	s := Subagent{
+		Source: e.source(), Name: e.name,
+		Description:  f["description"].text(),
+		Instructions: f["instructions"].text(),
+		Tools:        toolNames(f["tools"], c),
+		MaxSteps:     f["max_steps"].integer(),
+		Spawns:       f["spawns"].boolean(),
+	}
+	if f["model"].present() {
+		s.Model = modelName(f["model"], c)
+	}
+	return s
+}
+
+// modelName reads the name of one of the models.
+func modelName(v value, c *Config) string {
+	name := v.word()
+	if name != "" && !slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == name }) {
+		v.problemf("there is no model %q", name)
+	}
+	return name
+}
+
+// toolNames reads a list of names of the tools.
+func toolNames(list value, c *Config) (names []string) {
+	for _, v := range list.items() {
 		name := v.text()
 		switch {
 		case name == "":
 			continue
-		case slices.Contains(a.Tools, name):
+		case slices.Contains(names, name):
 			v.problemf("the tool %q is there twice", name)
 		case !slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.Name == name }):
 			v.problemf("there is no tool %q", name)
 		}
-		a.Tools = append(a.Tools, name)
+		names = append(names, name)
 	}
-	return a
+	return names
 }
 
 func tool(e entry) Tool {

@@ -1,0 +1,42 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// bounds are the fields of a budget.
+var bounds = []string{"tokens", "cost_micros", "currency", "tool_calls", "wall_time"}
+
+// budgets reads the section budget.
+func budgets(v value, c *Config) Budgets {
+	f := v.fields(append(slices.Clone(bounds), "on_exhausted", "most")...)
+	return Budgets{
+		Each: boundsOf(f, c), OnBudget: onExhausted(f["on_exhausted"]),
+		Most: boundsOf(f["most"].fields(bounds...), c),
+	}
+}
+
+// boundsOf reads the bounds of a budget.
+func boundsOf(f map[string]value, c *Config) spool.Budget {
+	b := spool.Budget{
+		Tokens: int64(f["tokens"].integer()), CostMicros: int64(f["cost_micros"].integer()), Currency: f["currency"].text(),
+		ToolCalls: int64(f["tool_calls"].integer()), WallTime: f["wall_time"].duration(),
+	}
+	if b.CostMicros > 0 && c.Prices.File == "" {
+		f["cost_micros"].problemf("needs prices, as nothing has a cost without")
+	}
+	return b
+}
+
+// onExhausted reads what becomes of a run whose budget is used up.
+func onExhausted(v value) spool.BudgetAction {
+	switch action := spool.BudgetAction(v.text()); action {
+	case "", spool.BudgetEnd, spool.BudgetPark:
+		return action
+	default:
+		v.problemf("must be %s or %s", spool.BudgetEnd, spool.BudgetPark)
+		return ""
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/price"
+)
+
+// newPricer returns what knows the prices of the configuration: what a provider says that a
+// call cost, and else the table. Nil: nothing has a price. The file of a table is found from
+// the folder of the configuration.
+func newPricer(p config.Prices, from string) (spool.Pricer, error) {
+	if p.File == "" {
+		return nil, nil //nolint:nilnil // without prices there is no pricer
+	}
+	table := price.Builtin()
+	if file := p.File; file != "builtin" {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(from), file)
+		}
+		var err error
+		if table, err = price.Load(file); err != nil {
+			return nil, p.Errorf("%v", err) // the file is the operator's own
+		}
+	}
+	list, err := price.New(table, nil)
+	if err != nil {
+		return nil, p.Errorf("%s", spool.MessageOf(err))
+	}
+	return price.Chain(nil, price.Receipt{}, list), nil
+}
