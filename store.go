@@ -94,8 +94,8 @@ type View interface {
 	// put.
 	Effects(run RunID, step int) ([]Effect, error)
 	// Usage returns the ledger's sums by agent, model and currency, in the order in which
-	// such a group first appears, and the newest row of all (zero when there is none).
-	Usage() ([]UsageLine, UsageRow, error)
+	// such a group first appears.
+	Usage() ([]UsageLine, error)
 	// UsageRows returns rows of the ledger in the order in which they were added.
 	UsageRows(q UsageQuery) ([]UsageRow, error)
 }

@@ -131,7 +131,7 @@ func checkLedger(t *testing.T, b spool.Backend, data metricdata.Aggregation, inp
 	}
 	var ledger spool.TokenCount
 	err := b.Store.View(t.Context(), key, func(v spool.View) error {
-		lines, _, err := v.Usage()
+		lines, err := v.Usage()
 		for _, l := range lines {
 			ledger.InputTokens += l.InputTokens
 			ledger.OutputTokens += l.OutputTokens

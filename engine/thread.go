@@ -91,7 +91,7 @@ func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUs
 		if err != nil {
 			return err
 		}
-		lines, _, err := v.Usage()
+		lines, err := v.Usage()
 		if err != nil {
 			return err
 		}

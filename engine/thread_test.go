@@ -66,9 +66,9 @@ func TestUsageNumbersStepsFromOne(t *testing.T) {
 		start(t, e, "r1")
 		pass(time.Second)
 		err := b.Store.View(t.Context(), key, func(v spool.View) error {
-			_, last, err := v.Usage()
-			if last.Step != 1 {
-				t.Errorf("the only step is in the ledger as step %d", last.Step)
+			rows, err := v.UsageRows(spool.UsageQuery{})
+			if len(rows) != 1 || rows[0].Step != 1 {
+				t.Errorf("the only step is in the ledger as %+v", rows)
 			}
 			return err
 		})

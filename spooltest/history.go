@@ -212,7 +212,7 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 			}
 			d.Parks = append(d.Parks, parks...)
 		}
-		d.Usage, _, err = v.Usage()
+		d.Usage, err = v.Usage()
 		return err
 	})
 	if spool.CodeOf(err) == spool.NotFound {

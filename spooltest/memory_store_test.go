@@ -51,7 +51,7 @@ func tally(t *testing.T, b spool.Backend, id spool.ThreadID) string {
 		messages, err3 := v.Messages(spool.MessageQuery{})
 		parks, err4 := v.Parks("r")
 		effects, err5 := v.Effects("r", 1)
-		lines, _, err6 := v.Usage()
+		lines, err6 := v.Usage()
 		out = fmt.Sprint(len(runs), len(entries), len(messages), len(parks), len(effects), len(lines))
 		return errors.Join(err1, err2, err3, err4, err5, err6)
 	})

@@ -178,13 +178,12 @@ func (v *memoryView) Effects(run spool.RunID, step int) ([]spool.Effect, error) 
 }
 
 // Usage sums the ledger. A line's model is both of its names.
-func (v *memoryView) Usage() ([]spool.UsageLine, spool.UsageRow, error) {
+func (v *memoryView) Usage() ([]spool.UsageLine, error) {
 	type group struct {
 		agentID                         spool.AgentID
 		agent, model, modelID, currency string
 	}
 	lines := []spool.UsageLine{}
-	var newest spool.UsageRow
 	at := make(map[group]int)
 	for _, row := range v.data.usage {
 		g := group{row.AgentID, row.Agent, row.Model, row.ModelID, ""}
@@ -202,9 +201,8 @@ func (v *memoryView) Usage() ([]spool.UsageLine, spool.UsageRow, error) {
 			lines = append(lines, line)
 		}
 		lines[i].Add(row)
-		newest = row
 	}
-	return lines, cloneUsageRow(newest), nil
+	return lines, nil
 }
 
 // UsageRows returns rows of the ledger.

@@ -195,8 +195,13 @@ func readAll(v spool.View, run spool.RunID) (c contents, err error) {
 	keep(err)
 	c.Effects, err = v.Effects(run, 1)
 	keep(err)
-	c.Usage, c.Newest, err = v.Usage()
+	c.Usage, err = v.Usage()
 	keep(err)
+	newest, err := v.UsageRows(spool.UsageQuery{Last: true, Limit: 1})
+	keep(err)
+	for _, row := range newest {
+		c.Newest = row
+	}
 	return c, errors.Join(errs...)
 }
 

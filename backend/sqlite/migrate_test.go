@@ -56,14 +56,15 @@ func TestMigrate(t *testing.T) {
 		if diff := cmp.Diff(want, branches); diff != "" {
 			t.Errorf("the branches (-want +got):\n%s", diff)
 		}
-		lines, newest, err6 := v.Usage()
+		lines, err6 := v.Usage()
 		if diff := cmp.Diff([]spool.UsageLine{{AgentName: "a", Model: "m", ModelID: "m-1", InputTokens: 7, OutputTokens: 9, Calls: 2}}, lines); diff != "" {
 			t.Errorf("the sums of the ledger (-want +got):\n%s", diff)
 		}
-		if newest.Kind != spool.UsageStep || newest.Cost != nil || newest.Usage.Count().TotalTokens != 16 {
-			t.Errorf("the newest row of the ledger: %+v", newest)
+		rows, err7 := v.UsageRows(spool.UsageQuery{})
+		if len(rows) != 1 || rows[0].Kind != spool.UsageStep || rows[0].Cost != nil || rows[0].Usage.Count().TotalTokens != 16 {
+			t.Errorf("the ledger: %+v", rows)
 		}
-		return errors.Join(err, err2, err3, err4, err5, err6)
+		return errors.Join(err, err2, err3, err4, err5, err6, err7)
 	})
 	if err == nil {
 		err = db.pool.read(ctx, func(c *conn) (err error) {

@@ -163,7 +163,7 @@ func useEverything(t *testing.T, db *DB) {
 		keep(err)
 		_, err = v.Effects("r", 1)
 		keep(err)
-		_, _, err = v.Usage()
+		_, err = v.Usage()
 		keep(err)
 		agent := spool.AgentID("")
 		for _, q := range []spool.UsageQuery{

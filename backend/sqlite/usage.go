@@ -35,9 +35,9 @@ func scanUsage(r *row) spool.UsageRow {
 }
 
 // Usage implements [spool.View].
-func (v *view) Usage() (lines []spool.UsageLine, newest spool.UsageRow, err error) {
-	lines = []spool.UsageLine{}
-	err = v.query("SELECT "+sumColumns+" FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
+func (v *view) Usage() ([]spool.UsageLine, error) {
+	lines := []spool.UsageLine{}
+	err := v.query("SELECT "+sumColumns+" FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
 		func(r *row) error {
 			var l spool.UsageLine
 			if agent := spool.AgentID(r.text()); agent != "" {
@@ -51,14 +51,7 @@ func (v *view) Usage() (lines []spool.UsageLine, newest spool.UsageRow, err erro
 			lines = append(lines, l)
 			return nil
 		}, v.key.Tenant, v.key.ID)
-	if err != nil {
-		return nil, newest, err
-	}
-	rows, err := v.UsageRows(spool.UsageQuery{Last: true, Limit: 1})
-	if len(rows) > 0 {
-		newest = rows[0]
-	}
-	return lines, newest, err
+	return lines, err
 }
 
 // UsageRows implements [spool.View].
