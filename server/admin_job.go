@@ -238,7 +238,7 @@ func (in *purgeInput) Validate(ctx context.Context) (err error) {
 func parseAge(field, text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return 0, spool.Errorf(spool.Invalid, `%s must be a duration such as "720h"`, field)
+		return 0, spool.Errorf(spool.Invalid, "%s must be %s", field, ageRule)
 	}
 	return d, nil
 }

@@ -15,13 +15,16 @@ import (
 // bodyTimeout is how long a client may take to send a body.
 const bodyTimeout = time.Minute
 
+// unreadTimeout is how long it may take to send a body that nobody reads, as who sends it is
+// not known, or wrong.
+const unreadTimeout = 10 * time.Second
+
 // readBody reads the whole body, within the bounds of size and time.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	// Not the ReadTimeout of the http.Server: that one would end event streams too. A
 	// recorder has no deadlines.
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var large *http.MaxBytesError
@@ -31,6 +34,8 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) (
 	case err != nil:
 		return nil, &spool.Error{Code: spool.Invalid, Message: "the body could not be read", Err: err}
 	}
+	// Only now: behind an error net/http waits for the rest of the body.
+	_ = control.SetReadDeadline(time.Time{})
 	return b, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
@@ -29,6 +30,9 @@ func (s *Server) front(next http.Handler) http.Handler {
 
 // answered answers what no route is to see, and reports whether it has.
 func (s *Server) answered(w http.ResponseWriter, r *http.Request, to *found) bool {
+	if r.ContentLength != 0 { // net/http waits for what nobody reads of a body, before it answers
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(unreadTimeout, s.config.WriteTimeout/2)))
+	}
 	if s.config.Loopback && !to.signed(r.Method) {
 		if err := s.checkLoopback(r); err != nil {
 			refuse(w, err)
@@ -113,6 +117,9 @@ func (p *paths) find(path string) *found {
 	if f := p.exact[path]; f != nil {
 		return f
 	}
+	if dotted(path) {
+		return nowhere
+	}
 	if strings.HasPrefix(path, p.docs+"/") {
 		return p.exact[p.docs]
 	}
@@ -122,6 +129,11 @@ func (p *paths) find(path string) *found {
 		}
 	}
 	return nowhere
+}
+
+// dotted reports whether a path is a way to another one, to which a mux redirects.
+func dotted(path string) bool {
+	return strings.Contains(path, "//") || strings.Contains(path+"/", "/./") || strings.Contains(path+"/", "/../")
 }
 
 // add adds methods. HEAD is GET, whose body net/http drops.

@@ -36,6 +36,9 @@ func (errorBodies) Document() (contentType string, body reflect.Type) {
 // Render implements [rest.ErrorRenderer].
 func (errorBodies) Render(r *http.Request, e *rest.Error) (contentType string, body any) {
 	out := errorBody{e.Detail, spool.Code(e.Code)}
+	if out.Code == "" {
+		out.Code = spool.Code(strings.ReplaceAll(strings.ToLower(http.StatusText(e.Status)), " ", "_"))
+	}
 	switch {
 	case e.Status == http.StatusInternalServerError:
 		out = errorBody{"Internal error", spool.Internal}
@@ -62,7 +65,9 @@ func refuse(w http.ResponseWriter, err error) {
 const (
 	limitRule  = "an integer from 1 to 1000"
 	branchRule = "a positive integer"
+	depthRule  = "an integer from 0 to 100"
 	timeRule   = "a time such as 2026-01-02T03:04:05Z"
+	ageRule    = `a duration such as "720h"`
 )
 
 // sentence says what is wrong with a parameter.
@@ -77,10 +82,18 @@ func sentence(f rest.Fault) string {
 	case "percent_encoding", "too_many_parameters":
 		return "the query of the URL is malformed"
 	case "int_parsing", "int_overflow", "greater_than_equal", "less_than_equal":
-		if name == "branchId" {
+		switch name {
+		case "branchId":
 			return name + " must be " + branchRule
+		case "depth":
+			return name + " must be " + depthRule
+		case "olderThan":
+			return name + " must be " + ageRule
+		default:
+			return name + " must be " + limitRule
 		}
-		return name + " must be " + limitRule
+	case "time_delta_parsing":
+		return name + " must be " + ageRule
 	case "datetime_parsing":
 		return name + " must be " + timeRule
 	case "string_pattern_mismatch":
