@@ -3,6 +3,7 @@ package egress
 import (
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
 )
@@ -23,15 +24,15 @@ func NewHosts(policy Policy) (*Hosts, error) {
 
 // Check returns a forbidden error for a host, as a URL has it and without a port, that is an
 // address which the policy refuses, a name that by convention leads to this machine, a
-// private network or a cloud's metadata, or a number that some resolvers take for an address.
-// A name that it lets pass may still resolve to anything.
+// private network or a cloud's metadata, a number that some resolvers take for an address, or
+// a name that is not in ASCII: many a client reads "①②⑦.⓪.⓪.①" as an address. A name that it lets pass may still resolve to anything.
 func (h *Hosts) Check(host string) error {
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return h.rules.check(host, addr)
 	}
 	name := normal(host)
 	kind, private := nameClass(name)
-	if !private || h.rules.named(name) || h.rules.allowPrivate && kind != metadata {
+	if !private || h.rules.named(name) || h.rules.allowPrivate && kind.private() {
 		return nil
 	}
 	return &spool.Error{Code: spool.Forbidden, Message: "host " + host + " is a " + string(kind) + " name; to allow it, add " + host + " to the egress policy"}
@@ -48,7 +49,7 @@ func nameClass(name string) (class, bool) {
 	case last == "internal", last == "local", last == "lan", last == "intranet", last == "corp", last == "home",
 		strings.HasSuffix(name, ".home.arpa"):
 		return privateNet, true
-	case last == "", isNumber(last):
+	case last == "", isNumber(last), strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }):
 		return reserved, true
 	default:
 		return public, false
