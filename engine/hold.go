@@ -127,10 +127,14 @@ func (h *held) forgetStep() {
 
 // cancelReason is what the results of calls say that were cancelled by an ending.
 func cancelReason(ending spool.Ending) string {
-	if ending.State == spool.Cancelled {
+	switch ending.State {
+	case spool.Cancelled:
 		return "stopped"
+	case spool.Completed: // by a limit, or there would be no such calls
+		return string(ending.Reason)
+	default:
+		return "failed"
 	}
-	return "failed"
 }
 
 // ticket returns a job for the next segment of the run.

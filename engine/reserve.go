@@ -129,10 +129,11 @@ func (h *held) grant(c pendingCall) grant {
 		cost -= p.Micros
 		g.hold.CostMicros = p.Micros
 	}
-	others := false
+	own, others := false, false
 	for _, hold := range a.Holds {
 		tokens -= hold.Tokens
 		cost -= hold.CostMicros
+		own = own || hold.AgentID == c.hold.AgentID
 		others = others || hold.AgentID != c.hold.AgentID
 	}
 	if a.Budget.Tokens > 0 && tokens < g.output {
@@ -142,7 +143,7 @@ func (h *held) grant(c pendingCall) grant {
 		g.output, g.capped = room, spool.StopCostBudget
 	}
 	switch {
-	case g.capped != "" && others:
+	case g.capped != "" && others && !own: // who holds something waits for nobody, as others may wait for that
 		g.wait = true
 	case g.output < min(leastOutput, c.want):
 		g.short = g.capped

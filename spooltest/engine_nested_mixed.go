@@ -15,7 +15,10 @@ import (
 var mixedTests = map[string]func(s *engineTest){
 	"TimeEnds":      testMixedTimeEnds,
 	"TimeParks":     testMixedTimeParks,
-	"BudgetAndPark": testMixedBudgetAndPark,
+	"BudgetFirst":   testMixedBudgetFirst,
+	"BudgetLast":    testMixedBudgetLast,
+	"BudgetDenied":  testMixedBudgetDenied,
+	"BudgetExpired": testMixedBudgetExpired,
 	"ManyParks":     testMixedManyParks,
 	"Twins":         testMixedTwins,
 	"TakenID":       testMixedTakenID,
@@ -131,49 +134,96 @@ func later(d time.Duration) func(ctx context.Context) error {
 	}
 }
 
-// testMixedBudgetAndPark has one nested run wait for a person and another for a larger
-// budget, at two depths, and answers in both orders, or not at all.
-func testMixedBudgetAndPark(s *engineTest) {
-	for i, first := range []string{"mail:send", "main:budget"} {
-		run := spool.RunID(fmt.Sprintf("r%d", i+1))
-		m := casting(map[string][]Turn{
-			"go":   {Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "look")), Say("done")},
-			"plan": {Use(spawn("c1", "helper", "mail")), Say("planned")},
-			"mail": {Use(Call{ID: "c1", Name: "send"}), Say("sent")},
-			"look": {{Before: later(time.Second), Calls: []Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}, {ID: "c3", Name: "look"}}}, Say("looked")},
-		})
-		c := s.treeConfig(m, approved("send", `"sent"`), plain("look", `"seen"`))
-		c.Budget, c.OnBudget = spool.Budget{ToolCalls: 5}, spool.BudgetPark
-		e := s.engine(c)
-		stop := s.work(e)
-		s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: run})
-		s.becomes(spool.WaitingForInput)
-		open := map[string]spool.Park{}
-		for _, p := range s.all(chat, run).Parks {
-			if p.State == spool.ParkOpen {
-				open[map[bool]string{true: "main:budget", false: "mail:send"}[p.Reason == spool.ParkBudget]] = p
-			}
-		}
-		if len(open) != 2 {
-			s.Fatalf("%d parks: %v", len(open), open)
-		}
-		second := map[string]string{"mail:send": "main:budget", "main:budget": "mail:send"}[first]
-		for _, who := range []string{first, second} {
-			if s.thread().State != spool.WaitingForInput {
-				s.Fatalf("the run is %s", s.thread().State)
-			}
-			payload := ""
-			if who == "main:budget" {
-				payload = `{"toolCallBudget":50}`
-			}
-			s.answer(e, open[who].ToolCallID, true, payload)
-		}
-		s.ended(spool.Completed)
-		if r := s.run(run); r.StopReason != spool.StopCompleted {
-			s.Errorf("the run ended by %s", r.StopReason)
-		}
-		stop()
+// short is a tree of which, at two depths, one run waits for a person and another for a
+// larger budget.
+func (s *engineTest) short() engine.Config {
+	m := casting(map[string][]Turn{
+		"go":   {Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "look")), Say("done")},
+		"plan": {Use(spawn("c1", "helper", "mail")), Say("planned")},
+		"mail": {Use(Call{ID: "c1", Name: "send"}), Say("sent")},
+		"look": {{Before: later(time.Second), Calls: []Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}, {ID: "c3", Name: "look"}}}, Say("looked")},
+	})
+	c := s.treeConfig(m, approved("send", `"sent"`), plain("look", `"seen"`))
+	c.Budget, c.OnBudget = spool.Budget{ToolCalls: 5}, spool.BudgetPark
+	return c
+}
+
+// shortParks waits for the two parks of such a tree.
+func (s *engineTest) shortParks() (send, budget spool.ToolCallID) {
+	s.Helper()
+	budget = s.budgetPark().ToolCallID
+	park, ok := s.waiting()["mail:send"]
+	if !ok {
+		s.Fatalf("parks: %v", s.waiting())
 	}
+	return park.ToolCallID, budget
+}
+
+// testMixedBudgetFirst raises the budget before the call is approved.
+func testMixedBudgetFirst(s *engineTest) { s.raised(true) }
+
+// testMixedBudgetLast approves the call before the budget is raised.
+func testMixedBudgetLast(s *engineTest) { s.raised(false) }
+
+func (s *engineTest) raised(first bool) {
+	s.Helper()
+	e := s.working(s.short())
+	s.start(e, "r1", "go")
+	send, budget := s.shortParks()
+	for _, raise := range []bool{first, !first} {
+		if got := s.thread().State; got != spool.WaitingForInput {
+			s.Fatalf("the run is %s", got)
+		}
+		if raise {
+			s.answer(e, budget, true, `{"toolCallBudget":50}`)
+		} else {
+			s.answer(e, send, true, "")
+		}
+	}
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
+		s.Errorf("the run ended by %s", r.StopReason)
+	}
+	s.lines("messages of the one that waited", s.of("mail")[2:], `tool c1:"sent"`, "assistant sent")
+	s.wellFormed()
+}
+
+// testMixedBudgetDenied approves the call and denies the budget: the call does not run, and
+// says why.
+func testMixedBudgetDenied(s *engineTest) {
+	e := s.working(s.short())
+	s.start(e, "r1", "go")
+	send, budget := s.shortParks()
+	s.answer(e, send, true, "")
+	s.answer(e, budget, false, "")
+	s.overBudget()
+}
+
+// testMixedBudgetExpired has nobody answer either of them.
+func testMixedBudgetExpired(s *engineTest) {
+	e := s.working(s.short())
+	s.start(e, "r1", "go")
+	s.shortParks()
+	s.ended(spool.Completed)
+	s.overBudget()
+}
+
+// overBudget waits for the end of a tree that got no larger budget.
+func (s *engineTest) overBudget() {
+	s.Helper()
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.StopReason != spool.StopToolCallBudget {
+		s.Errorf("the run ended by %s", r.StopReason)
+	}
+	for brief, run := range s.nested() {
+		if run.State != spool.Cancelled {
+			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
+		}
+	}
+	if text := strings.Join(s.tree(), "\n"); strings.Contains(text, `"reason":"failed"`) || strings.Contains(text, `:"sent"`) {
+		s.Errorf("messages:\n%s", text)
+	}
+	s.wellFormed()
 }
 
 // testMixedManyParks has thirty nested runs wait at once, three of which may be at work.
