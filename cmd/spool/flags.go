@@ -157,8 +157,9 @@ Flags, each with its environment variable and its default:
 		fmt.Fprintf(&b, "  --%-19s %s\n  %-21s %s, default %s\n", s.flag+" "+s.arg, s.help, "", s.env, value)
 	}
 	b.WriteString(`
-The configuration has more: what a caller may start and open ("limits"), who may call
-("auth"), where tools may go ("egress"). docs/operations/running.md lists it.
+The configuration has more: who may call ("auth"), what a caller may start and open
+("limits"), what a run may use ("budget") and what that costs ("prices"), where tools may
+go ("egress"). docs/operations/running.md lists it.
 
 Examples:
 
