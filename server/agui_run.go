@@ -67,7 +67,7 @@ type agentRefusal struct {
 type agentAnswer struct {
 	rest.Events[agentEvent]
 
-	live    live
+	live    *live
 	refusal *agentRefusal
 }
 
@@ -125,10 +125,12 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	answer, err := c.follow(rest.RequestOf(ctx), key, agui.Options{
 		RunID: run, ClientRunID: string(body.RunID), State: agui.UseOf(body.State),
 	})
-	if answer.live.place = place; err != nil {
+	if err != nil {
 		place.release()
+		return agentAnswer{}, err
 	}
-	return answer, err
+	answer.live.place = place
+	return answer, nil
 }
 
 // follow opens the stream of a run, of the request alone: it outlives what rest keeps for
@@ -138,7 +140,7 @@ func (c *agents) follow(r *http.Request, key spool.ThreadKey, o agui.Options) (a
 	if err != nil {
 		return agentAnswer{}, about(r.Context(), err, key, o.RunID)
 	}
-	return agentAnswer{live: live{server: c.Server, events: events, key: key}}, nil
+	return agentAnswer{live: &live{server: c.Server, events: events, key: key}}, nil
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.

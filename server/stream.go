@@ -28,16 +28,16 @@ type streamInput struct {
 
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
 // client goes, the thread is deleted or the engine closes.
-func (c *follow) stream(ctx context.Context, in streamInput) (live, error) {
+func (c *follow) stream(ctx context.Context, in streamInput) (streamAnswer, error) {
 	r, key := rest.RequestOf(ctx), in.of(ctx, c.Server)
 	place, err := c.takeStream(r, c.asking(ctx))
 	if err != nil {
-		return live{}, about(ctx, err, key, "")
+		return streamAnswer{}, about(ctx, err, key, "")
 	}
 	until, err := c.ends(ctx, r)
 	if err != nil {
 		place.release()
-		return live{}, err
+		return streamAnswer{}, err
 	}
 	lifetime, forget := r.Context(), context.CancelFunc(func() {})
 	if !until.IsZero() {
@@ -45,11 +45,13 @@ func (c *follow) stream(ctx context.Context, in streamInput) (live, error) {
 		rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
 	}
 	opened, err := c.open(lifetime, key, in.options()) //nolint:contextcheck // it outlives what rest keeps for a call
-	if opened.place, opened.until, opened.forget = place, until, forget; err != nil {
+	if err != nil {
 		place.release()
 		forget()
+		return streamAnswer{}, err
 	}
-	return opened, err
+	opened.place, opened.until, opened.forget = place, until, forget
+	return streamAnswer{live: opened}, nil
 }
 
 // ends returns when a stream of the caller ends though it is not over. A server that asks
@@ -71,16 +73,16 @@ func (s *Server) ends(ctx context.Context, r *http.Request) (time.Time, error) {
 }
 
 // open opens a stream that lasts as long as ctx does.
-func (s *Server) open(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (live, error) {
+func (s *Server) open(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (*live, error) {
 	// A fall-back for runs that the sweeper has not seen yet. The stream does not need it.
 	if _, err := s.engine.ReclaimIfOrphaned(ctx, key); err != nil && spool.CodeOf(err) == spool.Internal {
 		s.restLog().WarnContext(ctx, "reclaim failed", "error", about(ctx, err, key, ""))
 	}
 	events, err := s.source(ctx, key, o)
 	if err != nil {
-		return live{}, about(ctx, err, key, "")
+		return nil, about(ctx, err, key, "")
 	}
-	return live{server: s, events: events, key: key}, nil
+	return &live{server: s, events: events, key: key}, nil
 }
 
 // source opens a stream in the format that was asked for.
@@ -105,11 +107,21 @@ func (s *Server) source(ctx context.Context, key spool.ThreadKey, o engine.SSEOp
 // sseHeaders are shared by all streams, as long as those are there. Nobody changes them.
 var sseHeaders = engine.SSEHeaders()
 
-// live is an open stream. The events that it embeds are for the document alone: they are
-// encoded already, by the engine once for all clients.
-type live struct {
+// streamAnswer is the stream of a thread. The events that it embeds are for the document
+// alone: they are encoded already, by the engine once for all clients.
+type streamAnswer struct {
 	rest.Events[frame]
 
+	live *live
+}
+
+// Respond implements [rest.Responder].
+func (a streamAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
+	return a.live.Respond(w, r)
+}
+
+// live is an open stream.
+type live struct {
 	server *Server
 	events eventSource
 	key    spool.ThreadKey
@@ -132,7 +144,7 @@ func (l *live) close() {
 
 // Respond sends the headers before the first event, so that a client knows it is connected,
 // and leaves the events to [answerWriter.follow].
-func (l live) Respond(w http.ResponseWriter, r *http.Request) error {
+func (l *live) Respond(w http.ResponseWriter, r *http.Request) error {
 	maps.Copy(w.Header(), sseHeaders)
 	if r.Method == http.MethodHead {
 		l.close()
@@ -145,7 +157,7 @@ func (l live) Respond(w http.ResponseWriter, r *http.Request) error {
 		l.close()
 		return about(r.Context(), spool.Wrap(spool.Internal, "connection cannot be flushed", err), l.key, "")
 	}
-	ownWriter(w).live = &l
+	ownWriter(w).live = l
 	return nil
 }
 
