@@ -20,6 +20,19 @@ func (e *Engine) Threads(ctx context.Context, tenant spool.Tenant, q spool.Threa
 	return e.store.Threads(ctx, tenant, q)
 }
 
+// Thread returns a thread alone, whatever has happened in it. It returns a [spool.NotFound]
+// error for one that does not exist.
+func (e *Engine) Thread(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, err error) {
+	err = e.store.View(ctx, key, func(v spool.View) error {
+		thread, err = v.Thread()
+		return err
+	})
+	if err != nil {
+		return spool.Thread{}, notFound(err)
+	}
+	return thread, nil
+}
+
 // DeleteThread removes a thread and all that belongs to it. A thread whose run is queued
 // or running has to be stopped first; a parked run is stopped, and settled, with it.
 func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {

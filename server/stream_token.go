@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 )
 
@@ -157,7 +156,7 @@ func (c *follow) token(ctx context.Context, in streamTokenInput) (streamToken, e
 	who := c.asking(ctx)
 	key := who.key(in.Body.ThreadID)
 	concerns(ctx, key, "")
-	if _, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: 1}); err != nil {
+	if _, err := c.engine.Thread(ctx, key); err != nil {
 		return streamToken{}, about(ctx, err, key, "")
 	}
 	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")

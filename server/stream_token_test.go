@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -266,5 +267,43 @@ func TestStreamTokenAndBearer(t *testing.T) {
 	if res.StatusCode != http.StatusOK { // an empty parameter is an absent one
 		text, _ := io.ReadAll(res.Body)
 		t.Errorf("%d %s", res.StatusCode, text)
+	}
+}
+
+// leanStore fails who reads more than the thread itself.
+type leanStore struct{ spool.Store }
+
+func (s leanStore) View(ctx context.Context, key spool.ThreadKey, f func(spool.View) error) error {
+	return s.Store.View(ctx, key, func(v spool.View) error { return f(leanView{v}) })
+}
+
+type leanView struct{ spool.View }
+
+func (leanView) Messages(spool.MessageQuery) ([]spool.Message, error) {
+	return nil, errors.New("messages were read")
+}
+
+func (leanView) Entries(spool.EntryQuery) ([]spool.Entry, error) {
+	return nil, errors.New("entries were read")
+}
+
+// A token costs the same however much is in the thread.
+func TestStreamTokenReadsNothing(t *testing.T) {
+	t.Parallel()
+
+	backend := spooltest.NewMemory(spool.SystemClock{})
+	s := newServer(t, backend, server.Config{Insecure: true})
+	backend.Store = leanStore{backend.Store}
+	lean := newServer(t, backend, server.Config{Insecure: true})
+	for _, c := range []struct {
+		server *server.Server
+		path   string
+		status int
+	}{{s, runPath, 202}, {lean, streamTokenPath, 200}} {
+		w := httptest.NewRecorder()
+		c.server.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path, strings.NewReader(`{"threadId":"t1","prompt":"hello"}`)))
+		if w.Code != c.status {
+			t.Errorf("%s: %d %s", c.path, w.Code, w.Body)
+		}
 	}
 }

@@ -165,6 +165,11 @@ func testThreadTenants(s *engineTest) {
 	if got := s.all(other, "r1"); got.Thread.State != spool.WaitingForInput || got.Parks[0].State != spool.ParkOpen {
 		s.Errorf("the other tenant's thread: %+v", got.Thread)
 	}
+	for key, want := range map[spool.ThreadKey]spool.State{chat: spool.Completed, other: spool.WaitingForInput} {
+		if thread, err := e.Thread(context.Background(), key); err != nil || thread.Tenant != key.Tenant || thread.State != want {
+			s.Errorf("the thread %s: %+v, %v", key, thread, err)
+		}
+	}
 	for _, key := range []spool.ThreadKey{chat, other} {
 		snap, err := e.Snapshot(context.Background(), key, nil)
 		if err != nil || snap.Messages[1].Text() != "of "+string(key.Tenant) {
@@ -185,6 +190,9 @@ func testThreadTenants(s *engineTest) {
 
 func testThreadMissing(s *engineTest) {
 	e := s.engine(s.config(echo()))
+	if _, err := e.Thread(context.Background(), chat); spool.CodeOf(err) != spool.NotFound {
+		s.Errorf("thread: %v", err)
+	}
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("snapshot: %v", err)
 	}
