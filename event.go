@@ -74,11 +74,11 @@ var reservedTypes = func() map[EntryType]bool {
 	for _, t := range []EntryType{
 		EntryRunStarted, EntryRunEnded, EntryInputRequired, EntryInputExpired, EntryInputExpiring,
 		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryMessagesRestored, EntryContextCompacted, EntryRunRefused,
+		EntryTokenBudgetExhausted, EntryCostBudgetExhausted, EntryToolCallBudgetExhausted, EntryTimeBudgetExhausted,
 		NoticeStateChange, NoticeMessageAppended, NoticeThreadDeleted,
 
 		"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
-		"SUBAGENT_STARTED", "SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED",
-		EntryTokenBudgetExhausted, EntryCostBudgetExhausted, EntryToolCallBudgetExhausted, EntryTimeBudgetExhausted,
+		"SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED",
 	} {
 		reserved[t] = true
 	}
@@ -87,8 +87,9 @@ var reservedTypes = func() map[EntryType]bool {
 		ItemReasoningStart, ItemReasoningContent, ItemReasoningEnd,
 		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult,
 		ItemStepFinished, ItemInputRequired, ItemCustom, ItemRunFinished, ItemRunError,
+		ItemSubagentStarted, ItemSubagentEvent, ItemSubagentFinished,
 
-		"SOURCE", "SUBAGENT_EVENT", "SUBAGENT_FINISHED",
+		"SOURCE",
 	} {
 		reserved[EntryType(t)] = true
 	}

@@ -103,7 +103,7 @@ func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 	defer func() { // a check is the application's, as the tool is
 		if r := recover(); r != nil {
 			p.result, p.park = errorResult(panicked), nil
-			l.s.e.config.Log.ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
+			concerning(l.s.e.config.Log, l.s.key, l.run.ID).ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
 	if err := checkArgs(p.tool, p.call.Args); err != nil {
