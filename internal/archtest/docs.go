@@ -35,9 +35,12 @@ var (
 	// A fenced block, in which nothing is a link.
 	fence = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 	code  = regexp.MustCompile("`[^`\n]*`")
+	// A heading, and what its anchor leaves out of it in lower case.
+	heading     = regexp.MustCompile(`(?m)^#+ +(.*?) *$`)
+	notInAnchor = regexp.MustCompile(`\]\([^)]*\)|[^\p{L}\p{N}_ -]`)
 )
 
-// Docs reports pages whose links lead nowhere, and pages under docs that do not start
+// Docs reports pages whose links lead to no file or no heading, and pages under docs that do not start
 // with a title and a paragraph on what the reader will be able to do.
 func Docs(tree fs.FS) ([]Problem, error) {
 	var found []Problem
@@ -72,16 +75,38 @@ func brokenLinks(tree fs.FS, file string, text []byte) []Problem {
 	var found []Problem
 	text = code.ReplaceAll(fence.ReplaceAll(text, nil), nil)
 	for _, m := range link.FindAllSubmatch(text, -1) {
-		target, _, _ := strings.Cut(string(m[1]), "#")
-		if target == "" || strings.Contains(target, ":") {
-			continue // a heading of the page, or a URL
+		target, anchor, _ := strings.Cut(string(m[1]), "#")
+		if strings.Contains(target, ":") {
+			continue // a URL
 		}
-		to := path.Join(path.Dir(file), target)
+		to := file
+		if target != "" {
+			to = path.Join(path.Dir(file), target)
+		}
 		if _, err := fs.Stat(tree, to); err != nil {
 			found = append(found, Problem{file, fmt.Sprintf("a link leads to %s, which is not there", to)})
+			continue
+		}
+		if anchor != "" && path.Ext(to) == ".md" && !hasHeading(tree, to, anchor) {
+			found = append(found, Problem{file, fmt.Sprintf("a link leads to %s#%s, which has no such heading", to, anchor)})
 		}
 	}
 	return found
+}
+
+// hasHeading reports whether a page has a heading that GitHub gives the anchor.
+func hasHeading(tree fs.FS, file, anchor string) bool {
+	text, err := fs.ReadFile(tree, file)
+	if err != nil {
+		return false
+	}
+	for _, m := range heading.FindAllSubmatch(fence.ReplaceAll(text, nil), -1) {
+		words := notInAnchor.ReplaceAllString(strings.ToLower(string(m[1])), "")
+		if strings.ReplaceAll(words, " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
 }
 
 // startsWell reports whether the first line is a title and the next block a paragraph.

@@ -161,14 +161,17 @@ func TestDocsReports(t *testing.T) {
 	t.Parallel()
 
 	found, err := archtest.Docs(tree(map[string]string{
-		"README.md":           "[there](docs/good.md#x) [not](docs/none.md) [url](https://example.org/a.md) `[code](a.md)`\n\n```\n[block](b.md)\n```\n",
-		"docs/good.md":        "# Good\n\nYou can [go back](../README.md) and [down](#there).\n",
+		"README.md":           "[there](docs/good.md#x) [well](docs/good.md#the-way-down-2) [not](docs/none.md) [url](https://example.org/a.md) `[code](a.md)`\n\n```\n[block](b.md)\n```\n",
+		"docs/good.md":        "# Good\n\nYou can [go back](../README.md) and [down](#there).\n\n## The `way` down, [2](x.go)\n",
 		"docs/untitled.md":    "You can read.\n\nMore.\n",
 		"docs/wordless.md":    "# Wordless\n\n| a | b |\n",
+		"docs/x.go":           "",
 		"x/node_modules/a.md": "[not](none.md)\n",
 	}))
 	check(t, found, err,
+		"README.md: a link leads to docs/good.md#x, which has no such heading",
 		"README.md: a link leads to docs/none.md, which is not there",
+		"docs/good.md: a link leads to docs/good.md#there, which has no such heading",
 		"docs/untitled.md: a page starts with a title and with what its reader will be able to do",
 		"docs/wordless.md: a page starts with a title and with what its reader will be able to do",
 	)
