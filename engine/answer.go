@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/spoolhq/spool"
 )
@@ -43,33 +44,72 @@ type RespondResult struct {
 // returns an [spool.Invalid] error for a response that is wrong, also for arguments that
 // the tool does not accept.
 func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r Response) (RespondResult, error) {
-	if err := r.check(); err != nil {
+	results, err := e.RespondAll(ctx, key, []Response{r})
+	if err != nil {
 		return RespondResult{}, err
+	}
+	return results[0], nil
+}
+
+// RespondAll answers several parks of the thread's run at once, each as [Engine.Respond]
+// does. The results are in the order of the responses, and one that is refused does not keep
+// the others from being delivered. Where one of them is wrong, it returns that error, and
+// none is delivered.
+func (e *Engine) RespondAll(ctx context.Context, key spool.ThreadKey, responses []Response) ([]RespondResult, error) {
+	responses = slices.Clone(responses)
+	for i := range responses {
+		if err := responses[i].check(); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := e.ReclaimIfOrphaned(ctx, key); err != nil {
-		return RespondResult{}, err
+		return nil, err
 	}
-	if err := e.checkEdit(ctx, key, r); err != nil {
-		return RespondResult{}, err
+	for _, r := range responses {
+		if err := e.checkEdit(ctx, key, r); err != nil {
+			return nil, err
+		}
 	}
 	resumed := false
+	results := make([]RespondResult, len(responses))
 	err := e.change(ctx, key, func(h *held) (err error) {
-		resumed, err = e.answer(h, r)
+		resumed, err = e.answerAll(h, responses, results)
 		return err
 	})
-	var no *refusal
 	switch {
-	case errors.As(err, &no):
-		return RespondResult{Reason: no.reason, Error: no.text}, nil
+	case errors.Is(err, errUnchanged):
+		return results, nil
 	case missing(err):
-		return RespondResult{Reason: ReasonNoPark, Error: noPark}, nil
+		for i := range results {
+			results[i] = RespondResult{Reason: ReasonNoPark, Error: noPark}
+		}
+		return results, nil
 	case err != nil:
-		return RespondResult{}, err
+		return nil, err
 	}
 	if resumed {
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	}
-	return RespondResult{Delivered: true}, nil
+	return results, nil
+}
+
+// answerAll answers parks, and reports whether none is open any more. It returns errUnchanged
+// where no answer was delivered.
+func (e *Engine) answerAll(h *held, responses []Response, results []RespondResult) (resumed bool, err error) {
+	err = errUnchanged
+	for i, r := range responses {
+		last, failed := e.answer(h, r)
+		if no, ok := errors.AsType[*refusal](failed); ok {
+			results[i] = RespondResult{Reason: no.reason, Error: no.text}
+			continue
+		}
+		if failed != nil {
+			return false, failed
+		}
+		results[i], err = RespondResult{Delivered: true}, nil
+		resumed = resumed || last
+	}
+	return resumed, err
 }
 
 const noPark = "No matching pending input request"

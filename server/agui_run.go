@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -212,22 +211,21 @@ func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	if !mayAnswer(thread, open, by) {
 		return "", &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
 	}
-	// What can be wrong goes first, so that nothing was answered when it is.
-	slices.SortStableFunc(answers, func(a, b agui.Answer) int { return cmp.Compare(len(b.Args), len(a.Args)) })
-	delivered := false
-	var refused engine.RespondResult
-	for _, a := range answers {
-		result, err := c.engine.Respond(ctx, key, engine.Response{
+	responses := make([]engine.Response, len(answers))
+	for i, a := range answers {
+		responses[i] = engine.Response{
 			ToolCallID: a.ToolCallID, Approved: a.Approved, Payload: a.Payload, Args: a.Args, Reason: a.Reason, Digest: a.Digest, By: by,
-		})
-		if err != nil {
-			return "", nil, err
-		}
-		if delivered = delivered || result.Delivered; !result.Delivered {
-			refused = result
 		}
 	}
-	if !delivered {
+	results, err := c.engine.RespondAll(ctx, key, responses)
+	if err != nil {
+		return "", nil, err
+	}
+	if !slices.ContainsFunc(results, func(r engine.RespondResult) bool { return r.Delivered }) {
+		refused := engine.RespondResult{Reason: engine.ReasonNoPark, Error: "Nothing waits for an answer"}
+		if len(results) > 0 {
+			refused = results[len(results)-1]
+		}
 		return "", &agentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
 	}
 	return thread.Thread.RunID, nil, nil

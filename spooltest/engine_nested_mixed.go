@@ -19,6 +19,7 @@ var mixedTests = map[string]func(s *engineTest){
 	"BudgetLast":    testMixedBudgetLast,
 	"BudgetDenied":  testMixedBudgetDenied,
 	"BudgetExpired": testMixedBudgetExpired,
+	"AnswerAll":     testMixedAnswerAll,
 	"ManyParks":     testMixedManyParks,
 	"Twins":         testMixedTwins,
 	"TakenID":       testMixedTakenID,
@@ -206,6 +207,37 @@ func testMixedBudgetExpired(s *engineTest) {
 	s.shortParks()
 	s.ended(spool.Completed)
 	s.overBudget()
+}
+
+// testMixedAnswerAll answers both at once. Where one answer is wrong, none is given.
+func testMixedAnswerAll(s *engineTest) {
+	e := s.working(s.short())
+	s.start(e, "r1", "go")
+	send, budget := s.shortParks()
+	before := s.all(chat, "r1")
+	all := []engine.Response{
+		{ToolCallID: send, Approved: true, By: "ann"},
+		{ToolCallID: "nobody", Approved: true, By: "ann"},
+		{ToolCallID: budget, Approved: true, Payload: json.RawMessage(`{"toolCallBudget":1}`), By: "ann"},
+	}
+	if got, err := e.RespondAll(context.Background(), chat, all); spool.CodeOf(err) != spool.Invalid || got != nil {
+		s.Errorf("a wrong answer among them: %+v, %v", got, err)
+	}
+	s.same("behind a wrong answer", s.all(chat, "r1"), before)
+	if got, err := e.RespondAll(context.Background(), chat, all[1:2]); err != nil || got[0].Reason != engine.ReasonNoPark {
+		s.Errorf("an answer to nothing: %+v, %v", got, err)
+	}
+	s.same("behind an answer to nothing", s.all(chat, "r1"), before)
+	all[2].Payload = json.RawMessage(`{"toolCallBudget":50}`)
+	got, err := e.RespondAll(context.Background(), chat, all)
+	if err != nil || len(got) != 3 || !got[0].Delivered || got[1].Reason != engine.ReasonNoPark || !got[2].Delivered {
+		s.Fatalf("all answers: %+v, %v", got, err)
+	}
+	for i, r := range all {
+		s.history.Answered(Answered{Thread: chat, Call: r.ToolCallID, Delivered: got[i].Delivered})
+	}
+	s.ended(spool.Completed)
+	s.lines("messages of the one that waited", s.of("mail")[2:], `tool c1:"sent"`, "assistant sent")
 }
 
 // overBudget waits for the end of a tree that got no larger budget.
