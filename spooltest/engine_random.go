@@ -141,7 +141,7 @@ func randomCampaign(s *engineTest, seed uint64) {
 	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
 	if seed/2%2 == 0 {
 		c.config = s.treeConfig(c.wanderer(seed), c.tools()...)
-		c.config.Agents[0].Spawn.MaxConcurrent = 1 + c.n(3)
+		c.config.Agents[0].Spawn.MaxConcurrent, c.config.Agents[0].Spawn.MaxDepth = 1+c.n(3), 1+c.n(3)
 	} else {
 		c.config = s.config(c.wanderer(seed), c.tools()...)
 	}
