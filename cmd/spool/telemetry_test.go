@@ -226,9 +226,8 @@ func TestUnreadyBeforeShutdown(t *testing.T) {
 	t.Parallel()
 
 	p := start(t, t.TempDir(), "--shutdown-delay", "10m")
-	if got := p.get(t, "/readyz"); got != `{"status":"ok","checks":{"shutdown":"ok","store":"ok","worker":"ok"}}` {
-		t.Errorf("ready: %s", got)
-	}
+	const ready = `{"status":"ok","checks":{"shutdown":"ok","store":"ok","worker":"ok"}}`
+	eventually(t, func() string { return p.get(t, "/readyz") }, func(got string) bool { return got == ready })
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
