@@ -16,14 +16,14 @@ func TestCheckJSON(t *testing.T) {
 
 	const tooDeep = "payload is nested deeper than 256 arrays and objects"
 	for text, want := range map[string]string{
-		"":            "payload is not JSON",
-		"{":           "payload is not JSON",
-		"\"\xff\"":    "payload is not valid UTF-8",
-		"null":        "",
-		` {"a":[1]} `: "",
-		nested(256):   "",
-		nested(257):   tooDeep,
-		nested(20000): "payload is not JSON", // as far as encoding/json can tell
+		"":                "payload is not JSON",
+		"{":               "payload is not JSON",
+		"\"\xff\"":        "payload is not valid UTF-8",
+		"null":            "",
+		"\n{\"a\":[1]}\t": "",
+		nested(256):       "",
+		nested(257):       tooDeep,
+		nested(20000):     "payload is not JSON", // as far as encoding/json can tell
 		`{"a":` + nested(255) + `,"b":` + nested(255) + `}`:            "",
 		`{"a":` + nested(256) + `}`:                                    tooDeep,
 		`["` + strings.Repeat("[", 300) + `"]`:                         "",
