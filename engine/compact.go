@@ -10,7 +10,8 @@ import (
 )
 
 // worthwhile is the part of a prompt's room that a compaction has to take away, unless the
-// provider wants it.
+// provider wants it, and by which a prompt has to grow before a summary that failed is tried
+// again: each attempt is paid and waited for.
 const worthwhile = 10
 
 // askFitting asks the model for the next turn with a prompt that has room in its window. A
@@ -70,17 +71,19 @@ func (l *loop) fit(ctx context.Context, history []spool.Message, to room, must b
 		return history, request, nil
 	}
 	c, some := r.plan(m, to.tail, l.run.ID)
-	if some && (must || m.part(c.weight) >= to.budget/worthwhile) {
+	again := l.unsaid == 0 || size >= l.unsaid+to.budget/worthwhile
+	if some && (must || again && m.part(c.weight) >= to.budget/worthwhile) {
 		summary, err := l.compact(ctx, history, c, m, to)
 		switch {
 		case err == nil:
 			history = append(history, summary)
 			m, r = newMeter(l.run.Context), recallOf(history)
 			request = l.request(r.messages())
-			size = m.of(weigh(request))
+			size, l.unsaid = m.of(weigh(request)), 0
 		case ctx.Err() != nil, isStoreError(err):
 			return history, request, err
 		default:
+			l.unsaid = size
 			concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "summarise older messages", "error", err)
 		}
 	}

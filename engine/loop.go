@@ -21,6 +21,7 @@ type loop struct {
 	said   string         // the last answer, as far as it is saved
 	voice  voice
 	images map[string]spool.Part // those that were fetched, by URL
+	unsaid int64                 // tokens of the prompt for which the last summary failed, 0 for none
 	late   bool                  // the run has had its time, and its calls are to be cancelled
 }
 

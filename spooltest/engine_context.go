@@ -20,6 +20,7 @@ var contextTests = map[string]func(s *engineTest){
 	"EditBefore":    testContextEditBefore,
 	"EditBehind":    testContextEditBehind,
 	"SummaryFails":  testContextSummaryFails,
+	"SummaryPauses": testContextSummaryPauses,
 	"SummaryQuoted": testContextSummaryQuoted,
 	"Split":         testContextSplit,
 	"HugeResult":    testContextHugeResult,
@@ -364,6 +365,23 @@ func testContextSummaryFails(s *engineTest) {
 	s.lines("the ledger", outcomes, "error", "error", "finished", "finished")
 	if r := s.run("r1"); r.Segments != 1 || r.Attempts != 0 {
 		s.Errorf("the run: %+v", r)
+	}
+}
+
+// testContextSummaryPauses has a summariser that is never there: it is asked again when the
+// prompt has grown, and not for each step.
+func testContextSummaryPauses(s *engineTest) {
+	const steps = 60
+	sums := NewModelFunc(func(context.Context, spool.ModelRequest) Turn { return Turn{Err: overloaded()} })
+	m := stepping(17_000, steps, "look")
+	c := s.contextConfig(m, sums, plain("look", result("seen", 1200)))
+	c.Agents[0].MaxSteps = steps + 1
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.fits(m, 12_750)
+	if asked := sums.Asked(); asked < 2 || asked > steps/3 {
+		s.Errorf("%d summaries were asked for in %d steps", asked, steps)
 	}
 }
 
