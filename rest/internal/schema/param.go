@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
@@ -21,8 +22,8 @@ func (r *Registry) Param(p bind.Param) *huma.Schema {
 
 	if base(p.Type) == durationType {
 		// Parameters write it as 1h30m, and so are their limits, for which a schema has
-		// no word.
-		s := &huma.Schema{Type: huma.TypeString, Format: "duration"}
+		// no word. Its format "duration" is another one, P1DT2H.
+		s := &huma.Schema{Type: huma.TypeString}
 		if p.Type.Kind() == reflect.Slice {
 			s = &huma.Schema{Type: huma.TypeArray, Items: s}
 		}
@@ -37,11 +38,25 @@ func (r *Registry) Param(p bind.Param) *huma.Schema {
 	if s != nil && s.Ref == "" {
 		s.Default, s.Deprecated = p.Default, p.Deprecated
 		if p.Example != "" {
-			s.Examples = []any{p.Example}
+			s.Examples = []any{exampleOf(p)}
 		}
 	}
 
 	return s
+}
+
+// exampleOf returns the example of a parameter as the schema's type has it.
+func exampleOf(p bind.Param) any {
+	switch p.Type.Kind() {
+	case reflect.Bool, reflect.Float32, reflect.Float64,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if json.Valid([]byte(p.Example)) {
+			return json.RawMessage(p.Example)
+		}
+	}
+
+	return p.Example
 }
 
 func base(t reflect.Type) reflect.Type {

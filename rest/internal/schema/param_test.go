@@ -17,7 +17,7 @@ func TestParam(t *testing.T) {
 	t.Parallel()
 
 	type filter struct {
-		Size  int             `default:"20"      doc:"How many" maximum:"100" minimum:"1" query:"size"`
+		Size  int             `default:"20"      doc:"How many" example:"50" maximum:"100" minimum:"1" query:"size"`
 		Name  *string         `minLength:"2"     query:"name"`
 		Kind  opt.Opt[string] `enum:"a,b"        query:"kind"`
 		IDs   []int64         `maxItems:"3"      query:"ids"`
@@ -40,11 +40,11 @@ func TestParam(t *testing.T) {
 	}
 
 	want := normal(t, []byte(`{
-		"size": {"type": "integer", "format": "int64", "default": 20, "description": "How many", "minimum": 1, "maximum": 100},
+		"size": {"type": "integer", "format": "int64", "default": 20, "examples": [50], "description": "How many", "minimum": 1, "maximum": 100},
 		"name": {"type": "string", "minLength": 2},
 		"kind": {"type": "string", "enum": ["a", "b"]},
 		"ids": {"type": "array", "items": {"type": "integer", "format": "int64"}, "maxItems": 3},
-		"wait": {"type": "string", "format": "duration", "default": "1m30s"},
+		"wait": {"type": "string", "default": "1m30s"},
 		"since": {"type": "string", "format": "date-time", "deprecated": true}
 	}`))
 	if diff := cmp.Diff(want, any(got)); diff != "" {
