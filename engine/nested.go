@@ -114,7 +114,7 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 		return err
 	})
 	switch {
-	case err == nil && !l.spawned(run): // somebody else chose it
+	case err == nil && !p.spawned(run): // somebody else chose it
 		return run, spool.Errorf(spool.Conflict, "the id of the nested run is taken")
 	case err == nil:
 		return run, nil
@@ -148,9 +148,9 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 	return run, cmp.Or(err, used)
 }
 
-// spawned reports whether a run is one that a call of the loop has made. Who starts runs may
-// choose any id for them.
-func (l *loop) spawned(run spool.Run) bool { return run.ParentID == l.run.ID }
+// spawned reports whether a run is the one that the call has made. Who starts runs may choose
+// any id for them.
+func (p *plannedCall) spawned(run spool.Run) bool { return run.ParentID == p.call.RunID }
 
 func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief) spool.Run {
 	agent := l.agent.nested(b.Name)

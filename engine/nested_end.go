@@ -234,7 +234,7 @@ func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
 				return err
 			})
 			switch {
-			case missing(err), err == nil && !l.spawned(run):
+			case missing(err), err == nil && !p.spawned(run):
 				continue
 			case err != nil:
 				return storeError{err}

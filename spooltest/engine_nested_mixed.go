@@ -483,3 +483,41 @@ func testMixedRaceStop(s *engineTest) {
 	s.until("the end", func() bool { return s.thread().State.Terminal() })
 	s.wellFormed()
 }
+
+// shortScript runs a tree that waits for a person and for a larger budget of time and of
+// calls at once, in a process with faults and, when it has crashed, in another. It returns
+// how many calls the first process has made.
+func shortScript(s *engineTest, own bool, faults ...Fault) int {
+	config := s.short()
+	config.Budget.WallTime = 900 * time.Millisecond
+	c := newCampaign(s, config, 1, own)
+	n := c.boot(faults...)
+	first := n
+	n = c.begin(n)
+	stop := c.clients("a")
+	c.hire(n)
+	s.until("the end of the run", func() bool {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+			c.hire(n)
+		default:
+		}
+		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
+			r := engine.Response{Approved: true, Digest: p.Digest}
+			if p.Reason == spool.ParkBudget {
+				r.Payload = json.RawMessage(`{"toolCallBudget":50,"wallTimeMs":3600000}`)
+			}
+			return r
+		})
+		return s.thread().State.Terminal()
+	})
+	calls := first.faulty.Calls()
+	if r := s.run("r1"); r.State != spool.Completed || r.StopReason != spool.StopCompleted {
+		s.Errorf("the run: %+v, %+v", r, r.Allowance)
+	}
+	s.wellFormed()
+	c.finish(stop)
+	return calls
+}

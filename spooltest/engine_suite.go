@@ -81,6 +81,10 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		t.Parallel()
 		testEngineCrash(t, open, features, expiryScript)
 	})
+	t.Run("MixedCrash", func(t *testing.T) {
+		t.Parallel()
+		testEngineCrash(t, open, features, shortScript)
+	})
 	t.Run("NestedCrash", func(t *testing.T) {
 		t.Parallel()
 		testEngineCrash(t, open, features, nestedScript)
