@@ -24,26 +24,13 @@ func budgetScript(s *engineTest, own bool, faults ...Fault) int {
 	config := s.asksForMore(spool.Budget{Tokens: 160, CostMicros: 9000, ToolCalls: 5}, m, plain("once", `"done"`))
 	config.Agents[0].MaxOutputTokens = 40
 	c := newCampaign(s, config, 1, own)
-	n := c.boot(faults...)
-	first := n
-	n = c.begin(n)
-	stop := c.clients("a")
-	c.hire(n)
-	s.until("the end of the run", func() bool {
-		select {
-		case <-n.faulty.Crashed():
-			c.retire(n)
-			n = c.boot()
-			c.hire(n)
-		default:
-		}
+	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			if p.Reason != spool.ParkBudget {
 				return engine.Response{Approved: true}
 			}
 			return engine.Response{Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), Digest: p.Digest}
 		})
-		return s.thread().State.Terminal()
 	})
 	calls := first.faulty.Calls()
 	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.Steps != 3 || r.Allowance.Parks == 0 || r.Allowance.Spent.ToolCalls != 2 {

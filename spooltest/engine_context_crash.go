@@ -50,26 +50,13 @@ func compactScript(s *engineTest, own bool, faults ...Fault) int {
 	look.Idempotent = true
 	config := s.contextConfig(m, sums, look, plain("once", `"done"`), approved("send", `"sent"`))
 	c := newCampaign(s, config, 1, own)
-	n := c.boot(faults...)
-	first := n
-	n = c.begin(n)
-	stop := c.clients("a")
-	c.hire(n)
-	s.until("the end of the run", func() bool {
-		select {
-		case <-n.faulty.Crashed():
-			c.retire(n)
-			n = c.boot()
-			c.hire(n)
-		default:
-		}
+	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			if p.Reason == spool.ParkOutcomeUnknown {
 				return engine.Response{Approved: false, Payload: json.RawMessage(`"a person looked"`)}
 			}
 			return engine.Response{Approved: true}
 		})
-		return s.thread().State.Terminal()
 	})
 	if got := s.thread(); got.State != spool.Completed {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))

@@ -67,20 +67,8 @@ func crashScript(s *engineTest, own bool, faults ...Fault) int {
 	}}
 	look.Idempotent = true
 	c := newCampaign(s, s.config(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
-	n := c.boot(faults...)
-	first := n
-	n = c.begin(n)
-	stop := c.clients("a", "b")
-	c.hire(n)
 	answered := 0
-	s.until("the end of the run", func() bool {
-		select {
-		case <-n.faulty.Crashed():
-			c.retire(n)
-			n = c.boot()
-			c.hire(n)
-		default:
-		}
+	first, stop := c.survive(faults, []string{"a", "b"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			answered++
 			if p.Reason != spool.ParkOutcomeUnknown {
@@ -92,7 +80,6 @@ func crashScript(s *engineTest, own bool, faults ...Fault) int {
 			}
 			return r
 		})
-		return s.thread().State.Terminal()
 	})
 	if got := s.thread(); got.State != spool.Completed {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
@@ -108,21 +95,7 @@ func crashScript(s *engineTest, own bool, faults ...Fault) int {
 func expiryScript(s *engineTest, own bool, faults ...Fault) int {
 	c := newCampaign(s, s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 2 * time.Minute, Warn: time.Minute, Extensions: 1})), 1, own)
 	c.config.Poll, c.config.SweepEvery = 4*time.Second, 20*time.Second // the calls of an idle worker are all the same
-	n := c.boot(faults...)
-	first := n
-	n = c.begin(n)
-	stop := c.clients("a")
-	c.hire(n)
-	s.until("the end of the run", func() bool {
-		select {
-		case <-n.faulty.Crashed():
-			c.retire(n)
-			n = c.boot()
-			c.hire(n)
-		default:
-		}
-		return s.thread().State.Terminal()
-	})
+	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
 	calls := first.faulty.Calls()
 	if got := s.thread(); got.State != spool.Completed || s.executed() != 0 {
 		s.Errorf("the run ended as %s, with %d calls of tools: %+v", got.State, s.executed(), s.run("r1"))
@@ -134,6 +107,29 @@ func expiryScript(s *engineTest, own bool, faults ...Fault) int {
 	s.lines("waits", waits, "INPUT_REQUIRED c1 approval extend", "INPUT_EXPIRING c1 extend", "INPUT_EXTENDED c1", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
 	c.finish(stop)
 	return calls
+}
+
+// survive carries a run from its start to its end, in a process with faults and, when that
+// has crashed, in another, while the named clients follow. With each look it calls each for the process
+// that there is. It returns the first process, and what has the clients go.
+func (c *campaign) survive(faults []Fault, clients []string, each func(n *node)) (first *node, stop func()) {
+	c.Helper()
+	first = c.boot(faults...)
+	n := c.begin(first)
+	stop = c.clients(clients...)
+	c.hire(n)
+	c.until("the end of the run", func() bool {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+			c.hire(n)
+		default:
+		}
+		each(n)
+		return c.thread().State.Terminal()
+	})
+	return first, stop
 }
 
 // begin starts the run, in another process when this one crashes, which it then returns.

@@ -32,23 +32,10 @@ func nestedScript(s *engineTest, own bool, faults ...Fault) int {
 	look := plain("look", `"seen"`)
 	look.Idempotent = true
 	c := newCampaign(s, s.treeConfig(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
-	n := c.boot(faults...)
-	first := n
-	n = c.begin(n)
-	stop := c.clients("a", "b")
-	c.hire(n)
-	s.until("the end of the run", func() bool {
-		select {
-		case <-n.faulty.Crashed():
-			c.retire(n)
-			n = c.boot()
-			c.hire(n)
-		default:
-		}
+	first, stop := c.survive(faults, []string{"a", "b"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			return engine.Response{Approved: p.Reason != spool.ParkOutcomeUnknown, Digest: p.Digest}
 		})
-		return s.thread().State.Terminal()
 	})
 	calls := first.faulty.Calls()
 	if got := s.thread(); got.State != spool.Completed {

@@ -491,19 +491,7 @@ func shortScript(s *engineTest, own bool, faults ...Fault) int {
 	config := s.short()
 	config.Budget.WallTime = 900 * time.Millisecond
 	c := newCampaign(s, config, 1, own)
-	n := c.boot(faults...)
-	first := n
-	n = c.begin(n)
-	stop := c.clients("a")
-	c.hire(n)
-	s.until("the end of the run", func() bool {
-		select {
-		case <-n.faulty.Crashed():
-			c.retire(n)
-			n = c.boot()
-			c.hire(n)
-		default:
-		}
+	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			r := engine.Response{Approved: true, Digest: p.Digest}
 			if p.Reason == spool.ParkBudget {
@@ -511,7 +499,6 @@ func shortScript(s *engineTest, own bool, faults ...Fault) int {
 			}
 			return r
 		})
-		return s.thread().State.Terminal()
 	})
 	calls := first.faulty.Calls()
 	if r := s.run("r1"); r.State != spool.Completed || r.StopReason != spool.StopCompleted {
