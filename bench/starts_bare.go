@@ -23,19 +23,20 @@ import (
 const (
 	readThread = `SELECT tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until
 		FROM thread WHERE tenant = ? AND id = ?`
-	insertRun = `INSERT INTO run (tenant, id, thread_id, parent_id, depth, agent, model, state, stop_reason, error,
+	insertRun = `INSERT INTO run (tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 			enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 			input_tokens, cached_input_tokens, output_tokens, total_tokens,
-			segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+			segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
+			host_state, context, root_id, nested, children, cost_micros, currency, allowance, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`
 	insertMessage = `INSERT INTO message (tenant, thread_id, id, agent_id, role, content, created_at, client_message_id,
 			run_id, after_seq, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`
-	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, claimed, token, attempts)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`
+	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, first_due, claimed, token, attempts)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`
 	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
@@ -167,14 +168,15 @@ func (s *bareStarts) start(op bareStart) error {
 	}{
 		{"SAVEPOINT op", nil},
 		{insertRun, []driver.Value{
-			tenant, op.run, op.thread, "", int64(0), agent, model, "QUEUED", "", "",
+			tenant, op.run, op.thread, now, "", int64(0), agent, "", model, "QUEUED", "", "",
 			now, now, int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0),
-			int64(0), int64(0), int64(0), int64(0), int64(0), "", "", int64(0), int64(0), "", tenant, op.thread,
+			int64(0), int64(0), int64(0), int64(0), int64(0), "", "", int64(0), int64(0), "", int64(0), "",
+			"", "", "", "", int64(0), int64(0), "", "", tenant, op.thread,
 		}},
 		{insertMessage, []driver.Value{
 			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,
 		}},
-		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now}},
+		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, now}},
 		{insertThread, []driver.Value{
 			tenant, op.thread, "QUEUED", model, startPrompt[:79] + "…", now, now, op.run, int64(0), int64(0), int64(0),
 		}},
