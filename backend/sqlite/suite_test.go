@@ -1,8 +1,11 @@
 package sqlite_test
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spoolhq/spool"
@@ -26,12 +29,40 @@ func TestQueue(t *testing.T) {
 func opener(t *testing.T) spooltest.Open {
 	t.Helper()
 	dir := t.TempDir()
+	empty, err := emptyFile()
+	if err != nil {
+		t.Fatal(err)
+	}
 	return func(t *testing.T, clock spool.Clock) spool.Backend {
 		t.Helper()
-		name := strings.ReplaceAll(t.Name(), "/", "-") + ".db"
-		return open(t, filepath.Join(dir, name), &sqlite.Options{Clock: clock}).Backend()
+		file := filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".db")
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+			if err := os.WriteFile(file, empty, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return open(t, file, &sqlite.Options{Clock: clock}).Backend()
 	}
 }
+
+// emptyFile returns a file that has its tables, which take longer to make than most tests
+// do. How they are made is the matter of TestMigrate.
+var emptyFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "spool-sqlite-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "empty.db")
+	db, err := sqlite.Open(file, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
 
 func open(t *testing.T, path string, o *sqlite.Options) *sqlite.DB {
 	t.Helper()
