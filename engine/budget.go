@@ -201,6 +201,10 @@ func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
 	if a == nil || a.Budget.WallTime <= 0 {
 		return func() bool { return false }
 	}
-	left := max(0, a.Budget.WallTime-a.Spent.WallTime)
+	left := a.Budget.WallTime - a.Spent.WallTime
+	if left <= 0 { // a worker has died over it
+		cancel(errOutOfTime)
+		return func() bool { return false }
+	}
 	return time.AfterFunc(left, func() { cancel(errOutOfTime) }).Stop
 }

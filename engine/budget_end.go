@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,19 +115,9 @@ func (l *loop) parkBudget(h *held, reason spool.StopReason) ([]*spool.Entry, err
 	if err != nil {
 		return nil, err
 	}
-	asked := false
-	for _, p := range parks {
-		asked = asked || p.Reason == spool.ParkBudget && p.State == spool.ParkOpen
-	}
-	if root := h.tree(); !asked {
-		root.run.Allowance.Parks++
-		park := spool.Park{
-			RunID: root.run.ID, ToolCallID: spool.ToolCallID(spool.NewID("budget")), ToolName: budgetTool, Step: root.run.Steps,
-			Args: encode(shownBudget(root.run, reason, h.now)), Reason: spool.ParkBudget, State: spool.ParkOpen,
-			CreatedAt: h.now, Expiry: spool.Expiry{}.Or(l.s.e.config.ParkTTL),
-		}
-		park.Digest = park.DigestOf(nil)
-		if err := h.PutPark(park); err != nil {
+	asked := func(p spool.Park) bool { return p.Reason == spool.ParkBudget && p.State == spool.ParkOpen }
+	if !slices.ContainsFunc(parks, asked) {
+		if err := l.askBudget(h, reason); err != nil {
 			return nil, err
 		}
 	}
@@ -135,6 +126,32 @@ func (l *loop) parkBudget(h *held, reason spool.StopReason) ([]*spool.Entry, err
 		return nil, h.put()
 	}
 	return l.s.park(h, 0)
+}
+
+// askBudget adds the park for a larger budget.
+func (l *loop) askBudget(h *held, reason spool.StopReason) error {
+	root := h.tree()
+	root.run.Allowance.Parks++
+	park := spool.Park{
+		RunID: root.run.ID, ToolCallID: spool.ToolCallID(spool.NewID("budget")), ToolName: budgetTool, Step: root.run.Steps,
+		Args: encode(shownBudget(root.run, reason, h.now)), Reason: spool.ParkBudget, State: spool.ParkOpen,
+		CreatedAt: h.now, Expiry: spool.Expiry{}.Or(l.s.e.config.ParkTTL),
+	}
+	park.Digest = park.DigestOf(nil)
+	return h.PutPark(park)
+}
+
+// askIfAlone adds the park for more time where the run would wait for nobody: the nested runs
+// that wait have their answers, and had no time to take them up.
+func (l *loop) askIfAlone(h *held) error {
+	if !l.late || h.root != nil || !l.parksBudget() {
+		return nil
+	}
+	parks, err := h.parks()
+	if err != nil || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen }) {
+		return err
+	}
+	return l.askBudget(h, spool.StopTimeBudget)
 }
 
 func shownBudget(root spool.Run, reason spool.StopReason, now time.Time) budgetPark {

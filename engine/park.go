@@ -81,6 +81,9 @@ func (l *loop) park(h *held, ahead int64) ([]*spool.Entry, error) {
 		h.run.State = spool.WaitingForInput
 		return nil, h.put()
 	}
+	if err := l.askIfAlone(h); err != nil {
+		return nil, err
+	}
 	return l.s.park(h, ahead)
 }
 

@@ -15,6 +15,7 @@ import (
 var mixedTests = map[string]func(s *engineTest){
 	"TimeEnds":      testMixedTimeEnds,
 	"TimeParks":     testMixedTimeParks,
+	"TimeGone":      testMixedTimeGone,
 	"BudgetFirst":   testMixedBudgetFirst,
 	"BudgetLast":    testMixedBudgetLast,
 	"BudgetDenied":  testMixedBudgetDenied,
@@ -120,6 +121,46 @@ func testMixedTimeParks(s *engineTest) {
 	}
 	s.lines("what was said", s.of("talk"), "user talk", "assistant so far", "assistant and on")
 	s.lines("messages", s.of("")[2:], `tool c1:{"agentId":"ID","result":"planned"} c2:{"agentId":"ID","result":"worked"}`, "assistant done")
+	s.wellFormed()
+}
+
+// testMixedTimeGone leaves no time in which a nested run could take its answer up, as it is
+// when a worker has died over that: the run then waits for more time, and for nobody else.
+func testMixedTimeGone(s *engineTest) {
+	m := casting(map[string][]Turn{
+		"go":   {Use(spawn("c1", "helper", "mail")), Say("done")},
+		"mail": {Use(Call{ID: "c1", Name: "send"}), Say("sent")},
+	})
+	c := s.treeConfig(m, approved("send", `"sent"`))
+	c.Budget, c.OnBudget = spool.Budget{WallTime: time.Minute}, spool.BudgetPark
+	e := s.engine(c)
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	stop()
+	s.answer(e, s.waiting()["mail:send"].ToolCallID, true, "")
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
+		run, err := tx.Run("r1")
+		if err != nil {
+			return err
+		}
+		run.Allowance.Spent.WallTime = time.Minute
+		return tx.UpdateRun(run)
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.work(e)
+	s.until("the question", func() bool { return s.run("r1").Allowance.Parks > 0 })
+	park := s.budgetPark()
+	if s.executed() != 0 {
+		s.Error("a tool ran without time")
+	}
+	s.answer(e, park.ToolCallID, true, `{"wallTimeMs":600000}`)
+	s.ended(spool.Completed)
+	if s.executed() != 1 || m.askedAs("mail") != 2 || m.askedAs("go") != 2 {
+		s.Errorf("%d calls, asked %d and %d times", s.executed(), m.askedAs("mail"), m.askedAs("go"))
+	}
 	s.wellFormed()
 }
 
