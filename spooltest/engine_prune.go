@@ -57,7 +57,9 @@ func testPruneOld(s *engineTest) {
 	day := 24 * time.Hour
 	slow := approved("send", "1")
 	slow.Expiry = spool.Expiry{TTL: 30 * day}
-	e := s.working(s.config(NewModel(Say("1"), Say("2"), Use(Call{ID: "c1", Name: "send"}), Say("3"), Say("4")), slow))
+	c := s.config(NewModel(Say("1"), Say("2"), Use(Call{ID: "c1", Name: "send"}), Say("3"), Say("4")), slow)
+	c.Poll, c.SweepEvery = time.Hour, time.Hour // days are long for who looks each second
+	e := s.working(c)
 	old, theirs, parked, fresh := of("acme", "old"), of("other", "old"), chat, of("acme", "fresh")
 	result := s.completes(e, old)
 	s.completes(e, theirs)
@@ -225,6 +227,7 @@ func testPruneInvalid(s *engineTest) {
 func testRetention(s *engineTest) {
 	c := s.config(NewModel(Say("1"), Say("2"), Say("3")))
 	c.Retention = 24 * time.Hour
+	c.Poll, c.SweepEvery = 10*time.Minute, 10*time.Minute
 	e := s.working(c)
 	once, again := of("acme", "once"), of("other", "again")
 	s.completes(e, once)
