@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -15,8 +14,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migration is one step of the schema. The number of the last one that was applied is
-// the file's user_version.
+// migration is one step of the schema.
 type migration struct {
 	version int
 	name    string
@@ -48,22 +46,31 @@ func loadMigrations() ([]migration, error) {
 	return all, nil
 }
 
-// migrate applies the steps that the file has not had, each in a transaction.
+// migrate applies the steps that the file has not had, each in a transaction, in the order
+// of their numbers. The file has a list of those that it has had. So a step that was
+// merged later than one with a higher number is applied too, behind that one. Steps whose
+// order matters must not be merged like that.
 func migrate(c *conn, file string) error {
 	all, err := loadMigrations()
 	if err != nil {
 		return err
 	}
-	have, err := version(c)
+	return migrateTo(c, file, all)
+}
+
+func migrateTo(c *conn, file string, all []migration) error {
+	if err := checkKnown(c, all, file); err != nil {
+		return err
+	}
+	if err := listApplied(c); err != nil {
+		return fmt.Errorf("list the applied migrations: %w", err)
+	}
+	have, err := applied(c)
 	if err != nil {
 		return err
 	}
-	if known := all[len(all)-1].version; have > known {
-		return spool.Errorf(spool.Conflict, "%s has schema %d, and this version of the program knows schema %d: use a later version",
-			file, have, known)
-	}
 	for _, m := range all {
-		if m.version <= have {
+		if have[m.version] {
 			continue
 		}
 		if err := apply(c, m); err != nil {
@@ -73,31 +80,21 @@ func migrate(c *conn, file string) error {
 	return nil
 }
 
-func apply(c *conn, m migration) (err error) {
-	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.exec("ROLLBACK"))
+// apply applies a step, unless another process was faster.
+func apply(c *conn, m migration) error {
+	return inTransaction(c, func() error {
+		have, err := applied(c)
+		if err != nil || have[m.version] {
+			return err
 		}
-	}()
-	// Another process may have been faster.
-	have, err := version(c)
-	if err != nil {
-		return err
-	}
-	if have < m.version {
 		if err := c.exec(m.sql); err != nil {
 			return err
 		}
-		if err := c.exec("PRAGMA user_version = " + strconv.Itoa(m.version)); err != nil {
-			return err
-		}
-	}
-	return c.exec("COMMIT")
+		return markApplied(c, m.version)
+	})
 }
 
+// version returns the number of the highest step that was applied.
 func version(c *conn) (n int, err error) {
 	err = c.query("PRAGMA user_version", func(r *row) error {
 		n = r.int()

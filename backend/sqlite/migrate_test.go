@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,6 +89,52 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
+// A migration that is merged late, behind one with a higher number, is applied to a file that
+// has had the higher one, and a file without a list has had what its user_version says.
+func TestMigrateLate(t *testing.T) {
+	t.Parallel()
+
+	all, err := loadMigrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "spool.db")
+	firstSchema(t, path)
+	c, err := dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.close() }()
+	with := func(more ...migration) []migration { return append(slices.Clone(all), more...) }
+	late := migration{version: 901, name: "901_late.sql", sql: "CREATE TABLE late (tenant TEXT PRIMARY KEY) STRICT"}
+	early := migration{version: 902, name: "902_early.sql", sql: "CREATE TABLE early (tenant TEXT PRIMARY KEY) STRICT"}
+	for range 2 { // the second time there is nothing to do
+		if err := migrateTo(c, path, with(early)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := migrateTo(c, path, with(late, early)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(c.exec("SELECT * FROM late"), c.exec("SELECT * FROM early")); err != nil {
+		t.Error(err)
+	}
+	have, err := applied(c)
+	if err != nil || len(have) != len(all)+2 || !have[1] || !have[901] || !have[902] {
+		t.Errorf("the file has had %v, %v", have, err)
+	}
+	if last, err := version(c); last != 902 || err != nil {
+		t.Errorf("user_version is %d, %v", last, err)
+	}
+	// A program without the late one must not write to the file.
+	err = migrateTo(c, path, with(early))
+	if spool.CodeOf(err) != spool.Conflict || !strings.Contains(spool.MessageOf(err), "migration 901") {
+		t.Errorf("a program that does not know the late migration: got error %v, want a conflict that names it", err)
+	}
+}
+
 // firstSchema writes a file as the first version of the program did.
 func firstSchema(t *testing.T, path string) {
 	t.Helper()
@@ -107,7 +155,7 @@ func firstSchema(t *testing.T, path string) {
 		FROM (VALUES (?, ?, ?))`
 	err = errors.Join(
 		useWAL(c),
-		apply(c, all[0]),
+		c.exec(all[0].sql), c.exec("PRAGMA user_version = 1"),
 		c.exec("INSERT INTO thread VALUES ('tenant', 't', 'RUNNING', 'm', 'title', 1, 1, 'active', 0, 1, 0)"),
 		c.exec(run, "ended", 1, spool.Completed),
 		c.exec(run, "active", 2, spool.Running),

@@ -97,6 +97,9 @@ func explain(t *testing.T, c *conn) (plans []plan) {
 		default:
 			continue
 		}
+		if strings.Contains(query, "schema") { // what Open asks once, of a few rows
+			continue
+		}
 		p := plan{query: query}
 		err := c.query("EXPLAIN QUERY PLAN "+query, func(r *row) error {
 			_, _, _ = r.int(), r.int(), r.int()

@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/spoolhq/spool"
+)
+
+// lastUnlisted is the number of the last migration from before the table of applied
+// migrations. Up to it, a file had all migrations with a number of at most user_version.
+const lastUnlisted = 10
+
+// appliedTable is made by code and not by a migration, because it says which migrations a
+// file has had.
+const appliedTable = `CREATE TABLE IF NOT EXISTS schema_migration (
+	version    INTEGER PRIMARY KEY,
+	applied_at INTEGER NOT NULL -- seconds since 1970, 0 where nobody wrote it down
+) STRICT`
+
+// applied returns the numbers of the migrations that the file has had. It returns none for
+// a file that has no table of them yet.
+func applied(c *conn) (map[int]bool, error) {
+	listed := false
+	err := c.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'", func(*row) error {
+		listed = true
+		return nil
+	})
+	if err != nil || !listed {
+		return nil, err
+	}
+	have := make(map[int]bool)
+	err = c.query("SELECT version FROM schema_migration", func(r *row) error {
+		have[r.int()] = true
+		return nil
+	})
+	return have, err
+}
+
+// listApplied makes the table of applied migrations. It fills the table of an older file
+// from user_version.
+func listApplied(c *conn) error {
+	return inTransaction(c, func() error {
+		have, err := applied(c)
+		if err != nil || have != nil { // another process may have been faster
+			return err
+		}
+		if err := c.exec(appliedTable); err != nil {
+			return err
+		}
+		last, err := version(c)
+		if err != nil {
+			return err
+		}
+		for n := 1; n <= min(last, lastUnlisted); n++ {
+			if err := c.exec("INSERT INTO schema_migration VALUES (?, 0)", n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// markApplied writes down that the file has had a migration. user_version stays the highest
+// number, so that a program from before the table refuses the file.
+func markApplied(c *conn, number int) error {
+	if err := c.exec("INSERT INTO schema_migration VALUES (?, unixepoch())", number); err != nil {
+		return err
+	}
+	last, err := version(c)
+	if err != nil || last >= number {
+		return err
+	}
+	return c.exec("PRAGMA user_version = " + strconv.Itoa(number))
+}
+
+// checkKnown refuses a file with a migration that this program does not have: its tables
+// may mean something else by now.
+func checkKnown(c *conn, all []migration, file string) error {
+	have, err := applied(c)
+	if err != nil {
+		return err
+	}
+	last, err := version(c)
+	if err != nil {
+		return err
+	}
+	known := make(map[int]bool, len(all))
+	for _, m := range all {
+		known[m.version] = true
+	}
+	highest := all[len(all)-1].version
+	if last > highest {
+		return spool.Errorf(spool.Conflict, "%s has schema %d, and this version of the program knows schema %d: use a later version",
+			file, last, highest)
+	}
+	for number := range have {
+		if !known[number] {
+			return spool.Errorf(spool.Conflict, "%s has had the migration %d, which this version of the program does not have: use a later version",
+				file, number)
+		}
+	}
+	return nil
+}
+
+// inTransaction runs fn in a transaction that nobody else writes beside.
+func inTransaction(c *conn, fn func() error) (err error) {
+	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.exec("ROLLBACK"))
+		}
+	}()
+	if err := fn(); err != nil {
+		return err
+	}
+	return c.exec("COMMIT")
+}
