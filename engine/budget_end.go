@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/strictjson"
 )
 
 // budgetTool is what the parks that ask for a larger budget have for the name of a tool.
@@ -236,6 +237,9 @@ func (h *held) raise(park spool.Park, payload json.RawMessage) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&to); err != nil {
 		return spool.Errorf(spool.Invalid, "payload must have new totals: tokenBudget, costBudgetMicros, toolCallBudget or wallTimeMs, all of them integers")
+	}
+	if err := strictjson.Check(payload, to); err != nil {
+		return spool.Errorf(spool.Invalid, "payload: %s", spool.MessageOf(err))
 	}
 	a := h.run.Allowance
 	for _, f := range []struct {

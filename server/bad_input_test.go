@@ -47,6 +47,8 @@ func bodyCases(name, path string) map[string]badInput {
 		name + "/Array":     {post, path, `[1]`, 400, invalid("the body must be a JSON object")},
 		name + "/Null":      {post, path, `null`, 400, invalid("the body must be a JSON object")},
 		name + "/String":    {post, path, `"x"`, 400, invalid("the body must be a JSON object")},
+		name + "/Twice":     {post, path, `{"threadId":"a","threadId":"b"}`, 400, invalid("threadId is there twice")},
+		name + "/Miscased":  {post, path, `{"threadId":"a","THREADID":"b"}`, 400, invalid(`threadId must be spelled exactly so, not \"THREADID\"`)},
 		name + "/TooLarge":  {post, path, `{"threadId":"` + strings.Repeat("x", 5000) + `"}`, 413, `{"error":"the body is larger than 4096 bytes","code":"too_large"}`},
 		name + "/TypeOfID":  {post, path, `{"threadId":7}`, 400, invalid("threadId must be a string")},
 		name + "/BadID":     {post, path, `{"threadId":"a b","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true}`, 400, invalid("threadId" + badChars)},
@@ -101,6 +103,7 @@ func badInputs() map[string]badInput {
 		"Run/AttachmentType": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/","mediaType":"text/html"}]}`, 400, invalid("attachments[0].mediaType must be image/png, image/jpeg, image/gif, image/webp")},
 		"Run/AttachmentHost": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/"},{"url":"http://169.254.169.254/"}]}`, 400, invalid("attachments[1].url names a host that is not allowed")},
 		"Run/AttachmentData": {post, runPath, `{"prompt":"p","attachments":[{"url":"data:image/png;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}]}`, 400, invalid("attachments[0].url holds image/gif, and is said to be image/png")},
+		"Run/AttachmentTwin": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/"},{"url":"https://h/","Url":"http://10.0.0.1/"}]}`, 400, invalid(`attachments[1].url must be spelled exactly so, not \"Url\"`)},
 		"Run/EditUnknown":    {post, runPath, `{"threadId":"new","prompt":"p","editMessageId":"nope"}`, 409, `{"accepted":false,"threadId":"new","reason":"not_found","error":"Message not found"}`},
 
 		"Control/NoThread":   {post, controlPath, `{}`, 400, invalid("threadId is required")},
@@ -113,6 +116,8 @@ func badInputs() map[string]badInput {
 		"Respond/NoApproved":   {post, respondPath, `{"threadId":"t","toolCallId":"c"}`, 400, invalid("approved is required")},
 		"Respond/ApprovedNull": {post, respondPath, `{"threadId":"t","toolCallId":"c","approved":null}`, 400, invalid("approved is required")},
 		"Respond/ApprovedType": {post, respondPath, `{"threadId":"t","toolCallId":"c","approved":"yes"}`, 400, invalid("approved must be true or false")},
+		"Respond/Twice":        {post, respondPath, `{"threadId":"t","toolCallId":"c","approved":false,"approved":true}`, 400, invalid("approved is there twice")},
+		"Respond/Miscased":     {post, respondPath, `{"threadId":"t","toolCallId":"c","approved":false,"APPROVED":true}`, 400, invalid(`approved must be spelled exactly so, not \"APPROVED\"`)},
 		"Respond/Unknown":      {post, respondPath, `{"threadId":"unknown","toolCallId":"c","approved":true}`, 409, `{"delivered":false,"reason":"no_park","error":"No matching pending input request"}`},
 
 		"Events/NoThread": {post, eventsPath, `{"type":"note"}`, 400, invalid("threadId is required")},
@@ -227,7 +232,6 @@ func TestTolerated(t *testing.T) {
 		"UnknownFields": `{"threadId":"%","prompt":"p","tenant":"b","future":{"deep":[1]}}`,
 		"Nulls":         `{"threadId":"%","prompt":"p","model":null,"agent":null,"editMessageId":null,"clientMessageId":null,"runId":null,"maxSteps":null,"attachments":null}`,
 		"EmptyStrings":  `{"threadId":"%","prompt":"p","model":"","agent":"","editMessageId":"","clientMessageId":"","runId":""}`,
-		"Twice":         `{"threadId":"x","prompt":"q","threadId":"%","prompt":"p"}`,
 		"Spaces":        "\r\n\t {\"threadId\":\"%\",\"prompt\":\"p\"} \n",
 		"BudgetZero":    `{"threadId":"%","prompt":"p","tokenBudget":0,"costBudgetMicros":0,"toolCallBudget":0,"wallTimeMs":0}`,
 		"StepsZero":     `{"threadId":"%","prompt":"p","maxSteps":0}`,

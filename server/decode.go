@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/strictjson"
 )
 
 // bodyTimeout is how long a client may take to send a body.
@@ -39,9 +40,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) (
 	return b, nil
 }
 
-// decodeObject reads one JSON object and nothing behind it. Unknown fields are ignored,
-// and a null is an absent field, so that newer and sloppier clients are understood; a
-// field of the wrong type is an error that names it.
+// decodeObject reads one JSON object and nothing behind it. It ignores unknown fields and takes
+// a null for an absent field, so that it understands newer clients. A field of the wrong type, a
+// field that is there twice and one in other letter case are errors that name the field.
 func decodeObject(b []byte, into any) error {
 	trimmed := bytes.TrimLeft(b, " \t\r\n")
 	if len(trimmed) == 0 {
@@ -57,7 +58,7 @@ func decodeObject(b []byte, into any) error {
 	)
 	switch {
 	case err == nil:
-		return nil
+		return strictjson.Check(trimmed, into)
 	case errors.As(err, &typed):
 		return spool.Errorf(spool.Invalid, "%s must be %s", typed.Field, kindOf(typed.Type))
 	case errors.As(err, &syntax):

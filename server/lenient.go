@@ -14,7 +14,7 @@ import (
 )
 
 // The contract of these endpoints is older than their controllers, and milder: a body need
-// not be declared as JSON and may say a thing twice, a parameter may come twice or empty,
+// not be declared as JSON, a parameter may come twice or empty,
 // and of what cannot be, some counts as absent. So requests reach the controllers in a form
 // in which nothing of this is left.
 

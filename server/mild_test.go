@@ -10,7 +10,7 @@ import (
 )
 
 // What the contract allows and controllers do not is still allowed: bodies that do not say
-// what they are, keys in another case or twice, queries on endpoints that read none.
+// what they are, and queries on endpoints that read none.
 func TestMildBodies(t *testing.T) {
 	t.Parallel()
 
@@ -19,7 +19,6 @@ func TestMildBodies(t *testing.T) {
 		"NoType":      {body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": ""}},
 		"Text":        {body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": "text/plain"}},
 		"Charset":     {body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": "application/json; charset=latin1"}},
-		"Case":        {body: `{"THREADID":"%","Prompt":"p"}`},
 		"Deep":        {body: `{"threadId":"%","prompt":"p","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`},
 		"BadQuery":    {path: "?x=%zz;y", body: `{"threadId":"%","prompt":"p"}`},
 		"EscapedPath": {body: `{"threadId":"%","prompt":"p"}`},

@@ -73,3 +73,31 @@ func TestRespondEdited(t *testing.T) {
 		}
 	}
 }
+
+// An answer over AG-UI that does not say yes changes nothing: the call still waits, and does not
+// run.
+func TestRespondAGUI(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	_, asked := waiting(t, b)
+	before := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body
+	resume := func(payload string) answer {
+		return b.as(t, tokenA, http.MethodPost, aguiPath, aguiInput("t1",
+			`"messages":[],"resume":[{"interruptId":"`+string(asked.ToolCallID)+`","status":"resolved"`+payload+`}]`))
+	}
+	for _, payload := range []string{
+		``, `,"payload":false`, `,"payload":"no"`, `,"payload":{"Approved":false}`, `,"payload":{"decision":"deny"}`,
+		`,"payload":{"approved":false,"APPROVED":true}`, `,"payload":{"approved":true},"Payload":{"approved":false}`,
+	} {
+		if got := resume(payload); got.status != http.StatusBadRequest || !strings.Contains(got.body, "payload") {
+			t.Errorf("%s: %d %s", payload, got.status, got.body)
+		}
+	}
+	if after := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body; after != before {
+		t.Errorf("an answer that was refused changed the thread:\n%s\n%s", before, after)
+	}
+	if got := resume(`,"payload":{"approved":false,"reason":"no"}`); got.status != http.StatusOK || !strings.Contains(got.body, `{\"denied\":true,\"reason\":\"no\"}`) {
+		t.Errorf("a denial: %d %s", got.status, got.body)
+	}
+}

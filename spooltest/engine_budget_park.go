@@ -61,11 +61,12 @@ func testBudgetPark(s *engineTest) {
 	}
 	before := s.all(chat, "r1")
 	for payload, want := range map[string]string{
-		"":                       "payload.tokenBudget is required",
-		"{}":                     "payload.tokenBudget is required",
-		`{"toolCallBudget":5}`:   "payload.tokenBudget is required",
-		`{"tokenBudget":0}`:      "payload.tokenBudget must be larger than the " + strconv.FormatInt(spent, 10),
-		`{"tokenBudget":-5}`:     "payload.tokenBudget must be larger",
+		"":                     "payload.tokenBudget is required",
+		"{}":                   "payload.tokenBudget is required",
+		`{"toolCallBudget":5}`: "payload.tokenBudget is required",
+		`{"tokenBudget":0}`:    "payload.tokenBudget must be larger than the " + strconv.FormatInt(spent, 10),
+		`{"tokenBudget":-5}`:   "payload.tokenBudget must be larger",
+		`{"tokenBudget":` + strconv.FormatInt(spent+1000, 10) + `,"TokenBudget":900000}`: `payload: tokenBudget must be spelled exactly so`,
 		`{"tokenBudget":160}`:    "payload.tokenBudget must be larger than the 160 that it is",
 		`{"tokenBudget":"many"}`: "payload must have new totals",
 		`{"tokenBudget":1.5}`:    "payload must have new totals",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/strictjson"
 )
 
 // RunAgentInput is what a client sends to start or continue a run. What the client says of
@@ -120,6 +121,9 @@ func (in *RunAgentInput) Wishes() (Wishes, error) {
 	if err := json.Unmarshal(props[stateKey], &w); err != nil {
 		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model and maxSteps", stateKey)
 	}
+	if err := strictjson.Check(props[stateKey], w); err != nil {
+		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s: %s", stateKey, spool.MessageOf(err))
+	}
 	return w, nil
 }
 
@@ -157,7 +161,7 @@ func (in *RunAgentInput) Answers(open []Interrupt) ([]Answer, error) {
 		if !ok {
 			return nil, spool.Errorf(spool.Invalid, "resume: %q waits for an answer too", i.ID)
 		}
-		answer, err := entry.answer()
+		answer, err := entry.answer(i)
 		if err != nil {
 			return nil, err
 		}
@@ -166,16 +170,23 @@ func (in *RunAgentInput) Answers(open []Interrupt) ([]Answer, error) {
 	return answers, nil
 }
 
-// answer reads a payload. One without "approved" is for the tool, and means yes.
-func (e ResumeEntry) answer() (Answer, error) {
-	a := Answer{ToolCallID: e.InterruptID}
+// answer reads the answer to an interrupt.
+func (e ResumeEntry) answer(to Interrupt) (Answer, error) {
 	switch e.Status {
 	case "cancelled":
-		return a, nil
+		return Answer{ToolCallID: e.InterruptID}, nil
 	case "resolved":
+		return e.resolved(to)
 	default:
-		return a, spool.Errorf(spool.Invalid, "resume: the status of %q must be resolved or cancelled", e.InterruptID)
+		return Answer{}, spool.Errorf(spool.Invalid, "resume: the status of %q must be resolved or cancelled", e.InterruptID)
 	}
+}
+
+// resolved reads a payload that the interrupt's responseSchema describes. A question of the
+// engine's own needs the boolean "approved": any other payload is refused, as it does not say
+// yes. A tool that has parked its own call may be answered with a payload of any form without
+// that field; this allows the call to run with the payload.
+func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 	var said struct {
 		Approved   *bool           `json:"approved"`
 		Payload    json.RawMessage `json:"payload"`
@@ -183,16 +194,37 @@ func (e ResumeEntry) answer() (Answer, error) {
 		Reason     string          `json:"reason"`
 		Digest     string          `json:"digest"`
 	}
+	isObject := json.Unmarshal(e.Payload, new(map[string]json.RawMessage)) == nil && string(e.Payload) != "null"
+	if isObject {
+		if err := strictjson.Check(e.Payload, said); err != nil {
+			return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: %s", e.InterruptID, spool.MessageOf(err))
+		}
+	}
+	err := json.Unmarshal(e.Payload, &said)
+	switch {
+	case isObject && err == nil && said.Approved != nil:
+		return Answer{
+			ToolCallID: e.InterruptID, Approved: *said.Approved, Payload: said.Payload, Args: said.EditedArgs,
+			Reason: said.Reason, Digest: said.Digest,
+		}, nil
+	case to.needsDecision():
+		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q must be an object whose approved is true or false", e.InterruptID)
+	case isObject && hasAny(e.Payload, "approved", "editedArgs"):
+		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q is not as its responseSchema has it", e.InterruptID)
+	default:
+		return Answer{ToolCallID: e.InterruptID, Approved: true, Payload: e.Payload}, nil
+	}
+}
+
+// needsDecision reports whether only a boolean answers the interrupt, as the engine asks whether
+// something may happen.
+func (i Interrupt) needsDecision() bool {
+	return slices.Contains([]string{spool.ParkApproval, spool.ParkOutcomeUnknown, spool.ParkBudget}, i.Reason)
+}
+
+// hasAny reports whether a JSON object has one of the keys.
+func hasAny(object json.RawMessage, keys ...string) bool {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(e.Payload, &fields) // what is no object has no fields
-	if fields["approved"] == nil && fields["editedArgs"] == nil {
-		a.Approved, a.Payload = true, e.Payload
-		return a, nil
-	}
-	if err := json.Unmarshal(e.Payload, &said); err != nil || said.Approved == nil {
-		return a, spool.Errorf(spool.Invalid, "resume: the payload of %q is not as its responseSchema has it", e.InterruptID)
-	}
-	a.Approved, a.Payload, a.Args = *said.Approved, said.Payload, said.EditedArgs
-	a.Reason, a.Digest = said.Reason, said.Digest
-	return a, nil
+	_ = json.Unmarshal(object, &fields) // the caller knows that it is an object
+	return slices.ContainsFunc(keys, func(key string) bool { return fields[key] != nil })
 }

@@ -63,7 +63,7 @@ func TestTurn(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 
-	open := []agui.Interrupt{{ID: "c1"}, {ID: "c2"}}
+	open := []agui.Interrupt{{ID: "c1", Reason: spool.ParkApproval}, {ID: "c2", Reason: "delivery"}}
 	for name, c := range map[string]struct {
 		resume string
 		want   []agui.Answer
@@ -92,6 +92,18 @@ func TestAnswers(t *testing.T) {
 		"Null":        {`[{"interruptId":"c1","status":"resolved","payload":{"approved":null}},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
 		"OnlyEdited":  {`[{"interruptId":"c1","status":"resolved","payload":{"editedArgs":{}}},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
 		"NothingSent": {`[]`, nil, spool.Invalid},
+		"Own": {
+			`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"decision":"later"}}]`,
+			[]agui.Answer{{ToolCallID: "c1"}, {ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`{"decision":"later"}`)}},
+			"",
+		},
+		"OwnDenied": {
+			`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"approved":false}}]`,
+			[]agui.Answer{{ToolCallID: "c1"}, {ToolCallID: "c2"}},
+			"",
+		},
+		"OwnNoBool":  {`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"approved":"no"}}]`, nil, spool.Invalid},
+		"OwnMiscase": {`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"Approved":false}}]`, nil, spool.Invalid},
 	} {
 		got, err := input(t, `{"resume":`+c.resume+`}`).Answers(open)
 		if spool.CodeOf(err) != c.code {
@@ -100,6 +112,34 @@ func TestAnswers(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); err == nil && diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
+
+// A question of the engine's own is not answered by a payload that lacks the boolean: only true
+// allows something to happen.
+func TestAnswersNeedDecision(t *testing.T) {
+	t.Parallel()
+
+	for _, reason := range []string{spool.ParkApproval, spool.ParkOutcomeUnknown, spool.ParkBudget} {
+		open := []agui.Interrupt{{ID: "c1", Reason: reason}}
+		for _, payload := range []string{
+			``, `,"payload":null`, `,"payload":true`, `,"payload":false`, `,"payload":"no"`, `,"payload":7`, `,"payload":[]`, `,"payload":[{"approved":true}]`,
+			`,"payload":{}`, `,"payload":{"Approved":false}`, `,"payload":{"APPROVED":true}`, `,"payload":{"decision":"deny"}`,
+			`,"payload":{"approved":null}`, `,"payload":{"approved":"true"}`, `,"payload":{"approved":1}`, `,"payload":{"payload":{"approved":true}}`,
+			`,"payload":{"approved":false,"APPROVED":true}`, `,"payload":{"approved":false,"approved":true}`,
+			`,"payload":{"approved":true,"reason":7}`,
+		} {
+			got, err := input(t, `{"resume":[{"interruptId":"c1","status":"resolved"`+payload+`}]}`).Answers(open)
+			if spool.CodeOf(err) != spool.Invalid {
+				t.Errorf("%s, %s: %+v, %v", reason, payload, got, err)
+			}
+		}
+		for status, want := range map[string]bool{`"resolved","payload":{"approved":true}`: true, `"resolved","payload":{"approved":false}`: false, `"cancelled","payload":{"approved":true}`: false} {
+			got, err := input(t, `{"resume":[{"interruptId":"c1","status":`+status+`}]}`).Answers(open)
+			if err != nil || len(got) != 1 || got[0].Approved != want {
+				t.Errorf("%s, %s: %+v, %v", reason, status, got, err)
+			}
 		}
 	}
 }
@@ -115,7 +155,9 @@ func TestWishes(t *testing.T) {
 			t.Errorf("%s: %+v, %v", props, got, err)
 		}
 	}
-	if _, err := input(t, `{"forwardedProps":{"spool":{"agent":7}}}`).Wishes(); spool.CodeOf(err) != spool.Invalid {
-		t.Errorf("an agent that is a number: %v", err)
+	for _, wrong := range []string{`{"agent":7}`, `{"agent":"a","Agent":"b"}`, `{"model":"a","model":"b"}`} {
+		if _, err := input(t, `{"forwardedProps":{"spool":`+wrong+`}}`).Wishes(); spool.CodeOf(err) != spool.Invalid {
+			t.Errorf("%s: %v", wrong, err)
+		}
 	}
 }
