@@ -98,6 +98,11 @@ type Run struct {
 	// the same, and no client ever sees it. Nil: none was given.
 	HostState json.RawMessage `json:"-"`
 
+	// Nonce is a random text that is made with the run and never changes. It goes into the keys
+	// of the run's tool calls, and no client or tool ever sees it: see [Run.CallKey]. Empty: the
+	// run began before there were nonces.
+	Nonce string `json:"-"`
+
 	// Context is what the provider counted of the prompt of the last finished step, which may
 	// be one of an earlier run of the same agent. Nil: nothing was counted yet.
 	Context *ContextCount `json:"-"`

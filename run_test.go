@@ -60,6 +60,34 @@ func TestIdempotencyKey(t *testing.T) {
 	if got := call.IdempotencyKey(); got != "r1/3/call_1" {
 		t.Errorf("key is %q", got)
 	}
+	call.Key = "k"
+	if got := call.IdempotencyKey(); got != "k" {
+		t.Errorf("key is %q", got)
+	}
+}
+
+// Each of the things that a key stands for makes it another one, and no two of them can be
+// told for each other.
+func TestCallKey(t *testing.T) {
+	t.Parallel()
+
+	run := spool.Run{Tenant: "acme", ID: "r1", Nonce: "n"}
+	if got, want := run.CallKey(3, "c1"), "r1/3/c1/0493e867a088c077b59f8a3e49d85b7b"; got != want {
+		t.Errorf("key is %q, and calls that are repeated behind an upgrade need %q", got, want)
+	}
+	if got := (spool.Run{Tenant: "acme", ID: "r1"}).CallKey(3, "c1"); got != "r1/3/c1" {
+		t.Errorf("key is %q", got)
+	}
+	seen := make(map[string]bool)
+	for _, r := range []spool.Run{
+		run, {Tenant: "acme2", ID: "r1", Nonce: "n"}, {Tenant: "acme", ID: "r2", Nonce: "n"}, {Tenant: "acme", ID: "r1", Nonce: "o"},
+		{Tenant: "", ID: "acmer1", Nonce: "n"},
+	} {
+		seen[r.CallKey(3, "c1")], seen[r.CallKey(4, "c1")], seen[r.CallKey(3, "c2")] = true, true, true
+	}
+	if len(seen) != 15 {
+		t.Errorf("%d of 15 calls have keys of their own", len(seen))
+	}
 }
 
 func TestUsageCount(t *testing.T) {

@@ -3,7 +3,6 @@ package spool
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 )
 
 // ToolSpec is what a model knows of a tool.
@@ -57,6 +56,11 @@ type ToolCall struct {
 	ID   ToolCallID
 	Name string
 	Args json.RawMessage
+	// Subject is who started the run: see [Run.StartedBy]. Empty: not known.
+	Subject string
+	// Key is the call's idempotency key, which the engine sets: see [Run.CallKey]. Empty: the
+	// one of a run without a nonce.
+	Key string
 	// Answer is what a person answered to the park of this call. Nil: nobody was asked.
 	Answer *Answer
 	// HostState is what the host gave to the start of the run, a JSON object that no client
@@ -68,10 +72,13 @@ type ToolCall struct {
 	PublishFunc func(ctx context.Context, e Event) error
 }
 
-// IdempotencyKey returns "<runId>/<step>/<toolCallId>", which is the same however often
-// the call is repeated and differs for every other call of the tenant.
+// IdempotencyKey returns a text that is the same however often the call is repeated and
+// differs for every other call, also one of another tenant: see [Run.CallKey].
 func (c ToolCall) IdempotencyKey() string {
-	return string(c.RunID) + "/" + strconv.Itoa(c.Step) + "/" + string(c.ID)
+	if c.Key != "" {
+		return c.Key
+	}
+	return plainCallKey(c.RunID, c.Step, c.ID)
 }
 
 // AlwaysApprove is a [Tool.Approval] that parks every call.

@@ -262,7 +262,7 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
 	return spool.ToolCall{
 		Thread: l.s.key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
-		PublishFunc: l.publishFunc(),
+		Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(),
 	}
 }
 

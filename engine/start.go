@@ -241,6 +241,7 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
 		Allowance: allowanceOf(r.Budget), HostState: r.HostState, StartedBy: r.By, Context: h.run.Context,
+		Nonce: newNonce(),
 	}
 }
 

@@ -205,7 +205,7 @@ func testNestedParkEdited(s *engineTest) {
 	}
 	s.ended(spool.Completed)
 	run := s.nested()["mail"]
-	if string(canonical(got.Args)) != `{"to":"eve"}` || got.RunID != run.ID || got.IdempotencyKey() != string(run.ID)+"/1/"+string(id) {
+	if string(canonical(got.Args)) != `{"to":"eve"}` || got.RunID != run.ID || got.IdempotencyKey() != run.CallKey(1, id) {
 		s.Errorf("the tool was called with %+v", got)
 	}
 }

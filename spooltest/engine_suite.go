@@ -58,6 +58,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"SSE", sseTests},
 		{"Publish", publishTests},
 		{"HostState", hostStateTests},
+		{"Key", keyTests},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

@@ -39,7 +39,7 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("the thread: %+v", thread)
 		}
 		run, err2 := v.Run("active")
-		if !run.Active() || run.Wait != nil || run.Steps != 3 {
+		if !run.Active() || run.Wait != nil || run.Steps != 3 || run.Nonce != "" {
 			t.Errorf("the run: %+v", run)
 		}
 		line, err3 := v.Waiting()

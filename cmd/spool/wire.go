@@ -73,7 +73,7 @@ func schemaProblem(tool, text string) string {
 func newTool(t config.Tool, egress httptool.Egress) (spool.Tool, error) {
 	made, err := httptool.New(httptool.Config{
 		Name: t.Name, URL: t.URL, Description: t.Description, Parameters: t.Parameters,
-		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress,
+		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress, Body: httptool.Body(t.Body),
 	})
 	made.Expiry, made.DistinctApprover = t.Expiry, t.DistinctApprover
 	return made, err

@@ -4,6 +4,7 @@ package httptool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,14 @@ type Config struct {
 	// Defaults to false.
 	Approval bool
 
+	// Body is what the body of a request has: [BodyArguments] or [BodyEnvelope]. The envelope
+	// is {"arguments", "call", "answer"}, where call has tenant, subject, threadId, runId, step,
+	// toolCallId, toolName and idempotencyKey, and answer is there for a call that a person has
+	// answered, with approved, payload, reason and by.
+	//
+	// Defaults to BodyArguments.
+	Body Body
+
 	// Description tells the model what the tool is for.
 	//
 	// Defaults to none.
@@ -87,10 +96,15 @@ type Config struct {
 // New returns a tool that posts to an endpoint, or an invalid error that names the field
 // of config which is wrong.
 //
-// A request carries the header Idempotency-Key, which is "<runId>/<step>/<toolCallId>"
-// and the same however often the call is repeated. The result is the answer's JSON, or a
-// JSON string of what is none. A status other than 2xx is an error with the beginning of
-// the body. Redirects are followed within the host of the URL only.
+// A request has the header Idempotency-Key, which is the same however often the call is
+// repeated: see [spool.Run.CallKey]. The headers [HeaderTenant], [HeaderSubject],
+// [HeaderThread] and [HeaderRun] tell whose call it is. Where the call has waited for an answer
+// with a payload, [HeaderPayload] has the payload, in up to 4 KiB of ASCII; a longer one needs
+// [BodyEnvelope], and is an error of the call without. These headers stand above Config.Headers.
+//
+// The result is the answer's JSON, or a JSON string of what is none. A status other than 2xx is
+// an error with the beginning of the body. Redirects are followed within the host of the URL
+// only.
 func New(config Config) (spool.Tool, error) {
 	target, err := url.Parse(config.URL)
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
@@ -104,6 +118,11 @@ func New(config Config) (spool.Tool, error) {
 	}
 	if config.MaxResultBytes == 0 {
 		config.MaxResultBytes = defaultMaxResult
+	}
+	switch config.Body = cmp.Or(config.Body, BodyArguments); config.Body {
+	case BodyArguments, BodyEnvelope:
+	default:
+		return spool.Tool{}, spool.Errorf(spool.Invalid, "Body of tool %s must be %s or %s", config.Name, BodyArguments, BodyEnvelope)
 	}
 	config.Headers = maps.Clone(config.Headers)
 	transport, err := egress.New(config.Egress)
@@ -152,21 +171,10 @@ type endpoint struct {
 }
 
 func (e *endpoint) call(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
-	args := c.Args
-	if len(args) == 0 {
-		args = json.RawMessage("{}")
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.config.URL, bytes.NewReader(args))
+	request, err := e.request(ctx, c)
 	if err != nil {
-		return nil, spool.Errorf(spool.Internal, "make request to %s", e.host)
+		return nil, err
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json")
-	for name, value := range e.config.Headers {
-		request.Header.Set(name, value)
-	}
-	request.Header.Set("Idempotency-Key", c.IdempotencyKey())
-
 	response, err := e.client.Do(request)
 	if err != nil {
 		return nil, e.failed(ctx, err)

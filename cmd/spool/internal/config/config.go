@@ -109,6 +109,8 @@ type Tool struct {
 	Description string
 	Idempotent  bool
 	Approval    bool
+	// Body is what the body of a request has, arguments or envelope. Empty: the file does not say.
+	Body string
 	// DistinctApprover keeps who started a run from answering for a call of the tool.
 	DistinctApprover bool
 	// Expiry is zero where the file does not say how long a call waits for its approval.

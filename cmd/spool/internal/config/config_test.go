@@ -69,6 +69,7 @@ tools:
     type: http
     url: http://127.0.0.1:9009/tools/send
     approval: true
+    body: envelope
     distinct_approver: true
     expiry: {then: extend, ttl: 1h, warn: 10m, extensions: 3}
 auth:
@@ -119,7 +120,7 @@ func TestParse(t *testing.T) {
 				Parameters: json.RawMessage(`{"additionalProperties":false,"properties":{"to":{"default":"you","type":"string"}},"type":"object"}`),
 			},
 			{
-				Name: "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true, DistinctApprover: true,
+				Name: "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true, Body: "envelope", DistinctApprover: true,
 				Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Hour, Warn: 10 * time.Minute, Extensions: 3},
 			},
 		},
@@ -231,6 +232,7 @@ var problems = map[string]struct{ text, want string }{
 	"ToolNoURL":       {fine + "tools:\n  x:\n    type: http", "spool.yaml:4: tools.x.url: is required"},
 	"ToolName":        {fine + "tools: {a.b: {type: http, url: 'http://h/'}}", "spool.yaml:3: tools.a.b: the name of a tool may only have up to 64 letters, digits and the characters _ -"},
 	"ToolBool":        {fine + "tools: {x: {type: http, url: 'http://h/', approval: yes}}", "spool.yaml:3: tools.x.approval: must be true or false"},
+	"ToolBody":        {fine + "tools: {x: {type: http, url: 'http://h/', body: json}}", "spool.yaml:3: tools.x.body: must be arguments or envelope"},
 	"ToolExpiry":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: fail}}", "spool.yaml:3: tools.x.expiry: must be a mapping"},
 	"ExpiryThen":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: {then: never}}}", "spool.yaml:3: tools.x.expiry.then: must be deny, fail or extend"},
 	"ExpiryMore":      {fine + "tools: {x: {type: http, url: 'http://h/', expiry: {then: fail, extensions: 2}}}", "spool.yaml:3: tools.x.expiry.extensions: is only for then: extend"},

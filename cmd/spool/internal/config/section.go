@@ -154,7 +154,7 @@ func toolNames(list value, c *Config) (names []string) {
 }
 
 func tool(e entry) Tool {
-	f := e.fields("type", "url", "description", "idempotent", "approval", "distinct_approver", "expiry", "parameters")
+	f := e.fields("type", "url", "description", "idempotent", "approval", "distinct_approver", "expiry", "parameters", "body")
 	if !toolName.MatchString(e.name) {
 		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
 	}
@@ -167,6 +167,10 @@ func tool(e entry) Tool {
 		DistinctApprover: distinctApprover(f["distinct_approver"]),
 
 		Expiry: expiry(f["expiry"]),
+		Body:   f["body"].text(),
+	}
+	if f["body"].present() && t.Body != "arguments" && t.Body != "envelope" {
+		f["body"].problemf("must be arguments or envelope")
 	}
 	t.Parameters, t.within = f["parameters"].object()
 	if f["type"].required() {

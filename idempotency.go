@@ -1,0 +1,30 @@
+package spool
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+)
+
+// CallKey returns the idempotency key of a call of the run: "<runId>/<step>/<toolCallId>/<mac>".
+// The mac is 32 hex digits that follow from the run's nonce, its tenant and the call. A run of
+// another tenant with the same id has other keys, and so has a run that was started with the id
+// of a deleted one. The key does not tell the nonce, so a tool may repeat it in its result.
+//
+// The keys of a run without a nonce end before the mac. Such a run began before there were
+// nonces, and a call of it may be repeated under the key that its endpoint knows.
+func (r Run) CallKey(step int, call ToolCallID) string {
+	key := plainCallKey(r.ID, step, call)
+	if r.Nonce == "" {
+		return key
+	}
+	mac := hmac.New(sha256.New, []byte(r.Nonce))
+	// An array of JSON has one reading, whatever characters a tenant's name has.
+	mac.Write(mustJSON([]any{r.Tenant, r.ID, step, call}))
+	return key + "/" + hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+func plainCallKey(run RunID, step int, call ToolCallID) string {
+	return string(run) + "/" + strconv.Itoa(step) + "/" + string(call)
+}
