@@ -126,8 +126,11 @@ type InputRequired struct {
 	Nested *NestedCaller `json:"nested,omitempty"`
 	Reason string        `json:"reason"`
 	// Digest names what is asked: see [Park.DigestOf].
-	Digest    string    `json:"digest,omitempty"`
-	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	Digest string `json:"digest,omitempty"`
+	// Occurrence counts the questions of this call, from 2. An answer to such a question must
+	// name its Digest. Zero: it is the call's first question.
+	Occurrence int       `json:"occurrence,omitempty"`
+	ExpiresAt  time.Time `json:"expiresAt,omitzero"`
 	// OnExpiry is what happens then. Empty: [ExpireDeny].
 	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
 	// DistinctApprover is true when who started the run may not answer: see [Park].

@@ -54,6 +54,10 @@ type Park struct {
 	Shown json.RawMessage
 	// Reason is [ParkApproval], [ParkOutcomeUnknown] or the tool's own word.
 	Reason string
+	// Occurrence is 2 for the second question that the call asks, 3 for the third, and so on.
+	// An answer to such a question must name its Digest. Zero: the first question, or a park
+	// that an older version wrote.
+	Occurrence int
 	// Digest is the [Park.DigestOf] of what was asked, so that an answer holds for that and
 	// for nothing else. Empty: a park from before there were digests.
 	Digest string
@@ -87,16 +91,21 @@ func (p Park) CallerID() RunID {
 }
 
 // DigestOf names what a person is asked: the call, its tool and its arguments, why it
-// waits, and what is shown. Args stand in for the arguments that the call asked for; nil
-// is for those. The result is "sha256:" and the hash in hex. It does not depend on white
-// space or on the order of keys, which a store may change.
+// waits, what is shown, and from the second question of a call on, its number. Args stand
+// in for the arguments that the call asked for; nil is for those. The result is "sha256:"
+// and the hash in hex. It does not depend on white space or on the order of keys, which a
+// store may change.
 func (p Park) DigestOf(args json.RawMessage) string {
 	if args == nil {
 		args = p.Args
 	}
-	sum := sha256.Sum256(mustJSON([]any{
+	asked := []any{
 		"park", p.CallerID(), p.Step, p.ToolCallID, p.ToolName, p.Reason, canonical(args), canonical(p.Shown),
-	}))
+	}
+	if p.Occurrence > 1 {
+		asked = append(asked, p.Occurrence)
+	}
+	sum := sha256.Sum256(mustJSON(asked))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 

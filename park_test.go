@@ -31,6 +31,10 @@ func TestParkDigest(t *testing.T) {
 	if got := p.DigestOf(nil); got != want {
 		t.Errorf("behind the answer the digest is %s, want %s", got, want)
 	}
+	p.Occurrence = 1
+	if got := p.DigestOf(nil); got != want {
+		t.Errorf("the digest of the first question is %s, want %s", got, want)
+	}
 }
 
 // TestParkDigestSame writes one call in several ways, as stores and forms do.
@@ -58,6 +62,8 @@ func TestParkDigestDiffers(t *testing.T) {
 		"step":    func(p *spool.Park) { p.Step = 2 },
 		"call":    func(p *spool.Park) { p.ToolCallID = "call_2" },
 		"tool":    func(p *spool.Park) { p.ToolName = "pay" },
+		"second":  func(p *spool.Park) { p.Occurrence = 2 },
+		"third":   func(p *spool.Park) { p.Occurrence = 3 },
 		"reason":  func(p *spool.Park) { p.Reason = spool.ParkOutcomeUnknown },
 		"shown":   func(p *spool.Park) { p.Shown = json.RawMessage(`{"to":"ann@example.com"}`) },
 		"value":   func(p *spool.Park) { p.Args = json.RawMessage(`{"to":"ann@example.org"}`) },

@@ -23,8 +23,9 @@ type Response struct {
 	Args json.RawMessage
 	// Reason is why, for the model and for the record, in up to 4,096 bytes.
 	Reason string
-	// Digest is that of the INPUT_REQUIRED which was shown to who answers. An answer to
-	// anything else is refused. Empty: it is not compared.
+	// Digest is the one of the INPUT_REQUIRED that the person was shown. An answer to anything
+	// else is refused with [ReasonChanged]. From the second question of a call on it is
+	// required. Empty: it is not compared.
 	Digest string
 	// By is the subject who answers. Empty: not known, which a park that needs somebody else
 	// than who started the run refuses.

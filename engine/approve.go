@@ -14,6 +14,8 @@ import (
 // answered has to be what waits, and only an approval may come with other arguments.
 func answerTo(p spool.Park, r Response, now time.Time) (*spool.Answer, error) {
 	switch {
+	case r.Digest == "" && p.Occurrence > 1: // it may be the answer to an earlier question, sent again
+		return nil, &refusal{ReasonChanged, "This call has asked before: the answer must name the digest of this request"}
 	case r.Digest != "" && r.Digest != p.Digest, p.Digest != "" && p.Digest != p.DigestOf(nil):
 		return nil, &refusal{ReasonChanged, "This request is not the one that was shown"}
 	case r.Args != nil && p.Reason != spool.ParkApproval:

@@ -17,11 +17,15 @@ func (l *loop) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.
 			ttl = or
 		}
 	}
-	return &spool.Park{
+	park := &spool.Park{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Frames: l.frames(), ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
 		Reason: reason, State: spool.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
 		DistinctApprover: l.distinct(p, reason),
 	}
+	if p.answered != nil {
+		park.Occurrence = max(p.answered.Occurrence, 1) + 1
+	}
+	return park
 }
 
 // distinct reports whether who started the run may not answer what the call waits for. What
@@ -151,7 +155,7 @@ func (e *Engine) inputRequired(h *held, p spool.Park) (spool.InputRequired, erro
 	}
 	required := spool.InputRequired{
 		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: filled(p.Frames),
-		Reason: p.Reason, Digest: p.Digest, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
+		Reason: p.Reason, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 		DistinctApprover: p.DistinctApprover,
 	}
 	var err error

@@ -283,8 +283,10 @@ func testApproveEditedUnknown(s *engineTest) {
 	if got := s.park(); got.Reason != spool.ParkOutcomeUnknown || string(canonical(got.Args)) != `{"to":"eve"}` {
 		s.Errorf("the park is %+v", got)
 	}
-	s.refused(e, edit(`{"to":"bob"}`), engine.ReasonNotEditable)
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Reason: "it is not in the outbox"})
+	edited := edit(`{"to":"bob"}`)
+	edited.Digest = s.park().Digest
+	s.refused(e, edited, engine.ReasonNotEditable)
+	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Reason: "it is not in the outbox", Digest: s.park().Digest})
 	s.ended(spool.Completed)
 	for _, run := range s.history.Executions {
 		if got := string(canonical(run.Call.Args)); got != `{"to":"eve"}` {

@@ -229,6 +229,9 @@ func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) engine.
 		if p.State == spool.ParkOpen {
 			r := choose(p)
 			r.ToolCallID = p.ToolCallID
+			if p.Occurrence > 1 { // nothing else counts
+				r.Digest = p.Digest
+			}
 			_, _ = c.respondWith(e, r)
 		}
 	}

@@ -167,7 +167,9 @@ func testDistinctAfterApproval(s *engineTest) {
 	e := s.working(plain)
 	s.becomes(spool.WaitingForInput)
 	s.refused(e, by("ann"), engine.ReasonSameApprover)
-	s.delivered(e, by("bob"))
+	r := by("bob")
+	r.Digest = s.shown("c1").Digest
+	s.delivered(e, r)
 	s.ended(spool.Completed)
 }
 

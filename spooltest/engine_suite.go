@@ -252,10 +252,14 @@ func (s *engineTest) stop(e *engine.Engine) {
 	s.history.Stopped(chat)
 }
 
-// answer answers a park, which must be delivered.
+// answer answers the park of a call that is shown, which must be delivered.
 func (s *engineTest) answer(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) {
 	s.Helper()
-	result, err := s.respond(e, id, approved, payload)
+	r := engine.Response{ToolCallID: id, Approved: approved, Digest: s.shown(id).Digest}
+	if payload != "" {
+		r.Payload = json.RawMessage(payload)
+	}
+	result, err := s.respondWith(e, r)
 	if err != nil || !result.Delivered {
 		s.Fatalf("answer: %+v, %v", result, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 )
 
 var unknownTests = map[string]func(s *engineTest){
@@ -20,6 +21,7 @@ var unknownTests = map[string]func(s *engineTest){
 	"Idempotent":    testUnknownIdempotent,
 	"Siblings":      testUnknownSiblings,
 	"Twice":         testUnknownTwice,
+	"SentAgain":     testUnknownSentAgain,
 }
 
 // dying is a tool whose first calls do not return before their process is dead.
@@ -150,4 +152,54 @@ func testUnknownTwice(s *engineTest) {
 	if s.executed() != 3 {
 		s.Errorf("%d calls of tools", s.executed())
 	}
+}
+
+// testUnknownSentAgain lets the worker die twice in one call. The answer to the first question
+// does not count for the second one, whoever sends it again, and neither does one that names
+// no question.
+func testUnknownSentAgain(s *engineTest) {
+	d := newDying(2)
+	c := s.config(sending(), d.Tool)
+	p := s.process(c)
+	s.start(p.Engine, "r1", "go")
+	<-d.called
+	p.kill()
+	p = s.process(c)
+	s.becomes(spool.WaitingForInput)
+	first := s.shown("c1")
+	approval := engine.Response{ToolCallID: "c1", Approved: true, Digest: first.Digest}
+	s.delivered(p.Engine, approval)
+	<-d.called
+	p.kill()
+	close(d.gate)
+	e := s.working(c)
+	s.becomes(spool.WaitingForInput)
+	second := s.shown("c1")
+	if first.Occurrence != 0 || second.Occurrence != 2 || second.Digest == first.Digest || second.Reason != first.Reason {
+		s.Errorf("the questions are %+v and %+v", first, second)
+	}
+	s.refused(e, approval, engine.ReasonChanged)
+	for _, approved := range []bool{true, false} {
+		s.refused(e, engine.Response{ToolCallID: "c1", Approved: approved}, engine.ReasonChanged)
+	}
+	if s.executed() != 2 {
+		s.Errorf("%d calls of tools", s.executed())
+	}
+	approval.Digest = second.Digest
+	s.delivered(e, approval)
+	s.ended(spool.Completed)
+	if s.executed() != 3 {
+		s.Errorf("%d calls of tools", s.executed())
+	}
+}
+
+// shown returns the last park of a call of the chat's run, at whatever depth.
+func (s *engineTest) shown(id spool.ToolCallID) (park spool.Park) {
+	s.Helper()
+	for _, p := range s.all(chat, s.thread().RunID).Parks {
+		if p.ToolCallID == id {
+			park = p
+		}
+	}
+	return park
 }

@@ -11,7 +11,10 @@ import (
 // for. The record has the digests of what was asked and answered; the tools know what they
 // were called with.
 func (c *checker) approvals(where string, d ThreadDump) {
-	type approval struct{ reason, digest string }
+	type approval struct {
+		reason, digest string
+		occurrence     int
+	}
 	asked := make(map[runCall]spool.InputRequired)
 	gated := make(map[runCall]bool)
 	allowed := make(map[runCall][]approval)
@@ -38,7 +41,7 @@ func (c *checker) approvals(where string, d ThreadDump) {
 				c.wrongf("approved", where, "seq %d answers %s, which is not what was asked of %s", e.Seq, p.Digest, p.ToolCallID)
 			}
 			if p.Approved {
-				allowed[at] = append(allowed[at], approval{asked[at].Reason, p.Digest})
+				allowed[at] = append(allowed[at], approval{asked[at].Reason, p.Digest, asked[at].Occurrence})
 			}
 		default:
 		}
@@ -52,7 +55,7 @@ func (c *checker) approvals(where string, d ThreadDump) {
 		ran := spool.Park{RunID: e.Call.RunID, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args}
 		bound := false
 		for _, a := range allowed[at] {
-			ran.Reason = a.reason
+			ran.Reason, ran.Occurrence = a.reason, a.occurrence
 			bound = bound || a.digest == "" || a.digest == ran.DigestOf(nil)
 		}
 		if !bound {

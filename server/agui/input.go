@@ -165,7 +165,7 @@ func (in *RunAgentInput) Answers(open []Interrupt) ([]Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		answers = append(answers, answer)
+		answers = append(answers, i.bind(answer))
 	}
 	return answers, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Interrupt is a park: something that a run waits for. Its id is the id of the call that
-// waits.
+// waits, from the call's second question on with "#" and the question's number.
 type Interrupt struct {
 	ID         spool.ToolCallID `json:"id"`
 	Reason     string           `json:"reason"`
@@ -21,6 +21,9 @@ type Interrupt struct {
 	Metadata       Metadata       `json:"metadata"`
 	// DistinctApprover is true when who started the run may not answer.
 	DistinctApprover bool `json:"-"`
+	// Digest is what an answer to a second or later question of a call has to name. Empty: the
+	// call's first question.
+	Digest string `json:"-"`
 }
 
 // asked is what an [Interrupt] says beyond the protocol.
@@ -30,6 +33,9 @@ type asked struct {
 	Arguments json.RawMessage `json:"arguments"`
 	// Digest names what is asked. An answer that has it holds for nothing else.
 	Digest string `json:"digest,omitempty"`
+	// Occurrence counts the questions of the call, from 2. The answer to such a question must
+	// have its digest. Zero: it is the call's first.
+	Occurrence int `json:"occurrence,omitempty"`
 	// DistinctApprover is true when who started the run may not answer.
 	DistinctApprover bool `json:"distinctApprover,omitempty"`
 }
@@ -46,14 +52,18 @@ func interrupt(p spool.InputRequired) Interrupt {
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("null")
 	}
-	return Interrupt{
-		ID: p.ToolCallID, Reason: p.Reason, Message: text, ToolCallID: p.ToolCallID,
+	i := Interrupt{
+		ID: interruptID(p), Reason: p.Reason, Message: text, ToolCallID: p.ToolCallID,
 		ResponseSchema: responseSchema(p), ExpiresAt: p.ExpiresAt,
 		Metadata: ours(asked{
-			ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest, DistinctApprover: p.DistinctApprover,
+			ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest, Occurrence: p.Occurrence, DistinctApprover: p.DistinctApprover,
 		}),
 		DistinctApprover: p.DistinctApprover,
 	}
+	if p.Occurrence > 1 {
+		i.Digest = p.Digest
+	}
+	return i
 }
 
 // responseSchema returns the schema of what answers a park.

@@ -1,0 +1,47 @@
+package agui_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/agui"
+)
+
+// TestOccurrence answers the second question of a call. The first one's id is not its id.
+func TestOccurrence(t *testing.T) {
+	t.Parallel()
+
+	payload, err := json.Marshal(spool.InputRequired{
+		ToolCallID: "c1", ToolName: "send", Reason: spool.ParkOutcomeUnknown, Digest: "sha256:2", Occurrence: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := agui.Open(&spool.Snapshot{
+		Thread:       spool.Thread{State: spool.WaitingForInput},
+		ActiveEvents: []spool.Entry{{Type: spool.EntryInputRequired, Payload: payload}},
+	})
+	if len(open) != 1 || open[0].ID != "c1#2" || open[0].ToolCallID != "c1" {
+		t.Fatalf("the interrupts are %+v", open)
+	}
+	for name, c := range map[string]struct {
+		resume string
+		want   []agui.Answer
+		code   spool.Code
+	}{
+		"first":     {`{"interruptId":"c1","status":"resolved","payload":{"approved":true}}`, nil, spool.Conflict},
+		"second":    {`{"interruptId":"c1#2","status":"resolved","payload":{"approved":true}}`, []agui.Answer{{ToolCallID: "c1", Approved: true, Digest: "sha256:2"}}, ""},
+		"cancelled": {`{"interruptId":"c1#2","status":"cancelled"}`, []agui.Answer{{ToolCallID: "c1", Digest: "sha256:2"}}, ""},
+		"another":   {`{"interruptId":"c1#2","status":"resolved","payload":{"approved":true,"digest":"d"}}`, []agui.Answer{{ToolCallID: "c1", Approved: true, Digest: "d"}}, ""},
+	} {
+		got, err := input(t, `{"resume":[`+c.resume+`]}`).Answers(open)
+		if spool.CodeOf(err) != c.code {
+			t.Errorf("%s: %v, want %q", name, err, c.code)
+		} else if diff := cmp.Diff(c.want, got); err == nil && diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}
