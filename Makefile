@@ -47,7 +47,7 @@ deps/npm: ## the programs of test/*/package.json, pinned by their lock files
 	done
 
 .PHONY: deps/services
-deps/services: ## PostgreSQL, Redis and Chromium (installed as root on Debian, named elsewhere)
+deps/services: ## PostgreSQL, Redis, nginx and Chromium (installed as root on Debian, named elsewhere)
 	@test/services/install.sh
 
 .PHONY: vet

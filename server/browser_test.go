@@ -88,11 +88,30 @@ func TestLoopback(t *testing.T) {
 		"Text":          {map[string]string{"Content-Type": "text/plain"}, 415},
 		"NoType":        {map[string]string{"Content-Type": ""}, 415},
 		"Charset":       {map[string]string{"Content-Type": "application/json; charset=utf-8"}, 409},
+		"Forwarded":     {map[string]string{"Forwarded": "for=192.0.2.1"}, 403},
+		"ForwardedFor":  {map[string]string{"X-Forwarded-For": "192.0.2.1"}, 403},
+		"ForwardedHost": {map[string]string{"X-Forwarded-Host": "agents.example"}, 403},
+		"ForwardedSSL":  {map[string]string{"x-forwarded-ssl": "on"}, 403},
+		"ForwardedNone": {map[string]string{"X-Forwarded-For": ""}, 403},
+		"RealIP":        {map[string]string{"X-Real-IP": "192.0.2.1"}, 403},
+		"Via":           {map[string]string{"Via": "1.1 proxy"}, 403},
+		"CrossSite":     {map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		"SameSite":      {map[string]string{"Sec-Fetch-Site": "same-site"}, 403},
+		"UnknownSite":   {map[string]string{"Sec-Fetch-Site": "elsewhere"}, 403},
+		"Typed":         {map[string]string{"Sec-Fetch-Site": "none"}, 409},
+		"OwnSite":       {map[string]string{"Sec-Fetch-Site": "same-origin"}, 409},
+		"AllowedSite":   {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://app.example.com"}, 409},
 		"JSONSuffix":    {map[string]string{"Content-Type": "application/cloudevents+json"}, 409},
 	} {
 		got := b.do(t, call{method: http.MethodPost, path: controlPath, body: body, header: c.header})
 		if got.status != c.status {
 			t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.status)
+		}
+	}
+	linked := map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+	for path, want := range map[string]int{"/docs": 200, threadsPath: 403, historyPath + "?threadId=t1": 403} {
+		if got := b.do(t, call{method: http.MethodGet, path: path, header: linked}); got.status != want {
+			t.Errorf("a link to %s: %d %s", path, got.status, got.body)
 		}
 	}
 }

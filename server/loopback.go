@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -17,10 +18,21 @@ import (
 // A page of evil.example whose name was made to point at 127.0.0.1 sends its own name as
 // Host. A page that posts to 127.0.0.1 directly sends its own Origin, and cannot declare
 // a body as JSON without a preflight, which is not granted to it. Another server of the
-// same machine is another origin too: who wrote its pages is not known.
+// same machine is another origin too: who wrote its pages is not known. Requests of pages that
+// have no Origin, such as those for an image, say in Sec-Fetch-Site where they come from.
+//
+// It also refuses what a proxy says it has passed on, as everybody who reaches the proxy could use
+// the server. This is a second line of defence: a proxy that is configured to say nothing looks
+// like a program of this machine.
 func (s *Server) checkLoopback(r *http.Request) error {
 	if !loopbackHost(r.Host) {
 		return spool.Errorf(spool.Forbidden, "this server is only reached as localhost; the Host of the request is another")
+	}
+	if name := proxied(r.Header); name != "" {
+		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s", name)
+	}
+	if r.Header.Get("Origin") == "" && !s.ownSite(r) {
+		return spool.Errorf(spool.Forbidden, "pages of other sites may not use this server")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !s.origins.allow(origin) {
 		return spool.Errorf(spool.Forbidden, "pages of this origin may not use this server")
@@ -29,6 +41,28 @@ func (s *Server) checkLoopback(r *http.Request) error {
 		return spool.Errorf(codeMediaType, "the Content-Type must be application/json")
 	}
 	return nil
+}
+
+// proxied returns the name of a header that a proxy has set, and "" where there is none.
+func proxied(h http.Header) string {
+	for name := range h {
+		name = http.CanonicalHeaderKey(name)
+		if strings.HasPrefix(name, "X-Forwarded-") || slices.Contains([]string{"Forwarded", "Via", "X-Real-Ip"}, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// ownSite reports whether a request without an Origin does not come from a page of another
+// origin. A link may lead from anywhere to the docs page, which has nothing of anybody's.
+func (s *Server) ownSite(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return true
+	default:
+		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && s.paths.find(r.URL.Path).path == s.paths.docs
+	}
 }
 
 // ownOrigin reports whether the origin is that of the server itself, under the name by

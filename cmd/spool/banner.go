@@ -10,7 +10,7 @@ import (
 )
 
 // banner tells the person who started the process where it listens, what it has loaded
-// and what to try. It prints no secret.
+// and what to try. The only secret that it prints is a token that was made up for this start.
 func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listener) error {
 	url := "http://" + reachable(addr)
 	agents := make([]description, len(s.engine.Agents))
@@ -28,6 +28,9 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listene
 	if !s.server.Loopback {
 		auth, header = "bearer tokens", ` -H "Authorization: Bearer $SPOOL_TOKEN"`
 	}
+	if s.token != "" {
+		auth = "a bearer token for this start only; set SPOOL_TOKEN to keep one"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "spool listens on %s\n", url)
 	for _, line := range []struct{ name, text string }{
@@ -44,6 +47,9 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listene
 			continue // most have none, and wonder what it is
 		}
 		fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.text)
+	}
+	if s.token != "" {
+		fmt.Fprintf(&b, "\nOther machines can reach this server, so that it asks for a token:\n\n  export SPOOL_TOKEN=%s\n", s.token)
 	}
 	fmt.Fprintf(&b, `
 Start a run, and watch it:

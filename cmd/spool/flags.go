@@ -37,7 +37,7 @@ type setting struct {
 }
 
 var settings = []setting{
-	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; any but this machine's own needs auth.tokens"},
+	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; any but this machine's own asks for a token"},
 	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; it is made when it is not there"},
 	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one there is the demo model"},
 	{"log-level", "SPOOL_LOG_LEVEL", "info", "LEVEL", "debug, info, warn or error"},
@@ -165,7 +165,11 @@ Examples:
 
   spool serve
   OPENAI_API_KEY=... spool serve --config spool.yaml
-  SPOOL_TOKEN=... spool serve --config spool.yaml --listen 0.0.0.0:8080
+  SPOOL_TOKEN=... spool serve --listen 0.0.0.0:8080
+
+Where the configuration has no "auth.tokens", SPOOL_TOKEN is the token that every request
+needs. A server that other machines can reach makes one up without it, and prints it. Do not
+put a proxy in front of a server without tokens: everybody who reaches the proxy could use it.
 
 SIGTERM and SIGINT hand back what is being worked on and end event streams politely; a
 second one ends the process at once. The exit code is 0 after that, 1 when serving failed,

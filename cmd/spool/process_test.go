@@ -41,7 +41,7 @@ func startWith(t *testing.T, env []string, data string, more ...string) *process
 	p := &process{stderr: &strings.Builder{}, exited: make(chan struct{})}
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, more...)
 	p.cmd = exec.CommandContext(context.Background(), os.Args[0], args...)
-	p.cmd.Env = append(append(os.Environ(), env...), asCommand+"=1")
+	p.cmd.Env = append(append(append(os.Environ(), "SPOOL_TOKEN="), env...), asCommand+"=1")
 	p.cmd.Stderr = p.stderr
 	stdout, stdoutWriter := io.Pipe()
 	p.cmd.Stdout = stdoutWriter

@@ -24,6 +24,8 @@ type setup struct {
 	// work says what becomes of jobs: they are carried out, or pushed to a host.
 	work   engine.WorkOptions
 	pushed string
+	// token was made up for this start, and is printed. Empty: nobody needs to be told one.
+	token string
 }
 
 // description is a name with a remark for the person who starts the process.
@@ -39,14 +41,14 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 			return nil, &usageError{err}
 		}
 	}
-	if len(c.Tokens) == 0 && !o.loopback() {
-		return nil, usagef("--listen: %s can be reached from other machines, which needs auth.tokens in the configuration", o.listen)
+	printed, err := withOwnToken(c, o, lookup)
+	if err != nil {
+		return nil, err
 	}
-	s := &setup{engine: limited(c.Limits)}
+	s := &setup{engine: limited(c.Limits), token: printed}
 	s.engine.ContextCeiling, s.engine.ContextOutputReserve = c.Context.Ceiling, c.Context.OutputReserve
 	s.engine.CompactionModel = c.Context.CompactionModel
 	s.engine.Budget, s.engine.MaxBudget, s.engine.OnBudget = c.Budget.Each, c.Budget.Most, c.Budget.OnBudget
-	var err error
 	if s.engine.Pricer, err = newPricer(c.Prices, o.config); err != nil {
 		return nil, &usageError{err}
 	}

@@ -197,7 +197,7 @@ func (s *scanner) skip() {
 }
 
 func (s *scanner) space() {
-	for s.more() && bytes.IndexByte([]byte(" \t\r\n"), s.text[s.at]) >= 0 {
+	for s.more() && strings.IndexByte(" \t\r\n", s.text[s.at]) >= 0 {
 		s.at++
 	}
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sees to the programs that tests need beside Go and Node: PostgreSQL, Redis and a browser.
+# Sees to the programs that tests need beside Go and Node: PostgreSQL, Redis, nginx and a browser.
 # On Debian, and as root, what is missing is installed; elsewhere it is only named. What
 # is still missing then is an error with SPOOL_TEST_REQUIRE=1. Quick when all is there.
 set -euo pipefail
@@ -11,12 +11,13 @@ find_postgres() {
 }
 find_redis() { type -P redis-server || type -P valkey-server; }
 find_browser() { type -P chromium; }
+find_nginx() { type -P nginx || printf '%s\n' /usr/sbin/nginx; }
 
 # present FIND: whether what FIND looks for is there. Its line goes to stdout.
 present() {
 	local binary
 	binary=$("$1") && [ -x "$binary" ] || return 1
-	printf '%s is installed: %s\n' "$binary" "$("$binary" --version 2>/dev/null | head -n 1)"
+	printf '%s is installed: %s\n' "$binary" "$({ "$binary" --version 2>/dev/null || "$binary" -v 2>&1; } | head -n 1)"
 }
 
 # look sets packages to those of Debian whose programs are missing.
@@ -25,6 +26,7 @@ look() {
 	present find_postgres || packages+=(postgresql)
 	present find_redis || packages+=(redis-server)
 	present find_browser || packages+=(chromium)
+	present find_nginx || packages+=(nginx)
 }
 
 debian() {

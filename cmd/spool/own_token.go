@@ -1,0 +1,39 @@
+package main
+
+import (
+	"crypto/rand"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/server"
+)
+
+// tokenVariable is the variable that has the only token of a server whose configuration has none.
+const tokenVariable = "SPOOL_TOKEN"
+
+// withOwnToken gives a server whose configuration has no tokens the one in SPOOL_TOKEN, for the
+// default tenant with all scopes. A server that other machines can reach gets a random token where
+// the variable is empty. withOwnToken returns this token for the banner, and "" where there is
+// none to print.
+func withOwnToken(c *config.Config, o options, lookup func(string) (string, bool)) (printed string, err error) {
+	if len(c.Tokens) > 0 {
+		return "", nil
+	}
+	token, _ := lookup(tokenVariable)
+	switch {
+	case strings.ContainsAny(token, " \t\r\n"):
+		return "", usagef("%s: must not have spaces", tokenVariable)
+	case token == "" && o.loopback():
+		return "", nil
+	case token == "":
+		printed = rand.Text()
+		token = printed
+	}
+	own := config.Token{Token: token, Tenant: spool.DefaultTenant}
+	for _, scope := range server.AllScopes() {
+		own.Scopes = append(own.Scopes, string(scope))
+	}
+	c.Tokens = []config.Token{own}
+	return printed, nil
+}
