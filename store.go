@@ -61,6 +61,8 @@ type Store interface {
 	// no lease that lasts and no job, due or not, for the run that owns them.
 	Stranded(ctx context.Context, limit int) ([]ThreadKey, error)
 
+	AuditStore
+
 	// Close releases what the store holds. Calls under way may fail.
 	Close() error
 }
@@ -137,9 +139,11 @@ type EntryQuery struct {
 }
 
 // Tx reads and writes one thread. It sees its own writes. A Tx is for one goroutine. A
-// write of anything but the thread's row, before there is one, is a [NotFound] error.
+// write of anything but the thread's row and the audit log, before there is one, is a
+// [NotFound] error.
 type Tx interface {
 	View
+	AuditTx
 
 	// PutThread inserts the thread's row or replaces all of it, [Thread.LastSeq] and
 	// [Thread.CreatedAt] excepted; the store sets UpdatedAt when more than the lease

@@ -72,6 +72,18 @@ func (s faultyStore) Stranded(ctx context.Context, limit int) ([]spool.ThreadKey
 	})
 }
 
+func (s faultyStore) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+	return ask(ctx, s.f, "Store.Audit", string(tenant), func() ([]spool.AuditEntry, error) {
+		return s.f.behind.Store.Audit(ctx, tenant, q)
+	})
+}
+
+func (s faultyStore) PruneAudit(ctx context.Context, before time.Time, limit int) (int, error) {
+	return ask(ctx, s.f, "Store.PruneAudit", "", func() (int, error) {
+		return s.f.behind.Store.PruneAudit(ctx, before, limit)
+	})
+}
+
 func (s faultyStore) Close() error { return s.f.behind.Store.Close() }
 
 type faultyQueue struct{ f *Faulty }

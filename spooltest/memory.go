@@ -28,6 +28,8 @@ func NewMemory(clock spool.Clock) spool.Backend {
 		starts:  make(map[startKey]runKey),
 		jobs:    make(map[int64]*memoryJob),
 		jobKeys: make(map[jobKey]int64),
+
+		lastAudit: make(map[spool.Tenant]int64),
 	}
 	return spool.Backend{
 		Store:   memoryStore{m},
@@ -72,6 +74,11 @@ type memory struct {
 	dead    []spool.DeadJob
 	// lastJob and lastToken number jobs and claims.
 	lastJob, lastToken int64
+
+	// audit is the log of all tenants in the order of its writing.
+	audit []spool.AuditEntry
+	// lastAudit is the number of each tenant's last entry.
+	lastAudit map[spool.Tenant]int64
 }
 
 type memoryStore struct{ *memory }

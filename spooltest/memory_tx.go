@@ -18,6 +18,8 @@ type memoryTx struct {
 	reindex bool
 	// taken are the dead jobs that are gone with the commit.
 	taken map[int64]bool
+	// audited counts the entries of the audit log.
+	audited int64
 }
 
 var _ spool.Tx = (*memoryTx)(nil)

@@ -34,6 +34,15 @@ func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
 		keep(db.Jobs(ctx, tenant, spool.JobQuery{State: state, DueBefore: at}))
 	}
 	keep(db.Stats(ctx, tenant))
+	keep(nil, db.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
+		return tx.AppendAudit(&spool.AuditEntry{Action: spool.AuditStop})
+	}))
+	for _, q := range []spool.AuditQuery{
+		{}, {Limit: 1, Before: 7}, {ThreadID: "t"}, {ThreadID: "t", Before: 7, By: "b"}, {Action: spool.AuditStop, By: "b", Since: at, Until: at},
+	} {
+		keep(db.Audit(ctx, tenant, q))
+	}
+	keep(db.PruneAudit(ctx, at, 1))
 	return errors.Join(errs...)
 }
 

@@ -71,6 +71,9 @@ func (p plan) check(t *testing.T) {
 		{"FROM job_dead INDEXED BY job_dead_id WHERE id = ?", "job_dead_id (tenant=? AND id=?"},
 		{"DELETE FROM job_dead WHERE tenant = ? AND ord IN", "(tenant=? AND ord=?"},
 		{"FROM tally", "(tenant=?"},
+		{"FROM audit WHERE tenant = ?", "PRIMARY KEY (tenant=?"},
+		{"FROM audit INDEXED BY audit_thread", "audit_thread (tenant=? AND thread_id=?"},
+		{"DELETE FROM audit", "audit_at (at<?"},
 	} {
 		if strings.Contains(p.query, rule.in) && !strings.Contains(p.steps, rule.want) {
 			t.Errorf("%s\nis planned as %s\nwant %s", p.query, p.steps, rule.want)

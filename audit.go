@@ -1,0 +1,110 @@
+package spool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// AuditAction names what an [AuditEntry] says was done.
+type AuditAction string
+
+// The actions of the audit log.
+const (
+	// AuditAnswer: somebody answered a park.
+	AuditAnswer AuditAction = "answer"
+	// AuditRaiseBudget: an answer raised the budget of a run.
+	AuditRaiseBudget AuditAction = "raise_budget"
+	// AuditStop: somebody stopped a run, or a thread with its run.
+	AuditStop AuditAction = "stop"
+	// AuditDelete: somebody deleted a thread.
+	AuditDelete AuditAction = "delete_thread"
+	// AuditPrune: a prune, or the retention of threads, removed a thread.
+	AuditPrune AuditAction = "prune_thread"
+	// AuditRedrive: somebody redrove a dead job.
+	AuditRedrive AuditAction = "redrive_job"
+	// AuditPurge: somebody purged dead jobs.
+	AuditPurge AuditAction = "purge_jobs"
+	// AuditLogin: credentials were refused. Such an entry belongs to no tenant.
+	AuditLogin AuditAction = "failed_authentication"
+)
+
+// AuditActions lists the actions.
+func AuditActions() []AuditAction {
+	return []AuditAction{
+		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditLogin,
+	}
+}
+
+// AuditEntry is a row of the audit log: who did what, and when. It never has the text of a
+// prompt, of a message or of a tool's arguments. A field that the action has no use for is
+// empty.
+type AuditEntry struct {
+	// Tenant owns what was acted on. Empty: the process, as for [AuditLogin].
+	Tenant Tenant `json:"-"`
+	// Seq numbers the entries of a tenant from 1, without a gap. The store sets it.
+	Seq int64 `json:"seq"`
+	// At is when the entry was written. The store sets it.
+	At     time.Time   `json:"at"`
+	Action AuditAction `json:"action"`
+	// By is the subject who acted. Empty: not known, or the program itself.
+	By string `json:"by,omitempty"`
+	// ByTenant is the tenant of who acted. Empty: Tenant.
+	ByTenant   Tenant     `json:"byTenant,omitempty"`
+	ThreadID   ThreadID   `json:"threadId,omitempty"`
+	RunID      RunID      `json:"runId,omitempty"`
+	ToolCallID ToolCallID `json:"toolCallId,omitempty"`
+	// JobID is the dead job that was redriven or purged.
+	JobID int64 `json:"jobId,omitempty"`
+	// Approved says whether an answer allowed the call. Nil: the action is no answer.
+	Approved *bool `json:"approved,omitempty"`
+	// Digest is that of what was answered.
+	Digest string `json:"digest,omitempty"`
+	// Reason is why, in the words of who acted, or the refusal of a redrive.
+	Reason string `json:"reason,omitempty"`
+	// Count is how many attempts the entry stands for. Zero: one.
+	Count int64 `json:"count,omitempty"`
+	// Address is the IP address that the credentials came from.
+	Address string `json:"address,omitempty"`
+	// Detail is a JSON object with more about the action, such as the new bounds of a
+	// budget. Nil: none.
+	Detail json.RawMessage `json:"detail,omitempty"`
+}
+
+// AuditQuery selects entries of a tenant's audit log. A field that is zero leaves out
+// nothing.
+type AuditQuery struct {
+	// Before leaves out this seq and all above it, which continues a list.
+	Before int64
+	// Action leaves out other actions.
+	Action AuditAction
+	// ThreadID leaves out other threads.
+	ThreadID ThreadID
+	// By leaves out what others did.
+	By string
+	// Since leaves out what was done before this time, Until what was done at it or later.
+	Since, Until time.Time
+	// Limit bounds how many are returned. Zero: all.
+	Limit int
+}
+
+// AuditStore is the part of a [Store] that keeps the audit log. Nothing changes an entry,
+// and only [AuditStore.PruneAudit] removes entries: they outlive the thread that they are
+// about.
+type AuditStore interface {
+	// Audit lists a tenant's entries, the last written first. The empty tenant's are those
+	// that belong to no tenant. An empty list is no error.
+	Audit(ctx context.Context, tenant Tenant, q AuditQuery) ([]AuditEntry, error)
+	// PruneAudit removes up to limit entries of all tenants that were written before the
+	// given time, the oldest first, and returns how many those were. Numbers do not come
+	// back. A limit of zero removes all of them.
+	PruneAudit(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// AuditTx is the part of a [Tx] that writes the audit log.
+type AuditTx interface {
+	// AppendAudit adds entries to the audit log of the transaction's tenant, and sets their
+	// Tenant, Seq and At. They become durable with the transaction, and not at all when it
+	// fails. The thread need not exist, and its key may be empty.
+	AppendAudit(entries ...*AuditEntry) error
+}

@@ -1,0 +1,124 @@
+package sqlite
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const auditColumns = `tenant, seq, at, action, actor, actor_tenant, thread_id, run_id, call_id, job_id, approved, digest, reason,
+	count, address, detail`
+
+var auditPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(auditColumns, ",")+1), ", ")
+
+func scanAudit(r *row) spool.AuditEntry {
+	e := spool.AuditEntry{
+		Tenant: spool.Tenant(r.text()), Seq: r.int64(), At: r.time(), Action: spool.AuditAction(r.text()),
+		By: r.text(), ByTenant: spool.Tenant(r.text()),
+		ThreadID: spool.ThreadID(r.text()), RunID: spool.RunID(r.text()), ToolCallID: spool.ToolCallID(r.text()), JobID: r.int64(),
+	}
+	if approved := r.maybe(); approved != nil {
+		e.Approved = new(bool)
+		*e.Approved = *approved != 0
+	}
+	e.Digest, e.Reason, e.Count, e.Address, e.Detail = r.text(), r.text(), r.int64(), r.text(), r.json()
+	return e
+}
+
+// AppendAudit implements [spool.AuditTx].
+func (t *tx) AppendAudit(entries ...*spool.AuditEntry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	last, err := t.takeAuditNumbers(len(entries))
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		e.Tenant, e.Seq, e.At = t.key.Tenant, last-int64(len(entries)-1-i), t.now
+		var approved *int64
+		if e.Approved != nil {
+			approved = new(int64)
+			if *e.Approved {
+				*approved = 1
+			}
+		}
+		err := t.write("INSERT INTO audit ("+auditColumns+") VALUES ("+auditPlaces+")",
+			e.Tenant, e.Seq, e.At, string(e.Action), e.By, e.ByTenant, e.ThreadID, e.RunID, e.ToolCallID, e.JobID, approved,
+			e.Digest, e.Reason, e.Count, e.Address, e.Detail)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeAuditNumbers takes the tenant's next n numbers and returns the last of them.
+func (t *tx) takeAuditNumbers(n int) (last int64, err error) {
+	err = t.write(`INSERT INTO audit_last (tenant, seq) VALUES (?, ?)
+		ON CONFLICT (tenant) DO UPDATE SET seq = audit_last.seq + excluded.seq`, t.key.Tenant, n)
+	if err != nil {
+		return 0, err
+	}
+	err = t.query("SELECT seq FROM audit_last WHERE tenant = ?", func(r *row) error {
+		last = r.int64()
+		return nil
+	}, t.key.Tenant)
+	return last, err
+}
+
+// Audit implements [spool.AuditStore].
+func (db *DB) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+	query, args := auditQuery(tenant, q)
+	entries := []spool.AuditEntry{}
+	err := db.pool.read(ctx, func(c *conn) error {
+		return c.query(query, func(r *row) error {
+			entries = append(entries, scanAudit(r))
+			return nil
+		}, args...)
+	})
+	return entries, err
+}
+
+// auditQuery reads an index from its newest row on: that of a thread, or the table itself.
+func auditQuery(tenant spool.Tenant, q spool.AuditQuery) (query string, args []any) {
+	query, args = "SELECT "+auditColumns+" FROM audit WHERE tenant = ?", []any{tenant}
+	if q.ThreadID != "" {
+		query = "SELECT " + auditColumns + " FROM audit INDEXED BY audit_thread WHERE tenant = ? AND thread_id = ?"
+		args = append(args, q.ThreadID)
+	}
+	also := func(condition string, value any) {
+		query += " AND " + condition
+		args = append(args, value)
+	}
+	if q.Before > 0 {
+		also("seq < ?", q.Before)
+	}
+	if q.Action != "" {
+		also("action = ?", string(q.Action))
+	}
+	if q.By != "" {
+		also("actor = ?", q.By)
+	}
+	// The unary plus keeps these two from the index of times, which is not in the order of the list.
+	if !q.Since.IsZero() {
+		also("+at >= ?", roundedUp(q.Since))
+	}
+	if !q.Until.IsZero() {
+		also("+at < ?", roundedUp(q.Until))
+	}
+	return query + " ORDER BY seq DESC LIMIT ?", append(args, bound(q.Limit))
+}
+
+// PruneAudit implements [spool.AuditStore].
+func (db *DB) PruneAudit(ctx context.Context, before time.Time, limit int) (n int, err error) {
+	err = db.queue(ctx, func(t *tx) error {
+		gone, err := t.change(`DELETE FROM audit WHERE (tenant, seq) IN (
+			SELECT tenant, seq FROM audit INDEXED BY audit_at WHERE at < ? ORDER BY at LIMIT ?)`, roundedUp(before), bound(limit))
+		n = int(gone)
+		return err
+	})
+	return n, err
+}
