@@ -213,6 +213,7 @@ func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
 	if err := h.AppendEntries(entry); err != nil {
 		return false, err
 	}
+	h.noteAnswer(*park, r)
 	if err := h.CancelJob(expiryKey(*park)); err != nil {
 		return false, err
 	}

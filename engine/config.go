@@ -21,6 +21,7 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 		value *time.Duration
 		def   time.Duration
 	}{
+		{"AuditRetention", &c.AuditRetention, auditRetention},
 		{"FlushEvery", &c.FlushEvery, 50 * time.Millisecond},
 		{"Keepalive", &c.Keepalive, 15 * time.Second},
 		{"Lease", &c.Lease, 30 * time.Second},
@@ -37,7 +38,7 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 		if *f.value == 0 {
 			*f.value = f.def
 		}
-		if *f.value < 0 && f.name != "FlushEvery" {
+		if *f.value < 0 && f.name != "FlushEvery" && f.name != "AuditRetention" {
 			return c, nil, spool.Errorf(spool.Invalid, "Config.%s is negative", f.name)
 		}
 	}

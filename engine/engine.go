@@ -29,6 +29,9 @@ type Config struct {
 	// Models are the models by the names that agents, and starts, refer to.
 	Models map[string]spool.Model
 
+	// AuditRetention is how long entries of the audit log are kept. Workers remove older ones.
+	// Negative: for ever. Defaults to 400 days.
+	AuditRetention time.Duration
 	// Attachments says which images a user turn may have, and who fetches them. Defaults to
 	// up to 8 of up to 5 MiB in the common formats, whose URLs are given to the model.
 	Attachments AttachmentOptions
@@ -180,6 +183,8 @@ type Engine struct {
 	unobserved func()
 	carrying   atomic.Int64 // segments that this process carries forward
 	looks      looks
+	// auditLooked is when old entries of the audit log were last looked for, in Unix ns.
+	auditLooked atomic.Int64
 
 	closeOnce sync.Once
 }

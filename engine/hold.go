@@ -21,6 +21,8 @@ type held struct {
 	// given is true once there are jobs of other runs than this one, which workers have
 	// to be told of.
 	given bool
+	// audited are what the transaction has to append to the audit log.
+	audited []*spool.AuditEntry
 }
 
 // errNoRun says that a thread exists and that no run has touched it.
@@ -240,16 +242,21 @@ func (h *held) message(role spool.Role, content spool.Content) *spool.Message {
 // watch the thread.
 func (e *Engine) change(ctx context.Context, key spool.ThreadKey, fn func(h *held) error) error {
 	given := false
+	var audited []*spool.AuditEntry
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		h, err := hold(tx)
 		if err != nil {
 			return err
 		}
 		err = fn(h)
-		given = h.given
-		return err
+		given, audited = h.given, h.audited
+		if err != nil {
+			return err
+		}
+		return appendAudit(ctx, tx, key.Tenant, audited)
 	})
 	if err == nil {
+		e.logAudit(ctx, audited)
 		e.announce(key, given)
 	}
 	return err

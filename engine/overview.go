@@ -101,6 +101,11 @@ func (e *Engine) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.Dea
 	if e.queue == nil {
 		return 0, errNoQueue
 	}
+	// The queue has a transaction of its own. An entry about a purge that then failed does less
+	// harm than a purge without an entry.
+	if err := e.AppendAudit(ctx, tenant, purgeEntry(q)); err != nil {
+		return 0, err
+	}
 	if q.Limit > 0 {
 		return e.queue.Purge(ctx, tenant, q)
 	}

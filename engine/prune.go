@@ -25,6 +25,8 @@ type PruneOptions struct {
 	Limit int
 	// DryRun finds out what would go, and removes nothing.
 	DryRun bool
+
+	reason string // for the audit log
 }
 
 // PruneReport says what a prune has done, or would do.
@@ -62,7 +64,7 @@ func (e *Engine) Prune(ctx context.Context, o PruneOptions) (PruneReport, error)
 		return report, nil
 	}
 	for _, key := range idle {
-		switch err := e.prune(ctx, key, o.Before); {
+		switch err := e.prune(ctx, key, o); {
 		case err == nil:
 			report.Threads = append(report.Threads, key)
 		case errors.Is(err, errUnchanged), missing(err):
@@ -74,18 +76,23 @@ func (e *Engine) Prune(ctx context.Context, o PruneOptions) (PruneReport, error)
 }
 
 // prune removes one thread, unless it has moved since it was found.
-func (e *Engine) prune(ctx context.Context, key spool.ThreadKey, before time.Time) error {
+func (e *Engine) prune(ctx context.Context, key spool.ThreadKey, o PruneOptions) error {
+	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: o.reason}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		thread, err := tx.Thread()
 		if err != nil {
 			return err
 		}
-		if thread.State.Active() || thread.Leased(tx.Now()) || !thread.UpdatedAt.Before(before) {
+		if thread.State.Active() || thread.Leased(tx.Now()) || !thread.UpdatedAt.Before(o.Before) {
 			return errUnchanged
 		}
-		return tx.DeleteThread()
+		if err := tx.DeleteThread(); err != nil {
+			return err
+		}
+		return appendAudit(ctx, tx, key.Tenant, []*spool.AuditEntry{entry})
 	})
 	if err == nil {
+		e.logAudit(ctx, []*spool.AuditEntry{entry})
 		e.deleted(ctx, key)
 	}
 	return err
@@ -96,7 +103,9 @@ func (e *Engine) retain(ctx context.Context) error {
 	if e.config.Retention == 0 {
 		return nil
 	}
-	report, err := e.Prune(ctx, PruneOptions{Before: time.Now().Add(-e.config.Retention), Limit: retentionPage})
+	report, err := e.Prune(ctx, PruneOptions{
+		Before: time.Now().Add(-e.config.Retention), Limit: retentionPage, reason: "retention",
+	})
 	if len(report.Threads) > 0 {
 		e.config.Log.InfoContext(ctx, "old threads are gone", "threads", len(report.Threads), "retention", e.config.Retention.String())
 	}

@@ -50,6 +50,7 @@ func (e *Engine) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) 
 	var moved spool.RunID
 	err = e.change(ctx, key, func(h *held) (err error) {
 		moved, err = e.redrive(h, jobID, fresh)
+		h.note(spool.AuditEntry{Action: spool.AuditRedrive, RunID: moved, JobID: jobID})
 		return err
 	})
 	var no *refusal

@@ -128,7 +128,10 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	var out startOutcome
 	err = e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		out = startOutcome{}
-		return e.start(tx, key, agent, r, &out)
+		if err := e.start(tx, key, agent, r, &out); err != nil {
+			return err
+		}
+		return appendAudit(ctx, tx, key.Tenant, out.audited)
 	})
 	if err != nil {
 		e.release(place)
@@ -136,6 +139,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	var no *refusal
 	switch {
 	case err == nil:
+		e.logAudit(ctx, out.audited)
 		e.telemetry.started(ctx, key.Tenant, r.RunID)
 		e.bus.Wake(key, spool.WakeRecord)
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
@@ -185,6 +189,8 @@ type startOutcome struct {
 	position int
 	// after is what has to follow the stop of the run before.
 	after halted
+	// audited are what the transaction appends to the audit log.
+	audited []*spool.AuditEntry
 }
 
 // start is the transition to QUEUED.

@@ -40,9 +40,11 @@ func (e *Engine) stop(ctx context.Context, key spool.ThreadKey, only spool.RunID
 	err := e.change(ctx, key, func(h *held) (err error) {
 		state, after = h.thread.State, halted{}
 		if only != "" && only != h.run.ID {
+			h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: only})
 			state, err = e.stopWaiting(h, only)
 			return err
 		}
+		h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: h.run.ID})
 		left := 0
 		if only == "" {
 			if left, err = e.stopAllWaiting(h); err != nil {

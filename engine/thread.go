@@ -39,6 +39,7 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 	if err := e.stopParked(ctx, key); err != nil {
 		return DeleteResult{}, err
 	}
+	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		h, err := hold(tx)
 		if err != nil && h == nil {
@@ -47,7 +48,10 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 		if h.thread.State.Active() || h.thread.Leased(h.now) {
 			return &refusal{ReasonActiveRun, "Thread has an active run — stop it before deleting"}
 		}
-		return tx.DeleteThread()
+		if err := tx.DeleteThread(); err != nil {
+			return err
+		}
+		return appendAudit(ctx, tx, key.Tenant, []*spool.AuditEntry{entry})
 	})
 	var no *refusal
 	switch {
@@ -58,6 +62,7 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 	case err != nil:
 		return DeleteResult{}, err
 	}
+	e.logAudit(ctx, []*spool.AuditEntry{entry})
 	e.deleted(ctx, key)
 	return DeleteResult{Accepted: true}, nil
 }

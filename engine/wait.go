@@ -42,8 +42,13 @@ func (e *Engine) wait(h *held, agent *Agent, r StartRequest, out *startOutcome) 
 	}
 	if r.WhenBusy.Stops() {
 		// A run whose end is decided needs no stop, and gives the thread away all the same.
-		if out.after, err = e.halt(h); err != nil && !errors.Is(err, errUnchanged) {
+		stopped := spool.AuditEntry{Action: spool.AuditStop, ThreadID: h.thread.ID, RunID: h.run.ID, By: r.By}
+		out.after, err = e.halt(h)
+		if err != nil && !errors.Is(err, errUnchanged) {
 			return err
+		}
+		if err == nil {
+			out.audited = append(out.audited, &stopped)
 		}
 	}
 	return h.tellPosition(run, out)

@@ -225,6 +225,9 @@ func (w *worker) sweep(ctx context.Context) {
 		if err := w.e.retain(ctx); err != nil && ctx.Err() == nil {
 			w.e.config.Log.WarnContext(ctx, "remove old threads", "error", err)
 		}
+		if err := w.e.retainAudit(ctx); err != nil && ctx.Err() == nil {
+			w.e.config.Log.WarnContext(ctx, "remove old entries of the audit log", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -48,6 +48,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Job", jobTests},
 		{"Lease", leaseTests},
 		{"Sweep", sweepTests},
+		{"Audit", auditTests},
 		{"Redrive", redriveTests},
 		{"Prune", pruneTests},
 		{"Overview", overviewTests},
