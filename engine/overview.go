@@ -101,6 +101,12 @@ func (e *Engine) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.Dea
 	if e.queue == nil {
 		return 0, errNoQueue
 	}
+	if q.JobID != 0 { // nothing is purged where there is nothing
+		dead, err := e.queue.Dead(ctx, tenant, spool.DeadQuery{JobID: q.JobID})
+		if err != nil || len(dead) == 0 {
+			return 0, err
+		}
+	}
 	// The queue has a transaction of its own. An entry about a purge that then failed does less
 	// harm than a purge without an entry.
 	if err := e.AppendAudit(ctx, tenant, purgeEntry(q)); err != nil {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 
 	"github.com/spoolhq/spool"
@@ -37,6 +36,9 @@ func (c *admin) Routes(r *rest.Routes) {
 	rest.Post(r, "/prune", c.prune, c.guarded(ScopeAdmin,
 		rest.OperationID("pruneThreads"), rest.Summary("Remove old threads"), rest.Description(aboutPrune),
 		rest.Fails(forbidden, unavailable))...)
+	rest.Get(r, "/audit", c.audit, c.guarded(ScopeAdmin,
+		rest.OperationID("listAudit"), rest.Summary("See who did what"), rest.Description(aboutAudit),
+		rest.Fails(forbidden, unavailable))...)
 }
 
 const forbidden = http.StatusForbidden
@@ -58,15 +60,6 @@ func (s *Server) tenant(ctx context.Context, named spool.Tenant) (spool.Tenant, 
 	default:
 		return named, spool.CheckID("tenant", string(named))
 	}
-}
-
-// noted logs what somebody has done to a tenant, whoever it was.
-func (s *Server) noted(ctx context.Context, what string, tenant spool.Tenant, attrs ...slog.Attr) {
-	p := s.asking(ctx)
-	attrs = append([]slog.Attr{
-		slog.String("tenant", string(tenant)), slog.String("by_tenant", string(p.Tenant)), slog.String("by", p.Subject),
-	}, attrs...)
-	s.log.LogAttrs(ctx, slog.LevelInfo, what, attrs...)
 }
 
 // aboutTenant says which tenant an error is about.

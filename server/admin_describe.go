@@ -31,6 +31,11 @@ nothing is left to be done (` + "`moved_on`" + `): the run did not fail, or a la
 	aboutPrune = `Removes threads in which nothing has happened for a while, each whole, with all that belongs to it. A thread
 that has a run which is not over, a worker or a job stays, and one that moves meanwhile does too. With dryRun nothing is
 removed.`
+
+	aboutAudit = `A tenant's audit log, the last entry first, in pages that before continues: answers, stops, deletions, raised
+budgets and what operators did, each with who and when. Nothing changes an entry, and it stays when its thread is deleted.
+Entries have no text of prompts, messages or arguments; the reason of an answer is there as it was given. With server,
+an operator gets what belongs to no tenant: credentials that were refused, by address.`
 )
 
 // adminTexts say what a status means for one operation.
@@ -42,6 +47,7 @@ var adminTexts = map[string]map[string]string{
 	"redriveJobs":  {"200": "What became of each job.", "404": "The one job is not dead, or not there.", "409": "The one job cannot be redriven, for the reason that the body names. Nothing was changed."},
 	"purgeJobs":    {"200": "The jobs are gone.", "404": "The one job is not dead, or not there."},
 	"pruneThreads": {"200": "The threads are gone, or would be."},
+	"listAudit":    {"200": "The entries. Without next, there are no more."},
 }
 
 // examples of bodies, by operation: of the request, and of answers by status.
@@ -54,6 +60,10 @@ var (
 	adminAnswers = map[string]map[string]any{
 		"getRun":   {"404": errorBody{"Run not found", spool.NotFound}},
 		"listRuns": {"400": errorBody{"limit must be an integer from 1 to 1000", spool.Invalid}},
+		"listAudit": {"200": object{"entries": []object{{
+			"seq": 7, "at": "2026-01-02T03:04:05Z", "action": "answer", "by": "ann", "threadId": "t1", "runId": "r1",
+			"toolCallId": "call_1", "approved": true, "digest": "sha256:2c26b46b68ffc68f", "reason": "it is Monday",
+		}}}, "400": errorBody{"limit must be an integer from 1 to 1000", spool.Invalid}},
 		"redriveJobs": {
 			"200": object{"redriven": 1, "refused": 0, "results": []object{{"accepted": true, "jobId": 12, "threadId": "t1", "runId": "run_2"}}},
 			"400": errorBody{"either jobId or all is required", spool.Invalid},

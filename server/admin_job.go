@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -188,13 +187,11 @@ func (c *admin) redrive(ctx context.Context, in redriveInput) (redriveAnswer, er
 		}
 	}
 	for _, d := range jobs {
-		result, err := c.engine.Redrive(ctx, tenant, d.JobID)
+		result, err := c.engine.Redrive(c.acting(ctx), tenant, d.JobID)
 		if err != nil {
 			return out, aboutTenant(ctx, err, tenant)
 		}
 		out.add(result)
-		c.noted(ctx, "dead job is redriven", tenant, slog.Int64("job", d.JobID), slog.Bool("accepted", result.Accepted),
-			slog.String("reason", result.Reason), slog.Any("thread", result.ThreadID), slog.Any("run", result.RunID))
 	}
 	if !in.Body.All && !out.Results[0].Accepted {
 		status := http.StatusConflict
@@ -259,13 +256,12 @@ func (c *admin) purge(ctx context.Context, in purgeInput) (purgeAnswer, error) {
 	if in.olderThan > 0 {
 		q.DiedBefore = time.Now().Add(-in.olderThan)
 	}
-	n, err := c.engine.PurgeJobs(ctx, tenant, q)
+	n, err := c.engine.PurgeJobs(c.acting(ctx), tenant, q)
 	if err == nil && n == 0 && in.Body.JobID != 0 {
 		err = spool.Errorf(spool.NotFound, "Dead job not found")
 	}
 	if err != nil {
 		return purgeAnswer{}, aboutTenant(ctx, err, tenant)
 	}
-	c.noted(ctx, "dead jobs are purged", tenant, slog.Int("jobs", n))
 	return purgeAnswer{Purged: n}, nil
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -55,15 +54,12 @@ func (c *admin) prune(ctx context.Context, in pruneInput) (pruneAnswer, error) {
 	if err != nil {
 		return pruneAnswer{}, err
 	}
-	report, err := c.engine.Prune(ctx, engine.PruneOptions{
+	report, err := c.engine.Prune(c.acting(ctx), engine.PruneOptions{
 		Before: time.Now().Add(-in.olderThan), Tenant: tenant, Limit: in.Body.Limit, DryRun: in.Body.DryRun,
 	})
 	out := pruneAnswer{DryRun: in.Body.DryRun, Threads: len(report.Threads), ThreadIDs: []spool.ThreadID{}, More: report.More}
 	for _, key := range report.Threads {
 		out.ThreadIDs = append(out.ThreadIDs, key.ID)
-	}
-	if !in.Body.DryRun && len(report.Threads) > 0 {
-		c.noted(ctx, "old threads are pruned", tenant, slog.Int("threads", len(report.Threads)), slog.String("older_than", in.Body.OlderThan))
 	}
 	return out, aboutTenant(ctx, err, tenant)
 }

@@ -290,7 +290,7 @@ func TestAdminTenants(t *testing.T) {
 	if redriven.status != 200 || !strings.Contains(redriven.body, `"redriven":1`) {
 		t.Errorf("the operator redrives: %d %s", redriven.status, redriven.body)
 	}
-	if log := b.logged.String(); !strings.Contains(log, "dead job is redriven") || !strings.Contains(log, "by_tenant=ops by=olga") {
+	if log := b.logged.String(); !strings.Contains(log, "msg=audit action=redrive_job") || !strings.Contains(log, "by=olga by_tenant=ops") {
 		t.Errorf("the log: %s", log)
 	}
 }

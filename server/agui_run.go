@@ -96,6 +96,7 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	who, body := c.asking(ctx), in.Body
 	key := who.key(body.ThreadID)
 	concerns(ctx, key, body.RunID)
+	ctx = c.acting(ctx)
 	need := []Scope{ScopeRead}
 	if len(body.Resume) > 0 {
 		need = append(need, ScopeApprove)

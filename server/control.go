@@ -34,6 +34,7 @@ func (in *controlInput) Validate(ctx context.Context) (err error) {
 func (c *runs) stop(ctx context.Context, in controlInput) (engine.StopResult, error) {
 	thread := c.asking(ctx).key(in.Body.ThreadID)
 	concerns(ctx, thread, in.Body.RunID)
+	ctx = c.acting(ctx)
 	var result engine.StopResult
 	var err error
 	if in.Body.RunID == "" {

@@ -12,7 +12,7 @@ import (
 // there, 409 while it has an active run. All bodies are the result.
 func (c *threads) remove(ctx context.Context, in struct{ oneThread }) (engine.DeleteResult, error) {
 	key := in.of(ctx, c.Server)
-	result, err := c.engine.DeleteThread(ctx, key)
+	result, err := c.engine.DeleteThread(c.acting(ctx), key)
 	switch {
 	case err != nil:
 		return result, about(ctx, err, key, "")

@@ -59,7 +59,7 @@ func (c *runs) respond(ctx context.Context, in respondInput) (engine.RespondResu
 		Payload: in.Body.Payload, Args: in.Body.Arguments, Reason: in.Body.Reason, Digest: in.Body.Digest,
 	}
 	concerns(ctx, p.key(in.Body.ThreadID), "")
-	result, err := c.engine.Respond(ctx, p.key(in.Body.ThreadID), answer)
+	result, err := c.engine.Respond(c.acting(ctx), p.key(in.Body.ThreadID), answer)
 	if err != nil {
 		return result, about(ctx, err, p.key(in.Body.ThreadID), "")
 	}

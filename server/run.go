@@ -124,7 +124,7 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	if err != nil {
 		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
 	}
-	result, err := c.engine.Run(ctx, thread, engine.StartRequest{
+	result, err := c.engine.Run(c.acting(ctx), thread, engine.StartRequest{
 		Prompt:          *in.Body.Prompt,
 		Agent:           in.Body.Agent,
 		Model:           in.Body.Model,

@@ -105,6 +105,11 @@ var walk = map[string][]walkCase{
 		{body: `{"jobId":JOB}`, owner: 200, other: 404},
 		{body: `{"all":true,"tenant":"a"}`, owner: 200, other: 403},
 	},
+	"listAudit": {
+		{query: "threadId=THREAD", owner: 200, other: 200},
+		{query: "tenant=a", owner: 200, other: 403},
+		{query: "server=true", owner: 403, other: 403},
+	},
 	"pruneThreads": {{body: `{"olderThan":"1ms","tenant":"a"}`, owner: 200, other: 403}},
 }
 

@@ -59,6 +59,12 @@ var adminKinds = map[string]func() any{
 			Purged int `json:"purged"`
 		})
 	},
+	"audit": func() any {
+		return new(struct {
+			Entries []spool.AuditEntry `json:"entries"`
+			Next    string             `json:"next,omitempty"`
+		})
+	},
 	"prune": func() any {
 		return new(struct {
 			DryRun    bool     `json:"dryRun"`

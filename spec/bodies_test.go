@@ -21,6 +21,7 @@ var resultSchemas = map[string]string{
 
 	"admin.json overview": "Overview", "admin.json run": "RunDetail", "admin.json runs": "RunList", "admin.json jobs": "JobList",
 	"admin.json redrive": "RedriveAnswer", "admin.json purge": "PurgeAnswer", "admin.json prune": "PruneAnswer",
+	"admin.json audit": "AuditList",
 }
 
 // example is one body of a fixture file.

@@ -20,6 +20,9 @@ type adminFlags struct {
 	olderThan, before                       string
 	limit                                   int
 	all, dryRun                             bool
+
+	action, by, since, until string
+	server                   bool
 }
 
 // adminFlag is a flag of an admin command.
@@ -79,6 +82,7 @@ func adminCommands() []adminCommand {
 			textFlag("older-than", "TIME", "for how long, such as 720h; required", func(f *adminFlags) *string { return &f.olderThan }),
 			{"dry-run", "", "tell which threads would go, and remove none", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.dryRun, "dry-run", false, "") }},
 		}, pruneThreads},
+		{"audit", "", "who answered, stopped, deleted and operated, the last first", auditFlags(), showAudit},
 	}
 }
 

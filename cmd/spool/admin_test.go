@@ -149,6 +149,9 @@ func TestAdmin(t *testing.T) {
 	o.shows(t, "prune --older-than 1h", "threads gone  0")
 	o.shows(t, "prune --older-than 0s", "threads gone  3")
 	o.shows(t, "overview", "threads  0")
+	o.shows(t, "audit", "redrive_job", fmt.Sprint("job ", job), "stop", "prune_thread", "ann", "t3")
+	o.shows(t, "audit --action stop --thread t2 --limit 1", "t2", "r2", "There is more: --before '")
+	o.shows(t, "audit --action delete_thread --by ann --since 2026-01-02T03:04:05Z --until 2026-01-02T03:04:06Z", "SEQ")
 }
 
 func TestAdminAllJobs(t *testing.T) {
@@ -197,6 +200,7 @@ func TestAdminRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"overview --token wrong":   "the server refused (401): the bearer token is not valid",
 		"overview --tenant other":  "the server refused (403): only an operator may name another tenant",
+		"audit --server":           "the server refused (403): only an operator may list what belongs to no tenant",
 		"run none":                 "the server refused (404): Run not found",
 		"runs --state nothing":     "the server refused (400): state must be",
 		"purge 7":                  "the server refused (404): Dead job not found",

@@ -86,6 +86,7 @@ func limited(l config.Limits) engine.Config {
 		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
 		ParkTTL:        l.HITLTTL,
 		Retention:      l.Retention,
+		AuditRetention: l.AuditRetention,
 		RetryBackoff:   l.RetryBackoff,
 		StopPoll:       l.StopPoll,
 		StreamGrace:    l.StreamGrace,

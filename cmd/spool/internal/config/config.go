@@ -173,7 +173,9 @@ type Limits struct {
 	StreamFlush     time.Duration
 	Lease           time.Duration
 	Retention       time.Duration
-	RetryBackoff    time.Duration
+	// AuditRetention is negative where the file says for ever.
+	AuditRetention time.Duration
+	RetryBackoff   time.Duration
 }
 
 // Load reads the file at path. lookup returns a variable of the environment, as

@@ -278,7 +278,7 @@ func token(v value) Token {
 
 func limits(v value) Limits {
 	f := v.fields("max_prompt_bytes", "max_waiting", "max_queue_depth", "open_streams", "starts_per_minute", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
-		"stream_flush", "lease", "retention", "retry_backoff")
+		"stream_flush", "lease", "retention", "audit_retention", "retry_backoff")
 	return Limits{
 		MaxPromptBytes:  f["max_prompt_bytes"].integer(),
 		MaxWaiting:      f["max_waiting"].integer(),
@@ -292,6 +292,7 @@ func limits(v value) Limits {
 		StreamFlush:     f["stream_flush"].duration(),
 		Lease:           f["lease"].duration(),
 		Retention:       f["retention"].duration(),
+		AuditRetention:  auditRetention(f["audit_retention"]),
 		RetryBackoff:    f["retry_backoff"].duration(),
 	}
 }
