@@ -118,6 +118,8 @@ type MessageQuery struct {
 	SinceSeq int64
 	// Role leaves out every other role. Empty: all.
 	Role Role
+	// Run leaves out the messages of every other run. Empty: all.
+	Run RunID
 	// Agent leaves out the messages of every other agent, where "" is the main one. Nil: all.
 	Agent *AgentID
 	// Limit keeps only the newest ones. Zero: all.

@@ -24,17 +24,31 @@ type turn struct {
 	row spool.UsageRow // of the ledger, but for its outcome
 	log *slog.Logger
 
-	history []spool.Message
-	weight  weight // of the prompt
-	ids     callIDs
-	suffix  string // of the ids of a nested run's calls
+	history  *history
+	messages int             // how many the history had when the model was asked
+	newest   spool.MessageID // of them
+	weight   weight          // of the prompt
+	run      spool.Run
+	ids      map[spool.ToolCallID]spool.ToolCallID // those of the calls, by the provider's
 }
 
+// id returns the id of a call that the provider has named: one that is unique in its thread
+// and fit for the wire, as some providers count from zero in each answer, or do not count.
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
 	if known, ok := t.ids[id]; ok { // every piece of the arguments asks
 		return known
 	}
-	return t.ids.add(append(slices.Clip(t.history), t.message), id, t.suffix)
+	fit := t.history.unlike(id, t.run)
+	if spool.CheckID("toolCallId", string(fit)) != nil || len(fit) > spool.MaxIDLen-8 {
+		fit = spool.ToolCallID(spool.NewID("call"))
+	}
+	fit += spool.ToolCallID(callSuffix(t.run))
+	here := func(p spool.Part) bool { return p.ToolCallID == fit }
+	if t.history.has(fit) || slices.ContainsFunc(t.message.ToolCalls(), here) {
+		fit = spool.ToolCallID(spool.NewID("call"))
+	}
+	t.ids[id] = fit
+	return fit
 }
 
 // counted keeps in the run what its provider has counted of the prompt.
@@ -45,7 +59,7 @@ func (t *turn) counted(h *held) {
 	counts := t.usage.Count()
 	h.run.Context = &spool.ContextCount{
 		Tokens: counts.InputTokens, Answer: counts.OutputTokens, Bytes: t.weight.bytes, Images: t.weight.images,
-		Messages: len(t.history), LastMessageID: t.history[len(t.history)-1].ID,
+		Messages: t.messages, LastMessageID: t.newest,
 	}
 }
 
@@ -59,15 +73,15 @@ func (c *cutOffError) Error() string { return c.err.Error() }
 func (c *cutOffError) Unwrap() error { return c.err }
 
 // ask asks the model for the next turn and streams it.
-func (l *loop) ask(ctx context.Context, history []spool.Message, request spool.ModelRequest) (turn, error) {
-	weight := weigh(request)
-	request, err := l.withImages(ctx, request)
+func (l *loop) ask(ctx context.Context, history *history, asked weighed) (turn, error) {
+	request, err := l.withImages(ctx, asked.ModelRequest)
 	if err != nil {
 		return turn{}, err
 	}
+	newest, _ := history.last()
 	t := turn{
-		message: spool.Message{Role: spool.RoleAssistant}, history: history, weight: weight, ids: make(callIDs),
-		suffix: callSuffix(l.run),
+		message: spool.Message{Role: spool.RoleAssistant}, history: history, messages: history.len(), newest: newest.ID,
+		weight: asked.weight, run: l.run, ids: make(map[spool.ToolCallID]spool.ToolCallID),
 	}
 	row := spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,
@@ -214,10 +228,6 @@ func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
 	return results
 }
 
-// callIDs gives tool calls ids that are unique in their thread and fit for the wire, as
-// some providers count from zero in each answer, or do not count.
-type callIDs map[spool.ToolCallID]spool.ToolCallID
-
 // callSuffix ends the ids of a nested run's calls, so that they differ from those of every
 // other run of the tree: a person's answer names nothing but the call.
 func callSuffix(run spool.Run) string {
@@ -225,21 +235,4 @@ func callSuffix(run spool.Run) string {
 		return ""
 	}
 	return "-" + string(run.ID[len(run.ID)-6:])
-}
-
-func (ids callIDs) add(history []spool.Message, id spool.ToolCallID, suffix string) spool.ToolCallID {
-	fit := id
-	if spool.CheckID("toolCallId", string(id)) != nil || len(id) > spool.MaxIDLen-8 {
-		fit = spool.ToolCallID(spool.NewID("call"))
-	}
-	fit += spool.ToolCallID(suffix)
-	for _, m := range history {
-		for _, p := range m.ToolCalls() {
-			if p.ToolCallID == fit {
-				fit = spool.ToolCallID(spool.NewID("call"))
-			}
-		}
-	}
-	ids[id] = fit
-	return fit
 }

@@ -16,19 +16,19 @@ const worthwhile = 10
 
 // askFitting asks the model for the next turn with a prompt that has room in its window. A
 // prompt that the provider refuses as too long before the model has said anything is made
-// shorter, and asked once more. It returns the history with the summaries that were made.
-func (l *loop) askFitting(ctx context.Context, history []spool.Message) (turn, []spool.Message, error) {
+// shorter, and asked once more. Summaries that are made on the way are added to the history.
+func (l *loop) askFitting(ctx context.Context, history *history) (turn, error) {
 	to := l.s.e.roomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
-	history, request, err := l.fit(ctx, history, to, false)
+	fitted, err := l.fit(ctx, history, to, false)
 	if err != nil {
-		return turn{}, history, err
+		return turn{}, err
 	}
-	t, err := l.ask(ctx, history, request)
+	t, err := l.ask(ctx, history, fitted)
 	if to.at == 0 || !t.refused(err) {
-		return t, history, err
+		return t, err
 	}
 	refused := err
-	size := newMeter(l.run.Context).of(weigh(request))
+	size := newMeter(l.run.Context).of(fitted.weight)
 	concerning(l.s.e.config.Log, l.s.key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
 	if err := l.update(ctx, func(h *held) error {
@@ -37,20 +37,19 @@ func (l *loop) askFitting(ctx context.Context, history []spool.Message) (turn, [
 		}
 		return h.put()
 	}); err != nil {
-		return t, history, err
+		return t, err
 	}
 	// What the window is believed to have is wrong: what was refused tells more.
 	less := l.s.e.roomWith(min(to.budget, size*3/4), to.reserve)
-	history, request, err = l.fit(ctx, history, less, true)
+	fitted, err = l.fit(ctx, history, less, true)
 	switch {
 	case err != nil:
-		return turn{}, history, err
-	case newMeter(l.run.Context).of(weigh(request)) >= size:
+		return turn{}, err
+	case newMeter(l.run.Context).of(fitted.weight) >= size:
 		refusal, _ := errors.AsType[*spool.ModelError](refused)
-		return turn{}, history, refusal // the ledger has the attempt
+		return turn{}, refusal // the ledger has the attempt
 	}
-	t, err = l.ask(ctx, history, request)
-	return t, history, err
+	return l.ask(ctx, history, fitted)
 }
 
 // refused reports whether the provider has refused the prompt as too long, before anybody
@@ -60,28 +59,41 @@ func (t *turn) refused(err error) bool {
 	return ok && refused.TooLong() && len(t.message.Content) == 0 && len(t.ids) == 0
 }
 
+// weighed is a request and what it weighs.
+type weighed struct {
+	spool.ModelRequest
+
+	weight weight
+}
+
+// weighed returns the request that a history makes.
+func (l *loop) weighed(history *history) weighed {
+	messages, w := history.prompt()
+	r := weighed{ModelRequest: l.request(messages), weight: w}
+	r.weight.add(weighAround(r.ModelRequest))
+	return r
+}
+
 // fit returns the request for the next turn within a room. A history that is too long is
 // summarised first, or, where must is set, one from which anything can be. Where there is no
 // summary, or where it is not enough, the prompt alone is made shorter.
-func (l *loop) fit(ctx context.Context, history []spool.Message, to room, must bool) ([]spool.Message, spool.ModelRequest, error) {
-	m, r := newMeter(l.run.Context), recallOf(history)
-	request := l.request(r.messages())
-	size := m.of(weigh(request))
+func (l *loop) fit(ctx context.Context, history *history, to room, must bool) (weighed, error) {
+	m, request := newMeter(l.run.Context), l.weighed(history)
+	size := m.of(request.weight)
 	if to.at == 0 || size <= to.at && !must {
-		return history, request, nil
+		return request, nil
 	}
-	c, some := r.plan(m, to.tail, l.run.ID)
+	c, some := history.recall.plan(m, to.tail, l.run.ID)
 	again := l.unsaid == 0 || size >= l.unsaid+to.budget/worthwhile
 	if some && (must || again && m.part(c.weight) >= to.budget/worthwhile) {
 		summary, err := l.compact(ctx, history, c, m, to)
 		switch {
 		case err == nil:
-			history = append(history, summary)
-			m, r = newMeter(l.run.Context), recallOf(history)
-			request = l.request(r.messages())
-			size, l.unsaid = m.of(weigh(request)), 0
+			history.add(summary)
+			m, request = newMeter(l.run.Context), l.weighed(history)
+			size, l.unsaid = m.of(request.weight), 0
 		case ctx.Err() != nil, isStoreError(err):
-			return history, request, err
+			return request, err
 		default:
 			l.unsaid = size
 			concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "summarise older messages", "error", err)
@@ -89,14 +101,15 @@ func (l *loop) fit(ctx context.Context, history []spool.Message, to room, must b
 	}
 	if size > to.budget {
 		around := weigh(l.request(nil))
-		request = l.request(r.squeeze(m, to.budget-m.part(around), l.run.ID))
+		request.ModelRequest = l.request(history.recall.squeeze(m, to.budget-m.part(around), l.run.ID))
+		request.weight = weigh(request.ModelRequest)
 	}
-	return history, request, nil
+	return request, nil
 }
 
 // compact has older messages summarised, and saves the summary: from then on it stands for
 // them in prompts. The messages stay.
-func (l *loop) compact(ctx context.Context, history []spool.Message, c compaction, m meter, to room) (spool.Message, error) {
+func (l *loop) compact(ctx context.Context, history *history, c compaction, m meter, to room) (spool.Message, error) {
 	s := l.s.e.newSummariser(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
@@ -125,7 +138,9 @@ func (l *loop) compact(ctx context.Context, history []spool.Message, c compactio
 				return err
 			}
 			seq = entry.Seq
-			h.run.Context = l.counted(append(slices.Clip(history), *summary), m)
+			if h.run.Context = l.counted(append(slices.Clip(history.messages), *summary), m); h.run.Context != nil {
+				h.run.Context.Messages += history.unread
+			}
 			return h.put()
 		})
 		return seq, err

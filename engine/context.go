@@ -74,7 +74,10 @@ func turnOf(messages []spool.Message, run spool.RunID) int {
 }
 
 // messages returns the recall as every provider accepts it.
-func (r recall) messages() []spool.Message {
+func (r recall) messages() []spool.Message { return withPreface(r.preface(), prompt(r.live)) }
+
+// preface returns what stands before the messages, in place of those that are not there.
+func (r recall) preface() spool.Content {
 	var before spool.Content
 	if r.summary.Type != "" {
 		before = append(before, spool.Part{Type: spool.PartText, Text: quoted(r.summary.Text)})
@@ -82,15 +85,20 @@ func (r recall) messages() []spool.Message {
 	if r.omitted > 0 {
 		before = append(before, spool.Part{Type: spool.PartText, Text: fmt.Sprintf(omittedText, r.omitted)})
 	}
-	messages := prompt(r.live)
+	return before
+}
+
+// withPreface puts a preface before messages: into the first one where that is the user's,
+// as some templates want turns to alternate. It changes the slice, and no content.
+func withPreface(before spool.Content, messages []spool.Message) []spool.Message {
 	switch {
 	case len(before) == 0:
 		return messages
-	case len(messages) > 0 && messages[0].Role == spool.RoleUser: // some templates want turns to alternate
-		messages[0].Content = append(before, messages[0].Content...)
+	case len(messages) > 0 && messages[0].Role == spool.RoleUser:
+		messages[0].Content = slices.Concat(before, messages[0].Content)
 		return messages
 	default:
-		return append([]spool.Message{{Role: spool.RoleUser, Content: before}}, messages...)
+		return slices.Concat([]spool.Message{{Role: spool.RoleUser, Content: before}}, messages)
 	}
 }
 

@@ -105,44 +105,42 @@ const (
 // results that are much too long, then leaves out the oldest steps, then cuts all results.
 // Where that is not enough it returns the least that there is.
 func (r recall) squeeze(m meter, bound int64, run spool.RunID) []spool.Message {
-	fits := func(messages []spool.Message) bool {
-		var w weight
-		for _, msg := range messages {
-			w.add(weighMessage(msg))
-		}
-		return m.part(w) <= bound
-	}
 	limit := max(m.bytes(bound/oversize), minResult)
 	messages := cutResults(r.messages(), limit)
-	for !fits(messages) {
-		less, some := r.withoutOldest(run)
-		if !some {
-			break
-		}
-		r = less
-		messages = cutResults(r.messages(), limit)
+	if m.part(weighMessages(messages)) > bound {
+		messages = cutResults(r.withoutOldest(m, bound, limit, run).messages(), limit)
 	}
-	for !fits(messages) && limit > minResult {
+	for m.part(weighMessages(messages)) > bound && limit > minResult {
 		limit = max(limit/2, minResult)
 		messages = cutResults(messages, limit)
 	}
 	return messages
 }
 
-// withoutOldest leaves out the oldest step, or returns false where only the last one and the
-// turn that the run answers are left.
-func (r recall) withoutOldest(run spool.RunID) (recall, bool) {
-	turn, borders := turnOf(r.live, run), borders(r.live)
-	for i, from := range borders {
-		if from == turn || i == len(borders)-1 {
+// withoutOldest leaves out the oldest steps until the prompt, with results of up to limit
+// bytes, is within the bound. It keeps the last step and the turn that the run answers.
+func (r recall) withoutOldest(m meter, bound int64, limit int, run spool.RunID) recall {
+	turn, borders := turnOf(r.live, run), append(borders(r.live), len(r.live))
+	steps := make([]weight, len(borders)-1)
+	var total weight
+	for i := range steps {
+		steps[i] = weighMessages(cutResults(prompt(r.live[borders[i]:borders[i+1]]), limit))
+		total.add(steps[i])
+	}
+	kept := r.live[:0:0]
+	for i, step := range steps {
+		from, to := borders[i], borders[i+1]
+		around := total
+		around.add(weighMessage(spool.Message{Content: r.preface()}))
+		if m.part(around) <= bound || from == turn || i == len(steps)-1 {
+			kept = append(kept, r.live[from:to]...)
 			continue
 		}
-		to := borders[i+1]
-		r.live = slices.Concat(r.live[:from], r.live[to:])
 		r.omitted += to - from
-		return r, true
+		total.bytes, total.images = total.bytes-step.bytes, total.images-step.images
 	}
-	return r, false
+	r.live = kept
+	return r
 }
 
 // cutResults returns messages whose results have up to limit bytes.

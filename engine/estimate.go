@@ -32,11 +32,22 @@ func (w *weight) add(o weight) {
 
 // weigh returns the weight of all that a model is asked.
 func weigh(r spool.ModelRequest) weight {
+	w := weighAround(r)
+	w.add(weighMessages(r.Messages))
+	return w
+}
+
+// weighAround returns the weight of a request without its messages.
+func weighAround(r spool.ModelRequest) weight {
 	w := weight{bytes: int64(len(r.Instructions))}
 	for _, t := range r.Tools {
 		w.bytes += int64(len(t.Name)+len(t.Description)+len(t.Parameters)) + toolBytes
 	}
-	for _, m := range r.Messages {
+	return w
+}
+
+func weighMessages(messages []spool.Message) (w weight) {
+	for _, m := range messages {
 		w.add(weighMessage(m))
 	}
 	return w

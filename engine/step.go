@@ -36,14 +36,14 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		if done || err != nil {
 			return err
 		}
-		history = append(history, saved...)
+		history.add(saved...)
 	}
 	for {
 		if done, err := l.over(ctx, history); done || err != nil {
 			return err
 		}
-		var turn turn
-		if turn, history, err = l.askFitting(ctx, history); err != nil {
+		turn, err := l.askFitting(ctx, history)
+		if err != nil {
 			if short, ok := errors.AsType[*usedUpError](err); ok {
 				return l.useUp(ctx, short.reason)
 			}
@@ -59,30 +59,17 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		if done || err != nil {
 			return err
 		}
-		history = append(history, saved...)
+		history.add(saved...)
 	}
-}
-
-// history returns the messages of the loop's own agent.
-func (l *loop) history(ctx context.Context) (messages []spool.Message, err error) {
-	agent := l.run.AgentID()
-	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
-		messages, err = v.Messages(spool.MessageQuery{Agent: &agent})
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		err = storeError{err}
-	}
-	return messages, err
 }
 
 // over ends a run that has nothing left to ask: it has had all its steps, or its last
 // answer was saved by a worker that died before it could end the run.
-func (l *loop) over(ctx context.Context, history []spool.Message) (bool, error) {
-	last := len(history) - 1
-	l.said = lastAnswer(history)
-	answered := last >= 0 && history[last].Role == spool.RoleAssistant && history[last].RunID == l.run.ID &&
-		len(history[last].ToolCalls()) == 0 && l.run.Steps > 0 &&
+func (l *loop) over(ctx context.Context, history *history) (bool, error) {
+	last, some := history.last()
+	l.said = lastAnswer(history.messages)
+	answered := some && last.Role == spool.RoleAssistant && last.RunID == l.run.ID &&
+		len(last.ToolCalls()) == 0 && l.run.Steps > 0 &&
 		(l.run.Allowance == nil || !l.run.Allowance.Cut)
 	switch {
 	case answered:

@@ -28,6 +28,7 @@ var contextTests = map[string]func(s *engineTest){
 	"Never":         testContextNever,
 	"NotCounted":    testContextNotCounted,
 	"NextRun":       testContextNextRun,
+	"ReadsLittle":   testContextReadsLittle,
 	"Nested":        testContextNested,
 
 	"Refused":         testContextRefused,
@@ -285,8 +286,8 @@ func testContextParked(s *engineTest) {
 	s.start(e, "r1", "go")
 	for step := 1; step <= 16; step++ {
 		s.until("the parks", func() bool { return s.thread().State == spool.WaitingForInput && m.Asked() == step })
-		s.answer(e, spool.ToolCallID(fmt.Sprintf("c%d.2", step)), true, "")
-		s.answer(e, spool.ToolCallID(fmt.Sprintf("c%d.1", step)), step%2 == 0, "")
+		s.answer(e, s.openCall(fmt.Sprintf("c%d.2", step)), true, "")
+		s.answer(e, s.openCall(fmt.Sprintf("c%d.1", step)), step%2 == 0, "")
 	}
 	s.ended(spool.Completed)
 	if len(s.compactions()) < 2 {
@@ -301,6 +302,21 @@ func testContextParked(s *engineTest) {
 	if n := s.executed(); n != 16+16+8 {
 		s.Errorf("%d calls took effect", n)
 	}
+}
+
+// openCall returns the open call to which the model has given that id. Behind a summary the
+// engine adds to it.
+func (s *engineTest) openCall(id string) (found spool.ToolCallID) {
+	s.view(func(v spool.View) error {
+		parks, err := v.Parks("r1")
+		for _, p := range parks {
+			if p.State == spool.ParkOpen && (string(p.ToolCallID) == id || strings.HasPrefix(string(p.ToolCallID), id+"-")) {
+				found = p.ToolCallID
+			}
+		}
+		return err
+	})
+	return found
 }
 
 func testContextEditBefore(s *engineTest) {

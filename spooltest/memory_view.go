@@ -126,7 +126,8 @@ func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	}
 	found := []spool.Message{}
 	for _, m := range all[from:to] {
-		if m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) && (q.Agent == nil || m.AgentID == *q.Agent) {
+		if m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) &&
+			(q.Run == "" || m.RunID == q.Run) && (q.Agent == nil || m.AgentID == *q.Agent) {
 			found = append(found, cloneMessage(m))
 		}
 	}

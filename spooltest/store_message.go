@@ -49,7 +49,7 @@ func testStoreMessageRoundTrip(s *storeTest) {
 // loop selects.
 func testStoreMessageQuery(s *storeTest) {
 	key := thread("t")
-	roles := []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleTool}
+	roles := []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleTool, spool.RoleSystem}
 	s.write(key, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
 	for i := range 9 {
 		s.write(key, func(tx spool.Tx) error {
@@ -57,6 +57,9 @@ func testStoreMessageQuery(s *storeTest) {
 			m := &spool.Message{ID: spool.MessageID(fmt.Sprintf("m%d", 9-i)), Role: roles[i%len(roles)]}
 			if i > 4 {
 				m.AgentID = "nested"
+			}
+			if i%3 > 0 {
+				m.RunID = "r1"
 			}
 			err := tx.AppendMessages(m)
 			if i%2 == 0 {
@@ -72,10 +75,11 @@ func testStoreMessageQuery(s *storeTest) {
 	for _, after := range ids {
 		for _, before := range ids {
 			for _, since := range []int64{0, 3, 9} {
-				for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool} {
+				for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool, spool.RoleSystem} {
 					s.messages(key, all, spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role})
 					for _, agent := range []spool.AgentID{"", "nested"} {
 						s.messages(key, all, spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role, Agent: &agent})
+						s.messages(key, all, spool.MessageQuery{After: after, Before: before, Role: role, Run: "r1", Agent: &agent})
 					}
 				}
 			}
@@ -93,7 +97,7 @@ func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, q spool.M
 	for i, m := range all {
 		after, before := at(q.After), at(q.Before)
 		if i > after && (before < 0 || i < before) && m.AfterSeq >= q.SinceSeq && (q.Role == "" || m.Role == q.Role) &&
-			(q.Agent == nil || m.AgentID == *q.Agent) {
+			(q.Run == "" || m.RunID == q.Run) && (q.Agent == nil || m.AgentID == *q.Agent) {
 			selected = append(selected, m)
 		}
 	}

@@ -32,6 +32,9 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 		table, shown = "message INDEXED BY message_branch", "dropped = ?"
 		args = append(args, int64(q.Branch))
 	}
+	if q.Branch == 0 && q.Role == spool.RoleSystem {
+		table = "message INDEXED BY message_summary"
+	}
 	of := slices.Clip(args)
 	place := "(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND " + shown + " AND id = ?)"
 
@@ -49,9 +52,17 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 			ORDER BY ord DESC LIMIT 1), 0)`
 		args = append(args, v.key.Tenant, v.key.ID, q.SinceSeq)
 	}
-	if q.Role != "" {
+	switch q.Role {
+	case "":
+	case spool.RoleSystem: // a literal, so that it fits the index of summaries
+		query += " AND role = 'system'"
+	default:
 		query += " AND role = ?"
 		args = append(args, string(q.Role))
+	}
+	if q.Run != "" {
+		query += " AND run_id = ?"
+		args = append(args, string(q.Run))
 	}
 	if q.Agent != nil {
 		query += " AND agent_id = ?"

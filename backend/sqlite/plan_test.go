@@ -55,6 +55,7 @@ func (p plan) check(t *testing.T) {
 		{"AND dropped IS NULL AND id = ?", "message_id (tenant=? AND thread_id=? AND id=?"},
 		{"AND dropped = ? AND id = ?", "message_id (tenant=? AND thread_id=? AND id=?"},
 		{"INDEXED BY message_branch", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
+		{"AND role = 'system'", "message_summary (tenant=? AND thread_id=?"},
 		{"FROM branch b", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
 		{"INDEXED BY usage_run", "usage_run (tenant=? AND thread_id=? AND run_id=?"},
 		{"AND start_key = ? AND", "run_start_key (tenant=? AND start_key=?"},
@@ -134,6 +135,7 @@ func useEverything(t *testing.T, db *DB) {
 		_, err = v.Nested("r")
 		keep(err)
 		for _, q := range []spool.MessageQuery{
+			{Role: spool.RoleSystem, Limit: 1},
 			{},
 			{After: "m"},
 			{Agent: new(spool.AgentID("a"))},

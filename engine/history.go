@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	"github.com/spoolhq/spool"
+)
+
+// history is what a loop knows of the messages of its agent, and the prompt that follows
+// from them. A step adds to it: what earlier steps have put into the prompt is neither read,
+// converted nor weighed again, so that a step does not cost more with the length of the
+// thread. Only the loop's goroutine uses it.
+type history struct {
+	// messages are those that a prompt may need, in order.
+	messages []spool.Message
+	// unread counts older messages that a summary stands for, and that were not read.
+	unread int
+	// calls are the ids of the tool calls in messages.
+	calls map[spool.ToolCallID]struct{}
+
+	// recall is that of messages. It is made anew when a summary is added.
+	recall recall
+	// fixed is the prompt form of the first done messages of recall.live, which no later
+	// message can change, and fixedWeight its weight.
+	fixed       []spool.Message
+	fixedWeight weight
+	done        int
+}
+
+func newHistory(messages []spool.Message, unread int) *history {
+	h := &history{unread: unread, calls: make(map[spool.ToolCallID]struct{})}
+	h.add(messages...)
+	return h
+}
+
+// add appends messages that were saved.
+func (h *history) add(messages ...spool.Message) {
+	fresh := h.messages == nil
+	h.messages = append(h.messages, messages...)
+	for _, m := range messages {
+		for _, p := range m.ToolCalls() {
+			h.calls[p.ToolCallID] = struct{}{}
+		}
+		if _, summary := m.Content.Summary(); summary {
+			fresh = true
+		} else if !fresh {
+			h.recall.live = append(h.recall.live, m)
+		}
+	}
+	if fresh {
+		h.recall = recallOf(h.messages)
+		h.fixed, h.fixedWeight, h.done = nil, weight{}, 0
+	}
+}
+
+// len returns how many messages the agent has, the unread ones included.
+func (h *history) len() int { return h.unread + len(h.messages) }
+
+// last returns the newest message, or false where there is none.
+func (h *history) last() (spool.Message, bool) {
+	if len(h.messages) == 0 {
+		return spool.Message{}, false
+	}
+	return h.messages[len(h.messages)-1], true
+}
+
+// prompt returns what a model is asked with, as every provider accepts it, and its weight.
+// The caller may keep the slice, and must not change what its messages refer to.
+func (h *history) prompt() ([]spool.Message, weight) {
+	// The messages before the newest one that is no result are fixed: a result that is still
+	// to come belongs to that one.
+	border := len(h.recall.live) - 1
+	for border >= 0 && h.recall.live[border].Role == spool.RoleTool {
+		border--
+	}
+	if border > h.done {
+		grown := prompt(h.recall.live[h.done:border])
+		h.fixed, h.done = append(h.fixed, grown...), border
+		h.fixedWeight.add(weighMessages(grown))
+	}
+	tail := prompt(h.recall.live[h.done:])
+	preface := h.recall.preface()
+	messages := make([]spool.Message, 0, 1+len(h.fixed)+len(tail))
+	messages = withPreface(preface, append(append(messages, h.fixed...), tail...))
+	total := h.fixedWeight
+	total.add(weighMessages(tail))
+	total.add(weighMessage(spool.Message{Content: preface}))
+	if len(messages) == len(h.fixed)+len(tail) { // the preface is no message of its own
+		total.bytes -= messageBytes
+	}
+	return messages, total
+}
+
+// has reports whether the id of a tool call is taken. Where messages are unread, every id
+// may be.
+func (h *history) has(id spool.ToolCallID) bool {
+	_, taken := h.calls[id]
+	return taken
+}
+
+// unlike returns an id like one that a provider gave to a call, which no unread message can
+// have: ids of providers may count from zero in each answer.
+func (h *history) unlike(id spool.ToolCallID, run spool.Run) spool.ToolCallID {
+	if h.unread == 0 {
+		return id
+	}
+	sum := sha256.Sum256([]byte(string(run.ID) + " " + strconv.Itoa(run.Steps) + " " + string(id)))
+	return id + "-" + spool.ToolCallID(hex.EncodeToString(sum[:4]))
+}
+
+// history reads the messages of the loop's agent.
+func (l *loop) history(ctx context.Context) (h *history, err error) {
+	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) (err error) {
+		if h, err = behindSummary(v, l.run); h != nil || err != nil {
+			return err
+		}
+		agent := l.run.AgentID()
+		messages, err := v.Messages(spool.MessageQuery{Agent: &agent})
+		h = newHistory(messages, 0)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		err = storeError{err}
+	}
+	return h, err
+}
+
+// behindSummary reads what a prompt needs of a run's history that has a summary: the turn in
+// whose run the summary was made, the last message that it speaks of, and all behind that.
+// It returns nil where the whole history has to be read: where there is no summary that
+// counts, where nobody knows how many messages there are, and where the run's last answer
+// may stand among the older ones.
+func behindSummary(v spool.View, run spool.Run) (*history, error) {
+	agent := run.AgentID()
+	if run.Context == nil {
+		return nil, nil //nolint:nilnil // nil is: read everything
+	}
+	newest, err := v.Messages(spool.MessageQuery{Agent: &agent, Role: spool.RoleSystem, Limit: 1})
+	if err != nil || len(newest) == 0 {
+		return nil, err
+	}
+	summary, ok := newest[0].Content.Summary()
+	if !ok {
+		return nil, nil //nolint:nilnil // as above
+	}
+	through, err := v.Message(summary.ThroughMessageID)
+	switch {
+	case missing(err):
+		return nil, nil //nolint:nilnil // as above
+	case err != nil:
+		return nil, err
+	}
+	messages, err := v.Messages(spool.MessageQuery{Agent: &agent, After: through.ID})
+	if err != nil {
+		return nil, err
+	}
+	counted := indexOf(messages, run.Context.LastMessageID)
+	if counted < 0 || lastAnswer(messages) == "" {
+		return nil, nil //nolint:nilnil // as above
+	}
+	older := run.Context.Messages - (counted + 1)
+	known := []spool.Message{through}
+	if newest[0].RunID != "" && (through.Role != spool.RoleUser || through.RunID != newest[0].RunID) {
+		turns, err := v.Messages(spool.MessageQuery{
+			Agent: &agent, Role: spool.RoleUser, Run: newest[0].RunID, Before: through.ID, Limit: 1,
+		})
+		if err != nil {
+			return nil, err
+		}
+		known = append(turns, through)
+	}
+	return newHistory(slices.Concat(known, messages), older-len(known)), nil
+}

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestHistory adds random messages and summaries in random pieces. The prompt that grows with
+// them is the one that the whole history makes.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		var all []spool.Message
+		grown := newHistory(nil, 0)
+		for round := range 4 {
+			more, run := historyOf(r)
+			for i := range more {
+				more[i].ID += spool.MessageID("-" + strconv.Itoa(round))
+				more[i].RunID += spool.RunID("-" + strconv.Itoa(round))
+			}
+			for len(more) > 0 {
+				n := 1 + r.IntN(len(more))
+				all = append(all, more[:n]...)
+				grown.add(more[:n]...)
+				more = more[n:]
+				checkHistory(t, seed, grown, all)
+			}
+			if c, some := recallOf(all).plan(meter{perByte: 0.25}, int64(r.IntN(400)), run); some && r.IntN(2) == 0 {
+				all = summarised(all, c, run)
+				grown.add(all[len(all)-1])
+				checkHistory(t, seed, grown, all)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+func checkHistory(t *testing.T, seed uint64, grown *history, all []spool.Message) {
+	t.Helper()
+
+	want := recallOf(all).messages()
+	got, w := grown.prompt()
+	if !reflect.DeepEqual(want, got) {
+		t.Errorf("seed %d, %d messages: the prompt differs (-whole +grown):\n%s", seed, len(all), cmp.Diff(want, got))
+	}
+	if whole := weighMessages(want); w != whole {
+		t.Errorf("seed %d, %d messages: the prompt weighs %v, not %v", seed, len(all), w, whole)
+	}
+	if grown.len() != len(all) {
+		t.Errorf("seed %d: %d messages, not %d", seed, grown.len(), len(all))
+	}
+}
+
+// TestHistoryPromptIsTheCallers changes a prompt, as an adapter may. The next one is whole.
+func TestHistoryPromptIsTheCallers(t *testing.T) {
+	t.Parallel()
+
+	all, _ := historyOf(rand.New(rand.NewPCG(1, 4)))
+	grown := newHistory(all, 0)
+	first, _ := grown.prompt()
+	clear(first)
+	checkHistory(t, 1, grown, all)
+}
+
+// TestUnreadCallsAreAnothers has a provider name a call as it may have named one that was
+// not read.
+func TestUnreadCallsAreAnothers(t *testing.T) {
+	t.Parallel()
+
+	whole, part := newHistory(nil, 0), newHistory(nil, 7)
+	run := spool.Run{ID: "r1", Steps: 2}
+	next := run
+	next.Steps++
+	if id := whole.unlike("call_0", run); id != "call_0" {
+		t.Errorf("an id that nothing else can have is %q", id)
+	}
+	if id := part.unlike("call_0", run); id == "call_0" || id == part.unlike("call_0", next) || id != part.unlike("call_0", run) {
+		t.Errorf("an id that another call may have is %q", id)
+	}
+}
