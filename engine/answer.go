@@ -14,12 +14,12 @@ import (
 type Response struct {
 	ToolCallID spool.ToolCallID
 	Approved   bool
-	// Payload is any JSON that [spool.CheckJSON] allows, for the call that waits, in up to
+	// Payload is any JSON that [spool.CheckArguments] allows, for the call that waits, in up to
 	// 262,144 bytes. Nil: none.
 	Payload json.RawMessage
 	// Args are a JSON object with which an approved call runs in place of what it asked
 	// for. Its tool has to accept them. Only a call that waits for an approval may be
-	// edited, in up to 262,144 bytes. Nil: as it asked.
+	// edited, in up to 262,144 bytes that [spool.CheckArguments] allows. Nil: as it asked.
 	Args json.RawMessage
 	// Reason is why, for the model and for the record, in up to 4,096 bytes.
 	Reason string
@@ -135,7 +135,7 @@ func (r *Response) check() error {
 		if *f.text == nil {
 			continue
 		}
-		if err := spool.CheckJSON(f.name, *f.text); err != nil {
+		if err := spool.CheckArguments(f.name, *f.text); err != nil {
 			return err
 		}
 		if *f.text = bytes.TrimSpace(*f.text); string(*f.text) == "null" {
@@ -144,6 +144,9 @@ func (r *Response) check() error {
 		if len(*f.text) > maxAnswer {
 			return spool.Errorf(spool.Invalid, "%s is longer than %d bytes", f.name, maxAnswer)
 		}
+	}
+	if r.Args != nil {
+		r.Args = encode(r.Args) // the form in which a model's arguments are kept: see callArgs
 	}
 	switch {
 	case len(r.Reason) > maxReason:

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -175,15 +174,6 @@ func extend(content *spool.Content, t spool.PartType, text string) {
 		return
 	}
 	*content = append(*content, spool.Part{Type: t, Text: text})
-}
-
-// callArgs returns arguments as they are stored: the JSON that the model wrote, an empty
-// object for nothing, a JSON string for what cannot be kept as JSON.
-func callArgs(text string) json.RawMessage {
-	if text == "" {
-		return json.RawMessage("{}")
-	}
-	return kept(json.RawMessage(text))
 }
 
 // prompt returns a history that every provider accepts: each tool call has its result

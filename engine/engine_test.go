@@ -52,9 +52,27 @@ func stopRun(t *testing.T, e *engine.Engine) {
 	}
 }
 
+// approve approves what the call asks by now.
 func approve(t *testing.T, e *engine.Engine, id spool.ToolCallID) {
 	t.Helper()
-	r, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: id, Approved: true})
+	snapshot, err := e.Snapshot(t.Context(), key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := engine.Response{ToolCallID: id, Approved: true}
+	for _, entry := range snapshot.ActiveEvents {
+		var asked spool.InputRequired
+		if entry.Type != spool.EntryInputRequired {
+			continue
+		}
+		if err := json.Unmarshal(entry.Payload, &asked); err != nil {
+			t.Fatal(err)
+		}
+		if asked.ToolCallID == id {
+			answer.Digest = asked.Digest
+		}
+	}
+	r, err := e.Respond(t.Context(), key, answer)
 	if err != nil || !r.Delivered {
 		t.Fatal(r, err)
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -251,6 +250,8 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 		l.planUnknown(p)
 	case !known:
 		p.result = errorObject("Unknown tool: " + park.ToolName)
+	case argsProblem(p.call.Args) != nil: // an older version has let it wait
+		p.result = errorObject(argsProblem(p.call.Args).Error())
 	case park.Answer.Args != nil: // this process may know the tool otherwise than the one that took the answer
 		if err := l.s.e.checkEdited(tool, park.Answer.Args); err != nil {
 			p.result = errorObject(err.Error())
@@ -309,14 +310,4 @@ func (l *loop) repeat(ctx context.Context, d *spool.Draft) {
 	}
 	l.voice.endBlock(ctx)
 	l.s.writer.flush(ctx)
-}
-
-func checkArgs(t spool.Tool, args json.RawMessage) error {
-	if len(args) == 0 || args[0] != '{' {
-		return errors.New("the arguments are not a JSON object")
-	}
-	if t.Check == nil {
-		return nil
-	}
-	return t.Check(args)
 }

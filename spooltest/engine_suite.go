@@ -60,6 +60,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Publish", publishTests},
 		{"HostState", hostStateTests},
 		{"Key", keyTests},
+		{"Arguments", argumentTests},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

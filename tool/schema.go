@@ -59,7 +59,10 @@ func FromSchema(
 }
 
 // schema is a compiled schema of arguments.
-type schema struct{ resolved *jsonschema.Resolved }
+type schema struct {
+	parsed   *jsonschema.Schema
+	resolved *jsonschema.Resolved
+}
 
 func compile(source json.RawMessage) (*schema, error) {
 	var parsed jsonschema.Schema
@@ -78,7 +81,7 @@ func compile(source json.RawMessage) (*schema, error) {
 	if err := resolved.Validate(probe); err != nil && strings.Contains(err.Error(), "cannot validate version") {
 		return nil, err
 	}
-	return &schema{resolved: resolved}, nil
+	return &schema{parsed: &parsed, resolved: resolved}, nil
 }
 
 // check says what is wrong with arguments, in words for the model. No arguments at all
@@ -102,7 +105,7 @@ func (s *schema) check(args json.RawMessage) error {
 	if err := s.resolved.Validate(object); err != nil {
 		return spool.Errorf(spool.Invalid, "%s", explain(err))
 	}
-	return nil
+	return checkLetters(s.parsed, object)
 }
 
 // stepExpr matches one step of the way that a validator error tells from the root of

@@ -256,6 +256,32 @@ func TestFromSchema(t *testing.T) {
 	}
 }
 
+// TestLetterCase has arguments whose names differ in case from what the schema declares: it does
+// not know them, and a decoder of Go would read them all the same.
+func TestLetterCase(t *testing.T) {
+	t.Parallel()
+
+	echo := func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) { return c.Args, nil }
+	tl, err := tool.FromSchema("pay", "", json.RawMessage(`{"type":"object","properties":{
+		"cents":{"type":"integer","maximum":100},"ID":{},"id":{},"tags":{"type":"object"},
+		"items":{"items":{"properties":{"price":{}}}},"by":{"additionalProperties":{"properties":{"name":{}}}}}}`), echo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`{"cents":1,"more":1,"ID":1,"id":2,"tags":{"a":1,"A":2},"items":[{"price":1,"Pieces":2}],"by":{"x":{"name":1}}}`: "",
+		`{"cents":1,"Cents":1000}`:   "argument Cents: its name is cents",
+		`{"centſ":1000}`:             "argument centſ: its name is cents",
+		`{"items":[{},{"Price":1}]}`: "argument Price: its name is price",
+		`{"by":{"x":{"NAME":1}}}`:    "argument NAME: its name is name",
+	} {
+		err := tl.Check(json.RawMessage(args))
+		if want == "" && err != nil || want != "" && (spool.CodeOf(err) != spool.Invalid || err.Error() != want) {
+			t.Errorf("%s: got %v, want %q", args, err, want)
+		}
+	}
+}
+
 func TestFromSchemaRefuses(t *testing.T) {
 	t.Parallel()
 

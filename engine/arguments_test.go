@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// FuzzCallArgs holds that a tool is only ever called with arguments that are the same bytes
+// wherever they are looked at: in the stream, behind the store, in an answer and in a digest.
+func FuzzCallArgs(f *testing.F) {
+	for _, seed := range []string{
+		"", "{}", ` {"a" : "<&>\u2028é\/"} `, `{"a":1,"a":2}`, `{"a":"\ud800"}`, `{"a":"\u0000"}`, `[1]`, `"{\"a\":1}"`, `{"a":1e400}`, "{\"a\":\"\xff\"}",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		args := callArgs(text)
+		message, err := json.Marshal(spool.Content{{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "t", Args: args}})
+		var content spool.Content
+		if err == nil {
+			err = json.Unmarshal(message, &content)
+		}
+		if err != nil || !bytes.Equal(content[0].Args, args) {
+			t.Fatalf("%q is %s, and behind the store %s, %v", text, args, content[0].Args, err)
+		}
+		if again := callArgs(string(args)); args[0] == '{' && !bytes.Equal(again, args) {
+			t.Errorf("%q is %s, and again %s", text, args, again)
+		}
+		problem := argsProblem(args)
+		if problem != nil {
+			return
+		}
+		asked := strings.TrimSpace(text)
+		if asked == "" {
+			asked = "{}"
+		}
+		park := spool.Park{Args: args}
+		if err := spool.CheckArguments("", json.RawMessage(asked)); err != nil {
+			t.Errorf("a tool is called with %s for %q: %v", args, text, err)
+		}
+		if park.DigestOf(nil) != park.DigestOf(json.RawMessage(asked)) {
+			t.Errorf("the digest of %s is not that of %q", args, text)
+		}
+	})
+}
+
+func TestArgsProblem(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"":                    "",
+		` {"a": 1} `:          "",
+		`{"a":1,"a":2}`:       `the JSON of the arguments has the key "a" twice in one object`,
+		`{"a":"\ud800"}`:      `the JSON of the arguments has half of a surrogate pair (\ud800) in a string`,
+		`{"a":"\u0000"}`:      `the JSON of the arguments has a NUL (\u0000) in a string`,
+		`{"a":`:               noObject,
+		`[1]`:                 noObject,
+		`"{}"`:                noObject,
+		"{\"a\":\"\xff\"}":    noObject,
+		`null`:                noObject,
+		"{\"a\":\n\"<&>\"}\n": "",
+	} {
+		got := ""
+		if err := argsProblem(callArgs(text)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+	// What a version has saved that let everything through.
+	if err := argsProblem(json.RawMessage(`{"a":1,"a":2}`)); err == nil {
+		t.Error("an old call runs with a key that is there twice")
+	}
+}

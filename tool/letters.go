@@ -1,0 +1,44 @@
+package tool
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/spoolhq/spool"
+)
+
+// checkLetters refuses a key that differs from a property of the schema in the case of its
+// letters only. The schema takes such a key for another one, and package encoding/json, like
+// other readers, for the property: a tool would read a value that was never checked.
+func checkLetters(s *jsonschema.Schema, value any) error {
+	if s == nil {
+		return nil
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			below, declared := s.Properties[key]
+			if !declared {
+				for name := range s.Properties {
+					if strings.EqualFold(name, key) {
+						return spool.Errorf(spool.Invalid, "argument %s: its name is %s", bound(key), bound(name))
+					}
+				}
+				below = s.AdditionalProperties
+			}
+			if err := checkLetters(below, v[key]); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if err := checkLetters(s.Items, item); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
