@@ -27,7 +27,7 @@ func testContextNested(s *engineTest) {
 	c.Models["sums"], c.CompactionModel = summing(), "sums"
 	e := s.working(c)
 	s.start(e, "r1", "March.")
-	client := s.watch(e, &Client{Name: "live"}, engine.FollowOptions{})
+	client := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	s.becomes(spool.WaitingForInput)
 	s.answerAs(e, "go right:send", true)
 	s.answerAs(e, "go left:send", false)
