@@ -129,17 +129,38 @@ type QueueStats struct {
 	Extra    json.RawMessage `json:"extra,omitempty"`
 }
 
+// ClaimQuery says how many jobs a worker takes, and of whom.
+type ClaimQuery struct {
+	// Limit bounds how many jobs are taken. Zero: none.
+	Limit int
+	// Reserved is how many of Limit are only for tenants that have no job in flight. Defaults
+	// to none.
+	Reserved int
+	// PerTenant bounds how many jobs of a tenant are in flight, whoever has claimed them. Zero:
+	// no bound.
+	PerTenant int
+	// Lease is for how long the jobs are leased.
+	Lease time.Duration
+}
+
 // Queue hands jobs to workers, at least once each. Jobs get into it by [Tx.Enqueue].
 //
 // A queue is safe for concurrent use. A delivery's token guards Extend, Ack, Release
 // and Bury: each returns an [ErrFenced] error and does nothing when the job was released,
 // claimed again or is gone.
 type Queue interface {
-	// Claim takes up to limit due jobs, the one that has been due longest first, and
-	// leases them. The DueAt of each is when it became due. It does not wait. With nothing
-	// to take it returns an empty slice and when the next job becomes due, which is the zero
-	// time for an empty queue, and when something was taken.
-	Claim(ctx context.Context, limit int, lease time.Duration) (taken []Delivery, next time.Time, err error)
+	// Claim takes up to q.Limit due jobs and leases them. It shares them out one by one: the
+	// next one is of the tenant that has the fewest jobs in flight, those of this claim
+	// included, and of several such tenants, of the one whose job has been due longest. Of one
+	// tenant the job that has been due longest comes first. A job is in flight from its claim
+	// until it is acked, released or buried, or its lease lapses.
+	//
+	// The DueAt of each job is when it became due. Claim does not wait. Where it takes nothing,
+	// it returns an empty slice and when the next job becomes due that is not due yet, which
+	// is the zero time where there is none. The zero time also comes with jobs that were taken.
+	// Due jobs that q holds back can be taken once a job of their tenant is not in flight any
+	// more. The cost of a claim does not grow with the jobs of a tenant.
+	Claim(ctx context.Context, q ClaimQuery) (taken []Delivery, next time.Time, err error)
 	// Extend leases the delivery for the given time from now.
 	Extend(ctx context.Context, d Delivery, lease time.Duration) error
 	// Ack removes the job.

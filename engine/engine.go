@@ -75,6 +75,9 @@ type Config struct {
 	// accepted. It is looked at four times a second, and a process counts what it accepts in
 	// between: several go beyond it by what the others accept meanwhile. Zero: no bound.
 	MaxQueueDepth int
+	// MaxTenantDepth is as MaxQueueDepth, and bounds the ready jobs of the tenant that starts.
+	// Zero: no bound.
+	MaxTenantDepth int
 	// MaxWaiting bounds how many runs wait for a thread that another one has. Defaults to
 	// 16.
 	MaxWaiting int
@@ -176,7 +179,7 @@ type Engine struct {
 	hubs        hubs
 	carried     carried
 	attachments *attachments
-	depth       depth
+	depths      depths
 	closing     chan struct{}
 
 	telemetry  *telemetry

@@ -79,7 +79,7 @@ func (q *sickQueue) be(err error, hang chan struct{}) {
 	q.err, q.hang = err, hang
 }
 
-func (q *sickQueue) Claim(ctx context.Context, limit int, lease time.Duration) ([]spool.Delivery, time.Time, error) {
+func (q *sickQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	q.mu.Lock()
 	err, hang := q.err, q.hang
 	q.mu.Unlock()
@@ -89,7 +89,7 @@ func (q *sickQueue) Claim(ctx context.Context, limit int, lease time.Duration) (
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	return q.Queue.Claim(ctx, limit, lease)
+	return q.Queue.Claim(ctx, query)
 }
 
 func TestCheckWorker(t *testing.T) {

@@ -118,7 +118,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 		return first, err
 	}
-	place, room, err := e.reserve(ctx)
+	place, room, err := e.reserve(ctx, key.Tenant)
 	switch {
 	case err != nil:
 		return RunResult{}, err
@@ -134,7 +134,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 		return appendAudit(ctx, tx, key.Tenant, out.audited)
 	})
 	if err != nil {
-		e.release(place)
+		e.release(key.Tenant, place)
 	}
 	var no *refusal
 	switch {

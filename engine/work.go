@@ -12,8 +12,12 @@ import (
 
 // WorkOptions bound a worker.
 type WorkOptions struct {
-	// Concurrency is how many segments run at once. Defaults to 16.
+	// Concurrency is how many segments run at once. The last free one is kept for a tenant that
+	// has none, so that a tenant alone runs one segment less. Defaults to 16.
 	Concurrency int
+	// PerTenant bounds how many segments of one tenant run at once, in this worker and all
+	// others of the queue. Defaults to no bound.
+	PerTenant int
 	// MaxDeliveries is how many times a job is delivered, refunds not counted, before it
 	// is dead. A run that outlives many workers may need many; see [Config.MaxDeaths] for
 	// one that kills them. Defaults to 100.
@@ -35,6 +39,17 @@ const (
 	maxDeliveryWait = time.Minute
 )
 
+// share returns what a worker with so many free slots claims. Where it has more than one slot,
+// the last free one is for a tenant that has nothing in flight: whatever the others run, and for
+// however long, a tenant that asks for little need not wait for them.
+func (o WorkOptions) share(free int, lease time.Duration) spool.ClaimQuery {
+	q := spool.ClaimQuery{Limit: free, PerTenant: o.PerTenant, Lease: lease}
+	if o.Concurrency > 1 {
+		q.Reserved = 1
+	}
+	return q
+}
+
 // worker claims jobs and carries them out.
 type worker struct {
 	e       *Engine
@@ -52,6 +67,9 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	}
 	if o.Concurrency <= 0 {
 		o.Concurrency = 16
+	}
+	if o.PerTenant < 0 {
+		return spool.Errorf(spool.Invalid, "WorkOptions.PerTenant is negative")
 	}
 	if o.MaxDeliveries <= 0 {
 		o.MaxDeliveries = 100
@@ -103,7 +121,7 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 		w.e.looks.looked(nil)
 		return poll // a finished job wakes the loop
 	}
-	jobs, next, err := w.e.queue.Claim(ctx, free, w.e.config.Lease)
+	jobs, next, err := w.e.queue.Claim(ctx, w.options.share(free, w.e.config.Lease))
 	w.e.looks.looked(err)
 	if err != nil {
 		if ctx.Err() == nil {

@@ -239,7 +239,8 @@ func TestPushConcurrency(t *testing.T) {
 		})
 		b.push(t, relay.Config{}, engine.WorkOptions{Concurrency: 3})
 		for i := range 12 {
-			b.start(t, spool.ThreadKey{Tenant: "a", ID: spool.ThreadID(fmt.Sprintf("t%d", i))})
+			tenant := spool.Tenant(fmt.Sprint("tenant", i%3)) // the last slot is for one that has none
+			b.start(t, spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(fmt.Sprintf("t%d", i))})
 		}
 		pass(time.Minute)
 		if got := len(b.link.seen()); got != 12 || most.Load() != 3 {

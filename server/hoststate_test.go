@@ -33,7 +33,7 @@ func TestHostStateStaysInside(t *testing.T) {
 	ask(http.MethodPost, runPath, sending+`}`)
 	ask(http.MethodPost, runPath, sending+`,"runId":"waits"}`)
 
-	taken, _, err := b.backend.Queue.Claim(t.Context(), 10, time.Minute)
+	taken, _, err := b.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) == 0 {
 		t.Fatalf("%d jobs, %v", len(taken), err)
 	}

@@ -171,7 +171,7 @@ func newWalked(t *testing.T) walked {
 	b := setup(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}})
 	start := func(body string) { b.as(t, tokenA, http.MethodPost, runPath, body) }
 	start(`{"threadId":"dead","runId":"r-dead","prompt":"` + marker + `"}`)
-	taken, _, err := b.backend.Queue.Claim(t.Context(), 1, time.Hour)
+	taken, _, err := b.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})
 	if err != nil || len(taken) != 1 || b.backend.Queue.Bury(t.Context(), taken[0], marker) != nil {
 		t.Fatal(taken, err)
 	}

@@ -330,7 +330,7 @@ func (c *campaign) someDelivery() {
 
 // someLoss loses the jobs that are due.
 func (c *campaign) someLoss() {
-	taken, _, err := c.backend.Queue.Claim(context.Background(), 1+c.n(3), time.Minute)
+	taken, _, err := c.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1 + c.n(3), Lease: time.Minute})
 	if err != nil {
 		c.Error(err)
 	}

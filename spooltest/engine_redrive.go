@@ -26,7 +26,7 @@ func (s *engineTest) die(e *engine.Engine) int64 {
 	ctx := context.Background()
 	var dead spool.Delivery
 	s.until("a job", func() bool {
-		taken, _, err := s.backend.Queue.Claim(ctx, 1, time.Minute)
+		taken, _, err := s.backend.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 		if err != nil || len(taken) == 0 {
 			return false
 		}

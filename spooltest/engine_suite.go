@@ -46,6 +46,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Force", forceTests},
 		{"Branch", branchTests},
 		{"Job", jobTests},
+		{"Fair", fairTests},
 		{"Lease", leaseTests},
 		{"Sweep", sweepTests},
 		{"Audit", auditTests},

@@ -19,7 +19,7 @@ var sweepTests = map[string]func(s *engineTest){
 func (s *engineTest) loseJobs() (n int) {
 	s.Helper()
 	for {
-		taken, next, err := s.backend.Queue.Claim(context.Background(), 100, time.Minute)
+		taken, next, err := s.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})
 		if err != nil {
 			s.Fatal(err)
 		}

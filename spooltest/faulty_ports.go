@@ -88,13 +88,15 @@ func (s faultyStore) Close() error { return s.f.behind.Store.Close() }
 
 type faultyQueue struct{ f *Faulty }
 
-func (q faultyQueue) Claim(ctx context.Context, limit int, lease time.Duration) ([]spool.Delivery, time.Time, error) {
+func (q faultyQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	var taken []spool.Delivery
 	var next time.Time
 	err := q.f.call(ctx, "Queue.Claim", "", func(kind FaultKind) (err error) {
-		late := q.f.takeLate(limit)
-		if len(late) < limit {
-			taken, next, err = q.f.behind.Queue.Claim(ctx, limit-len(late), lease)
+		late := q.f.takeLate(query.Limit)
+		if len(late) < query.Limit {
+			rest := query
+			rest.Limit -= len(late)
+			taken, next, err = q.f.behind.Queue.Claim(ctx, rest)
 		}
 		if err != nil {
 			q.f.putLate(late)

@@ -161,7 +161,7 @@ func everyCall(ctx context.Context, b spool.Backend) []spool.Code {
 		second(b.Store.Runs(ctx, spool.DefaultTenant, spool.RunQuery{})), second(b.Store.Tally(ctx, spool.DefaultTenant)),
 		second(b.Store.Idle(ctx, spool.IdleQuery{Tenant: spool.DefaultTenant})), second(b.Store.Stranded(ctx, 0)),
 	}
-	_, _, claimErr := b.Queue.Claim(ctx, 1, time.Minute)
+	_, _, claimErr := b.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	errs = append(errs, claimErr,
 		b.Queue.Extend(ctx, d, time.Minute), b.Queue.Ack(ctx, d), b.Queue.Release(ctx, d, 0, false), b.Queue.Bury(ctx, d, ""),
 		second(b.Queue.Dead(ctx, spool.DefaultTenant, spool.DeadQuery{})),
@@ -222,7 +222,7 @@ func TestFaultyDeliveries(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, want := range []int{test.first, test.second, 0} {
-				taken, _, err := b.Queue.Claim(t.Context(), 1, time.Minute)
+				taken, _, err := b.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 				if err != nil || len(taken) != want {
 					t.Errorf("claim %d returned %v, %v, want %d deliveries", i+1, taken, err, want)
 				}

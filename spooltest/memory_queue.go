@@ -40,41 +40,6 @@ type memoryQueue struct{ *memory }
 
 var _ spool.Queue = memoryQueue{}
 
-// Claim takes due jobs.
-func (q memoryQueue) Claim(ctx context.Context, limit int, lease time.Duration) ([]spool.Delivery, time.Time, error) {
-	if err := canceled(ctx); err != nil {
-		return nil, time.Time{}, err
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	now := q.now()
-	var due []*memoryJob
-	var next time.Time
-	for _, j := range q.jobs {
-		switch {
-		case !j.due.After(now):
-			due = append(due, j)
-		case next.IsZero() || j.due.Before(next):
-			next = j.due
-		}
-	}
-	if len(due) == 0 {
-		return nil, next, nil
-	}
-	slices.SortFunc(due, func(a, b *memoryJob) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.id, b.id)) })
-	due = due[:min(len(due), max(limit, 0))]
-	taken := make([]spool.Delivery, len(due))
-	for i, j := range due {
-		q.lastToken++
-		job := j.Job
-		job.DueAt = j.due
-		j.token, j.inFlight, j.due = q.lastToken, true, now.Add(lease)
-		j.attempt++
-		taken[i] = spool.Delivery{Job: job, JobID: j.id, Token: j.token, Attempt: j.attempt}
-	}
-	return taken, time.Time{}, nil
-}
-
 // Extend leases the delivery anew.
 func (q memoryQueue) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
 	return q.guarded(ctx, d, func(j *memoryJob) { j.due = q.now().Add(lease) })

@@ -246,7 +246,7 @@ func TestMemoryJobs(t *testing.T) {
 		b, ctx := spooltest.NewMemory(nil), t.Context()
 		claim := func(want int) spool.Delivery {
 			t.Helper()
-			taken, _, err := b.Queue.Claim(ctx, 10, time.Minute)
+			taken, _, err := b.Queue.Claim(ctx, spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 			if err != nil || len(taken) != want {
 				t.Fatalf("claimed %v, %v, want %d", taken, err, want)
 			}
@@ -261,7 +261,7 @@ func TestMemoryJobs(t *testing.T) {
 		}
 		enqueue(spool.Job{RunID: "r", Key: "k", DueAt: time.Now().Add(time.Second)})
 		claim(0)
-		if _, next, err := b.Queue.Claim(ctx, 1, 0); err != nil || !next.Equal(time.Now().Add(time.Second)) {
+		if _, next, err := b.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: 0}); err != nil || !next.Equal(time.Now().Add(time.Second)) {
 			t.Errorf("the next job is due at %v, %v", next, err)
 		}
 		<-time.After(time.Second)

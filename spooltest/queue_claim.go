@@ -147,7 +147,7 @@ func testQueueContextEnded(q *queueTest) {
 	q.add(0, "b")
 	ctx, cancel := context.WithCancel(q.ctx)
 	cancel()
-	_, _, err := q.Queue.Claim(ctx, 1, lease)
+	_, _, err := q.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: lease})
 	q.fails("Claim", err, spool.Canceled)
 	q.fails("Extend", q.Queue.Extend(ctx, d, lease), spool.Canceled)
 	q.fails("Ack", q.Queue.Ack(ctx, d), spool.Canceled)
@@ -165,7 +165,7 @@ func testQueueRaceClaim(q *queueTest) {
 	var taken [racers][]spool.Delivery
 	errs := race(func(i int) error {
 		for {
-			batch, _, err := q.Queue.Claim(q.ctx, 3, lease)
+			batch, _, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: 3, Lease: lease})
 			if err != nil || len(batch) == 0 {
 				return err
 			}
@@ -194,7 +194,7 @@ func testQueueRaceClaimAndFinish(q *queueTest) {
 	var acked atomic.Int64
 	errs := race(func(i int) error {
 		for acked.Load() < jobs {
-			batch, _, err := q.Queue.Claim(q.ctx, 2, lease)
+			batch, _, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: 2, Lease: lease})
 			if err != nil {
 				return err
 			}

@@ -22,6 +22,10 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"CancelJob":          testQueueCancelJob,
 		"ClaimOrder":         testQueueClaimOrder,
 		"ClaimLimit":         testQueueClaimLimit,
+		"Fair":               testQueueFair,
+		"FairBacklog":        testQueueFairBacklog,
+		"Reserved":           testQueueReserved,
+		"PerTenant":          testQueuePerTenant,
 		"Delayed":            testQueueDelayed,
 		"LeaseLapses":        testQueueLeaseLapses,
 		"Extend":             testQueueExtend,
@@ -95,7 +99,7 @@ func (q *queueTest) enqueue(j spool.Job) {
 
 func (q *queueTest) claim(limit int) []spool.Delivery {
 	q.Helper()
-	taken, _, err := q.Queue.Claim(q.ctx, limit, lease)
+	taken, _, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: limit, Lease: lease})
 	if err != nil {
 		q.Fatalf("claim: %v", err)
 	}
@@ -125,7 +129,7 @@ func jobKeys(taken []spool.Delivery) string {
 // next checks that nothing is due, and when something will be.
 func (q *queueTest) next(what string, want time.Time) {
 	q.Helper()
-	taken, next, err := q.Queue.Claim(q.ctx, 10, lease)
+	taken, next, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: 10, Lease: lease})
 	if err != nil || len(taken) != 0 {
 		q.Fatalf("%s: claim: got %d jobs and error %v, want none", what, len(taken), err)
 	}

@@ -24,7 +24,7 @@ func testStoreDurable(t *testing.T, open Open) {
 
 	again := &storeTest{T: t, Backend: open(t, s.clock), clock: s.clock}
 	again.same("contents", again.all(key, "r"), before)
-	taken, _, err := again.Queue.Claim(context.Background(), 10, time.Minute)
+	taken, _, err := again.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r" {
 		again.Errorf("claim: got %v and error %v, want the job", taken, err)
 	}
@@ -65,7 +65,7 @@ func testStoreCrossProcess(t *testing.T, open Open) {
 
 	claims := make([]int, racers)
 	errs = race(func(i int) error {
-		taken, _, err := both[i%2].Queue.Claim(context.Background(), 10, time.Minute)
+		taken, _, err := both[i%2].Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 		claims[i] = len(taken)
 		return err
 	})

@@ -245,7 +245,7 @@ func (s *storeTest) idle(q spool.IdleQuery) string {
 // ackAll carries out all jobs that are due.
 func (s *storeTest) ackAll() {
 	s.Helper()
-	taken, _, err := s.Queue.Claim(context.Background(), 100, time.Minute)
+	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})
 	if err != nil {
 		s.Fatal(err)
 	}

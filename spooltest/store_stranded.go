@@ -87,7 +87,7 @@ func testStoreStrandedClaimed(s *storeTest) {
 	key := thread("t")
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
 	claim := func() spool.Delivery {
-		taken, _, err := s.Queue.Claim(context.Background(), 1, time.Minute)
+		taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 		if err != nil || len(taken) != 1 {
 			s.Fatalf("claim: got %v and error %v, want one job", taken, err)
 		}

@@ -182,7 +182,7 @@ func testStoreDeleteThread(s *storeTest) {
 	})
 	s.write(other, func(tx spool.Tx) error { return fill(tx, other, "r-other") })
 	before := s.all(other, "r-other")
-	taken, _, err := s.Queue.Claim(context.Background(), 1, time.Minute)
+	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r" {
 		s.Fatalf("claim: got %v and error %v, want the job of r", taken, err)
 	}
@@ -203,7 +203,7 @@ func testStoreDeleteThread(s *storeTest) {
 	s.fails("FindStart", err, spool.NotFound)
 	s.is("Ack of a job of the thread", s.Queue.Ack(context.Background(), taken[0]), spool.ErrFenced)
 	s.clock.Advance(time.Hour)
-	taken, _, err = s.Queue.Claim(context.Background(), 10, time.Minute)
+	taken, _, err = s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r-other" {
 		s.Errorf("claim: got %v and error %v, want only the job of the other thread", taken, err)
 	}
@@ -246,7 +246,7 @@ func testStoreTenants(s *storeTest) {
 	kept := s.all(theirs, "r")
 	s.write(ours, func(tx spool.Tx) error { return tx.DeleteThread() })
 	s.same("contents of the other tenant", s.all(theirs, "r"), kept)
-	taken, _, err := s.Queue.Claim(context.Background(), 10, time.Minute)
+	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].Tenant != "other" {
 		s.Errorf("claim: got %v and error %v, want the job of the other tenant", taken, err)
 	}

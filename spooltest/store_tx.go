@@ -21,7 +21,7 @@ func testStoreRollsBack(s *storeTest) {
 	s.noJobs()
 
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
-	taken, _, err := s.Queue.Claim(context.Background(), 1, time.Minute)
+	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 {
 		s.Fatalf("claim: got %v and error %v, want one job", taken, err)
 	}
@@ -68,7 +68,7 @@ func testStoreRollsBack(s *storeTest) {
 // noJobs reports an error when a job is due.
 func (s *storeTest) noJobs() {
 	s.Helper()
-	taken, _, err := s.Queue.Claim(context.Background(), 10, time.Minute)
+	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 0 {
 		s.Errorf("claim: got %v and error %v, want none", taken, err)
 	}

@@ -70,7 +70,7 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkEmptyClaim(b *testing.B) {
 	db := openBench(b)
 	for b.Loop() {
-		if _, _, err := db.Claim(context.Background(), 10, 0); err != nil {
+		if _, _, err := db.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: 0}); err != nil {
 			b.Fatal(err)
 		}
 	}

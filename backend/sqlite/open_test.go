@@ -87,21 +87,21 @@ func TestOpenEndsLeases(t *testing.T) {
 			tx.Enqueue(spool.Job{RunID: "r", Agent: "a", Key: "delayed", DueAt: tx.Now().Add(time.Hour)}),
 		)
 	})
-	old, _, err := before.Claim(context.Background(), 1, time.Hour)
+	old, _, err := before.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})
 	if err != nil || len(old) != 1 {
 		t.Fatalf("claim: got %v and error %v", old, err)
 	}
 
 	// Only an exclusive open knows that nobody else is alive.
 	clock.Advance(time.Second)
-	if taken, _, err := open(t, path, &sqlite.Options{Clock: clock}).Claim(context.Background(), 10, time.Hour); err != nil || len(taken) != 0 {
+	if taken, _, err := open(t, path, &sqlite.Options{Clock: clock}).Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Hour}); err != nil || len(taken) != 0 {
 		t.Errorf("claim after a shared open: got %v and error %v, want none", taken, err)
 	}
 	if err := before.Close(); err != nil {
 		t.Fatal(err)
 	}
 	after := open(t, path, &sqlite.Options{Clock: clock, Exclusive: true})
-	taken, _, err := after.Claim(context.Background(), 10, time.Hour)
+	taken, _, err := after.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Hour})
 	if err != nil || len(taken) != 1 || taken[0].Key != "claimed" || taken[0].Attempt != 2 {
 		t.Errorf("claim: got %v and error %v, want the second delivery of the claimed job", taken, err)
 	}

@@ -63,7 +63,12 @@ func (p plan) check(t *testing.T) {
 		{"AND root_id = ? AND", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
 		{"(updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
-		{"WHERE due_at <= ? ORDER BY", "job_due (due_at<?"},
+		{"FROM job WHERE due_at <= ? ORDER BY", "job_due (due_at<?"},
+		{"FROM job WHERE due_at > ? ORDER BY", "job_due (due_at>?"},
+		{"FROM job INDEXED BY job_claimed", "job_claimed"},
+		{"FROM job INDEXED BY job_tenant_due\n", "job_tenant_due (tenant=? AND due_at<?"},
+		{"WITH RECURSIVE holder", "SEARCH job USING COVERING INDEX job_tenant_due (tenant>?"},
+		{"WITH RECURSIVE holder", "SEARCH job USING COVERING INDEX job_tenant_due (tenant=?"},
 		{"ORDER BY lease_until", "job_run (tenant=? AND thread_id=? AND run_id=?"},
 		{"ORDER BY lease_until", "thread_active (lease_until<?"},
 		{"INDEXED BY thread_idle", "thread_idle (updated_at<?"},
@@ -85,9 +90,8 @@ func (p plan) check(t *testing.T) {
 		!strings.Contains(p.query, "INDEXED BY run_thread") {
 		t.Errorf("%s\nsorts: %s", p.query, p.steps)
 	}
-	// Stats counts; the next due job is the first of its index.
-	if strings.Contains(p.steps, "SCAN") && !strings.Contains(p.query, "count(*)") &&
-		!strings.Contains(p.steps, "SCAN job USING COVERING INDEX job_due") {
+	// Stats counts; a claim goes through what its own query has found.
+	if strings.Contains(strings.ReplaceAll(p.steps, "SCAN holder", ""), "SCAN") && !strings.Contains(p.query, "count(*)") {
 		t.Errorf("%s\nreads a whole table: %s", p.query, p.steps)
 	}
 }
@@ -97,7 +101,7 @@ func explain(t *testing.T, c *conn) (plans []plan) {
 	t.Helper()
 	for _, query := range slices.Sorted(maps.Keys(c.stmts)) {
 		switch verb, _, _ := strings.Cut(query, " "); verb {
-		case "SELECT", "INSERT", "UPDATE", "DELETE":
+		case "SELECT", "INSERT", "UPDATE", "DELETE", "WITH":
 		default:
 			continue
 		}
@@ -230,6 +234,17 @@ func useEverything(t *testing.T, db *DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		for range 2 * claimWindow {
+			if err := tx.Enqueue(spool.Job{RunID: "r", DueAt: time.Now().Add(-time.Hour)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, end := range []func(d spool.Delivery) error{
 		func(d spool.Delivery) error { return db.Extend(ctx, d, 0) },
 		func(d spool.Delivery) error { return db.Release(ctx, d, 0, true) },
@@ -241,7 +256,7 @@ func useEverything(t *testing.T, db *DB) {
 			return nil
 		},
 	} {
-		taken, _, err := db.Claim(ctx, 1, 0)
+		taken, _, err := db.Claim(ctx, spool.ClaimQuery{Limit: 1})
 		if len(taken) == 0 { // the last one is for a job that is gone
 			taken = []spool.Delivery{{}}
 		}

@@ -32,62 +32,6 @@ func (t *tx) CancelJob(key string) error {
 	return t.write("DELETE FROM job WHERE tenant = ? AND key = ? AND key <> ''", t.key.Tenant, key)
 }
 
-// Claim implements [spool.Queue]. It looks first and writes only when there is something
-// to take, so that idle workers cost no transaction.
-func (db *DB) Claim(ctx context.Context, limit int, lease time.Duration) ([]spool.Delivery, time.Time, error) {
-	next, err := db.nextDue(ctx)
-	if err != nil || next.IsZero() || next.After(now(db.clock)) {
-		return nil, next, err
-	}
-	var taken []spool.Delivery
-	err = db.queue(ctx, func(t *tx) error {
-		taken, err = t.claim(max(limit, 0), lease)
-		return err
-	})
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	if len(taken) > 0 {
-		return taken, time.Time{}, nil
-	}
-	// Somebody else was faster.
-	next, err = db.nextDue(ctx)
-	return nil, next, err
-}
-
-// nextDue returns when the next job becomes due, the zero time for an empty queue.
-func (db *DB) nextDue(ctx context.Context) (due time.Time, err error) {
-	err = db.pool.read(ctx, func(c *conn) error {
-		return c.query("SELECT due_at FROM job ORDER BY due_at LIMIT 1", func(r *row) error {
-			due = r.time()
-			return nil
-		})
-	})
-	return due, err
-}
-
-func (t *tx) claim(limit int, lease time.Duration) ([]spool.Delivery, error) {
-	var taken []spool.Delivery
-	err := t.query("SELECT "+jobColumns+", id, token, attempts FROM job WHERE due_at <= ? ORDER BY due_at, id LIMIT ?",
-		func(r *row) error {
-			taken = append(taken, spool.Delivery{
-				Job: scanJob(r), JobID: r.int64(), Token: r.int64() + 1, Attempt: r.int() + 1,
-			})
-			return nil
-		}, t.now, limit)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range taken {
-		err := t.write("UPDATE job SET due_at = ?, claimed = 1, token = ?, attempts = ? WHERE id = ?",
-			t.now.Add(lease), d.Token, d.Attempt, d.JobID)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return taken, nil
-}
-
 // Extend implements [spool.Queue].
 func (db *DB) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
 	return db.queue(ctx, func(t *tx) error {

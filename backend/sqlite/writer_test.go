@@ -275,7 +275,7 @@ func TestIdleClaim(t *testing.T) {
 
 	h := hold(t) // a Claim that needed the writer would hang here
 	defer h.release()
-	taken, next, err := h.Claim(context.Background(), 10, time.Minute)
+	taken, next, err := h.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 0 || !next.IsZero() {
 		t.Errorf("got %v, %v and error %v", taken, next, err)
 	}

@@ -70,7 +70,7 @@ func (o *operated) start(t *testing.T, thread spool.ThreadID, run spool.RunID, d
 	if !die {
 		return 0
 	}
-	taken, _, err := o.backend.Queue.Claim(t.Context(), 1, time.Minute)
+	taken, _, err := o.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 {
 		t.Fatalf("claim: %v, %v", taken, err)
 	}
@@ -86,7 +86,7 @@ func (o *operated) start(t *testing.T, thread spool.ThreadID, run spool.RunID, d
 // ackAll takes all jobs out of the queue, as a worker does for which there is nothing to do.
 func (o *operated) ackAll(t *testing.T) {
 	t.Helper()
-	taken, _, err := o.backend.Queue.Claim(t.Context(), 100, time.Minute)
+	taken, _, err := o.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

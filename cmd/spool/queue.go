@@ -8,7 +8,6 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/relay"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify"
@@ -72,7 +71,7 @@ func (s *setup) push(p *config.Push) error {
 		return p.Errorf("%s", fieldNames.Replace(spool.MessageOf(err)))
 	}
 	s.engine.SweepEvery = pushSweep
-	s.work = engine.WorkOptions{Concurrency: p.Concurrency, Deliver: r.Deliver}
+	s.work.Concurrency, s.work.Deliver = p.Concurrency, r.Deliver
 	s.pushed = hostOf(p.URL)
 	return nil
 }

@@ -45,7 +45,10 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &setup{engine: limited(c.Limits), token: printed}
+	s := &setup{
+		engine: limited(c.Limits), token: printed,
+		work: engine.WorkOptions{Concurrency: c.Limits.Concurrency, PerTenant: c.Limits.RunningPerTenant},
+	}
 	s.engine.ContextCeiling, s.engine.ContextOutputReserve = c.Context.Ceiling, c.Context.OutputReserve
 	s.engine.CompactionModel = c.Context.CompactionModel
 	s.engine.Budget, s.engine.MaxBudget, s.engine.OnBudget = c.Budget.Each, c.Budget.Most, c.Budget.OnBudget
@@ -72,6 +75,7 @@ func egress(o options, c *config.Config) httptool.Egress {
 // The bounds of a process whose configuration has none: what nobody reaches who means well.
 const (
 	maxQueueDepth   = 100_000
+	maxTenantDepth  = 50_000
 	openStreams     = 10_000
 	startsPerMinute = 6_000
 )
@@ -84,6 +88,7 @@ func limited(l config.Limits) engine.Config {
 		MaxPromptBytes: l.MaxPromptBytes,
 		MaxWaiting:     l.MaxWaiting,
 		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
+		MaxTenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth),
 		ParkTTL:        l.HITLTTL,
 		Retention:      l.Retention,
 		AuditRetention: l.AuditRetention,

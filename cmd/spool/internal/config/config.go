@@ -161,6 +161,7 @@ type Context struct {
 
 // Limits is the section limits. A zero field is not in the file.
 type Limits struct {
+	Shares
 	MaxPromptBytes  int
 	MaxWaiting      int
 	MaxQueueDepth   int

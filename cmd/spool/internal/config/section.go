@@ -277,9 +277,10 @@ func token(v value) Token {
 }
 
 func limits(v value) Limits {
-	f := v.fields("max_prompt_bytes", "max_waiting", "max_queue_depth", "open_streams", "starts_per_minute", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
-		"stream_flush", "lease", "retention", "audit_retention", "retry_backoff")
+	f := v.fields(append([]string{"max_prompt_bytes", "max_waiting", "max_queue_depth", "open_streams", "starts_per_minute", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
+		"stream_flush", "lease", "retention", "audit_retention", "retry_backoff"}, sharesFields...)...)
 	return Limits{
+		Shares:          shares(f),
 		MaxPromptBytes:  f["max_prompt_bytes"].integer(),
 		MaxWaiting:      f["max_waiting"].integer(),
 		MaxQueueDepth:   f["max_queue_depth"].integer(),

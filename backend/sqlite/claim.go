@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// claimWindow is how many due jobs a claim reads at least, in due order. Where no more are due,
+// these show which tenants want something. Otherwise the claim goes through the tenants, with
+// one look at an index for each that has jobs.
+const claimWindow = 32
+
+// Claim implements [spool.Queue]. It looks first and writes only when a job is due, so that
+// idle workers cost no transaction.
+func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+	next, err := db.nextDue(ctx, time.Time{})
+	if err != nil || next.IsZero() || next.After(now(db.clock)) {
+		return nil, next, err
+	}
+	var taken []spool.Delivery
+	var at time.Time
+	err = db.queue(ctx, func(t *tx) error {
+		at = t.now
+		taken, err = t.claim(q)
+		return err
+	})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if len(taken) > 0 {
+		return taken, time.Time{}, nil
+	}
+	// Somebody else was faster, or the due jobs are of tenants that have their share.
+	next, err = db.nextDue(ctx, at)
+	return nil, next, err
+}
+
+// nextDue returns when the next job becomes due after a time. Zero: none does.
+func (db *DB) nextDue(ctx context.Context, after time.Time) (due time.Time, err error) {
+	err = db.pool.read(ctx, func(c *conn) error {
+		return c.query("SELECT due_at FROM job WHERE due_at > ? ORDER BY due_at LIMIT 1", func(r *row) error {
+			due = r.time()
+			return nil
+		}, micros(after))
+	})
+	return due, err
+}
+
+func (t *tx) claim(q spool.ClaimQuery) ([]spool.Delivery, error) {
+	if q.Limit <= 0 {
+		return nil, nil
+	}
+	shares, err := t.shares(q)
+	if err != nil {
+		return nil, err
+	}
+	taken := shareOut(shares, q)
+	for _, d := range taken {
+		err := t.write("UPDATE job SET due_at = ?, claimed = 1, token = ?, attempts = ? WHERE id = ?",
+			t.now.Add(q.Lease), d.Token, d.Attempt, d.JobID)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return taken, nil
+}
+
+// share is a tenant that wants something of a claim.
+type share struct {
+	tenant   spool.Tenant
+	inFlight int
+	// oldest is when its first job became due.
+	oldest time.Time
+	// due are its due jobs, the oldest first, as far as the claim may need them.
+	due []spool.Delivery
+}
+
+// compare orders by who comes first: the tenant with the fewest jobs in flight.
+func (s *share) compare(other *share) int {
+	return cmp.Or(cmp.Compare(s.inFlight, other.inFlight), s.oldest.Compare(other.oldest))
+}
+
+// shares returns the tenants that have due jobs, at least as many as the claim can serve.
+func (t *tx) shares(q spool.ClaimQuery) ([]*share, error) {
+	window := max(claimWindow, 2*q.Limit)
+	first, err := t.dueJobs("SELECT "+jobColumns+", id, token, attempts FROM job WHERE due_at <= ? ORDER BY due_at, id LIMIT ?", t.now, window)
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	inFlight, err := t.inFlight()
+	if err != nil {
+		return nil, err
+	}
+	if len(first) < window { // these are all
+		return byTenant(first, inFlight), nil
+	}
+	return t.sharesOfMany(q, inFlight)
+}
+
+func byTenant(due []spool.Delivery, inFlight map[spool.Tenant]int) (shares []*share) {
+	of := make(map[spool.Tenant]*share)
+	for _, d := range due {
+		s := of[d.Tenant]
+		if s == nil {
+			s = &share{tenant: d.Tenant, inFlight: inFlight[d.Tenant], oldest: d.DueAt}
+			of[d.Tenant], shares = s, append(shares, s)
+		}
+		s.due = append(s.due, d)
+	}
+	return shares
+}
+
+// inFlight counts the jobs that are claimed, by tenant. There are as many as workers have
+// slots.
+func (t *tx) inFlight() (map[spool.Tenant]int, error) {
+	counts := make(map[spool.Tenant]int)
+	err := t.query("SELECT tenant, count(*) FROM job INDEXED BY job_claimed WHERE claimed = 1 AND due_at > ? GROUP BY tenant",
+		func(r *row) error {
+			counts[spool.Tenant(r.text())] = r.int()
+			return nil
+		}, t.now)
+	return counts, err
+}
+
+// sharesOfMany looks up the oldest job of each tenant, and then the jobs of those that come
+// first. However many jobs a tenant has, no more than q.Limit of them are read.
+func (t *tx) sharesOfMany(q spool.ClaimQuery, inFlight map[spool.Tenant]int) ([]*share, error) {
+	var shares []*share
+	err := t.query(`WITH RECURSIVE holder(tenant) AS (
+			SELECT min(tenant) FROM job
+			UNION ALL
+			SELECT (SELECT min(tenant) FROM job INDEXED BY job_tenant_due WHERE tenant > holder.tenant) FROM holder WHERE holder.tenant IS NOT NULL
+		), oldest(tenant, due) AS (
+			SELECT tenant, (SELECT min(due_at) FROM job INDEXED BY job_tenant_due WHERE job.tenant = holder.tenant) FROM holder
+		)
+		SELECT tenant, due FROM oldest WHERE due <= ?`, func(r *row) error {
+		s := &share{tenant: spool.Tenant(r.text())}
+		s.oldest, s.inFlight = r.time(), inFlight[s.tenant]
+		if q.PerTenant == 0 || s.inFlight < q.PerTenant {
+			shares = append(shares, s)
+		}
+		return nil
+	}, t.now)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(shares, (*share).compare)
+	shares = shares[:min(len(shares), q.Limit)] // each has a job, so that none behind them gets a turn
+	for _, s := range shares {
+		s.due, err = t.dueJobs("SELECT "+jobColumns+`, id, token, attempts FROM job INDEXED BY job_tenant_due
+			WHERE tenant = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`, s.tenant, t.now, q.Limit)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return shares, nil
+}
+
+// dueJobs returns jobs as the deliveries that they become when they are claimed.
+func (t *tx) dueJobs(query string, args ...any) (due []spool.Delivery, err error) {
+	err = t.query(query, func(r *row) error {
+		due = append(due, spool.Delivery{Job: scanJob(r), JobID: r.int64(), Token: r.int64() + 1, Attempt: r.int() + 1})
+		return nil
+	}, args...)
+	return due, err
+}
+
+// shareOut takes jobs one by one, as [spool.Queue] says.
+func shareOut(shares []*share, q spool.ClaimQuery) (taken []spool.Delivery) {
+	for len(taken) < q.Limit {
+		var next *share
+		for _, s := range shares {
+			switch {
+			case len(s.due) == 0, q.PerTenant > 0 && s.inFlight >= q.PerTenant,
+				s.inFlight > 0 && q.Limit-len(taken) <= q.Reserved:
+			case next == nil || s.compare(next) < 0:
+				next = s
+			}
+		}
+		if next == nil {
+			break
+		}
+		taken = append(taken, next.due[0])
+		next.inFlight++
+		if next.due = next.due[1:]; len(next.due) > 0 {
+			next.oldest = next.due[0].DueAt
+		}
+	}
+	return taken
+}

@@ -1,0 +1,72 @@
+package spooltest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Claim takes due jobs, of the tenants with the fewest in flight first.
+func (q memoryQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+	if err := canceled(ctx); err != nil {
+		return nil, time.Time{}, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	var due []*memoryJob
+	var next time.Time
+	inFlight := make(map[spool.Tenant]int)
+	for _, j := range q.jobs {
+		switch {
+		case !j.due.After(now):
+			due = append(due, j)
+			continue
+		case next.IsZero() || j.due.Before(next):
+			next = j.due
+		}
+		if j.inFlight {
+			inFlight[j.Tenant]++
+		}
+	}
+	var taken []spool.Delivery
+	for len(taken) < query.Limit {
+		j := nextFair(due, inFlight, query, query.Limit-len(taken))
+		if j == nil {
+			break
+		}
+		due = slices.DeleteFunc(due, func(other *memoryJob) bool { return other == j })
+		inFlight[j.Tenant]++
+		taken = append(taken, q.take(j, now.Add(query.Lease)))
+	}
+	if len(taken) > 0 {
+		next = time.Time{}
+	}
+	return taken, next, nil
+}
+
+// nextFair returns the job that is taken next, while so many may be. Nil: none.
+func nextFair(due []*memoryJob, inFlight map[spool.Tenant]int, q spool.ClaimQuery, free int) (next *memoryJob) {
+	for _, j := range due {
+		has := inFlight[j.Tenant]
+		switch {
+		case q.PerTenant > 0 && has >= q.PerTenant, has > 0 && free <= q.Reserved:
+		case next == nil, cmp.Or(cmp.Compare(has, inFlight[next.Tenant]), j.due.Compare(next.due), cmp.Compare(j.id, next.id)) < 0:
+			next = j
+		}
+	}
+	return next
+}
+
+// take leases a job. It is called with mu held.
+func (m *memory) take(j *memoryJob, until time.Time) spool.Delivery {
+	m.lastToken++
+	job := j.Job
+	job.DueAt = j.due
+	j.token, j.inFlight, j.due = m.lastToken, true, until
+	j.attempt++
+	return spool.Delivery{Job: job, JobID: j.id, Token: j.token, Attempt: j.attempt}
+}

@@ -1,0 +1,122 @@
+package spooltest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// addOf enqueues jobs of a tenant, which are due now, each a microsecond behind the one before.
+func (q *queueTest) addOf(tenant spool.Tenant, keys ...string) {
+	q.Helper()
+	for _, key := range keys {
+		j := job(key)
+		j.Tenant = tenant
+		q.enqueue(j)
+		q.clock.Advance(time.Microsecond)
+	}
+}
+
+// take claims, and returns the tenants of what it got, in order.
+func (q *queueTest) take(query spool.ClaimQuery) (of string, taken []spool.Delivery) {
+	q.Helper()
+	query.Lease = lease
+	taken, _, err := q.Queue.Claim(q.ctx, query)
+	q.ok("claim", err)
+	return joined(taken, func(d spool.Delivery) string { return string(d.Tenant) }), taken
+}
+
+// testQueueFair has tenants that came later not wait for all jobs of the first one.
+func testQueueFair(q *queueTest) {
+	q.addOf("a", "1", "2", "3", "4", "5", "6")
+	q.addOf("b", "1", "2")
+	q.addOf("c", "1")
+	of, taken := q.take(spool.ClaimQuery{Limit: 5})
+	q.same("the first five", of, "abcab")
+	q.same("of the first tenant", joined(taken, func(d spool.Delivery) string { return d.Key }), "11122")
+	for _, d := range taken {
+		if d.Tenant == "a" {
+			q.ok("ack", q.Queue.Ack(q.ctx, d))
+		}
+	}
+	q.addOf("c", "2")
+	of, _ = q.take(spool.ClaimQuery{Limit: 2}) // a has none in flight, c has one, b has two
+	q.same("the next two", of, "aa")
+	of, _ = q.take(spool.ClaimQuery{Limit: 1})
+	q.same("one more", of, "c")
+	of, taken = q.take(spool.ClaimQuery{Limit: 10})
+	q.same("the rest", of, "aa")
+	q.ok("release", q.Queue.Release(q.ctx, taken[0], 0, true))
+	q.clock.Advance(2 * lease) // nothing is in flight any more
+	of, _ = q.take(spool.ClaimQuery{Limit: 3})
+	q.same("what has lapsed", of, "abc")
+}
+
+// testQueueReserved keeps the last places for tenants that have nothing in flight.
+func testQueueReserved(q *queueTest) {
+	q.addOf("a", "1", "2", "3", "4")
+	of, _ := q.take(spool.ClaimQuery{Limit: 1, Reserved: 1})
+	q.same("the only place", of, "a")
+	of, _ = q.take(spool.ClaimQuery{Limit: 1, Reserved: 1})
+	q.same("the only place, again", of, "")
+	of, _ = q.take(spool.ClaimQuery{Limit: 3, Reserved: 1})
+	q.same("three places", of, "aa")
+	taken, next, err := q.Queue.Claim(q.ctx, spool.ClaimQuery{Limit: 1, Reserved: 1, Lease: lease})
+	q.ok("claim", err)
+	q.same("what is held back", len(taken), 0)
+	if !next.After(q.clock.Now()) {
+		q.Errorf("the next job is due at %s, which is not in the future", next)
+	}
+	q.addOf("b", "1", "2")
+	of, _ = q.take(spool.ClaimQuery{Limit: 1, Reserved: 1})
+	q.same("of another tenant", of, "b")
+	of, _ = q.take(spool.ClaimQuery{Limit: 9, Reserved: 9})
+	q.same("all places are reserved", of, "")
+	of, _ = q.take(spool.ClaimQuery{Limit: 9, Reserved: 1})
+	q.same("the rest", of, "ba")
+}
+
+// testQueuePerTenant bounds what a tenant has in flight.
+func testQueuePerTenant(q *queueTest) {
+	q.addOf("a", "1", "2", "3", "4")
+	q.addOf("b", "1")
+	of, taken := q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
+	q.same("two of each", of, "aba")
+	of, _ = q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
+	q.same("no more", of, "")
+	q.ok("ack", q.Queue.Ack(q.ctx, taken[0]))
+	of, _ = q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
+	q.same("one is over", of, "a")
+	q.clock.Advance(lease)
+	of, _ = q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
+	q.same("all have lapsed", of, "aba")
+}
+
+// testQueueFairBacklog has more jobs than a claim may read.
+func testQueueFairBacklog(q *queueTest) {
+	keys := make([]string, 300)
+	for i := range keys {
+		keys[i] = fmt.Sprint(i)
+	}
+	q.addOf("a", keys...)
+	q.addOf("b", "x", "y")
+	q.add(time.Hour, "later")
+	for i := range 9 {
+		q.addOf(spool.Tenant(fmt.Sprint("t", i)), "z")
+	}
+	of, taken := q.take(spool.ClaimQuery{Limit: 4})
+	q.same("the first four", of, "abt0t1")
+	q.same("the oldest", jobKeys(taken), "0xzz")
+	of, _ = q.take(spool.ClaimQuery{Limit: 12})
+	if n := strings.Count(of, "t"); n != 7 || strings.Count(of, "b") != 1 || strings.Count(of, "a") != 4 {
+		q.Errorf("the next twelve are of %s", of)
+	}
+	of, taken = q.take(spool.ClaimQuery{Limit: 300, Reserved: 1, PerTenant: 100})
+	q.same("the rest", []any{len(taken), strings.Trim(of, "a")}, []any{95, ""})
+	if !slices.IsSortedFunc(taken, func(x, y spool.Delivery) int { return x.DueAt.Compare(y.DueAt) }) {
+		q.Error("they are not in the order in which they became due")
+	}
+}
