@@ -150,9 +150,9 @@ type UsageLine struct {
 	OutputTokens          int64 `json:"outputTokens"`
 	ReasoningTokens       int64 `json:"reasoningTokens"`
 	Calls                 int64 `json:"calls"`
-	// Estimated is true where a call has a count that is a guess. The guesses are summed
+	// Estimated counts the calls that have a guess in place of a count. The guesses are summed
 	// apart.
-	Estimated             bool  `json:"estimated"`
+	Estimated             int64 `json:"estimated"`
 	EstimatedInputTokens  int64 `json:"estimatedInputTokens,omitempty"`
 	EstimatedOutputTokens int64 `json:"estimatedOutputTokens,omitempty"`
 	// CostMicros counts millionths of the currency, guesses included.
@@ -167,7 +167,9 @@ func (l *UsageLine) Add(r UsageRow) {
 	l.CacheWriteInputTokens += count(r.Usage.CacheWrite)
 	l.OutputTokens += count(r.Usage.Output)
 	l.ReasoningTokens += count(r.Usage.Reasoning)
-	l.Estimated = l.Estimated || r.Estimated()
+	if r.Estimated() {
+		l.Estimated++
+	}
 	l.EstimatedInputTokens += count(r.Guess.Input)
 	l.EstimatedOutputTokens += count(r.Guess.Output)
 	if r.Cost != nil {

@@ -208,7 +208,7 @@ type usageLine struct {
 	OutputTokens          int64          `doc:"Tokens that it wrote."                                                                                          json:"outputTokens"`
 	ReasoningTokens       int64          `doc:"Those of them that were reasoning."                                                                             json:"reasoningTokens"`
 	Calls                 int64          `doc:"How often it was called."                                                                                       json:"calls"`
-	Estimated             bool           `doc:"Whether calls were cut off before their provider had counted them. Their guesses are apart, and in costMicros." json:"estimated"`
+	Estimated             int64          `doc:"How many calls were cut off before their provider had counted them. Their guesses are apart, and in costMicros." json:"estimated"`
 	EstimatedInputTokens  int64          `doc:"Guesses of what such calls read."                                                                               json:"estimatedInputTokens,omitempty"`
 	EstimatedOutputTokens int64          `doc:"Guesses of what they wrote."                                                                                    json:"estimatedOutputTokens,omitempty"`
 	CostMicros            int64          `doc:"The price in millionths of the currency."                                                                       json:"costMicros"`

@@ -270,7 +270,7 @@ func testUsageCutOff(s *engineTest) {
 	}
 	line := u.Tokens.Lines[0]
 	s.same("what the provider counted", []int64{line.InputTokens, line.OutputTokens, u.Tokens.TotalTokens, s.run("r1").TotalTokens}, []int64{0, 0, 0, 0})
-	s.same("what was guessed", []any{line.Estimated, line.EstimatedInputTokens, line.EstimatedOutputTokens}, []any{true, *guess.Input, *guess.Output})
+	s.same("what was guessed", []any{line.Estimated, line.EstimatedInputTokens, line.EstimatedOutputTokens}, []any{int64(1), *guess.Input, *guess.Output})
 }
 
 // testUsageCutOffCounted stops an answer whose provider has told the prompt's count.

@@ -71,13 +71,13 @@ func testStoreUsageCosts(s *storeTest) {
 	s.write(key, func(tx spool.Tx) error {
 		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}),
 			tx.AddUsage(free), tx.AddUsage(row(nil)),
-			tx.AddUsage(row(&spool.Cost{Micros: 4, Currency: "USD", Source: spool.CostReceipt})), tx.AddUsage(guessed))
+			tx.AddUsage(row(&spool.Cost{Micros: 4, Currency: "USD", Source: spool.CostReceipt})), tx.AddUsage(guessed), tx.AddUsage(guessed))
 	})
 	c := s.all(key, "")
 	line := spool.UsageLine{AgentName: "a", Model: "m", InputTokens: 1, Calls: 1}
 	euro, dollar := line, line
-	euro.Currency, euro.CostMicros, euro.Calls = "EUR", 5, 2
-	euro.Estimated, euro.EstimatedInputTokens = true, 8
+	euro.Currency, euro.CostMicros, euro.Calls = "EUR", 10, 3
+	euro.Estimated, euro.EstimatedInputTokens = 2, 16
 	dollar.Currency, dollar.CostMicros = "USD", 4
 	s.same("lines", c.Usage, []spool.UsageLine{euro, line, dollar})
 	guessed.CreatedAt = s.clock.Now()
@@ -85,9 +85,9 @@ func testStoreUsageCosts(s *storeTest) {
 
 	totals := spool.Totals(c.Usage)
 	s.same("what it cost in the first currency", []any{totals.Currency, totals.CostMicros, totals.Unpriced, totals.InputTokens},
-		[]any{"EUR", int64(5), int64(2), int64(3)})
+		[]any{"EUR", int64(10), int64(2), int64(3)})
 	s.same("what it cost", totals.Costs, []spool.CurrencyCost{
-		{Currency: "EUR", CostMicros: 5, Calls: 2}, {Currency: "USD", CostMicros: 4, Calls: 1},
+		{Currency: "EUR", CostMicros: 10, Calls: 3}, {Currency: "USD", CostMicros: 4, Calls: 1},
 	})
 	s.read(key, func(v spool.View) error {
 		rows, err := v.UsageRows(spool.UsageQuery{Limit: 2})

@@ -46,7 +46,7 @@ func (v *view) Usage() ([]spool.UsageLine, error) {
 			l.AgentName, l.Model, l.ModelID, l.Currency = r.text(), r.text(), r.text(), r.text()
 			l.InputTokens, l.CacheReadInputTokens, l.CacheWriteInputTokens = r.int64(), r.int64(), r.int64()
 			l.OutputTokens, l.ReasoningTokens, l.Calls = r.int64(), r.int64(), r.int64()
-			l.Estimated = r.int64() > 0
+			l.Estimated = r.int64()
 			l.EstimatedInputTokens, l.EstimatedOutputTokens, l.CostMicros = r.int64(), r.int64(), r.int64()
 			lines = append(lines, l)
 			return nil
