@@ -38,7 +38,8 @@ type ModelRequest struct {
 	// the instructions, the tools and the first n messages. They rise. A provider that caches
 	// what it is told to can be told these; the request means the same without.
 	CacheMarks []int
-	// Extra is merged into the provider's request as it is.
+	// Extra is merged into the provider's request as it is. It has what the agent says, and over
+	// it the provider options of the run's start, whose numbers are of type [json.Number].
 	Extra map[string]any
 }
 

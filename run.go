@@ -98,6 +98,10 @@ type Run struct {
 	// the same, and no client ever sees it. Nil: none was given.
 	HostState json.RawMessage `json:"-"`
 
+	// ProviderOptions is a JSON object that the start gave for the requests to the provider. A run
+	// that this one spawns gets the same. Nil: none was given.
+	ProviderOptions json.RawMessage `json:"-"`
+
 	// Nonce is a random text that is made with the run and never changes. It goes into the keys
 	// of the run's tool calls, and no client or tool ever sees it: see [Run.CallKey]. Empty: the
 	// run began before there were nonces.

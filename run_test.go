@@ -80,7 +80,10 @@ func TestCallKey(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for _, r := range []spool.Run{
-		run, {Tenant: "acme2", ID: "r1", Nonce: "n"}, {Tenant: "acme", ID: "r2", Nonce: "n"}, {Tenant: "acme", ID: "r1", Nonce: "o"},
+		run,
+		{Tenant: "acme2", ID: "r1", Nonce: "n"},
+		{Tenant: "acme", ID: "r2", Nonce: "n"},
+		{Tenant: "acme", ID: "r1", Nonce: "o"},
 		{Tenant: "", ID: "acmer1", Nonce: "n"},
 	} {
 		seen[r.CallKey(3, "c1")], seen[r.CallKey(4, "c1")], seen[r.CallKey(3, "c2")] = true, true, true

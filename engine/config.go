@@ -161,6 +161,9 @@ func (c Config) checkAgent(a *Agent) error {
 	if err := a.checkTools(); err != nil {
 		return err
 	}
+	if err := a.checkProviderOptions(); err != nil {
+		return err
+	}
 	return c.checkSpawn(a)
 }
 

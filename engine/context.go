@@ -120,7 +120,7 @@ func quoted(text string) string {
 func (l *loop) request(messages []spool.Message) spool.ModelRequest {
 	r := spool.ModelRequest{
 		Instructions: l.agent.Instructions, Messages: messages,
-		MaxOutputTokens: l.agent.MaxOutputTokens, Extra: l.agent.Extra,
+		MaxOutputTokens: l.agent.MaxOutputTokens, Extra: extra(l.agent, l.run),
 		CacheKey: cacheKey(l.s.key, l.run.AgentID()),
 	}
 	for _, t := range l.agent.Tools {

@@ -153,6 +153,10 @@ type Agent struct {
 	DistinctApprover bool
 	// Extra is merged into each request to the provider.
 	Extra map[string]any
+	// ProviderOptions names the fields of a request to the provider that a start may set, such
+	// as "reasoning_effort". A name that only the engine sets is refused, such as "messages" or
+	// "max_tokens". Defaults to none.
+	ProviderOptions []string
 	// Budget bounds each run of the agent, with all runs under it, where its start does not.
 	// A field that is zero is that of the configuration.
 	Budget spool.Budget

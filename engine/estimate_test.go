@@ -201,6 +201,22 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+func TestProviderOptionsConfig(t *testing.T) {
+	t.Parallel()
+
+	for want, names := range map[string][]string{
+		`Config.Agents: agent "a" has an empty name in ProviderOptions`:                            {"seed", ""},
+		`Config.Agents: agent "a" has "messages" in ProviderOptions, which only the engine sets`:   {"messages"},
+		`Config.Agents: agent "a" has "max_tokens" in ProviderOptions, which only the engine sets`: {"seed", "max_tokens"},
+		`Config.Agents: agent "a" has "seed" in ProviderOptions twice`:                             {"seed", "seed"},
+	} {
+		c := Config{Agents: []Agent{{Name: "a", Model: "m", ProviderOptions: names}}, Models: map[string]spool.Model{"m": nobody{}}}
+		if _, _, err := c.check(); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestContextConfig(t *testing.T) {
 	t.Parallel()
 

@@ -126,7 +126,8 @@ func successor(failed spool.Run, id spool.RunID) spool.Run {
 	next := spool.Run{
 		Tenant: failed.Tenant, ID: id, ThreadID: failed.ThreadID, Agent: failed.Agent, Model: failed.Model,
 		State: spool.Queued, MaxSteps: failed.MaxSteps, HostState: failed.HostState, StartedBy: failed.StartedBy,
-		Nonce: newNonce(),
+		ProviderOptions: failed.ProviderOptions,
+		Nonce:           newNonce(),
 	}
 	if failed.Allowance != nil {
 		next.Allowance = &spool.Allowance{Budget: failed.Allowance.Budget}

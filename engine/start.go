@@ -41,6 +41,10 @@ type StartRequest struct {
 	// Budget bounds the run, with all runs under it. A field that is zero is that of the
 	// agent, or else of the configuration.
 	Budget spool.Budget
+	// ProviderOptions is a JSON object, of up to 16 KiB, that is merged into the requests of the
+	// run to its provider, over the Extra of its agent. Each key has to be among the agent's
+	// ProviderOptions. Runs that this one spawns get the same. Empty: none.
+	ProviderOptions json.RawMessage
 	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
 	WhenBusy spool.WhenBusy
 }
@@ -247,7 +251,8 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
 		Allowance: allowanceOf(r.Budget), HostState: r.HostState, StartedBy: r.By, Context: h.run.Context,
-		Nonce: newNonce(),
+		ProviderOptions: r.ProviderOptions,
+		Nonce:           newNonce(),
 	}
 }
 
@@ -314,6 +319,9 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	}
 	r.Budget = r.Budget.Or(agent.Budget).Or(e.config.Budget).Within(e.config.MaxBudget)
 	if err := spool.CheckHostState(r.HostState); err != nil {
+		return nil, err
+	}
+	if err := r.checkProviderOptions(agent); err != nil {
 		return nil, err
 	}
 	if err := e.attachments.checkAll(r.Attachments); err != nil {

@@ -167,6 +167,7 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
 		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject,
+		ProviderOptions: wishes.ProviderOptions,
 	}
 	for _, image := range turn.Images {
 		start.Attachments = append(start.Attachments, engine.Attachment{URL: image.Image, MediaType: image.MIMEType})

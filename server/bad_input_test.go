@@ -90,6 +90,11 @@ func badInputs() map[string]badInput {
 		"Run/StepsExponent":  {post, runPath, `{"prompt":"p","maxSteps":1e2}`, 400, invalid("maxSteps must be an integer")},
 		"Run/StepsString":    {post, runPath, `{"prompt":"p","maxSteps":"3"}`, 400, invalid("maxSteps must be an integer")},
 		"Run/StepsOverflow":  {post, runPath, `{"prompt":"p","maxSteps":99999999999999999999}`, 400, invalid("maxSteps must be an integer")},
+		"Run/State":          {post, runPath, `{"prompt":"p","state":{}}`, 400, invalid("state is not taken from a request: what the tools of a run get comes from the host's session")},
+		"Run/Options":        {post, runPath, `{"prompt":"p","providerOptions":{"temperature":0}}`, 400, invalid(`providerOptions.temperature is not allowed by the configuration of the agent \"assistant\"`)},
+		"Run/OptionsType":    {post, runPath, `{"prompt":"p","providerOptions":["temperature"]}`, 400, invalid("providerOptions must be an object")},
+		"Run/AGUIState":      {post, aguiPath, `{"threadId":"t","runId":"r","messages":[{"id":"m","role":"user","content":"p"}],"forwardedProps":{"spool":{"state":{"admin":true}}}}`, 400, invalid("forwardedProps.spool.state is not taken from a request: what the tools of a run get comes from the host's session")},
+		"Run/AGUIOptions":    {post, aguiPath, `{"threadId":"t","runId":"r","messages":[{"id":"m","role":"user","content":"p"}],"forwardedProps":{"spool":{"providerOptions":{"seed":1}}}}`, 400, invalid(`providerOptions.seed is not allowed by the configuration of the agent \"assistant\"`)},
 		"Run/BadRunID":       {post, runPath, `{"prompt":"p","runId":"a/b"}`, 400, invalid("runId" + badChars)},
 		"Run/BadEditID":      {post, runPath, `{"prompt":"p","editMessageId":"a b"}`, 400, invalid("editMessageId" + badChars)},
 		"Run/BadClientID":    {post, runPath, `{"prompt":"p","clientMessageId":"a b"}`, 400, invalid("clientMessageId" + badChars)},
@@ -230,7 +235,7 @@ func TestTolerated(t *testing.T) {
 	b := setup(t, server.Config{})
 	for name, body := range map[string]string{
 		"UnknownFields": `{"threadId":"%","prompt":"p","tenant":"b","future":{"deep":[1]}}`,
-		"Nulls":         `{"threadId":"%","prompt":"p","model":null,"agent":null,"editMessageId":null,"clientMessageId":null,"runId":null,"maxSteps":null,"attachments":null}`,
+		"Nulls":         `{"threadId":"%","prompt":"p","model":null,"agent":null,"editMessageId":null,"clientMessageId":null,"runId":null,"maxSteps":null,"attachments":null,"state":null,"providerOptions":null}`,
 		"EmptyStrings":  `{"threadId":"%","prompt":"p","model":"","agent":"","editMessageId":"","clientMessageId":"","runId":""}`,
 		"Spaces":        "\r\n\t {\"threadId\":\"%\",\"prompt\":\"p\"} \n",
 		"BudgetZero":    `{"threadId":"%","prompt":"p","tokenBudget":0,"costBudgetMicros":0,"toolCallBudget":0,"wallTimeMs":0}`,

@@ -110,7 +110,13 @@ func TestHostStateRefuses(t *testing.T) {
 	var fail error
 	b := setup(t, server.Config{HostState: func(*http.Request, server.Principal) (json.RawMessage, error) { return state, fail }})
 	start := func(thread string) answer {
-		return b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"`+thread+`","runId":"`+thread+`","prompt":"hi","hostState":{"evil":1},"state":{"evil":1}}`)
+		return b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"`+thread+`","runId":"`+thread+`","prompt":"hi"}`)
+	}
+	for _, name := range []string{"state", "hostState"} {
+		got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","runId":"t1","prompt":"hi","`+name+`":{"evil":1}}`)
+		if got.status != http.StatusBadRequest || !strings.Contains(got.body, `"error":"`+name+` is not taken from a request`) {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
 	}
 	const internal = `{"error":"Internal error","code":"internal"}`
 	for _, state = range []json.RawMessage{[]byte(`"s3cret"`), []byte(`{`), json.RawMessage(`{"a":"` + strings.Repeat("x", spool.MaxHostStateBytes) + `"}`)} {

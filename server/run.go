@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"net/http"
 	"strings"
@@ -20,6 +21,10 @@ type runInput struct {
 
 // runRequest is the body of a start. The tenant is not part of it: see [Principal].
 type runRequest struct {
+	// State and HostState are what no request may have. They are read to be refused.
+	State     json.RawMessage `hidden:"true" json:"state,omitempty"`
+	HostState json.RawMessage `hidden:"true" json:"hostState,omitempty"`
+
 	// ThreadID is nil for a new thread.
 	ThreadID         *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                                    json:"threadId,omitempty"`
 	Prompt           *string             `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
@@ -34,6 +39,7 @@ type runRequest struct {
 	ToolCallBudget   int64               `doc:"How often it may call tools. Zero: the agent's budget."                                     json:"toolCallBudget,omitempty"                 minimum:"0"`
 	WallTimeMs       int64               `doc:"How many milliseconds workers may carry it, waiting excluded. Zero: the agent's budget."    json:"wallTimeMs,omitempty"                     minimum:"0"`
 	Attachments      []engine.Attachment `doc:"Images of the turn: up to 8, by http, https or data URL."                                   json:"attachments,omitempty"`
+	ProviderOptions  json.RawMessage     `doc:"An object with fields for the model's provider, such as the agent's configuration allows."  json:"providerOptions,omitempty"`
 	WhenBusy         spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."           enum:"reject,enqueue,latest,interrupt,rollback" json:"whenBusy,omitempty"`
 }
 
@@ -48,6 +54,14 @@ func (in *runInput) Validate(ctx context.Context) (err error) {
 func (q runRequest) check() error {
 	if err := required("prompt", q.Prompt != nil); err != nil {
 		return err
+	}
+	for _, f := range []struct {
+		name  string
+		value json.RawMessage
+	}{{"state", q.State}, {"hostState", q.HostState}} {
+		if f.value != nil && string(f.value) != "null" {
+			return spool.Errorf(spool.Invalid, "%s is not taken from a request: what the tools of a run get comes from the host's session", f.name)
+		}
 	}
 	// A client whose variable is empty would make a thread with every prompt.
 	if q.ThreadID != nil && *q.ThreadID == "" {
@@ -135,6 +149,7 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		Budget:          in.Body.budget(),
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
+		ProviderOptions: in.Body.ProviderOptions,
 		HostState:       state,
 		By:              who.Subject,
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.

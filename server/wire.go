@@ -197,21 +197,21 @@ type currencyCost struct {
 }
 
 type usageLine struct {
-	AgentID               *spool.AgentID `doc:"The agent's id, if it has one."                                                                                 json:"agentId"                         required:"true"`
-	AgentName             string         `doc:"The agent."                                                                                                     json:"agentName"`
-	Model                 string         `doc:"The model that was asked for."                                                                                  json:"model"`
-	ModelID               string         `doc:"What its provider calls it."                                                                                    json:"modelId"`
-	Currency              string         `doc:"That of costMicros. Left out: the line has calls without a price."                                              example:"USD"                          json:"currency,omitempty"`
-	InputTokens           int64          `doc:"Tokens that it read, those from and into a cache included."                                                     json:"inputTokens"`
-	CacheReadInputTokens  int64          `doc:"Those of them that came from a cache."                                                                          json:"cacheReadInputTokens"`
-	CacheWriteInputTokens int64          `doc:"Those of them that went into a cache."                                                                          json:"cacheWriteInputTokens"`
-	OutputTokens          int64          `doc:"Tokens that it wrote."                                                                                          json:"outputTokens"`
-	ReasoningTokens       int64          `doc:"Those of them that were reasoning."                                                                             json:"reasoningTokens"`
-	Calls                 int64          `doc:"How often it was called."                                                                                       json:"calls"`
+	AgentID               *spool.AgentID `doc:"The agent's id, if it has one."                                                                                  json:"agentId"                         required:"true"`
+	AgentName             string         `doc:"The agent."                                                                                                      json:"agentName"`
+	Model                 string         `doc:"The model that was asked for."                                                                                   json:"model"`
+	ModelID               string         `doc:"What its provider calls it."                                                                                     json:"modelId"`
+	Currency              string         `doc:"That of costMicros. Left out: the line has calls without a price."                                               example:"USD"                          json:"currency,omitempty"`
+	InputTokens           int64          `doc:"Tokens that it read, those from and into a cache included."                                                      json:"inputTokens"`
+	CacheReadInputTokens  int64          `doc:"Those of them that came from a cache."                                                                           json:"cacheReadInputTokens"`
+	CacheWriteInputTokens int64          `doc:"Those of them that went into a cache."                                                                           json:"cacheWriteInputTokens"`
+	OutputTokens          int64          `doc:"Tokens that it wrote."                                                                                           json:"outputTokens"`
+	ReasoningTokens       int64          `doc:"Those of them that were reasoning."                                                                              json:"reasoningTokens"`
+	Calls                 int64          `doc:"How often it was called."                                                                                        json:"calls"`
 	Estimated             int64          `doc:"How many calls were cut off before their provider had counted them. Their guesses are apart, and in costMicros." json:"estimated"`
-	EstimatedInputTokens  int64          `doc:"Guesses of what such calls read."                                                                               json:"estimatedInputTokens,omitempty"`
-	EstimatedOutputTokens int64          `doc:"Guesses of what they wrote."                                                                                    json:"estimatedOutputTokens,omitempty"`
-	CostMicros            int64          `doc:"The price in millionths of the currency."                                                                       json:"costMicros"`
+	EstimatedInputTokens  int64          `doc:"Guesses of what such calls read."                                                                                json:"estimatedInputTokens,omitempty"`
+	EstimatedOutputTokens int64          `doc:"Guesses of what they wrote."                                                                                     json:"estimatedOutputTokens,omitempty"`
+	CostMicros            int64          `doc:"The price in millionths of the currency."                                                                        json:"costMicros"`
 }
 
 type contextUsage struct {

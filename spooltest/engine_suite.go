@@ -60,6 +60,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"SSE", sseTests},
 		{"Publish", publishTests},
 		{"HostState", hostStateTests},
+		{"ProviderOptions", providerOptionsTests},
 		{"Key", keyTests},
 		{"Arguments", argumentTests},
 	} {

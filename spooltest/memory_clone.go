@@ -42,6 +42,7 @@ func cloneRun(r spool.Run) spool.Run {
 		r.Wait = &wait
 	}
 	r.HostState = slices.Clone(r.HostState)
+	r.ProviderOptions = slices.Clone(r.ProviderOptions)
 	return r
 }
 

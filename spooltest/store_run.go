@@ -36,7 +36,8 @@ func fullRun(s *storeTest) spool.Run {
 			Content: spool.Content{{Type: spool.PartText, Text: "and “this”"}, {Type: spool.PartImage, Image: "data:,x", MIMEType: "image/png"}},
 		},
 		HostState: json.RawMessage(`{"account":["a",1]}`), Nonce: "n0nce",
-		Context: &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
+		ProviderOptions: json.RawMessage(`{"seed":7}`),
+		Context:         &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
 
 		CostMicros: 5, Currency: "EUR",
 		Allowance: &spool.Allowance{

@@ -123,6 +123,7 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 		agent := engine.Agent{
 			Name: a.Name, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy,
 			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
+			ProviderOptions: a.ProviderOptions,
 		}
 		for _, name := range a.Tools {
 			agent.Tools = append(agent.Tools, tools[name])

@@ -33,7 +33,7 @@ func TestRequestBody(t *testing.T) {
 	got := sent(t, openai.Config{Extra: map[string]any{"temperature": 0, "top_p": 1}, ReasoningField: "reasoning_content"}, spool.ModelRequest{
 		Instructions:    "Be brief.",
 		MaxOutputTokens: 9,
-		Extra:           map[string]any{"temperature": 1, "stream": false},
+		Extra:           map[string]any{"temperature": 1, "stream": false, "seed": json.Number("7"), "reasoning": map[string]any{"effort": "low"}},
 		Tools: []spool.ToolSpec{
 			{Name: "coin", Description: "Flips."},
 			{Name: "pick", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
@@ -64,7 +64,7 @@ func TestRequestBody(t *testing.T) {
 	var want map[string]any
 	err := json.Unmarshal([]byte(`{
 		"model": "test-model", "stream": true, "stream_options": {"include_usage": true},
-		"max_tokens": 9, "temperature": 1, "top_p": 1,
+		"max_tokens": 9, "temperature": 1, "top_p": 1, "seed": 7, "reasoning": {"effort": "low"},
 		"tools": [
 			{"type": "function", "function": {"name": "coin", "description": "Flips.", "parameters": {"type": "object", "properties": {}}}},
 			{"type": "function", "function": {"name": "pick", "description": "", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}}

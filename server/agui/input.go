@@ -18,7 +18,7 @@ type RunAgentInput struct {
 	Messages       []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again." json:"messages"                 nullable:"false" required:"true"`
 	Resume         []ResumeEntry   `doc:"Answers to all that the thread waits for. The messages do not count then."                                                                      json:"resume,omitempty"`
 	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                               json:"state,omitempty"`
-	ForwardedProps json.RawMessage `doc:"An object, whose key spool may have agent, model and maxSteps for the run."                                                                     json:"forwardedProps,omitempty"`
+	ForwardedProps json.RawMessage `doc:"An object, whose key spool may have agent, model, maxSteps and providerOptions for the run."                                                                     json:"forwardedProps,omitempty"`
 }
 
 // InputMessage is a message as a client sends it.
@@ -108,6 +108,10 @@ type Wishes struct {
 	Agent    string `json:"agent"`
 	Model    string `json:"model"`
 	MaxSteps int    `json:"maxSteps"`
+	// ProviderOptions is an object of fields for the request to the provider. Nil: none.
+	ProviderOptions json.RawMessage `json:"providerOptions"`
+	// State is read to be refused: run state comes from the host's session.
+	State json.RawMessage `json:"state"`
 }
 
 // Wishes returns what the forwarded properties say under this server's key.
@@ -119,10 +123,13 @@ func (in *RunAgentInput) Wishes() (Wishes, error) {
 		return w, nil
 	}
 	if err := json.Unmarshal(props[stateKey], &w); err != nil {
-		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model and maxSteps", stateKey)
+		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model, maxSteps and providerOptions", stateKey)
 	}
 	if err := strictjson.Check(props[stateKey], w); err != nil {
 		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s: %s", stateKey, spool.MessageOf(err))
+	}
+	if w.State != nil && string(w.State) != "null" {
+		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s.state is not taken from a request: what the tools of a run get comes from the host's session", stateKey)
 	}
 	return w, nil
 }

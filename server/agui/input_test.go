@@ -151,11 +151,15 @@ func TestWishes(t *testing.T) {
 		``: {}, `,"forwardedProps":7`: {}, `,"forwardedProps":{"model":"x"}`: {},
 		`,"forwardedProps":{"spool":{"agent":"a","model":"m","maxSteps":3}}`: {Agent: "a", Model: "m", MaxSteps: 3},
 	} {
-		if got, err := input(t, `{"threadId":"t"`+props+`}`).Wishes(); err != nil || got != want {
+		if got, err := input(t, `{"threadId":"t"`+props+`}`).Wishes(); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", props, got, err)
 		}
 	}
-	for _, wrong := range []string{`{"agent":7}`, `{"agent":"a","Agent":"b"}`, `{"model":"a","model":"b"}`} {
+	options, err := input(t, `{"forwardedProps":{"spool":{"providerOptions":{"seed":7},"state":null}}}`).Wishes()
+	if err != nil || string(options.ProviderOptions) != `{"seed":7}` {
+		t.Errorf("provider options: %s, %v", options.ProviderOptions, err)
+	}
+	for _, wrong := range []string{`{"agent":7}`, `{"state":{}}`, `{"agent":"a","Agent":"b"}`, `{"model":"a","model":"b"}`} {
 		if _, err := input(t, `{"forwardedProps":{"spool":`+wrong+`}}`).Wishes(); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: %v", wrong, err)
 		}

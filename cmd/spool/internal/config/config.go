@@ -79,6 +79,8 @@ type Agent struct {
 	// Budget and OnBudget are zero where the file does not say.
 	Budget   spool.Budget
 	OnBudget spool.BudgetAction
+	// ProviderOptions are the fields of a request to the provider that a start may set.
+	ProviderOptions []string
 	// Subagents are those that the agent can hand work to. Empty: it has to do it itself.
 	Subagents []Subagent
 }

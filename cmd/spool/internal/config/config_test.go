@@ -53,6 +53,7 @@ agents:
     when_busy: enqueue
     distinct_approver: true
     tools: [lookup, send]
+    provider_options: [reasoning_effort, seed]
     budget: {tokens: 1000, on_exhausted: park}
     subagents:
       clerk: {description: Looks things up., instructions: Be brief., model: show, tools: [lookup], max_steps: 4, spawns: true}
@@ -106,7 +107,7 @@ func TestParse(t *testing.T) {
 		Agents: []config.Agent{
 			{
 				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", DistinctApprover: true, Tools: []string{"lookup", "send"},
-				Budget: spool.Budget{Tokens: 1000}, OnBudget: spool.BudgetPark,
+				Budget: spool.Budget{Tokens: 1000}, OnBudget: spool.BudgetPark, ProviderOptions: []string{"reasoning_effort", "seed"},
 				Subagents: []config.Subagent{
 					{Name: "clerk", Description: "Looks things up.", Instructions: "Be brief.", Model: "show", Tools: []string{"lookup"}, MaxSteps: 4, Spawns: true},
 					{Name: "echo"},

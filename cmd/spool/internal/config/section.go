@@ -82,7 +82,7 @@ func model(e entry) Model {
 }
 
 func agent(e entry, c *Config) Agent {
-	f := e.fields("model", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents")
+	f := e.fields("model", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options")
 	e.id()
 	a := Agent{
 		Source: e.source(), Name: e.name,
@@ -101,6 +101,9 @@ func agent(e entry, c *Config) Agent {
 		a.Model = modelName(f["model"], c)
 	}
 	a.Tools = toolNames(f["tools"], c)
+	if f["provider_options"].present() {
+		a.ProviderOptions = f["provider_options"].words()
+	}
 	for _, e := range f["subagents"].entries() {
 		a.Subagents = append(a.Subagents, subagent(e, c))
 	}

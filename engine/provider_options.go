@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/strictjson"
+)
+
+// maxProviderOptions bounds the provider options of a start, in bytes.
+const maxProviderOptions = 16 << 10
+
+// engineOptions are fields of a provider's request that only the engine sets, as they say what
+// the model is asked, what an answer may cost, and how it is read.
+var engineOptions = []string{
+	"model", "messages", "tools", "stream", "stream_options", "n",
+	"max_tokens", "max_completion_tokens", "max_output_tokens", "prompt_cache_key",
+}
+
+// checkProviderOptions says which fields an agent must not leave to starts.
+func (a *Agent) checkProviderOptions() error {
+	for i, name := range a.ProviderOptions {
+		switch {
+		case name == "":
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has an empty name in ProviderOptions", a.Name)
+		case slices.Contains(engineOptions, name):
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has %q in ProviderOptions, which only the engine sets", a.Name, name)
+		case slices.Contains(a.ProviderOptions[:i], name):
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has %q in ProviderOptions twice", a.Name, name)
+		}
+	}
+	return nil
+}
+
+// checkProviderOptions says what is wrong with the provider options of a start. An empty object
+// is the same as none.
+func (r *StartRequest) checkProviderOptions(agent *Agent) error {
+	text := bytes.TrimSpace(r.ProviderOptions)
+	if r.ProviderOptions = nil; len(text) == 0 || string(text) == "null" {
+		return nil
+	}
+	if len(text) > maxProviderOptions {
+		return spool.Errorf(spool.Invalid, "providerOptions is longer than %d bytes", maxProviderOptions)
+	}
+	if err := spool.CheckJSON("providerOptions", text); err != nil {
+		return err
+	}
+	var options map[string]json.RawMessage
+	if json.Unmarshal(text, &options) != nil {
+		return spool.Errorf(spool.Invalid, "providerOptions must be an object")
+	}
+	if err := strictjson.Check(text, options); err != nil {
+		return spool.Errorf(spool.Invalid, "providerOptions.%s", spool.MessageOf(err))
+	}
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		if !slices.Contains(agent.ProviderOptions, name) {
+			return spool.Errorf(spool.Invalid, "providerOptions.%s is not allowed by the configuration of the agent %q", name, agent.Name)
+		}
+	}
+	if len(options) > 0 {
+		r.ProviderOptions = text
+	}
+	return nil
+}
+
+// extra returns what is merged into the requests of a run to its provider: what the agent has,
+// and over it what the start asked for.
+func extra(agent *Agent, run spool.Run) map[string]any {
+	if len(run.ProviderOptions) == 0 {
+		return agent.Extra
+	}
+	merged := maps.Clone(agent.Extra)
+	if merged == nil {
+		merged = make(map[string]any)
+	}
+	d := json.NewDecoder(bytes.NewReader(run.ProviderOptions))
+	d.UseNumber() // so that the provider gets each number as it was sent
+	_ = d.Decode(&merged)
+	return merged
+}
