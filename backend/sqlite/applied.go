@@ -21,11 +21,7 @@ const appliedTable = `CREATE TABLE IF NOT EXISTS schema_migration (
 // applied returns the numbers of the migrations that the file has had. It returns none for
 // a file that has no table of them yet.
 func applied(c *conn) (map[int]bool, error) {
-	listed := false
-	err := c.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'", func(*row) error {
-		listed = true
-		return nil
-	})
+	listed, err := hasTable(c, "schema_migration")
 	if err != nil || !listed {
 		return nil, err
 	}

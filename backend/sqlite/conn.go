@@ -32,11 +32,15 @@ type stmt struct {
 	close func() error
 }
 
+// busyTimeout says how long a statement waits for another process, in milliseconds.
+const busyTimeout = "busy_timeout = 10000"
+
 // pragmas are set on every connection. A commit returns after an fsync.
 var pragmas = []string{
-	"busy_timeout = 10000",
+	busyTimeout,
 	"synchronous = FULL",
-	"fullfsync = ON", // macOS: an fsync alone leaves the data in the disk's own cache
+	"fullfsync = ON",     // macOS: an fsync alone leaves the data in the disk's own cache
+	"secure_delete = ON", // what was deleted is overwritten
 	"temp_store = MEMORY",
 	"cache_size = -16384",
 	"wal_autocheckpoint = 4000",
@@ -47,17 +51,37 @@ var uriEscaper = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23")
 
 // dial opens a connection to the file at path and makes the file if it is not there.
 func dial(path string) (*conn, error) {
-	raw, err := new(modernc.Driver).Open("file:" + uriEscaper.Replace(path))
+	c, err := connect(path, "")
 	if err != nil {
-		return nil, unavailable(fmt.Errorf("open %s: %w", path, err))
+		return nil, err
 	}
-	c := &conn{raw: raw, stmts: make(map[string]*stmt)}
 	for _, p := range pragmas {
-		if err := c.exec("PRAGMA " + p); err != nil {
+		if err := c.pragma(p); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
 	}
 	return c, nil
+}
+
+// connect opens a connection with the parameters of a URI, such as "?mode=ro".
+func connect(path, parameters string) (*conn, error) {
+	raw, err := new(modernc.Driver).Open("file:" + uriEscaper.Replace(path) + parameters)
+	if err != nil {
+		return nil, unavailable(fmt.Errorf("open %s: %w", path, err))
+	}
+	return &conn{raw: raw, stmts: make(map[string]*stmt)}, nil
+}
+
+// pragma sets something. Some of what a pragma sets, SQLite sets when it prepares it, so it
+// is prepared each time.
+func (c *conn) pragma(text string) error {
+	text = "PRAGMA " + text
+	if err := c.exec(text); err != nil {
+		return err
+	}
+	s := c.stmts[text]
+	delete(c.stmts, text)
+	return unavailable(s.close())
 }
 
 func (c *conn) close() error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,8 +27,19 @@ type Options struct {
 	// The lock is on a file of the same name with ".lock" behind it, and ends with the
 	// process, however that ends. Only exclusive opens look at it.
 	//
+	// Only with Exclusive, Open notices a log (WAL) that was lost or damaged, and a file that
+	// was copied without its log. It keeps a sidecar for that, a file of the same name with
+	// ".state" behind it.
+	//
 	// Defaults to false.
 	Exclusive bool
+	// AcceptLoss opens a database whose log is missing, damaged or another's, or that is not
+	// the one that was there before, with what is left of it. Logs that do not fit are put
+	// aside, with ".lost" behind their names. Defaults to false.
+	AcceptLoss bool
+	// Log gets warnings: of a loss that was accepted, and of a log that cannot be emptied.
+	// Defaults to none.
+	Log *slog.Logger
 }
 
 // DB is an open file. It is a [spool.Store] and a [spool.Queue], and safe for concurrent
@@ -36,6 +48,7 @@ type DB struct {
 	path   string
 	clock  spool.Clock
 	lock   *os.File
+	guard  *guard // nil for a file that others use too
 	writer *writer
 	pool   *pool
 
@@ -53,9 +66,13 @@ var (
 // allowed.
 //
 // Open returns a [spool.Conflict] error when another process has the file exclusively and
-// this one wants it so too, or when the tables are of a later version than this package
-// knows.
-func Open(path string, o *Options) (_ *DB, err error) {
+// this one wants it so too, when the tables are of a later version than this package knows,
+// when the file is another program's, and when its log or the file itself was lost, unless
+// AcceptLoss is set. It returns a [spool.Invalid] error when the file is a symbolic link.
+func Open(path string, o *Options) (*DB, error) { return open(path, o, nil) }
+
+// open is Open with what is called behind each step that changes a file.
+func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -66,9 +83,16 @@ func Open(path string, o *Options) (_ *DB, err error) {
 	if err != nil {
 		return nil, spool.Wrap(spool.Invalid, "path has no absolute form", err)
 	}
+	if err := refuseLinks(abs); err != nil {
+		return nil, err
+	}
 	db := &DB{path: abs, clock: o.Clock}
 	if db.clock == nil {
 		db.clock = spool.SystemClock{}
+	}
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
 	defer func() {
 		if err != nil {
@@ -80,19 +104,74 @@ func Open(path string, o *Options) (_ *DB, err error) {
 			return nil, err
 		}
 	}
+	e, err := examine(abs, o, log)
+	if err != nil {
+		return nil, err
+	}
 	if err := create(abs); err != nil {
+		return nil, err
+	}
+	if o.Exclusive {
+		db.guard = newGuard(abs, e, after)
+	} else if err := markShared(abs, e); err != nil {
 		return nil, err
 	}
 	c, err := dial(abs)
 	if err != nil {
-		return nil, err
+		return nil, notDatabase(err, abs)
 	}
-	if err := db.prepare(c, o.Exclusive); err != nil {
-		return nil, errors.Join(err, c.close())
+	if err := db.prepare(c); err != nil {
+		return nil, errors.Join(err, db.closeWriter(c, false))
 	}
 	db.pool = newPool(abs, max(4, runtime.GOMAXPROCS(0)))
-	db.writer = newWriter(c, db.clock)
+	db.writer = newWriter(c, db.clock, newKeeper(db.guard, log))
 	return db, nil
+}
+
+// refuseLinks refuses files that are symbolic links: who may write to the folder could have
+// the database be made, or read, elsewhere.
+func refuseLinks(path string) error {
+	for _, suffix := range []string{"", walSuffix, "-shm", ".lock", sidecarSuffix, sidecarSuffix + ".new"} {
+		info, err := os.Lstat(path + suffix)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return spool.Errorf(spool.Invalid, "%s is a symbolic link, and a database must be a file itself: name the file that it leads to", path+suffix)
+		}
+	}
+	return nil
+}
+
+// examine refuses a database that has lost something, unless that is accepted.
+func examine(path string, o *Options, log *slog.Logger) (*evidence, error) {
+	const tries = 5
+	var refusal error
+	for range tries {
+		e, err := gather(path, o.Exclusive)
+		if err == nil {
+			if err = e.refusal(); err == nil {
+				return &e, nil
+			}
+		}
+		refusal = err
+		if o.Exclusive {
+			break
+		}
+		// The process that has the file may just have emptied its log, or closed the file.
+		<-time.After(10 * time.Millisecond)
+	}
+	if !o.AcceptLoss || spool.CodeOf(refusal) != spool.Conflict {
+		return nil, refusal
+	}
+	e, err := gather(path, o.Exclusive)
+	if err != nil && spool.CodeOf(err) != spool.Conflict {
+		return nil, err
+	}
+	lost, err := e.setAside()
+	if err != nil {
+		return nil, err
+	}
+	log.Warn("the database is opened with what is left of it", "problem", spool.MessageOf(refusal), "log", lost)
+	e, err = gather(path, o.Exclusive)
+	return &e, err
 }
 
 // creating is held while a file is made, and passed by every Open before it dials.
@@ -117,15 +196,29 @@ func create(path string) error {
 }
 
 // prepare brings the tables up to date.
-func (db *DB) prepare(c *conn, exclusive bool) error {
+func (db *DB) prepare(c *conn) error {
+	if err := checkOwner(c, db.path); err != nil {
+		return err
+	}
+	if db.guard != nil {
+		if err := db.guard.opening(); err != nil {
+			return err
+		}
+	}
 	if err := useWAL(c); err != nil {
 		return err
 	}
 	if err := migrate(c, db.path); err != nil {
 		return err
 	}
-	if !exclusive {
+	if err := identify(c); err != nil {
+		return err
+	}
+	if db.guard == nil {
 		return nil
+	}
+	if err := db.guard.begin(c); err != nil {
+		return err
 	}
 	return endLeases(c, now(db.clock))
 }
@@ -176,10 +269,22 @@ func (db *DB) Backend() spool.Backend { return spool.Backend{Store: db, Queue: d
 // Close waits for the writes under way, refuses those that wait, and closes the file.
 func (db *DB) Close() error {
 	db.closing.Do(func() {
-		err := db.writer.close()
-		db.closeErr = errors.Join(err, db.pool.close(), unlock(db.lock))
+		db.writer.stop()
+		db.closeErr = errors.Join(db.pool.close(), db.closeWriter(db.writer.c, true), unlock(db.lock))
 	})
 	return db.closeErr
+}
+
+// closeWriter closes the connection that writes. whole is false when it could not be used.
+func (db *DB) closeWriter(c *conn, whole bool) error {
+	switch {
+	case db.guard == nil:
+		return c.close()
+	case whole:
+		return db.guard.finish(c)
+	default:
+		return db.guard.abandon(c)
+	}
 }
 
 // now reads the clock as precisely as times are stored.

@@ -110,3 +110,14 @@ func (db *DB) Idle(ctx context.Context, q spool.IdleQuery) ([]spool.ThreadKey, e
 	})
 	return keys, err
 }
+
+// CountThreads returns how many threads the file has, of all tenants.
+func (db *DB) CountThreads(ctx context.Context) (n int64, err error) {
+	err = db.pool.read(ctx, func(c *conn) error {
+		return c.query("SELECT coalesce(sum(n), 0) FROM tally WHERE state = ''", func(r *row) error {
+			n = r.int64()
+			return nil
+		})
+	})
+	return n, err
+}

@@ -145,7 +145,7 @@ func (t *tx) DeleteThread() error {
 	if err := t.write("DELETE FROM thread WHERE tenant = ? AND id = ?", t.key.Tenant, t.key.ID); err != nil {
 		return err
 	}
-	t.row = threadRow{loaded: true}
+	t.row, t.deleted = threadRow{loaded: true}, true
 	return nil
 }
 

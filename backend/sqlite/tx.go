@@ -46,8 +46,9 @@ func (v *view) query(query string, scan func(r *row) error, args ...any) error {
 type tx struct {
 	view
 
-	saved  bool  // the savepoint is open
-	failed error // the first failure of the store, after which nothing is written
+	saved   bool  // the savepoint is open
+	failed  error // the first failure of the store, after which nothing is written
+	deleted bool  // the thread was deleted
 
 	// The thread's row is read once and written once, at the end: nearly every
 	// transaction needs it, and several of its methods change it.

@@ -21,9 +21,10 @@ const maxBatch = 256
 //
 // Each op has a savepoint of its own, so that one that fails takes nobody with it.
 type writer struct {
-	c     *conn
-	clock spool.Clock
-	ops   chan *op
+	c      *conn
+	clock  spool.Clock
+	ops    chan *op
+	keeper *keeper
 
 	closing sync.Once
 	quit    chan struct{} // closed to end the goroutine
@@ -36,6 +37,7 @@ type writer struct {
 	pos      int // the next op of batch
 	open     bool
 	broken   bool // the transaction was lost under an op
+	deleted  bool // an op of the open transaction has deleted a thread
 	finished bool
 }
 
@@ -57,9 +59,9 @@ const (
 	opAbandoned
 )
 
-func newWriter(c *conn, clock spool.Clock) *writer {
+func newWriter(c *conn, clock spool.Clock, k *keeper) *writer {
 	w := &writer{
-		c: c, clock: clock,
+		c: c, clock: clock, keeper: k,
 		ops:  make(chan *op, maxBatch),
 		quit: make(chan struct{}),
 		gone: make(chan struct{}),
@@ -105,15 +107,10 @@ func (w *writer) do(ctx context.Context, key spool.ThreadKey, fence int64, fn fu
 	}
 }
 
-// close ends the goroutine after the batch in hand, and closes the connection.
-func (w *writer) close() error {
-	var err error
-	w.closing.Do(func() {
-		close(w.quit)
-		<-w.gone
-		err = w.c.close()
-	})
-	return err
+// stop ends the goroutine after the batch in hand. The connection is then the caller's.
+func (w *writer) stop() {
+	w.closing.Do(func() { close(w.quit) })
+	<-w.gone
 }
 
 func (w *writer) loop() {
@@ -144,11 +141,15 @@ func (w *writer) collect() bool {
 		return false
 	default:
 	}
-	select {
-	case o := <-w.ops:
-		w.batch = append(w.batch, o)
-	case <-w.quit:
-		return false
+	for len(w.batch) == 0 {
+		select {
+		case o := <-w.ops:
+			w.batch = append(w.batch, o)
+		case <-w.keeper.timer.C:
+			w.keeper.tend(w.c)
+		case <-w.quit:
+			return false
+		}
 	}
 	// The callers that the last commit woke have not run yet. Without a turn for them now
 	// each batch of many would be followed by a batch of one.
@@ -202,6 +203,7 @@ func (w *writer) runOp(o *op) {
 				o.err = err
 			}
 		}
+		w.deleted = w.deleted || t.deleted && o.err == nil
 	}()
 	o.err = t.call(o)
 }
@@ -216,7 +218,10 @@ func (w *writer) commit() {
 	}
 	if err != nil {
 		_ = w.c.exec("ROLLBACK") // it may be over already
+	} else {
+		w.keeper.wrote(w.deleted)
 	}
+	w.deleted = false
 	for _, o := range w.batch[w.first:w.pos] {
 		if o.state.Load() != opBegun {
 			continue

@@ -28,6 +28,9 @@ type options struct {
 	contents bool
 	// delay is how long requests are still taken once the process is to end.
 	delay time.Duration
+	// acceptLoss opens a database that has lost something. It has no variable: it is for
+	// one start.
+	acceptLoss bool
 }
 
 // setting is a flag, the variable of the environment that stands in for it, and what
@@ -61,6 +64,7 @@ func parseFlags(args []string, h host) (options, error) {
 		}
 		values[s.flag] = fs.String(s.flag, start, "")
 	}
+	acceptLoss := fs.Bool("accept-loss", false, "")
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		if _, err := io.WriteString(h.stdout, serveHelp()); err != nil {
@@ -74,7 +78,7 @@ func parseFlags(args []string, h host) (options, error) {
 	}
 	o := options{
 		listen: *values["listen"], data: *values["data"], config: *values["config"], format: *values["log-format"],
-		metrics: *values["metrics-addr"],
+		metrics: *values["metrics-addr"], acceptLoss: *acceptLoss,
 	}
 	return o, errors.Join(o.check(), o.read(values))
 }
@@ -156,7 +160,9 @@ Flags, each with its environment variable and its default:
 		}
 		fmt.Fprintf(&b, "  --%-19s %s\n  %-21s %s, default %s\n", s.flag+" "+s.arg, s.help, "", s.env, value)
 	}
-	b.WriteString(`
+	b.WriteString(`  --accept-loss         open a database that lost its log or another part, with what is left
+                        no variable, for one start
+
 The configuration has more: who may call ("auth"), what a caller may start and open
 ("limits"), what a run may use ("budget") and what that costs ("prices"), where tools may
 go ("egress"). docs/operations/running.md lists it.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +42,10 @@ func run(ctx context.Context, args []string, h host) int {
 		err = serve(ctx, args, h)
 	case "admin":
 		err = admin(ctx, args, h)
+	case "backup":
+		err = backupCommand.carryOut(ctx, args, h)
+	case "check":
+		err = checkCommand.carryOut(ctx, args, h)
 	case "version", "--version", "-version":
 		_, err = fmt.Fprintln(h.stdout, "spool", version())
 	case "help", "--help", "-help", "-h":
@@ -71,7 +76,7 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if command != "admin" {
+		if !slices.Contains([]string{"admin", "backup", "check"}, command) {
 			command = "serve"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
@@ -89,6 +94,8 @@ Usage:
 
   spool serve [flags]   serve the HTTP surface and work on runs, over one SQLite file
   spool admin COMMAND   see what a server does, get it going again, clear up
+  spool backup FILE     copy the database, also while a server writes to it
+  spool check           look whether the database is whole
   spool version         print the version
   spool help            print this text
 

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
-
-	"github.com/spoolhq/spool/backend/sqlite"
 )
 
 const (
@@ -62,18 +58,18 @@ func serve(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	measured.log(log)
-	db, err := openData(o.data) //nolint:contextcheck // opening is quick, and not to be left half done
+	db, err := openData(o, log) //nolint:contextcheck // opening is quick, and not to be left half done
 	if err != nil {
 		return err
 	}
 	n, err := newNode(db, o, setup, measured, log) //nolint:contextcheck // making the parts waits for nothing
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return errors.Join(err, db.Close()) //nolint:contextcheck // closing must not be left half done
 	}
 	if err := banner(h.stdout, o, setup, listener.Addr(), metrics); err != nil {
-		return errors.Join(err, db.Close())
+		return errors.Join(err, db.Close()) //nolint:contextcheck // closing must not be left half done
 	}
-	return errors.Join(n.run(ctx, listener, metrics), db.Close())
+	return errors.Join(n.run(ctx, listener, metrics), db.Close()) //nolint:contextcheck // closing must not be left half done
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
@@ -82,16 +78,4 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen on %s: %w", address, errors.Unwrap(err))
 	}
 	return listener, nil
-}
-
-// openData opens the database in a folder that nobody else serves.
-func openData(dir string) (*sqlite.DB, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data folder: %w", err)
-	}
-	db, err := sqlite.Open(filepath.Join(dir, "spool.db"), &sqlite.Options{Exclusive: true})
-	if err != nil {
-		return nil, fmt.Errorf("open the data folder %s: %w", dir, err)
-	}
-	return db, nil
 }

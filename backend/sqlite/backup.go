@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	modernc "modernc.org/sqlite"
+
+	"github.com/spoolhq/spool"
+)
+
+// backupStep is how many pages are copied between two looks at ctx: 4 MiB.
+const backupStep = 1024
+
+// Backup copies the database at path into a new file that only its owner may read. It may
+// run while a server writes: it copies the state of one moment, and neither waits for the
+// server nor has it wait. As long as it runs, the server's log grows.
+//
+// progress is called with how many pages have been copied, of how many. It may be nil. The
+// copy has an id of its own, needs no file beside it, and is on disk when Backup returns.
+//
+// Backup returns a [spool.Conflict] error when there is a file at to, and when the database
+// has lost something, as [Open] does.
+func Backup(ctx context.Context, path, to string, progress func(done, total int)) (err error) {
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return spool.Errorf(spool.Conflict, "%s is there already: a backup overwrites nothing", to)
+	}
+	source, err := openStored(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.close()) }()
+	if err := source.evidence.refusal(); err != nil {
+		return err
+	}
+	c, err := source.connect()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	if err := checkOwner(c, source.path); err != nil {
+		return err
+	}
+
+	partial := to + ".partial"
+	for _, suffix := range []string{"", "-journal", walSuffix, "-shm"} { // of a backup that was killed
+		if err := os.Remove(partial + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return spool.Wrap(spool.Unavailable, "an unfinished backup cannot be removed", err)
+		}
+	}
+	if err := create(partial); err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(partial) }()
+	if err := copyPages(ctx, c, partial, progress); err != nil {
+		return err
+	}
+	if err := publish(partial, to); err != nil {
+		return spool.Wrap(spool.Unavailable, "the backup cannot be given its name", err)
+	}
+	return nil
+}
+
+// copyPages copies the database of c as it is now.
+func copyPages(ctx context.Context, c *conn, to string, progress func(done, total int)) (err error) {
+	// The transaction is what keeps a writer from having the copy begin anew.
+	if err := c.exec("BEGIN"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.exec("ROLLBACK")) }()
+	total := 0
+	if err := c.query("PRAGMA page_count", func(r *row) error {
+		total = r.int()
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := c.query("SELECT count(*) FROM sqlite_schema", func(*row) error { return nil }); err != nil {
+		return err
+	}
+	driver, ok := c.raw.(interface {
+		NewBackup(to string) (*modernc.Backup, error)
+	})
+	if !ok {
+		return spool.Errorf(spool.Internal, "the driver makes no backups")
+	}
+	b, err := driver.NewBackup("file:" + uriEscaper.Replace(to))
+	if err != nil {
+		return unavailable(err)
+	}
+	for done, more := 0, true; more; {
+		if err := canceled(ctx); err != nil {
+			return errors.Join(err, b.Finish())
+		}
+		if more, err = b.Step(backupStep); err != nil {
+			return errors.Join(unavailable(err), b.Finish())
+		}
+		done = min(done+backupStep, total)
+		if progress != nil {
+			progress(done, total)
+		}
+	}
+	raw, err := b.Commit()
+	if err != nil {
+		return unavailable(err)
+	}
+	return detach(&conn{raw: raw, stmts: make(map[string]*stmt)})
+}
+
+// detach makes a copy a database of its own, which nobody has open and which needs no log.
+func detach(c *conn) (err error) {
+	defer func() { err = errors.Join(err, c.close()) }()
+	for _, p := range []string{"synchronous = FULL", "fullfsync = ON", "journal_mode = DELETE"} {
+		if err := c.pragma(p); err != nil {
+			return err
+		}
+	}
+	i, err := readIdentity(c)
+	if err != nil || i.id == "" { // a file of an older version
+		return err
+	}
+	return c.exec("UPDATE database_file SET id = ?, in_use = 0, wal_salt = 0", rand.Text())
+}
+
+// publish gives a file its name, unless that is taken, and has both be on disk.
+func publish(partial, to string) error {
+	f, err := os.Open(partial)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(partial, to); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		// The file system has no hard links.
+		if err := os.Rename(partial, to); err != nil {
+			return err
+		}
+	}
+	return syncDir(filepath.Dir(to))
+}

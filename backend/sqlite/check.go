@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spoolhq/spool"
+)
+
+// Report is what [Check] found.
+type Report struct {
+	// Path is the database, as an absolute path.
+	Path string
+	// ID is the database's. Empty for a file of an older version.
+	ID string
+	// Bytes is the size of the database without its log, and LogBytes that of the log.
+	Bytes, LogBytes int64
+	// Threads is how many there are, of all tenants.
+	Threads int64
+	// Running is true while a server has the database open.
+	Running bool
+	// Closed is false when the server that had the database open last died. What it wrote is
+	// then partly in the log, and the next start moves it into the database.
+	Closed bool
+	// Problems are sentences. Empty: the database is as it should be.
+	Problems []string
+}
+
+// maxProblems bounds how many problems of one kind are told.
+const maxProblems = 20
+
+// Check looks whether a database is whole: whether it and its log belong together, whether
+// SQLite finds its pages and indexes in order, and whether each row belongs to something. It
+// changes nothing and may run beside a server. It reads the whole file.
+func Check(ctx context.Context, path string) (r Report, err error) {
+	s, err := openStored(path)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	e := &s.evidence
+	r = Report{Path: s.path, Bytes: max(e.size, 0), LogBytes: e.wal.size, Running: s.running, Closed: e.state == nil || !e.state.Open}
+	if text := e.problem(); text != "" {
+		r.Problems = append(r.Problems, text)
+	}
+	if e.size <= 0 { // SQLite would delete the log
+		return r, nil
+	}
+	c, err := s.connect()
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	err = r.read(ctx, c)
+	if code := spool.CodeOf(err); code == spool.Canceled {
+		return r, err
+	} else if code == spool.Conflict {
+		r.Problems = append(r.Problems, spool.MessageOf(err))
+	} else if err != nil {
+		r.Problems = append(r.Problems, "it cannot be read: "+err.Error())
+	}
+	return r, nil
+}
+
+// read looks into the tables.
+func (r *Report) read(ctx context.Context, c *conn) error {
+	if err := checkOwner(c, r.Path); err != nil {
+		return err
+	}
+	all, err := loadMigrations()
+	if err != nil {
+		return err
+	}
+	if err := checkKnown(c, all, r.Path); err != nil {
+		return err
+	}
+	i, err := readIdentity(c)
+	if err != nil {
+		return err
+	}
+	r.ID = i.id
+	for _, look := range []func(*conn) error{r.integrity, r.threads, r.strays} {
+		if err := canceled(ctx); err != nil {
+			return err
+		}
+		if err := look(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Report) integrity(c *conn) error {
+	return c.query(fmt.Sprintf("PRAGMA integrity_check(%d)", maxProblems), func(row *row) error {
+		if text := row.text(); text != "ok" {
+			r.Problems = append(r.Problems, "SQLite says: "+text)
+		}
+		return nil
+	})
+}
+
+func (r *Report) threads(c *conn) error {
+	return c.query("SELECT count(*) FROM thread", func(row *row) error {
+		r.Threads = row.int64()
+		return nil
+	})
+}
+
+// strays looks for rows of threads and runs that are not there.
+func (r *Report) strays(c *conn) error {
+	for _, table := range threadTables {
+		if err := r.stray(c, table, "thread", "thread_id"); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{"park", "effect"} {
+		if err := r.stray(c, table, "run", "run_id"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Report) stray(c *conn, table, of, column string) error {
+	there, err := hasTable(c, table)
+	if err != nil || !there { // a file of an older version
+		return err
+	}
+	query := "SELECT count(*) FROM " + table + " s WHERE NOT EXISTS (SELECT 1 FROM " + of + " o WHERE o.tenant = s.tenant AND o.id = s." + column + ")"
+	return c.query(query, func(row *row) error {
+		if n := row.int(); n > 0 {
+			r.Problems = append(r.Problems, fmt.Sprintf("%d rows of the table %s belong to no %s", n, table, of))
+		}
+		return nil
+	})
+}
+
+func hasTable(c *conn, name string) (there bool, err error) {
+	err = c.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", func(*row) error {
+		there = true
+		return nil
+	}, name)
+	return there, err
+}

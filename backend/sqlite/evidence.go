@@ -1,0 +1,196 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spoolhq/spool"
+)
+
+// acceptHint ends the message of each refusal that AcceptLoss overrides.
+const acceptHint = ". Put back what was there, or restore a backup. --accept-loss (Options.AcceptLoss) goes on with what is left"
+
+// evidence is what there is of a database before SQLite opens it. SQLite deletes a log that
+// it cannot use, so this is the last moment to see one.
+type evidence struct {
+	path string
+	size int64 // of the database, -1 where there is none
+	wal  walFile
+	// state is nil for a database that no process has had for itself.
+	state *sidecar
+	// main is what the file says of itself without its log. Nil: not read.
+	main *identity
+	// holed says that the log is damaged in its middle.
+	holed bool
+}
+
+// gather looks at the files. Only a process that has the database for itself may look at
+// main and into the log: another one may be writing to them.
+func gather(path string, exclusive bool) (e evidence, err error) {
+	e = evidence{path: path, size: -1}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil:
+		e.size = info.Size()
+	case !errors.Is(err, fs.ErrNotExist):
+		return e, spool.Wrap(spool.Unavailable, "the database cannot be read", err)
+	}
+	if e.wal, err = readWAL(path); err != nil {
+		return e, err
+	}
+	if e.state, err = readSidecar(path); err != nil {
+		return e, err
+	}
+	if !exclusive || e.size <= 0 {
+		return e, nil
+	}
+	e.main = rawIdentity(path)
+	if e.wal.sound {
+		e.holed, err = e.wal.holed(path)
+	}
+	return e, err
+}
+
+// problem says in a sentence why the database must not be opened, "" when it may.
+func (e *evidence) problem() string {
+	switch {
+	case e.size <= 0 && e.state != nil && e.state.Database != "":
+		return e.path + " is " + e.nothing() + ", and " + e.path + sidecarSuffix + " says that there was a database"
+	case e.size <= 0 && e.wal.size > 0:
+		return e.path + " is " + e.nothing() + ", but its log " + e.path + walSuffix + " is not, and SQLite would delete that"
+	case e.size <= 0:
+		return ""
+	case e.state == nil, !e.state.Open:
+		if text := e.another(); text != "" {
+			return text
+		}
+		return e.copied()
+	}
+	if text := e.another(); text != "" || e.state.Shared {
+		return text
+	}
+	return e.log(e.state.Log, e.state.Salt)
+}
+
+func (e *evidence) nothing() string {
+	if e.size < 0 {
+		return "missing"
+	}
+	return "empty"
+}
+
+// another tells a database that was put into the place of the one that was here.
+func (e *evidence) another() string {
+	if e.state == nil || e.state.Database == "" || e.main == nil || e.main.id == e.state.Database {
+		return ""
+	}
+	return e.path + " is not the database that was here before, says " + e.path + sidecarSuffix +
+		". To begin with a backup, remove the files " + e.besides() + " first"
+}
+
+func (e *evidence) besides() string {
+	base := filepath.Base(e.path)
+	return base + walSuffix + ", " + base + "-shm and " + base + sidecarSuffix
+}
+
+// copied tells a database that was copied from a process that was using it. No sidecar says
+// what became of it here, so the database itself has to.
+func (e *evidence) copied() string {
+	if e.main == nil || !e.main.inUse {
+		return ""
+	}
+	if e.wal.size == 0 {
+		return e.path + " was copied, without its log, from a server that was running: its last writes are missing. `spool backup` makes whole copies"
+	}
+	return e.log(true, e.main.salt)
+}
+
+// log tells a log that is missing, damaged, or not that of the database. A salt of 0 is not
+// known.
+func (e *evidence) log(needed bool, salt uint32) string {
+	wal := e.path + walSuffix
+	switch {
+	case e.wal.size == 0 && needed:
+		return wal + " is missing or empty, and the process before did not close the database: its last writes were in there, " +
+			"unless another program, such as sqlite3, has opened the database since and put them into it"
+	case e.wal.size == 0:
+		return ""
+	case !e.wal.sound && needed:
+		return wal + " is damaged at its beginning, so SQLite would take it for an empty one"
+	case e.wal.sound && salt != 0 && !e.wal.follows(salt):
+		return wal + " is not the log that belongs to " + e.path
+	case e.holed:
+		return wal + " is damaged, and whole writes stand behind the damage, which SQLite would drop"
+	}
+	return ""
+}
+
+// refusal returns the error of a database that must not be opened.
+func (e *evidence) refusal() error {
+	if text := e.problem(); text != "" {
+		return &spool.Error{Code: spool.Conflict, Message: text + acceptHint}
+	}
+	return nil
+}
+
+// setAside moves the log out of the way where it is not the database's, and copies it where
+// it is and is damaged. Nothing that could be saved is deleted. It returns where the log is.
+func (e *evidence) setAside() (lost string, err error) {
+	foreign := e.size <= 0 || e.another() != "" || e.state != nil && e.state.Open && !e.state.Shared &&
+		e.wal.sound && e.state.Salt != 0 && !e.wal.follows(e.state.Salt)
+	if e.main != nil && e.main.inUse && e.wal.sound {
+		foreign = !e.wal.follows(e.main.salt)
+	}
+	if e.wal.size > 0 && (foreign || e.holed || !e.wal.sound) {
+		if lost, err = freeName(e.path + walSuffix + ".lost"); err != nil {
+			return "", err
+		}
+		if foreign || !e.wal.sound {
+			err = os.Rename(e.path+walSuffix, lost)
+		} else {
+			err = copyFile(e.path+walSuffix, lost)
+		}
+	}
+	for _, suffix := range []string{"-shm", sidecarSuffix} {
+		if err == nil {
+			err = os.Remove(e.path + suffix)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return lost, spool.Wrap(spool.Unavailable, "what is damaged cannot be put aside", err)
+}
+
+// freeName returns a name that no file has.
+func freeName(name string) (string, error) {
+	for n := range 1000 {
+		try := name
+		if n > 0 {
+			try += strconv.Itoa(n)
+		}
+		if _, err := os.Lstat(try); errors.Is(err, fs.ErrNotExist) {
+			return try, nil
+		}
+	}
+	return "", fmt.Errorf("there are 1000 files %s", name)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

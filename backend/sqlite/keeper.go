@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"log/slog"
+	"time"
+)
+
+// The times after which the log is emptied.
+const (
+	// idleAfter is how long nobody must have written.
+	idleAfter = 2 * time.Second
+	// eraseAfter is how long what was deleted may stay in the log, also under load. Readers
+	// that keep it there make it longer.
+	eraseAfter = time.Second
+)
+
+// keeper empties the log from time to time: when nobody writes, so that the database is in
+// one file and a start has nothing to recover, and after something was deleted, so that the
+// log does not keep it. It belongs to the writer's goroutine.
+type keeper struct {
+	guard *guard // nil for a file that others use too
+	log   *slog.Logger
+	idle  time.Duration
+	erase time.Duration
+
+	timer   *time.Timer
+	armed   bool
+	last    time.Time // of the last commit
+	deleted bool      // since the log was emptied
+}
+
+func newKeeper(g *guard, log *slog.Logger) *keeper {
+	k := &keeper{guard: g, log: log, idle: idleAfter, erase: eraseAfter, timer: time.NewTimer(time.Hour)}
+	k.timer.Stop()
+	return k
+}
+
+// wrote is told of each commit, and whether it deleted what nobody may find again.
+func (k *keeper) wrote(deleted bool) {
+	k.last = time.Now() // the machine's clock: nothing that is stored depends on it
+	switch {
+	case deleted && !k.deleted:
+		k.deleted = true
+		k.arm(k.erase)
+	case !k.armed:
+		k.arm(k.idle)
+	}
+}
+
+func (k *keeper) arm(after time.Duration) {
+	k.armed = true
+	k.timer.Reset(after)
+}
+
+// tend empties the log when it is time to.
+func (k *keeper) tend(c *conn) {
+	k.armed = false
+	quiet := time.Since(k.last)
+	if !k.deleted && quiet < k.idle {
+		k.arm(k.idle - quiet)
+		return
+	}
+	done, err := k.empty(c)
+	if err != nil {
+		k.log.Warn("the log of the database was not emptied", "error", err)
+	}
+	if err != nil || !done {
+		k.arm(k.idle)
+		return
+	}
+	k.deleted = false
+}
+
+func (k *keeper) empty(c *conn) (bool, error) {
+	if k.guard != nil {
+		return k.guard.empty(c)
+	}
+	return checkpoint(c, "TRUNCATE")
+}

@@ -1,0 +1,97 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// until waits, not for ever, until a condition holds.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	end := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatal("it never happened that", what)
+		}
+	}
+}
+
+// quick opens a database whose log is emptied soon.
+func quick(t *testing.T, path string, idle, erase time.Duration) *DB {
+	t.Helper()
+	db := exclusive(t, path, Options{})
+	db.writer.stop()
+	k := newKeeper(db.guard, slog.New(slog.DiscardHandler))
+	k.idle, k.erase = idle, erase
+	db.writer = newWriter(db.writer.c, db.clock, k)
+	return db
+}
+
+// TestIdle: when nobody writes any more, all is in the file, and the log is as good as empty.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "spool.db")
+	db := quick(t, path, 20*time.Millisecond, time.Hour)
+	write(t, db, 0, 50)
+	until(t, "the log was emptied", func() bool {
+		wal, err := readWAL(path)
+		return err == nil && wal.size < 3*(4096+walFrameHeader)
+	})
+}
+
+// TestDeletionErases: what a deleted thread said is in none of the files soon after, also
+// while others go on writing.
+func TestDeletionErases(t *testing.T) {
+	t.Parallel()
+
+	dir := t.TempDir()
+	db := quick(t, filepath.Join(dir, "spool.db"), time.Hour, 20*time.Millisecond)
+	key := spool.ThreadKey{Tenant: "tenant", ID: "t"}
+	secret := bytes.Repeat([]byte("the secret of the thread "), 1000)
+	found := func() bool {
+		for _, name := range []string{"spool.db", "spool.db" + walSuffix} {
+			b, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(b, secret[:25]) {
+				return true
+			}
+		}
+		return false
+	}
+	update := func(fn func(tx spool.Tx) error) {
+		t.Helper()
+		if err := db.Update(context.Background(), key, 0, fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(func(tx spool.Tx) error {
+		if err := tx.PutThread(spool.Thread{State: spool.Idle, Title: string(secret[:25])}); err != nil {
+			return err
+		}
+		return tx.AppendEntries(spool.NewEntry("A", "", string(secret)), spool.NewEntry("A", "", string(secret[:100])))
+	})
+	if !found() {
+		t.Fatal("the test does not find what is there")
+	}
+	update(func(tx spool.Tx) error { return tx.DeleteThread() })
+	n := 0
+	until(t, "the deleted thread was erased", func() bool {
+		write(t, db, n, 1) // nobody is idle
+		n++
+		return !found()
+	})
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spoolhq/spool/backend/sqlite"
+)
+
+// databaseName is the file's name in the data folder.
+const databaseName = "spool.db"
+
+// privateFolder is the folder inside the data folder that the database is in where others
+// can write to the data folder itself.
+const privateFolder = "private"
+
+// openData opens the database in a folder that nobody else serves, and says what is there.
+func openData(o options, log *slog.Logger) (*sqlite.DB, error) {
+	if err := os.MkdirAll(o.data, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	path, err := placeDatabase(o.data, log)
+	if err != nil {
+		return nil, fmt.Errorf("open the data folder %s: %w", o.data, err)
+	}
+	db, err := sqlite.Open(path, &sqlite.Options{Exclusive: true, AcceptLoss: o.acceptLoss, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("open the data folder %s: %w", o.data, err)
+	}
+	threads, err := db.CountThreads(context.Background()) // a start that a signal ends exits with 0
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("count the threads in %s: %w", path, err), db.Close())
+	}
+	log.Info("the database is open", "path", path, "threads", threads)
+	return db, nil
+}
+
+// findDatabase returns where the database of a data folder is, or was: some file of it is
+// there. It returns "" where there is none.
+func findDatabase(dir string) string {
+	for _, path := range []string{filepath.Join(dir, privateFolder, databaseName), filepath.Join(dir, databaseName)} {
+		for _, suffix := range []string{"", "-wal", ".state"} {
+			if _, err := os.Lstat(path + suffix); err == nil {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+// placeDatabase returns where the database is, or is to be made. In a folder that others can
+// write to they could exchange the file, so it is made in a folder of its own there.
+func placeDatabase(dir string, log *slog.Logger) (string, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", err
+	}
+	shared := info.Mode().Perm()&0o022 != 0
+	path, private := findDatabase(dir), filepath.Join(dir, privateFolder)
+	switch {
+	case path == "" && !shared:
+		return filepath.Join(dir, databaseName), nil
+	case path == "":
+		if err := os.Mkdir(private, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+		log.Info("others can write to the data folder, so the database is made in a folder of its own", "folder", private)
+		path = filepath.Join(private, databaseName)
+	case shared && filepath.Dir(path) == filepath.Clean(dir):
+		log.Warn("others can write to the data folder and exchange the database: take that away (chmod go-w), or move the files spool.db* into "+
+			"a folder of mode 0700 while no server runs", "folder", dir, "move_to", private)
+		return path, nil
+	}
+	if filepath.Dir(path) == private {
+		return path, onlyOurs(private)
+	}
+	return path, nil
+}
+
+// onlyOurs refuses a folder that is somebody else's, or that others can look into.
+func onlyOurs(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s must be a folder, and no link to one", dir)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s has the mode %#o, and must be for its owner alone: 0700", dir, info.Mode().Perm())
+	case !ownedByUs(info):
+		return fmt.Errorf("%s belongs to another user", dir)
+	}
+	return nil
+}

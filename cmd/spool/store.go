@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spoolhq/spool/backend/sqlite"
+)
+
+// storeCommand is a command that works on the database itself, beside a server or without.
+type storeCommand struct {
+	name, usage, text string
+	run               func(ctx context.Context, h host, path string, args []string) error
+}
+
+var checkCommand = storeCommand{
+	name:  "check",
+	usage: "spool check [--data DIR | FILE]",
+	text: `Look whether a database is whole: whether it and its log belong together, whether SQLite
+finds all of it in order, and whether each row belongs to something. It changes nothing,
+reads all of the file, and may run beside a server. FILE is a database by itself, such as a
+backup.
+
+The exit code is 0 when all is as it should be, 1 when it is not, and 2 when a flag is wrong.
+`,
+	run: checkStore,
+}
+
+var backupCommand = storeCommand{
+	name:  "backup",
+	usage: "spool backup [--data DIR] FILE",
+	text: `Copy the database into a new file, which only its owner may read. It may run beside a
+server and neither waits for it nor has it wait. The copy is the state of one moment and
+needs no other file. An existing FILE is not overwritten.
+
+The exit code is 0 when the copy is complete and on disk, 1 when there is none, and 2 when a
+flag is wrong.
+`,
+	run: backupStore,
+}
+
+// carryOut reads the flags of a command and runs it.
+func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error {
+	data := "./spool-data"
+	if set, _ := h.lookup("SPOOL_DATA"); set != "" {
+		data = set
+	}
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.StringVar(&data, "data", data, "")
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		const flags = "Flags, with its environment variable and its default:\n\n" +
+			"  --data DIR            folder of the database\n                        SPOOL_DATA, default ./spool-data\n"
+		if _, err := fmt.Fprintf(h.stdout, "%s\nUsage:\n\n  %s\n\n%s", c.text, c.usage, flags); err != nil {
+			return err
+		}
+		return errHelp
+	case err != nil:
+		return &usageError{err}
+	case data == "":
+		return usagef("--data: is empty")
+	}
+	path := findDatabase(data)
+	if path == "" {
+		path = filepath.Join(data, databaseName) // which is then said to be missing
+	}
+	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer release()
+	return c.run(ctx, h, path, fs.Args())
+}
+
+func checkStore(ctx context.Context, h host, path string, args []string) error {
+	switch len(args) {
+	case 0:
+	case 1:
+		path = args[0]
+	default:
+		return usagef("check takes one file, but there is also %q", args[1])
+	}
+	r, err := sqlite.Check(ctx, path)
+	if err != nil {
+		return err
+	}
+	state := "closed"
+	switch {
+	case r.Running:
+		state = "a server has it open"
+	case !r.Closed:
+		state = "the last server died; the next one takes over what is in the log"
+	}
+	id := r.ID
+	if id == "" {
+		id = "none yet"
+	}
+	if _, err := fmt.Fprintf(h.stdout, "database  %s (%s, log %s)\nid        %s\nstate     %s\nthreads   %d\n",
+		r.Path, megabytes(r.Bytes), megabytes(r.LogBytes), id, state, r.Threads); err != nil {
+		return err
+	}
+	if len(r.Problems) == 0 {
+		_, err := fmt.Fprintln(h.stdout, "problems  none")
+		return err
+	}
+	for _, text := range r.Problems {
+		if _, err := fmt.Fprintln(h.stdout, "problem  ", text); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s is not as it should be", r.Path)
+}
+
+func backupStore(ctx context.Context, h host, path string, args []string) error {
+	if len(args) != 1 {
+		return usagef("backup wants the name of one new file")
+	}
+	began := time.Now()
+	said, pages := began, 0
+	err := sqlite.Backup(ctx, path, args[0], func(done, total int) {
+		pages = total
+		if now := time.Now(); now.Sub(said) >= time.Second {
+			said = now
+			fmt.Fprintf(h.stderr, "%d of %d pages, %d %%\n", done, total, 100*done/max(total, 1))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(h.stderr, "%s has all %d pages, in %s\n", args[0], pages, time.Since(began).Round(time.Millisecond))
+	return err
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
