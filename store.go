@@ -124,6 +124,15 @@ type MessageQuery struct {
 	Agent *AgentID
 	// Limit keeps only the newest ones. Zero: all.
 	Limit int
+
+	// Turns reads the user turns of the main agent in place of the view, those included that
+	// have left it, in the order in which they were added. Limit then keeps the oldest ones.
+	// Of the other fields only After, SinceSeq and BeforeSeq count. After may name any message
+	// that the thread has or has had in its view. Defaults to the view.
+	Turns bool
+	// BeforeSeq leaves out turns that were saved when the record had reached this seq. Only
+	// Turns heeds it. Zero leaves out nothing.
+	BeforeSeq int64
 }
 
 // EntryQuery selects record entries.

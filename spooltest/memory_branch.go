@@ -60,6 +60,17 @@ func (v *memoryView) Branches() ([]spool.Branch, error) {
 
 func ofUser(m spool.Message) bool { return m.Role == spool.RoleUser && m.AgentID == "" }
 
+// turns returns user turns of the main agent, wherever they are now.
+func (d *threadData) turns(q spool.MessageQuery) []spool.Message {
+	found := []spool.Message{}
+	for _, m := range d.added[messageAt(d.added, q.After)+1:] {
+		if ofUser(m) && m.AfterSeq >= q.SinceSeq && (q.BeforeSeq == 0 || m.AfterSeq < q.BeforeSeq) {
+			found = append(found, cloneMessage(m))
+		}
+	}
+	return found[:bounded(len(found), q.Limit)]
+}
+
 // DropMessages takes a message and all behind it out of the view.
 func (tx *memoryTx) DropMessages(from spool.MessageID, seq int64) error {
 	d, id := tx.data, spool.BranchID(seq)

@@ -157,6 +157,7 @@ func (tx *memoryTx) AppendMessages(messages ...*spool.Message) error {
 		saved := cloneMessage(*m)
 		saved.ThreadID = tx.key.ID
 		tx.data.messages = append(tx.data.messages, saved)
+		tx.data.added = append(tx.data.added, saved)
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type threadData struct {
 	parks    []spool.Park
 	effects  []spool.Effect
 	usage    []spool.UsageRow
+	// added are all messages in the order in which they were added, wherever they are now.
+	added []spool.Message
 	// branches are what was taken out of the view, in the order of their ids.
 	branches []memoryBranch
 }
@@ -113,6 +115,9 @@ func (v *memoryView) Waiting() ([]spool.Run, error) {
 
 // Messages returns messages in their order.
 func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+	if q.Turns {
+		return v.data.turns(q), nil
+	}
 	all := v.data.messages
 	if q.Branch != 0 {
 		all = v.data.branched(q.Branch)

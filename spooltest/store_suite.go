@@ -36,6 +36,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"StartKeyUsed":      testStoreStartKeyUsed,
 		"MessageRoundTrip":  testStoreMessageRoundTrip,
 		"MessageQuery":      testStoreMessageQuery,
+		"MessageTurns":      testStoreMessageTurns,
 		"DropMessages":      testStoreDropMessages,
 		"DropUnknown":       testStoreDropUnknown,
 		"Branches":          testStoreBranches,

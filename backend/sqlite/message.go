@@ -26,6 +26,9 @@ func (v *view) scanMessage(r *row) (spool.Message, error) {
 // after_seq never falls along it, the walk back from the end stops at the first message
 // that SinceSeq leaves out.
 func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+	if q.Turns {
+		return v.turns(q)
+	}
 	table, shown := "message", "dropped IS NULL"
 	args := []any{v.key.Tenant, v.key.ID}
 	if q.Branch != 0 {
@@ -75,15 +78,21 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 		query += " ORDER BY ord"
 	}
 
+	messages, err := v.messages(query, args...)
+	if q.Limit > 0 {
+		slices.Reverse(messages)
+	}
+	return messages, err
+}
+
+// messages returns the messages that a query selects.
+func (v *view) messages(query string, args ...any) ([]spool.Message, error) {
 	messages := []spool.Message{}
 	err := v.query(query, func(r *row) error {
 		m, err := v.scanMessage(r)
 		messages = append(messages, m)
 		return err
 	}, args...)
-	if q.Limit > 0 {
-		slices.Reverse(messages)
-	}
 	return messages, err
 }
 

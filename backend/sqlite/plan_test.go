@@ -54,6 +54,7 @@ func (p plan) check(t *testing.T) {
 		{"INDEXED BY entry_type", "entry_type (tenant=? AND thread_id=? AND type=?"},
 		{"AND dropped IS NULL AND id = ?", "message_id (tenant=? AND thread_id=? AND id=?"},
 		{"AND dropped = ? AND id = ?", "message_id (tenant=? AND thread_id=? AND id=?"},
+		{"INDEXED BY message_turn", "message_turn (tenant=? AND thread_id=? AND after_seq>? AND after_seq<?)"},
 		{"INDEXED BY message_branch", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
 		{"AND role = 'system'", "message_summary (tenant=? AND thread_id=?"},
 		{"FROM branch b", "message_branch (tenant=? AND thread_id=? AND dropped=?"},
@@ -150,6 +151,8 @@ func useEverything(t *testing.T, db *DB) {
 			{After: "m", Before: "m", SinceSeq: 1, Role: spool.RoleUser, Limit: 1},
 			{Branch: 1},
 			{Branch: 1, After: "m", Before: "m", Limit: 1},
+			{Turns: true},
+			{Turns: true, After: "m", SinceSeq: 1, BeforeSeq: 2, Limit: 1},
 		} {
 			_, err = v.Messages(q)
 			keep(err)

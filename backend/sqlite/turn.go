@@ -1,0 +1,27 @@
+package sqlite
+
+import (
+	"math"
+
+	"github.com/spoolhq/spool"
+)
+
+// turns is [spool.View.Messages] for the user turns of the main agent. It walks their index
+// from SinceSeq on. The index has a condition that the query repeats word for word.
+func (v *view) turns(q spool.MessageQuery) ([]spool.Message, error) {
+	before, limit := int64(math.MaxInt64), int64(-1)
+	if q.BeforeSeq > 0 {
+		before = q.BeforeSeq
+	}
+	if q.Limit > 0 {
+		limit = int64(q.Limit)
+	}
+	query := "SELECT " + messageColumns + ` FROM message INDEXED BY message_turn
+		WHERE tenant = ? AND thread_id = ? AND role = 'user' AND agent_id = '' AND after_seq >= ? AND after_seq < ?`
+	args := []any{v.key.Tenant, v.key.ID, q.SinceSeq, before}
+	if q.After != "" {
+		query += " AND ord > coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND id = ?), 0)"
+		args = append(args, v.key.Tenant, v.key.ID, q.After)
+	}
+	return v.messages(query+" ORDER BY after_seq, ord LIMIT ?", append(args, limit)...)
+}
