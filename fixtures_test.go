@@ -339,6 +339,7 @@ func TestFixturesTranscript(t *testing.T) {
 	fixture(t, "transcript", &file)
 	at := spool.Cursor{Seq: -1}
 	ended := true
+	var turn spool.RunID // of a user turn whose run has not started
 	for i, c := range file.Frames {
 		f := roundTrip[spool.Frame](t, c.Frame)
 		next, moves := move(at, f)
@@ -346,6 +347,11 @@ func TestFixturesTranscript(t *testing.T) {
 			t.Fatalf("frame %d: the id is wrong: want %q", i, next)
 		}
 		switch {
+		case !moves && f.Event.Type == spool.NoticeMessageAppended:
+			if !ended {
+				t.Errorf("frame %d: a turn of the user while the stream is open", i)
+			}
+			turn = f.Event.RunID
 		case !moves:
 		case f.Kind == spool.FrameStream:
 			if f.StreamID != at.Stream || f.Item.Offset.Compare(at.Offset) <= 0 || ended {
@@ -359,6 +365,10 @@ func TestFixturesTranscript(t *testing.T) {
 			if between := f.Event.Type == spool.EntryRunStarted || f.Event.Type == spool.EntryRunEnded; between && !ended {
 				t.Errorf("frame %d: %s while the stream is open", i, f.Event.Type)
 			}
+			if turn != "" && (f.Event.Type != spool.EntryRunStarted || f.Event.RunID != turn) {
+				t.Errorf("frame %d: %s of %s stands between a turn and its run", i, f.Event.Type, f.Event.RunID)
+			}
+			turn = ""
 			if f.Event.Type == spool.EntryRunStarted {
 				ended = false
 			}

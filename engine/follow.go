@@ -24,8 +24,10 @@ type FollowOptions struct {
 
 // Follow yields the thread's frames from the place on, and goes on as they come, until
 // ctx ends, the caller stops, the thread is deleted or the engine is closed. Nothing is
-// lost, repeated or out of order; what is gone is made up for by one snapshot frame.
-// The first frames are notices: the thread's state, and the user turns missed.
+// lost, repeated or out of order; what is gone is made up for by one snapshot frame. The
+// user turns stand in the order where they were said. Those right behind the cursor's seq
+// may come again. The first frame is a notice of the thread's state, and so is the one
+// behind a snapshot.
 //
 // An error ends the sequence: a [spool.NotFound] error for a thread that does not exist,
 // ctx's own when it ended, or the store's.
@@ -159,10 +161,8 @@ type follower struct {
 	hub    *hub
 	walker walker
 	hello  []ringFrame
-	seen   int64  // the seq since which user turns may have been missed
 	told   int64  // how many of the hub's notices the client knows
 	state  []byte // the last one of the state
-	turn   []byte // the last one of a turn
 	joined bool
 	index  int64                // of the next frame in the ring
 	batch  *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
@@ -178,10 +178,6 @@ var batches = sync.Pool{New: func() any { return new([maxBatch]ringFrame) }}
 // follow makes a follower. The hub listens before anything is read, so that nothing can
 // fall in between.
 func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOptions, recordOnly bool) (*follower, error) {
-	seq := int64(0)
-	if o.Cursor != nil {
-		seq = max(o.Cursor.Seq, 0)
-	}
 	if err := e.store.View(ctx, key, func(v spool.View) error { _, err := v.Thread(); return err }); err != nil {
 		return nil, notFound(err)
 	}
@@ -189,18 +185,18 @@ func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOption
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{e: e, hub: h, seen: seq, walker: walker{e: e, key: key, last: o.LastMessageID, recordOnly: recordOnly}}
+	f := &follower{e: e, hub: h, walker: walker{
+		e: e, key: key, last: o.LastMessageID, known: o.LastMessageID, recordOnly: recordOnly,
+	}}
 	select {
 	case <-h.ready:
 	case <-ctx.Done():
 		f.close()
 		return nil, ctx.Err()
 	}
-	f.hello, err = f.greet(ctx)
+	frames, err := f.walker.place(ctx, o.Cursor)
 	if err == nil {
-		var frames []walked
-		frames, err = f.walker.place(ctx, o.Cursor)
-		f.hello = append(f.hello, encoded(frames)...)
+		f.hello, err = f.greeted(ctx, frames)
 	}
 	if err != nil {
 		f.close()
@@ -288,10 +284,11 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	if frames = f.wanted(frames); len(frames) == 0 {
 		f.release()
 	}
-	if f.walker.recordOnly {
-		f.walker.at.Seq = max(f.walker.at.Seq, last.after.Seq)
-	} else {
-		f.walker.at, f.walker.reading = last.after, last.reading
+	switch {
+	case !f.walker.recordOnly:
+		f.walker.at, f.walker.turn, f.walker.reading = last.at, last.turn, last.reading
+	case last.at.Seq >= f.walker.at.Seq:
+		f.walker.at.Seq, f.walker.turn = last.at.Seq, last.turn
 	}
 	if len(frames) == 0 {
 		return nil, nil, nil // there may be more behind them
@@ -300,39 +297,46 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 }
 
 // wanted leaves out the notices that the hello has overtaken and, for a follower of the
-// record alone, all but the entries that it lacks.
+// record alone, all but the entries and user turns that it lacks.
 func (f *follower) wanted(frames []ringFrame) []ringFrame {
 	kept := frames[:0]
 	for _, frame := range frames {
 		switch {
-		case frame.Cursor == nil && frame.notices < f.told:
-		case frame.Cursor == nil:
+		case frame.notice && frame.notices < f.told:
+		case frame.notice:
 			f.told = frame.notices + 1
 			if f.isNews(frame.walked) {
 				kept = append(kept, frame)
 			}
-		case !f.walker.recordOnly, frame.Kind == spool.FrameThread && frame.Event.Seq > f.walker.at.Seq:
+		case !f.walker.recordOnly, f.lacks(frame.walked):
 			kept = append(kept, frame)
 		}
 	}
 	return kept
 }
 
-// isNews reports whether a notice says something that the last of its kind did not, and
-// remembers it. A hello may have looked a moment before the hub did.
+// lacks reports whether a frame is of the record, and behind the follower.
+func (f *follower) lacks(frame walked) bool {
+	switch at := f.walker.at.Seq; {
+	case frame.Kind != spool.FrameThread:
+		return false
+	case frame.Event.Seq > 0:
+		return frame.Event.Seq > at
+	default: // a user turn
+		return frame.at.Seq >= at
+	}
+}
+
+// isNews reports whether a notice says something that the last one did not, and remembers
+// it. A hello may have looked a moment before the hub did.
 func (f *follower) isNews(frame walked) bool {
-	last := &f.state
-	switch frame.Event.Type {
-	case spool.NoticeStateChange:
-	case spool.NoticeMessageAppended:
-		last = &f.turn
-	default:
+	if frame.Event.Type != spool.NoticeStateChange {
 		return true
 	}
-	if bytes.Equal(*last, frame.Event.Payload) {
+	if bytes.Equal(f.state, frame.Event.Payload) {
 		return false
 	}
-	*last = frame.Event.Payload
+	f.state = frame.Event.Payload
 	return true
 }
 
@@ -351,46 +355,57 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 		return frames, nil, err
 	}
 	walked, err := f.walker.next(ctx, true)
+	switch n := len(walked); {
+	case err != nil:
+		return nil, nil, err
+	case n == 0:
+		return nil, changed, nil
+	case walked[n-1].Kind == spool.FrameSnapshot:
+		frames, err = f.greeted(ctx, walked)
+		return frames, nil, err
+	default:
+		return encoded(walked), nil, nil
+	}
+}
+
+// recordFromStorage is fromStorage for a follower of the record alone.
+func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
+	p, _ := f.walker.position()
+	index, notices, found, changed := f.hub.findRecord(p)
+	if found {
+		f.joined, f.index = true, index
+		if notices > f.told {
+			frames, err = f.greet(ctx)
+		}
+		return frames, nil, err
+	}
+	walked, err := f.walker.next(ctx, true)
 	if len(walked) > 0 || err != nil {
 		return encoded(walked), nil, err
 	}
 	return nil, changed, nil
 }
 
-// recordFromStorage walks to the present and joins the ring at the next notice: entries
-// that it has already are left out there.
-func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
-	index, ok, changed := f.hub.findNotice(f.told)
-	walked, err := f.walker.next(ctx, true)
-	switch {
-	case len(walked) > 0 || err != nil:
-		return encoded(walked), nil, err
-	case ok:
-		f.joined, f.index = true, index
-		return nil, nil, nil
-	case f.told < f.hub.told():
-		frames, err = f.greet(ctx)
-		return frames, nil, err
-	default:
-		return nil, changed, nil
-	}
+// greeted returns frames with the state behind them, also where the client was told of the
+// same one before.
+func (f *follower) greeted(ctx context.Context, frames []walked) ([]ringFrame, error) {
+	f.state = nil
+	state, err := f.greet(ctx)
+	return append(encoded(frames), state...), err
 }
 
-// greet returns the notices that tell a client how things are now, in place of all that
-// it may have missed.
+// greet returns a notice of the state as it is now, in place of all the notices that the
+// client may have missed, or nothing where the client was told of the same state last.
 func (f *follower) greet(ctx context.Context) ([]ringFrame, error) {
-	told := f.hub.told() // before the look, so that what it misses is told later
-	var frames []walked
-	err := f.e.store.View(ctx, f.walker.key, func(v spool.View) (err error) {
-		frames, err = hello(v, f.walker.key, f.seen, f.walker.last)
-		f.seen = max(f.seen, f.walker.at.Seq)
-		return err
-	})
-	f.told = told
-	for _, frame := range frames {
-		f.isNews(frame)
+	state, told, err := f.hub.state(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return encoded(frames), err
+	f.told = told
+	if !f.isNews(state) {
+		return nil, nil
+	}
+	return encoded([]walked{state}), nil
 }
 
 // wait waits until the hub has changed, or it is time to look anyway. It returns errIdle

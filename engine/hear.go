@@ -52,7 +52,7 @@ func (h *hub) tellHeard(notices [][]byte) {
 		frames := make([]walked, 0, len(batch))
 		for _, notice := range batch {
 			if entry, ok := readNotice(h.key, notice); ok {
-				frames = append(frames, walked{spool.Frame{Kind: spool.FrameThread, Event: entry}, h.walker.reading})
+				frames = append(frames, walked{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, notice: true})
 			}
 		}
 		h.push(frames)

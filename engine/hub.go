@@ -38,6 +38,9 @@ type hub struct {
 	heard  heard
 	walker walker
 	notice noticer
+	// looks keeps looks at the state apart: who looks later knows the same or more, so that
+	// no client is told of an older state behind a newer one.
+	looks lock
 
 	mu      sync.Mutex
 	ring    []ringFrame
@@ -55,8 +58,7 @@ type hub struct {
 type ringFrame struct {
 	walked
 
-	text  []byte // as an SSE message
-	after spool.Cursor
+	text []byte // as an SSE message
 	// notices is how many notices there were before the frame.
 	notices int64
 }
@@ -73,7 +75,7 @@ func (e *Engine) join(key spool.ThreadKey) (*hub, error) {
 	h := &hub{
 		e: e, key: key, clients: 1, cancel: cancel, done: make(chan struct{}), ready: make(chan struct{}),
 		woken: make(chan struct{}, 1), changed: make(chan struct{}),
-		walker: walker{e: e, key: key, shared: true}, notice: noticer{key: key},
+		walker: walker{e: e, key: key, shared: true}, notice: noticer{key: key}, looks: newLock(),
 	}
 	unsubscribe, err := e.bus.Subscribe(ctx, key, h.wake)
 	if err != nil {
@@ -192,11 +194,15 @@ func (h *hub) read(ctx context.Context) error {
 func (h *hub) place(ctx context.Context) error {
 	var last latest
 	var thread spool.Thread
+	var turns []spool.Message
 	err := h.e.store.View(ctx, h.key, func(v spool.View) (err error) {
 		if thread, err = v.Thread(); err != nil {
 			return err
 		}
 		if last, err = latestSegment(v, thread); err != nil {
+			return err
+		}
+		if turns, err = turnsAt(v, thread.LastSeq); err != nil {
 			return err
 		}
 		return h.notice.start(v, thread)
@@ -206,6 +212,7 @@ func (h *hub) place(ctx context.Context) error {
 	}
 	w := &h.walker
 	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
+	w.turn = lastOf(turns, func(spool.MessageID) bool { return true })
 	if last.stream != "" {
 		page, err := h.e.streams.Read(ctx, spool.StreamKey{Thread: h.key, ID: last.stream}, farthest, 1)
 		switch {
@@ -219,7 +226,7 @@ func (h *hub) place(ctx context.Context) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.head, h.placed = positionAt(w.at, w.reading), true
+	h.head, h.placed = positionAt(w.at, w.turn, w.reading), true
 	h.change()
 	return nil
 }
@@ -242,24 +249,45 @@ func (h *hub) reset() {
 	h.change()
 }
 
-// notify adds the notices that follow from the thread's row and messages.
+// notify adds the notices that follow from the thread's row.
 func (h *hub) notify(ctx context.Context) error {
+	err := h.tellState(ctx)
+	if err != nil {
+		h.dirty.Store(true)
+		return h.endIfDeleted(err)
+	}
+	return nil
+}
+
+// tellState adds a notice of the state, if that has changed.
+func (h *hub) tellState(ctx context.Context) error {
+	h.looks.Lock()
+	defer h.looks.Unlock()
 	var frames []walked
 	err := h.e.store.View(ctx, h.key, func(v spool.View) (err error) {
 		frames, err = h.notice.look(v)
 		return err
 	})
-	if err != nil {
-		h.dirty.Store(true)
-		return h.endIfDeleted(err)
-	}
-	for i := range frames {
-		frames[i].reading = h.walker.reading
-	}
-	if len(frames) > 0 {
+	if err == nil && len(frames) > 0 {
 		h.push(frames)
 	}
-	return nil
+	return err
+}
+
+// state returns a notice of the state as it is now, and how many notices there have been
+// that it overtakes.
+func (h *hub) state(ctx context.Context) (state walked, told int64, err error) {
+	select {
+	case h.looks <- struct{}{}:
+	case <-ctx.Done():
+		return walked{}, 0, ctx.Err()
+	}
+	defer h.looks.Unlock()
+	err = h.e.store.View(ctx, h.key, func(v spool.View) error {
+		state, err = hello(v)
+		return err
+	})
+	return state, h.told(), err
 }
 
 // endIfDeleted ends the hub of a thread that is not there any more. Who follows a thread
@@ -291,16 +319,16 @@ func (h *hub) endIfDeleted(err error) error {
 func (h *hub) push(frames []walked) {
 	added := make([]ringFrame, len(frames))
 	for i, f := range frames {
-		added[i] = ringFrame{walked: f, text: encodeFrame(f.Frame), after: h.walker.at}
-		if f.Cursor != nil {
-			added[i].after = *f.Cursor
+		if f.notice { // it moves nobody
+			f.at, f.turn, f.reading = h.walker.at, h.walker.turn, h.walker.reading
 		}
+		added[i] = ringFrame{walked: f, text: encodeFrame(f.Frame)}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, f := range added {
 		f.notices = h.notices
-		if f.Cursor == nil {
+		if f.notice {
 			h.notices++
 		}
 		h.ring = append(h.ring, f)
@@ -313,7 +341,7 @@ func (h *hub) push(frames []walked) {
 			h.first++
 		}
 	}
-	h.head = positionAt(h.walker.at, h.walker.reading)
+	h.head = positionAt(h.walker.at, h.walker.turn, h.walker.reading)
 	h.change()
 }
 
@@ -333,6 +361,24 @@ func (h *hub) told() int64 {
 // find returns the index of the frame behind p, if the ring has it, and how many notices
 // there were before. Changed is closed when a later call may answer differently.
 func (h *hub) find(p position) (index, notices int64, ok bool, changed <-chan struct{}) {
+	return h.findFrame(func(at position) bool { return at == p })
+}
+
+// findRecord is find for who reads the record alone. A seq beyond the record is behind all
+// frames.
+func (h *hub) findRecord(p position) (index, notices int64, ok bool, changed <-chan struct{}) {
+	p = p.record()
+	index, notices, ok, changed = h.findFrame(func(at position) bool { return at.record() == p })
+	if ok || p.turn != "" {
+		return index, notices, ok, changed
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.next, h.notices, h.placed && h.head.seq < p.seq, h.changed
+}
+
+// findFrame returns the index of the first frame behind a position.
+func (h *hub) findFrame(is func(at position) bool) (index, notices int64, ok bool, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended { // the last frame tells that the thread is gone
@@ -345,7 +391,7 @@ func (h *hub) find(p position) (index, notices int64, ok bool, changed <-chan st
 	at := int64(-1)
 	for i := h.next - 1; i >= h.first; i-- {
 		slot := &h.ring[i-h.first]
-		if positionAt(slot.after, slot.reading) == p {
+		if is(slot.position()) {
 			at = i
 		} else if at >= 0 {
 			break
@@ -354,23 +400,11 @@ func (h *hub) find(p position) (index, notices int64, ok bool, changed <-chan st
 	switch {
 	case at >= 0:
 		return at + 1, h.noticesBefore(at + 1), true, h.changed
-	case h.head == p:
+	case is(h.head):
 		return h.next, h.notices, true, h.changed
 	default:
 		return 0, 0, false, h.changed
 	}
-}
-
-// findNotice returns the index of the first frame with that many notices before it. It
-// reports false when the ring has lost it.
-func (h *hub) findNotice(notices int64) (index int64, ok bool, changed <-chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	index = h.first
-	for index < h.next && h.noticesBefore(index) < notices {
-		index++
-	}
-	return index, h.placed && h.noticesBefore(index) == notices, h.changed
 }
 
 func (h *hub) noticesBefore(index int64) int64 {

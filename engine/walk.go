@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -20,12 +21,19 @@ const (
 // walker reads a thread's record and run streams from storage as one sequence of frames,
 // which is the same whenever it is read: a segment's RUN_STARTED, its items with the
 // entries written among them, its RUN_ENDED, the next segment. Entries know the item
-// they stand behind, and items the entry; a walker only has to respect both.
+// they stand behind, and items the entry; a walker only has to respect both. A user turn
+// knows the entry that it stands behind.
 type walker struct {
-	e    *Engine
-	key  spool.ThreadKey
-	last spool.MessageID // of the client, for a snapshot
-	at   spool.Cursor
+	e   *Engine
+	key spool.ThreadKey
+	// last is the last message that the client has, for a snapshot. Empty: none, or one that
+	// the walker has told to drop since.
+	last spool.MessageID
+	// known is the last message that the client came with: it is told of no turn up to there.
+	known spool.MessageID
+	at    spool.Cursor
+	// turn is the last user turn behind the entry at at.Seq that the client has. Empty: none.
+	turn spool.MessageID
 	// reading is true while the stream at.Stream has more to come.
 	reading bool
 	// jump is the RUN_STARTED entry before which no entry moves the read, as the client
@@ -44,11 +52,15 @@ type walker struct {
 	blocked time.Time
 }
 
-// walked is a frame, and whether the stream that it leaves the walker at has more to come.
+// walked is a frame, and where it leaves the walker.
 type walked struct {
 	spool.Frame
 
-	reading bool
+	at      spool.Cursor
+	turn    spool.MessageID
+	reading bool // whether the stream at.Stream has more to come
+	// notice is true for what has no place in the order: the state, and live events.
+	notice bool
 }
 
 // errReset tells a walker without a client that its stream is gone.
@@ -64,6 +76,9 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 	var past bool   // whether that stream is past its grace
 	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
 		if thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if err := w.placeTurn(v, c); err != nil {
 			return err
 		}
 		if last, err = latestSegment(v, thread); err != nil || c == nil || c.Stream == "" {
@@ -109,6 +124,21 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 		w.reading = more
 	}
 	return nil, nil
+}
+
+// placeTurn finds out which of the user turns at a client's place the client has, by its
+// last message.
+func (w *walker) placeTurn(v spool.View, c *spool.Cursor) error {
+	if w.known == "" {
+		return nil
+	}
+	seq := int64(0)
+	if c != nil {
+		seq = max(c.Seq, 0)
+	}
+	turns, err := turnsAt(v, seq)
+	w.turn = lastOf(turns, func(id spool.MessageID) bool { return id == w.known })
+	return err
 }
 
 // beginNow places a walker without a cursor: the record is read from its start, and of
@@ -172,12 +202,13 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 	if !record {
 		return nil, nil
 	}
-	entries, err := w.entries(ctx, walkPage)
+	s, err := w.stretch(ctx, walkPage)
 	if err != nil {
 		return nil, err
 	}
 	var frames []walked
-	for _, entry := range entries {
+	for _, entry := range s.entries {
+		frames = append(frames, s.before(entry.Seq, w)...)
 		if w.reading && w.itemsFirst(entry) {
 			if len(frames) > 0 {
 				return frames, nil
@@ -189,7 +220,7 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 			return frames, nil // the items of the stream that it has opened come next
 		}
 	}
-	return frames, nil
+	return append(frames, s.rest(w)...), nil
 }
 
 // items returns items of the stream that is read, with the entries written among them.
@@ -204,15 +235,11 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 	frames := make([]walked, 0, len(page.Items))
 	for i := range page.Items {
 		item := &page.Items[i]
-		if item.Seq > w.at.Seq {
-			among, err := w.entries(ctx, int(item.Seq-w.at.Seq))
-			if err != nil {
-				return nil, err
-			}
-			for _, entry := range among {
-				frames = append(frames, w.pass(entry))
-			}
+		among, err := w.upTo(ctx, item.Seq)
+		if err != nil {
+			return nil, err
 		}
+		frames = append(frames, among...)
 		w.at.Offset = item.Offset
 		w.reading = !item.Type.End()
 		if w.cut.has(*item) {
@@ -232,19 +259,34 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 	return frames, nil
 }
 
-// entries returns the record entries behind the walker.
-func (w *walker) entries(ctx context.Context, limit int) (entries []spool.Entry, err error) {
-	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
-		entries, err = v.Entries(spool.EntryQuery{After: w.at.Seq, Limit: limit})
-		return err
-	})
-	return entries, err
+// upTo passes the entries up to a seq, with the turns between them.
+func (w *walker) upTo(ctx context.Context, seq int64) (frames []walked, err error) {
+	for w.at.Seq < seq {
+		s, err := w.stretch(ctx, int(seq-w.at.Seq))
+		if err != nil {
+			return nil, err
+		}
+		if len(s.entries) == 0 && len(s.turns) == 0 {
+			break
+		}
+		for _, entry := range s.entries {
+			frames = append(frames, s.before(entry.Seq, w)...)
+			frames = append(frames, w.pass(entry))
+		}
+		frames = append(frames, s.rest(w)...)
+	}
+	return frames, nil
 }
 
 // pass goes behind an entry, and to the stream that it opens.
 func (w *walker) pass(entry spool.Entry) walked {
-	w.at.Seq = entry.Seq
+	w.at.Seq, w.turn = entry.Seq, ""
 	w.blocked = time.Time{}
+	switch entry.Type {
+	case spool.EntryMessagesDropped, spool.EntryMessagesRestored:
+		w.last = "" // what the client shows is not what the view has up to that message
+	default:
+	}
 	if entry.Type == spool.EntryRunStarted && !w.recordOnly {
 		switch id, err := streamOf(entry); {
 		case err != nil, entry.Seq < w.jump:
@@ -344,42 +386,70 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 		return nil, err
 	}
 	w.at = snap.Cursor()
+	if w.turn, err = w.turnIn(ctx, snap); err != nil {
+		return nil, err
+	}
 	w.cut = savedUpTo{}
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
 	w.jump = 0
 	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
 	w.at.Seq = max(w.at.Seq, 0)
+	frame.at = w.at
 	return []walked{frame}, nil
+}
+
+// turnIn returns the last user turn behind the last entry of a snapshot that the client has
+// with it.
+func (w *walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.MessageID, err error) {
+	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
+		turns, err := turnsAt(v, max(snap.LastEventSeq, 0))
+		turn = lastOf(turns, func(id spool.MessageID) bool {
+			return id == w.last || slices.ContainsFunc(snap.Messages, func(m spool.Message) bool { return m.ID == id })
+		})
+		return err
+	})
+	return turn, err
 }
 
 func (w *walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.at.Stream} }
 
+// walked returns a frame that leaves the walker where it stands. The frame has a cursor, by
+// which a client comes back, unless it tells of a user turn.
 func (w *walker) walked(f spool.Frame) walked {
-	at := w.at
-	f.Cursor = &at
-	return walked{f, w.reading}
+	if f.Kind != spool.FrameThread || f.Event.Seq > 0 {
+		at := w.at
+		f.Cursor = &at
+	}
+	return walked{Frame: f, at: w.at, turn: w.turn, reading: w.reading}
 }
 
 // position is where a walker stands, for comparison with another's. A stream counts only
 // while it is read.
 type position struct {
 	seq    int64
+	turn   spool.MessageID // the last one told behind the entry, empty for none
 	stream spool.StreamID
 	offset spool.Offset
 }
 
-func positionAt(at spool.Cursor, reading bool) position {
+func positionAt(at spool.Cursor, turn spool.MessageID, reading bool) position {
 	if !reading {
-		return position{seq: at.Seq}
+		return position{seq: at.Seq, turn: turn}
 	}
-	return position{at.Seq, at.Stream, at.Offset}
+	return position{at.Seq, turn, at.Stream, at.Offset}
 }
+
+// position returns where the frame leaves its walker.
+func (f walked) position() position { return positionAt(f.at, f.turn, f.reading) }
+
+// record returns the position of a walker that reads no streams.
+func (p position) record() position { return position{seq: p.seq, turn: p.turn} }
 
 // position returns where the walker stands. It reports false while no hub can stand at
 // the same place.
 func (w *walker) position() (position, bool) {
 	cutting := w.reading && w.at.Offset.Compare(w.cut.last()) < 0
-	return positionAt(w.at, w.reading), w.at.Seq >= w.jump && !w.recordOnly && !cutting
+	return positionAt(w.at, w.turn, w.reading), w.at.Seq >= w.jump && !w.recordOnly && !cutting
 }
 
 // streamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names.

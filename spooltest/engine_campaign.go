@@ -152,7 +152,9 @@ func place(client *Client) *spool.Cursor {
 }
 
 func (c *campaign) followOnce(ctx context.Context, e *engine.Engine, client *Client, frames int) {
-	for f, err := range e.Follow(ctx, client.Thread, engine.FollowOptions{Cursor: place(client)}) {
+	at := place(client)
+	client.Connected(at, "")
+	for f, err := range e.Follow(ctx, client.Thread, engine.FollowOptions{Cursor: at}) {
 		if err != nil {
 			c.expected(err)
 			return
@@ -165,7 +167,9 @@ func (c *campaign) followOnce(ctx context.Context, e *engine.Engine, client *Cli
 }
 
 func (c *campaign) streamOnce(ctx context.Context, e *engine.Engine, client *Client, frames int) {
-	body, err := e.SSE(ctx, client.Thread, engine.SSEOptions{Cursor: place(client).String()})
+	at := place(client)
+	client.Connected(at, "")
+	body, err := e.SSE(ctx, client.Thread, engine.SSEOptions{Cursor: at.String()})
 	if err != nil {
 		c.expected(err)
 		return

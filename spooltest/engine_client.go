@@ -23,6 +23,7 @@ func (s *engineTest) watch(e *engine.Engine, c *Client, o engine.FollowOptions) 
 		c.Thread = chat
 	}
 	s.history.Client(c)
+	c.Connected(o.Cursor, o.LastMessageID)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	joined := make(chan struct{})

@@ -57,6 +57,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Thread", threadTests},
 		{"Snapshot", snapshotTests},
 		{"Follow", followTests},
+		{"Turns", turnTests},
 		{"SSE", sseTests},
 		{"Publish", publishTests},
 		{"HostState", hostStateTests},

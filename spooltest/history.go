@@ -65,8 +65,10 @@ type Commit struct {
 	// Fence is the fence that the writer carried. Zero: none.
 	Fence int64
 	// Holds is the thread's fence behind the commit.
-	Holds    int64
+	Holds int64
+	// State and RunID are those of the thread behind the commit.
 	State    spool.State
+	RunID    spool.RunID
 	Runs     []spool.Run
 	Messages []spool.Message
 	// Behind are the messages of the view that each of Messages was added behind. Empty: it
@@ -91,7 +93,9 @@ type Client struct {
 	Left bool
 	// Frames are what it was sent.
 	Frames []spool.Frame
-	mu     sync.Mutex
+	// Connections are where its connections began. Empty: that is not known.
+	Connections []Connection
+	mu          sync.Mutex
 }
 
 // Saw adds a frame.

@@ -22,9 +22,11 @@ type view struct {
 	// live is true once every item of a stream that starts must be seen.
 	live bool
 	// turns are the steps of each run that the client shows.
-	turns map[spool.RunID][]said
+	shown map[spool.RunID][]said
 	// partial are the runs of which a snapshot has not told everything.
 	partial map[spool.RunID]bool
+
+	turns
 }
 
 type streamView struct {
@@ -51,9 +53,17 @@ func (c *checker) client(client *Client) {
 	defer client.mu.Unlock()
 	v := &view{
 		checker: c, Client: client, where: client.Thread.String() + " to " + client.Name, live: client.FromStart,
-		streams: make(map[spool.StreamID]*streamView), turns: make(map[spool.RunID][]said), partial: make(map[spool.RunID]bool),
+		streams: make(map[spool.StreamID]*streamView), shown: make(map[spool.RunID][]said), partial: make(map[spool.RunID]bool),
 	}
-	for _, f := range client.Frames {
+	v.turns = c.turnsFor(client)
+	v.last = -1
+	connections := client.Connections
+	for i, f := range client.Frames {
+		for len(connections) > 0 && connections[0].Frames == i {
+			v.connect(connections[0])
+			connections = connections[1:]
+		}
+		v.greets(f)
 		switch f.Kind {
 		case spool.FrameThread:
 			v.entry(*f.Event)
@@ -69,6 +79,9 @@ func (c *checker) client(client *Client) {
 	for _, d := range c.Threads {
 		if c.Settled && !client.Left && d.Thread.Key() == client.Thread && v.seq != d.Thread.LastSeq {
 			c.wrongf("client-seq", v.where, "the client stands at seq %d, and the record ends at %d", v.seq, d.Thread.LastSeq)
+		}
+		if c.Settled && !client.Left && d.Thread.Key() == client.Thread {
+			v.endsWith(d.Thread)
 		}
 	}
 }
@@ -89,7 +102,12 @@ func (v *view) stream(id spool.StreamID) *streamView {
 
 func (v *view) entry(e spool.Entry) {
 	if e.Seq == 0 {
+		v.notice(e)
 		return
+	}
+	v.fresh = false
+	if e.Seq == v.seq+1 {
+		v.passes(v.seq, string(e.Type))
 	}
 	switch {
 	case e.Seq <= v.seq:
@@ -123,6 +141,7 @@ func (v *view) entry(e spool.Entry) {
 
 func (v *view) item(id spool.StreamID, item spool.Item) {
 	s := v.stream(id)
+	v.fresh = false
 	switch {
 	case v.live && !s.started && !s.lost:
 		v.wrongf("client-order", v.where, "item %s of %s comes before the record starts it", item.Offset, id)
@@ -184,7 +203,7 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 		if f.AgentID != nil {
 			who, run = *f.AgentID, spool.RunID(*f.AgentID)
 		}
-		v.turns[run] = append(v.turns[run], s.now[who])
+		v.shown[run] = append(v.shown[run], s.now[who])
 		delete(s.now, who)
 	case spool.ItemSubagentFinished:
 		var f spool.SubagentFinished
@@ -206,6 +225,7 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 
 // snapshot replaces all that the client has.
 func (v *view) snapshot(snap *spool.Snapshot) {
+	v.showsTurns(snap)
 	if snap.LastEventSeq >= 0 {
 		if snap.LastEventSeq < v.seq && v.live {
 			v.wrongf("client-seq", v.where, "a snapshot of seq %d comes behind %d", snap.LastEventSeq, v.seq)
@@ -220,10 +240,10 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 	for _, m := range snap.Messages {
 		if !told[m.RunID] {
 			told[m.RunID] = true
-			v.turns[m.RunID] = nil
+			v.shown[m.RunID] = nil
 		}
 		if m.Role == spool.RoleAssistant {
-			v.turns[m.RunID] = append(v.turns[m.RunID], saidBy(m))
+			v.shown[m.RunID] = append(v.shown[m.RunID], saidBy(m))
 		}
 	}
 	for _, r := range snap.Runs { // of a run that was dropped nobody can tell any more
@@ -296,13 +316,13 @@ func (v *view) compare() {
 			if v.partial[r.ID] || !r.State.Terminal() || last == nil || !last.closed {
 				continue
 			}
-			shown, want := spokenTurns(v.turns[r.ID]), spokenTurns(saved[r.ID])
+			shown, want := spokenTurns(v.shown[r.ID]), spokenTurns(saved[r.ID])
 			if !slices.EqualFunc(shown, want, func(a, b said) bool { return a.text == b.text && a.reasoning == b.reasoning }) {
 				v.wrongf("client-text", v.where, "run %s shows %s, and %s was saved", r.ID, quoted(shown), quoted(want))
 			}
 		}
 	}
-	for run, turns := range v.turns {
+	for run, turns := range v.shown {
 		for _, turn := range turns {
 			for id, result := range turn.results {
 				if want, ok := results[runCall{run, id}]; !ok || !bytes.Equal(canonical(result), canonical(want)) {

@@ -32,7 +32,7 @@ func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 			return err
 		}
 		if thread, err := tx.Thread(); err == nil {
-			rtx.c.Holds, rtx.c.State = thread.Fence, thread.State
+			rtx.c.Holds, rtx.c.State, rtx.c.RunID = thread.Fence, thread.State, thread.RunID
 		}
 		r.h.mu.Lock()
 		defer r.h.mu.Unlock()

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// walkTurns is how many user turns a walker reads at once. A turn may have large images.
+const walkTurns = 32
+
+// mainAgent is the agent of the dispatched runs. Its user turns are those of people.
+var mainAgent spool.AgentID
+
+// stretch is a part of the record, with the user turns that were said along it. A turn
+// stands behind the entry that was the last one when the turn was saved, which is
+// [spool.Message.AfterSeq].
+type stretch struct {
+	entries []spool.Entry
+	turns   []spool.Message
+}
+
+// stretch returns what comes behind the walker: up to limit entries, the turns between
+// them, and those behind the last one where the record ends there. Entries and turns are
+// of one view, so that no turn can come too late.
+func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
+	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
+		s.entries, err = v.Entries(spool.EntryQuery{After: w.at.Seq, Limit: limit})
+		if err != nil {
+			return err
+		}
+		s.turns, err = v.Messages(spool.MessageQuery{
+			Turns: true, After: cmp.Or(w.turn, w.known), SinceSeq: w.at.Seq, BeforeSeq: w.at.Seq + int64(limit), Limit: walkTurns,
+		})
+		return err
+	})
+	if n := len(s.turns); n == walkTurns { // the entries behind the last turn may have turns before them
+		last := s.turns[n-1].AfterSeq
+		s.entries = slices.DeleteFunc(s.entries, func(e spool.Entry) bool { return e.Seq > last })
+	}
+	return s, err
+}
+
+// before takes the turns that stand before the entry with that seq, and tells of them.
+func (s *stretch) before(seq int64, w *walker) (frames []walked) {
+	for len(s.turns) > 0 && s.turns[0].AfterSeq < seq {
+		frames = append(frames, w.tell(s.turns[0]))
+		s.turns = s.turns[1:]
+	}
+	return frames
+}
+
+// rest takes the turns that are left.
+func (s *stretch) rest(w *walker) []walked { return s.before(math.MaxInt64, w) }
+
+// tell goes behind a user turn.
+func (w *walker) tell(turn spool.Message) walked {
+	w.turn = turn.ID
+	return w.walked(turnFrame(w.key, turn))
+}
+
+// turnsAt returns the user turns that stand right behind an entry.
+func turnsAt(v spool.View, seq int64) ([]spool.Message, error) {
+	return v.Messages(spool.MessageQuery{Turns: true, SinceSeq: seq, BeforeSeq: seq + 1})
+}
+
+// lastOf returns the id of the last of these turns that has, "" where none has.
+func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.MessageID {
+	for _, m := range slices.Backward(turns) {
+		if has(m.ID) {
+			return m.ID
+		}
+	}
+	return ""
+}
+
+// turnFrame tells of a user turn. Its fields are the message's, flat.
+func turnFrame(key spool.ThreadKey, m spool.Message) spool.Frame {
+	return spool.Frame{Kind: spool.FrameThread, Event: &spool.Entry{
+		ThreadID: key.ID, Type: spool.NoticeMessageAppended, Payload: encode(m), CreatedAt: m.CreatedAt, RunID: m.RunID,
+	}}
+}
