@@ -25,6 +25,7 @@ type meters struct {
 	parksResolved metric.Int64Counter
 	claims        metric.Float64Histogram
 	updates       metric.Float64Histogram
+	failedLogins  metric.Int64Counter
 }
 
 func newMeters(m metric.Meter) (meters, error) {
@@ -55,7 +56,16 @@ func newMeters(m metric.Meter) (meters, error) {
 	out.parksResolved = counter(metricParksResolved, "{park}", "Waits for an answer that ended.")
 	out.claims = seconds(metricClaimLatency, "From when a job was due to when a worker took it.", workBounds)
 	out.updates = seconds(metricStoreUpdate, "Of a transaction of the store, until it was durable.", workBounds)
+	out.failedLogins = counter(metricFailedLogins, "{request}", "Requests whose credentials were missing or wrong.")
 	return out, errors.Join(problems...)
+}
+
+// CountFailedLogin counts a request whose credentials were refused, for the metrics of the
+// process. The kind of credentials is one of few words, such as bearer.
+func (e *Engine) CountFailedLogin(ctx context.Context, kind string) {
+	if e.telemetry != nil {
+		e.telemetry.failedLogins.Add(ctx, 1, labels(attrCredentials.String(kind)))
+	}
 }
 
 // claimed records how long a job that is taken was due. The times are of two clocks where

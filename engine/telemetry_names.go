@@ -59,6 +59,7 @@ const (
 	attrRunState      = attribute.Key("spool.run.state")
 	attrStopReason    = attribute.Key("spool.run.stop_reason")
 	attrJobState      = attribute.Key("spool.job.state")
+	attrCredentials   = attribute.Key("spool.credentials")
 	attrJobKind       = attribute.Key("spool.job.kind")
 	attrParkState     = attribute.Key("spool.park.state")
 	attrUsageKind     = attribute.Key("spool.usage.kind")
@@ -78,6 +79,7 @@ const (
 	metricClaimLatency  = "spool.claim.latency"
 	metricStreamsOpen   = "spool.streams.open"
 	metricStoreUpdate   = "spool.store.update.duration"
+	metricFailedLogins  = "spool.auth.failures"
 )
 
 // The boundaries of histograms. Those of tokens and of a model's answers are the

@@ -122,7 +122,7 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 		place.release()
 		return agentAnswer{refusal: refusal}, about(ctx, err, key, body.RunID)
 	}
-	answer, err := c.follow(rest.RequestOf(ctx), key, agui.Options{
+	answer, err := c.follow(rest.RequestOf(ctx), who, key, agui.Options{
 		RunID: run, ClientRunID: string(body.RunID), State: agui.UseOf(body.State),
 	})
 	if err != nil {
@@ -135,12 +135,14 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 
 // follow opens the stream of a run, of the request alone: it outlives what rest keeps for
 // a call.
-func (c *agents) follow(r *http.Request, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
-	events, err := c.aguiOpen(r.Context(), key, o, nil)
+func (c *agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
+	lasts, forget := lifetime(r.Context(), who, who.Until)
+	events, err := c.aguiOpen(lasts, key, o, nil)
 	if err != nil {
+		forget()
 		return agentAnswer{}, about(r.Context(), err, key, o.RunID)
 	}
-	return agentAnswer{live: &live{server: c.Server, events: events, key: key}}, nil
+	return agentAnswer{live: &live{server: c.Server, events: events, key: key, until: who.Until, forget: forget}}, nil
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.

@@ -147,6 +147,9 @@ func (s *Server) guarded(need Scope, options ...rest.RouteOption) []rest.RouteOp
 	if s.everybody != nil {
 		return append(options, rest.NoAuth())
 	}
+	if s.config.Limits.FailedLogins > 0 {
+		options = append(options, rest.Fails(http.StatusTooManyRequests))
+	}
 	g := gate{s, need}
 	return append(options, rest.Auth(g), rest.Permit(g))
 }
@@ -159,8 +162,11 @@ func (s *Server) guardedStream(options ...rest.RouteOption) []rest.RouteOption {
 	if s.everybody != nil {
 		return append(options, rest.NoAuth())
 	}
+	if s.config.Limits.FailedLogins > 0 {
+		options = append(options, rest.Fails(http.StatusTooManyRequests))
+	}
 	g := gate{s, ScopeRead}
-	return append(options, rest.Auth(tokenGate{s.tokens}, g), rest.Permit(g))
+	return append(options, rest.Auth(tokenGate{s}, g), rest.Permit(g))
 }
 
 // asking returns who makes the request.

@@ -62,13 +62,24 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 		err = p.check()
 	}
 	if err == nil {
-		return &caller{Principal: p}, nil
+		return &caller{Principal: p, until: p.Until}, nil
+	}
+	if spool.CodeOf(err) == spool.Unauthorized {
+		err = g.server.failed(r, g.server.given(r), err)
 	}
 	e := mapError(settled(r.Context(), err))
 	if e.Status == http.StatusUnauthorized {
 		e.Header = http.Header{"Www-Authenticate": {challenge(r)}}
 	}
 	return nil, e
+}
+
+// given returns what kind of credentials a request came with.
+func (s *Server) given(r *http.Request) string {
+	if r.Header.Get("Authorization") == "" && !(s.config.CookieAuth && r.Header.Get("Cookie") != "") {
+		return failedMissing
+	}
+	return failedBearer
 }
 
 // Check implements [rest.Permission].

@@ -17,6 +17,10 @@ import (
 // without a subject count together, and so does everybody on a server without an
 // Authenticator. Each process counts by itself.
 type Limits struct {
+	// FailedLogins is how many requests with wrong credentials an address may send within
+	// 15 min before the answers to such requests are held back, each longer than the one before
+	// and up to 5 s. Requests with valid credentials never are. Zero: no answer is held back.
+	FailedLogins int
 	// OpenStreams bounds the event streams that are open at the same time. One more is
 	// refused with 429. Zero: no bound.
 	OpenStreams int
@@ -26,8 +30,8 @@ type Limits struct {
 }
 
 func (l Limits) check() error {
-	if l.OpenStreams < 0 || l.StartsPerMinute < 0 {
-		return spool.Errorf(spool.Invalid, "Config.Limits.OpenStreams and StartsPerMinute must not be negative")
+	if l.OpenStreams < 0 || l.StartsPerMinute < 0 || l.FailedLogins < 0 {
+		return spool.Errorf(spool.Invalid, "Config.Limits.FailedLogins, OpenStreams and StartsPerMinute must not be negative")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (in *deliveryInput) Validate(ctx context.Context) error {
 		if unverifiable(err) {
 			return spool.Errorf(spool.Unavailable, "deliveries cannot be verified at the moment")
 		}
-		return spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue")
+		return s.failed(b.request, failedDelivery, spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue"))
 	}
 	in.Body = &spool.Job{}
 	if err := decodeObject(text, in.Body); err != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -79,6 +80,9 @@ type Config struct {
 	// StreamTokenTTL is how long a token lasts, and a stream that was opened with it. Defaults
 	// to 10 min.
 	StreamTokenTTL time.Duration
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-For is believed. Failed
+	// authentication is counted by the address of the client behind them. Defaults to none.
+	TrustedProxies []netip.Prefix
 	// WriteTimeout is how long a client may take to accept one write. It bounds a single
 	// write and not the answer, so an event stream lasts as long as it is read. Defaults
 	// to 30 s.
@@ -111,6 +115,7 @@ type Server struct {
 	// starts counts starts. Nil: there is no bound.
 	starts  *throttle.MemoryCounter
 	streams openStreams
+	logins  failedLogins
 
 	mu      sync.Mutex
 	closed  bool

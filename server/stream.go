@@ -39,12 +39,11 @@ func (c *follow) stream(ctx context.Context, in streamInput) (streamAnswer, erro
 		place.release()
 		return streamAnswer{}, err
 	}
-	lifetime, forget := r.Context(), context.CancelFunc(func() {})
 	if !until.IsZero() {
-		lifetime, forget = context.WithDeadline(lifetime, until)
 		rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
 	}
-	opened, err := c.open(lifetime, key, in.options()) //nolint:contextcheck // it outlives what rest keeps for a call
+	lasts, forget := lifetime(r.Context(), c.asking(ctx), until) //nolint:contextcheck // it outlives what rest keeps for a call
+	opened, err := c.open(lasts, key, in.options())              //nolint:contextcheck // see above
 	if err != nil {
 		place.release()
 		forget()
@@ -61,7 +60,7 @@ func (s *Server) ends(ctx context.Context, r *http.Request) (time.Time, error) {
 		who, _ := rest.PrincipalAs[*caller](ctx) // a guarded route has one
 		return who.until, nil
 	}
-	who, err := tokenGate{s.tokens}.Authenticate(r)
+	who, err := tokenGate{s}.Authenticate(r)
 	if errors.Is(err, rest.ErrNoCredentials) {
 		return time.Time{}, nil
 	}

@@ -59,9 +59,10 @@ func newStreamTokens(c Config) (*streamTokens, error) {
 	return &streamTokens{keys: keys, ttl: c.StreamTokenTTL}, nil
 }
 
-// issue returns a token for a thread of the principal, and when it ends.
+// issue returns a token for a thread of the principal, and when it ends, which is not behind the
+// end of the principal's own credentials.
 func (t *streamTokens) issue(p Principal, thread spool.ThreadID) (string, time.Time) {
-	until := time.Now().Add(t.ttl).Truncate(time.Second)
+	until := earlier(time.Now().Add(t.ttl).Truncate(time.Second), p.Until.Truncate(time.Second))
 	text, _ := json.Marshal(streamGrant{p.Tenant, p.Subject, thread, until.Unix()}) //nolint:errchkjson // texts and a number
 	payload := base64.RawURLEncoding.EncodeToString(text)
 	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(t.keys[0], payload)), until
@@ -103,7 +104,7 @@ func sign(key []byte, payload string) []byte {
 }
 
 // tokenGate lets in who has a token for the stream of the thread that is asked for.
-type tokenGate struct{ tokens *streamTokens }
+type tokenGate struct{ server *Server }
 
 // Scheme implements [rest.Authenticator].
 func (tokenGate) Scheme() rest.Scheme {
@@ -119,9 +120,12 @@ func (g tokenGate) Authenticate(r *http.Request) (rest.Principal, error) {
 	if !q.Has(streamTokenParam) {
 		return nil, rest.ErrNoCredentials
 	}
-	p, until, err := g.tokens.open(q.Get(streamTokenParam), spool.ThreadID(q.Get("threadId")))
+	p, until, err := g.server.tokens.open(q.Get(streamTokenParam), spool.ThreadID(q.Get("threadId")))
 	if err != nil {
-		e := mapError(err)
+		e := mapError(g.server.failed(r, failedStream, err))
+		if e.Status != http.StatusUnauthorized {
+			return nil, e
+		}
 		e.Header = http.Header{"Www-Authenticate": {`Bearer realm="spool", error="invalid_token"`}}
 		return nil, e
 	}

@@ -25,6 +25,8 @@ type node struct {
 	metrics *http.Server
 	delay   time.Duration
 	log     *slog.Logger
+	// tokens are read again at a signal. Nil: they are in no file.
+	tokens *tokenFile
 }
 
 func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger) (*node, error) {
@@ -41,6 +43,9 @@ func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger)
 	var err error
 	if n.engine, err = engine.New(db.Backend(), config); err != nil {
 		return nil, &usageError{err}
+	}
+	if n.tokens = s.tokens; n.tokens != nil {
+		n.tokens.log = log
 	}
 	exposed := s.server
 	exposed.Log, exposed.AccessLevel = log, o.access
@@ -77,6 +82,9 @@ func (n *node) listening(h http.Handler) *http.Server {
 func (n *node) run(ctx context.Context, listener, metrics net.Listener) error {
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
+	if n.tokens != nil {
+		defer n.tokens.watch(ctx)()
+	}
 	worked, served := make(chan error, 1), make(chan error, 2)
 	go func() { worked <- n.engine.Work(workCtx, n.work) }()
 	go func() { served <- n.http.Serve(listener) }()

@@ -24,6 +24,8 @@ func withOwnToken(c *config.Config, o options, lookup func(string) (string, bool
 	switch {
 	case strings.ContainsAny(token, " \t\r\n"):
 		return "", usagef("%s: must not have spaces", tokenVariable)
+	case token != "" && len(token) < config.MinToken:
+		return "", usagef("%s: is shorter than %d characters", tokenVariable, config.MinToken)
 	case token == "" && o.loopback():
 		return "", nil
 	case token == "":

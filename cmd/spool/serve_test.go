@@ -197,7 +197,7 @@ agents:
 tools:
   send: {type: http, url: "http://127.0.0.1:1/", approval: true, parameters: {type: object}}
 auth:
-  tokens: [{token: hidden-token, scopes: [read]}]
+  tokens: [{token: hidden-token-of-all, scopes: [read]}]
 `
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,8 @@ type setup struct {
 	pushed string
 	// token was made up for this start, and is printed. Empty: nobody needs to be told one.
 	token string
+	// tokens read the tokens again. Nil: there are none in a file.
+	tokens *tokenFile
 }
 
 // description is a name with a remark for the person who starts the process.
@@ -40,6 +42,10 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 		if c, err = config.Load(o.config, lookup); err != nil {
 			return nil, &usageError{err}
 		}
+	}
+	tokens := ""
+	if len(c.Tokens) > 0 {
+		tokens = o.config
 	}
 	printed, err := withOwnToken(c, o, lookup)
 	if err != nil {
@@ -60,7 +66,7 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	} else {
 		err = s.configure(c, egress(o, c))
 	}
-	if err := errors.Join(err, s.expose(c), s.push(c.Queue.Push)); err != nil {
+	if err := errors.Join(err, s.expose(c, tokens, lookup), s.push(c.Queue.Push)); err != nil {
 		return nil, &usageError{err}
 	}
 	return s, nil
@@ -78,6 +84,7 @@ const (
 	maxTenantDepth  = 50_000
 	openStreams     = 10_000
 	startsPerMinute = 6_000
+	failedLogins    = 10
 )
 
 func limited(l config.Limits) engine.Config {
@@ -152,11 +159,13 @@ func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spa
 	return s
 }
 
-// expose says who may call the server, and who may deliver to it.
-func (s *setup) expose(c *config.Config) error {
+// expose says who may call the server, and who may deliver to it. The tokens are read again from
+// the file at path, unless that is empty.
+func (s *setup) expose(c *config.Config, path string, lookup func(string) (string, bool)) error {
 	s.server = server.Config{CORSOrigins: c.Origins, Limits: server.Limits{
 		OpenStreams:     cmp.Or(c.Limits.OpenStreams, openStreams),
 		StartsPerMinute: cmp.Or(c.Limits.StartsPerMinute, startsPerMinute),
+		FailedLogins:    cmp.Or(c.Limits.FailedLogins, failedLogins),
 	}}
 	s.server.StreamTokenTTL = c.StreamTokenTTL
 	for _, key := range c.StreamTokenKeys {
@@ -171,16 +180,8 @@ func (s *setup) expose(c *config.Config) error {
 		s.server.Loopback = true
 		return nil
 	}
-	list := make([]server.Token, len(c.Tokens))
-	for i, t := range c.Tokens {
-		list[i] = server.Token{Token: t.Token, Principal: server.Principal{
-			Tenant: t.Tenant, Subject: t.Subject, Operator: t.Operator,
-		}}
-		for _, scope := range t.Scopes {
-			list[i].Scopes = append(list[i].Scopes, server.Scope(scope))
-		}
-	}
-	s.server.Authenticator, err = server.Tokens(list)
+	s.server.TrustedProxies = c.TrustedProxies
+	s.server.Authenticator, s.tokens, err = newTokens(c, path, lookup)
 	return err
 }
 

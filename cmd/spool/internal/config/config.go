@@ -8,6 +8,7 @@ package config
 
 import (
 	"encoding/json"
+	"net/netip"
 	"os"
 	"time"
 
@@ -22,6 +23,8 @@ type Config struct {
 	Tools  []Tool
 	// Tokens are the bearer tokens. Empty: nobody is asked who they are.
 	Tokens []Token
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-For counts.
+	TrustedProxies []netip.Prefix
 	// StreamTokenKeys sign the tokens of streams, the first one all new ones. Empty: a key of
 	// the process's own does.
 	StreamTokenKeys []string
@@ -128,10 +131,14 @@ type Tool struct {
 type Token struct {
 	Source
 
-	Token   string
+	// Token is empty where SHA256, the hash in hexadecimal, stands for it.
+	Token, SHA256 string
+
 	Tenant  spool.Tenant
 	Subject string
 	Scopes  []string
+	// Expires is zero for a token that does not.
+	Expires time.Time
 	// Operator is true for a token that may name other tenants, where it is an admin's.
 	Operator bool
 }
@@ -169,6 +176,7 @@ type Limits struct {
 	MaxQueueDepth   int
 	OpenStreams     int
 	StartsPerMinute int
+	FailedLogins    int
 	RunMaxAttempts  int
 	StopPoll        time.Duration
 	HITLTTL         time.Duration

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,13 +19,14 @@ import (
 // environment is what the tests' files may refer to.
 var environment = map[string]string{
 	"KEY":    "sk-secret",
-	"TOKEN":  "tok-secret",
+	"TOKEN":  "tok-secret-of-all",
 	"STEPS":  "7",
 	"YES":    "true",
 	"EMPTY":  "",
 	"WAIT":   "2s",
 	"LONG":   "0123456789abcdef0123456789abcdef",
-	"SPACED": "tok secret",
+	"SPACED": "tok secret that is long",
+	"HASH":   "0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
 }
 
 func lookup(name string) (string, bool) {
@@ -74,7 +76,8 @@ tools:
     distinct_approver: true
     expiry: {then: extend, ttl: 1h, warn: 10m, extensions: 3}
 auth:
-  tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token: "b${EMPTY:-}", tenant: other, scopes: [stop, admin], operator: true}]
+  tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token_sha256: "${HASH}", tenant: other, scopes: [stop, admin], operator: true, expires: 2027-01-31T00:00:00Z}]
+  trusted_proxies: [10.0.0.0/8, "::1"]
   stream_token_keys: ["${LONG}"]
   stream_token_ttl: 5m
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
@@ -86,7 +89,7 @@ queue:
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
   push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], headers: {Authorization: "Bearer ${TOKEN}", Upstash-Retries: "3"}, concurrency: 4}
-limits: {max_prompt_bytes: 262144, max_waiting: 5, max_queue_depth: 9, max_queue_depth_per_tenant: 4, concurrency: 12, running_per_tenant: 6, open_streams: 8, starts_per_minute: 7, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retention: 720h, audit_retention: 0s, retry_backoff: "${WAIT}", stream_flush: 50ms}
+limits: {max_prompt_bytes: 262144, max_waiting: 5, max_queue_depth: 9, max_queue_depth_per_tenant: 4, concurrency: 12, running_per_tenant: 6, open_streams: 8, starts_per_minute: 7, failed_logins: 6, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 15m, stream_grace: 10m, lease: 30s, retention: 720h, audit_retention: 0s, retry_backoff: "${WAIT}", stream_flush: 50ms}
 context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
 budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, most: {tokens: 9000}}
 prices: prices.json
@@ -126,9 +129,13 @@ func TestParse(t *testing.T) {
 			},
 		},
 		Tokens: []config.Token{
-			{Token: "tok-secret", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
-			{Token: "b", Tenant: "other", Scopes: []string{"stop", "admin"}, Operator: true},
+			{Token: "tok-secret-of-all", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
+			{
+				SHA256: "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", Tenant: "other", Scopes: []string{"stop", "admin"}, Operator: true,
+				Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC),
+			},
 		},
+		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute,
 		Egress:  []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
 		Origins: []string{"http://localhost:5173"},
@@ -136,12 +143,12 @@ func TestParse(t *testing.T) {
 			Webhook: &config.Webhook{Secrets: []string{"sk-secret", "whsec_old"}, Tolerance: time.Minute},
 			QStash:  &config.QStash{URL: "https://agents.example.com/api/queue/agent-run", CurrentKey: "sk-secret"},
 			Google:  &config.Google{Audience: "agents", ServiceAccounts: []string{"tasks@example.com"}},
-			Secret:  &config.Secret{Secrets: []string{"tok-secret"}, Header: "X-Queue"},
-			Push:    &config.Push{URL: "https://queue.example.com/in", Secrets: []string{"sk-secret"}, Concurrency: 4, Headers: map[string]string{"Authorization": "Bearer tok-secret", "Upstash-Retries": "3"}},
+			Secret:  &config.Secret{Secrets: []string{"tok-secret-of-all"}, Header: "X-Queue"},
+			Push:    &config.Push{URL: "https://queue.example.com/in", Secrets: []string{"sk-secret"}, Concurrency: 4, Headers: map[string]string{"Authorization": "Bearer tok-secret-of-all", "Upstash-Retries": "3"}},
 		},
 		Limits: config.Limits{
 			Shares:         config.Shares{Concurrency: 12, RunningPerTenant: 6, MaxTenantDepth: 4},
-			MaxPromptBytes: 262144, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, StartsPerMinute: 7, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
+			MaxPromptBytes: 262144, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, StartsPerMinute: 7, FailedLogins: 6, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 15 * time.Minute,
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, Retention: 720 * time.Hour, AuditRetention: -1, RetryBackoff: 2 * time.Second,
 		},
 		Context: config.Context{Ceiling: 100000, OutputReserve: 8000, CompactionModel: "show"},
@@ -151,7 +158,7 @@ func TestParse(t *testing.T) {
 		},
 		Prices: config.Prices{File: "prices.json"},
 	}
-	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}))
+	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}), cmpopts.IgnoreUnexported(config.Tool{}), cmpopts.EquateComparable(netip.Prefix{}))
 	if diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -249,14 +256,20 @@ var problems = map[string]struct{ text, want string }{
 	"TokenMissing":    {"auth: {tokens: [{scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: is required"},
 	"TokenEmpty":      {"auth: {tokens: [{token: '${EMPTY}', scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: is empty"},
 	"TokenSpace":      {"auth: {tokens: [{token: '${SPACED}', scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: must not have spaces"},
-	"TokenTwice":      {"auth:\n  tokens:\n    - {token: x, scopes: [read]}\n    - {token: x, scopes: [read]}", "spool.yaml:4: auth.tokens[1]: the same token is there twice"},
+	"TokenTwice":      {"auth:\n  tokens:\n    - {token: a-token-of-length, scopes: [read]}\n    - {token: a-token-of-length, scopes: [read]}", "spool.yaml:4: auth.tokens[1]: the same token is there twice"},
+	"TokenShort":      {"auth: {tokens: [{token: fifteen-letters, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: is shorter than 16 characters"},
+	"TokenTwoWays":    {"auth: {tokens: [{token: a-token-of-length, token_sha256: '${HASH}', scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token_sha256: stands in place of token: leave one of them out"},
+	"TokenHash":       {"auth: {tokens: [{token_sha256: abc, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token_sha256: must be the SHA-256 of the token: 64 hexadecimal digits"},
+	"TokenTwiceHash":  {"auth:\n  tokens:\n    - {token: a-token-of-length, scopes: [read]}\n    - {token_sha256: cbd755fe024cc6c54cff113a124fd405dec09bb9185e314679b6b1ec4d0b16a4, scopes: [read]}", "spool.yaml:4: auth.tokens[1]: the same token is there twice"},
+	"TokenExpires":    {"auth: {tokens: [{token: a-token-of-length, scopes: [read], expires: tomorrow}]}", `spool.yaml:1: auth.tokens[0].expires: must be a time such as "2027-01-31T00:00:00Z"`},
+	"Proxies":         {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], trusted_proxies: [nginx]}", `spool.yaml:1: auth.trusted_proxies[0]: must be an address such as "127.0.0.1" or a range such as "10.0.0.0/8"`},
 	"TokenNumber":     {"auth: {tokens: [{token: 12, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: must be text; put it in quotes"},
-	"TokenTenant":     {"auth: {tokens: [{token: x, tenant: a b, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].tenant: the tenant may only have letters, digits and the characters . _ : -"},
-	"TokenScope":      {"auth: {tokens: [{token: x, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop, admin"},
-	"TokenNoScopes":   {"auth: {tokens: [{token: x}]}", "spool.yaml:1: auth.tokens[0].scopes: is required"},
-	"TokenKeyShort":   {"auth: {tokens: [{token: x, scopes: [read]}], stream_token_keys: ['${LONG}', '${KEY}']}", "spool.yaml:1: auth.stream_token_keys[1]: is shorter than 32 characters"},
-	"TokenKeysEmpty":  {"auth: {tokens: [{token: x, scopes: [read]}], stream_token_keys: []}", "spool.yaml:1: auth.stream_token_keys: is empty"},
-	"TokenTTL":        {"auth: {tokens: [{token: x, scopes: [read]}], stream_token_ttl: 10ms}", "spool.yaml:1: auth.stream_token_ttl: must be 1s or more"},
+	"TokenTenant":     {"auth: {tokens: [{token: a-token-of-length, tenant: a b, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].tenant: the tenant may only have letters, digits and the characters . _ : -"},
+	"TokenScope":      {"auth: {tokens: [{token: a-token-of-length, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop, admin"},
+	"TokenNoScopes":   {"auth: {tokens: [{token: a-token-of-length}]}", "spool.yaml:1: auth.tokens[0].scopes: is required"},
+	"TokenKeyShort":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_keys: ['${LONG}', '${KEY}']}", "spool.yaml:1: auth.stream_token_keys[1]: is shorter than 32 characters"},
+	"TokenKeysEmpty":  {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_keys: []}", "spool.yaml:1: auth.stream_token_keys: is empty"},
+	"TokenTTL":        {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_ttl: 10ms}", "spool.yaml:1: auth.stream_token_ttl: must be 1s or more"},
 	"Egress":          {"egress: {allow: ['10.0.0.0/99']}", "spool.yaml:1: egress.allow[0]: must be a host, an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
 	"Origin":          {"cors: {origins: ['http://a/']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
 	"OriginAll":       {"cors:\n  origins:\n    - http://a\n    - '*'", "spool.yaml:4: cors.origins[1]: \"*\" needs auth.tokens, as every web page could use the server"},

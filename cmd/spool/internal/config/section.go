@@ -3,16 +3,11 @@ package config
 import (
 	"regexp"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spoolhq/spool"
 )
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
-// scopes are the words that a token may have.
-var scopes = []string{"read", "write", "approve", "stop", "admin"}
 
 func (d *decoder) config(root value) *Config {
 	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits", "context", "budget", "prices")
@@ -212,75 +207,8 @@ func expiry(v value) spool.Expiry {
 	return x
 }
 
-// minStreamTokenKey is the length of the shortest key that can sign a token.
-const minStreamTokenKey = 32
-
-// auth reads who may call the server.
-func (c *Config) auth(v value) {
-	if !v.present() {
-		return
-	}
-	f := v.fields("tokens", "stream_token_keys", "stream_token_ttl")
-	c.Tokens = tokens(f["tokens"])
-	if keys := f["stream_token_keys"]; keys.present() {
-		c.StreamTokenKeys = keys.words()
-		for i, item := range keys.items() {
-			if len(c.StreamTokenKeys[i]) < minStreamTokenKey && !item.complained() {
-				item.problemf("is shorter than %d characters", minStreamTokenKey)
-			}
-		}
-	}
-	if c.StreamTokenTTL = f["stream_token_ttl"].duration(); c.StreamTokenTTL > 0 && c.StreamTokenTTL < time.Second {
-		f["stream_token_ttl"].problemf("must be 1s or more")
-	}
-}
-
-func tokens(list value) []Token {
-	items := list.items()
-	// An empty list would mean that nobody is asked, which nobody who writes it means.
-	if list.required() && len(items) == 0 && !list.complained() {
-		list.problemf("is empty")
-	}
-	var out []Token
-	for _, v := range items {
-		t := token(v)
-		if slices.ContainsFunc(out, func(o Token) bool { return o.Token == t.Token && t.Token != "" }) {
-			v.problemf("the same token is there twice")
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-func token(v value) Token {
-	f := v.fields("token", "tenant", "subject", "scopes", "operator")
-	t := Token{Source: v.source(), Tenant: spool.DefaultTenant, Subject: f["subject"].text(), Operator: f["operator"].boolean()}
-	if f["token"].required() {
-		t.Token = f["token"].word()
-	}
-	if f["tenant"].present() {
-		t.Tenant = spool.Tenant(f["tenant"].text())
-		if err := spool.CheckID("the tenant", string(t.Tenant)); err != nil {
-			f["tenant"].problemf("%s", spool.MessageOf(err))
-		}
-	}
-	if f["scopes"].required() {
-		for _, s := range f["scopes"].items() {
-			scope := s.text()
-			if !slices.Contains(scopes, scope) {
-				s.problemf("must be one of %s", strings.Join(scopes, ", "))
-			}
-			t.Scopes = append(t.Scopes, scope)
-		}
-	}
-	if t.Operator && !slices.Contains(t.Scopes, "admin") {
-		f["operator"].problemf("needs the scope admin")
-	}
-	return t
-}
-
 func limits(v value) Limits {
-	f := v.fields(append([]string{"max_prompt_bytes", "max_waiting", "max_queue_depth", "open_streams", "starts_per_minute", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
+	f := v.fields(append([]string{"max_prompt_bytes", "max_waiting", "max_queue_depth", "open_streams", "starts_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
 		"stream_flush", "lease", "retention", "audit_retention", "retry_backoff"}, sharesFields...)...)
 	return Limits{
 		Shares:          shares(f),
@@ -289,6 +217,7 @@ func limits(v value) Limits {
 		MaxQueueDepth:   f["max_queue_depth"].integer(),
 		OpenStreams:     f["open_streams"].integer(),
 		StartsPerMinute: f["starts_per_minute"].integer(),
+		FailedLogins:    f["failed_logins"].integer(),
 		RunMaxAttempts:  f["run_max_attempts"].integer(),
 		StopPoll:        f["stop_poll"].duration(),
 		HITLTTL:         f["hitl_ttl"].duration(),

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/egress"
@@ -64,4 +66,31 @@ func (v value) origin() string {
 		v.problemf(`must have the form "https://host" or "https://host:port"`)
 	}
 	return s
+}
+
+// time returns a point in time.
+func (v value) time() time.Time {
+	const want = `a time such as "2027-01-31T00:00:00Z"`
+	s, ok := v.scalar(want)
+	if !ok {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		v.problemf("must be %s", want)
+	}
+	return at
+}
+
+// addresses returns an address, or a range of addresses.
+func (v value) addresses() netip.Prefix {
+	s := v.text()
+	if at, err := netip.ParseAddr(s); err == nil {
+		return netip.PrefixFrom(at.Unmap(), at.Unmap().BitLen())
+	}
+	p, err := netip.ParsePrefix(s)
+	if err != nil && !v.complained() {
+		v.problemf(`must be an address such as "127.0.0.1" or a range such as "10.0.0.0/8"`)
+	}
+	return p
 }

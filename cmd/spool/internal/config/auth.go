@@ -1,0 +1,118 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// MinToken is the length of the shortest bearer token, in characters.
+const MinToken = 16
+
+var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// scopes are the words that a token may have.
+var scopes = []string{"read", "write", "approve", "stop", "admin"}
+
+// minStreamTokenKey is the length of the shortest key that can sign a token.
+const minStreamTokenKey = 32
+
+// auth reads who may call the server.
+func (c *Config) auth(v value) {
+	if !v.present() {
+		return
+	}
+	f := v.fields("tokens", "trusted_proxies", "stream_token_keys", "stream_token_ttl")
+	c.Tokens = tokens(f["tokens"])
+	for _, item := range f["trusted_proxies"].items() {
+		c.TrustedProxies = append(c.TrustedProxies, item.addresses())
+	}
+	if keys := f["stream_token_keys"]; keys.present() {
+		c.StreamTokenKeys = keys.words()
+		for i, item := range keys.items() {
+			if len(c.StreamTokenKeys[i]) < minStreamTokenKey && !item.complained() {
+				item.problemf("is shorter than %d characters", minStreamTokenKey)
+			}
+		}
+	}
+	if c.StreamTokenTTL = f["stream_token_ttl"].duration(); c.StreamTokenTTL > 0 && c.StreamTokenTTL < time.Second {
+		f["stream_token_ttl"].problemf("must be 1s or more")
+	}
+}
+
+func tokens(list value) []Token {
+	items := list.items()
+	// An empty list would mean that nobody is asked, which nobody who writes it means.
+	if list.required() && len(items) == 0 && !list.complained() {
+		list.problemf("is empty")
+	}
+	var out []Token
+	for _, v := range items {
+		t := token(v)
+		if slices.ContainsFunc(out, t.same) {
+			v.problemf("the same token is there twice")
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func token(v value) Token {
+	f := v.fields("token", "token_sha256", "tenant", "subject", "scopes", "operator", "expires")
+	t := Token{Source: v.source(), Tenant: spool.DefaultTenant, Subject: f["subject"].text(), Operator: f["operator"].boolean()}
+	t.secret(f["token"], f["token_sha256"])
+	t.Expires = f["expires"].time()
+	if f["tenant"].present() {
+		t.Tenant = spool.Tenant(f["tenant"].text())
+		if err := spool.CheckID("the tenant", string(t.Tenant)); err != nil {
+			f["tenant"].problemf("%s", spool.MessageOf(err))
+		}
+	}
+	if f["scopes"].required() {
+		for _, s := range f["scopes"].items() {
+			scope := s.text()
+			if !slices.Contains(scopes, scope) {
+				s.problemf("must be one of %s", strings.Join(scopes, ", "))
+			}
+			t.Scopes = append(t.Scopes, scope)
+		}
+	}
+	if t.Operator && !slices.Contains(t.Scopes, "admin") {
+		f["operator"].problemf("needs the scope admin")
+	}
+	return t
+}
+
+// secret reads a token, or the hash that stands for it.
+func (t *Token) secret(token, hash value) {
+	switch {
+	case token.present() && hash.present():
+		hash.problemf("stands in place of token: leave one of them out")
+	case hash.present():
+		t.SHA256 = strings.ToLower(hash.word())
+		if !sha256Hex.MatchString(t.SHA256) && !hash.complained() {
+			hash.problemf("must be the SHA-256 of the token: 64 hexadecimal digits")
+		}
+	case token.required():
+		t.Token = token.word()
+		if len(t.Token) < MinToken && !token.complained() {
+			token.problemf("is shorter than %d characters", MinToken)
+		}
+	}
+}
+
+// same reports whether two entries have the same token, whichever way they say it.
+func (t Token) same(other Token) bool { return t.hash() != "" && t.hash() == other.hash() }
+
+func (t Token) hash() string {
+	if t.Token == "" {
+		return t.SHA256
+	}
+	hash := sha256.Sum256([]byte(t.Token))
+	return hex.EncodeToString(hash[:])
+}

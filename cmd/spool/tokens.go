@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/server"
+)
+
+// tokensEvery is how often a request has the file of the tokens looked at.
+const tokensEvery = time.Second
+
+// newTokens returns what knows the tokens of the configuration, and what reads them again from
+// the file at path. An empty path is for tokens that are in no file.
+func newTokens(c *config.Config, path string, lookup func(string) (string, bool)) (server.Authenticator, *tokenFile, error) {
+	list, err := server.Tokens(tokenList(c.Tokens))
+	if err != nil || path == "" {
+		return list, nil, err
+	}
+	f := &tokenFile{TokenList: list, path: path, lookup: lookup, log: slog.New(slog.DiscardHandler), now: time.Now}
+	f.seen, _ = stampOf(path)
+	return f, f, nil
+}
+
+// tokenList returns the tokens of a configuration as the server knows them.
+func tokenList(tokens []config.Token) []server.Token {
+	list := make([]server.Token, len(tokens))
+	for i, t := range tokens {
+		list[i] = server.Token{Token: t.Token, SHA256: t.SHA256, Principal: server.Principal{
+			Tenant: t.Tenant, Subject: t.Subject, Operator: t.Operator, Until: t.Expires,
+		}}
+		for _, scope := range t.Scopes {
+			list[i].Scopes = append(list[i].Scopes, server.Scope(scope))
+		}
+	}
+	return list
+}
+
+// tokenFile knows the tokens of a configuration file, and reads them again when the file has
+// changed. A file that is wrong leaves them as they are.
+type tokenFile struct {
+	*server.TokenList
+
+	path   string
+	lookup func(string) (string, bool)
+	log    *slog.Logger
+	now    func() time.Time
+
+	looked atomic.Int64 // when the file was looked at last, in Unix nanoseconds
+	mu     sync.Mutex
+	seen   stamp
+}
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	modified time.Time
+	size     int64
+}
+
+func stampOf(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{info.ModTime(), info.Size()}, nil
+}
+
+// Authenticate implements [server.Authenticator].
+func (f *tokenFile) Authenticate(r *http.Request) (server.Principal, error) {
+	now, last := f.now().UnixNano(), f.looked.Load()
+	if now-last >= int64(tokensEvery) && f.looked.CompareAndSwap(last, now) {
+		f.look(r.Context())
+	}
+	return f.TokenList.Authenticate(r)
+}
+
+// look reads the file again if it has changed.
+func (f *tokenFile) look(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, err := stampOf(f.path)
+	if err != nil || at == f.seen { // a file that is being replaced is there in a moment
+		return
+	}
+	f.read(ctx, at)
+}
+
+// reread reads the file again.
+func (f *tokenFile) reread(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, _ := stampOf(f.path)
+	f.read(ctx, at)
+}
+
+func (f *tokenFile) read(ctx context.Context, at stamp) {
+	f.seen = at
+	c, err := config.Load(f.path, f.lookup)
+	switch {
+	case err != nil:
+	case len(c.Tokens) == 0:
+		err = errors.New("auth.tokens is gone, which needs a restart")
+	default:
+		err = f.Replace(tokenList(c.Tokens))
+	}
+	if err != nil {
+		f.log.ErrorContext(ctx, "the tokens stay as they were: the configuration is wrong", "file", f.path, "error", err)
+		return
+	}
+	f.log.InfoContext(ctx, "the tokens were read again", "file", f.path, "tokens", len(c.Tokens))
+}
+
+// watch reads the file again at each SIGHUP, until ctx ends.
+func (f *tokenFile) watch(ctx context.Context) (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGHUP)
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-signals:
+				f.reread(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		cancel()
+		<-done
+	}
+}

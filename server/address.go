@@ -1,0 +1,58 @@
+package server
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// clientAddress returns the address that a request comes from: that of the connection, or,
+// where this is a trusted proxy's, the last one in X-Forwarded-For that is none of theirs. What
+// is before it there is the client's own word and counts for nothing. It returns the zero Addr
+// for a connection without an address of IP.
+func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	at := peer.Addr().Unmap().WithZone("")
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && within(at, trusted); i-- {
+		hop, ok := parseHop(hops[i])
+		if !ok {
+			break
+		}
+		at = hop
+	}
+	return at
+}
+
+func within(at netip.Addr, trusted []netip.Prefix) bool {
+	for _, p := range trusted {
+		if p.Contains(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseHop reads an element of X-Forwarded-For, which some proxies give a port.
+func parseHop(text string) (netip.Addr, bool) {
+	text = strings.TrimSpace(text)
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().Unmap().WithZone(""), true
+	}
+	at, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return at.Unmap().WithZone(""), err == nil
+}
+
+// addressGroup returns what counts as one client: an IPv4 address, or the /64 of an IPv6
+// address, as one machine has all of that.
+func addressGroup(at netip.Addr) netip.Prefix {
+	bits := 64
+	if at.Is4() {
+		bits = 32
+	}
+	group, _ := at.Prefix(bits) // the zero Addr has the zero Prefix
+	return group
+}

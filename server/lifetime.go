@@ -1,0 +1,36 @@
+package server
+
+import (
+	"context"
+	"time"
+)
+
+// lifetime returns a context for a stream of the caller, which ends with ctx, with the caller's
+// credentials, and at until unless that is zero.
+func lifetime(ctx context.Context, p Principal, until time.Time) (context.Context, context.CancelFunc) {
+	if until.IsZero() && p.Valid == nil {
+		return ctx, func() {}
+	}
+	cancel := context.CancelFunc(func() {})
+	if until.IsZero() {
+		ctx, cancel = context.WithCancel(ctx)
+	} else {
+		ctx, cancel = context.WithDeadline(ctx, until)
+	}
+	if p.Valid == nil {
+		return ctx, cancel
+	}
+	forget := context.AfterFunc(p.Valid, cancel)
+	return ctx, func() {
+		forget()
+		cancel()
+	}
+}
+
+// earlier returns the earlier of two times, of which a zero one is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

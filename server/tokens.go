@@ -1,0 +1,146 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Token is a bearer token and who it stands for. Either Token or SHA256 is required.
+type Token struct {
+	Principal
+
+	// Token is what follows "Bearer " in the Authorization header. Choose one that nobody can
+	// guess, such as 16 random bytes.
+	Token string
+	// SHA256 is the SHA-256 of the token in hexadecimal, so that who reads the list cannot use
+	// it.
+	SHA256 string
+}
+
+// TokenList is an [Authenticator] that knows a list of bearer tokens, of which it keeps only
+// the hashes. It is safe for concurrent use.
+type TokenList struct {
+	replacing sync.Mutex
+	known     atomic.Pointer[[]hashedToken]
+}
+
+// Tokens returns an authenticator that knows a list of bearer tokens. A token whose
+// [Principal.Until] has passed is not valid any more. Tokens returns an [spool.Invalid] error,
+// without the token in it, for an empty token, one that is listed twice, a wrong hash, a wrong
+// tenant and an unknown scope.
+func Tokens(list []Token) (*TokenList, error) {
+	l := &TokenList{}
+	l.known.Store(&[]hashedToken{})
+	return l, l.Replace(list)
+}
+
+// Replace puts another list in the place of the one that is known. It ends the streams of
+// tokens that are not in the list any more, or stand for somebody else. With an error, which is
+// that of [Tokens], the list stays as it was.
+func (l *TokenList) Replace(list []Token) error {
+	next := make([]hashedToken, 0, len(list))
+	for i, t := range list {
+		h, err := hashToken(i, t)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(next, func(k hashedToken) bool { return k.hash == h.hash }) {
+			return spool.Errorf(spool.Invalid, "token %d is listed twice", i)
+		}
+		next = append(next, h)
+	}
+	l.replacing.Lock()
+	defer l.replacing.Unlock()
+	gone := slices.Clone(*l.known.Load())
+	for i := range next {
+		same := slices.IndexFunc(gone, next[i].same)
+		if same < 0 {
+			next[i].valid, next[i].withdraw = context.WithCancel(context.Background())
+			continue
+		}
+		next[i] = gone[same]
+		gone = slices.Delete(gone, same, same+1)
+	}
+	l.known.Store(&next)
+	for _, t := range gone {
+		t.withdraw()
+	}
+	return nil
+}
+
+// hashedToken is a token as it is kept.
+type hashedToken struct {
+	hash      [sha256.Size]byte
+	principal Principal
+	// valid ends with withdraw, when the token is not in the list any more.
+	valid    context.Context //nolint:containedctx // the lifetime of the token
+	withdraw context.CancelFunc
+}
+
+func (t hashedToken) same(other hashedToken) bool {
+	return t.hash == other.hash && reflect.DeepEqual(t.principal, other.principal)
+}
+
+// hashToken checks the i-th token of a list and returns it as it is kept.
+func hashToken(i int, t Token) (hashedToken, error) {
+	out := hashedToken{principal: t.Principal}
+	switch {
+	case t.Token != "" && t.SHA256 != "":
+		return out, spool.Errorf(spool.Invalid, "token %d has a Token and a SHA256", i)
+	case t.SHA256 != "":
+		hash, err := hex.DecodeString(t.SHA256)
+		if err != nil || copy(out.hash[:], hash) != sha256.Size || len(hash) != sha256.Size {
+			return out, spool.Errorf(spool.Invalid, "token %d: SHA256 must be 64 hexadecimal digits", i)
+		}
+	case t.Token == "", strings.ContainsAny(t.Token, " \t\r\n"):
+		return out, spool.Errorf(spool.Invalid, "token %d must not be empty or have spaces", i)
+	default:
+		out.hash = sha256.Sum256([]byte(t.Token))
+	}
+	if err := spool.CheckID("tenant", string(t.Tenant)); err != nil {
+		return out, spool.Errorf(spool.Invalid, "token %d: %s", i, spool.MessageOf(err))
+	}
+	for _, scope := range t.Scopes {
+		if !slices.Contains(AllScopes(), scope) {
+			return out, spool.Errorf(spool.Invalid, "token %d: unknown scope %q", i, scope)
+		}
+	}
+	return out, nil
+}
+
+// Authenticate implements [Authenticator]. It compares hashes, and always with all of them: how
+// long it takes says nothing about how much of a guess was right, or of which token.
+func (l *TokenList) Authenticate(r *http.Request) (Principal, error) {
+	scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "bearer") {
+		return Principal{}, spool.Errorf(spool.Unauthorized, "a bearer token is required")
+	}
+	hash := sha256.Sum256([]byte(strings.TrimSpace(given)))
+	known := *l.known.Load()
+	found := -1
+	for i := range known {
+		if subtle.ConstantTimeCompare(hash[:], known[i].hash[:]) == 1 {
+			found = i
+		}
+	}
+	if found < 0 || ended(known[found].principal.Until) {
+		return Principal{}, spool.Errorf(spool.Unauthorized, "the bearer token is not valid")
+	}
+	p := known[found].principal
+	p.Valid = known[found].valid
+	return p, nil
+}
+
+// ended reports whether a time, unless it is zero, has come.
+func ended(until time.Time) bool { return !until.IsZero() && !time.Now().Before(until) }
