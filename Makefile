@@ -97,6 +97,10 @@ bench: ## measure; writes bench/RESULTS.md
 bench/rest: ## measure rest beside its peers; writes bench/rest/RESULTS.md
 	go -C bench/rest run .
 
+.PHONY: bench/peers
+bench/peers: ## measure a whole run beside another runtime's; writes bench/peers/RESULTS.md
+	go -C bench/peers run .
+
 .PHONY: generate
 generate: ## write generated files again
 	go generate ./...
