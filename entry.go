@@ -109,6 +109,9 @@ type RunEnded struct {
 	Segment  int           `json:"segment"`
 	Status   SegmentStatus `json:"status"`
 	Error    string        `json:"error,omitempty"`
+	// StopReason is why a run that is finished did not come to its own end. Empty: it did, or
+	// it is not finished.
+	StopReason StopReason `json:"stopReason,omitempty"`
 }
 
 // InputRequired is the payload of [EntryInputRequired] and of the stream item of the

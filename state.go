@@ -93,6 +93,13 @@ const (
 	StopCancelled StopReason = "cancelled"
 	StopFailed    StopReason = "failed"
 	StopTimeout   StopReason = "timeout"
+	// StopLength is a run whose last answer was cut: by the provider's bound, by the agent's
+	// MaxOutputTokens, or by the engine's MaxAnswerBytes.
+	StopLength StopReason = "length"
+	// StopFilter is a run whose last answer was cut by the provider's filter of contents.
+	StopFilter StopReason = "content_filter"
+	// StopEmpty is a run whose model said nothing and called nothing, twice.
+	StopEmpty StopReason = "empty_answer"
 	// The budgets of a run: see [Budget].
 	StopTokenBudget    StopReason = "token_budget"
 	StopCostBudget     StopReason = "cost_budget"

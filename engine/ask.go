@@ -146,11 +146,20 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 			*content = append(*content, spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
 		}
 	case spool.ToolCallStart:
+		if ev.Name == "" { // nobody could be called
+			return
+		}
 		w.endBlock(ctx)
 		w.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.id(ev.ID), ToolName: ev.Name})
 	case spool.ToolCallDelta:
+		if _, begun := t.ids[ev.ID]; !begun {
+			return
+		}
 		w.emit(ctx, spool.ItemToolArgs, spool.ToolArgs{ToolCallID: t.id(ev.ID), Delta: ev.Args})
 	case spool.ToolCallEnd:
+		if ev.Name == "" {
+			return
+		}
 		part := spool.Part{
 			Type: spool.PartToolCall, ToolCallID: t.id(ev.ID), ToolName: ev.Name, Args: callArgs(ev.Args), Provider: ev.Provider,
 		}

@@ -112,9 +112,22 @@ func (h *held) letGo() {
 
 // closeSegment adds the entry that ends the latest segment, behind the item at end.
 func (h *held) closeSegment(status spool.SegmentStatus, reason string, end spool.Offset) error {
-	entry := spool.NewEntry(spool.EntryRunEnded, h.run.ID, spool.RunEnded{
-		RunID: h.run.ID, StreamID: h.run.Stream(), Segment: h.run.Segments, Status: status, Error: reason,
-	})
+	return h.closeSegmentWith(spool.RunEnded{Status: status, Error: reason}, end)
+}
+
+// closeLast is [held.closeSegment] for the last segment of a run that ends.
+func (h *held) closeLast(ending spool.Ending, end spool.Offset) error {
+	var ended spool.RunEnded
+	ended.Status, ended.Error = closing(ending)
+	if ending.State == spool.Completed && ending.Reason != spool.StopCompleted {
+		ended.StopReason = ending.Reason
+	}
+	return h.closeSegmentWith(ended, end)
+}
+
+func (h *held) closeSegmentWith(ended spool.RunEnded, end spool.Offset) error {
+	ended.RunID, ended.StreamID, ended.Segment = h.run.ID, h.run.Stream(), h.run.Segments
+	entry := spool.NewEntry(spool.EntryRunEnded, h.run.ID, ended)
 	entry.Stream, entry.After = h.run.Stream(), end
 	return h.AppendEntries(entry)
 }

@@ -73,8 +73,7 @@ func (s *segment) conclusion(h *held, ending spool.Ending, ahead int64) error {
 		h.run.Ending = &ending
 		return h.save()
 	}
-	status, reason := closing(ending)
-	if err := h.closeSegment(status, reason, s.writer.next(ahead)); err != nil {
+	if err := h.closeLast(ending, s.writer.next(ahead)); err != nil {
 		return err
 	}
 	return s.e.end(h, ending)
@@ -115,8 +114,7 @@ func (s *segment) settle(ctx context.Context) error {
 	}
 	err := s.main.update(ctx, func(h *held) error {
 		if open {
-			status, reason := closing(ending)
-			if err := h.closeSegment(status, reason, s.writer.next(1)); err != nil {
+			if err := h.closeLast(ending, s.writer.next(1)); err != nil {
 				return err
 			}
 		}

@@ -42,7 +42,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		if done, err := l.over(ctx, history); done || err != nil {
 			return err
 		}
-		turn, err := l.askFitting(ctx, history)
+		turn, err := l.askSpeaking(ctx, history)
 		if err != nil {
 			if short, ok := errors.AsType[*usedUpError](err); ok {
 				return l.useUp(ctx, short.reason)
@@ -110,7 +110,9 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 	l.s.writer.flush(ctx)
 	l.voice.take()
 	defer l.voice.give()
-	upTo := l.s.writer.next(0)
+	results := t.unrun()
+	unannounced := int64(len(results))
+	upTo := l.s.writer.next(unannounced)
 	l.said = t.message.Text()
 	var short spool.StopReason
 	var entry *spool.Entry
@@ -120,13 +122,13 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 			return err
 		}
 		t.counted(h)
-		if _, err := h.saveStep(t.message, nil, t.usage.Count(), upTo); err != nil {
+		if _, err := h.saveStep(t.message, results, t.usage.Count(), upTo); err != nil {
 			return err
 		}
-		ending := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
+		ending := t.completion()
 		if !h.tree().run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
-			return l.conclusion(h, ending, 2)
+			return l.conclusion(h, ending, unannounced+2)
 		}
 		cut := t.reason == spool.FinishLength && t.capped != ""
 		if cut && l.parent == nil && l.parksBudget() { // a larger budget has it go on
@@ -136,15 +138,16 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 		if reason := usedUp(h.tree().run.Allowance, h.now); cut || reason != "" {
 			ending.Reason = cmp.Or(reason, t.capped)
 			var err error
-			if entry, err = l.exhausted(h, ending.Reason, 1); err != nil {
+			if entry, err = l.exhausted(h, ending.Reason, unannounced+1); err != nil {
 				return err
 			}
 		}
-		return l.conclusion(h, ending, 2)
+		return l.conclusion(h, ending, unannounced+2)
 	})
 	if err != nil {
 		return err
 	}
+	l.announceUnrun(ctx, results)
 	l.stepFinished(ctx, string(t.reason), t.usage.Count())
 	if entry != nil {
 		l.s.writer.wrote(entry.Seq)

@@ -64,6 +64,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"ProviderOptions", providerOptionsTests},
 		{"Key", keyTests},
 		{"Arguments", argumentTests},
+		{"Empty", emptyTests},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

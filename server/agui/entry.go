@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -119,7 +120,7 @@ func (t *Translator) runEnded(e spool.Entry) ([]Event, error) {
 	}
 	switch p.Status {
 	case spool.SegmentFinished:
-		return t.finished(ThreadState{State: spool.Completed, RunID: t.run, StopReason: end.FinishReason}, Outcome{Type: OutcomeSuccess}, end.Usage), nil
+		return t.finished(ThreadState{State: spool.Completed, RunID: t.run, StopReason: cmp.Or(end.FinishReason, p.StopReason)}, Outcome{Type: OutcomeSuccess}, end.Usage), nil
 	case spool.SegmentStopped:
 		events, err := t.unlearn(e.Seq)
 		return append(events, t.finished(ThreadState{State: spool.Cancelled, RunID: t.run, StopReason: spool.StopCancelled}, Outcome{Type: OutcomeCancelled}, end.Usage)...), err
