@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -109,5 +110,32 @@ func update(tb testing.TB, s spool.Store, key spool.ThreadKey, fn func(tx spool.
 	tb.Helper()
 	if err := s.Update(context.Background(), key, 0, fn); err != nil {
 		tb.Fatal(err)
+	}
+}
+
+// BenchmarkReads reads what a hub and a step read at each turn: the thread, its last run, and
+// the messages and entries behind a place. Most of it was preparing statements again.
+func BenchmarkReads(b *testing.B) {
+	db := openBench(b)
+	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+	update(b, db, key, func(tx spool.Tx) error {
+		return errors.Join(
+			tx.PutThread(spool.Thread{State: spool.Queued, RunID: "r"}),
+			tx.InsertRun(spool.Run{ID: "r", State: spool.Queued, EnqueuedAt: tx.Now()}),
+			tx.AppendMessages(&spool.Message{ID: "m", RunID: "r", Role: spool.RoleUser, Content: spool.TextContent("hello")}),
+			tx.AppendEntries(spool.NewEntry("BENCH", "r", nil)),
+		)
+	})
+	for b.Loop() {
+		err := db.View(context.Background(), key, func(v spool.View) error {
+			_, err := v.Thread()
+			_, err2 := v.Runs(1)
+			_, err3 := v.Messages(spool.MessageQuery{Role: spool.RoleUser, Limit: 1})
+			_, err4 := v.Entries(spool.EntryQuery{After: 0, Limit: 100})
+			return errors.Join(err, err2, err3, err4)
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
 	}
 }

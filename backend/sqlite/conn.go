@@ -93,11 +93,17 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.raw.Close())...)
 }
 
+// blind has the planner not look at the values that are bound. It compares a bare ? with the
+// conditions of partial indexes and takes note of a bound limit. Each new value then has the
+// statement prepared again, which costs more than running it. An expression around the ?
+// changes neither its value nor which indexes can be used.
+var blind = strings.NewReplacer("LIMIT ?", "LIMIT ?+0", "?", "+?")
+
 func (c *conn) prepare(query string) (*stmt, error) {
 	if s := c.stmts[query]; s != nil {
 		return s, nil
 	}
-	raw, err := c.raw.Prepare(query)
+	raw, err := c.raw.Prepare(blind.Replace(query))
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("prepare %q: %w", query, err))
 	}
