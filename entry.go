@@ -45,6 +45,9 @@ const (
 	// EntryTimeBudgetExhausted tells that a run may take no more time:
 	// [TimeBudgetExhausted].
 	EntryTimeBudgetExhausted EntryType = "TIME_BUDGET_EXHAUSTED"
+	// EntryTimeLimitReached tells that a run has been carried for as long as any run may:
+	// [TimeLimitReached].
+	EntryTimeLimitReached EntryType = "TIME_LIMIT_REACHED"
 )
 
 // The kinds of notice. A notice has seq 0, is not stored and does not move a cursor.

@@ -74,7 +74,7 @@ var reservedTypes = func() map[EntryType]bool {
 	for _, t := range []EntryType{
 		EntryRunStarted, EntryRunEnded, EntryInputRequired, EntryInputExpired, EntryInputExpiring,
 		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryMessagesRestored, EntryContextCompacted, EntryRunRefused,
-		EntryTokenBudgetExhausted, EntryCostBudgetExhausted, EntryToolCallBudgetExhausted, EntryTimeBudgetExhausted,
+		EntryTokenBudgetExhausted, EntryCostBudgetExhausted, EntryToolCallBudgetExhausted, EntryTimeBudgetExhausted, EntryTimeLimitReached,
 		NoticeStateChange, NoticeMessageAppended, NoticeThreadDeleted,
 
 		"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",

@@ -104,6 +104,7 @@ var payloads = map[spool.EntryType]func() any{
 	spool.EntryTokenBudgetExhausted:    func() any { return new(spool.TokenBudgetExhausted) },
 	spool.EntryCostBudgetExhausted:     func() any { return new(spool.CostBudgetExhausted) },
 	spool.EntryToolCallBudgetExhausted: func() any { return new(spool.ToolCallBudgetExhausted) },
+	spool.EntryTimeLimitReached:        func() any { return new(spool.TimeLimitReached) },
 	spool.EntryTimeBudgetExhausted:     func() any { return new(spool.TimeBudgetExhausted) },
 	spool.EntryContextCompacted:        func() any { return new(spool.ContextCompacted) },
 	spool.EntryRunRefused:              func() any { return new(spool.RunRefused) },

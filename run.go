@@ -63,8 +63,10 @@ type Run struct {
 	// the dispatched run's segment in which it saved a step last.
 	Segments int `json:"-"`
 	// Deaths counts the pickups since the last finished step that ended without a
-	// word, because the worker died.
+	// word, because the worker died. Those of a run that was carried alone are in Carriage.
 	Deaths int `json:"-"`
+	// Carriage is how workers have carried a dispatched run.
+	Carriage Carriage `json:"-"`
 	// Saved is the offset in the current segment's stream up to which everything it
 	// said is in the thread's messages. Zero: nothing is.
 	Saved Offset `json:"-"`

@@ -105,4 +105,6 @@ const (
 	StopCostBudget     StopReason = "cost_budget"
 	StopToolCallBudget StopReason = "tool_call_budget"
 	StopTimeBudget     StopReason = "time_budget"
+	// StopTimeLimit ends a run that workers have carried for as long as they carry any run.
+	StopTimeLimit StopReason = "time_limit"
 )

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
 	"sync"
 	"time"
@@ -94,6 +93,7 @@ func wallTime(a *spool.Allowance, now time.Time) time.Duration {
 
 // startClock counts the time from now on.
 func (h *held) startClock() {
+	h.run.Carriage.Since = h.now
 	if a := h.run.Allowance; a != nil {
 		a.Since = h.now
 	}
@@ -101,6 +101,8 @@ func (h *held) startClock() {
 
 // stopClock counts the time up to then.
 func (h *held) stopClock(at time.Time) {
+	c := &h.run.Carriage
+	c.Carried, c.Since = c.Until(at), time.Time{}
 	if a := h.run.Allowance; a != nil {
 		a.Spent.WallTime = wallTime(a, at)
 		a.Since = time.Time{}
@@ -193,18 +195,4 @@ func (s *signal) send() {
 		close(s.ch)
 		s.ch = nil
 	}
-}
-
-// limitTime ends the segment's work when its run has had its time.
-func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
-	a := s.main.run.Allowance
-	if a == nil || a.Budget.WallTime <= 0 {
-		return func() bool { return false }
-	}
-	left := a.Budget.WallTime - a.Spent.WallTime
-	if left <= 0 { // a worker has died over it
-		cancel(errOutOfTime)
-		return func() bool { return false }
-	}
-	return time.AfterFunc(left, func() { cancel(errOutOfTime) }).Stop
 }

@@ -35,6 +35,9 @@ type budgetTotals struct {
 
 // parksBudget reports whether the loop's run waits for a larger budget rather than ends.
 func (l *loop) parksBudget() bool {
+	if l.s.overTime.Load() { // which nobody can raise
+		return false
+	}
 	agent := l.s.main.agent
 	return agent != nil && agent.OnBudget == spool.BudgetPark
 }
@@ -88,6 +91,8 @@ func (l *loop) exhausted(h *held, reason spool.StopReason, ahead int64) (*spool.
 	}
 	var entry *spool.Entry
 	switch a := root.Allowance; reason {
+	case spool.StopTimeLimit:
+		entry = l.timeLimitReached(h)
 	case spool.StopCostBudget:
 		entry = spool.NewEntry(spool.EntryCostBudgetExhausted, root.ID, spool.CostBudgetExhausted{
 			AgentID: agent, CostMicros: a.Spent.CostMicros, CostBudgetMicros: a.Budget.CostMicros, Currency: cmp.Or(root.Currency, a.Budget.Currency),
@@ -309,14 +314,14 @@ func (l *loop) outOfTime(ctx context.Context, cause error) error {
 		if done || err != nil {
 			return err
 		}
-		return l.useUp(ctx, spool.StopTimeBudget)
+		return l.useUp(ctx, l.s.timeReason())
 	}
 	if cut, ok := errors.AsType[*cutOffError](cause); ok {
 		if err := l.saveCut(ctx, cut.turn); err != nil {
 			return err
 		}
 	}
-	return l.useUp(ctx, spool.StopTimeBudget)
+	return l.useUp(ctx, l.s.timeReason())
 }
 
 // saveCut saves what came of an answer for which there was no more time. The run is not over
@@ -352,7 +357,11 @@ func (l *loop) saveCut(ctx context.Context, t turn) error {
 // cut notes that the last answer is not the run's last. A nested run has no budget of its
 // own, and keeps only that.
 func (h *held) cut() {
-	if h.run.Allowance == nil {
+	switch {
+	case h.run.Allowance != nil:
+	case h.root == nil: // the time limit has cut it off, which the next worker sees without being told
+		return
+	default:
 		h.run.Allowance = &spool.Allowance{}
 	}
 	h.run.Allowance.Cut = true

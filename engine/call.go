@@ -204,7 +204,7 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 		case stopped:
 			cancelRest(l.plan, "stopped")
 		case l.late:
-			cancelRest(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(spool.StopTimeBudget))
+			cancelRest(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(l.s.timeReason()))
 		}
 		// What follows in the stream: the results, STEP_FINISHED, then an INPUT_REQUIRED for
 		// each park, then the end.

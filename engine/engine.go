@@ -81,6 +81,12 @@ type Config struct {
 	// MaxWaiting bounds how many runs wait for a thread that another one has. Defaults to
 	// 16.
 	MaxWaiting int
+	// MaxWallTime bounds how long workers carry a run. The time in which it waits for an answer,
+	// a worker or the next attempt does not count. A run that reaches it ends as COMPLETED with
+	// [spool.StopTimeLimit]; what it wrote is kept. It holds for every run, and nobody can raise
+	// it while it runs. Negative: no bound. Defaults to an hour, or to the longest budget of time
+	// that Budget, MaxBudget or the run's agent has, if that is longer.
+	MaxWallTime time.Duration
 	// OnSettle is called once for each run, however it ends, before its end state is
 	// written, or soon after for a run that ended while it waited for the thread. It may be called again after a crash, or after it returned an error. An
 	// error fails a run that would complete. Defaults to none.

@@ -127,8 +127,8 @@ func plus(a, b int64) int64 {
 // lose writes the rows of the model calls that were under way, or about to be made, when
 // a worker went away. Nobody knows what they have used.
 func (h *held) lose() error {
+	h.stopClock(earlier(h.now, h.thread.LeaseUntil))
 	if a := h.run.Allowance; a != nil {
-		h.stopClock(earlier(h.now, h.thread.LeaseUntil))
 		if a.Budget.Tokens > 0 || a.Budget.CostMicros > 0 { // then each call was noted before it was made
 			return h.cutHolds(spool.OutcomeLost)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -18,6 +19,8 @@ type segment struct {
 	made   time.Time // when the thread was, as a deleted one may be made again
 	writer *writer
 	main   *loop // of the run that has the thread
+
+	overTime atomic.Bool // the run has been carried for as long as any may
 
 	budgeted bool   // whether the run has a budget
 	freed    signal // something of it may have been given back

@@ -40,6 +40,7 @@ func fullRun(s *storeTest) spool.Run {
 		Context:         &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
 
 		CostMicros: 5, Currency: "EUR",
+		Carriage: spool.Carriage{Carried: time.Hour, Since: at(9), Alone: true, AloneDeaths: 4},
 		Allowance: &spool.Allowance{
 			Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: time.Second},
 			Spent:  spool.Spent{Tokens: 4, CostMicros: 5, ToolCalls: 6, WallTime: time.Minute},

@@ -14,7 +14,7 @@ func TestServeLimits(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "spool.yaml")
-	if err := os.WriteFile(file, []byte("limits: {starts_per_minute: 2, open_streams: 3, max_queue_depth: 4, max_queue_depth_per_tenant: 3, concurrency: 7, running_per_tenant: 6}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("limits: {starts_per_minute: 2, open_streams: 3, max_queue_depth: 4, max_queue_depth_per_tenant: 3, concurrency: 7, running_per_tenant: 6, wall_time: 0s}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	set, err := loadSetup(options{listen: "127.0.0.1:0", config: file}, os.LookupEnv)
@@ -24,7 +24,7 @@ func TestServeLimits(t *testing.T) {
 	if l := set.server.Limits; l.StartsPerMinute != 2 || l.OpenStreams != 3 || set.engine.MaxQueueDepth != 4 {
 		t.Errorf("limits %+v, depth %d", l, set.engine.MaxQueueDepth)
 	}
-	if w := set.work; w.Concurrency != 7 || w.PerTenant != 6 || set.engine.MaxTenantDepth != 3 {
+	if w := set.work; w.Concurrency != 7 || w.PerTenant != 6 || set.engine.MaxTenantDepth != 3 || set.engine.MaxWallTime >= 0 {
 		t.Errorf("workers %+v, depth of a tenant %d", w, set.engine.MaxTenantDepth)
 	}
 	if set, err = loadSetup(options{listen: "127.0.0.1:0"}, os.LookupEnv); err != nil {

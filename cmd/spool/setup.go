@@ -95,6 +95,7 @@ func limited(l config.Limits) engine.Config {
 		MaxPromptBytes: l.MaxPromptBytes,
 		MaxWaiting:     l.MaxWaiting,
 		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
+		MaxWallTime:    l.MaxWallTime,
 		MaxTenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth),
 		ParkTTL:        l.HITLTTL,
 		Retention:      l.Retention,

@@ -1,5 +1,7 @@
 package config
 
+import "time"
+
 // Shares are the fields of the section limits that say how workers are shared. A zero field is
 // not in the file.
 type Shares struct {
@@ -9,15 +11,36 @@ type Shares struct {
 	RunningPerTenant int
 	// MaxTenantDepth bounds the ready jobs of one tenant.
 	MaxTenantDepth int
+	// MaxWallTime is how long workers carry a run. Negative where the file says for ever.
+	MaxWallTime time.Duration
 }
 
 // sharesFields are the names of the fields of [Shares].
-var sharesFields = []string{"concurrency", "running_per_tenant", "max_queue_depth_per_tenant"}
+var sharesFields = []string{"concurrency", "running_per_tenant", "max_queue_depth_per_tenant", "wall_time"}
 
 func shares(f map[string]value) Shares {
 	return Shares{
 		Concurrency:      f["concurrency"].integer(),
 		RunningPerTenant: f["running_per_tenant"].integer(),
 		MaxTenantDepth:   f["max_queue_depth_per_tenant"].integer(),
+		MaxWallTime:      wallTime(f["wall_time"]),
 	}
+}
+
+// wallTime reads a duration, or 0 for no bound, which it returns as a negative one.
+func wallTime(v value) time.Duration {
+	const want = `0 for no bound, or a duration such as "90m"`
+	s, ok := v.scalar(want)
+	if !ok {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	switch {
+	case err != nil || d < 0:
+		v.problemf("must be %s", want)
+		return 0
+	case d == 0:
+		return -1
+	}
+	return d
 }
