@@ -88,7 +88,8 @@ type Snapshot struct {
 	Runs []Run `json:"runs"`
 	// LastEventSeq is the last seq of the record, -1 when there is none.
 	LastEventSeq int64 `json:"lastEventSeq"`
-	// ActiveEvents are the record entries of the unfinished run.
+	// ActiveEvents are the record entries of the unfinished run, less those about calls that
+	// do not wait for an answer any more.
 	ActiveEvents []Entry `json:"activeEvents"`
 	// Queue are the runs that wait for the thread, the next one first.
 	Queue []QueuedRun `json:"queue,omitempty"`

@@ -39,6 +39,7 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 	}
 	snap := &spool.Snapshot{LastEventSeq: -1}
 	var last latest
+	var open openCalls
 	err := e.store.View(ctx, key, func(v spool.View) (err error) {
 		if snap.Thread, err = v.Thread(); err != nil {
 			return err
@@ -58,6 +59,10 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 				return err
 			}
 		}
+		if open, err = openCallsOf(v, snap.Thread); err != nil {
+			return err
+		}
+		snap.ActiveEvents = open.entries(snap.ActiveEvents)
 		if snap.Queue, err = queueOf(v, snap.Thread, true); err != nil {
 			return err
 		}
@@ -72,6 +77,9 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 	}
 	snap.Messages, snap.Runs, snap.ActiveEvents = filled(snap.Messages), filled(snap.Runs), filled(snap.ActiveEvents)
 	snap.Stream, err = e.streamSnapshot(ctx, key, last)
+	if snap.Stream != nil {
+		snap.Stream.Items = open.items(snap.Stream.Items, snap.Thread.LastSeq)
+	}
 	return snap, err
 }
 

@@ -15,6 +15,7 @@ var snapshotTests = map[string]func(s *engineTest){
 	"Pages":        testSnapshotPages,
 	"StreamEnds":   testSnapshotStreamEnds,
 	"ActiveEvents": testSnapshotActiveEvents,
+	"Questions":    testSnapshotQuestions,
 }
 
 // talking is a run of several steps, parks and texts, each piece of which is unique.

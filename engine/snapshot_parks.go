@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// openCalls are the calls of the thread's run that wait for an answer.
+type openCalls map[spool.ToolCallID]bool
+
+// openCallsOf returns the calls of the thread's run that wait for an answer.
+func openCallsOf(v spool.View, thread spool.Thread) (openCalls, error) {
+	if !thread.State.Active() {
+		return nil, nil
+	}
+	parks, err := v.Parks(thread.RunID)
+	if err != nil {
+		return nil, err
+	}
+	open := make(openCalls)
+	for _, p := range parks {
+		if p.State == spool.ParkOpen {
+			open[p.ToolCallID] = true
+		}
+	}
+	return open, nil
+}
+
+// entries leaves out what the record says of questions that are over. Of a call that has
+// asked more than once, the last question is left.
+func (o openCalls) entries(all []spool.Entry) []spool.Entry {
+	last := make(map[spool.ToolCallID]int64)
+	for _, e := range all {
+		if e.Type == spool.EntryInputRequired {
+			last[callOf(e.Payload)] = e.Seq
+		}
+	}
+	left := make([]spool.Entry, 0, len(all))
+	for _, e := range all {
+		switch e.Type {
+		case spool.EntryInputRequired, spool.EntryInputExpiring, spool.EntryInputExtended,
+			spool.EntryInputExpired, spool.EntryHITLResponse:
+			if call := callOf(e.Payload); !o[call] || e.Seq < last[call] {
+				continue
+			}
+		default:
+		}
+		left = append(left, e)
+	}
+	return left
+}
+
+// items leaves out the questions that are over by the entry with that seq. What a stream
+// says behind it is newer than what is known of the parks.
+func (o openCalls) items(all []spool.Item, seq int64) []spool.Item {
+	left := make([]spool.Item, 0, len(all))
+	for _, item := range all {
+		if item.Type == spool.ItemInputRequired && item.Seq <= seq && !o[callOf(item.Data)] {
+			continue
+		}
+		left = append(left, item)
+	}
+	return left
+}
+
+// callOf returns the call that an event of a park is about.
+func callOf(payload json.RawMessage) spool.ToolCallID {
+	var p struct {
+		ToolCallID spool.ToolCallID `json:"toolCallId"`
+	}
+	_ = json.Unmarshal(payload, &p) // of no call, then
+	return p.ToolCallID
+}

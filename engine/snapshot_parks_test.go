@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// Of a call that has asked more than once, only the question that is open is left, with
+// what has become of it.
+func TestOpenCallsKeepTheLastQuestion(t *testing.T) {
+	t.Parallel()
+
+	record := []spool.Entry{
+		*spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{}),
+		*spool.NewEntry(spool.EntryInputRequired, "r", spool.InputRequired{ToolCallID: "twice"}),
+		*spool.NewEntry(spool.EntryInputRequired, "r", spool.InputRequired{ToolCallID: "over"}),
+		*spool.NewEntry(spool.EntryHITLResponse, "r", spool.HITLResponse{ToolCallID: "twice"}),
+		*spool.NewEntry(spool.EntryInputExpired, "r", spool.InputExpired{ToolCallID: "over"}),
+		*spool.NewEntry("note", "r", struct{}{}),
+		*spool.NewEntry(spool.EntryInputRequired, "r", spool.InputRequired{ToolCallID: "twice"}),
+		*spool.NewEntry(spool.EntryInputExtended, "r", spool.InputExtended{ToolCallID: "twice"}),
+	}
+	for i := range record {
+		record[i].Seq = int64(i + 1)
+	}
+	var left []int64
+	for _, e := range (openCalls{"twice": true}).entries(record) {
+		left = append(left, e.Seq)
+	}
+	if want := []int64{1, 6, 7, 8}; !slices.Equal(left, want) {
+		t.Errorf("the entries %v are left, want %v", left, want)
+	}
+}
+
+// What a stream says behind the record that was read is newer than the parks that were.
+func TestOpenCallsKeepNewerQuestions(t *testing.T) {
+	t.Parallel()
+
+	item := func(seq int64, call spool.ToolCallID) spool.Item {
+		return spool.NewItem(spool.ItemInputRequired, spool.Offset{Fence: 1, N: seq}, seq, spool.InputRequired{ToolCallID: call})
+	}
+	left := openCalls{"open": true}.items([]spool.Item{item(2, "over"), item(3, "open"), item(5, "new")}, 4)
+	if len(left) != 2 || left[0].Seq != 3 || left[1].Seq != 5 {
+		t.Errorf("the items %v are left", left)
+	}
+}
