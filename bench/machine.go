@@ -34,13 +34,15 @@ func describeMachine(ctx context.Context, dir string) machine {
 	}
 	// Only what is measured: others may work on the rest of the tree.
 	measured := []string{"status", "--porcelain", "--untracked-files=no", "--", ".", "../engine", "../server", "../backend", "../internal", "../*.go"}
-	if output(ctx, "git", append(measured, ":!RESULTS.md", ":!../*_test.go")...) != "" {
+	if output(ctx, "git", append(measured, ":!RESULTS.md", ":!../*_test.go", ":!../README.md")...) != "" {
 		m.commit += ", with changes that are not committed"
 	}
 	return m
 }
 
-func (m machine) table(out *strings.Builder) {
+// table returns the machine as RESULTS.md tells it.
+func (m machine) table() string {
+	var out strings.Builder
 	out.WriteString("| | |\n|---|---|\n")
 	for _, line := range [][2]string{
 		{"CPU", m.cpu},
@@ -48,10 +50,10 @@ func (m machine) table(out *strings.Builder) {
 		{"Disk", m.disk},
 		{"System", m.system},
 		{"Go", runtime.Version() + " " + runtime.GOARCH + ", GOMAXPROCS " + strconv.Itoa(runtime.GOMAXPROCS(0))},
-		{"Commit", m.commit},
 	} {
-		fmt.Fprintf(out, "| %s | %s |\n", line[0], line[1])
+		fmt.Fprintf(&out, "| %s | %s |\n", line[0], line[1])
 	}
+	return out.String()
 }
 
 // filesystem returns the type and the device of the mount that dir is on.

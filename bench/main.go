@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -81,6 +82,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
+	figuresOf := flags.Bool("readme", false, "measure nothing, and write the figures of RESULTS.md into the README")
 	profile := flags.String("profile", "", "write CPU and heap profiles of the servers to this folder")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -88,6 +90,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	chosen, err := choose(*only)
 	if err != nil {
 		return err
+	}
+	if *figuresOf {
+		return writeReadme("../README.md", *file)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -100,7 +105,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer os.RemoveAll(b.dir)
 
-	r := report{machine: describeMachine(ctx, b.dir), args: args, began: time.Now()}
+	machine := describeMachine(ctx, b.dir)
+	var measured []written
 	for _, f := range chosen {
 		began := time.Now()
 		s, err := f.measure(b)
@@ -108,15 +114,35 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return fmt.Errorf("measure %s: %w", f.name, err)
 		}
 		s.name = f.name
-		r.sections = append(r.sections, s)
+		measured = append(measured, s.written(fmt.Sprintf("Commit %s, %s, %d rounds.", machine.commit, began.UTC().Format("2006-01-02 15:04 UTC"), b.rounds)))
 		fmt.Fprintf(out, "%s (%.0f s)\n%s\n", s.title, time.Since(began).Seconds(), s.brief())
 	}
-	r.took = time.Since(r.began)
 	if *file == "-" {
-		_, err = io.WriteString(out, r.markdown())
+		_, err = io.WriteString(out, results{}.with(machine.table(), measured, names()).markdown())
 		return err
 	}
-	return os.WriteFile(*file, []byte(r.markdown()), 0o644)
+	old, err := os.ReadFile(*file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(*file, []byte(parseResults(string(old)).with(machine.table(), measured, names()).markdown()), 0o644)
+}
+
+// writeReadme writes the figures of a file of results into a README.
+func writeReadme(file, from string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	page, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	written, err := readme(string(page), parseResults(string(text)))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(written), 0o644)
 }
 
 // choose returns the figures of a list of names, all of them for an empty one.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -46,6 +47,15 @@ func newNode(o options) (*served, error) {
 				log.Error("work", "error", err)
 			}
 		})
+	})
+	control.HandleFunc("POST /read", func(w http.ResponseWriter, r *http.Request) {
+		entries, _ := strconv.Atoi(r.FormValue("entries"))
+		rate, err := readRecord(ctx, db, entries)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		reply(w, rate)
 	})
 	control.HandleFunc("POST /commit", func(w http.ResponseWriter, _ *http.Request) { reply(w, commit(ctx, db)) })
 	control.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {

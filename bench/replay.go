@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -19,7 +21,7 @@ func measureReplay(b *bench) (*section, error) {
 	s := &section{
 		title: "Replay",
 		how: fmt.Sprintf("A client in another process opens an event stream without a cursor on a thread with a record of %s entries and reads that to its end, from "+
-			"the request to the last entry. \"Read alone\" is the same entries out of the same file in pages of 256, in this process, without "+
+			"the request to the last entry. \"Read alone\" is the same entries out of the same file in pages of 256, in the same server process, without "+
 			"event stream and HTTP. There is no goal but the number.", number(float64(entries))),
 	}
 	c, err := b.spawn("spool", options{File: file})
@@ -29,7 +31,12 @@ func measureReplay(b *bench) (*section, error) {
 	var replayed, read sample
 	err = b.interleave(1,
 		func() error { return replay(&replayed, c, entries) },
-		func() error { return b.readRecord(&read, file, entries) },
+		func() error {
+			var rate float64
+			err := c.ask(http.MethodPost, fmt.Sprintf("/read?entries=%d", entries), &rate)
+			read = append(read, rate)
+			return err
+		},
 	)
 	if err := errors.Join(err, c.stop()); err != nil {
 		return nil, err
@@ -56,15 +63,11 @@ func replay(into *sample, c *child, entries int) error {
 	return nil
 }
 
-func (b *bench) readRecord(into *sample, file string, entries int) (err error) {
-	db, err := sqlite.Open(file, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+// readRecord returns how many entries of the long record a second are read from the file.
+func readRecord(ctx context.Context, db *sqlite.DB, entries int) (float64, error) {
 	began := time.Now()
 	for at := 0; at < entries; {
-		err := db.View(b.ctx, longRecord, func(v spool.View) error {
+		err := db.View(ctx, longRecord, func(v spool.View) error {
 			page, err := v.Entries(spool.EntryQuery{After: int64(at), Limit: 256})
 			if err == nil && len(page) == 0 {
 				err = fmt.Errorf("the record ends at %d", at)
@@ -73,9 +76,8 @@ func (b *bench) readRecord(into *sample, file string, entries int) (err error) {
 			return err
 		})
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
-	*into = append(*into, float64(entries)/time.Since(began).Seconds())
-	return nil
+	return float64(entries) / time.Since(began).Seconds(), nil
 }

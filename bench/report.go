@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // section is what was found about one figure.
@@ -63,36 +62,15 @@ func (s *section) brief() string {
 	return out.String()
 }
 
-// report is the whole of RESULTS.md.
-type report struct {
-	machine  machine
-	args     []string
-	began    time.Time
-	took     time.Duration
-	sections []*section
-}
-
-func (r *report) markdown() string {
+// written returns the section as it stands in RESULTS.md. Stamp says of which commit it is.
+func (s *section) written(stamp string) written {
 	var out strings.Builder
-	out.WriteString("# What Spool takes\n\nWritten by `" + command(r.args) + "`, do not edit. Numbers of another machine, or of another\n" +
-		"minute on this one, do not compare; the ratios do, as both sides of one are measured in turns within the same run.\n\n")
-	r.machine.table(&out)
-	fmt.Fprintf(&out, "| Run | %s, %.0f s |\n\n", r.began.UTC().Format("2006-01-02 15:04 UTC"), r.took.Seconds())
-
-	out.WriteString("| | goal | measured | |\n|---|---|---|---|\n")
-	for _, s := range r.sections {
-		for _, g := range s.goals {
-			fmt.Fprintf(&out, "| [%s](#%s) | %s | %s | %s |\n", g.what, anchor(s.title), g.want, g.got, g.verdict())
-		}
-	}
-	for _, s := range r.sections {
-		s.markdown(&out)
-	}
-	return out.String()
+	s.markdown(&out, stamp)
+	return written{title: s.title, text: strings.TrimSpace(out.String())}
 }
 
-func (s *section) markdown(out *strings.Builder) {
-	fmt.Fprintf(out, "\n## %s\n\n    %s\n\n%s\n\n", s.title, command([]string{"-only", s.name}), s.how)
+func (s *section) markdown(out *strings.Builder, stamp string) {
+	fmt.Fprintf(out, "    cd bench && go run . -only %s\n\n%s\n\n%s\n\n", s.name, stamp, s.how)
 	out.WriteString("| | unit | median | min | max | rounds |\n|---|---|--:|--:|--:|--:|\n")
 	for _, r := range s.rows {
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %d |\n",
@@ -107,10 +85,6 @@ func (s *section) markdown(out *strings.Builder) {
 	for _, note := range s.notes {
 		out.WriteString("\n" + note + "\n")
 	}
-}
-
-func command(args []string) string {
-	return strings.TrimSpace("cd bench && go run . " + strings.Join(args, " "))
 }
 
 // anchor returns the name under which a heading is found.

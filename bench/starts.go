@@ -25,22 +25,22 @@ func measureStarts(b *bench) (*section, error) {
 	s := &section{
 		title: "Run starts",
 		how: fmt.Sprintf("`POST /api/agent/run` on a new thread each, for %s a round, from concurrent keep-alive clients in another "+
-			"process; server, engine and a SQLite file with an fsync per commit, no worker. \"Bare\" is one process without HTTP, JSON and "+
-			"engine, in which as many goroutines have one writer run the same statements on the same tables through the same driver, "+
-			"with the same group commit. Both files are new each round.", took),
+			"process; server, engine and a SQLite file with an fsync per commit, no worker. \"Bare\" is a handler of net/http that decodes the body "+
+			"and has one writer run the same statements on the same tables through the same driver, with the same group commit; the same "+
+			"clients post to it. Both files are new each round.", took),
 	}
 	for _, clients := range []int{16, 64} {
 		var started, bare sample
 		err := b.interleave(turns,
 			func() error { return b.round(&started, "spool", clients, took, driveStarts) },
-			func() error { return b.round(&bare, "bare-starts", clients, took, driveBareStarts) },
+			func() error { return b.round(&bare, "bare-starts", clients, took, driveStarts) },
 		)
 		if err != nil {
 			return nil, err
 		}
 		s.rows = append(s.rows,
 			row{fmt.Sprintf("Spool, %d clients", clients), "starts/s", started},
-			row{fmt.Sprintf("bare, %d callers", clients), "starts/s", bare},
+			row{fmt.Sprintf("bare, %d clients", clients), "starts/s", bare},
 		)
 		s.goals = append(s.goals, ratioGoal(fmt.Sprintf("Starts beside bare, %d clients", clients), started, bare, 0.5, true))
 	}
@@ -59,11 +59,6 @@ func (b *bench) round(into *sample, role string, clients int, took time.Duration
 	rate, err := drive(c, clients, took)
 	*into = append(*into, rate)
 	return err
-}
-
-func driveBareStarts(c *child, clients int, took time.Duration) (rate float64, err error) {
-	err = c.ask(http.MethodPost, fmt.Sprintf("/run?callers=%d&for=%s", clients, took), &rate)
-	return rate, err
 }
 
 // driveStarts is the load, and then a check that every accepted start left a job.

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +52,8 @@ type bareStarts struct {
 	conn  driver.Conn
 	stmts map[string]statement
 	ops   chan bareStart
+
+	written atomic.Int64
 }
 
 // bareStart is what differs from one start to the next.
@@ -78,52 +80,36 @@ func newBareStarts(o options) (*served, error) {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
+	var writer sync.WaitGroup
+	writer.Go(s.write)
 	control := http.NewServeMux()
-	control.HandleFunc("POST /run", func(w http.ResponseWriter, r *http.Request) {
-		callers, _ := strconv.Atoi(r.FormValue("callers"))
-		took, _ := time.ParseDuration(r.FormValue("for"))
-		rate, err := s.run(callers, took)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		reply(w, rate)
-	})
-	return &served{public: http.NotFoundHandler(), control: control, close: func() error {
+	control.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.written.Load()) })
+	return &served{public: http.HandlerFunc(s.accept), control: control, close: func() error {
 		close(s.ops)
+		writer.Wait()
 		return conn.Close()
 	}}, nil
 }
 
-// run returns how many starts a second were committed.
-func (s *bareStarts) run(callers int, took time.Duration) (float64, error) {
-	if callers < 1 || took <= 0 {
-		return 0, errors.New("callers and for are required")
+// accept answers a start once it is durable.
+func (s *bareStarts) accept(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Prompt string `json:"prompt"`
 	}
-	go s.write()
-	var count atomic.Int64
-	var failure atomic.Pointer[error]
-	var wg sync.WaitGroup
-	began := time.Now()
-	for range callers {
-		wg.Go(func() {
-			done := make(chan error, 1)
-			for time.Since(began) < took {
-				s.ops <- bareStart{spool.NewID("thr"), spool.NewID("run"), spool.NewID("msg"), done}
-				if err := <-done; err != nil {
-					failure.Store(&err)
-					return
-				}
-				count.Add(1)
-			}
-		})
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Prompt == "" {
+		http.Error(w, "prompt is required", http.StatusBadRequest)
+		return
 	}
-	wg.Wait()
-	rate := float64(count.Load()) / time.Since(began).Seconds()
-	if failed := failure.Load(); failed != nil {
-		return 0, *failed
+	op := bareStart{spool.NewID("thr"), spool.NewID("run"), spool.NewID("msg"), make(chan error, 1)}
+	s.ops <- op
+	if err := <-op.done; err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
-	return rate, nil
+	s.written.Add(1)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusAccepted)
+	reply(w, map[string]any{"accepted": true, "threadId": op.thread, "runId": op.run, "state": "QUEUED"})
 }
 
 // write commits what waits in groups, as backend/sqlite does.
