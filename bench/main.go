@@ -5,7 +5,7 @@
 // measured beside something bare that does the same without it, in turns, because the
 // numbers of a shared machine only mean something beside others of the same minute.
 //
-// Each figure has a file of its own: starts, latency, fanout, memory, snapshot, replay,
+// Each figure has a file of its own: starts, latency, fanout, memory, snapshot, returns, replay,
 // stop, step.
 package main
 
@@ -50,6 +50,7 @@ var figures = []figure{
 	{"fanout", measureFanout},
 	{"memory", measureMemory},
 	{"snapshot", measureSnapshot},
+	{"returns", measureReturns},
 	{"replay", measureReplay},
 	{"stop", measureStop},
 	{"step", measureStep},
@@ -162,7 +163,7 @@ func choose(list string) ([]figure, error) {
 }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "replay", "stop", "step", "nested"}
+	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "nested"}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.

@@ -14,8 +14,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -48,6 +46,7 @@ var roles = map[string]func(o options) (*served, error){
 	"spool":       newNode,
 	"broadcaster": newBroadcaster,
 	"bare-starts": newBareStarts,
+	"returners":   newReturners,
 }
 
 // addresses is what a server process says on its standard output once it listens.
@@ -83,6 +82,7 @@ func serveRole(role string) (err error) {
 		}
 	})
 
+	servePeak(s.control)
 	public, err := listen(s.public)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func readMemory() memory {
 	debug.FreeOSMemory() // collects again, and gives back what is free
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return memory{RSS: readRSS(), Heap: float64(m.HeapAlloc), Stack: float64(m.StackInuse)}
+	return memory{RSS: readStatus("VmRSS:"), Heap: float64(m.HeapAlloc), Stack: float64(m.StackInuse)}
 }
 
 // writeHeap replaces an earlier profile of the process.
@@ -142,21 +142,6 @@ func writeHeap(file string) {
 	}
 	defer f.Close()
 	_ = pprof.Lookup("heap").WriteTo(f, 0)
-}
-
-// readRSS returns 0 where the system does not say.
-func readRSS() float64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kilobytes, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
-			return kilobytes * 1024
-		}
-	}
-	return 0
 }
 
 // child is a server process, as the one that has started it sees it.

@@ -54,6 +54,7 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 		{"MaxDeaths", &c.MaxDeaths, 10},
 		{"MaxPromptBytes", &c.MaxPromptBytes, 256 << 10},
 		{"MaxWaiting", &c.MaxWaiting, 16},
+		{"SnapshotMemory", &c.SnapshotMemory, 128 << 20},
 	} {
 		if *f.value == 0 {
 			*f.value = f.def

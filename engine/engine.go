@@ -117,6 +117,9 @@ type Config struct {
 	RetryBackoff, RetryBackoffMax time.Duration
 	// RetryHint is what browsers are told to wait before they reconnect. Defaults to 1 s.
 	RetryHint time.Duration
+	// SnapshotMemory bounds the bytes of encoded snapshots that are kept to be shared or are
+	// being sent. Beyond it, snapshots wait for those before them. Defaults to 128 MiB.
+	SnapshotMemory int
 	// StopPoll is how often a worker looks for a stop of its run without being woken.
 	// Defaults to 500 ms.
 	StopPoll time.Duration
@@ -187,6 +190,7 @@ type Engine struct {
 	bus         spool.Bus
 	agents      map[string]*Agent
 	hubs        hubs
+	snapshots   *snapshots
 	carried     carried
 	attachments *attachments
 	depths      depths
@@ -228,6 +232,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		agents: agents, closing: make(chan struct{}),
 	}
 	e.hubs.open = make(map[spool.ThreadKey]*hub)
+	e.snapshots = newSnapshots(e, int64(c.SnapshotMemory))
 	return e, e.measure()
 }
 

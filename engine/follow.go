@@ -166,6 +166,7 @@ type follower struct {
 	joined bool
 	index  int64                // of the next frame in the ring
 	batch  *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
+	given  []*EncodedSnapshot   // what the caller has of snapshots
 	timer  *time.Timer
 }
 
@@ -178,6 +179,11 @@ var batches = sync.Pool{New: func() any { return new([maxBatch]ringFrame) }}
 // follow makes a follower. The hub listens before anything is read, so that nothing can
 // fall in between.
 func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOptions, recordOnly bool) (*follower, error) {
+	return e.followWith(ctx, key, o, walker{recordOnly: recordOnly})
+}
+
+// followWith is follow with what the walker leaves out or encodes.
+func (e *Engine) followWith(ctx context.Context, key spool.ThreadKey, o FollowOptions, with walker) (*follower, error) {
 	if err := e.store.View(ctx, key, func(v spool.View) error { _, err := v.Thread(); return err }); err != nil {
 		return nil, notFound(err)
 	}
@@ -185,9 +191,8 @@ func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOption
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{e: e, hub: h, walker: walker{
-		e: e, key: key, last: o.LastMessageID, known: o.LastMessageID, recordOnly: recordOnly,
-	}}
+	f := &follower{e: e, hub: h, walker: with}
+	f.walker.e, f.walker.key, f.walker.last, f.walker.known = e, key, o.LastMessageID, o.LastMessageID
 	select {
 	case <-h.ready:
 	case <-ctx.Done():
@@ -213,6 +218,7 @@ func notFound(err error) error {
 }
 
 func (f *follower) close() {
+	f.give(f.hello)
 	f.release()
 	if f.timer != nil {
 		f.timer.Stop()
@@ -226,6 +232,19 @@ func (f *follower) release() {
 		batches.Put(f.batch)
 		f.batch = nil
 	}
+	for _, snap := range f.given {
+		snap.Release()
+	}
+	f.given = nil
+}
+
+// give notes which snapshots the caller has from now on.
+func (f *follower) give(frames []ringFrame) {
+	for i := range frames {
+		if snap := frames[i].encoded; snap != nil {
+			f.given = append(f.given, snap)
+		}
+	}
 }
 
 // next returns the frames that come next, and waits for them. What it returns is good
@@ -235,6 +254,7 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 	if len(f.hello) > 0 {
 		frames := f.hello
 		f.hello = nil
+		f.give(frames)
 		return frames, nil
 	}
 	var idleAt time.Time // however often the hub changes without a frame for this client
@@ -251,6 +271,7 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 			frames, changed, err = f.fromStorage(ctx)
 		}
 		if len(frames) > 0 || err != nil {
+			f.give(frames)
 			return frames, err
 		}
 		if changed == nil {
@@ -448,7 +469,10 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 func encoded(frames []walked) []ringFrame {
 	out := make([]ringFrame, len(frames))
 	for i, f := range frames {
-		out[i] = ringFrame{walked: f, text: encodeFrame(f.Frame)}
+		out[i] = ringFrame{walked: f}
+		if f.encoded == nil {
+			out[i].text = encodeFrame(f.Frame)
+		}
 	}
 	return out
 }

@@ -37,7 +37,27 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 	if o == nil {
 		o = &SnapshotOptions{}
 	}
-	snap := &spool.Snapshot{LastEventSeq: -1}
+	release, err := e.snapshots.work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	snap := &spool.Snapshot{}
+	err = e.readSnapshot(ctx, key, snap, func(v spool.View) (err error) {
+		snap.Messages, err = v.Messages(spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	snap.Messages = filled(snap.Messages)
+	return snap, nil
+}
+
+// readSnapshot reads all of a snapshot but its messages into snap. It calls messages within
+// the same state.
+func (e *Engine) readSnapshot(ctx context.Context, key spool.ThreadKey, snap *spool.Snapshot, messages func(v spool.View) error) error {
+	snap.LastEventSeq = -1
 	var last latest
 	var open openCalls
 	err := e.store.View(ctx, key, func(v spool.View) (err error) {
@@ -47,8 +67,7 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 		if snap.Thread.LastSeq > 0 {
 			snap.LastEventSeq = snap.Thread.LastSeq
 		}
-		snap.Messages, err = v.Messages(spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit})
-		if err != nil {
+		if err = messages(v); err != nil {
 			return err
 		}
 		if snap.Runs, err = v.Runs(snapshotRuns); err != nil {
@@ -69,18 +88,15 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 		last, err = latestSegment(v, snap.Thread)
 		return err
 	})
-	if missing(err) {
-		return nil, spool.Errorf(spool.NotFound, threadNotFound)
-	}
 	if err != nil {
-		return nil, err
+		return notFound(err)
 	}
-	snap.Messages, snap.Runs, snap.ActiveEvents = filled(snap.Messages), filled(snap.Runs), filled(snap.ActiveEvents)
+	snap.Runs, snap.ActiveEvents = filled(snap.Runs), filled(snap.ActiveEvents)
 	snap.Stream, err = e.streamSnapshot(ctx, key, last)
 	if snap.Stream != nil {
 		snap.Stream.Items = open.items(snap.Stream.Items, snap.Thread.LastSeq)
 	}
-	return snap, err
+	return err
 }
 
 // filled returns a slice that encodes as a JSON array.

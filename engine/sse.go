@@ -76,7 +76,7 @@ func (e *Engine) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*E
 	} else if o.Since != nil {
 		follow.Cursor = &spool.Cursor{Seq: *o.Since}
 	}
-	f, err := e.follow(ctx, key, follow, false)
+	f, err := e.followWith(ctx, key, follow, walker{encodes: true})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (e *Engine) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*E
 }
 
 // Chunks yields the body in pieces of one or more whole messages, each of which should
-// be flushed. A piece is shared with other clients and must not be changed. The sequence
+// be flushed. A snapshot of more than 64 KiB comes in several pieces. A piece is shared with other clients and must not be changed. The sequence
 // ends without an error when the thread is deleted or the engine is closed, and with one
 // otherwise.
 func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
@@ -126,8 +126,14 @@ var joins = sync.Pool{New: func() any { return new([]byte) }}
 // maxJoined bounds the buffers that are kept.
 const maxJoined = 1 << 20
 
-// yieldJoined yields frames as one piece.
+// yieldJoined yields frames as one piece, and encoded snapshots as they are.
 func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
+	for i := range frames {
+		if snap := frames[i].encoded; snap != nil {
+			return (i == 0 || yieldJoined(frames[:i], yield)) && yieldSnapshot(snap, frames[i].Cursor, yield) &&
+				(i == len(frames)-1 || yieldJoined(frames[i+1:], yield))
+		}
+	}
 	if len(frames) == 1 {
 		return yield(frames[0].text, nil)
 	}
@@ -192,6 +198,7 @@ func (s *EventStream) release() error {
 func (e *Engine) Close() {
 	e.closeOnce.Do(func() {
 		close(e.closing)
+		e.snapshots.close()
 		e.unobserved()
 	})
 }

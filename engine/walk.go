@@ -46,6 +46,8 @@ type walker struct {
 	cut savedUpTo
 	// recordOnly leaves the streams out.
 	recordOnly bool
+	// encodes says that the client wants its snapshots encoded.
+	encodes bool
 	// shared is true for a hub's walker, which has no client to send a snapshot to.
 	shared bool
 	// blocked is since when the walker waits for an item.
@@ -59,6 +61,8 @@ type walked struct {
 	at      spool.Cursor
 	turn    spool.MessageID
 	reading bool // whether the stream at.Stream has more to come
+	// encoded is the snapshot of a frame whose Snapshot has few messages. Nil: it has all.
+	encoded *EncodedSnapshot
 	// notice is true for what has no place in the order: the state, and live events.
 	notice bool
 }
@@ -381,18 +385,20 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 	if w.shared {
 		return nil, errReset
 	}
-	snap, err := w.e.Snapshot(ctx, w.key, &SnapshotOptions{LastMessageID: w.last})
+	snap, encoded, err := w.takeSnapshot(ctx, &SnapshotOptions{LastMessageID: w.last})
 	if err != nil {
 		return nil, err
 	}
 	w.at = snap.Cursor()
 	if w.turn, err = w.turnIn(ctx, snap); err != nil {
+		encoded.Release()
 		return nil, err
 	}
 	w.cut = savedUpTo{}
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
 	w.jump = 0
 	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
+	frame.encoded = encoded
 	w.at.Seq = max(w.at.Seq, 0)
 	frame.at = w.at
 	return []walked{frame}, nil

@@ -2,6 +2,9 @@ package server
 
 import (
 	"context"
+	"net/http"
+	"reflect"
+	"strconv"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -17,12 +20,40 @@ type historyInput struct {
 }
 
 // history answers GET /api/agent/history with a snapshot.
-func (c *follow) history(ctx context.Context, in historyInput) (*spool.Snapshot, error) {
+func (c *follow) history(ctx context.Context, in historyInput) (historyAnswer, error) {
 	key := in.of(ctx, c.Server)
-	snapshot, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{
+	snapshot, err := c.engine.EncodedSnapshot(ctx, key, &engine.SnapshotOptions{
 		Before:        in.Before,
 		LastMessageID: in.id(),
 		Limit:         in.Limit,
 	})
-	return snapshot, about(ctx, err, key, "")
+	return historyAnswer{snapshot, c.Server}, about(ctx, err, key, "")
+}
+
+// historyAnswer is a snapshot whose bytes other clients get too.
+type historyAnswer struct {
+	snapshot *engine.EncodedSnapshot
+	server   *Server
+}
+
+// Document implements [rest.DocumentedResponder].
+func (historyAnswer) Document() (contentType string, body reflect.Type) {
+	return "application/json", reflect.TypeFor[spool.Snapshot]()
+}
+
+// Respond implements [rest.Responder].
+func (a historyAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
+	defer a.snapshot.Release()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.FormatInt(a.snapshot.Size, 10))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	for _, piece := range a.snapshot.Pieces {
+		if !a.server.pacer.send(w, piece, a.server.config.WriteTimeout) {
+			return nil // a client that is gone needs no answer
+		}
+	}
+	return nil
 }

@@ -116,6 +116,7 @@ type Server struct {
 	starts  *throttle.MemoryCounter
 	streams openStreams
 	logins  failedLogins
+	pacer   pacer
 
 	mu      sync.Mutex
 	closed  bool
@@ -151,7 +152,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" on a server without an Authenticator`)
 	}
 
-	s := &Server{engine: e, auth: c.Authenticator, config: c.withDefaults(), origins: allowed}
+	s := &Server{engine: e, auth: c.Authenticator, config: c.withDefaults(), origins: allowed, pacer: newPacer()}
 	if s.auth == nil {
 		s.auth = Anonymous(spool.DefaultTenant)
 	}

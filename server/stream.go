@@ -184,7 +184,7 @@ func (w *answerWriter) follow(r *http.Request) {
 	err := w.live.copyEvents(w.ResponseWriter)
 	switch {
 	case w.live.expired():
-		send(w.ResponseWriter, expired, w.live.server.config.WriteTimeout)
+		w.live.server.send(w.ResponseWriter, expired)
 	case err != nil && spool.CodeOf(err) != spool.Canceled:
 		w.live.server.restLog().ErrorContext(r.Context(), "stream failed", "error", about(r.Context(), err, w.live.key, ""))
 	}
@@ -204,14 +204,14 @@ func (l *live) copyEvents(w http.ResponseWriter) error {
 		// Named, so that the loop is part of this function and takes no memory of its own: it
 		// is there for as long as the client is.
 		for chunk, err := range native.Chunks() {
-			if err != nil || !send(w, chunk, l.server.config.WriteTimeout) {
+			if err != nil || !l.server.send(w, chunk) {
 				return err
 			}
 		}
 		return nil
 	}
 	for chunk, err := range l.events.Chunks() {
-		if err != nil || !send(w, chunk, l.server.config.WriteTimeout) {
+		if err != nil || !l.server.send(w, chunk) {
 			return err
 		}
 	}
@@ -219,13 +219,8 @@ func (l *live) copyEvents(w http.ResponseWriter) error {
 }
 
 // send reports whether the client took the chunk.
-func send(w http.ResponseWriter, chunk []byte, timeout time.Duration) bool {
-	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(timeout))
-	if _, err := w.Write(chunk); err != nil {
-		return false
-	}
-	return control.Flush() == nil
+func (s *Server) send(w http.ResponseWriter, chunk []byte) bool {
+	return s.pacer.send(w, chunk, s.config.WriteTimeout) && http.NewResponseController(w).Flush() == nil
 }
 
 // end lets go of the stream. After a panic it cuts the connection, so that the client does

@@ -11,6 +11,7 @@ import (
 
 var snapshotTests = map[string]func(s *engineTest){
 	"AtEveryCall":  testSnapshotAtEveryCall,
+	"Encoded":      testSnapshotEncoded,
 	"FollowsOn":    testSnapshotFollowsOn,
 	"Pages":        testSnapshotPages,
 	"StreamEnds":   testSnapshotStreamEnds,

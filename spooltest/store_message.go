@@ -112,9 +112,49 @@ func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, q spool.M
 				return err
 			}
 			s.same(fmt.Sprintf("messages of %+v", q), got, want)
+			if encoded, ok := v.(spool.EncodedMessages); ok {
+				s.encoded(encoded, q, want)
+			}
 		}
 		return nil
 	})
+}
+
+// encoded compares what a store that keeps messages encoded has with what is wanted.
+func (s *storeTest) encoded(v spool.EncodedMessages, q spool.MessageQuery, want []spool.Message) {
+	s.Helper()
+	ids, err := v.MessageIDs(q)
+	if err != nil {
+		s.Errorf("ids of %+v: %v", q, err)
+	}
+	s.same(fmt.Sprintf("ids of %+v", q), ids, each(want, func(m spool.Message) spool.MessageID { return m.ID }))
+	if q.Limit > 0 {
+		return
+	}
+	got := []spool.Message{}
+	err = v.EachMessage(q, func(m spool.Message, content string) error {
+		if m.Content != nil {
+			s.Errorf("message %s has content beside its encoded one", m.ID)
+		}
+		got = append(got, m)
+		return json.Unmarshal([]byte(content), &got[len(got)-1].Content)
+	})
+	if err != nil {
+		s.Errorf("encoded messages of %+v: %v", q, err)
+	}
+	s.same(fmt.Sprintf("encoded messages of %+v", q), got, want)
+	full := errors.New("enough")
+	if err = v.EachMessage(q, func(spool.Message, string) error { return full }); len(want) > 0 && !errors.Is(err, full) {
+		s.Errorf("the callback's error became %v", err)
+	}
+}
+
+func each[T, U any](all []T, of func(T) U) []U {
+	out := make([]U, len(all))
+	for i, v := range all {
+		out[i] = of(v)
+	}
+	return out
 }
 
 func testStoreDropMessages(s *storeTest) {

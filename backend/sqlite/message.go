@@ -10,27 +10,44 @@ import (
 const messageColumns = `id, agent_id, role, content, created_at, client_message_id, run_id, after_seq`
 
 func (v *view) scanMessage(r *row) (spool.Message, error) {
-	m := spool.Message{
-		ID: spool.MessageID(r.text()), ThreadID: v.key.ID, AgentID: spool.AgentID(r.text()), Role: spool.Role(r.text()),
-	}
-	content := r.json()
-	m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq = r.time(), r.text(), spool.RunID(r.text()), r.int64()
-	if err := json.Unmarshal(content, &m.Content); err != nil {
+	m, content := v.scanEncoded(r)
+	if err := json.Unmarshal([]byte(content), &m.Content); err != nil {
 		return m, spool.Wrap(spool.Internal, "a message cannot be read", err)
 	}
 	return m, nil
 }
 
-// Messages implements [spool.View]. Every part of the query walks the primary key, or the
-// index of the branch: ids are turned into their places in the order first, and as
-// after_seq never falls along it, the walk back from the end stops at the first message
-// that SinceSeq leaves out.
+// scanEncoded returns a message without its content, and the content as it is stored.
+func (v *view) scanEncoded(r *row) (m spool.Message, content string) {
+	m = spool.Message{
+		ID: spool.MessageID(r.text()), ThreadID: v.key.ID, AgentID: spool.AgentID(r.text()), Role: spool.Role(r.text()),
+	}
+	content = r.text()
+	m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq = r.time(), r.text(), spool.RunID(r.text()), r.int64()
+	return m, content
+}
+
+// Messages implements [spool.View].
 func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	if q.Turns {
 		return v.turns(q)
 	}
+	query, args := v.messageQuery(messageColumns, q)
+	messages, err := v.messages(query, args...)
+	if q.Limit > 0 {
+		slices.Reverse(messages)
+	}
+	return messages, err
+}
+
+// messageQuery returns the statement that selects columns of messages. The newest comes
+// first where q has a limit. Every part of the query walks the primary key, or the index of
+// the branch: ids are turned into their places in the order first, and as after_seq never
+// falls along it, the walk back from the end stops at the first message that SinceSeq leaves
+// out.
+func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
 	table, shown := "message", "dropped IS NULL"
-	args := []any{v.key.Tenant, v.key.ID}
+	args = []any{v.key.Tenant, v.key.ID}
 	if q.Branch != 0 {
 		table, shown = "message INDEXED BY message_branch", "dropped = ?"
 		args = append(args, int64(q.Branch))
@@ -41,7 +58,7 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	of := slices.Clip(args)
 	place := "(SELECT ord FROM message WHERE tenant = ? AND thread_id = ? AND " + shown + " AND id = ?)"
 
-	query := "SELECT " + messageColumns + " FROM " + table + " WHERE tenant = ? AND thread_id = ? AND " + shown
+	query = "SELECT " + columns + " FROM " + table + " WHERE tenant = ? AND thread_id = ? AND " + shown
 	if q.After != "" {
 		query += " AND ord > coalesce(" + place + ", 0)"
 		args = append(append(args, of...), q.After)
@@ -77,12 +94,7 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	} else {
 		query += " ORDER BY ord"
 	}
-
-	messages, err := v.messages(query, args...)
-	if q.Limit > 0 {
-		slices.Reverse(messages)
-	}
-	return messages, err
+	return query, args
 }
 
 // messages returns the messages that a query selects.

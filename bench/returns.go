@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
+)
+
+// returnThread is the thread to which all clients return.
+var returnThread = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "return"}
+
+// returnCursor is a place in a stream that has expired, so a client that returns with it
+// gets a snapshot.
+const returnCursor = "4%20run_return_0000:1%201-5"
+
+// measureReturns measures what other threads notice when many clients of one large thread
+// return at once, and what memory that takes.
+func measureReturns(b *bench) (*section, error) {
+	clients, length := size(b, 500, 20), 2<<20
+	s := &section{
+		title: "Return of many clients",
+		how: fmt.Sprintf("%d clients in another process come back at once to a thread of 2 MB whose stream has expired, so each gets a snapshot. "+
+			"Meanwhile a client in a third process starts a run in a new thread, and takes the snapshot of a small one, every 10 ms. \"Idle\" is that client "+
+			"alone. Memory is the highest resident memory of the server, beside that when as many clients come back to a thread of 2 KB.", clients),
+	}
+	var large, small returned
+	err := b.interleave(1,
+		func() error { return b.returns(&small, clients, 2<<10) },
+		func() error { return b.returns(&large, clients, length) },
+	)
+	if err != nil {
+		return nil, err
+	}
+	var later, grown sample
+	for i := range large.busy.p99 {
+		later = append(later, large.busy.p99[i]-large.idle.p99[i])
+		grown = append(grown, (large.peak[i]-small.peak[i])/float64(length))
+	}
+	s.rows = []row{
+		{"another thread, idle, p50", "ms", large.idle.p50},
+		{"another thread, idle, p99", "ms", large.idle.p99},
+		{"another thread, while they return, p50", "ms", large.busy.p50},
+		{"another thread, while they return, p99", "ms", large.busy.p99},
+		{"until all have their snapshot", "ms", large.took},
+		{"highest resident memory over that for a small thread", "snapshots", grown},
+	}
+	s.goals = []goal{
+		atMost("p99 of another thread while clients return, over idle, in ms", later.median(), 100),
+		atMost("Memory while clients return, in snapshots", grown.median(), 4),
+	}
+	return s, nil
+}
+
+// returned is what the return of clients took.
+type returned struct {
+	idle, busy quantiles
+	took, peak sample
+}
+
+func (b *bench) returns(into *returned, clients, length int) (err error) {
+	file := b.newFile("returns")
+	if err := fillReturns(b.ctx, file, length); err != nil {
+		return err
+	}
+	c, other, err := b.serve(options{File: file})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	crowd, err := b.spawn("returners", options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, crowd.stop()) }()
+
+	pause := size(b, 2*time.Second, 100*time.Millisecond)
+	idle, err := c.others(other, func() error { time.Sleep(pause); return nil })
+	if err != nil {
+		return err
+	}
+	if err := c.ask(http.MethodPost, "/peak", nil); err != nil {
+		return err
+	}
+	var took float64
+	busy, err := c.others(other, func() error {
+		return crowd.ask(http.MethodPost, fmt.Sprintf("/return?addr=%s&n=%d&bytes=%d", c.Public, clients, length), &took)
+	})
+	if err != nil {
+		return err
+	}
+	var peak float64
+	if err := c.ask(http.MethodGet, "/peak", &peak); err != nil {
+		return err
+	}
+	into.idle.add(idle)
+	into.busy.add(busy)
+	into.took = append(into.took, took)
+	into.peak = append(into.peak, peak)
+	return nil
+}
+
+// others measures requests of other threads for as long as do takes.
+func (c *child) others(thread spool.ThreadID, do func() error) (sample, error) {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	var mu sync.Mutex
+	var all sample
+	var failure error
+	var asking sync.WaitGroup
+	measure := func(ask func() error) {
+		asking.Go(func() {
+			began := time.Now()
+			err := ask()
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, milliseconds(time.Since(began)))
+			failure = errors.Join(failure, err)
+		})
+	}
+	for {
+		select {
+		case err := <-done:
+			asking.Wait()
+			return all, errors.Join(err, failure)
+		case <-tick.C:
+			measure(func() error { _, err := c.start("", "hello"); return err })
+			measure(func() error {
+				return request(c.ctx, http.MethodGet, "http://"+c.Public+"/api/agent/history?threadId="+string(thread), nil, nil)
+			})
+		}
+	}
+}
+
+// fillReturns makes a database with a thread of so many bytes.
+func fillReturns(ctx context.Context, file string, length int) error {
+	db, err := sqlite.Open(file, nil)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Update(ctx, returnThread, 0, func(tx spool.Tx) error {
+		run := filledRun(returnThread, 0)
+		err := errors.Join(
+			tx.PutThread(spool.Thread{State: spool.Completed, Model: "script", RunID: run}),
+			tx.InsertRun(spool.Run{ID: run, Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed", Segments: 1}),
+		)
+		const each = 2 << 10
+		for i := range length / each {
+			err = errors.Join(err, tx.AppendMessages(&spool.Message{
+				ID: spool.MessageID("msg_" + strconv.Itoa(i)), RunID: run,
+				Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2], Content: spool.TextContent(strings.Repeat("a", each)),
+			}))
+		}
+		return errors.Join(err, tx.AppendEntries(segmentEntries(run, 1)...))
+	})
+}
+
+// newReturners is a process of clients.
+func newReturners(options) (*served, error) {
+	control := http.NewServeMux()
+	control.HandleFunc("POST /return", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		n, _ := strconv.Atoi(q.Get("n"))
+		length, _ := strconv.Atoi(q.Get("bytes"))
+		began := time.Now()
+		if err := comeBack(q.Get("addr"), n, length); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		reply(w, milliseconds(time.Since(began)))
+	})
+	return &served{public: http.NotFoundHandler(), control: control, close: func() error { return nil }}, nil
+}
+
+// comeBack connects clients and returns once each has read so many bytes.
+func comeBack(addr string, clients, length int) error {
+	var mu sync.Mutex
+	var failure error
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			if err := comeBackOnce(addr, length); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failure = errors.Join(failure, err)
+			}
+		})
+	}
+	all.Wait()
+	return failure
+}
+
+func comeBackOnce(addr string, length int) error {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	_, err = fmt.Fprintf(conn, "GET /api/agent/stream?threadId=%s&cursor=%s HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n",
+		returnThread.ID, returnCursor, addr)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, 32<<10)
+	for got := 0; got < length; {
+		n, err := conn.Read(buf)
+		if err != nil {
+			return fmt.Errorf("%d bytes of %d came: %w", got, length, err)
+		}
+		if got == 0 && !strings.HasPrefix(string(buf[:n]), "HTTP/1.1 200") {
+			return fmt.Errorf("connect: %.80s", buf[:n])
+		}
+		got += n
+	}
+	return nil
+}

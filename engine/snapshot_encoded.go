@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/spoolhq/spool"
+)
+
+// EncodedSnapshot is a [spool.Snapshot] as JSON, whose bytes are shared with other clients.
+// The caller must call Release once it has sent them.
+type EncodedSnapshot struct {
+	// Pieces are the JSON, one behind the other. They must not be changed, and not be used
+	// after Release.
+	Pieces [][]byte
+	// Size is the number of bytes in all pieces.
+	Size int64
+
+	// rest is what a walker has to know of the snapshot.
+	rest    *spool.Snapshot
+	release func()
+}
+
+// Release says that the pieces are not used any more. It may be called more than once.
+func (s *EncodedSnapshot) Release() {
+	if s != nil {
+		s.release()
+	}
+}
+
+// EncodedSnapshot returns what [Engine.Snapshot] returns, encoded. All callers who ask at
+// the same time share one read of the thread and its bytes. The messages are encoded once
+// for as long as they are asked for.
+//
+// Beside the errors of Snapshot, it returns an [spool.Unavailable] error when the snapshots
+// that are being sent take [Config.SnapshotMemory] for longer than ten seconds.
+func (e *Engine) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*EncodedSnapshot, error) {
+	if o == nil {
+		o = &SnapshotOptions{}
+	}
+	s, err := e.encodedState(ctx, key, *o)
+	if err != nil {
+		return nil, err
+	}
+	messages := s.list.cut(*o)
+	pieces := make([][]byte, 0, len(messages)+2)
+	pieces = append(append(append(pieces, s.head), messages...), s.tail)
+	size := int64(0)
+	for _, p := range pieces {
+		size += int64(len(p))
+	}
+	return &EncodedSnapshot{
+		Pieces: pieces, Size: size, rest: s.rest,
+		release: sync.OnceFunc(func() { e.snapshots.release(s) }),
+	}, nil
+}
+
+// encodedState returns a state that has at least the messages that o selects. A page of a
+// thread whose messages are not kept is read by itself.
+func (e *Engine) encodedState(ctx context.Context, key spool.ThreadKey, o SnapshotOptions) (*encodedState, error) {
+	if o.Limit == 0 || e.snapshots.has(key) {
+		return e.snapshots.get(ctx, key)
+	}
+	return e.snapshots.alone(ctx, func() (*encodedState, error) {
+		return e.encodeState(ctx, key, func(v spool.View, thread spool.Thread) (*encodedList, error) {
+			return listPage(v, thread, o)
+		})
+	})
+}
+
+// yieldSnapshot yields a snapshot as a server-sent event. A large one comes in pieces, as
+// a copy for each client is what sharing avoids.
+func yieldSnapshot(s *EncodedSnapshot, at *spool.Cursor, yield func([]byte, error) bool) bool {
+	pieces := slices.Concat([][]byte{append(appendID(nil, at), `{"kind":"snapshot","snapshot":`...)}, s.Pieces, [][]byte{[]byte("}\n\n")})
+	if s.Size <= maxBlock {
+		return yield(bytes.Join(pieces, nil), nil)
+	}
+	for _, p := range pieces {
+		if !yield(p, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// takeSnapshot returns a snapshot, which is encoded for a walker that wants it so. It then
+// has no messages but those behind its last entry.
+func (w *walker) takeSnapshot(ctx context.Context, o *SnapshotOptions) (*spool.Snapshot, *EncodedSnapshot, error) {
+	if !w.encodes {
+		snap, err := w.e.Snapshot(ctx, w.key, o)
+		return snap, nil, err
+	}
+	encoded, err := w.e.EncodedSnapshot(ctx, w.key, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return encoded.rest, encoded, nil
+}
+
+// encodedState is one state of a thread, encoded. It is shared and does not change, its
+// references excepted.
+type encodedState struct {
+	list *encodedList
+	// head and tail stand before and behind the messages.
+	head, tail []byte
+	// rest has the cursor, the stream's end, and the messages behind the last entry.
+	rest *spool.Snapshot
+
+	// Those below are under snapshots.mu.
+	kept *keptThread
+	refs int
+}
+
+// size is how many bytes the state takes beside its list.
+func (s *encodedState) size() int64 { return int64(len(s.head) + len(s.tail)) }
+
+// extendState reads a thread of whose messages old has a part. A nil old has none. It
+// reports whether the list of the state shares the blocks of old.
+func (e *Engine) extendState(ctx context.Context, key spool.ThreadKey, old *encodedList) (s *encodedState, shares bool, err error) {
+	s, err = e.encodeState(ctx, key, func(v spool.View, thread spool.Thread) (l *encodedList, err error) {
+		l, shares, err = old.extend(v, thread)
+		return l, err
+	})
+	return s, shares, err
+}
+
+// encodeState reads a thread. It gets the messages from list.
+func (e *Engine) encodeState(
+	ctx context.Context, key spool.ThreadKey, list func(v spool.View, thread spool.Thread) (*encodedList, error),
+) (*encodedState, error) {
+	snap := &spool.Snapshot{Messages: []spool.Message{}}
+	s := &encodedState{}
+	err := e.readSnapshot(ctx, key, snap, func(v spool.View) (err error) {
+		s.list, err = list(v, snap.Thread)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(snap)
+	if err != nil {
+		return nil, spool.Wrap(spool.Internal, "a snapshot cannot be encoded", err)
+	}
+	const messages = `"messages":[`
+	at := bytes.Index(text, []byte(messages+"]")) + len(messages)
+	s.head, s.tail = text[:at:at], text[at:]
+	s.rest = &spool.Snapshot{LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
+	if from := snap.Stream; from != nil {
+		s.rest.Stream = &spool.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset}
+	}
+	return s, nil
+}

@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// minBlock and maxBlock bound the blocks of an [encodedList], unless one message needs
+	// more.
+	minBlock = 2 << 10
+	maxBlock = 64 << 10
+	// indexCost is roughly what the index takes for a message.
+	indexCost = 96
+)
+
+// encodedList holds the messages in the view of a thread, each encoded once. Clients share
+// it, so what it holds never changes: [encodedList.extend] returns another list, which
+// shares the blocks of this one.
+//
+// The last message names the whole list. A view only grows at its end, loses its end or
+// gets a lost end back, and the engine never uses a message id twice, so what stands before
+// a message is always the same.
+type encodedList struct {
+	made   time.Time // when the thread was made
+	blocks [][]byte  // a message begins with a comma
+	index  []encodedMessage
+	size   int64 // in bytes, the index included
+}
+
+// encodedMessage is the place of a message in the blocks of a list.
+type encodedMessage struct {
+	id       spool.MessageID
+	block    int
+	from, to int
+	after    int64 // its AfterSeq
+}
+
+// last returns the id of the last message, empty for an empty list.
+func (l *encodedList) last() spool.MessageID {
+	if l == nil || len(l.index) == 0 {
+		return ""
+	}
+	return l.index[len(l.index)-1].id
+}
+
+// extend returns the list of the view, and whether it shares the blocks of l. A nil l is
+// an empty one.
+//
+// Extend writes behind what l has of its last block, so a list must not be extended twice.
+func (l *encodedList) extend(v spool.View, thread spool.Thread) (_ *encodedList, shares bool, err error) {
+	encoded := encodedView(v)
+	if l != nil && !l.made.Equal(thread.CreatedAt) {
+		l = nil
+	}
+	after := l.last()
+	if after != "" {
+		last, err := encoded.MessageIDs(spool.MessageQuery{Limit: 1})
+		if err != nil || len(last) == 1 && last[0] == after {
+			return l, true, err
+		}
+		switch _, err := v.Message(after); {
+		case missing(err): // the view has lost its end
+			after = ""
+		case err != nil:
+			return nil, false, err
+		}
+	}
+	grown := &encodedList{made: thread.CreatedAt}
+	if after != "" {
+		grown.blocks, grown.index, grown.size = slices.Clone(l.blocks), l.index, l.size
+	}
+	err = encoded.EachMessage(spool.MessageQuery{After: after}, grown.add)
+	return grown, after != "", err
+}
+
+// listPage returns a list that has only what o selects, which has a limit.
+func listPage(v spool.View, thread spool.Thread, o SnapshotOptions) (*encodedList, error) {
+	encoded, l := encodedView(v), &encodedList{made: thread.CreatedAt}
+	q := spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit + 1}
+	ids, err := encoded.MessageIDs(q)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) > o.Limit {
+		q.After = ids[0]
+	}
+	q.Limit = 0
+	return l, encoded.EachMessage(q, l.add)
+}
+
+// add adds a message.
+func (l *encodedList) add(m spool.Message, content string) error {
+	m.Content = nil
+	text, err := json.Marshal(m)
+	if err != nil {
+		return spool.Wrap(spool.Internal, "a message cannot be encoded", err)
+	}
+	// Nothing in front of it can look like it: within a JSON string its quotes are escaped.
+	head, tail, _ := bytes.Cut(text, []byte(`"content":[]`))
+	const name = `"content":`
+	b := l.room(len(",") + len(head) + len(name) + len(content) + len(tail))
+	from := len(*b)
+	*b = append(append(append(append(append(*b, ','), head...), name...), content...), tail...)
+	l.index = append(l.index, encodedMessage{id: m.ID, block: len(l.blocks) - 1, from: from, to: len(*b), after: m.AfterSeq})
+	l.size += indexCost
+	return nil
+}
+
+// room returns the last block, with room for so many bytes more.
+func (l *encodedList) room(need int) *[]byte {
+	if n := len(l.blocks); n > 0 && cap(l.blocks[n-1])-len(l.blocks[n-1]) >= need {
+		return &l.blocks[n-1]
+	}
+	grown := max(need, min(max(int(l.size), minBlock), maxBlock))
+	l.blocks = append(l.blocks, make([]byte, 0, grown))
+	l.size += int64(grown)
+	return &l.blocks[len(l.blocks)-1]
+}
+
+// cut returns the messages that o selects, as the elements of a JSON array, in pieces.
+func (l *encodedList) cut(o SnapshotOptions) [][]byte {
+	from, to := 0, len(l.index)
+	if at := l.find(o.LastMessageID); at >= 0 {
+		from = at + 1
+	}
+	if at := l.find(o.Before); at >= 0 {
+		to = at
+	}
+	if o.Limit > 0 {
+		from = max(from, to-o.Limit)
+	}
+	if from >= to {
+		return nil
+	}
+	first, last := l.index[from], l.index[to-1]
+	pieces := make([][]byte, 0, last.block-first.block+1)
+	for n := first.block; n <= last.block; n++ {
+		piece := l.blocks[n]
+		if n == last.block {
+			piece = piece[:last.to]
+		}
+		if n == first.block {
+			piece = piece[first.from+len(","):]
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces
+}
+
+// find returns the place of a message, -1 where the list does not have it.
+func (l *encodedList) find(id spool.MessageID) int {
+	if id == "" {
+		return -1
+	}
+	for at, m := range slices.Backward(l.index) {
+		if m.id == id {
+			return at
+		}
+	}
+	return -1
+}
+
+// since returns the messages that were saved since the record reached a seq, without what
+// they say.
+func (l *encodedList) since(seq int64) (found []spool.Message) {
+	for _, m := range slices.Backward(l.index) {
+		if m.after < seq {
+			break
+		}
+		found = append(found, spool.Message{ID: m.id, AfterSeq: m.after})
+	}
+	slices.Reverse(found)
+	return found
+}
+
+// encodedView returns the view as one that has its messages encoded.
+func encodedView(v spool.View) spool.EncodedMessages {
+	if encoded, ok := v.(spool.EncodedMessages); ok {
+		return encoded
+	}
+	return encodingView{v}
+}
+
+// encodingView encodes the messages of a store that does not keep them encoded.
+type encodingView struct{ spool.View }
+
+// MessageIDs implements [spool.EncodedMessages].
+func (v encodingView) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
+	all, err := v.Messages(q)
+	ids := make([]spool.MessageID, len(all))
+	for i, m := range all {
+		ids[i] = m.ID
+	}
+	return ids, err
+}
+
+// EachMessage implements [spool.EncodedMessages].
+func (v encodingView) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content string) error) error {
+	all, err := v.Messages(q)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		content, err := json.Marshal(m.Content)
+		if err != nil {
+			return spool.Wrap(spool.Internal, "a message cannot be encoded", err)
+		}
+		if err := fn(m, string(content)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

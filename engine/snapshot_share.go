@@ -1,0 +1,387 @@
+package engine
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// snapshotReads is how many snapshots are read at once. It is below the number of
+	// connections that a store reads with, so that starts and followers always have one.
+	snapshotReads = 2
+	// snapshotKept is how long the encoded messages of a thread are kept without use.
+	snapshotKept = 30 * time.Second
+	// snapshotPatience is how long a snapshot waits for others to be sent.
+	snapshotPatience = 10 * time.Second
+)
+
+// snapshots shares encoded snapshots between clients, and bounds how many are read at once
+// and how much memory they take.
+//
+// A thread is read by one goroutine at a time. Clients that come before the read begins
+// share it. Those that come later share the next one, because a client must see what was
+// committed before it came.
+type snapshots struct {
+	extend func(ctx context.Context, key spool.ThreadKey, old *encodedList) (*encodedState, bool, error)
+	most   int64         // bytes
+	slots  chan struct{} // one for each read under way
+
+	mu      sync.Mutex
+	threads map[spool.ThreadKey]*sharedThread
+	used    int64      // bytes of all kept threads and of the states that clients have
+	idle    *list.List // of *keptThread that no client has, the last used one at the back
+	freed   chan struct{}
+	expire  *time.Timer
+	closed  bool
+}
+
+// sharedThread is a thread of which somebody wants a snapshot, or whose messages are kept.
+type sharedThread struct {
+	kept *keptThread
+	next *snapshotRead // the read that clients may still join
+	last *snapshotRead // the newest read, nil when it is over
+}
+
+// keptThread are the encoded messages of a thread, as far as they are known.
+type keptThread struct {
+	key  spool.ThreadKey
+	list *encodedList // the newest
+	size int64        // what is charged for it
+	refs int          // states that clients have
+	// current says that the thread's next snapshot is made from it.
+	current bool
+	idle    *list.Element
+	used    time.Time
+}
+
+// snapshotRead is one read of a thread, for all who wait for it.
+type snapshotRead struct {
+	key     spool.ThreadKey
+	before  *snapshotRead
+	cancel  context.CancelFunc
+	waiters int
+	done    chan struct{} // closed when state and err are there
+	state   *encodedState
+	err     error
+}
+
+func newSnapshots(e *Engine, most int64) *snapshots {
+	return &snapshots{
+		extend: e.extendState, most: most, slots: make(chan struct{}, snapshotReads),
+		threads: make(map[spool.ThreadKey]*sharedThread), idle: list.New(), freed: make(chan struct{}),
+	}
+}
+
+// work waits until one more snapshot may be read. The caller must call release.
+func (s *snapshots) work(ctx context.Context) (release func(), err error) {
+	if ctx.Err() == nil {
+		select {
+		case s.slots <- struct{}{}:
+			return func() { <-s.slots }, nil
+		case <-ctx.Done():
+		}
+	}
+	return nil, spool.Wrap(spool.Canceled, "canceled", ctx.Err())
+}
+
+// get returns the thread's state. The caller must release it.
+func (s *snapshots) get(ctx context.Context, key spool.ThreadKey) (*encodedState, error) {
+	r := s.join(ctx, key)
+	select {
+	case <-r.done:
+		return r.state, r.err
+	case <-ctx.Done():
+		s.abandon(r)
+		return nil, spool.Wrap(spool.Canceled, "canceled", ctx.Err())
+	}
+}
+
+// has reports whether the thread's messages are kept, or will be soon.
+func (s *snapshots) has(key spool.ThreadKey) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.threads[key] != nil
+}
+
+// alone returns a state that is not shared. The caller must release it.
+func (s *snapshots) alone(ctx context.Context, read func() (*encodedState, error)) (*encodedState, error) {
+	done, err := s.room(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	state, err := read()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state.kept = &keptThread{list: state.list, size: state.list.size, refs: 1}
+	state.refs = 1
+	s.used += state.size() + state.list.size
+	s.trim(0)
+	return state, nil
+}
+
+// join returns a read that has not begun, and begins one where there is none.
+func (s *snapshots) join(ctx context.Context, key spool.ThreadKey) *snapshotRead {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.threads[key]
+	if t == nil {
+		t = &sharedThread{}
+		s.threads[key] = t
+	}
+	if t.next != nil {
+		t.next.waiters++
+		return t.next
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it outlives its first client
+	r := &snapshotRead{key: key, before: t.last, cancel: cancel, waiters: 1, done: make(chan struct{})}
+	t.next, t.last = r, r
+	go s.read(ctx, r)
+	return r
+}
+
+// abandon takes a client away from a read. The last one ends the read.
+func (s *snapshots) abandon(r *snapshotRead) {
+	s.mu.Lock()
+	r.waiters--
+	over := r.state != nil || r.err != nil
+	if over && r.state != nil {
+		s.drop(r.state)
+	}
+	alone := !over && r.waiters == 0
+	if alone {
+		s.shut(r)
+	}
+	s.mu.Unlock()
+	if alone {
+		r.cancel()
+		<-r.done
+	}
+}
+
+// shut lets nobody join the read any more. The caller holds mu.
+func (s *snapshots) shut(r *snapshotRead) {
+	if t := s.threads[r.key]; t.next == r {
+		t.next = nil
+	}
+}
+
+// read reads the thread once the read before is over and there is room.
+func (s *snapshots) read(ctx context.Context, r *snapshotRead) {
+	defer close(r.done)
+	defer r.cancel()
+	if r.before != nil {
+		<-r.before.done
+		r.before = nil
+	}
+	release, err := s.room(ctx)
+	if err == nil {
+		defer release()
+	}
+	s.mu.Lock()
+	s.shut(r)
+	t := s.threads[r.key]
+	kept := t.kept
+	var old *encodedList
+	if kept != nil {
+		s.unlist(kept) // so that it is not evicted meanwhile
+		old = kept.list
+	}
+	s.mu.Unlock()
+	var state *encodedState
+	var shares bool
+	if err == nil {
+		state, shares, err = s.extend(ctx, r.key, old)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.keep(r, t, state, shares)
+	} else if kept != nil {
+		s.enlist(kept)
+	}
+	r.state, r.err = state, err
+	if t.last == r {
+		t.last = nil
+	}
+	s.forget(r.key)
+}
+
+// keep charges what the read has made, and keeps its messages for the next one.
+func (s *snapshots) keep(r *snapshotRead, t *sharedThread, state *encodedState, shares bool) {
+	if t.kept != nil && !shares {
+		s.retire(t.kept)
+		t.kept = nil
+	}
+	if t.kept == nil {
+		t.kept = &keptThread{key: r.key, current: true}
+	}
+	k := t.kept
+	s.used += state.list.size - k.size + state.size()
+	k.list, k.size, k.used = state.list, state.list.size, time.Now()
+	k.refs++ // the state's
+	state.kept, state.refs = k, r.waiters
+	if r.waiters == 0 { // all have gone in the last moment
+		state.refs = 1
+		s.drop(state)
+	}
+	s.trim(0)
+}
+
+// release gives a state of get back.
+func (s *snapshots) release(state *encodedState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(state)
+}
+
+// drop takes a client away from a state. The caller holds mu.
+func (s *snapshots) drop(state *encodedState) {
+	if state.refs--; state.refs > 0 {
+		return
+	}
+	s.used -= state.size()
+	k := state.kept
+	k.refs--
+	k.used = time.Now()
+	switch {
+	case k.refs > 0:
+	case k.current:
+		s.enlist(k)
+		s.trim(0)
+	default:
+		s.used -= k.size
+	}
+	close(s.freed)
+	s.freed = make(chan struct{})
+}
+
+// retire says that no snapshot will be made from what is kept. The caller holds mu.
+func (s *snapshots) retire(k *keptThread) {
+	s.unlist(k)
+	k.current = false
+	if k.refs == 0 {
+		s.used -= k.size
+	}
+}
+
+// enlist says that what is kept may be removed, unless a client has it. The caller holds
+// mu.
+func (s *snapshots) enlist(k *keptThread) {
+	if k.refs > 0 || k.idle != nil || !k.current {
+		return
+	}
+	k.idle = s.idle.PushBack(k)
+	s.schedule()
+}
+
+func (s *snapshots) unlist(k *keptThread) {
+	if k.idle != nil {
+		s.idle.Remove(k.idle)
+		k.idle = nil
+	}
+}
+
+// trim removes what nobody uses until so many bytes are free, the longest unused first.
+// The caller holds mu.
+func (s *snapshots) trim(free int64) {
+	for s.used+free > s.most && s.idle.Len() > 0 {
+		s.evict()
+	}
+}
+
+// evict removes what was not used for longest. The caller holds mu.
+func (s *snapshots) evict() {
+	k, _ := s.idle.Front().Value.(*keptThread)
+	s.retire(k)
+	if t := s.threads[k.key]; t != nil && t.kept == k {
+		t.kept = nil
+	}
+	s.forget(k.key)
+}
+
+// forget removes a thread that nobody wants and of which nothing is kept. The caller holds
+// mu.
+func (s *snapshots) forget(key spool.ThreadKey) {
+	if t := s.threads[key]; t != nil && t.kept == nil && t.next == nil && t.last == nil {
+		delete(s.threads, key)
+	}
+}
+
+// schedule has what is unused removed in time. The caller holds mu.
+func (s *snapshots) schedule() {
+	if s.expire != nil || s.closed || s.idle.Len() == 0 {
+		return
+	}
+	k, _ := s.idle.Front().Value.(*keptThread)
+	s.expire = time.AfterFunc(time.Until(k.used.Add(snapshotKept)), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.expire = nil
+		for s.idle.Len() > 0 {
+			if k, _ := s.idle.Front().Value.(*keptThread); time.Since(k.used) < snapshotKept {
+				break
+			}
+			s.evict()
+		}
+		s.schedule()
+	})
+}
+
+// room waits until there is memory for a snapshot, and then until it may be read. How much
+// memory it will take is not known before: those that are read at once may go beyond the
+// bound.
+func (s *snapshots) room(ctx context.Context) (release func(), err error) {
+	var late <-chan time.Time
+	for {
+		full, freed := s.full()
+		if !full {
+			if release, err = s.work(ctx); err != nil {
+				return nil, err
+			}
+			if full, freed = s.full(); !full {
+				return release, nil
+			}
+			release() // while it waits for memory, others need the slot
+		}
+		if late == nil {
+			timer := time.NewTimer(snapshotPatience)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return nil, spool.Wrap(spool.Canceled, "canceled", ctx.Err())
+		case <-late:
+			return nil, spool.Errorf(spool.Unavailable, "too many snapshots are being sent; try again")
+		}
+	}
+}
+
+// full reports whether there is no memory for one more snapshot, and what is closed when
+// that may have changed.
+func (s *snapshots) full() (full bool, freed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trim(1)
+	return s.used >= s.most, s.freed
+}
+
+// close keeps nothing any more.
+func (s *snapshots) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.expire != nil {
+		s.expire.Stop()
+		s.expire = nil
+	}
+}
