@@ -19,7 +19,7 @@ func (e *Engine) expire(h *held) (open int, err error) {
 	failed := false
 	for _, p := range parks {
 		if p.State == spool.ParkOpen {
-			if err := h.expire(&p); err != nil {
+			if err := e.expirePark(h, &p); err != nil {
 				return 0, err
 			}
 		}
@@ -34,8 +34,9 @@ func (e *Engine) expire(h *held) (open int, err error) {
 	return open, nil
 }
 
-// expire does with an open park what its time asks for, if anything.
-func (h *held) expire(p *spool.Park) error {
+// expirePark does with an open park what its time asks for, if anything.
+func (e *Engine) expirePark(h *held, p *spool.Park) error {
+	extended := false
 	entry := spool.NewEntry(spool.EntryInputExpired, h.run.ID, spool.InputExpired{ToolCallID: p.ToolCallID, OnExpiry: onExpiry(*p)})
 	switch warn := warnAt(*p); {
 	case h.now.Before(p.ExpiresAt) && (warn.IsZero() || h.now.Before(warn)):
@@ -47,7 +48,7 @@ func (h *held) expire(p *spool.Park) error {
 		})
 	case p.Expiry.Then == spool.ExpireExtend && p.Expiry.Extensions > 0:
 		p.Expiry.Extensions--
-		p.ExpiresAt, p.Warned = h.now.Add(p.Expiry.TTL), false
+		p.ExpiresAt, p.Warned, extended = h.now.Add(p.Expiry.TTL), false, true
 		if p.Expiry.Extensions == 0 {
 			p.Expiry.Then = spool.ExpireDeny
 		}
@@ -68,7 +69,20 @@ func (h *held) expire(p *spool.Park) error {
 			return err
 		}
 	}
-	return h.AppendEntries(entry)
+	if err := h.AppendEntries(entry); err != nil || !extended {
+		return err
+	}
+	return e.askAgain(h, *p)
+}
+
+// askAgain repeats the question of a park that has got more time, for clients that do not
+// know what an INPUT_EXTENDED is.
+func (e *Engine) askAgain(h *held, p spool.Park) error {
+	required, err := e.inputRequired(h, p)
+	if err != nil {
+		return err
+	}
+	return h.AppendEntries(spool.NewEntry(spool.EntryInputRequired, h.run.ID, required))
 }
 
 // failsRun reports whether the run ends because nobody has answered the park.

@@ -104,7 +104,8 @@ func expiryScript(s *engineTest, own bool, faults ...Fault) int {
 	for i, line := range waits {
 		_, waits[i], _ = strings.Cut(line, " ") // when is another matter: a job that got lost comes again
 	}
-	s.lines("waits", waits, "INPUT_REQUIRED c1 approval extend", "INPUT_EXPIRING c1 extend", "INPUT_EXTENDED c1", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
+	s.lines("waits", waits, "INPUT_REQUIRED c1 approval extend", "INPUT_EXPIRING c1 extend", "INPUT_EXTENDED c1",
+		"INPUT_REQUIRED c1 approval", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
 	c.finish(stop)
 	return calls
 }

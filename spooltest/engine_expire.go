@@ -223,8 +223,8 @@ func testExpireExtend(s *engineTest) {
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",
-		"8m INPUT_EXPIRING c1 extend", "10m INPUT_EXTENDED c1 extend",
-		"18m INPUT_EXPIRING c1 extend", "20m INPUT_EXTENDED c1",
+		"8m INPUT_EXPIRING c1 extend", "10m INPUT_EXTENDED c1 extend", "10m INPUT_REQUIRED c1 approval extend",
+		"18m INPUT_EXPIRING c1 extend", "20m INPUT_EXTENDED c1", "20m INPUT_REQUIRED c1 approval",
 		"28m INPUT_EXPIRING c1", "30m INPUT_EXPIRED c1")
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
 		`tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant done")
@@ -243,7 +243,7 @@ func testExpireExtendAnswer(s *engineTest) {
 	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest})
 	s.ended(spool.Completed)
 	<-time.After(time.Hour)
-	if got := s.waits(); len(got) != 7 {
+	if got := s.waits(); len(got) != 10 {
 		s.Errorf("waits: %s", strings.Join(got, "\n"))
 	}
 }
@@ -254,7 +254,8 @@ func testExpireExtendLate(s *engineTest) {
 	e := s.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend}))
 	<-time.After(40 * time.Minute)
 	s.answer(e, "c1", true, "")
-	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend", "40m INPUT_EXTENDED c1 extend")
+	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",
+		"40m INPUT_EXTENDED c1 extend", "40m INPUT_REQUIRED c1 approval extend")
 	s.work(e)
 	s.ended(spool.Completed)
 }

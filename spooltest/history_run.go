@@ -124,6 +124,7 @@ type runCall struct {
 // of unknown outcome should run again.
 func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 	open := make(map[runCall]string)
+	var extended *runCall // by the entry before
 	again := make(map[runCall]int)
 	recorded := make(map[spool.ToolCallID]int)
 	for _, e := range d.Entries {
@@ -131,6 +132,11 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 			ToolCallID spool.ToolCallID
 			Reason     string
 			Approved   bool
+		}
+		before := extended
+		extended = nil
+		if before != nil && e.Type != spool.EntryInputRequired {
+			c.wrongf("asks-again", where, "seq %d stands between more time for %s and its question", e.Seq, before.call)
 		}
 		switch e.Type {
 		case spool.EntryInputRequired, spool.EntryHITLResponse, spool.EntryInputExpired, spool.EntryInputExpiring, spool.EntryInputExtended:
@@ -141,7 +147,7 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 		at := runCall{e.RunID, p.ToolCallID}
 		reason, asked := open[at]
 		if e.Type == spool.EntryInputRequired {
-			if asked {
+			if asked && (before == nil || *before != at) {
 				c.wrongf("answer-once", where, "seq %d asks for %s, which is open", e.Seq, p.ToolCallID)
 			}
 			open[at] = p.Reason
@@ -150,8 +156,13 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 		if !asked {
 			c.wrongf("answer-once", where, "seq %d, an %s, is about %s, which is not open", e.Seq, e.Type, p.ToolCallID)
 		}
-		if e.Type == spool.EntryInputExpiring || e.Type == spool.EntryInputExtended {
+		switch e.Type {
+		case spool.EntryInputExtended:
+			extended = &at
 			continue
+		case spool.EntryInputExpiring:
+			continue
+		default:
 		}
 		delete(open, at)
 		if e.Type == spool.EntryHITLResponse {

@@ -236,6 +236,13 @@ func TestHistoryPlanted(t *testing.T) {
 			warning := *spool.NewEntry(spool.EntryInputExpiring, "r", spool.InputExpiring{ToolCallID: "c"})
 			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, warning, warning)
 		}},
+		"more time without the question": {"asks-again", "stands between more time for c and its question", func(h *history) {
+			extended := *spool.NewEntry(spool.EntryInputExtended, "r", spool.InputExtended{ToolCallID: "c"})
+			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, extended)
+		}},
+		"a question that is asked twice": {"answer-once", "asks for c, which is open", func(h *history) {
+			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, h.Threads[0].Entries[1])
+		}},
 		"more time for what is over": {"answer-once", "an INPUT_EXTENDED, is about c", func(h *history) {
 			h.Threads[0].Entries = append(h.Threads[0].Entries, *spool.NewEntry(spool.EntryInputExtended, "r", spool.InputExtended{ToolCallID: "c"}))
 		}},

@@ -93,7 +93,12 @@ func (p *parks) add(payload json.RawMessage) {
 	if json.Unmarshal(payload, &in) != nil {
 		return
 	}
-	p.remove(in.ToolCallID)
+	for i, known := range *p {
+		if known.ToolCallID == in.ToolCallID { // it has asked before
+			(*p)[i] = in
+			return
+		}
+	}
 	*p = append(*p, in)
 }
 
