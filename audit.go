@@ -25,6 +25,8 @@ const (
 	AuditRedrive AuditAction = "redrive_job"
 	// AuditPurge: somebody purged dead jobs.
 	AuditPurge AuditAction = "purge_jobs"
+	// AuditOwner: somebody gave a thread another owner.
+	AuditOwner AuditAction = "change_owner"
 	// AuditLogin: credentials were refused. Such an entry belongs to no tenant.
 	AuditLogin AuditAction = "failed_authentication"
 )
@@ -32,7 +34,7 @@ const (
 // AuditActions lists the actions.
 func AuditActions() []AuditAction {
 	return []AuditAction{
-		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditLogin,
+		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner, AuditLogin,
 	}
 }
 

@@ -10,10 +10,14 @@ type Thread struct {
 	State  State    `json:"state"`
 	// Model is the model of the last run.
 	Model string `json:"model"`
-	// Title is the beginning of the first prompt, for lists.
-	Title     string    `json:"title"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	// Title is the beginning of the first prompt, or what somebody has given in its place.
+	Title string `json:"title"`
+	// Owner is the subject who made the thread. Empty: not known.
+	Owner string `json:"owner,omitempty"`
+	// Labels are what people have written on the thread. Nil: nothing.
+	Labels    map[string]string `json:"labels,omitempty"`
+	CreatedAt time.Time         `json:"createdAt"`
+	UpdatedAt time.Time         `json:"updatedAt"`
 
 	// RunID is the run that owns the thread, or the last one that did.
 	RunID RunID `json:"-"`
@@ -47,6 +51,10 @@ type ThreadQuery struct {
 	// letters count as equal in both cases and all other characters as they are. Empty:
 	// all.
 	Title string
+	// Owner leaves out the threads of others. Empty: all.
+	Owner string
+	// Labels leaves out threads that do not have each of these. Nil: all.
+	Labels map[string]string
 	// UpdatedAfter leaves out threads that were updated at this time or before it. Zero:
 	// all.
 	UpdatedAfter time.Time

@@ -21,6 +21,10 @@ type StartRequest struct {
 	Model string
 	// RunID is the caller's choice of id. Defaults to a fresh one.
 	RunID spool.RunID
+	// Title is the title of a thread that the start makes. Defaults to the beginning of Prompt.
+	Title string
+	// Labels are those of a thread that the start makes: see [spool.CheckLabels]. Nil: none.
+	Labels map[string]string
 	// EditMessageID is a user turn to replace, with all behind it. Empty: none.
 	EditMessageID spool.MessageID
 	// ClientMessageID is the client's own name for the user turn. Empty: none.
@@ -33,7 +37,8 @@ type StartRequest struct {
 	// hook: what the host knows of who asks, such as an account. It comes from the host's own
 	// session and never from what a client sent, and no client ever sees it. Empty: none.
 	HostState json.RawMessage
-	// By is the subject who starts the run. Empty: not known.
+	// By is the subject who starts the run, and who owns a thread that the start makes. Empty:
+	// not known.
 	By string
 	// IdempotencyKey makes every later start of the tenant with the same key repeat
 	// the answer of the one that was accepted. Empty: none.
@@ -205,7 +210,8 @@ func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRe
 		return e.wait(h, agent, r, out)
 	case missing(err) && h == nil:
 		h = &held{Tx: tx, now: tx.Now(), thread: spool.Thread{
-			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, Title: title(r.Prompt), CreatedAt: tx.Now(),
+			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, CreatedAt: tx.Now(),
+			Title: cmp.Or(r.Title, title(r.Prompt)), Owner: r.By, Labels: r.Labels,
 		}}
 		if r.EditMessageID != "" {
 			return &refusal{ReasonNotFound, "Message not found"}
@@ -290,6 +296,9 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 		if err := spool.CheckID(id.field, id.value); err != nil {
 			return nil, err
 		}
+	}
+	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
+		return nil, err
 	}
 	agent, err := e.agent(r.Agent)
 	if err != nil {

@@ -114,7 +114,7 @@ type usageRow struct {
 type auditEntry struct {
 	Seq        int64             `doc:"Numbers the tenant's entries from 1, without a gap."                                                      json:"seq"`
 	At         time.Time         `doc:"When it was done."                                                                                        json:"at"`
-	Action     spool.AuditAction `doc:"What was done."                                                                                           enum:"answer,raise_budget,stop,delete_thread,prune_thread,redrive_job,purge_jobs,failed_authentication" json:"action"`
+	Action     spool.AuditAction `doc:"What was done."                                                                                           enum:"answer,raise_budget,stop,delete_thread,prune_thread,redrive_job,purge_jobs,change_owner,failed_authentication" json:"action"`
 	By         string            `doc:"The subject who did it. Left out: not known, the server itself, or an operator of another tenant."        json:"by,omitempty"`
 	ByTenant   spool.Tenant      `doc:"The tenant of an operator who did it. Only for operators."                                                json:"byTenant,omitempty"`
 	Operator   bool              `doc:"Whether an operator of another tenant did it."                                                            json:"operator,omitempty"`

@@ -110,6 +110,9 @@ func (c *threads) Routes(r *rest.Routes) {
 	rest.Get(r, "/", c.list, c.guarded(ScopeRead,
 		rest.OperationID("listThreads"), rest.Summary("List threads"), rest.Description(aboutThreads),
 		rest.Fails(unavailable))...)
+	rest.Patch(r, "/", c.change, c.guarded(ScopeWrite,
+		rest.OperationID("updateThread"), rest.Summary("Write on a thread"), rest.Description(aboutThreadChange),
+		rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
 	rest.Delete(r, "/", c.remove, c.guarded(ScopeWrite,
 		rest.OperationID("deleteThread"), rest.Summary("Delete a thread"), rest.Description(aboutDelete),
 		rest.Returns[deleteRefusal](http.StatusBadRequest), rest.Returns[deleteResult](http.StatusNotFound),

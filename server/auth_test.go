@@ -31,12 +31,14 @@ var guarded = []struct {
 	{http.MethodGet, threadsPath, server.ScopeRead},
 	{http.MethodHead, threadsPath, server.ScopeRead},
 	{http.MethodDelete, threadsPath, server.ScopeWrite},
+	{http.MethodPatch, threadsPath, server.ScopeWrite},
 	{http.MethodGet, overviewPath, server.ScopeAdmin},
 	{http.MethodGet, adminRunsPath, server.ScopeAdmin},
 	{http.MethodGet, jobsPath, server.ScopeAdmin},
 	{http.MethodPost, redrivePath, server.ScopeAdmin},
 	{http.MethodPost, purgePath, server.ScopeAdmin},
 	{http.MethodPost, prunePath, server.ScopeAdmin},
+	{http.MethodGet, auditPath, server.ScopeAdmin},
 }
 
 func TestCredentials(t *testing.T) {

@@ -82,6 +82,9 @@ A 409 has the reason: the thread has a run that is not over (` + "`active_run`" 
 	aboutThreads = `The tenant's threads, the last updated one first: all of them, or a page of limit, which before
 continues. A thread has to pass all filters. The next page needs the same ones.`
 
+	aboutThreadChange = `Changes the title and the labels of a thread, and, with the scope admin, its owner. What the body leaves out
+stays as it is; a label of null is removed. The answer is the thread.`
+
 	aboutDelete = `Removes a thread and all that belongs to it. A parked run goes with it; one that is queued or running
 has to be stopped first, which is what a 409 says.`
 
@@ -138,6 +141,7 @@ var answerTexts = map[string]map[string]string{
 	"getBranch":         {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
 	"restoreBranch":     {"200": "The branch is shown again.", "409": "The branch cannot be shown, for the reason that the body names. Nothing was changed."},
 	"listThreads":       {"200": "The threads. Without next, there are no more."},
+	"updateThread":      {"200": "The thread as it is now.", "403": "Only the scope admin may change the owner."},
 	"deleteThread":      {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
 	"deliverJob":        {"200": "The delivery was taken.", "401": "The delivery is not signed by the queue, or no queue may deliver."},
 	"getHealth":         {"200": "It is up."},
@@ -150,6 +154,7 @@ var (
 	requestExamples = map[string]any{
 		"startRun":          object{"threadId": "t1", "prompt": "Hello"},
 		"stopRun":           object{"threadId": "t1"},
+		"updateThread":      object{"threadId": "t1", "title": "Invoices", "labels": object{"team": "sales", "draft": nil}},
 		"compactThread":     object{"threadId": "t1"},
 		"publishEvent":      object{"threadId": "t1", "type": "receipt", "payload": object{"cents": 500}, "durable": true},
 		"respond":           object{"threadId": "t1", "toolCallId": "call_1", "approved": true},
@@ -245,7 +250,7 @@ func (s *Server) describe(api *rest.API) {
 		}
 	}
 	for _, path := range doc.Paths {
-		for _, op := range present(path.Get, path.Post, path.Delete) {
+		for _, op := range present(path.Get, path.Post, path.Patch, path.Delete) {
 			id := op.OperationID
 			if op.RequestBody != nil {
 				op.RequestBody.Required = true

@@ -23,7 +23,7 @@ var onceHeaders = []string{"Idempotency-Key", "Last-Event-Id"}
 
 // lenient returns the request as the controllers are to see it.
 func (s *Server) lenient(w http.ResponseWriter, r *http.Request) *http.Request {
-	if r.Method == http.MethodPost {
+	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
 		r = s.unread(w, r)
 	} else {
 		r = tidy(r)
@@ -48,7 +48,7 @@ func tidy(r *http.Request) *http.Request {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	odd := slices.ContainsFunc(slices.Collect(maps.Values(q)), func(v []string) bool {
 		return len(v) > 1 || v[0] == "" || !clean(v[0])
-	})
+	}) && !onlyRepeats(q)
 	if err == nil && !odd && r.URL.RawPath == "" {
 		return r
 	}
@@ -56,6 +56,10 @@ func tidy(r *http.Request) *http.Request {
 	to.RawPath, to.RawQuery = "", "%"
 	if err == nil {
 		for name, v := range q {
+			if name == repeated {
+				q[name] = plainTexts(v)
+				continue
+			}
 			q.Set(name, plain(v[0]))
 			if v[0] == "" {
 				q.Del(name)
@@ -66,6 +70,29 @@ func tidy(r *http.Request) *http.Request {
 	copied := *r
 	copied.URL = &to
 	return &copied
+}
+
+// repeated is the one parameter that may come several times, and counts each time.
+const repeated = "label"
+
+// onlyRepeats reports whether nothing is odd about a query but that parameter.
+func onlyRepeats(q url.Values) bool {
+	for name, v := range q {
+		if len(v) > 1 && name != repeated || slices.ContainsFunc(v, func(text string) bool { return text == "" || !clean(text) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainTexts returns the texts that are not empty, each as plain has it.
+func plainTexts(all []string) (texts []string) {
+	for _, text := range all {
+		if text != "" {
+			texts = append(texts, plain(text))
+		}
+	}
+	return texts
 }
 
 func clean(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }

@@ -37,7 +37,7 @@ func (s *Server) checkLoopback(r *http.Request) error {
 	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !s.origins.allow(origin) {
 		return spool.Errorf(spool.Forbidden, "pages of this origin may not use this server")
 	}
-	if r.Method == http.MethodPost && !jsonType(r.Header.Get("Content-Type")) {
+	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !jsonType(r.Header.Get("Content-Type")) {
 		return spool.Errorf(codeMediaType, "the Content-Type must be application/json")
 	}
 	return nil

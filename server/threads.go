@@ -20,6 +20,8 @@ type threadsInput struct {
 type threadFilter struct {
 	State         spool.State `doc:"Only threads in this state."                                                         enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
 	Text          string      `doc:"Only threads whose title has this text, whether in large or small letters of ASCII." example:"invoice"                                                       maxLength:"200"       query:"q"`
+	Owner         string      `doc:"Only threads of this subject." maxLength:"512" query:"owner"`
+	Labels        []string    `doc:"Only threads that have this label, as key:value. May be there several times." example:"team:sales" query:"label"`
 	UpdatedAfter  time.Time   `doc:"Only threads that changed after this time."                                          example:"2026-01-02T03:04:05Z"                                          query:"updatedAfter"`
 	UpdatedBefore time.Time   `doc:"Only threads that changed last before this time."                                    example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
 }
@@ -35,11 +37,14 @@ type threadList struct {
 // them, or a page of limit, which before continues.
 func (c *threads) list(ctx context.Context, in threadsInput) (threadList, error) {
 	q := spool.ThreadQuery{
-		Limit: in.Limit,
+		Limit: in.Limit, Owner: in.Owner,
 		State: in.State, Title: in.Text, UpdatedAfter: in.UpdatedAfter, UpdatedBefore: in.UpdatedBefore,
 	}
+	var err error
+	if q.Labels, err = parseLabels(in.Labels); err != nil {
+		return threadList{}, err
+	}
 	if in.Before != "" {
-		var err error
 		if q.Before, q.BeforeID, err = parseThreadMark(in.Before); err != nil {
 			return threadList{}, err
 		}

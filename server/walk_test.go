@@ -80,6 +80,10 @@ var walk = map[string][]walkCase{
 		{owner: 200, other: 200},
 		{query: "before=MARK&limit=5&q=marker", owner: 200, other: 200},
 	},
+	"updateThread": {
+		{body: `{"threadId":"THREAD","title":"x","labels":{"k":"v"}}`, owner: 200, other: 404},
+		{body: `{"threadId":"THREAD","owner":"bert"}`, owner: 200, other: 404},
+	},
 	"compactThread": {{body: `{"threadId":"THREAD"}`, owner: 409, other: 409}}, // its run is not over
 	"deleteThread":  {{query: "threadId=THREAD", owner: 200, other: 404}},
 	"getOverview": {

@@ -76,12 +76,14 @@ type job struct {
 }
 
 type thread struct {
-	ID        spool.ThreadID `doc:"The thread's id."                   example:"t1"                                                            json:"id"`
-	State     spool.State    `doc:"Where its run is."                  enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
-	Model     string         `doc:"The model of the last run."         example:"demo"                                                          json:"model"`
-	Title     string         `doc:"The beginning of the first prompt." example:"Hello"                                                         json:"title"`
-	CreatedAt time.Time      `doc:"When it was made."                  json:"createdAt"`
-	UpdatedAt time.Time      `doc:"When it changed last."              json:"updatedAt"`
+	ID        spool.ThreadID    `doc:"The thread's id."                   example:"t1"                                                            json:"id"`
+	State     spool.State       `doc:"Where its run is."                  enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
+	Model     string            `doc:"The model of the last run."         example:"demo"                                                          json:"model"`
+	Title     string            `doc:"The beginning of the first prompt, or what somebody has given in its place." example:"Hello"                                                         json:"title"`
+	Owner     string            `doc:"The subject who made it. Left out: not known." example:"ann" json:"owner,omitempty"`
+	Labels    map[string]string `doc:"What people have written on it." json:"labels,omitempty"`
+	CreatedAt time.Time         `doc:"When it was made."                  json:"createdAt"`
+	UpdatedAt time.Time         `doc:"When it changed last."              json:"updatedAt"`
 }
 
 type message struct {

@@ -17,6 +17,7 @@ var resultSchemas = map[string]string{
 	"results.json respond": "RespondResult", "results.json delete": "DeleteResult", "results.json compact": "CompactResult",
 	"results.json restore": "RestoreResult", "results.json branch": "BranchMessages", "results.json branches": "BranchList",
 	"results.json publish": "PublishResult", "results.json usage": "ThreadUsage", "results.json threads": "ThreadList",
+	"results.json thread": "Thread",
 	"results.json job": "Taken", "results.json error": "ErrorBody",
 
 	"admin.json overview": "Overview", "admin.json run": "RunDetail", "admin.json runs": "RunList", "admin.json jobs": "JobList",

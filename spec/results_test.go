@@ -59,6 +59,7 @@ func TestResults(t *testing.T) {
 			})
 		},
 		"usage": func() any { return new(spool.ThreadUsage) },
+		"thread": func() any { return new(spool.Thread) },
 		"threads": func() any {
 			return new(struct {
 				Threads []spool.Thread `json:"threads"`

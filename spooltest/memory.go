@@ -3,6 +3,7 @@ package spooltest
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -133,7 +134,7 @@ func (s memoryStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.T
 	found := []spool.Thread{}
 	for key, data := range s.threads {
 		if key.Tenant == tenant && listed(*data.thread, q) {
-			found = append(found, *data.thread)
+			found = append(found, cloneThread(*data.thread))
 		}
 	}
 	slices.SortFunc(found, func(a, b spool.Thread) int {
@@ -146,6 +147,8 @@ func listed(t spool.Thread, q spool.ThreadQuery) bool {
 	switch {
 	case q.State != "" && t.State != q.State,
 		!strings.Contains(lowerASCII(t.Title), lowerASCII(q.Title)),
+		q.Owner != "" && t.Owner != q.Owner,
+		!labelled(t, q.Labels),
 		!q.UpdatedAfter.IsZero() && !t.UpdatedAt.After(q.UpdatedAfter),
 		!q.UpdatedBefore.IsZero() && !t.UpdatedAt.Before(q.UpdatedBefore):
 		return false
@@ -153,6 +156,25 @@ func listed(t spool.Thread, q spool.ThreadQuery) bool {
 		return true
 	}
 	return t.UpdatedAt.Before(q.Before) || t.UpdatedAt.Equal(q.Before) && t.ID < q.BeforeID
+}
+
+// cloneThread returns a row that shares no map with another one.
+func cloneThread(t spool.Thread) spool.Thread {
+	t.Labels = maps.Clone(t.Labels)
+	if len(t.Labels) == 0 {
+		t.Labels = nil
+	}
+	return t
+}
+
+// labelled reports whether the thread has each of the labels.
+func labelled(t spool.Thread, want map[string]string) bool {
+	for key, value := range want {
+		if t.Labels[key] != value {
+			return false
+		}
+	}
+	return true
 }
 
 // lowerASCII writes the letters of ASCII small and leaves all others as they are.

@@ -37,13 +37,14 @@ func (tx *memoryTx) PutThread(t spool.Thread) error {
 		same := *old
 		same.LeaseUntil, same.UpdatedAt = t.LeaseUntil, t.UpdatedAt
 		t.UpdatedAt = old.UpdatedAt
-		if same.UpdatedAt = t.UpdatedAt; same != t {
+		if same.UpdatedAt = t.UpdatedAt; !same.Equal(t) {
 			t.UpdatedAt = tx.now
 		}
 	} else {
 		t.UpdatedAt = tx.now
 	}
-	tx.data.thread = &t
+	stored := cloneThread(t)
+	tx.data.thread = &stored
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (v *memoryView) Thread() (spool.Thread, error) {
 	if v.data.thread == nil {
 		return spool.Thread{}, errNoThread
 	}
-	return *v.data.thread, nil
+	return cloneThread(*v.data.thread), nil
 }
 
 // Run returns a run of the thread.

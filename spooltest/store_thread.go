@@ -43,6 +43,7 @@ func fullThread(s *storeTest) spool.Thread {
 	return spool.Thread{
 		Tenant: spool.DefaultTenant, ID: "t", State: spool.Running, Model: "model", Title: "a “title”\n",
 		RunID: "r1", Fence: 3, LeaseUntil: s.clock.Now().Add(time.Minute),
+		Owner: "anna", Labels: map[string]string{"team": `a "b"`, "app.example/v1": "ä: b"},
 	}
 }
 
@@ -137,10 +138,10 @@ func testStoreThreadsPages(s *storeTest) {
 func testStoreThreadsFilters(s *storeTest) {
 	at := make([]time.Time, 0, 4)
 	for _, t := range []spool.Thread{
-		{ID: "a", State: spool.Completed, Title: "Pay the INVOICE"},
+		{ID: "a", State: spool.Completed, Title: "Pay the INVOICE", Owner: "anna", Labels: map[string]string{"team": "sales", "x": "1"}},
 		{ID: "b", State: spool.Queued, Title: "100% of it_all"},
-		{ID: "c", State: spool.Completed, Title: `Äpfel \ Birnen`},
-		{ID: "d", State: spool.Queued, Title: "100x of itxall, and an invoice"},
+		{ID: "c", State: spool.Completed, Title: `Äpfel \ Birnen`, Owner: "anna"},
+		{ID: "d", State: spool.Queued, Title: "100x of itxall, and an invoice", Owner: "bert", Labels: map[string]string{"team": "sales", "x": "2"}},
 	} {
 		s.clock.Advance(time.Second)
 		at = append(at, s.clock.Now())
@@ -161,6 +162,14 @@ func testStoreThreadsFilters(s *storeTest) {
 		"before":                             {spool.ThreadQuery{UpdatedBefore: at[1]}, "a"},
 		"before, by less than a store keeps": {spool.ThreadQuery{UpdatedBefore: at[1].Add(time.Nanosecond)}, "ba"},
 		"all of it":                          {spool.ThreadQuery{State: spool.Queued, Title: "of", UpdatedAfter: at[0], UpdatedBefore: at[3]}, "b"},
+		"of an owner":                        {spool.ThreadQuery{Owner: "anna"}, "ca"},
+		"of one who has none":                {spool.ThreadQuery{Owner: "ann"}, ""},
+		"the next page of an owner":          {spool.ThreadQuery{Owner: "anna", Limit: 1, Before: at[2], BeforeID: "c"}, "a"},
+		"with a label":                       {spool.ThreadQuery{Labels: map[string]string{"team": "sales"}}, "da"},
+		"with two labels":                    {spool.ThreadQuery{Labels: map[string]string{"team": "sales", "x": "1"}}, "a"},
+		"with a label of another value":      {spool.ThreadQuery{Labels: map[string]string{"team": "1"}}, ""},
+		"with a label that none has":         {spool.ThreadQuery{Labels: map[string]string{"y": "1"}}, ""},
+		"with a label, of an owner":          {spool.ThreadQuery{Owner: "bert", Labels: map[string]string{"team": "sales"}}, "d"},
 		"a page":                             {spool.ThreadQuery{State: spool.Queued, Limit: 1}, "d"},
 		"the next page":                      {spool.ThreadQuery{State: spool.Queued, Limit: 1, Before: at[3], BeforeID: "d"}, "b"},
 	} {

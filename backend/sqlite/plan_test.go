@@ -63,7 +63,8 @@ func (p plan) check(t *testing.T) {
 		{"FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?", "run_thread"},
 		{"AND root_id = ? AND", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
-		{"(updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
+		{"FROM thread INDEXED BY thread_owner", "thread_owner (tenant=? AND owner=? AND (updated_at,id)<"},
+		{"tenant = ? AND (updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
 		{"FROM job WHERE due_at <= ? ORDER BY", "job_due (due_at<?"},
 		{"FROM job WHERE due_at > ? ORDER BY", "job_due (due_at>?"},
 		{"FROM job INDEXED BY job_claimed", "job_claimed"},
@@ -92,7 +93,7 @@ func (p plan) check(t *testing.T) {
 		t.Errorf("%s\nsorts: %s", p.query, p.steps)
 	}
 	// Stats counts; a claim goes through what its own query has found.
-	if strings.Contains(strings.ReplaceAll(p.steps, "SCAN holder", ""), "SCAN") && !strings.Contains(p.query, "count(*)") {
+	if strings.Contains(strings.NewReplacer("SCAN holder", "", "SCAN json_each", "").Replace(p.steps), "SCAN") && !strings.Contains(p.query, "count(*)") {
 		t.Errorf("%s\nreads a whole table: %s", p.query, p.steps)
 	}
 }
@@ -221,11 +222,13 @@ func useEverything(t *testing.T, db *DB) {
 	_, err2 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{})
 	_, err3 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{Before: time.Now(), BeforeID: "t"})
 	_, err7 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{State: spool.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()})
+	_, err8 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{Owner: "o", Before: time.Now(), BeforeID: "t"})
+	_, err9 := db.Threads(ctx, key.Tenant, spool.ThreadQuery{Labels: map[string]string{"k": "v"}})
 	_, err4 := db.Stranded(ctx, 1)
 	err5 := useAdmin(ctx, db, key.Tenant)
 	_, err6 := db.Stats(ctx, "")
 	_, missing := db.FindStart(ctx, key.Tenant, "key")
-	if err := errors.Join(err, err2, err3, err4, err5, err6, err7); err != nil || spool.CodeOf(missing) != spool.NotFound {
+	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, err9); err != nil || spool.CodeOf(missing) != spool.NotFound {
 		t.Fatal(err, missing)
 	}
 	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {

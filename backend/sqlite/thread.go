@@ -2,19 +2,24 @@ package sqlite
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
 )
 
-const threadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until`
+const threadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
+	owner, labels`
 
 func scanThread(r *row) spool.Thread {
-	return spool.Thread{
+	t := spool.Thread{
 		Tenant: spool.Tenant(r.text()), ID: spool.ThreadID(r.text()), State: spool.State(r.text()),
 		Model: r.text(), Title: r.text(), CreatedAt: r.time(), UpdatedAt: r.time(),
-		RunID: spool.RunID(r.text()), LastSeq: r.int64(), Fence: r.int64(), LeaseUntil: r.time(),
+		RunID: spool.RunID(r.text()), LastSeq: r.int64(), Fence: r.int64(), LeaseUntil: r.time(), Owner: r.text(),
 	}
+	t.Labels = scanLabels(r)
+	return t
 }
 
 // Thread implements [spool.View].
@@ -101,7 +106,7 @@ func (t *tx) PutThread(next spool.Thread) error {
 	}
 	old := t.row.Thread
 	old.LeaseUntil, old.UpdatedAt = next.LeaseUntil, next.UpdatedAt
-	if old != next || !t.row.exists {
+	if !old.Equal(next) || !t.row.exists {
 		next.UpdatedAt = t.now
 	} else {
 		next.UpdatedAt = t.row.UpdatedAt
@@ -118,17 +123,17 @@ func (t *tx) flush() error {
 	case r.dirty == clean:
 		return nil
 	case !r.stored:
-		return t.write("INSERT INTO thread ("+threadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		return t.write("INSERT INTO thread ("+threadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
-			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil)
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels))
 	case r.dirty == seqDirty:
 		return t.write("UPDATE thread SET last_seq = ? WHERE tenant = ? AND id = ?",
 			r.LastSeq, t.key.Tenant, t.key.ID)
 	default:
 		return t.write(`UPDATE thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
-			fence = ?, lease_until = ? WHERE tenant = ? AND id = ?`,
+			fence = ?, lease_until = ?, owner = ?, labels = ? WHERE tenant = ? AND id = ?`,
 			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
-			r.Fence, r.LeaseUntil, t.key.Tenant, t.key.ID)
+			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), t.key.Tenant, t.key.ID)
 	}
 }
 
@@ -153,6 +158,14 @@ func (t *tx) DeleteThread() error {
 func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
 	query := "SELECT " + threadColumns + " FROM thread WHERE tenant = ?"
 	args := []any{tenant}
+	if q.Owner != "" { // the literal is what the index is restricted to
+		query = "SELECT " + threadColumns + " FROM thread INDEXED BY thread_owner WHERE tenant = ? AND owner = ? AND owner <> ''"
+		args = append(args, q.Owner)
+	}
+	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
+		query += " AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)"
+		args = append(args, key, q.Labels[key])
+	}
 	if !q.Before.IsZero() {
 		query += " AND (updated_at, id) < (?, ?)"
 		args = append(args, q.Before, q.BeforeID)

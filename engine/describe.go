@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"maps"
+
+	"github.com/spoolhq/spool"
+)
+
+// ThreadChange is what [Engine.UpdateThread] changes of a thread. A field that is nil stays as it
+// is.
+type ThreadChange struct {
+	// Title is the new title, of 1 to 200 characters.
+	Title *string
+	// Labels are set by their keys, and removed where the value is nil.
+	Labels map[string]*string
+	// Owner is the subject whose thread it becomes. Empty: nobody's.
+	Owner *string
+}
+
+// UpdateThread changes what people have written on a thread, and returns the thread. It changes
+// nothing of its runs and may be called at any time. It returns a [spool.NotFound] error for a
+// thread that does not exist, and an [spool.Invalid] error that names the field for a title or
+// labels that a thread cannot have.
+func (e *Engine) UpdateThread(ctx context.Context, key spool.ThreadKey, c ThreadChange) (spool.Thread, error) {
+	var thread spool.Thread
+	var audited []*spool.AuditEntry
+	if c.Title != nil {
+		if err := spool.CheckTitle(*c.Title); err != nil {
+			return thread, err
+		}
+		if *c.Title == "" {
+			return thread, spool.Errorf(spool.Invalid, "title is empty")
+		}
+	}
+	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
+		before, err := tx.Thread()
+		if err != nil {
+			return err
+		}
+		after, err := c.of(before)
+		if err != nil {
+			return err
+		}
+		if err := tx.PutThread(after); err != nil {
+			return err
+		}
+		audited = nil
+		if after.Owner != before.Owner {
+			audited = append(audited, &spool.AuditEntry{
+				Action: spool.AuditOwner, ThreadID: key.ID, Detail: encode(ownerChange{before.Owner, after.Owner}),
+			})
+		}
+		if thread, err = tx.Thread(); err != nil {
+			return err
+		}
+		return appendAudit(ctx, tx, key.Tenant, audited)
+	})
+	if err != nil {
+		return spool.Thread{}, notFound(err)
+	}
+	e.logAudit(ctx, audited)
+	return thread, nil
+}
+
+// ownerChange is what the audit log has of a thread that changes hands.
+type ownerChange struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// of returns the thread with the change.
+func (c ThreadChange) of(t spool.Thread) (spool.Thread, error) {
+	if c.Title != nil {
+		t.Title = *c.Title
+	}
+	if c.Owner != nil {
+		t.Owner = *c.Owner
+	}
+	if len(c.Labels) == 0 {
+		return t, nil
+	}
+	labels := maps.Clone(t.Labels)
+	if labels == nil {
+		labels = make(map[string]string)
+	}
+	for key, value := range c.Labels {
+		if value == nil {
+			delete(labels, key)
+			continue
+		}
+		labels[key] = *value
+	}
+	t.Labels = labels
+	return t, spool.CheckLabels(labels)
+}

@@ -1,0 +1,81 @@
+package spool
+
+import (
+	"maps"
+	"regexp"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// maxLabels is how many labels a thread has at the most.
+	maxLabels = 16
+	// maxLabelValue is the length of the longest value of a label, in bytes.
+	maxLabelValue = 256
+	// maxTitle is the length of the longest title that somebody gives a thread, in characters.
+	maxTitle = 200
+)
+
+var labelKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$`)
+
+// CheckLabelKey returns an [Invalid] error for what cannot be the key of a label: it has up to
+// 63 letters, digits and the characters . _ / - and begins with a letter or a digit.
+func CheckLabelKey(key string) error {
+	if !labelKey.MatchString(key) {
+		return Errorf(Invalid, "labels: a key has up to 63 letters, digits and the characters . _ / - and begins with a letter or a digit")
+	}
+	return nil
+}
+
+// CheckLabels returns an [Invalid] error for labels that a thread cannot have: more than 16, a
+// wrong key ([CheckLabelKey]), or a value that is empty, is longer than 256 bytes, is not UTF-8
+// or has control characters.
+func CheckLabels(labels map[string]string) error {
+	if len(labels) > maxLabels {
+		return Errorf(Invalid, "labels: there are more than %d", maxLabels)
+	}
+	for key, value := range labels {
+		if err := CheckLabelKey(key); err != nil {
+			return err
+		}
+		switch {
+		case value == "":
+			return Errorf(Invalid, "labels.%s is empty", key)
+		case len(value) > maxLabelValue:
+			return Errorf(Invalid, "labels.%s is longer than %d bytes", key, maxLabelValue)
+		case !plainText(value):
+			return Errorf(Invalid, "labels.%s has control characters, or is not UTF-8", key)
+		}
+	}
+	return nil
+}
+
+// CheckTitle returns an [Invalid] error for what nobody can give a thread as its title: more
+// than 200 characters, control characters, and what is not UTF-8.
+func CheckTitle(title string) error {
+	switch {
+	case utf8.RuneCountInString(title) > maxTitle:
+		return Errorf(Invalid, "title is longer than %d characters", maxTitle)
+	case !plainText(title):
+		return Errorf(Invalid, "title has control characters, or is not UTF-8")
+	}
+	return nil
+}
+
+// plainText reports whether a text is UTF-8 without control characters.
+func plainText(text string) bool {
+	for _, r := range text {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return false
+		}
+	}
+	return true
+}
+
+// Equal reports whether two rows are the same. Times are compared as they stand.
+func (t Thread) Equal(other Thread) bool {
+	return t.Tenant == other.Tenant && t.ID == other.ID && t.State == other.State && t.Model == other.Model &&
+		t.Title == other.Title && t.Owner == other.Owner && maps.Equal(t.Labels, other.Labels) &&
+		t.CreatedAt == other.CreatedAt && t.UpdatedAt == other.UpdatedAt && t.RunID == other.RunID &&
+		t.LastSeq == other.LastSeq && t.Fence == other.Fence && t.LeaseUntil == other.LeaseUntil
+}
