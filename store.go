@@ -201,4 +201,7 @@ type Tx interface {
 	// TakeDead removes a dead job of the thread from the dead ones and returns it, or
 	// returns a [NotFound] error.
 	TakeDead(jobID int64) (DeadJob, error)
+	// AddDead adds a dead job of the thread, with an id of its own, which died at Now after so
+	// many attempts. The tenant's queue may have a job with the same key.
+	AddDead(j Job, attempts int, cause string) error
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -18,6 +17,8 @@ type claimed struct {
 	busyFor time.Duration
 	// lost is the stream that a dead worker has left open. Nil: none.
 	lost *lostStream
+	// alone is the claim's hold on the slot for a suspect.
+	alone *aloneClaim
 	// settle is true when the run has ended but for its settle hook.
 	settle bool
 }
@@ -26,10 +27,16 @@ type claimed struct {
 // next segment, and closes the one of a worker that died. A ticket that the run has
 // outlived claims nothing.
 func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
-	var c claimed
+	alone := &aloneClaim{slot: &e.aloneSlot}
+	c := claimed{alone: alone}
+	defer func() {
+		if c.segment == nil || c.settle {
+			alone.release()
+		}
+	}()
 	var given bool
 	err := e.store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) error {
-		c, given = claimed{}, false
+		c, given = claimed{alone: alone}, false
 		h, err := hold(tx)
 		switch {
 		case missing(err):
@@ -63,6 +70,7 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 	case errors.Is(err, errUnchanged):
 		return c, nil
 	case err != nil:
+		alone.release()
 		return claimed{}, err
 	}
 	if c.busyFor == 0 {
@@ -107,7 +115,7 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 			return err
 		}
 	case spool.Running:
-		h.run.Deaths++
+		h.died()
 		inHand, err := h.inHand()
 		if err != nil {
 			return err
@@ -118,12 +126,14 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 		switch {
 		case !h.run.StopAt.IsZero() && !inHand:
 			return e.endLost(h, c, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
-		case h.run.Deaths >= e.config.MaxDeaths:
-			return e.endLost(h, c, spool.Ending{
-				State: spool.Failed, Reason: spool.StopFailed,
-				Error: fmt.Sprintf("%d workers died in the same step", h.run.Deaths),
-			})
+		case h.run.Carriage.AloneDeaths >= e.config.MaxDeaths:
+			return e.giveUp(h, j, c)
+		case h.run.StopAt.IsZero() && e.suspected(h.run):
+			return e.backOff(h, c)
 		}
+	}
+	if !e.alone(h, c) {
+		return errUnchanged
 	}
 	if h.run.Segments == 0 {
 		h.run.StartedAt = h.now
@@ -145,6 +155,7 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 		return err
 	}
 	c.segment = e.newSegment(h)
+	c.segment.alone = c.alone
 	c.segment.writer.seq = entry.Seq
 	return nil
 }

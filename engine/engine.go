@@ -66,8 +66,10 @@ type Config struct {
 	// MaxAttempts is how many times in a row a step may fail for a reason that may pass,
 	// before the run fails. Defaults to 3.
 	MaxAttempts int
-	// MaxDeaths is how many workers in a row may die in a step before the run fails, so
-	// that a run which kills its worker does not kill all of them. Defaults to 10.
+	// MaxDeaths is how many workers in a row may die in a step of a run that they carry alone,
+	// before the run fails. A run is carried alone once three workers, or MaxDeaths if that is
+	// less, have died in its step: after a wait, and with no other such run beside it. A run
+	// that failed so leaves a dead job, which [Engine.Redrive] takes. Defaults to 10.
 	MaxDeaths int
 	// MaxPromptBytes bounds a prompt. Defaults to 262,144.
 	MaxPromptBytes int
@@ -194,6 +196,7 @@ type Engine struct {
 	carried     carried
 	attachments *attachments
 	depths      depths
+	aloneSlot   aloneSlot
 	closing     chan struct{}
 
 	telemetry  *telemetry

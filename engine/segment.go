@@ -20,6 +20,7 @@ type segment struct {
 	writer *writer
 	main   *loop // of the run that has the thread
 
+	alone    *aloneClaim // until the run of a suspect has saved a step
 	overTime atomic.Bool // the run has been carried for as long as any may
 
 	budgeted bool   // whether the run has a budget
@@ -62,6 +63,7 @@ func (s *segment) carry(worker context.Context) error {
 	defer watchers.Wait()
 	defer cancel(nil)
 
+	defer s.alone.release()
 	defer s.e.carried.add(s)()
 	s.writer.open(ctx, s.main.run)
 	if !s.main.run.StopAt.IsZero() { // the worker before this one died before it could stop
@@ -130,7 +132,7 @@ func isStoreError(err error) bool {
 func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	var given bool
+	var given, suspected bool
 	err := s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
 		h, err := hold(tx)
 		if err != nil {
@@ -141,11 +143,14 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 		}
 		s.writer.learn(h.thread.LastSeq)
 		err = fn(h)
-		given = h.given
+		given, suspected = h.given, h.run.Carriage.Alone
 		return err
 	})
 	if err != nil {
 		return storeError{err}
+	}
+	if !suspected {
+		s.alone.release()
 	}
 	s.e.announce(s.key, given)
 	return nil

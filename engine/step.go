@@ -240,6 +240,8 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 // not stood still either.
 func (h *held) progressed() {
 	h.run.Attempts, h.run.Deaths = 0, 0
+	root := h.tree()
+	root.run.Carriage.Alone, root.run.Carriage.AloneDeaths = false, 0
 	if h.root != nil {
 		h.root.run.Deaths, h.run.Segments = 0, h.root.run.Segments
 	}

@@ -49,6 +49,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Fair", fairTests},
 		{"TimeLimit", timeLimitTests},
 		{"Lease", leaseTests},
+		{"Alone", aloneTests},
 		{"Sweep", sweepTests},
 		{"Audit", auditTests},
 		{"Redrive", redriveTests},

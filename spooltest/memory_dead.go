@@ -86,4 +86,18 @@ func (tx *memoryTx) TakeDead(jobID int64) (spool.DeadJob, error) {
 	return spool.DeadJob{}, errNoDeadJob
 }
 
+// AddDead adds a dead job at the commit.
+func (tx *memoryTx) AddDead(j spool.Job, attempts int, cause string) error {
+	now := tx.Now()
+	j.Tenant, j.ThreadID = tx.key.Tenant, tx.key.ID
+	if j.DueAt.IsZero() {
+		j.DueAt = now
+	}
+	tx.jobs = append(tx.jobs, func(m *memory) {
+		m.lastJob++
+		m.dead = append(m.dead, spool.DeadJob{Job: j, JobID: m.lastJob, Attempts: attempts, Cause: cause, DiedAt: now})
+	})
+	return nil
+}
+
 var errNoDeadJob = spool.Errorf(spool.NotFound, "Dead job not found")

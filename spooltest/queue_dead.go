@@ -72,3 +72,28 @@ func testQueueStats(q *queueTest) {
 	q.ok("release", q.Queue.Release(q.ctx, q.claim(1)[0], time.Minute, true))
 	q.same("released for later", q.stats(), spool.QueueStats{Ready: 3, Delayed: 2, Dead: 1, OldestMS: 1000})
 }
+
+// testQueueAddDead adds a job that has died without having been in the queue, though one of the
+// same key is there.
+func testQueueAddDead(q *queueTest) {
+	q.add(0, "a")
+	taken := q.claimOne()
+	add := job("a")
+	add.Kind, add.Segment, add.DueAt = spool.JobReclaim, 3, q.clock.Now().Add(-time.Minute)
+	before := q.clock.Now()
+	q.write(thread("t"), func(tx spool.Tx) error { return tx.AddDead(add, 5, "it “broke”") })
+	dead := q.dead(spool.DefaultTenant, 10)
+	if len(dead) != 1 || dead[0].JobID <= taken.JobID {
+		q.Fatalf("the dead jobs are %+v", dead)
+	}
+	q.same("the dead job", dead[0], spool.DeadJob{
+		Job: add, JobID: dead[0].JobID, Attempts: 5, Cause: "it “broke”", DiedAt: before,
+	})
+	q.ok("the job of the same key", q.Queue.Ack(q.ctx, taken))
+	q.same("what is left", q.listed(spool.JobQuery{}), "")
+	q.write(thread("t"), func(tx spool.Tx) error {
+		_, err := tx.TakeDead(dead[0].JobID)
+		return err
+	})
+	q.same("behind a redrive", q.deadKeys(spool.DeadQuery{}), "")
+}

@@ -38,6 +38,7 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"DeadPages":          testQueueDeadPages,
 		"Purge":              testQueuePurge,
 		"TakeDead":           testQueueTakeDead,
+		"AddDead":            testQueueAddDead,
 		"Jobs":               testQueueJobs,
 		"Stats":              testQueueStats,
 		"StatsOfTenant":      testQueueStatsOfTenant,

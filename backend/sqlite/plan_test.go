@@ -235,6 +235,9 @@ func useEverything(t *testing.T, db *DB) {
 		if _, err := tx.TakeDead(1); spool.CodeOf(err) != spool.NotFound {
 			return errors.New("a job was dead")
 		}
+		if err := tx.AddDead(spool.Job{RunID: "r"}, 1, "cause"); err != nil {
+			return err
+		}
 		return nil
 	})
 	if err != nil {
