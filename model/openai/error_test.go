@@ -42,6 +42,7 @@ func TestStatusErrors(t *testing.T) {
 		"number":     {502, `{"error":{"message":"down","code":502}}`, spool.ModelError{Status: 502, Message: "down"}, false},
 		"text":       {404, `{"error":"model not found"}`, spool.ModelError{Status: 404, Message: "model not found"}, true},
 		"top level":  {400, `{"object":"error","message":"too long","type":"BadRequestError","code":400}`, spool.ModelError{Status: 400, Type: "BadRequestError", Message: "too long"}, true},
+		"gone":       {410, `{"error":"model was retired"}`, spool.ModelError{Status: 410, Message: "model was retired"}, true},
 		"no JSON":    {500, "<h1>oops</h1>\n", spool.ModelError{Status: 500, Message: "<h1>oops</h1>"}, false},
 		"other JSON": {500, `{"detail":"x"}`, spool.ModelError{Status: 500, Message: `{"detail":"x"}`}, false},
 		"empty":      {503, "", spool.ModelError{Status: 503, Message: "Service Unavailable"}, false},

@@ -69,6 +69,32 @@ func TestBearerOverHTTP(t *testing.T) {
 	}
 }
 
+// anyKey is a source of keys that finds its key for every algorithm.
+type anyKey struct{ key any }
+
+// Find implements [jwt.Keys].
+func (k anyKey) Find(context.Context, string, string) ([]any, error) { return []any{k.key}, nil }
+
+// TestOnlyTheAlgorithmsOfTheConfig signs well, with an algorithm that the configuration does
+// not name. That its key would be found does not matter.
+func TestOnlyTheAlgorithmsOfTheConfig(t *testing.T) {
+	t.Parallel()
+
+	long := []byte(strings.Repeat("0123456789abcdef", 4)) // enough for each of them
+	for _, algorithm := range []string{"HS256", "HS384", "HS512"} {
+		token := sign(t, jwt.SignerConfig{Algorithm: algorithm, Key: long}, jwt.Claims{"sub": "ada", "scope": "books:read"})
+		for _, named := range []string{"HS256", "HS384", "HS512"} {
+			want := http.StatusUnauthorized
+			if named == algorithm {
+				want = http.StatusOK
+			}
+			if w := ask(jwt.Bearer(jwt.Config{Algorithms: []string{named}, Keys: anyKey{long}}), token); w.Code != want {
+				t.Errorf("a token of %s, where %s is named: got %d", algorithm, named, w.Code)
+			}
+		}
+	}
+}
+
 // Member is a program's own principal.
 type Member struct{ Tenant, Name string }
 
