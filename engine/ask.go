@@ -28,26 +28,36 @@ type turn struct {
 	newest   spool.MessageID // of them
 	weight   weight          // of the prompt
 	run      spool.Run
-	ids      map[spool.ToolCallID]spool.ToolCallID // those of the calls, by the provider's
+	ids      map[spool.ToolCallID]*openCall // by the provider's ids
+	calls    int                            // how many have begun
+	came     gathered                       // until the message has it
+	bound    bound
 }
 
 // id returns the id of a call that the provider has named: one that is unique in its thread
 // and fit for the wire, as some providers count from zero in each answer, or do not count.
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
-	if known, ok := t.ids[id]; ok { // every piece of the arguments asks
-		return known
-	}
 	fit := t.history.unlike(id, t.run)
 	if spool.CheckID("toolCallId", string(fit)) != nil || len(fit) > spool.MaxIDLen-8 {
 		fit = spool.ToolCallID(spool.NewID("call"))
 	}
 	fit += spool.ToolCallID(callSuffix(t.run))
 	here := func(p spool.Part) bool { return p.ToolCallID == fit }
-	if t.history.has(fit) || slices.ContainsFunc(t.message.ToolCalls(), here) {
+	if t.history.has(fit) || slices.ContainsFunc(t.came.parts, here) {
 		fit = spool.ToolCallID(spool.NewID("call"))
 	}
-	t.ids[id] = fit
 	return fit
+}
+
+// begin returns a call that begins, or that has begun before.
+func (t *turn) begin(id spool.ToolCallID, name string) *openCall {
+	c := t.ids[id]
+	if c == nil {
+		c = &openCall{id: t.id(id), name: name, nth: t.calls}
+		t.ids[id] = c
+		t.calls++
+	}
+	return c
 }
 
 // counted keeps in the run what its provider has counted of the prompt.
@@ -80,7 +90,8 @@ func (l *loop) ask(ctx context.Context, history *history, asked weighed) (turn, 
 	newest, _ := history.last()
 	t := turn{
 		message: spool.Message{Role: spool.RoleAssistant}, history: history, messages: history.len(), newest: newest.ID,
-		weight: asked.weight, run: l.run, ids: make(map[spool.ToolCallID]spool.ToolCallID),
+		weight: asked.weight, run: l.run, ids: make(map[spool.ToolCallID]*openCall),
+		bound: bound{left: l.s.e.config.MaxAnswerBytes},
 	}
 	row := spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,
@@ -90,13 +101,14 @@ func (l *loop) ask(ctx context.Context, history *history, asked weighed) (turn, 
 	}
 	t.row = row
 	err = l.listen(ctx, request, &t)
+	t.message.Content = t.came.content()
 	if cause := ctx.Err(); cause != nil && err == nil && t.reason == "" {
 		err = cause
 	}
 	if err == nil && t.reason == "" {
 		err = &spool.ModelError{Message: "the answer ended without a finish"}
 	}
-	l.account(ctx, &t, err != nil)
+	l.account(ctx, &t, err != nil || t.bound.exceeded)
 	if err != nil {
 		return t, &cutOffError{turn: t, err: err}
 	}
@@ -118,7 +130,14 @@ func (l *loop) listen(ctx context.Context, request spool.ModelRequest, t *turn) 
 		if err != nil {
 			return err
 		}
-		l.hear(ctx, event, t)
+		event, whole := t.take(event)
+		if event != nil {
+			l.hear(ctx, event, t)
+		}
+		if !whole {
+			l.cutShort(ctx, t)
+			span.cut()
+		}
 		if t.reason != "" {
 			return nil
 		}
@@ -126,45 +145,54 @@ func (l *loop) listen(ctx context.Context, request spool.ModelRequest, t *turn) 
 	return nil
 }
 
+// take returns what of an event has room in the answer.
+func (t *turn) take(event spool.ModelEvent) (spool.ModelEvent, bool) {
+	streamed := 0
+	if end, ok := event.(spool.ToolCallEnd); ok {
+		if c := t.ids[end.ID]; c != nil {
+			streamed = len(c.args)
+		}
+	}
+	return t.bound.take(event, streamed)
+}
+
 func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
-	w, content := &l.voice, &t.message.Content
+	w := &l.voice
 	switch ev := event.(type) {
 	case spool.TextDelta:
 		if ev.Text != "" {
 			w.text(ctx, ev.Text)
-			extend(content, spool.PartText, ev.Text)
+			t.came.say(spool.PartText, ev.Text)
 		}
 	case spool.ReasoningDelta:
 		if ev.Text != "" {
 			w.reasoning(ctx, ev.Text)
-			extend(content, spool.PartReasoning, ev.Text)
+			t.came.say(spool.PartReasoning, ev.Text)
 		}
 	case spool.ReasoningEnd:
-		if last := len(*content) - 1; last >= 0 && (*content)[last].Type == spool.PartReasoning && (*content)[last].Provider == nil {
-			(*content)[last].Provider = ev.Provider
-		} else if ev.Provider != nil {
-			*content = append(*content, spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
-		}
+		t.came.endReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
 	case spool.ToolCallStart:
 		if ev.Name == "" { // nobody could be called
 			return
 		}
 		w.endBlock(ctx)
-		w.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.id(ev.ID), ToolName: ev.Name})
+		w.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name})
 	case spool.ToolCallDelta:
-		if _, begun := t.ids[ev.ID]; !begun {
+		c := t.ids[ev.ID]
+		if c == nil {
 			return
 		}
-		w.emit(ctx, spool.ItemToolArgs, spool.ToolArgs{ToolCallID: t.id(ev.ID), Delta: ev.Args})
+		c.args = append(c.args, ev.Args...)
+		w.emit(ctx, spool.ItemToolArgs, spool.ToolArgs{ToolCallID: c.id, Delta: ev.Args})
 	case spool.ToolCallEnd:
 		if ev.Name == "" {
 			return
 		}
 		part := spool.Part{
-			Type: spool.PartToolCall, ToolCallID: t.id(ev.ID), ToolName: ev.Name, Args: callArgs(ev.Args), Provider: ev.Provider,
+			Type: spool.PartToolCall, ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name, Args: callArgs(ev.Args), Provider: ev.Provider,
 		}
 		w.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
-		*content = append(*content, part)
+		t.came.add(part)
 		delete(t.ids, ev.ID) // another call of the same id is another call
 	case spool.UsageSeen:
 		t.usage, t.receipt = ev.Usage, ev.Cost
@@ -174,15 +202,6 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 			t.reason = spool.FinishStop
 		}
 	}
-}
-
-// extend adds text to the last part if it is of that type and open, else as a new one.
-func extend(content *spool.Content, t spool.PartType, text string) {
-	if last := len(*content) - 1; last >= 0 && (*content)[last].Type == t && (*content)[last].Provider == nil {
-		(*content)[last].Text += text
-		return
-	}
-	*content = append(*content, spool.Part{Type: t, Text: text})
 }
 
 // prompt returns a history that every provider accepts: each tool call has its result

@@ -56,6 +56,7 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 			}()
 		}
 	}
+	l.resultRoom = l.stepRoom()
 	var again *attemptError
 	for ; running > 0; running-- {
 		select {
@@ -122,6 +123,7 @@ func (l *loop) resulted(ctx context.Context, o outcome, last bool) error {
 	if o.err != nil {
 		l.failedCall(ctx, p, o.err)
 	}
+	l.fitResult(p)
 	switch {
 	case p.spawns: // the record of the nested run has it
 		l.announce(ctx, p)

@@ -63,6 +63,15 @@ type Config struct {
 	Lease time.Duration
 	// Log takes what an operator should know. Defaults to [slog.Default].
 	Log *slog.Logger
+	// MaxAnswerBytes bounds an answer of a model: its text, its reasoning, and the arguments of
+	// its calls, each of which counts 4 KiB more than it has. A longer answer is cut there, and
+	// its run ends with [spool.StopLength]; calls that it has made do not run. Defaults to
+	// 4 MiB, or MaxStepBytes where that is less.
+	MaxAnswerBytes int
+	// MaxStepBytes bounds a step: an answer and the results of its calls. In place of a result
+	// for which there is no room, the model reads how long it was. Defaults to 8 MiB, or
+	// MaxAnswerBytes where that is more.
+	MaxStepBytes int
 	// MaxAttempts is how many times in a row a step may fail for a reason that may pass,
 	// before the run fails. Defaults to 3.
 	MaxAttempts int

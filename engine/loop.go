@@ -22,7 +22,9 @@ type loop struct {
 	voice  voice
 	images map[string]spool.Part // those that were fetched, by URL
 	unsaid int64                 // tokens of the prompt for which the last summary failed, 0 for none
-	late   bool                  // the run has had its time, and its calls are to be cancelled
+	// resultRoom is how many bytes the results that the plan lacks may have.
+	resultRoom int
+	late       bool // the run has had its time, and its calls are to be cancelled
 }
 
 func (e *Engine) newLoop(s *segment, run spool.Run) *loop {

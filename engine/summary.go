@@ -25,6 +25,7 @@ type summariser struct {
 	model spool.Model
 	room  room
 	meter meter
+	bytes int   // bounds what the model says
 	limit int64 // of the summary, in tokens
 	part  int64 // of what the model is given at once, in tokens
 	// row is what all rows of the ledger have in common.
@@ -45,7 +46,7 @@ func (e *Engine) newSummariser(name string, model spool.Model, m meter, to room,
 		model = e.config.Models[name]
 	}
 	row.Kind, row.Model = spool.UsageCompaction, name
-	s := &summariser{model: model, room: e.roomOf(name, model, 0), meter: meter{perByte: m.perByte}, row: row, telemetry: e.telemetry}
+	s := &summariser{model: model, room: e.roomOf(name, model, 0), meter: meter{perByte: m.perByte}, row: row, telemetry: e.telemetry, bytes: e.config.MaxAnswerBytes}
 	s.price = func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
 		return e.price(ctx, model, row, receipt)
 	}
@@ -144,7 +145,7 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 			return "", err
 		}
 	}
-	err := s.listen(ctx, request, func(event spool.ModelEvent) {
+	cut, err := s.listen(ctx, request, func(event spool.ModelEvent) {
 		switch ev := event.(type) {
 		case spool.TextDelta:
 			said.WriteString(ev.Text)
@@ -154,6 +155,7 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 			row.Usage, row.ModelID, receipt, finished = ev.Usage, ev.ModelID, ev.Cost, true
 		}
 	})
+	finished = finished || cut // it is shortened as one that is too long by less
 	summary := strings.TrimSpace(said.String())
 	switch {
 	case err == nil && ctx.Err() != nil && !finished:
@@ -174,8 +176,9 @@ func (s *summariser) ask(ctx context.Context, text string) (string, error) {
 	return summary, err
 }
 
-// listen hands what the model says on. A panic of the model is an error.
-func (s *summariser) listen(ctx context.Context, r spool.ModelRequest, hear func(spool.ModelEvent)) (err error) {
+// listen hands what the model says on, and reports whether it had to be cut. A panic of the
+// model is an error.
+func (s *summariser) listen(ctx context.Context, r spool.ModelRequest, hear func(spool.ModelEvent)) (cut bool, err error) {
 	ctx, span := s.telemetry.chat(ctx, "", s.row, r)
 	defer func() { span.done(err) }()
 	defer func() {
@@ -183,16 +186,24 @@ func (s *summariser) listen(ctx context.Context, r spool.ModelRequest, hear func
 			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
+	room := bound{left: s.bytes}
 	for event, err := range span.watch(s.model.Stream(ctx, r)) {
 		if err != nil {
-			return err
+			return false, err
 		}
-		hear(event)
+		event, whole := room.take(event, 0)
+		if event != nil {
+			hear(event)
+		}
+		if !whole {
+			span.cut()
+			return true, nil
+		}
 		if _, end := event.(spool.Finish); end {
-			return nil
+			return false, nil
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // transcript returns a message in lines, each with what was said as JSON, out of which

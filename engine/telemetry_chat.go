@@ -24,7 +24,7 @@ type chatSpan struct {
 	first time.Duration // zero: nothing came
 
 	// What came of the answer. Of what it says only what the span is to have.
-	said    spool.Content
+	said    gathered
 	usage   spool.Usage
 	modelID string
 	reason  spool.FinishReason
@@ -86,15 +86,15 @@ func (c *chatSpan) note(event spool.ModelEvent) {
 		c.usage, c.modelID, c.reason = ev.Usage, ev.ModelID, cmp.Or(ev.Reason, spool.FinishStop)
 	case spool.TextDelta:
 		if c.t.contents {
-			extend(&c.said, spool.PartText, ev.Text)
+			c.said.say(spool.PartText, ev.Text)
 		}
 	case spool.ReasoningDelta:
 		if c.t.contents {
-			extend(&c.said, spool.PartReasoning, ev.Text)
+			c.said.say(spool.PartReasoning, ev.Text)
 		}
 	case spool.ToolCallEnd:
 		if c.t.contents {
-			c.said = append(c.said, spool.Part{Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args)})
+			c.said.add(spool.Part{Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args)})
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (c *chatSpan) describe(outcome spool.Outcome) {
 		}
 	}
 	if c.t.contents {
-		attrs = append(attrs, answered(c.said, c.reason))
+		attrs = append(attrs, answered(c.said.content(), c.reason))
 	}
 	c.span.SetAttributes(attrs...)
 }

@@ -67,6 +67,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Key", keyTests},
 		{"Arguments", argumentTests},
 		{"Empty", emptyTests},
+		{"Bound", boundTests},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

@@ -92,7 +92,7 @@ func limited(l config.Limits) engine.Config {
 		FlushEvery:     l.StreamFlush,
 		Lease:          l.Lease,
 		MaxAttempts:    l.RunMaxAttempts,
-		MaxPromptBytes: l.MaxPromptBytes,
+		MaxPromptBytes: l.MaxPromptBytes, MaxAnswerBytes: l.MaxAnswerBytes, MaxStepBytes: l.MaxStepBytes,
 		MaxWaiting:     l.MaxWaiting,
 		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
 		MaxWallTime:    l.MaxWallTime,

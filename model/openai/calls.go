@@ -30,6 +30,8 @@ type calls struct {
 	// random makes the ids of this answer differ from those of others. It is made once.
 	random string
 	chunk  int
+	// held is how many bytes are kept of calls until the answer's end.
+	held int
 }
 
 // add takes a fragment in and returns the events that follow from it.
@@ -42,6 +44,7 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 		c.sentID = d.ID
 	}
 	if len(d.ExtraContent) > 0 && string(d.ExtraContent) != "null" {
+		cs.held += len(d.ExtraContent) - len(c.extra)
 		c.extra = d.ExtraContent
 	}
 
@@ -57,6 +60,7 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 		return events
 	}
 	c.args.WriteString(fragment)
+	cs.held += len(fragment)
 	if c.name == "" {
 		return events
 	}
@@ -105,6 +109,7 @@ func (cs *calls) start(d callDelta) *call {
 		c.id = cs.makeID(len(cs.list) + 1)
 	}
 	cs.list = append(cs.list, c)
+	cs.held += callWeight + len(c.id)
 	return c
 }
 

@@ -51,7 +51,10 @@ func (d detail) text() string {
 }
 
 // details collects reasoning_details.
-type details struct{ list []detail }
+type details struct {
+	list []detail
+	held int // how many bytes there are of them
+}
 
 // add takes a fragment in and returns its text.
 func (ds *details) add(raw json.RawMessage) string {
@@ -60,6 +63,7 @@ func (ds *details) add(raw json.RawMessage) string {
 		return ""
 	}
 	text := d.text()
+	ds.held += len(raw)
 	if last := len(ds.list) - 1; last >= 0 && ds.list[last].continues(d) {
 		ds.list[last].merge(d)
 	} else {
@@ -98,6 +102,6 @@ func (ds *details) take() json.RawMessage {
 			s.ReasoningDetails = append(s.ReasoningDetails, raw)
 		}
 	}
-	ds.list = nil
+	ds.list, ds.held = nil, 0
 	return s.raw()
 }

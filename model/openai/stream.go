@@ -20,6 +20,10 @@ import (
 const (
 	// maxEvent bounds one chunk, and a whole answer that is not streamed.
 	maxEvent = 8 << 20
+	// maxHeld bounds what is kept of calls and of details until the end of an answer, as nobody
+	// else sees it before. callWeight is what a call counts besides its arguments.
+	maxHeld    = 8 << 20
+	callWeight = 4 << 10
 	// drainTimeout is how long the end of a finished answer may take, so that the
 	// connection can be used again.
 	drainTimeout = 100 * time.Millisecond
@@ -29,6 +33,9 @@ const (
 
 // errStopped says that the caller stopped iterating.
 var errStopped = errors.New("stopped iterating")
+
+// errHeld says that an answer has more than is kept of one. It is cut there.
+var errHeld = errors.New("the answer is too long")
 
 // Stream asks for one answer, as [spool.Model] says. It makes exactly one request.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
@@ -109,7 +116,9 @@ func (a *answer) events(watch *watch, in *watchedBody) error {
 			_, _ = io.CopyN(io.Discard, in, maxError)
 			return a.finish()
 		case err == nil:
-			if err := a.add([]byte(event.Data)); err != nil {
+			if err := a.add([]byte(event.Data)); errors.Is(err, errHeld) {
+				return a.finish()
+			} else if err != nil {
 				return err
 			}
 			continue
@@ -133,7 +142,7 @@ func (a *answer) whole(watch *watch, in *watchedBody) error {
 	case len(body) > maxEvent:
 		return &spool.ModelError{Message: fmt.Sprintf("answer is larger than %d bytes", maxEvent)}
 	}
-	if err := a.add(body); err != nil {
+	if err := a.add(body); err != nil && !errors.Is(err, errHeld) {
 		return err
 	}
 	return a.finish()
@@ -217,8 +226,20 @@ func (a *answer) delta(d delta) error {
 				return err
 			}
 		}
+		if err := a.hold(); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// hold ends an answer of which too much is kept.
+func (a *answer) hold() error {
+	if a.calls.held+a.details.held <= maxHeld {
+		return nil
+	}
+	a.reason = "length"
+	return errHeld
 }
 
 // think takes reasoning in. Servers that send details send the same text beside them.
@@ -230,6 +251,9 @@ func (a *answer) think(d delta) error {
 	var fromDetails strings.Builder
 	for _, raw := range d.ReasoningDetails {
 		fromDetails.WriteString(a.details.add(raw))
+		if err := a.hold(); err != nil {
+			return err
+		}
 	}
 	if text == "" {
 		text = fromDetails.String()

@@ -172,6 +172,8 @@ type Context struct {
 type Limits struct {
 	Shares
 	MaxPromptBytes  int
+	MaxAnswerBytes  int
+	MaxStepBytes    int
 	MaxWaiting      int
 	MaxQueueDepth   int
 	OpenStreams     int
