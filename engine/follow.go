@@ -161,8 +161,9 @@ type follower struct {
 	hub    *hub
 	walker walker
 	hello  []ringFrame
-	told   int64  // how many of the hub's notices the client knows
-	state  []byte // the last one of the state
+	told   int64       // how many of the hub's notices the client knows
+	state  []byte      // the last one of the state
+	run    spool.RunID // that it was about
 	joined bool
 	index  int64                // of the next frame in the ring
 	batch  *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
@@ -354,10 +355,10 @@ func (f *follower) isNews(frame walked) bool {
 	if frame.Event.Type != spool.NoticeStateChange {
 		return true
 	}
-	if bytes.Equal(f.state, frame.Event.Payload) {
+	if bytes.Equal(f.state, frame.Event.Payload) || frame.past && f.run != frame.Event.RunID {
 		return false
 	}
-	f.state = frame.Event.Payload
+	f.state, f.run = frame.Event.Payload, frame.Event.RunID
 	return true
 }
 

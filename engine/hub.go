@@ -38,6 +38,7 @@ type hub struct {
 	heard  heard
 	walker walker
 	notice noticer
+	stand  walked // where the last frame has left the clients
 	// looks keeps looks at the state apart: who looks later knows the same or more, so that
 	// no client is told of an older state behind a newer one.
 	looks lock
@@ -185,7 +186,7 @@ func (h *hub) read(ctx context.Context) error {
 			}
 			return nil
 		}
-		h.push(frames)
+		h.tell(ctx, frames)
 		record = record || !h.walker.reading // an ended stream has an entry behind it
 	}
 }
@@ -226,7 +227,8 @@ func (h *hub) place(ctx context.Context) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.head, h.placed = positionAt(w.at, w.turn, w.reading), true
+	h.stand = walked{at: w.at, turn: w.turn, reading: w.reading}
+	h.head, h.placed = h.stand.position(), true
 	h.change()
 	return nil
 }
@@ -249,9 +251,31 @@ func (h *hub) reset() {
 	h.change()
 }
 
+// tell adds what the walker has passed. Around a user turn it adds states: that of the run
+// before, which has ended, and that of the turn's own run.
+func (h *hub) tell(ctx context.Context, frames []walked) {
+	for i, f := range frames {
+		if !f.isTurn() {
+			continue
+		}
+		h.push(frames[:i])
+		err := h.tellState(ctx, func(v spool.View) ([]walked, error) { return h.notice.ended(v, f.Event.RunID) })
+		h.push(frames[i : i+1])
+		if err == nil {
+			err = h.tellState(ctx, func(v spool.View) ([]walked, error) { return h.notice.begun(v, f.Event.RunID) })
+		}
+		if err != nil { // the state is told when all was passed
+			h.dirty.Store(true)
+		}
+		h.tell(ctx, frames[i+1:])
+		return
+	}
+	h.push(frames)
+}
+
 // notify adds the notices that follow from the thread's row.
 func (h *hub) notify(ctx context.Context) error {
-	err := h.tellState(ctx)
+	err := h.tellState(ctx, h.notice.look)
 	if err != nil {
 		h.dirty.Store(true)
 		return h.endIfDeleted(err)
@@ -259,13 +283,13 @@ func (h *hub) notify(ctx context.Context) error {
 	return nil
 }
 
-// tellState adds a notice of the state, if that has changed.
-func (h *hub) tellState(ctx context.Context) error {
+// tellState adds what a look at the thread's state returns.
+func (h *hub) tellState(ctx context.Context, look func(spool.View) ([]walked, error)) error {
 	h.looks.Lock()
 	defer h.looks.Unlock()
 	var frames []walked
 	err := h.e.store.View(ctx, h.key, func(v spool.View) (err error) {
-		frames, err = h.notice.look(v)
+		frames, err = look(v)
 		return err
 	})
 	if err == nil && len(frames) > 0 {
@@ -317,10 +341,15 @@ func (h *hub) endIfDeleted(err error) error {
 
 // push adds frames to the ring, encoded once for all.
 func (h *hub) push(frames []walked) {
+	if len(frames) == 0 {
+		return
+	}
 	added := make([]ringFrame, len(frames))
 	for i, f := range frames {
 		if f.notice { // it moves nobody
-			f.at, f.turn, f.reading = h.walker.at, h.walker.turn, h.walker.reading
+			f.at, f.turn, f.reading = h.stand.at, h.stand.turn, h.stand.reading
+		} else {
+			h.stand = walked{at: f.at, turn: f.turn, reading: f.reading}
 		}
 		added[i] = ringFrame{walked: f, text: encodeFrame(f.Frame)}
 	}
@@ -341,7 +370,7 @@ func (h *hub) push(frames []walked) {
 			h.first++
 		}
 	}
-	h.head = positionAt(h.walker.at, h.walker.turn, h.walker.reading)
+	h.head = h.stand.position()
 	h.change()
 }
 

@@ -48,6 +48,47 @@ func (n *noticer) look(v spool.View) ([]walked, error) {
 	return []walked{state}, nil
 }
 
+// ended returns a notice of how the run has ended that was told of last, where the run of the
+// next turn has taken the thread from it. The thread's row never shows that end.
+func (n *noticer) ended(v spool.View, next spool.RunID) ([]walked, error) {
+	if !n.state.Active() || n.run == next {
+		return nil, nil
+	}
+	run, err := v.Run(n.run)
+	if missing(err) || err == nil && !run.State.Terminal() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	thread, err := v.Thread()
+	if err != nil {
+		return nil, err
+	}
+	queue, err := queueOf(v, thread, false)
+	if err != nil {
+		return nil, err
+	}
+	thread.State, thread.RunID = run.State, run.ID
+	state, err := stateNotice(v, thread, queue)
+	if err != nil {
+		return nil, err
+	}
+	state.past = true
+	n.state, n.run, n.queue = run.State, run.ID, queue
+	return []walked{state}, nil
+}
+
+// begun returns a notice of the state where a turn's own run has the thread and has not
+// ended. Else the state is told behind what comes in between.
+func (n *noticer) begun(v spool.View, run spool.RunID) ([]walked, error) {
+	thread, err := v.Thread()
+	if err != nil || thread.RunID != run || !thread.State.Active() {
+		return nil, err
+	}
+	return n.look(v)
+}
+
 // hello returns the notice of the state as it is now.
 func hello(v spool.View) (walked, error) {
 	thread, err := v.Thread()

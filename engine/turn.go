@@ -77,6 +77,11 @@ func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.Message
 	return ""
 }
 
+// isTurn reports whether the frame tells of a user turn.
+func (f walked) isTurn() bool {
+	return f.Kind == spool.FrameThread && f.Event.Seq == 0 && f.Event.Type == spool.NoticeMessageAppended
+}
+
 // turnFrame tells of a user turn. Its fields are the message's, flat.
 func turnFrame(key spool.ThreadKey, m spool.Message) spool.Frame {
 	return spool.Frame{Kind: spool.FrameThread, Event: &spool.Entry{

@@ -65,6 +65,9 @@ type walked struct {
 	encoded *EncodedSnapshot
 	// notice is true for what has no place in the order: the state, and live events.
 	notice bool
+	// past is true for the state in which a run has ended that does not have the thread any
+	// more.
+	past bool
 }
 
 // errReset tells a walker without a client that its stream is gone.

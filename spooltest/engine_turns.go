@@ -16,6 +16,7 @@ import (
 var turnTests = map[string]func(s *engineTest){
 	"AfterEveryFrame":  testTurnsAfterEveryFrame,
 	"OfAnEdit":         testTurnsOfAnEdit,
+	"OfTheNext":        testTurnsOfTheNext,
 	"WithoutACursor":   testTurnsWithoutACursor,
 	"Many":             testTurnsMany,
 	"Record":           testTurnsRecord,
@@ -47,13 +48,33 @@ func turnLine(e spool.Entry) string {
 	return "turn " + m.Text()
 }
 
+// slowly is gated, and takes a second for each answer.
+func slowly(gate chan struct{}) *Model {
+	return NewModelFunc(func(_ context.Context, r spool.ModelRequest) Turn {
+		said := r.Messages[len(r.Messages)-1].Text()
+		t := Say("re: ", said)
+		if strings.HasSuffix(said, "!") {
+			t.Gate = gate
+		}
+		t.Before = func(ctx context.Context) error {
+			select {
+			case <-time.After(time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return t
+	})
+}
+
 // chatted has a thread go through what turns can: runs one after another, a turn whose run
 // never begins, an edit, and turns that wait for the run before. It returns what a client
 // saw that was there all the time.
 func (s *engineTest) chatted() (*engine.Engine, []spool.Frame) {
 	s.Helper()
 	gate := make(chan struct{})
-	e := s.engine(s.config(gated(gate)))
+	e := s.engine(s.config(slowly(gate)))
 	s.start(e, "r-one", "one")
 	stopClient := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	<-time.After(time.Second)
@@ -151,6 +172,31 @@ func testTurnsOfAnEdit(s *engineTest) {
 	at := slices.Index(lines, "MESSAGES_DROPPED")
 	s.lines("live", lines[at-3:at+4], "MESSAGE_APPENDED", "STATE_CHANGE QUEUED", "STATE_CHANGE CANCELLED",
 		"MESSAGES_DROPPED", "MESSAGE_APPENDED", "STATE_CHANGE QUEUED", "RUN_STARTED r-edit:1")
+}
+
+// testTurnsOfTheNext looks at the states around turns that have waited: the end of the run
+// before is told, although the thread's row never shows it.
+func testTurnsOfTheNext(s *engineTest) {
+	_, frames := s.chatted()
+	var lines []string
+	for _, f := range frames {
+		if f.Kind != spool.FrameThread {
+			continue
+		}
+		line := entryLine(*f.Event)
+		if f.Event.Type == spool.NoticeStateChange {
+			line += " of " + string(f.Event.RunID)
+		}
+		lines = append(lines, line)
+	}
+	for run, next := range map[string]string{"r-edit": "r-3", "r-3": "r-4"} {
+		at := slices.Index(lines, "RUN_ENDED "+run+":1 finished")
+		got := slices.DeleteFunc(slices.Clone(lines[at:]), func(l string) bool { return l == "STATE_CHANGE QUEUED of "+next || l == "STATE_CHANGE RUNNING of "+next })
+		s.lines("behind "+run, got[:4], "RUN_ENDED "+run+":1 finished", "STATE_CHANGE COMPLETED of "+run, "MESSAGE_APPENDED", "RUN_STARTED "+next+":1")
+		if state := lines[at+3]; state != "STATE_CHANGE QUEUED of "+next && state != "STATE_CHANGE RUNNING of "+next {
+			s.Errorf("behind the turn of %s comes %s", next, state)
+		}
+	}
 }
 
 // testTurnsWithoutACursor follows from now: the turns come among the entries, except those

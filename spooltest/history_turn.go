@@ -64,6 +64,7 @@ func (c *checker) turnsFor(client *Client) (t turns) {
 	}
 	for _, commit := range c.of(key) {
 		if commit.State != "" {
+			t.states = append(t.states, commit.takenOver(t.states)...)
 			t.states = append(t.states, commit)
 		}
 		t.all = append(t.all, commit.Messages...)
@@ -71,6 +72,21 @@ func (c *checker) turnsFor(client *Client) (t turns) {
 	t.said = slices.DeleteFunc(slices.Clone(t.all), func(m spool.Message) bool { return !ofUser(m) })
 	t.told = make(map[spool.MessageID]bool)
 	return t
+}
+
+// takenOver returns the end of the run before, where a commit ends one run and gives the
+// thread to the next.
+func (c Commit) takenOver(before []Commit) []Commit {
+	if len(before) == 0 {
+		return nil
+	}
+	last := before[len(before)-1]
+	for _, r := range slices.Backward(c.Runs) {
+		if r.ID == last.RunID && r.ID != c.RunID && r.State.Terminal() && last.State.Active() {
+			return []Commit{{State: r.State, RunID: r.ID}}
+		}
+	}
+	return nil
 }
 
 // connect begins a connection.

@@ -35,8 +35,8 @@ func soundTurns() *spooltest.History {
 	live := []spool.Frame{
 		state(spool.Queued, "r1"), says(1), entry(1), state(spool.Running, "r1"), entry(2), state(spool.Completed, "r1"),
 		says(2), state(spool.Queued, "r2"), state(spool.Cancelled, "r2"),
-		entry(3), says(3), state(spool.Queued, "r3"), entry(4), entry(5), says(4), state(spool.Running, "r4"), entry(6), entry(7),
-		state(spool.Completed, "r4"),
+		entry(3), says(3), state(spool.Queued, "r3"), entry(4), entry(5), state(spool.Completed, "r3"), says(4),
+		state(spool.Running, "r4"), entry(6), entry(7), state(spool.Completed, "r4"),
 	}
 	back := slices.Concat(live[:5], []spool.Frame{
 		state(spool.Completed, "r4"), says(2), entry(3), says(3), entry(4), entry(5), says(4), entry(6), entry(7),
@@ -57,7 +57,7 @@ func soundTurns() *spooltest.History {
 		return c
 	}
 	second := []spooltest.Connection{{}, {Frames: 5, Cursor: &spool.Cursor{Seq: 2}}}
-	return &spooltest.History{
+	h := &spooltest.History{
 		Settled: true,
 		Threads: []spooltest.ThreadDump{{
 			Thread:   spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "r4", LastSeq: 7},
@@ -84,6 +84,8 @@ func soundTurns() *spooltest.History {
 			{Name: "cut", Thread: historyKey, Frames: cut, Connections: second},
 		},
 	}
+	h.Commits[7].Runs = []spool.Run{{ID: "r3", State: spool.Completed}}
+	return h
 }
 
 func started(run spool.RunID) *spool.Entry {
@@ -155,7 +157,7 @@ func TestHistoryPlantedTurns(t *testing.T) {
 	}{
 		"a turn behind its run's start":        {"turn-order", "turn m1 stands behind seq 0, and comes behind seq 1", move(live, 1, 2)},
 		"a turn before what makes room for it": {"turn-order", "turn m3 stands behind seq 3, and comes behind seq 2", move(live, 10, 9)},
-		"a turn before the end of a run":       {"turn-order", "turn m4 stands behind seq 5, and comes behind seq 4", move(live, 14, 13)},
+		"a turn before the end of a run":       {"turn-order", "turn m4 stands behind seq 5, and comes behind seq 4", move(live, 15, 13)},
 		"missed turns that come first":         {"turn-order", "turn m4 stands behind seq 5, and comes behind seq 2", move(back, 11, 6)},
 		"a turn that comes twice":              {"turn-order", "turn m3 comes twice", twice(live, 10)},
 		"a turn that nobody said": {"turn-order", "turn m9 was never said", func(h *history) {
@@ -176,17 +178,18 @@ func TestHistoryPlantedTurns(t *testing.T) {
 			})
 		}},
 		"a dropped turn that is left out": {"turn-missing", "turn m2 stands behind seq 2, and is not told before MESSAGES_DROPPED", drop(back, 6)},
-		"a turn that is left out":         {"turn-missing", "turn m4 stands behind seq 5, and is not told before RUN_STARTED", drop(live, 14)},
+		"a turn that is left out":         {"turn-missing", "turn m4 stands behind seq 5, and is not told before RUN_STARTED", drop(live, 15)},
 		"a turn that is left out at the end": {"turn-missing", "not told before the end", func(h *history) {
 			h.Commits[7].Messages[0].AfterSeq = 7
-			drop(live, 14)(h)
+			drop(live, 15)(h)
 		}},
 		"a state that comes late": {"state-order", "the state QUEUED comes when", move(live, 7, 8)},
 		"a state that is older than the last": {"state-order", "the state RUNNING comes when", func(h *history) {
 			frames(h, back, func(f []spool.Frame) []spool.Frame { return append(f, state(spool.Running, "r4")) })
 		}},
-		"a state that is told twice":       {"state-order", "the state CANCELLED is told twice", twice(live, 8)},
-		"a state that is not the last one": {"state-order", "the last state that is told is RUNNING", drop(live, 18)},
+		"the end of a run behind the next one's begin": {"state-order", "the state COMPLETED comes when", move(live, 14, 16)},
+		"a state that is told twice":                   {"state-order", "the state CANCELLED is told twice", twice(live, 8)},
+		"a state that is not the last one":             {"state-order", "the last state that is told is RUNNING", drop(live, 19)},
 		"a snapshot of an older state": {"state-order", "the state FAILED comes when", func(h *history) {
 			snap := *h.Clients[cut].Frames[5].Snapshot
 			snap.Thread.State = spool.Failed
