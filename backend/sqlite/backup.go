@@ -140,6 +140,9 @@ func publish(partial, to string) error {
 			return err
 		}
 		// The file system has no hard links.
+		if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+			return fs.ErrExist
+		}
 		if err := os.Rename(partial, to); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -32,21 +33,13 @@ type evidence struct {
 // gather looks at the files. Only a process that has the database for itself may look at
 // main and into the log: another one may be writing to them.
 func gather(path string, exclusive bool) (e evidence, err error) {
-	e = evidence{path: path, size: -1}
-	info, err := os.Stat(path)
-	switch {
-	case err == nil:
-		e.size = info.Size()
-	case !errors.Is(err, fs.ErrNotExist):
-		return e, spool.Wrap(spool.Unavailable, "the database cannot be read", err)
-	}
-	if e.wal, err = readWAL(path); err != nil {
+	if e, err = glance(path); err != nil {
 		return e, err
 	}
-	if e.state, err = readSidecar(path); err != nil {
-		return e, err
+	if !exclusive {
+		return e, e.settle()
 	}
-	if !exclusive || e.size <= 0 {
+	if e.size <= 0 {
 		return e, nil
 	}
 	e.main = rawIdentity(path)
@@ -54,6 +47,43 @@ func gather(path string, exclusive bool) (e evidence, err error) {
 		e.holed, err = e.wal.holed(path)
 	}
 	return e, err
+}
+
+// glance looks at the files from outside.
+func glance(path string) (e evidence, err error) {
+	e = evidence{path: path, size: -1}
+	if e.state, err = readSidecar(path); err != nil {
+		return e, err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil:
+		e.size = info.Size()
+	case !errors.Is(err, fs.ErrNotExist):
+		return e, spool.Wrap(spool.Unavailable, "the database cannot be read", err)
+	}
+	e.wal, err = readWAL(path)
+	return e, err
+}
+
+// settle looks again until the sidecar is the same before and behind: the process that has
+// the database may just be emptying its log, or closing the database.
+func (e *evidence) settle() error {
+	const tries = 100
+	for range tries {
+		state, err := readSidecar(e.path)
+		if err != nil {
+			return err
+		}
+		if state == nil && e.state == nil || state != nil && e.state != nil && *state == *e.state {
+			return nil
+		}
+		<-time.After(time.Millisecond)
+		if *e, err = glance(e.path); err != nil {
+			return err
+		}
+	}
+	return spool.Errorf(spool.Unavailable, "the sidecar of %s changes all the time", e.path)
 }
 
 // problem says in a sentence why the database must not be opened, "" when it may.

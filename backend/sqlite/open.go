@@ -142,28 +142,15 @@ func refuseLinks(path string) error {
 
 // examine refuses a database that has lost something, unless that is accepted.
 func examine(path string, o *Options, log *slog.Logger) (*evidence, error) {
-	const tries = 5
-	var refusal error
-	for range tries {
-		e, err := gather(path, o.Exclusive)
-		if err == nil {
-			if err = e.refusal(); err == nil {
-				return &e, nil
-			}
-		}
-		refusal = err
-		if o.Exclusive {
-			break
-		}
-		// The process that has the file may just have emptied its log, or closed the file.
-		<-time.After(10 * time.Millisecond)
+	e, refusal := gather(path, o.Exclusive)
+	if refusal == nil {
+		refusal = e.refusal()
+	}
+	if refusal == nil {
+		return &e, nil
 	}
 	if !o.AcceptLoss || spool.CodeOf(refusal) != spool.Conflict {
 		return nil, refusal
-	}
-	e, err := gather(path, o.Exclusive)
-	if err != nil && spool.CodeOf(err) != spool.Conflict {
-		return nil, err
 	}
 	lost, err := e.setAside()
 	if err != nil {

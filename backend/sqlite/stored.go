@@ -50,9 +50,10 @@ func (s *stored) close() error { return unlock(s.lock) }
 // connect returns a connection that changes nothing, and leaves the log to the next server.
 func (s *stored) connect() (*conn, error) {
 	// Without a log, and with nobody who could begin one, SQLite need not make the files that
-	// it shares a log by.
+	// it shares a log by. Whoever has the database open without having it for itself has
+	// made the index of a log.
 	mode := "?mode=ro"
-	if !s.running && s.evidence.wal.size == 0 {
+	if _, err := os.Lstat(s.path + "-shm"); errors.Is(err, fs.ErrNotExist) && !s.running && s.evidence.wal.size == 0 {
 		mode += "&immutable=1"
 	}
 	c, err := connect(s.path, mode)
