@@ -1,0 +1,86 @@
+package sqlite
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	modernc "modernc.org/sqlite"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestCommitsAreDurable reads back what makes a commit survive a power cut, from the
+// connection that writes.
+func TestCommitsAreDurable(t *testing.T) {
+	t.Parallel()
+
+	db, err := Open(filepath.Join(t.TempDir(), "spool.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	const full = 2
+	var synchronous int64
+	var journal string
+	err = db.queue(context.Background(), func(tx *tx) error {
+		if err := tx.c.query("PRAGMA synchronous", func(r *row) error { synchronous = r.int64(); return nil }); err != nil {
+			return err
+		}
+		return tx.c.query("PRAGMA journal_mode", func(r *row) error { journal = r.text(); return nil })
+	})
+	if err != nil || synchronous != full || journal != "wal" {
+		t.Errorf("synchronous is %d and the journal is %q, %v", synchronous, journal, err)
+	}
+}
+
+// TestCommitThatFails has SQLite refuse a commit behind statements that all went well. Nobody
+// is told that it is durable, and the next one is.
+func TestCommitThatFails(t *testing.T) {
+	t.Parallel()
+
+	db, err := Open(filepath.Join(t.TempDir(), "spool.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	refuse := false
+	err = db.queue(context.Background(), func(tx *tx) error {
+		hooks, ok := tx.c.raw.(modernc.HookRegisterer)
+		if !ok {
+			t.Fatal("the driver has no hooks")
+		}
+		hooks.RegisterCommitHook(func() int32 {
+			if refuse {
+				return 1
+			}
+			return 0
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := spool.ThreadKey{Tenant: "acme", ID: "t"}
+	write := func() error {
+		return db.Update(t.Context(), key, 0, func(tx spool.Tx) error {
+			refuse = !refuse // read by the goroutine that commits, which is this one
+			return tx.PutThread(spool.Thread{State: spool.Idle})
+		})
+	}
+	if err := write(); spool.CodeOf(err) != spool.Unavailable {
+		t.Errorf("the commit that failed: %v", err)
+	}
+	there := func() error {
+		return db.View(t.Context(), key, func(v spool.View) error { _, err := v.Thread(); return err })
+	}
+	if err := there(); spool.CodeOf(err) != spool.NotFound {
+		t.Errorf("behind it: %v", err)
+	}
+	if err := write(); err != nil {
+		t.Errorf("the next commit: %v", err)
+	}
+	if err := there(); err != nil {
+		t.Errorf("behind the next one: %v", err)
+	}
+}
