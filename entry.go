@@ -70,6 +70,12 @@ type Entry struct {
 	CreatedAt time.Time       `json:"createdAt"`
 	// RunID is the run that the entry belongs to, if any.
 	RunID RunID `json:"runId,omitempty"`
+	// PublishedBy is the subject who has published an application's event. Empty: not known, or
+	// nobody's.
+	PublishedBy string `json:"publishedBy,omitempty"`
+	// PublishedByTool names the tool whose call has published an application's event. Empty: it
+	// was none.
+	PublishedByTool string `json:"publishedByTool,omitempty"`
 
 	// Stream and After place the entry among the items of a run stream: it stands
 	// after the item at that offset, and after the stream's start when After is zero.

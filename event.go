@@ -3,6 +3,7 @@ package spool
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 const (
@@ -56,16 +57,20 @@ func NewEvent(t EntryType, payload any, durable bool) (Event, error) {
 
 // CheckEventType returns an [Invalid] error that names type unless an application may call
 // an event so: the word matches [A-Za-z0-9._:-]{1,128}, and is none that a record, a notice
-// or a run stream has a meaning for.
+// or a run stream has a meaning for, in whatever letter case.
 func CheckEventType(t EntryType) error {
 	if err := CheckID("type", string(t)); err != nil {
 		return err
 	}
-	if reservedTypes[t] {
+	if EntryType(strings.ToUpper(string(t))).Reserved() {
 		return Errorf(Invalid, "type %s is reserved", t)
 	}
 	return nil
 }
+
+// Reserved reports whether a record, a notice or a run stream has a meaning for the word. Entries
+// of any other type are an application's events.
+func (t EntryType) Reserved() bool { return reservedTypes[t] }
 
 // reservedTypes are the words that no application may use: all of the package's own, and
 // those that other runtimes with the same clients use.

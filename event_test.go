@@ -77,8 +77,10 @@ func TestReservedTypes(t *testing.T) {
 		"SUBAGENT_COMPLETED", "SUBAGENT_FAILED", "TEXT_RESULT", "THREAD_DELETED", "HEARTBEAT", "RUN_REFUSED",
 		"TOKEN_BUDGET_EXHAUSTED", "COST_BUDGET_EXHAUSTED", "RUN_STARTED", "RUN_ENDED", "RECORD_CHANGED", "SNAPSHOT",
 	} {
-		if err := spool.CheckEventType(name); spool.MessageOf(err) != "type "+string(name)+" is reserved" {
-			t.Errorf("%s: got %v", name, err)
+		for _, spelled := range []spool.EntryType{name, spool.EntryType(strings.ToLower(string(name))), name[:1] + spool.EntryType(strings.ToLower(string(name[1:])))} {
+			if err := spool.CheckEventType(spelled); spool.MessageOf(err) != "type "+string(spelled)+" is reserved" {
+				t.Errorf("%s: got %v", spelled, err)
+			}
 		}
 	}
 }
@@ -138,7 +140,7 @@ func TestLiveEventFits(t *testing.T) {
 	id := strings.Repeat("x", spool.MaxIDLen)
 	notice, err := json.Marshal(spool.Entry{
 		ThreadID: spool.ThreadID(id), Type: spool.EntryType(id), RunID: spool.RunID(id),
-		Payload: json.RawMessage(strconv.Quote(strings.Repeat("x", spool.MaxLiveEventBytes-2))),
+		Payload: json.RawMessage(strconv.Quote(strings.Repeat("x", spool.MaxLiveEventBytes-2))), PublishedBy: strings.Repeat("x", 200),
 	})
 	if err != nil || len(notice) > spool.MaxNoticeBytes {
 		t.Errorf("%d bytes, error %v", len(notice), err)

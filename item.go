@@ -282,6 +282,9 @@ const (
 type Custom struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
+	// PublishedBy and PublishedByTool are those of an [Entry].
+	PublishedBy     string `json:"publishedBy,omitempty"`
+	PublishedByTool string `json:"publishedByTool,omitempty"`
 }
 
 // StreamFinished are the fields of [ItemRunFinished]. Usage is the whole run's.

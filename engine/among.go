@@ -47,7 +47,9 @@ func (w *writer) admit() {
 		return
 	}
 	for _, e := range w.waiting {
-		w.put(spool.ItemCustom, spool.Custom{Name: string(e.Type), Value: e.Payload})
+		w.put(spool.ItemCustom, spool.Custom{
+			Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool,
+		})
 	}
 	w.waiting = nil
 }

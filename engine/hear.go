@@ -70,7 +70,9 @@ func readNotice(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
 	if err != nil || entry.RunID != "" && spool.CheckID("runId", string(entry.RunID)) != nil {
 		return nil, false
 	}
-	return &spool.Entry{
+	heard := &spool.Entry{
 		ThreadID: key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: entry.CreatedAt, RunID: entry.RunID,
-	}, true
+	}
+	publisher{subject: entry.PublishedBy, tool: entry.PublishedByTool}.sign(heard)
+	return heard, true
 }

@@ -263,14 +263,14 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
 	return spool.ToolCall{
 		Thread: l.s.key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
-		Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(),
+		Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(name),
 	}
 }
 
-// publishFunc returns what the tools of the loop's run publish with.
-func (l *loop) publishFunc() func(context.Context, spool.Event) error {
+// publishFunc returns what a tool of the loop's run publishes with.
+func (l *loop) publishFunc(tool string) func(context.Context, spool.Event) error {
 	s, run := l.s, l.run.ID
-	return func(ctx context.Context, event spool.Event) error { return s.publish(ctx, event, run) }
+	return func(ctx context.Context, event spool.Event) error { return s.publish(ctx, event, run, tool) }
 }
 
 func (l *loop) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {

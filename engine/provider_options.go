@@ -35,35 +35,35 @@ func (a *Agent) checkProviderOptions() error {
 	return nil
 }
 
-// checkProviderOptions says what is wrong with the provider options of a start. An empty object
-// is the same as none.
-func (r *StartRequest) checkProviderOptions(agent *Agent) error {
-	text := bytes.TrimSpace(r.ProviderOptions)
-	if r.ProviderOptions = nil; len(text) == 0 || string(text) == "null" {
-		return nil
+// allowedOptions returns the provider options of a start, nil for none, and says what is wrong
+// with them.
+func allowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || string(text) == "null" {
+		return nil, nil
 	}
 	if len(text) > maxProviderOptions {
-		return spool.Errorf(spool.Invalid, "providerOptions is longer than %d bytes", maxProviderOptions)
+		return nil, spool.Errorf(spool.Invalid, "providerOptions is longer than %d bytes", maxProviderOptions)
 	}
 	if err := spool.CheckJSON("providerOptions", text); err != nil {
-		return err
+		return nil, err
 	}
 	var options map[string]json.RawMessage
 	if json.Unmarshal(text, &options) != nil {
-		return spool.Errorf(spool.Invalid, "providerOptions must be an object")
+		return nil, spool.Errorf(spool.Invalid, "providerOptions must be an object")
 	}
 	if err := strictjson.Check(text, options); err != nil {
-		return spool.Errorf(spool.Invalid, "providerOptions.%s", spool.MessageOf(err))
+		return nil, spool.Errorf(spool.Invalid, "providerOptions.%s", spool.MessageOf(err))
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		if !slices.Contains(agent.ProviderOptions, name) {
-			return spool.Errorf(spool.Invalid, "providerOptions.%s is not allowed by the configuration of the agent %q", name, agent.Name)
+			return nil, spool.Errorf(spool.Invalid, "providerOptions.%s is not allowed by the configuration of the agent %q", name, agent.Name)
 		}
 	}
-	if len(options) > 0 {
-		r.ProviderOptions = text
+	if len(options) == 0 {
+		return nil, nil
 	}
-	return nil
+	return text, nil
 }
 
 // extra returns what is merged into the requests of a run to its provider: what the agent has,

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
 )
@@ -17,6 +19,27 @@ type PublishOptions struct {
 	// RunID is the run that the event is about, one of the thread that has not ended.
 	// Defaults to the run that has the thread, or to none.
 	RunID spool.RunID
+	// By is the subject who publishes. Clients see it with the event, cut to 200 bytes of JSON.
+	// Empty: not known.
+	By string
+}
+
+// publisher is who publishes an event, a subject or a tool.
+type publisher struct{ subject, tool string }
+
+// maxPublisher bounds the subject of an event, so that a live event fits into a notice with it.
+const maxPublisher = 200
+
+// sign says in the entry who publishes it.
+func (p publisher) sign(e *spool.Entry) {
+	e.PublishedBy, e.PublishedByTool = strings.ToValidUTF8(p.subject, ""), p.tool
+	if len(e.PublishedBy) > maxPublisher {
+		e.PublishedBy = strings.ToValidUTF8(e.PublishedBy[:maxPublisher], "")
+	}
+	for len(encode(e.PublishedBy)) > maxPublisher+len(`""`) { // what has to be escaped takes more room
+		_, last := utf8.DecodeLastRuneInString(e.PublishedBy)
+		e.PublishedBy = e.PublishedBy[:len(e.PublishedBy)-last]
+	}
 }
 
 // PublishEvent tells those who follow the thread something of the application's own. It
@@ -41,26 +64,28 @@ func (e *Engine) PublishEvent(
 	if err != nil {
 		return spool.Entry{}, err
 	}
-	s := e.carried.find(key)
+	s, by := e.carried.find(key), publisher{subject: o.By}
 	if !event.Durable {
-		return e.tell(ctx, key, s, event, o.RunID)
+		return e.tell(ctx, key, s, event, o.RunID, by)
 	}
 	if s != nil {
-		entry, err := s.record(ctx, event, o.RunID)
+		entry, err := s.record(ctx, event, o.RunID, by)
 		if spool.CodeOf(err) != spool.Fenced { // else another worker has the run by now
 			return entry, err
 		}
 	}
-	return e.record(ctx, key, event, o.RunID)
+	return e.record(ctx, key, event, o.RunID, by)
 }
 
 // publish is [Engine.PublishEvent] for a tool of the segment.
-func (s *segment) publish(ctx context.Context, event spool.Event, run spool.RunID) error {
+func (s *segment) publish(ctx context.Context, event spool.Event, run spool.RunID, tool string) error {
+	by := publisher{tool: tool}
 	if event.Durable {
-		_, err := s.record(ctx, event, run)
+		_, err := s.record(ctx, event, run, by)
 		return err
 	}
 	entry := spool.Entry{ThreadID: s.key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
+	by.sign(&entry)
 	if !s.writer.custom(ctx, entry) {
 		s.e.notify(s.key, entry)
 	}
@@ -68,8 +93,9 @@ func (s *segment) publish(ctx context.Context, event spool.Event, run spool.RunI
 }
 
 // tell publishes a live event.
-func (e *Engine) tell(ctx context.Context, key spool.ThreadKey, s *segment, event spool.Event, about spool.RunID) (spool.Entry, error) {
+func (e *Engine) tell(ctx context.Context, key spool.ThreadKey, s *segment, event spool.Event, about spool.RunID, by publisher) (spool.Entry, error) {
 	entry := spool.Entry{ThreadID: key.ID, Type: event.Type, Payload: event.Payload}
+	by.sign(&entry)
 	err := e.store.View(ctx, key, func(v spool.View) error {
 		run, _, err := subject(v, about)
 		entry.RunID, entry.CreatedAt = run.ID, v.Now()
@@ -109,7 +135,7 @@ func subject(v spool.View, about spool.RunID) (run spool.Run, thread spool.Threa
 // record writes a durable event from outside of the thread's segment, of whose stream
 // nothing is known. If there is one, its worker is told, so that its next items stand behind
 // the entry.
-func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID) (spool.Entry, error) {
+func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by publisher) (spool.Entry, error) {
 	var entry spool.Entry
 	held := false
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
@@ -119,6 +145,7 @@ func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Ev
 		}
 		held = thread.Leased(tx.Now())
 		entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
+		by.sign(&entry)
 		return tx.AppendEntries(&entry)
 	})
 	if err != nil {
@@ -133,7 +160,7 @@ func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Ev
 
 // record writes a durable event among the items of the segment, or behind them where the
 // segment is over.
-func (s *segment) record(ctx context.Context, event spool.Event, about spool.RunID) (entry spool.Entry, err error) {
+func (s *segment) record(ctx context.Context, event spool.Event, about spool.RunID, by publisher) (entry spool.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	err = s.writer.among(ctx, func(place func() spool.Offset) (int64, error) {
@@ -146,6 +173,7 @@ func (s *segment) record(ctx context.Context, event spool.Event, about spool.Run
 				return spool.ErrFenced
 			}
 			entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
+			by.sign(&entry)
 			open, err := s.isOpen(tx, thread)
 			if open {
 				entry.Stream, entry.After = s.writer.key.ID, place()

@@ -299,5 +299,13 @@ func appendEntry(b []byte, e *spool.Entry) []byte {
 		b = append(b, e.RunID...)
 		b = append(b, '"')
 	}
+	if e.PublishedBy != "" { // a subject may have any characters
+		b = append(b, `,"publishedBy":`...)
+		b = append(b, encode(e.PublishedBy)...)
+	}
+	if e.PublishedByTool != "" {
+		b = append(b, `,"publishedByTool":`...)
+		b = append(b, encode(e.PublishedByTool)...)
+	}
 	return append(b, "}}"...)
 }

@@ -20,6 +20,8 @@ func TestEncodeFrame(t *testing.T) {
 		"Entry":           {ThreadID: "thr_1", Seq: 12, Type: spool.EntryRunEnded, Payload: payload, CreatedAt: at, RunID: "run_1"},
 		"NoRun":           {ThreadID: "thr_1", Seq: 1, Type: spool.EntryRunRefused, Payload: payload, CreatedAt: at},
 		"Notice":          {ThreadID: "thr_1", Type: spool.NoticeStateChange, Payload: payload, CreatedAt: at.Truncate(time.Second), RunID: "run_1"},
+		"Published":       {ThreadID: "thr_1", Seq: 1, Type: "note", Payload: payload, CreatedAt: at, RunID: "run_1", PublishedBy: "an\"na <ü>"},
+		"PublishedByTool": {ThreadID: "thr_1", Seq: 1, Type: "note", Payload: payload, CreatedAt: at, PublishedByTool: "export"},
 		"NoTime":          {ThreadID: "thr_1", Seq: 1, Type: spool.EntryRunEnded, Payload: payload},
 		"NoPayload":       {ThreadID: "thr_1", Seq: 1, Type: spool.EntryRunEnded, CreatedAt: at},
 		"IndentedPayload": {ThreadID: "thr_1", Seq: 1, Type: spool.EntryRunEnded, Payload: json.RawMessage("{\n  \"a\": 1\n}"), CreatedAt: at},

@@ -330,7 +330,7 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if err := spool.CheckHostState(r.HostState); err != nil {
 		return nil, err
 	}
-	if err := r.checkProviderOptions(agent); err != nil {
+	if r.ProviderOptions, err = allowedOptions(agent, r.ProviderOptions); err != nil {
 		return nil, err
 	}
 	if err := e.attachments.checkAll(r.Attachments); err != nil {

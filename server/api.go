@@ -97,6 +97,9 @@ func (c *follow) Routes(r *rest.Routes) {
 	rest.Get(r, "/stream", c.stream, c.guardedStream(
 		rest.OperationID("streamThread"), rest.Summary("Follow a thread live"), rest.Description(aboutStream),
 		rest.Fails(http.StatusNotFound, http.StatusTooManyRequests, unavailable))...)
+	rest.Get(r, "/events", c.events, c.guarded(ScopeRead,
+		rest.OperationID("listEvents"), rest.Summary("List the events of your own"), rest.Description(aboutEvents),
+		rest.Fails(http.StatusNotFound, unavailable))...)
 	rest.Get(r, "/usage", c.usage, c.guarded(ScopeRead,
 		rest.OperationID("getUsage"), rest.Summary("Count the tokens of a thread"), rest.Description(aboutUsage),
 		rest.Fails(http.StatusNotFound, unavailable))...)

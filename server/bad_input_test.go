@@ -129,6 +129,10 @@ func badInputs() map[string]badInput {
 		"Events/NoType":   {post, eventsPath, `{"threadId":"kept"}`, 400, invalid("type is required")},
 		"Events/BadType":  {post, eventsPath, `{"threadId":"kept","type":"a b"}`, 400, invalid("type" + badChars)},
 		"Events/Reserved": {post, eventsPath, `{"threadId":"kept","type":"RUN_ENDED"}`, 400, invalid("type RUN_ENDED is reserved")},
+		"Events/Case":     {post, eventsPath, `{"threadId":"kept","type":"Run_Ended"}`, 400, invalid("type Run_Ended is reserved")},
+		"List/After":      {get, eventsPath + "?threadId=kept&after=-1", "", 400, invalid("after must be zero or a positive integer")},
+		"List/Limit":      {get, eventsPath + "?threadId=kept&limit=1001", "", 400, invalid("limit must be an integer from 1 to 1000")},
+		"List/Unknown":    {get, eventsPath + "?threadId=unknown", "", 404, `{"error":"Thread not found","code":"not_found"}`},
 		"Events/Durable":  {post, eventsPath, `{"threadId":"kept","type":"note","durable":"yes"}`, 400, invalid("durable must be true or false")},
 		"Events/Unknown":  {post, eventsPath, `{"threadId":"unknown","type":"note","durable":true}`, 404, `{"error":"Thread not found","code":"not_found"}`},
 
@@ -175,7 +179,7 @@ func badInputs() map[string]badInput {
 	}
 	for _, more := range []map[string]badInput{
 		bodyCases("Run", runPath), bodyCases("Control", controlPath), bodyCases("Respond", respondPath), bodyCases("Queue", queuePath), bodyCases("Events", eventsPath),
-		queryCases("History", get, historyPath), queryCases("Stream", get, streamPath), queryCases("Usage", get, usagePath),
+		queryCases("History", get, historyPath), queryCases("Stream", get, streamPath), queryCases("Usage", get, usagePath), queryCases("List", get, eventsPath),
 		bodyCases("Restore", restorePath), bodyCases("Compact", compactPath), queryCases("Branches", get, branchesPath), queryCases("Branch", get, branchPath),
 		queryCases("Delete", http.MethodDelete, threadsPath),
 	} {

@@ -48,6 +48,9 @@ arguments were edited of what is no approval (` + "`not_editable`" + `).`
 type CUSTOM or as a notice, and nobody else; it may get lost. A durable one is an entry of the record when the answer
 comes. Neither starts anything: no agent reads it.`
 
+	aboutEvents = `The durable events that were published on a thread, by seq, a page at a time. The snapshot and the stream
+have them too, among all entries of the record.`
+
 	aboutCompact = `Has the older messages of a thread summarised now. From then on the model reads the summary in their place; they
 stay in the history. It happens by itself when a history gets too long. The answer comes when the model has answered.
 
@@ -134,6 +137,7 @@ var answerTexts = map[string]map[string]string{
 	"stopRun":           {"200": "The stop is on disk.", "409": "There is no run to stop."},
 	"respond":           {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
 	"publishEvent":      {"200": "The event is in the record.", "202": "Who follows the thread now is told."},
+	"listEvents":        {"200": "The page."},
 	"getHistory":        {"200": "The snapshot."},
 	"streamThread":      {"200": "The frames, each sent as soon as it is there."},
 	"getUsage":          {"200": "The counts."},
@@ -177,6 +181,12 @@ var (
 		"stopRun": {
 			"200": object{"accepted": true},
 			"409": object{"accepted": false, "reason": "not_active", "error": "Cannot stop thread in state COMPLETED"},
+		},
+		"listEvents": {
+			"200": object{"events": []object{{
+				"threadId": "t1", "seq": 7, "type": "receipt", "payload": object{"cents": 500},
+				"createdAt": "2026-01-02T03:04:05.123456Z", "runId": "r1", "publishedBy": "anna",
+			}}, "next": 7},
 		},
 		"publishEvent": {
 			"200": object{"accepted": true, "seq": 7},

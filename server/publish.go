@@ -41,9 +41,10 @@ func (in *publishInput) Validate(ctx context.Context) (err error) {
 // publish answers POST /api/agent/events: 202 for a live event, 200 with its seq for one
 // that is in the record now.
 func (c *runs) publish(ctx context.Context, in publishInput) (publishResult, error) {
-	key := c.asking(ctx).key(in.Body.ThreadID)
+	who := c.asking(ctx)
+	key := who.key(in.Body.ThreadID)
 	concerns(ctx, key, "")
-	entry, err := c.engine.PublishEvent(ctx, key, in.Body.Type, in.Body.Payload, engine.PublishOptions{Durable: in.Body.Durable})
+	entry, err := c.engine.PublishEvent(ctx, key, in.Body.Type, in.Body.Payload, engine.PublishOptions{Durable: in.Body.Durable, By: who.Subject})
 	if err != nil {
 		return publishResult{}, about(ctx, err, key, "")
 	}

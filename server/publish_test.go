@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 )
 
@@ -55,6 +56,18 @@ func TestPublish(t *testing.T) {
 	if !strings.Contains(note, `"seq":4,"type":"note","payload":{"kept":[1,null]},`) {
 		t.Errorf("the entry: %s", note)
 	}
+	for _, event := range []string{note, ping} {
+		if !strings.Contains(event, `"publishedBy":"anna"`) {
+			t.Errorf("nobody has published %s", event)
+		}
+	}
+	page := reads[engine.EventPage](t, b, eventsPath+"?threadId=t1")
+	if len(page.Events) != 1 || page.Next != 0 || page.Events[0].Seq != 4 || page.Events[0].PublishedBy != "anna" {
+		t.Errorf("the list of events: %+v", page)
+	}
+	if page = reads[engine.EventPage](t, b, eventsPath+"?threadId=t1&after=4"); len(page.Events) != 0 {
+		t.Errorf("the list behind the last event: %+v", page)
+	}
 	history := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body
 	if !strings.Contains(history, `"type":"note"`) || strings.Contains(history, `"type":"ping"`) {
 		t.Errorf("the history: %s", history)
@@ -66,7 +79,7 @@ func TestPublish(t *testing.T) {
 	// Between two runs AG-UI has no place for an event: it comes with the next one.
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hi"}`)
 	var seen strings.Builder
-	for !strings.Contains(seen.String(), `"CUSTOM","name":"note","value":{"kept":[1,null]}`) || !strings.Contains(seen.String(), `"CUSTOM","name":"ping","value":null`) {
+	for !strings.Contains(seen.String(), `"CUSTOM","name":"note","value":{"kept":[1,null]},"metadata":{"spool":{"publishedBy":"anna"}}`) || !strings.Contains(seen.String(), `"CUSTOM","name":"ping","value":null,"metadata":{"spool":{"publishedBy":"anna"}}`) {
 		m, ok := agui.next(t)
 		if !ok {
 			t.Fatalf("the AG-UI stream has ended: %s", seen.String())

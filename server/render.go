@@ -66,6 +66,7 @@ const (
 	limitRule  = "an integer from 1 to 1000"
 	branchRule = "a positive integer"
 	depthRule  = "an integer from 0 to 100"
+	afterRule  = "zero or a positive integer"
 	timeRule   = "a time such as 2026-01-02T03:04:05Z"
 	ageRule    = `a duration such as "720h"`
 )
@@ -85,6 +86,8 @@ func sentence(f rest.Fault) string {
 		switch name {
 		case "branchId":
 			return name + " must be " + branchRule
+		case "after":
+			return name + " must be " + afterRule
 		case "depth":
 			return name + " must be " + depthRule
 		case "olderThan":

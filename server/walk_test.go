@@ -61,6 +61,10 @@ var walk = map[string][]walkCase{
 		{body: `{"threadId":"THREAD","type":"note","durable":true}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","type":"note"}`, owner: 202, other: 404},
 	},
+	"listEvents": {
+		{query: "threadId=THREAD", owner: 200, other: 404},
+		{query: "threadId=THREAD&after=1&limit=1", owner: 200, other: 404},
+	},
 	"getHistory": {
 		{query: "threadId=THREAD", owner: 200, other: 404},
 		{query: "threadId=THREAD&before=MESSAGE&lastMessageId=MESSAGE&limit=1", owner: 200, other: 404},

@@ -142,6 +142,15 @@ type event struct {
 	Payload   json.RawMessage `doc:"What there is to say about it, by its type."                                                     json:"payload"`
 	CreatedAt time.Time       `doc:"When it happened."                                                                               json:"createdAt"`
 	RunID     spool.RunID     `doc:"The run that it belongs to, if any."                                                             json:"runId,omitempty"`
+
+	PublishedBy     string `doc:"Of an application's event: the subject who published it."     json:"publishedBy,omitempty"`
+	PublishedByTool string `doc:"Of an application's event: the tool whose call published it." json:"publishedByTool,omitempty"`
+}
+
+// eventPage is a page of an application's durable events.
+type eventPage struct {
+	Events []event `doc:"The events, in the order of their seq."                                                                        json:"events"`
+	Next   int64   `doc:"What after has to be for the next page, which may have events although this has few. Left out: there is none." json:"next,omitempty"`
 }
 
 // item has a type and an offset, and more by its type.
@@ -243,6 +252,7 @@ func writtenAs(api *rest.API) {
 		{reflect.TypeFor[engine.DeleteResult](), reflect.TypeFor[deleteResult]()},
 		{reflect.TypeFor[spool.Branch](), reflect.TypeFor[branch]()},
 		{reflect.TypeFor[engine.BranchMessages](), reflect.TypeFor[branchMessages]()},
+		{reflect.TypeFor[engine.EventPage](), reflect.TypeFor[eventPage]()},
 		{reflect.TypeFor[engine.CompactResult](), reflect.TypeFor[compactResult]()},
 		{reflect.TypeFor[engine.RestoreResult](), reflect.TypeFor[restoreResult]()},
 		{reflect.TypeFor[engine.Overview](), reflect.TypeFor[overview]()},

@@ -16,9 +16,9 @@ var resultSchemas = map[string]string{
 	"results.json run": "RunResult", "results.json runRefusal": "RunRefusal", "results.json stop": "StopResult",
 	"results.json respond": "RespondResult", "results.json delete": "DeleteResult", "results.json compact": "CompactResult",
 	"results.json restore": "RestoreResult", "results.json branch": "BranchMessages", "results.json branches": "BranchList",
-	"results.json publish": "PublishResult", "results.json usage": "ThreadUsage", "results.json threads": "ThreadList",
+	"results.json publish": "PublishResult", "results.json events": "EventPage", "results.json usage": "ThreadUsage", "results.json threads": "ThreadList",
 	"results.json thread": "Thread",
-	"results.json job": "Taken", "results.json error": "ErrorBody",
+	"results.json job":    "Taken", "results.json error": "ErrorBody",
 
 	"admin.json overview": "Overview", "admin.json run": "RunDetail", "admin.json runs": "RunList", "admin.json jobs": "JobList",
 	"admin.json redrive": "RedriveAnswer", "admin.json purge": "PurgeAnswer", "admin.json prune": "PruneAnswer",

@@ -58,7 +58,8 @@ func TestResults(t *testing.T) {
 				Seq      int64 `json:"seq,omitempty"`
 			})
 		},
-		"usage": func() any { return new(spool.ThreadUsage) },
+		"events": func() any { return new(engine.EventPage) },
+		"usage":  func() any { return new(spool.ThreadUsage) },
 		"thread": func() any { return new(spool.Thread) },
 		"threads": func() any {
 			return new(struct {

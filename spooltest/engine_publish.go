@@ -26,6 +26,8 @@ var publishTests = map[string]func(s *engineTest){
 	"LostLease":     testPublishLostLease,
 	"WhileSettling": testPublishWhileSettling,
 	"Nested":        testPublishNested,
+	"By":            testPublishBy,
+	"List":          testPublishList,
 }
 
 // telling returns a tool whose calls do something with themselves, and answer with 1.

@@ -2,7 +2,7 @@ package sqlite
 
 import "github.com/spoolhq/spool"
 
-const entryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n`
+const entryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n, published_by, published_by_tool`
 
 // Entries implements [spool.View]. Runs and types have indexes that end in seq, so that
 // the newest of a kind is found without reading the others. They are named because the
@@ -41,7 +41,8 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 		entries = append(entries, spool.Entry{
 			ThreadID: v.key.ID, Seq: r.int64(), Type: spool.EntryType(r.text()), RunID: spool.RunID(r.text()),
 			Payload: r.json(), CreatedAt: r.time(), Stream: spool.StreamID(r.text()),
-			After: spool.Offset{Fence: r.int64(), N: r.int64()},
+			After:       spool.Offset{Fence: r.int64(), N: r.int64()},
+			PublishedBy: r.text(), PublishedByTool: r.text(),
 		})
 		return nil
 	}, args...)
@@ -60,9 +61,9 @@ func (t *tx) AppendEntries(entries ...*spool.Entry) error {
 	}
 	for _, e := range entries {
 		seq := t.row.LastSeq + 1
-		err := t.write("INSERT INTO entry (tenant, thread_id, "+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		err := t.write("INSERT INTO entry (tenant, thread_id, "+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, seq, string(e.Type), e.RunID, e.Payload, t.now,
-			e.Stream, e.After.Fence, e.After.N)
+			e.Stream, e.After.Fence, e.After.N, e.PublishedBy, e.PublishedByTool)
 		if err != nil {
 			return err
 		}

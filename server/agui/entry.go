@@ -25,7 +25,7 @@ func (t *Translator) entry(e spool.Entry) ([]Event, error) {
 	case spool.EntryInputRequired, spool.NoticeMessageAppended:
 		return nil, nil // they are told by the end of the run, and by the start of one
 	default:
-		return t.tell(custom(string(e.Type), e.Payload)), nil
+		return t.tell(custom(string(e.Type), e.Payload).publishedBy(e.PublishedBy, e.PublishedByTool)), nil
 	}
 }
 

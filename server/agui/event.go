@@ -236,6 +236,8 @@ type Operation struct {
 type Custom struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
+	// Metadata says who has published an application's event. Nil: nobody is known.
+	Metadata Metadata `json:"metadata,omitempty"`
 }
 
 // Type implements [Event].
@@ -288,6 +290,17 @@ func (StateDelta) Type() Type { return TypeStateDelta }
 
 // Type implements [Event].
 func (Custom) Type() Type { return TypeCustom }
+
+// publishedBy returns the event with who has published it, a subject or a tool.
+func (e Custom) publishedBy(subject, tool string) Custom {
+	if subject != "" || tool != "" {
+		e.Metadata = ours(struct {
+			PublishedBy     string `json:"publishedBy,omitempty"`
+			PublishedByTool string `json:"publishedByTool,omitempty"`
+		}{subject, tool})
+	}
+	return e
+}
 
 // custom returns a custom event. Its value is never absent, and never invalid.
 func custom(name string, value json.RawMessage) Custom {

@@ -18,7 +18,7 @@ type RunAgentInput struct {
 	Messages       []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again." json:"messages"                 nullable:"false" required:"true"`
 	Resume         []ResumeEntry   `doc:"Answers to all that the thread waits for. The messages do not count then."                                                                      json:"resume,omitempty"`
 	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                               json:"state,omitempty"`
-	ForwardedProps json.RawMessage `doc:"An object, whose key spool may have agent, model, maxSteps and providerOptions for the run."                                                                     json:"forwardedProps,omitempty"`
+	ForwardedProps json.RawMessage `doc:"An object, whose key spool may have agent, model, maxSteps and providerOptions for the run."                                                    json:"forwardedProps,omitempty"`
 }
 
 // InputMessage is a message as a client sends it.

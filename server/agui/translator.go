@@ -119,7 +119,7 @@ func (t *Translator) said(item spool.Item) ([]Event, error) {
 		if err := item.Decode(&c); err != nil {
 			return nil, unreadable(item, err)
 		}
-		return []Event{custom(c.Name, c.Value)}, nil
+		return []Event{custom(c.Name, c.Value).publishedBy(c.PublishedBy, c.PublishedByTool)}, nil
 	}
 	if item.Type.Content() && item.Type != spool.ItemSubagentEvent {
 		return t.step.content(item)
