@@ -222,6 +222,8 @@ func (a *attachments) inspect(data []byte, declared string) (media string, err e
 		return "", spool.Errorf(spool.Invalid, "url holds an image that cannot be read")
 	case size.Width <= 0 || size.Height <= 0 || size.Width > a.MaxPixels/size.Height:
 		return "", spool.Errorf(spool.Invalid, "url holds an image of more than %d pixels", a.MaxPixels)
+	case found == "image/png" && !wholePNG(data):
+		return "", spool.Errorf(spool.Invalid, "url holds an image that cannot be read")
 	default:
 		return found, nil
 	}

@@ -37,7 +37,7 @@ type agentInput struct{ Body *agui.RunAgentInput }
 
 // Validate reads the body.
 func (in *agentInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[agui.RunAgentInput](ctx); err != nil {
+	if in.Body, err = decodeBodyWithImages[agui.RunAgentInput](ctx); err != nil {
 		return err
 	}
 	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {

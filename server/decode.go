@@ -20,24 +20,63 @@ const bodyTimeout = time.Minute
 // not known, or wrong.
 const unreadTimeout = 10 * time.Second
 
-// readBody reads the whole body, within the bounds of size and time.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// read reads the whole body, within the bounds of size, time and memory.
+func (b *unreadBody) read(limit int64) ([]byte, error) {
+	limit = min(limit, b.server.config.MaxBodyBytes)
+	if b.request.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
 	// Not the ReadTimeout of the http.Server: that one would end event streams too. A
 	// recorder has no deadlines.
-	control := http.NewResponseController(w)
+	control := http.NewResponseController(b.writer)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	text, err := b.readAll(http.MaxBytesReader(b.writer, b.request.Body, limit), limit)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, spool.Errorf(codeTooLarge, "the body is larger than %d bytes", large.Limit)
+		return nil, tooLarge(limit)
+	case spool.CodeOf(err) == spool.Unavailable:
+		return nil, err
 	case err != nil:
 		return nil, &spool.Error{Code: spool.Invalid, Message: "the body could not be read", Err: err}
 	}
 	// Only now: behind an error net/http waits for the rest of the body.
 	_ = control.SetReadDeadline(time.Time{})
-	return b, nil
+	return text, nil
+}
+
+func tooLarge(limit int64) error {
+	return spool.Errorf(codeTooLarge, "the body is larger than %d bytes", limit)
+}
+
+// firstRead is how many bytes are there for a body before it comes.
+const firstRead = 4 << 10
+
+// readAll is [io.ReadAll] for a body of at most limit bytes. The memory grows as the body
+// comes, up to the length that was announced, and is taken from the budget before.
+func (b *unreadBody) readAll(from io.Reader, limit int64) (text []byte, err error) {
+	most := limit + 1 // with room to see that there is no more
+	if n := b.request.ContentLength; n >= 0 {
+		most = n + 1
+	}
+	for {
+		if len(text) == cap(text) {
+			size := min(max(firstRead, 2*int64(cap(text))), most)
+			if err := b.share.take(size-int64(cap(text)), limit); err != nil {
+				return nil, err
+			}
+			text = append(make([]byte, 0, size), text...)
+		}
+		n, err := from.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return text, nil
+		case err != nil:
+			return nil, err
+		}
+	}
 }
 
 // decodeObject reads one JSON object and nothing behind it. It ignores unknown fields and takes

@@ -23,9 +23,16 @@ func (s *Server) front(next http.Handler) http.Handler {
 		if s.answered(out, r, to) {
 			return
 		}
-		next.ServeHTTP(out, s.lenient(out, r))
+		s.handled(next, out, s.lenient(out, r))
 		out.follow(r)
 	})
+}
+
+// handled has a request handled, and gives back what its body has taken. A stream that the
+// request opens lasts longer.
+func (s *Server) handled(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	defer releaseBody(r)
+	next.ServeHTTP(w, r)
 }
 
 // answered answers what no route is to see, and reports whether it has.

@@ -106,7 +106,7 @@ func plain(text string) string {
 // see [decodeBody].
 func (s *Server) unread(w http.ResponseWriter, r *http.Request) *http.Request {
 	copied := *r
-	copied.Body = &unreadBody{server: s, writer: w, request: r}
+	copied.Body = &unreadBody{server: s, writer: w, request: r, share: bodyShare{budget: &s.bodies}}
 	copied.ContentLength = 0
 	if r.URL.RawPath != "" {
 		to := *r.URL
@@ -125,6 +125,7 @@ type unreadBody struct {
 	server  *Server
 	writer  http.ResponseWriter
 	request *http.Request // as it came
+	share   bodyShare
 }
 
 // Read implements [io.Reader].
@@ -139,11 +140,30 @@ func bodyOf(ctx context.Context) *unreadBody {
 	return b
 }
 
-// decodeBody reads the JSON object of the request that ctx is about.
-func decodeBody[T any](ctx context.Context) (*T, error) {
+// decodeBody reads the JSON object of the request that ctx is about. It has ids and words
+// alone, and up to 64 KiB.
+func decodeBody[T any](ctx context.Context) (*T, error) { return decodeUpTo[T](ctx, smallBody) }
+
+// decodeLongBody is decodeBody for an object with JSON of the client's own, of up to 1 MiB.
+func decodeLongBody[T any](ctx context.Context) (*T, error) { return decodeUpTo[T](ctx, longBody) }
+
+// decodeBodyWithImages is decodeBody for an object with images, of up to
+// [Config.MaxBodyBytes].
+func decodeBodyWithImages[T any](ctx context.Context) (*T, error) {
+	return decodeUpTo[T](ctx, bodyOf(ctx).server.config.MaxBodyBytes)
+}
+
+func decodeUpTo[T any](ctx context.Context, limit int64) (*T, error) {
 	b := bodyOf(ctx)
-	text, err := b.server.readBody(b.writer, b.request, b.server.config.MaxBodyBytes)
+	text, err := b.read(limit)
 	if err != nil {
+		return nil, err
+	}
+	elements, err := checkElements(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.share.take(elements*elementCost, limit); err != nil {
 		return nil, err
 	}
 	into := new(T)

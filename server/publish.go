@@ -29,7 +29,7 @@ type publishResult struct {
 
 // Validate reads the body.
 func (in *publishInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[publishRequest](ctx); err != nil {
+	if in.Body, err = decodeLongBody[publishRequest](ctx); err != nil {
 		return err
 	}
 	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {

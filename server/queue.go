@@ -45,7 +45,7 @@ func (in *deliveryInput) Validate(ctx context.Context) error {
 	if s.config.QueueVerifier == nil {
 		return spool.Errorf(spool.Unauthorized, "no queue may deliver here")
 	}
-	text, err := s.readBody(b.writer, b.request, min(maxJobBytes, s.config.MaxBodyBytes))
+	text, err := b.read(maxJobBytes)
 	if err != nil {
 		return err
 	}

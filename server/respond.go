@@ -30,7 +30,7 @@ const maxToolCallID = 512
 
 // Validate reads the body.
 func (in *respondInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[respondRequest](ctx); err != nil {
+	if in.Body, err = decodeLongBody[respondRequest](ctx); err != nil {
 		return err
 	}
 	return in.Body.check()

@@ -47,7 +47,7 @@ type runRequest struct {
 
 // Validate reads the body.
 func (in *runInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[runRequest](ctx); err != nil {
+	if in.Body, err = decodeBodyWithImages[runRequest](ctx); err != nil {
 		return err
 	}
 	return in.Body.check()

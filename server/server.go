@@ -63,8 +63,13 @@ type Config struct {
 	// JSON, so that no web page that the machine's user visits can use the server, by DNS
 	// rebinding or a form. Queue deliveries are left to the QueueVerifier alone.
 	Loopback bool
-	// MaxBodyBytes bounds the body of a request. Defaults to 32 MiB, which leaves room for
-	// images in data URLs.
+	// BodyMemory bounds the bytes that the bodies of all requests under way take. Beyond it
+	// a request is answered 503. It is at least twice MaxBodyBytes. Defaults to 128 MiB, or
+	// to four times MaxBodyBytes where that is more.
+	BodyMemory int64
+	// MaxBodyBytes bounds the body of a start, which may have images in data URLs. Other
+	// bodies are bounded by 64 KiB, those with JSON of the client's own by 1 MiB, and none
+	// has more than MaxBodyBytes. Defaults to 32 MiB.
 	MaxBodyBytes int64
 	// QueueConcurrency bounds how many deliveries are carried out at the same time. One
 	// more is refused with 503, so that the queue keeps it. Defaults to 256.
@@ -117,6 +122,7 @@ type Server struct {
 	streams openStreams
 	logins  failedLogins
 	pacer   pacer
+	bodies  bodyBudget
 
 	mu      sync.Mutex
 	closed  bool
@@ -137,8 +143,8 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if err := checkBasePath(c.BasePath); err != nil {
 		return nil, err
 	}
-	if c.MaxBodyBytes < 0 || c.QueueConcurrency < 0 || c.WriteTimeout < 0 {
-		return nil, spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, QueueConcurrency and WriteTimeout must not be negative")
+	if c.MaxBodyBytes < 0 || c.BodyMemory < 0 || c.QueueConcurrency < 0 || c.WriteTimeout < 0 {
+		return nil, spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, BodyMemory, QueueConcurrency and WriteTimeout must not be negative")
 	}
 	if err := c.Limits.check(); err != nil {
 		return nil, err
@@ -168,6 +174,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if s.tokens, err = newStreamTokens(s.config); err != nil {
 		return nil, err
 	}
+	s.bodies.most = s.config.BodyMemory
 	s.log = s.config.Log
 	s.probes.checks = maps.Clone(c.Checks)
 	if s.probes.checks == nil {
@@ -194,6 +201,10 @@ func (c Config) withDefaults() Config {
 	if c.MaxBodyBytes == 0 {
 		c.MaxBodyBytes = 32 << 20
 	}
+	if c.BodyMemory == 0 {
+		c.BodyMemory = max(128<<20, 4*c.MaxBodyBytes)
+	}
+	c.BodyMemory = max(c.BodyMemory, 2*c.MaxBodyBytes)
 	if c.QueueConcurrency == 0 {
 		c.QueueConcurrency = 256
 	}

@@ -94,6 +94,7 @@ func limited(l config.Limits) engine.Config {
 		MaxAttempts:    l.RunMaxAttempts,
 		MaxPromptBytes: l.MaxPromptBytes, MaxAnswerBytes: l.MaxAnswerBytes, MaxStepBytes: l.MaxStepBytes,
 		MaxWaiting:     l.MaxWaiting,
+		SnapshotMemory: l.SnapshotMemory,
 		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
 		MaxWallTime:    l.MaxWallTime,
 		MaxTenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth),
@@ -163,7 +164,7 @@ func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spa
 // expose says who may call the server, and who may deliver to it. The tokens are read again from
 // the file at path, unless that is empty.
 func (s *setup) expose(c *config.Config, path string, lookup func(string) (string, bool)) error {
-	s.server = server.Config{CORSOrigins: c.Origins, Limits: server.Limits{
+	s.server = server.Config{CORSOrigins: c.Origins, BodyMemory: int64(c.Limits.BodyMemory), Limits: server.Limits{
 		OpenStreams:     cmp.Or(c.Limits.OpenStreams, openStreams),
 		StartsPerMinute: cmp.Or(c.Limits.StartsPerMinute, startsPerMinute),
 		FailedLogins:    cmp.Or(c.Limits.FailedLogins, failedLogins),

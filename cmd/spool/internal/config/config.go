@@ -171,6 +171,7 @@ type Context struct {
 // Limits is the section limits. A zero field is not in the file.
 type Limits struct {
 	Shares
+	Memory
 	MaxPromptBytes  int
 	MaxAnswerBytes  int
 	MaxStepBytes    int

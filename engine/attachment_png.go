@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+const (
+	pngSignature = "\x89PNG\r\n\x1a\n"
+	// pngTrailer is how many bytes a PNG may have behind its end: some programs write there.
+	pngTrailer = 4 << 10
+	// pngChunk is the size of a chunk without its data.
+	pngChunk = 12
+)
+
+// wholePNG reports whether data is a PNG up to its last chunk, and not only a header that
+// other data stands behind. It does not decode the pixels, and allocates nothing.
+func wholePNG(data []byte) bool {
+	pixels := false
+	for rest := data[len(pngSignature):]; len(rest) >= pngChunk; {
+		length := uint64(binary.BigEndian.Uint32(rest))
+		if length > uint64(len(rest)-pngChunk) {
+			return false
+		}
+		end := 8 + int(length) //nolint:gosec // it is within rest
+		if crc32.ChecksumIEEE(rest[4:end]) != binary.BigEndian.Uint32(rest[end:]) {
+			return false
+		}
+		kind := string(rest[4:8])
+		rest = rest[end+4:]
+		switch kind {
+		case "IDAT":
+			pixels = true
+		case "IEND":
+			return pixels && len(rest) <= pngTrailer
+		}
+	}
+	return false
+}
