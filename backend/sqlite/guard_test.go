@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spoolhq/spool"
@@ -57,11 +58,43 @@ func countThreads(t *testing.T, db *DB) int64 {
 	return n
 }
 
+// crashes are folders as crashes leave them, by a name, file by file. Each is made once.
+var crashes struct {
+	sync.Mutex
+	of map[string]map[string][]byte
+}
+
 // crashed returns a folder as a crash leaves it, with 30 threads: the first ten are in the
 // database, and the others in the log.
 func crashed(t *testing.T) (dir, path string) {
 	t.Helper()
+	return crashedAs(t, "one")
+}
+
+// crashedAs is crashed for one of several databases.
+func crashedAs(t *testing.T, name string) (dir, path string) {
+	t.Helper()
+	crashes.Lock()
+	defer crashes.Unlock()
+	if crashes.of[name] == nil {
+		if crashes.of == nil {
+			crashes.of = make(map[string]map[string][]byte)
+		}
+		crashes.of[name] = crash(t)
+	}
 	dir = t.TempDir()
+	for file, b := range crashes.of[name] {
+		if err := os.WriteFile(filepath.Join(dir, file), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, filepath.Join(dir, "spool.db")
+}
+
+// crash makes a folder of those.
+func crash(t *testing.T) map[string][]byte {
+	t.Helper()
+	dir := t.TempDir()
 	if err := exclusive(t, filepath.Join(dir, "spool.db"), Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +104,15 @@ func crashed(t *testing.T) (dir, path string) {
 		t.Fatal(err)
 	}
 	write(t, db, 10, 20)
-	dir = copyFolder(t, dir)
-	return dir, filepath.Join(dir, "spool.db")
+	left := make(map[string][]byte)
+	for _, suffix := range []string{"", walSuffix, "-shm", ".lock", sidecarSuffix} {
+		b, err := os.ReadFile(filepath.Join(dir, "spool.db"+suffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left["spool.db"+suffix] = b
+	}
+	return left
 }
 
 // TestLoss: what was lost, damaged or exchanged behind a server's back is noticed by the
@@ -120,7 +160,7 @@ func TestLoss(t *testing.T) {
 		}},
 		"the log of another": {left: 10, want: "is not the log that belongs to", aside: true, damage: func(t *testing.T, path string) {
 			t.Helper()
-			_, other := crashed(t)
+			_, other := crashedAs(t, "other")
 			copyOver(t, other+walSuffix, path+walSuffix)
 		}},
 		"emptied": {left: 0, want: "spool.db is empty, and ", aside: true, damage: func(t *testing.T, path string) {
@@ -138,12 +178,12 @@ func TestLoss(t *testing.T) {
 		}},
 		"another database": {left: 10, want: "is not the database that was here before", aside: true, damage: func(t *testing.T, path string) {
 			t.Helper()
-			_, other := crashed(t)
+			_, other := crashedAs(t, "other")
 			copyOver(t, other, path)
 		}},
 		"another database, closed": {closed: true, left: 10, want: "is not the database that was here before", damage: func(t *testing.T, path string) {
 			t.Helper()
-			_, other := crashed(t)
+			_, other := crashedAs(t, "other")
 			copyOver(t, other, path)
 		}},
 		"copied alone": {left: 10, want: "was copied, without its log", damage: func(t *testing.T, path string) {
@@ -159,7 +199,7 @@ func TestLoss(t *testing.T) {
 		}},
 		"an old copy over a closed one": {closed: true, left: 10, want: "was copied, without its log", damage: func(t *testing.T, path string) {
 			t.Helper()
-			dir, running := crashed(t)
+			dir, running := crashed(t) // the same database
 			copyOver(t, running, path)
 			s, err := readSidecar(filepath.Join(dir, "spool.db"))
 			if err != nil {
