@@ -17,13 +17,18 @@ const (
 	auditPage = 1000
 )
 
-// Actor is who a call of the engine is made for. The audit log names the actor.
+// Actor is who a call of the engine is made for. The audit log names the actor, and threads of
+// others can be hidden from it.
 type Actor struct {
 	// Subject names the person or program. Empty: not known.
 	Subject string
 	// Tenant is the tenant of Subject, which an operator's differs from that of what is acted
 	// on. Empty: the same.
 	Tenant spool.Tenant
+	// OwnOnly hides all threads but those whose [spool.Thread.Owner] is Subject: they answer
+	// like threads that do not exist. A start with the id of such a thread is refused with
+	// [ReasonNotFound], and idempotency keys are the subject's own.
+	OwnOnly bool
 }
 
 type actorKey struct{}

@@ -240,7 +240,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	}
 	e := &Engine{
 		attachments: images,
-		config:      c, store: b.Store, queue: b.Queue, streams: b.Streams, bus: b.Bus,
+		config:      c, store: ownedStore{b.Store}, queue: b.Queue, streams: b.Streams, bus: b.Bus,
 		agents: agents, closing: make(chan struct{}),
 	}
 	e.hubs.open = make(map[spool.ThreadKey]*hub)

@@ -41,8 +41,15 @@ func (e *Engine) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *Sn
 	if o == nil {
 		o = &SnapshotOptions{}
 	}
-	s, err := e.encodedState(ctx, key, *o)
+	if err := e.checkOwner(ctx, key); err != nil {
+		return nil, err
+	}
+	s, err := e.encodedState(withoutOwner(ctx), key, *o)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.checkOwner(ctx, key); err != nil { // another's, which was made meanwhile
+		e.snapshots.release(s)
 		return nil, err
 	}
 	messages := s.list.cut(*o)

@@ -124,6 +124,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	if err != nil {
 		return RunResult{}, err
 	}
+	r.IdempotencyKey = actorOf(ctx).startKey(r.IdempotencyKey)
 	if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 		return first, err
 	}

@@ -136,7 +136,7 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 // follow opens the stream of a run, of the request alone: it outlives what rest keeps for
 // a call.
 func (c *agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
-	lasts, forget := lifetime(r.Context(), who, who.Until)
+	lasts, forget := lifetime(c.actingAs(r.Context(), who), who, who.Until)
 	events, err := c.aguiOpen(lasts, key, o, nil)
 	if err != nil {
 		forget()

@@ -43,6 +43,9 @@ type Principal struct {
 	// Operator lets a principal with [ScopeAdmin] name another tenant in what is below
 	// /api/admin, one in each request. It widens no other endpoint.
 	Operator bool
+	// AllThreads lets the principal see and change all threads of its tenant where
+	// [Config.OwnThreads] hides those of other subjects. [ScopeAdmin] does, too.
+	AllThreads bool
 	// Until is when the credentials end, and with them the streams that they have opened.
 	// Zero: never.
 	Until time.Time

@@ -36,7 +36,7 @@ type branchList struct {
 // list answers GET /api/agent/branches with all branches of the thread.
 func (c *branches) list(ctx context.Context, in branchesInput) (branchList, error) {
 	key := in.of(ctx, c.Server)
-	list, err := c.engine.Branches(ctx, key)
+	list, err := c.engine.Branches(c.acting(ctx), key)
 	return branchList{list}, about(ctx, err, key, "")
 }
 
@@ -52,7 +52,7 @@ type branchInput struct {
 // messages answers GET /api/agent/branches/messages with a branch and its messages.
 func (c *branches) messages(ctx context.Context, in branchInput) (engine.BranchMessages, error) {
 	key := in.of(ctx, c.Server)
-	branch, err := c.engine.Branch(ctx, key, in.BranchID, &engine.BranchOptions{Before: in.Before, Limit: in.Limit})
+	branch, err := c.engine.Branch(c.acting(ctx), key, in.BranchID, &engine.BranchOptions{Before: in.Before, Limit: in.Limit})
 	return branch, about(ctx, err, key, "")
 }
 
@@ -86,7 +86,7 @@ func (in *restoreInput) Validate(ctx context.Context) (err error) {
 // shown again, 409 with the result when it cannot be, or the thread is not the caller's.
 func (c *branches) restore(ctx context.Context, in restoreInput) (engine.RestoreResult, error) {
 	key := c.asking(ctx).key(in.Body.ThreadID)
-	result, err := c.engine.RestoreBranch(ctx, key, in.Body.BranchID)
+	result, err := c.engine.RestoreBranch(c.acting(ctx), key, in.Body.BranchID)
 	if err != nil {
 		return result, about(ctx, err, key, "")
 	}

@@ -29,7 +29,7 @@ func (in *compactInput) Validate(ctx context.Context) (err error) {
 // older messages, 409 with the result when there is none, or the thread is not the caller's.
 func (c *runs) compact(ctx context.Context, in compactInput) (engine.CompactResult, error) {
 	thread := c.asking(ctx).key(in.Body.ThreadID)
-	result, err := c.engine.Compact(ctx, thread)
+	result, err := c.engine.Compact(c.acting(ctx), thread)
 	if err != nil {
 		return result, about(ctx, err, thread, "")
 	}

@@ -84,8 +84,12 @@ func (s *Server) given(r *http.Request) string {
 
 // Check implements [rest.Permission].
 func (g gate) Check(ctx context.Context) error {
-	if !slices.Contains(g.server.asking(ctx).Scopes, g.need) {
+	p := g.server.asking(ctx)
+	if !slices.Contains(p.Scopes, g.need) {
 		return spool.Errorf(spool.Forbidden, "the scope %q is required", g.need)
+	}
+	if p.Subject == "" && g.server.ownOnly(p) {
+		return spool.Errorf(spool.Forbidden, "the credentials name no subject, whose threads could be shown")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (c *runs) publish(ctx context.Context, in publishInput) (publishResult, err
 	who := c.asking(ctx)
 	key := who.key(in.Body.ThreadID)
 	concerns(ctx, key, "")
-	entry, err := c.engine.PublishEvent(ctx, key, in.Body.Type, in.Body.Payload, engine.PublishOptions{Durable: in.Body.Durable, By: who.Subject})
+	entry, err := c.engine.PublishEvent(c.acting(ctx), key, in.Body.Type, in.Body.Payload, engine.PublishOptions{Durable: in.Body.Durable, By: who.Subject})
 	if err != nil {
 		return publishResult{}, about(ctx, err, key, "")
 	}

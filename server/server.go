@@ -71,6 +71,11 @@ type Config struct {
 	// bodies are bounded by 64 KiB, those with JSON of the client's own by 1 MiB, and none
 	// has more than MaxBodyBytes. Defaults to 32 MiB.
 	MaxBodyBytes int64
+	// OwnThreads hides from each principal the threads of other subjects of its tenant: they
+	// answer like threads that do not exist. A principal needs a Subject then, and owns the
+	// threads that it makes. [Principal.AllThreads] and [ScopeAdmin] except a principal from it.
+	// Defaults to all threads of the tenant.
+	OwnThreads bool
 	// QueueConcurrency bounds how many deliveries are carried out at the same time. One
 	// more is refused with 503, so that the queue keeps it. Defaults to 256.
 	QueueConcurrency int

@@ -38,6 +38,8 @@ type streamGrant struct {
 	Tenant  spool.Tenant   `json:"t"`
 	Subject string         `json:"s,omitempty"`
 	Thread  spool.ThreadID `json:"i"`
+	// All lets the token open a thread of another subject.
+	All bool `json:"a,omitempty"`
 	// Until is when the token, and a stream that it has opened, end, in Unix seconds.
 	Until int64 `json:"e"`
 }
@@ -63,7 +65,7 @@ func newStreamTokens(c Config) (*streamTokens, error) {
 // end of the principal's own credentials.
 func (t *streamTokens) issue(p Principal, thread spool.ThreadID) (string, time.Time) {
 	until := earlier(time.Now().Add(t.ttl).Truncate(time.Second), p.Until.Truncate(time.Second))
-	text, _ := json.Marshal(streamGrant{p.Tenant, p.Subject, thread, until.Unix()}) //nolint:errchkjson // texts and a number
+	text, _ := json.Marshal(streamGrant{p.Tenant, p.Subject, thread, p.AllThreads, until.Unix()}) //nolint:errchkjson // texts and a number
 	payload := base64.RawURLEncoding.EncodeToString(text)
 	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(t.keys[0], payload)), until
 }
@@ -93,7 +95,7 @@ func (t *streamTokens) open(token string, thread spool.ThreadID) (Principal, tim
 	if g.Thread != thread || !time.Now().Before(until) {
 		return Principal{}, time.Time{}, wrong
 	}
-	return Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []Scope{ScopeRead}}, until, nil
+	return Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []Scope{ScopeRead}, AllThreads: g.All}, until, nil
 }
 
 func sign(key []byte, payload string) []byte {
@@ -160,10 +162,11 @@ func (c *follow) token(ctx context.Context, in streamTokenInput) (streamToken, e
 	who := c.asking(ctx)
 	key := who.key(in.Body.ThreadID)
 	concerns(ctx, key, "")
-	if _, err := c.engine.Thread(ctx, key); err != nil {
+	if _, err := c.engine.Thread(c.acting(ctx), key); err != nil {
 		return streamToken{}, about(ctx, err, key, "")
 	}
 	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
+	who.AllThreads = c.config.OwnThreads && !c.ownOnly(who)
 	token, until := c.tokens.issue(who, in.Body.ThreadID)
 	return streamToken{token, until.UTC()}, nil
 }

@@ -50,7 +50,7 @@ func (c *threads) list(ctx context.Context, in threadsInput) (threadList, error)
 		}
 	}
 	p := c.asking(ctx)
-	list, err := c.engine.Threads(ctx, p.Tenant, q)
+	list, err := c.engine.Threads(c.acting(ctx), p.Tenant, q)
 	if err != nil {
 		return threadList{}, about(ctx, err, p.key(""), "")
 	}

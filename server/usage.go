@@ -10,6 +10,6 @@ import (
 // its context is.
 func (c *follow) usage(ctx context.Context, in struct{ oneThread }) (spool.ThreadUsage, error) {
 	key := in.of(ctx, c.Server)
-	usage, err := c.engine.Usage(ctx, key)
+	usage, err := c.engine.Usage(c.acting(ctx), key)
 	return usage, about(ctx, err, key, "")
 }

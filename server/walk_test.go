@@ -175,8 +175,12 @@ type walked struct {
 // newWalked makes a server on which tenant a has everything that there is to have.
 func newWalked(t *testing.T) walked {
 	t.Helper()
+	return newWalkedOn(t, setup(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}}))
+}
 
-	b := setup(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}})
+func newWalkedOn(t *testing.T, b *bundle) walked {
+	t.Helper()
+
 	start := func(body string) { b.as(t, tokenA, http.MethodPost, runPath, body) }
 	start(`{"threadId":"dead","runId":"r-dead","prompt":"` + marker + `"}`)
 	taken, _, err := b.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})

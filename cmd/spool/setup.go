@@ -182,7 +182,7 @@ func (s *setup) expose(c *config.Config, path string, lookup func(string) (strin
 		s.server.Loopback = true
 		return nil
 	}
-	s.server.TrustedProxies = c.TrustedProxies
+	s.server.TrustedProxies, s.server.OwnThreads = c.TrustedProxies, c.OwnThreads
 	s.server.Authenticator, s.tokens, err = newTokens(c, path, lookup)
 	return err
 }

@@ -36,7 +36,7 @@ func tokenList(tokens []config.Token) []server.Token {
 	list := make([]server.Token, len(tokens))
 	for i, t := range tokens {
 		list[i] = server.Token{Token: t.Token, SHA256: t.SHA256, Principal: server.Principal{
-			Tenant: t.Tenant, Subject: t.Subject, Operator: t.Operator, Until: t.Expires,
+			Tenant: t.Tenant, Subject: t.Subject, Operator: t.Operator, AllThreads: t.AllThreads, Until: t.Expires,
 		}}
 		for _, scope := range t.Scopes {
 			list[i].Scopes = append(list[i].Scopes, server.Scope(scope))

@@ -27,8 +27,14 @@ func (c *Config) auth(v value) {
 	if !v.present() {
 		return
 	}
-	f := v.fields("tokens", "trusted_proxies", "stream_token_keys", "stream_token_ttl")
+	f := v.fields("tokens", "threads", "trusted_proxies", "stream_token_keys", "stream_token_ttl")
 	c.Tokens = tokens(f["tokens"])
+	c.OwnThreads = ownThreads(f["threads"])
+	for _, t := range c.Tokens {
+		if c.OwnThreads && t.Subject == "" && !t.AllThreads && !slices.Contains(t.Scopes, "admin") {
+			v.d.problems = append(v.d.problems, t.Errorf("needs a subject, whose threads it is to see"))
+		}
+	}
 	for _, item := range f["trusted_proxies"].items() {
 		c.TrustedProxies = append(c.TrustedProxies, item.addresses())
 	}
@@ -63,10 +69,11 @@ func tokens(list value) []Token {
 }
 
 func token(v value) Token {
-	f := v.fields("token", "token_sha256", "tenant", "subject", "scopes", "operator", "expires")
+	f := v.fields("token", "token_sha256", "tenant", "subject", "scopes", "operator", "threads", "expires")
 	t := Token{Source: v.source(), Tenant: spool.DefaultTenant, Subject: f["subject"].text(), Operator: f["operator"].boolean()}
 	t.secret(f["token"], f["token_sha256"])
 	t.Expires = f["expires"].time()
+	t.AllThreads = f["threads"].present() && !ownThreads(f["threads"])
 	if f["tenant"].present() {
 		t.Tenant = spool.Tenant(f["tenant"].text())
 		if err := spool.CheckID("the tenant", string(t.Tenant)); err != nil {
@@ -115,4 +122,13 @@ func (t Token) hash() string {
 	}
 	hash := sha256.Sum256([]byte(t.Token))
 	return hex.EncodeToString(hash[:])
+}
+
+// ownThreads reads whose threads a subject sees.
+func ownThreads(v value) bool {
+	text := v.text()
+	if v.present() && text != "own" && text != "all" && !v.complained() {
+		v.problemf("must be own or all")
+	}
+	return text == "own"
 }

@@ -23,6 +23,8 @@ type Config struct {
 	Tools  []Tool
 	// Tokens are the bearer tokens. Empty: nobody is asked who they are.
 	Tokens []Token
+	// OwnThreads hides from a subject the threads of others.
+	OwnThreads bool
 	// TrustedProxies are the addresses of proxies whose X-Forwarded-For counts.
 	TrustedProxies []netip.Prefix
 	// StreamTokenKeys sign the tokens of streams, the first one all new ones. Empty: a key of
@@ -137,6 +139,8 @@ type Token struct {
 	Tenant  spool.Tenant
 	Subject string
 	Scopes  []string
+	// AllThreads excepts the token from OwnThreads.
+	AllThreads bool
 	// Expires is zero for a token that does not.
 	Expires time.Time
 	// Operator is true for a token that may name other tenants, where it is an admin's.

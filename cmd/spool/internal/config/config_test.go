@@ -76,7 +76,8 @@ tools:
     distinct_approver: true
     expiry: {then: extend, ttl: 1h, warn: 10m, extensions: 3}
 auth:
-  tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token_sha256: "${HASH}", tenant: other, scopes: [stop, admin], operator: true, expires: 2027-01-31T00:00:00Z}]
+  tokens: [{token: "${TOKEN}", subject: me, scopes: [read, write]}, {token_sha256: "${HASH}", tenant: other, scopes: [stop, admin], operator: true, threads: all, expires: 2027-01-31T00:00:00Z}]
+  threads: own
   trusted_proxies: [10.0.0.0/8, "::1"]
   stream_token_keys: ["${LONG}"]
   stream_token_ttl: 5m
@@ -131,10 +132,11 @@ func TestParse(t *testing.T) {
 		Tokens: []config.Token{
 			{Token: "tok-secret-of-all", Tenant: "default", Subject: "me", Scopes: []string{"read", "write"}},
 			{
-				SHA256: "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", Tenant: "other", Scopes: []string{"stop", "admin"}, Operator: true,
+				SHA256: "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", Tenant: "other", Scopes: []string{"stop", "admin"}, Operator: true, AllThreads: true,
 				Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC),
 			},
 		},
+		OwnThreads:      true,
 		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute,
 		Egress:  []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
@@ -264,6 +266,8 @@ var problems = map[string]struct{ text, want string }{
 	"TokenTwiceHash":  {"auth:\n  tokens:\n    - {token: a-token-of-length, scopes: [read]}\n    - {token_sha256: cbd755fe024cc6c54cff113a124fd405dec09bb9185e314679b6b1ec4d0b16a4, scopes: [read]}", "spool.yaml:4: auth.tokens[1]: the same token is there twice"},
 	"TokenExpires":    {"auth: {tokens: [{token: a-token-of-length, scopes: [read], expires: tomorrow}]}", `spool.yaml:1: auth.tokens[0].expires: must be a time such as "2027-01-31T00:00:00Z"`},
 	"Proxies":         {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], trusted_proxies: [nginx]}", `spool.yaml:1: auth.trusted_proxies[0]: must be an address such as "127.0.0.1" or a range such as "10.0.0.0/8"`},
+	"Threads":         {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], threads: mine}", "spool.yaml:1: auth.threads: must be own or all"},
+	"ThreadsNobody":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}, {token: another-of-length, scopes: [admin]}], threads: own}", "spool.yaml:1: auth.tokens[0]: needs a subject, whose threads it is to see"},
 	"TokenNumber":     {"auth: {tokens: [{token: 12, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: must be text; put it in quotes"},
 	"TokenTenant":     {"auth: {tokens: [{token: a-token-of-length, tenant: a b, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].tenant: the tenant may only have letters, digits and the characters . _ : -"},
 	"TokenScope":      {"auth: {tokens: [{token: a-token-of-length, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop, admin"},
