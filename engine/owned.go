@@ -203,5 +203,8 @@ func (foreignTx) CancelJob(string) error { return errTaken }
 // TakeDead implements [spool.Tx].
 func (foreignTx) TakeDead(int64) (spool.DeadJob, error) { return spool.DeadJob{}, errTaken }
 
+// AddDead implements [spool.Tx].
+func (foreignTx) AddDead(spool.Job, int, string) error { return errTaken }
+
 // AppendAudit implements [spool.AuditTx].
 func (foreignTx) AppendAudit(...*spool.AuditEntry) error { return errTaken }
