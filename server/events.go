@@ -17,6 +17,6 @@ type eventsInput struct {
 // events answers GET /api/agent/events with the durable events that were published on a thread.
 func (c *follow) events(ctx context.Context, in eventsInput) (engine.EventPage, error) {
 	key := in.of(ctx, c.Server)
-	page, err := c.engine.Events(ctx, key, engine.EventQuery{After: in.After, Limit: in.Limit})
+	page, err := c.engine.Events(c.acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
 	return page, about(ctx, err, key, "")
 }
