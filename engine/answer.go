@@ -192,7 +192,7 @@ func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
 		return false, err
 	}
 	if park.Reason == spool.ParkBudget && r.Approved {
-		if err := h.raise(*park, r.Payload); err != nil {
+		if err := h.raise(*park, r.Payload, e.config.MaxBudget); err != nil {
 			return false, err
 		}
 		if err := h.UpdateRun(h.run); err != nil {

@@ -33,19 +33,20 @@ type budgetTotals struct {
 	WallTimeMS *int64 `json:"wallTimeMs,omitempty"`
 }
 
-// parksBudget reports whether the loop's run waits for a larger budget rather than ends.
-func (l *loop) parksBudget() bool {
+// parksBudget reports whether the loop's run waits for a larger budget than the one that is used
+// up, rather than ends. It ends where no run may have a larger one.
+func (l *loop) parksBudget(reason spool.StopReason) bool {
 	if l.s.overTime.Load() { // which nobody can raise
 		return false
 	}
 	agent := l.s.main.agent
-	return agent != nil && agent.OnBudget == spool.BudgetPark
+	return agent != nil && agent.OnBudget == spool.BudgetPark && !l.s.atMost(reason)
 }
 
 // useUp is the transition of a run whose budget has no room for another step: it ends, or it
 // parks and asks for more.
 func (l *loop) useUp(ctx context.Context, reason spool.StopReason) error {
-	if !l.parksBudget() {
+	if !l.parksBudget(reason) {
 		if err := l.takeUp(ctx); err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func (l *loop) useUp(ctx context.Context, reason spool.StopReason) error {
 		switch {
 		case !h.tree().run.StopAt.IsZero():
 			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, 1)
-		case l.parksBudget():
+		case l.parksBudget(reason):
 			parked, err = l.parkBudget(h, reason)
 			return err
 		}
@@ -141,7 +142,7 @@ func (l *loop) askBudget(h *held, reason spool.StopReason) error {
 	park := spool.Park{
 		RunID: root.run.ID, ToolCallID: spool.ToolCallID(spool.NewID("budget")), ToolName: budgetTool, Step: root.run.Steps,
 		Args: encode(shownBudget(root.run, reason, h.now)), Reason: spool.ParkBudget, State: spool.ParkOpen,
-		CreatedAt: h.now, Expiry: spool.Expiry{}.Or(l.s.e.config.ParkTTL),
+		CreatedAt: h.now, Expiry: spool.Expiry{}.Or(l.s.e.config.ParkTTL), DistinctApprover: l.s.main.agent.DistinctApprover,
 	}
 	park.Digest = park.DigestOf(nil)
 	return h.PutPark(park)
@@ -150,7 +151,7 @@ func (l *loop) askBudget(h *held, reason spool.StopReason) error {
 // askIfAlone adds the park for more time where the run would wait for nobody: the nested runs
 // that wait have their answers, and had no time to take them up.
 func (l *loop) askIfAlone(h *held) error {
-	if !l.late || h.root != nil || !l.parksBudget() {
+	if !l.late || h.root != nil || !l.parksBudget(spool.StopTimeBudget) {
 		return nil
 	}
 	parks, err := h.parks()
@@ -232,7 +233,7 @@ func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 
 // raise sets the totals that an approving answer gives. Each has to be larger than what is
 // spent, and the budget that is used up has to be among them.
-func (h *held) raise(park spool.Park, payload json.RawMessage) error {
+func (h *held) raise(park spool.Park, payload json.RawMessage, most spool.Budget) error {
 	var shown budgetPark
 	if err := json.Unmarshal(park.Args, &shown); err != nil {
 		return spool.Wrap(spool.Internal, "the park cannot be read", err)
@@ -252,18 +253,19 @@ func (h *held) raise(park spool.Park, payload json.RawMessage) error {
 		to     *int64
 		spent  int64
 		bound  *int64
+		most   int64
 		reason spool.StopReason
 	}{
-		{"tokenBudget", to.Tokens, a.Spent.Tokens, &a.Budget.Tokens, spool.StopTokenBudget},
-		{"costBudgetMicros", to.CostMicros, a.Spent.CostMicros, &a.Budget.CostMicros, spool.StopCostBudget},
-		{"toolCallBudget", to.ToolCalls, a.Spent.ToolCalls, &a.Budget.ToolCalls, spool.StopToolCallBudget},
+		{"tokenBudget", to.Tokens, a.Spent.Tokens, &a.Budget.Tokens, most.Tokens, spool.StopTokenBudget},
+		{"costBudgetMicros", to.CostMicros, a.Spent.CostMicros, &a.Budget.CostMicros, most.CostMicros, spool.StopCostBudget},
+		{"toolCallBudget", to.ToolCalls, a.Spent.ToolCalls, &a.Budget.ToolCalls, most.ToolCalls, spool.StopToolCallBudget},
 	} {
-		if err := raiseTo(f.name, f.to, f.spent, f.bound, f.reason == shown.Exhausted); err != nil {
+		if err := raiseTo(f.name, f.to, f.spent, f.bound, f.most, f.reason == shown.Exhausted); err != nil {
 			return err
 		}
 	}
 	millis := a.Budget.WallTime.Milliseconds()
-	if err := raiseTo("wallTimeMs", to.WallTimeMS, a.Spent.WallTime.Milliseconds(), &millis, shown.Exhausted == spool.StopTimeBudget); err != nil {
+	if err := raiseTo("wallTimeMs", to.WallTimeMS, a.Spent.WallTime.Milliseconds(), &millis, most.WallTime.Milliseconds(), shown.Exhausted == spool.StopTimeBudget); err != nil {
 		return err
 	}
 	if to.WallTimeMS != nil {
@@ -276,13 +278,15 @@ func (h *held) raise(park spool.Park, payload json.RawMessage) error {
 	return nil
 }
 
-// raiseTo sets one total.
-func raiseTo(name string, to *int64, spent int64, bound *int64, required bool) error {
+// raiseTo sets one total. Most is what no run may have more than, 0 for no such bound.
+func raiseTo(name string, to *int64, spent int64, bound *int64, most int64, required bool) error {
 	switch {
 	case to == nil && required:
 		return spool.Errorf(spool.Invalid, "payload.%s is required: it is what is used up", name)
 	case to == nil:
 		return nil
+	case most > 0 && *to > most:
+		return spool.Errorf(spool.Invalid, "payload.%s may be %d at the most", name, most)
 	case *to <= spent:
 		return spool.Errorf(spool.Invalid, "payload.%s must be larger than the %d that are spent", name, spent)
 	case required && *to <= *bound:

@@ -115,8 +115,9 @@ type Config struct {
 	// does. A budget of cost needs a Pricer. Defaults to no bounds.
 	Budget spool.Budget
 	// MaxBudget bounds the budgets that starts ask for, and is the budget of runs that have
-	// none. A start that asks for more gets this. Who raises the budget of a run that waits for
-	// it is not bound. Defaults to no bounds.
+	// none. A start that asks for more gets this. An answer that raises the budget of a run
+	// cannot go beyond it, whoever gives it, and a run that has used up this much ends in place
+	// of waiting for more. Defaults to no bounds.
 	MaxBudget spool.Budget
 	// OnBudget is what becomes of a run whose budget is used up, where its agent does not
 	// say. Defaults to [spool.BudgetEnd].
@@ -167,7 +168,8 @@ type Agent struct {
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
 	MaxOutputTokens int
 	// DistinctApprover says that a call which waits for an approval, or for a word on its
-	// unknown outcome, is answered by somebody else than who started the run: see
+	// unknown outcome, is answered by somebody else than who started the run, as is a run that
+	// waits for a larger budget: see
 	// [spool.Run.DistinctFrom]. It holds for the runs that the agent spawns, too, and a tool may
 	// ask for the same by itself. Defaults to anybody who may answer.
 	DistinctApprover bool

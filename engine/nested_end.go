@@ -260,7 +260,7 @@ func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
 // waits for more time too.
 func (l *loop) outOfTimeNested(ctx context.Context, cause error) error {
 	err := l.windUp(ctx, func(child *loop) error {
-		if child.run.State == spool.WaitingForInput && l.parksBudget() {
+		if child.run.State == spool.WaitingForInput && l.parksBudget(spool.StopTimeBudget) {
 			return nil
 		}
 		return child.outOfTime(ctx, cause)

@@ -52,6 +52,9 @@ type StartRequest struct {
 	ProviderOptions json.RawMessage
 	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
 	WhenBusy spool.WhenBusy
+	// MayNotStop says that who starts the run may not stop others: a [spool.WhenBusy] that would,
+	// whoever has asked for it, is [spool.BusyReject].
+	MayNotStop bool
 }
 
 // Attachment is an image of a user turn.
@@ -308,7 +311,9 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if r.Model == "" {
 		r.Model = agent.Model
 	}
-	r.WhenBusy = cmp.Or(r.WhenBusy, agent.WhenBusy)
+	if r.WhenBusy = cmp.Or(r.WhenBusy, agent.WhenBusy); r.MayNotStop && r.WhenBusy.Stops() {
+		r.WhenBusy = spool.BusyReject
+	}
 	if e.config.Models[r.Model] == nil {
 		return nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
 	}

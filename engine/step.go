@@ -131,7 +131,7 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 			return l.conclusion(h, ending, unannounced+2)
 		}
 		cut := t.reason == spool.FinishLength && t.capped != "" && !t.bound.exceeded
-		if cut && l.parent == nil && l.parksBudget() { // a larger budget has it go on
+		if cut && l.parent == nil && l.parksBudget(t.capped) { // a larger budget has it go on
 			short, h.run.Allowance.Cut = t.capped, true
 			return h.put()
 		}

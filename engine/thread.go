@@ -39,6 +39,12 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 	if err := e.stopParked(ctx, key); err != nil {
 		return DeleteResult{}, err
 	}
+	return e.DeleteIdleThread(ctx, key)
+}
+
+// DeleteIdleThread is [Engine.DeleteThread] for who may not stop a run: a thread whose run is
+// parked is refused like any other with an active run.
+func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		h, err := hold(tx)

@@ -15,11 +15,13 @@ type Scope string
 const (
 	// ScopeRead allows snapshots, branches, streams, usage and the list of threads.
 	ScopeRead Scope = "read"
-	// ScopeWrite allows starting runs, editing turns, restoring branches and deleting threads.
+	// ScopeWrite allows starting runs, editing turns, restoring branches and deleting threads. It
+	// does not allow what stops a run: a start that interrupts or rolls back, and the deletion of
+	// a thread that has an active run take [ScopeStop] too.
 	ScopeWrite Scope = "write"
 	// ScopeApprove allows answering parks.
 	ScopeApprove Scope = "approve"
-	// ScopeStop allows stopping runs.
+	// ScopeStop allows stopping runs, and with [ScopeWrite] all that does so on the way.
 	ScopeStop Scope = "stop"
 	// ScopeAdmin allows operating the server: what is below /api/admin. It includes no
 	// other scope, and none includes it.

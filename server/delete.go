@@ -9,10 +9,18 @@ import (
 )
 
 // remove answers DELETE /api/threads: 200 when the thread is gone, 404 when it was not
-// there, 409 while it has an active run. All bodies are the result.
+// there, 409 while it has an active run. All bodies are the result. Who may not stop a run
+// gets a 403 while there is one, parked or not.
 func (c *threads) remove(ctx context.Context, in struct{ oneThread }) (engine.DeleteResult, error) {
 	key := in.of(ctx, c.Server)
-	result, err := c.engine.DeleteThread(c.acting(ctx), key)
+	who, remove := c.asking(ctx), c.engine.DeleteThread
+	if !who.may(ScopeStop) {
+		remove = c.engine.DeleteIdleThread
+	}
+	result, err := remove(c.acting(ctx), key)
+	if result.Reason == engine.ReasonActiveRun && !who.may(ScopeStop) {
+		err = lacks(ScopeStop, "deleting a thread that has an active run")
+	}
 	switch {
 	case err != nil:
 		return result, about(ctx, err, key, "")

@@ -26,7 +26,7 @@ that does not exist.`
 worker carries it out. A thread that does not exist is made.
 
 On a thread whose run is not over, whenBusy says what happens. The answer then has the position of the run among those
-that wait.
+that wait. To interrupt or to roll back takes the scope stop too.
 
 A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), or too many that wait for it
 (` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
@@ -89,7 +89,7 @@ continues. A thread has to pass all filters. The next page needs the same ones.`
 stays as it is; a label of null is removed. The answer is the thread.`
 
 	aboutDelete = `Removes a thread and all that belongs to it. A parked run goes with it; one that is queued or running
-has to be stopped first, which is what a 409 says.`
+has to be stopped first, which is what a 409 says. Where there is an active run, parked or not, this takes the scope stop too.`
 
 	aboutQueue = `Carries out a job in the background. It is for queues outside of the server, which sign what they
 deliver; without a verifier in the server's configuration every delivery is refused. Delivering a job again does

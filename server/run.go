@@ -133,6 +133,9 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	who := c.asking(ctx)
 	thread := who.key(in.Body.thread())
 	concerns(ctx, thread, in.Body.RunID)
+	if in.Body.WhenBusy.Stops() && !who.may(ScopeStop) {
+		return startAnswer{}, about(ctx, lacks(ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread, in.Body.RunID)
+	}
 	if err := c.takeStart(ctx, who); err != nil {
 		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
 	}
@@ -153,6 +156,7 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		Budget:          in.Body.budget(),
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
+		MayNotStop:      !who.may(ScopeStop),
 		ProviderOptions: in.Body.ProviderOptions,
 		HostState:       state,
 		By:              who.Subject,

@@ -68,6 +68,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Arguments", argumentTests},
 		{"Empty", emptyTests},
 		{"Bound", boundTests},
+		{"Most", mostTests},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
