@@ -118,6 +118,8 @@ type RunEnded struct {
 	Segment  int           `json:"segment"`
 	Status   SegmentStatus `json:"status"`
 	Error    string        `json:"error,omitempty"`
+	// RetryAfterMS is when the next attempt follows, in milliseconds. Zero: at once, or never.
+	RetryAfterMS int64 `json:"retryAfterMs,omitempty"`
 	// StopReason is why a run that is finished did not come to its own end. Empty: it did, or
 	// it is not finished.
 	StopReason StopReason `json:"stopReason,omitempty"`

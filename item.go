@@ -301,4 +301,6 @@ type StreamFinished struct {
 type StreamFailed struct {
 	Status SegmentStatus `json:"status"`
 	Error  string        `json:"error"`
+	// RetryAfterMS is when the next attempt follows, in milliseconds. Zero: at once, or never.
+	RetryAfterMS int64 `json:"retryAfterMs,omitempty"`
 }

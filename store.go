@@ -14,6 +14,14 @@ type Backend struct {
 	Bus     Bus
 }
 
+// RoomChecker is a [Store] that can say whether its disk has room.
+type RoomChecker interface {
+	// CheckRoom returns an [Unavailable] error, whose message is safe to be shown, where a start
+	// would be refused because nothing more can be written. It may write and remove something
+	// small, and is called about once a second at the most.
+	CheckRoom(ctx context.Context) error
+}
+
 // Store keeps threads and all that belongs to them. It is the only truth.
 //
 // A store is safe for concurrent use. Its errors carry a [Code]: [NotFound] and

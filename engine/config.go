@@ -28,6 +28,7 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 		{"ParkTTL", &c.ParkTTL, 15 * time.Minute},
 		{"Poll", &c.Poll, time.Second},
 		{"Retention", &c.Retention, 0},
+		{"RetryAfterMax", &c.RetryAfterMax, 15 * time.Minute},
 		{"RetryBackoff", &c.RetryBackoff, 5 * time.Second},
 		{"RetryBackoffMax", &c.RetryBackoffMax, 2 * time.Minute},
 		{"RetryHint", &c.RetryHint, time.Second},

@@ -127,6 +127,10 @@ type Config struct {
 	// RetryBackoff is the wait before the second attempt. It doubles up to
 	// RetryBackoffMax, with up to a quarter more at random. Defaults to 5 s and 2 min.
 	RetryBackoff, RetryBackoffMax time.Duration
+	// RetryAfterMax bounds the wait that a provider asks for by Retry-After, or a model or hook by
+	// [spool.RetryAfter], and that is longer than the one above. RUN_ENDED and RUN_ERROR tell the
+	// wait as retryAfterMs. Defaults to 15 min.
+	RetryAfterMax time.Duration
 	// RetryHint is what browsers are told to wait before they reconnect. Defaults to 1 s.
 	RetryHint time.Duration
 	// SnapshotMemory bounds the bytes of encoded snapshots that are kept to be shared or are

@@ -13,11 +13,15 @@ import (
 var probe = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "probe:of:readiness"}
 
 // CheckStore reports whether the store carries out a transaction, which it does without
-// changing anything, before ctx ends. An error is safe to be shown.
+// changing anything, before ctx ends, and whether it has room for a start, where it can say so
+// (see [spool.RoomChecker]). An error is safe to be shown.
 func (e *Engine) CheckStore(ctx context.Context) error {
 	err := e.store.Update(ctx, probe, 0, func(spool.Tx) error { return errUnchanged })
 	switch {
 	case errors.Is(err, errUnchanged):
+		if r, ok := e.store.(spool.RoomChecker); ok { // what is rolled back needs none
+			return r.CheckRoom(ctx)
+		}
 		return nil
 	case ctx.Err() != nil:
 		return &spool.Error{Code: spool.Unavailable, Message: "the store did not answer in time", Err: err}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -61,6 +62,27 @@ func TestCheckStore(t *testing.T) {
 			t.Errorf("a store that hangs: %q", got)
 		}
 	})
+}
+
+// fullStore has no room, which transactions that change nothing do not notice.
+type fullStore struct{ spool.Store }
+
+func (fullStore) CheckRoom(context.Context) error {
+	return &spool.Error{Code: spool.Unavailable, Message: "the disk has no room", Err: errors.New("secret: /data")}
+}
+
+// A full disk is noticed before a start is refused for it, also where what is saved is measured.
+func TestCheckStoreFull(t *testing.T) {
+	t.Parallel()
+	measured, _ := measure(t, config(spooltest.NewModel()))
+	for name, c := range map[string]engine.Config{"plain": config(spooltest.NewModel()), "measured": measured} {
+		b := spooltest.NewMemory(nil)
+		b.Store = fullStore{b.Store}
+		err := newEngine(t, b, c).CheckStore(t.Context())
+		if spool.CodeOf(err) != spool.Unavailable || spool.MessageOf(err) != "the disk has no room" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // sickQueue hands out nothing while it is told to.

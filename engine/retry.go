@@ -19,6 +19,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	s.writer.flush(ctx)
 	final := permanent(cause)
 	nested, isNested := errors.AsType[*attemptError](cause)
+	var wait time.Duration
 	err := s.main.update(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeError); err != nil {
 			return err
@@ -27,13 +28,15 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 		case !h.run.StopAt.IsZero():
 			return errStopped
 		case isNested: // whose attempt it was, and is counted
-			return s.requeue(h, spool.JobRetry, s.e.backoff(nested.attempts, cause), spool.SegmentError, reason)
+			wait = s.e.backoff(nested.attempts, cause)
+			return s.requeue(h, spool.JobRetry, wait, spool.SegmentError, reason)
 		}
 		h.run.Attempts++
 		if final || h.run.Attempts >= s.e.config.MaxAttempts {
 			return s.conclusion(h, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason}, 1)
 		}
-		return s.requeue(h, spool.JobRetry, s.e.backoff(h.run.Attempts, cause), spool.SegmentError, reason)
+		wait = s.e.backoff(h.run.Attempts, cause)
+		return s.requeue(h, spool.JobRetry, wait, spool.SegmentError, reason)
 	})
 	switch {
 	case errors.Is(err, errStopped): // it was not noticed before
@@ -43,7 +46,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	case s.main.run.State != spool.Queued:
 		return s.concluded(ctx)
 	}
-	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: reason})
+	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: reason, RetryAfterMS: wait.Milliseconds()})
 	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	return nil
 }
@@ -78,7 +81,8 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 
 // requeue is the transition back to QUEUED, with a ticket for the next segment.
 func (s *segment) requeue(h *held, kind spool.JobKind, after time.Duration, status spool.SegmentStatus, reason string) error {
-	if err := h.closeSegment(status, reason, s.writer.next(1)); err != nil {
+	ended := spool.RunEnded{Status: status, Error: reason, RetryAfterMS: after.Milliseconds()}
+	if err := h.closeSegmentWith(ended, s.writer.next(1)); err != nil {
 		return err
 	}
 	if err := h.move(spool.Queued); err != nil {
@@ -106,14 +110,14 @@ func (h *held) recordCut(cause error, outcome spool.Outcome) error {
 
 // backoff returns the wait before the next attempt: doubling from RetryBackoff, with up
 // to a quarter more so that runs that failed together do not come back together. A
-// provider that asks for a longer wait gets it, up to the maximum.
+// provider that asks for a longer wait gets it, up to RetryAfterMax.
 func (e *Engine) backoff(attempts int, cause error) time.Duration {
 	wait := e.config.RetryBackoff
 	for range attempts - 1 {
 		wait = min(wait*2, e.config.RetryBackoffMax)
 	}
 	wait += time.Duration(rand.Int64N(int64(wait)/4 + 1)) //nolint:gosec // it spreads, and hides nothing
-	return max(wait, min(askedWait(cause), e.config.RetryBackoffMax))
+	return max(wait, min(askedWait(cause), max(e.config.RetryAfterMax, e.config.RetryBackoffMax)))
 }
 
 func askedWait(cause error) time.Duration {

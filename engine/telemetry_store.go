@@ -20,6 +20,14 @@ type measuredStore struct {
 	t *telemetry
 }
 
+// CheckRoom implements [spool.RoomChecker], for a store that can say.
+func (s *measuredStore) CheckRoom(ctx context.Context) error {
+	if r, ok := s.Store.(spool.RoomChecker); ok {
+		return r.CheckRoom(ctx)
+	}
+	return nil
+}
+
 // Update implements [spool.Store].
 func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
 	began := time.Now()

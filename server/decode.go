@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,6 +16,9 @@ import (
 
 // bodyTimeout is how long a client may take to send a body.
 const bodyTimeout = time.Minute
+
+// bodyGrace is how long it may take once the server shuts down.
+const bodyGrace = time.Second
 
 // unreadTimeout is how long it may take to send a body that nobody reads, as who sends it is
 // not known, or wrong.
@@ -30,6 +34,8 @@ func (b *unreadBody) read(limit int64) ([]byte, error) {
 	// recorder has no deadlines.
 	control := http.NewResponseController(b.writer)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	// Who shuts the server down does not wait for a body that nobody sends.
+	defer context.AfterFunc(b.server.jobs, func() { _ = control.SetReadDeadline(time.Now().Add(bodyGrace)) })()
 
 	text, err := b.readAll(http.MaxBytesReader(b.writer, b.request.Body, limit), limit)
 	var large *http.MaxBytesError

@@ -2,6 +2,7 @@ package spooltest
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -10,12 +11,13 @@ import (
 )
 
 var retryTests = map[string]func(s *engineTest){
-	"Transient":   testRetryTransient,
-	"AskedWait":   testRetryAskedWait,
-	"Permanent":   testRetryPermanent,
-	"MaxAttempts": testRetryMaxAttempts,
-	"CleanEnd":    testRetryCleanEnd,
-	"ModelPanics": testRetryModelPanics,
+	"Transient":    testRetryTransient,
+	"AskedWait":    testRetryAskedWait,
+	"AskedTooLong": testRetryAskedTooLong,
+	"Permanent":    testRetryPermanent,
+	"MaxAttempts":  testRetryMaxAttempts,
+	"CleanEnd":     testRetryCleanEnd,
+	"ModelPanics":  testRetryModelPanics,
 }
 
 // overloaded is an error that will pass.
@@ -67,6 +69,41 @@ func testRetryAskedWait(s *engineTest) {
 	if took := time.Since(begin); took < 70*time.Second || took > 75*time.Second {
 		s.Errorf("it took %s", took)
 	}
+}
+
+// testRetryAskedTooLong has a provider ask for more than runs wait. What is heeded of it is told.
+func testRetryAskedTooLong(s *engineTest) {
+	c := s.config(NewModel(
+		Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: 10 * time.Minute}},
+		Turn{Err: &spool.ModelError{Status: 503, Message: "come back tomorrow", After: 24 * time.Hour}},
+		Say("done"),
+	))
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	client := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	begin := time.Now()
+	s.work(e)
+	s.ended(spool.Completed)
+	if took := time.Since(begin); took < 25*time.Minute || took > 26*time.Minute {
+		s.Errorf("it took %s", took)
+	}
+	var told []int64
+	for _, e := range s.all(chat, "r1").Entries {
+		var ended spool.RunEnded
+		if e.Type == spool.EntryRunEnded && json.Unmarshal(e.Payload, &ended) == nil && ended.Status == spool.SegmentError {
+			told = append(told, ended.RetryAfterMS)
+		}
+	}
+	s.same("what the record tells", told, []int64{600_000, 900_000})
+	<-time.After(quiet)
+	told = nil
+	for _, f := range client() {
+		var failed spool.StreamFailed
+		if f.Item != nil && f.Item.Type == spool.ItemRunError && f.Item.Decode(&failed) == nil {
+			told = append(told, failed.RetryAfterMS)
+		}
+	}
+	s.same("what the streams tell", told, []int64{600_000, 900_000})
 }
 
 func testRetryPermanent(s *engineTest) {

@@ -59,6 +59,8 @@ type DB struct {
 var (
 	_ spool.Store = (*DB)(nil)
 	_ spool.Queue = (*DB)(nil)
+
+	_ spool.RoomChecker = (*DB)(nil)
 )
 
 // Open opens the file at path, and makes it and its tables if they are not there. The

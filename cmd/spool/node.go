@@ -141,7 +141,9 @@ func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 		failure = errors.Join(failure, errors.New("a tool or model call did not end in time; its run is reclaimed later"))
 	}
 	if err := <-closed; err != nil {
-		failure = errors.Join(failure, fmt.Errorf("requests did not end in time: %w", err), n.http.Close())
+		// What a client leaves half sent, or does not read, is no failure of this process.
+		n.log.Warn("requests did not end in time and are cut off", "error", err)
+		failure = errors.Join(failure, n.http.Close())
 	}
 	if err := n.closeTelemetry(); err != nil {
 		n.log.Warn("send what was measured", "error", err)

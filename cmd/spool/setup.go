@@ -102,6 +102,7 @@ func limited(l config.Limits) engine.Config {
 		Retention:      l.Retention,
 		AuditRetention: l.AuditRetention,
 		RetryBackoff:   l.RetryBackoff,
+		RetryAfterMax:  l.RetryAfterMax,
 		StopPoll:       l.StopPoll,
 		StreamGrace:    l.StreamGrace,
 	}

@@ -104,7 +104,8 @@ type Config struct {
 //
 // The result is the answer's JSON, or a JSON string of what is none. A status other than 2xx is
 // an error with the beginning of the body. Redirects are followed within the host of the URL
-// only.
+// only, and only with the statuses 307 and 308, which repeat the POST. A 301, 302 or 303 is an
+// error: the endpoint may have carried the call out by then, and a GET would not tell.
 func New(config Config) (spool.Tool, error) {
 	target, err := url.Parse(config.URL)
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
@@ -131,7 +132,7 @@ func New(config Config) (spool.Tool, error) {
 	}
 	e := &endpoint{config: config, host: target.Host, client: &http.Client{
 		Transport:     transport,
-		CheckRedirect: sameHost,
+		CheckRedirect: sameRequest,
 		Timeout:       config.Timeout,
 	}}
 
@@ -144,23 +145,6 @@ func New(config Config) (spool.Tool, error) {
 		made.Approval = spool.AlwaysApprove
 	}
 	return made, nil
-}
-
-var errOtherHost = errors.New("redirected to another host, which is not followed")
-
-// sameHost keeps the arguments and the headers with the host that they were meant for,
-// and with TLS where they had it.
-func sameHost(r *http.Request, via []*http.Request) error {
-	const most = 5
-	first := via[0].URL
-	switch {
-	case !strings.EqualFold(r.URL.Host, first.Host), first.Scheme == "https" && r.URL.Scheme != "https":
-		return errOtherHost
-	case len(via) >= most:
-		return fmt.Errorf("redirected %d times", most)
-	default:
-		return nil
-	}
 }
 
 // endpoint is what a tool posts to.
@@ -213,8 +197,8 @@ func (e *endpoint) failed(ctx context.Context, err error) error {
 		return known
 	}
 	message := "reach " + e.host
-	if errors.Is(err, errOtherHost) {
-		message = e.host + " " + errOtherHost.Error()
+	if errors.Is(err, errOtherHost) || errors.Is(err, errOtherMethod) {
+		message = e.host + " " + err.Error()
 	}
 	return &spool.Error{Code: spool.Unavailable, Message: message, Err: err}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -124,9 +125,15 @@ func TestRedirects(t *testing.T) {
 			http.Redirect(w, r, "/there", http.StatusTemporaryRedirect)
 		case "/away":
 			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		case "/301", "/302", "/303", "/308":
+			status, _ := strconv.Atoi(r.URL.Path[1:])
+			http.Redirect(w, r, "/there", status)
 		case "/round":
 			http.Redirect(w, r, "/round", http.StatusTemporaryRedirect)
 		default:
+			if r.Method != http.MethodPost {
+				t.Errorf("the endpoint got a %s", r.Method)
+			}
 			_, _ = io.Copy(w, r.Body)
 		}
 	})
@@ -136,6 +143,15 @@ func TestRedirects(t *testing.T) {
 	}
 	if got, err := call("/here"); err != nil || string(got) != `{"a":1}` {
 		t.Errorf("within the host: %s, %v", got, err)
+	}
+	if got, err := call("/308"); err != nil || string(got) != `{"a":1}` {
+		t.Errorf("for good: %s, %v", got, err)
+	}
+	for _, status := range []string{"301", "302", "303"} {
+		_, err := call("/" + status)
+		if want := "redirected with status " + status + ", which would repeat the call as a GET"; spool.CodeOf(err) != spool.Unavailable || !strings.Contains(spool.MessageOf(err), want) {
+			t.Errorf("with status %s: %v", status, err)
+		}
 	}
 	if _, err := call("/away"); err == nil || !strings.Contains(err.Error(), "another host") {
 		t.Errorf("to another host: %v", err)

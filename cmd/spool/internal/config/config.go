@@ -194,6 +194,7 @@ type Limits struct {
 	// AuditRetention is negative where the file says for ever.
 	AuditRetention time.Duration
 	RetryBackoff   time.Duration
+	RetryAfterMax  time.Duration
 }
 
 // Load reads the file at path. lookup returns a variable of the environment, as

@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spoolhq/spool"
+)
+
+// roomNeeded is how much has to fit on the disk for the database to have room: what a start
+// writes with a long prompt, the log's share of it included.
+const roomNeeded = 1 << 20
+
+// CheckRoom implements [spool.RoomChecker]. It writes a file beside the database and removes it,
+// which a full disk, a quota and a disk that is read-only refuse as they refuse a start. What
+// it writes is not synced.
+func (db *DB) CheckRoom(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return spool.Wrap(spool.Canceled, "canceled", err)
+	}
+	path := db.path + ".room"
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return noRoom(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return noRoom(err)
+	}
+	return errors.Join(noRoom(errors.Join(fill(f, roomNeeded), f.Close())), noRoom(os.Remove(path)))
+}
+
+// fill writes so many bytes.
+func fill(w io.Writer, n int) error {
+	zeros := make([]byte, 64<<10)
+	for n > 0 {
+		wrote, err := w.Write(zeros[:min(n, len(zeros))])
+		if err != nil {
+			return err
+		}
+		n -= wrote
+	}
+	return nil
+}
+
+func noRoom(err error) error {
+	return spool.Wrap(spool.Unavailable, "the disk has no room: starts are refused", err)
+}

@@ -1,0 +1,32 @@
+package httptool
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+var (
+	errOtherHost = errors.New("redirected to another host, which is not followed")
+	// errOtherMethod is the end of a redirect that would turn the POST into a GET.
+	errOtherMethod = errors.New("which would repeat the call as a GET and is not followed; only 307 and 308 are")
+)
+
+// sameRequest keeps the arguments and the headers with the host that they were meant for,
+// with TLS where they had it, and with the method POST. The statuses 301, 302 and 303 ask for a
+// GET, which has no arguments and whose answer says nothing of the call.
+func sameRequest(r *http.Request, via []*http.Request) error {
+	const most = 5
+	first := via[0]
+	switch {
+	case !strings.EqualFold(r.URL.Host, first.URL.Host), first.URL.Scheme == "https" && r.URL.Scheme != "https":
+		return errOtherHost
+	case r.Method != first.Method:
+		return fmt.Errorf("redirected with status %d, %w", r.Response.StatusCode, errOtherMethod)
+	case len(via) >= most:
+		return fmt.Errorf("redirected %d times", most)
+	default:
+		return nil
+	}
+}
