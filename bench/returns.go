@@ -83,7 +83,7 @@ func (b *bench) returns(into *returned, clients, length int) (err error) {
 	defer func() { err = errors.Join(err, crowd.stop()) }()
 
 	pause := size(b, 2*time.Second, 100*time.Millisecond)
-	idle, err := c.others(other, func() error { time.Sleep(pause); return nil })
+	idle, err := c.others(other, pause, func() error { time.Sleep(pause); return nil })
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (b *bench) returns(into *returned, clients, length int) (err error) {
 		return err
 	}
 	var took float64
-	busy, err := c.others(other, func() error {
+	busy, err := c.others(other, 2*pause, func() error {
 		return crowd.ask(http.MethodPost, fmt.Sprintf("/return?addr=%s&n=%d&bytes=%d", c.Public, clients, length), &took)
 	})
 	if err != nil {
@@ -108,38 +108,63 @@ func (b *bench) returns(into *returned, clients, length int) (err error) {
 	return nil
 }
 
-// others measures requests of other threads for as long as do takes.
-func (c *child) others(thread spool.ThreadID, do func() error) (sample, error) {
+// others measures requests of other threads for as long as do takes. It goes on asking for
+// the given time, so that both arms have the server do as much.
+func (c *child) others(thread spool.ThreadID, atLeast time.Duration, do func() error) (sample, error) {
+	began := time.Now()
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	var mu sync.Mutex
-	var all sample
+	var o otherRequests
 	var failure error
-	var asking sync.WaitGroup
-	measure := func(ask func() error) {
-		asking.Go(func() {
-			began := time.Now()
-			err := ask()
-			mu.Lock()
-			defer mu.Unlock()
-			all = append(all, milliseconds(time.Since(began)))
-			failure = errors.Join(failure, err)
-		})
-	}
-	for {
+	for over := false; !over || time.Since(began) < atLeast; {
 		select {
-		case err := <-done:
-			asking.Wait()
-			return all, errors.Join(err, failure)
+		case failure = <-done:
+			over = true
+			o.stop()
 		case <-tick.C:
-			measure(func() error { _, err := c.start("", "hello"); return err })
-			measure(func() error {
+			o.ask(func() error { _, err := c.start("", "hello"); return err })
+			o.ask(func() error {
 				return request(c.ctx, http.MethodGet, "http://"+c.Public+"/api/agent/history?threadId="+string(thread), nil, nil)
 			})
 		}
 	}
+	o.asking.Wait()
+	return o.took, errors.Join(failure, o.failure)
+}
+
+// otherRequests are requests at the same time.
+type otherRequests struct {
+	asking sync.WaitGroup
+
+	mu      sync.Mutex
+	stopped bool // those that begin now are not measured
+	took    sample
+	failure error
+}
+
+func (o *otherRequests) stop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stopped = true
+}
+
+func (o *otherRequests) ask(ask func() error) {
+	o.mu.Lock()
+	measured := !o.stopped
+	o.mu.Unlock()
+	o.asking.Go(func() {
+		began := time.Now()
+		err := ask()
+		took := milliseconds(time.Since(began))
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if measured {
+			o.took = append(o.took, took)
+		}
+		o.failure = errors.Join(o.failure, err)
+	})
 }
 
 // fillReturns makes a database with a thread of so many bytes.
@@ -183,14 +208,16 @@ func newReturners(options) (*served, error) {
 	return &served{public: http.NotFoundHandler(), control: control, close: func() error { return nil }}, nil
 }
 
-// comeBack connects clients and returns once each has read so many bytes.
+// comeBack connects clients and returns once each has read so many bytes. All stay
+// connected until then.
 func comeBack(addr string, clients, length int) error {
 	var mu sync.Mutex
 	var failure error
-	var all sync.WaitGroup
+	var all, ready sync.WaitGroup
+	ready.Add(clients)
 	for range clients {
 		all.Go(func() {
-			if err := comeBackOnce(addr, length); err != nil {
+			if err := comeBackOnce(addr, length, &ready); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				failure = errors.Join(failure, err)
@@ -201,7 +228,9 @@ func comeBack(addr string, clients, length int) error {
 	return failure
 }
 
-func comeBackOnce(addr string, length int) error {
+func comeBackOnce(addr string, length int, ready *sync.WaitGroup) error {
+	done := sync.OnceFunc(ready.Done)
+	defer done()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
@@ -224,5 +253,7 @@ func comeBackOnce(addr string, length int) error {
 		}
 		got += n
 	}
+	done()
+	ready.Wait()
 	return nil
 }

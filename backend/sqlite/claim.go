@@ -41,7 +41,7 @@ func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, 
 
 // nextDue returns when the next job becomes due after a time. Zero: none does.
 func (db *DB) nextDue(ctx context.Context, after time.Time) (due time.Time, err error) {
-	err = db.pool.read(ctx, func(c *conn) error {
+	err = db.starts.read(ctx, func(c *conn) error {
 		return c.query("SELECT due_at FROM job WHERE due_at > ? ORDER BY due_at LIMIT 1", func(r *row) error {
 			due = r.time()
 			return nil

@@ -51,6 +51,9 @@ type DB struct {
 	guard  *guard // nil for a file that others use too
 	writer *writer
 	pool   *pool
+	// starts reads for starts and claims, which must not wait behind the views of hundreds
+	// of clients that come back.
+	starts *pool
 
 	closing  sync.Once
 	closeErr error
@@ -126,6 +129,7 @@ func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 		return nil, errors.Join(err, db.closeWriter(c, false))
 	}
 	db.pool = newPool(abs, max(4, runtime.GOMAXPROCS(0)))
+	db.starts = newPool(abs, startReads)
 	db.writer = newWriter(c, db.clock, newKeeper(db.guard, log))
 	return db, nil
 }
@@ -162,6 +166,9 @@ func examine(path string, o *Options, log *slog.Logger) (*evidence, error) {
 	e, err = gather(path, o.Exclusive)
 	return &e, err
 }
+
+// startReads is how many connections read for starts and claims.
+const startReads = 2
 
 // creating is held while a file is made, and passed by every Open before it dials.
 //
@@ -259,7 +266,7 @@ func (db *DB) Backend() spool.Backend { return spool.Backend{Store: db, Queue: d
 func (db *DB) Close() error {
 	db.closing.Do(func() {
 		db.writer.stop()
-		db.closeErr = errors.Join(db.pool.close(), db.closeWriter(db.writer.c, true), unlock(db.lock))
+		db.closeErr = errors.Join(db.pool.close(), db.starts.close(), db.closeWriter(db.writer.c, true), unlock(db.lock))
 	})
 	return db.closeErr
 }

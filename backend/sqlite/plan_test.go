@@ -26,7 +26,7 @@ func TestPlans(t *testing.T) {
 	useEverything(t, db)
 
 	var plans []plan
-	for _, c := range db.pool.idle {
+	for _, c := range append(db.pool.idle, db.starts.idle...) {
 		plans = append(plans, explain(t, c)...)
 	}
 	err = db.queue(context.Background(), func(tx *tx) error {

@@ -106,7 +106,7 @@ func (db *DB) Stats(ctx context.Context, tenant spool.Tenant) (s spool.QueueStat
 	if tenant != "" {
 		of, args = " WHERE tenant = ?", []any{at, at, at, tenant, tenant}
 	}
-	err = db.pool.read(ctx, func(c *conn) error {
+	err = db.starts.read(ctx, func(c *conn) error {
 		return c.query(`SELECT
 				count(*) FILTER (WHERE due_at <= ?),
 				count(*) FILTER (WHERE due_at > ? AND claimed = 0),

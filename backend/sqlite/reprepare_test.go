@@ -59,7 +59,7 @@ func TestNoReprepare(t *testing.T) {
 				counts[query] += n
 			}
 		}
-		for _, c := range db.pool.idle {
+		for _, c := range append(db.pool.idle, db.starts.idle...) {
 			add(c)
 		}
 		if err := db.queue(context.Background(), func(tx *tx) error {

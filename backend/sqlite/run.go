@@ -152,7 +152,7 @@ func (db *DB) FindStart(ctx context.Context, tenant spool.Tenant, startKey strin
 		return run, errNoRun
 	}
 	var found bool
-	err = db.pool.read(ctx, func(c *conn) error {
+	err = db.starts.read(ctx, func(c *conn) error {
 		return c.query("SELECT "+runColumns+" FROM run WHERE tenant = ? AND start_key = ? AND start_key <> ''",
 			oneRun(&run, &found), tenant, startKey)
 	})

@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// A start needs no connection that views may have: it goes on while they have all.
+func TestStartsDoNotWaitForViews(t *testing.T) {
+	t.Parallel()
+	db, err := Open(filepath.Join(t.TempDir(), "spool.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	key := spool.ThreadKey{Tenant: "a", ID: "t"}
+	views := max(4, runtime.GOMAXPROCS(0))
+	gate, reading, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	for range views {
+		go func() {
+			done <- db.View(context.Background(), key, func(v spool.View) error {
+				_, err := v.Branches()
+				reading <- struct{}{}
+				<-gate
+				return err
+			})
+		}()
+	}
+	for range views {
+		<-reading
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := db.View(canceledAfter(t), key, func(spool.View) error { return nil }); spool.CodeOf(err) != spool.Canceled {
+		t.Errorf("one more view: %v", err)
+	}
+	_, err = db.FindStart(ctx, "a", "key")
+	if spool.CodeOf(err) != spool.NotFound {
+		t.Errorf("find a start: %v", err)
+	}
+	_, err = db.Stats(ctx, "a")
+	_, _, claimErr := db.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+	writeErr := db.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.PutThread(spool.Thread{State: spool.Idle}) })
+	if err := errors.Join(err, claimErr, writeErr); err != nil {
+		t.Error(err)
+	}
+	close(gate)
+	for range views {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// canceledAfter returns a context that ends soon.
+func canceledAfter(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}
