@@ -191,7 +191,9 @@ func testTurnsOfTheNext(s *engineTest) {
 	}
 	for run, next := range map[string]string{"r-edit": "r-3", "r-3": "r-4"} {
 		at := slices.Index(lines, "RUN_ENDED "+run+":1 finished")
-		got := slices.DeleteFunc(slices.Clone(lines[at:]), func(l string) bool { return l == "STATE_CHANGE QUEUED of "+next || l == "STATE_CHANGE RUNNING of "+next })
+		got := slices.DeleteFunc(slices.Clone(lines[at:]), func(l string) bool {
+			return l == "STATE_CHANGE QUEUED of "+next || l == "STATE_CHANGE RUNNING of "+next
+		})
 		s.lines("behind "+run, got[:4], "RUN_ENDED "+run+":1 finished", "STATE_CHANGE COMPLETED of "+run, "MESSAGE_APPENDED", "RUN_STARTED "+next+":1")
 		if state := lines[at+3]; state != "STATE_CHANGE QUEUED of "+next && state != "STATE_CHANGE RUNNING of "+next {
 			s.Errorf("behind the turn of %s comes %s", next, state)

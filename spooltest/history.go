@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -76,6 +77,9 @@ type Commit struct {
 	Behind  []spool.MessageID
 	Entries []spool.Entry
 	Usage   []spool.UsageRow
+	Jobs    []spool.Job
+	// At is the store's time in the commit.
+	At time.Time
 	// Dropped are the messages that the commit took out of view.
 	Dropped []spool.MessageID
 	// Deleted is true when the thread went with the commit.
@@ -264,6 +268,7 @@ func (h *History) Violations() []Violation {
 	c.commits()
 	for _, client := range h.Clients {
 		c.client(client)
+		c.foreign(client)
 	}
 	slices.SortStableFunc(c.found, func(a, b Violation) int { return cmp.Compare(a.Invariant, b.Invariant) })
 	return c.found

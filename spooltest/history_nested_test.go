@@ -80,7 +80,7 @@ func soundTree() *spooltest.History {
 			Runs:   []spool.Run{nested, root}, Messages: messages, Entries: record, Usage: []spool.UsageLine{line},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []spool.Run{as(root, spool.Queued)}, Messages: messages[:1], Behind: behind[:1]},
+			{Thread: historyKey, Runs: []spool.Run{as(root, spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
 			{Thread: historyKey, Holds: 1, Runs: []spool.Run{as(root, spool.Running)}, Entries: record[:1]},
 			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{as(nested, spool.Running)}, Messages: messages[1:2], Behind: behind[1:2]},
 			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{nested}, Messages: messages[2:3], Behind: behind[2:3], Usage: []spool.UsageRow{row}},

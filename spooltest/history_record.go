@@ -89,6 +89,8 @@ func (c *checker) commits() {
 		}
 		k.fence = max(k.fence, commit.Holds)
 
+		c.home(n, where, commit)
+
 		ended, places := make(map[spool.RunID]bool), make(map[spool.RunID]int64)
 		for id, r := range k.runs {
 			ended[id], places[id] = r.ended, r.Place
@@ -105,6 +107,8 @@ func (c *checker) commits() {
 				c.wrongf("stop", where, "run %s was stopped and ended as %s", r.ID, r.State)
 			}
 			c.budgets(n, where, r)
+			c.ticket(n, where, commit, before.Run, r)
+			c.clock(n, where, commit, before.Run, r)
 			before.Run, before.ended = r, r.State.Terminal()
 		}
 		for _, e := range commit.Entries {

@@ -27,7 +27,7 @@ type recorder struct {
 func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
 	at := -1
 	err := r.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
-		rtx := &recorderTx{Tx: tx, c: Commit{Thread: key, Fence: fence}}
+		rtx := &recorderTx{Tx: tx, c: Commit{Thread: key, Fence: fence, At: tx.Now()}}
 		if err := fn(rtx); err != nil {
 			return err
 		}
@@ -125,6 +125,14 @@ func (t *recorderTx) AddUsage(row spool.UsageRow) error {
 	err := t.Tx.AddUsage(row)
 	if err == nil {
 		t.c.Usage = append(t.c.Usage, row)
+	}
+	return err
+}
+
+func (t *recorderTx) Enqueue(j spool.Job) error {
+	err := t.Tx.Enqueue(j)
+	if err == nil {
+		t.c.Jobs = append(t.c.Jobs, j)
 	}
 	return err
 }

@@ -93,7 +93,7 @@ func sound() *spooltest.History {
 			Usage: []spool.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1, Currency: "USD", CostMicros: 8}},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []spool.Run{state(spool.Queued)}, Messages: messages[:1], Behind: behind[:1]},
+			{Thread: historyKey, Runs: []spool.Run{state(spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
 			{Thread: historyKey, Holds: 1, Runs: []spool.Run{state(spool.Running)}, Entries: record[:1]},
 			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{state(spool.WaitingForInput)}, Messages: messages[1:2], Behind: behind[1:2], Entries: record[1:3]},
 			{Thread: historyKey, Holds: 1, Entries: record[3:4]},
