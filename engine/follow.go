@@ -301,6 +301,7 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	case len(frames) == 0:
 		return nil, changed, nil
 	}
+	frames = f.untilRestored(frames)
 	last := frames[len(frames)-1]
 	f.index += int64(len(frames))
 	if frames = f.wanted(frames); len(frames) == 0 {
@@ -311,6 +312,9 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 		f.walker.at, f.walker.turn, f.walker.reading = last.at, last.turn, last.reading
 	case last.at.Seq >= f.walker.at.Seq:
 		f.walker.at.Seq, f.walker.turn = last.at.Seq, last.turn
+	}
+	if f.walker.restored.owed { // it gets the snapshot from storage
+		f.joined = false
 	}
 	if len(frames) == 0 {
 		return nil, nil, nil // there may be more behind them

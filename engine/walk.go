@@ -44,6 +44,8 @@ type walker struct {
 	// it began with. It leaves that out, as the steps of nested runs are saved before the
 	// one around them.
 	cut savedUpTo
+	// restored is what the walker knows of branches that have come back.
+	restored restoredBranch
 	// recordOnly leaves the streams out.
 	recordOnly bool
 	// encodes says that the client wants its snapshots encoded.
@@ -88,6 +90,9 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 		if err := w.placeTurn(v, c); err != nil {
 			return err
 		}
+		if err := w.placeRestored(v, thread, c); err != nil {
+			return err
+		}
 		if last, err = latestSegment(v, thread); err != nil || c == nil || c.Stream == "" {
 			return err
 		}
@@ -106,7 +111,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 	case c == nil:
 		w.beginNow(last)
 		return nil, nil
-	case c.Seq > thread.LastSeq, c.Stream != "" && named == 0, past:
+	case c.Seq > thread.LastSeq, c.Stream != "" && named == 0, past, w.restored.owed:
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginBehind(last, max(c.Seq, 0))
@@ -200,6 +205,9 @@ func (e *Engine) findStream(v spool.View, c spool.Cursor) (seq int64, over, past
 // next returns the frames that follow and that storage has already, empty at the
 // present. Record says whether the record may have grown.
 func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
+	if w.restored.owed {
+		return w.snapshot(ctx)
+	}
 	if w.reading {
 		frames, err := w.items(ctx)
 		if len(frames) > 0 || err != nil {
@@ -223,8 +231,8 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 			return w.await(ctx, entry)
 		}
 		frames = append(frames, w.pass(entry))
-		if w.reading {
-			return frames, nil // the items of the stream that it has opened come next
+		if w.reading || w.restored.owed {
+			return frames, nil // the items of the stream that it has opened come next, or a snapshot
 		}
 	}
 	return append(frames, s.rest(w)...), nil
@@ -289,11 +297,7 @@ func (w *walker) upTo(ctx context.Context, seq int64) (frames []walked, err erro
 func (w *walker) pass(entry spool.Entry) walked {
 	w.at.Seq, w.turn = entry.Seq, ""
 	w.blocked = time.Time{}
-	switch entry.Type {
-	case spool.EntryMessagesDropped, spool.EntryMessagesRestored:
-		w.last = "" // what the client shows is not what the view has up to that message
-	default:
-	}
+	w.shows(entry)
 	if entry.Type == spool.EntryRunStarted && !w.recordOnly {
 		switch id, err := streamOf(entry); {
 		case err != nil, entry.Seq < w.jump:
@@ -397,6 +401,7 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 		encoded.Release()
 		return nil, err
 	}
+	w.restored.owed = false
 	w.cut = savedUpTo{}
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
 	w.jump = 0
@@ -458,7 +463,7 @@ func (p position) record() position { return position{seq: p.seq, turn: p.turn} 
 // the same place.
 func (w *walker) position() (position, bool) {
 	cutting := w.reading && w.at.Offset.Compare(w.cut.last()) < 0
-	return positionAt(w.at, w.turn, w.reading), w.at.Seq >= w.jump && !w.recordOnly && !cutting
+	return positionAt(w.at, w.turn, w.reading), w.at.Seq >= w.jump && !w.recordOnly && !cutting && !w.restored.owed
 }
 
 // streamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names.

@@ -23,6 +23,7 @@ var branchTests = map[string]func(s *engineTest){
 	"RaceStart":    testBranchRaceStart,
 	"Faults":       testBranchFaults,
 	"Follow":       testBranchFollow,
+	"Shown":        testBranchShown,
 	"Deleted":      testBranchDeleted,
 }
 

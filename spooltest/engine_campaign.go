@@ -175,12 +175,17 @@ func (c *campaign) streamOnce(ctx context.Context, e *engine.Engine, client *Cli
 		return
 	}
 	defer body.Close()
+	var text []byte // of a message, as large ones come in pieces
 	for chunk, err := range body.Chunks() {
 		if err != nil {
 			c.expected(err)
 			return
 		}
-		got, _ := c.parse(bytes.NewReader(chunk))
+		if text = append(text, chunk...); !bytes.HasSuffix(text, []byte("\n\n")) {
+			continue
+		}
+		got, _ := c.parse(bytes.NewReader(text))
+		text = nil
 		for _, f := range got {
 			client.Saw(f)
 			if frames--; frames <= 0 { // the connection is cut in the middle

@@ -146,8 +146,10 @@ func frameLine(f spool.Frame) string {
 		return strings.TrimSpace(at + " | " + string(f.Item.Type) + " " + d.Delta + d.ToolCallID + d.Status)
 	case spool.FrameSnapshot:
 		return at + " | snapshot"
-	default:
+	case spool.FrameThread:
 		return at + " | =" + entryLine(*f.Event)
+	default:
+		return at + " | a frame of kind " + string(f.Kind)
 	}
 }
 

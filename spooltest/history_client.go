@@ -27,6 +27,9 @@ type view struct {
 	partial map[spool.RunID]bool
 
 	turns
+	// restored is the seq of an entry behind which the client has still to get a snapshot, as
+	// a branch has come back. Zero: none.
+	restored int64
 }
 
 type streamView struct {
@@ -106,6 +109,7 @@ func (v *view) entry(e spool.Entry) {
 		return
 	}
 	v.fresh = false
+	v.showsBranch(string(e.Type))
 	if e.Seq == v.seq+1 {
 		v.passes(v.seq, string(e.Type))
 	}
@@ -135,6 +139,10 @@ func (v *view) entry(e spool.Entry) {
 			v.wrongf("client-order", v.where, "the record ends %s before its last item has come", p.StreamID)
 		}
 		s.closed = true
+	case spool.EntryMessagesRestored:
+		if v.cursored {
+			v.restored = e.Seq
+		}
 	default:
 	}
 }
@@ -142,6 +150,7 @@ func (v *view) entry(e spool.Entry) {
 func (v *view) item(id spool.StreamID, item spool.Item) {
 	s := v.stream(id)
 	v.fresh = false
+	v.showsBranch(string(item.Type))
 	switch {
 	case v.live && !s.started && !s.lost:
 		v.wrongf("client-order", v.where, "item %s of %s comes before the record starts it", item.Offset, id)
@@ -225,6 +234,7 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 
 // snapshot replaces all that the client has.
 func (v *view) snapshot(snap *spool.Snapshot) {
+	v.restored = 0
 	v.showsTurns(snap)
 	if snap.LastEventSeq >= 0 {
 		if snap.LastEventSeq < v.seq && v.live {

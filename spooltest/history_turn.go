@@ -50,6 +50,8 @@ type turns struct {
 	payload json.RawMessage
 	// awaits is true until the connection has told the state.
 	awaits bool
+	// cursored is true while the connection came with a cursor.
+	cursored bool
 }
 
 // turnsFor returns what the store has had of a client's thread. It returns nothing for a
@@ -100,7 +102,16 @@ func (v *view) connect(c Connection) {
 			v.known++
 		}
 	}
-	v.last, v.fresh, v.payload, v.awaits = -1, true, nil, true
+	v.last, v.fresh, v.payload, v.awaits, v.cursored = -1, true, nil, true, c.Cursor != nil
+}
+
+// showsBranch checks that a client has got the messages of a branch that has come back,
+// before what comes next.
+func (v *view) showsBranch(next string) {
+	if v.restored > 0 {
+		v.wrongf("branch-shown", v.where, "%s comes behind seq %d, and the messages that are restored there do not", next, v.restored)
+		v.restored = 0
+	}
 }
 
 // greets checks that a connection tells the state first, behind a snapshot where one comes
@@ -131,6 +142,7 @@ func (v *view) notice(e spool.Entry) {
 // turn checks that a user turn comes in its place: behind the entry that was the last one
 // when it was saved, and behind the turns before it.
 func (v *view) turn(e spool.Entry) {
+	v.showsBranch("a turn")
 	if v.told == nil {
 		return
 	}
@@ -212,6 +224,7 @@ func (v *view) showsTurns(snap *spool.Snapshot) {
 
 // endsWith checks what the client was told last.
 func (v *view) endsWith(thread spool.Thread) {
+	v.showsBranch("the end")
 	v.passes(thread.LastSeq, "the end")
 	if v.state != "" && v.state != thread.State {
 		v.wrongf("state-order", v.where, "the last state that is told is %s, and the thread is %s", v.state, thread.State)

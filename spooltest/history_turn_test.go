@@ -195,6 +195,12 @@ func TestHistoryPlantedTurns(t *testing.T) {
 			snap.Thread.State = spool.Failed
 			h.Clients[cut].Frames[5].Snapshot = &snap
 		}},
+		"a branch that is not shown": {"branch-shown", "a turn comes behind seq 3", func(h *history) {
+			h.Clients[back].Frames[7].Event.Type = spool.EntryMessagesRestored
+		}},
+		"a branch that is not shown at the end": {"branch-shown", "the end comes behind seq 7", func(h *history) {
+			h.Clients[back].Frames[13].Event.Type = spool.EntryMessagesRestored
+		}},
 		"a connection without a state":       {"state-first", "does not begin with the state", drop(back, 5)},
 		"a snapshot without a state":         {"state-first", "does not begin with the state", drop(cut, 6)},
 		"a first connection without a state": {"state-first", "does not begin with the state", drop(live, 0)},
