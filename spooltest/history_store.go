@@ -3,6 +3,7 @@ package spooltest
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spoolhq/spool"
 )
@@ -66,7 +67,7 @@ func (t *recorderTx) DeleteThread() error {
 func (t *recorderTx) InsertRun(r spool.Run) error {
 	err := t.Tx.InsertRun(r)
 	if err == nil {
-		t.c.Runs = append(t.c.Runs, r)
+		t.c.Runs = append(t.c.Runs, asWritten(r))
 	}
 	return err
 }
@@ -74,9 +75,19 @@ func (t *recorderTx) InsertRun(r spool.Run) error {
 func (t *recorderTx) UpdateRun(r spool.Run) error {
 	err := t.Tx.UpdateRun(r)
 	if err == nil {
-		t.c.Runs = append(t.c.Runs, r)
+		t.c.Runs = append(t.c.Runs, asWritten(r))
 	}
 	return err
+}
+
+// asWritten returns the run as it is now: the engine goes on with the allowance that it wrote.
+func asWritten(r spool.Run) spool.Run {
+	if r.Allowance != nil {
+		a := *r.Allowance
+		a.Holds = slices.Clone(a.Holds)
+		r.Allowance = &a
+	}
+	return r
 }
 
 func (t *recorderTx) AppendMessages(messages ...*spool.Message) error {
