@@ -3,6 +3,7 @@ package spooltest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func testQueuePerTenant(q *queueTest) {
 func testQueueFairBacklog(q *queueTest) {
 	keys := make([]string, 300)
 	for i := range keys {
-		keys[i] = fmt.Sprint(i)
+		keys[i] = strconv.Itoa(i)
 	}
 	q.addOf("a", keys...)
 	q.addOf("b", "x", "y")

@@ -10,8 +10,8 @@ import (
 )
 
 // addBacklog gives a tenant so many jobs that have been due for an hour.
-func addBacklog(t testing.TB, db *DB, tenant string, n int) {
-	t.Helper()
+func addBacklog(tb testing.TB, db *DB, tenant string, n int) {
+	tb.Helper()
 	err := db.queue(context.Background(), func(tx *tx) error {
 		due := tx.now.Add(-time.Hour)
 		return tx.write(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -19,7 +19,7 @@ func addBacklog(t testing.TB, db *DB, tenant string, n int) {
 			SELECT ?, 't' || i, 'r' || i, '', 'start', 'a', 'm', 1, ?, ?, 0, 0, 0 FROM n`, n, tenant, due, due)
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

@@ -208,8 +208,11 @@ func expiry(v value) spool.Expiry {
 }
 
 func limits(v value) Limits {
-	f := v.fields(append([]string{"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams", "starts_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace",
-		"stream_flush", "lease", "retention", "audit_retention", "retry_backoff", "retry_after_max"}, slices.Concat(sharesFields, memoryFields)...)...)
+	f := v.fields(append([]string{
+		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams",
+		"starts_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace", "stream_flush",
+		"lease", "retention", "audit_retention", "retry_backoff", "retry_after_max",
+	}, slices.Concat(sharesFields, memoryFields)...)...)
 	if answer, step := f["max_answer_bytes"].integer(), f["max_step_bytes"].integer(); step > 0 && step < answer {
 		f["max_step_bytes"].problemf("is less than max_answer_bytes")
 	}
