@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"slices"
 	"sync"
 
 	"github.com/spoolhq/spool"
@@ -81,17 +80,28 @@ func (e *Engine) encodedState(ctx context.Context, key spool.ThreadKey, o Snapsh
 // yieldSnapshot yields a snapshot as a server-sent event. A large one comes in pieces, as
 // a copy for each client is what sharing avoids.
 func yieldSnapshot(s *EncodedSnapshot, at *spool.Cursor, yield func([]byte, error) bool) bool {
-	pieces := slices.Concat([][]byte{append(appendID(nil, at), `{"kind":"snapshot","snapshot":`...)}, s.Pieces, [][]byte{[]byte("}\n\n")})
-	if s.Size <= maxBlock {
-		return yield(bytes.Join(pieces, nil), nil)
+	head := append(appendID(nil, at), `{"kind":"snapshot","snapshot":`...)
+	if s.Size <= maxWhole {
+		for _, p := range s.Pieces {
+			head = append(head, p...)
+		}
+		return yield(append(head, frameEnd...), nil)
 	}
-	for _, p := range pieces {
+	if !yield(head, nil) {
+		return false
+	}
+	for _, p := range s.Pieces {
 		if !yield(p, nil) {
 			return false
 		}
 	}
-	return true
+	return yield(frameEnd, nil)
 }
+
+// maxWhole is up to which size a snapshot is sent in one piece.
+const maxWhole = 64 << 10
+
+var frameEnd = []byte("}\n\n")
 
 // takeSnapshot returns a snapshot, which is encoded for a walker that wants it so. It then
 // has no messages but those behind its last entry.

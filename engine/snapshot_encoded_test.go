@@ -73,7 +73,7 @@ func filled(t *testing.T, messages int) (*engine.Engine, *countingStore) {
 }
 
 // Five hundred clients, each with another last message, and half of them with a cursor that
-// is gone, take the memory of a few snapshots and read the messages once.
+// is gone, share the bytes of one snapshot and read the messages once.
 func TestManySnapshotsTakeTheMemoryOfFew(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	const messages, clients = 2000, 500
 	e, store := filled(t, messages)
@@ -119,7 +119,8 @@ func TestManySnapshotsTakeTheMemoryOfFew(t *testing.T) { //nolint:paralleltest /
 	}
 	all.Wait()
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 10*uint64(first.Size) {
+	// What opening a stream takes is in it, garbage too. One copy for each would be ten times as much.
+	if took := after.TotalAlloc - before.TotalAlloc; took > clients*uint64(first.Size)/10 {
 		t.Errorf("%d clients took %d bytes of memory for a snapshot of %d", clients, took, first.Size)
 	}
 	if store.reads.Load() != 1 {

@@ -13,7 +13,7 @@ const (
 	// minBlock and maxBlock bound the blocks of an [encodedList], unless one message needs
 	// more.
 	minBlock = 2 << 10
-	maxBlock = 64 << 10
+	maxBlock = 256 << 10
 	// indexCost is roughly what the index takes for a message.
 	indexCost = 96
 )
