@@ -70,9 +70,7 @@ test/race: ## the tests of every module under the race detector, with a PostgreS
 
 .PHONY: test/race/alone
 test/race/alone: ## the same with the servers that SPOOL_TEST_POSTGRES and _REDIS name, if any
-	@set -e; for dir in $(filter-out .,$(MODULES)); do echo "go -C $$dir test -race ./..."; \
-		go -C $$dir test -race -shuffle=on -timeout=10m $(TESTFLAGS) ./...; done
-	go test -race -shuffle=on -timeout=15m $(TESTFLAGS) ./...
+	@TESTFLAGS="$(TESTFLAGS)" exec test/race.sh $(filter-out .,$(MODULES))
 
 .PHONY: test/node
 test/node: ## the tests of what checks OpenAPI documents and pages

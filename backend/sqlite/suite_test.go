@@ -28,7 +28,7 @@ func TestQueue(t *testing.T) {
 // opener opens a file for each test, and the same one again for the same test.
 func opener(t *testing.T) spooltest.Open {
 	t.Helper()
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	empty, err := emptyFile()
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +43,19 @@ func opener(t *testing.T) spooltest.Open {
 		}
 		return open(t, file, &sqlite.Options{Clock: clock}).Backend()
 	}
+}
+
+// memoryDir returns a folder in memory, where the system has one: the suites open hundreds of
+// files, and what an fsync does to a disk is the matter of TestKill, TestLoss and the
+// measurements.
+func memoryDir(t *testing.T) string {
+	t.Helper()
+	const shared = "/dev/shm"
+	if dir, err := os.MkdirTemp(shared, "spool-sqlite-"); err == nil {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		return dir
+	}
+	return t.TempDir()
 }
 
 // emptyFile returns a file that has its tables, which take longer to make than most tests

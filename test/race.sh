@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Runs the tests of every module under the race detector:
+#
+#     test/race.sh DIR...
+#
+# DIR are the modules beside the root. Their tests run beside those of the root, as many of
+# both wait for a disk or a clock; what they print comes at the end. TESTFLAGS has more flags.
+set -uo pipefail
+
+flags=(-race -shuffle=on)
+read -ra more <<<"${TESTFLAGS:-}"
+flags+=(${more[@]+"${more[@]}"})
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+trap 'kill 0' INT TERM
+
+modules() {
+	local failed=0 dir
+	for dir in "$@"; do
+		echo "go -C $dir test -race ./..."
+		go -C "$dir" test "${flags[@]}" -timeout=10m ./... || failed=1
+	done
+	return $failed
+}
+
+modules "$@" >"$log" 2>&1 &
+beside=$!
+
+status=0
+echo "go test -race ./..."
+go test "${flags[@]}" -timeout=15m ./... || status=1
+wait "$beside" || status=1
+cat "$log"
+exit $status
