@@ -53,7 +53,7 @@ func TestArgsProblem(t *testing.T) {
 
 	for text, want := range map[string]string{
 		"":                    "",
-		` {"a": 1} `:          "",
+		"\t{\"a\": 1}\n":      "",
 		`{"a":1,"a":2}`:       `the JSON of the arguments has the key "a" twice in one object`,
 		`{"a":"\ud800"}`:      `the JSON of the arguments has half of a surrogate pair (\ud800) in a string`,
 		`{"a":"\u0000"}`:      `the JSON of the arguments has a NUL (\u0000) in a string`,

@@ -19,20 +19,20 @@ const (
 	callWeight = 4 << 10
 )
 
-// checkBounds fills in how large an answer and a step may be.
-func (c *Config) checkBounds() error {
+// checkBounds returns the configuration with how large an answer and a step may be.
+func (c Config) checkBounds() (Config, error) {
 	if c.MaxStepBytes < 0 {
-		return spool.Errorf(spool.Invalid, "Config.MaxStepBytes is negative")
+		return c, spool.Errorf(spool.Invalid, "Config.MaxStepBytes is negative")
 	}
 	c.MaxAnswerBytes = cmp.Or(c.MaxAnswerBytes, min(defaultMaxAnswer, cmp.Or(c.MaxStepBytes, defaultMaxAnswer)))
 	c.MaxStepBytes = cmp.Or(c.MaxStepBytes, max(defaultMaxStep, c.MaxAnswerBytes))
 	switch {
 	case c.MaxAnswerBytes < 0:
-		return spool.Errorf(spool.Invalid, "Config.MaxAnswerBytes is negative")
+		return c, spool.Errorf(spool.Invalid, "Config.MaxAnswerBytes is negative")
 	case c.MaxStepBytes < c.MaxAnswerBytes:
-		return spool.Errorf(spool.Invalid, "Config.MaxStepBytes is less than MaxAnswerBytes")
+		return c, spool.Errorf(spool.Invalid, "Config.MaxStepBytes is less than MaxAnswerBytes")
 	}
-	return nil
+	return c, nil
 }
 
 // bound counts what an answer takes.

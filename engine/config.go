@@ -67,10 +67,11 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 	if c.MaxQueueDepth < 0 || c.MaxTenantDepth < 0 {
 		return c, nil, spool.Errorf(spool.Invalid, "Config.MaxQueueDepth and MaxTenantDepth must not be negative")
 	}
-	if err := c.checkBounds(); err != nil {
+	c, err := c.checkBounds()
+	if err != nil {
 		return c, nil, err
 	}
-	c, err := c.checkContext()
+	c, err = c.checkContext()
 	if err != nil {
 		return c, nil, err
 	}

@@ -102,7 +102,7 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 		need = append(need, ScopeApprove)
 	}
 	for _, scope := range need {
-		if !slices.Contains(who.Scopes, scope) {
+		if !who.may(scope) {
 			return agentAnswer{}, spool.Errorf(spool.Forbidden, "the scope %q is required", scope)
 		}
 	}

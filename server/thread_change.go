@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -45,7 +44,7 @@ func (c *threads) change(ctx context.Context, in threadChangeInput) (spool.Threa
 	p := c.asking(ctx)
 	key := p.key(in.Body.ThreadID)
 	concerns(ctx, key, "")
-	if in.Body.Owner != nil && !slices.Contains(p.Scopes, ScopeAdmin) {
+	if in.Body.Owner != nil && !p.may(ScopeAdmin) {
 		return spool.Thread{}, spool.Errorf(spool.Forbidden, "the scope %q is required to change the owner", ScopeAdmin)
 	}
 	thread, err := c.engine.UpdateThread(c.acting(ctx), key, engine.ThreadChange{

@@ -110,8 +110,10 @@ func testBoundArguments(s *engineTest) {
 	m := &talkative{
 		head: []spool.ModelEvent{
 			spool.TextDelta{Text: "I look."},
-			spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallEnd{ID: "c1", Name: "look", Args: `{"a":1}`},
-			spool.ToolCallStart{ID: "c2", Name: "look"}, spool.ToolCallDelta{ID: "c2", Args: `{"b":"`},
+			spool.ToolCallStart{ID: "c1", Name: "look"},
+			spool.ToolCallEnd{ID: "c1", Name: "look", Args: `{"a":1}`},
+			spool.ToolCallStart{ID: "c2", Name: "look"},
+			spool.ToolCallDelta{ID: "c2", Args: `{"b":"`},
 		},
 		next: func(int) spool.ModelEvent { return spool.ToolCallDelta{ID: "c2", Args: "xxxxxxxxxxxxxxxx"} },
 	}

@@ -242,13 +242,13 @@ func testEmptyNested(s *engineTest) {
 	if run.StopReason != spool.StopEmpty || m.Asked() != 4 {
 		s.Errorf("asked %d times, and the nested run is %+v", m.Asked(), run)
 	}
-	var results string
+	var results strings.Builder
 	for _, message := range s.all(chat, "r1").Messages {
 		for _, p := range message.ToolResults() {
-			results += string(p.Result)
+			results.Write(p.Result)
 		}
 	}
-	if !strings.Contains(results, "it ended early: empty answer") {
-		s.Errorf("the run above reads %s", results)
+	if !strings.Contains(results.String(), "it ended early: empty answer") {
+		s.Errorf("the run above reads %s", results.String())
 	}
 }

@@ -111,7 +111,7 @@ func TestRequest(t *testing.T) {
 			t.Errorf("%s: the headers (-want +got):\n%s", name, diff)
 		}
 	}
-	if sent := (<-chan heard)(requests); len(sent) != 0 {
+	if len(requests) != 0 {
 		t.Error("there were more requests")
 	}
 
@@ -149,7 +149,9 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	defer func() {
 		cancel()
-		<-worked
+		if err := <-worked; err != nil {
+			t.Error(err)
+		}
 	}()
 	key := spool.ThreadKey{Tenant: "acme", ID: "chat"}
 	if r, err := e.Run(ctx, key, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"}); err != nil || !r.Accepted {
