@@ -25,8 +25,8 @@ func TestWireTypes(t *testing.T) {
 			"run": reflect.TypeFor[runResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[stopResult](), "respond": reflect.TypeFor[respondResult](),
 			"delete": reflect.TypeFor[deleteResult](), "usage": reflect.TypeFor[threadUsage](), "error": reflect.TypeFor[errorBody](),
 			"compact": reflect.TypeFor[compactResult](),
-			"publish": reflect.TypeFor[publishResult](),
-			"branch":  reflect.TypeFor[branchMessages](), "restore": reflect.TypeFor[restoreResult](),
+			"publish": reflect.TypeFor[publishResult](), "events": reflect.TypeFor[eventPage](), "thread": reflect.TypeFor[thread](),
+			"branch": reflect.TypeFor[branchMessages](), "restore": reflect.TypeFor[restoreResult](),
 			"branches": reflect.TypeFor[struct {
 				Branches []branch `json:"branches"`
 			}](),
