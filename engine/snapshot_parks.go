@@ -12,7 +12,7 @@ type openCalls map[spool.ToolCallID]bool
 // openCallsOf returns the calls of the thread's run that wait for an answer.
 func openCallsOf(v spool.View, thread spool.Thread) (openCalls, error) {
 	if !thread.State.Active() {
-		return nil, nil
+		return openCalls{}, nil
 	}
 	parks, err := v.Parks(thread.RunID)
 	if err != nil {
