@@ -84,6 +84,11 @@ func (f *Frame) UnmarshalJSON(b []byte) error {
 type Snapshot struct {
 	Thread   Thread    `json:"thread"`
 	Messages []Message `json:"messages"`
+	// AfterMessageID says that the snapshot is of one run: Messages are only those behind
+	// this one, empty being the beginning of the thread, and Runs only those of the run. A
+	// client keeps the messages that it has up to there. Nil: Messages are all, or all
+	// behind the last one that the client said it has.
+	AfterMessageID *MessageID `json:"afterMessageId,omitempty"`
 	// Runs are the newest runs of the thread, the newest first.
 	Runs []Run `json:"runs"`
 	// LastEventSeq is the last seq of the record, -1 when there is none.

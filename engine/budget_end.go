@@ -353,7 +353,7 @@ func (l *loop) saveCut(ctx context.Context, t turn) error {
 	})
 	if err == nil && len(said) > 0 {
 		l.said = cmp.Or(t.message.Text(), l.said)
-		l.stepFinished(ctx, "stopped", t.usage.Count())
+		l.stepFinished(ctx, stepStopped, t.usage.Count())
 	}
 	return err
 }

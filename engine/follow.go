@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -164,6 +165,7 @@ type follower struct {
 	told   int64       // how many of the hub's notices the client knows
 	state  []byte      // the last one of the state
 	run    spool.RunID // that it was about
+	passed bool        // whether the next snapshot frame of the hub is not for this client
 	joined bool
 	index  int64                // of the next frame in the ring
 	batch  *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
@@ -294,14 +296,24 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	}
 	switch {
 	case !ok:
-		f.joined = false
+		f.passed = false
+		f.walkOn()
 		return nil, nil, nil
 	case len(frames) == 0 && ended:
 		return nil, nil, errOver
 	case len(frames) == 0:
 		return nil, changed, nil
 	}
+	frames, overtaken := f.untilOvertaken(frames)
+	if len(frames) == 0 {
+		f.passed = true
+		f.release()
+		f.walkOn()
+		return nil, nil, nil
+	}
+	all := len(frames)
 	frames = f.untilRestored(frames)
+	f.passed = overtaken && len(frames) == all
 	last := frames[len(frames)-1]
 	f.index += int64(len(frames))
 	if frames = f.wanted(frames); len(frames) == 0 {
@@ -313,13 +325,34 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	case last.at.Seq >= f.walker.at.Seq:
 		f.walker.at.Seq, f.walker.turn = last.at.Seq, last.turn
 	}
-	if f.walker.restored.owed { // it gets the snapshot from storage
-		f.joined = false
+	if overtaken || f.walker.restored.owed { // it gets a snapshot from storage
+		f.walkOn()
 	}
 	if len(frames) == 0 {
 		return nil, nil, nil // there may be more behind them
 	}
 	return frames, changed, nil
+}
+
+// walkOn has the follower go on from storage, behind what it had last.
+func (f *follower) walkOn() {
+	f.joined, f.walker.heard = false, heardOf{stream: f.walker.at.Stream, astray: true}
+}
+
+// untilOvertaken returns the frames before a snapshot that was made before the client was
+// told the state, and whether there is one. The client gets a snapshot of its own in place of
+// it, as states must not go back.
+func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
+	if f.walker.recordOnly {
+		return frames, false
+	}
+	at := slices.IndexFunc(frames, func(frame ringFrame) bool {
+		return frame.isSnapshot() && (frame.notices < f.told || frame.past && f.run != frame.Snapshot.Thread.RunID)
+	})
+	if at < 0 {
+		return frames, false
+	}
+	return frames[:at], true
 }
 
 // wanted leaves out the notices that the hello has overtaken and, for a follower of the
@@ -328,6 +361,12 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 	kept := frames[:0]
 	for _, frame := range frames {
 		switch {
+		case frame.isSnapshot():
+			f.told = max(f.told, frame.notices+1)
+			if !f.walker.recordOnly {
+				f.state = nil // the notice behind it is told, whatever it says
+				kept = append(kept, frame)
+			}
 		case frame.notice && frame.notices < f.told:
 		case frame.notice:
 			f.told = frame.notices + 1
@@ -372,7 +411,7 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 		return f.recordFromStorage(ctx)
 	}
 	p, shared := f.walker.position()
-	index, notices, found, changed := f.hub.find(p)
+	index, notices, found, changed := f.hub.find(p, f.walker.heard.told || f.passed)
 	if found && shared {
 		f.joined, f.index = true, index
 		if notices > f.told { // some have come and gone while it walked
@@ -386,7 +425,7 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 		return nil, nil, err
 	case n == 0:
 		return nil, changed, nil
-	case walked[n-1].Kind == spool.FrameSnapshot:
+	case slices.ContainsFunc(walked, isSnapshot):
 		frames, err = f.greeted(ctx, walked)
 		return frames, nil, err
 	default:

@@ -60,7 +60,8 @@ type ringFrame struct {
 	walked
 
 	text []byte // as an SSE message
-	// notices is how many notices there were before the frame.
+	// notices is how many frames there were before this one that tell the state: notices, and
+	// snapshots.
 	notices int64
 }
 
@@ -168,7 +169,7 @@ func (h *hub) read(ctx context.Context) error {
 		}
 	}
 	for {
-		frames, err := h.walker.next(ctx, record)
+		more, err := h.advance(ctx, record)
 		switch {
 		case errors.Is(err, errReset):
 			h.reset()
@@ -177,7 +178,7 @@ func (h *hub) read(ctx context.Context) error {
 		case err != nil:
 			h.dirty.Store(true)
 			return err
-		case len(frames) == 0:
+		case !more:
 			if record && h.walker.blocked.IsZero() {
 				return h.notify(ctx)
 			}
@@ -186,9 +187,36 @@ func (h *hub) read(ctx context.Context) error {
 			}
 			return nil
 		}
-		h.tell(ctx, frames)
 		record = record || !h.walker.reading // an ended stream has an entry behind it
 	}
+}
+
+// advance adds the frames that come next. It reports false at the present.
+func (h *hub) advance(ctx context.Context, record bool) (more bool, err error) {
+	frames, rest, err := h.withSnapshots(ctx, record)
+	if err != nil || len(frames)+len(rest) == 0 {
+		return false, err
+	}
+	h.tell(ctx, rest)
+	return true, nil
+}
+
+// withSnapshots takes the frames that come next, adds those up to the last snapshot, and
+// returns both parts. A snapshot frame tells the state too, and so nobody looks at the state
+// between its making and its place in the ring. A notice of the state follows it in any case.
+func (h *hub) withSnapshots(ctx context.Context, record bool) (added, rest []walked, err error) {
+	h.looks.Lock()
+	defer h.looks.Unlock()
+	frames, err := h.walker.next(ctx, record)
+	n := len(frames)
+	for n > 0 && !frames[n-1].isSnapshot() {
+		n--
+	}
+	if n > 0 {
+		h.push(frames[:n])
+		h.notice.again = true
+	}
+	return frames[:n], frames[n:], err
 }
 
 // place puts the walker at the present.
@@ -214,6 +242,13 @@ func (h *hub) place(ctx context.Context) error {
 	w := &h.walker
 	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
 	w.turn = lastOf(turns, func(spool.MessageID) bool { return true })
+	w.heard = heardOf{stream: last.stream}
+	if last.end != nil {
+		w.heard = heardOf{}
+		if thread.State.Active() && thread.RunID == last.run {
+			w.heard.ended = last.end
+		}
+	}
 	if last.stream != "" {
 		page, err := h.e.streams.Read(ctx, spool.StreamKey{Thread: h.key, ID: last.stream}, farthest, 1)
 		switch {
@@ -357,7 +392,7 @@ func (h *hub) push(frames []walked) {
 	defer h.mu.Unlock()
 	for _, f := range added {
 		f.notices = h.notices
-		if f.notice {
+		if f.notice || f.isSnapshot() {
 			h.notices++
 		}
 		h.ring = append(h.ring, f)
@@ -389,15 +424,16 @@ func (h *hub) told() int64 {
 
 // find returns the index of the frame behind p, if the ring has it, and how many notices
 // there were before. Changed is closed when a later call may answer differently.
-func (h *hub) find(p position) (index, notices int64, ok bool, changed <-chan struct{}) {
-	return h.findFrame(func(at position) bool { return at == p })
+// A snapshot frame does not move p, and so it is behind p for a client that was not told.
+func (h *hub) find(p position, told bool) (index, notices int64, ok bool, changed <-chan struct{}) {
+	return h.findFrame(told, func(at position) bool { return at == p })
 }
 
 // findRecord is find for who reads the record alone. A seq beyond the record is behind all
 // frames.
 func (h *hub) findRecord(p position) (index, notices int64, ok bool, changed <-chan struct{}) {
 	p = p.record()
-	index, notices, ok, changed = h.findFrame(func(at position) bool { return at.record() == p })
+	index, notices, ok, changed = h.findFrame(true, func(at position) bool { return at.record() == p })
 	if ok || p.turn != "" {
 		return index, notices, ok, changed
 	}
@@ -406,8 +442,9 @@ func (h *hub) findRecord(p position) (index, notices int64, ok bool, changed <-c
 	return h.next, h.notices, h.placed && h.head.seq < p.seq, h.changed
 }
 
-// findFrame returns the index of the first frame behind a position.
-func (h *hub) findFrame(is func(at position) bool) (index, notices int64, ok bool, changed <-chan struct{}) {
+// findFrame returns the index of the first frame behind a position. With told, that is none
+// of the snapshot frames which do not move it.
+func (h *hub) findFrame(told bool, is func(at position) bool) (index, notices int64, ok bool, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended { // the last frame tells that the thread is gone
@@ -417,16 +454,25 @@ func (h *hub) findFrame(is func(at position) bool) (index, notices int64, ok boo
 		return 0, 0, false, h.changed
 	}
 	// The frame after which p stands, the first of several: notices do not move.
-	at := int64(-1)
+	at, snapshot := int64(-1), int64(-1)
 	for i := h.next - 1; i >= h.first; i-- {
 		slot := &h.ring[i-h.first]
-		if is(slot.position()) {
-			at = i
-		} else if at >= 0 {
-			break
+		if !is(slot.position()) {
+			if at >= 0 {
+				break
+			}
+			continue
+		}
+		at = i
+		if slot.isSnapshot() {
+			snapshot = max(snapshot, i)
 		}
 	}
 	switch {
+	case told && snapshot >= 0:
+		return snapshot + 1, h.noticesBefore(snapshot + 1), true, h.changed
+	case at >= 0 && h.ring[at-h.first].isSnapshot():
+		return at, h.noticesBefore(at), true, h.changed
 	case at >= 0:
 		return at + 1, h.noticesBefore(at + 1), true, h.changed
 	case is(h.head):

@@ -15,6 +15,7 @@ type noticer struct {
 	run   spool.RunID
 	made  time.Time // when the thread was
 	queue []spool.QueuedRun
+	again bool // the state is told also where it has not changed
 }
 
 // start takes the present for known.
@@ -37,14 +38,14 @@ func (n *noticer) look(v spool.View) ([]walked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if thread.State == n.state && thread.RunID == n.run && sameQueue(queue, n.queue) {
+	if !n.again && thread.State == n.state && thread.RunID == n.run && sameQueue(queue, n.queue) {
 		return nil, nil
 	}
 	state, err := stateNotice(v, thread, queue)
 	if err != nil {
 		return nil, err
 	}
-	n.state, n.run, n.queue = thread.State, thread.RunID, queue
+	n.state, n.run, n.queue, n.again = thread.State, thread.RunID, queue, false
 	return []walked{state}, nil
 }
 
@@ -75,7 +76,7 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walked, error) {
 		return nil, err
 	}
 	state.past = true
-	n.state, n.run, n.queue = run.State, run.ID, queue
+	n.state, n.run, n.queue, n.again = run.State, run.ID, queue, false
 	return []walked{state}, nil
 }
 

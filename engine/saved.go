@@ -39,6 +39,21 @@ func (s savedUpTo) last() spool.Offset {
 	return last
 }
 
+// deadIn returns which items of a page no message will ever have. Behind the segment's
+// RUN_ENDED that is all content: what was saved of it is in the messages. A stream that has
+// ended before the record says so was perhaps read later than the messages, and then what
+// its steps have saved is in neither.
+func deadIn(l latest, page spool.StreamPage) func(spool.Item) bool {
+	switch {
+	case l.end != nil:
+		return func(item spool.Item) bool { return item.Type.Content() }
+	case page.Ended:
+		return hearOut(page.Items).lost
+	default:
+		return func(spool.Item) bool { return false }
+	}
+}
+
 // has reports whether the messages have what an item says.
 func (s savedUpTo) has(item spool.Item) bool {
 	if !item.Type.Content() {

@@ -170,8 +170,9 @@ func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l late
 	case err != nil:
 		return nil, err
 	}
+	dead := deadIn(l, page)
 	for _, item := range page.Items {
-		if l.saved.has(item) {
+		if l.saved.has(item) || dead(item) {
 			continue
 		}
 		snap.Items = append(snap.Items, item)

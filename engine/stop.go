@@ -255,7 +255,7 @@ func (l *loop) stopped(ctx context.Context, cause error) error {
 		return err
 	}
 	if len(said) > 0 {
-		l.stepFinished(ctx, "stopped", cut.turn.usage.Count())
+		l.stepFinished(ctx, stepStopped, cut.turn.usage.Count())
 	}
 	return l.concluded(ctx)
 }

@@ -46,6 +46,8 @@ type walker struct {
 	cut savedUpTo
 	// restored is what the walker knows of branches that have come back.
 	restored restoredBranch
+	// heard is what decides about the snapshot frames between segments.
+	heard heardOf
 	// recordOnly leaves the streams out.
 	recordOnly bool
 	// encodes says that the client wants its snapshots encoded.
@@ -72,6 +74,11 @@ type walked struct {
 	past bool
 }
 
+// isSnapshot reports whether the frame tells of a thread or a run as a whole.
+func (f walked) isSnapshot() bool { return f.Kind == spool.FrameSnapshot }
+
+func isSnapshot(f walked) bool { return f.isSnapshot() }
+
 // errReset tells a walker without a client that its stream is gone.
 var errReset = errors.New("the stream is gone")
 
@@ -93,7 +100,10 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 		if err := w.placeRestored(v, thread, c); err != nil {
 			return err
 		}
-		if last, err = latestSegment(v, thread); err != nil || c == nil || c.Stream == "" {
+		if last, err = latestSegment(v, thread); err != nil || c == nil {
+			return err
+		}
+		if err := w.heard.find(v, *c); err != nil || c.Stream == "" {
 			return err
 		}
 		named, over, past, err = w.e.findStream(v, *c)
@@ -115,7 +125,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginBehind(last, max(c.Seq, 0))
-		return nil, nil
+		return w.settle(ctx)
 	}
 	w.at = *c
 	w.at.Seq = max(c.Seq, 0)
@@ -135,7 +145,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 	} else {
 		w.reading = more
 	}
-	return nil, nil
+	return w.settle(ctx)
 }
 
 // placeTurn finds out which of the user turns at a client's place the client has, by its
@@ -159,8 +169,10 @@ func (w *walker) beginNow(last latest) {
 	w.at = spool.Cursor{Stream: last.stream, Offset: last.saved.main}
 	w.cut = last.saved
 	w.jump, w.jumpRead = last.seq, last.inFlight()
+	w.heard = heardOf{stream: last.stream}
 	if last.end != nil { // all segments are over: the record alone tells of them
 		w.at.Offset = last.end.After
+		w.heard = heardOf{ended: last.end}
 	}
 }
 
@@ -172,6 +184,7 @@ func (w *walker) beginBehind(last latest, seq int64) {
 	if last.inFlight() && last.seq <= seq {
 		w.at.Stream, w.at.Offset, w.reading = last.stream, last.saved.main, true
 		w.cut = last.saved
+		w.heard = heardOf{stream: last.stream}
 	}
 }
 
@@ -221,8 +234,12 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.heard.open = false // it may have ended since
 	var frames []walked
 	for _, entry := range s.entries {
+		if frames, err = w.settled(ctx, frames); err != nil {
+			return givenFirst(frames, err)
+		}
 		frames = append(frames, s.before(entry.Seq, w)...)
 		if w.reading && w.itemsFirst(entry) {
 			if len(frames) > 0 {
@@ -230,10 +247,16 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 			}
 			return w.await(ctx, entry)
 		}
+		if frames, err = w.retracted(ctx, frames, entry); err != nil {
+			return givenFirst(frames, err)
+		}
 		frames = append(frames, w.pass(entry))
 		if w.reading || w.restored.owed {
 			return frames, nil // the items of the stream that it has opened come next, or a snapshot
 		}
+	}
+	if frames, err = w.settled(ctx, frames); err != nil {
+		return givenFirst(frames, err)
 	}
 	return append(frames, s.rest(w)...), nil
 }
@@ -257,6 +280,7 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 		frames = append(frames, among...)
 		w.at.Offset = item.Offset
 		w.reading = !item.Type.End()
+		w.heard.item(*item)
 		if w.cut.has(*item) {
 			continue
 		}
@@ -298,6 +322,7 @@ func (w *walker) pass(entry spool.Entry) walked {
 	w.at.Seq, w.turn = entry.Seq, ""
 	w.blocked = time.Time{}
 	w.shows(entry)
+	w.heard.entry(entry)
 	if entry.Type == spool.EntryRunStarted && !w.recordOnly {
 		switch id, err := streamOf(entry); {
 		case err != nil, entry.Seq < w.jump:
@@ -306,6 +331,7 @@ func (w *walker) pass(entry spool.Entry) walked {
 		default:
 			w.at.Stream, w.at.Offset, w.reading = id, spool.Offset{}, true
 			w.cut = savedUpTo{}
+			w.heard = heardOf{stream: id, plain: true}
 		}
 	}
 	return w.walked(spool.Frame{Kind: spool.FrameThread, Event: &entry})
@@ -402,6 +428,7 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 		return nil, err
 	}
 	w.restored.owed = false
+	w.heard = heardOf{stream: w.at.Stream, astray: snap.Thread.State.Active()}
 	w.cut = savedUpTo{}
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
 	w.jump = 0
@@ -463,7 +490,8 @@ func (p position) record() position { return position{seq: p.seq, turn: p.turn} 
 // the same place.
 func (w *walker) position() (position, bool) {
 	cutting := w.reading && w.at.Offset.Compare(w.cut.last()) < 0
-	return positionAt(w.at, w.turn, w.reading), w.at.Seq >= w.jump && !w.recordOnly && !cutting && !w.restored.owed
+	settled := w.at.Seq >= w.jump && !w.recordOnly && !cutting && !w.restored.owed && w.heard.settled()
+	return positionAt(w.at, w.turn, w.reading), settled
 }
 
 // streamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names.

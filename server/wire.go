@@ -157,13 +157,14 @@ type eventPage struct {
 type item map[string]any
 
 type snapshot struct {
-	Thread       thread                   `doc:"The thread."                                                                     json:"thread"`
-	Messages     []message                `doc:"Its messages."                                                                   json:"messages"`
-	Runs         []run                    `doc:"Its newest runs, the newest first."                                              json:"runs"`
-	LastEventSeq int64                    `doc:"The last seq of the record, -1 when there is none."                              json:"lastEventSeq"`
-	ActiveEvents []event                  `doc:"The entries of the run that is not finished, less those about calls that do not wait any more."                                    json:"activeEvents"`
-	Queue        []queuedRun              `doc:"The runs that wait for the thread, the next one first. Left out: none does."     json:"queue,omitempty"`
-	Stream       rest.Opt[streamSnapshot] `doc:"What the run says at the moment, as far as the messages lack it. Null: nothing." json:"stream"          required:"true"`
+	Thread         thread                   `doc:"The thread."                                                                     json:"thread"`
+	Messages       []message                `doc:"Its messages."                                                                   json:"messages"`
+	AfterMessageID *spool.MessageID         `doc:"Only in a frame of one run: the message before those of the run."                json:"afterMessageId,omitempty" nullable:"false"`
+	Runs           []run                    `doc:"Its newest runs, the newest first."                                              json:"runs"`
+	LastEventSeq   int64                    `doc:"The last seq of the record, -1 when there is none."                              json:"lastEventSeq"`
+	ActiveEvents   []event                  `doc:"The entries of the run that is not finished, less those about calls that do not wait any more."   json:"activeEvents"`
+	Queue          []queuedRun              `doc:"The runs that wait for the thread, the next one first. Left out: none does."     json:"queue,omitempty"`
+	Stream         rest.Opt[streamSnapshot] `doc:"What the run says at the moment, as far as the messages lack it. Null: nothing." json:"stream"                   required:"true"`
 }
 
 type queuedRun struct {

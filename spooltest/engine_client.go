@@ -175,18 +175,23 @@ func notices(frames []spool.Frame) (lines []string) {
 
 // shownText is the text that frames have shown, unsaved text included.
 func shownText(frames []spool.Frame) string {
-	var b strings.Builder
+	text, run, before := "", spool.RunID(""), 0 // where the run's own text begins
 	for _, f := range frames {
 		switch f.Kind {
 		case spool.FrameStream:
-			b.WriteString(deltaOf(*f.Item))
+			text += deltaOf(*f.Item)
 		case spool.FrameSnapshot:
-			b.Reset()
-			b.WriteString(snapshotText(f.Snapshot))
+			if f.Snapshot.AfterMessageID == nil {
+				before = 0
+			}
+			text = text[:before] + snapshotText(f.Snapshot)
 		case spool.FrameThread:
+			if f.Event.Type == spool.EntryRunStarted && f.Event.RunID != run {
+				run, before = f.Event.RunID, len(text)
+			}
 		}
 	}
-	return b.String()
+	return text
 }
 
 func deltaOf(item spool.Item) string {

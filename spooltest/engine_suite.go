@@ -60,6 +60,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Snapshot", snapshotTests},
 		{"Follow", followTests},
 		{"Turns", turnTests},
+		{"Retract", retractTests},
 		{"SSE", sseTests},
 		{"Publish", publishTests},
 		{"HostState", hostStateTests},

@@ -3,6 +3,7 @@ package spooltest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -25,6 +26,12 @@ type view struct {
 	shown map[spool.RunID][]said
 	// partial are the runs of which a snapshot has not told everything.
 	partial map[spool.RunID]bool
+	// results are the calls whose results the client has seen.
+	results map[runCall]bool
+	// begun is the stream that began last.
+	begun spool.StreamID
+	// framesOnly is true for a client that drops what was not saved on a snapshot alone.
+	framesOnly bool
 
 	turns
 	// restored is the seq of an entry behind which the client has still to get a snapshot, as
@@ -45,18 +52,40 @@ type streamView struct {
 // said is what a step has said.
 type said struct {
 	text, reasoning string
+	calls           []spool.ToolCallID
 	results         map[spool.ToolCallID]json.RawMessage
 }
 
-func (s said) empty() bool { return s.text == "" && s.reasoning == "" }
+func (s said) empty() bool { return s.text == "" && s.reasoning == "" && len(s.calls) == 0 }
 
-// client checks what a client was sent.
+func (s said) equal(other said) bool {
+	return s.text == other.text && s.reasoning == other.reasoning && slices.Equal(s.calls, other.calls)
+}
+
+// client checks what a client was sent: once as one that does all that it is told, and once
+// as one that knows nothing of RUN_ERROR and SUBAGENT_FINISHED.
 func (c *checker) client(client *Client) {
 	client.mu.Lock()
 	defer client.mu.Unlock()
+	c.clientAs(client, client.Thread.String()+" to "+client.Name, false)
+	known := slices.Clone(c.found)
+	c.found = nil
+	c.clientAs(client, client.Thread.String()+" to a simple "+client.Name, true)
+	for _, x := range c.found { // but for what the other one has found already
+		same := x
+		same.Where = client.Thread.String() + " to " + client.Name
+		if !slices.Contains(known, same) {
+			known = append(known, x)
+		}
+	}
+	c.found = known
+}
+
+func (c *checker) clientAs(client *Client, where string, framesOnly bool) {
 	v := &view{
-		checker: c, Client: client, where: client.Thread.String() + " to " + client.Name, live: client.FromStart,
+		checker: c, Client: client, where: where, live: client.FromStart, framesOnly: framesOnly,
 		streams: make(map[spool.StreamID]*streamView), shown: make(map[spool.RunID][]said), partial: make(map[spool.RunID]bool),
+		results: make(map[runCall]bool),
 	}
 	v.turns = c.turnsFor(client)
 	v.last = -1
@@ -73,7 +102,11 @@ func (c *checker) client(client *Client) {
 		case spool.FrameStream:
 			v.item(f.StreamID, *f.Item)
 		case spool.FrameSnapshot:
-			v.snapshot(f.Snapshot)
+			if f.Snapshot.AfterMessageID != nil {
+				v.part(f.Snapshot)
+			} else {
+				v.snapshot(f.Snapshot)
+			}
 		}
 	}
 	if client.FromStart {
@@ -132,12 +165,13 @@ func (v *view) entry(e spool.Entry) {
 			v.wrongf("client-order", v.where, "%s starts twice", p.StreamID)
 		}
 		s.started = true
-		v.open = p.StreamID
+		v.open, v.begun = p.StreamID, p.StreamID
 	case spool.EntryRunEnded:
 		s := v.stream(p.StreamID)
 		if v.live && !s.ended && !s.lost {
 			v.wrongf("client-order", v.where, "the record ends %s before its last item has come", p.StreamID)
 		}
+		v.nothingUnsaved(p.StreamID, s)
 		s.closed = true
 	case spool.EntryMessagesRestored:
 		if v.cursored {
@@ -198,9 +232,15 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 			now.reasoning += d.Delta
 		}
 		s.says(who, now)
+	case spool.ItemToolStart:
+		var r spool.ToolStarted
+		_ = item.Decode(&r)
+		now.calls = append(slices.Clip(now.calls), r.ToolCallID)
+		s.says(who, now)
 	case spool.ItemToolResult:
 		var r spool.ToolResulted
 		_ = item.Decode(&r)
+		v.results[runCall{runOf(run, who), r.ToolCallID}] = true
 		if now.results == nil {
 			now.results = make(map[spool.ToolCallID]json.RawMessage)
 		}
@@ -217,16 +257,14 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 	case spool.ItemSubagentFinished:
 		var f spool.SubagentFinished
 		_ = item.Decode(&f)
-		delete(s.now, f.SubagentID) // what was not saved is dropped
-	case spool.ItemRunError:
-		s.now = nil // what was not saved is dropped
-	case spool.ItemRunFinished:
-		for _, now := range s.now {
-			if now.text != "" {
-				v.wrongf("client-text", v.where, "run %s ends with the unsaved text %q", run, now.text)
-			}
+		if !v.framesOnly {
+			delete(s.now, f.SubagentID) // what was not saved is dropped
 		}
-		s.now = nil
+	case spool.ItemRunError:
+		if !v.framesOnly {
+			s.now = nil // what was not saved is dropped
+		}
+	case spool.ItemRunFinished:
 		v.bill(run, item)
 	default:
 	}
@@ -252,10 +290,8 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 			told[m.RunID] = true
 			v.shown[m.RunID] = nil
 		}
-		if m.Role == spool.RoleAssistant {
-			v.shown[m.RunID] = append(v.shown[m.RunID], saidBy(m))
-		}
 	}
+	v.take(snap.Messages)
 	for _, r := range snap.Runs { // of a run that was dropped nobody can tell any more
 		v.partial[r.ID] = v.partial[r.ID] || !told[r.ID]
 	}
@@ -266,7 +302,7 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 	id := snap.Stream.StreamID
 	s := v.stream(id)
 	s.lost, s.started, s.closed = true, true, false
-	v.open = id
+	v.open, v.begun = id, id
 	s.at, s.ended = spool.Offset{}, snap.Stream.End != nil
 	for _, item := range snap.Stream.Items {
 		v.fold(snap.Stream.RunID, s, item)
@@ -276,6 +312,9 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 	}
 	s.past = slices.ContainsFunc(v.runEnds(id), func(seq int64) bool { return seq <= v.seq })
 	s.closed = s.ended && s.past
+	if s.past || s.ended {
+		v.nothingUnsaved(id, s)
+	}
 }
 
 // runEnds returns the seqs at which the record ends a stream.
@@ -294,11 +333,23 @@ func (v *view) runEnds(id spool.StreamID) (seqs []int64) {
 func saidBy(m spool.Message) said {
 	s := said{text: m.Text()}
 	for _, p := range m.Content {
-		if p.Type == spool.PartReasoning {
+		switch p.Type {
+		case spool.PartReasoning:
 			s.reasoning += p.Text
+		case spool.PartToolCall:
+			s.calls = append(s.calls, p.ToolCallID)
+		default:
 		}
 	}
 	return s
+}
+
+// runOf returns the run that has spoken in the stream of another.
+func runOf(run spool.RunID, who spool.AgentID) spool.RunID {
+	if who != "" {
+		return spool.RunID(who)
+	}
+	return run
 }
 
 // compare checks that what the client shows of each run is what was saved.
@@ -317,6 +368,7 @@ func (v *view) compare() {
 		if d.Thread.Key() != v.Thread {
 			continue
 		}
+		v.closed(d)
 		byID := make(map[spool.RunID]spool.Run, len(d.Runs))
 		for _, r := range d.Runs {
 			byID[r.ID] = r
@@ -327,7 +379,7 @@ func (v *view) compare() {
 				continue
 			}
 			shown, want := spokenTurns(v.shown[r.ID]), spokenTurns(saved[r.ID])
-			if !slices.EqualFunc(shown, want, func(a, b said) bool { return a.text == b.text && a.reasoning == b.reasoning }) {
+			if !slices.EqualFunc(shown, want, said.equal) {
 				v.wrongf("client-text", v.where, "run %s shows %s, and %s was saved", r.ID, quoted(shown), quoted(want))
 			}
 		}
@@ -371,6 +423,9 @@ func quoted(turns []said) string {
 			b.WriteByte(' ')
 		}
 		b.WriteString(dump(s.reasoning + "|" + s.text))
+		if len(s.calls) > 0 {
+			_, _ = fmt.Fprint(&b, s.calls)
+		}
 	}
 	return "[" + b.String() + "]"
 }

@@ -47,6 +47,7 @@ func soundTree() *spooltest.History {
 		payload any
 	}{
 		{spool.ItemRunStarted, nil},
+		{spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c", ToolName: engine.SpawnTool}},
 		{spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: "n", Depth: 1}},
 		{spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemTextContent, spool.Delta{Delta: "below"})},
 		{spool.ItemStepFinished, spool.StepFinished{Step: 1, AgentID: &id}},
@@ -144,15 +145,15 @@ func TestHistoryPlantedTree(t *testing.T) {
 		"usage that the root lacks":       {"usage", "run r counts", func(h *history) { h.Threads[0].Runs[1].TokenCount = spool.TokenCount{} }},
 		"usage that the nested run lacks": {"usage", "run n counts", func(h *history) { h.Threads[0].Runs[0].TokenCount = spool.TokenCount{} }},
 		"text below that nobody saved": {"client-text", "run n shows", func(h *history) {
-			item(h, 3, spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemTextContent, spool.Delta{Delta: "other"}))
+			item(h, 4, spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemTextContent, spool.Delta{Delta: "other"}))
 		}},
-		"text of another agent": {"client-text", "run r shows", func(h *history) { item(h, 3, spool.ItemTextContent, spool.Delta{Delta: "below"}) }},
-		"text below that is not saved": {"client-text", "the unsaved text", func(h *history) {
-			item(h, 4, spool.ItemCustom, nil)
+		"text of another agent": {"client-text", "run r shows", func(h *history) { item(h, 4, spool.ItemTextContent, spool.Delta{Delta: "below"}) }},
+		"text below that is not saved": {"client-text", "shows the unsaved", func(h *history) {
 			item(h, 5, spool.ItemCustom, nil)
+			item(h, 6, spool.ItemCustom, nil)
 		}},
 		"an item that is wrapped twice": {"client-text", "run r wraps", func(h *history) {
-			item(h, 3, spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemSubagentEvent, spool.SubagentEvent{SubagentID: "n", Event: json.RawMessage(`{}`)}))
+			item(h, 4, spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemSubagentEvent, spool.SubagentEvent{SubagentID: "n", Event: json.RawMessage(`{}`)}))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

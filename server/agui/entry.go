@@ -63,7 +63,7 @@ func (t *Translator) runStarted(e spool.Entry) ([]Event, error) {
 		events = append(events, Messages{saved(before(s.Messages, e.Seq-1))})
 		events = append(events, t.told()...)
 	}
-	t.segment, t.inSegment, t.end = p.Segment, true, nil
+	t.segment, t.inSegment, t.end, t.unsaid = p.Segment, true, nil, false
 	return append(events, t.states.tell(ThreadState{State: spool.Running, RunID: p.RunID})...), nil
 }
 
@@ -120,12 +120,14 @@ func (t *Translator) runEnded(e spool.Entry) ([]Event, error) {
 	}
 	switch p.Status {
 	case spool.SegmentFinished:
-		return t.finished(ThreadState{State: spool.Completed, RunID: t.run, StopReason: cmp.Or(end.FinishReason, p.StopReason)}, Outcome{Type: OutcomeSuccess}, end.Usage), nil
+		events, err := t.unlearnRest(e.Seq)
+		return append(events, t.finished(ThreadState{State: spool.Completed, RunID: t.run, StopReason: cmp.Or(end.FinishReason, p.StopReason)}, Outcome{Type: OutcomeSuccess}, end.Usage)...), err
 	case spool.SegmentStopped:
 		events, err := t.unlearn(e.Seq)
 		return append(events, t.finished(ThreadState{State: spool.Cancelled, RunID: t.run, StopReason: spool.StopCancelled}, Outcome{Type: OutcomeCancelled}, end.Usage)...), err
 	case spool.SegmentParked:
-		return t.parked(), nil
+		events, err := t.unlearnRest(e.Seq)
+		return append(events, t.parked()...), err
 	default:
 		return t.segmentFailed(e, p)
 	}

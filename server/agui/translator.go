@@ -38,6 +38,8 @@ type Translator struct {
 	// inSegment is true until its end.
 	segment   int
 	inSegment bool
+	// unsaid is true when the segment has said something that no message has.
+	unsaid bool
 	// end is the last item of the segment, which is told when the record has the end too.
 	end *spool.Item
 	// waiting are custom events that came between two runs, where there can be none.
@@ -75,6 +77,8 @@ func (t *Translator) Frame(f spool.Frame) ([]Event, error) {
 	switch {
 	case t.done:
 		return nil, nil
+	case f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID != nil:
+		return t.retracted(f.Snapshot)
 	case f.Kind == spool.FrameSnapshot:
 		return t.become(f.Snapshot, nil)
 	case f.Kind == spool.FrameStream:

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// A segment can end although no message has a part of what it said: its step failed, it was
+// stopped, or its worker died. A run can end although the stream has shown a call without a
+// result: somebody stopped it, or nobody answered, while no segment was open. In both cases
+// each client gets one snapshot frame, which has what is saved of this run and nothing else.
+//
+// The walker puts the frame into its order. The first kind stands directly before the
+// segment's RUN_ENDED. The second kind stands behind the last RUN_ENDED of the run, and
+// before the RUN_STARTED of the next run. The cursor of the frame is the walker's own place:
+// no entry is jumped over, and a client that comes back with this cursor gets the frame
+// again. The walker makes the frame of what the store has now. Of the messages it takes
+// only those that were saved before the place, so that a client which replays an old
+// segment gets all later ones in their turn.
+
+// heardOf is what a walker knows of what its client was told.
+type heardOf struct {
+	// stream is the one of which the client may have items. Empty: it has the RUN_ENDED of
+	// the last one.
+	stream spool.StreamID
+	// plain is true while the walker has read every item of the stream by itself, and they
+	// tell neither of a nested run nor of a limit that has ended the run.
+	plain bool
+	// ended is the RUN_ENDED entry behind which the client stands, if the run may have had
+	// open calls there. Nil: there is nothing to close.
+	ended *spool.Entry
+	// open is true once the walker has seen that the run behind ended has not ended.
+	open bool
+	// astray is true while the walker has still to look for ended.
+	astray bool
+	// told is true while the last frame was the one that closes the calls.
+	told bool
+}
+
+// settled reports whether a hub tells the client everything from here on.
+func (h *heardOf) settled() bool { return !h.astray && (h.ended == nil || h.open) }
+
+// item notes an item that the walker has read.
+func (h *heardOf) item(item spool.Item) {
+	switch item.Type {
+	case spool.ItemSubagentStarted:
+		h.plain = false
+	case spool.ItemRunFinished:
+		var f spool.StreamFinished
+		h.plain = h.plain && item.Decode(&f) == nil && f.FinishReason == spool.StopCompleted
+	default:
+	}
+}
+
+// entry notes an entry that the walker has passed.
+func (h *heardOf) entry(entry spool.Entry) {
+	h.told = false
+	if entry.Type != spool.EntryRunEnded {
+		return
+	}
+	if id, err := streamOf(entry); err != nil || id != h.stream {
+		return
+	}
+	quiet := h.quiet(entry)
+	*h = heardOf{}
+	if !quiet {
+		h.ended = &entry
+	}
+}
+
+// quiet reports whether a segment ended in a way that leaves nothing unsaid or unsaved.
+func (h *heardOf) quiet(ended spool.Entry) bool {
+	return h.plain && statusOf(ended) == spool.SegmentFinished
+}
+
+// find looks for the RUN_ENDED entry behind which a client with this cursor stands.
+func (h *heardOf) find(v spool.View, at spool.Cursor) error {
+	*h = heardOf{stream: at.Stream}
+	q := spool.EntryQuery{Type: spool.EntryRunEnded, Last: true, Limit: 1}
+	if at.Stream != "" {
+		q = spool.EntryQuery{Type: spool.EntryRunEnded, Run: runOf(at.Stream)}
+	}
+	entries, err := v.Entries(q)
+	for _, entry := range entries {
+		id, err := streamOf(entry)
+		if err == nil && entry.Seq <= at.Seq && (id == at.Stream || at.Stream == "") {
+			*h = heardOf{ended: &entry}
+		}
+	}
+	return err
+}
+
+// statusOf returns how the segment of a RUN_ENDED entry ended.
+func statusOf(ended spool.Entry) spool.SegmentStatus {
+	var p spool.RunEnded
+	if json.Unmarshal(ended.Payload, &p) != nil {
+		return spool.SegmentLost
+	}
+	return p.Status
+}
+
+// retracted adds the frame of retract that stands before an entry, if there is one.
+func (w *walker) retracted(ctx context.Context, frames []walked, entry spool.Entry) ([]walked, error) {
+	if entry.Type != spool.EntryRunEnded || w.recordOnly || entry.Seq <= w.jump {
+		return frames, nil
+	}
+	frame, err := w.retract(ctx, entry)
+	return append(frames, frame...), err
+}
+
+// settled adds the frame of settle that stands where the walker stands, if there is one.
+func (w *walker) settled(ctx context.Context, frames []walked) ([]walked, error) {
+	if w.reading || w.heard.settled() {
+		return frames, nil
+	}
+	frame, err := w.settle(ctx)
+	return append(frames, frame...), err
+}
+
+// givenFirst returns the frames that there are before an error, which comes again.
+func givenFirst(frames []walked, err error) ([]walked, error) {
+	if len(frames) > 0 {
+		return frames, nil
+	}
+	return nil, err
+}
+
+// retract returns the frame by which clients drop what a segment has said and no message
+// has. Ended is the entry that comes next.
+func (w *walker) retract(ctx context.Context, ended spool.Entry) ([]walked, error) {
+	id, err := streamOf(ended)
+	if err != nil || id == "" || id != w.heard.stream || w.heard.quiet(ended) {
+		return nil, err
+	}
+	page, gone, err := w.whole(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	at := w.at
+	at.Seq = ended.Seq - 1
+	var p part
+	err = w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
+		p, err = partOf(v, ended, at.Seq, true)
+		return err
+	})
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if said := hearOut(page.Items); !gone && !said.unsaved() && !said.untold(p.since(p.segment)) {
+		return nil, nil
+	}
+	return w.partial(p, page, gone), nil
+}
+
+// settle returns the frame by which clients close the calls of a run that has ended between
+// two segments. It returns none while the run has not ended.
+func (w *walker) settle(ctx context.Context) ([]walked, error) {
+	h := &w.heard
+	if w.recordOnly || h.ended == nil && !h.astray || h.ended != nil && w.at.Seq < h.ended.Seq {
+		return nil, nil
+	}
+	var p part
+	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
+		if h.astray {
+			err = h.find(v, w.at)
+		}
+		if err != nil || h.ended == nil {
+			return err
+		}
+		p, err = partOf(v, *h.ended, w.at.Seq, false)
+		return err
+	})
+	switch {
+	case missing(err):
+		h.ended = nil
+		return nil, nil
+	case err != nil, h.ended == nil:
+		return nil, err
+	}
+	ended := *h.ended
+	id, err := streamOf(ended)
+	switch {
+	case err != nil, p.run.Stream() != id: // the run has gone on
+		h.ended = nil
+		return nil, err
+	case !p.run.State.Terminal():
+		h.open = true
+		return nil, nil
+	}
+	h.ended, h.open = nil, false
+	asked := statusOf(ended) == spool.SegmentParked && p.thread.RunID == p.run.ID
+	if !asked && len(p.since(ended.Seq)) == 0 {
+		return nil, nil
+	}
+	page, gone, err := w.whole(ctx, id)
+	if err != nil {
+		h.ended = &ended
+		return nil, err
+	}
+	h.told = true
+	return w.partial(p, page, gone), nil
+}
+
+// whole returns all items of a stream, or true where it is gone.
+func (w *walker) whole(ctx context.Context, id spool.StreamID) (page spool.StreamPage, gone bool, err error) {
+	page, err = w.e.streams.Read(ctx, spool.StreamKey{Thread: w.key, ID: id}, spool.Offset{}, 0)
+	if errors.Is(err, spool.ErrStreamGone) {
+		return spool.StreamPage{}, true, nil
+	}
+	return page, false, err
+}
+
+// partial returns the frame with a part of the thread. The walker stands where it stood.
+func (w *walker) partial(p part, page spool.StreamPage, gone bool) []walked {
+	past := w.shared && p.thread.RunID != p.run.ID
+	if past { // clients are told of the next run behind the frame
+		p.thread.State, p.thread.RunID = p.run.State, p.run.ID
+	}
+	snap := p.snapshot(w.at.Seq)
+	if !gone {
+		snap.Stream = endedStream(p.stream, page)
+		snap.Stream.Items = p.open.items(snap.Stream.Items, p.thread.LastSeq)
+	}
+	at := snap.Cursor()
+	at.Seq = w.at.Seq
+	w.at = at
+	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
+	frame.past = past
+	return []walked{frame}
+}
+
+// endedStream returns a stream that is over, without any content: the messages have all of
+// it that is saved.
+func endedStream(id spool.StreamID, page spool.StreamPage) *spool.StreamSnapshot {
+	s := &spool.StreamSnapshot{StreamID: id, RunID: runOf(id), Items: []spool.Item{}}
+	for _, item := range page.Items {
+		if item.Type.Content() {
+			continue
+		}
+		s.Items = append(s.Items, item)
+		if item.Type.End() {
+			s.End = &item
+		}
+	}
+	if !page.Last.IsZero() {
+		s.Offset = &page.Last
+	}
+	return s
+}

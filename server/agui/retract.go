@@ -1,0 +1,38 @@
+package agui
+
+import "github.com/spoolhq/spool"
+
+// retracted takes in a snapshot of one run: of what its segment has said only that counts
+// which the messages have. The client unlearns the rest with the end of the segment, which
+// comes next. Between two segments, where calls of the run were closed, it is told at once.
+func (t *Translator) retracted(s *spool.Snapshot) ([]Event, error) {
+	if !t.open || !tells(s, t.run) {
+		return nil, nil
+	}
+	if t.inSegment {
+		t.unsaid = true
+		return nil, nil
+	}
+	now, err := t.o.Load()
+	if err != nil {
+		return nil, err
+	}
+	return []Event{Messages{saved(now.Messages)}}, nil
+}
+
+// tells reports whether a snapshot of one run is of this one.
+func tells(s *spool.Snapshot, run spool.RunID) bool {
+	if s.Stream != nil {
+		return s.Stream.RunID == run
+	}
+	_, ok := runOf(s, run)
+	return ok
+}
+
+// unlearnRest is [Translator.unlearn] where the segment has left something to unlearn.
+func (t *Translator) unlearnRest(seq int64) ([]Event, error) {
+	if !t.unsaid {
+		return nil, nil
+	}
+	return t.unlearn(seq)
+}

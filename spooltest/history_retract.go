@@ -1,0 +1,111 @@
+package spooltest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// part takes in a snapshot of one run. It drops what the client shows of the run that is in
+// no message, and leaves all other runs as they are.
+func (v *view) part(snap *spool.Snapshot) {
+	seq := max(snap.LastEventSeq, 0)
+	if v.live && seq != v.seq {
+		v.wrongf("client-seq", v.where, "the snapshot of a run stands at seq %d, and the client at %d", seq, v.seq)
+	}
+	v.seq, v.live = seq, true
+	v.payload = nil
+	if snap.Thread.State != "" {
+		v.becomes(snap.Thread.State, func(c Commit) bool {
+			of := func(r spool.Run) bool { return r.ID == c.RunID }
+			return c.State == snap.Thread.State && slices.ContainsFunc(snap.Runs, of)
+		})
+	}
+	run, _, _ := v.begun.Split()
+	if snap.Stream != nil {
+		run = snap.Stream.RunID
+		s := v.stream(snap.Stream.StreamID)
+		s.started = true
+		for _, item := range snap.Stream.Items {
+			if item.Type.Content() {
+				v.wrongf("client-text", v.where, "the snapshot of run %s has the unsaved item %s", run, item.Data)
+			}
+		}
+		if o := snap.Stream.Offset; o == nil || !s.at.IsZero() && *o != s.at {
+			v.wrongf("client-items", v.where, "the snapshot of %s stands at %v, and the client at %s", snap.Stream.StreamID, o, s.at)
+		} else {
+			s.at, s.ended = *o, snap.Stream.End != nil
+		}
+	}
+	for _, s := range v.streams {
+		s.now = nil
+	}
+	gone := v.dropped() // of such a run nobody can tell any more
+	for _, r := range snap.Runs {
+		if r.ID == run || r.Depth > 0 {
+			v.shown[r.ID], v.partial[r.ID] = nil, gone[r.ID]
+		}
+	}
+	v.take(snap.Messages)
+}
+
+// take takes in saved messages.
+func (v *view) take(messages []spool.Message) {
+	for _, m := range messages {
+		if m.Role == spool.RoleAssistant {
+			v.shown[m.RunID] = append(v.shown[m.RunID], saidBy(m))
+		}
+		for _, p := range m.ToolResults() {
+			v.results[runCall{m.RunID, p.ToolCallID}] = true
+		}
+	}
+}
+
+// nothingUnsaved checks that a client which has seen the end of a segment shows nothing of
+// it that was not saved.
+func (v *view) nothingUnsaved(id spool.StreamID, s *streamView) {
+	for _, who := range slices.Sorted(maps.Keys(s.now)) {
+		now := s.now[who]
+		if now.empty() && len(now.results) == 0 {
+			continue
+		}
+		name := fmt.Sprintf("%s%s", id, map[bool]string{true: " of " + string(who)}[who != ""])
+		v.wrongf("client-text", v.where, "%s has ended, and shows the unsaved %s", name, quoted([]said{now}))
+	}
+	s.now = nil
+}
+
+// closed checks that every call which the client shows has the result that was saved.
+func (v *view) closed(d ThreadDump) {
+	if v.Left {
+		return
+	}
+	gone := v.dropped() // it may have been restored, of which a client has to read
+	ended := make(map[spool.RunID]bool, len(d.Runs))
+	for _, r := range d.Runs {
+		ended[r.ID] = r.State.Terminal() && !v.partial[r.ID] && !gone[r.ID]
+	}
+	for _, m := range d.Messages {
+		for _, p := range m.ToolResults() {
+			if ended[m.RunID] && !v.results[runCall{m.RunID, p.ToolCallID}] {
+				v.wrongf("client-text", v.where, "call %s of run %s shows no result, and %s was saved", p.ToolCallID, m.RunID, p.Result)
+			}
+		}
+	}
+}
+
+// dropped returns the runs that have ever had a message taken out of the view.
+func (v *view) dropped() map[spool.RunID]bool {
+	runs, of := make(map[spool.RunID]bool), make(map[spool.MessageID]spool.RunID)
+	for _, commit := range v.of(v.Thread) {
+		for _, m := range commit.Messages {
+			of[m.ID] = m.RunID
+		}
+		for _, id := range commit.Dropped {
+			runs[of[id]] = true
+		}
+	}
+	return runs
+}
