@@ -27,7 +27,7 @@ type idle struct {
 
 // Compact has the older messages of a thread summarised now, however short its history is,
 // and leaves the newest ones, up to [Config.ContextTailShare] of the prompt, as they are. The
-// model is asked by the calling process. The thread must have no active run, and nothing may
+// model is asked by the calling process, once at a time for a thread. The thread must have no active run, and nothing may
 // be said on it meanwhile: else nothing changes, and the result tells why. An error is one of
 // the store, or of the model, which is [spool.Unavailable].
 func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResult, error) {
@@ -39,6 +39,11 @@ func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResul
 	if err != nil {
 		return compactRefused(err)
 	}
+	end, ok := e.compacting.begin(key) // only for who may know of the thread
+	if !ok {
+		return compactRefused(&refusal{ReasonCompacting, "The thread is being summarised already"})
+	}
+	defer end()
 	agent, err := e.agent(was.run.Agent)
 	if err != nil {
 		return CompactResult{}, err

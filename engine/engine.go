@@ -209,6 +209,7 @@ type Engine struct {
 	hubs        hubs
 	snapshots   *snapshots
 	carried     carried
+	compacting  compacting
 	attachments *attachments
 	depths      depths
 	aloneSlot   aloneSlot

@@ -95,6 +95,8 @@ const (
 	// ReasonChanged: what waits is not what was shown to who answers, or what was said has
 	// changed while it was summarised.
 	ReasonChanged = "changed"
+	// ReasonCompacting: the thread's messages are being summarised.
+	ReasonCompacting = "compacting"
 	// ReasonNothingToCompact: the history is too short for a summary.
 	ReasonNothingToCompact = "nothing_to_compact"
 )

@@ -74,7 +74,7 @@ func (c *runs) Routes(r *rest.Routes) {
 		rest.Returns[stopResult](http.StatusConflict), rest.Fails(unavailable))...)
 	rest.Post(r, "/compact", c.compact, c.guarded(ScopeWrite,
 		rest.OperationID("compactThread"), rest.Summary("Summarise the older messages of a thread"), rest.Description(aboutCompact),
-		rest.Returns[compactResult](http.StatusConflict), rest.Fails(unavailable))...)
+		rest.Returns[compactResult](http.StatusConflict), rest.Fails(http.StatusTooManyRequests, unavailable))...)
 	rest.Post(r, "/events", c.publish, c.guarded(ScopeWrite,
 		rest.OperationID("publishEvent"), rest.Summary("Publish an event of your own"), rest.Description(aboutPublish),
 		rest.Status(http.StatusAccepted), rest.Returns[publishResult](http.StatusOK), rest.Fails(http.StatusNotFound, unavailable))...)

@@ -28,7 +28,12 @@ func (in *compactInput) Validate(ctx context.Context) (err error) {
 // compact answers POST /api/agent/compact: 200 with the result when a summary stands for
 // older messages, 409 with the result when there is none, or the thread is not the caller's.
 func (c *runs) compact(ctx context.Context, in compactInput) (engine.CompactResult, error) {
-	thread := c.asking(ctx).key(in.Body.ThreadID)
+	who := c.asking(ctx)
+	thread := who.key(in.Body.ThreadID)
+	concerns(ctx, thread, "")
+	if err := c.takeStart(ctx, who); err != nil { // it asks a model, as a start does
+		return engine.CompactResult{}, about(ctx, err, thread, "")
+	}
 	result, err := c.engine.Compact(c.acting(ctx), thread)
 	if err != nil {
 		return result, about(ctx, err, thread, "")

@@ -55,7 +55,7 @@ have them too, among all entries of the record.`
 stay in the history. It happens by itself when a history gets too long. The answer comes when the model has answered.
 
 A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), it does not exist (` + "`not_found`" + `), it is
-too short (` + "`nothing_to_compact`" + `), or something was said meanwhile (` + "`changed`" + `).`
+too short (` + "`nothing_to_compact`" + `), it is being summarised already (` + "`compacting`" + `), or something was said meanwhile (` + "`changed`" + `).`
 
 	aboutHistory = `All that a client needs to show a thread, as one consistent view: show the messages, apply the active
 events, show the stream's items behind the messages, and follow from there.`

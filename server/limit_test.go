@@ -51,6 +51,9 @@ func TestStartsPerMinute(t *testing.T) {
 			t.Errorf("the next start: %d %v %s", got.status, got.header, got.body)
 		}
 	}
+	if got := b.as(t, tokenA, http.MethodPost, compactPath, `{"threadId":"t1"}`); got.status != http.StatusTooManyRequests || got.body != refused {
+		t.Errorf("a compaction asks a model too: %d %s", got.status, got.body)
+	}
 	got := b.as(t, tokenA, http.MethodPost, aguiPath, `{"threadId":"t3","runId":"r3",`+says+`}`)
 	if got.status != http.StatusTooManyRequests || got.body != refused || got.waits() < 1 {
 		t.Errorf("the next start by AG-UI: %d %s", got.status, got.body)

@@ -122,6 +122,9 @@ func hashToken(i int, t Token) (hashedToken, error) {
 // Authenticate implements [Authenticator]. It compares hashes, and always with all of them: how
 // long it takes says nothing about how much of a guess was right, or of which token.
 func (l *TokenList) Authenticate(r *http.Request) (Principal, error) {
+	if len(r.Header["Authorization"]) > 1 { // a proxy may have looked at another one
+		return Principal{}, spool.Errorf(spool.Unauthorized, "there is more than one Authorization header")
+	}
 	scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "bearer") {
 		return Principal{}, spool.Errorf(spool.Unauthorized, "a bearer token is required")

@@ -3,6 +3,7 @@ package server_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -31,6 +32,26 @@ func known(l *server.TokenList, token string) string {
 }
 
 const notValid = "the bearer token is not valid"
+
+// A proxy may have looked at one of two headers, and the server at the other.
+func TestTwoAuthorizations(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	for _, second := range []string{"Bearer " + tokenB, "Bearer " + tokenA, "Basic YTpi", ""} {
+		r := b.request(t, call{method: http.MethodGet, path: threadsPath, token: tokenA})
+		r.Header.Add("Authorization", second)
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), "more than one Authorization header") {
+			t.Errorf("a second header %q: %d %s, %v", second, res.StatusCode, text, err)
+		}
+	}
+}
 
 func TestTokensHashed(t *testing.T) {
 	t.Parallel()

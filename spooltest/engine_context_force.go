@@ -12,6 +12,7 @@ var forceTests = map[string]func(s *engineTest){
 	"Compacts":   testForceCompacts,
 	"Refused":    testForceRefused,
 	"Changed":    testForceChanged,
+	"Once":       testForceOnce,
 	"Fails":      testForceFails,
 	"InTwo":      testForceInTwo,
 	"BehindRun":  testForceBehindRun,
@@ -76,6 +77,29 @@ func testForceRefused(s *engineTest) {
 	s.same("the thread", s.all(chat, "r-a"), before)
 }
 
+// testForceOnce asks for a summary while one is made. The second caller is refused, and pays for
+// no model; behind the first one the thread can be summarised again.
+func testForceOnce(s *engineTest) {
+	var e *engine.Engine
+	var meanwhile engine.CompactResult
+	sums := NewModelFunc(func(context.Context, spool.ModelRequest) Turn {
+		return Turn{Before: func(context.Context) error {
+			meanwhile = s.compact(e)
+			return nil
+		}, Text: []string{"SUM"}}
+	})
+	e = s.working(s.contextConfig(answering(100_000), sums))
+	s.turns(e, "a", "b", "c", "d", "e")
+	if got := s.compact(e); !got.Compacted {
+		s.Errorf("the first: %+v", got)
+	}
+	s.same("the second", meanwhile, engine.CompactResult{Reason: engine.ReasonCompacting, Error: "The thread is being summarised already"})
+	s.same("summaries that were asked for", sums.Asked(), 1)
+	if got := s.compact(e); got.Reason == engine.ReasonCompacting {
+		s.Errorf("behind both: %+v", got)
+	}
+}
+
 // testForceChanged has a run come and go while the summary is made, and one that is active
 // when it is there.
 func testForceChanged(s *engineTest) {
@@ -127,7 +151,7 @@ func testForceFails(s *engineTest) {
 	}
 }
 
-// testForceInTwo has two callers at the same time, of whom one is too late.
+// testForceInTwo has callers of two processes at the same time, of whom one is too late.
 func testForceInTwo(s *engineTest) {
 	gate := make(chan struct{})
 	asked := make(chan struct{}, 2)
@@ -135,10 +159,11 @@ func testForceInTwo(s *engineTest) {
 		asked <- struct{}{}
 		return Turn{Text: []string{"SUM"}, Gate: gate}
 	})
-	e := s.working(s.contextConfig(answering(100_000), sums))
+	c := s.contextConfig(answering(100_000), sums)
+	e, other := s.working(c), s.engine(c)
 	s.turns(e, "a", "b", "c")
 	results := make(chan engine.CompactResult, 2)
-	for range 2 {
+	for _, e := range []*engine.Engine{e, other} {
 		go func() {
 			r, err := e.Compact(context.Background(), chat)
 			if err != nil {

@@ -73,9 +73,10 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 }
 
 // egress says which private addresses tools may reach: those of the configuration, and
-// others too where only this machine can reach the server.
+// others too where only this machine can reach the server and nobody is asked for a token. A
+// server with tokens may stand behind a proxy.
 func egress(o options, c *config.Config) httptool.Egress {
-	return httptool.Egress{Allow: c.Egress, AllowPrivate: o.loopback()}
+	return httptool.Egress{Allow: c.Egress, AllowPrivate: o.loopback() && len(c.Tokens) == 0}
 }
 
 // The bounds of a process whose configuration has none: what nobody reaches who means well.

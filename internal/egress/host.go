@@ -47,7 +47,8 @@ func nameClass(name string) (class, bool) {
 	case last == "localhost", name == "localhost.localdomain", name == "ip6-localhost", name == "ip6-loopback":
 		return loopback, true
 	case last == "internal", last == "local", last == "lan", last == "intranet", last == "corp", last == "home",
-		strings.HasSuffix(name, ".home.arpa"):
+		last == "svc", last == "consul", strings.HasSuffix(name, ".home.arpa"), // "db.default.svc" is in a cluster
+		name == last && last != "" && !isNumber(last) && strings.IndexFunc(last, func(r rune) bool { return r >= utf8.RuneSelf }) < 0:
 		return privateNet, true
 	case last == "", isNumber(last), strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }):
 		return reserved, true

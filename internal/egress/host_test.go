@@ -16,7 +16,10 @@ func TestHosts(t *testing.T) {
 		hosts  string
 		ok     bool
 	}{
-		{egress.Policy{}, "example.com 8.8.8.8 [2606:4700::1111] localhost.example.com internal.example.com x2 a.b.museum", true},
+		{egress.Policy{}, "example.com 8.8.8.8 [2606:4700::1111] localhost.example.com internal.example.com svc.example.com a.b.museum", true},
+		{egress.Policy{}, "db DB. x2 db.default.svc redis.service.consul db.svc.", false},
+		{egress.Policy{Allow: []string{"db", ".consul"}}, "db redis.service.consul", true},
+		{egress.Policy{AllowPrivate: true}, "db db.default.svc", true},
 		{egress.Policy{}, "localhost LOCALHOST. a.localhost localhost.localdomain ip6-localhost", false},
 		{egress.Policy{}, "metadata metadata.google.internal Metadata.Google.Internal. instance-data instance-data.ec2.internal", false},
 		{egress.Policy{}, "db.internal printer.local nas.lan box.home.arpa wiki.corp", false},

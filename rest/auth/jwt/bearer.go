@@ -66,6 +66,9 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 	if len(token) > v.config.MaxLength {
 		return nil, fmt.Errorf("%w: the token is too long", rest.ErrBadCredentials)
 	}
+	if strings.ContainsFunc(token, outsideToken) { // decoders of base64 pass over line breaks
+		return nil, fmt.Errorf("%w: the token has characters that no token has", rest.ErrBadCredentials)
+	}
 	claims := gojwt.MapClaims{}
 	_, err := v.parser.ParseWithClaims(token, claims, func(t *gojwt.Token) (any, error) {
 		return v.keys(ctx, t)
@@ -79,6 +82,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 	default:
 		return Claims(claims), nil
 	}
+}
+
+// outsideToken reports whether a character is none of the compact form of a token (RFC 7515).
+func outsideToken(c rune) bool {
+	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
 }
 
 // keys returns the keys that the token may be signed with.

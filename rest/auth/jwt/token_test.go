@@ -436,3 +436,22 @@ func TestDecode(t *testing.T) {
 		t.Error("text became a number")
 	}
 }
+
+// A token has one spelling: what decoders of base64 pass over makes it another text.
+func TestTokensHaveOneSpelling(t *testing.T) {
+	t.Parallel()
+
+	v, err := jwt.NewVerifier(jwt.Config{Algorithms: []string{"HS256"}, Keys: jwt.Static(jwt.Key{Algorithm: "HS256", Value: secret})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := raw(t, nil, map[string]any{"sub": "ada", "exp": time.Now().Unix() + 60})
+	if _, err := v.Verify(t.Context(), token); err != nil {
+		t.Fatalf("the token itself: %v", err)
+	}
+	for _, other := range []string{token + "\n", token + "\r\n", "\n" + token, strings.Replace(token, ".", "\n.", 1), token[:len(token)-3] + "\n" + token[len(token)-3:], token + " ", token + "=", token + "\x00"} {
+		if claims, err := v.Verify(t.Context(), other); !errors.Is(err, rest.ErrBadCredentials) {
+			t.Errorf("%q: %v, %v", other, claims, err)
+		}
+	}
+}
