@@ -18,11 +18,11 @@ const (
 func wholePNG(data []byte) bool {
 	pixels := false
 	for rest := data[len(pngSignature):]; len(rest) >= pngChunk; {
-		length := uint64(binary.BigEndian.Uint32(rest))
-		if length > uint64(len(rest)-pngChunk) {
+		length := int64(binary.BigEndian.Uint32(rest))
+		if length > int64(len(rest)-pngChunk) {
 			return false
 		}
-		end := 8 + int(length) //nolint:gosec // it is within rest
+		end := 8 + int(length)
 		if crc32.ChecksumIEEE(rest[4:end]) != binary.BigEndian.Uint32(rest[end:]) {
 			return false
 		}

@@ -60,10 +60,14 @@ func TestBodyOfManyValues(t *testing.T) {
 		body, want string
 		status     int
 	}{
-		"attachments": {`{"prompt":"x","attachments":[` + strings.Repeat("{},", 60_000) + `{}]}`,
-			`{"error":"the body has more than 100000 values","code":"too_large"}`, http.StatusRequestEntityTooLarge},
-		"depth": {`{"prompt":"x","providerOptions":` + strings.Repeat("[", 256) + strings.Repeat("]", 256) + `}`,
-			`{"error":"the body is nested deeper than 256 arrays and objects","code":"invalid"}`, http.StatusBadRequest},
+		"attachments": {
+			`{"prompt":"x","attachments":[` + strings.Repeat("{},", 60_000) + `{}]}`,
+			`{"error":"the body has more than 100000 values","code":"too_large"}`, http.StatusRequestEntityTooLarge,
+		},
+		"depth": {
+			`{"prompt":"x","providerOptions":` + strings.Repeat("[", 256) + strings.Repeat("]", 256) + `}`,
+			`{"error":"the body is nested deeper than 256 arrays and objects","code":"invalid"}`, http.StatusBadRequest,
+		},
 	} {
 		if got := b.as(t, tokenA, http.MethodPost, "/api/agent/run", c.body); got.status != c.status || got.body != c.want {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
