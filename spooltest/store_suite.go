@@ -24,6 +24,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"DeleteThread":      testStoreDeleteThread,
 		"DeleteNothing":     testStoreDeleteNothing,
 		"Tenants":           testStoreTenants,
+		"TenantsApart":      testStoreTenantsApart,
 		"RunRoundTrip":      testStoreRunRoundTrip,
 		"RunReplaced":       testStoreRunReplaced,
 		"RunOfOtherThread":  testStoreRunOfOtherThread,

@@ -1,0 +1,112 @@
+package spooltest
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// testStoreTenantsApart gives two tenants threads with the same ids in them, and all that a
+// thread can have. What one of them reads does not change with what the other one writes.
+func testStoreTenantsApart(s *storeTest) {
+	ours, theirs := thread("t"), spool.ThreadKey{Tenant: "other", ID: "t"}
+	s.write(ours, func(tx spool.Tx) error { return furnish(tx, ours) })
+	alone := s.queries(ours)
+	s.write(theirs, func(tx spool.Tx) error { return furnish(tx, theirs) })
+	for name, rows := range s.queries(ours) {
+		s.same("what we read beside the other tenant: "+name, rows, alone[name])
+	}
+	both := s.queries(theirs)
+	s.same("the runs that wait", both["waiting"], []string{"next other", "later other"})
+	s.write(ours, func(tx spool.Tx) error { return tx.DeleteThread() })
+	for name, rows := range s.queries(theirs) {
+		s.same("what they read without us: "+name, rows, both[name])
+	}
+}
+
+// furnish writes something of every kind to a new thread, some of it twice. What it says has
+// the tenant in it.
+func furnish(tx spool.Tx, key spool.ThreadKey) error {
+	name, n := string(key.Tenant), int64(len(key.Tenant))
+	turn := func(id spool.MessageID, agent spool.AgentID) *spool.Message {
+		return &spool.Message{ID: id, AgentID: agent, RunID: "r", Role: spool.RoleUser, Content: spool.TextContent(string(id) + " of " + name)}
+	}
+	waits := func(id spool.RunID, place int64) spool.Run {
+		return spool.Run{
+			ID: id, Agent: name, State: spool.Queued, Place: place,
+			Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name)},
+		}
+	}
+	usage := func(kind spool.UsageKind, agent spool.AgentID) spool.UsageRow {
+		return spool.UsageRow{RunID: "r", AgentID: agent, Agent: name, Kind: kind, Model: "m", Usage: spool.Usage{Input: &n}}
+	}
+	first, second := spool.NewEntry(spool.EntryMessagesDropped, "r", name), spool.NewEntry(spool.EntryMessagesDropped, "r", name)
+	err := errors.Join(
+		putQueued(tx, "r"),
+		tx.InsertRun(waits("later", 9)), tx.InsertRun(waits("next", 4)),
+		tx.InsertRun(spool.Run{ID: "n", Agent: name, RootID: "r", ParentID: "r", Depth: 1, State: spool.Queued}),
+		tx.AppendMessages(turn("m1", ""), turn("m2", ""), turn("m3", "n"), turn("m4", "")),
+		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, "r", name), first, second),
+	)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		tx.DropMessages("m4", first.Seq), tx.RestoreBranch(spool.BranchID(first.Seq)), tx.DropMessages("m4", second.Seq),
+		tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c1", ToolName: "draft", State: spool.ParkOpen}),
+		tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c1", ToolName: name, State: spool.ParkOpen}),
+		tx.PutEffect(spool.Effect{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectPending}),
+		tx.PutEffect(spool.Effect{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectDone, Result: json.RawMessage(`"` + name + `"`)}),
+		tx.AddUsage(usage(spool.UsageStep, "")), tx.AddUsage(usage(spool.UsageTool, "n")),
+	)
+}
+
+// queries returns what each query of a [spool.View] finds of a thread that was furnished.
+func (s *storeTest) queries(key spool.ThreadKey) map[string]any {
+	s.Helper()
+	found := map[string]any{"all": s.all(key, "r")}
+	s.read(key, func(v spool.View) error {
+		var errs []error
+		keep := func(name string, rows any, err error) {
+			found[name] = rows
+			errs = append(errs, err)
+		}
+		line, err := v.Waiting()
+		names := make([]string, len(line))
+		for i, r := range line {
+			names[i] = string(r.ID) + " " + r.Agent
+		}
+		keep("waiting", names, err)
+		run, err := v.Run("r")
+		keep("run", run, err)
+		newest, err := v.Runs(2)
+		keep("newest runs", newest, err)
+		nested, err := v.Nested("r")
+		keep("nested", nested, err)
+		message, err := v.Message("m2")
+		keep("message", message, err)
+		for name, q := range map[string]spool.MessageQuery{
+			"after": {After: "m1"}, "before": {Before: "m2"}, "since": {SinceSeq: 1}, "role": {Role: spool.RoleUser}, "of run": {Run: "r"},
+			"agent": {Agent: new(spool.AgentID("n"))}, "newest": {Limit: 2}, "turns": {Turns: true}, "later turns": {Turns: true, After: "m1", Limit: 2},
+			"early turns": {Turns: true, BeforeSeq: 1},
+		} {
+			rows, err := v.Messages(q)
+			keep("messages "+name, rows, err)
+		}
+		for name, q := range map[string]spool.EntryQuery{
+			"after": {After: 1}, "of run": {Run: "r"}, "type": {Type: spool.EntryRunStarted}, "last": {Last: true, Limit: 2},
+		} {
+			rows, err := v.Entries(q)
+			keep("entries "+name, rows, err)
+		}
+		for name, q := range map[string]spool.UsageQuery{
+			"of run": {Run: "r"}, "agent": {Agent: new(spool.AgentID("n"))}, "kind": {Kind: spool.UsageStep}, "counted": {Counted: true, Last: true},
+		} {
+			rows, err := v.UsageRows(q)
+			keep("usage "+name, rows, err)
+		}
+		return errors.Join(errs...)
+	})
+	return found
+}
