@@ -24,6 +24,8 @@ var jobTests = map[string]func(s *engineTest){
 	"DeadRunning":       testJobDeadRunning,
 	"DeadMovedOn":       testJobDeadMovedOn,
 	"DeliveredTooOften": testJobDeliveredTooOften,
+	"MaxDeliveries":     testJobMaxDeliveries,
+	"KilledTooOften":    testJobKilledTooOften,
 }
 
 // ticket is the job by which a host carries the run out in its own process.

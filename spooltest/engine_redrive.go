@@ -18,6 +18,8 @@ var redriveTests = map[string]func(s *engineTest){
 	"Settle":     testRedriveSettle,
 	"OnlyOnce":   testRedriveOnlyOnce,
 	"StoreFails": testRedriveStoreFails,
+	"NotFailed":  testRedriveNotFailed,
+	"Settled":    testRedriveSettled,
 }
 
 // die has the next job of the tenant die, as a worker does that gives it up.

@@ -23,6 +23,8 @@ var settleTests = map[string]func(s *engineTest){
 	"StopWhile":       testSettleStopWhile,
 	"StoppedAndLost":  testSettleStoppedAndLost,
 	"StoppedTwice":    testSettleStoppedTwice,
+	"Claimed":         testSettleClaimed,
+	"Again":           testSettleAgain,
 }
 
 // settlements are the calls of a settle hook.

@@ -40,6 +40,9 @@ var waitTests = map[string]func(s *engineTest){
 	"DeadWorker":        testWaitDeadWorker,
 	"Notices":           testWaitNotices,
 	"Snapshot":          testWaitSnapshot,
+	"LatestInterrupt":   testWaitLatestInterrupt,
+	"RollbackNoTurn":    testWaitRollbackNoTurn,
+	"Places":            testWaitPlaces,
 }
 
 // busy starts a run by a policy.
