@@ -59,6 +59,8 @@ type Run struct {
 
 	// Allowance is the run's budget and what is left of it. Nil: it has no budget.
 	Allowance *Allowance `json:"-"`
+	// Scopes are those of who started the run, by which it has its tools: see [Tool.Access].
+	Scopes []string `json:"-"`
 	// Segments counts the pickups; the latest one's stream is Stream(). Of a nested run it is
 	// the dispatched run's segment in which it saved a step last.
 	Segments int `json:"-"`

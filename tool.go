@@ -32,6 +32,10 @@ type Tool struct {
 	// call's result. Defaults to no call.
 	Approval func(ctx context.Context, call ToolCall) (bool, error)
 
+	// Access says in whose runs the tool is there. A run of anybody else does not have it: the
+	// model is not told of it, and a call is one of an unknown tool. Defaults to all runs.
+	Access Access
+
 	// DistinctApprover says that whatever a call of the tool waits for is answered by
 	// somebody else than who started the run: see [Run.DistinctFrom]. Defaults to anybody
 	// who may answer.

@@ -81,13 +81,13 @@ func (e *Engine) checkEdit(ctx context.Context, key spool.ThreadKey, r Response)
 func (e *Engine) agentOf(v spool.View, id spool.RunID) (*Agent, error) {
 	run, err := v.Run(id)
 	if err != nil || run.ParentID == "" {
-		return e.agents[run.Agent], err
+		return e.agents[run.Agent].permitted(run), err
 	}
 	above, err := e.agentOf(v, run.ParentID)
 	if above == nil || err != nil {
 		return nil, err
 	}
-	return above.nested(run.Agent), nil
+	return above.nested(run.Agent).permitted(run), nil
 }
 
 // checkEdited is [checkArgs] for arguments that a person has written.

@@ -94,6 +94,11 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 	if c.Attachments, err = c.Attachments.check(); err != nil {
 		return c, nil, err
 	}
+	for name := range c.ModelAccess {
+		if c.Models[name] == nil {
+			return c, nil, spool.Errorf(spool.Invalid, "Config.ModelAccess names %q, which Config.Models lacks", name)
+		}
+	}
 	agents, err := c.checkAgents()
 	return c, agents, err
 }

@@ -32,6 +32,9 @@ type Config struct {
 	// AuditRetention is how long entries of the audit log are kept. Workers remove older ones.
 	// Negative: for ever. Defaults to 400 days.
 	AuditRetention time.Duration
+	// ModelAccess says by the names of Models who may have a run use them. A model that a caller
+	// may not use answers like one that does not exist. Defaults to everybody.
+	ModelAccess map[string]spool.Access
 	// Attachments says which images a user turn may have, and who fetches them. Defaults to
 	// up to 8 of up to 5 MiB in the common formats, whose URLs are given to the model.
 	Attachments AttachmentOptions
@@ -161,6 +164,9 @@ type Agent struct {
 	Name string
 	// Model is the name of the model that is used when a start asks for none.
 	Model string
+	// Access says who may start runs of the agent. For anybody else there is no agent of that
+	// name. Defaults to everybody.
+	Access spool.Access
 	// Instructions is the system prompt. Empty: none.
 	Instructions string
 	// Tools are what the model may call.

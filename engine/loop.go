@@ -28,7 +28,7 @@ type loop struct {
 }
 
 func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
-	agent := e.agents[run.Agent] // nil where a process settles a run that it cannot carry
+	agent := e.agents[run.Agent].permitted(run) // nil where a process settles a run that it cannot carry
 	model := e.config.Models[run.Model]
 	if model == nil && agent != nil { // the configuration has changed since the start
 		model = e.config.Models[agent.Model]

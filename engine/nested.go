@@ -158,13 +158,13 @@ func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief
 	if agent.inheritModel {
 		model = l.self.Model
 	}
-	if l.s.e.config.Models[b.Model] != nil {
+	if l.s.e.hasModelFor(b.Model, h.thread.Tenant, l.self.Scopes) {
 		model = b.Model
 	}
 	return spool.Run{
 		Tenant: h.thread.Tenant, ID: id, ThreadID: h.thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
 		Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: h.now,
-		Prompt: shorten(b.Instructions, promptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy,
+		Prompt: shorten(b.Instructions, promptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy, Scopes: l.self.Scopes,
 		ProviderOptions: l.self.ProviderOptions,
 		Nonce:           newNonce(),
 	}
@@ -172,7 +172,7 @@ func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief
 
 // child returns the loop of a nested run that a call of this one has spawned.
 func (l *loop) child(run spool.Run) *loop {
-	agent := l.agent.nested(run.Agent)
+	agent := l.agent.nested(run.Agent).permitted(run)
 	model := l.s.e.config.Models[run.Model]
 	if model == nil { // the configuration has changed since
 		model = cmp.Or(l.s.e.config.Models[agent.Model], l.model)

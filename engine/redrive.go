@@ -125,7 +125,7 @@ func (e *Engine) goOn(h *held, failed spool.Run, id spool.RunID) error {
 func successor(failed spool.Run, id spool.RunID) spool.Run {
 	next := spool.Run{
 		Tenant: failed.Tenant, ID: id, ThreadID: failed.ThreadID, Agent: failed.Agent, Model: failed.Model,
-		State: spool.Queued, MaxSteps: failed.MaxSteps, HostState: failed.HostState, StartedBy: failed.StartedBy,
+		State: spool.Queued, MaxSteps: failed.MaxSteps, HostState: failed.HostState, StartedBy: failed.StartedBy, Scopes: failed.Scopes,
 		ProviderOptions: failed.ProviderOptions,
 		Nonce:           newNonce(),
 	}

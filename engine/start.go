@@ -40,6 +40,9 @@ type StartRequest struct {
 	// By is the subject who starts the run, and who owns a thread that the start makes. Empty:
 	// not known.
 	By string
+	// Scopes are what who starts the run may do, in the words of the host. Agents, models and
+	// tools can be limited to them: see [spool.Access]. Empty: none.
+	Scopes []string
 	// IdempotencyKey makes every later start of the tenant with the same key repeat
 	// the answer of the one that was accepted. Empty: none.
 	IdempotencyKey string
@@ -262,7 +265,7 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 	return spool.Run{
 		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
-		Allowance: allowanceOf(r.Budget), HostState: r.HostState, StartedBy: r.By, Context: h.run.Context,
+		Allowance: allowanceOf(r.Budget), HostState: r.HostState, StartedBy: r.By, Scopes: r.Scopes, Context: h.run.Context,
 		ProviderOptions: r.ProviderOptions,
 		Nonce:           newNonce(),
 	}
@@ -306,8 +309,8 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
 		return nil, err
 	}
-	agent, err := e.agent(r.Agent)
-	if err != nil {
+	agent := e.agentFor(r.Agent, key.Tenant, r.Scopes)
+	if agent == nil {
 		return nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
 	}
 	if r.Model == "" {
@@ -316,7 +319,7 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if r.WhenBusy = cmp.Or(r.WhenBusy, agent.WhenBusy); r.MayNotStop && r.WhenBusy.Stops() {
 		r.WhenBusy = spool.BusyReject
 	}
-	if e.config.Models[r.Model] == nil {
+	if !e.hasModelFor(r.Model, key.Tenant, r.Scopes) {
 		return nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
 	}
 	switch {
@@ -338,9 +341,11 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if err := spool.CheckHostState(r.HostState); err != nil {
 		return nil, err
 	}
-	if r.ProviderOptions, err = allowedOptions(agent, r.ProviderOptions); err != nil {
+	options, err := allowedOptions(agent, r.ProviderOptions)
+	if err != nil {
 		return nil, err
 	}
+	r.ProviderOptions = options
 	if err := e.attachments.checkAll(r.Attachments); err != nil {
 		return nil, err
 	}

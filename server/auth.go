@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"net/http"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -54,6 +56,27 @@ type Principal struct {
 	// Valid ends when the credentials are withdrawn, and with them the streams that they have
 	// opened. Nil: they never are.
 	Valid context.Context //nolint:containedctx // the lifetime of the credentials, which is no call's
+}
+
+// CheckScope returns an [spool.Invalid] error for what is neither one of [AllScopes] nor a scope
+// of one's own, to which agents, models and tools can be limited: two words of letters, digits and
+// the characters . _ - with a colon between them, such as "team:sales".
+func CheckScope(s Scope) error {
+	if !slices.Contains(AllScopes(), s) && !ownScope.MatchString(string(s)) {
+		return spool.Errorf(spool.Invalid, "unknown scope %q", s)
+	}
+	return nil
+}
+
+var ownScope = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}:[A-Za-z0-9._-]{1,64}$`)
+
+// scopes returns the scopes as the engine takes them.
+func (p Principal) scopes() []string {
+	out := make([]string, len(p.Scopes))
+	for i, s := range p.Scopes {
+		out[i] = string(s)
+	}
+	return out
 }
 
 // Authenticator tells who is asking. It is safe for concurrent use.

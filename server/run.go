@@ -160,6 +160,7 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		ProviderOptions: in.Body.ProviderOptions,
 		HostState:       state,
 		By:              who.Subject,
+		Scopes:          who.scopes(),
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})

@@ -112,8 +112,8 @@ func hashToken(i int, t Token) (hashedToken, error) {
 		return out, spool.Errorf(spool.Invalid, "token %d: %s", i, spool.MessageOf(err))
 	}
 	for _, scope := range t.Scopes {
-		if !slices.Contains(AllScopes(), scope) {
-			return out, spool.Errorf(spool.Invalid, "token %d: unknown scope %q", i, scope)
+		if err := CheckScope(scope); err != nil {
+			return out, spool.Errorf(spool.Invalid, "token %d: %s", i, spool.MessageOf(err))
 		}
 	}
 	return out, nil

@@ -51,6 +51,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Lease", leaseTests},
 		{"Alone", aloneTests},
 		{"Sweep", sweepTests},
+		{"Access", accessTests},
 		{"Audit", auditTests},
 		{"Redrive", redriveTests},
 		{"Prune", pruneTests},

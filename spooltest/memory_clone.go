@@ -43,6 +43,7 @@ func cloneRun(r spool.Run) spool.Run {
 	}
 	r.HostState = slices.Clone(r.HostState)
 	r.ProviderOptions = slices.Clone(r.ProviderOptions)
+	r.Scopes = slices.Clone(r.Scopes)
 	return r
 }
 

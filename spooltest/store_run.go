@@ -37,6 +37,7 @@ func fullRun(s *storeTest) spool.Run {
 		},
 		HostState: json.RawMessage(`{"account":["a",1]}`), Nonce: "n0nce",
 		ProviderOptions: json.RawMessage(`{"seed":7}`),
+		Scopes:          []string{"write", "team:sales"},
 		Context:         &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
 
 		CostMicros: 5, Currency: "EUR",

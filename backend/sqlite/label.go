@@ -26,3 +26,24 @@ func scanLabels(r *row) map[string]string {
 	}
 	return labels
 }
+
+// encodeScopes returns the JSON of the scopes of who started a run, nil for none.
+func encodeScopes(scopes []string) json.RawMessage {
+	if len(scopes) == 0 {
+		return nil
+	}
+	text, _ := json.Marshal(scopes) //nolint:errchkjson // texts have always a JSON form
+	return text
+}
+
+func scanScopes(r *row) []string {
+	text := r.json()
+	if text == nil {
+		return nil
+	}
+	var scopes []string
+	if err := json.Unmarshal(text, &scopes); err != nil {
+		r.err = spool.Wrap(spool.Internal, "the run's scopes cannot be read", err)
+	}
+	return scopes
+}

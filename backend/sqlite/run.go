@@ -15,7 +15,7 @@ const runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, 
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
 	host_state, context, root_id, nested, children, cost_micros, currency, allowance, nonce, provider_options,
-	carried, carried_since, alone, alone_deaths`
+	carried, carried_since, alone, alone_deaths, scopes`
 
 // runPlaces has a place for each of the columns of a run.
 var runPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(runColumns, ",")+1), ", ")
@@ -49,6 +49,7 @@ func scanRun(r *row) (spool.Run, error) {
 	run.Carriage = spool.Carriage{
 		Carried: time.Duration(r.int64()) * time.Microsecond, Since: r.time(), Alone: r.bool(), AloneDeaths: r.int(),
 	}
+	run.Scopes = scanScopes(r)
 	if draft != nil {
 		run.Draft = new(spool.Draft)
 		if err := json.Unmarshal(draft, run.Draft); err != nil {
@@ -190,7 +191,8 @@ func (t *tx) InsertRun(r spool.Run) error {
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
 		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children,
 		r.CostMicros, r.Currency, allowance, r.Nonce, r.ProviderOptions,
-		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, t.key.Tenant, t.key.ID)
+		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes),
+		t.key.Tenant, t.key.ID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -238,7 +240,7 @@ func (t *tx) UpdateRun(r spool.Run) error {
 		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?,
 		settled_at = ?, settle_claim = ?, ending = ?, wait = ?,
 		host_state = ?, context = ?, nested = ?, children = ?, cost_micros = ?, currency = ?, allowance = ?, nonce = ?,
-		provider_options = ?, carried = ?, carried_since = ?, alone = ?, alone_deaths = ?
+		provider_options = ?, carried = ?, carried_since = ?, alone = ?, alone_deaths = ?, scopes = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`,
 		r.ParentID, r.Agent, r.StartedBy, r.Model, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
@@ -246,7 +248,8 @@ func (t *tx) UpdateRun(r spool.Run) error {
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.SettledAt, r.SettleClaim, ending,
 		wait, r.HostState, encodeContext(r.Context), nested, r.Children,
 		r.CostMicros, r.Currency, allowance, r.Nonce, r.ProviderOptions,
-		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, t.key.Tenant, r.ID, t.key.ID)
+		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes),
+		t.key.Tenant, r.ID, t.key.ID)
 	if err == nil && n == 0 {
 		return errNoRun
 	}

@@ -119,6 +119,12 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 			problems = append(problems, m.Errorf("%s", spool.MessageOf(err)))
 		}
 		s.engine.Models[m.Name] = model
+		if m.Access.Limited() {
+			if s.engine.ModelAccess == nil {
+				s.engine.ModelAccess = make(map[string]spool.Access)
+			}
+			s.engine.ModelAccess[m.Name] = m.Access
+		}
 		s.models = append(s.models, description{m.Name, remark})
 	}
 	tools := make(map[string]spool.Tool, len(c.Tools))
@@ -132,7 +138,7 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	}
 	for _, a := range c.Agents {
 		agent := engine.Agent{
-			Name: a.Name, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy,
+			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy,
 			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
 			ProviderOptions: a.ProviderOptions,
 		}

@@ -75,6 +75,6 @@ func newTool(t config.Tool, egress httptool.Egress) (spool.Tool, error) {
 		Name: t.Name, URL: t.URL, Description: t.Description, Parameters: t.Parameters,
 		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress, Body: httptool.Body(t.Body),
 	})
-	made.Expiry, made.DistinctApprover = t.Expiry, t.DistinctApprover
+	made.Expiry, made.DistinctApprover, made.Access = t.Expiry, t.DistinctApprover, t.Access
 	return made, err
 }

@@ -83,7 +83,7 @@ func token(v value) Token {
 	if f["scopes"].required() {
 		for _, s := range f["scopes"].items() {
 			scope := s.text()
-			if !slices.Contains(scopes, scope) {
+			if !knownScope(scope) {
 				s.problemf("must be one of %s", strings.Join(scopes, ", "))
 			}
 			t.Scopes = append(t.Scopes, scope)

@@ -54,6 +54,9 @@ const (
 type Model struct {
 	Source
 
+	// Access says who may use the model.
+	Access spool.Access
+
 	Name     string
 	Provider string
 	BaseURL  string
@@ -69,6 +72,9 @@ type Model struct {
 // Agent is an entry of the section agents.
 type Agent struct {
 	Source
+
+	// Access says who may start runs of the agent.
+	Access spool.Access
 
 	Name         string
 	Model        string
@@ -109,6 +115,9 @@ type Subagent struct {
 // Tool is an entry of the section tools.
 type Tool struct {
 	Source
+
+	// Access says in whose runs the tool is there.
+	Access spool.Access
 
 	Name        string
 	Type        string

@@ -60,7 +60,7 @@ agents:
     subagents:
       clerk: {description: Looks things up., instructions: Be brief., model: show, tools: [lookup], max_steps: 4, spawns: true}
       echo: {}
-  assistant: {model: show}
+  assistant: {model: show, only_for: {scopes: ["team:sales"]}}
 tools:
   lookup:
     type: http
@@ -71,6 +71,7 @@ tools:
   send:
     type: http
     url: http://127.0.0.1:9009/tools/send
+    only_for: {tenants: [acme], scopes: ["team:sales", approve]}
     approval: true
     body: envelope
     distinct_approver: true
@@ -117,7 +118,7 @@ func TestParse(t *testing.T) {
 					{Name: "echo"},
 				},
 			},
-			{Name: "assistant", Model: "show"},
+			{Name: "assistant", Model: "show", Access: spool.Access{Scopes: []string{"team:sales"}}},
 		},
 		Tools: []config.Tool{
 			{
@@ -125,7 +126,8 @@ func TestParse(t *testing.T) {
 				Parameters: json.RawMessage(`{"additionalProperties":false,"properties":{"to":{"default":"you","type":"string"}},"type":"object"}`),
 			},
 			{
-				Name: "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true, Body: "envelope", DistinctApprover: true,
+				Access: spool.Access{Tenants: []spool.Tenant{"acme"}, Scopes: []string{"team:sales", "approve"}},
+				Name:   "send", Type: "http", URL: "http://127.0.0.1:9009/tools/send", Approval: true, Body: "envelope", DistinctApprover: true,
 				Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Hour, Warn: 10 * time.Minute, Extensions: 3},
 			},
 		},
@@ -207,10 +209,10 @@ var problems = map[string]struct{ text, want string }{
 	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context, budget, prices"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
-		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache",
+		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache, only_for",
 	},
 	"Twice":           {"models:\n  m: {provider: demo}\n  m: {provider: demo}\nagents: {a: {model: m}}", "spool.yaml:3: models.m: is there twice"},
-	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache"},
+	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache, only_for"},
 	"NoProvider":      {"models:\n  m: {}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is required"},
 	"EmptyProvider":   {"models:\n  m: {provider: ''}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is empty"},
 	"BadProvider":     {"models: {m: {provider: opnai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.provider: must be openai or demo"},
@@ -268,6 +270,9 @@ var problems = map[string]struct{ text, want string }{
 	"Proxies":         {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], trusted_proxies: [nginx]}", `spool.yaml:1: auth.trusted_proxies[0]: must be an address such as "127.0.0.1" or a range such as "10.0.0.0/8"`},
 	"Threads":         {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], threads: mine}", "spool.yaml:1: auth.threads: must be own or all"},
 	"ThreadsNobody":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}, {token: another-of-length, scopes: [admin]}], threads: own}", "spool.yaml:1: auth.tokens[0]: needs a subject, whose threads it is to see"},
+	"OnlyForNobody":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}]}\nmodels: {m: {provider: demo, only_for: {}}}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.only_for: needs tenants or scopes"},
+	"OnlyForScope":    {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}]}\nmodels: {m: {provider: demo}}\nagents: {a: {model: m, only_for: {scopes: [raed]}}}", `spool.yaml:3: agents.a.only_for.scopes[0]: must be a scope of a token, or one of your own such as "team:sales"`},
+	"OnlyForUnknown":  {"models: {m: {provider: demo, only_for: {scopes: [read]}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.only_for: needs auth.tokens, as nobody is asked who they are"},
 	"TokenNumber":     {"auth: {tokens: [{token: 12, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].token: must be text; put it in quotes"},
 	"TokenTenant":     {"auth: {tokens: [{token: a-token-of-length, tenant: a b, scopes: [read]}]}", "spool.yaml:1: auth.tokens[0].tenant: the tenant may only have letters, digits and the characters . _ : -"},
 	"TokenScope":      {"auth: {tokens: [{token: a-token-of-length, scopes: [read, delete]}]}", "spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop, admin"},

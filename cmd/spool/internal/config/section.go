@@ -47,8 +47,8 @@ func (d *decoder) config(root value) *Config {
 }
 
 func model(e entry) Model {
-	f := e.fields("provider", "base_url", "api_key", "model", "context_window", "prompt_cache")
-	m := Model{Source: e.source(), Name: e.name, ContextWindow: f["context_window"].integer(), PromptCache: f["prompt_cache"].text()}
+	f := e.fields("provider", "base_url", "api_key", "model", "context_window", "prompt_cache", "only_for")
+	m := Model{Source: e.source(), Access: onlyFor(f["only_for"]), Name: e.name, ContextWindow: f["context_window"].integer(), PromptCache: f["prompt_cache"].text()}
 	e.id()
 	if f["provider"].required() {
 		m.Provider = f["provider"].word()
@@ -77,10 +77,10 @@ func model(e entry) Model {
 }
 
 func agent(e entry, c *Config) Agent {
-	f := e.fields("model", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options")
+	f := e.fields("model", "only_for", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options")
 	e.id()
 	a := Agent{
-		Source: e.source(), Name: e.name,
+		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
 		Instructions: f["instructions"].text(),
 		MaxSteps:     f["max_steps"].integer(),
 		WhenBusy:     spool.WhenBusy(f["when_busy"].text()),
@@ -152,12 +152,12 @@ func toolNames(list value, c *Config) (names []string) {
 }
 
 func tool(e entry) Tool {
-	f := e.fields("type", "url", "description", "idempotent", "approval", "distinct_approver", "expiry", "parameters", "body")
+	f := e.fields("type", "url", "only_for", "description", "idempotent", "approval", "distinct_approver", "expiry", "parameters", "body")
 	if !toolName.MatchString(e.name) {
 		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
 	}
 	t := Tool{
-		Source: e.source(), Name: e.name,
+		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
 		Description: f["description"].text(),
 		Idempotent:  f["idempotent"].boolean(),
 		Approval:    f["approval"].boolean(),
