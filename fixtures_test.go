@@ -91,6 +91,8 @@ func kinds[T ~string](t *testing.T, cases []valueCase) map[T]bool {
 }
 
 // payloads are the fields of each kind of entry and notice.
+//
+//nolint:dupl // fields says the same of items
 var payloads = map[spool.EntryType]func() any{
 	spool.EntryRunStarted:              func() any { return new(spool.RunStarted) },
 	spool.EntryRunEnded:                func() any { return new(spool.RunEnded) },
@@ -149,6 +151,8 @@ func TestFixturesEntries(t *testing.T) {
 }
 
 // fields are the fields of each kind of item.
+//
+//nolint:dupl // payloads says the same of entries
 var fields = map[spool.ItemType]func() any{
 	spool.ItemRunStarted:       func() any { return new(spool.StreamStarted) },
 	spool.ItemTextStart:        func() any { return new(spool.Block) },

@@ -171,7 +171,7 @@ func behindSummary(v spool.View, run spool.Run) (*history, error) {
 		if err != nil {
 			return nil, err
 		}
-		known = append(turns, through)
+		known = slices.Concat(turns, known)
 	}
 	return newHistory(slices.Concat(known, messages), older-len(known)), nil
 }

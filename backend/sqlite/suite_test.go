@@ -51,7 +51,7 @@ func opener(t *testing.T) spooltest.Open {
 func memoryDir(t *testing.T) string {
 	t.Helper()
 	const shared = "/dev/shm"
-	if dir, err := os.MkdirTemp(shared, "spool-sqlite-"); err == nil {
+	if dir, err := os.MkdirTemp(shared, "spool-sqlite-"); err == nil { //nolint:usetesting // in memory
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
 		return dir
 	}

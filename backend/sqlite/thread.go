@@ -162,8 +162,8 @@ func (db *DB) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQu
 		query = "SELECT " + threadColumns + " FROM thread INDEXED BY thread_owner WHERE tenant = ? AND owner = ? AND owner <> ''"
 		args = append(args, q.Owner)
 	}
+	query += strings.Repeat(" AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)", len(q.Labels))
 	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
-		query += " AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)"
 		args = append(args, key, q.Labels[key])
 	}
 	if !q.Before.IsZero() {
