@@ -20,6 +20,7 @@ var jobTests = map[string]func(s *engineTest){
 	"UnknownAgent":      testJobUnknownAgent,
 	"HandBack":          testJobHandBack,
 	"HandBackInTool":    testJobHandBackInTool,
+	"HandBackUnrun":     testJobHandBackUnrun,
 	"Dead":              testJobDead,
 	"DeadRunning":       testJobDeadRunning,
 	"DeadMovedOn":       testJobDeadMovedOn,

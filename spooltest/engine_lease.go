@@ -18,6 +18,7 @@ var leaseTests = map[string]func(s *engineTest){
 	"DeadWorker":    testLeaseDeadWorker,
 	"TooManyDeaths": testLeaseTooManyDeaths,
 	"TwoWorkers":    testLeaseTwoWorkers,
+	"CannotRenew":   testLeaseCannotRenew,
 }
 
 // testLeaseRenewed holds a run for far longer than a lease lasts.

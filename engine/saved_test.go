@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestSnapshotAtTheLastSavedItem cuts a stream into which two nested runs speak at what each
+// of them has saved: the item at that place is in the messages, and the one behind it is not.
+func TestSnapshotAtTheLastSavedItem(t *testing.T) {
+	t.Parallel()
+
+	nested := func(n int64, id spool.AgentID) spool.Item {
+		return spool.NewItem(spool.ItemSubagentEvent, spool.Offset{Fence: 1, N: n}, 0, spool.SubagentEvent{SubagentID: id, Event: []byte(`{}`)})
+	}
+	text := func(n int64) spool.Item {
+		return spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1, N: n}, 0, nil)
+	}
+	streams := NewStreams(0)
+	key := spool.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, ID: "r1:1"}
+	e := &Engine{streams: streams}
+	if err := streams.Open(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	items := []spool.Item{text(1), nested(2, "a"), text(3), nested(4, "a"), nested(5, "b"), nested(6, "c"), nested(7, "a"), nested(8, "b"), text(9)}
+	if err := streams.Append(t.Context(), key, items); err != nil {
+		t.Fatal(err)
+	}
+	at := func(n int64) spool.Offset { return spool.Offset{Fence: 1, N: n} }
+	for _, test := range []struct {
+		main, a, b int64
+		left       string
+		last       int64
+	}{
+		{0, 0, 0, "1 2 3 4 5 6 7 8 9", 9},
+		{3, 0, 0, "2 4 5 6 7 8 9", 9},
+		{2, 4, 0, "3 5 6 7 8 9", 9},
+		{3, 3, 5, "4 6 7 8 9", 9},
+		{3, 7, 8, "6 9", 9},
+		{3, 6, 7, "6 7 8 9", 9},
+		{9, 8, 8, "6", 9},
+		{3, 7, 12, "6 9", 12}, // b's step was saved before its last items were in the stream
+		{11, 7, 8, "6", 11},
+	} {
+		l := latest{stream: key.ID, run: "r1", live: true, saved: savedUpTo{main: at(test.main), nested: map[spool.AgentID]spool.Offset{}}}
+		for id, n := range map[spool.AgentID]int64{"a": test.a, "b": test.b} {
+			if n > 0 {
+				l.saved.nested[id] = at(n)
+			}
+		}
+		snap, err := e.streamSnapshot(t.Context(), key.Thread, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := ""
+		for _, item := range snap.Items {
+			left += fmt.Sprint(" ", item.Offset.N)
+		}
+		if left != " "+test.left || snap.Offset == nil || *snap.Offset != at(test.last) {
+			t.Errorf("saved up to %d, %d and %d: the items%s up to %v, want %s up to %d", test.main, test.a, test.b, left, snap.Offset, test.left, test.last)
+		}
+	}
+}
