@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestFollowerWantsEachNoticeOnce gives a follower that has told its client of a state the
+// notices of the ring: those that came before it looked are told no more, those behind are,
+// and none that says what the last one has said.
+func TestFollowerWantsEachNoticeOnce(t *testing.T) {
+	t.Parallel()
+
+	state := func(n int64, payload string) ringFrame {
+		frame := ringFrame{notices: n}
+		frame.notice = true
+		frame.Kind = spool.FrameThread
+		frame.Event = &spool.Entry{Type: spool.NoticeStateChange, Payload: []byte(payload)}
+		return frame
+	}
+	f := &follower{told: 3, state: []byte("running")}
+	var told []string
+	for _, batch := range [][]ringFrame{
+		{state(1, "queued"), state(2, "parked"), state(3, "running")},
+		{state(4, "parked"), state(4, "running"), state(5, "completed"), state(6, "completed")},
+	} {
+		for _, frame := range f.wanted(batch) {
+			told = append(told, string(frame.Event.Payload))
+		}
+	}
+	if got := strings.Join(told, " "); got != "parked completed" || f.told != 7 {
+		t.Errorf("told of %s, up to notice %d", got, f.told)
+	}
+}
