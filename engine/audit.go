@@ -99,8 +99,14 @@ func (e *Engine) logAudit(ctx context.Context, entries []*spool.AuditEntry) {
 func auditAttrs(e *spool.AuditEntry) []slog.Attr {
 	attrs := []slog.Attr{slog.String("action", string(e.Action)), slog.Int64("audit_seq", e.Seq)}
 	for _, a := range []struct{ key, value string }{
-		{"tenant", string(e.Tenant)}, {"by", e.By}, {"by_tenant", string(e.ByTenant)}, {"thread", string(e.ThreadID)},
-		{"run", string(e.RunID)}, {"call", string(e.ToolCallID)}, {"digest", e.Digest}, {"address", e.Address},
+		{"tenant", string(e.Tenant)},
+		{"by", e.By},
+		{"by_tenant", string(e.ByTenant)},
+		{"thread", string(e.ThreadID)},
+		{"run", string(e.RunID)},
+		{"call", string(e.ToolCallID)},
+		{"digest", e.Digest},
+		{"address", e.Address},
 	} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.key, a.value))

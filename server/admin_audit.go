@@ -20,11 +20,11 @@ type auditInput struct {
 
 // auditFilter leaves entries out of a list. What is left has to pass all of it.
 type auditFilter struct {
-	Action   spool.AuditAction `doc:"Only entries of this action."          example:"answer"               maxLength:"64"               query:"action"`
-	ThreadID spool.ThreadID    `doc:"Only entries about this thread."       maxLength:"128"                pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
-	By       string            `doc:"Only what this subject did."           maxLength:"512"                query:"by"`
+	Action   spool.AuditAction `doc:"Only entries of this action."              example:"answer"               maxLength:"64"               query:"action"`
+	ThreadID spool.ThreadID    `doc:"Only entries about this thread."           maxLength:"128"                pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	By       string            `doc:"Only what this subject did."               maxLength:"512"                query:"by"`
 	Since    time.Time         `doc:"Only what was done at this time or later." example:"2026-01-02T03:04:05Z" query:"since"`
-	Until    time.Time         `doc:"Only what was done before this time."  example:"2026-01-02T03:04:05Z" query:"until"`
+	Until    time.Time         `doc:"Only what was done before this time."      example:"2026-01-02T03:04:05Z" query:"until"`
 }
 
 // auditList is the answer to a list of entries.

@@ -169,7 +169,7 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
 		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject, MayNotStop: !who.may(ScopeStop),
-		Scopes: who.scopes(),
+		Scopes:          who.scopes(),
 		ProviderOptions: wishes.ProviderOptions,
 	}
 	for _, image := range turn.Images {

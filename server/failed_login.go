@@ -101,7 +101,7 @@ func (f *failedLogins) release(group netip.Prefix) {
 	defer f.mu.Unlock()
 	f.held--
 	if e := f.by[group]; e != nil {
-		e.Value.(*failing).held-- //nolint:forcetypeassert // nothing else is in the list
+		e.Value.(*failing).held-- //nolint:errcheck,forcetypeassert // nothing else is in the list
 	}
 }
 
@@ -112,14 +112,14 @@ func (f *failedLogins) of(group netip.Prefix, now time.Time) *failing {
 	}
 	if e := f.by[group]; e != nil {
 		f.last.MoveToFront(e)
-		a := e.Value.(*failing) //nolint:forcetypeassert // nothing else is in the list
+		a := e.Value.(*failing) //nolint:errcheck,forcetypeassert // nothing else is in the list
 		if now.Sub(a.at) > failingFor {
 			a.failures = 0
 		}
 		return a
 	}
 	for e := f.last.Back(); e != nil; e = f.last.Back() {
-		old := e.Value.(*failing) //nolint:forcetypeassert // nothing else is in the list
+		old := e.Value.(*failing) //nolint:errcheck,forcetypeassert // nothing else is in the list
 		if len(f.by) < maxFailing && now.Sub(old.at) <= failingFor {
 			break
 		}

@@ -76,7 +76,7 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 
 // given returns what kind of credentials a request came with.
 func (s *Server) given(r *http.Request) string {
-	if r.Header.Get("Authorization") == "" && !(s.config.CookieAuth && r.Header.Get("Cookie") != "") {
+	if r.Header.Get("Authorization") == "" && (!s.config.CookieAuth || r.Header.Get("Cookie") == "") {
 		return failedMissing
 	}
 	return failedBearer

@@ -11,7 +11,7 @@ func lifetime(ctx context.Context, p Principal, until time.Time) (context.Contex
 	if until.IsZero() && p.Valid == nil {
 		return ctx, func() {}
 	}
-	cancel := context.CancelFunc(func() {})
+	var cancel context.CancelFunc
 	if until.IsZero() {
 		ctx, cancel = context.WithCancel(ctx)
 	} else {

@@ -30,8 +30,8 @@ type runRequest struct {
 	Prompt           *string             `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
 	Agent            string              `doc:"The agent that runs. Defaults to the server's first."                                       json:"agent,omitempty"`
 	Model            string              `doc:"The model. Defaults to the agent's."                                                        json:"model,omitempty"`
-	Title            string              `doc:"The title of a thread that the start makes. Defaults to the beginning of the prompt." json:"title,omitempty" maxLength:"200"`
-	Labels           map[string]string   `doc:"The labels of a thread that the start makes, up to 16." json:"labels,omitempty"`
+	Title            string              `doc:"The title of a thread that the start makes. Defaults to the beginning of the prompt."       json:"title,omitempty"                          maxLength:"200"`
+	Labels           map[string]string   `doc:"The labels of a thread that the start makes, up to 16."                                     json:"labels,omitempty"`
 	EditMessageID    spool.MessageID     `doc:"A turn of the user to replace. It and all behind it go."                                    json:"editMessageId,omitempty"`
 	ClientMessageID  string              `doc:"Your own name for the turn, which comes back with it."                                      json:"clientMessageId,omitempty"`
 	RunID            spool.RunID         `doc:"Your own name for the run, which a tenant may use once. Defaults to a new one."             example:"r1"                                    json:"runId,omitempty"`

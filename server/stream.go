@@ -42,8 +42,8 @@ func (c *follow) stream(ctx context.Context, in streamInput) (streamAnswer, erro
 	if !until.IsZero() {
 		rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
 	}
-	lasts, forget := lifetime(c.actingAs(r.Context(), c.asking(ctx)), c.asking(ctx), until) //nolint:contextcheck // it outlives what rest keeps for a call
-	opened, err := c.open(lasts, key, in.options())                                         //nolint:contextcheck // see above
+	lasts, forget := lifetime(c.actingAs(r.Context(), c.asking(ctx)), c.asking(ctx), until)
+	opened, err := c.open(lasts, key, in.options()) //nolint:contextcheck // see above
 	if err != nil {
 		place.release()
 		forget()

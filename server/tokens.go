@@ -66,7 +66,7 @@ func (l *TokenList) Replace(list []Token) error {
 	for i := range next {
 		same := slices.IndexFunc(gone, next[i].same)
 		if same < 0 {
-			next[i].valid, next[i].withdraw = context.WithCancel(context.Background())
+			next[i].valid, next[i].withdraw = context.WithCancel(context.Background()) //nolint:fatcontext // each token has its own
 			continue
 		}
 		next[i] = gone[same]

@@ -76,14 +76,14 @@ type job struct {
 }
 
 type thread struct {
-	ID        spool.ThreadID    `doc:"The thread's id."                   example:"t1"                                                            json:"id"`
-	State     spool.State       `doc:"Where its run is."                  enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
-	Model     string            `doc:"The model of the last run."         example:"demo"                                                          json:"model"`
+	ID        spool.ThreadID    `doc:"The thread's id."                                                            example:"t1"                                                            json:"id"`
+	State     spool.State       `doc:"Where its run is."                                                           enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
+	Model     string            `doc:"The model of the last run."                                                  example:"demo"                                                          json:"model"`
 	Title     string            `doc:"The beginning of the first prompt, or what somebody has given in its place." example:"Hello"                                                         json:"title"`
-	Owner     string            `doc:"The subject who made it. Left out: not known." example:"ann" json:"owner,omitempty"`
-	Labels    map[string]string `doc:"What people have written on it." json:"labels,omitempty"`
-	CreatedAt time.Time         `doc:"When it was made."                  json:"createdAt"`
-	UpdatedAt time.Time         `doc:"When it changed last."              json:"updatedAt"`
+	Owner     string            `doc:"The subject who made it. Left out: not known."                               example:"ann"                                                           json:"owner,omitempty"`
+	Labels    map[string]string `doc:"What people have written on it."                                             json:"labels,omitempty"`
+	CreatedAt time.Time         `doc:"When it was made."                                                           json:"createdAt"`
+	UpdatedAt time.Time         `doc:"When it changed last."                                                       json:"updatedAt"`
 }
 
 type message struct {
@@ -157,14 +157,14 @@ type eventPage struct {
 type item map[string]any
 
 type snapshot struct {
-	Thread         thread                   `doc:"The thread."                                                                     json:"thread"`
-	Messages       []message                `doc:"Its messages."                                                                   json:"messages"`
-	AfterMessageID *spool.MessageID         `doc:"Only in a frame of one run: the message before those of the run."                json:"afterMessageId,omitempty" nullable:"false"`
-	Runs           []run                    `doc:"Its newest runs, the newest first."                                              json:"runs"`
-	LastEventSeq   int64                    `doc:"The last seq of the record, -1 when there is none."                              json:"lastEventSeq"`
-	ActiveEvents   []event                  `doc:"The entries of the run that is not finished, less those about calls that do not wait any more."   json:"activeEvents"`
-	Queue          []queuedRun              `doc:"The runs that wait for the thread, the next one first. Left out: none does."     json:"queue,omitempty"`
-	Stream         rest.Opt[streamSnapshot] `doc:"What the run says at the moment, as far as the messages lack it. Null: nothing." json:"stream"                   required:"true"`
+	Thread         thread                   `doc:"The thread."                                                                                    json:"thread"`
+	Messages       []message                `doc:"Its messages."                                                                                  json:"messages"`
+	AfterMessageID *spool.MessageID         `doc:"Only in a frame of one run: the message before those of the run."                               json:"afterMessageId,omitempty" nullable:"false"`
+	Runs           []run                    `doc:"Its newest runs, the newest first."                                                             json:"runs"`
+	LastEventSeq   int64                    `doc:"The last seq of the record, -1 when there is none."                                             json:"lastEventSeq"`
+	ActiveEvents   []event                  `doc:"The entries of the run that is not finished, less those about calls that do not wait any more." json:"activeEvents"`
+	Queue          []queuedRun              `doc:"The runs that wait for the thread, the next one first. Left out: none does."                    json:"queue,omitempty"`
+	Stream         rest.Opt[streamSnapshot] `doc:"What the run says at the moment, as far as the messages lack it. Null: nothing."                json:"stream"                   required:"true"`
 }
 
 type queuedRun struct {

@@ -71,7 +71,7 @@ func tokens(list value) []Token {
 func token(v value) Token {
 	f := v.fields("token", "token_sha256", "tenant", "subject", "scopes", "operator", "threads", "expires")
 	t := Token{Source: v.source(), Tenant: spool.DefaultTenant, Subject: f["subject"].text(), Operator: f["operator"].boolean()}
-	t.secret(f["token"], f["token_sha256"])
+	t.Token, t.SHA256 = secret(f["token"], f["token_sha256"])
 	t.Expires = f["expires"].time()
 	t.AllThreads = f["threads"].present() && !ownThreads(f["threads"])
 	if f["tenant"].present() {
@@ -96,21 +96,22 @@ func token(v value) Token {
 }
 
 // secret reads a token, or the hash that stands for it.
-func (t *Token) secret(token, hash value) {
+func secret(token, hash value) (text, sum string) {
 	switch {
 	case token.present() && hash.present():
 		hash.problemf("stands in place of token: leave one of them out")
 	case hash.present():
-		t.SHA256 = strings.ToLower(hash.word())
-		if !sha256Hex.MatchString(t.SHA256) && !hash.complained() {
+		sum = strings.ToLower(hash.word())
+		if !sha256Hex.MatchString(sum) && !hash.complained() {
 			hash.problemf("must be the SHA-256 of the token: 64 hexadecimal digits")
 		}
 	case token.required():
-		t.Token = token.word()
-		if len(t.Token) < MinToken && !token.complained() {
+		text = token.word()
+		if len(text) < MinToken && !token.complained() {
 			token.problemf("is shorter than %d characters", MinToken)
 		}
 	}
+	return text, sum
 }
 
 // same reports whether two entries have the same token, whichever way they say it.
