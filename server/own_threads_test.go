@@ -92,7 +92,8 @@ func TestOwnThreads(t *testing.T) {
 	t.Parallel()
 
 	b := owned(t)
-	for token, thread := range map[string]string{tokenA: "of-anna", ottoToken: "of-otto", teamToken: "of-team"} {
+	for _, c := range []struct{ token, thread string }{{tokenA, "of-anna"}, {ottoToken, "of-otto"}, {teamToken, "of-team"}} {
+		token, thread := c.token, c.thread
 		got := b.do(t, call{
 			method: http.MethodPost, path: runPath, token: token, header: map[string]string{"Idempotency-Key": "one-for-all"},
 			body: `{"threadId":"` + thread + `","prompt":"hello"}`,
