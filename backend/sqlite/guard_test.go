@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -100,6 +101,7 @@ func crash(t *testing.T) map[string][]byte {
 	}
 	db := exclusive(t, filepath.Join(dir, "spool.db"), Options{})
 	write(t, db, 0, 10)
+	neverIdle(t, db)
 	if _, err := db.guard.empty(db.writer.c); err != nil { // nobody else writes
 		t.Fatal(err)
 	}
@@ -286,6 +288,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		neverIdle(t, db)
 		write(t, db, int(committed), 5)
 		committed += 5
 		for range 2 {
@@ -306,6 +309,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	neverIdle(t, db)
 	write(t, db, int(committed), 5)
 	committed += 5
 	dir = copyFolder(t, dir)
@@ -320,6 +324,18 @@ func TestCrashAtEveryStep(t *testing.T) {
 	}
 	if steps < 40 {
 		t.Errorf("only %d steps were seen", steps)
+	}
+}
+
+// neverIdle keeps the writer from emptying the log by itself, however slow the machine is.
+func neverIdle(t *testing.T, db *DB) {
+	t.Helper()
+	err := db.queue(t.Context(), func(*tx) error {
+		db.writer.keeper.idle = time.Hour
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
