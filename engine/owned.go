@@ -51,6 +51,14 @@ func (s ownedStore) View(ctx context.Context, key spool.ThreadKey, fn func(v spo
 	})
 }
 
+// CheckRoom implements [spool.RoomChecker], for a store that can say.
+func (s ownedStore) CheckRoom(ctx context.Context) error {
+	if r, ok := s.Store.(spool.RoomChecker); ok {
+		return r.CheckRoom(ctx)
+	}
+	return nil
+}
+
 // Threads implements [spool.Store].
 func (s ownedStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
 	if actor := actorOf(ctx); actor.OwnOnly {

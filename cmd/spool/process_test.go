@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,8 +25,28 @@ type process struct {
 	cmd    *exec.Cmd
 	url    string
 	banner string
-	stderr *strings.Builder
+	stderr *printed
 	exited chan struct{}
+}
+
+// printed is what a process has written so far, which a test may read while it writes.
+type printed struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements [io.Writer].
+func (p *printed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+// String implements [fmt.Stringer].
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
 }
 
 // start runs "spool serve" over a data folder and waits until it listens.
@@ -38,7 +59,7 @@ func start(t *testing.T, data string, more ...string) *process {
 func startWith(t *testing.T, env []string, data string, more ...string) *process {
 	t.Helper()
 
-	p := &process{stderr: &strings.Builder{}, exited: make(chan struct{})}
+	p := &process{stderr: &printed{}, exited: make(chan struct{})}
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, more...)
 	p.cmd = exec.CommandContext(context.Background(), os.Args[0], args...)
 	p.cmd.Env = append(append(append(os.Environ(), "SPOOL_TOKEN="), env...), asCommand+"=1")
