@@ -105,10 +105,10 @@ func badInputs() map[string]badInput {
 		"Run/AttachmentURL":  {post, runPath, `{"prompt":"p","attachments":[{"url":1}]}`, 400, invalid("attachments.url must be a string")},
 		"Run/AttachmentNone": {post, runPath, `{"prompt":"p","attachments":[{}]}`, 400, invalid("attachments[0].url is required")},
 		"Run/AttachmentFile": {post, runPath, `{"prompt":"p","attachments":[{"url":"file:///etc/passwd"}]}`, 400, invalid("attachments[0].url must be an http, https or data URL")},
-		"Run/AttachmentType": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/","mediaType":"text/html"}]}`, 400, invalid("attachments[0].mediaType must be image/png, image/jpeg, image/gif, image/webp")},
-		"Run/AttachmentHost": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/"},{"url":"http://169.254.169.254/"}]}`, 400, invalid("attachments[1].url names a host that is not allowed")},
+		"Run/AttachmentType": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h.example/","mediaType":"text/html"}]}`, 400, invalid("attachments[0].mediaType must be image/png, image/jpeg, image/gif, image/webp")},
+		"Run/AttachmentHost": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h.example/"},{"url":"http://169.254.169.254/"}]}`, 400, invalid("attachments[1].url names a host that is not allowed")},
 		"Run/AttachmentData": {post, runPath, `{"prompt":"p","attachments":[{"url":"data:image/png;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"}]}`, 400, invalid("attachments[0].url holds image/gif, and is said to be image/png")},
-		"Run/AttachmentTwin": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h/"},{"url":"https://h/","Url":"http://10.0.0.1/"}]}`, 400, invalid(`attachments[1].url must be spelled exactly so, not \"Url\"`)},
+		"Run/AttachmentTwin": {post, runPath, `{"prompt":"p","attachments":[{"url":"https://h.example/"},{"url":"https://h.example/","Url":"http://10.0.0.1/"}]}`, 400, invalid(`attachments[1].url must be spelled exactly so, not \"Url\"`)},
 		"Run/EditUnknown":    {post, runPath, `{"threadId":"new","prompt":"p","editMessageId":"nope"}`, 409, `{"accepted":false,"threadId":"new","reason":"not_found","error":"Message not found"}`},
 
 		"Control/NoThread":   {post, controlPath, `{}`, 400, invalid("threadId is required")},

@@ -217,7 +217,7 @@ func testStartInvalid(s *engineTest) {
 		"attachments[0].url":       {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "ftp://x"}}}},
 		"attachments[1].url":       {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: pixel}, {URL: "http://localhost/"}}}},
 		"attachments has more":     {"t", engine.StartRequest{Attachments: make([]engine.Attachment, 9)}},
-		"attachments[0].mediaType": {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "https://x/y", MediaType: "text/html"}}}},
+		"attachments[0].mediaType": {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "https://x.example/y", MediaType: "text/html"}}}},
 	} {
 		_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: test.id}, test.r)
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), name) {
