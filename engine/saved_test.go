@@ -1,7 +1,8 @@
 package engine
 
 import (
-	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/spoolhq/spool"
@@ -54,12 +55,12 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left := ""
+		var left []string
 		for _, item := range snap.Items {
-			left += fmt.Sprint(" ", item.Offset.N)
+			left = append(left, strconv.FormatInt(item.Offset.N, 10))
 		}
-		if left != " "+test.left || snap.Offset == nil || *snap.Offset != at(test.last) {
-			t.Errorf("saved up to %d, %d and %d: the items%s up to %v, want %s up to %d", test.main, test.a, test.b, left, snap.Offset, test.left, test.last)
+		if strings.Join(left, " ") != test.left || snap.Offset == nil || *snap.Offset != at(test.last) {
+			t.Errorf("saved up to %d, %d and %d: the items %v up to %v, want %s up to %d", test.main, test.a, test.b, left, snap.Offset, test.left, test.last)
 		}
 	}
 }

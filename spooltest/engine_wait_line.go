@@ -1,6 +1,7 @@
 package spooltest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -68,7 +69,7 @@ func testWaitPlaces(s *engineTest) {
 		s.busy(e, spool.RunID("e"+id), spool.BusyEnqueue)
 		rest = append(rest, "e"+id)
 	}
-	want := append(stops, rest...)
+	want := slices.Concat(stops, rest)
 	if got := s.queue(e); got != strings.Join(want, " ") {
 		s.Errorf("the queue is %q", got)
 	}
