@@ -75,6 +75,12 @@ func TestBodyOfManyValues(t *testing.T) {
 	}
 }
 
+// slowBody is a request whose body lacks its last byte. Done has the answer.
+type slowBody struct {
+	done   <-chan answer
+	finish func() answer
+}
+
 // While the bodies of others take all memory that there is for bodies, one more is asked to
 // come again, and a run can still be stopped. What a body has taken is given back.
 func TestBodyMemory(t *testing.T) {
@@ -82,7 +88,7 @@ func TestBodyMemory(t *testing.T) {
 	const most = 1 << 20
 	b := setup(t, server.Config{MaxBodyBytes: most, BodyMemory: 2 * most})
 	text := `{"prompt":"` + strings.Repeat("x", most*3/4) + `"}`
-	open := func() (finish func() answer) {
+	open := func() slowBody {
 		read, write := io.Pipe()
 		r := b.request(t, call{method: http.MethodPost, path: "/api/agent/run", token: tokenA, body: "{}"})
 		r.ContentLength, r.Body = int64(len(text)), read
@@ -99,18 +105,27 @@ func TestBodyMemory(t *testing.T) {
 			done <- answer{res.StatusCode, res.Header, string(body)}
 		}()
 		_, _ = io.WriteString(write, text[:len(text)-1])
-		return func() answer {
+		return slowBody{done, func() answer {
 			_, _ = io.WriteString(write, text[len(text)-1:])
 			_ = write.Close()
 			return <-done
-		}
+		}}
 	}
 	post := func(path, body string) answer { return b.as(t, tokenA, http.MethodPost, path, body) }
 	for range 3 { // nothing is lost from round to round
-		one := open()
-		two := open()
+		first := []slowBody{open(), open()}
 		var refused answer
 		for range 200 { // until the server has read what was sent
+			for i, b := range first {
+				select {
+				case early := <-b.done: // the third was read before it
+					if early.status != http.StatusServiceUnavailable {
+						t.Fatalf("a body that is not whole: %d %s", early.status, early.body)
+					}
+					first[i] = open()
+				default:
+				}
+			}
 			if refused = post("/api/agent/run", text); refused.status == http.StatusServiceUnavailable {
 				break
 			}
@@ -122,10 +137,17 @@ func TestBodyMemory(t *testing.T) {
 		if got := post("/api/agent/control", `{"threadId":"t1","action":"stop"}`); got.status == http.StatusServiceUnavailable {
 			t.Errorf("a stop: %d %s", got.status, got.body)
 		}
-		for _, finish := range []func() answer{one, two} {
-			if got := finish(); got.status != http.StatusBadRequest || !strings.Contains(got.body, "prompt") {
+		whole := 0
+		for _, b := range first {
+			switch got := b.finish(); {
+			case got.status == http.StatusBadRequest && strings.Contains(got.body, "prompt"):
+				whole++
+			case got.status != http.StatusServiceUnavailable: // the third was read beside it
 				t.Errorf("a body that was first: %d %s", got.status, got.body)
 			}
+		}
+		if whole == 0 {
+			t.Error("each body was refused because of another")
 		}
 		if got := post("/api/agent/run", text); got.status != http.StatusBadRequest {
 			t.Errorf("behind them: %d %s", got.status, got.body)
