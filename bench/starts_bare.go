@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,14 +23,17 @@ import (
 // The statements of a start, in the order in which backend/sqlite runs them. A copy, on
 // purpose: what is measured is Spool's way to them.
 const (
-	readThread = `SELECT tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until
+	readThread = `SELECT tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
+			owner, labels
 		FROM thread WHERE tenant = ? AND id = ?`
 	insertRun = `INSERT INTO run (tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 			enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 			input_tokens, cached_input_tokens, output_tokens, total_tokens,
 			segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
-			host_state, context, root_id, nested, children, cost_micros, currency, allowance, ord)
+			host_state, context, root_id, nested, children, cost_micros, currency, allowance, nonce, provider_options,
+			carried, carried_since, alone, alone_deaths, scopes, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+			?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`
 	insertMessage = `INSERT INTO message (tenant, thread_id, id, agent_id, role, content, created_at, client_message_id,
@@ -37,13 +42,17 @@ const (
 			coalesce((SELECT ord FROM message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`
 	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, first_due, claimed, token, attempts)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`
-	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
+			owner, labels)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
+
+// bareScopes are those of the callers of a server without authentication.
+const bareScopes = `["read","write","approve","stop","admin"]`
 
 // barePragmas are those of backend/sqlite.
 var barePragmas = []string{
-	"busy_timeout = 10000", "synchronous = FULL", "temp_store = MEMORY", "cache_size = -16384",
+	"busy_timeout = 10000", "synchronous = FULL", "secure_delete = ON", "temp_store = MEMORY", "cache_size = -16384",
 	"wal_autocheckpoint = 4000", "journal_size_limit = 67108864",
 }
 
@@ -157,14 +166,15 @@ func (s *bareStarts) start(op bareStart) error {
 			tenant, op.run, op.thread, now, "", int64(0), agent, "", model, "QUEUED", "", "",
 			now, now, int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0),
 			int64(0), int64(0), int64(0), int64(0), int64(0), "", "", int64(0), int64(0), "", int64(0), "",
-			"", "", "", "", int64(0), int64(0), "", "", tenant, op.thread,
+			"", "", "", "", int64(0), int64(0), "", "", rand.Text(), "",
+			int64(0), int64(0), int64(0), int64(0), bareScopes, tenant, op.thread,
 		}},
 		{insertMessage, []driver.Value{
 			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,
 		}},
 		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, now}},
 		{insertThread, []driver.Value{
-			tenant, op.thread, "QUEUED", model, startPrompt[:79] + "…", now, now, op.run, int64(0), int64(0), int64(0),
+			tenant, op.thread, "QUEUED", model, startPrompt[:79] + "…", now, now, op.run, int64(0), int64(0), int64(0), "", "",
 		}},
 		{"RELEASE op", nil},
 	} {
@@ -211,7 +221,7 @@ func (s *bareStarts) prepare(text string) (statement, error) {
 	if stmt := s.stmts[text]; stmt != nil {
 		return stmt, nil
 	}
-	prepared, err := s.conn.Prepare(text)
+	prepared, err := s.conn.Prepare(strings.ReplaceAll(text, "?", "+?")) // as backend/sqlite has it prepared once alone
 	if err != nil {
 		return nil, err
 	}
