@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -71,6 +72,13 @@ func (l *link) seen() []sent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]sent(nil), l.pushes...)
+}
+
+// forget leaves out some of what was seen.
+func (l *link) forget(some func(p sent) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pushes = slices.DeleteFunc(l.pushes, some)
 }
 
 func answers(status int, header ...string) *http.Response {
