@@ -86,7 +86,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Claims, error) {
 
 // outsideToken reports whether a character is none of the compact form of a token (RFC 7515).
 func outsideToken(c rune) bool {
-	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
 }
 
 // keys returns the keys that the token may be signed with.
