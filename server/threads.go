@@ -21,7 +21,7 @@ type threadFilter struct {
 	State         spool.State `doc:"Only threads in this state."                                                         enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
 	Text          string      `doc:"Only threads whose title has this text, whether in large or small letters of ASCII." example:"invoice"                                                       maxLength:"200"       query:"q"`
 	Owner         string      `doc:"Only threads of this subject."                                                       maxLength:"512"                                                         query:"owner"`
-	Labels        []string    `doc:"Only threads that have this label, as key:value. May be there several times."        example:"team:sales"                                                    query:"label"`
+	Labels        []string    `doc:"Only threads that have this label, as key:value. May be there several times."        query:"label"`
 	UpdatedAfter  time.Time   `doc:"Only threads that changed after this time."                                          example:"2026-01-02T03:04:05Z"                                          query:"updatedAfter"`
 	UpdatedBefore time.Time   `doc:"Only threads that changed last before this time."                                    example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
 }
