@@ -83,7 +83,7 @@ func (b *bench) returns(into *returned, clients, length int) (err error) {
 	defer func() { err = errors.Join(err, crowd.stop()) }()
 
 	pause := size(b, 2*time.Second, 100*time.Millisecond)
-	idle, err := c.others(other, pause, func() error { time.Sleep(pause); return nil })
+	idle, err := c.others(other, pause, func() error { <-time.After(pause); return nil })
 	if err != nil {
 		return err
 	}
