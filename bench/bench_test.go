@@ -37,9 +37,10 @@ func TestShort(t *testing.T) {
 	}
 	// The bounds of RESULTS.md are those of today, whatever was met.
 	short, committed := parseResults(string(text)), parseResults(readFile(t, "RESULTS.md"))
+	bounds := func(w written) []string { return slices.Compact(slices.Sorted(slices.Values(w.wants()))) } // a smoke run has fewer sizes
 	for i, w := range short.sections {
-		if i >= len(committed.sections) || !slices.Equal(w.wants(), committed.sections[i].wants()) {
-			t.Errorf("%s is held to %q, and RESULTS.md has others", w.title, w.wants())
+		if i >= len(committed.sections) || !slices.Equal(bounds(w), bounds(committed.sections[i])) {
+			t.Errorf("%s is held to %q, and RESULTS.md has others", w.title, bounds(w))
 		}
 	}
 	if t.Failed() {
