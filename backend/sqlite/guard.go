@@ -105,11 +105,22 @@ func (g *guard) empty(c *conn) (done bool, err error) {
 }
 
 // count writes a small transaction. It must change something: SQLite writes nothing for a row
-// that stays as it is.
+// that stays as it is. A copy of the two files has no sidecar, so the file knows the salt too.
 func (g *guard) count(c *conn) error {
-	err := c.exec("UPDATE database_file SET in_use = in_use + 1")
+	err := c.exec("UPDATE database_file SET in_use = in_use + 1, wal_salt = ?", int64(g.state.Salt))
 	g.step("commit")
 	return err
+}
+
+// renew writes the salt of a log down that has begun anew many times since it was emptied.
+// A process that is never idle does not empty it, and [walFile.follows] has a bound.
+func (g *guard) renew(c *conn) error {
+	wal, err := readWAL(g.path)
+	if err != nil || !wal.sound || wal.salt-g.state.Salt < maxResets/4 {
+		return err
+	}
+	g.state.Salt = wal.salt
+	return errors.Join(g.save(), g.count(c))
 }
 
 // drain moves the log into the file and empties it, and leaves a sidecar by which there need

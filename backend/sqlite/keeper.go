@@ -57,18 +57,25 @@ func (k *keeper) tend(c *conn) {
 	k.armed = false
 	quiet := time.Since(k.last)
 	if !k.deleted && quiet < k.idle {
+		if k.guard != nil {
+			k.warn(k.guard.renew(c))
+		}
 		k.arm(k.idle - quiet)
 		return
 	}
 	done, err := k.empty(c)
-	if err != nil {
-		k.log.Warn("the log of the database was not emptied", "error", err)
-	}
+	k.warn(err)
 	if err != nil || !done {
 		k.arm(k.idle)
 		return
 	}
 	k.deleted = false
+}
+
+func (k *keeper) warn(err error) {
+	if err != nil {
+		k.log.Warn("the log of the database was not tended", "error", err)
+	}
 }
 
 func (k *keeper) empty(c *conn) (bool, error) {

@@ -51,6 +51,34 @@ func TestIdle(t *testing.T) {
 	})
 }
 
+// TestBusySalt: a log that begins anew again and again, without an idle moment in which it is
+// emptied, stays the one that the sidecar and the file name.
+func TestBusySalt(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "spool.db")
+	db := quick(t, path, 200*time.Millisecond, time.Hour)
+	write(t, db, 0, 1)
+	wal, err := readWAL(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As if the log had begun anew that often since.
+	db.writer.stop()
+	db.guard.state.Salt = wal.salt - maxResets/2
+	db.writer = newWriter(db.writer.c, db.clock, db.writer.keeper)
+	n := 1
+	until(t, "the salt was written down", func() bool {
+		write(t, db, n, 1) // nobody is idle
+		n++
+		s, err := readSidecar(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Log && s.Salt-wal.salt < 10
+	})
+}
+
 // TestDeletionErases: what a deleted thread said is in none of the files soon after, also
 // while others go on writing.
 func TestDeletionErases(t *testing.T) {

@@ -19,7 +19,8 @@ const sidecarSuffix = ".state"
 // whether there must be a log, and which.
 //
 // Only a process that has the file exclusively writes one. It writes it when it opens and
-// closes the file and when it empties the log, never for a commit.
+// closes the file, when it empties the log, and now and then while it cannot, never for a
+// commit.
 type sidecar struct {
 	Version int `json:"version"`
 	// Database is the id of the database. Empty: the process that made this sidecar has not
