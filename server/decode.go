@@ -52,6 +52,14 @@ func (b *unreadBody) read(limit int64) ([]byte, error) {
 	return text, nil
 }
 
+// leave has the answer sent without waiting for a body that nobody will read. The connection
+// closes behind the answer.
+func (b *unreadBody) leave() {
+	if b.request.ContentLength != 0 {
+		b.writer.Header().Set("Connection", "close")
+	}
+}
+
 func tooLarge(limit int64) error {
 	return spool.Errorf(codeTooLarge, "the body is larger than %d bytes", limit)
 }

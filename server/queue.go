@@ -20,9 +20,15 @@ type QueueVerifier interface {
 	Verify(r *http.Request, body []byte) error
 }
 
-// maxJobBytes bounds the body of a delivery, which is read before its signature is known
-// to be good.
-const maxJobBytes = 1 << 20
+// HeaderVerifier is a [QueueVerifier] that judges the headers of a delivery before the
+// server reads its body. The body of a delivery has up to 1 MiB with one, and up to 64 KiB
+// without.
+type HeaderVerifier interface {
+	QueueVerifier
+	// VerifyHeader returns an error if Verify would refuse the request whatever its body is.
+	// It does not read the body. Its errors mean what those of Verify mean.
+	VerifyHeader(r *http.Request) error
+}
 
 // maxRedeliveries bounds how often a job that could not be carried out yet is tried
 // again. The sweeper takes over after that.
@@ -36,25 +42,33 @@ type taken struct {
 	Accepted bool `doc:"Always true." json:"accepted"`
 }
 
-// Validate asks for the signature first: until it is known to be good, nothing of the body
-// is looked at. The tenant is part of the job, which the queue has signed; a job without
-// one is the default tenant's.
+// Validate asks the verifier first: it refuses wrong headers before the body is read, and a
+// wrong signature before the body is decoded. The tenant is part of the job, which the queue
+// has signed; a job without one is the default tenant's.
 func (in *deliveryInput) Validate(ctx context.Context) error {
 	b := bodyOf(ctx)
 	s := b.server
 	if s.config.QueueVerifier == nil {
+		b.leave()
 		return spool.Errorf(spool.Unauthorized, "no queue may deliver here")
 	}
-	text, err := b.read(maxJobBytes)
+	limit := int64(smallBody)
+	if v, ok := s.config.QueueVerifier.(HeaderVerifier); ok {
+		if err := v.VerifyHeader(b.request); err != nil {
+			b.leave()
+			return s.refusedDelivery(ctx, b.request, err)
+		}
+		limit = longBody
+	}
+	if b.request.ContentLength > limit {
+		b.leave()
+	}
+	text, err := b.read(limit)
 	if err != nil {
 		return err
 	}
 	if err := s.config.QueueVerifier.Verify(b.request, text); err != nil {
-		s.log.WarnContext(ctx, "queue delivery refused", "error", err)
-		if unverifiable(err) {
-			return spool.Errorf(spool.Unavailable, "deliveries cannot be verified at the moment")
-		}
-		return s.failed(b.request, failedDelivery, spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue"))
+		return s.refusedDelivery(ctx, b.request, err)
 	}
 	in.Body = &spool.Job{}
 	if err := decodeObject(text, in.Body); err != nil {
@@ -64,6 +78,16 @@ func (in *deliveryInput) Validate(ctx context.Context) error {
 		in.Body.Tenant = spool.DefaultTenant
 	}
 	return checkJob(*in.Body)
+}
+
+// refusedDelivery logs why a verifier refused a delivery, counts the failure of the sender's
+// address, and returns the error to answer with, which does not say why.
+func (s *Server) refusedDelivery(ctx context.Context, r *http.Request, err error) error {
+	s.log.WarnContext(ctx, "queue delivery refused", "error", err)
+	if unverifiable(err) {
+		return spool.Errorf(spool.Unavailable, "deliveries cannot be verified at the moment")
+	}
+	return s.failed(r, failedDelivery, spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue"))
 }
 
 // unverifiable reports whether a verifier could not do its work. Of several that have refused

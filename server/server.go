@@ -80,7 +80,8 @@ type Config struct {
 	// more is refused with 503, so that the queue keeps it. Defaults to 256.
 	QueueConcurrency int
 	// QueueVerifier proves that a delivery comes from the queue. Defaults to none: every
-	// delivery is refused with 401.
+	// delivery is refused with 401. One that is a [HeaderVerifier] refuses wrong headers before
+	// the body is read.
 	QueueVerifier QueueVerifier
 	// StreamTokenKeys sign and check the tokens that open a stream, each of 32 bytes or more
 	// that nobody can guess. The first one signs; more are for going from one to the next.

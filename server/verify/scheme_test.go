@@ -38,6 +38,8 @@ type scheme struct {
 	sign     func(t *testing.T, h http.Header, body []byte)
 	// forgers lack something that the queue has.
 	forgers map[string]func(t *testing.T, h http.Header, body []byte)
+	// needBody names the forgers whose headers alone look good.
+	needBody []string
 	// signsBody says that a signature is for one body only.
 	signsBody bool
 }
@@ -53,6 +55,7 @@ func schemes() map[string]scheme {
 			forgers: map[string]func(*testing.T, http.Header, []byte){
 				"Key": webhookSigner(wrongSecret, 0), "Replay": webhookSigner(webhookSecret, -6*time.Minute),
 			},
+			needBody:  []string{"Key"},
 			signsBody: true,
 		},
 		"QStash": {

@@ -107,11 +107,14 @@ func safe(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip.IsLoopback())
 }
 
-// Verify returns an error unless the request bears a token that Google has signed for the
-// audience, this time and one of the service accounts, whose address is verified. It does
-// not look at the body. The error has no token in it. It is [spool.Unavailable] when the keys
-// cannot be loaded, which says nothing about the delivery.
-func (v *Verifier) Verify(r *http.Request, _ []byte) error {
+// Verify is [Verifier.VerifyHeader]: the token says nothing about the body.
+func (v *Verifier) Verify(r *http.Request, _ []byte) error { return v.VerifyHeader(r) }
+
+// VerifyHeader returns an error unless the request bears a token that Google has signed for the
+// audience, this time and one of the service accounts, whose address is verified. The error has
+// no token in it. It is [spool.Unavailable] when the keys cannot be loaded, which says nothing
+// about the delivery.
+func (v *Verifier) VerifyHeader(r *http.Request) error {
 	raw, err := header.Bearer(r.Header)
 	if err != nil {
 		return err

@@ -68,9 +68,12 @@ func New(c Config) (*Verifier, error) {
 
 func invisible(r rune) bool { return r <= ' ' || r >= 0x7f }
 
-// Verify returns an error unless the request has a secret. It does not look at the body.
-// The error has no secret in it, neither a good one nor what was given.
-func (v *Verifier) Verify(r *http.Request, _ []byte) error {
+// Verify is [Verifier.VerifyHeader]: the secret says nothing about the body.
+func (v *Verifier) Verify(r *http.Request, _ []byte) error { return v.VerifyHeader(r) }
+
+// VerifyHeader returns an error unless the request has a secret. The error has no secret in it,
+// neither a good one nor what was given.
+func (v *Verifier) VerifyHeader(r *http.Request) error {
 	given, err := v.given(r.Header)
 	if err != nil {
 		return err

@@ -58,6 +58,13 @@ func (k key) signature(id, timestamp string, body []byte) string {
 	return signaturePrefix + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
+// isSignature reports whether a text has the form of a signature.
+func isSignature(text string) bool {
+	encoded, ok := strings.CutPrefix(text, signaturePrefix)
+	sum, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	return ok && err == nil && len(sum) == sha256.Size
+}
+
 // goodID reports whether an id can be signed. With a full stop in it, the same signature
 // would stand for another id, time and body.
 func goodID(id string) bool {

@@ -52,32 +52,54 @@ func New(c Config) (*Verifier, error) {
 	return v, nil
 }
 
+// VerifyHeader returns an error unless the request has an id, a time within the tolerance,
+// and something that has the form of a signature. It does not read the body. The error has no
+// signature in it.
+func (v *Verifier) VerifyHeader(r *http.Request) error {
+	m, err := v.message(r.Header)
+	if err != nil {
+		return err
+	}
+	for given := range strings.SplitSeq(m.signatures, " ") {
+		if isSignature(given) {
+			return nil
+		}
+	}
+	return errors.New("the webhook has no signature of the scheme v1")
+}
+
 // Verify returns an error unless one of the signatures of the request is that of the body,
 // its id and its time, and the time is within the tolerance. The error has no secret and
 // no signature in it.
 func (v *Verifier) Verify(r *http.Request, body []byte) error {
-	id, err := header.One(r.Header, HeaderID)
+	m, err := v.message(r.Header)
 	if err != nil {
 		return err
 	}
-	timestamp, err := header.One(r.Header, HeaderTimestamp)
-	if err != nil {
-		return err
-	}
-	signatures, err := header.One(r.Header, HeaderSignature)
-	if err != nil {
-		return err
-	}
-	if !goodID(id) {
-		return errors.New("the webhook's id is malformed")
-	}
-	if err := v.timely(timestamp); err != nil {
-		return err
-	}
-	if !v.signed(id, timestamp, body, signatures) {
+	if !v.signed(m, body) {
 		return errors.New("no signature of the webhook fits")
 	}
 	return nil
+}
+
+// message is what the headers of a webhook say.
+type message struct{ id, timestamp, signatures string }
+
+// message returns the headers, if the id is well formed and the time within the tolerance.
+func (v *Verifier) message(h http.Header) (m message, err error) {
+	if m.id, err = header.One(h, HeaderID); err != nil {
+		return m, err
+	}
+	if m.timestamp, err = header.One(h, HeaderTimestamp); err != nil {
+		return m, err
+	}
+	if m.signatures, err = header.One(h, HeaderSignature); err != nil {
+		return m, err
+	}
+	if !goodID(m.id) {
+		return m, errors.New("the webhook's id is malformed")
+	}
+	return m, v.timely(m.timestamp)
 }
 
 func (v *Verifier) timely(timestamp string) error {
@@ -96,11 +118,11 @@ func (v *Verifier) timely(timestamp string) error {
 
 // signed compares every signature with that of every secret: how long it takes says
 // nothing about which one was how near.
-func (v *Verifier) signed(id, timestamp string, body []byte, signatures string) bool {
+func (v *Verifier) signed(m message, body []byte) bool {
 	found := 0
 	for _, k := range v.keys {
-		want := []byte(k.signature(id, timestamp, body))
-		for given := range strings.SplitSeq(signatures, " ") {
+		want := []byte(k.signature(m.id, m.timestamp, body))
+		for given := range strings.SplitSeq(m.signatures, " ") {
 			found |= subtle.ConstantTimeCompare([]byte(given), want)
 		}
 	}
