@@ -418,7 +418,7 @@ func TestAdminRedrive(t *testing.T) {
 
 	b := operated(t)
 	b.accepted(t, tokenA, "t1", "r1")
-	b.die(t)
+	first := b.die(t)
 	// A later run of the same thread, and other threads.
 	b.accepted(t, tokenA, "t1", "r2")
 	last := b.die(t)
@@ -430,7 +430,7 @@ func TestAdminRedrive(t *testing.T) {
 	if one.Redriven != 1 || one.Results[0].ThreadID != "t1" || one.Results[0].RunID == "" {
 		t.Errorf("one: %+v", one)
 	}
-	for path, want := range map[string]int{fmt.Sprintf(`{"jobId":%d}`, last): 404, fmt.Sprintf(`{"jobId":%d}`, last-1): 409} {
+	for path, want := range map[string]int{fmt.Sprintf(`{"jobId":%d}`, last): 404, fmt.Sprintf(`{"jobId":%d}`, first): 409} {
 		if got := b.as(t, tokenA, http.MethodPost, redrivePath, path); got.status != want || !strings.Contains(got.body, `"refused":1`) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}

@@ -94,8 +94,7 @@ func (tx *memoryTx) AddDead(j spool.Job, attempts int, cause string) error {
 		j.DueAt = now
 	}
 	tx.jobs = append(tx.jobs, func(m *memory) {
-		m.lastJob++
-		m.dead = append(m.dead, spool.DeadJob{Job: j, JobID: m.lastJob, Attempts: attempts, Cause: cause, DiedAt: now})
+		m.dead = append(m.dead, spool.DeadJob{Job: j, JobID: spool.NewJobID(), Attempts: attempts, Cause: cause, DiedAt: now})
 	})
 	return nil
 }

@@ -39,6 +39,7 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"Purge":              testQueuePurge,
 		"TakeDead":           testQueueTakeDead,
 		"AddDead":            testQueueAddDead,
+		"JobIDs":             testQueueJobIDs,
 		"Jobs":               testQueueJobs,
 		"Stats":              testQueueStats,
 		"StatsOfTenant":      testQueueStatsOfTenant,

@@ -88,35 +88,17 @@ func (t *tx) TakeDead(jobID int64) (dead spool.DeadJob, err error) {
 	return dead, t.write("DELETE FROM job_dead WHERE tenant = ? AND id = ?", t.key.Tenant, jobID)
 }
 
-// AddDead implements [spool.Tx]. The job is in the queue for a moment, without its key, as that
-// is where ids come from.
+// AddDead implements [spool.Tx].
 func (t *tx) AddDead(j spool.Job, attempts int, cause string) error {
 	due := j.DueAt
 	if due.IsZero() {
 		due = t.now
 	}
-	err := t.write("INSERT INTO job ("+jobColumns+`, first_due, claimed, token, attempts)
-		VALUES (?, ?, ?, '', ?, ?, ?, ?, ?, ?, 0, 0, ?)`,
-		t.key.Tenant, t.key.ID, j.RunID, string(j.Kind), j.Agent, j.Model, j.Segment, due, due, attempts)
-	if err != nil {
-		return err
-	}
-	var id int64
-	err = t.query("SELECT id FROM job WHERE id = last_insert_rowid()", func(r *row) error {
-		id = r.int64()
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	err = t.write("INSERT INTO job_dead ("+deadColumns+`, ord)
-		SELECT tenant, thread_id, run_id, ?, kind, agent, model, segment, due_at, id, attempts, ?, ?,
-			coalesce((SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1), 0) + 1
-		FROM job WHERE id = ?`, j.Key, cause, t.now, t.key.Tenant, id)
-	if err != nil {
-		return err
-	}
-	return t.write("DELETE FROM job WHERE id = ?", id)
+	return t.write("INSERT INTO job_dead ("+deadColumns+`, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+			coalesce((SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
+		t.key.Tenant, t.key.ID, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due,
+		spool.NewJobID(), attempts, cause, t.now, t.key.Tenant)
 }
 
 var errNoDeadJob = &spool.Error{Code: spool.NotFound, Message: "dead job not found"}

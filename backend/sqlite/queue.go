@@ -22,9 +22,9 @@ func (t *tx) Enqueue(j spool.Job) error {
 	if due.IsZero() {
 		due = t.now
 	}
-	return t.write("INSERT INTO job ("+jobColumns+`, first_due, claimed, token, attempts)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT DO NOTHING`,
-		t.key.Tenant, t.key.ID, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due, due)
+	return t.write("INSERT INTO job ("+jobColumns+`, id, first_due, claimed, token, attempts)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
+		t.key.Tenant, t.key.ID, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, due, spool.NewJobID(), due)
 }
 
 // CancelJob implements [spool.Tx].
