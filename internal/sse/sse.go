@@ -115,7 +115,7 @@ func (r *Reader) readLine() (bool, error) {
 		}
 	}
 
-	end := bytes.IndexAny(chunk, "\r\n")
+	end := lineEnd(chunk)
 	text := chunk
 	if end >= 0 {
 		text = chunk[:end]
@@ -136,6 +136,18 @@ func (r *Reader) readLine() (bool, error) {
 	return true, r.discard(end + 1)
 }
 
+// lineEnd returns the index of the first CR or LF, -1 without one.
+func lineEnd(chunk []byte) int {
+	lf := bytes.IndexByte(chunk, '\n')
+	if lf >= 0 {
+		chunk = chunk[:lf]
+	}
+	if cr := bytes.IndexByte(chunk, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
 func (r *Reader) discard(n int) error {
 	_, err := r.in.Discard(n)
 	return err
@@ -144,23 +156,23 @@ func (r *Reader) discard(n int) error {
 // endLine takes the line in hand into the event in hand. It returns the event when the
 // line was the blank one behind it.
 func (r *Reader) endLine() (Event, bool) {
-	line := string(r.line)
+	line := r.line // good until the next line
 	comment := r.inComment
 	r.line, r.inComment = r.line[:0], false
 	if !r.started {
 		r.started = true
-		line = strings.TrimPrefix(line, bom)
+		line = bytes.TrimPrefix(line, []byte(bom))
 	}
 	switch {
 	case comment:
 		return Event{}, false
-	case line == "":
+	case len(line) == 0:
 		return r.dispatch()
 	}
 
-	field, value, _ := strings.Cut(line, ":")
-	value = strings.TrimPrefix(value, " ")
-	switch field {
+	field, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(field) {
 	case "data":
 		if r.hasData {
 			r.data = append(r.data, '\n')
@@ -168,13 +180,13 @@ func (r *Reader) endLine() (Event, bool) {
 		r.data = append(r.data, value...)
 		r.hasData = true
 	case "event":
-		r.name = value
+		r.name = string(value)
 	case "id":
-		if !strings.ContainsRune(value, 0) {
-			r.id = value
+		if bytes.IndexByte(value, 0) < 0 {
+			r.id = string(value)
 		}
 	case "retry":
-		r.setRetry(value)
+		r.setRetry(string(value))
 	}
 	return Event{}, false
 }

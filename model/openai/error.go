@@ -116,7 +116,7 @@ func (m *Model) statusError(watch *watch, response *http.Response) error {
 }
 
 // chunkError returns the error that a server put into an answer after it had said 200.
-func (m *Model) chunkError(c chunk) error {
+func (m *Model) chunkError(c *chunk) error {
 	if (len(c.Error) == 0 || string(c.Error) == "null") && c.Object != "error" {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (m *Model) chunkError(c chunk) error {
 // describe takes what a body says of an error into e. The shapes are
 // {"error":{"message","type","code"}}, {"error":"..."} and, at the top level,
 // {"message","type","code"}.
-func (c chunk) describe(e *spool.ModelError) {
+func (c *chunk) describe(e *spool.ModelError) {
 	var inner struct {
 		Message string          `json:"message"`
 		Type    string          `json:"type"`

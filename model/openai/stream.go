@@ -86,6 +86,9 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 		return m.statusError(watch, response)
 	}
 
+	// A transport that does not look at the context is told by closing its body.
+	unhook := context.AfterFunc(watch.ctx, func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
+	defer unhook()
 	in := &watchedBody{body: response.Body, watch: watch, first: m.config.HeaderTimeout, next: m.config.IdleTimeout}
 	a := &answer{model: m, emit: emit, modelID: m.config.Model}
 	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" {
@@ -116,7 +119,7 @@ func (a *answer) events(watch *watch, in *watchedBody) error {
 			_, _ = io.CopyN(io.Discard, in, maxError)
 			return a.finish()
 		case err == nil:
-			if err := a.add([]byte(event.Data)); errors.Is(err, errHeld) {
+			if err := a.add(event.Data); errors.Is(err, errHeld) {
 				return a.finish()
 			} else if err != nil {
 				return err
@@ -142,7 +145,7 @@ func (a *answer) whole(watch *watch, in *watchedBody) error {
 	case len(body) > maxEvent:
 		return &spool.ModelError{Message: fmt.Sprintf("answer is larger than %d bytes", maxEvent)}
 	}
-	if err := a.add(body); err != nil && !errors.Is(err, errHeld) {
+	if err := a.add(string(body)); err != nil && !errors.Is(err, errHeld) {
 		return err
 	}
 	return a.finish()
@@ -153,6 +156,7 @@ type answer struct {
 	model *Model
 	emit  func(spool.ModelEvent) error
 
+	one     chunk // that is read
 	modelID string
 	reason  string
 	usage   spool.Usage
@@ -163,16 +167,20 @@ type answer struct {
 	reasoning bool
 }
 
-func (a *answer) add(data []byte) error {
-	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		return &spool.ModelError{Message: "malformed chunk: " + a.model.clean(string(data)), Err: err}
+func (a *answer) add(data string) error {
+	a.one = chunk{Choices: a.one.Choices[:0]}
+	if !a.one.plain(data) {
+		a.one = chunk{}
+		if err := json.Unmarshal([]byte(data), &a.one); err != nil {
+			return &spool.ModelError{Message: "malformed chunk: " + a.model.clean(data), Err: err}
+		}
 	}
+	c := &a.one
 	if err := a.model.chunkError(c); err != nil {
 		return err
 	}
-	if c.Model != "" {
-		a.modelID = c.Model
+	if c.Model != "" && c.Model != a.modelID {
+		a.modelID = strings.Clone(c.Model)
 	}
 	a.calls.chunk++
 	for _, choice := range c.Choices {
@@ -209,7 +217,7 @@ func (a *answer) delta(d delta) error {
 	if err := a.think(d); err != nil {
 		return err
 	}
-	if text := d.text() + d.Refusal; text != "" {
+	if text := string(d.Content) + d.Refusal; text != "" {
 		if err := a.endReasoning(); err != nil {
 			return err
 		}

@@ -30,23 +30,31 @@ func newWatch(parent context.Context) *watch {
 
 // start gives the other side d to be heard. A negative d: for ever.
 func (w *watch) start(d time.Duration) {
-	w.pause()
-	if d < 0 {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.limit = d
-	w.timer = time.AfterFunc(d, func() { w.cancel(errSilent) })
+	switch {
+	case d < 0:
+		w.halt()
+	case w.timer == nil:
+		w.limit = d
+		w.timer = time.AfterFunc(d, func() { w.cancel(errSilent) })
+	default:
+		w.limit = d
+		w.timer.Reset(d)
+	}
 }
 
 // pause stops the clock.
 func (w *watch) pause() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.halt()
+}
+
+// halt stops the clock. The caller holds mu.
+func (w *watch) halt() {
 	if w.timer != nil {
 		w.timer.Stop()
-		w.timer = nil
 	}
 }
 
@@ -74,10 +82,6 @@ type watchedBody struct {
 func (b *watchedBody) Read(p []byte) (int, error) {
 	b.watch.start(b.first)
 	defer b.watch.pause()
-	// A transport that does not look at the context is told by closing its body.
-	stop := context.AfterFunc(b.watch.ctx, func() { _ = b.body.Close() })
-	defer stop()
-
 	n, err := b.body.Read(p)
 	if n > 0 {
 		b.first = b.next

@@ -33,7 +33,7 @@ type choice struct {
 
 //nolint:tagliatelle // the provider's words
 type delta struct {
-	Content          json.RawMessage   `json:"content"`
+	Content          content           `json:"content"`
 	Refusal          string            `json:"refusal"`
 	Reasoning        string            `json:"reasoning"`
 	ReasoningContent string            `json:"reasoning_content"`
@@ -56,17 +56,21 @@ type callDelta struct {
 // than as text.
 func (c callDelta) args() string { return rawText(c.Function.Arguments) }
 
-// text returns the text of a delta. Most servers send a string, some a list of parts.
-func (d delta) text() string {
-	if len(d.Content) == 0 || d.Content[0] != '[' {
-		return rawText(d.Content)
+// content is the text of a delta. Most servers send a string, some a list of parts.
+type content string
+
+// UnmarshalJSON reads any JSON: what is no string, list or null is taken as it is.
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '[' {
+		*c = content(rawText(raw))
+		return nil
 	}
 	var parts []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	if json.Unmarshal(d.Content, &parts) != nil {
-		return ""
+	if json.Unmarshal(raw, &parts) != nil {
+		parts = nil
 	}
 	var text strings.Builder
 	for _, p := range parts {
@@ -74,7 +78,8 @@ func (d delta) text() string {
 			text.WriteString(p.Text)
 		}
 	}
-	return text.String()
+	*c = content(text.String())
+	return nil
 }
 
 // rawText returns the text of a JSON string, nothing for null, and other JSON as it is.

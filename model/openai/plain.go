@@ -1,0 +1,332 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Nearly every chunk of an answer has one choice with one piece of text. plain reads such a
+// chunk in one pass and without reflection. It takes only what [encoding/json] would read in
+// the same way, and reports false for everything else: a chunk with other fields, with a field
+// twice, or that is not valid JSON.
+
+// plain reads a chunk with nothing but the text of one choice.
+func (c *chunk) plain(text string) bool {
+	r := plainReader{text: text}
+	var seen fields
+	for r.open('{'); r.more('}'); {
+		switch key := r.key(&seen); key {
+		case "id", "created", "system_fingerprint", "service_tier", "provider", "obfuscation":
+			r.scalar()
+		case "object":
+			if c.Object = r.str(); c.Object == "error" {
+				return false
+			}
+		case "model":
+			c.Model = r.str()
+		case "usage", "error":
+			r.null()
+		case "choices":
+			r.choices(c)
+		default:
+			return false
+		}
+	}
+	return r.end()
+}
+
+func (r *plainReader) choices(c *chunk) {
+	for r.open('['); r.more(']'); {
+		if len(c.Choices) > 0 {
+			r.fail()
+			return
+		}
+		c.Choices = append(c.Choices, choice{})
+		r.choice(&c.Choices[0])
+	}
+}
+
+func (r *plainReader) choice(c *choice) {
+	var seen fields
+	for r.open('{'); r.more('}'); {
+		switch r.key(&seen) {
+		case "index":
+			if r.scalar() != "0" {
+				r.fail()
+			}
+		case "delta":
+			c.Delta = &delta{}
+			r.delta(c.Delta)
+		case "finish_reason":
+			if !r.isNull() {
+				reason := r.str()
+				c.FinishReason = &reason
+			}
+		case "logprobs", "stop_reason", "native_finish_reason":
+			r.scalar()
+		default:
+			r.fail()
+		}
+	}
+}
+
+func (r *plainReader) delta(d *delta) {
+	var seen fields
+	for r.open('{'); r.more('}'); {
+		switch r.key(&seen) {
+		case "role", "function_call":
+			r.scalar()
+		case "content":
+			d.Content = content(r.nullOrStr())
+		case "refusal":
+			d.Refusal = r.nullOrStr()
+		case "reasoning":
+			d.Reasoning = r.nullOrStr()
+		case "reasoning_content":
+			d.ReasoningContent = r.nullOrStr()
+		case "tool_calls", "reasoning_details":
+			r.none()
+		default:
+			r.fail()
+		}
+	}
+}
+
+// fields are the keys that an object has had.
+type fields struct {
+	keys [16]string
+	n    int
+}
+
+// add reports whether the key is a new one.
+func (f *fields) add(key string) bool {
+	if f.n == len(f.keys) || slices.Contains(f.keys[:f.n], key) {
+		return false
+	}
+	f.keys[f.n] = key
+	f.n++
+	return true
+}
+
+// plainReader reads JSON from a text. After the first thing that is not as expected, it is
+// at the end of the text and has failed.
+type plainReader struct {
+	text  string
+	at    int
+	fresh bool // nothing of the object or list in hand was read
+	bad   bool
+}
+
+func (r *plainReader) fail() { r.at, r.bad = len(r.text), true }
+
+// end reports whether the text was read to its end without a failure.
+func (r *plainReader) end() bool {
+	r.space()
+	return !r.bad && r.at == len(r.text)
+}
+
+func (r *plainReader) space() {
+	for r.at < len(r.text) {
+		switch r.text[r.at] {
+		case ' ', '\t', '\r', '\n':
+			r.at++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the next byte that is no space, 0 at the end.
+func (r *plainReader) peek() byte {
+	r.space()
+	if r.at == len(r.text) {
+		return 0
+	}
+	return r.text[r.at]
+}
+
+// skip reads a byte.
+func (r *plainReader) skip(c byte) {
+	if r.peek() != c {
+		r.fail()
+		return
+	}
+	r.at++
+}
+
+// open reads the start of an object or a list.
+func (r *plainReader) open(c byte) {
+	r.skip(c)
+	r.fresh = true
+}
+
+// more reports whether the object or list in hand has more, and reads up to there: the comma
+// before it, or its end.
+func (r *plainReader) more(end byte) bool {
+	switch c := r.peek(); {
+	case c == end && !r.bad:
+		r.at++
+		r.fresh = false
+		return false
+	case r.fresh && c != 0:
+		r.fresh = false
+		return true
+	case c == ',':
+		r.at++
+		return true
+	default:
+		r.fail()
+		return false
+	}
+}
+
+// key reads a key, which the object has not had before.
+func (r *plainReader) key(seen *fields) string {
+	key := r.str()
+	if !seen.add(key) {
+		r.fail()
+	}
+	r.skip(':')
+	return key
+}
+
+// str reads a string.
+func (r *plainReader) str() string {
+	r.skip('"')
+	start, ascii, escaped := r.at, true, false
+	for r.at < len(r.text) {
+		switch c := r.text[r.at]; {
+		case c == '"':
+			text := r.text[start:r.at]
+			r.at++
+			switch {
+			case escaped:
+				return r.unquoted(r.text[start-1 : r.at])
+			case !ascii && !utf8.ValidString(text):
+				r.fail()
+				return ""
+			}
+			return text
+		case c == '\\':
+			escaped = true
+			r.at++
+		case c < ' ':
+			r.fail()
+			return ""
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+		r.at++
+	}
+	r.fail()
+	return ""
+}
+
+// unquoted returns the text of a string with escapes.
+func (r *plainReader) unquoted(quoted string) string {
+	if text, ok := unescape(quoted[1 : len(quoted)-1]); ok {
+		return text
+	}
+	var text string
+	if json.Unmarshal([]byte(quoted), &text) != nil {
+		r.fail()
+	}
+	return text
+}
+
+// unescape replaces the escapes of one character. It reports false for a text that has
+// others, or what is no valid UTF-8.
+func unescape(s string) (string, bool) {
+	const short, meant = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	b := make([]byte, 0, len(s))
+	for {
+		before, after, found := strings.Cut(s, `\`)
+		b = append(b, before...)
+		if !found {
+			return string(b), utf8.Valid(b)
+		}
+		at := -1
+		if after != "" {
+			at = strings.IndexByte(short, after[0])
+		}
+		if at < 0 {
+			return "", false
+		}
+		b, s = append(b, meant[at]), after[1:]
+	}
+}
+
+// isNull reads a null, if there is one.
+func (r *plainReader) isNull() bool {
+	if r.peek() != 'n' {
+		return false
+	}
+	r.null()
+	return true
+}
+
+func (r *plainReader) null() { r.word("null") }
+
+func (r *plainReader) word(word string) {
+	r.space()
+	if !strings.HasPrefix(r.text[r.at:], word) {
+		r.fail()
+		return
+	}
+	r.at += len(word)
+}
+
+// nullOrStr reads a string, or null as an empty one.
+func (r *plainReader) nullOrStr() string {
+	if r.isNull() {
+		return ""
+	}
+	return r.str()
+}
+
+// none reads a null or an empty list.
+func (r *plainReader) none() {
+	if r.isNull() {
+		return
+	}
+	r.skip('[')
+	r.skip(']')
+}
+
+// scalar reads a value that is no object and no list, and returns the text of a number.
+func (r *plainReader) scalar() string {
+	switch r.peek() {
+	case '"':
+		r.str()
+	case 'n':
+		r.null()
+	case 't':
+		r.word("true")
+	case 'f':
+		r.word("false")
+	default:
+		return r.number()
+	}
+	return ""
+}
+
+// number reads a number.
+func (r *plainReader) number() string {
+	start := r.at
+	r.at += len(r.text[r.at:]) - len(strings.TrimLeft(r.text[r.at:], "+-.0123456789eE"))
+	number := r.text[start:r.at]
+	for _, c := range []byte(number) {
+		if c < '0' || c > '9' { // rare: json knows what is a number
+			if !json.Valid([]byte(number)) {
+				r.fail()
+			}
+			return number
+		}
+	}
+	if number == "" || number[0] == '0' && number != "0" {
+		r.fail()
+	}
+	return number
+}
