@@ -34,26 +34,32 @@ type FollowOptions struct {
 // ctx's own when it ended, or the store's.
 func (e *Engine) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptions) iter.Seq2[spool.Frame, error] {
 	return func(yield func(spool.Frame, error) bool) {
-		f, err := e.follow(ctx, key, o, false)
-		if err != nil {
-			yield(spool.Frame{}, err)
-			return
+		e.followFrames(ctx, key, o, walker{}, func(f walked, err error) bool { return yield(f.Frame, err) })
+	}
+}
+
+// followFrames is Follow with what the walker leaves out or encodes.
+func (e *Engine) followFrames(ctx context.Context, key spool.ThreadKey, o FollowOptions, with walker, yield func(walked, error) bool) {
+	f, err := e.followWith(ctx, key, o, with)
+	if err != nil {
+		yield(walked{}, err)
+		return
+	}
+	defer f.close()
+	for {
+		frames, err := f.next(ctx, 0)
+		for i, frame := range frames {
+			if !yield(frame.walked, nil) {
+				releaseFormed(frames[i+1:])
+				return
+			}
 		}
-		defer f.close()
-		for {
-			frames, err := f.next(ctx, 0)
-			for _, frame := range frames {
-				if !yield(frame.Frame, nil) {
-					return
-				}
-			}
-			switch {
-			case errors.Is(err, errOver):
-				return
-			case err != nil:
-				yield(spool.Frame{}, err)
-				return
-			}
+		switch {
+		case errors.Is(err, errOver):
+			return
+		case err != nil:
+			yield(walked{}, err)
+			return
 		}
 	}
 }
@@ -222,6 +228,7 @@ func notFound(err error) error {
 
 func (f *follower) close() {
 	f.give(f.hello)
+	releaseFormed(f.hello)
 	f.release()
 	if f.timer != nil {
 		f.timer.Stop()
@@ -514,7 +521,7 @@ func encoded(frames []walked) []ringFrame {
 	out := make([]ringFrame, len(frames))
 	for i, f := range frames {
 		out[i] = ringFrame{walked: f}
-		if f.encoded == nil {
+		if f.encoded == nil && f.formed == nil {
 			out[i].text = encodeFrame(f.Frame)
 		}
 	}

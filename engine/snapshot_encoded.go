@@ -67,8 +67,8 @@ func (e *Engine) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *Sn
 // encodedState returns a state that has at least the messages that o selects. A page of a
 // thread whose messages are not kept is read by itself.
 func (e *Engine) encodedState(ctx context.Context, key spool.ThreadKey, o SnapshotOptions) (*encodedState, error) {
-	if o.Limit == 0 || e.snapshots.has(key) {
-		return e.snapshots.get(ctx, key)
+	if shared := (snapshotKey{ThreadKey: key}); o.Limit == 0 || e.snapshots.has(shared) {
+		return e.snapshots.get(ctx, shared)
 	}
 	return e.snapshots.alone(ctx, func() (*encodedState, error) {
 		return e.encodeState(ctx, key, func(v spool.View, thread spool.Thread) (*encodedList, error) {
@@ -103,28 +103,37 @@ const maxWhole = 64 << 10
 
 var frameEnd = []byte("}\n\n")
 
-// takeSnapshot returns a snapshot, which is encoded for a walker that wants it so. It then
-// has no messages but those behind its last entry.
-func (w *walker) takeSnapshot(ctx context.Context, o *SnapshotOptions) (*spool.Snapshot, *EncodedSnapshot, error) {
-	if !w.encodes {
-		snap, err := w.e.Snapshot(ctx, w.key, o)
-		return snap, nil, err
+// takeSnapshot returns a snapshot, which is encoded, or in another form, for a walker that
+// wants it so. It then has no messages but those behind its last entry.
+func (w *walker) takeSnapshot(ctx context.Context, o *SnapshotOptions) (snap *spool.Snapshot, encoded *EncodedSnapshot, formed *FormedSnapshot, err error) {
+	switch {
+	case w.encodes:
+		if encoded, err = w.e.EncodedSnapshot(ctx, w.key, o); err == nil {
+			snap = encoded.rest
+		}
+	case w.form != nil:
+		if formed, err = w.e.FormedSnapshot(ctx, w.key, w.form); err == nil {
+			snap = formed.Snapshot
+		}
+	default:
+		snap, err = w.e.Snapshot(ctx, w.key, o)
 	}
-	encoded, err := w.e.EncodedSnapshot(ctx, w.key, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	return encoded.rest, encoded, nil
+	return snap, encoded, formed, err
 }
 
 // encodedState is one state of a thread, encoded. It is shared and does not change, its
 // references excepted.
 type encodedState struct {
 	list *encodedList
-	// head and tail stand before and behind the messages.
+	// head and tail stand before and behind the messages. A state in another form has none.
 	head, tail []byte
-	// rest has the cursor, the stream's end, and the messages behind the last entry.
+	// rest has the cursor, the stream's end, and the messages behind the last entry. That of
+	// a state in another form has the rest of the snapshot too.
 	rest *spool.Snapshot
+	// shared is what clients share beside the messages in another form, and formed is how
+	// many bytes that and rest take.
+	shared any
+	formed int64
 
 	// Those below are under snapshots.mu.
 	kept *keptThread
@@ -132,13 +141,13 @@ type encodedState struct {
 }
 
 // size is how many bytes the state takes beside its list.
-func (s *encodedState) size() int64 { return int64(len(s.head) + len(s.tail)) }
+func (s *encodedState) size() int64 { return int64(len(s.head)+len(s.tail)) + s.formed }
 
 // extendState reads a thread of whose messages old has a part. A nil old has none. It
 // reports whether the list of the state shares the blocks of old.
-func (e *Engine) extendState(ctx context.Context, key spool.ThreadKey, old *encodedList) (s *encodedState, shares bool, err error) {
-	s, err = e.encodeState(ctx, key, func(v spool.View, thread spool.Thread) (l *encodedList, err error) {
-		l, shares, err = old.extend(v, thread)
+func (e *Engine) extendState(ctx context.Context, key snapshotKey, old *encodedList) (s *encodedState, shares bool, err error) {
+	s, err = e.encodeState(ctx, key.ThreadKey, func(v spool.View, thread spool.Thread) (l *encodedList, err error) {
+		l, shares, err = old.extend(v, thread, key.form)
 		return l, err
 	})
 	return s, shares, err
@@ -156,6 +165,13 @@ func (e *Engine) encodeState(
 	})
 	if err != nil {
 		return nil, err
+	}
+	if s.list.form != nil {
+		if err := s.finish(snap); err != nil {
+			return nil, err
+		}
+		s.rest, snap.Messages = snap, s.list.since(max(snap.LastEventSeq, 0))
+		return s, nil
 	}
 	text, err := json.Marshal(snap)
 	if err != nil {

@@ -30,6 +30,8 @@ type encodedList struct {
 	blocks [][]byte  // a message begins with a comma
 	index  []encodedMessage
 	size   int64 // in bytes, the index included
+	// form is that of the next message, nil for [spool.Message].
+	form SnapshotForm
 }
 
 // encodedMessage is the place of a message in the blocks of a list.
@@ -49,17 +51,16 @@ func (l *encodedList) last() spool.MessageID {
 }
 
 // extend returns the list of the view, and whether it shares the blocks of l. A nil l is
-// an empty one.
+// an empty one, and form is that of the first message.
 //
 // Extend writes behind what l has of its last block, so a list must not be extended twice.
-func (l *encodedList) extend(v spool.View, thread spool.Thread) (_ *encodedList, shares bool, err error) {
-	encoded := encodedView(v)
+func (l *encodedList) extend(v spool.View, thread spool.Thread, form SnapshotForm) (_ *encodedList, shares bool, err error) {
 	if l != nil && !l.made.Equal(thread.CreatedAt) {
 		l = nil
 	}
 	after := l.last()
 	if after != "" {
-		last, err := encoded.MessageIDs(spool.MessageQuery{Limit: 1})
+		last, err := encodedView(v).MessageIDs(spool.MessageQuery{Limit: 1})
 		if err != nil || len(last) == 1 && last[0] == after {
 			return l, true, err
 		}
@@ -70,11 +71,11 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread) (_ *encodedList,
 			return nil, false, err
 		}
 	}
-	grown := &encodedList{made: thread.CreatedAt}
+	grown := &encodedList{made: thread.CreatedAt, form: form}
 	if after != "" {
-		grown.blocks, grown.index, grown.size = slices.Clone(l.blocks), l.index, l.size
+		grown.blocks, grown.index, grown.size, grown.form = slices.Clone(l.blocks), l.index, l.size, l.form
 	}
-	err = encoded.EachMessage(spool.MessageQuery{After: after}, grown.add)
+	err = grown.addAll(v, spool.MessageQuery{After: after})
 	return grown, after != "", err
 }
 

@@ -26,17 +26,24 @@ const (
 // share it. Those that come later share the next one, because a client must see what was
 // committed before it came.
 type snapshots struct {
-	extend func(ctx context.Context, key spool.ThreadKey, old *encodedList) (*encodedState, bool, error)
+	extend func(ctx context.Context, key snapshotKey, old *encodedList) (*encodedState, bool, error)
 	most   int64         // bytes
 	slots  chan struct{} // one for each read under way
 
 	mu      sync.Mutex
-	threads map[spool.ThreadKey]*sharedThread
+	threads map[snapshotKey]*sharedThread
 	used    int64      // bytes of all kept threads and of the states that clients have
 	idle    *list.List // of *keptThread that no client has, the last used one at the back
 	freed   chan struct{}
 	expire  *time.Timer
 	closed  bool
+}
+
+// snapshotKey names what clients share: a thread in one form.
+type snapshotKey struct {
+	spool.ThreadKey
+
+	form SnapshotForm // nil: the JSON of [spool.Snapshot]
 }
 
 // sharedThread is a thread of which somebody wants a snapshot, or whose messages are kept.
@@ -48,7 +55,7 @@ type sharedThread struct {
 
 // keptThread are the encoded messages of a thread, as far as they are known.
 type keptThread struct {
-	key  spool.ThreadKey
+	key  snapshotKey
 	list *encodedList // the newest
 	size int64        // what is charged for it
 	refs int          // states that clients have
@@ -60,7 +67,7 @@ type keptThread struct {
 
 // snapshotRead is one read of a thread, for all who wait for it.
 type snapshotRead struct {
-	key     spool.ThreadKey
+	key     snapshotKey
 	before  *snapshotRead
 	cancel  context.CancelFunc
 	waiters int
@@ -72,7 +79,7 @@ type snapshotRead struct {
 func newSnapshots(e *Engine, most int64) *snapshots {
 	return &snapshots{
 		extend: e.extendState, most: most, slots: make(chan struct{}, snapshotReads),
-		threads: make(map[spool.ThreadKey]*sharedThread), idle: list.New(), freed: make(chan struct{}),
+		threads: make(map[snapshotKey]*sharedThread), idle: list.New(), freed: make(chan struct{}),
 	}
 }
 
@@ -89,7 +96,7 @@ func (s *snapshots) work(ctx context.Context) (release func(), err error) {
 }
 
 // get returns the thread's state. The caller must release it.
-func (s *snapshots) get(ctx context.Context, key spool.ThreadKey) (*encodedState, error) {
+func (s *snapshots) get(ctx context.Context, key snapshotKey) (*encodedState, error) {
 	r := s.join(ctx, key)
 	select {
 	case <-r.done:
@@ -101,7 +108,7 @@ func (s *snapshots) get(ctx context.Context, key spool.ThreadKey) (*encodedState
 }
 
 // has reports whether the thread's messages are kept, or will be soon.
-func (s *snapshots) has(key spool.ThreadKey) bool {
+func (s *snapshots) has(key snapshotKey) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.threads[key] != nil
@@ -128,7 +135,7 @@ func (s *snapshots) alone(ctx context.Context, read func() (*encodedState, error
 }
 
 // join returns a read that has not begun, and begins one where there is none.
-func (s *snapshots) join(ctx context.Context, key spool.ThreadKey) *snapshotRead {
+func (s *snapshots) join(ctx context.Context, key snapshotKey) *snapshotRead {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.threads[key]
@@ -309,7 +316,7 @@ func (s *snapshots) evict() {
 
 // forget removes a thread that nobody wants and of which nothing is kept. The caller holds
 // mu.
-func (s *snapshots) forget(key spool.ThreadKey) {
+func (s *snapshots) forget(key snapshotKey) {
 	if t := s.threads[key]; t != nil && t.kept == nil && t.next == nil && t.last == nil {
 		delete(s.threads, key)
 	}

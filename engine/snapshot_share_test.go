@@ -21,7 +21,7 @@ type reads struct {
 	interrupted atomic.Int64
 }
 
-func (r *reads) extend(ctx context.Context, _ spool.ThreadKey, old *encodedList) (*encodedState, bool, error) {
+func (r *reads) extend(ctx context.Context, _ snapshotKey, old *encodedList) (*encodedState, bool, error) {
 	r.all.Add(1)
 	now := r.now.Add(1)
 	defer r.now.Add(-1)
@@ -57,8 +57,8 @@ func sharing(r *reads, most int64) *snapshots {
 
 func ten() int64 { return 10 }
 
-func threadOf(n int) spool.ThreadKey {
-	return spool.ThreadKey{Tenant: "t", ID: spool.ThreadID(rune('a' + n))}
+func threadOf(n int) snapshotKey {
+	return snapshotKey{ThreadKey: spool.ThreadKey{Tenant: "t", ID: spool.ThreadID(rune('a' + n))}}
 }
 
 // Five hundred clients that come at once share one read. Those that come while a read is

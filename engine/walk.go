@@ -52,6 +52,8 @@ type walker struct {
 	recordOnly bool
 	// encodes says that the client wants its snapshots encoded.
 	encodes bool
+	// form is the form in which the client wants its snapshots. Nil: as they are.
+	form SnapshotForm
 	// shared is true for a hub's walker, which has no client to send a snapshot to.
 	shared bool
 	// blocked is since when the walker waits for an item.
@@ -67,6 +69,8 @@ type walked struct {
 	reading bool // whether the stream at.Stream has more to come
 	// encoded is the snapshot of a frame whose Snapshot has few messages. Nil: it has all.
 	encoded *EncodedSnapshot
+	// formed is the same for a client of another protocol.
+	formed *FormedSnapshot
 	// notice is true for what has no place in the order: the state, and live events.
 	notice bool
 	// past is true for the state in which a run has ended that does not have the thread any
@@ -418,13 +422,14 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 	if w.shared {
 		return nil, errReset
 	}
-	snap, encoded, err := w.takeSnapshot(ctx, &SnapshotOptions{LastMessageID: w.last})
+	snap, encoded, formed, err := w.takeSnapshot(ctx, &SnapshotOptions{LastMessageID: w.last})
 	if err != nil {
 		return nil, err
 	}
 	w.at = snap.Cursor()
 	if w.turn, err = w.turnIn(ctx, snap); err != nil {
 		encoded.Release()
+		formed.Release()
 		return nil, err
 	}
 	w.restored.owed = false
@@ -433,7 +438,7 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
 	w.jump = 0
 	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
-	frame.encoded = encoded
+	frame.encoded, frame.formed = encoded, formed
 	w.at.Seq = max(w.at.Seq, 0)
 	frame.at = w.at
 	return []walked{frame}, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -46,82 +45,111 @@ type aguiStream struct {
 
 	ctx        context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
 	stop       context.CancelFunc
-	first      *spool.Snapshot
+	first      *engine.FormedSnapshot
 	translator *agui.Translator
 	at         spool.Cursor
+	// held are the snapshots of which the text that is sent next has parts.
+	held []*engine.FormedSnapshot
 }
 
 // aguiOpen opens a stream in AG-UI. It returns a [spool.NotFound] error for a thread that
 // does not exist.
 func (s *Server) aguiOpen(ctx context.Context, key spool.ThreadKey, o agui.Options, have *spool.Cursor) (*aguiStream, error) {
-	first, err := s.engine.Snapshot(ctx, key, nil)
+	first, err := s.engine.FormedSnapshot(ctx, key, agui.Form)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	o.Load = func() (*spool.Snapshot, error) { return s.engine.Snapshot(ctx, key, nil) }
-	return &aguiStream{
-		engine: s.engine, key: key, have: have, retry: o.RunID == "", ctx: ctx, stop: stop,
-		first: first, translator: agui.New(o),
-	}, nil
+	a := &aguiStream{engine: s.engine, key: key, have: have, retry: o.RunID == "", ctx: ctx, stop: stop, first: first}
+	o.Load = a.load
+	a.translator = agui.New(o)
+	return a, nil
+}
+
+// load returns the thread as it is now, until the next text is sent.
+func (a *aguiStream) load() (*engine.FormedSnapshot, error) {
+	s, err := a.engine.FormedSnapshot(a.ctx, a.key, agui.Form)
+	if err == nil {
+		a.held = append(a.held, s)
+	}
+	return s, err
 }
 
 // Close implements [eventSource].
 func (a *aguiStream) Close() error {
 	a.stop()
+	a.first.Release()
+	a.release()
 	return nil
+}
+
+// release gives back what the text that was sent had parts of.
+func (a *aguiStream) release() {
+	for _, s := range a.held {
+		s.Release()
+	}
+	a.held = nil
 }
 
 // Chunks implements [eventSource].
 func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		defer a.stop()
-		text, err := a.prelude()
-		if err != nil || len(text) > 0 && !yield(text, nil) {
-			if err != nil {
-				yield(nil, err)
-			}
+		if !a.yield(yield, a.prelude) {
 			return
 		}
 		frames := a.follow()
-		for !a.translator.Done() {
-			text, more, err := a.next(frames)
-			switch {
-			case err != nil:
-				yield(nil, err)
-				return
-			case len(text) > 0 && !yield(text, nil), !more:
-				return
-			}
+		defer a.leave(frames)
+		next := func() (*agui.Text, bool, error) { return a.next(frames) }
+		for !a.translator.Done() && a.yield(yield, next) {
+			continue
 		}
 	}
 }
 
-// prelude returns what the client is told first.
-func (a *aguiStream) prelude() ([]byte, error) {
-	var text []byte
-	if a.retry {
-		text = retryLine(aguiRetry)
-	}
-	events, err := a.translator.Prelude(a.first, a.have)
+// yield yields a text and gives back what it had parts of. It reports whether there is more.
+func (a *aguiStream) yield(yield func([]byte, error) bool, next func() (*agui.Text, bool, error)) bool {
+	defer a.release()
+	text, more, err := next()
 	if err != nil {
-		return nil, err
+		yield(nil, err)
+		return false
 	}
-	a.at, a.first = a.first.Cursor(), nil
+	for _, piece := range text.Pieces() {
+		if !yield(piece, nil) {
+			return false
+		}
+	}
+	return more
+}
+
+// prelude returns what the client is told first.
+func (a *aguiStream) prelude() (*agui.Text, bool, error) {
+	first := a.first
+	a.first, a.held = nil, append(a.held, first)
+	text := &agui.Text{}
+	if a.retry {
+		text.AddLine(retryLine(aguiRetry))
+	}
+	events, err := a.translator.Prelude(first, a.have)
+	if err != nil {
+		return nil, false, err
+	}
+	a.at = first.Cursor()
 	id := ""
 	if len(events) > 0 {
 		id = a.at.String()
 	}
-	return agui.AppendSSE(text, id, events...)
+	return text, true, text.Add(id, events...)
 }
 
-func retryLine(d time.Duration) []byte {
-	return []byte("retry: " + strconv.FormatInt(d.Milliseconds(), 10) + "\n\n")
+func retryLine(d time.Duration) string {
+	return "retry: " + strconv.FormatInt(d.Milliseconds(), 10)
 }
 
 // followed is a frame of the thread, or why there are no more.
 type followed struct {
-	frame spool.Frame
+	frame engine.FormedFrame
 	err   error
 }
 
@@ -132,10 +160,11 @@ func (a *aguiStream) follow() <-chan followed {
 	at := a.at
 	go func() {
 		defer close(frames)
-		for frame, err := range a.engine.Follow(a.ctx, a.key, engine.FollowOptions{Cursor: &at}) {
+		for frame, err := range a.engine.FollowFormed(a.ctx, a.key, engine.FollowOptions{Cursor: &at}, agui.Form) {
 			select {
 			case frames <- followed{frame, err}:
 			case <-a.ctx.Done():
+				frame.Formed.Release()
 				return
 			}
 		}
@@ -143,55 +172,68 @@ func (a *aguiStream) follow() <-chan followed {
 	return frames
 }
 
-// next waits for frames and returns what they become. It reports false behind the last.
-func (a *aguiStream) next(frames <-chan followed) (text []byte, more bool, err error) {
-	idle := time.NewTimer(aguiKeepalive)
-	defer idle.Stop()
-	select {
-	case <-idle.C:
-		return []byte(": keepalive\n\n"), true, nil
-	case f, ok := <-frames:
-		return a.batch(f, ok, frames)
+// leave waits until nobody follows, and gives back what was not read.
+func (a *aguiStream) leave(frames <-chan followed) {
+	a.stop()
+	for f := range frames {
+		f.frame.Formed.Release()
 	}
 }
 
-// batch returns what a frame becomes, with those that are there behind it.
-func (a *aguiStream) batch(f followed, ok bool, frames <-chan followed) (text []byte, more bool, err error) {
+// next waits for frames and returns what they become. It reports false behind the last.
+func (a *aguiStream) next(frames <-chan followed) (text *agui.Text, more bool, err error) {
+	idle := time.NewTimer(aguiKeepalive)
+	defer idle.Stop()
+	text = &agui.Text{}
+	select {
+	case <-idle.C:
+		text.AddLine(": keepalive")
+		return text, true, nil
+	case f, ok := <-frames:
+		more, err = a.batch(text, f, ok, frames)
+		return text, more, err
+	}
+}
+
+// batch adds what a frame becomes, with those that are there behind it.
+func (a *aguiStream) batch(text *agui.Text, f followed, ok bool, frames <-chan followed) (more bool, err error) {
 	for n := 1; ; n++ {
 		if !ok || f.err != nil {
 			return a.last(text, f.err)
 		}
-		text, err = a.append(text, f.frame)
-		if err != nil || a.translator.Done() {
-			return text, err == nil, err
+		if err = a.add(text, f.frame); err != nil || a.translator.Done() {
+			return err == nil, err
 		}
 		if n == aguiBatch || len(frames) == 0 {
-			return text, true, nil
+			return true, nil
 		}
 		f, ok = <-frames
 	}
 }
 
-// append adds what a frame becomes. The id is the frame's own, so that a client may come
-// back with it in either format.
-func (a *aguiStream) append(text []byte, f spool.Frame) ([]byte, error) {
+// add adds what a frame becomes. The id is the frame's own, so that a client may come back
+// with it in either format.
+func (a *aguiStream) add(text *agui.Text, f engine.FormedFrame) error {
+	if f.Formed != nil {
+		a.held = append(a.held, f.Formed)
+	}
 	events, err := a.translator.Frame(f)
 	if err != nil {
-		return text, err
+		return err
 	}
 	id := ""
 	if f.Cursor != nil {
 		id = f.Cursor.String()
 	}
-	return agui.AppendSSE(text, id, events...)
+	return text.Add(id, events...)
 }
 
-// last is what is said behind the last frame. Clients are told to come back, each a little
+// last adds what is said behind the last frame. Clients are told to come back, each a little
 // later than the next so that they do not come all at once.
-func (a *aguiStream) last(text []byte, err error) ([]byte, bool, error) {
+func (a *aguiStream) last(text *agui.Text, err error) (bool, error) {
 	if err == nil && a.retry {
 		spread := time.Duration(rand.Int64N(int64(aguiRetry) + 1)) //nolint:gosec // it spreads, and hides nothing
-		text = slices.Concat(text, retryLine(aguiRetry+spread))
+		text.AddLine(retryLine(aguiRetry + spread))
 	}
-	return text, false, err
+	return false, err
 }

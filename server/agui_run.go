@@ -155,16 +155,15 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	if err != nil {
 		return "", nil, err
 	}
-	thread, err := c.engine.Snapshot(ctx, key, nil)
+	thread, turns, err := c.engine.UserTurns(ctx, key)
 	switch {
-	case spool.CodeOf(err) == spool.NotFound && turn != nil:
-		thread = &spool.Snapshot{}
+	case spool.CodeOf(err) == spool.NotFound && turn != nil: // its first turn makes it
 	case err != nil:
 		return "", nil, err
-	case turn == nil && thread.Thread.RunID == "":
+	case turn == nil && thread.RunID == "":
 		return "", nil, spool.Errorf(spool.NotFound, "the thread has no run to show")
 	case turn == nil:
-		return thread.Thread.RunID, nil, nil
+		return thread.RunID, nil, nil
 	}
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
@@ -175,8 +174,8 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	for _, image := range turn.Images {
 		start.Attachments = append(start.Attachments, engine.Attachment{URL: image.Image, MediaType: image.MIMEType})
 	}
-	if said, ok := turn.Saved(thread.Messages); ok {
-		if said.RunID == in.RunID || said.RunID == thread.Thread.RunID && thread.Thread.State.Active() {
+	if said, ok := turn.Saved(turns); ok {
+		if said.RunID == in.RunID || said.RunID == thread.RunID && thread.State.Active() {
 			return said.RunID, nil, nil // the client has lost the stream, and asks again
 		}
 		start.EditMessageID = said.ID
@@ -201,7 +200,7 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 // resume answers all that the thread waits for. It is refused when somebody else has
 // answered everything in the meantime.
 func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (spool.RunID, *agentRefusal, error) {
-	thread, err := c.engine.Snapshot(ctx, key, nil)
+	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: 1}) // what it has said is not asked for
 	if err != nil {
 		return "", nil, err
 	}

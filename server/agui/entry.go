@@ -3,7 +3,6 @@ package agui
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 
 	"github.com/spoolhq/spool"
 )
@@ -55,26 +54,16 @@ func (t *Translator) runStarted(e spool.Entry) ([]Event, error) {
 		}
 		t.thread, t.missed = s.Thread.ID, false
 		if t.open && t.run != p.RunID {
-			events = t.overtaken(s)
+			events = t.overtaken(s.Snapshot)
 		}
 		if !t.open {
 			events = append(events, t.begin(p.RunID)...)
 		}
-		events = append(events, Messages{saved(before(s.Messages, e.Seq-1))})
+		events = append(events, Messages{s.Before(e.Seq - 1)})
 		events = append(events, t.told()...)
 	}
 	t.segment, t.inSegment, t.end, t.unsaid = p.Segment, true, nil, false
 	return append(events, t.states.tell(ThreadState{State: spool.Running, RunID: p.RunID})...), nil
-}
-
-// before returns the messages that were saved when seq was the last entry of the record.
-func before(all []spool.Message, seq int64) []spool.Message {
-	for i, m := range all {
-		if m.AfterSeq > seq {
-			return all[:i]
-		}
-	}
-	return all
 }
 
 // overtaken ends the open run because another one has the thread.
@@ -96,7 +85,7 @@ func (t *Translator) lookAgain() ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, ok := runOf(s, t.run)
+	r, ok := runOf(s.Snapshot, t.run)
 	if !ok {
 		return nil, nil
 	}
@@ -145,7 +134,7 @@ func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event
 		return nil, err
 	}
 	events = append(events, custom(string(e.Type), e.Payload))
-	r, ok := runOf(s, t.run)
+	r, ok := runOf(s.Snapshot, t.run)
 	if !ok { // too many runs ago to know
 		r = spool.Run{ID: t.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed}
 	}
@@ -163,14 +152,20 @@ func (t *Translator) unlearn(seq int64) ([]Event, error) {
 	}
 	said := t.step
 	events := t.step.abort()
-	messages := saved(before(s.Messages, seq))
-	if said.reasonings > 0 && !slices.ContainsFunc(messages, func(m Message) bool { return m.Role == roleReasoning }) {
+	messages := Messages{s.Before(seq)}
+	if said.reasonings > 0 && !messages.reason() {
 		// A client keeps its messages of reasoning when there are none among those it gets.
+		var empty []Message
 		for n := range said.reasonings {
-			messages = append(messages, Message{ID: reasoningID(said.run, said.number, n+1), Role: roleReasoning, Content: ""})
+			empty = append(empty, Message{ID: reasoningID(said.run, said.number, n+1), Role: roleReasoning, Content: ""})
 		}
+		text, err := appendMessages(nil, empty)
+		if err != nil {
+			return nil, err
+		}
+		messages = messages.and(text)
 	}
-	return append(events, Messages{messages}), nil
+	return append(events, messages), nil
 }
 
 // runRefused ends the run that never had a segment.
@@ -192,7 +187,7 @@ func (t *Translator) runRefused(e spool.Entry) ([]Event, error) {
 			return nil, err
 		}
 		t.thread = s.Thread.ID
-		events = append(t.begin(p.RunID), Messages{saved(before(s.Messages, e.Seq))})
+		events = append(t.begin(p.RunID), Messages{s.Before(e.Seq)})
 	}
 	return append(events, t.failed(ThreadState{
 		State: spool.Failed, RunID: p.RunID, StopReason: spool.StopReason(p.Reason), Error: p.Error,

@@ -61,37 +61,6 @@ func Encode(e Event) ([]byte, error) {
 	return append(text, fields[1:]...), nil
 }
 
-// AppendSSE appends the events of a frame as server-sent events. The id stands with the
-// last of them, so that a client which has it has them all; without events it stands alone,
-// which a browser remembers and shows to nobody. An empty id is left out.
-func AppendSSE(b []byte, id string, events ...Event) ([]byte, error) {
-	for i, e := range events {
-		text, err := Encode(e)
-		if err != nil {
-			return b, err
-		}
-		if i == len(events)-1 {
-			b = appendID(b, id)
-		}
-		b = append(b, "data: "...)
-		b = append(b, text...)
-		b = append(b, "\n\n"...)
-	}
-	if len(events) == 0 && id != "" {
-		b = append(appendID(b, id), '\n')
-	}
-	return b, nil
-}
-
-func appendID(b []byte, id string) []byte {
-	if id == "" {
-		return b
-	}
-	b = append(b, "id: "...)
-	b = append(b, id...)
-	return append(b, '\n')
-}
-
 // RunStarted opens a run.
 type RunStarted struct {
 	ThreadID        spool.ThreadID `json:"threadId"`
@@ -207,11 +176,6 @@ type ToolResult struct {
 	ToolCallID spool.ToolCallID `json:"toolCallId"`
 	Content    string           `json:"content"`
 	Role       spool.Role       `json:"role"`
-}
-
-// Messages replaces all messages that the client has.
-type Messages struct {
-	Messages []Message `json:"messages"`
 }
 
 // StateSnapshot replaces the state that the client has.

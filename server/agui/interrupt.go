@@ -88,6 +88,16 @@ func responseSchema(p spool.InputRequired) map[string]any {
 // parks are those of a run that are open, in the order in which they came.
 type parks []spool.InputRequired
 
+// parksOf returns the open parks of a run.
+func parksOf(s *spool.Snapshot, run spool.RunID) (open parks) {
+	for _, e := range s.ActiveEvents {
+		if e.RunID == run {
+			open.apply(e)
+		}
+	}
+	return open
+}
+
 func (p *parks) add(payload json.RawMessage) {
 	var in spool.InputRequired
 	if json.Unmarshal(payload, &in) != nil {

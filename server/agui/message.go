@@ -48,79 +48,12 @@ type Source struct {
 	MIMEType string `doc:"The type of the image."            json:"mimeType,omitempty"`
 }
 
-// saved returns the messages of the run's own agent as the protocol has them, under the
-// ids that they had while they were written. Summaries are for models alone.
-func saved(all []spool.Message) []Message {
-	c := conversation{messages: []Message{}}
-	for _, m := range all {
-		if _, summary := m.Content.Summary(); summary || m.AgentID != "" {
-			continue // what a summary speaks of is there itself
-		}
-		if m.RunID != c.run {
-			c.run, c.step = m.RunID, 0
-		}
-		switch m.Role {
-		case spool.RoleAssistant:
-			c.step++ // each step has one message, but for a last one that says nothing
-			c.assistant(m)
-		case spool.RoleTool:
-			for _, p := range m.ToolResults() {
-				c.add(Message{ID: resultID(c.run, c.step, p.ToolCallID), Role: spool.RoleTool, Content: resultText(p.Result), ToolCallID: p.ToolCallID})
-			}
-		case spool.RoleUser:
-			c.add(Message{ID: turnID(m), Role: spool.RoleUser, Content: userContent(m.Content)})
-		default:
-			c.add(Message{ID: string(m.ID), Role: m.Role, Content: m.Text()})
-		}
-	}
-	return c.messages
-}
-
 // turnID returns what the client who sent a turn calls it, so that it knows it again.
 func turnID(m spool.Message) string {
 	if m.ClientMessageID != "" {
 		return m.ClientMessageID
 	}
 	return string(m.ID)
-}
-
-// conversation gathers messages.
-type conversation struct {
-	messages []Message
-	run      spool.RunID
-	step     int
-}
-
-func (c *conversation) add(m Message) { c.messages = append(c.messages, m) }
-
-// assistant adds what a step has said, each block of reasoning as a message, in the order
-// in which a client has seen it begin.
-func (c *conversation) assistant(m spool.Message) {
-	id, reasonings, at := messageID(c.run, c.step), 0, -1
-	own := Message{ID: id, Role: spool.RoleAssistant}
-	for _, p := range m.Content {
-		if p.Type == spool.PartReasoning && p.Text != "" {
-			reasonings++
-			c.add(Message{ID: reasoningID(c.run, c.step, reasonings), Role: roleReasoning, Content: p.Text})
-		}
-		if p.Type != spool.PartText && p.Type != spool.PartToolCall {
-			continue
-		}
-		if at < 0 {
-			at = len(c.messages)
-			c.add(own)
-		}
-		if p.Type == spool.PartToolCall {
-			own.ToolCalls = append(own.ToolCalls, call(p.ToolCallID, p.ToolName, argsText(p.Args)))
-		}
-	}
-	if at < 0 {
-		return
-	}
-	if text := m.Text(); text != "" {
-		own.Content = text
-	}
-	c.messages[at] = own
 }
 
 func call(id spool.ToolCallID, name, args string) ToolCall {

@@ -17,7 +17,7 @@ func (t *Translator) retracted(s *spool.Snapshot) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Event{Messages{saved(now.Messages)}}, nil
+	return []Event{Messages{now.All()}}, nil
 }
 
 // tells reports whether a snapshot of one run is of this one.

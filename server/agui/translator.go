@@ -4,14 +4,16 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 )
 
 // Options say for whom a [Translator] translates.
 type Options struct {
-	// Load returns the thread as it is now. It is called where frames alone do not tell:
-	// when a run starts, for what was said before it, and when a segment has failed, for
-	// whether the run has. Required.
-	Load func() (*spool.Snapshot, error)
+	// Load returns the thread as it is now, in [Form]. It is called where frames alone do not
+	// tell: when a run starts, for what was said before it, and when a segment has failed, for
+	// whether the run has. The caller releases what it has loaded once the events are sent.
+	// Required.
+	Load func() (*engine.FormedSnapshot, error)
 	// RunID is the only run that the client wants to see; the translator is done when it
 	// is over. Empty: all runs.
 	RunID spool.RunID
@@ -62,7 +64,7 @@ func (t *Translator) Done() bool { return t.done }
 // has. The frames behind [spool.Snapshot.Cursor] come next. Have is the cursor of a client
 // that comes back, nil for another: one that has seen the end of everything is told
 // nothing.
-func (t *Translator) Prelude(s *spool.Snapshot, have *spool.Cursor) ([]Event, error) {
+func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
 	events, err := t.become(s, have)
 	if err == nil && have != nil && !t.open && !t.done && have.Seq >= s.LastEventSeq {
 		events = nil
@@ -72,15 +74,16 @@ func (t *Translator) Prelude(s *spool.Snapshot, have *spool.Cursor) ([]Event, er
 }
 
 // Frame returns the events of a frame, in the order in which a thread's frames come. It
-// returns the error of [Options.Load], or one for a frame that cannot be read.
-func (t *Translator) Frame(f spool.Frame) ([]Event, error) {
+// returns the error of [Options.Load], or one for a frame that cannot be read. What the frame
+// has of a snapshot is released as what [Options.Load] has returned.
+func (t *Translator) Frame(f engine.FormedFrame) ([]Event, error) {
 	switch {
 	case t.done:
 		return nil, nil
-	case f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID != nil:
-		return t.retracted(f.Snapshot)
+	case f.Formed != nil:
+		return t.become(f.Formed, nil)
 	case f.Kind == spool.FrameSnapshot:
-		return t.become(f.Snapshot, nil)
+		return t.retracted(f.Snapshot)
 	case f.Kind == spool.FrameStream:
 		return t.item(f.StreamID, *f.Item)
 	default:

@@ -89,9 +89,9 @@ func (s *scene) stop() {
 	}
 }
 
-func (s *scene) snapshot() *spool.Snapshot {
+func (s *scene) snapshot() *engine.FormedSnapshot {
 	s.t.Helper()
-	snap, err := s.engine.Snapshot(s.t.Context(), key, nil)
+	snap, err := s.engine.FormedSnapshot(s.t.Context(), key, agui.Form)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -112,7 +112,9 @@ type viewer struct {
 func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
 	s.t.Helper()
 
-	o.Load = func() (*spool.Snapshot, error) { return s.engine.Snapshot(context.Background(), key, nil) }
+	o.Load = func() (*engine.FormedSnapshot, error) {
+		return s.engine.FormedSnapshot(context.Background(), key, agui.Form)
+	}
 	v := &viewer{scene: s, translator: agui.New(o), over: make(chan struct{})}
 	first := s.snapshot()
 	at := first.Cursor()
@@ -122,7 +124,7 @@ func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
 	ctx, v.cancel = context.WithCancel(context.Background())
 	go func() {
 		defer close(v.over)
-		for frame, err := range s.engine.Follow(ctx, key, engine.FollowOptions{Cursor: &at}) {
+		for frame, err := range s.engine.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, agui.Form) {
 			if err != nil {
 				return
 			}
@@ -147,7 +149,9 @@ func (v *viewer) take(id string, events []agui.Event, err error) {
 		}
 	}
 	if err == nil {
-		v.text, err = agui.AppendSSE(v.text, id, events...)
+		var text agui.Text
+		err = text.Add(id, events...)
+		v.text = append(v.text, bytes.Join(text.Pieces(), nil)...)
 	}
 	if err != nil {
 		v.scene.t.Errorf("%v after\n%s", err, v.text)

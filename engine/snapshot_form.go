@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"sync"
+
+	"github.com/spoolhq/spool"
+)
+
+// SnapshotForm encodes snapshots for clients of another protocol. Each message is encoded
+// once, in the order of the thread, however many clients ask for the thread.
+//
+// A value encodes the message behind those that were encoded before it, and does not
+// change. Callers pass the value for the first message, which must be comparable and always
+// the same: it names the form.
+type SnapshotForm interface {
+	// AppendMessage appends what the message becomes: elements of a JSON array, each with a
+	// comma before it, or nothing. It returns the form for the message behind it.
+	AppendMessage(b []byte, m spool.Message) (_ []byte, next SnapshotForm, err error)
+	// Finish is called behind the last message of a snapshot. It returns what clients share
+	// beside the messages, and roughly how many bytes that takes. The snapshot has no
+	// messages.
+	Finish(s *spool.Snapshot) (shared any, size int64, err error)
+}
+
+// FormedSnapshot is a snapshot in a [SnapshotForm]. Other clients have the same one, so
+// nothing of it may be changed. The caller must call Release once it has sent it.
+type FormedSnapshot struct {
+	// Snapshot is the snapshot. Of its messages it has those behind the last entry of the
+	// record, without content.
+	*spool.Snapshot
+
+	// Shared is what [SnapshotForm.Finish] returned.
+	Shared any
+
+	list    *encodedList
+	release func()
+}
+
+// First returns the first n messages as the elements of a JSON array, in pieces that must
+// not be used after Release.
+func (s *FormedSnapshot) First(n int) [][]byte { return s.list.first(n) }
+
+// All returns all messages, as First does.
+func (s *FormedSnapshot) All() [][]byte { return s.list.first(len(s.list.index)) }
+
+// Before returns the messages that were saved when seq was the last entry of the record, as
+// First does.
+func (s *FormedSnapshot) Before(seq int64) [][]byte {
+	for i, m := range s.list.index {
+		if m.after > seq {
+			return s.list.first(i)
+		}
+	}
+	return s.All()
+}
+
+// Release says that the snapshot is not used any more. It may be called more than once.
+func (s *FormedSnapshot) Release() {
+	if s != nil {
+		s.release()
+	}
+}
+
+// FormedSnapshot returns what [Engine.Snapshot] returns, in another form. Clients share it
+// as they share the bytes of [Engine.EncodedSnapshot], with the same bounds and errors.
+func (e *Engine) FormedSnapshot(ctx context.Context, key spool.ThreadKey, form SnapshotForm) (*FormedSnapshot, error) {
+	if err := e.checkOwner(ctx, key); err != nil {
+		return nil, err
+	}
+	s, err := e.snapshots.get(withoutOwner(ctx), snapshotKey{key, form})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkOwner(ctx, key); err != nil { // another's, which was made meanwhile
+		e.snapshots.release(s)
+		return nil, err
+	}
+	return &FormedSnapshot{
+		Snapshot: s.rest, Shared: s.shared, list: s.list,
+		release: sync.OnceFunc(func() { e.snapshots.release(s) }),
+	}, nil
+}
+
+// FormedFrame is a frame whose snapshot is in another form.
+type FormedFrame struct {
+	spool.Frame
+
+	// Formed is the snapshot of a frame that tells of the whole thread, which the caller must
+	// release. Nil: it is another frame.
+	Formed *FormedSnapshot
+}
+
+// FollowFormed follows as [Engine.Follow] does, with the snapshots of whole threads in
+// another form.
+func (e *Engine) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) iter.Seq2[FormedFrame, error] {
+	return func(yield func(FormedFrame, error) bool) {
+		e.followFrames(ctx, key, o, walker{form: form}, func(f walked, err error) bool {
+			return yield(FormedFrame{f.Frame, f.formed}, err)
+		})
+	}
+}
+
+// addFormed adds a message in the list's form.
+func (l *encodedList) addFormed(m spool.Message, scratch *[]byte) error {
+	text, next, err := l.form.AppendMessage((*scratch)[:0], m)
+	if err != nil {
+		return err
+	}
+	*scratch, l.form = text[:0], next
+	b := l.room(len(text))
+	from := len(*b)
+	*b = append(*b, text...)
+	l.index = append(l.index, encodedMessage{id: m.ID, block: len(l.blocks) - 1, from: from, to: len(*b), after: m.AfterSeq})
+	l.size += indexCost
+	return nil
+}
+
+// addAll adds the messages that q selects.
+func (l *encodedList) addAll(v spool.View, q spool.MessageQuery) error {
+	if l.form == nil {
+		return encodedView(v).EachMessage(q, l.add)
+	}
+	var scratch []byte
+	if encoded, ok := v.(spool.EncodedMessages); ok {
+		return encoded.EachMessage(q, func(m spool.Message, content string) error {
+			if err := json.Unmarshal([]byte(content), &m.Content); err != nil {
+				return spool.Wrap(spool.Internal, "a message cannot be decoded", err)
+			}
+			return l.addFormed(m, &scratch)
+		})
+	}
+	all, err := v.Messages(q)
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = l.addFormed(all[i], &scratch)
+	}
+	return err
+}
+
+// first returns the first n messages, as the elements of a JSON array, in pieces.
+func (l *encodedList) first(n int) (pieces [][]byte) {
+	if n == 0 {
+		return nil
+	}
+	last := l.index[n-1]
+	for at, block := range l.blocks[:last.block+1] {
+		if at == last.block {
+			block = block[:last.to]
+		}
+		if len(block) > 0 {
+			pieces = append(pieces, block)
+		}
+	}
+	if len(pieces) > 0 {
+		pieces[0] = pieces[0][len(","):]
+	}
+	return pieces
+}
+
+// finish completes a state in another form.
+func (s *encodedState) finish(snap *spool.Snapshot) error {
+	shared, size, err := s.list.form.Finish(snap)
+	if err != nil {
+		return err
+	}
+	for _, e := range snap.ActiveEvents {
+		size += int64(len(e.Payload)) + indexCost
+	}
+	if snap.Stream != nil {
+		for _, item := range snap.Stream.Items {
+			size += int64(len(item.Data)) + indexCost
+		}
+	}
+	s.shared, s.formed = shared, size
+	return nil
+}
+
+// releaseFormed releases the snapshots of frames that nobody has got.
+func releaseFormed(frames []ringFrame) {
+	for i := range frames {
+		frames[i].formed.Release()
+	}
+}

@@ -1,0 +1,25 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+// UserTurns returns the thread, and the user turns in its view without what they say. It
+// returns a [spool.NotFound] error for a thread that does not exist.
+func (e *Engine) UserTurns(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, turns []spool.Message, err error) {
+	err = e.store.View(ctx, key, func(v spool.View) (err error) {
+		turns = nil
+		if thread, err = v.Thread(); err != nil {
+			return err
+		}
+		q := spool.MessageQuery{Role: spool.RoleUser, Agent: &mainAgent}
+		return encodedView(v).EachMessage(q, func(m spool.Message, _ string) error {
+			m.Content = nil
+			turns = append(turns, m)
+			return nil
+		})
+	})
+	return thread, turns, notFound(err)
+}

@@ -1,0 +1,134 @@
+package agui
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// Form is the form of snapshots for AG-UI.
+var Form engine.SnapshotForm = &conversation{}
+
+// conversation makes messages of the protocol of the messages of a thread. It has those of
+// the run's own agent, under the ids that they had while they were written. Summaries are for
+// models alone.
+type conversation struct {
+	run  spool.RunID // of the last message
+	step int         // of that run
+	// count is how many messages of the thread there were.
+	count int
+	// last are the messages from the last step on, which the run's stream may go on with.
+	// Before them there were lastFrom messages of the thread.
+	last     []Message
+	lastFrom int
+}
+
+// AppendMessage implements [engine.SnapshotForm].
+func (c *conversation) AppendMessage(b []byte, m spool.Message) ([]byte, engine.SnapshotForm, error) {
+	next := *c
+	next.count++
+	if _, summary := m.Content.Summary(); summary || m.AgentID != "" {
+		return b, &next, nil // what a summary speaks of is there itself
+	}
+	if m.RunID != next.run {
+		next.run, next.step = m.RunID, 0
+	}
+	if m.Role == spool.RoleAssistant {
+		next.step++ // each step has one message, but for a last one that says nothing
+		next.last, next.lastFrom = nil, c.count
+	}
+	messages := next.messages(m)
+	next.last = append(next.last, messages...)
+	b, err := appendMessages(b, messages)
+	return b, &next, err
+}
+
+// messages returns what a message of the thread becomes.
+func (c *conversation) messages(m spool.Message) (all []Message) {
+	switch m.Role {
+	case spool.RoleAssistant:
+		return c.assistant(m)
+	case spool.RoleTool:
+		for _, p := range m.ToolResults() {
+			all = append(all, Message{ID: resultID(c.run, c.step, p.ToolCallID), Role: spool.RoleTool, Content: resultText(p.Result), ToolCallID: p.ToolCallID})
+		}
+		return all
+	case spool.RoleUser:
+		return []Message{{ID: turnID(m), Role: spool.RoleUser, Content: userContent(m.Content)}}
+	default:
+		return []Message{{ID: string(m.ID), Role: m.Role, Content: m.Text()}}
+	}
+}
+
+// assistant returns what a step has said, each block of reasoning as a message, in the order
+// in which a client has seen it begin.
+func (c *conversation) assistant(m spool.Message) (all []Message) {
+	id, reasonings, at := messageID(c.run, c.step), 0, -1
+	own := Message{ID: id, Role: spool.RoleAssistant}
+	for _, p := range m.Content {
+		if p.Type == spool.PartReasoning && p.Text != "" {
+			reasonings++
+			all = append(all, Message{ID: reasoningID(c.run, c.step, reasonings), Role: roleReasoning, Content: p.Text})
+		}
+		if p.Type != spool.PartText && p.Type != spool.PartToolCall {
+			continue
+		}
+		if at < 0 {
+			at = len(all)
+			all = append(all, own)
+		}
+		if p.Type == spool.PartToolCall {
+			own.ToolCalls = append(own.ToolCalls, call(p.ToolCallID, p.ToolName, argsText(p.Args)))
+		}
+	}
+	if at < 0 {
+		return all
+	}
+	if text := m.Text(); text != "" {
+		own.Content = text
+	}
+	all[at] = own
+	return all
+}
+
+// Finish implements [engine.SnapshotForm]. It returns a [*said].
+func (c *conversation) Finish(s *spool.Snapshot) (shared any, size int64, err error) {
+	for _, m := range c.last {
+		size += m.size()
+	}
+	f := fold(s)
+	if len(f.events) > 0 {
+		last := slices.Clone(c.last) // others add to it
+		for i := range last {
+			last[i].ToolCalls = slices.Clone(last[i].ToolCalls)
+		}
+		f.from = c.lastFrom
+		f.messages, err = appendMessages(nil, reduce(last, f.events))
+		f.events = nil
+	}
+	return f, size + f.size(), err
+}
+
+// appendMessages appends messages as elements of a JSON array, each with a comma before it.
+func appendMessages(b []byte, messages []Message) ([]byte, error) {
+	for _, m := range messages {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return b, &spool.Error{Code: spool.Internal, Message: "a message cannot be encoded", Err: err}
+		}
+		b = append(append(b, ','), text...)
+	}
+	return b, nil
+}
+
+// size is roughly how many bytes the message takes.
+func (m Message) size() int64 {
+	text, _ := m.Content.(string) // images are of the user, and before the last step
+	n := len(text)
+	for _, c := range m.ToolCalls {
+		n += len(c.Function.Arguments)
+	}
+	return int64(n)
+}

@@ -1,0 +1,115 @@
+package agui
+
+import (
+	"bytes"
+	"slices"
+)
+
+// maxCopied is up to how many bytes messages are copied into a text of their own. Above, a
+// text has the bytes that clients share.
+const maxCopied = 64 << 10
+
+// Messages replaces all messages that the client has.
+type Messages struct {
+	// elements are the elements of the JSON array, in pieces that clients share.
+	elements [][]byte
+}
+
+// and returns the messages with others behind them, each of which has a comma before it.
+func (m Messages) and(others []byte) Messages {
+	if len(others) == 0 {
+		return m
+	}
+	if len(m.elements) == 0 {
+		others = others[len(","):]
+	}
+	return Messages{append(slices.Clip(m.elements), others)}
+}
+
+// reason reports whether there is a message of reasoning.
+func (m Messages) reason() bool {
+	// Nothing else can look like it: within a JSON string its quotes are escaped.
+	role := []byte(`,"role":"` + string(roleReasoning) + `"`)
+	return slices.ContainsFunc(m.elements, func(piece []byte) bool { return bytes.Contains(piece, role) })
+}
+
+func (m Messages) size() (n int) {
+	for _, piece := range m.elements {
+		n += len(piece)
+	}
+	return n
+}
+
+const (
+	messagesHead = `{"messages":[`
+	messagesTail = `]}`
+)
+
+// MarshalJSON implements [json.Marshaler].
+func (m Messages) MarshalJSON() ([]byte, error) {
+	return append(append([]byte(messagesHead), bytes.Join(m.elements, nil)...), messagesTail...), nil
+}
+
+// Text is a text of server-sent events, in pieces. Some may be shared with other clients.
+type Text struct {
+	pieces [][]byte
+	own    []byte // what comes behind the pieces
+}
+
+// Add adds the events of a frame. The id stands with the last of them, so that a client which
+// has it has them all; without events it stands alone, which a browser remembers and shows to
+// nobody. An empty id is left out.
+func (t *Text) Add(id string, events ...Event) error {
+	for i, e := range events {
+		if i == len(events)-1 {
+			t.addID(id)
+		}
+		t.own = append(t.own, "data: "...)
+		if err := t.add(e); err != nil {
+			return err
+		}
+		t.own = append(t.own, "\n\n"...)
+	}
+	if len(events) == 0 && id != "" {
+		t.addID(id)
+		t.own = append(t.own, '\n')
+	}
+	return nil
+}
+
+func (t *Text) addID(id string) {
+	if id != "" {
+		t.own = append(append(append(t.own, "id: "...), id...), '\n')
+	}
+}
+
+func (t *Text) add(e Event) error {
+	m, ok := e.(Messages)
+	if !ok {
+		text, err := Encode(e)
+		t.own = append(t.own, text...)
+		return err
+	}
+	t.own = append(t.own, `{"type":"`+string(TypeMessages)+`",`+messagesHead[len("{"):]...)
+	if m.size() > maxCopied {
+		t.pieces = append(append(t.pieces, t.own), m.elements...)
+		t.own = nil
+	} else {
+		for _, piece := range m.elements {
+			t.own = append(t.own, piece...)
+		}
+	}
+	t.own = append(t.own, messagesTail...)
+	return nil
+}
+
+// AddLine adds a line that is no event, such as a comment, with the blank line behind it.
+func (t *Text) AddLine(line string) { t.own = append(append(t.own, line...), "\n\n"...) }
+
+// Pieces returns the text, which must not be changed.
+func (t *Text) Pieces() [][]byte {
+	if len(t.own) == 0 {
+		return t.pieces
+	}
+	return append(slices.Clip(t.pieces), t.own)
+}
