@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	modernc "modernc.org/sqlite"
-
 	"github.com/spoolhq/spool"
 )
 
@@ -82,22 +80,16 @@ func copyPages(ctx context.Context, c *conn, to string, progress func(done, tota
 	if err := c.query("SELECT count(*) FROM sqlite_schema", func(*row) error { return nil }); err != nil {
 		return err
 	}
-	driver, ok := c.raw.(interface {
-		NewBackup(to string) (*modernc.Backup, error)
-	})
-	if !ok {
-		return spool.Errorf(spool.Internal, "the driver makes no backups")
-	}
-	b, err := driver.NewBackup("file:" + uriEscaper.Replace(to))
+	b, err := c.raw.NewBackup("file:" + uriEscaper.Replace(to))
 	if err != nil {
 		return unavailable(err)
 	}
 	for done, more := 0, true; more; {
 		if err := canceled(ctx); err != nil {
-			return errors.Join(err, b.Finish())
+			return errors.Join(err, b.Abandon())
 		}
 		if more, err = b.Step(backupStep); err != nil {
-			return errors.Join(unavailable(err), b.Finish())
+			return errors.Join(unavailable(err), b.Abandon())
 		}
 		done = min(done+backupStep, total)
 		if progress != nil {
@@ -108,7 +100,7 @@ func copyPages(ctx context.Context, c *conn, to string, progress func(done, tota
 	if err != nil {
 		return unavailable(err)
 	}
-	return detach(&conn{raw: raw, stmts: make(map[string]*stmt)})
+	return detach(newConn(raw))
 }
 
 // detach makes a copy a database of its own, which nobody has open and which needs no log.

@@ -1,35 +1,23 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
-	modernc "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite/internal/lite"
 )
 
-// conn is a connection with its prepared statements. It talks to the driver directly:
-// package database/sql costs about as much per statement as the statement itself, and
-// its pool is of no use where one goroutine writes. A conn is for one goroutine.
+// conn is a connection with its prepared statements. A conn is for one goroutine.
 type conn struct {
-	raw   driver.Conn
-	stmts map[string]*stmt
-	args  []driver.NamedValue
+	raw   *lite.Conn
+	stmts map[string]*lite.Stmt
 	row   row
-}
-
-type stmt struct {
-	exec  driver.StmtExecContext
-	query driver.StmtQueryContext
-	close func() error
 }
 
 // busyTimeout says how long a statement waits for another process, in milliseconds.
@@ -65,12 +53,14 @@ func dial(path string) (*conn, error) {
 
 // connect opens a connection with the parameters of a URI, such as "?mode=ro".
 func connect(path, parameters string) (*conn, error) {
-	raw, err := new(modernc.Driver).Open("file:" + uriEscaper.Replace(path) + parameters)
+	raw, err := lite.Open("file:" + uriEscaper.Replace(path) + parameters)
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("open %s: %w", path, err))
 	}
-	return &conn{raw: raw, stmts: make(map[string]*stmt)}, nil
+	return newConn(raw), nil
 }
+
+func newConn(raw *lite.Conn) *conn { return &conn{raw: raw, stmts: make(map[string]*lite.Stmt)} }
 
 // pragma sets something. Some of what a pragma sets, SQLite sets when it prepares it, so it
 // is prepared each time.
@@ -81,13 +71,13 @@ func (c *conn) pragma(text string) error {
 	}
 	s := c.stmts[text]
 	delete(c.stmts, text)
-	return unavailable(s.close())
+	return unavailable(s.Close())
 }
 
 func (c *conn) close() error {
 	var errs []error
 	for _, s := range c.stmts {
-		errs = append(errs, s.close())
+		errs = append(errs, s.Close())
 	}
 	clear(c.stmts)
 	return errors.Join(append(errs, c.raw.Close())...)
@@ -99,169 +89,180 @@ func (c *conn) close() error {
 // changes neither its value nor which indexes can be used.
 var blind = strings.NewReplacer("LIMIT ?", "LIMIT ?+0", "?", "+?")
 
-func (c *conn) prepare(query string) (*stmt, error) {
+// prepare returns the statement of a text, nil for a text of several.
+func (c *conn) prepare(query string) (*lite.Stmt, error) {
 	if s := c.stmts[query]; s != nil {
 		return s, nil
 	}
-	raw, err := c.raw.Prepare(blind.Replace(query))
+	s, err := c.raw.Prepare(blind.Replace(query))
 	if err != nil {
 		return nil, unavailable(fmt.Errorf("prepare %q: %w", query, err))
 	}
-	s := &stmt{close: raw.Close}
-	var canExec, canQuery bool
-	s.exec, canExec = raw.(driver.StmtExecContext)
-	s.query, canQuery = raw.(driver.StmtQueryContext)
-	if !canExec || !canQuery {
-		return nil, errors.Join(spool.Errorf(spool.Internal, "the driver's statements take no context"), raw.Close())
+	if s != nil {
+		c.stmts[query] = s
 	}
-	c.stmts[query] = s
 	return s, nil
 }
 
-// exec runs a statement.
+// exec runs a statement, or several.
 func (c *conn) exec(query string, args ...any) error {
-	_, err := c.change(query, args...)
-	return err
+	s, err := c.prepare(query)
+	switch {
+	case err != nil:
+		return err
+	case s == nil:
+		return unavailable(c.raw.Script(query))
+	}
+	defer s.Reset()
+	if err := bind(s, args); err != nil {
+		return err
+	}
+	return finish(s)
 }
 
 // change runs a statement and returns how many rows it has changed.
 func (c *conn) change(query string, args ...any) (int64, error) {
-	s, err := c.prepare(query)
-	if err != nil {
+	if err := c.exec(query, args...); err != nil {
 		return 0, err
 	}
-	if err := c.bind(args); err != nil {
-		return 0, err
-	}
-	// A context that can end would cost a goroutine per statement, and an interrupted
-	// statement a rollback of everybody's transaction.
-	res, err := s.exec.ExecContext(context.Background(), c.args)
-	if err != nil {
-		return 0, unavailable(err)
-	}
-	n, err := res.RowsAffected()
-	return n, unavailable(err)
+	return c.raw.Changed(), nil
 }
 
-// query runs a statement and calls scan for each row. scan must not use the connection.
-func (c *conn) query(query string, scan func(r *row) error, args ...any) (err error) {
-	s, err := c.prepare(query)
-	if err != nil {
-		return err
-	}
-	if err := c.bind(args); err != nil {
-		return err
-	}
-	rows, err := s.query.QueryContext(context.Background(), c.args)
-	if err != nil {
-		return unavailable(err)
-	}
-	defer func() {
-		if e := rows.Close(); e != nil && err == nil {
-			err = unavailable(e)
-		}
-	}()
-	n := len(rows.Columns())
-	if cap(c.row.values) < n {
-		c.row.values = make([]driver.Value, n)
-	}
-	c.row.values = c.row.values[:n]
-	for {
-		switch err := rows.Next(c.row.values); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+// finish goes through the rows of a statement, of which nobody reads any.
+func finish(s *lite.Stmt) error {
+	for more := true; more; {
+		var err error
+		if more, err = s.Step(); err != nil {
 			return unavailable(err)
 		}
-		c.row.at, c.row.err = 0, nil
-		if err := scan(&c.row); err != nil {
-			return err
-		}
-		if c.row.err != nil {
-			return c.row.err
-		}
-	}
-}
-
-// bind puts args into the form in which the driver takes them.
-func (c *conn) bind(args []any) error {
-	c.args = c.args[:0]
-	for i, arg := range args {
-		v := driver.NamedValue{Ordinal: i + 1}
-		switch x := arg.(type) {
-		case nil, int64, string:
-			v.Value = x
-		case int:
-			v.Value = int64(x)
-		case bool:
-			v.Value = x
-		case time.Time:
-			v.Value = micros(x)
-		case json.RawMessage:
-			v.Value = string(x)
-		case *int64:
-			if x != nil {
-				v.Value = *x
-			}
-		case spool.Tenant:
-			v.Value = string(x)
-		case spool.ThreadID:
-			v.Value = string(x)
-		case spool.RunID:
-			v.Value = string(x)
-		case spool.MessageID:
-			v.Value = string(x)
-		case spool.AgentID:
-			v.Value = string(x)
-		case spool.ToolCallID:
-			v.Value = string(x)
-		case spool.StreamID:
-			v.Value = string(x)
-		case spool.State:
-			v.Value = string(x)
-		default:
-			return spool.Errorf(spool.Internal, "argument %d has type %T", i+1, arg)
-		}
-		c.args = append(c.args, v)
 	}
 	return nil
 }
 
-// row reads the columns of a row from left to right.
-type row struct {
-	values []driver.Value
-	at     int
-	err    error
+// query runs a statement and calls scan for each row. scan must not use the connection.
+func (c *conn) query(query string, scan func(r *row) error, args ...any) error {
+	s, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return spool.Errorf(spool.Internal, "a query has one statement")
+	}
+	defer s.Reset()
+	if err := bind(s, args); err != nil {
+		return err
+	}
+	r := &c.row
+	for {
+		switch more, err := s.Step(); {
+		case err != nil:
+			return unavailable(err)
+		case !more:
+			return nil
+		}
+		*r = row{s: s}
+		if err := scan(r); err != nil {
+			return err
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
 }
 
-func (r *row) next() driver.Value {
-	v := r.values[r.at]
+// bind gives a statement its values, in the form in which they are stored.
+func bind(s *lite.Stmt, args []any) error {
+	if len(args) != s.Params() {
+		return spool.Errorf(spool.Internal, "a statement takes %d values and has %d", s.Params(), len(args))
+	}
+	for i, arg := range args {
+		if err := bindOne(s, i, arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bindOne(s *lite.Stmt, i int, arg any) (err error) {
+	switch x := arg.(type) {
+	case nil:
+		err = s.BindNull()
+	case int64:
+		err = s.BindInt(x)
+	case string:
+		err = s.BindText(x)
+	case int:
+		err = s.BindInt(int64(x))
+	case bool:
+		n := int64(0)
+		if x {
+			n = 1
+		}
+		err = s.BindInt(n)
+	case time.Time:
+		err = s.BindInt(micros(x))
+	case json.RawMessage:
+		err = s.BindBytes(x)
+	case *int64:
+		if x == nil {
+			err = s.BindNull()
+		} else {
+			err = s.BindInt(*x)
+		}
+	case spool.Tenant:
+		err = s.BindText(string(x))
+	case spool.ThreadID:
+		err = s.BindText(string(x))
+	case spool.RunID:
+		err = s.BindText(string(x))
+	case spool.MessageID:
+		err = s.BindText(string(x))
+	case spool.AgentID:
+		err = s.BindText(string(x))
+	case spool.ToolCallID:
+		err = s.BindText(string(x))
+	case spool.StreamID:
+		err = s.BindText(string(x))
+	case spool.State:
+		err = s.BindText(string(x))
+	default: // without the type, so that no value has to be on the heap
+		return spool.Errorf(spool.Internal, "value %d of a statement has a type that is not stored", i+1)
+	}
+	return unavailable(err)
+}
+
+// row reads the columns of a row from left to right.
+type row struct {
+	s   *lite.Stmt
+	at  int
+	err error
+}
+
+// next returns the number of the next column, and whether it has a value. That must be of a kind.
+func (r *row) next(want lite.Kind) (column int, has bool) {
+	column = r.at
 	r.at++
-	return v
+	switch kind := r.s.Kind(column); {
+	case kind == want:
+		return column, true
+	case kind != lite.Null:
+		r.err = spool.Errorf(spool.Internal, "column %d has a value of kind %d, want %d", r.at, kind, want)
+	}
+	return column, false
 }
 
 func (r *row) text() string {
-	switch v := r.next().(type) {
-	case string:
-		return v
-	case nil:
-		return ""
-	default:
-		r.err = spool.Errorf(spool.Internal, "column %d is a %T", r.at, v)
-		return ""
+	if i, has := r.next(lite.Text); has {
+		return r.s.Text(i)
 	}
+	return ""
 }
 
 func (r *row) int64() int64 {
-	switch v := r.next().(type) {
-	case int64:
-		return v
-	case nil:
-		return 0
-	default:
-		r.err = spool.Errorf(spool.Internal, "column %d is a %T", r.at, v)
-		return 0
+	if i, has := r.next(lite.Int); has {
+		return r.s.Int(i)
 	}
+	return 0
 }
 
 func (r *row) int() int { return int(r.int64()) }
@@ -272,21 +273,19 @@ func (r *row) time() time.Time { return fromMicros(r.int64()) }
 
 // json returns nil for an empty column.
 func (r *row) json() json.RawMessage {
-	s := r.text()
-	if s == "" {
-		return nil
+	if i, has := r.next(lite.Text); has {
+		return r.s.Bytes(i)
 	}
-	return json.RawMessage(s)
+	return nil
 }
 
 // maybe returns nil for NULL.
 func (r *row) maybe() *int64 {
-	if r.values[r.at] == nil {
-		r.at++
-		return nil
+	if i, has := r.next(lite.Int); has {
+		n := r.s.Int(i)
+		return &n
 	}
-	n := r.int64()
-	return &n
+	return nil
 }
 
 func micros(t time.Time) int64 {
@@ -309,9 +308,9 @@ func unavailable(err error) error { return spool.Wrap(spool.Unavailable, "the st
 // isUnique reports whether err says that a unique index refused a row. The statement has
 // then done nothing, and the transaction goes on.
 func isUnique(err error) bool {
-	var e *modernc.Error
+	var e *lite.Error
 	if !errors.As(err, &e) {
 		return false
 	}
-	return e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	return e.Code == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 }

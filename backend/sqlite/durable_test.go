@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	modernc "modernc.org/sqlite"
-
 	"github.com/spoolhq/spool"
 )
 
@@ -44,28 +42,27 @@ func TestCommitThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	refuse := false
+	// A key to a row that is not there is looked at by the commit.
 	err = db.queue(context.Background(), func(tx *tx) error {
-		hooks, ok := tx.c.raw.(modernc.HookRegisterer)
-		if !ok {
-			t.Fatal("the driver has no hooks")
-		}
-		hooks.RegisterCommitHook(func() int32 {
-			if refuse {
-				return 1
-			}
-			return 0
-		})
-		return nil
+		return tx.write("CREATE TABLE pointer (thread_id INTEGER REFERENCES database_file (only_row) DEFERRABLE INITIALLY DEFERRED)")
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := db.writer.c.pragma("foreign_keys = ON"); err != nil { // nobody else writes
+		t.Fatal(err)
+	}
 	key := spool.ThreadKey{Tenant: "acme", ID: "t"}
+	refuse := false
 	write := func() error {
-		return db.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-			refuse = !refuse // read by the goroutine that commits, which is this one
-			return tx.PutThread(spool.Thread{State: spool.Idle})
+		refuse = !refuse
+		return db.Update(t.Context(), key, 0, func(v spool.Tx) error {
+			if refuse {
+				if err := v.(*tx).write("INSERT INTO pointer VALUES (2)"); err != nil {
+					return err
+				}
+			}
+			return v.PutThread(spool.Thread{State: spool.Idle})
 		})
 	}
 	if err := write(); spool.CodeOf(err) != spool.Unavailable {

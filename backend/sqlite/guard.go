@@ -5,8 +5,6 @@ import (
 	"io/fs"
 	"os"
 
-	modernc "modernc.org/sqlite"
-
 	"github.com/spoolhq/spool"
 )
 
@@ -163,12 +161,7 @@ func (g *guard) abandon(c *conn) error {
 
 // keepLog has SQLite neither delete nor shorten the log when the connection is closed.
 func keepLog(c *conn) error {
-	control, ok := c.raw.(modernc.FileControl)
-	if !ok {
-		return spool.Errorf(spool.Internal, "the driver cannot keep the log of a database")
-	}
-	_, err := control.FileControlPersistWAL("main", 1)
-	return errors.Join(err, c.pragma("journal_size_limit = -1"))
+	return errors.Join(unavailable(c.raw.KeepLog()), c.pragma("journal_size_limit = -1"))
 }
 
 // finish closes the connection, the last one of this process that writes, with all of the

@@ -4,10 +4,10 @@ import (
 	"crypto/rand"
 	"errors"
 
-	modernc "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite/internal/lite"
 )
 
 // applicationID stands in the header of the file and says that it is Spool's: "Spol".
@@ -51,8 +51,8 @@ func checkOwner(c *conn, file string) error {
 
 // notDatabase says in a sentence that SQLite cannot read the file.
 func notDatabase(err error, file string) error {
-	var e *modernc.Error
-	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_NOTADB {
+	var e *lite.Error
+	if errors.As(err, &e) && e.Code == sqlite3.SQLITE_NOTADB {
 		return &spool.Error{Code: spool.Conflict, Message: file + " is not an SQLite database, or its first page is damaged", Err: err}
 	}
 	return err

@@ -4,38 +4,15 @@ import (
 	"context"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
-	"unsafe"
-
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// reprepared returns how often SQLite has prepared each statement of a connection again,
-// because a value was bound that the plan might depend on. The driver does not tell, so its
-// fields are read.
-func reprepared(t *testing.T, c *conn) map[string]int {
-	t.Helper()
-	field := func(of any, name string) reflect.Value {
-		f := reflect.ValueOf(of).Elem().FieldByName(name)
-		if !f.IsValid() {
-			t.Fatalf("the driver's %T has no field %s any more", of, name)
-		}
-		return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
-	}
-	status := reflect.ValueOf(sqlite3.Xsqlite3_stmt_status)
+// reprepared returns how often SQLite has prepared each statement of a connection again.
+func reprepared(c *conn) map[string]int {
 	counts := make(map[string]int)
 	for query, s := range c.stmts {
-		handle := field(s.exec, "pstmt")
-		if handle.Uint() == 0 { // several statements in one text
-			continue
-		}
-		got := status.Call([]reflect.Value{
-			field(c.raw, "tls"), handle,
-			reflect.ValueOf(int32(sqlite3.SQLITE_STMTSTATUS_REPREPARE)), reflect.ValueOf(int32(0)),
-		})
-		counts[query] = int(got[0].Int())
+		counts[query] = s.Reprepared()
 	}
 	return counts
 }
@@ -55,7 +32,7 @@ func TestNoReprepare(t *testing.T) {
 	sum := func() map[string]int {
 		counts := make(map[string]int)
 		add := func(c *conn) {
-			for query, n := range reprepared(t, c) {
+			for query, n := range reprepared(c) {
 				counts[query] += n
 			}
 		}
