@@ -46,7 +46,9 @@ func (v *view) query(query string, scan func(r *row) error, args ...any) error {
 type tx struct {
 	view
 
+	careful bool  // the op has a savepoint of its own
 	saved   bool  // the savepoint is open
+	wrote   bool  // a statement has changed something, or nobody knows what it has changed
 	failed  error // the first failure of the store, after which nothing is written
 	deleted bool  // the thread was deleted
 
@@ -74,24 +76,29 @@ func (t *tx) call(o *op) error {
 	return t.flush()
 }
 
-// change runs a statement that writes, and returns how many rows it has changed. The
-// first one opens the savepoint: an op that only reads has none.
+// change runs a statement that writes, and returns how many rows it has changed.
 func (t *tx) change(query string, args ...any) (int64, error) {
 	if t.failed != nil {
 		return 0, t.failed
 	}
-	if !t.saved {
+	if !t.c.raw.Transaction() { // SQLite has rolled it back, as a statement that reads failed
+		t.failed, t.wrote = errLost, true
+		return 0, t.failed
+	}
+	if t.careful && !t.saved {
 		if err := t.c.exec("SAVEPOINT op"); err != nil {
-			t.failed = err
+			t.failed, t.wrote = err, true
 			return 0, err
 		}
 		t.saved = true
 	}
 	n, err := t.c.change(query, args...)
-	// A row that a unique index refused is an answer. After anything else SQLite may have
-	// rolled back everything, and a statement would be a transaction of its own.
-	if err != nil && !isUnique(err) {
-		t.failed = err
+	switch {
+	case err == nil:
+		t.wrote = t.wrote || n > 0
+	case isUnique(err): // an answer: the statement has done nothing
+	default:
+		t.failed, t.wrote = err, true
 	}
 	return n, err
 }
@@ -101,8 +108,8 @@ func (t *tx) write(query string, args ...any) error {
 	return err
 }
 
-// end keeps or takes back what the op has written. An error says that the whole
-// transaction is lost.
+// end keeps what the op has written, or takes it back to its savepoint. An error says that
+// the whole transaction is lost.
 func (t *tx) end(keep bool) error {
 	c := t.c
 	t.c = nil // who still uses the tx now finds out
@@ -116,3 +123,6 @@ func (t *tx) end(keep bool) error {
 	}
 	return c.exec("RELEASE op")
 }
+
+// errLost says that the transaction of a batch is not there any more.
+var errLost = &spool.Error{Code: spool.Unavailable, Message: "the store lost the transaction"}

@@ -19,7 +19,9 @@ const maxBatch = 256
 // transaction and answers once that is durable. It adds no delay: while it commits, the
 // next ones gather by themselves.
 //
-// Each op has a savepoint of its own, so that one that fails takes nobody with it.
+// An op that fails takes nobody with it. Hardly any fails behind something that it wrote, so
+// the ops of a transaction have no savepoints at first. When one fails like that, all is
+// rolled back and the ops run again, each with a savepoint of its own.
 type writer struct {
 	c      *conn
 	clock  spool.Clock
@@ -36,6 +38,8 @@ type writer struct {
 	first    int // the first op of batch in the open transaction
 	pos      int // the next op of batch
 	open     bool
+	careful  bool // the ops of the open transaction have savepoints
+	again    bool // an op has failed, so that the open transaction has to be run again, carefully
 	broken   bool // the transaction was lost under an op
 	deleted  bool // an op of the open transaction has deleted a thread
 	finished bool
@@ -174,20 +178,42 @@ func (w *writer) run() {
 		}
 		w.open, w.first = true, w.pos
 	}
-	for w.pos < len(w.batch) && !w.broken {
+	for w.pos < len(w.batch) && !w.broken && !w.again {
 		o := w.batch[w.pos]
-		if !o.state.CompareAndSwap(opWaiting, opBegun) {
+		if !o.begin() {
 			w.pos++
 			continue
 		}
 		w.runOp(o)
 	}
+	if w.again && !w.broken {
+		w.restart()
+		return
+	}
 	w.commit()
 }
 
-// runOp runs an op and settles its savepoint, whatever fn does.
+// begin reports whether the op is to run: for the first time, or again.
+func (o *op) begin() bool {
+	return o.state.CompareAndSwap(opWaiting, opBegun) || o.state.Load() == opBegun
+}
+
+// restart rolls the open transaction back and has its ops run again, each with a savepoint. An
+// op that is the only one has failed, and that is all.
+func (w *writer) restart() {
+	_ = w.c.exec("ROLLBACK") // SQLite may have done it
+	w.open, w.again, w.deleted = false, false, false
+	if w.pos == w.first+1 {
+		o := w.batch[w.first]
+		o.done <- o.err
+		return
+	}
+	w.careful, w.pos = true, w.first
+}
+
+// runOp runs an op and settles what it has written, whatever fn does.
 func (w *writer) runOp(o *op) {
-	t := &tx{view: view{c: w.c, key: o.key, now: now(w.clock)}}
+	t := &tx{view: view{c: w.c, key: o.key, now: now(w.clock)}, careful: w.careful}
 	o.err = spool.Errorf(spool.Internal, "the function ended its goroutine")
 	defer func() {
 		if p := recover(); p != nil {
@@ -197,6 +223,7 @@ func (w *writer) runOp(o *op) {
 			}
 		}
 		w.pos++
+		w.again = o.err != nil && t.wrote && !w.careful
 		if err := t.end(o.err == nil); err != nil {
 			w.broken = true
 			if o.err == nil {
@@ -212,7 +239,7 @@ func (w *writer) runOp(o *op) {
 func (w *writer) commit() {
 	var err error
 	if w.broken {
-		err = spool.Errorf(spool.Unavailable, "the store lost the transaction")
+		err = errLost
 	} else {
 		err = w.c.exec("COMMIT")
 	}
@@ -231,15 +258,15 @@ func (w *writer) commit() {
 		}
 		o.done <- o.err
 	}
-	w.open, w.broken = false, false
+	w.open, w.broken, w.careful = false, false, false
 }
 
-// fail answers all that is left of the batch, none of which has begun.
+// fail answers all that is left of the batch, none of which is in a transaction.
 func (w *writer) fail(err error) {
 	for _, o := range w.batch[w.pos:] {
-		if o.state.CompareAndSwap(opWaiting, opBegun) {
+		if o.begin() {
 			o.done <- err
 		}
 	}
-	w.pos = len(w.batch)
+	w.pos, w.careful = len(w.batch), false
 }

@@ -92,6 +92,9 @@ func (c *Conn) Script(text string) error {
 	return nil
 }
 
+// Transaction reports whether a transaction is open.
+func (c *Conn) Transaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
+
 // Changed returns how many rows the last statement that writes has changed.
 func (c *Conn) Changed() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) }
 

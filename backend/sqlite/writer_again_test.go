@@ -1,0 +1,130 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestBatchAgain has ops of one batch fail, before and behind what they write, and lose the
+// transaction of them all. Those beside them are kept, each once. A function is called twice at
+// the most.
+func TestBatchAgain(t *testing.T) {
+	t.Parallel()
+
+	failure := errors.New("no")
+	for name, fault := range map[string]struct {
+		fn    func(tx *tx) error
+		calls int // of each other function
+	}{
+		"before it writes": {func(*tx) error { return failure }, 1},
+		"without a change": {func(tx *tx) error {
+			return errors.Join(tx.write("UPDATE thread SET title = title WHERE tenant = ? AND id = ?", "none", "none"), failure)
+		}, 1},
+		"behind a change": {func(tx *tx) error { return errors.Join(appendTo(tx), failure) }, 2},
+		"the store refuses": {func(tx *tx) error {
+			return errors.Join(appendTo(tx), tx.write("INSERT INTO thread (tenant, id) VALUES (?, ?)", "x", nil))
+		}, 2},
+		"the transaction is lost": {func(tx *tx) error {
+			return errors.Join(appendTo(tx), tx.c.exec("ROLLBACK"), failure)
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, err := Open(filepath.Join(t.TempDir(), "spool.db"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			const callers, failing = 5, 2
+			calls, errs := make([]int, callers), make([]error, callers)
+			held, release := make(chan struct{}), make(chan struct{})
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				_ = db.queue(context.Background(), func(*tx) error {
+					close(held)
+					<-release
+					return nil
+				})
+			})
+			<-held
+			for i := range callers {
+				o := &op{key: spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i))}, done: make(chan error, 1)}
+				o.fn = func(tx *tx) error {
+					calls[i]++
+					if i == failing {
+						return fault.fn(tx)
+					}
+					return appendTo(tx)
+				}
+				db.writer.ops <- o // in this order
+				wg.Go(func() { errs[i] = <-o.done })
+			}
+			close(release)
+			wg.Wait()
+			lost := name == "the transaction is lost"
+			for i := range callers {
+				// In a transaction that is lost a second time, everybody's is.
+				if failed := errs[i] != nil; failed != (i == failing || lost && i < failing) {
+					t.Errorf("caller %d: got error %v", i, errs[i])
+				}
+				want := fault.calls
+				if i > failing || i == failing && fault.calls == 1 {
+					want = 1
+				}
+				if calls[i] != want {
+					t.Errorf("function %d was called %d times, want %d", i, calls[i], want)
+				}
+				n := 0
+				err := db.View(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i))}, func(v spool.View) error {
+					all, err := v.Entries(spool.EntryQuery{})
+					n = len(all)
+					return err
+				})
+				if err != nil || n != 1 != (errs[i] != nil) {
+					t.Errorf("thread %d has %d entries and error %v", i, n, err)
+				}
+			}
+		})
+	}
+}
+
+func appendTo(tx *tx) error {
+	if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+		return err
+	}
+	if err := tx.flush(); err != nil { // so that something is written already
+		return err
+	}
+	tx.row.stored = true
+	return tx.AppendEntries(spool.NewEntry("A", "", nil))
+}
+
+// TestFailsAlone: a function that fails with nobody beside it is called once.
+func TestFailsAlone(t *testing.T) {
+	t.Parallel()
+
+	db, err := Open(filepath.Join(t.TempDir(), "spool.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	failure := errors.New("no")
+	calls := 0
+	err = db.queue(context.Background(), func(tx *tx) error {
+		calls++
+		return errors.Join(tx.write("INSERT INTO tally VALUES ('a', '', 1, 0, 0, 0, 0)"), failure)
+	})
+	if !errors.Is(err, failure) || calls != 1 {
+		t.Errorf("got error %v behind %d calls", err, calls)
+	}
+	tally, err := db.Tally(t.Context(), "a")
+	if err != nil || tally.Threads != 0 {
+		t.Errorf("the tally is %v, %v", tally, err)
+	}
+}
