@@ -21,6 +21,10 @@ type FollowOptions struct {
 	// LastMessageID is the last message that the client has, so that a snapshot frame
 	// carries only those behind it. Empty: none.
 	LastMessageID spool.MessageID
+	// CreatedAt is when the thread that is meant was made: one that was made at another time
+	// counts as none. Defaults to the thread that there is. Either way the follower ends when
+	// that thread is deleted, also if another one is made under its id.
+	CreatedAt time.Time
 }
 
 // Follow yields the thread's frames from the place on, and goes on as they come, until
@@ -193,15 +197,20 @@ func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOption
 
 // followWith is follow with what the walker leaves out or encodes.
 func (e *Engine) followWith(ctx context.Context, key spool.ThreadKey, o FollowOptions, with walker) (*follower, error) {
-	if err := e.store.View(ctx, key, func(v spool.View) error { _, err := v.Thread(); return err }); err != nil {
-		return nil, notFound(err)
+	thread, err := e.Thread(ctx, key)
+	if err == nil {
+		err = checkSame(thread, o.CreatedAt)
+	}
+	if err != nil {
+		return nil, err
 	}
 	h, err := e.join(key) //nolint:contextcheck // a hub outlives its first client
 	if err != nil {
 		return nil, err
 	}
 	f := &follower{e: e, hub: h, walker: with}
-	f.walker.e, f.walker.key, f.walker.last, f.walker.known = e, key, o.LastMessageID, o.LastMessageID
+	f.walker.e, f.walker.key, f.walker.made = e, key, thread.CreatedAt
+	f.walker.last, f.walker.known = o.LastMessageID, o.LastMessageID
 	select {
 	case <-h.ready:
 	case <-ctx.Done():
@@ -279,6 +288,9 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 			frames, changed, err = f.fromRing()
 		} else {
 			frames, changed, err = f.fromStorage(ctx)
+			if errors.Is(err, errThreadGone) { // the hub tells those that have caught up
+				err = errOver
+			}
 		}
 		if len(frames) > 0 || err != nil {
 			f.give(frames)
@@ -469,7 +481,7 @@ func (f *follower) greeted(ctx context.Context, frames []walked) ([]ringFrame, e
 // greet returns a notice of the state as it is now, in place of all the notices that the
 // client may have missed, or nothing where the client was told of the same state last.
 func (f *follower) greet(ctx context.Context) ([]ringFrame, error) {
-	state, told, err := f.hub.state(ctx)
+	state, told, err := f.hub.state(ctx, f.walker.made)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (e *Engine) join(key spool.ThreadKey) (*hub, error) {
 	h := &hub{
 		e: e, key: key, clients: 1, cancel: cancel, done: make(chan struct{}), ready: make(chan struct{}),
 		woken: make(chan struct{}, 1), changed: make(chan struct{}),
-		walker: walker{e: e, key: key, shared: true}, notice: noticer{key: key}, looks: newLock(),
+		walker: walker{e: e, key: key, shared: true, deleted: new(atomic.Bool)}, notice: noticer{key: key}, looks: newLock(),
 	}
 	unsubscribe, err := e.bus.Subscribe(ctx, key, h.wake)
 	if err != nil {
@@ -118,7 +118,10 @@ func (h *hub) leave() {
 
 func (h *hub) wake(kind spool.WakeKind) {
 	switch kind {
-	case spool.WakeRecord, spool.WakeDeleted:
+	case spool.WakeDeleted:
+		h.walker.deleted.Store(true)
+		h.dirty.Store(true)
+	case spool.WakeRecord:
 		h.dirty.Store(true)
 	case spool.WakeStream:
 	default:
@@ -177,6 +180,9 @@ func (h *hub) read(ctx context.Context) error {
 			return nil
 		case err != nil:
 			h.dirty.Store(true)
+			if errors.Is(err, errThreadGone) {
+				return h.endIfDeleted(err)
+			}
 			return err
 		case !more:
 			if record && h.walker.blocked.IsZero() {
@@ -228,6 +234,9 @@ func (h *hub) place(ctx context.Context) error {
 		if thread, err = v.Thread(); err != nil {
 			return err
 		}
+		if err = checkSame(thread, h.walker.made); err != nil {
+			return err
+		}
 		if last, err = latestSegment(v, thread); err != nil {
 			return err
 		}
@@ -240,6 +249,7 @@ func (h *hub) place(ctx context.Context) error {
 		return err
 	}
 	w := &h.walker
+	w.made = thread.CreatedAt
 	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
 	w.turn = lastOf(turns, func(spool.MessageID) bool { return true })
 	w.heard = heardOf{stream: last.stream}
@@ -334,8 +344,8 @@ func (h *hub) tellState(ctx context.Context, look func(spool.View) ([]walked, er
 }
 
 // state returns a notice of the state as it is now, and how many notices there have been
-// that it overtakes.
-func (h *hub) state(ctx context.Context) (state walked, told int64, err error) {
+// that it overtakes. It is that of the thread that was made at that time.
+func (h *hub) state(ctx context.Context, made time.Time) (state walked, told int64, err error) {
 	select {
 	case h.looks <- struct{}{}:
 	case <-ctx.Done():
@@ -343,6 +353,9 @@ func (h *hub) state(ctx context.Context) (state walked, told int64, err error) {
 	}
 	defer h.looks.Unlock()
 	err = h.e.store.View(ctx, h.key, func(v spool.View) error {
+		if err := sameThread(v, made); err != nil {
+			return err
+		}
 		state, err = hello(v)
 		return err
 	})

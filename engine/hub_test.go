@@ -47,7 +47,7 @@ func TestDeletedThreadRepeatsNoFrames(t *testing.T) {
 }
 
 // A reader of a thread that was deleted and made again, where no wake-up says so, is told
-// of the deletion or of the new thread's run, and not of its later part alone.
+// of the deletion and of nothing in the new thread, although that has a longer record.
 func TestThreadMadeAgainIsToldWithoutWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,14 +60,19 @@ func TestThreadMadeAgainIsToldWithoutWakes(t *testing.T) {
 			pass(3 * time.Second)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		got := watch(ctx, e, nil)
+		seldom := config(spooltest.NewReplayModel())
+		seldom.Poll = time.Minute
+		got := watch(ctx, newEngine(t, f.Backend(), seldom), nil)
 		pass(1500 * time.Millisecond)
 		before := len(got())
 		deleteThread(t, e)
-		start(t, e, "r3")
-		pass(10 * time.Second)
-		if l := got()[before:]; !has(l, "=RUN_STARTED") && !has(l, "snapshot") && !has(l, "THREAD_DELETED") {
-			t.Errorf("of the new thread's run the reader gets only:\n%s", text(l))
+		for _, id := range []spool.RunID{"r3", "r4", "r5"} { // before the hub looks
+			start(t, e, id)
+			pass(3 * time.Second)
+		}
+		pass(time.Minute)
+		if l := got()[before:]; len(l) != 2 || !has(l, "THREAD_DELETED") || !has(l, "END") {
+			t.Errorf("behind the deletion the reader gets:\n%s", text(l))
 		}
 		cancel()
 		stop()
@@ -140,6 +145,58 @@ func stuck(ctx context.Context, e *engine.Engine) (release func()) {
 		}
 	}()
 	return func() { close(block) }
+}
+
+// A reader in the middle of a stream of a thread that was deleted gets no more of it, although the
+// new thread has a stream of the same id.
+func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f.DropWakes(true)
+		e := newEngine(t, f.Backend(), config(spooltest.NewModel(
+			spooltest.Turn{Text: slices.Repeat([]string{"old "}, 1000)}, spooltest.Turn{Text: slices.Repeat([]string{"new "}, 3000)})))
+		seldom := config(spooltest.NewReplayModel())
+		seldom.Poll = time.Minute
+		reads := newEngine(t, f.Backend(), seldom)
+		stop := work(t, e)
+		ctx, cancel := context.WithCancel(t.Context())
+		start(t, e, "r1")
+		pass(10 * time.Second)
+		var mu sync.Mutex
+		var lines []string
+		block, ended := make(chan struct{}), false
+		go func() {
+			for f, err := range reads.Follow(ctx, key, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}}) {
+				if err != nil {
+					return
+				}
+				mu.Lock()
+				lines = append(lines, line(f))
+				n := len(lines)
+				mu.Unlock()
+				if n == 10 {
+					<-block
+				}
+			}
+			mu.Lock()
+			ended = true
+			mu.Unlock()
+		}()
+		pass(time.Second)
+		deleteThread(t, e)
+		start(t, e, "r1")
+		pass(10 * time.Second)
+		close(block)
+		pass(time.Minute)
+		mu.Lock()
+		if !ended || !has(lines, "old") || has(lines, "new") {
+			t.Errorf("ended: %t, and %d frames, the last of which are:\n%s", ended, len(lines), text(lines[max(0, len(lines)-5):]))
+		}
+		mu.Unlock()
+		cancel()
+		stop()
+	})
 }
 
 // A new reader of a thread that was deleted and made again gets nothing of the old one,

@@ -127,8 +127,8 @@ type encodedState struct {
 	list *encodedList
 	// head and tail stand before and behind the messages. A state in another form has none.
 	head, tail []byte
-	// rest has the cursor, the stream's end, and the messages behind the last entry. That of
-	// a state in another form has the rest of the snapshot too.
+	// rest has the thread, the cursor, the stream's end, and the messages behind the last
+	// entry. That of a state in another form has the rest of the snapshot too.
 	rest *spool.Snapshot
 	// shared is what clients share beside the messages in another form, and formed is how
 	// many bytes that and rest take.
@@ -180,7 +180,7 @@ func (e *Engine) encodeState(
 	const messages = `"messages":[`
 	at := bytes.Index(text, []byte(messages+"]")) + len(messages)
 	s.head, s.tail = text[:at:at], text[at:]
-	s.rest = &spool.Snapshot{LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
+	s.rest = &spool.Snapshot{Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
 	if from := snap.Stream; from != nil {
 		s.rest.Stream = &spool.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset}
 	}

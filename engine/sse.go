@@ -27,6 +27,8 @@ type SSEOptions struct {
 	Since *int64
 	// LastMessageID is the last message that the client has. Empty: none.
 	LastMessageID spool.MessageID
+	// CreatedAt is that of [FollowOptions].
+	CreatedAt time.Time
 	// Retry is how long a browser is told to wait before it reconnects. Negative: it is
 	// not told. Defaults to [Config.RetryHint].
 	Retry time.Duration
@@ -70,7 +72,7 @@ func (e *Engine) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*E
 	if o.WireFormat != "" {
 		return nil, spool.Errorf(spool.Invalid, "wireFormat: there is none of the name %q", o.WireFormat)
 	}
-	follow := FollowOptions{LastMessageID: o.LastMessageID}
+	follow := FollowOptions{LastMessageID: o.LastMessageID, CreatedAt: o.CreatedAt}
 	if c, ok := spool.ParseCursor(o.Cursor); ok {
 		follow.Cursor = &c
 	} else if o.Since != nil {

@@ -28,6 +28,9 @@ type stretch struct {
 // of one view, so that no turn can come too late.
 func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
 	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
+		if err := sameThread(v, w.made); err != nil {
+			return err
+		}
 		s.entries, err = v.Entries(spool.EntryQuery{After: w.at.Seq, Limit: limit})
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -26,6 +27,11 @@ const (
 type walker struct {
 	e   *Engine
 	key spool.ThreadKey
+	// made is when the thread was. The walker reads no other thread of its id. Zero: not known
+	// yet.
+	made time.Time
+	// deleted is set once a thread of the id was deleted. Nil: the walker is not told.
+	deleted *atomic.Bool
 	// last is the last message that the client has, for a snapshot. Empty: none, or one that
 	// the walker has told to drop since.
 	last spool.MessageID
@@ -96,6 +102,9 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 	var past bool   // whether that stream is past its grace
 	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
 		if thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if err := checkSame(thread, w.made); err != nil {
 			return err
 		}
 		if err := w.placeTurn(v, c); err != nil {
@@ -271,6 +280,9 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 	if errors.Is(err, spool.ErrStreamGone) {
 		return w.gone(ctx)
 	}
+	if err == nil {
+		err = w.checkItems(ctx, page)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -426,8 +438,11 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.at = snap.Cursor()
-	if w.turn, err = w.turnIn(ctx, snap); err != nil {
+	if err = checkSame(snap.Thread, w.made); err == nil {
+		w.at = snap.Cursor()
+		w.turn, err = w.turnIn(ctx, snap)
+	}
+	if err != nil {
 		encoded.Release()
 		formed.Release()
 		return nil, err

@@ -38,6 +38,7 @@ type eventSource interface {
 type aguiStream struct {
 	engine *engine.Engine
 	key    spool.ThreadKey
+	made   time.Time // when the thread was
 	// have is the cursor that the client came with. Nil: none.
 	have *spool.Cursor
 	// retry is said first, for browsers.
@@ -53,14 +54,20 @@ type aguiStream struct {
 }
 
 // aguiOpen opens a stream in AG-UI. It returns a [spool.NotFound] error for a thread that
-// does not exist.
-func (s *Server) aguiOpen(ctx context.Context, key spool.ThreadKey, o agui.Options, have *spool.Cursor) (*aguiStream, error) {
+// does not exist, or was made at another time. A zero time stands for any thread.
+func (s *Server) aguiOpen(ctx context.Context, key spool.ThreadKey, made time.Time, o agui.Options, have *spool.Cursor) (*aguiStream, error) {
 	first, err := s.engine.FormedSnapshot(ctx, key, agui.Form)
 	if err != nil {
 		return nil, err
 	}
+	if !made.IsZero() && !first.Thread.CreatedAt.Equal(made) {
+		first.Release()
+		return nil, errMadeAgain
+	}
 	ctx, stop := context.WithCancel(ctx)
-	a := &aguiStream{engine: s.engine, key: key, have: have, retry: o.RunID == "", ctx: ctx, stop: stop, first: first}
+	a := &aguiStream{
+		engine: s.engine, key: key, made: first.Thread.CreatedAt, have: have, retry: o.RunID == "", ctx: ctx, stop: stop, first: first,
+	}
 	o.Load = a.load
 	a.translator = agui.New(o)
 	return a, nil
@@ -69,11 +76,19 @@ func (s *Server) aguiOpen(ctx context.Context, key spool.ThreadKey, o agui.Optio
 // load returns the thread as it is now, until the next text is sent.
 func (a *aguiStream) load() (*engine.FormedSnapshot, error) {
 	s, err := a.engine.FormedSnapshot(a.ctx, a.key, agui.Form)
-	if err == nil {
-		a.held = append(a.held, s)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	if !s.Thread.CreatedAt.Equal(a.made) {
+		s.Release()
+		return nil, errMadeAgain
+	}
+	a.held = append(a.held, s)
+	return s, nil
 }
+
+// errMadeAgain says that the thread was deleted, and another one made under its id.
+var errMadeAgain = spool.Errorf(spool.NotFound, "Thread not found")
 
 // Close implements [eventSource].
 func (a *aguiStream) Close() error {
@@ -160,7 +175,8 @@ func (a *aguiStream) follow() <-chan followed {
 	at := a.at
 	go func() {
 		defer close(frames)
-		for frame, err := range a.engine.FollowFormed(a.ctx, a.key, engine.FollowOptions{Cursor: &at}, agui.Form) {
+		follow := engine.FollowOptions{Cursor: &at, CreatedAt: a.made}
+		for frame, err := range a.engine.FollowFormed(a.ctx, a.key, follow, agui.Form) {
 			select {
 			case frames <- followed{frame, err}:
 			case <-a.ctx.Done():

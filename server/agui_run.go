@@ -137,7 +137,7 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 // a call.
 func (c *agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
 	lasts, forget := lifetime(c.actingAs(r.Context(), who), who, who.Until)
-	events, err := c.aguiOpen(lasts, key, o, nil)
+	events, err := c.aguiOpen(lasts, key, time.Time{}, o, nil)
 	if err != nil {
 		forget()
 		return agentAnswer{}, about(r.Context(), err, key, o.RunID)

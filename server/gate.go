@@ -36,6 +36,8 @@ type caller struct {
 
 	// until is when a stream that the caller opens ends. Zero: when it is over.
 	until time.Time
+	// made is when the one thread that the caller may see was made. Zero: any thread.
+	made time.Time
 }
 
 // PrincipalID implements [rest.Principal].

@@ -34,16 +34,19 @@ func (c *follow) stream(ctx context.Context, in streamInput) (streamAnswer, erro
 	if err != nil {
 		return streamAnswer{}, about(ctx, err, key, "")
 	}
-	until, err := c.ends(ctx, r)
+	opener, err := c.opener(ctx, r)
 	if err != nil {
 		place.release()
 		return streamAnswer{}, err
 	}
+	until := opener.until
 	if !until.IsZero() {
 		rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
 	}
 	lasts, forget := lifetime(c.actingAs(r.Context(), c.asking(ctx)), c.asking(ctx), until)
-	opened, err := c.open(lasts, key, in.options()) //nolint:contextcheck // see above
+	options := in.options()
+	options.CreatedAt = opener.made
+	opened, err := c.open(lasts, key, options) //nolint:contextcheck // see above
 	if err != nil {
 		place.release()
 		forget()
@@ -53,22 +56,22 @@ func (c *follow) stream(ctx context.Context, in streamInput) (streamAnswer, erro
 	return streamAnswer{live: opened}, nil
 }
 
-// ends returns when a stream of the caller ends though it is not over. A server that asks
+// opener returns who opens a stream, which ends when the credentials do. A server that asks
 // nobody has not looked at the token yet, and it may well be wrong.
-func (s *Server) ends(ctx context.Context, r *http.Request) (time.Time, error) {
+func (s *Server) opener(ctx context.Context, r *http.Request) (*caller, error) {
 	if s.everybody == nil {
 		who, _ := rest.PrincipalAs[*caller](ctx) // a guarded route has one
-		return who.until, nil
+		return who, nil
 	}
 	who, err := tokenGate{s}.Authenticate(r)
 	if errors.Is(err, rest.ErrNoCredentials) {
-		return time.Time{}, nil
+		return &caller{}, nil
 	}
 	if err != nil {
-		return time.Time{}, err
+		return nil, err
 	}
 	known, _ := who.(*caller)
-	return known.until, nil
+	return known, nil
 }
 
 // open opens a stream that lasts as long as ctx does.
@@ -100,7 +103,7 @@ func (s *Server) source(ctx context.Context, key spool.ThreadKey, o engine.SSEOp
 	} else if o.Since != nil {
 		have = &spool.Cursor{Seq: *o.Since}
 	}
-	return s.aguiOpen(ctx, key, agui.Options{}, have)
+	return s.aguiOpen(ctx, key, o.CreatedAt, agui.Options{}, have)
 }
 
 // sseHeaders are shared by all streams, as long as those are there. Nobody changes them.

@@ -27,7 +27,8 @@ const (
 )
 
 // streamTokens makes and checks the tokens that open the stream of one thread. The first key
-// signs, and any of them may have signed.
+// signs, and any of them may have signed. A token ends with its thread: one of a deleted thread
+// is refused, also when a thread of the same id is made.
 type streamTokens struct {
 	keys [][]byte
 	ttl  time.Duration
@@ -42,6 +43,9 @@ type streamGrant struct {
 	All bool `json:"a,omitempty"`
 	// Until is when the token, and a stream that it has opened, end, in Unix seconds.
 	Until int64 `json:"e"`
+	// Made is when the thread was made, in microseconds since 1970. A thread that is made again
+	// under the same id has another one.
+	Made int64 `json:"m"`
 }
 
 func newStreamTokens(c Config) (*streamTokens, error) {
@@ -63,19 +67,30 @@ func newStreamTokens(c Config) (*streamTokens, error) {
 
 // issue returns a token for a thread of the principal, and when it ends, which is not behind the
 // end of the principal's own credentials.
-func (t *streamTokens) issue(p Principal, thread spool.ThreadID) (string, time.Time) {
+func (t *streamTokens) issue(p Principal, thread spool.Thread) (string, time.Time) {
 	until := earlier(time.Now().Add(t.ttl).Truncate(time.Second), p.Until.Truncate(time.Second))
-	text, _ := json.Marshal(streamGrant{p.Tenant, p.Subject, thread, p.AllThreads, until.Unix()}) //nolint:errchkjson // texts and a number
+	text, _ := json.Marshal(streamGrant{ //nolint:errchkjson // texts and numbers
+		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
+	})
 	payload := base64.RawURLEncoding.EncodeToString(text)
 	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(t.keys[0], payload)), until
 }
 
-// open returns who a token stands for, and until when. Whatever is wrong with one has the
-// same error, as nobody but who made it up needs to know.
-func (t *streamTokens) open(token string, thread spool.ThreadID) (Principal, time.Time, error) {
-	wrong := spool.Errorf(spool.Unauthorized, "the stream token is not valid here, or not any more")
+// wrongStreamToken is the error of a token, whatever is wrong with it: nobody but who made it up
+// needs to know.
+func wrongStreamToken() error {
+	return spool.Errorf(spool.Unauthorized, "the stream token is not valid here, or not any more")
+}
+
+// principal returns who a token stands for.
+func (g streamGrant) principal() Principal {
+	return Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []Scope{ScopeRead}, AllThreads: g.All}
+}
+
+// open returns what a token says, if it is good for the thread of that id.
+func (t *streamTokens) open(token string, thread spool.ThreadID) (g streamGrant, err error) {
 	if len(token) > maxStreamToken {
-		return Principal{}, time.Time{}, wrong
+		return g, wrongStreamToken()
 	}
 	payload, signature, _ := strings.Cut(token, ".")
 	given, err := base64.RawURLEncoding.Strict().DecodeString(signature)
@@ -84,18 +99,16 @@ func (t *streamTokens) open(token string, thread spool.ThreadID) (Principal, tim
 		signed = hmac.Equal(given, sign(key, payload)) || signed
 	}
 	if err != nil || !signed {
-		return Principal{}, time.Time{}, wrong
+		return g, wrongStreamToken()
 	}
-	var g streamGrant
 	text, err := base64.RawURLEncoding.DecodeString(payload)
 	if err != nil || json.Unmarshal(text, &g) != nil {
-		return Principal{}, time.Time{}, wrong
+		return g, wrongStreamToken()
 	}
-	until := time.Unix(g.Until, 0)
-	if g.Thread != thread || !time.Now().Before(until) {
-		return Principal{}, time.Time{}, wrong
+	if g.Thread != thread || !time.Now().Before(time.Unix(g.Until, 0)) {
+		return g, wrongStreamToken()
 	}
-	return Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []Scope{ScopeRead}, AllThreads: g.All}, until, nil
+	return g, nil
 }
 
 func sign(key []byte, payload string) []byte {
@@ -122,16 +135,28 @@ func (g tokenGate) Authenticate(r *http.Request) (rest.Principal, error) {
 	if !q.Has(streamTokenParam) {
 		return nil, rest.ErrNoCredentials
 	}
-	p, until, err := g.server.tokens.open(q.Get(streamTokenParam), spool.ThreadID(q.Get("threadId")))
+	grant, err := g.server.tokens.open(q.Get(streamTokenParam), spool.ThreadID(q.Get("threadId")))
 	if err != nil {
-		e := mapError(g.server.failed(r, failedStream, err))
-		if e.Status != http.StatusUnauthorized {
-			return nil, e
-		}
-		e.Header = http.Header{"Www-Authenticate": {`Bearer realm="spool", error="invalid_token"`}}
-		return nil, e
+		return nil, refusedStreamToken(g.server.failed(r, failedStream, err))
 	}
-	return &caller{Principal: p, until: until}, nil
+	who := &caller{Principal: grant.principal(), until: time.Unix(grant.Until, 0)}
+	thread, err := g.server.engine.Thread(g.server.actingAs(r.Context(), who.Principal), who.key(grant.Thread))
+	switch {
+	case spool.CodeOf(err) == spool.NotFound, err == nil && thread.CreatedAt.UnixMicro() != grant.Made:
+		return nil, refusedStreamToken(wrongStreamToken()) // nobody has guessed anything
+	case err != nil:
+		return nil, mapError(settled(r.Context(), about(r.Context(), err, who.key(grant.Thread), "")))
+	}
+	who.made = thread.CreatedAt
+	return who, nil
+}
+
+func refusedStreamToken(err error) error {
+	e := mapError(err)
+	if e.Status == http.StatusUnauthorized {
+		e.Header = http.Header{"Www-Authenticate": {`Bearer realm="spool", error="invalid_token"`}}
+	}
+	return e
 }
 
 // streamTokenInput asks for a token.
@@ -162,11 +187,12 @@ func (c *follow) token(ctx context.Context, in streamTokenInput) (streamToken, e
 	who := c.asking(ctx)
 	key := who.key(in.Body.ThreadID)
 	concerns(ctx, key, "")
-	if _, err := c.engine.Thread(c.acting(ctx), key); err != nil {
+	thread, err := c.engine.Thread(c.acting(ctx), key)
+	if err != nil {
 		return streamToken{}, about(ctx, err, key, "")
 	}
 	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
 	who.AllThreads = c.config.OwnThreads && !c.ownOnly(who)
-	token, until := c.tokens.issue(who, in.Body.ThreadID)
+	token, until := c.tokens.issue(who, thread)
 	return streamToken{token, until.UTC()}, nil
 }

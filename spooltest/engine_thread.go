@@ -3,6 +3,7 @@ package spooltest
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -13,6 +14,7 @@ var threadTests = map[string]func(s *engineTest){
 	"List":          testThreadList,
 	"Usage":         testThreadUsage,
 	"Delete":        testThreadDelete,
+	"MadeAgain":     testThreadMadeAgain,
 	"DeleteRefused": testThreadDeleteRefused,
 	"DeleteParked":  testThreadDeleteParked,
 	"Tenants":       testThreadTenants,
@@ -111,6 +113,57 @@ func testThreadDelete(s *engineTest) {
 	s.start(e, "r1", "anew") // nothing of before is left, the run id included
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user anew", "assistant re: anew")
+}
+
+// testThreadMadeAgain has a slow reader of a thread that is deleted and made again.
+func testThreadMadeAgain(s *engineTest) {
+	e := s.working(s.config(echo()))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	old, err := e.Thread(context.Background(), chat)
+	if err != nil {
+		s.Fatal(err)
+	}
+	read := make(chan struct{})
+	frames := make(chan []spool.Frame, 1)
+	go func() {
+		var got []spool.Frame
+		for f, err := range e.Follow(context.Background(), chat, engine.FollowOptions{CreatedAt: old.CreatedAt}) {
+			if err != nil {
+				s.Errorf("follow: %v", err)
+				break
+			}
+			got = append(got, f)
+			<-read
+		}
+		frames <- got
+	}()
+	<-time.After(time.Second)
+	if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
+		s.Fatalf("delete: %+v, %v", r, err)
+	}
+	s.history.Starts = nil
+	for _, id := range []spool.RunID{"r1", "r2"} {
+		s.start(e, id, "anew")
+		s.ended(spool.Completed)
+	}
+	close(read)
+	select {
+	case got := <-frames:
+		for _, f := range got {
+			if text := frameLine(f); strings.Contains(text, "anew") || strings.Contains(text, "r2") {
+				s.Errorf("a reader of the old thread gets %s", text)
+			}
+		}
+	case <-time.After(time.Minute):
+		s.Error("a reader of the old thread has no end")
+	}
+	for f, err := range e.Follow(context.Background(), chat, engine.FollowOptions{CreatedAt: old.CreatedAt}) {
+		if spool.CodeOf(err) != spool.NotFound {
+			s.Errorf("following the old thread: %s, %v", frameLine(f), err)
+		}
+		break
+	}
 }
 
 func testThreadDeleteRefused(s *engineTest) {
