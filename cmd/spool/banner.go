@@ -23,6 +23,9 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listene
 	scraped := ""
 	if metrics != nil {
 		scraped = "http://" + reachable(metrics.Addr()) + "/metrics"
+		if o.scraping.token != "" {
+			scraped += " (with the token of " + metricsTokenVariable + ")"
+		}
 	}
 	auth, header := "none: this machine only, tenant default", ""
 	if !s.server.Loopback {

@@ -24,6 +24,8 @@ type options struct {
 	format               string
 	// metrics is the address of the metrics. Empty: there are none.
 	metrics string
+	// scraping says who may read them.
+	scraping metricsAccess
 	// contents puts what people and models write on spans.
 	contents bool
 	// delay is how long requests are still taken once the process is to end.
@@ -46,7 +48,8 @@ var settings = []setting{
 	{"log-level", "SPOOL_LOG_LEVEL", "info", "LEVEL", "debug, info, warn or error"},
 	{"log-format", "SPOOL_LOG_FORMAT", "text", "FORMAT", "text or json"},
 	{"access-log", "SPOOL_ACCESS_LOG", "debug", "LEVEL", "level at which each request is logged: debug, info, warn or error"},
-	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics, which nobody needs a token for"},
+	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics; SPOOL_METRICS_TOKEN is the token that it asks for"},
+	{"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names of this server in requests to /metrics that has no token"},
 	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: prompts, answers, arguments and results are on spans"},
 	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz says no before the server stops accepting"},
 }
@@ -80,7 +83,9 @@ func parseFlags(args []string, h host) (options, error) {
 		listen: *values["listen"], data: *values["data"], config: *values["config"], format: *values["log-format"],
 		metrics: *values["metrics-addr"], acceptLoss: *acceptLoss,
 	}
-	return o, errors.Join(o.check(), o.read(values))
+	var err error
+	o.scraping, err = readMetricsAccess(o.metrics, *values["metrics-hosts"], h.lookup)
+	return o, errors.Join(o.check(), o.read(values), err)
 }
 
 func (o *options) check() error {
@@ -124,8 +129,11 @@ func (o *options) read(values map[string]*string) error {
 }
 
 // loopback reports whether only this machine can reach the address to listen on.
-func (o *options) loopback() bool {
-	name, _, _ := net.SplitHostPort(o.listen)
+func (o *options) loopback() bool { return loopbackAddress(o.listen) }
+
+// loopbackAddress reports whether only this machine can reach an address of the form host:port.
+func loopbackAddress(address string) bool {
+	name, _, _ := net.SplitHostPort(address)
 	if name == "localhost" {
 		return true
 	}

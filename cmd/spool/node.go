@@ -61,7 +61,7 @@ func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger)
 	if t.scraped != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", t.scraped)
-		n.metrics = n.listening(mux)
+		n.metrics = n.listening(o.scraping.guard(mux))
 	}
 	return n, nil
 }
