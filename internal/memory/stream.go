@@ -21,7 +21,7 @@ const (
 )
 
 // stream is one run stream. Its items are only ever added to, so that readers can share
-// them.
+// them, and are packed some time after its end.
 type stream struct {
 	key spool.StreamKey
 	// at is the stream's place in the list that it is in, and timer removes it after its
@@ -31,7 +31,8 @@ type stream struct {
 
 	// mu guards what follows.
 	mu     sync.RWMutex
-	items  []spool.Item
+	items  []spool.Item // nil once they are packed
+	packed *packed
 	size   int64
 	closed bool
 	// gone is set when the stream was removed, for those who had found it before.
@@ -81,18 +82,22 @@ func (st *stream) read(after spool.Offset, limit int) (spool.StreamPage, error) 
 		page.Ended = st.closed && after == last
 		return page, nil
 	}
-	from, found := slices.BinarySearchFunc(st.items, after, func(i spool.Item, o spool.Offset) int {
+	items := st.items
+	if st.packed != nil {
+		items = st.packed.unpack()
+	}
+	from, found := slices.BinarySearchFunc(items, after, func(i spool.Item, o spool.Offset) int {
 		return i.Offset.Compare(o)
 	})
 	if found {
 		from++
 	}
-	to := len(st.items)
+	to := len(items)
 	if limit > 0 {
 		to = min(to, from+limit)
 	}
-	page.Items = st.items[from:to:to]
-	page.Ended = st.closed && to == len(st.items)
+	page.Items = items[from:to:to]
+	page.Ended = st.closed && to == len(items)
 	return page, nil
 }
 
@@ -120,11 +125,28 @@ func (st *stream) kill() (freed int64, ok bool) {
 	if st.gone {
 		return 0, false
 	}
-	st.gone, st.items = true, nil
+	st.gone, st.items, st.packed = true, nil, nil
 	return st.size, true
 }
 
+// pack packs the items of a stream that is closed, unless it has gone. Who has read items keeps
+// them.
+func (st *stream) pack() (freed int64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.gone {
+		return 0
+	}
+	before := st.size
+	st.packed, st.items = pack(st.items), nil
+	st.size = streamOverhead + st.packed.size()
+	return before - st.size
+}
+
 func (st *stream) last() spool.Offset {
+	if st.packed != nil {
+		return st.packed.last
+	}
 	if len(st.items) == 0 {
 		return spool.Offset{}
 	}

@@ -114,13 +114,28 @@ func (s *Streams) Close(ctx context.Context, key spool.StreamKey, end spool.Item
 		s.remove(st)
 		return nil
 	}
-	st.timer = time.AfterFunc(grace, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.remove(st)
-	})
+	first := min(grace, packAfter)
+	st.timer = time.AfterFunc(first, func() { s.rest(st, grace-first) })
 	s.shrink(nil)
 	return nil
+}
+
+// packAfter is how long a stream that has ended stays as it is, for those who follow it.
+const packAfter = 2 * time.Second
+
+// rest packs a stream that has ended, and removes it once what is left of its grace has passed.
+func (s *Streams) rest(st *stream, grace time.Duration) {
+	s.mu.Lock()
+	if grace <= 0 {
+		s.remove(st)
+		s.mu.Unlock()
+		return
+	}
+	if s.threads[st.key.Thread][st.key.ID] == st {
+		st.timer = time.AfterFunc(grace, func() { s.rest(st, 0) })
+	}
+	s.mu.Unlock()
+	s.bytes.Add(-st.pack())
 }
 
 // Delete removes all streams of a thread, at once.
@@ -135,6 +150,9 @@ func (s *Streams) Delete(ctx context.Context, thread spool.ThreadKey) error {
 	}
 	return nil
 }
+
+// Bytes returns how much of the budget is taken.
+func (s *Streams) Bytes() int64 { return s.bytes.Load() }
 
 func (s *Streams) find(ctx context.Context, key spool.StreamKey) (*stream, error) {
 	if err := ctx.Err(); err != nil {

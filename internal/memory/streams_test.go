@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -209,4 +210,55 @@ func BenchmarkStreams(b *testing.B) {
 		}
 		_, _ = s.Read(ctx, k, spool.Offset{Fence: 1, N: n - 8}, 0)
 	}
+}
+
+// TestStreamsPack: a stream that is packed reads as it did, in pages of any size, takes less of
+// the budget, and goes when its grace is over.
+func TestStreamsPack(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		s, k := memory.NewStreams(0), key("t", "r:1")
+		must(t, s.Open(t.Context(), k))
+		for n := range int64(20) {
+			must(t, s.Append(t.Context(), k, []spool.Item{item(n+1, strings.Repeat("x", int(n%7)))}))
+		}
+		must(t, s.Close(t.Context(), k, end(21), time.Hour))
+		before, err := s.Read(t.Context(), k, spool.Offset{}, 0)
+		must(t, err)
+		size := s.Bytes()
+
+		<-time.After(time.Hour / 2)
+		synctest.Wait()
+		if got := s.Bytes(); got > size/2 {
+			t.Errorf("it takes %d bytes of the budget, and took %d", got, size)
+		}
+		for _, limit := range []int{0, 1, 7, 21, 22} {
+			var after spool.Offset
+			var got []spool.Item
+			for ended := false; !ended; {
+				page, err := s.Read(t.Context(), k, after, limit)
+				must(t, err)
+				got = append(got, page.Items...)
+				ended, after = page.Ended, got[len(got)-1].Offset
+				if page.Last != before.Last {
+					t.Fatalf("the last offset is %v, want %v", page.Last, before.Last)
+				}
+			}
+			if !reflect.DeepEqual(got, before.Items) {
+				t.Errorf("in pages of %d: got %v, want %v", limit, got, before.Items)
+			}
+		}
+
+		<-time.After(time.Hour/2 - 1)
+		synctest.Wait()
+		if gone(t, s, k) {
+			t.Error("the stream is gone within its grace")
+		}
+		<-time.After(1)
+		synctest.Wait()
+		if !gone(t, s, k) || s.Bytes() != 0 {
+			t.Errorf("the stream is there after its grace, or %d bytes of it", s.Bytes())
+		}
+	})
 }

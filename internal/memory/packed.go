@@ -1,0 +1,123 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// packed are the items of a stream in one piece of memory, for a stream that has ended and
+// which hardly anybody reads again. An item says how it differs from the item of its type before
+// it: what they begin and end with in common is left out, and so is the offset at the end of the
+// data. A delta of a few letters takes about 12 bytes more than these, and not 150.
+type packed struct {
+	types []spool.ItemType
+	items int
+	data  int // how many bytes the data of all items has
+	last  spool.Offset
+	buf   []byte
+}
+
+// pack returns items packed.
+func pack(items []spool.Item) *packed {
+	p := &packed{items: len(items)}
+	var before [][]byte // the data of the latest item of each type
+	var at spool.Offset
+	var seq int64
+	for _, item := range items {
+		kind := slices.Index(p.types, item.Type)
+		if kind < 0 {
+			kind = len(p.types)
+			p.types, before = append(p.types, item.Type), append(before, nil)
+		}
+		data, cut := bytes.CutSuffix(item.Data, offsetField(item.Offset))
+		head := uint64(kind) << 1 //nolint:gosec // an index
+		if cut {
+			head++
+		}
+		p.buf = binary.AppendUvarint(p.buf, head)
+		p.buf = binary.AppendVarint(p.buf, item.Offset.Fence-at.Fence)
+		p.buf = binary.AppendVarint(p.buf, item.Offset.N-at.N)
+		p.buf = binary.AppendVarint(p.buf, item.Seq-seq)
+		front, back := common(before[kind], data)
+		p.buf = binary.AppendUvarint(p.buf, uint64(front)) //nolint:gosec // a length
+		p.buf = binary.AppendUvarint(p.buf, uint64(back))  //nolint:gosec // a length
+		own := data[front : len(data)-back]
+		p.buf = binary.AppendUvarint(p.buf, uint64(len(own)))
+		p.buf = append(p.buf, own...)
+		before[kind], at, seq = data, item.Offset, item.Seq
+		p.data += len(item.Data)
+	}
+	p.last, p.buf = at, slices.Clip(bytes.Clone(p.buf))
+	return p
+}
+
+// common returns how many bytes two texts begin and end with in common, none of them counted
+// twice.
+func common(a, b []byte) (front, back int) {
+	n := min(len(a), len(b))
+	for front < n && a[front] == b[front] {
+		front++
+	}
+	for back < n-front && a[len(a)-1-back] == b[len(b)-1-back] {
+		back++
+	}
+	return front, back
+}
+
+// unpack returns the items as they were packed.
+func (p *packed) unpack() []spool.Item {
+	items := make([]spool.Item, 0, p.items)
+	room := make([]byte, 0, p.data) // all data is in it
+	before := make([][]byte, len(p.types))
+	var at spool.Offset
+	var seq int64
+	r := unpacker(p.buf)
+	for range p.items {
+		head := r.number()
+		at.Fence += r.signed()
+		at.N += r.signed()
+		seq += r.signed()
+		kind := head >> 1
+		front, back, own := r.number(), r.number(), r.take(r.number())
+		from, old := len(room), before[kind]
+		room = append(room, old[:front]...)
+		room = append(room, own...)
+		room = append(room, old[len(old)-back:]...)
+		before[kind] = room[from:]
+		if head&1 == 1 {
+			room = append(room, offsetField(at)...)
+		}
+		items = append(items, spool.Item{Offset: at, Type: p.types[kind], Seq: seq, Data: room[from:len(room):len(room)]})
+	}
+	return items
+}
+
+// size is how much memory they take, about.
+func (p *packed) size() int64 { return int64(cap(p.buf)) + packedOverhead }
+
+// packedOverhead is what packed items take beside their buffer.
+const packedOverhead = 128
+
+// unpacker reads what pack has written.
+type unpacker []byte
+
+func (r *unpacker) number() int {
+	n, size := binary.Uvarint(*r)
+	*r = (*r)[size:]
+	return int(n) //nolint:gosec // it was one
+}
+
+func (r *unpacker) signed() int64 {
+	n, size := binary.Varint(*r)
+	*r = (*r)[size:]
+	return n
+}
+
+func (r *unpacker) take(n int) []byte {
+	text := (*r)[:n]
+	*r = (*r)[n:]
+	return text
+}

@@ -1,0 +1,71 @@
+package memory
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestPacked: items come back as they were, whatever they have in common.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+
+	random := rand.New(rand.NewPCG(1, 2))
+	types := []spool.ItemType{spool.ItemTextContent, spool.ItemToolResult, spool.ItemRunFinished, "own"}
+	for range 300 {
+		var items []spool.Item
+		offset := spool.Offset{Fence: random.Int64N(5)}
+		for range random.IntN(30) {
+			offset.N += 1 + random.Int64N(3)
+			if random.IntN(10) == 0 {
+				offset = spool.Offset{Fence: offset.Fence + 1, N: random.Int64N(4)}
+			}
+			text := strings.Repeat("ab", random.IntN(4)) + strings.Repeat("c", random.IntN(3))
+			item := spool.NewItem(types[random.IntN(len(types))], offset, random.Int64N(100), spool.Delta{Delta: text})
+			switch random.IntN(8) {
+			case 0: // data of another writer
+				item.Data = json.RawMessage(text)
+			case 1:
+				item.Data = json.RawMessage(`{"offset":"` + offset.String() + `"}`)
+			}
+			items = append(items, item)
+		}
+		p := pack(items)
+		got := p.unpack()
+		if len(got) != len(items) || cap(p.buf) > 2*len(p.buf)+64 {
+			t.Fatalf("%d items of %d, in %d bytes for %d", len(got), len(items), cap(p.buf), len(p.buf))
+		}
+		for i, item := range items {
+			if string(got[i].Data) != string(item.Data) {
+				t.Fatalf("item %d has the data %s, and had %s", i, got[i].Data, item.Data)
+			}
+			got[i].Data = item.Data
+			if !reflect.DeepEqual(got[i], item) {
+				t.Fatalf("item %d is %v, and was %v", i, got[i], item)
+			}
+		}
+		if len(items) > 0 && p.last != items[len(items)-1].Offset {
+			t.Fatalf("the last offset is %v", p.last)
+		}
+	}
+}
+
+// TestPackedSize: fifty short deltas take a tenth of what they took.
+func TestPackedSize(t *testing.T) {
+	t.Parallel()
+
+	var items []spool.Item
+	size := int64(0)
+	for n := range int64(50) {
+		item := spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 3, N: n + 1}, 7, spool.Delta{MessageID: "msg_0123456789abcdef", Delta: strings.Repeat("x", int(n%5)) + " word"})
+		items = append(items, item)
+		size += itemOverhead + int64(len(item.Data))
+	}
+	if got := pack(items).size(); got > size/8 {
+		t.Errorf("%d bytes, and %d before", got, size)
+	}
+}
