@@ -18,7 +18,10 @@ type Cursor struct {
 
 // String returns the wire form "<seq> <streamId> <offset>", with "-" for a missing
 // part.
-func (c Cursor) String() string { return string(c.append(nil)) }
+func (c Cursor) String() string {
+	var space [96]byte
+	return string(c.append(space[:0]))
+}
 
 func (c Cursor) append(b []byte) []byte {
 	b = strconv.AppendInt(b, c.Seq, 10)
@@ -31,7 +34,7 @@ func (c Cursor) append(b []byte) []byte {
 	if c.Offset.IsZero() {
 		return append(b, '-')
 	}
-	return append(b, c.Offset.String()...)
+	return c.Offset.append(b)
 }
 
 // ParseCursor reads the wire form. A bare number is a seq alone. It reports false for

@@ -30,7 +30,8 @@ func (o Offset) Compare(other Offset) int {
 
 // String returns the wire form.
 func (o Offset) String() string {
-	return strconv.FormatInt(o.Fence, 10) + "-" + strconv.FormatInt(o.N, 10)
+	var space [42]byte
+	return string(o.append(space[:0]))
 }
 
 // ParseOffset reads the wire form. It reports false for everything that String does
@@ -138,39 +139,26 @@ type Item struct {
 // NewItem returns the item at offset with the fields of payload, which encodes as a
 // JSON object. A nil payload has no fields.
 func NewItem(t ItemType, offset Offset, seq int64, payload any) Item {
-	at := offset.String()
-	data := flat(t, payload, len(at)+12)
-	data = append(data[:len(data)-1], `,"offset":"`...)
-	data = append(data, at...)
-	data = append(data, `"}`...)
-	return Item{Offset: offset, Type: t, Seq: seq, Data: data}
+	var space [42]byte
+	at := offset.append(space[:0])
+	data := appendItem(t, payload, len(`,"offset":""}`)+len(at))
+	data = append(append(data, `,"offset":"`...), at...)
+	return Item{Offset: offset, Type: t, Seq: seq, Data: append(data, `"}`...)}
 }
 
 // WrapItem returns the fields of the [ItemSubagentEvent] that carries an item of a nested
 // run, given as [NewItem] takes it.
 func WrapItem(agent AgentID, t ItemType, payload any) SubagentEvent {
-	return SubagentEvent{SubagentID: agent, Event: flat(t, payload, 0)}
-}
-
-// flat returns an object of the type and then the fields of payload, with room for more.
-func flat(t ItemType, payload any, room int) []byte {
-	body := []byte("{}")
-	if payload != nil {
-		body = mustJSON(payload)
-	}
-	data := make([]byte, 0, len(body)+len(t)+room+12)
-	data = append(data, `{"type":"`...)
-	data = append(data, t...)
-	data = append(data, '"')
-	if len(body) > 2 {
-		data = append(data, ',')
-		data = append(data, body[1:len(body)-1]...)
-	}
-	return append(data, '}')
+	return SubagentEvent{SubagentID: agent, Event: append(appendItem(t, payload, 1), '}')}
 }
 
 // Decode reads the item's fields into v.
-func (i Item) Decode(v any) error { return json.Unmarshal(i.Data, v) }
+func (i Item) Decode(v any) error {
+	if i.decodePlain(v) {
+		return nil
+	}
+	return json.Unmarshal(i.Data, v)
+}
 
 // MarshalJSON returns the flat object.
 func (i Item) MarshalJSON() ([]byte, error) { return i.Data, nil }

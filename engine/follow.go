@@ -38,31 +38,41 @@ type FollowOptions struct {
 // ctx's own when it ended, or the store's.
 func (e *Engine) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptions) iter.Seq2[spool.Frame, error] {
 	return func(yield func(spool.Frame, error) bool) {
-		e.followFrames(ctx, key, o, walker{}, func(f walked, err error) bool { return yield(f.Frame, err) })
+		e.followBatches(ctx, key, o, walker{}, 0, func(frames []ringFrame, err error) bool {
+			if err != nil {
+				return yield(spool.Frame{}, err)
+			}
+			for i := range frames {
+				if !yield(frames[i].Frame, nil) {
+					return false
+				}
+			}
+			return true
+		})
 	}
 }
 
-// followFrames is Follow with what the walker leaves out or encodes.
-func (e *Engine) followFrames(ctx context.Context, key spool.ThreadKey, o FollowOptions, with walker, yield func(walked, error) bool) {
+// followBatches is Follow with what the walker leaves out or encodes, and with the frames that
+// are there at the same time in one batch. A batch is good until yield returns. An empty one
+// says that nothing has come for as long as idle, where that is positive.
+func (e *Engine) followBatches(
+	ctx context.Context, key spool.ThreadKey, o FollowOptions, with walker, idle time.Duration, yield func([]ringFrame, error) bool,
+) {
 	f, err := e.followWith(ctx, key, o, with)
 	if err != nil {
-		yield(walked{}, err)
+		yield(nil, err)
 		return
 	}
 	defer f.close()
 	for {
-		frames, err := f.next(ctx, 0)
-		for i, frame := range frames {
-			if !yield(frame.walked, nil) {
-				releaseFormed(frames[i+1:])
-				return
-			}
-		}
+		frames, err := f.next(ctx, idle)
 		switch {
 		case errors.Is(err, errOver):
 			return
-		case err != nil:
-			yield(walked{}, err)
+		case err != nil && !errors.Is(err, errIdle):
+			yield(nil, err)
+			return
+		case (err != nil || len(frames) > 0) && !yield(frames, nil):
 			return
 		}
 	}
@@ -211,6 +221,9 @@ func (e *Engine) followWith(ctx context.Context, key spool.ThreadKey, o FollowOp
 	f := &follower{e: e, hub: h, walker: with}
 	f.walker.e, f.walker.key, f.walker.made = e, key, thread.CreatedAt
 	f.walker.last, f.walker.known = o.LastMessageID, o.LastMessageID
+	if with.encodes {
+		h.readers.Add(1)
+	}
 	select {
 	case <-h.ready:
 	case <-ctx.Done():
@@ -241,6 +254,9 @@ func (f *follower) close() {
 	f.release()
 	if f.timer != nil {
 		f.timer.Stop()
+	}
+	if f.walker.encodes {
+		f.hub.readers.Add(-1)
 	}
 	f.hub.leave()
 }
@@ -448,7 +464,7 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 		frames, err = f.greeted(ctx, walked)
 		return frames, nil, err
 	default:
-		return encoded(walked), nil, nil
+		return unringed(walked), nil, nil
 	}
 }
 
@@ -465,7 +481,7 @@ func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, c
 	}
 	walked, err := f.walker.next(ctx, true)
 	if len(walked) > 0 || err != nil {
-		return encoded(walked), nil, err
+		return unringed(walked), nil, err
 	}
 	return nil, changed, nil
 }
@@ -475,7 +491,7 @@ func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, c
 func (f *follower) greeted(ctx context.Context, frames []walked) ([]ringFrame, error) {
 	f.state = nil
 	state, err := f.greet(ctx)
-	return append(encoded(frames), state...), err
+	return append(unringed(frames), state...), err
 }
 
 // greet returns a notice of the state as it is now, in place of all the notices that the
@@ -489,7 +505,7 @@ func (f *follower) greet(ctx context.Context) ([]ringFrame, error) {
 	if !f.isNews(state) {
 		return nil, nil
 	}
-	return encoded([]walked{state}), nil
+	return unringed([]walked{state}), nil
 }
 
 // wait waits until the hub has changed, or it is time to look anyway. It returns errIdle
@@ -529,13 +545,11 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 	}
 }
 
-func encoded(frames []walked) []ringFrame {
+// unringed returns frames as those of the ring are.
+func unringed(frames []walked) []ringFrame {
 	out := make([]ringFrame, len(frames))
 	for i, f := range frames {
-		out[i] = ringFrame{walked: f}
-		if f.encoded == nil && f.formed == nil {
-			out[i].text = encodeFrame(f.Frame)
-		}
+		out[i].walked = f
 	}
 	return out
 }

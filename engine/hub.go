@@ -28,7 +28,8 @@ type hubs struct {
 type hub struct {
 	e       *Engine
 	key     spool.ThreadKey
-	clients int // under hubs.mu
+	clients int          // under hubs.mu
+	readers atomic.Int32 // clients that want the frames as SSE messages
 	cancel  context.CancelFunc
 	done    chan struct{}
 	ready   chan struct{} // closed once the hub has looked for the first time
@@ -59,7 +60,7 @@ type hub struct {
 type ringFrame struct {
 	walked
 
-	text []byte // as an SSE message
+	text []byte // as an SSE message. Nil: nobody wanted it yet
 	// notices is how many frames there were before this one that tell the state: notices, and
 	// snapshots.
 	notices int64
@@ -399,7 +400,10 @@ func (h *hub) push(frames []walked) {
 		} else {
 			h.stand = walked{at: f.at, turn: f.turn, reading: f.reading}
 		}
-		added[i] = ringFrame{walked: f, text: encodeFrame(f.Frame)}
+		added[i] = ringFrame{walked: f}
+		if h.readers.Load() > 0 || f.isSnapshot() {
+			added[i].encode()
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -410,9 +414,9 @@ func (h *hub) push(frames []walked) {
 		}
 		h.ring = append(h.ring, f)
 		h.next++
-		h.bytes += len(f.text)
+		h.bytes += f.size()
 		for len(h.ring) > ringFrames || h.bytes > ringBytes && len(h.ring) > 1 {
-			h.bytes -= len(h.ring[0].text)
+			h.bytes -= h.ring[0].size()
 			h.ring[0] = ringFrame{}
 			h.ring = h.ring[1:]
 			h.first++

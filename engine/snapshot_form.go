@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -94,14 +95,29 @@ type FormedFrame struct {
 }
 
 // FollowFormed follows as [Engine.Follow] does, with the snapshots of whole threads in
-// another form.
-func (e *Engine) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) iter.Seq2[FormedFrame, error] {
-	return func(yield func(FormedFrame, error) bool) {
-		e.followFrames(ctx, key, o, walker{form: form}, func(f walked, err error) bool {
-			return yield(FormedFrame{f.Frame, f.formed}, err)
+// another form, and with the frames that are there at the same time in one batch. A batch is
+// good until the next one. An empty batch says that nothing has come for as long as idle; a
+// zero idle yields none.
+func (e *Engine) FollowFormed(
+	ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm, idle time.Duration,
+) iter.Seq2[[]FormedFrame, error] {
+	return func(yield func([]FormedFrame, error) bool) {
+		e.followBatches(ctx, key, o, walker{form: form}, idle, func(frames []ringFrame, err error) bool {
+			shared, _ := formedBatches.Get().(*[maxBatch]FormedFrame)
+			batch := shared[:0]
+			for i := range frames {
+				batch = append(batch, FormedFrame{frames[i].Frame, frames[i].formed})
+			}
+			more := yield(batch, err)
+			clear(shared[:])
+			formedBatches.Put(shared)
+			return more
 		})
 	}
 }
+
+// formedBatches are shared, so that a client that waits holds none.
+var formedBatches = sync.Pool{New: func() any { return new([maxBatch]FormedFrame) }}
 
 // addFormed adds a message in the list's form.
 func (l *encodedList) addFormed(m spool.Message, scratch *[]byte) error {

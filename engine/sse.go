@@ -136,12 +136,13 @@ func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
 				(i == len(frames)-1 || yieldJoined(frames[i+1:], yield))
 		}
 	}
-	if len(frames) == 1 {
-		return yield(frames[0].text, nil)
-	}
 	size := 0
 	for i := range frames {
+		frames[i].encode()
 		size += len(frames[i].text)
+	}
+	if len(frames) == 1 {
+		return yield(frames[0].text, nil)
 	}
 	joined, _ := joins.Get().(*[]byte)
 	text := slices.Grow((*joined)[:0], size)
@@ -250,10 +251,33 @@ func moved(f spool.Frame, c spool.Cursor) *spool.Cursor {
 	return &c
 }
 
+// encode makes the SSE message, unless it is there. The ring has it as long as somebody
+// reads it as such; another client of the ring needs the frame alone.
+func (f *ringFrame) encode() {
+	if f.text == nil {
+		f.text = encodeFrame(f.Frame)
+	}
+}
+
+// size returns how many bytes the frame takes in the ring, about.
+func (f *ringFrame) size() int {
+	switch {
+	case f.text != nil:
+		return len(f.text)
+	case f.Kind == spool.FrameStream:
+		return entryBytes + len(f.Item.Data)
+	default:
+		return entryBytes + len(f.Event.Payload)
+	}
+}
+
+// entryBytes is what a frame takes beside its own fields, about.
+const entryBytes = 320
+
 // encodeFrame returns a frame as a server-sent event.
 func encodeFrame(f spool.Frame) []byte {
 	if f.Kind == spool.FrameThread && plainPayload(f.Event) {
-		b := make([]byte, 0, 320+len(f.Event.Payload))
+		b := make([]byte, 0, entryBytes+len(f.Event.Payload))
 		b = appendEntry(appendID(b, f.Cursor), f.Event)
 		return append(b, "\n\n"...)
 	}

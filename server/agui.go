@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -20,8 +21,6 @@ const (
 	aguiKeepalive = 15 * time.Second
 	// aguiRetry is how long a browser waits before it comes back.
 	aguiRetry = time.Second
-	// aguiBatch is how many frames are sent at once at the most.
-	aguiBatch = 32
 )
 
 // eventSource are the bytes of an open event stream: the engine's own frames, or those
@@ -113,20 +112,33 @@ func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 		if !a.yield(yield, a.prelude) {
 			return
 		}
-		frames := a.follow()
-		defer a.leave(frames)
-		next := func() (*agui.Text, bool, error) { return a.next(frames) }
-		for !a.translator.Done() && a.yield(yield, next) {
-			continue
+		if a.translator.Done() {
+			return
+		}
+		o := engine.FollowOptions{Cursor: &a.at, CreatedAt: a.made}
+		for frames, err := range a.engine.FollowFormed(a.ctx, a.key, o, agui.Form, aguiKeepalive) {
+			if !a.yield(yield, func(text *agui.Text) error { return a.addAll(text, frames, err) }) || a.translator.Done() {
+				return
+			}
+		}
+		if a.retry {
+			a.yield(yield, comeBack)
 		}
 	}
 }
 
+// texts are shared, so that a client that waits holds none.
+var texts = sync.Pool{New: func() any { return new(agui.Text) }}
+
 // yield yields a text and gives back what it had parts of. It reports whether there is more.
-func (a *aguiStream) yield(yield func([]byte, error) bool, next func() (*agui.Text, bool, error)) bool {
-	defer a.release()
-	text, more, err := next()
-	if err != nil {
+func (a *aguiStream) yield(yield func([]byte, error) bool, add func(*agui.Text) error) bool {
+	text, _ := texts.Get().(*agui.Text)
+	defer func() {
+		a.release()
+		text.Reset()
+		texts.Put(text)
+	}()
+	if err := add(text); err != nil {
 		yield(nil, err)
 		return false
 	}
@@ -135,104 +147,56 @@ func (a *aguiStream) yield(yield func([]byte, error) bool, next func() (*agui.Te
 			return false
 		}
 	}
-	return more
+	return true
 }
 
-// prelude returns what the client is told first.
-func (a *aguiStream) prelude() (*agui.Text, bool, error) {
+// prelude adds what the client is told first.
+func (a *aguiStream) prelude(text *agui.Text) error {
 	first := a.first
 	a.first, a.held = nil, append(a.held, first)
-	text := &agui.Text{}
 	if a.retry {
 		text.AddLine(retryLine(aguiRetry))
 	}
 	events, err := a.translator.Prelude(first, a.have)
 	if err != nil {
-		return nil, false, err
+		return err
 	}
 	a.at = first.Cursor()
 	id := ""
 	if len(events) > 0 {
 		id = a.at.String()
 	}
-	return text, true, text.Add(id, events...)
+	return text.Add(id, events...)
 }
 
 func retryLine(d time.Duration) string {
 	return "retry: " + strconv.FormatInt(d.Milliseconds(), 10)
 }
 
-// followed is a frame of the thread, or why there are no more.
-type followed struct {
-	frame engine.FormedFrame
-	err   error
-}
-
-// follow follows the thread behind the prelude in a goroutine of its own, as a sequence
-// cannot be waited for and a silence be noticed at the same time.
-func (a *aguiStream) follow() <-chan followed {
-	frames := make(chan followed, aguiBatch)
-	at := a.at
-	go func() {
-		defer close(frames)
-		follow := engine.FollowOptions{Cursor: &at, CreatedAt: a.made}
-		for frame, err := range a.engine.FollowFormed(a.ctx, a.key, follow, agui.Form) {
-			select {
-			case frames <- followed{frame, err}:
-			case <-a.ctx.Done():
-				frame.Formed.Release()
-				return
-			}
-		}
-	}()
-	return frames
-}
-
-// leave waits until nobody follows, and gives back what was not read.
-func (a *aguiStream) leave(frames <-chan followed) {
-	a.stop()
-	for f := range frames {
-		f.frame.Formed.Release()
+// addAll adds what frames become, or returns why there are none. No frames are a silence.
+func (a *aguiStream) addAll(text *agui.Text, frames []engine.FormedFrame, err error) error {
+	if err != nil {
+		return err
 	}
-}
-
-// next waits for frames and returns what they become. It reports false behind the last.
-func (a *aguiStream) next(frames <-chan followed) (text *agui.Text, more bool, err error) {
-	idle := time.NewTimer(aguiKeepalive)
-	defer idle.Stop()
-	text = &agui.Text{}
-	select {
-	case <-idle.C:
+	if len(frames) == 0 {
 		text.AddLine(": keepalive")
-		return text, true, nil
-	case f, ok := <-frames:
-		more, err = a.batch(text, f, ok, frames)
-		return text, more, err
 	}
-}
-
-// batch adds what a frame becomes, with those that are there behind it.
-func (a *aguiStream) batch(text *agui.Text, f followed, ok bool, frames <-chan followed) (more bool, err error) {
-	for n := 1; ; n++ {
-		if !ok || f.err != nil {
-			return a.last(text, f.err)
+	for _, f := range frames {
+		if f.Formed != nil {
+			a.held = append(a.held, f.Formed)
 		}
-		if err = a.add(text, f.frame); err != nil || a.translator.Done() {
-			return err == nil, err
-		}
-		if n == aguiBatch || len(frames) == 0 {
-			return true, nil
-		}
-		f, ok = <-frames
 	}
+	for _, f := range frames {
+		if err := a.add(text, f); err != nil || a.translator.Done() {
+			return err
+		}
+	}
+	return nil
 }
 
 // add adds what a frame becomes. The id is the frame's own, so that a client may come back
 // with it in either format.
 func (a *aguiStream) add(text *agui.Text, f engine.FormedFrame) error {
-	if f.Formed != nil {
-		a.held = append(a.held, f.Formed)
-	}
 	events, err := a.translator.Frame(f)
 	if err != nil {
 		return err
@@ -244,12 +208,10 @@ func (a *aguiStream) add(text *agui.Text, f engine.FormedFrame) error {
 	return text.Add(id, events...)
 }
 
-// last adds what is said behind the last frame. Clients are told to come back, each a little
-// later than the next so that they do not come all at once.
-func (a *aguiStream) last(text *agui.Text, err error) (bool, error) {
-	if err == nil && a.retry {
-		spread := time.Duration(rand.Int64N(int64(aguiRetry) + 1)) //nolint:gosec // it spreads, and hides nothing
-		text.AddLine(retryLine(aguiRetry + spread))
-	}
-	return false, err
+// comeBack adds what is said behind the last frame. Clients are told to come back, each a
+// little later than the next so that they do not come all at once.
+func comeBack(text *agui.Text) error {
+	spread := time.Duration(rand.Int64N(int64(aguiRetry) + 1)) //nolint:gosec // it spreads, and hides nothing
+	text.AddLine(retryLine(aguiRetry + spread))
+	return nil
 }

@@ -48,17 +48,32 @@ const (
 type Event interface{ Type() Type }
 
 // Encode returns the JSON form of an event, on one line.
-func Encode(e Event) ([]byte, error) {
-	fields, err := json.Marshal(e)
-	if err != nil {
-		return nil, &spool.Error{Code: spool.Internal, Message: "an event cannot be encoded", Err: err}
+func Encode(e Event) ([]byte, error) { return appendEvent(nil, e) }
+
+// plainEvent is an event of text, which is written without reflection.
+type plainEvent interface {
+	// appendFields appends the JSON of the event without its type.
+	appendFields(b []byte) []byte
+}
+
+// appendEvent appends the JSON form of an event, on one line.
+func appendEvent(b []byte, e Event) ([]byte, error) {
+	head := len(b)
+	b = append(append(append(b, `{"type":"`...), e.Type()...), '"')
+	at := len(b)
+	if plain, ok := e.(plainEvent); ok {
+		b = plain.appendFields(b)
+	} else {
+		fields, err := json.Marshal(e)
+		if err != nil {
+			return b[:head], &spool.Error{Code: spool.Internal, Message: "an event cannot be encoded", Err: err}
+		}
+		b = append(b, fields...)
 	}
-	text := append([]byte(`{"type":"`), e.Type()...)
-	text = append(text, '"')
-	if len(fields) > 2 {
-		text = append(text, ',')
+	if b[at] = ','; len(b) == at+2 { // there are no fields
+		b = append(b[:at], '}')
 	}
-	return append(text, fields[1:]...), nil
+	return b, nil
 }
 
 // RunStarted opens a run.
@@ -139,11 +154,19 @@ type Delta struct {
 	Delta     string `json:"delta"`
 }
 
+func (e Delta) appendFields(b []byte) []byte {
+	return spool.Delta{MessageID: e.MessageID, Delta: e.Delta}.AppendJSON(b)
+}
+
 // Mark opens or closes a span of reasoning, or closes a message.
 type Mark struct {
 	kind Type
 
 	MessageID string `json:"messageId"`
+}
+
+func (e Mark) appendFields(b []byte) []byte {
+	return spool.Block{MessageID: e.MessageID}.AppendJSON(b)
 }
 
 // ReasoningMessageStart opens a message of reasoning.
@@ -164,6 +187,8 @@ type ToolArgs struct {
 	ToolCallID spool.ToolCallID `json:"toolCallId"`
 	Delta      string           `json:"delta"`
 }
+
+func (e ToolArgs) appendFields(b []byte) []byte { return spool.ToolArgs(e).AppendJSON(b) }
 
 // ToolEnd says that the arguments of a tool call are complete.
 type ToolEnd struct {

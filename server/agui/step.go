@@ -21,6 +21,7 @@ type step struct {
 	// name and number of the open step. Empty: none is.
 	name   string
 	number int
+	id     string // of the message of the open step, once it was asked for
 	// text and reasoning are the stream's ids of the open blocks. Empty: none is.
 	text, reasoning string
 	// reasonings counts the step's blocks of reasoning.
@@ -50,12 +51,22 @@ func resultID(run spool.RunID, step int, id spool.ToolCallID) string {
 	return messageID(run, step) + ":" + string(id)
 }
 
-func (s *step) messageID() string { return messageID(s.run, s.number) }
+// messageID names what the open step says. Each piece of text asks for it.
+func (s *step) messageID() string {
+	if s.id == "" {
+		s.id = messageID(s.run, s.number)
+	}
+	return s.id
+}
 
 func (s *step) reasoningID() string { return reasoningID(s.run, s.number, s.reasonings) }
 
 // content returns the events of an item of the kinds that become a part of a message.
 func (s *step) content(item spool.Item) ([]Event, error) {
+	switch item.Type {
+	case spool.ItemToolStart, spool.ItemToolArgs, spool.ItemToolEnd, spool.ItemToolResult:
+		return s.callItem(item)
+	}
 	var block spool.Delta // has the fields of a [spool.Block] too
 	if err := item.Decode(&block); err != nil {
 		return nil, unreadable(item, err)
@@ -74,18 +85,22 @@ func (s *step) content(item spool.Item) ([]Event, error) {
 	case spool.ItemReasoningContent:
 		events := s.openReasoning(id)
 		return append(events, Delta{TypeReasoningContent, s.reasoningID(), block.Delta}), nil
-	case spool.ItemReasoningEnd:
-		return s.endReasoning(id), nil
 	default:
-		return s.callItem(item)
+		return s.endReasoning(id), nil
 	}
 }
 
 func (s *step) callItem(item spool.Item) ([]Event, error) {
-	var in struct { // the fields of all four kinds
+	if item.Type == spool.ItemToolArgs {
+		var in spool.ToolArgs
+		if err := item.Decode(&in); err != nil {
+			return nil, unreadable(item, err)
+		}
+		return s.args(in.ToolCallID, in.Delta), nil
+	}
+	var in struct { // the fields of the other kinds
 		ToolCallID spool.ToolCallID `json:"toolCallId"`
 		ToolName   string           `json:"toolName"`
-		Delta      string           `json:"delta"`
 		Args       json.RawMessage  `json:"args"`
 		Result     json.RawMessage  `json:"result"`
 	}
@@ -95,8 +110,6 @@ func (s *step) callItem(item spool.Item) ([]Event, error) {
 	switch item.Type {
 	case spool.ItemToolStart:
 		return s.openCall(in.ToolCallID, in.ToolName), nil
-	case spool.ItemToolArgs:
-		return s.args(in.ToolCallID, in.Delta), nil
 	case spool.ItemToolEnd:
 		events := s.openCall(in.ToolCallID, in.ToolName)
 		if c := s.call(in.ToolCallID); !c.begun {
@@ -119,7 +132,7 @@ func (s *step) beginAs(number int) []Event {
 	if s.name != "" {
 		return nil
 	}
-	s.name, s.number, s.reasonings = "step "+strconv.Itoa(number), number, 0
+	s.name, s.number, s.id, s.reasonings = "step "+strconv.Itoa(number), number, "", 0
 	return []Event{StepStarted{s.name}}
 }
 

@@ -86,8 +86,8 @@ func (t *Text) addID(id string) {
 func (t *Text) add(e Event) error {
 	m, ok := e.(Messages)
 	if !ok {
-		text, err := Encode(e)
-		t.own = append(t.own, text...)
+		var err error
+		t.own, err = appendEvent(t.own, e)
 		return err
 	}
 	t.own = append(t.own, `{"type":"`+string(TypeMessages)+`",`+messagesHead[len("{"):]...)
@@ -112,4 +112,16 @@ func (t *Text) Pieces() [][]byte {
 		return t.pieces
 	}
 	return append(slices.Clip(t.pieces), t.own)
+}
+
+// maxKept bounds the memory that a text keeps when it is emptied.
+const maxKept = 64 << 10
+
+// Reset empties the text. The pieces that it returned must not be used any more.
+func (t *Text) Reset() {
+	clear(t.pieces)
+	t.pieces = t.pieces[:0]
+	if t.own = t.own[:0]; cap(t.own) > maxKept {
+		t.own = nil
+	}
 }

@@ -124,17 +124,19 @@ func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
 	ctx, v.cancel = context.WithCancel(context.Background())
 	go func() {
 		defer close(v.over)
-		for frame, err := range s.engine.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, agui.Form) {
+		for frames, err := range s.engine.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, agui.Form, 0) {
 			if err != nil {
 				return
 			}
-			id := ""
-			if frame.Cursor != nil {
-				id = frame.Cursor.String()
-			}
-			events, err := v.translator.Frame(frame)
-			if v.take(id, events, err); v.translator.Done() {
-				return
+			for _, frame := range frames {
+				id := ""
+				if frame.Cursor != nil {
+					id = frame.Cursor.String()
+				}
+				events, err := v.translator.Frame(frame)
+				if v.take(id, events, err); v.translator.Done() {
+					return
+				}
 			}
 		}
 	}()
