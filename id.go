@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -100,7 +101,20 @@ var idEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadd
 // together in an index. The other 80 bits are random.
 func NewID(prefix string) string {
 	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16)
 	_, _ = rand.Read(b[6:])
+	return newID(prefix, &b)
+}
+
+// NewIDFrom is [NewID] with the random bits of a reader, which must not fail.
+func NewIDFrom(random io.Reader, prefix string) string {
+	var b [16]byte
+	_, _ = io.ReadFull(random, b[6:])
+	return newID(prefix, &b)
+}
+
+// newID returns the id of the last ten bytes of b.
+func newID(prefix string, b *[16]byte) string {
+	now := uint64(time.Now().UnixMilli()) << 16
+	binary.BigEndian.PutUint64(b[:8], now|uint64(b[6])<<8|uint64(b[7]))
 	return fmt.Sprintf("%s_%s", prefix, idEncoding.EncodeToString(b[:]))
 }

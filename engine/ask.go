@@ -31,6 +31,7 @@ type turn struct {
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
 	calls    int                            // how many have begun
 	came     gathered                       // until the message has it
+	random   random
 	bound    bound
 }
 
@@ -39,12 +40,12 @@ type turn struct {
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
 	fit := t.history.unlike(id, t.run)
 	if spool.CheckID("toolCallId", string(fit)) != nil || len(fit) > spool.MaxIDLen-8 {
-		fit = spool.ToolCallID(spool.NewID("call"))
+		fit = spool.ToolCallID(t.random.id("call"))
 	}
 	fit += spool.ToolCallID(callSuffix(t.run))
 	here := func(p spool.Part) bool { return p.ToolCallID == fit }
 	if t.history.has(fit) || slices.ContainsFunc(t.came.parts, here) {
-		fit = spool.ToolCallID(spool.NewID("call"))
+		fit = spool.ToolCallID(t.random.id("call"))
 	}
 	return fit
 }
@@ -91,7 +92,7 @@ func (l *loop) ask(ctx context.Context, history *history, asked weighed) (turn, 
 	t := turn{
 		message: spool.Message{Role: spool.RoleAssistant}, history: history, messages: history.len(), newest: newest.ID,
 		weight: asked.weight, run: l.run, ids: make(map[spool.ToolCallID]*openCall),
-		bound: bound{left: l.s.e.config.MaxAnswerBytes},
+		bound: bound{left: l.s.e.config.MaxAnswerBytes}, random: l.s.e.random(),
 	}
 	row := spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,

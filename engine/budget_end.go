@@ -140,7 +140,7 @@ func (l *loop) askBudget(h *held, reason spool.StopReason) error {
 	root := h.tree()
 	root.run.Allowance.Parks++
 	park := spool.Park{
-		RunID: root.run.ID, ToolCallID: spool.ToolCallID(spool.NewID("budget")), ToolName: budgetTool, Step: root.run.Steps,
+		RunID: root.run.ID, ToolCallID: spool.ToolCallID(h.random.id("budget")), ToolName: budgetTool, Step: root.run.Steps,
 		Args: encode(shownBudget(root.run, reason, h.now)), Reason: spool.ParkBudget, State: spool.ParkOpen,
 		CreatedAt: h.now, Expiry: spool.Expiry{}.Or(l.s.e.config.ParkTTL), DistinctApprover: l.s.main.agent.DistinctApprover,
 	}

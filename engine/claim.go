@@ -37,7 +37,7 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (claimed, error) {
 	var given bool
 	err := e.store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) error {
 		c, given = claimed{alone: alone}, false
-		h, err := hold(tx)
+		h, err := hold(tx, e.random())
 		switch {
 		case missing(err):
 			c.reason = "the thread is gone"

@@ -12,6 +12,7 @@ package engine
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -127,6 +128,10 @@ type Config struct {
 	OnBudget spool.BudgetAction
 	// Pricer knows what model calls cost. Defaults to none: no call has a price.
 	Pricer spool.Pricer
+	// Random is where ids, and the random part of waits, come from, so that a test can have the
+	// same ones again. It has to be safe for concurrent use, and it must not fail. Defaults to
+	// crypto/rand.
+	Random io.Reader
 	// RetryBackoff is the wait before the second attempt. It doubles up to
 	// RetryBackoffMax, with up to a quarter more at random. Defaults to 5 s and 2 min.
 	RetryBackoff, RetryBackoffMax time.Duration

@@ -533,6 +533,13 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 		}
 		expired = f.timer.C
 	}
+	select { // an end comes before news: whether it is noticed must not be chance
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.e.closing:
+		return errOver
+	default:
+	}
 	select {
 	case <-changed:
 		return nil

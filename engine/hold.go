@@ -18,6 +18,8 @@ type held struct {
 	// root has the dispatched run, where run is nested in it. Nil: run is that itself.
 	root *held
 	now  time.Time
+	// random is where the ids of what the transition adds come from.
+	random random
 	// given is true once there are jobs of other runs than this one, which workers have
 	// to be told of.
 	given bool
@@ -29,12 +31,12 @@ type held struct {
 var errNoRun = spool.Errorf(spool.NotFound, "Thread has no run")
 
 // hold reads the thread of tx and the run that owns it, or did last.
-func hold(tx spool.Tx) (*held, error) {
+func hold(tx spool.Tx, r random) (*held, error) {
 	thread, err := tx.Thread()
 	if err != nil {
 		return nil, err
 	}
-	h := &held{Tx: tx, thread: thread, now: tx.Now()}
+	h := &held{Tx: tx, random: r, thread: thread, now: tx.Now()}
 	if thread.RunID == "" {
 		return h, errNoRun
 	}
@@ -52,7 +54,7 @@ func (h *held) of(run spool.Run) (*held, error) {
 	if err == nil && run.State.Terminal() {
 		err = spool.ErrFenced
 	}
-	return &held{Tx: h.Tx, thread: h.thread, run: run, root: h.tree(), now: h.now}, err
+	return &held{Tx: h.Tx, random: h.random, thread: h.thread, run: run, root: h.tree(), now: h.now}, err
 }
 
 // tree returns the part of the transaction that the dispatched run is the subject of.
@@ -246,7 +248,7 @@ func (h *held) closeParks(reason string) (spool.Content, error) {
 // message returns a message of the run.
 func (h *held) message(role spool.Role, content spool.Content) *spool.Message {
 	return &spool.Message{
-		ID: spool.MessageID(spool.NewID("msg")), ThreadID: h.thread.ID, AgentID: h.run.AgentID(),
+		ID: spool.MessageID(h.random.id("msg")), ThreadID: h.thread.ID, AgentID: h.run.AgentID(),
 		Role: role, Content: content, RunID: h.run.ID,
 	}
 }
@@ -257,7 +259,7 @@ func (e *Engine) change(ctx context.Context, key spool.ThreadKey, fn func(h *hel
 	given := false
 	var audited []*spool.AuditEntry
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		h, err := hold(tx)
+		h, err := hold(tx, e.random())
 		if err != nil {
 			return err
 		}

@@ -139,7 +139,7 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 			return err
 		}
 		h.tree().run.Children++
-		child := &held{Tx: h.Tx, thread: h.thread, run: run, root: h.tree(), now: h.now}
+		child := &held{Tx: h.Tx, random: h.random, thread: h.thread, run: run, root: h.tree(), now: h.now}
 		if err := h.AppendMessages(child.message(spool.RoleUser, spool.TextContent(b.Instructions))); err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief
 		Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: h.now,
 		Prompt: shorten(b.Instructions, promptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy, Scopes: l.self.Scopes,
 		ProviderOptions: l.self.ProviderOptions,
-		Nonce:           newNonce(),
+		Nonce:           h.random.nonce(),
 	}
 }
 

@@ -123,7 +123,7 @@ func (h *held) closeTree(ending spool.Ending) error {
 		if run.State.Terminal() {
 			continue
 		}
-		nested := &held{Tx: h.Tx, thread: h.thread, run: run, root: h, now: h.now}
+		nested := &held{Tx: h.Tx, random: h.random, thread: h.thread, run: run, root: h, now: h.now}
 		if err := nested.endNested(ending, ""); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (e *Engine) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) 
 	}
 	key := dead[0].Thread()
 	result.ThreadID = key.ID
-	fresh := spool.RunID(spool.NewID("run"))
+	fresh := spool.RunID(e.random().id("run"))
 	var moved spool.RunID
 	err = e.change(ctx, key, func(h *held) (err error) {
 		moved, err = e.redrive(h, jobID, fresh)
@@ -110,6 +110,7 @@ func (e *Engine) goOn(h *held, failed spool.Run, id spool.RunID) error {
 		return err
 	}
 	h.run = successor(failed, id)
+	h.run.Nonce = h.random.nonce()
 	h.run.EnqueuedAt, h.run.StartedAt = h.now, h.now
 	h.thread.RunID, h.thread.Model = h.run.ID, h.run.Model
 	if err := h.insert(h.run); err != nil {
@@ -127,7 +128,6 @@ func successor(failed spool.Run, id spool.RunID) spool.Run {
 		Tenant: failed.Tenant, ID: id, ThreadID: failed.ThreadID, Agent: failed.Agent, Model: failed.Model,
 		State: spool.Queued, MaxSteps: failed.MaxSteps, HostState: failed.HostState, StartedBy: failed.StartedBy, Scopes: failed.Scopes,
 		ProviderOptions: failed.ProviderOptions,
-		Nonce:           newNonce(),
 	}
 	if failed.Allowance != nil {
 		next.Allowance = &spool.Allowance{Budget: failed.Allowance.Budget}

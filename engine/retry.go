@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -116,7 +115,7 @@ func (e *Engine) backoff(attempts int, cause error) time.Duration {
 	for range attempts - 1 {
 		wait = min(wait*2, e.config.RetryBackoffMax)
 	}
-	wait += time.Duration(rand.Int64N(int64(wait)/4 + 1)) //nolint:gosec // it spreads, and hides nothing
+	wait += e.random().upTo(wait / 4)
 	return max(wait, min(askedWait(cause), max(e.config.RetryAfterMax, e.config.RetryBackoffMax)))
 }
 

@@ -134,7 +134,7 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 	defer cancel()
 	var given, suspected bool
 	err := s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
-		h, err := hold(tx)
+		h, err := hold(tx, s.e.random())
 		if err != nil {
 			return err
 		}

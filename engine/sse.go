@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -107,7 +106,7 @@ func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
 				}
 				continue
 			case errors.Is(err, errOver):
-				yield(comeBack(s.retry), nil)
+				yield(comeBack(s.retry, s.f.e.random()), nil)
 				return
 			case err != nil:
 				yield(nil, err)
@@ -213,11 +212,11 @@ func retryLine(d time.Duration) []byte {
 }
 
 // comeBack is the last piece of a stream that the server ends.
-func comeBack(retry time.Duration) []byte {
+func comeBack(retry time.Duration, r random) []byte {
 	if retry <= 0 {
 		return keepalive
 	}
-	return retryLine(retry + time.Duration(rand.Int64N(int64(retry)+1))) //nolint:gosec // it spreads, and hides nothing
+	return retryLine(retry + r.upTo(retry))
 }
 
 // FollowFrame returns a frame as a server-sent event, and moves the cursor at to where a

@@ -213,12 +213,12 @@ type startOutcome struct {
 
 // start is the transition to QUEUED.
 func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRequest, out *startOutcome) error {
-	h, err := hold(tx)
+	h, err := hold(tx, e.random())
 	switch {
 	case err == nil && h.thread.State.Active():
 		return e.wait(h, agent, r, out)
 	case missing(err) && h == nil:
-		h = &held{Tx: tx, now: tx.Now(), thread: spool.Thread{
+		h = &held{Tx: tx, random: e.random(), now: tx.Now(), thread: spool.Thread{
 			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, CreatedAt: tx.Now(),
 			Title: cmp.Or(r.Title, title(r.Prompt)), Owner: r.By, Labels: r.Labels,
 		}}
@@ -267,7 +267,7 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
 		Allowance: allowanceOf(r.Budget), HostState: r.HostState, StartedBy: r.By, Scopes: r.Scopes, Context: h.run.Context,
 		ProviderOptions: r.ProviderOptions,
-		Nonce:           newNonce(),
+		Nonce:           h.random.nonce(),
 	}
 }
 
@@ -287,10 +287,10 @@ func (h *held) insert(run spool.Run) error {
 // checkStart fills in what a request leaves out and says what is wrong with it.
 func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, error) {
 	if key.ID == "" {
-		key.ID = spool.ThreadID(spool.NewID("thr"))
+		key.ID = spool.ThreadID(e.random().id("thr"))
 	}
 	if r.RunID == "" {
-		r.RunID = spool.RunID(spool.NewID("run"))
+		r.RunID = spool.RunID(e.random().id("run"))
 	}
 	for _, id := range []struct{ field, value string }{
 		{"threadId", string(key.ID)},

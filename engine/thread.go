@@ -47,7 +47,7 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		h, err := hold(tx)
+		h, err := hold(tx, e.random())
 		if err != nil && h == nil {
 			return err
 		}

@@ -164,7 +164,7 @@ func (e *Engine) next(h *held) error {
 	}
 	for _, r := range line {
 		r.Context = h.run.Context
-		next := &held{Tx: h.Tx, thread: h.thread, run: r, now: h.now}
+		next := &held{Tx: h.Tx, random: h.random, thread: h.thread, run: r, now: h.now}
 		err := next.begin()
 		if no, ok := errors.AsType[*refusal](err); ok { // what it was to edit is gone
 			if err := e.leave(h, r, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: no.text}); err != nil {

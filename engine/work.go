@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -175,7 +174,7 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery) {
 		return
 	default:
 		log.WarnContext(ctx, "job failed", "attempt", d.Attempt, "error", err)
-		err = w.e.queue.Release(after, d, deliveryWait(d.Attempt), false)
+		err = w.e.queue.Release(after, d, deliveryWait(d.Attempt, w.e.random()), false)
 	}
 	if err != nil && !errors.Is(err, spool.ErrFenced) {
 		log.WarnContext(ctx, "settle job", "error", err)
@@ -192,9 +191,9 @@ func (w *worker) carry(ctx context.Context, d spool.Delivery) (JobResult, error)
 
 // deliveryWait is when a delivery that failed is made again: jobs that failed together come
 // back apart.
-func deliveryWait(attempt int) time.Duration {
+func deliveryWait(attempt int, r random) time.Duration {
 	wait := min(time.Second<<min(attempt, 6), maxDeliveryWait)
-	return wait + time.Duration(rand.Int64N(int64(wait)/4+1)) //nolint:gosec // it spreads, and hides nothing
+	return wait + r.upTo(wait/4)
 }
 
 // bury gives a job up and fails its run.
