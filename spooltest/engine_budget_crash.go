@@ -55,10 +55,10 @@ func (c *campaign) someBudget() {
 }
 
 // moreBudget answers a park for a larger budget.
-func (c *campaign) moreBudget() engine.Response {
-	r := engine.Response{Approved: c.n(4) > 0}
+func (c *campaign) moreBudget(who ...any) engine.Response {
+	r := engine.Response{Approved: c.n(4, who...) > 0}
 	if r.Approved {
-		r.Payload = json.RawMessage(fmt.Sprintf(`{"tokenBudget":%d,"costBudgetMicros":%d,"toolCallBudget":%d,"wallTimeMs":%d}`, 9000+c.n(9000), 90_000+c.n(9000), 50+c.n(50), 600_000+c.n(9)))
+		r.Payload = json.RawMessage(fmt.Sprintf(`{"tokenBudget":%d,"costBudgetMicros":%d,"toolCallBudget":%d,"wallTimeMs":%d}`, 9000+c.n(9000, who...), 90_000+c.n(9000, who...), 50+c.n(50, who...), 600_000+c.n(9, who...)))
 	}
 	return r
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,9 +22,17 @@ type campaign struct {
 	// ownStreams says that each process has run streams of its own, which go with it.
 	ownStreams bool
 
+	draws *draws
+	// order gives the port calls their turns, and trace has what happened. Nil: a call waits
+	// for nobody, and nothing is kept.
+	order *callOrder
+	trace *trace
+	// behind is the backend of the nodes, whose calls are given turns under their own names.
+	behind spool.Backend
+
 	mu     sync.Mutex
-	random *rand.Rand
 	nodes  []*node
+	booted int           // how many nodes there have been
 	moved  chan struct{} // closed when the nodes change
 }
 
@@ -40,30 +48,47 @@ type node struct {
 
 func newCampaign(s *engineTest, c engine.Config, seed uint64, ownStreams bool) *campaign {
 	return &campaign{
-		engineTest: s, config: c, ownStreams: ownStreams,
-		random: rand.New(rand.NewPCG(seed, seed)), moved: make(chan struct{}),
+		engineTest: s, config: c, ownStreams: ownStreams, behind: s.backend,
+		draws: newDraws(seed), moved: make(chan struct{}),
 	}
 }
 
-// n returns a random number below n.
-func (c *campaign) n(n int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.random.IntN(n)
+// inTurns has the port calls of the campaign happen one at a time, in an order that the seed
+// decides. It comes before everything else.
+func (c *campaign) inTurns() {
+	c.trace = newTrace()
+	c.order = newCallOrder(c.draws.seed, c.trace)
+	c.backend = c.ordered(c.behind, "campaign").Backend()
 }
+
+// ordered returns a wrapper without faults whose calls are those of a name.
+func (c *campaign) ordered(b spool.Backend, as string) *Faulty {
+	f := NewFaulty(b)
+	f.order, f.as = c.order, as
+	return f
+}
+
+// n returns a random number below n for who asks: nobody means the campaign itself.
+func (c *campaign) n(n int, who ...any) int { return c.draws.n(n, who...) }
 
 // boot starts a process without a worker.
 func (c *campaign) boot(faults ...Fault) *node {
 	c.Helper()
-	b := c.backend
+	b := c.behind
 	if c.ownStreams {
 		b.Streams, b.Bus = engine.NewStreams(0), engine.NewBus()
 	}
-	f := NewFaulty(b)
-	f.Plan(faults...)
-	n := &node{Engine: c.over(f.Backend(), c.config), reader: c.over(b, c.config), faulty: f, stop: func() {}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.booted++
+	name := "node " + strconv.Itoa(c.booted)
+	f := c.ordered(b, name)
+	f.Plan(faults...)
+	config, reads := c.config, b
+	if c.order != nil {
+		config.Random, reads = c.draws.reader(name), c.ordered(b, name+" for clients").Backend()
+	}
+	n := &node{Engine: c.over(f.Backend(), config), reader: c.over(reads, config), faulty: f, stop: func() {}}
 	c.nodes = append(c.nodes, n)
 	close(c.moved)
 	c.moved = make(chan struct{})
@@ -87,13 +112,13 @@ func (c *campaign) retire(n *node) {
 	n.reader.Close()
 }
 
-// node returns one of the nodes, or waits until there is one.
-func (c *campaign) node(ctx context.Context) *node {
+// node returns one of the nodes to who asks, or waits until there is one.
+func (c *campaign) node(ctx context.Context, who ...any) *node {
 	for ctx.Err() == nil {
 		c.mu.Lock()
 		moved := c.moved
 		if len(c.nodes) > 0 {
-			n := c.nodes[c.random.IntN(len(c.nodes))]
+			n := c.nodes[c.n(len(c.nodes), who...)]
 			c.mu.Unlock()
 			return n
 		}
@@ -115,14 +140,14 @@ func (c *campaign) clients(names ...string) (stop func()) {
 		client := c.history.Client(&Client{Name: name, Thread: chat, FromStart: true})
 		group.Go(func() {
 			for ctx.Err() == nil {
-				n := c.node(ctx)
+				n := c.node(ctx, "client", name)
 				if n == nil {
 					return
 				}
-				connection, cut := context.WithCancel(ctx)
+				connection, cut := context.WithCancel(callingAs(ctx, "client "+name))
 				// Most connections end behind a few frames, some after a while.
-				frames := 1 + c.n(40)
-				timer := time.AfterFunc(time.Duration(1+c.n(20_000))*time.Millisecond, cut)
+				frames := 1 + c.n(40, "client", name)
+				timer := time.AfterFunc(time.Duration(1+c.n(20_000, "client", name))*time.Millisecond, cut)
 				if i%2 == 0 {
 					c.followOnce(connection, n.reader, client, frames)
 				} else {
@@ -132,7 +157,7 @@ func (c *campaign) clients(names ...string) (stop func()) {
 				cut()
 				select {
 				case <-ctx.Done():
-				case <-time.After(time.Duration(c.n(200)) * time.Millisecond):
+				case <-time.After(time.Duration(c.n(200, "client", name)) * time.Millisecond):
 				}
 			}
 		})
@@ -212,6 +237,7 @@ func (c *campaign) finish(stopClients func()) {
 	}
 	c.history.Settled = true
 	c.check()
+	c.trace.end(c.history)
 	if c.Failed() {
 		c.Logf("the record:\n%s", strings.Join(c.record(), "\n"))
 		for _, client := range c.history.Clients {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"strconv"
 	"testing"
@@ -16,7 +15,8 @@ import (
 )
 
 // testEngineRandom lets everything happen to a thread that can, in an order that a seed
-// decides. SPOOL_CAMPAIGN says how many seeds are tried, and SPOOL_SEED which one alone.
+// decides: see [callOrder]. SPOOL_CAMPAIGN says how many seeds are tried, and SPOOL_SEED which
+// one alone. With SPOOL_TRACE, the name of a folder, each trace is written there.
 func testEngineRandom(t *testing.T, open Open, features Features) {
 	t.Helper()
 	seeds := 100
@@ -30,6 +30,7 @@ func testEngineRandom(t *testing.T, open Open, features Features) {
 	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
 		first, seeds = n, 1
 	}
+	// A seed alone is replayed: it gives the same trace each time. See CONTRIBUTING.md.
 	const lanes = 4
 	for lane := range lanes {
 		t.Run(strconv.Itoa(lane), func(t *testing.T) {
@@ -37,6 +38,9 @@ func testEngineRandom(t *testing.T, open Open, features Features) {
 			for i := lane; i < seeds && !t.Failed(); i += lanes {
 				seed := first + uint64(i)
 				t.Run(fmt.Sprintf("SPOOL_SEED=%d", seed), func(t *testing.T) {
+					if seeds == 1 {
+						t.Cleanup(oneThread())
+					}
 					synctest.Test(t, func(t *testing.T) {
 						randomCampaign(newEngineTest(t, open(t, spool.SystemClock{})), seed)
 					})
@@ -44,13 +48,6 @@ func testEngineRandom(t *testing.T, open Open, features Features) {
 			}
 		})
 	}
-}
-
-// chance returns a number below n that depends on nothing but the words.
-func chance(n uint64, words ...any) uint64 {
-	h := fnv.New64a()
-	_, _ = fmt.Fprintln(h, words...)
-	return h.Sum64() >> 7 % n
 }
 
 // wanderer is a model that says and calls something else in each step of each run, and
@@ -64,7 +61,7 @@ func (c *campaign) wanderer(seed uint64) *Model {
 				turn = m.Text()
 			}
 		}
-		wait := time.Duration(c.n(1500)) * time.Millisecond
+		wait := time.Duration(c.n(1500, "model", turn, step)) * time.Millisecond
 		t := Turn{
 			Text:  []string{turn, "/", strconv.Itoa(step), " a ", "b ", "c"},
 			Usage: Tokens(int64(10+step), int64(3+step)),
@@ -80,7 +77,7 @@ func (c *campaign) wanderer(seed uint64) *Model {
 		if chance(3, seed, turn, step, "thinks") == 0 {
 			t.Reasoning = []string{"hm ", turn, strconv.Itoa(step)}
 		}
-		if c.n(12) == 0 {
+		if c.n(12, "model fails", turn, step) == 0 {
 			t.Err = overloaded()
 			return t
 		}
@@ -109,7 +106,7 @@ func (c *campaign) tools() []spool.Tool {
 		call := t.Call
 		t.Call = func(ctx context.Context, call2 spool.ToolCall) (json.RawMessage, error) {
 			select {
-			case <-time.After(time.Duration(c.n(1500)) * time.Millisecond):
+			case <-time.After(time.Duration(c.n(1500, "tool", call2.RunID, call2.ID)) * time.Millisecond):
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
@@ -136,9 +133,13 @@ func (c *campaign) tools() []spool.Tool {
 	return []spool.Tool{slow(look), slow(plain("once", `"done"`)), slow(send), slow(ask)}
 }
 
-// randomCampaign does one campaign.
-func randomCampaign(s *engineTest, seed uint64) {
+// randomCampaign does one campaign, and returns what happened in it.
+func randomCampaign(s *engineTest, seed uint64) *trace {
 	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
+	s.Cleanup(func() { c.trace.report(s.T, seed) })
+	if !raceDetector { // whose finds are calls that nothing orders
+		c.inTurns()
+	}
 	if seed/2%2 == 0 {
 		c.config = s.treeConfig(c.wanderer(seed), c.tools()...)
 		c.config.Agents[0].Spawn.MaxConcurrent, c.config.Agents[0].Spawn.MaxDepth = 1+c.n(3), 1+c.n(3)
@@ -146,8 +147,8 @@ func randomCampaign(s *engineTest, seed uint64) {
 		c.config = s.config(c.wanderer(seed), c.tools()...)
 	}
 	if seed%3 == 0 {
-		c.config.OnSettle = func(context.Context, engine.Settlement) error {
-			<-time.After(time.Duration(c.n(300)) * time.Millisecond)
+		c.config.OnSettle = func(_ context.Context, s engine.Settlement) error {
+			<-time.After(time.Duration(c.n(300, "settle", s.RunID)) * time.Millisecond)
 			return nil
 		}
 	}
@@ -162,9 +163,27 @@ func randomCampaign(s *engineTest, seed uint64) {
 	c.hire(n)
 	c.someStart()
 	stop := c.clients("a", "b", "c")
-	acts := []func(){
-		c.someStart, c.someStart, c.someStart, c.someAnswer, c.someAnswer, c.someAnswer,
-		c.someRestore, c.someRestore, c.someStop, c.someCrash, c.someFault, c.someFault, c.someBoot, c.someShutdown, c.someDelivery, c.someLoss, c.someSweep,
+	acts := []struct {
+		name string
+		do   func()
+	}{
+		{"start", c.someStart},
+		{"start", c.someStart},
+		{"start", c.someStart},
+		{"answer", c.someAnswer},
+		{"answer", c.someAnswer},
+		{"answer", c.someAnswer},
+		{"restore", c.someRestore},
+		{"restore", c.someRestore},
+		{"stop", c.someStop},
+		{"crash", c.someCrash},
+		{"fault", c.someFault},
+		{"fault", c.someFault},
+		{"boot", c.someBoot},
+		{"shutdown", c.someShutdown},
+		{"delivery", c.someDelivery},
+		{"loss", c.someLoss},
+		{"sweep", c.someSweep},
 	}
 	for range 40 {
 		wait := time.Duration(c.n(3000)) * time.Millisecond
@@ -175,7 +194,9 @@ func randomCampaign(s *engineTest, seed uint64) {
 			wait = 0
 		}
 		<-time.After(wait)
-		acts[c.n(len(acts))]()
+		act := acts[c.n(len(acts))]
+		c.trace.addf("campaign: %s", act.name)
+		act.do()
 		c.bury()
 	}
 	// All faults end, and everything must come to its end.
@@ -185,7 +206,7 @@ func randomCampaign(s *engineTest, seed uint64) {
 	last := c.boot()
 	c.hire(last)
 	s.until("the end of the run", func() bool {
-		c.answerAll(last.Engine, c.anyAnswer)
+		c.answerAll(last.Engine, c.anyAnswer())
 		return s.thread().State.Terminal()
 	})
 	for range 4 {
@@ -193,6 +214,7 @@ func randomCampaign(s *engineTest, seed uint64) {
 		<-time.After(time.Second)
 	}
 	c.finish(stop)
+	return c.trace
 }
 
 // bury retires the nodes that have crashed.
@@ -210,30 +232,31 @@ func (c *campaign) bury() {
 }
 
 // some returns one of the nodes.
-func (c *campaign) some() *node { return c.node(context.Background()) }
+func (c *campaign) some(who ...any) *node { return c.node(context.Background(), who...) }
 
-func (c *campaign) anyAnswer(p spool.Park) engine.Response {
-	if p.Reason == spool.ParkBudget {
-		return c.moreBudget()
+// anyAnswer returns the answers of a person.
+func (c *campaign) anyAnswer(who ...any) func(p spool.Park) engine.Response {
+	return func(p spool.Park) engine.Response {
+		if p.Reason == spool.ParkBudget {
+			return c.moreBudget(who...)
+		}
+		r := engine.Response{Approved: c.n(3, who...) > 0, Reason: []string{"", "because"}[c.n(2, who...)]}
+		if c.n(2, who...) == 0 {
+			r.Payload = json.RawMessage(`{"n":1}`)
+		}
+		if c.n(2, who...) == 0 {
+			r.Digest = p.Digest
+		}
+		if r.Approved && p.Reason == spool.ParkApproval && c.n(2, who...) == 0 {
+			r.Args = json.RawMessage(`{"edited":` + strconv.Itoa(c.n(3, who...)) + `}`)
+		}
+		return r
 	}
-	r := engine.Response{Approved: c.n(3) > 0, Reason: []string{"", "because"}[c.n(2)]}
-	if c.n(2) == 0 {
-		r.Payload = json.RawMessage(`{"n":1}`)
-	}
-	if c.n(2) == 0 {
-		r.Digest = p.Digest
-	}
-	if r.Approved && p.Reason == spool.ParkApproval && c.n(2) == 0 {
-		r.Args = json.RawMessage(`{"edited":` + strconv.Itoa(c.n(3)) + `}`)
-	}
-	return r
 }
 
 // someStart starts a run, which may edit a turn, and mostly finds the thread busy.
 func (c *campaign) someStart() {
-	c.mu.Lock()
-	word := fmt.Sprintf("w%d", c.random.IntN(1_000_000))
-	c.mu.Unlock()
+	word := fmt.Sprintf("w%d", c.n(1_000_000))
 	r := engine.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), MaxSteps: c.n(4)}
 	if c.n(3) == 0 {
 		if messages := c.all(chat, "").Messages; len(messages) > 0 {
@@ -244,6 +267,7 @@ func (c *campaign) someStart() {
 		"", spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback,
 	}[c.n(7)]
 	result, err := c.some().Run(context.Background(), chat, r)
+	c.trace.addf("campaign: start %s %s in place of %q: %s, %v", r.RunID, r.WhenBusy, r.EditMessageID, asJSON(result), err)
 	if err == nil && result.Accepted {
 		c.history.Started(chat, result.RunID)
 	}
@@ -273,10 +297,10 @@ func (c *campaign) someAnswer() {
 	go func() {
 		defer close(done)
 		if twice {
-			c.answerAll(c.some().Engine, c.anyAnswer)
+			c.answerAll(c.some("another person").Engine, c.anyAnswer("another person"))
 		}
 	}()
-	c.answerAll(c.some().Engine, c.anyAnswer)
+	c.answerAll(c.some().Engine, c.anyAnswer())
 	<-done
 }
 
@@ -290,8 +314,11 @@ func (c *campaign) someCrash() {
 func (c *campaign) someFault() {
 	n := c.some()
 	kinds := []FaultKind{FailBefore, FailAfter, CrashBefore, CrashAfter, Rerun, Duplicate, Delay}
-	n.faulty.Plan(Fault{Call: n.faulty.Calls() + 1 + c.n(30), Kind: kinds[c.n(len(kinds))]})
-	n.faulty.DropWakes(c.n(3) == 0)
+	fault := Fault{Call: n.faulty.Calls() + 1 + c.n(30), Kind: kinds[c.n(len(kinds))]}
+	deaf := c.n(3) == 0
+	n.faulty.Plan(fault)
+	n.faulty.DropWakes(deaf)
+	c.trace.addf("campaign: call %d of %s is to %s, and it loses wake-ups: %t", fault.Call, n.faulty.as, fault.Kind, deaf)
 }
 
 // someBoot adds a process, so that several race for the run.
@@ -325,7 +352,8 @@ func (c *campaign) someDelivery() {
 		_ = n.HandleDeadJob(ctx, spool.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Segment: run.Segments}, 3, "a test")
 		return
 	}
-	_, _ = n.HandleJob(ctx, j)
+	result, err := n.HandleJob(ctx, j)
+	c.trace.addf("campaign: deliver segment %d of %s to %s: %s, %v", j.Segment, j.RunID, n.faulty.as, asJSON(result), err)
 }
 
 // someLoss loses the jobs that are due.

@@ -68,6 +68,10 @@ type Fault struct {
 type Faulty struct {
 	behind  spool.Backend
 	crashed chan struct{}
+	// order gives the calls their turns, and as says whose they are. Nil: a call waits for
+	// nobody.
+	order *callOrder
+	as    string
 
 	mu        sync.Mutex
 	plan      []Fault
@@ -136,7 +140,22 @@ func (f *Faulty) Crashed() <-chan struct{} { return f.crashed }
 // call carries out one call with the fault that is planned for it. subject is what the
 // log says behind the name. do is told the fault, for those that are its own affair.
 func (f *Faulty) call(ctx context.Context, name, subject string, do func(FaultKind) error) error {
+	if f.order == nil {
+		kind, n := f.next(name, subject)
+		return f.carry(ctx, name, kind, n, do)
+	}
+	as := caller(ctx, f.as)
+	if err := f.order.wait(ctx, as+" "+name+" "+subject); err != nil {
+		return err
+	}
 	kind, n := f.next(name, subject)
+	err := f.carry(ctx, name, kind, n, do)
+	f.order.trace.call(as, name, subject, kind, err)
+	return err
+}
+
+// carry carries out the n-th call.
+func (f *Faulty) carry(ctx context.Context, name string, kind FaultKind, n int, do func(FaultKind) error) error {
 	failure := f.failure(name, n)
 	switch kind {
 	case FailBefore:

@@ -7,7 +7,8 @@
 # both wait for a disk or a clock; what they print comes at the end. TESTFLAGS has more flags.
 #
 # The suites on SQLite take a part of their crashes under the race detector, where its C runs
-# ten times slower. So they run whole without it, too.
+# ten times slower. So they run whole without it, too. So do random campaigns, whose seeds give
+# the same trace each time without it alone.
 set -uo pipefail
 
 flags=(-race -shuffle=on)
@@ -22,6 +23,8 @@ modules() {
 	local failed=0 dir
 	echo "go test ./backend/sqlite"
 	go test -shuffle=on -timeout=10m ./backend/sqlite || failed=1
+	echo "go test ./spooltest -run 'TestReplay|TestMemoryEngine/^Random\$'"
+	go test -shuffle=on -timeout=5m ./spooltest -run 'TestReplay|TestMemoryEngine/^Random$' || failed=1
 	for dir in "$@"; do
 		echo "go -C $dir test -race ./..."
 		go -C "$dir" test "${flags[@]}" -timeout=10m ./... || failed=1

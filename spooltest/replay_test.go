@@ -1,0 +1,70 @@
+//go:build !race
+
+// The race detector has goroutines that are ready at one instant run in a random order, and
+// campaigns leave their port calls in no order then.
+
+package spooltest
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestReplay does random campaigns again and again: a seed has to give one trace. SPOOL_SEED
+// says of which seed, and SPOOL_REPLAYS how often.
+//
+//nolint:paralleltest // a process that does something else interrupts its goroutines
+func TestReplay(t *testing.T) {
+	seeds := []uint64{
+		12807116,
+		12933820, // a run's time is up at the instant at which its worker looks for a stop
+		139623,   // a client's server closes while a frame is ready for it
+		uint64(time.Now().UnixNano()) & 0xffffff,
+	}
+	replays := 3
+	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
+		seeds = []uint64{n}
+	}
+	if n, err := strconv.Atoi(os.Getenv("SPOOL_REPLAYS")); err == nil {
+		replays = n
+	}
+	for _, seed := range seeds {
+		t.Run(fmt.Sprintf("SPOOL_SEED=%d", seed), func(t *testing.T) {
+			first := replay(t, seed)
+			for n := 2; n <= replays; n++ {
+				if again := replay(t, seed); again.hash() != first.hash() {
+					t.Fatalf("replay %d has the trace %s, and the first one %s: %s", n, again.hash(), first.hash(), first.differs(again))
+				}
+			}
+		})
+	}
+}
+
+// replay does the campaign of a seed.
+func replay(t *testing.T, seed uint64) (done *trace) {
+	t.Helper()
+	defer oneThread()()
+	synctest.Test(t, func(t *testing.T) {
+		done = randomCampaign(newEngineTest(t, NewMemory(spool.SystemClock{})), seed)
+	})
+	return done
+}
+
+// differs says where another trace begins to be another one.
+func (t *trace) differs(other *trace) string {
+	a, b := t.lines(), other.lines()
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	from := max(0, same-10)
+	return fmt.Sprintf("they differ from line %d on\nbefore:\n%s\nfirst:\n%s\nnow:\n%s", same+1,
+		strings.Join(a[from:same], "\n"), excerpt(a, same), excerpt(b, same))
+}
