@@ -128,6 +128,9 @@ func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 	if err := db.prepare(c); err != nil {
 		return nil, errors.Join(err, db.closeWriter(c, false))
 	}
+	if err := c.raw.GatherLog(); err != nil {
+		return nil, errors.Join(unavailable(err), db.closeWriter(c, false))
+	}
 	db.pool = newPool(abs, max(4, runtime.GOMAXPROCS(0)))
 	db.starts = newPool(abs, startReads)
 	db.writer = newWriter(c, db.clock, newKeeper(db.guard, log))
