@@ -30,3 +30,9 @@ type TimeLimitReached struct {
 	WallTimeMS      int64 `json:"wallTimeMs"`
 	WallTimeLimitMS int64 `json:"wallTimeLimitMs"`
 }
+
+// StorageLimitReached is the payload of [EntryStorageLimitReached].
+type StorageLimitReached struct {
+	// BytesLimit is how many bytes the tenant may store.
+	BytesLimit int64 `json:"bytesLimit"`
+}

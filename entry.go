@@ -48,6 +48,9 @@ const (
 	// EntryTimeLimitReached tells that a run has been carried for as long as any run may:
 	// [TimeLimitReached].
 	EntryTimeLimitReached EntryType = "TIME_LIMIT_REACHED"
+	// EntryStorageLimitReached tells that a run has no further step because its tenant stores as
+	// much as it may: [StorageLimitReached].
+	EntryStorageLimitReached EntryType = "STORAGE_LIMIT_REACHED"
 )
 
 // The kinds of notice. A notice has seq 0, is not stored and does not move a cursor.

@@ -33,6 +33,8 @@ const (
 	Forbidden Code = "forbidden"
 	// Limit: a bound was reached.
 	Limit Code = "limit"
+	// StorageFull: the tenant stores as much as it may. It works again once threads were deleted.
+	StorageFull Code = "storage_full"
 	// Internal: a defect, or an error that nobody has given a code.
 	Internal Code = "internal"
 )

@@ -79,7 +79,7 @@ var reservedTypes = func() map[EntryType]bool {
 	for _, t := range []EntryType{
 		EntryRunStarted, EntryRunEnded, EntryInputRequired, EntryInputExpired, EntryInputExpiring,
 		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryMessagesRestored, EntryContextCompacted, EntryRunRefused,
-		EntryTokenBudgetExhausted, EntryCostBudgetExhausted, EntryToolCallBudgetExhausted, EntryTimeBudgetExhausted, EntryTimeLimitReached,
+		EntryTokenBudgetExhausted, EntryCostBudgetExhausted, EntryToolCallBudgetExhausted, EntryTimeBudgetExhausted, EntryTimeLimitReached, EntryStorageLimitReached,
 		NoticeStateChange, NoticeMessageAppended, NoticeThreadDeleted,
 
 		"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",

@@ -92,7 +92,6 @@ func kinds[T ~string](t *testing.T, cases []valueCase) map[T]bool {
 
 // payloads are the fields of each kind of entry and notice.
 //
-//nolint:dupl // fields says the same of items
 var payloads = map[spool.EntryType]func() any{
 	spool.EntryRunStarted:              func() any { return new(spool.RunStarted) },
 	spool.EntryRunEnded:                func() any { return new(spool.RunEnded) },
@@ -107,6 +106,7 @@ var payloads = map[spool.EntryType]func() any{
 	spool.EntryCostBudgetExhausted:     func() any { return new(spool.CostBudgetExhausted) },
 	spool.EntryToolCallBudgetExhausted: func() any { return new(spool.ToolCallBudgetExhausted) },
 	spool.EntryTimeLimitReached:        func() any { return new(spool.TimeLimitReached) },
+	spool.EntryStorageLimitReached:     func() any { return new(spool.StorageLimitReached) },
 	spool.EntryTimeBudgetExhausted:     func() any { return new(spool.TimeBudgetExhausted) },
 	spool.EntryContextCompacted:        func() any { return new(spool.ContextCompacted) },
 	spool.EntryRunRefused:              func() any { return new(spool.RunRefused) },
@@ -152,7 +152,6 @@ func TestFixturesEntries(t *testing.T) {
 
 // fields are the fields of each kind of item.
 //
-//nolint:dupl // payloads says the same of entries
 var fields = map[spool.ItemType]func() any{
 	spool.ItemRunStarted:       func() any { return new(spool.StreamStarted) },
 	spool.ItemTextStart:        func() any { return new(spool.Block) },

@@ -2,17 +2,29 @@ package spool
 
 import (
 	"crypto/rand"
-	"encoding/binary"
+	"sync/atomic"
+	"time"
 )
 
-// firstJobID is the smallest id that [NewJobID] returns. Greater ones fit into the numbers of
-// JavaScript too, and none is an id of a store that has counted its jobs.
-const firstJobID = 1 << 52
+// jobEpoch is the time that ids of jobs count from, so that they fit into the numbers of
+// JavaScript until 2060.
+var jobEpoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// NewJobID returns a random id for a job, with 16 digits. A store that counted its jobs would tell
-// each tenant how many jobs the others have.
+// lastJobID is the last id of this process.
+var lastJobID atomic.Int64
+
+// NewJobID returns an id for a job: the time in microseconds with a random part behind it. Each
+// is greater than those that the process has made before. A store that counted its jobs would
+// tell each tenant how many jobs the others have.
 func NewJobID() int64 {
-	var b [8]byte
-	_, _ = rand.Read(b[:])
-	return firstJobID + int64(binary.BigEndian.Uint64(b[:])%firstJobID)
+	var random [1]byte
+	_, _ = rand.Read(random[:])
+	r := int64(random[0] & 7)
+	for {
+		last := lastJobID.Load()
+		next := max(time.Since(jobEpoch).Microseconds()<<3+r, last+1+r)
+		if lastJobID.CompareAndSwap(last, next) {
+			return next
+		}
+	}
 }

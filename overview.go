@@ -43,6 +43,10 @@ type Tally struct {
 	// Tokens sums what the dispatched runs have used, which includes what the runs under them
 	// have.
 	Tokens TokenCount
+	// Bytes is how much of the store the threads take: at least their messages and the payloads
+	// of their records. Of a thread that has a run, the newest 64 KiB may be missing. It is zero
+	// once all threads are deleted.
+	Bytes int64
 }
 
 // IdleQuery selects threads in which nothing happens.

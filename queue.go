@@ -52,8 +52,8 @@ func (j Job) Thread() ThreadKey { return ThreadKey{Tenant: j.Tenant, ID: j.Threa
 // makes it worthless.
 type Delivery struct {
 	Job
-	// JobID names the job in its store, until it is gone or no longer dead. Tenants see it, so
-	// that it says nothing of other jobs: see [NewJobID].
+	// JobID names the job in its store. Tenants see it, so it says nothing of other jobs: see
+	// [NewJobID].
 	JobID int64
 	Token int64
 	// Attempt counts the deliveries that were not refunded, this one included.

@@ -108,4 +108,6 @@ const (
 	StopTimeBudget     StopReason = "time_budget"
 	// StopTimeLimit ends a run that workers have carried for as long as they carry any run.
 	StopTimeLimit StopReason = "time_limit"
+	// StopStorageLimit ends a run whose tenant stores as much as it may, before its next step.
+	StopStorageLimit StopReason = "storage_limit"
 )

@@ -24,7 +24,7 @@ import (
 // purpose: what is measured is Spool's way to them.
 const (
 	readThread = `SELECT tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
-			owner, labels
+			owner, labels, bytes, bytes_summed
 		FROM thread WHERE tenant = ? AND id = ?`
 	insertRun = `INSERT INTO run (tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 			enqueued_at, started_at, ended_at, max_steps, steps, attempts,
@@ -43,9 +43,12 @@ const (
 	insertJob = `INSERT INTO job (tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, id, first_due, claimed, token, attempts)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`
 	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
-			owner, labels)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+			owner, labels, bytes, bytes_summed)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
+
+// startBytes is what a start adds to the bytes of its thread.
+const startBytes = int64(1024 + 1024 + 256 + len(startPrompt) + len(`""`))
 
 // bareScopes are those of the callers of a server without authentication.
 const bareScopes = `["read","write","approve","stop","admin"]`
@@ -175,6 +178,7 @@ func (s *bareStarts) start(op bareStart) error {
 		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, spool.NewJobID(), now}},
 		{insertThread, []driver.Value{
 			tenant, op.thread, "QUEUED", model, startPrompt[:79] + "…", now, now, op.run, int64(0), int64(0), int64(0), "", "",
+			startBytes, int64(0),
 		}},
 		{"RELEASE op", nil},
 	} {

@@ -36,7 +36,7 @@ type budgetTotals struct {
 // parksBudget reports whether the loop's run waits for a larger budget than the one that is used
 // up, rather than ends. It ends where no run may have a larger one.
 func (l *loop) parksBudget(reason spool.StopReason) bool {
-	if l.s.overTime.Load() { // which nobody can raise
+	if reason == spool.StopStorageLimit || l.s.overTime.Load() { // which nobody can raise
 		return false
 	}
 	agent := l.s.main.agent
@@ -94,6 +94,8 @@ func (l *loop) exhausted(h *held, reason spool.StopReason, ahead int64) (*spool.
 	switch a := root.Allowance; reason {
 	case spool.StopTimeLimit:
 		entry = l.timeLimitReached(h)
+	case spool.StopStorageLimit:
+		entry = l.storageLimitReached(root.ID)
 	case spool.StopCostBudget:
 		entry = spool.NewEntry(spool.EntryCostBudgetExhausted, root.ID, spool.CostBudgetExhausted{
 			AgentID: agent, CostMicros: a.Spent.CostMicros, CostBudgetMicros: a.Budget.CostMicros, Currency: cmp.Or(root.Currency, a.Budget.Currency),

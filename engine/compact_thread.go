@@ -44,6 +44,9 @@ func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResul
 		return compactRefused(&refusal{ReasonCompacting, "The thread is being summarised already"})
 	}
 	defer end()
+	if err := e.checkRoom(ctx, key.Tenant); err != nil {
+		return CompactResult{}, err
+	}
 	agent, err := e.agent(was.run.Agent)
 	if err != nil {
 		return CompactResult{}, err

@@ -64,8 +64,8 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 			return c, nil, spool.Errorf(spool.Invalid, "Config.%s is negative", f.name)
 		}
 	}
-	if c.MaxQueueDepth < 0 || c.MaxTenantDepth < 0 {
-		return c, nil, spool.Errorf(spool.Invalid, "Config.MaxQueueDepth and MaxTenantDepth must not be negative")
+	if c.MaxQueueDepth < 0 || c.MaxTenantDepth < 0 || c.MaxTenantBytes < 0 {
+		return c, nil, spool.Errorf(spool.Invalid, "Config.MaxQueueDepth, MaxTenantDepth and MaxTenantBytes must not be negative")
 	}
 	c, err := c.checkBounds()
 	if err != nil {

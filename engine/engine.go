@@ -90,6 +90,12 @@ type Config struct {
 	// accepted. It is looked at four times a second, and a process counts what it accepts in
 	// between: several go beyond it by what the others accept meanwhile. Zero: no bound.
 	MaxQueueDepth int
+	// MaxTenantBytes bounds what a tenant stores, as [spool.Tally] counts it. Beyond it, starts,
+	// durable events, summaries on demand and redrives are refused with [spool.StorageFull].
+	// Answers and stops are not. A run that is under way ends with [spool.StopStorageLimit] in
+	// place of its next step. What runs write meanwhile, and starts that come at the same time,
+	// may go beyond it. Deleting threads makes room. Zero: no bound.
+	MaxTenantBytes int64
 	// MaxTenantDepth is as MaxQueueDepth, and bounds the ready jobs of the tenant that starts.
 	// Zero: no bound.
 	MaxTenantDepth int

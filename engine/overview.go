@@ -22,6 +22,9 @@ type Overview struct {
 	RunsByState map[spool.State]int64 `json:"runsByState"`
 	// Tokens sums what all runs have used.
 	Tokens spool.TokenCount `json:"tokens"`
+	// Bytes is how much the tenant stores, and BytesLimit how much it may. Zero: no bound.
+	Bytes      int64 `json:"bytes"`
+	BytesLimit int64 `json:"bytesLimit,omitempty"`
 	// Queue counts the tenant's jobs. It is all zero for an engine without a queue.
 	Queue spool.QueueStats `json:"queue"`
 	// Active are the newest active runs, up to 50, those that wait for their thread
@@ -38,6 +41,7 @@ func (e *Engine) Overview(ctx context.Context, tenant spool.Tenant) (Overview, e
 		return o, err
 	}
 	o.Threads, o.RunsByState, o.Tokens = tally.Threads, tally.Runs, tally.Tokens
+	o.Bytes, o.BytesLimit = tally.Bytes, e.config.MaxTenantBytes
 	for _, n := range tally.Runs {
 		o.Runs += n
 	}

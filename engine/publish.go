@@ -68,6 +68,9 @@ func (e *Engine) PublishEvent(
 	if !event.Durable {
 		return e.tell(ctx, key, s, event, o.RunID, by)
 	}
+	if err := e.checkRoom(ctx, key.Tenant); err != nil {
+		return spool.Entry{}, err
+	}
 	if s != nil {
 		entry, err := s.record(ctx, event, o.RunID, by)
 		if spool.CodeOf(err) != spool.Fenced { // else another worker has the run by now

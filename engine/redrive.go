@@ -44,6 +44,9 @@ func (e *Engine) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) 
 		result.Reason, result.Error = ReasonNotFound, "Dead job not found"
 		return result, nil
 	}
+	if err := e.checkRoom(ctx, tenant); err != nil {
+		return result, err
+	}
 	key := dead[0].Thread()
 	result.ThreadID = key.ID
 	fresh := spool.RunID(e.random().id("run"))

@@ -136,6 +136,9 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 		return first, err
 	}
+	if err := e.checkRoom(ctx, key.Tenant); err != nil {
+		return RunResult{}, err
+	}
 	place, room, err := e.reserve(ctx, key.Tenant)
 	switch {
 	case err != nil:

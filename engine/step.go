@@ -42,6 +42,9 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		if done, err := l.over(ctx, history); done || err != nil {
 			return err
 		}
+		if done, err := l.outOfRoom(ctx); done || err != nil {
+			return err
+		}
 		turn, err := l.askSpeaking(ctx, history)
 		if err != nil {
 			if short, ok := errors.AsType[*usedUpError](err); ok {

@@ -29,7 +29,7 @@ func (c *admin) Routes(r *rest.Routes) {
 	rest.Post(r, "/jobs/redrive", c.redrive, c.guarded(ScopeAdmin,
 		rest.OperationID("redriveJobs"), rest.Summary("Get going again what died"), rest.Description(aboutRedrive),
 		rest.Returns[redriveAnswer](http.StatusNotFound), rest.Returns[redriveAnswer](http.StatusConflict),
-		rest.Fails(forbidden, unavailable))...)
+		rest.Fails(forbidden, unavailable, storageFull))...)
 	rest.Post(r, "/jobs/purge", c.purge, c.guarded(ScopeAdmin,
 		rest.OperationID("purgeJobs"), rest.Summary("Forget dead jobs"), rest.Description(aboutPurge),
 		rest.Fails(forbidden, http.StatusNotFound, unavailable))...)

@@ -29,7 +29,7 @@ type jobsInput struct {
 
 // adminJob is a job as operators see it.
 type adminJob struct {
-	JobID       int64          `doc:"The job's number, which is random."                                 json:"jobId"`
+	JobID       int64          `doc:"The job's number, which rises with time."                           json:"jobId"`
 	State       string         `doc:"Where the job is."                                                  enum:"dead,ready,delayed,inflight"                        json:"state"`
 	ThreadID    spool.ThreadID `doc:"Its thread."                                                        json:"threadId"`
 	RunID       spool.RunID    `doc:"Its run."                                                           json:"runId"`

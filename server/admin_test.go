@@ -118,7 +118,7 @@ func TestOverview(t *testing.T) {
 	}
 	none := b.as(t, operatorToken, http.MethodGet, overviewPath, "")
 	want := `{"tenant":"ops","threads":0,"runs":0,"runsByState":{},"tokens":{"inputTokens":0,"cachedInputTokens":0,"outputTokens":0,` +
-		`"totalTokens":0},"queue":{"ready":0,"delayed":0,"inFlight":0,"dead":0,"oldestReadyMs":0},"active":[]}`
+		`"totalTokens":0},"bytes":0,"queue":{"ready":0,"delayed":0,"inFlight":0,"dead":0,"oldestReadyMs":0},"active":[]}`
 	if none.status != 200 || none.body != want {
 		t.Errorf("of a tenant that has nothing: %d %s", none.status, none.body)
 	}

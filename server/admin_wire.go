@@ -15,6 +15,8 @@ type overview struct {
 	Runs        int64                 `doc:"How many runs, nested ones included."                           json:"runs"`
 	RunsByState map[spool.State]int64 `doc:"How many of them are in each state. A state without is absent." json:"runsByState"`
 	Tokens      tokenCount            `doc:"What all of them have used."                                    json:"tokens"`
+	Bytes       int64                 `doc:"How many bytes it stores, about."                               json:"bytes"`
+	BytesLimit  int64                 `doc:"How many it may. Left out: any number."                         json:"bytesLimit,omitempty"`
 	Queue       queueStats            `doc:"Its jobs."                                                      json:"queue"`
 	Active      []run                 `doc:"Its newest runs that are not over, up to 50."                   json:"active"`
 }

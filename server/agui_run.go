@@ -20,7 +20,7 @@ type agents struct{ *Server }
 func (c *agents) Routes(r *rest.Routes) {
 	rest.Post(r, "/ag-ui", c.run, c.guarded(ScopeWrite,
 		rest.OperationID("runAgent"), rest.Summary("Run an agent over AG-UI"), rest.Description(aboutAGUI),
-		rest.Returns[agentRefusal](http.StatusConflict), rest.Fails(http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, unavailable))...)
+		rest.Returns[agentRefusal](http.StatusConflict), rest.Fails(http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, unavailable, storageFull))...)
 }
 
 const aboutAGUI = `What an AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts to start a run, to answer what a

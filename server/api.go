@@ -68,16 +68,16 @@ func (c *runs) Routes(r *rest.Routes) {
 	rest.Post(r, "/run", c.start, c.guarded(ScopeWrite,
 		rest.OperationID("startRun"), rest.Summary("Start a run"), rest.Description(aboutStart),
 		rest.Status(http.StatusAccepted), rest.Returns[runResult](http.StatusConflict), rest.Returns[runRefusal](unavailable),
-		rest.Fails(http.StatusTooManyRequests))...)
+		rest.Fails(http.StatusTooManyRequests, storageFull))...)
 	rest.Post(r, "/control", c.stop, c.guarded(ScopeStop,
 		rest.OperationID("stopRun"), rest.Summary("Stop a run"), rest.Description(aboutStop),
 		rest.Returns[stopResult](http.StatusConflict), rest.Fails(unavailable))...)
 	rest.Post(r, "/compact", c.compact, c.guarded(ScopeWrite,
 		rest.OperationID("compactThread"), rest.Summary("Summarise the older messages of a thread"), rest.Description(aboutCompact),
-		rest.Returns[compactResult](http.StatusConflict), rest.Fails(http.StatusTooManyRequests, unavailable))...)
+		rest.Returns[compactResult](http.StatusConflict), rest.Fails(http.StatusTooManyRequests, unavailable, storageFull))...)
 	rest.Post(r, "/events", c.publish, c.guarded(ScopeWrite,
 		rest.OperationID("publishEvent"), rest.Summary("Publish an event of your own"), rest.Description(aboutPublish),
-		rest.Status(http.StatusAccepted), rest.Returns[publishResult](http.StatusOK), rest.Fails(http.StatusNotFound, unavailable))...)
+		rest.Status(http.StatusAccepted), rest.Returns[publishResult](http.StatusOK), rest.Fails(http.StatusNotFound, unavailable, storageFull))...)
 	rest.Post(r, "/respond", c.respond, c.guarded(ScopeApprove,
 		rest.OperationID("respond"), rest.Summary("Answer what a run waits for"), rest.Description(aboutRespond),
 		rest.Returns[respondResult](http.StatusConflict), rest.Fails(unavailable))...)
@@ -143,7 +143,10 @@ func (c health) Routes(r *rest.Routes) {
 		rest.Description(aboutReady), rest.Returns[readiness](unavailable))
 }
 
-const unavailable = http.StatusServiceUnavailable
+const (
+	unavailable = http.StatusServiceUnavailable
+	storageFull = http.StatusInsufficientStorage
+)
 
 // guarded adds to the options of a route that its caller needs a scope.
 func (s *Server) guarded(need Scope, options ...rest.RouteOption) []rest.RouteOption {

@@ -112,6 +112,7 @@ var statusTexts = map[string]string{
 	"429": "The caller has done this too often, or has too much of it open. Retry-After says when to try again.",
 	"500": "A defect of the server. Its log has more.",
 	"503": "It did not work this time. Retry-After says when to try again.",
+	"507": "The tenant stores as many bytes as it may. Deleting threads makes room. Nothing was changed.",
 }
 
 // statusExamples are errors, by status.
@@ -125,6 +126,7 @@ var statusExamples = map[string]any{
 	"429": errorBody{"too many starts: 600 a minute are allowed", spool.Limit},
 	"500": errorBody{"Internal error", spool.Internal},
 	"503": errorBody{"the store is busy", spool.Unavailable},
+	"507": errorBody{"the tenant stores as many bytes as it may (1073741824): delete threads to make room", spool.StorageFull},
 }
 
 // answerTexts say what a status means for one operation.

@@ -46,6 +46,8 @@ func statusOf(code spool.Code) int {
 		return http.StatusTooManyRequests
 	case spool.Canceled:
 		return statusClientGone
+	case spool.StorageFull:
+		return http.StatusInsufficientStorage
 	case spool.Unavailable:
 		return http.StatusServiceUnavailable
 	default:

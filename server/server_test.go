@@ -77,6 +77,7 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 		FlushEvery:     -1,
 		MaxPromptBytes: 1000,
 		MaxQueueDepth:  bounds.MaxQueueDepth,
+		MaxTenantBytes: bounds.MaxTenantBytes,
 		WhenBusy:       bounds.WhenBusy,
 		Poll:           50 * time.Millisecond,
 		Log:            log,

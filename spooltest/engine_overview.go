@@ -33,7 +33,10 @@ func testOverview(s *engineTest) {
 		s.Fatal(err)
 	}
 	s.same("active", spaced(o.Active, func(r spool.Run) spool.RunID { return r.ID }), "r2")
-	o.Active, o.Queue.Extra = nil, nil
+	if o.Bytes <= 0 {
+		s.Errorf("two threads have %d bytes", o.Bytes)
+	}
+	o.Active, o.Queue.Extra, o.Bytes = nil, nil, 0
 	s.same("overview", o, engine.Overview{
 		Tenant: "acme", Threads: 2, Runs: 2, RunsByState: map[spool.State]int64{spool.Failed: 1, spool.Queued: 1},
 		Queue: spool.QueueStats{Ready: 1, Dead: 1, OldestMS: 1500},
@@ -250,7 +253,8 @@ func (s *engineTest) tallied() {
 			s.Errorf("the sums of %s: %v", key.Tenant, err)
 			continue
 		}
-		want := spool.Tally{Threads: int64(len(threads)), Runs: make(map[spool.State]int64)}
+		s.weighed(got.Bytes, threads)
+		want := spool.Tally{Threads: int64(len(threads)), Bytes: got.Bytes, Runs: make(map[spool.State]int64)}
 		for _, r := range runs {
 			want.Runs[r.State]++
 			if r.Depth == 0 {

@@ -47,6 +47,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Branch", branchTests},
 		{"Job", jobTests},
 		{"Fair", fairTests},
+		{"Storage", storageTests},
 		{"TimeLimit", timeLimitTests},
 		{"Lease", leaseTests},
 		{"Alone", aloneTests},

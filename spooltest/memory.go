@@ -73,8 +73,8 @@ type memory struct {
 	jobs    map[int64]*memoryJob
 	jobKeys map[jobKey]int64
 	dead    []spool.DeadJob
-	// lastJob and lastToken number jobs, in the order in which they came, and claims.
-	lastJob, lastToken int64
+	// lastToken numbers claims.
+	lastToken int64
 
 	// audit is the log of all tenants in the order of its writing.
 	audit []spool.AuditEntry

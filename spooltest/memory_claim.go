@@ -54,7 +54,7 @@ func nextFair(due []*memoryJob, inFlight map[spool.Tenant]int, q spool.ClaimQuer
 		has := inFlight[j.Tenant]
 		switch {
 		case q.PerTenant > 0 && has >= q.PerTenant, has > 0 && free <= q.Reserved:
-		case next == nil, cmp.Or(cmp.Compare(has, inFlight[next.Tenant]), j.due.Compare(next.due), cmp.Compare(j.ord, next.ord)) < 0:
+		case next == nil, cmp.Or(cmp.Compare(has, inFlight[next.Tenant]), j.due.Compare(next.due), cmp.Compare(j.id, next.id)) < 0:
 			next = j
 		}
 	}

@@ -63,6 +63,7 @@ func (s memoryStore) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tall
 			continue
 		}
 		tally.Threads++
+		tally.Bytes += data.bytes()
 		for _, r := range data.runs {
 			tally.Runs[r.State]++
 			if r.Depth == 0 {

@@ -13,8 +13,6 @@ import (
 type memoryJob struct {
 	spool.Job
 	id int64
-	// ord is the job's place among those that are due at one time.
-	ord int64
 	// due is when the job may be claimed; for one that is in flight, when its lease
 	// lapses.
 	due      time.Time
@@ -84,7 +82,7 @@ func (q memoryQueue) Jobs(ctx context.Context, tenant spool.Tenant, query spool.
 		found = append(found, listed)
 	}
 	slices.SortFunc(found, func(a, b spool.QueuedJob) int {
-		return cmp.Or(a.FirstDue.Compare(b.FirstDue), cmp.Compare(q.jobs[a.JobID].ord, q.jobs[b.JobID].ord))
+		return cmp.Or(a.FirstDue.Compare(b.FirstDue), cmp.Compare(a.JobID, b.JobID))
 	})
 	return found[:bounded(len(found), query.Limit)], nil
 }
@@ -142,13 +140,12 @@ func (m *memory) addJob(j spool.Job, now time.Time) {
 			return
 		}
 	}
-	m.lastJob++
 	due := j.DueAt
 	if due.IsZero() {
 		due = now
 	}
 	id := spool.NewJobID()
-	m.jobs[id] = &memoryJob{Job: j, id: id, ord: m.lastJob, due: due, firstDue: due}
+	m.jobs[id] = &memoryJob{Job: j, id: id, due: due, firstDue: due}
 	if j.Key != "" {
 		m.jobKeys[jobKey{j.Tenant, j.Key}] = id
 	}

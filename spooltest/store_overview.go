@@ -145,6 +145,7 @@ func testStoreTally(s *storeTest) {
 		if err != nil {
 			s.Fatalf("tally: %v", err)
 		}
+		t.Bytes = 0 // each store counts these as it likes: see testStoreTallyBytes
 		return t
 	}
 	none := spool.Tally{Runs: map[spool.State]int64{}}

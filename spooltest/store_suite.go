@@ -71,6 +71,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"RunsPages":         testStoreRunsPages,
 		"RunsFilters":       testStoreRunsFilters,
 		"Tally":             testStoreTally,
+		"TallyBytes":        testStoreTallyBytes,
 		"Audit":             testStoreAudit,
 		"AuditFilters":      testStoreAuditFilters,
 		"AuditOutlives":     testStoreAuditOutlives,

@@ -69,7 +69,7 @@ func (t *tx) AppendEntries(entries ...*spool.Entry) error {
 		}
 		e.ThreadID, e.Seq, e.CreatedAt = t.key.ID, seq, t.now
 		t.row.LastSeq = seq
-		t.row.dirty = max(t.row.dirty, seqDirty)
+		t.grow(entrySize + len(e.Payload))
 	}
 	return nil
 }

@@ -150,6 +150,7 @@ func (t *tx) AppendMessages(messages ...*spool.Message) error {
 		case err != nil:
 			return err
 		}
+		t.grow(messageBytes(m.Role, content))
 	}
 	return nil
 }

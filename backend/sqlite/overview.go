@@ -76,15 +76,17 @@ func (db *DB) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tally, erro
 	err := db.pool.read(ctx, func(c *conn) error {
 		return c.query(`SELECT state, n, input_tokens, cached_input_tokens, output_tokens, total_tokens
 			FROM tally WHERE tenant = ?`, func(r *row) error {
-			state, n := spool.State(r.text()), r.int64()
+			state, n := r.text(), r.int64()
 			tally.Tokens.Add(spool.TokenCount{
 				InputTokens: r.int64(), CachedInputTokens: r.int64(), OutputTokens: r.int64(), TotalTokens: r.int64(),
 			})
 			switch {
 			case state == "":
 				tally.Threads = n
+			case state == sizeState:
+				tally.Bytes = n
 			case n > 0:
-				tally.Runs[state] = n
+				tally.Runs[spool.State(state)] = n
 			}
 			return nil
 		}, tenant)

@@ -118,6 +118,7 @@ func TestMigrateTally(t *testing.T) {
 	want := spool.Tally{
 		Threads: 1, Runs: map[spool.State]int64{spool.Running: 1, spool.Completed: 1},
 		Tokens: spool.TokenCount{InputTokens: 2, CachedInputTokens: 2, OutputTokens: 2, TotalTokens: 2},
+		Bytes:  4640,
 	}
 	if got := fmt.Sprint(tally); err != nil || got != fmt.Sprint(want) {
 		t.Errorf("tally %s and error %v, want %v", got, err, want)

@@ -193,10 +193,14 @@ func (t *tx) InsertRun(r spool.Run) error {
 		r.CostMicros, r.Currency, allowance, r.Nonce, r.ProviderOptions,
 		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes),
 		t.key.Tenant, t.key.ID)
-	if err != nil || n == 1 {
+	switch {
+	case err != nil:
 		return err
+	case n == 0:
+		return t.whyRefused(r, true)
 	}
-	return t.whyRefused(r, true)
+	t.grow(runSize + len(r.HostState) + len(wait) + len(nested))
+	return nil
 }
 
 // whyRefused tells which unique index refused a run: the ids' where it was to be
@@ -231,6 +235,10 @@ func (t *tx) UpdateRun(r spool.Run) error {
 	if err != nil {
 		return err
 	}
+	grown, err := t.waitGrowth(r.ID, wait)
+	if err != nil {
+		return err
+	}
 	if err := t.moveRun(r); err != nil {
 		return err
 	}
@@ -250,10 +258,19 @@ func (t *tx) UpdateRun(r spool.Run) error {
 		r.CostMicros, r.Currency, allowance, r.Nonce, r.ProviderOptions,
 		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes),
 		t.key.Tenant, r.ID, t.key.ID)
-	if err == nil && n == 0 {
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
 		return errNoRun
+	case grown == 0:
+		return nil
 	}
-	return err
+	if err := t.load(); err != nil {
+		return err
+	}
+	t.grow(grown)
+	return nil
 }
 
 // moveRun updates the columns that indexes have, which a step leaves as they are: SQLite

@@ -12,6 +12,9 @@ import (
 const threadColumns = `tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
 	owner, labels`
 
+// threadRowColumns are those that only a transaction reads.
+const threadRowColumns = threadColumns + ", bytes, bytes_summed"
+
 func scanThread(r *row) spool.Thread {
 	t := spool.Thread{
 		Tenant: spool.Tenant(r.text()), ID: spool.ThreadID(r.text()), State: spool.State(r.text()),
@@ -46,6 +49,9 @@ type threadRow struct {
 	exists bool // in the transaction
 	stored bool // in the table
 	dirty  dirt
+
+	// bytes is what the thread takes, and summed how much of it its tenant's sum has.
+	bytes, summed int64
 }
 
 // dirt says what of a threadRow has to be written.
@@ -62,11 +68,16 @@ func (t *tx) load() error {
 	if t.row.loaded {
 		return nil
 	}
-	thread, found, err := t.readThread()
+	stored := threadRow{loaded: true}
+	err := t.query("SELECT "+threadRowColumns+" FROM thread WHERE tenant = ? AND id = ?", func(r *row) error {
+		stored.Thread, stored.exists, stored.stored = scanThread(r), true, true
+		stored.bytes, stored.summed = r.int64(), r.int64()
+		return nil
+	}, t.key.Tenant, t.key.ID)
 	if err != nil {
 		return err
 	}
-	t.row = threadRow{Thread: thread, loaded: true, exists: found, stored: found}
+	t.row = stored
 	return nil
 }
 
@@ -104,6 +115,9 @@ func (t *tx) PutThread(next spool.Thread) error {
 	default:
 		next.CreatedAt = fromMicros(micros(next.CreatedAt))
 	}
+	if !t.row.exists {
+		t.grow(threadSize)
+	}
 	old := t.row.Thread
 	old.LeaseUntil, old.UpdatedAt = next.LeaseUntil, next.UpdatedAt
 	if !old.Equal(next) || !t.row.exists {
@@ -119,21 +133,25 @@ func (t *tx) PutThread(next spool.Thread) error {
 // flush writes the thread's row.
 func (t *tx) flush() error {
 	r := &t.row
-	switch {
-	case r.dirty == clean:
+	if r.dirty == clean {
 		return nil
+	}
+	if err := t.sum(); err != nil {
+		return err
+	}
+	switch {
 	case !r.stored:
-		return t.write("INSERT INTO thread ("+threadColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		return t.write("INSERT INTO thread ("+threadRowColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
-			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels))
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed)
 	case r.dirty == seqDirty:
-		return t.write("UPDATE thread SET last_seq = ? WHERE tenant = ? AND id = ?",
-			r.LastSeq, t.key.Tenant, t.key.ID)
+		return t.write("UPDATE thread SET last_seq = ?, bytes = ?, bytes_summed = ? WHERE tenant = ? AND id = ?",
+			r.LastSeq, r.bytes, r.summed, t.key.Tenant, t.key.ID)
 	default:
 		return t.write(`UPDATE thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
-			fence = ?, lease_until = ?, owner = ?, labels = ? WHERE tenant = ? AND id = ?`,
+			fence = ?, lease_until = ?, owner = ?, labels = ?, bytes = ?, bytes_summed = ? WHERE tenant = ? AND id = ?`,
 			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
-			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), t.key.Tenant, t.key.ID)
+			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed, t.key.Tenant, t.key.ID)
 	}
 }
 
@@ -142,6 +160,14 @@ var threadTables = []string{"run", "message", "branch", "entry", "park", "effect
 
 // DeleteThread implements [spool.Tx].
 func (t *tx) DeleteThread() error {
+	if err := t.load(); err != nil {
+		return err
+	}
+	if t.row.summed != 0 {
+		if err := t.addBytes(-t.row.summed); err != nil {
+			return err
+		}
+	}
 	for _, table := range threadTables {
 		if err := t.write("DELETE FROM "+table+" WHERE tenant = ? AND thread_id = ?", t.key.Tenant, t.key.ID); err != nil {
 			return err

@@ -86,9 +86,12 @@ func showOverview(ctx context.Context, c *adminClient, f *adminFlags, _ string) 
 	var o struct {
 		Tenant        string
 		Threads, Runs int64
-		RunsByState   map[string]int64
-		Tokens        struct{ InputTokens, OutputTokens, TotalTokens int64 }
-		Queue         struct {
+
+		Bytes, BytesLimit int64
+
+		RunsByState map[string]int64
+		Tokens      struct{ InputTokens, OutputTokens, TotalTokens int64 }
+		Queue       struct {
 			Ready, Delayed, InFlight, Dead int
 			OldestReadyMS                  int64
 		}
@@ -112,6 +115,7 @@ func showOverview(ctx context.Context, c *adminClient, f *adminFlags, _ string) 
 		row("threads", o.Threads),
 		row("runs", strings.TrimSuffix(fmt.Sprintf("%d: %s", o.Runs, strings.Join(states, ", ")), ": ")),
 		row("tokens", fmt.Sprintf("%d: %d in, %d out", o.Tokens.TotalTokens, o.Tokens.InputTokens, o.Tokens.OutputTokens)),
+		row("bytes", strings.TrimSuffix(fmt.Sprintf("%d of %d", o.Bytes, o.BytesLimit), " of 0")),
 		row("jobs", fmt.Sprintf("%d ready, %d delayed, %d in flight, %d dead%s",
 			o.Queue.Ready, o.Queue.Delayed, o.Queue.InFlight, o.Queue.Dead, waits)),
 	}

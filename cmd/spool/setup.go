@@ -98,6 +98,7 @@ func limited(l config.Limits) engine.Config {
 		SnapshotMemory: l.SnapshotMemory,
 		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
 		MaxWallTime:    l.MaxWallTime,
+		MaxTenantBytes: int64(l.MaxTenantBytes),
 		MaxTenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth),
 		ParkTTL:        l.HITLTTL,
 		Retention:      l.Retention,

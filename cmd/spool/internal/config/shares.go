@@ -11,18 +11,21 @@ type Shares struct {
 	RunningPerTenant int
 	// MaxTenantDepth bounds the ready jobs of one tenant.
 	MaxTenantDepth int
+	// MaxTenantBytes bounds what one tenant stores.
+	MaxTenantBytes int
 	// MaxWallTime is how long workers carry a run. Negative where the file says for ever.
 	MaxWallTime time.Duration
 }
 
 // sharesFields are the names of the fields of [Shares].
-var sharesFields = []string{"concurrency", "running_per_tenant", "max_queue_depth_per_tenant", "wall_time"}
+var sharesFields = []string{"concurrency", "running_per_tenant", "max_queue_depth_per_tenant", "bytes_per_tenant", "wall_time"}
 
 func shares(f map[string]value) Shares {
 	return Shares{
 		Concurrency:      f["concurrency"].integer(),
 		RunningPerTenant: f["running_per_tenant"].integer(),
 		MaxTenantDepth:   f["max_queue_depth_per_tenant"].integer(),
+		MaxTenantBytes:   f["bytes_per_tenant"].integer(),
 		MaxWallTime:      wallTime(f["wall_time"]),
 	}
 }

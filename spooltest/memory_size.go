@@ -1,0 +1,39 @@
+package spooltest
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// rowSize is what a row takes besides its long texts.
+const rowSize = 256
+
+// bytes returns about what the thread would take on a disk.
+func (d *threadData) bytes() int64 {
+	if d.thread == nil {
+		return 0
+	}
+	n := rowSize * (1 + len(d.runs) + len(d.added) + len(d.entries))
+	for _, r := range d.runs {
+		if r.Wait != nil {
+			n += contentSize(r.Wait.Content)
+		}
+		n += len(r.HostState)
+	}
+	for _, m := range d.added {
+		n += contentSize(m.Content)
+	}
+	for _, e := range d.entries {
+		n += len(e.Payload)
+	}
+	return int64(n)
+}
+
+func contentSize(c spool.Content) int {
+	text, err := json.Marshal(c)
+	if err != nil { // it is not known, and not nothing
+		return rowSize
+	}
+	return len(text)
+}

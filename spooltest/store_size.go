@@ -1,0 +1,97 @@
+package spooltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// testStoreTallyBytes has the bytes of a tenant grow with what is written, by at least its length
+// and not by many times that, and be zero once all threads are gone.
+func testStoreTallyBytes(s *storeTest) {
+	const size = 100_000
+	long := strings.Repeat("x", size)
+	key, foreign := thread("t"), spool.ThreadKey{Tenant: "other", ID: "t"}
+	bytes := func(tenant spool.Tenant) int64 {
+		s.Helper()
+		t, err := s.Store.Tally(context.Background(), tenant)
+		if err != nil {
+			s.Fatalf("tally: %v", err)
+		}
+		return t.Bytes
+	}
+	var last int64
+	grows := func(what string, least, most int64) {
+		s.Helper()
+		now := bytes(key.Tenant)
+		if by := now - last; by < least || by > most {
+			s.Errorf("%s: the bytes have grown by %d, want from %d to %d", what, by, least, most)
+		}
+		last = now
+	}
+	put := func(tx spool.Tx, state spool.State) error { return tx.PutThread(spool.Thread{State: state}) }
+	say := func(id spool.MessageID, role spool.Role) func(tx spool.Tx) error {
+		return func(tx spool.Tx) error {
+			return tx.AppendMessages(&spool.Message{ID: id, Role: role, Content: spool.TextContent(long)})
+		}
+	}
+	s.same("of nothing", bytes(key.Tenant), int64(0))
+	s.queued(key, "r")
+	s.write(foreign, func(tx spool.Tx) error { return put(tx, spool.Idle) })
+	grows("a start", 0, 20_000)
+	s.write(key, say("a", spool.RoleUser))
+	grows("a message", size, 2*size)
+	s.write(key, say("b", spool.RoleTool))
+	grows("a result", size, 3*size)
+	s.write(key, func(tx spool.Tx) error {
+		payload, err := json.Marshal(long)
+		return errors.Join(err, tx.AppendEntries(&spool.Entry{Type: "A", Payload: payload}))
+	})
+	grows("an entry", size, 2*size)
+	failure := errors.New("no")
+	s.is("Update", s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+		return errors.Join(say("c", spool.RoleUser)(tx), failure)
+	}), failure)
+	grows("a transaction that failed", 0, 0)
+
+	// A turn that waits counts once, before it is a message and after it.
+	wait := spool.Run{
+		ID: "w", State: spool.Queued, Place: 1, Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(long)},
+	}
+	s.write(key, func(tx spool.Tx) error { return tx.InsertRun(wait) })
+	grows("a turn that waits", size, 2*size)
+	s.write(key, func(tx spool.Tx) error {
+		first, err := tx.Run("r")
+		first.State = spool.Completed
+		wait.Place, wait.Wait = 0, &spool.Wait{WhenBusy: spool.BusyEnqueue}
+		return errors.Join(err, tx.UpdateRun(first), tx.UpdateRun(wait), say("c", spool.RoleUser)(tx))
+	})
+	grows("a turn that waits no more", -10_000, 10_000)
+
+	// Many small steps, and the run's end, after which nothing is missing.
+	for range 200 {
+		s.write(key, func(tx spool.Tx) error { return tx.AppendEntries(spool.NewEntry("A", "", nil)) })
+	}
+	grows("small steps", 0, 200_000)
+	s.write(key, func(tx spool.Tx) error { return put(tx, spool.Completed) })
+	grows("the end of the run", 0, 100_000)
+
+	// What is dropped stays as a branch, and takes what it took.
+	s.drops(key, "b", "w")
+	grows("dropped messages", 0, 10_000)
+	if others := bytes(foreign.Tenant); others <= 0 || others > 20_000 {
+		s.Errorf("the other tenant has %d bytes", others)
+	}
+	s.write(key, func(tx spool.Tx) error { return tx.DeleteThread() })
+	s.same("without threads", bytes(key.Tenant), int64(0))
+	if bytes(foreign.Tenant) <= 0 {
+		s.Error("the other tenant's bytes are gone as well")
+	}
+	s.queued(key, "again")
+	s.write(key, say("a", spool.RoleUser))
+	s.write(key, func(tx spool.Tx) error { return errors.Join(say("b", spool.RoleUser)(tx), tx.DeleteThread()) })
+	s.same("of a thread that was written and deleted at once", bytes(key.Tenant), int64(0))
+}
