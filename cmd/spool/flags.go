@@ -28,6 +28,8 @@ type options struct {
 	scraping metricsAccess
 	// contents puts what people and models write on spans.
 	contents bool
+	// parents says which requests go on with the trace that they name.
+	parents traceParents
 	// delay is how long requests are still taken once the process is to end.
 	delay time.Duration
 	// acceptLoss opens a database that has lost something. It has no variable: it is for
@@ -51,6 +53,7 @@ var settings = []setting{
 	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics; SPOOL_METRICS_TOKEN is the token that it asks for"},
 	{"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names of this server in requests to /metrics that has no token"},
 	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: prompts, answers, arguments and results are on spans"},
+	{"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO", "whose traceparent is a parent, not a link: none, all or addresses"},
 	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz says no before the server stops accepting"},
 }
 
@@ -121,6 +124,9 @@ func (o *options) read(values map[string]*string) error {
 	var err error
 	if o.delay, err = time.ParseDuration(*values["shutdown-delay"]); err != nil || o.delay < 0 {
 		return usagef(`--shutdown-delay: %q must be a time such as "5s"`, *values["shutdown-delay"])
+	}
+	if o.parents, err = readTraceParents(*values["trace-parents"]); err != nil {
+		return err
 	}
 	if o.contents, err = strconv.ParseBool(*values["trace-contents"]); err != nil {
 		return usagef("--trace-contents: %q must be true or false", *values["trace-contents"])

@@ -96,6 +96,7 @@ func TestServeRefuses(t *testing.T) {
 		"Metrics":       {args: []string{"serve", "--metrics-addr", "9464"}, want: `spool: --metrics-addr: "9464" must have the form host:port`},
 		"MetricsHosts":  {args: []string{"serve", "--metrics-hosts", "a.example:9464"}, want: `spool: --metrics-hosts: "a.example:9464" must be a name without a port, or several with commas between them`},
 		"MetricsToken":  {args: []string{"serve"}, env: map[string]string{"SPOOL_METRICS_TOKEN": "hunter2"}, want: "spool: SPOOL_METRICS_TOKEN: is shorter than 16 characters"},
+		"Parents":       {args: []string{"serve", "--trace-parents", "10.0.0.0/8,mesh"}, want: `spool: --trace-parents: "10.0.0.0/8,mesh" must be none, all, or addresses and ranges such as "127.0.0.1,10.0.0.0/8"`},
 		"Contents":      {args: []string{"serve", "--trace-contents", "some"}, want: `spool: --trace-contents: "some" must be true or false`},
 		"Delay":         {args: []string{"serve", "--shutdown-delay", "-1s"}, want: `spool: --shutdown-delay: "-1s" must be a time such as "5s"`},
 		"Exporter":      {args: []string{"serve"}, env: map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"}, want: `spool: OTEL_TRACES_EXPORTER: "zipkin" must be otlp, console, none`},

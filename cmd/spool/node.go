@@ -53,7 +53,7 @@ func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger)
 	if n.server, err = server.New(n.engine, exposed); err != nil {
 		return nil, &usageError{err}
 	}
-	handler, err := t.requests(n.server)
+	handler, err := t.requests(n.server, o.parents)
 	if err != nil {
 		return nil, err
 	}

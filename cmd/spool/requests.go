@@ -12,7 +12,6 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
@@ -20,19 +19,20 @@ import (
 const scope = "github.com/spoolhq/spool/cmd/spool"
 
 // requests are the spans and the metric of requests, by the conventions for HTTP. A request
-// that comes with a trace goes on with it.
+// that comes with a trace links to it, or goes on with it where that is trusted.
 type requests struct {
 	next     http.Handler
+	parents  traceParents
 	tracer   trace.Tracer
 	duration metric.Float64Histogram
 }
 
 // requests returns next, with its requests measured where something is.
-func (t *telemetry) requests(next http.Handler) (http.Handler, error) {
+func (t *telemetry) requests(next http.Handler, parents traceParents) (http.Handler, error) {
 	if t.traces == nil && t.metrics == nil {
 		return next, nil
 	}
-	r := &requests{next: next, tracer: tracenoop.NewTracerProvider().Tracer(scope)}
+	r := &requests{next: next, parents: parents, tracer: tracenoop.NewTracerProvider().Tracer(scope)}
 	meter := metricnoop.NewMeterProvider().Meter(scope)
 	if t.traces != nil {
 		r.tracer = t.traces.Tracer(scope)
@@ -63,12 +63,13 @@ func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	began := time.Now()
 	attrs := []attribute.KeyValue{attribute.String("http.request.method", method)}
-	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx, options := h.parents.begin(r)
 	tracer := h.tracer
 	if slices.Contains(probes, r.URL.Path) {
 		tracer = tracenoop.Tracer{}
 	}
-	ctx, span := tracer.Start(ctx, method, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attrs...))
+	options = append(options, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attrs...))
+	ctx, span := tracer.Start(ctx, method, options...)
 	defer span.End()
 	out := &statusWriter{ResponseWriter: w}
 	r = r.WithContext(ctx)

@@ -144,12 +144,12 @@ func (c *collector) span(t *testing.T, name string) *otlptrace.Span {
 }
 
 // What the environment asks for is exported, to the last span when the process ends. A
-// request goes on with the trace that it came with, and the run links to it.
+// request goes on with the trace that it came with, as its peer is trusted, and the run links to it.
 func TestExportToOTLP(t *testing.T) {
 	t.Parallel()
 
 	c := collect(t)
-	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_SERVICE_NAME=agents"}, t.TempDir(), "--log-level", "debug", "--log-format", "json")
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_SERVICE_NAME=agents"}, t.TempDir(), "--log-level", "debug", "--log-format", "json", "--trace-parents", "127.0.0.1")
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/agent/run", strings.NewReader(`{"threadId":"t1","prompt":"MARKprompt"}`))
 	if err != nil {
 		t.Fatal(err)

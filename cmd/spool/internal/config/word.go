@@ -84,13 +84,18 @@ func (v value) time() time.Time {
 
 // addresses returns an address, or a range of addresses.
 func (v value) addresses() netip.Prefix {
-	s := v.text()
-	if at, err := netip.ParseAddr(s); err == nil {
-		return netip.PrefixFrom(at.Unmap(), at.Unmap().BitLen())
-	}
-	p, err := netip.ParsePrefix(s)
-	if err != nil && !v.complained() {
+	p, ok := ParseAddresses(v.text())
+	if !ok && !v.complained() {
 		v.problemf(`must be an address such as "127.0.0.1" or a range such as "10.0.0.0/8"`)
 	}
 	return p
+}
+
+// ParseAddresses returns an address, or a range of addresses.
+func ParseAddresses(text string) (netip.Prefix, bool) {
+	if at, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(at.Unmap(), at.Unmap().BitLen()), true
+	}
+	p, err := netip.ParsePrefix(text)
+	return p, err == nil
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
+)
+
+// traceParents says which requests go on with the trace that their traceparent names. The trace of
+// any other request is one of its own, with a link: otherwise whoever can send a request could put
+// spans into a trace of somebody else, and decide what is recorded.
+type traceParents struct {
+	all bool
+	// from are the addresses of the peers that are trusted.
+	from []netip.Prefix
+}
+
+// readTraceParents reads "none", "all", or addresses and ranges with commas between them.
+func readTraceParents(text string) (t traceParents, err error) {
+	switch text {
+	case "", "none":
+		return t, nil
+	case "all":
+		return traceParents{all: true}, nil
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		addresses, ok := config.ParseAddresses(strings.TrimSpace(item))
+		if !ok {
+			return t, usagef(`--trace-parents: %q must be none, all, or addresses and ranges such as "127.0.0.1,10.0.0.0/8"`, text)
+		}
+		t.from = append(t.from, addresses)
+	}
+	return t, nil
+}
+
+// trusts reports whether the trace that a request names is its own one too. Nothing in the request
+// itself can say so: the signature of a delivery does not cover the header.
+func (t traceParents) trusts(r *http.Request) bool {
+	if t.all {
+		return true
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && slices.ContainsFunc(t.from, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap()) })
+}
+
+// begin returns the context in which the span of a request starts, and its link if it is to have
+// one.
+func (t traceParents) begin(r *http.Request) (context.Context, []trace.SpanStartOption) {
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	parent := trace.SpanContextFromContext(ctx)
+	if !parent.IsValid() || t.trusts(r) {
+		return ctx, nil
+	}
+	return r.Context(), []trace.SpanStartOption{trace.WithLinks(trace.Link{SpanContext: parent})}
+}
