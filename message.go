@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
@@ -123,13 +122,13 @@ func TextContent(text string) Content { return Content{{Type: PartText, Text: te
 
 // Text returns the text parts, joined.
 func (c Content) Text() string {
-	var b bytes.Buffer
+	texts := make([]string, 0, 8)
 	for _, p := range c {
 		if p.Type == PartText {
-			b.WriteString(p.Text)
+			texts = append(texts, p.Text)
 		}
 	}
-	return b.String()
+	return strings.Join(texts, "")
 }
 
 // Preview returns the first line of the text, at most 80 characters of it.

@@ -8,7 +8,8 @@ type EncodedMessages interface {
 	// read what the messages say.
 	MessageIDs(q MessageQuery) ([]MessageID, error)
 	// EachMessage calls fn for each message that q selects, in their order. The message has
-	// no Content. Content is the message's content in its wire form. EachMessage stops at the
-	// first error of fn and returns it. The Limit of q must be zero.
-	EachMessage(q MessageQuery, fn func(m Message, content string) error) error
+	// no Content. Content is the message's content in its wire form, which fn must neither
+	// change nor keep. EachMessage stops at the first error of fn and returns it. The Limit of
+	// q must be zero.
+	EachMessage(q MessageQuery, fn func(m Message, content []byte) error) error
 }

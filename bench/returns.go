@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,8 +20,11 @@ import (
 var returnThread = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "return"}
 
 // returnCursor is a place in a stream that has expired, so a client that returns with it
-// gets a snapshot.
-const returnCursor = "4%20run_return_0000:1%201-5"
+// gets a snapshot. An AG-UI client gets one when its cursor is not behind the last entry.
+const (
+	returnCursor     = "4%20run_return_0000:1%201-5"
+	returnCursorAGUI = "1"
+)
 
 // measureReturns measures what other threads notice when many clients of one large thread
 // return at once, and what memory that takes.
@@ -28,36 +32,53 @@ func measureReturns(b *bench) (*section, error) {
 	clients, length := size(b, 500, 20), 2<<20
 	s := &section{
 		title: "Return of many clients",
-		how: fmt.Sprintf("%d clients in another process come back at once to a thread of 2 MB whose stream has expired, so each gets a snapshot. "+
+		how: fmt.Sprintf("%d clients in another process come back at once to a thread of 2 MB whose stream has expired, so each gets a snapshot, in the native format or in AG-UI. "+
 			"Meanwhile a client in a third process starts a run in a new thread, and takes the snapshot of a small one, every 10 ms. \"Idle\" is that client "+
 			"alone. Memory is the highest resident memory of the server, beside that when as many clients come back to a thread of 2 KB.", clients),
 	}
-	var large, small returned
-	err := b.interleave(1,
-		func() error { return b.returns(&small, clients, 2<<10) },
-		func() error { return b.returns(&large, clients, length) },
-	)
-	if err != nil {
+	formats := []returnFormat{{query: "cursor=" + returnCursor}, {name: "AG-UI, ", query: "wireFormat=ag-ui&cursor=" + returnCursorAGUI}}
+	var arms []func() error
+	for n := range formats {
+		f := &formats[n]
+		arms = append(arms,
+			func() error { return b.returns(&f.small, f.query, clients, 2<<10) },
+			func() error { return b.returns(&f.large, f.query, clients, length) },
+		)
+	}
+	if err := b.interleave(1, arms...); err != nil {
 		return nil, err
 	}
-	var later, grown sample
-	for i := range large.busy.p99 {
-		later = append(later, large.busy.p99[i]-large.idle.p99[i])
-		grown = append(grown, (large.peak[i]-small.peak[i])/float64(length))
-	}
-	s.rows = []row{
-		{"another thread, idle, p50", "ms", large.idle.p50},
-		{"another thread, idle, p99", "ms", large.idle.p99},
-		{"another thread, while they return, p50", "ms", large.busy.p50},
-		{"another thread, while they return, p99", "ms", large.busy.p99},
-		{"until all have their snapshot", "ms", large.took},
-		{"highest resident memory over that for a small thread", "snapshots", grown},
-	}
-	s.goals = []goal{
-		atMost("p99 of another thread while clients return, over idle, in ms", later.median(), 100),
-		atMost("Memory while clients return, in snapshots", grown.median(), 4),
+	for _, f := range formats {
+		s.add(f, length)
 	}
 	return s, nil
+}
+
+// returnFormat is a wire format in which clients return to a small and to a large thread.
+type returnFormat struct {
+	name, query  string
+	small, large returned
+}
+
+// add adds the rows and the goals of a format.
+func (s *section) add(f returnFormat, length int) {
+	var later, grown sample
+	for i := range f.large.busy.p99 {
+		later = append(later, f.large.busy.p99[i]-f.large.idle.p99[i])
+		grown = append(grown, (f.large.peak[i]-f.small.peak[i])/float64(length))
+	}
+	s.rows = append(s.rows,
+		row{f.name + "another thread, idle, p50", "ms", f.large.idle.p50},
+		row{f.name + "another thread, idle, p99", "ms", f.large.idle.p99},
+		row{f.name + "another thread, while they return, p50", "ms", f.large.busy.p50},
+		row{f.name + "another thread, while they return, p99", "ms", f.large.busy.p99},
+		row{f.name + "until all have their snapshot", "ms", f.large.took},
+		row{f.name + "highest resident memory over that for a small thread", "snapshots", grown},
+	)
+	s.goals = append(s.goals,
+		atMost(f.name+"p99 of another thread while clients return, over idle, in ms", later.median(), 100),
+		atMost(f.name+"memory while clients return, in snapshots", grown.median(), 4),
+	)
 }
 
 // returned is what the return of clients took.
@@ -66,7 +87,7 @@ type returned struct {
 	took, peak sample
 }
 
-func (b *bench) returns(into *returned, clients, length int) (err error) {
+func (b *bench) returns(into *returned, query string, clients, length int) (err error) {
 	file := b.newFile("returns")
 	if err := fillReturns(b.ctx, file, length); err != nil {
 		return err
@@ -92,7 +113,7 @@ func (b *bench) returns(into *returned, clients, length int) (err error) {
 	}
 	var took float64
 	busy, err := c.others(other, 2*pause, func() error {
-		return crowd.ask(http.MethodPost, fmt.Sprintf("/return?addr=%s&n=%d&bytes=%d", c.Public, clients, length), &took)
+		return crowd.ask(http.MethodPost, fmt.Sprintf("/return?addr=%s&n=%d&bytes=%d&query=%s", c.Public, clients, length, url.QueryEscape(query)), &took)
 	})
 	if err != nil {
 		return err
@@ -199,7 +220,7 @@ func newReturners(options) (*served, error) {
 		n, _ := strconv.Atoi(q.Get("n"))
 		length, _ := strconv.Atoi(q.Get("bytes"))
 		began := time.Now()
-		if err := comeBack(q.Get("addr"), n, length); err != nil {
+		if err := comeBack(q.Get("addr"), q.Get("query"), n, length); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
@@ -210,14 +231,14 @@ func newReturners(options) (*served, error) {
 
 // comeBack connects clients and returns once each has read so many bytes. All stay
 // connected until then.
-func comeBack(addr string, clients, length int) error {
+func comeBack(addr, query string, clients, length int) error {
 	var mu sync.Mutex
 	var failure error
 	var all, ready sync.WaitGroup
 	ready.Add(clients)
 	for range clients {
 		all.Go(func() {
-			if err := comeBackOnce(addr, length, &ready); err != nil {
+			if err := comeBackOnce(addr, query, length, &ready); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				failure = errors.Join(failure, err)
@@ -228,7 +249,7 @@ func comeBack(addr string, clients, length int) error {
 	return failure
 }
 
-func comeBackOnce(addr string, length int, ready *sync.WaitGroup) error {
+func comeBackOnce(addr, query string, length int, ready *sync.WaitGroup) error {
 	done := sync.OnceFunc(ready.Done)
 	defer done()
 	conn, err := net.Dial("tcp", addr)
@@ -237,8 +258,8 @@ func comeBackOnce(addr string, length int, ready *sync.WaitGroup) error {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(patience))
-	_, err = fmt.Fprintf(conn, "GET /api/agent/stream?threadId=%s&cursor=%s HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n",
-		returnThread.ID, returnCursor, addr)
+	_, err = fmt.Fprintf(conn, "GET /api/agent/stream?threadId=%s&%s HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n",
+		returnThread.ID, query, addr)
 	if err != nil {
 		return err
 	}

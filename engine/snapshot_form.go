@@ -141,8 +141,8 @@ func (l *encodedList) addAll(v spool.View, q spool.MessageQuery) error {
 	}
 	var scratch []byte
 	if encoded, ok := v.(spool.EncodedMessages); ok {
-		return encoded.EachMessage(q, func(m spool.Message, content string) error {
-			if err := json.Unmarshal([]byte(content), &m.Content); err != nil {
+		return encoded.EachMessage(q, func(m spool.Message, content []byte) error {
+			if err := json.Unmarshal(content, &m.Content); err != nil {
 				return spool.Wrap(spool.Internal, "a message cannot be decoded", err)
 			}
 			return l.addFormed(m, &scratch)

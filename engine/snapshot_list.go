@@ -95,7 +95,7 @@ func listPage(v spool.View, thread spool.Thread, o SnapshotOptions) (*encodedLis
 }
 
 // add adds a message.
-func (l *encodedList) add(m spool.Message, content string) error {
+func (l *encodedList) add(m spool.Message, content []byte) error {
 	m.Content = nil
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -201,7 +201,7 @@ func (v encodingView) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error
 }
 
 // EachMessage implements [spool.EncodedMessages].
-func (v encodingView) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content string) error) error {
+func (v encodingView) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
 	all, err := v.Messages(q)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (v encodingView) EachMessage(q spool.MessageQuery, fn func(m spool.Message,
 		if err != nil {
 			return spool.Wrap(spool.Internal, "a message cannot be encoded", err)
 		}
-		if err := fn(m, string(content)); err != nil {
+		if err := fn(m, content); err != nil {
 			return err
 		}
 	}

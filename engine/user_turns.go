@@ -15,7 +15,7 @@ func (e *Engine) UserTurns(ctx context.Context, key spool.ThreadKey) (thread spo
 			return err
 		}
 		q := spool.MessageQuery{Role: spool.RoleUser, Agent: &mainAgent}
-		return encodedView(v).EachMessage(q, func(m spool.Message, _ string) error {
+		return encodedView(v).EachMessage(q, func(m spool.Message, _ []byte) error {
 			m.Content = nil
 			turns = append(turns, m)
 			return nil

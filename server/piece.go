@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,9 +18,28 @@ const (
 
 // pacer lets few large writes go on at once. Without it, hundreds of clients that take a
 // large snapshot would all be ready to run, and every short request would wait behind them.
-type pacer struct{ turns chan struct{} }
+type pacer struct {
+	turns chan struct{}
+	over  *sync.Pool // of *turn that are over
+}
 
-func newPacer() pacer { return pacer{make(chan struct{}, 2)} }
+// turn is a write that others wait for. It is used again, as a large snapshot has many.
+type turn struct {
+	pacer pacer
+	over  atomic.Bool
+	limit *time.Timer
+}
+
+// end lets another write go on. It may be called more than once.
+func (t *turn) end() {
+	if t.over.CompareAndSwap(false, true) {
+		<-t.pacer.turns
+	}
+}
+
+func newPacer() pacer {
+	return pacer{make(chan struct{}, 2), &sync.Pool{New: func() any { return &turn{} }}}
+}
 
 // send reports whether the client took all of the text. The client has the timeout for each
 // [maxPiece] bytes.
@@ -47,15 +67,19 @@ func (p pacer) send(w http.ResponseWriter, text []byte, timeout time.Duration) b
 // within the limit. A slow client loses its turn, so that it does not hold up others.
 func (p pacer) paced(w http.ResponseWriter, piece []byte) (slow bool, err error) {
 	p.turns <- struct{}{} // each turn ends soon
-	var over atomic.Bool
-	end := func() {
-		if over.CompareAndSwap(false, true) {
-			<-p.turns
-		}
+	t, _ := p.over.Get().(*turn)
+	t.pacer = p
+	t.over.Store(false)
+	if t.limit == nil {
+		t.limit = time.AfterFunc(turnLimit, t.end)
+	} else {
+		t.limit.Reset(turnLimit)
 	}
-	limit := time.AfterFunc(turnLimit, end)
 	_, err = w.Write(piece)
-	slow = !limit.Stop()
-	end()
+	slow = !t.limit.Stop()
+	t.end()
+	if !slow { // else its timer may still end it
+		p.over.Put(t)
+	}
 	return slow, err
 }

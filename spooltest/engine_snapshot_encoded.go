@@ -72,6 +72,7 @@ func (s *engineTest) sameEncoded(e *engine.Engine) (compared int) {
 		}
 		return text
 	}
+	compared += s.sameFormed(e)
 	for _, o := range all {
 		before := alone(o)
 		shared, err := e.EncodedSnapshot(context.Background(), chat, &o)
@@ -92,3 +93,69 @@ func (s *engineTest) sameEncoded(e *engine.Engine) (compared int) {
 	}
 	return compared
 }
+
+// sameFormed compares a snapshot in another form with one that nobody shares. It returns how
+// many it has compared.
+func (s *engineTest) sameFormed(e *engine.Engine) int {
+	s.Helper()
+	alone := func() (*spool.Snapshot, []byte) {
+		snap, err := e.Snapshot(context.Background(), chat, nil)
+		text, encodeErr := json.Marshal(snap)
+		if err != nil || encodeErr != nil {
+			s.Errorf("snapshot: %v, %v", err, encodeErr)
+		}
+		return snap, text
+	}
+	want, before := alone()
+	formed, err := e.FormedSnapshot(context.Background(), chat, numbered(0))
+	if err != nil {
+		s.Errorf("formed snapshot: %v", err)
+		return 0
+	}
+	defer formed.Release()
+	rest := *formed.Snapshot
+	rest.Messages = nil
+	got, err := json.Marshal(rest)
+	if _, after := alone(); err != nil || !bytes.Equal(before, after) {
+		return 0 // somebody else has written meanwhile
+	}
+	var text []byte
+	var form engine.SnapshotForm = numbered(0)
+	at := []int{0} // where each message ends
+	for _, m := range want.Messages {
+		text, form, _ = form.AppendMessage(text, m)
+		at = append(at, len(text))
+	}
+	same := func(what string, pieces [][]byte, want []byte) {
+		s.Helper()
+		if got := bytes.Join(pieces, nil); !bytes.Equal(got, bytes.TrimPrefix(want, []byte(","))) {
+			s.Errorf("%s in another form are\n%s\nand not\n%s", what, got, want)
+		}
+	}
+	same("all messages", formed.All(), text)
+	same("two messages", formed.First(min(2, len(want.Messages))), text[:at[min(2, len(want.Messages))]])
+	saved := 0
+	for saved < len(want.Messages) && want.Messages[saved].AfterSeq == 0 {
+		saved++
+	}
+	same("the messages before the record", formed.Before(0), text[:at[saved]])
+	want.Messages = nil
+	wanted, err := json.Marshal(want)
+	if err != nil || !bytes.Equal(got, wanted) || formed.Shared != form {
+		s.Errorf("beside the messages it has\n%s\n(%v) and not\n%s\n(%v)", got, formed.Shared, wanted, form)
+	}
+	return 1
+}
+
+// numbered encodes each message behind its number, and none for a message of a tool.
+type numbered int
+
+func (n numbered) AppendMessage(b []byte, m spool.Message) ([]byte, engine.SnapshotForm, error) {
+	if m.Role == spool.RoleTool {
+		return b, n + 1, nil
+	}
+	text, err := json.Marshal([]any{n, m.ID, m.Content})
+	return append(append(b, ','), text...), n + 1, err
+}
+
+func (n numbered) Finish(*spool.Snapshot) (shared any, size int64, err error) { return n, 0, nil }

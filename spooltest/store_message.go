@@ -132,19 +132,19 @@ func (s *storeTest) encoded(v spool.EncodedMessages, q spool.MessageQuery, want 
 		return
 	}
 	got := []spool.Message{}
-	err = v.EachMessage(q, func(m spool.Message, content string) error {
+	err = v.EachMessage(q, func(m spool.Message, content []byte) error {
 		if m.Content != nil {
 			s.Errorf("message %s has content beside its encoded one", m.ID)
 		}
 		got = append(got, m)
-		return json.Unmarshal([]byte(content), &got[len(got)-1].Content)
+		return json.Unmarshal(content, &got[len(got)-1].Content)
 	})
 	if err != nil {
 		s.Errorf("encoded messages of %+v: %v", q, err)
 	}
 	s.same(fmt.Sprintf("encoded messages of %+v", q), got, want)
 	full := errors.New("enough")
-	if err = v.EachMessage(q, func(spool.Message, string) error { return full }); len(want) > 0 && !errors.Is(err, full) {
+	if err = v.EachMessage(q, func(spool.Message, []byte) error { return full }); len(want) > 0 && !errors.Is(err, full) {
 		s.Errorf("the callback's error became %v", err)
 	}
 }

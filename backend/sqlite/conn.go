@@ -23,6 +23,9 @@ type conn struct {
 // busyTimeout says how long a statement waits for another process, in milliseconds.
 const busyTimeout = "busy_timeout = 10000"
 
+// cacheSize bounds the pages that a connection keeps, in KiB.
+const cacheSize = "cache_size = -16384"
+
 // pragmas are set on every connection. A commit returns after an fsync.
 var pragmas = []string{
 	busyTimeout,
@@ -30,7 +33,7 @@ var pragmas = []string{
 	"fullfsync = ON",     // macOS: an fsync alone leaves the data in the disk's own cache
 	"secure_delete = ON", // what was deleted is overwritten
 	"temp_store = MEMORY",
-	"cache_size = -16384",
+	cacheSize,
 	"wal_autocheckpoint = 4000",
 	"journal_size_limit = 67108864",
 }
@@ -275,6 +278,14 @@ func (r *row) time() time.Time { return fromMicros(r.int64()) }
 func (r *row) json() json.RawMessage {
 	if i, has := r.next(lite.Text); has {
 		return r.s.Bytes(i)
+	}
+	return nil
+}
+
+// borrowed returns a text that is there until the next row. It must not be changed.
+func (r *row) borrowed() []byte {
+	if i, has := r.next(lite.Text); has {
+		return r.s.Borrow(i)
 	}
 	return nil
 }

@@ -11,18 +11,19 @@ const messageColumns = `id, agent_id, role, content, created_at, client_message_
 
 func (v *view) scanMessage(r *row) (spool.Message, error) {
 	m, content := v.scanEncoded(r)
-	if err := json.Unmarshal([]byte(content), &m.Content); err != nil {
+	if err := json.Unmarshal(content, &m.Content); err != nil {
 		return m, spool.Wrap(spool.Internal, "a message cannot be read", err)
 	}
 	return m, nil
 }
 
-// scanEncoded returns a message without its content, and the content as it is stored.
-func (v *view) scanEncoded(r *row) (m spool.Message, content string) {
+// scanEncoded returns a message without its content, and the content as it is stored, which is
+// there until the next row.
+func (v *view) scanEncoded(r *row) (m spool.Message, content []byte) {
 	m = spool.Message{
 		ID: spool.MessageID(r.text()), ThreadID: v.key.ID, AgentID: spool.AgentID(r.text()), Role: spool.Role(r.text()),
 	}
-	content = r.text()
+	content = r.borrowed()
 	m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq = r.time(), r.text(), spool.RunID(r.text()), r.int64()
 	return m, content
 }

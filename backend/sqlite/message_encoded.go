@@ -1,12 +1,20 @@
 package sqlite
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/spoolhq/spool"
 )
 
 var _ spool.EncodedMessages = (*view)(nil)
+
+// A whole thread is read once in a while and may be large. A small cache keeps its pages from
+// staying in memory, and costs a reader that goes from start to end nothing.
+const (
+	smallCache = "PRAGMA cache_size = -256"
+	wholeCache = "PRAGMA " + cacheSize
+)
 
 // MessageIDs implements [spool.EncodedMessages].
 func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
@@ -23,8 +31,14 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 }
 
 // EachMessage implements [spool.EncodedMessages].
-func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content string) error) error {
+func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) (err error) {
 	query, args := v.messageQuery(messageColumns, q)
+	if q.After == "" && q.SinceSeq == 0 { // the whole thread, perhaps
+		if err = v.c.raw.Script(smallCache); err != nil {
+			return unavailable(err)
+		}
+		defer func() { err = errors.Join(err, unavailable(v.c.raw.Script(wholeCache))) }()
+	}
 	return v.query(query, func(r *row) error {
 		m, content := v.scanEncoded(r)
 		if r.err != nil {

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -113,14 +114,16 @@ func (c *conversation) Finish(s *spool.Snapshot) (shared any, size int64, err er
 
 // appendMessages appends messages as elements of a JSON array, each with a comma before it.
 func appendMessages(b []byte, messages []Message) ([]byte, error) {
+	text := bytes.NewBuffer(b)
+	encoder := json.NewEncoder(text)
 	for _, m := range messages {
-		text, err := json.Marshal(m)
-		if err != nil {
+		text.WriteByte(',')
+		if err := encoder.Encode(m); err != nil {
 			return b, &spool.Error{Code: spool.Internal, Message: "a message cannot be encoded", Err: err}
 		}
-		b = append(append(b, ','), text...)
+		text.Truncate(text.Len() - len("\n"))
 	}
-	return b, nil
+	return text.Bytes(), nil
 }
 
 // size is roughly how many bytes the message takes.

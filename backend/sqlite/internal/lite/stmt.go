@@ -151,13 +151,14 @@ func (s *Stmt) Kind(i int) Kind { return Kind(sqlite3.Xsqlite3_column_type(s.c.t
 func (s *Stmt) Int(i int) int64 { return sqlite3.Xsqlite3_column_int64(s.c.tls, s.p, int32(i)) } //nolint:gosec // SQLite has a bound on columns
 
 // Text returns the text in column i.
-func (s *Stmt) Text(i int) string { return string(s.text(i)) }
+func (s *Stmt) Text(i int) string { return string(s.Borrow(i)) }
 
 // Bytes returns the text in column i, nil for an empty one.
-func (s *Stmt) Bytes(i int) []byte { return bytes.Clone(s.text(i)) }
+func (s *Stmt) Bytes(i int) []byte { return bytes.Clone(s.Borrow(i)) }
 
-// text returns the text in column i, which is there until the next call of SQLite.
-func (s *Stmt) text(i int) []byte {
+// Borrow returns the text in column i, nil for an empty one. It is there until the next Step or
+// Reset, and must not be changed.
+func (s *Stmt) Borrow(i int) []byte {
 	p := sqlite3.Xsqlite3_column_text(s.c.tls, s.p, int32(i))       //nolint:gosec // SQLite has a bound on columns
 	n := int(sqlite3.Xsqlite3_column_bytes(s.c.tls, s.p, int32(i))) //nolint:gosec // SQLite has a bound on columns
 	if p == 0 || n == 0 {
