@@ -45,6 +45,7 @@ const (
 	insertThread = `INSERT INTO thread (tenant, id, state, model, title, created_at, updated_at, run_id, last_seq, fence, lease_until,
 			owner, labels, bytes, bytes_summed)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	addTally = "INSERT INTO tally VALUES (?, ?, ?, 0, 0, 0, 0) ON CONFLICT (tenant, state) DO UPDATE SET n = n + excluded.n"
 )
 
 // startBytes is what a start adds to the bytes of its thread.
@@ -144,6 +145,11 @@ func (s *bareStarts) write() {
 				err = s.start(op)
 			}
 		}
+		for _, state := range []string{"QUEUED", ""} {
+			if err == nil {
+				err = s.exec(addTally, "default", state, int64(len(batch)))
+			}
+		}
 		if err == nil {
 			err = s.exec("COMMIT")
 		}
@@ -164,7 +170,6 @@ func (s *bareStarts) start(op bareStart) error {
 		text string
 		args []driver.Value
 	}{
-		{"SAVEPOINT op", nil},
 		{insertRun, []driver.Value{
 			tenant, op.run, op.thread, now, "", int64(0), agent, "", model, "QUEUED", "", "",
 			now, now, int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0),
@@ -180,7 +185,6 @@ func (s *bareStarts) start(op bareStart) error {
 			tenant, op.thread, "QUEUED", model, startPrompt[:79] + "…", now, now, op.run, int64(0), int64(0), int64(0), "", "",
 			startBytes, int64(0),
 		}},
-		{"RELEASE op", nil},
 	} {
 		if err := s.exec(statement.text, statement.args...); err != nil {
 			return err

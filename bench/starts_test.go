@@ -47,7 +47,7 @@ func firstRows(t *testing.T, file string) string {
 	}
 	defer db.Close()
 	var out strings.Builder
-	for _, table := range []string{"thread", "run", "message", "entry", "park", "effect", "usage", "job", "job_dead"} {
+	for _, table := range []string{"thread", "run", "message", "entry", "park", "effect", "usage", "job", "job_dead", "tally"} {
 		fmt.Fprintf(&out, "%s: %s\n", table, varying.ReplaceAllString(firstRow(t, db, table), "$1"))
 	}
 	return out.String()

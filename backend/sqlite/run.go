@@ -199,6 +199,9 @@ func (t *tx) InsertRun(r spool.Run) error {
 	case n == 0:
 		return t.whyRefused(r, true)
 	}
+	stored := storedOf(&r)
+	t.remember(stored)
+	t.countRun(&stored, 1)
 	t.grow(runSize + len(r.HostState) + len(wait) + len(nested))
 	return nil
 }
@@ -239,31 +242,36 @@ func (t *tx) UpdateRun(r spool.Run) error {
 	if err != nil {
 		return err
 	}
-	if err := t.moveRun(r); err != nil {
+	old, err := t.stored(r.ID)
+	if err != nil {
 		return err
 	}
-	n, err := t.change(`UPDATE run SET parent_id = ?, agent = ?, started_by = ?, model = ?, stop_reason = ?, error = ?,
-		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
-		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
-		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?,
-		settled_at = ?, settle_claim = ?, ending = ?, wait = ?,
-		host_state = ?, context = ?, nested = ?, children = ?, cost_micros = ?, currency = ?, allowance = ?, nonce = ?,
-		provider_options = ?, carried = ?, carried_since = ?, alone = ?, alone_deaths = ?, scopes = ?
-		WHERE tenant = ? AND id = ? AND thread_id = ?`,
-		r.ParentID, r.Agent, r.StartedBy, r.Model, string(r.StopReason), r.Error,
-		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
-		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.SettledAt, r.SettleClaim, ending,
-		wait, r.HostState, encodeContext(r.Context), nested, r.Children,
-		r.CostMicros, r.Currency, allowance, r.Nonce, r.ProviderOptions,
-		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes),
-		t.key.Tenant, r.ID, t.key.ID)
+	next := storedOf(&r)
+	set, args := updateRun, make([]any, 0, 48)
+	if old.moved(&next) {
+		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.Place, r.RootID)
+	}
+	n, err := t.change(set,
+		append(args, r.ParentID, r.Agent, r.StartedBy, r.Model, string(r.StopReason), r.Error,
+			r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
+			r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
+			r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.SettledAt, r.SettleClaim, ending,
+			wait, r.HostState, encodeContext(r.Context), nested, r.Children,
+			r.CostMicros, r.Currency, allowance, r.Nonce, r.ProviderOptions,
+			r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes),
+			t.key.Tenant, r.ID, t.key.ID)...)
 	switch {
+	case isUnique(err):
+		return t.whyRefused(r, false)
 	case err != nil:
 		return err
 	case n == 0:
 		return errNoRun
-	case grown == 0:
+	}
+	t.remember(next)
+	t.countRun(&old, -1)
+	t.countRun(&next, 1)
+	if grown == 0 {
 		return nil
 	}
 	if err := t.load(); err != nil {
@@ -273,18 +281,22 @@ func (t *tx) UpdateRun(r spool.Run) error {
 	return nil
 }
 
-// moveRun updates the columns that indexes have, which a step leaves as they are: SQLite
-// writes the page of an index again for a column that is set to what it was.
-func (t *tx) moveRun(r spool.Run) error {
-	err := t.write(`UPDATE run SET depth = ?, state = ?, start_key = ?, place = ?, root_id = ?
-		WHERE tenant = ? AND id = ? AND thread_id = ? AND (depth, state, start_key, place, root_id) <> (?, ?, ?, ?, ?)`,
-		r.Depth, r.State, r.StartKey, r.Place, r.RootID, t.key.Tenant, r.ID, t.key.ID,
-		r.Depth, r.State, r.StartKey, r.Place, r.RootID)
-	if isUnique(err) {
-		return t.whyRefused(r, false)
-	}
-	return err
-}
+// The statements that update a run. SQLite writes the page of an index again for a column that is
+// set to what it was, so that the columns which indexes have are left out where they stay: a step
+// changes none of them.
+const (
+	updateRun = "UPDATE run SET " + runSets
+	moveRun   = "UPDATE run SET depth = ?, state = ?, start_key = ?, place = ?, root_id = ?, " + runSets
+
+	runSets = `parent_id = ?, agent = ?, started_by = ?, model = ?, stop_reason = ?, error = ?,
+		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
+		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
+		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?,
+		settled_at = ?, settle_claim = ?, ending = ?, wait = ?,
+		host_state = ?, context = ?, nested = ?, children = ?, cost_micros = ?, currency = ?, allowance = ?, nonce = ?,
+		provider_options = ?, carried = ?, carried_since = ?, alone = ?, alone_deaths = ?, scopes = ?
+		WHERE tenant = ? AND id = ? AND thread_id = ?`
+)
 
 // encodeRun returns the JSON of the fields of a run that have no columns.
 func encodeRun(r *spool.Run) (draft, ending, wait, nested json.RawMessage, err error) {

@@ -30,20 +30,19 @@ func (t *tx) grow(n int) {
 
 // sum adds to the tenant's sum what the thread has grown by since, at the end of each run, and
 // where that is much.
-func (t *tx) sum() error {
+func (t *tx) sum() {
 	r := &t.row
 	lag := r.bytes - r.summed
 	settled := r.dirty == allDirty && !r.State.Active()
 	if lag == 0 || !settled && lag < sizeLag && lag > -sizeLag {
-		return nil
+		return
 	}
 	r.summed = r.bytes
-	return t.addBytes(lag)
+	t.addBytes(lag)
 }
 
-func (t *tx) addBytes(n int64) error {
-	return t.write(`INSERT INTO tally VALUES (?, '`+sizeState+`', ?, 0, 0, 0, 0)
-		ON CONFLICT (tenant, state) DO UPDATE SET n = n + excluded.n`, t.key.Tenant, n)
+func (t *tx) addBytes(n int64) {
+	t.counts.add(count{tenant: t.key.Tenant, state: sizeState, n: n})
 }
 
 // messageBytes is what a message takes. The result of a call is stored twice: its effect has it

@@ -136,11 +136,10 @@ func (t *tx) flush() error {
 	if r.dirty == clean {
 		return nil
 	}
-	if err := t.sum(); err != nil {
-		return err
-	}
+	t.sum()
 	switch {
 	case !r.stored:
+		t.counts.add(count{tenant: t.key.Tenant, n: 1})
 		return t.write("INSERT INTO thread ("+threadRowColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
 			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.bytes, r.summed)
@@ -164,9 +163,7 @@ func (t *tx) DeleteThread() error {
 		return err
 	}
 	if t.row.summed != 0 {
-		if err := t.addBytes(-t.row.summed); err != nil {
-			return err
-		}
+		t.addBytes(-t.row.summed)
 	}
 	for _, table := range threadTables {
 		if err := t.write("DELETE FROM "+table+" WHERE tenant = ? AND thread_id = ?", t.key.Tenant, t.key.ID); err != nil {
@@ -176,7 +173,7 @@ func (t *tx) DeleteThread() error {
 	if err := t.write("DELETE FROM thread WHERE tenant = ? AND id = ?", t.key.Tenant, t.key.ID); err != nil {
 		return err
 	}
-	t.row, t.deleted = threadRow{loaded: true}, true
+	t.row, t.runs, t.deleted = threadRow{loaded: true}, nil, true
 	return nil
 }
 

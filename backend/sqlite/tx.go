@@ -55,6 +55,9 @@ type tx struct {
 	// The thread's row is read once and written once, at the end: nearly every
 	// transaction needs it, and several of its methods change it.
 	row threadRow
+
+	runs   []storedRun // what is stored of the runs that the transaction has read or written
+	counts counts      // what it changes in the tally
 }
 
 // call checks the fence and runs the op's function.

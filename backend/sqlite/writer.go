@@ -38,10 +38,11 @@ type writer struct {
 	first    int // the first op of batch in the open transaction
 	pos      int // the next op of batch
 	open     bool
-	careful  bool // the ops of the open transaction have savepoints
-	again    bool // an op has failed, so that the open transaction has to be run again, carefully
-	broken   bool // the transaction was lost under an op
-	deleted  bool // an op of the open transaction has deleted a thread
+	careful  bool   // the ops of the open transaction have savepoints
+	again    bool   // an op has failed, so that the open transaction has to be run again, carefully
+	broken   bool   // the transaction was lost under an op
+	deleted  bool   // an op of the open transaction has deleted a thread
+	counts   counts // what the ops of the open transaction change in the tally
 	finished bool
 }
 
@@ -202,7 +203,7 @@ func (o *op) begin() bool {
 // op that is the only one has failed, and that is all.
 func (w *writer) restart() {
 	_ = w.c.exec("ROLLBACK") // SQLite may have done it
-	w.open, w.again, w.deleted = false, false, false
+	w.open, w.again, w.deleted, w.counts = false, false, false, w.counts[:0]
 	if w.pos == w.first+1 {
 		o := w.batch[w.first]
 		o.done <- o.err
@@ -230,7 +231,12 @@ func (w *writer) runOp(o *op) {
 				o.err = err
 			}
 		}
-		w.deleted = w.deleted || t.deleted && o.err == nil
+		if o.err == nil {
+			w.deleted = w.deleted || t.deleted
+			for _, d := range t.counts {
+				w.counts.add(d)
+			}
+		}
 	}()
 	o.err = t.call(o)
 }
@@ -238,9 +244,9 @@ func (w *writer) runOp(o *op) {
 // commit ends the transaction and answers its ops.
 func (w *writer) commit() {
 	var err error
-	if w.broken {
+	if w.broken || !w.c.raw.Transaction() {
 		err = errLost
-	} else {
+	} else if err = w.counts.write(w.c); err == nil {
 		err = w.c.exec("COMMIT")
 	}
 	if err != nil {
@@ -248,7 +254,7 @@ func (w *writer) commit() {
 	} else {
 		w.keeper.wrote(w.deleted)
 	}
-	w.deleted = false
+	w.deleted, w.counts = false, w.counts[:0]
 	for _, o := range w.batch[w.first:w.pos] {
 		if o.state.Load() != opBegun {
 			continue

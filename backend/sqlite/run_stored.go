@@ -1,0 +1,56 @@
+package sqlite
+
+import "github.com/spoolhq/spool"
+
+// storedRun is what an update of a run compares with what is stored: the columns that are in
+// indexes, and those that the tally counts.
+type storedRun struct {
+	id       spool.RunID
+	depth    int
+	state    spool.State
+	startKey string
+	place    int64
+	root     spool.RunID
+	tokens   spool.TokenCount
+}
+
+func storedOf(r *spool.Run) storedRun {
+	return storedRun{
+		id: r.ID, depth: r.Depth, state: r.State, startKey: r.StartKey, place: r.Place, root: r.RootID, tokens: r.TokenCount,
+	}
+}
+
+// moved reports whether an index has the run at another place.
+func (r *storedRun) moved(next *storedRun) bool {
+	return r.depth != next.depth || r.state != next.state || r.startKey != next.startKey || r.place != next.place || r.root != next.root
+}
+
+// Run implements [spool.View]. What is stored of the run is remembered for its update.
+func (t *tx) Run(id spool.RunID) (spool.Run, error) {
+	run, err := t.view.Run(id)
+	if err == nil {
+		t.remember(storedOf(&run))
+	}
+	return run, err
+}
+
+func (t *tx) remember(r storedRun) {
+	for i := range t.runs {
+		if t.runs[i].id == r.id {
+			t.runs[i] = r
+			return
+		}
+	}
+	t.runs = append(t.runs, r)
+}
+
+// stored returns what is stored of a run.
+func (t *tx) stored(id spool.RunID) (storedRun, error) {
+	for _, r := range t.runs {
+		if r.id == id {
+			return r, nil
+		}
+	}
+	run, err := t.Run(id)
+	return storedOf(&run), err
+}

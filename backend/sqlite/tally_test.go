@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// TestTallyIsTheSum compares the tally with what it counts, behind transactions of which some
+// fail and some delete what others of their batch have made.
+func TestTallyIsTheSum(t *testing.T) {
+	t.Parallel()
+
+	db, err := Open(filepath.Join(t.TempDir(), "spool.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	failure := errors.New("no")
+	states := []spool.State{spool.Queued, spool.Running, spool.Completed, spool.Failed}
+	var callers sync.WaitGroup
+	for caller := range 8 {
+		callers.Go(func() {
+			random := rand.New(rand.NewPCG(7, uint64(caller)))
+			key := spool.ThreadKey{Tenant: spool.Tenant(fmt.Sprint("tenant", caller%2)), ID: spool.ThreadID(fmt.Sprint("t", caller))}
+			for round := range 60 {
+				fail, remove := random.IntN(6) == 0, random.IntN(6) == 0
+				state, tokens, depth := states[random.IntN(len(states))], random.Int64N(100), random.IntN(2)
+				err := db.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+					if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+						return err
+					}
+					r := spool.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: spool.Completed, Depth: depth}
+					r.InputTokens = tokens
+					if err := tx.InsertRun(r); err != nil {
+						return err
+					}
+					r.State, r.OutputTokens, r.TotalTokens = state, tokens, 2*tokens
+					if state.Active() {
+						r.Depth = 1 // at most one dispatched run is active
+					}
+					if err := tx.UpdateRun(r); err != nil {
+						return err
+					}
+					if remove {
+						if err := tx.DeleteThread(); err != nil {
+							return err
+						}
+					}
+					if fail {
+						return failure
+					}
+					return nil
+				})
+				if fail != errors.Is(err, failure) || !fail && err != nil {
+					t.Errorf("caller %d: %v", caller, err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	read := func(query string) (rows []string) {
+		err := db.pool.read(t.Context(), func(c *conn) error {
+			return c.query(query, func(r *row) error {
+				rows = append(rows, fmt.Sprint(r.text(), " ", r.text(), " ", r.int64(), " ", r.int64(), " ", r.int64(), " ", r.int64(), " ", r.int64()))
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	got := read("SELECT * FROM tally WHERE state <> 'bytes' AND n <> 0 ORDER BY tenant, state")
+	want := read(`SELECT tenant, '' AS state, count(*), 0, 0, 0, 0 FROM thread GROUP BY tenant
+		UNION ALL SELECT tenant, state, count(*), sum(iif(depth = 0, input_tokens, 0)), sum(iif(depth = 0, cached_input_tokens, 0)),
+			sum(iif(depth = 0, output_tokens, 0)), sum(iif(depth = 0, total_tokens, 0)) FROM run GROUP BY tenant, state
+		ORDER BY tenant, state`)
+	if len(want) < 4 || strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the tally is\n%s\nand the tables have\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
