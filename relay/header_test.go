@@ -26,6 +26,9 @@ func TestHeader(t *testing.T) {
 	if _, err := r.Deliver(t.Context(), delivery); err != nil {
 		t.Fatal(err)
 	}
+	if len(got) == 0 {
+		t.Fatal("nothing was sent")
+	}
 	sent := <-got
 	if sent.Get("Authorization") != "Bearer key" || sent.Get("Upstash-Retries") != "3" || len(sent["X-Two"]) != 2 ||
 		sent.Get("Content-Type") != "application/json" || sent.Get("Webhook-Signature") == "" {

@@ -60,6 +60,9 @@ func TestDeliver(t *testing.T) {
 	if err != nil || !result.Accepted {
 		t.Fatalf("Deliver = %+v, %v", result, err)
 	}
+	if len(got) == 0 {
+		t.Fatal("nothing was sent")
+	}
 	if err := <-got; err != nil {
 		t.Error(err)
 	}
@@ -113,6 +116,9 @@ func TestMessageID(t *testing.T) {
 		change(&d)
 		if _, err := r.Deliver(t.Context(), d); err != nil {
 			t.Fatal(err)
+		}
+		if len(ids) == 0 {
+			t.Fatal("nothing was sent")
 		}
 		return <-ids
 	}

@@ -42,8 +42,10 @@ func TestLimitedAgents(t *testing.T) {
 	}
 	listening := httptest.NewServer(limited)
 	t.Cleanup(func() {
-		listening.Close()
-		_ = limited.Close()
+		within(t, "the server closes", func() {
+			listening.Close()
+			_ = limited.Close()
+		})
 	})
 	b := &bundle{engine: e, server: limited, url: listening.URL, logged: &syncWriter{}}
 	agUI := func(wish string) string {

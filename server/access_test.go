@@ -105,7 +105,7 @@ func TestErrorsHaveTheRequest(t *testing.T) {
 	backend.Store = brokenStore{backend.Store, errors.New("no disk")}
 	var log syncWriter
 	s := newServer(t, backend, server.Config{Insecure: true, AccessLevel: slog.LevelInfo, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, historyPath+"?threadId=t1", http.NoBody)
+	r := httptest.NewRequestWithContext(patiently(t), http.MethodGet, historyPath+"?threadId=t1", http.NoBody)
 	r.Header.Set("X-Request-ID", "q-9")
 	s.ServeHTTP(httptest.NewRecorder(), r)
 	if n := strings.Count(log.String(), "request=q-9"); n != 2 {

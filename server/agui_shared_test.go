@@ -75,11 +75,13 @@ func serveHesitant(t *testing.T, b spool.Backend, m hesitant) (e *engine.Engine,
 	}
 	listening := httptest.NewServer(s)
 	t.Cleanup(func() {
-		e.Close()
-		listening.Close()
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		within(t, "the server closes", func() {
+			e.Close()
+			listening.Close()
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	})
 	return e, listening.URL
 }
@@ -133,11 +135,11 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-worked; err != nil {
+		if err := receive(t, "the worker ends", worked); err != nil {
 			t.Error(err)
 		}
 	})
-	for frame, err := range e.Follow(t.Context(), key, engine.FollowOptions{}) { // until the run streams
+	for frame, err := range e.Follow(patiently(t), key, engine.FollowOptions{}) { // until the run streams
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,10 +150,11 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	store.count.Store(0)
 
 	queries := []string{"", "&cursor=0", "&cursor=1+r1:1+1-2", "&lastMessageId=m50", "&lastMessageId=m99&cursor=-1"}
+	patient := patiently(t)
 	// come returns what a client gets until it has come to the present, and calls then with
 	// its stream.
 	come := func(url, query string, then func(lines *bufio.Reader) error) (string, error) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+streamPath+"?threadId=t1&wireFormat=ag-ui"+query, nil)
+		r, err := http.NewRequestWithContext(patient, http.MethodGet, url+streamPath+"?threadId=t1&wireFormat=ag-ui"+query, nil)
 		if err != nil {
 			return "", err
 		}

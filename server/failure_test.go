@@ -66,7 +66,7 @@ func TestInternalErrors(t *testing.T) {
 			var log syncWriter
 			s := newServer(t, backend, server.Config{Insecure: true, Log: slog.New(slog.NewTextHandler(&log, nil))})
 			w := httptest.NewRecorder()
-			s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), e.method, e.path, strings.NewReader(e.body)))
+			s.ServeHTTP(w, httptest.NewRequestWithContext(patiently(t), e.method, e.path, strings.NewReader(e.body)))
 			if got := strings.TrimSpace(w.Body.String()); w.Code != c.status || got != c.want {
 				t.Errorf("%s: %s %s: %d %s", name, e.method, e.path, w.Code, got)
 			}
@@ -132,12 +132,12 @@ func TestStreamClientGone(t *testing.T) {
 
 	slow := &slowClient{ResponseRecorder: httptest.NewRecorder()}
 	slow.takes.Store(3)
-	b.server.ServeHTTP(slow, httptest.NewRequestWithContext(t.Context(), http.MethodGet, streamPath+"?threadId=t1", http.NoBody))
+	b.server.ServeHTTP(slow, httptest.NewRequestWithContext(patiently(t), http.MethodGet, streamPath+"?threadId=t1", http.NoBody))
 	if n := slow.deadlines.Load(); n < 4 {
 		t.Errorf("%d deadlines for four writes", n)
 	}
 
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, leave := context.WithCancel(patiently(t))
 	gone := &slowClient{ResponseRecorder: httptest.NewRecorder()}
 	gone.takes.Store(1 << 30)
 	time.AfterFunc(50*time.Millisecond, leave)

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -104,7 +103,7 @@ func TestQueueShutdown(t *testing.T) {
 	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
 	watch.until(t, state(spool.Running))
 
-	if err := b.server.Shutdown(context.Background()); err != nil {
+	if err := b.server.Shutdown(patiently(t)); err != nil {
 		t.Fatal(err)
 	}
 	watch.until(t, state(spool.Queued))

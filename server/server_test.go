@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -95,11 +96,13 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 	listening := httptest.NewServer(b.server)
 	b.url = listening.URL
 	t.Cleanup(func() {
-		b.engine.Close()
-		listening.Close()
-		if err := b.server.Close(); err != nil {
-			t.Error(err)
-		}
+		within(t, "the server closes", func() {
+			b.engine.Close()
+			listening.Close()
+			if err := b.server.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	})
 	return b
 }
@@ -113,7 +116,7 @@ func (b *bundle) work(t *testing.T) {
 	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := receive(t, "the worker ends", done); err != nil {
 			t.Errorf("work: %v", err)
 		}
 	})
@@ -149,7 +152,7 @@ func (b *bundle) request(t *testing.T, c call) *http.Request {
 	if c.body != "" {
 		body = strings.NewReader(c.body)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), c.method, b.url+c.path, body)
+	r, err := http.NewRequestWithContext(patiently(t), c.method, b.url+c.path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,6 +242,9 @@ func (e *events) next(t *testing.T) (message, bool) {
 		case line == "" && m.raw != "":
 			return m, true
 		}
+	}
+	if err := e.scanner.Err(); errors.Is(err, errImpatient) || errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the stream neither ends nor brings what is waited for: %v", err)
 	}
 	return m, false
 }

@@ -301,7 +301,7 @@ func TestStreamTokenReadsNothing(t *testing.T) {
 		status int
 	}{{s, runPath, 202}, {lean, streamTokenPath, 200}} {
 		w := httptest.NewRecorder()
-		c.server.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.path, strings.NewReader(`{"threadId":"t1","prompt":"hello"}`)))
+		c.server.ServeHTTP(w, httptest.NewRequestWithContext(patiently(t), http.MethodPost, c.path, strings.NewReader(`{"threadId":"t1","prompt":"hello"}`)))
 		if w.Code != c.status {
 			t.Errorf("%s: %d %s", c.path, w.Code, w.Body)
 		}

@@ -36,7 +36,7 @@ func TestServeLimits(t *testing.T) {
 
 	p := start(t, t.TempDir(), "--config", file)
 	for i, want := range []string{`"accepted":true`, `"reason":"active_run"`, `{"error":"too many starts: 2 a minute are allowed","code":"limit"}`} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/agent/run", strings.NewReader(`{"threadId":"t1","prompt":"slow 30"}`))
+		r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/agent/run", strings.NewReader(`{"threadId":"t1","prompt":"slow 30"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 // metricsTokenVariable is the variable that has the token of /metrics. There is no flag for it:
 // other users of the machine can read the flags of a process.
-const metricsTokenVariable = "SPOOL_METRICS_TOKEN"
+const metricsTokenVariable = "SPOOL_METRICS_TOKEN" //nolint:gosec // the name of a variable, and no token
 
 // metricsAccess says who may read the metrics. With a token, whoever has it. Without one, whoever
 // reaches the port, but no web page: a page whose name was made to point here (DNS rebinding)

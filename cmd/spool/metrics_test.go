@@ -101,7 +101,7 @@ func TestMetricsOfAProcess(t *testing.T) {
 				t.Errorf("token %q, given %q: %d, want %d", env, given, got, status)
 			}
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at[1]+"/metrics", http.NoBody)
+		r, err := http.NewRequestWithContext(patiently(t), http.MethodGet, at[1]+"/metrics", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 func (p *process) with(t *testing.T, token, path string) int {
 	t.Helper()
 
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+path, http.NoBody)
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodGet, p.url+path, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -19,6 +20,17 @@ import (
 
 // patience bounds every wait for another process.
 const patience = 30 * time.Second
+
+var errImpatient = errors.New("nothing more came within " + patience.String())
+
+// patiently returns a context for a request and all that is read of its answer.
+func patiently(t *testing.T) context.Context {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errImpatient)
+	t.Cleanup(cancel)
+	return ctx
+}
 
 // process is a running command.
 type process struct {
@@ -82,6 +94,11 @@ func startWith(t *testing.T, env []string, data string, more ...string) *process
 		}
 	})
 
+	late := time.AfterFunc(patience, func() {
+		t.Errorf("the process says no more than:\n%s", p.stderr)
+		_ = p.cmd.Process.Kill()
+	})
+	defer late.Stop()
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		line := lines.Text()
@@ -121,7 +138,7 @@ func (p *process) signal(t *testing.T, s syscall.Signal) int {
 func (p *process) post(t *testing.T, path, body string) string {
 	t.Helper()
 
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +149,7 @@ func (p *process) post(t *testing.T, path, body string) string {
 func (p *process) get(t *testing.T, path string) string {
 	t.Helper()
 
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+path, http.NoBody)
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodGet, p.url+path, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestServePush(t *testing.T) {
 	if history := p.get(t, "/api/agent/history?threadId=t1"); !strings.Contains(history, `"state":"QUEUED"`) {
 		t.Errorf("before the delivery: %s", history)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/queue/agent-run", strings.NewReader(job))
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/queue/agent-run", strings.NewReader(job))
 	if err != nil {
 		t.Fatal(err)
 	}

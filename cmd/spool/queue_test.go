@@ -39,7 +39,7 @@ func TestServeQueue(t *testing.T) {
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
 
 	deliver := func(body string, header http.Header) string {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+path, strings.NewReader(body))
+		r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	began := time.Now()
 	attrs := []attribute.KeyValue{attribute.String("http.request.method", method)}
-	ctx, options := h.parents.begin(r)
+	ctx, options := h.parents.begin(r.Context(), r)
 	tracer := h.tracer
 	if slices.Contains(probes, r.URL.Path) {
 		tracer = tracenoop.Tracer{}

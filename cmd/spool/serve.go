@@ -64,12 +64,12 @@ func serve(ctx context.Context, args []string, h host) error {
 	}
 	n, err := newNode(db, o, setup, measured, log) //nolint:contextcheck // making the parts waits for nothing
 	if err != nil {
-		return errors.Join(err, db.Close()) //nolint:contextcheck // closing must not be left half done
+		return errors.Join(err, db.Close())
 	}
 	if err := banner(h.stdout, o, setup, listener.Addr(), metrics); err != nil {
-		return errors.Join(err, db.Close()) //nolint:contextcheck // closing must not be left half done
+		return errors.Join(err, db.Close())
 	}
-	return errors.Join(n.run(ctx, listener, metrics), db.Close()) //nolint:contextcheck // closing must not be left half done
+	return errors.Join(n.run(ctx, listener, metrics), db.Close())
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {

@@ -126,7 +126,7 @@ func TestSecondServe(t *testing.T) {
 
 	data := t.TempDir()
 	first := start(t, data)
-	second := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data", data)
+	second := exec.CommandContext(patiently(t), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data", data)
 	second.Env = append(os.Environ(), asCommand+"=1")
 	var stderr bytes.Buffer
 	second.Stderr = &stderr

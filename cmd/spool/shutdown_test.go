@@ -15,7 +15,7 @@ func TestShutdownHalfSentBody(t *testing.T) {
 	t.Parallel()
 
 	p := start(t, t.TempDir())
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(p.url, "http://"))
+	conn, err := (&net.Dialer{}).DialContext(patiently(t), "tcp", strings.TrimPrefix(p.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func TestExportToOTLP(t *testing.T) {
 
 	c := collect(t)
 	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_SERVICE_NAME=agents"}, t.TempDir(), "--log-level", "debug", "--log-format", "json", "--trace-parents", "127.0.0.1")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/agent/run", strings.NewReader(`{"threadId":"t1","prompt":"MARKprompt"}`))
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/agent/run", strings.NewReader(`{"threadId":"t1","prompt":"MARKprompt"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,11 +52,11 @@ func (t traceParents) trusts(r *http.Request) bool {
 
 // begin returns the context in which the span of a request starts, and its link if it is to have
 // one.
-func (t traceParents) begin(r *http.Request) (context.Context, []trace.SpanStartOption) {
-	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-	parent := trace.SpanContextFromContext(ctx)
+func (t traceParents) begin(ctx context.Context, r *http.Request) (context.Context, []trace.SpanStartOption) {
+	outside := propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
+	parent := trace.SpanContextFromContext(outside)
 	if !parent.IsValid() || t.trusts(r) {
-		return ctx, nil
+		return outside, nil
 	}
-	return r.Context(), []trace.SpanStartOption{trace.WithLinks(trace.Link{SpanContext: parent})}
+	return ctx, []trace.SpanStartOption{trace.WithLinks(trace.Link{SpanContext: parent})}
 }

@@ -26,7 +26,7 @@ func node(t *testing.T, input []byte, script string, args ...string) string {
 	if _, err := os.Stat("node_modules/@ag-ui/client/package.json"); err != nil {
 		missing("@ag-ui/client")
 	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{script}, args...)...)
+	cmd := exec.CommandContext(patiently(t), program, append([]string{script}, args...)...)
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), os.Stderr
 	out, err := cmd.Output()
 	if err != nil && len(out) == 0 {

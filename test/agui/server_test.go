@@ -83,6 +83,21 @@ func setup(t *testing.T, model spool.Model) *bundle {
 	return b
 }
 
+// longest bounds a stream, which may be there for a whole test, and a client's process.
+const longest = 2 * time.Minute
+
+var errImpatient = errors.New("it did not end within " + longest.String())
+
+// patiently returns a context for a process, or for a request and all that is read of its answer.
+// It goes on to the last cleanup of the test.
+func patiently(t *testing.T) context.Context {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(t.Context()), longest, errImpatient)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // work has a worker carry out runs until the test ends.
 func (b *bundle) work(t *testing.T) {
 	t.Helper()
@@ -92,8 +107,13 @@ func (b *bundle) work(t *testing.T) {
 	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("the worker does not end")
 		}
 	})
 }
@@ -147,7 +167,7 @@ type connection struct {
 func (b *bundle) connect(t *testing.T, have string) *connection {
 	t.Helper()
 
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, b.url+"/api/agent/stream?wireFormat=ag-ui&threadId=t", http.NoBody)
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodGet, b.url+"/api/agent/stream?wireFormat=ag-ui&threadId=t", http.NoBody)
 	if err != nil {
 		t.Error(err)
 		return nil

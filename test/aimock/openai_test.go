@@ -25,6 +25,8 @@ type answer struct {
 }
 
 func ask(ctx context.Context, m spool.Model, r spool.ModelRequest) answer {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	var a answer
 	for event, err := range m.Stream(ctx, r) {
 		if err != nil {

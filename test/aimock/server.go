@@ -109,7 +109,9 @@ func find(t *testing.T) (node, script string) {
 func (s *Server) Journal(t *testing.T) []json.RawMessage {
 	t.Helper()
 
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/__aimock/journal", http.NoBody)
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/__aimock/journal", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,50 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// patience bounds each wait of a test for a server, so that what never comes fails the test with
+// what it waited for, and not the whole run by its time limit. Tests in a synctest bubble need no
+// bound.
+const patience = 2 * time.Minute
+
+var errImpatient = errors.New("nothing more came within " + patience.String())
+
+// patiently returns a context for a request and all that is read of its answer.
+func patiently(t *testing.T) context.Context {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errImpatient)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// within calls f, and fails the test if f does not return in time.
+func within(t *testing.T, what string, f func()) {
+	t.Helper()
+
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	receive(t, what, done)
+}
+
+// receive returns what comes from a channel. It fails the test if nothing does.
+func receive[T any](t *testing.T, what string, from <-chan T) (got T) {
+	t.Helper()
+
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case got = <-from:
+	case <-late.C:
+		t.Errorf("%s: %v", what, errImpatient)
+	}
+	return got
+}
