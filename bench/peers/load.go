@@ -90,7 +90,7 @@ func (l *load) one(ctx context.Context) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("the server answers %s", resp.Status)
 	}
-	said, results, finished := 0, 0, false
+	said, result, finished := 0, false, false
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -99,16 +99,15 @@ func (l *load) one(ctx context.Context) error {
 			fmt.Fprintln(os.Stderr, line)
 		}
 		said += strings.Count(line, piece)
-		if strings.Contains(line, `"TOOL_CALL_RESULT"`) {
-			results++
-		}
+		// A client that comes late reads the result among the messages.
+		result = result || strings.Contains(line, `"TOOL_CALL_RESULT"`) || strings.Contains(line, `"role":"tool"`)
 		finished = finished || strings.Contains(line, `"RUN_FINISHED"`)
 	}
 	switch err := lines.Err(); {
 	case err != nil:
 		return err
-	case said < deltas || results != 1 || !finished:
-		return errors.Join(fmt.Errorf("run %s told %d deltas and %d results, finished: %t", id, said, results, finished))
+	case said < deltas || !result || !finished:
+		return errors.Join(fmt.Errorf("run %s told %d deltas, result: %t, finished: %t", id, said, result, finished))
 	}
 	return nil
 }
