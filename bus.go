@@ -7,7 +7,7 @@ type WakeKind string
 
 // The kinds of wake-up.
 const (
-	// WakeRecord: the thread's row, record or messages have changed.
+	// WakeRecord: the thread's record, state, user turns or queue may have changed.
 	WakeRecord WakeKind = "record"
 	// WakeStream: the thread's current run stream has grown.
 	WakeStream WakeKind = "stream"

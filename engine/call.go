@@ -223,7 +223,7 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 		case h.run.Steps >= l.maxSteps() && usedUp(h.tree().run.Allowance, h.now) == "":
 			return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
 		default:
-			return h.put()
+			return h.putUnseen()
 		}
 	})
 	if err != nil {

@@ -23,6 +23,9 @@ type held struct {
 	// given is true once there are jobs of other runs than this one, which workers have
 	// to be told of.
 	given bool
+	// unseen is true for a change of which those who follow the thread see nothing: the record,
+	// the user turns, the queue, and the state stay as they were. They are not woken.
+	unseen bool
 	// audited are what the transaction has to append to the audit log.
 	audited []*spool.AuditEntry
 }
@@ -55,6 +58,13 @@ func (h *held) of(run spool.Run) (*held, error) {
 		err = spool.ErrFenced
 	}
 	return &held{Tx: h.Tx, random: h.random, thread: h.thread, run: run, root: h.tree(), now: h.now}, err
+}
+
+// putUnseen is put for a change that has no entry and no user turn, and leaves the state as it
+// was.
+func (h *held) putUnseen() error {
+	h.tree().unseen = true
+	return h.put()
 }
 
 // tree returns the part of the transaction that the dispatched run is the subject of.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,11 @@ type hub struct {
 	// looks keeps looks at the state apart: who looks later knows the same or more, so that
 	// no client is told of an older state behind a newer one.
 	looks lock
+	// seen is the state as it was at the end of the record that the walker has read last. Nil:
+	// it was not looked at.
+	seen *sight
+	// looked is true once the clients know the state as it was then.
+	looked bool
 
 	mu      sync.Mutex
 	ring    []ringFrame
@@ -80,6 +86,7 @@ func (e *Engine) join(key spool.ThreadKey) (*hub, error) {
 		woken: make(chan struct{}, 1), changed: make(chan struct{}),
 		walker: walker{e: e, key: key, shared: true, deleted: new(atomic.Bool)}, notice: noticer{key: key}, looks: newLock(),
 	}
+	h.walker.beside = h.see
 	unsubscribe, err := e.bus.Subscribe(ctx, key, h.wake)
 	if err != nil {
 		cancel()
@@ -166,11 +173,16 @@ func (h *hub) run(ctx context.Context) {
 // read takes in all that has come.
 func (h *hub) read(ctx context.Context) error {
 	record := h.dirty.Swap(false)
+	h.looked = false
+	if record {
+		h.walker.atEnd = false
+	}
 	if !h.isPlaced() {
 		if err := h.place(ctx); err != nil {
 			h.dirty.Store(true)
 			return h.endIfDeleted(err)
 		}
+		h.looked, h.walker.atEnd = true, true // it has just been placed there
 	}
 	for {
 		more, err := h.advance(ctx, record)
@@ -186,7 +198,7 @@ func (h *hub) read(ctx context.Context) error {
 			}
 			return err
 		case !more:
-			if record && h.walker.blocked.IsZero() {
+			if record && h.walker.blocked.IsZero() && !h.looked {
 				return h.notify(ctx)
 			}
 			if !h.walker.blocked.IsZero() {
@@ -200,8 +212,8 @@ func (h *hub) read(ctx context.Context) error {
 
 // advance adds the frames that come next. It reports false at the present.
 func (h *hub) advance(ctx context.Context, record bool) (more bool, err error) {
-	frames, rest, err := h.withSnapshots(ctx, record)
-	if err != nil || len(frames)+len(rest) == 0 {
+	more, rest, err := h.withSnapshots(ctx, record)
+	if err != nil || !more {
 		return false, err
 	}
 	h.tell(ctx, rest)
@@ -209,11 +221,15 @@ func (h *hub) advance(ctx context.Context, record bool) (more bool, err error) {
 }
 
 // withSnapshots takes the frames that come next, adds those up to the last snapshot, and
-// returns both parts. A snapshot frame tells the state too, and so nobody looks at the state
+// returns the rest. A snapshot frame tells the state too, and so nobody looks at the state
 // between its making and its place in the ring. A notice of the state follows it in any case.
-func (h *hub) withSnapshots(ctx context.Context, record bool) (added, rest []walked, err error) {
+//
+// Where the walker has come to the end of the record, it has seen the state there. If nothing
+// has to be told in between, it adds all frames, and a notice of that state if it is news.
+func (h *hub) withSnapshots(ctx context.Context, record bool) (more bool, rest []walked, err error) {
 	h.looks.Lock()
 	defer h.looks.Unlock()
+	h.seen = nil
 	frames, err := h.walker.next(ctx, record)
 	n := len(frames)
 	for n > 0 && !frames[n-1].isSnapshot() {
@@ -223,7 +239,24 @@ func (h *hub) withSnapshots(ctx context.Context, record bool) (added, rest []wal
 		h.push(frames[:n])
 		h.notice.again = true
 	}
-	return frames[:n], frames[n:], err
+	rest = frames[n:]
+	switch {
+	case n > 0 || slices.ContainsFunc(rest, walked.isTurn):
+		h.looked = false
+	case err == nil && h.seen != nil && h.walker.atEnd:
+		h.push(rest)
+		h.push(h.notice.tell(*h.seen))
+		rest, h.looked = nil, true
+	}
+	return len(frames) > 0, rest, err
+}
+
+// see looks at the state beside a read of the record. What fails here fails again when the
+// state is looked at alone.
+func (h *hub) see(v spool.View) {
+	if s, err := h.notice.see(v); err == nil {
+		h.seen = &s
+	}
 }
 
 // place puts the walker at the present.

@@ -25,28 +25,49 @@ func (n *noticer) start(v spool.View, thread spool.Thread) (err error) {
 	return err
 }
 
+// sight is the state of a thread at one time.
+type sight struct {
+	thread spool.Thread
+	queue  []spool.QueuedRun
+	notice walked
+	news   bool // the notice is to be told
+}
+
 // look returns a notice of the state, if that has changed since the last look.
 func (n *noticer) look(v spool.View) ([]walked, error) {
-	thread, err := v.Thread()
+	s, err := n.see(v)
+	if err != nil {
+		return nil, err
+	}
+	return n.tell(s), nil
+}
+
+// see reads the state, which is told by tell.
+func (n *noticer) see(v spool.View) (s sight, err error) {
+	s.thread, err = v.Thread()
 	switch {
 	case err != nil:
-		return nil, err
-	case !thread.CreatedAt.Equal(n.made): // deleted, and made again
-		return nil, spool.Errorf(spool.NotFound, threadNotFound)
+		return s, err
+	case !s.thread.CreatedAt.Equal(n.made): // deleted, and made again
+		return s, spool.Errorf(spool.NotFound, threadNotFound)
 	}
-	queue, err := queueOf(v, thread, false)
-	if err != nil {
-		return nil, err
+	if s.queue, err = queueOf(v, s.thread, false); err != nil {
+		return s, err
 	}
-	if !n.again && thread.State == n.state && thread.RunID == n.run && sameQueue(queue, n.queue) {
-		return nil, nil
+	s.news = n.again || s.thread.State != n.state || s.thread.RunID != n.run || !sameQueue(s.queue, n.queue)
+	if s.news {
+		s.notice, err = stateNotice(v, s.thread, s.queue)
 	}
-	state, err := stateNotice(v, thread, queue)
-	if err != nil {
-		return nil, err
+	return s, err
+}
+
+// tell returns the notice of a state that was seen, if it is news.
+func (n *noticer) tell(s sight) []walked {
+	if !s.news {
+		return nil
 	}
-	n.state, n.run, n.queue, n.again = thread.State, thread.RunID, queue, false
-	return []walked{state}, nil
+	n.state, n.run, n.queue, n.again = s.thread.State, s.thread.RunID, s.queue, false
+	return []walked{s.notice}
 }
 
 // ended returns a notice of how the run has ended that was told of last, where the run of the

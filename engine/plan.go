@@ -154,6 +154,9 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 // planLanding takes up the calls of the last step that have waited: those whose parks are
 // resolved, and those whose nested runs may go on. It counts the parks that are still open.
 func (l *loop) planLanding(ctx context.Context) (bool, error) {
+	if l.run.Segments <= 1 && l.run.Steps == 0 && l.run.Draft == nil { // it has called nothing yet
+		return false, nil
+	}
 	var parks []spool.Park
 	var waiting []*plannedCall
 	err := l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {

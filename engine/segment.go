@@ -132,7 +132,7 @@ func isStoreError(err error) bool {
 func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	var given, suspected bool
+	var given, unseen, suspected bool
 	err := s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
 		h, err := hold(tx, s.e.random())
 		if err != nil {
@@ -143,7 +143,7 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 		}
 		s.writer.learn(h.thread.LastSeq)
 		err = fn(h)
-		given, suspected = h.given, h.run.Carriage.Alone
+		given, unseen, suspected = h.given, h.unseen, h.run.Carriage.Alone
 		return err
 	})
 	if err != nil {
@@ -152,7 +152,9 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 	if !suspected {
 		s.alone.release()
 	}
-	s.e.announce(s.key, given)
+	if given || !unseen {
+		s.e.announce(s.key, given)
+	}
 	return nil
 }
 

@@ -201,7 +201,7 @@ func (l *loop) saveDraft(ctx context.Context, t turn) error {
 		if err := h.putPending(allowed); err != nil {
 			return err
 		}
-		return h.put()
+		return h.putUnseen()
 	})
 	for _, p := range refused {
 		p.result, p.park, p.saved = refusedResult(), nil, true

@@ -21,6 +21,7 @@ var mainAgent spool.AgentID
 type stretch struct {
 	entries []spool.Entry
 	turns   []spool.Message
+	last    bool // the record has no more
 }
 
 // stretch returns what comes behind the walker: up to limit entries, the turns between
@@ -38,6 +39,10 @@ func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 		s.turns, err = v.Messages(spool.MessageQuery{
 			Turns: true, After: cmp.Or(w.turn, w.known), SinceSeq: w.at.Seq, BeforeSeq: w.at.Seq + int64(limit), Limit: walkTurns,
 		})
+		s.last = len(s.entries) < limit && len(s.turns) < walkTurns
+		if err == nil && s.last && w.beside != nil {
+			w.beside(v)
+		}
 		return err
 	})
 	if n := len(s.turns); n == walkTurns { // the entries behind the last turn may have turns before them

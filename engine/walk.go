@@ -62,6 +62,11 @@ type walker struct {
 	form SnapshotForm
 	// shared is true for a hub's walker, which has no client to send a snapshot to.
 	shared bool
+	// atEnd is true once a hub's walker has passed all of the record, until it hears of more.
+	atEnd bool
+	// beside is called in the transaction of each read that goes to the end of the record. Nil:
+	// nothing is.
+	beside func(v spool.View)
 	// blocked is since when the walker waits for an item.
 	blocked time.Time
 }
@@ -240,7 +245,7 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 			return frames, err
 		}
 	}
-	if !record {
+	if !record || w.atEnd {
 		return nil, nil
 	}
 	s, err := w.stretch(ctx, walkPage)
@@ -249,7 +254,7 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 	}
 	w.heard.open = false // it may have ended since
 	var frames []walked
-	for _, entry := range s.entries {
+	for i, entry := range s.entries {
 		if frames, err = w.settled(ctx, frames); err != nil {
 			return givenFirst(frames, err)
 		}
@@ -265,12 +270,14 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 		}
 		frames = append(frames, w.pass(entry))
 		if w.reading || w.restored.owed {
+			w.atEnd = w.shared && s.last && i == len(s.entries)-1 && len(s.turns) == 0 && !w.restored.owed
 			return frames, nil // the items of the stream that it has opened come next, or a snapshot
 		}
 	}
 	if frames, err = w.settled(ctx, frames); err != nil {
 		return givenFirst(frames, err)
 	}
+	w.atEnd = w.shared && s.last
 	return append(frames, s.rest(w)...), nil
 }
 
@@ -304,6 +311,9 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 	}
 	if page.Ended {
 		w.reading = false // the end was read before
+	}
+	if !w.reading {
+		w.atEnd = false // an ended stream has an entry behind it
 	}
 	if len(frames) == 0 && len(page.Items) > 0 && w.reading { // all of them were cut
 		return w.items(ctx)

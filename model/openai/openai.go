@@ -105,7 +105,8 @@ type Config struct {
 
 	// Transport is used when HTTPClient is nil.
 	//
-	// Defaults to a transport like [http.DefaultTransport].
+	// Defaults to a transport like [http.DefaultTransport], which keeps more idle connections
+	// to the provider's host.
 	Transport http.RoundTripper
 }
 
@@ -189,7 +190,9 @@ func newClient(config Config) *http.Client {
 	}
 	if client.Transport == nil {
 		if t, ok := http.DefaultTransport.(*http.Transport); ok {
-			client.Transport = t.Clone()
+			t = t.Clone()
+			t.MaxIdleConnsPerHost = t.MaxIdleConns // there is one host
+			client.Transport = t
 		}
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
