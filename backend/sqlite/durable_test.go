@@ -58,7 +58,11 @@ func TestCommitThatFails(t *testing.T) {
 		refuse = !refuse
 		return db.Update(t.Context(), key, 0, func(v spool.Tx) error {
 			if refuse {
-				if err := v.(*tx).write("INSERT INTO pointer VALUES (2)"); err != nil {
+				inner, ok := v.(*tx)
+				if !ok {
+					t.Fatalf("a transaction is a %T", v)
+				}
+				if err := inner.write("INSERT INTO pointer VALUES (2)"); err != nil {
 					return err
 				}
 			}

@@ -28,8 +28,8 @@ func (c *counts) add(d count) {
 }
 
 // write adds the changes to the tally.
-func (c counts) write(to *conn) error {
-	for _, d := range c {
+func (c *counts) write(to *conn) error {
+	for _, d := range *c {
 		if d.n == 0 && d.tokens == (spool.TokenCount{}) {
 			continue
 		}

@@ -78,7 +78,7 @@ func TestTallyIsTheSum(t *testing.T) {
 		}
 		return rows
 	}
-	got := read("SELECT * FROM tally WHERE state <> 'bytes' AND n <> 0 ORDER BY tenant, state")
+	got := read("SELECT tenant, state, n, input_tokens, cached_input_tokens, output_tokens, total_tokens FROM tally WHERE state <> 'bytes' AND n <> 0 ORDER BY tenant, state")
 	want := read(`SELECT tenant, '' AS state, count(*), 0, 0, 0, 0 FROM thread GROUP BY tenant
 		UNION ALL SELECT tenant, state, count(*), sum(iif(depth = 0, input_tokens, 0)), sum(iif(depth = 0, cached_input_tokens, 0)),
 			sum(iif(depth = 0, output_tokens, 0)), sum(iif(depth = 0, total_tokens, 0)) FROM run GROUP BY tenant, state

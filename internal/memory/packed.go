@@ -33,7 +33,7 @@ func pack(items []spool.Item) *packed {
 			p.types, before = append(p.types, item.Type), append(before, nil)
 		}
 		data, cut := bytes.CutSuffix(item.Data, offsetField(item.Offset))
-		head := uint64(kind) << 1 //nolint:gosec // an index
+		head := uint64(kind) << 1
 		if cut {
 			head++
 		}

@@ -1,6 +1,7 @@
 package lite
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,7 +95,7 @@ func TestGatherLog(t *testing.T) {
 	g.system = failing
 	err = c.Script("PRAGMA synchronous = FULL;" + fill(1))
 	g.system = system
-	if e, ok := err.(*Error); !ok || e.Code != sqlite3.SQLITE_FULL {
+	if e, ok := errors.AsType[*Error](err); !ok || e.Code != sqlite3.SQLITE_FULL {
 		t.Errorf("a commit on a full disk: %v", err)
 	}
 	rows(309)

@@ -75,7 +75,7 @@ func malloc(tls *libc.TLS, n int32) uintptr {
 	if inSlot(n) {
 		p = slot(tls)
 	} else {
-		p = libc.Xmalloc(tls, types.Size_t(n)+sizeBytes)
+		p = libc.Xmalloc(tls, types.Size_t(n)+sizeBytes) //nolint:gosec // a length
 	}
 	if p == 0 {
 		return 0
@@ -101,7 +101,7 @@ func slot(tls *libc.TLS) uintptr {
 	slots.mu.Lock()
 	defer slots.mu.Unlock()
 	if slots.free == 0 {
-		each := uintptr(slots.size) + sizeBytes
+		each := uintptr(slots.size) + sizeBytes //nolint:gosec // a length
 		slab := libc.Xmalloc(tls, types.Size_t(each*slabSlots))
 		if slab == 0 {
 			return 0
@@ -120,7 +120,7 @@ func slot(tls *libc.TLS) uintptr {
 func realloc(tls *libc.TLS, p uintptr, n int32) uintptr {
 	old := size(tls, p)
 	if !inSlot(old) && !inSlot(n) {
-		p = libc.Xrealloc(tls, p-sizeBytes, types.Size_t(n)+sizeBytes)
+		p = libc.Xrealloc(tls, p-sizeBytes, types.Size_t(n)+sizeBytes) //nolint:gosec // a length
 		if p == 0 {
 			return 0
 		}
