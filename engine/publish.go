@@ -198,13 +198,15 @@ func (s *segment) record(ctx context.Context, event spool.Event, about spool.Run
 	return entry, nil
 }
 
-// isOpen reports whether the record has not got the end of the segment yet.
+// isOpen reports whether the record has not got the end of the segment yet, which has to be the
+// one that has the thread. A segment whose end somebody else has written has lost the thread
+// before: its fence is an old one.
 func (s *segment) isOpen(v spool.View, thread spool.Thread) (bool, error) {
 	if thread.State != spool.Running {
 		return false, nil
 	}
 	run, err := v.Run(thread.RunID)
-	return run.Stream() == s.writer.key.ID && (run.Ending == nil || !run.Ending.Closed), err
+	return run.Stream() == s.writer.key.ID, err
 }
 
 // notify gives a live event to whoever follows the thread, in any process.

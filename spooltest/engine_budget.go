@@ -33,6 +33,8 @@ var budgetTests = map[string]func(s *engineTest){
 	"Writes":        testBudgetWrites,
 	"Children":      testBudgetChildren,
 	"ChildrenWait":  testBudgetChildrenWait,
+	"ChildrenCost":  testBudgetChildrenCost,
+	"ChildrenShare": testBudgetChildrenShare,
 	"ChildrenPark":  testBudgetChildrenPark,
 	"Park":          testBudgetPark,
 	"ParkDenied":    testBudgetParkDenied,

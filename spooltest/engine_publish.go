@@ -25,6 +25,7 @@ var publishTests = map[string]func(s *engineTest){
 	"Refused":       testPublishRefused,
 	"LostLease":     testPublishLostLease,
 	"WhileSettling": testPublishWhileSettling,
+	"StreamOver":    testPublishStreamOver,
 	"Nested":        testPublishNested,
 	"By":            testPublishBy,
 	"List":          testPublishList,
