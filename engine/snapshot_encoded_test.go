@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -100,7 +101,7 @@ func TestManySnapshotsTakeTheMemoryOfFew(t *testing.T) { //nolint:paralleltest /
 				}
 				return
 			}
-			stream, err := e.SSE(t.Context(), key, engine.SSEOptions{Cursor: goneCursor, LastMessageID: last})
+			stream, err := e.SSE(testwait.Context(t, "a snapshot"), key, engine.SSEOptions{Cursor: goneCursor, LastMessageID: last})
 			if err != nil {
 				t.Error(err)
 				return
@@ -141,7 +142,7 @@ func TestSnapshotFrameIsThatOfASnapshot(t *testing.T) {
 	}
 	cursor := snap.Cursor()
 	want := engine.FollowFrame(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap}, &cursor)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(testwait.Context(t, "a snapshot"))
 	defer cancel()
 	stream, err := e.SSE(ctx, key, engine.SSEOptions{Cursor: goneCursor})
 	if err != nil {

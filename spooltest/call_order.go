@@ -33,6 +33,8 @@ const (
 type callOrder struct {
 	seed  uint64
 	trace *trace
+	// rest is called where nothing else is ready. Nil: nothing is.
+	rest func()
 
 	mu      sync.Mutex
 	waiting []*turnOf
@@ -108,6 +110,9 @@ func (o *callOrder) schedule() {
 
 // give gives the turn to one of the calls that wait.
 func (o *callOrder) give() {
+	if o.rest != nil {
+		o.rest()
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.scheduled = false
@@ -144,12 +149,40 @@ func goroutineID() uint64 {
 	return id
 }
 
-// oneThread has goroutines that are ready at one instant run in a fixed order, but for those
-// that the system interrupts, until the returned function is called. It is for a process that
-// does nothing else.
-func oneThread() (end func()) {
+const (
+	// restEvery is how long a thread that is to be left alone works before it rests for restFor.
+	restEvery = 500 * time.Microsecond
+	restFor   = 200 * time.Microsecond
+)
+
+// oneThread has goroutines that are ready at one instant run in a fixed order until end is
+// called. It is for a process that does nothing else, and is called outside of bubbles.
+//
+// The Go scheduler puts a goroutine behind the others when the system has kept its thread
+// waiting for 10 ms, as it does on a busy machine when the thread has used up its share.
+// So the thread sleeps from time to time, in rest, which is called where no goroutine but the
+// caller is ready.
+func oneThread() (rest, end func()) {
 	threads, gc := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
-	return func() {
+	asked, rested := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(rested)
+		began := time.Now()
+		for range asked {
+			if time.Since(began) > restEvery {
+				<-time.After(restFor) // of real time: this goroutine is in no bubble
+				began = time.Now()
+			}
+			rested <- struct{}{}
+		}
+	}()
+	rest = func() {
+		asked <- struct{}{}
+		<-rested
+	}
+	return rest, func() {
+		close(asked)
+		<-rested
 		runtime.GOMAXPROCS(threads)
 		debug.SetGCPercent(gc)
 	}

@@ -275,7 +275,7 @@ func testApproveEditedUnknown(s *engineTest) {
 	s.start(p.Engine, "r1", "go")
 	s.becomes(spool.WaitingForInput)
 	s.delivered(p.Engine, edit(`{"to":"eve"}`))
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
@@ -335,7 +335,7 @@ func testApproveReportedWhy(s *engineTest) {
 		c := s.config(sending(), d.Tool)
 		p := s.process(c)
 		s.start(p.Engine, test.run, "go")
-		<-d.called
+		receive(s, d.called, bubbleWait, "the call of the tool")
 		p.kill()
 		close(d.gate)
 		e := s.engine(c)
@@ -391,7 +391,7 @@ func testApproveDigestOfBefore(s *engineTest) {
 	s.becomes(spool.WaitingForInput)
 	approval := engine.Response{ToolCallID: "c1", Approved: true, Digest: s.park().Digest}
 	s.delivered(p.Engine, approval)
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)

@@ -207,6 +207,7 @@ func (failingTx) AppendAudit(...*spool.AuditEntry) error { return errAuditFails 
 // Workers remove what is older than the configuration says, and nothing where it says for ever.
 func testAuditRetention(s *engineTest) {
 	day := 24 * time.Hour
+	s.lasts(600 * day)
 	kept := s.config(NewModel())
 	kept.AuditRetention, kept.Poll, kept.SweepEvery = -1, time.Hour, time.Hour
 	e := s.engine(kept)

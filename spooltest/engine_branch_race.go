@@ -86,7 +86,7 @@ func testBranchRace(s *engineTest) {
 			}()
 		}
 		for range ids {
-			if i := <-done; errs[i] != nil {
+			if i := receive(s, done, bubbleWait, "the end of the goroutine"); errs[i] != nil {
 				s.Error(errs[i])
 			}
 		}
@@ -120,7 +120,7 @@ func testBranchRaceStart(s *engineTest) {
 			result <- r
 		}()
 		s.said(e, "more"+string(rune('a'+i)))
-		r := <-result
+		r := receive(s, result, bubbleWait, "the result")
 		want := shown
 		switch {
 		case r.Accepted:

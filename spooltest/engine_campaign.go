@@ -55,9 +55,10 @@ func newCampaign(s *engineTest, c engine.Config, seed uint64, ownStreams bool) *
 
 // inTurns has the port calls of the campaign happen one at a time, in an order that the seed
 // decides. It comes before everything else.
-func (c *campaign) inTurns() {
+func (c *campaign) inTurns(rest func()) {
 	c.trace = newTrace()
 	c.order = newCallOrder(c.draws.seed, c.trace)
+	c.order.rest = rest
 	c.backend = c.ordered(c.behind, "campaign").Backend()
 }
 

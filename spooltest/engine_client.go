@@ -42,10 +42,10 @@ func (s *engineTest) watch(e *engine.Engine, c *Client, o engine.FollowOptions) 
 			first()
 		}
 	}()
-	<-joined
+	receive(s, joined, bubbleWait, "the first frame of client "+c.Name)
 	return func() []spool.Frame {
 		cancel()
-		<-done
+		receive(s, done, bubbleWait, "the end of client "+c.Name)
 		return c.Frames
 	}
 }

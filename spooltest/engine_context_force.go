@@ -172,10 +172,10 @@ func testForceInTwo(s *engineTest) {
 			results <- r
 		}()
 	}
-	<-asked
-	<-asked
+	receive(s, asked, bubbleWait, "the question to the model")
+	receive(s, asked, bubbleWait, "the question to the model")
 	close(gate)
-	one, two := <-results, <-results
+	one, two := receive(s, results, bubbleWait, "a result"), receive(s, results, bubbleWait, "a result")
 	if one.Compacted == two.Compacted || one.Reason+two.Reason != engine.ReasonChanged {
 		s.Errorf("the results are %+v and %+v", one, two)
 	}

@@ -139,7 +139,7 @@ func testDistinctUnknown(s *engineTest) {
 	c.Agents[0].DistinctApprover = true
 	p := s.process(c)
 	s.startAs(p.Engine, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
@@ -161,7 +161,7 @@ func testDistinctAfterApproval(s *engineTest) {
 	s.startAs(p.Engine, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
 	s.becomes(spool.WaitingForInput)
 	s.delivered(p.Engine, by("bob"))
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(plain)

@@ -208,7 +208,7 @@ func testExpireFailUnknown(s *engineTest) {
 	c := s.config(sending(), d.Tool)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	s.working(c)

@@ -249,7 +249,7 @@ func testFollowSlowReader(s *engineTest) {
 	close(gate)
 	<-time.After(time.Second)
 	cancel()
-	<-done
+	receive(s, done, bubbleWait, "the end of the goroutine")
 	want := frameLines(quick())
 	s.lines("the slow client", frameLines(slow.Frames), want...)
 	if shownText(slow.Frames) != whole || len(want) < 3000 {

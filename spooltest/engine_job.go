@@ -161,7 +161,7 @@ func testJobHandBack(s *engineTest) {
 	<-time.After(time.Second)
 	begin := time.Now()
 	cancel()
-	<-done
+	receive(s, done, bubbleWait, "the end of the goroutine")
 	if took := time.Since(begin); err != nil || !r.Accepted || took > time.Millisecond {
 		s.Errorf("%+v, %v, took %s", r, err, took)
 	}

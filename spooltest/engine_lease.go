@@ -64,7 +64,7 @@ func testLeasePaused(s *engineTest) {
 	s.ended(spool.Completed)
 	before := s.all(chat, "r1")
 	paused.wake()
-	if r := <-done; !r.Accepted {
+	if r := receive(s, done, bubbleWait, "the end of the goroutine"); !r.Accepted {
 		s.Errorf("the first worker: %+v", r)
 	}
 	<-time.After(quiet)
@@ -107,7 +107,7 @@ func testLeasePausedInTool(s *engineTest) {
 	s.ended(spool.Completed)
 	close(gate)
 	paused.wake()
-	<-done
+	receive(s, done, bubbleWait, "the end of the goroutine")
 	s.lines("messages", s.script(), "user go", "assistant c1=slow{} c2=look{}", `tool c1:"again" c2:1`, "assistant done")
 }
 

@@ -49,7 +49,7 @@ func testNestedStopRunning(s *engineTest) {
 	s.start(e, "r1", "go")
 	client := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{})
 	s.work(e)
-	<-running
+	receive(s, running, bubbleWait, "the call of the tool")
 	<-time.After(time.Second)
 	began := time.Now()
 	s.stop(e)
@@ -138,7 +138,7 @@ func (s *engineTest) stopDead(begin func(c engine.Config) *process) {
 	})
 	c := s.treeConfig(m, hanging(running), plain("once", `"done"`), approved("send", `"sent"`))
 	p := begin(c)
-	<-running
+	receive(s, running, bubbleWait, "the call of the tool")
 	<-time.After(time.Second)
 	p.kill()
 	e := s.engine(c)
@@ -239,7 +239,7 @@ func testNestedUnknown(s *engineTest) {
 	c := s.treeConfig(m, d.Tool)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)

@@ -54,6 +54,7 @@ func of(tenant spool.Tenant, id spool.ThreadID) spool.ThreadKey {
 
 // testPruneOld has threads that are old, new, and old but not at rest.
 func testPruneOld(s *engineTest) {
+	s.lasts(30 * 24 * time.Hour)
 	day := 24 * time.Hour
 	slow := approved("send", "1")
 	slow.Expiry = spool.Expiry{TTL: 30 * day}
@@ -225,6 +226,7 @@ func testPruneInvalid(s *engineTest) {
 
 // testRetention has a worker remove what is old, and nothing that is not.
 func testRetention(s *engineTest) {
+	s.lasts(5 * 24 * time.Hour)
 	c := s.config(NewModel(Say("1"), Say("2"), Say("3")))
 	c.Retention = 24 * time.Hour
 	c.Poll, c.SweepEvery = 10*time.Minute, 10*time.Minute

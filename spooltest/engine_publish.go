@@ -366,7 +366,7 @@ func testPublishLostLease(s *engineTest) {
 		s.Fatal(err)
 	}
 	close(gate)
-	if err := <-result; spool.CodeOf(err) != spool.Fenced {
+	if err := receive(s, result, bubbleWait, "the result"); spool.CodeOf(err) != spool.Fenced {
 		s.Errorf("published with %v", err)
 	}
 	if record := strings.Join(s.record(), "\n"); strings.Contains(record, "late") {

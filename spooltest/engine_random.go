@@ -38,11 +38,14 @@ func testEngineRandom(t *testing.T, open Open, features Features) {
 			for i := lane; i < seeds && !t.Failed(); i += lanes {
 				seed := first + uint64(i)
 				t.Run(fmt.Sprintf("SPOOL_SEED=%d", seed), func(t *testing.T) {
+					var rest func()
 					if seeds == 1 {
-						t.Cleanup(oneThread())
+						var end func()
+						rest, end = oneThread()
+						defer end()
 					}
 					synctest.Test(t, func(t *testing.T) {
-						randomCampaign(newEngineTest(t, open(t, spool.SystemClock{})), seed)
+						randomCampaign(newEngineTest(t, open(t, spool.SystemClock{})), seed, rest)
 					})
 				})
 			}
@@ -133,12 +136,13 @@ func (c *campaign) tools() []spool.Tool {
 	return []spool.Tool{slow(look), slow(plain("once", `"done"`)), slow(send), slow(ask)}
 }
 
-// randomCampaign does one campaign, and returns what happened in it.
-func randomCampaign(s *engineTest, seed uint64) *trace {
+// randomCampaign does one campaign, and returns what happened in it. rest may be nil: see
+// [oneThread].
+func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
 	s.Cleanup(func() { c.trace.report(s.T, seed) })
 	if !raceDetector { // whose finds are calls that nothing orders
-		c.inTurns()
+		c.inTurns(rest)
 	}
 	if seed/2%2 == 0 {
 		c.config = s.treeConfig(c.wanderer(seed), c.tools()...)
@@ -301,7 +305,7 @@ func (c *campaign) someAnswer() {
 		}
 	}()
 	c.answerAll(c.some().Engine, c.anyAnswer())
-	<-done
+	receive(c, done, bubbleWait, "the other person")
 }
 
 func (c *campaign) someCrash() {

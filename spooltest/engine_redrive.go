@@ -217,7 +217,7 @@ func testRedriveOnlyOnce(s *engineTest) {
 	}
 	accepted := 0
 	for range cap(results) {
-		switch result := <-results; {
+		switch result := receive(s, results, bubbleWait, "a result"); {
 		case result.Accepted:
 			accepted++
 			s.history.Started(chat, result.RunID)

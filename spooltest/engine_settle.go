@@ -197,7 +197,7 @@ func testSettleWorkerDies(s *engineTest) {
 	s.start(e, "r1", "go")
 	client := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{})
 	p := s.process(c)
-	<-called
+	receive(s, called, bubbleWait, "the call")
 	go p.kill()
 	<-time.After(time.Second)
 	close(gate)
@@ -222,7 +222,7 @@ func testSettleStopWhile(s *engineTest) {
 	}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	<-called
+	receive(s, called, bubbleWait, "the call")
 	r, err := e.Stop(context.Background(), chat)
 	if err != nil || r.Accepted || r.Reason != engine.ReasonNotActive {
 		s.Errorf("stop: %+v, %v", r, err)
@@ -280,10 +280,10 @@ func testSettleStoppedTwice(s *engineTest) {
 			s.Error("the stop of a dead process was accepted")
 		}
 	}()
-	<-called
+	receive(s, called, bubbleWait, "the call")
 	f.Plan(Fault{Call: f.Calls() + 1, Kind: CrashBefore})
 	close(gate)
-	<-done
+	receive(s, done, bubbleWait, "the end of the goroutine")
 	<-time.After(time.Minute)
 	e := s.engine(c)
 	s.stop(e)

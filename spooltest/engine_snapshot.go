@@ -140,7 +140,7 @@ func testSnapshotFollowsOn(s *engineTest) {
 	s.ended(spool.Completed)
 	<-time.After(time.Second)
 	cancel()
-	<-done
+	receive(s, done, bubbleWait, "the end of the goroutine")
 	if len(snaps) < 20 {
 		s.Errorf("%d snapshots", len(snaps))
 	}

@@ -100,7 +100,7 @@ func testStopInTool(s *engineTest) {
 	s.start(e, "r1", "go")
 	stop := s.watch(e, &Client{Name: "live", FromStart: true}, engine.FollowOptions{})
 	s.work(e)
-	<-running
+	receive(s, running, bubbleWait, "the call of the tool")
 	<-time.After(time.Second)
 	s.stop(e)
 	s.ended(spool.Cancelled)

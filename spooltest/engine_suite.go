@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -135,6 +137,7 @@ type engineTest struct {
 	history *History
 	keys    []spool.ThreadKey
 	workers []func()
+	bound   *time.Timer
 }
 
 // chat is the thread of tests that have one.
@@ -153,9 +156,29 @@ func newEngineTest(t *testing.T, b spool.Backend) *engineTest {
 		b.Bus = engine.NewBus()
 	}
 	s := &engineTest{T: t, history: &History{}, keys: []spool.ThreadKey{chat}}
+	s.lasts(longest)
 	s.backend = s.history.Record(b)
 	t.Cleanup(s.rest)
 	return s
+}
+
+// longest is how long a test lasts at the most, in the time of its bubble: a worker or a
+// follower looks once a second, so a day of waiting for what never comes takes some seconds.
+const longest = 12 * time.Hour
+
+// lasts bounds how long the test lasts from now on. A test that lasts longer waits for what
+// never comes, and timers keep its bubble from being seen as blocked: it ends the process, as
+// a bubble that is blocked does.
+func (s *engineTest) lasts(most time.Duration) {
+	if s.bound != nil {
+		s.bound.Stop()
+	}
+	name, since := s.Name(), time.Now()
+	s.bound = time.AfterFunc(most, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("%s has lasted for %s of its time, and a goroutine below waits for what never comes", name, time.Since(since)))
+	})
+	s.Cleanup(func() { s.bound.Stop() })
 }
 
 // check adds what the store has to the history, and checks it.
@@ -227,7 +250,7 @@ func (s *engineTest) workWith(e *engine.Engine, o engine.WorkOptions) (stop func
 	go func() { done <- e.Work(ctx, o) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := receive(s, done, bubbleWait, "the end of a worker"); err != nil {
 			s.Errorf("work: %v", err)
 		}
 	})

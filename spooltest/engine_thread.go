@@ -92,7 +92,7 @@ func testThreadDelete(s *engineTest) {
 	if err != nil || !r.Accepted {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}
-	got := <-frames
+	got := receive(s, frames, bubbleWait, "the end of the frames")
 	if last := got[len(got)-1]; last.Cursor != nil || last.Event.Type != spool.NoticeThreadDeleted {
 		s.Errorf("the last frame is %s", frameLine(last))
 	}

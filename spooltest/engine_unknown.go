@@ -60,7 +60,7 @@ func testUnknown(s *engineTest, parked, approve bool, payload, result string, ca
 		s.becomes(spool.WaitingForInput)
 		s.answer(p.Engine, "c1", true, `"first"`)
 	}
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	killed := time.Now()
@@ -91,7 +91,7 @@ func testUnknownIdempotent(s *engineTest) {
 	c := s.config(sending(), d.Tool)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	s.working(c)
@@ -111,7 +111,7 @@ func testUnknownSiblings(s *engineTest) {
 	c := s.config(m, d.Tool, plain("look", `"seen"`), approved("ask", `"yes"`))
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	s.until("the sibling's result", func() bool {
 		for _, e := range s.all(chat, "r1").Effects {
 			if e.ToolCallID == "c1" && e.State == spool.EffectDone {
@@ -141,7 +141,7 @@ func testUnknownTwice(s *engineTest) {
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
 	for range 2 {
-		<-d.called
+		receive(s, d.called, bubbleWait, "the call of the tool")
 		p.kill()
 		p = s.process(c)
 		s.becomes(spool.WaitingForInput)
@@ -162,14 +162,14 @@ func testUnknownSentAgain(s *engineTest) {
 	c := s.config(sending(), d.Tool)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	p = s.process(c)
 	s.becomes(spool.WaitingForInput)
 	first := s.shown("c1")
 	approval := engine.Response{ToolCallID: "c1", Approved: true, Digest: first.Digest}
 	s.delivered(p.Engine, approval)
-	<-d.called
+	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)

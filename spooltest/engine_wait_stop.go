@@ -306,7 +306,7 @@ func testWaitDeadWorker(s *engineTest) {
 	c := s.config(m, hang)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	<-running
+	receive(s, running, bubbleWait, "the call of the tool")
 	p.kill()
 	<-time.After(time.Minute)
 	e := s.engine(c)

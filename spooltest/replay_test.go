@@ -50,9 +50,10 @@ func TestReplay(t *testing.T) {
 // replay does the campaign of a seed.
 func replay(t *testing.T, seed uint64) (done *trace) {
 	t.Helper()
-	defer oneThread()()
+	rest, end := oneThread()
+	defer end()
 	synctest.Test(t, func(t *testing.T) {
-		done = randomCampaign(newEngineTest(t, NewMemory(spool.SystemClock{})), seed)
+		done = randomCampaign(newEngineTest(t, NewMemory(spool.SystemClock{})), seed, rest)
 	})
 	return done
 }

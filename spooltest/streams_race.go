@@ -69,7 +69,7 @@ func testStreamOneWinner(t *testing.T, s streamsTest) {
 		}
 		won := 0
 		for range writers {
-			if err := <-results; err == nil {
+			if err := receive(t, results, realWait, "the result of a writer"); err == nil {
 				won++
 			} else {
 				wantCode(t, "Append that came second", err, spool.Conflict)
@@ -107,7 +107,7 @@ func testStreamDeleteWhileInUse(t *testing.T, s streamsTest) {
 			}
 		}
 	})
-	<-started
+	receive(t, started, realWait, "the first write")
 	if err := s.Delete(t.Context(), key.Thread); err != nil {
 		t.Error(err)
 	}
@@ -134,7 +134,7 @@ func testStreamCloseWhileAppends(t *testing.T, s streamsTest) {
 			written = n
 		}
 	})
-	<-started
+	receive(t, started, realWait, "the first write")
 	closeStream(t, s, key, endItem(0, 0))
 	group.Wait()
 	s.want(key, append(items(1, 1, written), endItem(1, written+1)), true)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/internal/testwait"
 )
 
 // childEnv names the file that a child of TestKill writes to.
@@ -110,7 +111,7 @@ func runAndKill(t *testing.T, path string, lines int, acked map[string]int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self, "-test.run=^$")
+	cmd := exec.CommandContext(testwait.Context(t, "the child"), self, "-test.run=^$")
 	cmd.Env = append(os.Environ(), childEnv+"="+path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

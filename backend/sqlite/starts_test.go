@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testwait"
 )
 
 // A start needs no connection that views may have: it goes on while they have all.
@@ -33,7 +34,7 @@ func TestStartsDoNotWaitForViews(t *testing.T) {
 		}()
 	}
 	for range views {
-		<-reading
+		testwait.For(t, reading, "a view to read")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -52,7 +53,7 @@ func TestStartsDoNotWaitForViews(t *testing.T) {
 	}
 	close(gate)
 	for range views {
-		if err := <-done; err != nil {
+		if err := testwait.For(t, done, "the end of a view"); err != nil {
 			t.Error(err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -134,7 +135,7 @@ func (u *upgraded) begin() {
 	go func() { done <- u.engine.Work(ctx, engine.WorkOptions{}) }()
 	u.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := testwait.For(u, done, "the end of the worker"); err != nil {
 			u.Error(err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testwait"
 )
 
 // TestBatchAgain has ops of one batch fail, before and behind what they write, and lose the
@@ -43,6 +44,7 @@ func TestBatchAgain(t *testing.T) {
 			defer func() { _ = db.Close() }()
 			const callers, failing = 5, 2
 			calls, errs := make([]int, callers), make([]error, callers)
+			waiting := make([]chan error, callers)
 			held, release := make(chan struct{}), make(chan struct{})
 			var wg sync.WaitGroup
 			wg.Go(func() {
@@ -52,7 +54,7 @@ func TestBatchAgain(t *testing.T) {
 					return nil
 				})
 			})
-			<-held
+			testwait.For(t, held, "the writer")
 			for i := range callers {
 				o := &op{key: spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i))}, done: make(chan error, 1)}
 				o.fn = func(tx *tx) error {
@@ -63,9 +65,12 @@ func TestBatchAgain(t *testing.T) {
 					return appendTo(tx)
 				}
 				db.writer.ops <- o // in this order
-				wg.Go(func() { errs[i] = <-o.done })
+				waiting[i] = o.done
 			}
 			close(release)
+			for i, done := range waiting {
+				errs[i] = testwait.For(t, done, "an operation")
+			}
 			wg.Wait()
 			lost := name == "the transaction is lost"
 			for i := range callers {

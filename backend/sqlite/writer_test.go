@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/internal/testwait"
 )
 
 func key(id string) spool.ThreadKey {
@@ -46,7 +47,7 @@ func hold(t *testing.T) *held {
 			t.Error(err)
 		}
 	})
-	<-h.begun
+	testwait.For(t, h.begun, "the writer")
 	return h
 }
 
@@ -187,7 +188,7 @@ func TestCanceledWhileWaiting(t *testing.T) {
 		})
 	}()
 	cancel()
-	if err := <-waiting; spool.CodeOf(err) != spool.Canceled {
+	if err := testwait.For(t, waiting, "the canceled update"); spool.CodeOf(err) != spool.Canceled {
 		t.Errorf("got error %v while the writer was busy, want it canceled", err)
 	}
 	h.release()
@@ -222,7 +223,7 @@ func TestClosed(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- h.Close() }()
 	h.release()
-	if err := <-closed; err != nil {
+	if err := testwait.For(t, closed, "the end of Close"); err != nil {
 		t.Errorf("close: %v", err)
 	}
 	for i, err := range waiting {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -56,7 +57,7 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(testwait.Context(t, "the runs"))
 	worked := make(chan error, 1)
 	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	key := spool.ThreadKey{Tenant: "acme", ID: "chat"}
@@ -74,7 +75,7 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 		}
 	}
 	cancel()
-	if err := <-worked; err != nil {
+	if err := testwait.For(t, worked, "the end of the worker"); err != nil {
 		t.Fatal(err)
 	}
 	var all []asked

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -42,6 +43,12 @@ func newPeer(t *testing.T, script func(w http.ResponseWriter, r *http.Request, b
 		p.mu.Unlock()
 		script(w, r, string(body))
 	}))
+	// Who waits for what the script never sends has an end.
+	limit := time.AfterFunc(2*testwait.Limit, func() {
+		t.Errorf("a model server was used for %s", 2*testwait.Limit)
+		p.CloseClientConnections()
+	})
+	t.Cleanup(func() { limit.Stop() })
 	t.Cleanup(p.Close)
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/model/openai"
 )
 
@@ -94,7 +95,7 @@ func TestUsageOfCutAnswer(t *testing.T) {
 				send(w, c.chunks...)
 				<-r.Context().Done()
 			})
-			ctx, cancel := context.WithCancel(t.Context())
+			ctx, cancel := context.WithCancel(testwait.Context(t, "the usage"))
 			defer cancel()
 			var seen []spool.UsageSeen
 			var finished bool

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/spooltest"
 	httptool "github.com/spoolhq/spool/tool/http"
 )
@@ -103,7 +104,7 @@ func TestRequest(t *testing.T) {
 		if result, err := test.tool.Call(t.Context(), test.call); err != nil || string(result) != `"done"` {
 			t.Fatalf("%s: %s, %v", name, result, err)
 		}
-		got := <-requests
+		got := testwait.For(t, requests, "the request")
 		if got.body != test.body {
 			t.Errorf("%s: the body is %s", name, got.body)
 		}
@@ -149,7 +150,7 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	defer func() {
 		cancel()
-		if err := <-worked; err != nil {
+		if err := testwait.For(t, worked, "the end of the worker"); err != nil {
 			t.Error(err)
 		}
 	}()
