@@ -165,7 +165,8 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 	if w.recordOnly || h.ended == nil && !h.astray || h.ended != nil && w.at.Seq < h.ended.Seq {
 		return nil, nil
 	}
-	var p part
+	var p *part
+	var end runEnd
 	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
 		if h.astray {
 			err = h.find(v, w.at)
@@ -173,7 +174,11 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 		if err != nil || h.ended == nil {
 			return err
 		}
-		p, err = partOf(v, *h.ended, w.at.Seq, false)
+		if end, err = endOf(v, *h.ended); err != nil || !end.told {
+			return err
+		}
+		read, err := partOf(v, *h.ended, w.at.Seq, false)
+		p = &read
 		return err
 	})
 	switch {
@@ -182,29 +187,64 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 		return nil, nil
 	case err != nil, h.ended == nil:
 		return nil, err
-	}
-	ended := *h.ended
-	id, err := streamOf(ended)
-	switch {
-	case err != nil, p.run.Stream() != id: // the run has gone on
+	case end.over: // the run has gone on
 		h.ended = nil
-		return nil, err
-	case !p.run.State.Terminal():
+		return nil, nil
+	case end.open:
 		h.open = true
 		return nil, nil
 	}
+	ended := *h.ended
 	h.ended, h.open = nil, false
-	asked := statusOf(ended) == spool.SegmentParked && p.thread.RunID == p.run.ID
-	if !asked && len(p.since(ended.Seq)) == 0 {
+	if !end.told || !end.asked && len(p.since(ended.Seq)) == 0 {
 		return nil, nil
 	}
-	page, gone, err := w.whole(ctx, id)
+	page, gone, err := w.whole(ctx, p.stream)
 	if err != nil {
 		h.ended = &ended
 		return nil, err
 	}
 	h.told = true
-	return w.partial(p, page, gone), nil
+	return w.partial(*p, page, gone), nil
+}
+
+// runEnd is what became of a run behind the end of a segment.
+type runEnd struct {
+	over bool // it has gone on
+	open bool // it has not ended
+	// asked is true when its calls were waiting for an answer.
+	asked bool
+	// told is true when clients may have to be told that calls were closed.
+	told bool
+}
+
+// endOf reads what became of the run of a RUN_ENDED entry. Of nearly all runs there is nothing
+// to tell, so this reads no message.
+func endOf(v spool.View, ended spool.Entry) (end runEnd, err error) {
+	id, err := streamOf(ended)
+	if err != nil {
+		return end, err
+	}
+	thread, err := v.Thread()
+	if err != nil {
+		return end, err
+	}
+	run, err := v.Run(ended.RunID)
+	switch {
+	case err != nil:
+		return end, err
+	case run.Stream() != id:
+		return runEnd{over: true}, nil
+	case !run.State.Terminal():
+		return runEnd{open: true}, nil
+	}
+	end.asked = statusOf(ended) == spool.SegmentParked && thread.RunID == run.ID
+	if end.told = end.asked || run.Children > 0; end.told {
+		return end, nil
+	}
+	ids, err := encodedView(v).MessageIDs(spool.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
+	end.told = len(ids) > 0
+	return end, err
 }
 
 // whole returns all items of a stream, or true where it is gone.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -524,8 +525,19 @@ func (w *walker) position() (position, bool) {
 	return positionAt(w.at, w.turn, w.reading), settled
 }
 
-// streamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names.
+// streamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names. Each client that
+// connects asks for it several times, so what the engine itself has written is not decoded.
 func streamOf(entry spool.Entry) (spool.StreamID, error) {
+	const run, stream = `{"runId":"`, `","streamId":"`
+	if text, ok := bytes.CutPrefix(entry.Payload, []byte(run)); ok {
+		if text, ok = bytes.CutPrefix(text, []byte(entry.RunID)); ok {
+			if text, ok = bytes.CutPrefix(text, []byte(stream)); ok {
+				if id, _, ok := bytes.Cut(text, []byte(`"`)); ok && bytes.IndexByte(id, '\\') < 0 {
+					return spool.StreamID(id), nil
+				}
+			}
+		}
+	}
 	var p struct {
 		StreamID spool.StreamID `json:"streamId"`
 	}

@@ -38,6 +38,9 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 
 	entries := []spool.Entry{}
 	err := v.query(query, func(r *row) error {
+		if cap(entries) == 0 {
+			entries = make([]spool.Entry, 0, firstEntries(q.Limit))
+		}
 		entries = append(entries, spool.Entry{
 			ThreadID: v.key.ID, Seq: r.int64(), Type: spool.EntryType(r.text()), RunID: spool.RunID(r.text()),
 			Payload: r.json(), CreatedAt: r.time(), Stream: spool.StreamID(r.text()),
@@ -47,6 +50,14 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 		return nil
 	}, args...)
 	return entries, err
+}
+
+// firstEntries is for how many entries there is room before more room is made.
+func firstEntries(limit int) int {
+	if limit <= 0 {
+		return 4
+	}
+	return min(limit, 4)
 }
 
 // AppendEntries implements [spool.Tx]. The numbers come from the thread's row. The raised

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/spoolhq/spool"
 )
@@ -37,13 +39,31 @@ func encodeScopes(scopes []string) json.RawMessage {
 }
 
 func scanScopes(r *row) []string {
-	text := r.json()
+	text := r.borrowed()
 	if text == nil {
 		return nil
+	}
+	if scopes, ok := plainStrings(string(text)); ok {
+		return scopes
 	}
 	var scopes []string
 	if err := json.Unmarshal(text, &scopes); err != nil {
 		r.err = spool.Wrap(spool.Internal, "the run's scopes cannot be read", err)
 	}
 	return scopes
+}
+
+// plainStrings reads a JSON array of strings without escapes. Each run that is read has one. It
+// reports false for other JSON.
+func plainStrings(text string) ([]string, bool) {
+	inner, opened := strings.CutPrefix(text, `["`)
+	inner, closed := strings.CutSuffix(inner, `"]`)
+	if !opened || !closed || strings.Contains(inner, `\`) {
+		return nil, false
+	}
+	all := strings.Split(inner, `","`)
+	if slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, `"`) }) {
+		return nil, false
+	}
+	return all, true
 }

@@ -1,0 +1,28 @@
+package engine
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/spoolhq/spool"
+)
+
+// The stream of an entry is what its payload says, whoever has written it.
+func TestStreamOf(t *testing.T) {
+	t.Parallel()
+	for _, payload := range []string{
+		string(encode(spool.RunStarted{RunID: "r1", StreamID: "r1:2", Segment: 2})),
+		string(encode(spool.RunEnded{RunID: "r1", StreamID: "r1:2", Segment: 2, Status: spool.SegmentError, Error: `"streamId":"x"`})),
+		`{"streamId":"r1:2","runId":"r1"}`, `{"runId":"r1", "streamId":"r1:2"}`, `{"runId":"r2","streamId":"r1:2"}`,
+		`{"runId":"r1","streamId":"r1\u003a2"}`, `{"runId":"r1"}`, `{"runId":"r1","streamId":`, `{"runId":"r1","streamId":"`, `7`, ``,
+	} {
+		var want struct {
+			StreamID spool.StreamID `json:"streamId"`
+		}
+		wantErr := json.Unmarshal([]byte(payload), &want)
+		got, err := streamOf(spool.Entry{RunID: "r1", Payload: json.RawMessage(payload)})
+		if (err != nil) != (wantErr != nil) || err == nil && got != want.StreamID {
+			t.Errorf("%s: %q (%v), want %q (%v)", payload, got, err, want.StreamID, wantErr)
+		}
+	}
+}
