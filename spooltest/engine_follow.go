@@ -25,6 +25,8 @@ var followTests = map[string]func(s *engineTest){
 	"LostWakes":       testFollowLostWakes,
 	"Record":          testFollowRecord,
 	"ReadStream":      testFollowReadStream,
+	"SlowWalk":        testFollowSlowWalk,
+	"SlowWalkRecord":  testFollowSlowWalkRecord,
 }
 
 // told runs the whole script of [talking], and returns what a live client saw of it.
