@@ -13,6 +13,7 @@ var snapshotTests = map[string]func(s *engineTest){
 	"AtEveryCall":  testSnapshotAtEveryCall,
 	"Encoded":      testSnapshotEncoded,
 	"FollowsOn":    testSnapshotFollowsOn,
+	"BeforeItems":  testSnapshotBeforeItems,
 	"Pages":        testSnapshotPages,
 	"StreamEnds":   testSnapshotStreamEnds,
 	"ActiveEvents": testSnapshotActiveEvents,
