@@ -21,6 +21,9 @@ type FollowOptions struct {
 	// LastMessageID is the last message that the client has, so that a snapshot frame
 	// carries only those behind it. Empty: none.
 	LastMessageID spool.MessageID
+	// LastTurnID is the last user turn behind the cursor's entry that the client has, for one
+	// that has no messages else. Empty: none, and those turns come again.
+	LastTurnID spool.MessageID
 	// CreatedAt is when the thread that is meant was made: one that was made at another time
 	// counts as none. Defaults to the thread that there is. Either way the follower ends when
 	// that thread is deleted, also if another one is made under its id.
@@ -207,20 +210,20 @@ func (e *Engine) follow(ctx context.Context, key spool.ThreadKey, o FollowOption
 
 // followWith is follow with what the walker leaves out or encodes.
 func (e *Engine) followWith(ctx context.Context, key spool.ThreadKey, o FollowOptions, with walker) (*follower, error) {
-	thread, err := e.Thread(ctx, key)
-	if err == nil {
-		err = checkSame(thread, o.CreatedAt)
-	}
-	if err != nil {
-		return nil, err
+	if o.CreatedAt.IsZero() {
+		thread, err := e.Thread(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		o.CreatedAt = thread.CreatedAt
 	}
 	h, err := e.join(key) //nolint:contextcheck // a hub outlives its first client
 	if err != nil {
 		return nil, err
 	}
 	f := &follower{e: e, hub: h, walker: with}
-	f.walker.e, f.walker.key, f.walker.made = e, key, thread.CreatedAt
-	f.walker.last, f.walker.known = o.LastMessageID, o.LastMessageID
+	f.walker.e, f.walker.key, f.walker.made = e, key, o.CreatedAt
+	f.walker.last, f.walker.known, f.walker.turn = o.LastMessageID, o.LastMessageID, o.LastTurnID
 	if with.encodes {
 		h.readers.Add(1)
 	}
@@ -230,15 +233,31 @@ func (e *Engine) followWith(ctx context.Context, key spool.ThreadKey, o FollowOp
 		f.close()
 		return nil, ctx.Err()
 	}
-	frames, err := f.walker.place(ctx, o.Cursor)
-	if err == nil {
-		f.hello, err = f.greeted(ctx, frames)
-	}
-	if err != nil {
+	if err := f.begin(ctx, o.Cursor); err != nil {
 		f.close()
 		return nil, notFound(err)
 	}
 	return f, nil
+}
+
+// begin puts the follower at its place, and looks at the state in the same transaction. Where
+// the place is gone, the state behind the snapshot counts.
+func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
+	var state walked
+	frames, err := f.walker.place(ctx, at, func(read func(v spool.View) error) (err error) {
+		state, f.told, err = f.hub.state(ctx, f.walker.made, read)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(frames) > 0:
+		f.hello, err = f.greeted(ctx, frames)
+		return err
+	case f.isNews(state):
+		f.hello = unringed([]walked{state})
+	}
+	return nil
 }
 
 func notFound(err error) error {
@@ -497,7 +516,7 @@ func (f *follower) greeted(ctx context.Context, frames []walked) ([]ringFrame, e
 // greet returns a notice of the state as it is now, in place of all the notices that the
 // client may have missed, or nothing where the client was told of the same state last.
 func (f *follower) greet(ctx context.Context) ([]ringFrame, error) {
-	state, told, err := f.hub.state(ctx, f.walker.made)
+	state, told, err := f.hub.state(ctx, f.walker.made, nil)
 	if err != nil {
 		return nil, err
 	}

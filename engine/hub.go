@@ -378,8 +378,9 @@ func (h *hub) tellState(ctx context.Context, look func(spool.View) ([]walked, er
 }
 
 // state returns a notice of the state as it is now, and how many notices there have been
-// that it overtakes. It is that of the thread that was made at that time.
-func (h *hub) state(ctx context.Context, made time.Time) (state walked, told int64, err error) {
+// that it overtakes. It is that of the thread that was made at that time. Also is called in
+// the same transaction. Nil: nothing is.
+func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state walked, told int64, err error) {
 	select {
 	case h.looks <- struct{}{}:
 	case <-ctx.Done():
@@ -389,6 +390,11 @@ func (h *hub) state(ctx context.Context, made time.Time) (state walked, told int
 	err = h.e.store.View(ctx, h.key, func(v spool.View) error {
 		if err := sameThread(v, made); err != nil {
 			return err
+		}
+		if also != nil {
+			if err := also(v); err != nil {
+				return err
+			}
 		}
 		state, err = hello(v)
 		return err

@@ -99,14 +99,15 @@ func isSnapshot(f walked) bool { return f.isSnapshot() }
 var errReset = errors.New("the stream is gone")
 
 // place sets the walker to a client's cursor, or to "now" without one. It returns a
-// snapshot frame where the cursor's place does not exist any more.
-func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
+// snapshot frame where the cursor's place does not exist any more. View runs what it is given
+// in a transaction.
+func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]walked, error) {
 	var thread spool.Thread
 	var last latest
 	var named int64 // the RUN_STARTED of the cursor's stream
 	var over bool   // whether the cursor is behind that stream's RUN_ENDED
 	var past bool   // whether that stream is past its grace
-	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
+	err := view(func(v spool.View) (err error) {
 		if thread, err = v.Thread(); err != nil {
 			return err
 		}
@@ -168,9 +169,10 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor) ([]walked, error) {
 }
 
 // placeTurn finds out which of the user turns at a client's place the client has, by its
-// last message.
+// last message, or the last turn that it has named.
 func (w *walker) placeTurn(v spool.View, c *spool.Cursor) error {
-	if w.known == "" {
+	shown := w.turn
+	if w.known == "" && shown == "" {
 		return nil
 	}
 	seq := int64(0)
@@ -178,7 +180,7 @@ func (w *walker) placeTurn(v spool.View, c *spool.Cursor) error {
 		seq = max(c.Seq, 0)
 	}
 	turns, err := turnsAt(v, seq)
-	w.turn = lastOf(turns, func(id spool.MessageID) bool { return id == w.known })
+	w.turn = lastOf(turns, func(id spool.MessageID) bool { return id == w.known || id == shown })
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -48,6 +49,7 @@ type aguiStream struct {
 	first      *engine.FormedSnapshot
 	translator *agui.Translator
 	at         spool.Cursor
+	turn       spool.MessageID // the last user turn there
 	// held are the snapshots of which the text that is sent next has parts.
 	held []*engine.FormedSnapshot
 }
@@ -115,7 +117,7 @@ func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 		if a.translator.Done() {
 			return
 		}
-		o := engine.FollowOptions{Cursor: &a.at, CreatedAt: a.made}
+		o := engine.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made}
 		for frames, err := range a.engine.FollowFormed(a.ctx, a.key, o, agui.Form, aguiKeepalive) {
 			if !a.yield(yield, func(text *agui.Text) error { return a.addAll(text, frames, err) }) || a.translator.Done() {
 				return
@@ -161,12 +163,22 @@ func (a *aguiStream) prelude(text *agui.Text) error {
 	if err != nil {
 		return err
 	}
-	a.at = first.Cursor()
+	a.at, a.turn = first.Cursor(), lastTurn(first.Messages)
 	id := ""
 	if len(events) > 0 {
 		id = a.at.String()
 	}
 	return text.Add(id, events...)
+}
+
+// lastTurn returns the id of the last user turn of the thread's own agent, "" without one.
+func lastTurn(messages []spool.Message) spool.MessageID {
+	for _, m := range slices.Backward(messages) {
+		if m.Role == spool.RoleUser && m.AgentID == "" {
+			return m.ID
+		}
+	}
+	return ""
 }
 
 func retryLine(d time.Duration) string {
