@@ -56,7 +56,7 @@ const bareScopes = `["read","write","approve","stop","admin"]`
 
 // barePragmas are those of backend/sqlite.
 var barePragmas = []string{
-	"busy_timeout = 10000", "synchronous = FULL", "secure_delete = ON", "temp_store = MEMORY", "cache_size = -16384",
+	"busy_timeout = 10000", "synchronous = FULL", "secure_delete = ON", "temp_store = MEMORY", "cache_size = -8192",
 	"wal_autocheckpoint = 4000", "journal_size_limit = 67108864",
 }
 

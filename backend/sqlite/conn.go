@@ -24,7 +24,7 @@ type conn struct {
 const busyTimeout = "busy_timeout = 10000"
 
 // cacheSize bounds the pages that a connection keeps, in KiB.
-const cacheSize = "cache_size = -16384"
+const cacheSize = "cache_size = -8192"
 
 // pragmas are set on every connection. A commit returns after an fsync.
 var pragmas = []string{

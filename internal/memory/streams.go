@@ -121,7 +121,7 @@ func (s *Streams) Close(ctx context.Context, key spool.StreamKey, end spool.Item
 }
 
 // packAfter is how long a stream that has ended stays as it is, for those who follow it.
-const packAfter = 2 * time.Second
+const packAfter = 500 * time.Millisecond
 
 // rest packs a stream that has ended, and removes it once what is left of its grace has passed.
 func (s *Streams) rest(st *stream, grace time.Duration) {
