@@ -51,8 +51,8 @@ func testEngineCrash(t *testing.T, open Open, features Features, script func(s *
 }
 
 // raceShare is the part of the crashes of a durable backend that a test with the race
-// detector takes: a database that is translated from C runs ten times slower with it. A test
-// without it takes all of them.
+// detector takes, under which each of them takes several times as long. A test without it takes
+// all of them.
 const raceShare = 3
 
 // raceTurn says which part that is. It is another one from run to run.
