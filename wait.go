@@ -12,7 +12,8 @@ const (
 	BusyReject WhenBusy = "reject"
 	// BusyEnqueue has the run wait behind all others.
 	BusyEnqueue WhenBusy = "enqueue"
-	// BusyLatest is as BusyEnqueue, and cancels the runs that wait behind the next turn.
+	// BusyLatest is as BusyEnqueue, and cancels the runs that wait behind the next turn. A start
+	// by somebody who may not stop runs cancels those of the same subject only.
 	BusyLatest WhenBusy = "latest"
 	// BusyInterrupt stops the run that has the thread and takes the next turn. What was
 	// said stays.

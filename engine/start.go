@@ -56,7 +56,8 @@ type StartRequest struct {
 	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
 	WhenBusy spool.WhenBusy
 	// MayNotStop says that who starts the run may not stop others: a [spool.WhenBusy] that would,
-	// whoever has asked for it, is [spool.BusyReject].
+	// whoever has asked for it, is [spool.BusyReject], and [spool.BusyLatest] leaves the runs of
+	// other subjects in line.
 	MayNotStop bool
 }
 

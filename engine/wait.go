@@ -30,7 +30,7 @@ func (e *Engine) wait(h *held, agent *Agent, r StartRequest, out *startOutcome) 
 	run.Wait = &spool.Wait{
 		WhenBusy: r.WhenBusy, Content: r.content(), ClientMessageID: r.ClientMessageID, EditMessageID: r.EditMessageID,
 	}
-	if line, err = e.makeRoom(h, &run, line); err != nil {
+	if line, err = e.makeRoom(h, &run, line, r.MayNotStop); err != nil {
 		return err
 	}
 	if len(line) >= e.config.MaxWaiting {
@@ -56,11 +56,13 @@ func (e *Engine) wait(h *held, agent *Agent, r StartRequest, out *startOutcome) 
 
 // makeRoom does to those in line what the new run's policy says, and returns who is left.
 // A run that has stopped the one before it counts as having the thread already, so that
-// nothing depends on how long that one takes to stop.
-func (e *Engine) makeRoom(h *held, run *spool.Run, line []spool.Run) ([]spool.Run, error) {
+// nothing depends on how long that one takes to stop. Who may not stop runs takes the place of
+// their own only.
+func (e *Engine) makeRoom(h *held, run *spool.Run, line []spool.Run, mayNotStop bool) ([]spool.Run, error) {
 	left := make([]spool.Run, 0, len(line))
 	for _, r := range line {
 		switch stops := r.Wait.WhenBusy.Stops(); {
+		case run.Wait.WhenBusy == spool.BusyLatest && !stops && mayNotStop && r.StartedBy != run.StartedBy:
 		case run.Wait.WhenBusy == spool.BusyLatest && !stops:
 			if err := e.leave(h, r, spool.Ending{
 				State: spool.Cancelled, Reason: spool.StopCancelled, Error: "a later start took its place",

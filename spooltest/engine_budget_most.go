@@ -17,6 +17,7 @@ var mostTests = map[string]func(s *engineTest){
 	"Lowered":  testMostLowered,
 	"Distinct": testMostDistinct,
 	"NoStop":   testMostNoStop,
+	"Latest":   testMostLatest,
 	"DeleteOf": testMostDeleteIdle,
 }
 
@@ -156,6 +157,38 @@ func testMostNoStop(s *engineTest) {
 		s.startAs(e, chat, weak)
 		s.stop(e)
 	}
+}
+
+// testMostLatest has somebody replace what waits who may not stop runs: that is what they have said
+// themselves, and nothing of others.
+func testMostLatest(s *engineTest) {
+	c := s.config(echo())
+	c.Agents[0].WhenBusy = spool.BusyLatest
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	start := func(run spool.RunID, by string, weak bool) {
+		s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: run, By: by, MayNotStop: weak})
+	}
+	waiting := func(want string) {
+		s.Helper()
+		s.view(func(v spool.View) error {
+			line, err := v.Waiting()
+			s.same("the line", spaced(line, func(r spool.Run) spool.RunID { return r.ID }), want)
+			return err
+		})
+	}
+	start("ann1", "ann", true)
+	start("ben1", "ben", true)
+	waiting("ann1 ben1")
+	start("ann2", "ann", true)
+	waiting("ben1 ann2")
+	if r := s.run("ann1"); r.State != spool.Cancelled {
+		s.Errorf("what was replaced is %s", r.State)
+	}
+	start("ann3", "ann", false)
+	waiting("ann3")
+	s.work(e)
+	s.until("the end", func() bool { return s.run("ann3").State == spool.Completed })
 }
 
 // testMostDeleteIdle has somebody delete threads who may not stop runs.
