@@ -114,10 +114,39 @@ func (p *part) readMessages(v spool.View, until int64) error {
 		q.Before = since[0].ID
 	}
 	last, err := v.Messages(q)
+	if err != nil {
+		return err
+	}
 	if len(last) > 0 {
 		p.behind = last[0].ID
 	}
+	if len(p.all) > 0 || len(last) > 0 && last[0].RunID == p.run.ID {
+		return nil
+	}
+	// The turn was dropped, of which the client is told later. It shows the turn still.
+	turn, err := firstTurn(v, p.run.ID, starts[0].Seq)
+	if turn != "" {
+		p.behind = turn
+	}
 	return err
+}
+
+// firstTurn returns the turn with which a run began, also where it has left the view. Started is the
+// seq of the run's first RUN_STARTED entry, which stands close behind the turn. Empty: there is
+// none.
+func firstTurn(v spool.View, run spool.RunID, started int64) (spool.MessageID, error) {
+	for near := int64(8); ; near *= 8 {
+		q := spool.MessageQuery{Turns: true, SinceSeq: max(started-near, 0), BeforeSeq: started}
+		turns, err := v.Messages(q)
+		for _, m := range turns {
+			if m.RunID == run {
+				return m.ID, err
+			}
+		}
+		if err != nil || q.SinceSeq == 0 {
+			return "", err
+		}
+	}
 }
 
 // since returns the messages that were saved when the record had reached seq.

@@ -32,6 +32,7 @@ var retractTests = map[string]func(s *engineTest){
 	"BudgetStopped": testRetractBudgetStopped,
 	"NestedStopped": testRetractNestedStopped,
 	"NextRun":       testRetractNextRun,
+	"Dropped":       testRetractDropped,
 }
 
 // cutsOff is a model whose first answers break off in the middle.
@@ -250,6 +251,28 @@ func testRetractKilled(s *engineTest) {
 		s.Errorf("the segment of the dead worker ends so:\n%s", transcript(frames))
 	}
 	s.cutEverywhere(e, frames)
+}
+
+// testRetractDropped has a turn leave the view before a client reads how its run has ended. The
+// client shows the turn still, and knows the saved messages of no other run.
+func testRetractDropped(s *engineTest) {
+	m := NewModel(Say("before"), Turn{Text: []string{"one ", "tw"}, Err: &spool.ModelError{Status: 400, Message: "no"}}, Say("after"))
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	before := &spool.Cursor{Seq: s.thread().LastSeq}
+	s.start(e, "r2", "fail")
+	s.ended(spool.Failed)
+	turn := s.all(chat, "").Messages[2].ID
+	s.startAs(e, chat, engine.StartRequest{RunID: "r3", Prompt: "again", EditMessageID: turn})
+	s.ended(spool.Completed)
+	got := parts(s.collect(e, chat, engine.FollowOptions{Cursor: before}))
+	if len(got) != 1 {
+		s.Fatalf("%d snapshot frames", len(got))
+	}
+	if snap := got[0].Snapshot; *snap.AfterMessageID != turn || len(snap.Messages) > 0 {
+		s.Errorf("the snapshot has %d messages behind %s, and the turn is %s", len(snap.Messages), *snap.AfterMessageID, turn)
+	}
 }
 
 // holds is a model that says this much, and then nothing until its request ends.
