@@ -25,8 +25,10 @@ type Model interface {
 type ModelRequest struct {
 	// Instructions is the system prompt. Empty: none.
 	Instructions string
-	Messages     []Message
-	Tools        []ToolSpec
+	// Messages is the prompt. Later requests of the same run may share its memory, so a model
+	// that keeps a request must not change its messages.
+	Messages []Message
+	Tools    []ToolSpec
 	// MaxOutputTokens bounds the answer. Zero: the provider's default.
 	MaxOutputTokens int
 	// Kind is what the answer is for. Empty: [UsageStep].

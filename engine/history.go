@@ -29,6 +29,7 @@ type history struct {
 	fixed       []spool.Message
 	fixedWeight weight
 	done        int
+	lent        lentPrompt
 }
 
 func newHistory(messages []spool.Message, unread int) *history {
@@ -53,7 +54,7 @@ func (h *history) add(messages ...spool.Message) {
 	}
 	if fresh {
 		h.recall = recallOf(h.messages)
-		h.fixed, h.fixedWeight, h.done = nil, weight{}, 0
+		h.fixed, h.fixedWeight, h.done, h.lent = nil, weight{}, 0, lentPrompt{}
 	}
 }
 
@@ -69,7 +70,8 @@ func (h *history) last() (spool.Message, bool) {
 }
 
 // prompt returns what a model is asked with, as every provider accepts it, and its weight.
-// The caller may keep the slice, and must not change what its messages refer to.
+// The caller may keep the slice and change its messages until the next prompt is asked for,
+// but not what they refer to.
 func (h *history) prompt() ([]spool.Message, weight) {
 	// The messages before the newest one that is no result are fixed: a result that is still
 	// to come belongs to that one.
@@ -84,8 +86,13 @@ func (h *history) prompt() ([]spool.Message, weight) {
 	}
 	tail := prompt(h.recall.live[h.done:])
 	preface := h.recall.preface()
-	messages := make([]spool.Message, 0, 1+len(h.fixed)+len(tail))
-	messages = withPreface(preface, append(append(messages, h.fixed...), tail...))
+	var messages []spool.Message
+	if len(preface) == 0 {
+		messages = h.lent.extend(h.fixed, tail)
+	} else {
+		messages = make([]spool.Message, 0, 1+len(h.fixed)+len(tail))
+		messages = withPreface(preface, append(append(messages, h.fixed...), tail...))
+	}
 	total := h.fixedWeight
 	total.add(weighMessages(tail))
 	total.add(weighMessage(spool.Message{Content: preface}))
