@@ -1,0 +1,94 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// viewingStore counts the transactions that read.
+type viewingStore struct {
+	spool.Store
+
+	views atomic.Int64
+}
+
+func (s *viewingStore) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+	s.views.Add(1)
+	return s.Store.View(ctx, key, fn)
+}
+
+// TestHubReads has a run with one tool call, with and without somebody who follows it. The
+// hub reads storage once for the entry that begins the segment, and once for the one that
+// ends it. It reads once more where an entry is there before the items in front of it, which
+// is chance, so the best of some runs counts.
+func TestHubReads(t *testing.T) {
+	t.Parallel()
+	best := int64(math.MaxInt64)
+	for range 5 {
+		synctest.Test(t, func(t *testing.T) {
+			alone, _ := viewsOfRun(t, false)
+			followed, joined := viewsOfRun(t, true)
+			best = min(best, followed-alone)
+			if joined > 4 { // whether it is there, the hub's place, the client's, and the user's turn
+				t.Errorf("a follower takes %d transactions to begin, want at most 4", joined)
+			}
+		})
+	}
+	if best < 1 || best > 2 {
+		t.Errorf("a hub reads a thread %d times while a run is carried out, want 2", best)
+	}
+}
+
+// viewsOfRun returns how many transactions read while a run is carried out, and while its
+// follower begins.
+func viewsOfRun(t *testing.T, follow bool) (run, join int64) {
+	t.Helper()
+	b := spooltest.NewMemory(nil)
+	store := &viewingStore{Store: b.Store}
+	b.Store = store
+	say := toolOf("say", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		<-time.After(100 * time.Millisecond) // for what was saved before to be seen by itself
+		return json.RawMessage(`"said"`), nil
+	})
+	c := config(once("say"), say)
+	c.Poll = time.Hour
+	e := newEngine(t, b, c)
+	start(t, e, "r1")
+	ctx, cancel := context.WithCancel(t.Context())
+	var done chan struct{}
+	before := store.views.Load()
+	if follow {
+		done = make(chan struct{})
+		go func() {
+			defer close(done)
+			for _, err := range e.Follow(ctx, key, engine.FollowOptions{Cursor: &spool.Cursor{}}) {
+				if err != nil {
+					return
+				}
+			}
+		}()
+	}
+	synctest.Wait()
+	join, before = store.views.Load()-before, store.views.Load()
+	stop := work(t, e)
+	pass(time.Second)
+	run = store.views.Load() - before
+	if got := state(t, b); got != spool.Completed {
+		t.Fatalf("the thread is %s", got)
+	}
+	cancel()
+	if follow {
+		<-done
+	}
+	stop()
+	return run, join
+}
