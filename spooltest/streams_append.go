@@ -159,5 +159,13 @@ func testStreamContextEnded(t *testing.T, s streamsTest) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	wantCode(t, "Append", s.Append(ctx, key, items(1, 1, 1)), spool.Canceled)
+	_, err := s.Read(ctx, key, spool.Offset{}, 0)
+	wantCode(t, "Read", err, spool.Canceled)
+	wantCode(t, "Close", s.Close(ctx, key, endItem(1, 1), 0), spool.Canceled)
+	wantCode(t, "Delete", s.Delete(ctx, key.Thread), spool.Canceled)
 	s.want(key, nil, false)
+	other := stream("t", "r:2")
+	wantCode(t, "Open", s.Open(ctx, other), spool.Canceled)
+	_, err = s.Read(t.Context(), other, spool.Offset{}, 0)
+	wantCode(t, "Read of what was not opened", err, spool.Gone)
 }

@@ -262,3 +262,25 @@ func TestStreamsPack(t *testing.T) {
 		}
 	})
 }
+
+// A stream for which the budget is too small is there until the next one is opened: a worker
+// could not open any otherwise.
+func TestOpenKeepsWhatItOpens(t *testing.T) {
+	t.Parallel()
+
+	s := memory.NewStreams(1)
+	first := spool.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "t"}, ID: "r:1"}
+	second := first
+	second.ID = "r:2"
+	for _, key := range []spool.StreamKey{first, second} {
+		if err := s.Open(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Read(t.Context(), key, spool.Offset{}, 0); err != nil {
+			t.Errorf("%s is gone: %v", key.ID, err)
+		}
+	}
+	if _, err := s.Read(t.Context(), first, spool.Offset{}, 0); spool.CodeOf(err) != spool.Gone {
+		t.Errorf("the budget is not kept: %v", err)
+	}
+}
