@@ -8,7 +8,54 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// packed are the items of a stream in one piece of memory, for a stream that has ended and
+// packItems is how many items are packed together: as many as a reader takes at once.
+const packItems = 256
+
+// packs are the packed items of a stream, piece by piece, so that who reads a page of a long
+// stream unpacks no more than that.
+type packs []*packed
+
+// packAll returns items packed.
+func packAll(items []spool.Item) packs {
+	all := make(packs, 0, (len(items)+packItems-1)/packItems)
+	for piece := range slices.Chunk(items, packItems) {
+		all = append(all, pack(piece))
+	}
+	return all
+}
+
+// unpack returns the items of the pieces that have the items behind an offset, up to a limit. There
+// may be some more before and behind these. Limit zero: all.
+func (p packs) unpack(after spool.Offset, limit int) (items []spool.Item) {
+	from, found := slices.BinarySearchFunc(p, after, func(piece *packed, o spool.Offset) int { return piece.last.Compare(o) })
+	if found {
+		from++
+	}
+	for _, piece := range p[from:] {
+		items = append(items, piece.unpack()...)
+		if limit > 0 && len(items)-behind(items, after) >= limit {
+			break
+		}
+	}
+	return items
+}
+
+func (p packs) last() spool.Offset {
+	if len(p) == 0 {
+		return spool.Offset{}
+	}
+	return p[len(p)-1].last
+}
+
+// size is how much memory they take, about.
+func (p packs) size() (n int64) {
+	for _, piece := range p {
+		n += piece.size()
+	}
+	return n
+}
+
+// packed are some items of a stream in one piece of memory, for a stream that has ended and
 // which hardly anybody reads again. An item says how it differs from the item of its type before
 // it: what they begin and end with in common is left out, and so is the offset at the end of the
 // data. A delta of a few letters takes about 12 bytes more than these, and not 150.

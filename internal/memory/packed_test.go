@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -67,5 +68,43 @@ func TestPackedSize(t *testing.T) {
 	}
 	if got := pack(items).size(); got > size/8 {
 		t.Errorf("%d bytes, and %d before", got, size)
+	}
+}
+
+// TestPackedPages: pages of a packed stream are those that it had before, and a page of a long
+// stream does not unpack all of it.
+func TestPackedPages(t *testing.T) { //nolint:paralleltest // it looks at what is allocated
+	st, n := &stream{}, int64(10*packItems+7)
+	for i := range n {
+		item := spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1 + i/1000, N: 2 * (i + 1)}, 7, spool.Delta{MessageID: "m", Delta: strings.Repeat("x", int(i%9))})
+		st.items = append(st.items, item)
+	}
+	st.closed = true
+	plain := &stream{items: st.items, closed: true}
+	st.pack()
+	for _, limit := range []int{0, 1, packItems - 1, packItems, packItems + 1, 3 * packItems} {
+		for i := int64(-1); i <= n; i += 61 {
+			after := spool.Offset{Fence: 1 + i/1000, N: 2*(i+1) + i%2}
+			if i == n {
+				after = plain.last()
+			}
+			want, _ := plain.read(after, limit)
+			got, err := st.read(after, limit)
+			if err != nil || got.Ended != want.Ended || got.Last != want.Last || len(got.Items) != len(want.Items) {
+				t.Fatalf("limit %d behind %v: %d items of %d, ended %t, last %v (%v)", limit, after, len(got.Items), len(want.Items), got.Ended, got.Last, err)
+			}
+			for i := range got.Items {
+				if !reflect.DeepEqual(got.Items[i], want.Items[i]) {
+					t.Fatalf("limit %d behind %v: item %d is %v, and was %v", limit, after, i, got.Items[i], want.Items[i])
+				}
+			}
+		}
+	}
+	var before, behind runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _ = st.read(spool.Offset{}, packItems)
+	runtime.ReadMemStats(&behind)
+	if got, most := behind.TotalAlloc-before.TotalAlloc, uint64(packItems*500); got > most {
+		t.Errorf("a page of %d items of %d allocates %d bytes", packItems, n, got)
 	}
 }

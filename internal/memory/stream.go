@@ -32,7 +32,7 @@ type stream struct {
 	// mu guards what follows.
 	mu     sync.RWMutex
 	items  []spool.Item // nil once they are packed
-	packed *packed
+	packed packs
 	size   int64
 	closed bool
 	// gone is set when the stream was removed, for those who had found it before.
@@ -84,21 +84,25 @@ func (st *stream) read(after spool.Offset, limit int) (spool.StreamPage, error) 
 	}
 	items := st.items
 	if st.packed != nil {
-		items = st.packed.unpack()
+		items = st.packed.unpack(after, limit)
 	}
-	from, found := slices.BinarySearchFunc(items, after, func(i spool.Item, o spool.Offset) int {
-		return i.Offset.Compare(o)
-	})
-	if found {
-		from++
-	}
+	from := behind(items, after)
 	to := len(items)
 	if limit > 0 {
 		to = min(to, from+limit)
 	}
 	page.Items = items[from:to:to]
-	page.Ended = st.closed && to == len(items)
+	page.Ended = st.closed && page.Items[len(page.Items)-1].Offset == last
 	return page, nil
+}
+
+// behind returns the index of the first item behind an offset.
+func behind(items []spool.Item, o spool.Offset) int {
+	at, found := slices.BinarySearchFunc(items, o, func(i spool.Item, o spool.Offset) int { return i.Offset.Compare(o) })
+	if found {
+		at++
+	}
+	return at
 }
 
 // close reports false for a stream that was closed before.
@@ -138,14 +142,14 @@ func (st *stream) pack() (freed int64) {
 		return 0
 	}
 	before := st.size
-	st.packed, st.items = pack(st.items), nil
+	st.packed, st.items = packAll(st.items), nil
 	st.size = streamOverhead + st.packed.size()
 	return before - st.size
 }
 
 func (st *stream) last() spool.Offset {
 	if st.packed != nil {
-		return st.packed.last
+		return st.packed.last()
 	}
 	if len(st.items) == 0 {
 		return spool.Offset{}
