@@ -91,7 +91,6 @@ func kinds[T ~string](t *testing.T, cases []valueCase) map[T]bool {
 }
 
 // payloads are the fields of each kind of entry and notice.
-//
 var payloads = map[spool.EntryType]func() any{
 	spool.EntryRunStarted:              func() any { return new(spool.RunStarted) },
 	spool.EntryRunEnded:                func() any { return new(spool.RunEnded) },
@@ -151,7 +150,6 @@ func TestFixturesEntries(t *testing.T) {
 }
 
 // fields are the fields of each kind of item.
-//
 var fields = map[spool.ItemType]func() any{
 	spool.ItemRunStarted:       func() any { return new(spool.StreamStarted) },
 	spool.ItemTextStart:        func() any { return new(spool.Block) },
