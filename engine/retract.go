@@ -177,6 +177,10 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 		if end, err = endOf(v, *h.ended); err != nil || !end.told {
 			return err
 		}
+		if left, err := leftView(v, h.ended.Seq, w.at.Seq); err != nil || left {
+			end.told = false // the client was told that it shows nothing of the run
+			return err
+		}
 		read, err := partOf(v, *h.ended, w.at.Seq, false)
 		p = &read
 		return err
@@ -245,6 +249,13 @@ func endOf(v spool.View, ended spool.Entry) (end runEnd, err error) {
 	ids, err := encodedView(v).MessageIDs(spool.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
 	end.told = len(ids) > 0
 	return end, err
+}
+
+// leftView reports whether the messages of a run whose last RUN_ENDED entry is ended have left the
+// view by seq. A MESSAGES_DROPPED entry there takes the last turn, and all behind it.
+func leftView(v spool.View, ended, seq int64) (bool, error) {
+	dropped, err := v.Entries(spool.EntryQuery{Type: spool.EntryMessagesDropped, After: ended, Limit: 1})
+	return len(dropped) > 0 && dropped[0].Seq <= seq, err
 }
 
 // whole returns all items of a stream, or true where it is gone.

@@ -33,6 +33,7 @@ var retractTests = map[string]func(s *engineTest){
 	"NestedStopped": testRetractNestedStopped,
 	"NextRun":       testRetractNextRun,
 	"Dropped":       testRetractDropped,
+	"ParkDropped":   testRetractParkDropped,
 }
 
 // cutsOff is a model whose first answers break off in the middle.
@@ -272,6 +273,39 @@ func testRetractDropped(s *engineTest) {
 	}
 	if snap := got[0].Snapshot; *snap.AfterMessageID != turn || len(snap.Messages) > 0 {
 		s.Errorf("the snapshot has %d messages behind %s, and the turn is %s", len(snap.Messages), *snap.AfterMessageID, turn)
+	}
+}
+
+// testRetractParkDropped has a turn leave the view whose run was stopped while it waited. A client
+// that has read so shows no call that a frame has to close.
+func testRetractParkDropped(s *engineTest) {
+	e := s.working(s.config(asksTwice(), approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	turn := s.all(chat, "").Messages[0].ID
+	s.startAs(e, chat, engine.StartRequest{RunID: "r2", Prompt: "again", EditMessageID: turn})
+	s.becomes(spool.WaitingForInput)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	dropped := func(frames []spool.Frame) (at []spool.Frame) {
+		for _, f := range frames {
+			if f.Event != nil && f.Event.Type == spool.EntryMessagesDropped {
+				at = append(at, f)
+			}
+		}
+		return at
+	}
+	frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	branch := spool.BranchID(dropped(frames)[0].Event.Seq)
+	if r, err := e.RestoreBranch(context.Background(), chat, branch); err != nil || !r.Accepted {
+		s.Fatalf("%+v, %v", r, err)
+	}
+	frames = s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	last := dropped(frames)[1]
+	if more := s.collect(e, chat, engine.FollowOptions{Cursor: last.Cursor}); len(parts(more)) > 0 {
+		s.Errorf("behind %s comes:\n%s", frameLine(last), transcript(more))
 	}
 }
 
