@@ -323,7 +323,8 @@ func (h *hub) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.placed = false
-	h.next++ // no client is up to date, not even the one that had all
+	h.next++    // no client is up to date, not even the one that had all
+	h.notices++ // the state that the next place takes for known was told to nobody
 	h.first = h.next
 	h.bytes = 0
 	h.ring = nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -247,6 +248,53 @@ func TestStuckReaderKeepsNobodyOffTheNewThread(t *testing.T) {
 			t.Errorf("a reader of the new thread:\n%s", text(l))
 		}
 		release()
+		cancel()
+		stop()
+	})
+}
+
+// goneOnce says of a stream that it is gone, once it is told to, to the first who reads it.
+type goneOnce struct {
+	spool.Streams
+
+	now *atomic.Bool
+}
+
+func (s goneOnce) Read(ctx context.Context, k spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+	if s.now.Swap(false) {
+		return spool.StreamPage{}, spool.ErrStreamGone
+	}
+	return s.Streams.Read(ctx, k, after, limit)
+}
+
+// A hub that has lost its place finds another one, at which it takes the state for known. Its
+// clients are told that state.
+func TestStateIsToldBehindALostPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f.DropWakes(true)
+		gate := make(chan struct{})
+		e := newEngine(t, f.Backend(), config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})))
+		stop := work(t, e)
+		start(t, e, "r1")
+		pass(3 * time.Second)
+
+		var gone atomic.Bool
+		b := f.Backend()
+		b.Streams = goneOnce{b.Streams, &gone}
+		seldom := config(spooltest.NewReplayModel())
+		seldom.Poll = time.Minute
+		ctx, cancel := context.WithCancel(t.Context())
+		got := watch(ctx, newEngine(t, b, seldom), nil)
+		pass(time.Second)
+		gone.Store(true)
+		pass(time.Minute) // the hub reads, and loses its place
+		close(gate)
+		pass(5 * time.Minute)
+		if l := got(); gone.Load() || !has(l, "RUN_ENDED") || !has(l, "STATE_CHANGE COMPLETED") {
+			t.Errorf("the stream was read: %t, and the reader gets:\n%s", !gone.Load(), text(l))
+		}
 		cancel()
 		stop()
 	})
