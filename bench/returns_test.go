@@ -47,7 +47,7 @@ func TestFirstSnapshotAllocatesLittle(t *testing.T) { //nolint:paralleltest // i
 	if took := native.TotalAlloc - before.TotalAlloc; took > 2*uint64(encoded.Size) {
 		t.Errorf("a snapshot of %d bytes allocated %d", encoded.Size, took)
 	}
-	if took := formed.TotalAlloc - native.TotalAlloc; took > 3*uint64(encoded.Size) { // it is decoded
+	if took := formed.TotalAlloc - native.TotalAlloc; took > 4*uint64(encoded.Size) { // it is decoded, and the race detector drops buffers that are kept
 		t.Errorf("in the form of AG-UI it allocated %d", took)
 	}
 }
