@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,6 +77,10 @@ func (p pacer) paced(w http.ResponseWriter, piece []byte) (slow bool, err error)
 		t.limit.Reset(turnLimit)
 	}
 	_, err = w.Write(piece)
+	// Clients that have waited for one snapshot are all ready to run. Each of them would write
+	// all of it without ever meeting another one at its turn. While this one stands behind them,
+	// they come to wait for theirs, and leave the processors to short requests.
+	runtime.Gosched()
 	slow = !t.limit.Stop()
 	t.end()
 	if !slow { // else its timer may still end it
