@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/forwarded"
 )
 
 // checkLoopback refuses what a web page that the machine's user visits could send to a
@@ -28,7 +28,7 @@ func (s *Server) checkLoopback(r *http.Request) error {
 	if !loopbackHost(r.Host) {
 		return spool.Errorf(spool.Forbidden, "this server is only reached as localhost; the Host of the request is another")
 	}
-	if name := proxied(r.Header); name != "" {
+	if name := forwarded.Header(r.Header); name != "" {
 		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s", name)
 	}
 	if r.Header.Get("Origin") == "" && !s.ownSite(r) {
@@ -41,17 +41,6 @@ func (s *Server) checkLoopback(r *http.Request) error {
 		return spool.Errorf(codeMediaType, "the Content-Type must be application/json")
 	}
 	return nil
-}
-
-// proxied returns the name of a header that a proxy has set, and "" where there is none.
-func proxied(h http.Header) string {
-	for name := range h {
-		name = http.CanonicalHeaderKey(name)
-		if strings.HasPrefix(name, "X-Forwarded-") || slices.Contains([]string{"Forwarded", "Via", "X-Real-Ip"}, name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // ownSite reports whether a request without an Origin does not come from a page of another

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/internal/forwarded"
 )
 
 // metricsTokenVariable is the variable that has the token of /metrics. There is no flag for it:
@@ -18,7 +19,8 @@ const metricsTokenVariable = "SPOOL_METRICS_TOKEN" //nolint:gosec // the name of
 
 // metricsAccess says who may read the metrics. With a token, whoever has it. Without one, whoever
 // reaches the port, but no web page: a page whose name was made to point here (DNS rebinding)
-// sends its own name as the Host.
+// sends its own name as the Host. On a port of this machine, that is nobody whom a proxy lets
+// through either, unless hosts says that there is one.
 type metricsAccess struct {
 	token string
 	// hosts are names that the server is asked for by, in lower case.
@@ -58,6 +60,8 @@ func (m metricsAccess) guard(next http.Handler) http.Handler {
 			http.Error(w, "the metrics need the token of "+metricsTokenVariable+" as a bearer token", http.StatusUnauthorized)
 		case m.token == "" && !m.known(r.Host):
 			http.Error(w, "the Host of the request is not one of this server: see --metrics-hosts", http.StatusForbidden)
+		case m.token == "" && m.local && len(m.hosts) == 0 && forwarded.Header(r.Header) != "":
+			http.Error(w, "the metrics of this machine need "+metricsTokenVariable+" or --metrics-hosts behind a proxy", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -53,6 +53,38 @@ func TestMetricsHost(t *testing.T) {
 	}
 }
 
+// A proxy in front of a port of this machine publishes no metrics, as it does not publish the API.
+func TestMetricsBehindProxy(t *testing.T) {
+	t.Parallel()
+
+	const token = "token-of-the-metrics"
+	for name, c := range map[string]struct {
+		address, names, token string
+		want                  int
+	}{
+		"Loopback":      {"127.0.0.1:9464", "", "", http.StatusForbidden},
+		"LoopbackNamed": {"127.0.0.1:9464", "metrics.example", "", http.StatusOK},
+		"Token":         {"127.0.0.1:9464", "", token, http.StatusOK},
+		"Everywhere":    {":9464", "", "", http.StatusOK},
+	} {
+		m, err := readMetricsAccess(c.address, c.names, func(string) (string, bool) { return c.token, c.token != "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, header := range []string{"X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
+			r.Host = "127.0.0.1:9464" // of nginx, unless it is told otherwise
+			r.Header.Set(header, "203.0.113.9")
+			r.Header.Set("Authorization", "Bearer "+token)
+			w := httptest.NewRecorder()
+			m.guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+			if w.Code != c.want {
+				t.Errorf("%s, %s: %d, want %d", name, header, w.Code, c.want)
+			}
+		}
+	}
+}
+
 // With a token, whoever has it reads the metrics by any name, and nobody else does.
 func TestMetricsToken(t *testing.T) {
 	t.Parallel()
