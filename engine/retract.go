@@ -252,10 +252,17 @@ func endOf(v spool.View, ended spool.Entry) (end runEnd, err error) {
 }
 
 // leftView reports whether the messages of a run whose last RUN_ENDED entry is ended have left the
-// view by seq. A MESSAGES_DROPPED entry there takes the last turn, and all behind it.
+// view by seq, or are not its last ones any more. A MESSAGES_DROPPED entry there takes the last
+// turn, and all behind it. Behind a RUN_STARTED entry stand the messages of the next run, which a
+// frame of the run before would take away.
 func leftView(v spool.View, ended, seq int64) (bool, error) {
-	dropped, err := v.Entries(spool.EntryQuery{Type: spool.EntryMessagesDropped, After: ended, Limit: 1})
-	return len(dropped) > 0 && dropped[0].Seq <= seq, err
+	for _, t := range []spool.EntryType{spool.EntryMessagesDropped, spool.EntryRunStarted} {
+		behind, err := v.Entries(spool.EntryQuery{Type: t, After: ended, Limit: 1})
+		if err != nil || len(behind) > 0 && behind[0].Seq <= seq {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // whole returns all items of a stream, or true where it is gone.
