@@ -44,9 +44,12 @@ type aguiStream struct {
 	// retry is said first, for browsers.
 	retry bool
 
-	ctx        context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
-	stop       context.CancelFunc
-	first      *engine.FormedSnapshot
+	ctx   context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
+	stop  context.CancelFunc
+	first *engine.FormedSnapshot
+	// began is the place before the segment that the client is to see from its start, though
+	// first was made later. Nil: the client begins with first.
+	began      *spool.Cursor
 	translator *agui.Translator
 	at         spool.Cursor
 	turn       spool.MessageID // the last user turn there
@@ -71,6 +74,12 @@ func (s *Server) aguiOpen(ctx context.Context, key spool.ThreadKey, made time.Ti
 	}
 	o.Load = a.load
 	a.translator = agui.New(o)
+	if a.translator.BeganSince(first) {
+		if a.began, err = s.engine.BeforeSegment(ctx, key, o.RunID, o.From.Segments+1); err != nil {
+			_ = a.Close()
+			return nil, err
+		}
+	}
 	return a, nil
 }
 
@@ -158,6 +167,10 @@ func (a *aguiStream) prelude(text *agui.Text) error {
 	a.first, a.held = nil, append(a.held, first)
 	if a.retry {
 		text.AddLine(retryLine(aguiRetry))
+	}
+	if a.began != nil {
+		a.at = *a.began
+		return text.Add(a.at.String(), a.translator.Replay(first, a.at)...)
 	}
 	events, err := a.translator.Prelude(first, a.have)
 	if err != nil {

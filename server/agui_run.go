@@ -111,20 +111,19 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	if err != nil {
 		return agentAnswer{}, about(ctx, err, key, body.RunID)
 	}
-	var run spool.RunID
+	var show agui.Options
 	var refusal *agentRefusal
 	if len(body.Resume) > 0 {
-		run, refusal, err = c.resume(ctx, key, body, who.Subject)
+		show, refusal, err = c.resume(ctx, key, body, who.Subject)
 	} else {
-		run, refusal, err = c.prompt(ctx, key, body, who)
+		show, refusal, err = c.prompt(ctx, key, body, who)
 	}
 	if err != nil || refusal != nil {
 		place.release()
 		return agentAnswer{refusal: refusal}, about(ctx, err, key, body.RunID)
 	}
-	answer, err := c.follow(rest.RequestOf(ctx), who, key, agui.Options{
-		RunID: run, ClientRunID: string(body.RunID), State: agui.UseOf(body.State),
-	})
+	show.ClientRunID, show.State = string(body.RunID), agui.UseOf(body.State)
+	answer, err := c.follow(rest.RequestOf(ctx), who, key, show)
 	if err != nil {
 		place.release()
 		return agentAnswer{}, err
@@ -146,24 +145,24 @@ func (c *agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o a
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.
-func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, who Principal) (spool.RunID, *agentRefusal, error) {
+func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, who Principal) (agui.Options, *agentRefusal, error) {
 	turn, err := in.Turn()
 	if err != nil {
-		return "", nil, err
+		return agui.Options{}, nil, err
 	}
 	wishes, err := in.Wishes()
 	if err != nil {
-		return "", nil, err
+		return agui.Options{}, nil, err
 	}
 	thread, turns, err := c.engine.UserTurns(ctx, key)
 	switch {
 	case spool.CodeOf(err) == spool.NotFound && turn != nil: // its first turn makes it
 	case err != nil:
-		return "", nil, err
+		return agui.Options{}, nil, err
 	case turn == nil && thread.RunID == "":
-		return "", nil, spool.Errorf(spool.NotFound, "the thread has no run to show")
+		return agui.Options{}, nil, spool.Errorf(spool.NotFound, "the thread has no run to show")
 	case turn == nil:
-		return thread.RunID, nil, nil
+		return agui.Options{RunID: thread.RunID}, nil, nil
 	}
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
@@ -176,15 +175,15 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	}
 	if said, ok := turn.Saved(turns); ok {
 		if said.RunID == in.RunID || said.RunID == thread.RunID && thread.State.Active() {
-			return said.RunID, nil, nil // the client has lost the stream, and asks again
+			return agui.Options{RunID: said.RunID}, nil, nil // the client has lost the stream, and asks again
 		}
 		start.EditMessageID = said.ID
 	}
 	if err := c.takeStart(ctx, who); err != nil {
-		return "", nil, err
+		return agui.Options{}, nil, err
 	}
 	if start.HostState, err = c.hostState(ctx); err != nil {
-		return "", nil, err
+		return agui.Options{}, nil, err
 	}
 	result, err := c.engine.Run(ctx, key, start)
 	if err == nil && !result.Accepted {
@@ -192,28 +191,29 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 		if result.RetryAfter > 0 {
 			refusal.Code = codeQueueFull
 		}
-		return "", refusal, nil
+		return agui.Options{}, refusal, nil
 	}
-	return result.RunID, nil, err
+	// The run may be over before the stream is open, and is told from its start all the same.
+	return agui.Options{RunID: result.RunID, From: &spool.Run{ID: result.RunID}}, nil, err
 }
 
 // resume answers all that the thread waits for. It is refused when somebody else has
 // answered everything in the meantime.
-func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (spool.RunID, *agentRefusal, error) {
+func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
 	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: 1}) // what it has said is not asked for
 	if err != nil {
-		return "", nil, err
+		return agui.Options{}, nil, err
 	}
 	open := agui.Open(thread)
 	answers, err := in.Answers(open)
 	if spool.CodeOf(err) == spool.Conflict {
-		return "", &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
+		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
 	}
 	if err != nil {
-		return "", nil, err
+		return agui.Options{}, nil, err
 	}
 	if !mayAnswer(thread, open, by) {
-		return "", &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
+		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
 	}
 	responses := make([]engine.Response, len(answers))
 	for i, a := range answers {
@@ -223,16 +223,22 @@ func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	}
 	results, err := c.engine.RespondAll(ctx, key, responses)
 	if err != nil {
-		return "", nil, err
+		return agui.Options{}, nil, err
 	}
 	if !slices.ContainsFunc(results, func(r engine.RespondResult) bool { return r.Delivered }) {
 		refused := engine.RespondResult{Reason: engine.ReasonNoPark, Error: "Nothing waits for an answer"}
 		if len(results) > 0 {
 			refused = results[len(results)-1]
 		}
-		return "", &agentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
+		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
 	}
-	return thread.Thread.RunID, nil, nil
+	show := agui.Options{RunID: thread.Thread.RunID}
+	for _, r := range thread.Runs {
+		if r.ID == show.RunID && r.State == spool.WaitingForInput {
+			show.From = &r
+		}
+	}
+	return show, nil, nil
 }
 
 // mayAnswer reports whether the subject may answer all that is open. The engine asks once

@@ -60,11 +60,11 @@ func (m hesitant) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[sp
 	}
 }
 
-// serveHesitant serves what is in the backend to everybody.
-func serveHesitant(t *testing.T, b spool.Backend, m hesitant) (e *engine.Engine, url string) {
+// serve serves what is in the backend to everybody.
+func serve(t *testing.T, b spool.Backend, m spool.Model) (e *engine.Engine, url string) {
 	t.Helper()
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": m}, FlushEvery: -1,
+		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}}, Models: map[string]spool.Model{"m": m}, FlushEvery: -1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := hesitant{make(chan struct{})}
-	e, url := serveHesitant(t, b, model)
+	e, url := serve(t, b, model)
 	if got, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
@@ -169,7 +169,7 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	}
 	alone := make(map[string]string)
 	for _, query := range queries {
-		_, other := serveHesitant(t, b, model)
+		_, other := serve(t, b, model)
 		if alone[query], err = come(other, query, func(*bufio.Reader) error { return nil }); err != nil {
 			t.Fatal(err)
 		}

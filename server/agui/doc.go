@@ -6,7 +6,9 @@
 // AG-UI stream is a sequence of runs and nothing outside of them, and a client refuses one
 // that begins in the middle. So a stream starts with a prelude that brings any client to
 // the present, whatever it has: the run's start, all messages with what there is of those
-// being written, and the starts of what is open. A run ends where it has ended for its
+// being written, and the starts of what is open. The answer to a start, or to an answer of
+// the user, begins where the run went on from there, also when the run has said something by
+// then: pages that show a run by its deltas get all of them. A run ends where it has ended for its
 // viewer, which is at its end or at a park; a segment that failed and is tried again is
 // not an end.
 package agui

@@ -48,3 +48,25 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 	}
 	return events, nil
 }
+
+// BeganSince reports whether the run of [Options.From] has gone on before the snapshot was
+// made, and has the thread still. A client that is to see all of it then begins with
+// [Translator.Replay].
+func (t *Translator) BeganSince(s *engine.FormedSnapshot) bool {
+	if t.o.From == nil || s.Thread.RunID != t.o.From.ID {
+		return false
+	}
+	r, ok := runOf(s.Snapshot, t.o.From.ID)
+	return ok && r.Segments > t.o.From.Segments
+}
+
+// Replay is [Translator.Prelude] for a client that comes later than the run of
+// [Options.From] went on. It returns what the client would have been told before that. At is
+// the place right before the run's next segment. The frames behind it come next.
+func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) []Event {
+	t.thread = s.Thread.ID
+	events := t.begin(t.o.From.ID)
+	t.step.last, t.segment = t.o.From.Steps, t.o.From.Segments
+	events = append(events, t.states.tell(ThreadState{State: spool.Queued, RunID: t.o.From.ID})...)
+	return append(events, Messages{s.Before(max(at.Seq, 0))})
+}

@@ -19,6 +19,10 @@ type Options struct {
 	RunID spool.RunID
 	// ClientRunID is what the client calls RunID. Defaults to RunID.
 	ClientRunID string
+	// From is RunID as it was when the client started it, or answered what it waited for: the
+	// client is to see all that the run says from there on. Nil: the client is shown the thread
+	// as it is.
+	From *spool.Run
 	// State says what is done with the client's state.
 	State StateUse
 }

@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+// BeforeSegment returns the place in the thread right before a segment of a run began, from
+// which [Engine.Follow] tells all of the segment. It is nil for a segment that has not begun.
+// BeforeSegment returns a [spool.NotFound] error for a thread that does not exist.
+func (e *Engine) BeforeSegment(ctx context.Context, key spool.ThreadKey, run spool.RunID, segment int) (*spool.Cursor, error) {
+	stream := spool.Run{ID: run, Segments: segment}.Stream()
+	var place *spool.Cursor
+	err := e.store.View(ctx, key, func(v spool.View) error {
+		place = nil
+		if _, err := v.Thread(); err != nil {
+			return notFound(err)
+		}
+		entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: run})
+		for _, entry := range entries {
+			if id, err := streamOf(entry); err != nil || id != stream {
+				continue
+			}
+			place = &spool.Cursor{Seq: entry.Seq - 1}
+			if place.Seq == 0 {
+				place.Seq = -1 // as in a snapshot of a thread without entries
+			}
+		}
+		return err
+	})
+	return place, err
+}
