@@ -154,8 +154,9 @@ type Queue interface {
 	// Claim takes up to q.Limit due jobs and leases them. It shares them out one by one: the
 	// next one is of the tenant that has the fewest jobs in flight, those of this claim
 	// included, and of several such tenants, of the one whose job has been due longest. Of one
-	// tenant the job that has been due longest comes first. A job is in flight from its claim
-	// until it is acked, released or buried, or its lease lapses.
+	// tenant the job that has been due longest comes first, and of those that are due since one
+	// time, the one with the smaller id. A job is in flight from its claim until it is acked,
+	// released or buried, or its lease lapses.
 	//
 	// The DueAt of each job is when it became due. Claim does not wait. Where it takes nothing,
 	// it returns an empty slice and when the next job becomes due that is not due yet, which
@@ -177,7 +178,8 @@ type Queue interface {
 	Dead(ctx context.Context, tenant Tenant, q DeadQuery) ([]DeadJob, error)
 	// Purge removes the dead jobs that Dead lists for q, and returns how many those were.
 	Purge(ctx context.Context, tenant Tenant, q DeadQuery) (int, error)
-	// Jobs lists a tenant's jobs that are not dead, the one that has been due longest first.
+	// Jobs lists a tenant's jobs that are not dead, the one that has been due longest first and,
+	// of those that are due since one time, the one with the smaller id.
 	Jobs(ctx context.Context, tenant Tenant, q JobQuery) ([]QueuedJob, error)
 	// Stats counts the jobs of a tenant, or those of all tenants when it is empty.
 	Stats(ctx context.Context, tenant Tenant) (QueueStats, error)

@@ -189,12 +189,12 @@ func testStoreDeleteThread(s *storeTest) {
 		r.StartKey = "start"
 		return errors.Join(tx.UpdateRun(r), tx.DropMessages("m2", 2))
 	})
+	s.write(other, func(tx spool.Tx) error { return fill(tx, other, "r-other") })
+	before := s.all(other, "r-other")
 	taken, _, err := s.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r" {
 		s.Fatalf("claim: got %v and error %v, want the job of r", taken, err)
 	}
-	s.write(other, func(tx spool.Tx) error { return fill(tx, other, "r-other") })
-	before := s.all(other, "r-other")
 
 	s.write(key, func(tx spool.Tx) error {
 		if err := tx.DeleteThread(); err != nil {
