@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,7 +35,7 @@ func testEngineCrash(t *testing.T, open Open, features Features, script func(s *
 			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; n <= calls && !t.Failed(); n++ {
-					if features.Durable && (n%4 != turn || own != (n/4%2 == 0) || leftOut(n/4)) {
+					if features.Durable && (n%4 != turn || own != (n/4%2 == 0)) {
 						continue // a slow backend has each call go wrong once
 					}
 					t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -49,17 +48,6 @@ func testEngineCrash(t *testing.T, open Open, features Features, script func(s *
 		}
 	}
 }
-
-// raceShare is the part of the crashes of a durable backend that a test with the race
-// detector takes, under which each of them takes several times as long. A test without it takes
-// all of them.
-const raceShare = 3
-
-// raceTurn says which part that is. It is another one from run to run.
-var raceTurn = rand.IntN(raceShare)
-
-// leftOut reports whether a test of a durable backend leaves the n-th crash to another run.
-func leftOut(n int) bool { return raceDetector && n%raceShare != raceTurn }
 
 // crashScript runs a script of two steps, with tools of every kind and a park, in a
 // process with faults and, when it has crashed, in another. It returns how many calls the
