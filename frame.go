@@ -98,8 +98,9 @@ type Snapshot struct {
 	ActiveEvents []Entry `json:"activeEvents"`
 	// Queue are the runs that wait for the thread, the next one first.
 	Queue []QueuedRun `json:"queue,omitempty"`
-	// Stream is the latest segment's run stream while it is open, or ended less than
-	// one minute ago. Nil: neither.
+	// Stream is the latest segment's run stream until the record has ended the segment, and
+	// while the stream is there for a minute more. Without items if it was lost before. Nil:
+	// neither.
 	Stream *StreamSnapshot `json:"stream"`
 }
 

@@ -11,7 +11,8 @@ import (
 type part struct {
 	thread  spool.Thread
 	run     spool.Run      // the dispatched one
-	stream  spool.StreamID // of the segment that has ended
+	ended   spool.Entry    // the RUN_ENDED entry of the segment that has ended
+	stream  spool.StreamID // of that segment
 	segment int64          // seq of the segment's RUN_STARTED entry
 	runs    []spool.Run
 	behind  spool.MessageID // the message before those of the run. Empty: there is none
@@ -25,6 +26,7 @@ type part struct {
 // With before, messages that were saved behind the entry are left out. It returns a
 // [spool.NotFound] error for a run that is not there any more.
 func partOf(v spool.View, ended spool.Entry, seq int64, before bool) (p part, err error) {
+	p.ended = ended
 	if p.stream, err = streamOf(ended); err != nil {
 		return p, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/spoolhq/spool"
 )
@@ -79,18 +80,36 @@ func (h *heardOf) quiet(ended spool.Entry) bool {
 // find looks for the RUN_ENDED entry behind which a client with this cursor stands.
 func (h *heardOf) find(v spool.View, at spool.Cursor) error {
 	*h = heardOf{stream: at.Stream}
-	q := spool.EntryQuery{Type: spool.EntryRunEnded, Last: true, Limit: 1}
-	if at.Stream != "" {
-		q = spool.EntryQuery{Type: spool.EntryRunEnded, Run: runOf(at.Stream)}
+	if at.Stream == "" {
+		ended, err := endedBefore(v, max(at.Seq, 0))
+		h.ended = ended
+		return err
 	}
-	entries, err := v.Entries(q)
+	entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, Run: runOf(at.Stream)})
 	for _, entry := range entries {
 		id, err := streamOf(entry)
-		if err == nil && entry.Seq <= at.Seq && (id == at.Stream || at.Stream == "") {
+		if err == nil && entry.Seq <= at.Seq && id == at.Stream {
 			*h = heardOf{ended: &entry}
 		}
 	}
 	return err
+}
+
+// endedBefore returns the last RUN_ENDED entry up to seq. It looks close to seq first, as the
+// entry nearly always is. Nil: there is none.
+func endedBefore(v spool.View, seq int64) (*spool.Entry, error) {
+	for near := int64(32); ; near *= 8 {
+		q := spool.EntryQuery{Type: spool.EntryRunEnded, After: max(seq-near, 0), Limit: int(near)}
+		entries, err := v.Entries(q)
+		for _, entry := range slices.Backward(entries) {
+			if entry.Seq <= seq {
+				return &entry, err
+			}
+		}
+		if err != nil || q.After == 0 {
+			return nil, err
+		}
+	}
 }
 
 // statusOf returns how the segment of a RUN_ENDED entry ended.
@@ -282,7 +301,7 @@ func (w *walker) partial(p part, page spool.StreamPage, gone bool) []walked {
 	}
 	snap := p.snapshot(w.at.Seq)
 	if !gone {
-		snap.Stream = endedStream(p.stream, page)
+		snap.Stream = endedStream(p, page)
 		snap.Stream.Items = p.open.items(snap.Stream.Items, p.thread.LastSeq)
 	}
 	at := snap.Cursor()
@@ -293,10 +312,11 @@ func (w *walker) partial(p part, page spool.StreamPage, gone bool) []walked {
 	return []walked{frame}
 }
 
-// endedStream returns a stream that is over, without any content: the messages have all of
-// it that is saved.
-func endedStream(id spool.StreamID, page spool.StreamPage) *spool.StreamSnapshot {
-	s := &spool.StreamSnapshot{StreamID: id, RunID: runOf(id), Items: []spool.Item{}}
+// endedStream returns the stream of a segment that is over, without any content: the messages
+// have all of it that is saved. The stream may not know yet that it is over, as the record is
+// told first. It then ends here as its RUN_ENDED entry says, as it does in a whole snapshot.
+func endedStream(p part, page spool.StreamPage) *spool.StreamSnapshot {
+	s := &spool.StreamSnapshot{StreamID: p.stream, RunID: runOf(p.stream), Items: []spool.Item{}}
 	for _, item := range page.Items {
 		if item.Type.Content() {
 			continue
@@ -306,8 +326,17 @@ func endedStream(id spool.StreamID, page spool.StreamPage) *spool.StreamSnapshot
 			s.End = &item
 		}
 	}
-	if !page.Last.IsZero() {
-		s.Offset = &page.Last
+	last := page.Last
+	if last.Compare(p.ended.After) < 0 {
+		last = p.ended.After
+	}
+	if s.End == nil {
+		end := endItem(p.ended, last)
+		s.Items = append(s.Items, end)
+		s.End = &end
+	}
+	if !last.IsZero() {
+		s.Offset = &last
 	}
 	return s
 }

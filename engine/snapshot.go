@@ -155,7 +155,9 @@ func latestSegment(v spool.View, thread spool.Thread) (latest, error) {
 }
 
 // streamSnapshot returns the segment's stream less what is saved, or nil when it is over
-// or gone. A stream that its worker is about to open is empty.
+// and gone. A stream that its worker is about to open is empty, and so is one that was lost
+// before the record has ended its segment: a client stands behind what is saved of it, since
+// the messages of the snapshot have that, and may lack what is saved later.
 func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l latest) (*spool.StreamSnapshot, error) {
 	if l.stream == "" || l.end != nil && l.now.Sub(l.end.CreatedAt) >= recentEnd {
 		return nil, nil //nolint:nilnil // null is the wire's word for it
@@ -163,7 +165,10 @@ func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l late
 	snap := &spool.StreamSnapshot{StreamID: l.stream, RunID: l.run, Items: []spool.Item{}}
 	page, err := e.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.stream}, spool.Offset{}, 0)
 	switch {
-	case errors.Is(err, spool.ErrStreamGone) && l.live && l.end == nil:
+	case errors.Is(err, spool.ErrStreamGone) && l.end == nil:
+		if saved := l.saved.last(); !saved.IsZero() {
+			snap.Offset = &saved
+		}
 		return snap, nil
 	case errors.Is(err, spool.ErrStreamGone):
 		return nil, nil //nolint:nilnil // null is the wire's word for it

@@ -43,6 +43,9 @@ type walker struct {
 	turn spool.MessageID
 	// reading is true while the stream at.Stream has more to come.
 	reading bool
+	// lacking is true while the client has a snapshot without any item of the stream that is
+	// read, and nothing of it has come since. The stream may have been gone.
+	lacking bool
 	// jump is the RUN_STARTED entry before which no entry moves the read, as the client
 	// has a place in a later stream already. Zero: none.
 	jump     int64
@@ -305,7 +308,7 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 		}
 		frames = append(frames, among...)
 		w.at.Offset = item.Offset
-		w.reading = !item.Type.End()
+		w.reading, w.lacking = !item.Type.End(), false
 		w.heard.item(*item)
 		if w.cut.has(*item) {
 			continue
@@ -359,7 +362,7 @@ func (w *walker) pass(entry spool.Entry) walked {
 			w.reading = w.jumpRead
 		default:
 			w.at.Stream, w.at.Offset, w.reading = id, spool.Offset{}, true
-			w.cut = savedUpTo{}
+			w.cut, w.lacking = savedUpTo{}, false
 			w.heard = heardOf{stream: id, plain: true}
 		}
 	}
@@ -418,9 +421,10 @@ func endItem(entry spool.Entry, at spool.Offset) spool.Item {
 }
 
 // gone decides what to do without the stream: wait for one whose worker is about to open
-// it, else give the client a snapshot.
+// it, or for the end of one that was already gone when the client got a snapshot, else give
+// the client a snapshot.
 func (w *walker) gone(ctx context.Context) ([]walked, error) {
-	if w.at.Offset.IsZero() {
+	if w.at.Offset.IsZero() || w.lacking {
 		var last latest
 		err := w.e.store.View(ctx, w.key, func(v spool.View) error {
 			thread, err := v.Thread()
@@ -432,8 +436,14 @@ func (w *walker) gone(ctx context.Context) ([]walked, error) {
 		if err != nil {
 			return nil, err
 		}
-		if last.stream == w.at.Stream && last.live && last.end == nil {
-			return nil, nil
+		if last.stream == w.at.Stream && last.end == nil {
+			if last.live && w.at.Offset.IsZero() {
+				return nil, nil
+			}
+			if w.lacking && last.saved.last().Compare(w.at.Offset) <= 0 { // a snapshot would say the same again
+				w.reading = false
+				return nil, nil
+			}
 		}
 	}
 	return w.snapshot(ctx)
@@ -464,6 +474,7 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 	w.heard = heardOf{stream: w.at.Stream, astray: snap.Thread.State.Active()}
 	w.cut = savedUpTo{}
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
+	w.lacking = w.reading && len(snap.Stream.Items) == 0
 	w.jump = 0
 	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
 	frame.encoded, frame.formed = encoded, formed

@@ -34,6 +34,9 @@ var retractTests = map[string]func(s *engineTest){
 	"NextRun":       testRetractNextRun,
 	"Dropped":       testRetractDropped,
 	"ParkDropped":   testRetractParkDropped,
+	"Unclosed":      testRetractUnclosed,
+	"NextBegan":     testRetractNextBegan,
+	"Elsewhere":     testRetractElsewhere,
 }
 
 // cutsOff is a model whose first answers break off in the middle.

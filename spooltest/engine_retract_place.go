@@ -1,0 +1,120 @@
+package spooltest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// neverClosed are run streams that cannot be closed.
+type neverClosed struct{ spool.Streams }
+
+// Close fails.
+func (neverClosed) Close(context.Context, spool.StreamKey, spool.Item, time.Duration) error {
+	return spool.Errorf(spool.Unavailable, "the stream cannot be closed")
+}
+
+// testRetractUnclosed stops a run that waits, of which the record has ended the segment, and the
+// stream has not. A client that has a whole snapshot stands behind the end, and stays there.
+func testRetractUnclosed(s *engineTest) {
+	b := s.backend
+	b.Streams = neverClosed{b.Streams}
+	e := s.over(b, s.config(asksTwice(), approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.work(e)
+	s.becomes(spool.WaitingForInput)
+	live := s.watch(e, &Client{Name: "live"}, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 99}})
+	<-time.After(time.Second)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	<-time.After(quiet)
+	frames := slices.DeleteFunc(slices.Clone(live()), func(f spool.Frame) bool { return f.Kind != spool.FrameSnapshot })
+	if len(frames) != 2 || len(parts(frames)) != 1 {
+		s.Fatalf("the client saw\n%s", transcript(frames))
+	}
+	whole, part := frames[0].Snapshot, frames[1].Snapshot
+	if whole.Cursor().Offset != part.Cursor().Offset || part.Stream.End == nil {
+		s.Errorf("the client stands at %s, and the stream of the frame is %+v", whole.Cursor(), part.Stream)
+	}
+}
+
+// testRetractNextBegan has a client come back to the place where the next run had begun. A frame
+// of the run before would take the next one's turn away.
+func testRetractNextBegan(s *engineTest) {
+	m := NewReplayModel(Turn{Text: []string{"may I"}, Calls: []Call{{ID: "c1", Name: "send"}}}, Say("done"))
+	e := s.working(s.config(m, approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	before := &spool.Cursor{Seq: s.thread().LastSeq}
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	s.start(e, "r2", "again")
+	s.becomes(spool.WaitingForInput)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	frames := s.collect(e, chat, engine.FollowOptions{Cursor: before})
+	began := slices.IndexFunc(frames, func(f spool.Frame) bool {
+		return f.Event != nil && f.Event.Type == spool.EntryRunStarted && f.Event.RunID == "r2"
+	})
+	if began < 0 || len(parts(frames)) != 2 {
+		s.Fatalf("the client saw\n%s", transcript(frames))
+	}
+	at := &spool.Cursor{Seq: frames[began].Event.Seq}
+	for _, part := range parts(s.collect(e, chat, engine.FollowOptions{Cursor: at})) {
+		if id := part.Snapshot.Stream.RunID; id != "r2" {
+			s.Errorf("behind the start of r2 comes the snapshot of %s", id)
+		}
+	}
+}
+
+// testRetractElsewhere follows at a process that does not have the run's stream, and goes on at the
+// one that has it. The snapshot there has the saved step, and the stream goes on behind it.
+func testRetractElsewhere(s *engineTest) {
+	gate := make(chan struct{})
+	m := NewModel(
+		Turn{Text: []string{"one "}, Calls: []Call{{ID: "c1", Name: "look"}}},
+		Turn{Text: []string{"two "}, Gate: gate},
+		Say("two three"),
+	)
+	c := s.config(m, plain("look", "1"))
+	c.FlushEvery = -1
+	b := s.backend
+	b.Streams = engine.NewStreams(0)
+	elsewhere := s.over(b, c)
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	live := s.watch(elsewhere, &Client{Name: "elsewhere", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	p := s.process(c)
+	s.until("the second step", func() bool { return m.Asked() == 2 })
+	<-time.After(time.Second)
+	snap, err := elsewhere.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	at := snap.Cursor()
+	if saved := s.run("r1").Saved; at.Stream != "r1:1" || at.Offset != saved || saved.IsZero() {
+		s.Errorf("the snapshot stands at %s, and %s is saved", at, saved)
+	}
+	text := snapshotText(snap)
+	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
+		if f.Item != nil {
+			text += deltaOf(*f.Item)
+		}
+	}
+	if text != "one two " {
+		s.Errorf("the client shows %q", text)
+	}
+	p.kill()
+	s.until("the end of the lease", func() bool { return !s.thread().Leased(time.Now()) })
+	if got := frameLines(s.collect(elsewhere, chat, engine.FollowOptions{Cursor: &at})); len(got) != 1 {
+		s.Errorf("a client whose stream is gone gets %v", got)
+	}
+	close(gate)
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	live()
+}
