@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // asCommand is the variable that has the test binary be the command itself.
@@ -27,16 +26,33 @@ type result struct {
 	stdout, stderr string
 }
 
+// command carries out a command line. One that serves is told to end once it has said so.
 func command(env map[string]string, args ...string) result {
-	var stdout, stderr bytes.Buffer
-	// A command that should have refused, and serves, ends and is seen to have served.
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	var stderr bytes.Buffer
+	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errImpatient)
 	defer cancel()
+	stdout := untilServes{end: cancel}
 	code := run(ctx, args, host{&stdout, &stderr, func(name string) (string, bool) {
 		v, ok := env[name]
 		return v, ok
 	}})
-	return result{code, stdout.String(), stderr.String()}
+	return result{code, stdout.text.String(), stderr.String()}
+}
+
+// untilServes keeps what a command prints, and ends the command behind the last line of the
+// banner.
+type untilServes struct {
+	text bytes.Buffer
+	end  context.CancelFunc
+}
+
+// Write implements [io.Writer].
+func (u *untilServes) Write(b []byte) (int, error) {
+	n, err := u.text.Write(b)
+	if strings.Contains(u.text.String(), lastOfBanner) {
+		u.end()
+	}
+	return n, err
 }
 
 func TestHelp(t *testing.T) {

@@ -32,6 +32,9 @@ func patiently(t *testing.T) context.Context {
 	return ctx
 }
 
+// lastOfBanner is in the last line of what serve prints.
+const lastOfBanner = "/api/agent/stream"
+
 // process is a running command.
 type process struct {
 	cmd    *exec.Cmd
@@ -106,8 +109,8 @@ func startWith(t *testing.T, env []string, data string, more ...string) *process
 		if at, ok := strings.CutPrefix(line, "spool listens on "); ok {
 			p.url = at
 		}
-		if strings.Contains(line, "/api/agent/stream") {
-			break // the last line of the banner
+		if strings.Contains(line, lastOfBanner) {
+			break
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
