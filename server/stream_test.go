@@ -1,15 +1,21 @@
 package server_test
 
 import (
+	"bufio"
+	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 )
 
@@ -132,13 +138,48 @@ func TestStreamEngineCloses(t *testing.T) {
 	}
 }
 
-// A stream outlives the write timeout of one write, and the read timeout of a body.
+// A stream outlives the write timeout of one write, and the read timeout of a body. The time
+// is that of the bubble, as a machine with load may take longer than such a timeout.
 func TestStreamOutlivesTimeouts(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 50 * time.Millisecond
+		e, s := tokenServer(t, server.Config{Insecure: true, WriteTimeout: timeout})
+		here, there := net.Pipe()
+		defer here.Close()
+		listener := oneConn{make(chan net.Conn, 1)}
+		listener.conns <- there
+		h := &http.Server{Handler: s, ReadHeaderTimeout: timeout}
+		defer h.Close()
+		go func() { _ = h.Serve(listener) }()
+		defer e.Close()
 
-	b := setup(t, server.Config{WriteTimeout: 50 * time.Millisecond})
-	b.work(t)
-	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"slow 20"}`)
-	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
-	watch.until(t, state(spool.Completed))
+		post(t, s, controlPath, `{"threadId":"t1"}`)
+		post(t, s, runPath, `{"threadId":"t1","prompt":"slow 20"}`)
+		began := time.Now()
+		if _, err := io.WriteString(here, "GET "+streamPath+"?threadId=t1 HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		worked := make(chan error, 1)
+		go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+		answer := bufio.NewReader(here)
+		for {
+			line, err := answer.ReadString('\n')
+			if err != nil {
+				t.Fatalf("the stream ended after %s: %v", time.Since(began), err)
+			}
+			if strings.Contains(line, string(spool.NoticeStateChange)) && strings.Contains(line, string(spool.Completed)) {
+				break
+			}
+		}
+		if took := time.Since(began); took < 2*timeout {
+			t.Errorf("the stream took only %s", took)
+		}
+		go func() { _, _ = io.Copy(io.Discard, answer) }()
+		stop()
+		if err := <-worked; err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -105,46 +106,81 @@ func TestTokensExpire(t *testing.T) {
 // got for it.
 func TestTokensEndStreams(t *testing.T) {
 	t.Parallel()
-
-	token := func(name string, until time.Time) server.Token {
-		return server.Token{Token: name, Principal: server.Principal{Tenant: "a", Subject: name, Scopes: server.AllScopes(), Until: until}}
-	}
-	soon := time.Now().Add(1500 * time.Millisecond)
-	list, err := server.Tokens([]server.Token{token("stays", time.Time{}), token("goes", time.Time{}), token("ends", soon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := setup(t, server.Config{Authenticator: list})
-	b.as(t, "stays", http.MethodPost, runPath, `{"threadId":"t","prompt":"Hello"}`)
-	opened := make(map[string]*events)
-	for _, name := range []string{"stays", "goes", "ends"} {
-		opened[name] = b.stream(t, call{path: streamPath + "?threadId=t", token: name})
-	}
-	short := into[struct{ ExpiresAt time.Time }](t, b.as(t, "ends", http.MethodPost, streamTokenPath, `{"threadId":"t"}`))
-	if short.ExpiresAt.After(soon) {
-		t.Errorf("a stream token until %s, behind %s", short.ExpiresAt, soon)
-	}
-	if err := list.Replace([]server.Token{token("stays", time.Time{}), token("ends", soon)}); err != nil {
-		t.Fatal(err)
-	}
-	untilEnd(t, opened["goes"])
-	untilEnd(t, opened["ends"])
-	if time.Now().Before(soon) {
-		t.Error("the stream ended before its token")
-	}
-	if got := b.as(t, "goes", http.MethodGet, threadsPath, ""); got.status != http.StatusUnauthorized {
-		t.Errorf("a token that is gone: %d", got.status)
-	}
-	b.as(t, "stays", http.MethodPost, controlPath, `{"threadId":"t"}`)
-	opened["stays"].until(t, state(spool.Cancelled))
-}
-
-// untilEnd reads a stream to its end.
-func untilEnd(t *testing.T, e *events) {
-	t.Helper()
-	for {
-		if _, ok := e.next(t); !ok {
-			return
+	synctest.Test(t, func(t *testing.T) {
+		token := func(name string, until time.Time) server.Token {
+			return server.Token{Token: name, Principal: server.Principal{Tenant: "a", Subject: name, Scopes: server.AllScopes(), Until: until}}
 		}
-	}
+		began, soon := time.Now(), time.Now().Add(1500*time.Millisecond)
+		list, err := server.Tokens([]server.Token{token(tokenA, time.Time{}), token("goes", time.Time{}), token("ends", soon)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, s := tokenServer(t, server.Config{Authenticator: list})
+		defer e.Close()
+		request := func(name, method, path, body string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+name)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			return w
+		}
+		type ended struct {
+			at time.Time
+			w  *httptest.ResponseRecorder
+		}
+		opened := make(map[string]chan ended)
+		open := func(name string, request func() *httptest.ResponseRecorder) {
+			done := make(chan ended, 1)
+			opened[name] = done
+			go func() {
+				w := request()
+				done <- ended{time.Now(), w}
+			}()
+		}
+		for _, name := range []string{tokenA, "goes", "ends"} {
+			open(name, func() *httptest.ResponseRecorder { return request(name, http.MethodGet, streamPath+"?threadId=t1", "") })
+		}
+		var short struct {
+			Token     string
+			ExpiresAt time.Time
+		}
+		if err := json.Unmarshal(request("ends", http.MethodPost, streamTokenPath, `{"threadId":"t1"}`).Body.Bytes(), &short); err != nil {
+			t.Fatal(err)
+		}
+		if short.ExpiresAt.After(soon) {
+			t.Errorf("a stream token until %s, behind %s", short.ExpiresAt, soon)
+		}
+		open("short", func() *httptest.ResponseRecorder { return follow(t.Context(), s, tokenURL("t1", short.Token)) })
+		synctest.Wait()
+		for name, done := range opened {
+			if len(done) > 0 {
+				t.Errorf("the stream of %s ended at once", name)
+			}
+		}
+		if err := list.Replace([]server.Token{token(tokenA, time.Time{}), token("ends", soon)}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := <-opened["goes"]; !got.at.Equal(began) || got.w.Code != http.StatusOK {
+			t.Errorf("the stream of a token that is gone: %d, ended after %s", got.w.Code, got.at.Sub(began))
+		}
+		if got := request("goes", http.MethodGet, threadsPath, ""); got.Code != http.StatusUnauthorized {
+			t.Errorf("a token that is gone: %d", got.Code)
+		}
+		if got := <-opened["ends"]; !got.at.Equal(soon) || got.w.Code != http.StatusOK {
+			t.Errorf("the stream of a token that ends: %d, ended after %s", got.w.Code, got.at.Sub(began))
+		}
+		if got := <-opened["short"]; got.at.After(soon) || got.w.Code != http.StatusOK {
+			t.Errorf("the stream of what was got for a token that ends: %d, ended after %s", got.w.Code, got.at.Sub(began))
+		}
+		post(t, s, controlPath, `{"threadId":"t1"}`)
+		synctest.Wait()
+		if len(opened[tokenA]) > 0 {
+			t.Error("the stream of a token that stays has ended")
+		}
+		e.Close()
+		if got := <-opened[tokenA]; !strings.Contains(got.w.Body.String(), string(spool.Cancelled)) {
+			t.Errorf("the stream of a token that stays: %s", got.w.Body)
+		}
+	})
 }
