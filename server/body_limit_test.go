@@ -3,8 +3,10 @@ package server_test
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/spoolhq/spool/server"
 )
@@ -75,82 +77,64 @@ func TestBodyOfManyValues(t *testing.T) {
 	}
 }
 
-// slowBody is a request whose body lacks its last byte. Done has the answer.
-type slowBody struct {
-	done   <-chan answer
-	finish func() answer
+// heldBody is a body that does not end before end is closed.
+type heldBody struct {
+	text *strings.Reader
+	end  <-chan struct{}
+}
+
+// Read implements [io.Reader].
+func (b heldBody) Read(p []byte) (int, error) {
+	if b.text.Len() == 0 {
+		<-b.end
+	}
+	return b.text.Read(p)
 }
 
 // While the bodies of others take all memory that there is for bodies, one more is asked to
 // come again, and a run can still be stopped. What a body has taken is given back.
 func TestBodyMemory(t *testing.T) {
 	t.Parallel()
-	const most = 1 << 20
-	b := setup(t, server.Config{MaxBodyBytes: most, BodyMemory: 2 * most})
-	text := `{"prompt":"` + strings.Repeat("x", most*3/4) + `"}`
-	open := func() slowBody {
-		read, write := io.Pipe()
-		r := b.request(t, call{method: http.MethodPost, path: "/api/agent/run", token: tokenA, body: "{}"})
-		r.ContentLength, r.Body = int64(len(text)), read
-		done := make(chan answer, 1)
-		go func() {
-			res, err := http.DefaultTransport.RoundTrip(r)
-			if err != nil {
-				t.Error(err)
-				done <- answer{}
-				return
+	synctest.Test(t, func(t *testing.T) {
+		const most = 1 << 20
+		e, s := tokenServer(t, server.Config{Authenticator: twoTenants(t), MaxBodyBytes: most, BodyMemory: 2 * most})
+		defer e.Close()
+		text := `{"threadId":1,"x":"` + strings.Repeat("x", most*3/4) + `"}`
+		send := func(path, text string, end <-chan struct{}) answer {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, heldBody{strings.NewReader(text), end})
+			r.ContentLength = int64(len(text))
+			r.Header.Set("Authorization", "Bearer "+tokenA)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			return answer{w.Code, w.Header(), w.Body.String()}
+		}
+		whole := make(chan struct{})
+		close(whole)
+		for range 3 { // nothing is lost from round to round
+			end, first := make(chan struct{}), make(chan answer, 2)
+			for range cap(first) {
+				go func() { first <- send(runPath, text, end) }()
 			}
-			defer res.Body.Close()
-			body, _ := io.ReadAll(res.Body)
-			done <- answer{res.StatusCode, res.Header, string(body)}
-		}()
-		_, _ = io.WriteString(write, text[:len(text)-1])
-		return slowBody{done, func() answer {
-			_, _ = io.WriteString(write, text[len(text)-1:])
-			_ = write.Close()
-			return <-done
-		}}
-	}
-	post := func(path, body string) answer { return b.as(t, tokenA, http.MethodPost, path, body) }
-	for range 3 { // nothing is lost from round to round
-		first := []slowBody{open(), open()}
-		var refused answer
-		for range 200 { // until the server has read what was sent
-			for i, b := range first {
-				select {
-				case early := <-b.done: // the third was read before it
-					if early.status != http.StatusServiceUnavailable {
-						t.Fatalf("a body that is not whole: %d %s", early.status, early.body)
-					}
-					first[i] = open()
-				default:
+			synctest.Wait() // until the server has all of both but their ends
+			if got := send(runPath, text, whole); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" ||
+				!strings.Contains(got.body, `"unavailable"`) {
+				t.Errorf("a third large body: %d %v %s", got.status, got.header, got.body)
+			}
+			if got := send("/api/agent/control", `{"threadId":"t1","action":"stop"}`, whole); got.status != http.StatusOK {
+				t.Errorf("a stop: %d %s", got.status, got.body)
+			}
+			close(end)
+			for range cap(first) {
+				if got := <-first; got.status != http.StatusBadRequest || !strings.Contains(got.body, "threadId") {
+					t.Errorf("a body that was first: %d %s", got.status, got.body)
 				}
 			}
-			if refused = post("/api/agent/run", text); refused.status == http.StatusServiceUnavailable {
-				break
+			if got := send(runPath, text, whole); got.status != http.StatusBadRequest || !strings.Contains(got.body, "threadId") {
+				t.Errorf("behind them: %d %s", got.status, got.body)
+			}
+			if got := send(runPath, `{"threadId":"t1","prompt":"again"}`, whole); got.status != http.StatusAccepted {
+				t.Errorf("a run to stop: %d %s", got.status, got.body)
 			}
 		}
-		if refused.status != http.StatusServiceUnavailable || refused.header.Get("Retry-After") == "" ||
-			!strings.Contains(refused.body, `"unavailable"`) {
-			t.Fatalf("a third large body: %d %v %s", refused.status, refused.header, refused.body)
-		}
-		if got := post("/api/agent/control", `{"threadId":"t1","action":"stop"}`); got.status == http.StatusServiceUnavailable {
-			t.Errorf("a stop: %d %s", got.status, got.body)
-		}
-		whole := 0
-		for _, b := range first {
-			switch got := b.finish(); {
-			case got.status == http.StatusBadRequest && strings.Contains(got.body, "prompt"):
-				whole++
-			case got.status != http.StatusServiceUnavailable: // the third was read beside it
-				t.Errorf("a body that was first: %d %s", got.status, got.body)
-			}
-		}
-		if whole == 0 {
-			t.Error("each body was refused because of another")
-		}
-		if got := post("/api/agent/run", text); got.status != http.StatusBadRequest {
-			t.Errorf("behind them: %d %s", got.status, got.body)
-		}
-	}
+	})
 }
