@@ -46,6 +46,7 @@ func TestWalkOwnThreads(t *testing.T) {
 	t.Parallel()
 
 	full, empty := newWalkedOn(t, owned(t)), walked{bundle: owned(t)}
+	full.clock.hold()
 	before := full.everything(t)
 	since := len(full.logged.String())
 	for _, o := range full.operations(t) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,8 +27,27 @@ type bundle struct {
 	engine  *engine.Engine
 	server  *server.Server
 	backend spool.Backend
+	clock   *holdClock // the backend's
 	url     string
 	logged  *syncWriter
+}
+
+// holdClock is the clock of the machine, until it is held.
+type holdClock struct{ at atomic.Pointer[time.Time] }
+
+// Now implements [spool.Clock].
+func (c *holdClock) Now() time.Time {
+	if at := c.at.Load(); at != nil {
+		return *at
+	}
+	return time.Now()
+}
+
+// hold has the clock stand still. What is asked before and after something is the same then,
+// however long it took.
+func (c *holdClock) hold() {
+	now := time.Now()
+	c.at.Store(&now)
 }
 
 // The tokens of the bundle's two tenants.
@@ -66,7 +86,8 @@ func setup(t *testing.T, c server.Config) *bundle {
 func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 	t.Helper()
 
-	b := &bundle{backend: spooltest.NewMemory(spool.SystemClock{}), logged: &syncWriter{}}
+	clock := &holdClock{}
+	b := &bundle{backend: spooltest.NewMemory(clock), clock: clock, logged: &syncWriter{}}
 	log := slog.New(slog.NewTextHandler(b.logged, nil))
 	var err error
 	b.engine, err = engine.New(b.backend, engine.Config{

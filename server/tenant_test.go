@@ -23,8 +23,10 @@ func TestOtherTenant(t *testing.T) { //nolint:tparallel // what came of all case
 	b.says(t, "kept", "another", string(reads[spool.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID))
 	branch := fmt.Sprint(reads[branchAnswer](t, b, branchesPath+"?threadId=kept").Branches[0].ID)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"kept","runId":"r1","prompt":"use send with {\"to\":\"secret-of-a\"}"}`)
-	parked := b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA}).until(t, entry(spool.EntryInputRequired))
-	callID := toolCallID(t, parked)
+	kept := b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA})
+	callID := toolCallID(t, kept.until(t, entry(spool.EntryInputRequired)))
+	kept.until(t, entry(spool.EntryRunEnded)) // nothing more of the run comes
+	b.clock.hold()
 	before := b.everything(t)
 
 	for name, c := range map[string]badInput{ //nolint:paralleltest // see above

@@ -198,7 +198,9 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 		method: http.MethodPost, path: runPath, token: tokenA, header: map[string]string{"Idempotency-Key": "key-of-a"},
 		body: `{"threadId":"kept","runId":"r-kept","prompt":"use send with {\"to\":\"` + marker + `\"}","clientMessageId":"` + marker + `"}`,
 	})
-	asked := toolCallID(t, b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA}).until(t, entry(spool.EntryInputRequired)))
+	kept := b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA})
+	asked := toolCallID(t, kept.until(t, entry(spool.EntryInputRequired)))
+	kept.until(t, entry(spool.EntryRunEnded)) // nothing more of the run comes
 	return walked{b, strings.NewReplacer(
 		"THREAD", "kept", "RUN", "r-kept", "MESSAGE", string(turn), "CALL", asked, "BRANCH", fmt.Sprint(branch),
 		"JOB", strconv.FormatInt(taken[0].JobID, 10), "MARK", url.QueryEscape(time.Now().UTC().Format(time.RFC3339Nano)+"~kept"),
@@ -258,6 +260,7 @@ func TestWalk(t *testing.T) {
 
 	full := newWalked(t)
 	empty := setup(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}})
+	full.clock.hold()
 	before := full.everything(t)
 	since := len(full.logged.String())
 	seen := make(map[string]bool)
