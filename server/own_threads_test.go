@@ -81,7 +81,12 @@ func TestWalkOwnThreads(t *testing.T) {
 		t.Errorf("the log has what another subject said:\n%s", text)
 	}
 	full.as(t, ottoToken, http.MethodPost, controlPath, `{"threadId":"new"}`)
-	full.as(t, ottoToken, http.MethodDelete, threadsPath+"?threadId=new", "")
+	full.stream(t, call{path: streamPath + "?threadId=new", token: ottoToken}).until(t, func(m message) bool {
+		return state(spool.Cancelled)(m) || state(spool.Completed)(m)
+	})
+	if got := full.as(t, ottoToken, http.MethodDelete, threadsPath+"?threadId=new", ""); got.status != http.StatusOK {
+		t.Errorf("the subject deletes its own thread: %d %s", got.status, got.body)
+	}
 	if diff := cmp.Diff(before, full.everything(t)); diff != "" {
 		t.Errorf("another subject changed something: -before +after\n%s", diff)
 	}
