@@ -153,6 +153,9 @@ const (
 	// restEvery is how long a thread that is to be left alone works before it rests for restFor.
 	restEvery = 500 * time.Microsecond
 	restFor   = 200 * time.Microsecond
+	// longWork is how long a thread works without a rest before an interruption counts as
+	// possible: half of the 10 ms of the Go scheduler, as it is measured from a moment behind the rest.
+	longWork = 5 * time.Millisecond
 )
 
 // oneThread has goroutines that are ready at one instant run in a fixed order until end is
@@ -161,15 +164,18 @@ const (
 // The Go scheduler puts a goroutine behind the others when the system has kept its thread
 // waiting for 10 ms, as it does on a busy machine when the thread has used up its share.
 // So the thread sleeps from time to time, in rest, which is called where no goroutine but the
-// caller is ready.
-func oneThread() (rest, end func()) {
+// caller is ready. That makes it rare; end reports whether it may have happened.
+func oneThread() (rest func(), end func() (interrupted bool)) {
 	threads, gc := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	asked, rested := make(chan struct{}), make(chan struct{})
+	interrupted := false
 	go func() {
 		defer close(rested)
 		began := time.Now()
 		for range asked {
-			if time.Since(began) > restEvery {
+			worked := time.Since(began)
+			interrupted = interrupted || worked >= longWork
+			if worked > restEvery {
 				<-time.After(restFor) // of real time: this goroutine is in no bubble
 				began = time.Now()
 			}
@@ -180,10 +186,11 @@ func oneThread() (rest, end func()) {
 		asked <- struct{}{}
 		<-rested
 	}
-	return rest, func() {
+	return rest, func() bool {
 		close(asked)
 		<-rested
 		runtime.GOMAXPROCS(threads)
 		debug.SetGCPercent(gc)
+		return interrupted
 	}
 }

@@ -40,7 +40,7 @@ func testEngineRandom(t *testing.T, open Open, features Features) {
 				t.Run(fmt.Sprintf("SPOOL_SEED=%d", seed), func(t *testing.T) {
 					var rest func()
 					if seeds == 1 {
-						var end func()
+						var end func() bool
 						rest, end = oneThread()
 						defer end()
 					}
