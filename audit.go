@@ -15,7 +15,8 @@ const (
 	AuditAnswer AuditAction = "answer"
 	// AuditRaiseBudget: an answer raised the budget of a run.
 	AuditRaiseBudget AuditAction = "raise_budget"
-	// AuditStop: somebody stopped a run, or a thread with its run.
+	// AuditStop: somebody stopped a run. A stop of a thread has an entry for each run that it
+	// stopped, and so has a start that stopped others or took the place of runs that waited.
 	AuditStop AuditAction = "stop"
 	// AuditDelete: somebody deleted a thread.
 	AuditDelete AuditAction = "delete_thread"

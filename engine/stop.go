@@ -40,12 +40,10 @@ func (e *Engine) stop(ctx context.Context, key spool.ThreadKey, only spool.RunID
 	err := e.change(ctx, key, func(h *held) (err error) {
 		state, after = h.thread.State, halted{}
 		if only != "" && only != h.run.ID {
-			h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: only})
 			state, err = e.stopWaiting(h, only)
 			return err
 		}
-		h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: h.run.ID})
-		left := 0
+		stopped, left := h.run.ID, 0
 		if only == "" {
 			if left, err = e.stopAllWaiting(h); err != nil {
 				return err
@@ -55,7 +53,10 @@ func (e *Engine) stop(ctx context.Context, key spool.ThreadKey, only spool.RunID
 			state = h.run.Ending.State
 		}
 		after, err = e.halt(h)
-		if left > 0 && errors.Is(err, errUnchanged) {
+		switch {
+		case err == nil:
+			h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: stopped})
+		case left > 0 && errors.Is(err, errUnchanged): // only those that wait were stopped
 			return nil
 		}
 		return err
@@ -91,7 +92,7 @@ func (e *Engine) stopWaiting(h *held, id spool.RunID) (spool.State, error) {
 	case run.Place == 0:
 		return run.State, errUnchanged
 	}
-	return run.State, e.leave(h, run, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+	return run.State, e.stopOneWaiting(h, run)
 }
 
 // stopAllWaiting ends all runs that wait, and returns how many those were.
@@ -101,11 +102,16 @@ func (e *Engine) stopAllWaiting(h *held) (int, error) {
 		return 0, err
 	}
 	for _, run := range line {
-		if err := e.leave(h, run, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}); err != nil {
+		if err := e.stopOneWaiting(h, run); err != nil {
 			return 0, err
 		}
 	}
 	return len(line), nil
+}
+
+func (e *Engine) stopOneWaiting(h *held, run spool.Run) error {
+	h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: run.ID})
+	return e.leave(h, run, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 }
 
 // halted is what has to follow the transaction of a [Engine.halt].

@@ -42,15 +42,16 @@ func (e *Engine) wait(h *held, agent *Agent, r StartRequest, out *startOutcome) 
 	}
 	if r.WhenBusy.Stops() {
 		// A run whose end is decided needs no stop, and gives the thread away all the same.
-		stopped := spool.AuditEntry{Action: spool.AuditStop, ThreadID: h.thread.ID, RunID: h.run.ID, By: r.By}
+		stopped, again := h.run.ID, !h.run.StopAt.IsZero()
 		out.after, err = e.halt(h)
 		if err != nil && !errors.Is(err, errUnchanged) {
 			return err
 		}
-		if err == nil {
-			out.audited = append(out.audited, &stopped)
+		if err == nil && !again {
+			h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: stopped, By: r.By})
 		}
 	}
+	out.audited = h.audited
 	return h.tellPosition(run, out)
 }
 
@@ -64,14 +65,13 @@ func (e *Engine) makeRoom(h *held, run *spool.Run, line []spool.Run, mayNotStop 
 		switch stops := r.Wait.WhenBusy.Stops(); {
 		case run.Wait.WhenBusy == spool.BusyLatest && !stops && mayNotStop && r.StartedBy != run.StartedBy:
 		case run.Wait.WhenBusy == spool.BusyLatest && !stops:
-			if err := e.leave(h, r, spool.Ending{
-				State: spool.Cancelled, Reason: spool.StopCancelled, Error: "a later start took its place",
-			}); err != nil {
+			if err := e.makeWay(h, r, run); err != nil {
 				return nil, err
 			}
 			continue
 		case run.Wait.WhenBusy == spool.BusyInterrupt && stops && r.StopAt.IsZero():
 			r.StopAt = h.now // its turn is said before it ends
+			h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: r.ID, By: run.StartedBy})
 			if err := h.UpdateRun(r); err != nil {
 				return nil, err
 			}
@@ -103,10 +103,15 @@ func (e *Engine) rollBack(h *held, run *spool.Run, line []spool.Run) ([]spool.Ru
 	}
 	before := line[last]
 	run.Wait.RollbackMessageID = cmp.Or(before.Wait.EditMessageID, before.Wait.RollbackMessageID)
-	err := e.leave(h, before, spool.Ending{
+	return append(line[:last:last], line[last+1:]...), e.makeWay(h, before, run)
+}
+
+// makeWay ends a run that waits, for a later start. Who started the later run stopped this one.
+func (e *Engine) makeWay(h *held, r spool.Run, later *spool.Run) error {
+	h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: r.ID, By: later.StartedBy})
+	return e.leave(h, r, spool.Ending{
 		State: spool.Cancelled, Reason: spool.StopCancelled, Error: "a later start took its place",
 	})
-	return append(line[:last:last], line[last+1:]...), err
 }
 
 // placeFor returns the place of a run that comes into the line.

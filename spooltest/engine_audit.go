@@ -12,14 +12,18 @@ import (
 )
 
 var auditTests = map[string]func(s *engineTest){
-	"Answer":      testAuditAnswer,
-	"RaiseBudget": testAuditRaiseBudget,
-	"Stop":        testAuditStop,
-	"Interrupt":   testAuditInterrupt,
-	"Delete":      testAuditDelete,
-	"Operate":     testAuditOperate,
-	"Together":    testAuditTogether,
-	"Retention":   testAuditRetention,
+	"Answer":           testAuditAnswer,
+	"RaiseBudget":      testAuditRaiseBudget,
+	"Stop":             testAuditStop,
+	"StopDecided":      testAuditStopDecided,
+	"Interrupt":        testAuditInterrupt,
+	"InterruptsInARow": testAuditInterruptsInARow,
+	"Latest":           testAuditLatest,
+	"Rollback":         testAuditRollback,
+	"Delete":           testAuditDelete,
+	"Operate":          testAuditOperate,
+	"Together":         testAuditTogether,
+	"Retention":        testAuditRetention,
 }
 
 // as is a context for calls that a person makes.
@@ -96,7 +100,8 @@ func testAuditStop(s *engineTest) {
 	e := s.engine(s.config(NewModel()))
 	s.start(e, "r1", "go")
 	s.startAs(e, chat, engine.StartRequest{Prompt: "next", RunID: "r2", WhenBusy: spool.BusyEnqueue})
-	s.startAs(e, chat, engine.StartRequest{Prompt: "last", RunID: "r3", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, engine.StartRequest{Prompt: "more", RunID: "r3", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, engine.StartRequest{Prompt: "last", RunID: "r4", WhenBusy: spool.BusyEnqueue})
 	if r, err := e.StopRun(as("bert"), chat, "r2"); !r.Accepted || err != nil {
 		s.Fatalf("stop one that waits: %+v, %v", r, err)
 	}
@@ -107,7 +112,7 @@ func testAuditStop(s *engineTest) {
 	if r, err := e.Stop(as("eve"), chat); r.Accepted || err != nil {
 		s.Errorf("stop what has ended: %+v, %v", r, err)
 	}
-	s.lines("the log", s.acts(), "stop by bert r2", "stop by anna r1")
+	s.lines("the log", s.acts(), "stop by bert r2", "stop by anna r3", "stop by anna r4", "stop by anna r1")
 }
 
 // A start that stops the run before it is a stop by who started.
@@ -170,7 +175,7 @@ func testAuditOperate(s *engineTest) {
 
 // What fails has not happened, and is not in the log.
 func testAuditTogether(s *engineTest) {
-	e := s.engine(s.config(NewModel(Say("done"))))
+	e := s.engine(s.config(NewModel(Say("done"), Say("done"))))
 	s.start(e, "r1", "go")
 	failing := s.over(spool.Backend{
 		Store: failingStore{s.backend.Store}, Queue: s.backend.Queue, Streams: s.backend.Streams, Bus: s.backend.Bus,
@@ -181,8 +186,12 @@ func testAuditTogether(s *engineTest) {
 	if _, err := failing.DeleteThread(as("anna"), chat); err != nil { // it is active
 		s.Error(err)
 	}
+	s.busy(e, "r2", spool.BusyEnqueue)
+	if _, err := failing.Run(as("anna"), chat, engine.StartRequest{Prompt: "no", RunID: "r3", WhenBusy: spool.BusyLatest}); !errors.Is(err, errAuditFails) {
+		s.Errorf("a start in another's place without a log: %v", err)
+	}
 	s.lines("the log", s.acts())
-	s.same("the run", s.run("r1").State, spool.Queued)
+	s.same("the runs", s.states(), "r1 QUEUED, r2 QUEUED")
 	s.work(e)
 	s.ended(spool.Completed)
 	if _, err := failing.DeleteThread(as("anna"), chat); !errors.Is(err, errAuditFails) {
