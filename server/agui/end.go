@@ -28,7 +28,7 @@ func (t *Translator) failed(state ThreadState, usage *spool.TokenCount) []Event 
 }
 
 func (t *Translator) close() {
-	t.open, t.inSegment, t.end = false, false, nil
+	t.open, t.inSegment, t.asked, t.end = false, false, false, nil
 	t.done = t.o.RunID != ""
 }
 
@@ -60,8 +60,17 @@ func (t *Translator) parked() []Event {
 	if len(t.parks) == 0 {
 		return nil
 	}
-	return t.finished(ThreadState{State: spool.WaitingForInput, RunID: t.run},
+	events := t.finished(ThreadState{State: spool.WaitingForInput, RunID: t.run},
 		Outcome{Type: OutcomeInterrupt, Interrupts: t.parks.interrupts()}, nil)
+	t.asked = true
+	return events
+}
+
+// endsUnrecorded reports whether a run has an end that may have no entry in the record. A run
+// that is stopped, or fails, between two segments has none.
+func endsUnrecorded(s *spool.Snapshot, id spool.RunID) bool {
+	r, ok := runOf(s, id)
+	return ok && (r.State == spool.Cancelled || r.State == spool.Failed)
 }
 
 // runOf returns the record of a run.

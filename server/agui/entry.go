@@ -9,7 +9,9 @@ import (
 
 // entry returns the events of a record entry or a notice.
 func (t *Translator) entry(e spool.Entry) ([]Event, error) {
-	t.parks.apply(e)
+	if t.parks.apply(e) && t.asked && len(t.parks) > 0 {
+		return t.askAgain(e)
+	}
 	switch e.Type {
 	case spool.EntryRunStarted:
 		return t.runStarted(e)
@@ -76,9 +78,13 @@ func (t *Translator) overtaken(s *spool.Snapshot) []Event {
 	return t.ended(r)
 }
 
-// lookAgain ends the open run if its record says that it is over.
+// lookAgain ends the open run, or the one that waits for answers, if its record says that it
+// is over.
 func (t *Translator) lookAgain() ([]Event, error) {
-	if !t.open || t.inSegment {
+	if !t.open {
+		return t.unanswered()
+	}
+	if t.inSegment {
 		return nil, nil
 	}
 	s, err := t.o.Load()
@@ -90,6 +96,38 @@ func (t *Translator) lookAgain() ([]Event, error) {
 		return nil, nil
 	}
 	return t.ended(r), nil
+}
+
+// unanswered opens the run that waits for answers once more and ends it, if its record says
+// that it is over: nobody can answer any more.
+func (t *Translator) unanswered() ([]Event, error) {
+	if !t.asked {
+		return nil, nil
+	}
+	s, err := t.o.Load()
+	if err != nil {
+		return nil, err
+	}
+	r, ok := runOf(s.Snapshot, t.run)
+	if !ok || !r.State.Terminal() || r.Segments > t.segment {
+		return nil, nil
+	}
+	events := append(t.begin(t.run), Messages{s.All()})
+	return append(append(events, t.told()...), t.ended(r)...), nil
+}
+
+// askAgain opens the run that waits for answers once more and ends it with what it waits for
+// now: one of several calls has an answer, or a call has more time. The record tells that.
+func (t *Translator) askAgain(e spool.Entry) ([]Event, error) {
+	s, err := t.o.Load()
+	if err != nil {
+		return nil, err
+	}
+	if e.Type != spool.EntryInputRequired {
+		t.tell(custom(string(e.Type), e.Payload).publishedBy(e.PublishedBy, e.PublishedByTool))
+	}
+	events := append(t.begin(t.run), Messages{s.Before(e.Seq)})
+	return append(append(events, t.told()...), t.parked()...), nil
 }
 
 // runEnded ends the run, or says that the segment that failed is tried again.
@@ -201,7 +239,7 @@ func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
 	if err := decode(e, &p); err != nil {
 		return nil, err
 	}
-	if !t.open || t.inSegment { // the end of the segment tells of the state behind it
+	if t.inSegment || !t.open && !t.asked { // the end of the segment tells of the state behind it
 		return nil, nil
 	}
 	switch {
@@ -214,9 +252,13 @@ func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
 	}
 }
 
-func (t *Translator) threadDeleted() []Event {
-	if !t.open {
+// threadDeleted ends the run, also one that waits for answers.
+func (t *Translator) threadDeleted() (events []Event) {
+	switch {
+	case t.asked:
+		events = t.begin(t.run)
+	case !t.open:
 		return nil
 	}
-	return t.failed(ThreadState{State: spool.Failed, RunID: t.run, StopReason: "deleted", Error: "the thread was deleted"}, nil)
+	return append(events, t.failed(ThreadState{State: spool.Failed, RunID: t.run, StopReason: "deleted", Error: "the thread was deleted"}, nil)...)
 }

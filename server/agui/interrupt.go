@@ -116,17 +116,20 @@ func (p *parks) remove(id spool.ToolCallID) {
 	*p = slices.DeleteFunc(*p, func(in spool.InputRequired) bool { return in.ToolCallID == id })
 }
 
-// apply takes in a record entry.
-func (p *parks) apply(e spool.Entry) {
+// apply takes in a record entry. It reports whether the entry is about a park.
+func (p *parks) apply(e spool.Entry) bool {
 	switch e.Type {
 	case spool.EntryInputRequired:
 		p.add(e.Payload)
+		return true
 	case spool.EntryHITLResponse, spool.EntryInputExpired:
 		var over spool.InputExpired // an answer names the call in the same field
 		if json.Unmarshal(e.Payload, &over) == nil {
 			p.remove(over.ToolCallID)
 		}
+		return true
 	default:
+		return false
 	}
 }
 

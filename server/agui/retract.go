@@ -4,10 +4,14 @@ import "github.com/spoolhq/spool"
 
 // retracted takes in a snapshot of one run: of what its segment has said only that counts
 // which the messages have. The client unlearns the rest with the end of the segment, which
-// comes next. Between two segments, where calls of the run were closed, it is told at once.
+// comes next. Between two segments, where calls of the run were closed, it is told at once:
+// of a run that waited for answers, it is told the end.
 func (t *Translator) retracted(s *spool.Snapshot) ([]Event, error) {
-	if !t.open || !tells(s, t.run) {
+	if !tells(s, t.run) {
 		return nil, nil
+	}
+	if !t.open {
+		return t.unanswered()
 	}
 	if t.inSegment {
 		t.unsaid = true

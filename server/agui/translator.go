@@ -38,6 +38,8 @@ type Translator struct {
 	run  spool.RunID // of the open run, or of the last one
 	open bool        // whether the client is in a run
 	done bool
+	// asked is true while an interrupt is the last word that the client has of the run.
+	asked bool
 	// missed is true when the client was not told of another run.
 	missed bool
 	// segment is the number of the run's last segment that the client has seen, and
@@ -67,10 +69,11 @@ func (t *Translator) Done() bool { return t.done }
 // Prelude returns the events that bring a client to where the snapshot is, whatever it
 // has. The frames behind [spool.Snapshot.Cursor] come next. Have is the cursor of a client
 // that comes back, nil for another: one that has seen the end of everything is told
-// nothing.
+// nothing. The record may lack the end of a run that was stopped or has failed, so that a
+// cursor does not tell whether the client has seen that end: it is told again.
 func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
 	events, err := t.become(s, have)
-	if err == nil && have != nil && !t.open && !t.done && have.Seq >= s.LastEventSeq {
+	if err == nil && have != nil && !t.open && !t.done && have.Seq >= s.LastEventSeq && !endsUnrecorded(s.Snapshot, t.run) {
 		events = nil
 		t.states = states{use: t.o.State}
 	}
@@ -155,7 +158,7 @@ func (t *Translator) begin(run spool.RunID) []Event {
 	if run != t.run {
 		t.step, t.parks, t.segment = step{run: run}, nil, 0
 	}
-	t.run, t.open, t.end = run, true, nil
+	t.run, t.open, t.asked, t.end = run, true, false, nil
 	started := RunStarted{ThreadID: t.thread, RunID: t.runID(), ProtocolVersion: Version}
 	if started.RunID != string(run) {
 		started.Metadata = ours(map[string]spool.RunID{"runId": run})

@@ -39,13 +39,20 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
 		return c.Args, nil
 	}}
+	urgent := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "urgent"}, Approval: spool.AlwaysApprove, Call: send.Call,
+		Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: 3 * time.Second, Warn: -1},
+	}
+	soon, longer := urgent, urgent
+	soon.Name, soon.Expiry.Then = "soon", spool.ExpireDeny
+	longer.Name, longer.Expiry.Then, longer.Expiry.Extensions = "longer", spool.ExpireExtend, 1
 	hang := spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
 	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
 		Agents: []engine.Agent{{
-			Name: "a", Model: "m", Tools: []spool.Tool{send, lookup, hang},
+			Name: "a", Model: "m", Tools: []spool.Tool{send, urgent, soon, longer, lookup, hang},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send}}}},
 		}},
 		Models: map[string]spool.Model{"m": model}, FlushEvery: -1,
@@ -235,6 +242,22 @@ func TestGolden(t *testing.T) {
 			s.stop()
 			settle(time.Second)
 			s.run("r2", "next")
+		}},
+		// Nobody starts anything behind these two: what closes the call is told at once.
+		"stop-parked-alone": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, (*scene).stop},
+		"expires-fails": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "urgent"})}, func(*scene) {
+			settle(time.Minute)
+		}},
+		// One of two calls expires: the client may answer the other one alone.
+		"expires-one": {[]spooltest.Turn{
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "soon"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("Sent."),
+		}, func(s *scene) {
+			settle(time.Minute)
+			s.answer("c2", true)
+		}},
+		"extends": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "longer"}), spooltest.Say("Sent.")}, func(s *scene) {
+			settle(3 * time.Second)
+			s.answer("c1", true)
 		}},
 		"stop-waits": {[]spooltest.Turn{{Err: failing(503)}}, (*scene).stop},
 		"deleted": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, func(s *scene) {

@@ -43,6 +43,9 @@ func TestCuts(t *testing.T) {
 		bytes  int
 		play   func(t *testing.T, b *bundle)
 		events []string
+		// ends is the type of the event by which clients see that the run is over, where the
+		// record has no entry of that. Empty: the record has one.
+		ends string
 	}{
 		"Tools": {
 			model: spooltest.NewReplayModel(
@@ -126,6 +129,29 @@ func TestCuts(t *testing.T) {
 			},
 			events: []string{"RUN_FINISHED"},
 		},
+		"ParkIsStoppedAlone": { // nobody starts anything behind it
+			model: spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})),
+			play: func(t *testing.T, b *bundle) {
+				t.Helper()
+				b.reaches(t, spool.WaitingForInput)
+				b.hold()
+				b.halt(t)
+				b.reaches(t, spool.Cancelled)
+			},
+			ends:   "RUN_FINISHED",
+			events: []string{"RUN_FINISHED"},
+		},
+		"ParkExpiresAndFails": {
+			model: spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "urgent"})),
+			play: func(t *testing.T, b *bundle) {
+				t.Helper()
+				b.reaches(t, spool.WaitingForInput)
+				b.hold()
+				b.reaches(t, spool.Failed)
+			},
+			ends:   "RUN_ERROR",
+			events: []string{"RUN_FINISHED", "RUN_ERROR"},
+		},
 		"Fails": {
 			model: spooltest.NewReplayModel(
 				spooltest.Turn{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
@@ -180,7 +206,7 @@ func TestCuts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			recorded := record(t, name, setup(t, s.model), s.play)
+			recorded := record(t, name, setup(t, s.model), s.ends, s.play)
 			recorded.Bytes, recorded.Events = s.bytes, s.events
 			input, err := json.Marshal([]story{recorded})
 			if err != nil {
@@ -201,7 +227,7 @@ func TestCuts(t *testing.T) {
 
 // record plays a story with clients that come at each of its steps, with the last id that
 // somebody has seen and without one.
-func record(t *testing.T, name string, b *bundle, play func(t *testing.T, b *bundle)) story {
+func record(t *testing.T, name string, b *bundle, ends string, play func(t *testing.T, b *bundle)) story {
 	t.Helper()
 
 	if got, err := b.engine.Run(t.Context(), key, engine.StartRequest{Prompt: "a question", ClientMessageID: "mine", RunID: "r1"}); err != nil || !got.Accepted {
@@ -225,6 +251,9 @@ func record(t *testing.T, name string, b *bundle, play func(t *testing.T, b *bun
 	all := append([]*connection{full}, live...)
 	for _, c := range all {
 		b.caughtUp(t, c)
+		if ends != "" {
+			until(t, "the end of the run on a connection", func() bool { return c.ended(ends) })
+		}
 	}
 	resumes := map[string]*connection{"": b.connect(t, "")}
 	for _, c := range all {

@@ -48,6 +48,10 @@ func setup(t *testing.T, model spool.Model) *bundle {
 		b.hold()
 		return json.RawMessage(`"sent"`), nil
 	}}
+	urgent := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "urgent"}, Approval: spool.AlwaysApprove, Call: send.Call,
+		Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: 500 * time.Millisecond, Warn: -1},
+	}
 	wait := spool.Tool{ToolSpec: spool.ToolSpec{Name: "wait"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
 		if c.Answer == nil {
 			return nil, spool.ParkFor("delivery", map[string]string{"order": "7"}, 0)
@@ -57,7 +61,7 @@ func setup(t *testing.T, model spool.Model) *bundle {
 	var err error
 	b.engine, err = engine.New(spooltest.NewMemory(spool.SystemClock{}), engine.Config{
 		Agents: []engine.Agent{{
-			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, wait},
+			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, urgent, wait},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
 		}},
 		Models:       map[string]spool.Model{"m": heldModel{model, b.hold}},
@@ -213,6 +217,13 @@ func (c *connection) text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.body.String()
+}
+
+// ended reports whether the last event that ends a run is of a type, and no interrupt.
+func (c *connection) ended(kind string) bool {
+	text := c.text()
+	at := max(strings.LastIndex(text, `"type":"RUN_FINISHED"`), strings.LastIndex(text, `"type":"RUN_ERROR"`))
+	return at >= 0 && strings.HasPrefix(text[at:], `"type":"`+kind+`"`) && !strings.Contains(text[at:], `"outcome":{"type":"interrupt"`)
 }
 
 // last returns the last id that has come, or the one that the client came with.
