@@ -92,6 +92,7 @@ func TestLoopback(t *testing.T) {
 		"ForwardedFor":  {map[string]string{"X-Forwarded-For": "192.0.2.1"}, 403},
 		"ForwardedHost": {map[string]string{"X-Forwarded-Host": "agents.example"}, 403},
 		"ForwardedSSL":  {map[string]string{"x-forwarded-ssl": "on"}, 403},
+		"ForwardedBare": {map[string]string{"X-Forwarded": "for=192.0.2.1"}, 403},
 		"ForwardedNone": {map[string]string{"X-Forwarded-For": ""}, 403},
 		"RealIP":        {map[string]string{"X-Real-IP": "192.0.2.1"}, 403},
 		"Via":           {map[string]string{"Via": "1.1 proxy"}, 403},
