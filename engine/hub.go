@@ -298,6 +298,9 @@ func (h *hub) place(ctx context.Context) error {
 		switch {
 		case err == nil:
 			w.at.Stream, w.at.Offset, w.reading = last.stream, page.Last, last.inFlight() && !page.Ended
+			if last.end != nil {
+				w.at.Offset = farther(page.Last, last.end.After)
+			}
 		case !errors.Is(err, spool.ErrStreamGone):
 			return err
 		case last.live && last.inFlight(): // its worker is about to open it

@@ -301,7 +301,7 @@ func (w *walker) partial(p part, page spool.StreamPage, gone bool) []walked {
 	}
 	snap := p.snapshot(w.at.Seq)
 	if !gone {
-		snap.Stream = endedStream(p, page)
+		snap.Stream = w.endedStream(p, page)
 		snap.Stream.Items = p.open.items(snap.Stream.Items, p.thread.LastSeq)
 	}
 	at := snap.Cursor()
@@ -314,8 +314,8 @@ func (w *walker) partial(p part, page spool.StreamPage, gone bool) []walked {
 
 // endedStream returns the stream of a segment that is over, without any content: the messages
 // have all of it that is saved. The stream may not know yet that it is over, as the record is
-// told first. It then ends here as its RUN_ENDED entry says, as it does in a whole snapshot.
-func endedStream(p part, page spool.StreamPage) *spool.StreamSnapshot {
+// told first. It then ends here as its RUN_ENDED entry says.
+func (w *walker) endedStream(p part, page spool.StreamPage) *spool.StreamSnapshot {
 	s := &spool.StreamSnapshot{StreamID: p.stream, RunID: runOf(p.stream), Items: []spool.Item{}}
 	for _, item := range page.Items {
 		if item.Type.Content() {
@@ -326,9 +326,9 @@ func endedStream(p part, page spool.StreamPage) *spool.StreamSnapshot {
 			s.End = &item
 		}
 	}
-	last := page.Last
-	if last.Compare(p.ended.After) < 0 {
-		last = p.ended.After
+	last := farther(page.Last, p.ended.After)
+	if w.at.Stream == p.stream {
+		last = w.at.Offset
 	}
 	if s.End == nil {
 		end := endItem(p.ended, last)
@@ -339,4 +339,12 @@ func endedStream(p part, page spool.StreamPage) *spool.StreamSnapshot {
 		s.Offset = &last
 	}
 	return s
+}
+
+// farther returns the greater offset.
+func farther(a, b spool.Offset) spool.Offset {
+	if a.Compare(b) < 0 {
+		return b
+	}
+	return a
 }

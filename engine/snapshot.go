@@ -184,18 +184,13 @@ func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l late
 	}
 	// A step may have been saved whose last items are not yet in the stream, and so may the
 	// segment's end.
-	last := page.Last
-	if saved := l.saved.last(); last.Compare(saved) < 0 {
-		last = saved
-	}
+	last := farther(page.Last, l.saved.last())
 	switch {
 	case page.Ended && len(page.Items) > 0:
 		end := page.Items[len(page.Items)-1]
 		snap.End = &end
 	case l.end != nil:
-		if last.Compare(l.end.After) < 0 {
-			last = l.end.After
-		}
+		last = farther(last, l.end.After)
 		end := endItem(*l.end, last)
 		snap.Items = append(snap.Items, end)
 		snap.End = &end

@@ -98,7 +98,7 @@ func (c *checker) clientAs(client *Client, where string, framesOnly bool) {
 		v.greets(f)
 		switch f.Kind {
 		case spool.FrameThread:
-			v.entry(*f.Event)
+			v.entry(*f.Event, f.Cursor)
 		case spool.FrameStream:
 			v.item(f.StreamID, *f.Item)
 		case spool.FrameSnapshot:
@@ -136,7 +136,7 @@ func (v *view) stream(id spool.StreamID) *streamView {
 	return v.streams[id]
 }
 
-func (v *view) entry(e spool.Entry) {
+func (v *view) entry(e spool.Entry, at *spool.Cursor) {
 	if e.Seq == 0 {
 		v.notice(e)
 		return
@@ -173,6 +173,9 @@ func (v *view) entry(e spool.Entry) {
 		}
 		v.nothingUnsaved(p.StreamID, s)
 		s.closed = true
+		if at != nil && at.Stream == p.StreamID && s.at.Compare(at.Offset) < 0 {
+			s.at = at.Offset // the last items were lost
+		}
 	case spool.EntryMessagesRestored:
 		if v.cursored {
 			v.restored = e.Seq

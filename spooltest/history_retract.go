@@ -38,6 +38,8 @@ func (v *view) part(snap *spool.Snapshot) {
 		} else {
 			s.at, s.ended = *o, snap.Stream.End != nil
 		}
+	} else {
+		v.stream(v.begun).at = spool.Offset{} // the stream is gone, and the client has no place in it
 	}
 	for _, s := range v.streams {
 		s.now = nil
