@@ -3,6 +3,7 @@ package spooltest
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -98,14 +99,15 @@ func testRetractElsewhere(s *engineTest) {
 	if saved := s.run("r1").Saved; at.Stream != "r1:1" || at.Offset != saved || saved.IsZero() {
 		s.Errorf("the snapshot stands at %s, and %s is saved", at, saved)
 	}
-	text := snapshotText(snap)
+	var text strings.Builder
+	text.WriteString(snapshotText(snap))
 	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
 		if f.Item != nil {
-			text += deltaOf(*f.Item)
+			text.WriteString(deltaOf(*f.Item))
 		}
 	}
-	if text != "one two " {
-		s.Errorf("the client shows %q", text)
+	if text.String() != "one two " {
+		s.Errorf("the client shows %q", text.String())
 	}
 	p.kill()
 	s.until("the end of the lease", func() bool { return !s.thread().Leased(time.Now()) })
