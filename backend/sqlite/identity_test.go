@@ -92,7 +92,7 @@ func TestOwner(t *testing.T) {
 func TestLinks(t *testing.T) {
 	t.Parallel()
 
-	for _, suffix := range []string{"", walSuffix, "-shm", ".lock", sidecarSuffix} {
+	for _, suffix := range []string{"", walSuffix, "-shm", "-journal", ".lock", sidecarSuffix} {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

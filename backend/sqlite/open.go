@@ -140,7 +140,7 @@ func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 // refuseLinks refuses files that are symbolic links: who may write to the folder could have
 // the database be made, or read, elsewhere.
 func refuseLinks(path string) error {
-	for _, suffix := range []string{"", walSuffix, "-shm", ".lock", sidecarSuffix, sidecarSuffix + ".new"} {
+	for _, suffix := range []string{"", walSuffix, "-shm", "-journal", ".lock", sidecarSuffix, sidecarSuffix + ".new"} {
 		info, err := os.Lstat(path + suffix)
 		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return spool.Errorf(spool.Invalid, "%s is a symbolic link, and a database must be a file itself: name the file that it leads to", path+suffix)

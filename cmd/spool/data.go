@@ -64,7 +64,7 @@ func placeDatabase(dir string, log *slog.Logger) (string, error) {
 	path, private := findDatabase(dir), filepath.Join(dir, privateFolder)
 	switch {
 	case path == "" && !shared:
-		return filepath.Join(dir, databaseName), nil
+		path = filepath.Join(dir, databaseName)
 	case path == "":
 		if err := os.Mkdir(private, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
@@ -74,12 +74,49 @@ func placeDatabase(dir string, log *slog.Logger) (string, error) {
 	case shared && filepath.Dir(path) == filepath.Clean(dir):
 		log.Warn("others can write to the data folder and exchange the database: take that away (chmod go-w), or move the files spool.db* into "+
 			"a folder of mode 0700 while no server runs", "folder", dir, "move_to", private)
-		return path, nil
 	}
 	if filepath.Dir(path) == private {
-		return path, onlyOurs(private)
+		if err := onlyOurs(private); err != nil {
+			return "", err
+		}
 	}
-	return path, nil
+	return path, onlyOurFiles(path)
+}
+
+// databaseFiles end the names of the files that the database is read from. SQLite rolls a
+// journal back into the database that it lies beside.
+var databaseFiles = []string{"", "-wal", "-shm", "-journal", ".state"}
+
+// onlyOurFiles refuses a database that somebody else may have put there, or can change.
+func onlyOurFiles(path string) error {
+	for _, suffix := range databaseFiles {
+		info, err := os.Lstat(path + suffix)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err == nil:
+			err = onlyOurFile(path+suffix, info)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onlyOurFile refuses a file that is somebody else's, or that others can write to. It leaves
+// links to [sqlite.Open], which refuses all of them.
+func onlyOurFile(name string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		return nil
+	case !ownedByUs(info):
+		return fmt.Errorf("%s belongs to another user, who may have put it there: move it away, or make it the server's (chown) if you know what is in it", name)
+	case mode.Perm()&0o022 != 0:
+		return fmt.Errorf("%s has the mode %#o, so others can change it: move it away, or take that from them (chmod go-w) if you know what is in it",
+			name, mode.Perm())
+	}
+	return nil
 }
 
 // onlyOurs refuses a folder that is somebody else's, or that others can look into.
