@@ -32,9 +32,7 @@ func describeMachine(ctx context.Context, dir string) machine {
 	if n, err := strconv.ParseFloat(kilobytes, 64); err == nil {
 		m.memory = fmt.Sprintf("%.1f GiB", n/(1<<20))
 	}
-	// Only what is measured: others may work on the rest of the tree.
-	measured := []string{"status", "--porcelain", "--untracked-files=no", "--", ".", "../engine", "../server", "../backend", "../internal", "../*.go"}
-	if output(ctx, "git", append(measured, ":!RESULTS.md", ":!../*_test.go", ":!../README.md")...) != "" {
+	if output(ctx, "git", append([]string{"status", "--porcelain", "--untracked-files=no", "--"}, measuredPaths...)...) != "" {
 		m.commit += ", with changes that are not committed"
 	}
 	return m

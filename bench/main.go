@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
-	figuresOf := flags.Bool("readme", false, "measure nothing, and write the figures of RESULTS.md into the README")
+	figuresOf := flags.Bool("readme", false, "measure nothing: write the table of RESULTS.md and the figures of the README again")
 	profile := flags.String("profile", "", "write CPU and heap profiles of the servers to this folder")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -93,7 +93,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if *figuresOf {
-		return writeReadme("../README.md", *file)
+		return rewrite(ctx, "../README.md", *file)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -129,9 +129,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return os.WriteFile(*file, []byte(parseResults(string(old)).with(machine.table(), measured, names()).markdown()), 0o644)
 }
 
-// writeReadme writes the figures of a file of results into a README.
-func writeReadme(file, from string) error {
+// rewrite writes a file of results again from what was measured, and its figures into a README.
+func rewrite(ctx context.Context, file, from string) error {
 	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	r, err := parseResults(string(text)).stamped(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,8 +143,11 @@ func writeReadme(file, from string) error {
 	if err != nil {
 		return err
 	}
-	written, err := readme(string(page), parseResults(string(text)))
+	written, err := readme(string(page), r)
 	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(from, []byte(r.markdown()), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(file, []byte(written), 0o644)

@@ -66,7 +66,7 @@ func (s *section) brief() string {
 func (s *section) written(stamp string) written {
 	var out strings.Builder
 	s.markdown(&out, stamp)
-	return written{title: s.title, text: strings.TrimSpace(out.String())}
+	return written{title: s.title, text: trimLines(out.String())}
 }
 
 func (s *section) markdown(out *strings.Builder, stamp string) {

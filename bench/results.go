@@ -17,7 +17,8 @@ type results struct {
 type written struct{ title, text string }
 
 var (
-	writtenGoal = regexp.MustCompile(`(?m)^- (.+): (.+), goal (.+): (met|\*\*missed\*\*)$`)
+	// What a goal is about has no colon, and what was measured may have one.
+	writtenGoal = regexp.MustCompile(`(?m)^- (.+?): (.+), goal (.+): (met|\*\*missed\*\*)$`)
 	writtenRow  = regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \| ([^|]+) \| [^|]+ \| [^|]+ \| \d+ \|$`)
 )
 
@@ -38,10 +39,13 @@ func parseResults(text string) results {
 	}
 	for part := range strings.SplitSeq(rest, "\n## ") {
 		title, body, _ := strings.Cut(part, "\n")
-		r.sections = append(r.sections, written{title, strings.TrimSpace(body)})
+		r.sections = append(r.sections, written{title, trimLines(body)})
 	}
 	return r
 }
+
+// trimLines removes the empty lines around a text. The indent of its first line makes it code.
+func trimLines(text string) string { return strings.Trim(text, "\n") }
 
 // with replaces the sections that were measured again, in the order of the figures.
 func (r results) with(machine string, measured []written, order []string) results {
@@ -68,13 +72,10 @@ func (w written) name() string {
 	return strings.TrimSpace(name)
 }
 
-// wants returns the bounds of the section's goals, but for one that follows from what was
-// measured beside it.
+// wants returns the bounds of the section's goals.
 func (w written) wants() (all []string) {
 	for _, m := range writtenGoal.FindAllStringSubmatch(w.text, -1) {
-		if !strings.Contains(m[1], " times ") {
-			all = append(all, m[3])
-		}
+		all = append(all, m[3])
 	}
 	return all
 }

@@ -47,10 +47,20 @@ func measureStop(b *bench) (_ *section, err error) {
 		{"bare commit, p50", "ms", commits.p50},
 		{"bare commit, p99", "ms", commits.p99},
 	}
-	want := max(100, 5*allCommits.quantile(0.99))
-	s.goals = []goal{atMost(fmt.Sprintf("Stop, p99 of all %d runs in ms (100, or 5 times a bare commit's p99 of %s)",
-		len(allStops), number(allCommits.quantile(0.99))), allStops.quantile(0.99), want)}
+	s.goals = []goal{stopGoal(allStops, allCommits)}
 	return s, nil
+}
+
+// stopGoal is the bound of a stop. It has the bare commit because a disk on which that takes
+// long cannot stop a run sooner.
+func stopGoal(stops, commits sample) goal {
+	stop, commit := stops.quantile(0.99), commits.quantile(0.99)
+	return goal{
+		what: fmt.Sprintf("Stop, p99 of all %d runs in ms", len(stops)),
+		want: "at most 100, or 5 times the p99 of a bare commit where that is more",
+		got:  fmt.Sprintf("%s (p99 of a bare commit: %s)", number(stop), number(commit)),
+		met:  stop <= max(100, 5*commit),
+	}
 }
 
 // stopOnce starts a run, waits until it streams, and stops it.

@@ -48,7 +48,7 @@ func measure(ctx context.Context, c config, out io.Writer) (_ *report, err error
 			return nil, fmt.Errorf("%s: %w", a.name, err)
 		}
 	}
-	r := &report{config: c, arms: arms, began: time.Now()}
+	r := &report{config: c, arms: arms, commit: commit(ctx), began: time.Now()}
 	for round := range c.rounds {
 		for _, a := range arms {
 			if err := a.round(ctx, c.runs); err != nil {

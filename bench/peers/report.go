@@ -12,6 +12,7 @@ import (
 type report struct {
 	config config
 	arms   []*arm
+	commit string // that was measured
 	began  time.Time
 	took   time.Duration
 }
@@ -27,8 +28,8 @@ func (r *report) markdown(args []string) string {
 	out.WriteString("A run is one tool call and an answer of 50 deltas, posted and streamed as AG-UI events, each run on a thread of its own. " +
 		"Spool saves every step in a SQLite file with an fsync per commit; the runner of tRPC-agent-go v1.11.2 keeps its sessions in memory. " +
 		"Model, load and server share the cores of one machine; the servers take turns.\n\n")
-	fmt.Fprintf(&out, "%s, %s, %d cores, %d clients, %d rounds of %d runs, %.0f s\n\n",
-		r.began.UTC().Format("2006-01-02 15:04 UTC"), runtime.Version(), runtime.NumCPU(), r.config.clients, r.config.rounds, r.config.runs, r.took.Seconds())
+	fmt.Fprintf(&out, "Commit %s, %s, %s, %d cores, %d clients, %d rounds of %d runs, %.0f s\n\n",
+		r.commit, r.began.UTC().Format("2006-01-02 15:04 UTC"), runtime.Version(), runtime.NumCPU(), r.config.clients, r.config.rounds, r.config.runs, r.took.Seconds())
 	out.WriteString("| median (rounds) | Spool, durable | tRPC-agent-go, in memory |\n|---|--:|--:|\n")
 	fmt.Fprintf(&out, "| CPU of the server for a run, ms | %s | %s |\n", spread(spool.cpu), spread(peer.cpu))
 	fmt.Fprintf(&out, "| runs a second | %s | %s |\n", spread(spool.rate), spread(peer.rate))

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+// measuredPaths are what is measured, from this folder: others may work on the rest of the tree.
+var measuredPaths = []string{
+	".", "../engine", "../server", "../rest", "../backend", "../internal", ":(glob)../*.go",
+	":!RESULTS.md", ":!peers", ":!rest", ":!../*_test.go",
+}
+
+// peersPaths are what bench/peers measures.
+var peersPaths = []string{
+	"peers", "../engine", "../server", "../rest", "../backend", "../internal", ":(glob)../*.go",
+	":!peers/RESULTS.md", ":!../*_test.go",
+}
+
+// origin is the line that says of which commit results are.
+type origin struct {
+	commit string
+	// rest is what follows, from the date on: no other results have the same.
+	rest string
+	// changed are the files that others changed between the measurement and the commit that
+	// has it. Empty: none.
+	changed string
+}
+
+var writtenOrigin = regexp.MustCompile(`(?m)^Commit ([0-9a-f]{12}), (\d{4}-\d\d-\d\d \d\d:\d\d UTC, .+?)(?: Changed before it was written here: (.+)\.)?$`)
+
+// noHistory is what a test says that cannot look at commits.
+const noHistory = "this clone is without history, so nobody has looked whether the results are of the commits that they name"
+
+// originOf reads the stamp of a text. It returns an error where the results are of no commit.
+func originOf(text string) (origin, error) {
+	m := writtenOrigin.FindStringSubmatch(text)
+	if m == nil {
+		return origin{}, errors.New("there is no commit of 12 digits that was measured")
+	}
+	return origin{m[1], m[2], m[3]}, nil
+}
+
+// String returns the line.
+func (s origin) String() string {
+	line := "Commit " + s.commit + ", " + s.rest
+	if s.changed != "" {
+		line += " Changed before it was written here: " + s.changed + "."
+	}
+	return line
+}
+
+// hasHistory reports whether git can say what was changed since any commit.
+func hasHistory(ctx context.Context) bool {
+	_, err := git(ctx, "rev-parse", "--verify", "HEAD~1")
+	return err == nil && output(ctx, "git", "rev-parse", "--is-shallow-repository") == "false"
+}
+
+// changedSince returns the files of some paths that changed after the commit of a stamp, and
+// up to the one that wrote the stamp into a file of results. What is not committed yet counts
+// up to the files as they are.
+func changedSince(ctx context.Context, s origin, results string, paths []string) (string, error) {
+	wrote, err := git(ctx, "log", "--reverse", "--format=%H", "-S"+s.rest, "--", results)
+	if err != nil {
+		return "", err
+	}
+	wrote, _, _ = strings.Cut(wrote, "\n")
+	until := "HEAD"
+	if wrote != "" {
+		until = wrote
+	}
+	if _, err := git(ctx, "merge-base", "--is-ancestor", s.commit, until); err != nil {
+		return "", fmt.Errorf("commit %s is not in the history of these results: %w", s.commit, err)
+	}
+	diff := []string{"diff", "--name-only", s.commit}
+	if wrote != "" {
+		diff = append(diff, wrote)
+	}
+	names, err := git(ctx, append(append(diff, "--"), paths...)...)
+	return strings.Join(strings.Fields(names), ", "), err
+}
+
+// git returns what a command of git says.
+func git(ctx context.Context, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, "git", args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// stamped returns the results with the files that were changed between a measurement and its
+// commit in the stamp of each section, where git can say which those are.
+func (r results) stamped(ctx context.Context) (results, error) {
+	if !hasHistory(ctx) {
+		return r, nil
+	}
+	for i, w := range r.sections {
+		s, err := originOf(w.text)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", w.title, err)
+		}
+		if s.changed, err = changedSince(ctx, s, "RESULTS.md", measuredPaths); err != nil {
+			return r, fmt.Errorf("%s: %w", w.title, err)
+		}
+		r.sections[i].text = writtenOrigin.ReplaceAllLiteralString(w.text, s.String())
+	}
+	return r, nil
+}
