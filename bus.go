@@ -17,6 +17,8 @@ const (
 	WakeEvent WakeKind = "event"
 	// WakeDeleted: the thread is gone.
 	WakeDeleted WakeKind = "deleted"
+	// WakeOwner: the thread was given to another subject.
+	WakeOwner WakeKind = "owner"
 	// WakeJobs: a job is due. It goes to the topic [JobsTopic].
 	WakeJobs WakeKind = "jobs"
 )

@@ -60,6 +60,9 @@ func (e *Engine) UpdateThread(ctx context.Context, key spool.ThreadKey, c Thread
 		return spool.Thread{}, notFound(err)
 	}
 	e.logAudit(ctx, audited)
+	if len(audited) > 0 {
+		e.bus.Wake(key, spool.WakeOwner)
+	}
 	return thread, nil
 }
 

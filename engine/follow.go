@@ -31,7 +31,8 @@ type FollowOptions struct {
 }
 
 // Follow yields the thread's frames from the place on, and goes on as they come, until
-// ctx ends, the caller stops, the thread is deleted or the engine is closed. Nothing is
+// ctx ends, the caller stops, the thread is deleted or the engine is closed. It also ends when
+// the thread is given to somebody else and the actor of ctx sees only its own. Nothing is
 // lost, repeated or out of order; what is gone is made up for by one snapshot frame. The
 // user turns stand in the order where they were said. Those right behind the cursor's seq
 // may come again. The first frame is a notice of the thread's state, and so is the one
@@ -168,6 +169,10 @@ func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.S
 			case <-woken:
 			case <-tick.C:
 			}
+			if err := e.checkOwner(ctx, key); err != nil {
+				yield(spool.Item{}, err)
+				return
+			}
 		}
 	}
 }
@@ -194,6 +199,8 @@ type follower struct {
 	batch  *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
 	given  []*EncodedSnapshot   // what the caller has of snapshots
 	timer  *time.Timer
+	// subject is whose threads the client may see. Nil: all.
+	subject *string
 }
 
 // maxBatch is how many frames a client takes from the ring at once.
@@ -222,6 +229,9 @@ func (e *Engine) followWith(ctx context.Context, key spool.ThreadKey, o FollowOp
 		return nil, err
 	}
 	f := &follower{e: e, hub: h, walker: with}
+	if actor := actorOf(ctx); actor.OwnOnly {
+		f.subject = &actor.Subject
+	}
 	f.walker.e, f.walker.key, f.walker.made = e, key, o.CreatedAt
 	f.walker.last, f.walker.known, f.walker.turn = o.LastMessageID, o.LastMessageID, o.LastTurnID
 	if with.encodes {
@@ -309,7 +319,7 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 		frames := f.hello
 		f.hello = nil
 		f.give(frames)
-		return frames, nil
+		return f.allowed(ctx, frames)
 	}
 	var idleAt time.Time // however often the hub changes without a frame for this client
 	if idle > 0 {
@@ -329,7 +339,14 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 		}
 		if len(frames) > 0 || err != nil {
 			f.give(frames)
-			return frames, err
+			if err != nil {
+				releaseFormed(frames)
+				return frames, f.overWithoutThread(err)
+			}
+			return f.allowed(ctx, frames)
+		}
+		if err := f.checkOwner(ctx); err != nil {
+			return nil, err
 		}
 		if changed == nil {
 			continue

@@ -59,6 +59,7 @@ type hub struct {
 	head    position
 	placed  bool // head is valid
 	ended   bool
+	owner   ownership
 	changed chan struct{} // closed when anything of the above changes
 }
 
@@ -128,6 +129,9 @@ func (h *hub) wake(kind spool.WakeKind) {
 	switch kind {
 	case spool.WakeDeleted:
 		h.walker.deleted.Store(true)
+		h.dirty.Store(true)
+	case spool.WakeOwner:
+		h.ownerChanged()
 		h.dirty.Store(true)
 	case spool.WakeRecord:
 		h.dirty.Store(true)
@@ -230,10 +234,17 @@ func (h *hub) withSnapshots(ctx context.Context, record bool) (more bool, rest [
 	h.looks.Lock()
 	defer h.looks.Unlock()
 	h.seen = nil
+	changes := h.ownerChanges()
 	frames, err := h.walker.next(ctx, record)
 	n := len(frames)
 	for n > 0 && !frames[n-1].isSnapshot() {
 		n--
+	}
+	switch {
+	case h.seen != nil && n == 0:
+		h.sawOwner(h.seen.thread.Owner, changes)
+	case n > 0, slices.ContainsFunc(frames, func(f walked) bool { return f.Kind == spool.FrameThread }):
+		h.missedOwner()
 	}
 	if n > 0 {
 		h.push(frames[:n])
@@ -261,6 +272,7 @@ func (h *hub) see(v spool.View) {
 
 // place puts the walker at the present.
 func (h *hub) place(ctx context.Context) error {
+	changes := h.ownerChanges()
 	var last latest
 	var thread spool.Thread
 	var turns []spool.Message
@@ -282,6 +294,7 @@ func (h *hub) place(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.sawOwner(thread.Owner, changes)
 	w := &h.walker
 	w.made = thread.CreatedAt
 	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
@@ -370,11 +383,16 @@ func (h *hub) notify(ctx context.Context) error {
 func (h *hub) tellState(ctx context.Context, look func(spool.View) ([]walked, error)) error {
 	h.looks.Lock()
 	defer h.looks.Unlock()
+	changes := h.ownerChanges()
+	h.notice.ownerRead = false
 	var frames []walked
 	err := h.e.store.View(ctx, h.key, func(v spool.View) (err error) {
 		frames, err = look(v)
 		return err
 	})
+	if err == nil && h.notice.ownerRead {
+		h.sawOwner(h.notice.owner, changes)
+	}
 	if err == nil && len(frames) > 0 {
 		h.push(frames)
 	}

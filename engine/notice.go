@@ -16,6 +16,9 @@ type noticer struct {
 	made  time.Time // when the thread was
 	queue []spool.QueuedRun
 	again bool // the state is told also where it has not changed
+	// owner is whose the thread was at the last look that has set ownerRead.
+	owner     string
+	ownerRead bool
 }
 
 // start takes the present for known.
@@ -51,6 +54,7 @@ func (n *noticer) see(v spool.View) (s sight, err error) {
 	case !s.thread.CreatedAt.Equal(n.made): // deleted, and made again
 		return s, spool.Errorf(spool.NotFound, threadNotFound)
 	}
+	n.owner, n.ownerRead = s.thread.Owner, true
 	if s.queue, err = queueOf(v, s.thread, false); err != nil {
 		return s, err
 	}
@@ -87,6 +91,7 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walked, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.owner, n.ownerRead = thread.Owner, true
 	queue, err := queueOf(v, thread, false)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,14 @@ const (
 // too, otto, and one who may see all.
 func owned(t *testing.T, more ...server.Token) *bundle {
 	t.Helper()
+
+	return setup(t, ownedConfig(t, more...))
+}
+
+// ownedConfig configures the server of owned.
+func ownedConfig(t *testing.T, more ...server.Token) server.Config {
+	t.Helper()
+
 	scopes := slices.DeleteFunc(server.AllScopes(), func(s server.Scope) bool { return s == server.ScopeAdmin })
 	auth, err := server.Tokens(append(more,
 		server.Token{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
@@ -34,9 +42,7 @@ func owned(t *testing.T, more ...server.Token) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return setup(t, server.Config{
-		Authenticator: auth, OwnThreads: true, StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))},
-	})
+	return server.Config{Authenticator: auth, OwnThreads: true, StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}}
 }
 
 // Whatever a subject asks with the ids of another subject of its tenant is answered with the

@@ -188,6 +188,7 @@ func (w *answerWriter) follow(r *http.Request) {
 	switch {
 	case w.live.expired():
 		w.live.server.send(w.ResponseWriter, expired)
+	case spool.CodeOf(err) == spool.NotFound: // the thread was deleted, or is somebody else's now
 	case err != nil && spool.CodeOf(err) != spool.Canceled:
 		w.live.server.restLog().ErrorContext(r.Context(), "stream failed", "error", about(r.Context(), err, w.live.key, ""))
 	}

@@ -88,7 +88,7 @@ func testBusWake(t *testing.T, b spool.Bus) {
 	for _, where := range []spool.ThreadKey{topic("t"), spool.JobsTopic} {
 		e := listen(t.Context(), t, b, where)
 		for _, kind := range []spool.WakeKind{
-			spool.WakeRecord, spool.WakeStream, spool.WakeStop, spool.WakeEvent, spool.WakeDeleted, spool.WakeJobs,
+			spool.WakeRecord, spool.WakeStream, spool.WakeStop, spool.WakeEvent, spool.WakeDeleted, spool.WakeOwner, spool.WakeJobs,
 		} {
 			b.Wake(where, kind)
 			e.want(kind)

@@ -1,0 +1,133 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// own returns a context for a subject that sees only its own threads.
+func own(ctx context.Context, subject string) context.Context {
+	return engine.WithActor(ctx, engine.Actor{Subject: subject, OwnOnly: true})
+}
+
+// give changes the owner of the thread.
+func give(t *testing.T, e *engine.Engine, owner string) {
+	t.Helper()
+
+	if _, err := e.UpdateThread(t.Context(), key, engine.ThreadChange{Owner: &owner}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// over reports whether the follower of these lines has ended in order.
+func over(lines []string) bool { return slices.Contains(lines, "END") && !has(lines, "ERR ") }
+
+// A follower that sees only threads of its own ends as soon as the thread is somebody else's.
+// It gets nothing that is said from then on. A follower that sees all threads goes on.
+func TestFollowEndsWithTheOwner(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
+		stop := work(t, e)
+		start(t, e, "r1")
+		give(t, e, "ben")
+		ctx, cancel := context.WithCancel(t.Context())
+		ben, all := watch(own(ctx, "ben"), e, nil), watch(ctx, e, nil)
+		pass(10 * time.Second)
+		before := len(ben())
+		if before == 0 || over(ben()) {
+			t.Errorf("its owner gets:\n%s", text(ben()))
+		}
+		give(t, e, "ann")
+		pass(time.Millisecond)
+		if l := ben()[before:]; len(l) != 1 || !over(l) {
+			t.Errorf("when the thread is somebody else's, its follower gets:\n%s", text(l))
+		}
+		ann := watch(own(ctx, "ann"), e, nil)
+		start(t, e, "r2")
+		pass(10 * time.Second)
+		for name, got := range map[string]func() []string{"the new owner": ann, "who sees all": all} {
+			if l := got(); over(l) || !strings.Contains(text(l), "r2") {
+				t.Errorf("%s gets:\n%s", name, text(l))
+			}
+		}
+		cancel()
+		stop()
+	})
+}
+
+// No wake-up is needed for that: frames that were read when the thread had another owner
+// are given to nobody else.
+func TestFollowEndsWithTheOwnerWithoutWakes(t *testing.T) {
+	t.Parallel()
+
+	for name, wakes := range map[string]bool{"None": false, "OfTheRecord": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+				e := newEngine(t, f.Backend(), config(spooltest.NewReplayModel(spooltest.Say("x"))))
+				stop := work(t, e)
+				start(t, e, "r1")
+				give(t, e, "ben")
+				ctx, cancel := context.WithCancel(t.Context())
+				ben := watch(own(ctx, "ben"), e, nil)
+				pass(10 * time.Second)
+				before := len(ben())
+				f.DropWakes(true)
+				give(t, e, "ann")
+				f.DropWakes(!wakes)
+				start(t, e, "r2")
+				pass(10 * time.Second)
+				if l := ben()[before:]; len(l) != 1 || !over(l) {
+					t.Errorf("when the thread is somebody else's, its follower gets:\n%s", text(l))
+				}
+				cancel()
+				stop()
+			})
+		})
+	}
+}
+
+// A run stream that is read for an owner ends with an error when the thread changes hands.
+func TestReadStreamEndsWithTheOwner(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel(spooltest.Turn{Text: []string{"one", "two"}, Gate: gate})))
+		stop := work(t, e)
+		start(t, e, "r1")
+		give(t, e, "ben")
+		pass(time.Second)
+		over := make(chan error, 1)
+		go func() {
+			var last error
+			for _, err := range e.ReadStream(own(t.Context(), "ben"), key, spool.NewStreamID("r1", 1), spool.Offset{}) {
+				last = err
+			}
+			over <- last
+		}()
+		pass(time.Second)
+		give(t, e, "ann")
+		pass(time.Second)
+		select {
+		case err := <-over:
+			if spool.CodeOf(err) != spool.NotFound {
+				t.Errorf("it ends with %v", err)
+			}
+		default:
+			t.Error("it goes on")
+		}
+		close(gate)
+		pass(time.Second)
+		stop()
+	})
+}
