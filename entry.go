@@ -102,7 +102,8 @@ const (
 	SegmentStopped  SegmentStatus = "stopped"
 	// SegmentError ends a segment that is retried or failed.
 	SegmentError SegmentStatus = "error"
-	// SegmentLost ends a segment whose worker died, lost its lease or shut down.
+	// SegmentLost ends a segment whose worker died, lost its lease, shut down or made room for
+	// another tenant.
 	SegmentLost SegmentStatus = "lost"
 )
 

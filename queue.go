@@ -17,7 +17,7 @@ const (
 	JobRetry JobKind = "retry"
 	// JobResume is the ticket of a run whose parks are all resolved.
 	JobResume JobKind = "resume"
-	// JobHandBack is the ticket of a run whose worker shut down.
+	// JobHandBack is the ticket of a run whose worker shut down, or made room for another tenant.
 	JobHandBack JobKind = "hand_back"
 	// JobReclaim is the ticket of a run that was found without one.
 	JobReclaim JobKind = "reclaim"
@@ -145,6 +145,15 @@ type ClaimQuery struct {
 	Lease time.Duration
 }
 
+// WaitingTenant is a tenant that has a due job.
+type WaitingTenant struct {
+	Tenant Tenant
+	// InFlight is how many of its jobs are in flight, whoever has claimed them.
+	InFlight int
+	// DueAt is when the oldest of its due jobs became due.
+	DueAt time.Time
+}
+
 // Queue hands jobs to workers, at least once each. Jobs get into it by [Tx.Enqueue].
 //
 // A queue is safe for concurrent use. A delivery's token guards Extend, Ack, Release
@@ -164,6 +173,9 @@ type Queue interface {
 	// Due jobs that q holds back can be taken once a job of their tenant is not in flight any
 	// more. The cost of a claim does not grow with the jobs of a tenant.
 	Claim(ctx context.Context, q ClaimQuery) (taken []Delivery, next time.Time, err error)
+	// Waiting lists the tenants that have due jobs, the one whose job has been due longest first.
+	// Its cost does not grow with the jobs of a tenant.
+	Waiting(ctx context.Context) ([]WaitingTenant, error)
 	// Extend leases the delivery for the given time from now.
 	Extend(ctx context.Context, d Delivery, lease time.Duration) error
 	// Ack removes the job.

@@ -27,6 +27,11 @@ type JobResult struct {
 // would go on with an agent that this process lacks, and any other error when the store
 // failed or the lease was lost; the job should then be kept.
 func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) {
+	return e.handleJob(ctx, j, nil)
+}
+
+// handleJob carries a job out that has a slot of a worker, or none.
+func (e *Engine) handleJob(ctx context.Context, j spool.Job, in *slot) (JobResult, error) {
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant
 	}
@@ -47,6 +52,7 @@ func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) 
 	case c.settle:
 		return JobResult{Accepted: true}, c.segment.settle(ctx)
 	}
+	c.segment.place = in
 	e.carrying.Add(1)
 	defer e.carrying.Add(-1)
 	if err := c.segment.carry(ctx); err != nil {

@@ -28,14 +28,14 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 			return errStopped
 		case isNested: // whose attempt it was, and is counted
 			wait = s.e.backoff(nested.attempts, cause)
-			return s.requeue(h, spool.JobRetry, wait, spool.SegmentError, reason)
+			return s.retryLater(h, wait, reason)
 		}
 		h.run.Attempts++
 		if final || h.run.Attempts >= s.e.config.MaxAttempts {
 			return s.conclusion(h, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason}, 1)
 		}
 		wait = s.e.backoff(h.run.Attempts, cause)
-		return s.requeue(h, spool.JobRetry, wait, spool.SegmentError, reason)
+		return s.retryLater(h, wait, reason)
 	})
 	switch {
 	case errors.Is(err, errStopped): // it was not noticed before
@@ -50,51 +50,10 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	return nil
 }
 
-// handBack ends the segment of a run whose worker shuts down. It costs no attempt: a new
-// ticket is due at once.
-func (s *segment) handBack(ctx context.Context, cause error) error {
-	s.main.voice.endBlock(ctx)
-	s.writer.flush(ctx)
-	err := s.main.update(ctx, func(h *held) error {
-		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
-			return err
-		}
-		if err := h.voidUnrun(s.main.plan); err != nil {
-			return err
-		}
-		if !h.run.StopAt.IsZero() {
-			return errStopped
-		}
-		return s.requeue(h, spool.JobHandBack, 0, spool.SegmentLost, workerDied)
-	})
-	switch {
-	case errors.Is(err, errStopped): // it was not noticed before
-		return s.main.stopped(ctx, cause)
-	case err != nil:
-		return err
-	}
-	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
-	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
-	return nil
-}
-
-// requeue is the transition back to QUEUED, with a ticket for the next segment.
-func (s *segment) requeue(h *held, kind spool.JobKind, after time.Duration, status spool.SegmentStatus, reason string) error {
-	ended := spool.RunEnded{Status: status, Error: reason, RetryAfterMS: after.Milliseconds()}
-	if err := h.closeSegmentWith(ended, s.writer.next(1)); err != nil {
-		return err
-	}
-	if err := h.move(spool.Queued); err != nil {
-		return err
-	}
-	if err := h.Enqueue(h.ticket(kind, after)); err != nil {
-		return err
-	}
-	if err := h.cutHolds(spool.OutcomeAborted); err != nil {
-		return err
-	}
-	h.letGo()
-	return h.save()
+// retryLater has the next attempt follow after a wait.
+func (s *segment) retryLater(h *held, wait time.Duration, reason string) error {
+	ended := spool.RunEnded{Status: spool.SegmentError, Error: reason, RetryAfterMS: wait.Milliseconds()}
+	return s.requeue(h, h.ticket(spool.JobRetry, wait), ended)
 }
 
 // recordCut writes down what an answer has used that did not come to its end.

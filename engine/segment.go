@@ -20,6 +20,7 @@ type segment struct {
 	writer *writer
 	main   *loop // of the run that has the thread
 
+	place    *slot       // of the worker that carries it. Nil: none
 	alone    *aloneClaim // until the run of a suspect has saved a step
 	overTime atomic.Bool // the run has been carried for as long as any may
 

@@ -22,6 +22,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	if done, err := l.landBudget(ctx); done || err != nil {
 		return err
 	}
+	stepped := false // in this segment, which so never goes in vain
 	for _, resume := range []func(context.Context) (bool, error){l.planLanding, l.planDraft} {
 		planned, err := resume(ctx)
 		switch {
@@ -37,6 +38,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 			return err
 		}
 		history.add(saved...)
+		stepped = true
 	}
 	for {
 		if done, err := l.over(ctx, history); done || err != nil {
@@ -44,6 +46,11 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		}
 		if done, err := l.outOfRoom(ctx); done || err != nil {
 			return err
+		}
+		if stepped {
+			if done, err := l.makeRoom(ctx); done || err != nil {
+				return err
+			}
 		}
 		turn, err := l.askSpeaking(ctx, history)
 		if err != nil {
@@ -63,6 +70,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 			return err
 		}
 		history.add(saved...)
+		stepped = true
 	}
 }
 

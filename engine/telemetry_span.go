@@ -53,6 +53,8 @@ func (a *agentSpan) done(ctx context.Context, run spool.Run, err error) {
 	case err == nil && run.State == spool.Failed:
 		status = spool.SegmentError
 		a.t.failed(a.span, errors.New(run.Error))
+	case err == nil && run.State == spool.Queued: // it made room
+		status = spool.SegmentLost
 	case err == nil:
 	case cause != nil:
 		status = spool.SegmentLost

@@ -11,8 +11,9 @@ import (
 
 // WorkOptions bound a worker.
 type WorkOptions struct {
-	// Concurrency is how many segments run at once. The last free one is kept for a tenant that
-	// has none, so that a tenant alone runs one segment less. Defaults to 16.
+	// Concurrency is how many segments tenants run at once. The last free one is kept for a tenant
+	// that has none, so that a tenant alone runs one segment less. A fourth more run beside them,
+	// which only such tenants get. With 1, tenants take turns. Defaults to 16.
 	Concurrency int
 	// PerTenant bounds how many segments of one tenant run at once, in this worker and all
 	// others of the queue. Defaults to no bound.
@@ -38,22 +39,11 @@ const (
 	maxDeliveryWait = time.Minute
 )
 
-// share returns what a worker with so many free slots claims. Where it has more than one slot,
-// the last free one is for a tenant that has nothing in flight: whatever the others run, and for
-// however long, a tenant that asks for little need not wait for them.
-func (o WorkOptions) share(free int, lease time.Duration) spool.ClaimQuery {
-	q := spool.ClaimQuery{Limit: free, PerTenant: o.PerTenant, Lease: lease}
-	if o.Concurrency > 1 {
-		q.Reserved = 1
-	}
-	return q
-}
-
 // worker claims jobs and carries them out.
 type worker struct {
 	e       *Engine
 	options WorkOptions
-	slots   chan struct{}
+	slots   *slots
 	wake    chan struct{}
 	busy    sync.WaitGroup
 }
@@ -73,7 +63,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	if o.MaxDeliveries <= 0 {
 		o.MaxDeliveries = 100
 	}
-	w := &worker{e: e, options: o, slots: make(chan struct{}, o.Concurrency), wake: make(chan struct{}, 1)}
+	w := &worker{e: e, options: o, slots: newSlots(o), wake: make(chan struct{}, 1)}
 	unsubscribe, err := e.bus.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind) { w.look() })
 	switch {
 	case ctx.Err() != nil:
@@ -115,12 +105,12 @@ func (w *worker) loop(ctx context.Context) {
 // again.
 func (w *worker) claim(ctx context.Context) time.Duration {
 	poll := w.e.config.Poll
-	free := cap(w.slots) - len(w.slots)
-	if free == 0 {
+	q := w.slots.query(w.e.config.Lease)
+	if q.Limit == 0 {
 		w.e.looks.looked(nil)
 		return poll // a finished job wakes the loop
 	}
-	jobs, next, err := w.e.queue.Claim(ctx, w.options.share(free, w.e.config.Lease))
+	jobs, next, err := w.e.queue.Claim(ctx, q)
 	w.e.looks.looked(err)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -130,13 +120,13 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 	}
 	for _, d := range jobs {
 		w.e.telemetry.claimed(ctx, d)
-		w.slots <- struct{}{}
+		in := w.slots.take(d.Job)
 		w.busy.Go(func() {
 			defer func() {
-				<-w.slots
+				in.release()
 				w.look()
 			}()
-			w.deliver(ctx, d)
+			w.deliver(ctx, d, in)
 		})
 	}
 	if next.IsZero() {
@@ -146,14 +136,14 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 }
 
 // deliver carries a job out and tells the queue what became of it.
-func (w *worker) deliver(ctx context.Context, d spool.Delivery) {
+func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slot) {
 	log := concerning(w.e.config.Log, d.Thread(), d.RunID).With("kind", string(d.Kind))
 	if d.Attempt > w.options.MaxDeliveries {
 		w.bury(ctx, d, "it was delivered too often")
 		return
 	}
 	stop := w.extend(ctx, d)
-	result, err := w.carry(ctx, d)
+	result, err := w.carry(ctx, d, in)
 	stop()
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -182,11 +172,11 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery) {
 }
 
 // carry has the job carried out, here or by those whom Deliver reaches.
-func (w *worker) carry(ctx context.Context, d spool.Delivery) (JobResult, error) {
+func (w *worker) carry(ctx context.Context, d spool.Delivery, in *slot) (JobResult, error) {
 	if w.options.Deliver != nil {
 		return w.options.Deliver(ctx, d)
 	}
-	return w.e.HandleJob(ctx, d.Job)
+	return w.e.handleJob(ctx, d.Job, in)
 }
 
 // deliveryWait is when a delivery that failed is made again: jobs that failed together come

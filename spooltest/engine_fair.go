@@ -18,6 +18,13 @@ var fairTests = map[string]func(s *engineTest){
 	"OneSlot":          testFairOneSlot,
 	"RunningPerTenant": testFairRunningPerTenant,
 	"DepthPerTenant":   testFairDepthPerTenant,
+	"BesideTwoSlow":    func(s *engineTest) { testFairBesideSlow(s, 2) },
+	"BesideThreeSlow":  func(s *engineTest) { testFairBesideSlow(s, 3) },
+	"RoomForTheNext":   testFairRoomForTheNext,
+	"RoomByShare":      testFairRoomByShare,
+	"RoomInTurn":       testFairRoomInTurn,
+	"RoomNotPerTenant": testFairRoomNotPerTenant,
+	"RoomStopped":      testFairRoomStopped,
 }
 
 // crowd is a model whose answers to "slow" last until they are let go.

@@ -117,6 +117,12 @@ func (q faultyQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool
 	return taken, next, nil
 }
 
+func (q faultyQueue) Waiting(ctx context.Context) ([]spool.WaitingTenant, error) {
+	return ask(ctx, q.f, "Queue.Waiting", "", func() ([]spool.WaitingTenant, error) {
+		return q.f.behind.Queue.Waiting(ctx)
+	})
+}
+
 // takeLate returns up to limit of the deliveries that are late.
 func (f *Faulty) takeLate(limit int) []spool.Delivery {
 	f.mu.Lock()

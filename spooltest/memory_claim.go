@@ -48,6 +48,35 @@ func (q memoryQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool
 	return taken, next, nil
 }
 
+// Waiting lists the tenants that have due jobs.
+func (q memoryQueue) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err error) {
+	if err := canceled(ctx); err != nil {
+		return nil, err
+	}
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	now := q.now()
+	oldest := make(map[spool.Tenant]time.Time)
+	inFlight := make(map[spool.Tenant]int)
+	for _, j := range q.jobs {
+		switch first, some := oldest[j.Tenant]; j.state(now) {
+		case spool.JobReady:
+			if !some || j.due.Before(first) {
+				oldest[j.Tenant] = j.due
+			}
+		case spool.JobInFlight:
+			inFlight[j.Tenant]++
+		}
+	}
+	for tenant, due := range oldest {
+		waiting = append(waiting, spool.WaitingTenant{Tenant: tenant, InFlight: inFlight[tenant], DueAt: due})
+	}
+	slices.SortFunc(waiting, func(a, b spool.WaitingTenant) int {
+		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Tenant, b.Tenant))
+	})
+	return waiting, nil
+}
+
 // nextFair returns the job that is taken next, while so many may be. Nil: none.
 func nextFair(due []*memoryJob, inFlight map[spool.Tenant]int, q spool.ClaimQuery, free int) (next *memoryJob) {
 	for _, j := range due {

@@ -96,6 +96,38 @@ func testQueuePerTenant(q *queueTest) {
 	q.same("all have lapsed", of, "aba")
 }
 
+// testQueueWaiting lists the tenants that have due jobs.
+func testQueueWaiting(q *queueTest) {
+	waiting := func() (lines []string) {
+		q.Helper()
+		all, err := q.Queue.Waiting(q.ctx)
+		q.ok("waiting", err)
+		for _, t := range all {
+			lines = append(lines, fmt.Sprint(t.Tenant, t.InFlight))
+			if age := q.clock.Now().Sub(t.DueAt); age < 0 || age > 2*lease {
+				q.Errorf("the job of %s became due %s ago", t.Tenant, age)
+			}
+		}
+		return lines
+	}
+	q.same("nobody", waiting(), []string(nil))
+	q.add(time.Hour, "later")
+	q.same("a job that is not due", waiting(), []string(nil))
+	q.addOf("b", "1", "2", "3")
+	q.addOf("a", "1")
+	q.addOf("c", "1")
+	q.same("those with due jobs", waiting(), []string{"b0", "a0", "c0"})
+	_, taken := q.take(spool.ClaimQuery{Limit: 4}) // b, a, c, b
+	q.same("b has one more", waiting(), []string{"b2"})
+	for _, d := range taken[1:3] {
+		q.ok("release", q.Queue.Release(q.ctx, d, 0, true))
+		q.clock.Advance(time.Microsecond)
+	}
+	q.same("two come back", waiting(), []string{"b2", "a0", "c0"})
+	q.clock.Advance(lease)
+	q.same("b's have lapsed", waiting(), []string{"b0", "a0", "c0"})
+}
+
 // testQueueFairBacklog has more jobs than a claim may read.
 func testQueueFairBacklog(q *queueTest) {
 	keys := make([]string, 300)

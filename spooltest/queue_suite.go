@@ -26,6 +26,7 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"FairBacklog":        testQueueFairBacklog,
 		"Reserved":           testQueueReserved,
 		"PerTenant":          testQueuePerTenant,
+		"Waiting":            testQueueWaiting,
 		"Delayed":            testQueueDelayed,
 		"LeaseLapses":        testQueueLeaseLapses,
 		"Extend":             testQueueExtend,

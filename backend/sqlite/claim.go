@@ -114,30 +114,58 @@ func byTenant(due []spool.Delivery, inFlight map[spool.Tenant]int) (shares []*sh
 	return shares
 }
 
-// inFlight counts the jobs that are claimed, by tenant. There are as many as workers have
+// claimedOfEach counts the jobs that are claimed, by tenant. There are as many as workers have
 // slots.
+const claimedOfEach = "SELECT tenant, count(*) FROM job INDEXED BY job_claimed WHERE claimed = 1 AND due_at > ? GROUP BY tenant"
+
+// oldestOfEach has the tenants with a due job, and when their oldest one became due.
+const oldestOfEach = `WITH RECURSIVE holder(tenant) AS (
+		SELECT min(tenant) FROM job
+		UNION ALL
+		SELECT (SELECT min(tenant) FROM job INDEXED BY job_tenant_due WHERE tenant > holder.tenant) FROM holder WHERE holder.tenant IS NOT NULL
+	), oldest(tenant, due) AS (
+		SELECT tenant, (SELECT min(due_at) FROM job INDEXED BY job_tenant_due WHERE job.tenant = holder.tenant) FROM holder
+	)
+	SELECT tenant, due FROM oldest WHERE due <= ?`
+
 func (t *tx) inFlight() (map[spool.Tenant]int, error) {
 	counts := make(map[spool.Tenant]int)
-	err := t.query("SELECT tenant, count(*) FROM job INDEXED BY job_claimed WHERE claimed = 1 AND due_at > ? GROUP BY tenant",
-		func(r *row) error {
-			counts[spool.Tenant(r.text())] = r.int()
-			return nil
-		}, t.now)
+	err := t.query(claimedOfEach, func(r *row) error {
+		counts[spool.Tenant(r.text())] = r.int()
+		return nil
+	}, t.now)
 	return counts, err
+}
+
+// Waiting implements [spool.Queue].
+func (db *DB) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err error) {
+	at := now(db.clock)
+	err = db.starts.read(ctx, func(c *conn) error {
+		waiting = nil
+		err := c.query(oldestOfEach, func(r *row) error {
+			waiting = append(waiting, spool.WaitingTenant{Tenant: spool.Tenant(r.text()), DueAt: r.time()})
+			return nil
+		}, micros(at))
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		return c.query(claimedOfEach, func(r *row) error {
+			tenant := spool.Tenant(r.text())
+			if i := slices.IndexFunc(waiting, func(w spool.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
+				waiting[i].InFlight = r.int()
+			}
+			return nil
+		}, micros(at))
+	})
+	slices.SortStableFunc(waiting, func(a, b spool.WaitingTenant) int { return a.DueAt.Compare(b.DueAt) }) // ties stay by tenant
+	return waiting, err
 }
 
 // sharesOfMany looks up the oldest job of each tenant, and then the jobs of those that come
 // first. However many jobs a tenant has, no more than q.Limit of them are read.
 func (t *tx) sharesOfMany(q spool.ClaimQuery, inFlight map[spool.Tenant]int) ([]*share, error) {
 	var shares []*share
-	err := t.query(`WITH RECURSIVE holder(tenant) AS (
-			SELECT min(tenant) FROM job
-			UNION ALL
-			SELECT (SELECT min(tenant) FROM job INDEXED BY job_tenant_due WHERE tenant > holder.tenant) FROM holder WHERE holder.tenant IS NOT NULL
-		), oldest(tenant, due) AS (
-			SELECT tenant, (SELECT min(due_at) FROM job INDEXED BY job_tenant_due WHERE job.tenant = holder.tenant) FROM holder
-		)
-		SELECT tenant, due FROM oldest WHERE due <= ?`, func(r *row) error {
+	err := t.query(oldestOfEach, func(r *row) error {
 		s := &share{tenant: spool.Tenant(r.text())}
 		s.oldest, s.inFlight = r.time(), inFlight[s.tenant]
 		if q.PerTenant == 0 || s.inFlight < q.PerTenant {

@@ -254,6 +254,9 @@ func useEverything(t *testing.T, db *DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := db.Waiting(ctx); err != nil {
+		t.Fatal(err)
+	}
 	for _, end := range []func(d spool.Delivery) error{
 		func(d spool.Delivery) error { return db.Extend(ctx, d, 0) },
 		func(d spool.Delivery) error { return db.Release(ctx, d, 0, true) },

@@ -5,7 +5,7 @@ import "time"
 // Shares are the fields of the section limits that say how workers are shared. A zero field is
 // not in the file.
 type Shares struct {
-	// Concurrency is how many segments run at once.
+	// Concurrency is how many segments tenants share.
 	Concurrency int
 	// RunningPerTenant is how many of them one tenant has.
 	RunningPerTenant int

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// waitingQueue is a queue of which only those who wait are known.
+type waitingQueue struct {
+	spool.Queue
+
+	waiting []spool.WaitingTenant
+	err     error
+	asked   int
+}
+
+func (q *waitingQueue) Waiting(context.Context) ([]spool.WaitingTenant, error) {
+	q.asked++
+	return q.waiting, q.err
+}
+
+// waitingOf returns a queue where tenants wait, the first one for the longest. Each is written as
+// its letter and how many jobs it has in flight.
+func waitingOf(tenants ...string) *waitingQueue {
+	q := &waitingQueue{}
+	for _, t := range tenants {
+		n, err := strconv.Atoi(t[1:])
+		if err != nil {
+			panic(err)
+		}
+		q.waiting = append(q.waiting, spool.WaitingTenant{Tenant: spool.Tenant(t[:1]), InFlight: n})
+	}
+	return q
+}
+
+// TestSlotWanted has a segment of a tenant save a step, and asks whether it gives its slot back and
+// whether its run keeps its place in the tenant's line.
+func TestSlotWanted(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		options WorkOptions
+		work    map[spool.Tenant]int
+		queue   *waitingQueue
+		of      spool.Tenant
+		wanted  bool
+		inPlace bool
+	}{
+		"a tenant alone":             {work: map[spool.Tenant]int{"a": 15}, queue: waitingOf("a15"), of: "a"},
+		"one comes, who has a slot":  {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15"), of: "a"},
+		"one of many waits":          {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15", "b1"), of: "a", wanted: true, inPlace: true},
+		"it has its share":           {work: map[spool.Tenant]int{"a": 8, "b": 7}, queue: waitingOf("a8", "b7"), of: "a"},
+		"its worker has room":        {work: map[spool.Tenant]int{"a": 9, "b": 2}, queue: waitingOf("a9", "b2"), of: "a"},
+		"it is not the one":          {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15", "b1"), of: "b"},
+		"the last place":             {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true, inPlace: true},
+		"two places":                 {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a15"), of: "a"},
+		"the one that waits is full": {options: WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("b1"), of: "a"},
+		"one slot":                   {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
+		"one slot, older jobs":       {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a"},
+		"one slot, no other tenant":  {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
+		"elsewhere at work":          {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
+		"the queue is away":          {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingQueue{err: errors.New("away")}, of: "a"},
+		"others have more":           {options: WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 2}, queue: waitingOf("c0"), of: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				if test.options.Concurrency == 0 {
+					test.options.Concurrency = 16
+				}
+				all := newSlots(test.options)
+				due := time.Now()
+				var own *slot
+				for tenant, n := range test.work {
+					for range n {
+						s := all.take(spool.Job{Tenant: tenant, DueAt: due})
+						if tenant == test.of {
+							own = s
+						}
+					}
+				}
+				free := all.query(0).Limit
+				if _, wanted, _ := own.wanted(t.Context(), test.queue); wanted || test.queue.asked > 0 {
+					t.Error("it is wanted at once")
+				}
+				<-time.After(leastHold)
+				at, wanted, err := own.wanted(t.Context(), test.queue)
+				if wanted != test.wanted || !errors.Is(err, test.queue.err) || wanted && at.IsZero() == test.inPlace {
+					t.Fatalf("wanted: %t, %v, %v, want %t", wanted, at, err, test.wanted)
+				}
+				if wanted {
+					own.stay()
+					if at2, again, _ := own.wanted(t.Context(), test.queue); !again || !at2.Equal(at) {
+						t.Error("it is not wanted again behind stay")
+					}
+				}
+				own.release()
+				if n := all.query(0).Limit; n != free+1 {
+					t.Errorf("%d places are free, want %d", n, free+1)
+				}
+				if n := test.work[test.of] - 1; all.work[test.of] != n || all.leaving != 0 {
+					t.Errorf("the tenant has %d at work, want %d; %d are leaving", all.work[test.of], n, all.leaving)
+				}
+			})
+		})
+	}
+}
+
+// TestSlotWantedOnce has as many segments give their slots back as are wanted, although none of
+// them is gone yet.
+func TestSlotWantedOnce(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		all := newSlots(WorkOptions{Concurrency: 4})
+		var many []*slot
+		for range 3 {
+			many = append(many, all.take(spool.Job{Tenant: "a"}))
+		}
+		for _, tenant := range []spool.Tenant{"b", "c"} {
+			all.take(spool.Job{Tenant: tenant})
+		}
+		<-time.After(leastHold)
+		given := 0
+		for _, s := range many {
+			if _, wanted, err := s.wanted(t.Context(), waitingOf("d0")); wanted || err != nil {
+				given++
+			}
+		}
+		if given != 2 { // for d, and for the next one
+			t.Errorf("%d slots are given back, want 2", given)
+		}
+		if q := all.query(time.Minute); q != (spool.ClaimQuery{Lease: time.Minute, Reserved: 2}) {
+			t.Errorf("a claim before they are gone: %+v", q)
+		}
+	})
+}
+
+// TestSlots says how many places there are, and how many are for tenants that have nothing.
+func TestSlots(t *testing.T) {
+	t.Parallel()
+
+	push := func(context.Context, spool.Delivery) (JobResult, error) { return JobResult{}, nil }
+	for o, want := range map[*WorkOptions]spool.ClaimQuery{
+		{Concurrency: 1}:                 {Limit: 1},
+		{Concurrency: 2}:                 {Limit: 3, Reserved: 2},
+		{Concurrency: 4}:                 {Limit: 5, Reserved: 2},
+		{Concurrency: 5, PerTenant: 3}:   {Limit: 7, Reserved: 3, PerTenant: 3},
+		{Concurrency: 16}:                {Limit: 20, Reserved: 5},
+		{Concurrency: 16, Deliver: push}: {Limit: 16, Reserved: 1},
+	} {
+		if q := newSlots(*o).query(0); q != want {
+			t.Errorf("%d slots: %+v, want %+v", o.Concurrency, q, want)
+		}
+	}
+}
