@@ -142,8 +142,9 @@ type Config struct {
 	// RetryBackoffMax, with up to a quarter more at random. Defaults to 5 s and 2 min.
 	RetryBackoff, RetryBackoffMax time.Duration
 	// RetryAfterMax bounds the wait that a provider asks for by Retry-After, or a model or hook by
-	// [spool.RetryAfter], and that is longer than the one above. RUN_ENDED and RUN_ERROR tell the
-	// wait as retryAfterMs. Defaults to 15 min.
+	// [spool.RetryAfter], and that is longer than the one above. A longer wait is cut to it, and
+	// never below the one above. RUN_ENDED and RUN_ERROR tell the wait as retryAfterMs. Defaults
+	// to 15 min.
 	RetryAfterMax time.Duration
 	// RetryHint is what browsers are told to wait before they reconnect. Defaults to 1 s.
 	RetryHint time.Duration

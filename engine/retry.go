@@ -68,14 +68,15 @@ func (h *held) recordCut(cause error, outcome spool.Outcome) error {
 
 // backoff returns the wait before the next attempt: doubling from RetryBackoff, with up
 // to a quarter more so that runs that failed together do not come back together. A
-// provider that asks for a longer wait gets it, up to RetryAfterMax.
+// provider that asks for a longer wait gets it, up to RetryAfterMax, which may be less than
+// RetryBackoffMax.
 func (e *Engine) backoff(attempts int, cause error) time.Duration {
 	wait := e.config.RetryBackoff
 	for range attempts - 1 {
 		wait = min(wait*2, e.config.RetryBackoffMax)
 	}
 	wait += e.random().upTo(wait / 4)
-	return max(wait, min(askedWait(cause), max(e.config.RetryAfterMax, e.config.RetryBackoffMax)))
+	return max(wait, min(askedWait(cause), e.config.RetryAfterMax))
 }
 
 func askedWait(cause error) time.Duration {

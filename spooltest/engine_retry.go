@@ -14,6 +14,7 @@ var retryTests = map[string]func(s *engineTest){
 	"Transient":    testRetryTransient,
 	"AskedWait":    testRetryAskedWait,
 	"AskedTooLong": testRetryAskedTooLong,
+	"AskedCut":     testRetryAskedCut,
 	"Permanent":    testRetryPermanent,
 	"MaxAttempts":  testRetryMaxAttempts,
 	"CleanEnd":     testRetryCleanEnd,
@@ -104,6 +105,26 @@ func testRetryAskedTooLong(s *engineTest) {
 		}
 	}
 	s.same("what the streams tell", told, []int64{600_000, 900_000})
+}
+
+// testRetryAskedCut bounds what a provider asks for by less than the engine's own longest wait.
+// The engine's own wait is kept where it is longer.
+func testRetryAskedCut(s *engineTest) {
+	c := s.config(NewModel(
+		Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: time.Minute}},
+		Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: time.Minute}},
+		Say("done"),
+	))
+	c.RetryAfterMax = 7 * time.Second
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	begin := time.Now()
+	s.work(e)
+	s.ended(spool.Completed)
+	// 7 s, and then 10 s with up to a quarter more.
+	if took := time.Since(begin); took < 17*time.Second || took > 21*time.Second {
+		s.Errorf("it took %s", took)
+	}
 }
 
 func testRetryPermanent(s *engineTest) {
