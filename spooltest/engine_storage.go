@@ -11,11 +11,12 @@ import (
 )
 
 var storageTests = map[string]func(s *engineTest){
-	"Refused":  testStorageRefused,
-	"NextStep": testStorageNextStep,
-	"Queued":   testStorageQueued,
-	"Parked":   testStorageParked,
-	"Nested":   testStorageNested,
+	"Refused":   testStorageRefused,
+	"LastStart": testStorageLastStart,
+	"NextStep":  testStorageNextStep,
+	"Queued":    testStorageQueued,
+	"Parked":    testStorageParked,
+	"Nested":    testStorageNested,
 }
 
 // storageLimit is how many bytes a tenant of these tests may store: room for a few small runs.
@@ -85,6 +86,27 @@ func testStorageRefused(s *engineTest) {
 	s.keys = s.keys[:1]
 	s.start(e, "r2", "go on")
 	s.until("the end", func() bool { return s.run("r2").State == spool.Completed })
+}
+
+// testStorageLastStart goes beyond the bound by no more than one start, which came while there
+// was room.
+func testStorageLastStart(s *engineTest) {
+	c := s.config(NewModel())
+	c.MaxTenantBytes = storageLimit
+	e, ctx := s.engine(c), context.Background()
+	most := int64(2*storageLimit - 1)
+	for i, size := range []int{storageLimit - 5_000, storageLimit} {
+		key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID("t" + string(rune('1'+i)))}
+		s.startAs(e, key, engine.StartRequest{Prompt: strings.Repeat("x", size)})
+	}
+	if _, err := e.Run(ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "t3"}, engine.StartRequest{Prompt: "more"}); spool.CodeOf(err) != spool.StorageFull {
+		s.Errorf("a start beyond the bound: %v", err)
+	}
+	if o, err := e.Overview(ctx, chat.Tenant); err != nil || o.Bytes <= storageLimit || o.Bytes > most {
+		s.Errorf("the tenant stores %d bytes, and at most %d were let through, %v", o.Bytes, most, err)
+	}
+	s.history.Starts = nil // nobody carries them out
+	s.keys = nil
 }
 
 // testStorageNextStep has a tool's result fill the room: the step is saved, and is the last.
