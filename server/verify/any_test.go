@@ -25,10 +25,19 @@ type verdict struct{ err error }
 
 func (v verdict) Verify(*http.Request, []byte) error { return v.err }
 
+// headed is a verdict about headers and another one about the whole delivery.
+type headed struct {
+	verdict
+
+	header error
+}
+
+func (h headed) VerifyHeader(*http.Request) error { return h.header }
+
 func TestAny(t *testing.T) {
 	t.Parallel()
 
-	var good, one, two verify.Verifier = verdict{}, verdict{errOne}, verdict{errTwo}
+	good, one, two := headed{}, headed{verdict{errOne}, errOne}, headed{verdict{errTwo}, errTwo}
 	for name, c := range map[string]struct {
 		verifiers []verify.Verifier
 		want      string
@@ -42,14 +51,22 @@ func TestAny(t *testing.T) {
 			t.Parallel()
 
 			var v server.QueueVerifier = verify.Any(c.verifiers...)
-			err := v.Verify(&http.Request{}, nil)
-			if text := message(err); text != c.want {
-				t.Errorf("Verify = %q, want %q", text, c.want)
+			h, ok := v.(verify.HeaderVerifier)
+			if !ok {
+				t.Fatal("Any of verifiers that judge headers does not")
 			}
-			if len(c.verifiers) == 2 && err != nil && (!errors.Is(err, errOne) || !errors.Is(err, errTwo)) {
-				t.Errorf("what is behind %v is lost", err)
+			for of, err := range map[string]error{"Verify": v.Verify(&http.Request{}, nil), "VerifyHeader": h.VerifyHeader(&http.Request{})} {
+				if text := message(err); text != c.want {
+					t.Errorf("%s = %q, want %q", of, text, c.want)
+				}
+				if name == "All" && (!errors.Is(err, errOne) || !errors.Is(err, errTwo)) {
+					t.Errorf("%s: what is behind %v is lost", of, err)
+				}
 			}
 		})
+	}
+	if _, ok := verify.Any(one, verdict{}).(verify.HeaderVerifier); ok {
+		t.Error("Any judges headers although one of its verifiers needs the body")
 	}
 }
 

@@ -1,15 +1,12 @@
 package verify_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/spoolhq/spool/server/verify"
 )
 
 // watched is a body that knows how much of it was read.
@@ -105,47 +102,4 @@ func TestBodyLimit(t *testing.T) {
 		}
 		settle()
 	})
-}
-
-// headed is a verdict about headers and another one about the whole delivery.
-type headed struct {
-	verdict
-
-	header error
-}
-
-func (h headed) VerifyHeader(*http.Request) error { return h.header }
-
-func TestAnyHeader(t *testing.T) {
-	t.Parallel()
-
-	good, one, two := headed{}, headed{header: errOne}, headed{header: errTwo}
-	for name, c := range map[string]struct {
-		verifiers []verify.Verifier
-		want      string
-	}{
-		"None":   {nil, "there is no verifier"},
-		"First":  {[]verify.Verifier{good, one}, ""},
-		"Second": {[]verify.Verifier{one, good}, ""},
-		"All":    {[]verify.Verifier{one, two}, "one refuses; two refuses"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			v, ok := verify.Any(c.verifiers...).(verify.HeaderVerifier)
-			if !ok {
-				t.Fatal("Any of verifiers that judge headers does not")
-			}
-			err := v.VerifyHeader(&http.Request{})
-			if text := message(err); text != c.want {
-				t.Errorf("VerifyHeader = %q, want %q", text, c.want)
-			}
-			if name == "All" && (!errors.Is(err, errOne) || !errors.Is(err, errTwo)) {
-				t.Errorf("what is behind %v is lost", err)
-			}
-		})
-	}
-	if _, ok := verify.Any(one, verdict{}).(verify.HeaderVerifier); ok {
-		t.Error("Any judges headers although one of its verifiers needs the body")
-	}
 }
