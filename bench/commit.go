@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -93,21 +94,40 @@ func git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// stamped returns the results with the files that were changed between a measurement and its
-// commit in the stamp of each section, where git can say which those are.
-func (r results) stamped(ctx context.Context) (results, error) {
-	if !hasHistory(ctx) {
-		return r, nil
+// restamp returns a text from a file of results with the files in its stamp that were changed
+// between the measurement and its commit, where git can say which those are.
+func restamp(ctx context.Context, text, results string, paths []string) (string, error) {
+	s, err := originOf(text)
+	if err != nil || !hasHistory(ctx) {
+		return text, err
 	}
+	if s.changed, err = changedSince(ctx, s, results, paths); err != nil {
+		return text, err
+	}
+	return writtenOrigin.ReplaceAllLiteralString(text, s.String()), nil
+}
+
+// restamped stamps each section.
+func (r results) restamped(ctx context.Context) (results, error) {
 	for i, w := range r.sections {
-		s, err := originOf(w.text)
+		text, err := restamp(ctx, w.text, "RESULTS.md", measuredPaths)
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", w.title, err)
 		}
-		if s.changed, err = changedSince(ctx, s, "RESULTS.md", measuredPaths); err != nil {
-			return r, fmt.Errorf("%s: %w", w.title, err)
-		}
-		r.sections[i].text = writtenOrigin.ReplaceAllLiteralString(w.text, s.String())
+		r.sections[i].text = text
 	}
 	return r, nil
+}
+
+// stampPeers stamps the results of bench/peers.
+func stampPeers(ctx context.Context, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	page, err := restamp(ctx, string(text), "peers/RESULTS.md", peersPaths)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return os.WriteFile(file, []byte(page), 0o644)
 }

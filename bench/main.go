@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
-	figuresOf := flags.Bool("readme", false, "measure nothing: write the table of RESULTS.md and the figures of the README again")
+	figuresOf := flags.Bool("readme", false, "measure nothing: write the table and the commits of RESULTS.md, and the figures of the README, again")
 	profile := flags.String("profile", "", "write CPU and heap profiles of the servers to this folder")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -93,7 +93,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if *figuresOf {
-		return rewrite(ctx, "../README.md", *file)
+		return errors.Join(rewrite(ctx, "../README.md", *file), stampPeers(ctx, "peers/RESULTS.md"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -135,7 +135,7 @@ func rewrite(ctx context.Context, file, from string) error {
 	if err != nil {
 		return err
 	}
-	r, err := parseResults(string(text)).stamped(ctx)
+	r, err := parseResults(string(text)).restamped(ctx)
 	if err != nil {
 		return err
 	}
