@@ -38,11 +38,17 @@ func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
 
 // update runs a transition of the loop's run under the segment's lease, whatever has
 // become of ctx, and keeps the run as it then is. fn finds the dispatched run at h.tree().
+//
+// An update that has failed may have been carried out nevertheless. One that finds so fails too,
+// as it would save the same step again: whoever takes the run over goes on from what is saved.
 func (l *loop) update(ctx context.Context, fn func(h *held) error) error {
 	var run spool.Run
 	err := l.s.update(ctx, func(h *held) (err error) {
 		if h, err = h.of(l.self); err != nil {
 			return err
+		}
+		if !l.isAt(h.run) {
+			return spool.Errorf(spool.Unavailable, "run %s was saved by an update that has failed", h.run.ID)
 		}
 		err = fn(h)
 		run = h.run
@@ -55,4 +61,9 @@ func (l *loop) update(ctx context.Context, fn func(h *held) error) error {
 		}
 	}
 	return err
+}
+
+// isAt reports whether a run is as far as the loop has brought it.
+func (l *loop) isAt(run spool.Run) bool {
+	return run.Steps == l.run.Steps && run.Saved == l.run.Saved && (run.Draft == nil) == (l.run.Draft == nil)
 }

@@ -53,3 +53,21 @@ func nestedScript(s *engineTest, own bool, faults ...Fault) int {
 	c.finish(stop)
 	return calls
 }
+
+// nestedLateScript is nestedScript for a tree whose time is used up while nested runs are at work.
+// What they had said by then is saved once, also where the update that saves it seems to fail.
+func nestedLateScript(s *engineTest, own bool, faults ...Fault) int {
+	c := newCampaign(s, s.late(), 1, own)
+	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
+	if r := s.run("r1"); r.State != spool.Completed {
+		s.Errorf("the run ended as %s: %+v", r.State, r)
+	}
+	text := strings.Join(s.tree(), "\n")
+	for _, said := range []string{"talk: assistant so far", "talk: assistant and on", "work: assistant c1=slow{} c2=look{}", "work: tool "} {
+		if strings.Count(text, said) > 1 {
+			s.Errorf("%q is there %d times:\n%s", said, strings.Count(text, said), text)
+		}
+	}
+	c.finish(stop)
+	return first.faulty.Calls()
+}

@@ -105,6 +105,10 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		t.Parallel()
 		testEngineCrash(t, open, features, nestedScript)
 	})
+	t.Run("NestedLateCrash", func(t *testing.T) {
+		t.Parallel()
+		testEngineCrash(t, open, features, nestedLateScript)
+	})
 	t.Run("CrashBudget", func(t *testing.T) {
 		t.Parallel()
 		testEngineCrash(t, open, features, budgetScript)
