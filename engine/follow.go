@@ -115,12 +115,12 @@ func (e *Engine) FollowRecord(ctx context.Context, key spool.ThreadKey, since in
 // gone, also in the middle.
 func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset) iter.Seq2[spool.Item, error] {
 	return func(yield func(spool.Item, error) bool) {
-		past := false
+		var named namedStream
 		err := e.store.View(ctx, key, func(v spool.View) (err error) {
-			_, _, past, err = e.findStream(v, spool.Cursor{Stream: id})
+			named, err = e.findStream(v, spool.Cursor{Stream: id})
 			return err
 		})
-		if err == nil && past {
+		if err == nil && named.past {
 			err = spool.ErrStreamGone
 		}
 		if err != nil {

@@ -107,9 +107,7 @@ var errReset = errors.New("the stream is gone")
 func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]walked, error) {
 	var thread spool.Thread
 	var last latest
-	var named int64 // the RUN_STARTED of the cursor's stream
-	var over bool   // whether the cursor is behind that stream's RUN_ENDED
-	var past bool   // whether that stream is past its grace
+	var named namedStream
 	err := view(func(v spool.View) (err error) {
 		if thread, err = v.Thread(); err != nil {
 			return err
@@ -129,7 +127,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 		if err := w.heard.find(v, *c); err != nil || c.Stream == "" {
 			return err
 		}
-		named, over, past, err = w.e.findStream(v, *c)
+		named, err = w.e.findStream(v, *c)
 		return err
 	})
 	if err != nil {
@@ -144,7 +142,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 	case c == nil:
 		w.beginNow(last)
 		return nil, nil
-	case c.Seq > thread.LastSeq, c.Stream != "" && named == 0, past, w.restored.owed:
+	case c.Seq > thread.LastSeq, c.Stream != "" && named.seq == 0, named.past, w.restored.owed:
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginBehind(last, max(c.Seq, 0))
@@ -159,12 +157,12 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 		return w.snapshot(ctx)
 	case err != nil:
 		return nil, err
-	case c.Offset.Compare(page.Last) > 0 && (last.stream != c.Stream || c.Offset.Compare(last.saved.last()) > 0):
+	case c.Offset.Compare(farther(page.Last, named.last)) > 0 && (last.stream != c.Stream || c.Offset.Compare(last.saved.last()) > 0):
 		return w.snapshot(ctx)
 	}
-	more := !over && (!page.Ended || len(page.Items) > 0)
-	if named > w.at.Seq {
-		w.jump, w.jumpRead = named, more
+	more := !named.over && (!page.Ended || len(page.Items) > 0)
+	if named.seq > w.at.Seq {
+		w.jump, w.jumpRead = named.seq, more
 	} else {
 		w.reading = more
 	}
@@ -212,31 +210,40 @@ func (w *walker) beginBehind(last latest, seq int64) {
 	}
 }
 
-// findStream returns the seq at which the cursor's stream started, 0 when it is not one
-// of the thread's, whether the cursor has passed its end, and whether its grace is over.
-func (e *Engine) findStream(v spool.View, c spool.Cursor) (seq int64, over, past bool, err error) {
+// namedStream is what the record says of the stream that a cursor names.
+type namedStream struct {
+	seq  int64        // of its RUN_STARTED. Zero: it is none of the thread's
+	over bool         // the cursor is behind its RUN_ENDED
+	past bool         // its grace is over
+	last spool.Offset // where clients stand behind its RUN_ENDED. Zero: the cursor is before that
+}
+
+// findStream looks for the cursor's stream in the record.
+func (e *Engine) findStream(v spool.View, c spool.Cursor) (named namedStream, err error) {
 	run, _, ok := c.Stream.Split()
 	if !ok {
-		return 0, false, false, nil
+		return named, nil
 	}
 	for _, t := range []spool.EntryType{spool.EntryRunStarted, spool.EntryRunEnded} {
 		entries, err := v.Entries(spool.EntryQuery{Type: t, Run: run})
 		if err != nil {
-			return 0, false, false, err
+			return named, err
 		}
 		for _, entry := range entries {
 			if id, err := streamOf(entry); err != nil || id != c.Stream {
 				continue
 			}
 			if t == spool.EntryRunStarted {
-				seq = entry.Seq
-			} else {
-				over = entry.Seq <= c.Seq
-				past = v.Now().Sub(entry.CreatedAt) >= e.config.StreamGrace
+				named.seq = entry.Seq
+				continue
 			}
+			if named.over = entry.Seq <= c.Seq; named.over {
+				named.last = entry.After
+			}
+			named.past = v.Now().Sub(entry.CreatedAt) >= e.config.StreamGrace
 		}
 	}
-	return seq, over, past, nil
+	return named, nil
 }
 
 // next returns the frames that follow and that storage has already, empty at the

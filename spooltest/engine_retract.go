@@ -35,6 +35,7 @@ var retractTests = map[string]func(s *engineTest){
 	"Dropped":       testRetractDropped,
 	"ParkDropped":   testRetractParkDropped,
 	"Unclosed":      testRetractUnclosed,
+	"ShortStream":   testRetractShortStream,
 	"NextBegan":     testRetractNextBegan,
 	"Elsewhere":     testRetractElsewhere,
 }

@@ -42,6 +42,29 @@ func testRetractUnclosed(s *engineTest) {
 	}
 }
 
+// testRetractShortStream comes back behind a RUN_ENDED whose stream lacks its last item. Nothing is
+// missing there, and so no snapshot takes the place of what comes next.
+func testRetractShortStream(s *engineTest) {
+	b := s.backend
+	b.Streams = neverClosed{b.Streams}
+	e := s.over(b, s.config(NewModel(Say("one"), Say("two"))))
+	s.work(e)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	at := snap.Cursor()
+	s.start(e, "r2", "again")
+	s.ended(spool.Completed)
+	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
+		if f.Kind == spool.FrameSnapshot {
+			s.Errorf("behind %s comes %s", at, frameLine(f))
+		}
+	}
+}
+
 // testRetractNextBegan has a client come back to the place where the next run had begun. A frame
 // of the run before would take the next one's turn away.
 func testRetractNextBegan(s *engineTest) {
