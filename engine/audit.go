@@ -88,6 +88,14 @@ func (h *held) note(entry spool.AuditEntry) {
 	h.audited = append(h.audited, &entry)
 }
 
+// noteStop notes that somebody stops a run, as the run was before. Who stops it again while it
+// is stopping changes nothing.
+func (h *held) noteStop(run spool.Run, by string) {
+	if run.StopAt.IsZero() {
+		h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: run.ID, By: by})
+	}
+}
+
 // logAudit writes entries, which are durable, to the log of the process.
 func (e *Engine) logAudit(ctx context.Context, entries []*spool.AuditEntry) {
 	for _, entry := range entries {

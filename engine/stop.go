@@ -43,7 +43,7 @@ func (e *Engine) stop(ctx context.Context, key spool.ThreadKey, only spool.RunID
 			state, err = e.stopWaiting(h, only)
 			return err
 		}
-		stopped, left := h.run.ID, 0
+		stopped, left := h.run, 0
 		if only == "" {
 			if left, err = e.stopAllWaiting(h); err != nil {
 				return err
@@ -55,7 +55,7 @@ func (e *Engine) stop(ctx context.Context, key spool.ThreadKey, only spool.RunID
 		after, err = e.halt(h)
 		switch {
 		case err == nil:
-			h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: stopped})
+			h.noteStop(stopped, "")
 		case left > 0 && errors.Is(err, errUnchanged): // only those that wait were stopped
 			return nil
 		}
@@ -110,7 +110,7 @@ func (e *Engine) stopAllWaiting(h *held) (int, error) {
 }
 
 func (e *Engine) stopOneWaiting(h *held, run spool.Run) error {
-	h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: run.ID})
+	h.noteStop(run, "")
 	return e.leave(h, run, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 }
 

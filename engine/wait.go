@@ -42,13 +42,13 @@ func (e *Engine) wait(h *held, agent *Agent, r StartRequest, out *startOutcome) 
 	}
 	if r.WhenBusy.Stops() {
 		// A run whose end is decided needs no stop, and gives the thread away all the same.
-		stopped, again := h.run.ID, !h.run.StopAt.IsZero()
+		stopped := h.run
 		out.after, err = e.halt(h)
 		if err != nil && !errors.Is(err, errUnchanged) {
 			return err
 		}
-		if err == nil && !again {
-			h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: stopped, By: r.By})
+		if err == nil {
+			h.noteStop(stopped, r.By)
 		}
 	}
 	out.audited = h.audited
@@ -70,8 +70,8 @@ func (e *Engine) makeRoom(h *held, run *spool.Run, line []spool.Run, mayNotStop 
 			}
 			continue
 		case run.Wait.WhenBusy == spool.BusyInterrupt && stops && r.StopAt.IsZero():
+			h.noteStop(r, run.StartedBy)
 			r.StopAt = h.now // its turn is said before it ends
-			h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: r.ID, By: run.StartedBy})
 			if err := h.UpdateRun(r); err != nil {
 				return nil, err
 			}
@@ -108,7 +108,7 @@ func (e *Engine) rollBack(h *held, run *spool.Run, line []spool.Run) ([]spool.Ru
 
 // makeWay ends a run that waits, for a later start. Who started the later run stopped this one.
 func (e *Engine) makeWay(h *held, r spool.Run, later *spool.Run) error {
-	h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: r.ID, By: later.StartedBy})
+	h.noteStop(r, later.StartedBy)
 	return e.leave(h, r, spool.Ending{
 		State: spool.Cancelled, Reason: spool.StopCancelled, Error: "a later start took its place",
 	})

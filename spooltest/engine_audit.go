@@ -15,6 +15,7 @@ var auditTests = map[string]func(s *engineTest){
 	"Answer":           testAuditAnswer,
 	"RaiseBudget":      testAuditRaiseBudget,
 	"Stop":             testAuditStop,
+	"StopAgain":        testAuditStopAgain,
 	"StopDecided":      testAuditStopDecided,
 	"Interrupt":        testAuditInterrupt,
 	"InterruptsInARow": testAuditInterruptsInARow,

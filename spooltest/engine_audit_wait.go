@@ -70,6 +70,30 @@ func testAuditInterruptsInARow(s *engineTest) {
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by carol r3")
 }
 
+// Who stops a run that somebody else has stopped already has not stopped it.
+func testAuditStopAgain(s *engineTest) {
+	gate := make(chan struct{})
+	m := deaf(gate)
+	e := s.working(s.config(m))
+	s.start(e, "r1", "one!")
+	s.until("the question", func() bool { return m.Asked() == 1 })
+	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
+	s.busyAs(e, "bert", "r3", spool.BusyInterrupt)
+	stop := func(by string, stop func(ctx context.Context) (engine.StopResult, error)) {
+		s.Helper()
+		if r, err := stop(as(by)); !r.Accepted || err != nil {
+			s.Fatalf("stop by %s: %+v, %v", by, r, err)
+		}
+	}
+	stop("carol", func(ctx context.Context) (engine.StopResult, error) { return e.StopRun(ctx, chat, "r1") })
+	stop("dora", func(ctx context.Context) (engine.StopResult, error) { return e.Stop(ctx, chat) })
+	stop("emil", func(ctx context.Context) (engine.StopResult, error) { return e.Stop(ctx, chat) })
+	close(gate)
+	s.ended(spool.Cancelled)
+	s.same("the runs", s.states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED")
+	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by dora r3")
+}
+
 // A stop of a thread whose run has ended but for its settle hook stops only the runs that wait.
 func testAuditStopDecided(s *engineTest) {
 	gate, settling := make(chan struct{}), make(chan struct{}, 1)
