@@ -143,6 +143,9 @@ func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.S
 		defer tick.Stop()
 		for {
 			page, err := e.streams.Read(ctx, spool.StreamKey{Thread: key, ID: id}, after, walkPage)
+			if err == nil {
+				err = e.checkOwner(ctx, key) // behind the read, so that nothing was said since it was the reader's
+			}
 			if err != nil {
 				yield(spool.Item{}, err)
 				return
@@ -168,10 +171,6 @@ func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.S
 				return
 			case <-woken:
 			case <-tick.C:
-			}
-			if err := e.checkOwner(ctx, key); err != nil {
-				yield(spool.Item{}, err)
-				return
 			}
 		}
 	}
@@ -231,6 +230,7 @@ func (e *Engine) followWith(ctx context.Context, key spool.ThreadKey, o FollowOp
 	f := &follower{e: e, hub: h, walker: with}
 	if actor := actorOf(ctx); actor.OwnOnly {
 		f.subject = &actor.Subject
+		h.owned.Add(1)
 	}
 	f.walker.e, f.walker.key, f.walker.made = e, key, o.CreatedAt
 	f.walker.last, f.walker.known, f.walker.turn = o.LastMessageID, o.LastMessageID, o.LastTurnID
@@ -286,6 +286,9 @@ func (f *follower) close() {
 	}
 	if f.walker.encodes {
 		f.hub.readers.Add(-1)
+	}
+	if f.subject != nil {
+		f.hub.owned.Add(-1)
 	}
 	f.hub.leave()
 }

@@ -57,6 +57,22 @@ func (h *hub) missedOwner() {
 	h.owner.known = false
 }
 
+// askOwner notes whose the thread is behind a read of a run stream alone, for followers that
+// see only threads of their own. A wake-up can get lost, and a step can go on for long.
+func (h *hub) askOwner(ctx context.Context) {
+	if h.owned.Load() == 0 {
+		h.missedOwner()
+		return
+	}
+	changes := h.ownerChanges()
+	thread, err := h.e.Thread(ctx, h.key)
+	if err != nil {
+		h.missedOwner()
+		return
+	}
+	h.sawOwner(thread.Owner, changes)
+}
+
 // ownedBy reports whether the thread was that subject's when the hub has last read it.
 func (h *hub) ownedBy(subject string) bool {
 	h.mu.Lock()

@@ -97,6 +97,37 @@ func TestFollowEndsWithTheOwnerWithoutWakes(t *testing.T) {
 	}
 }
 
+// Nor is one needed while a step is being said: its text is in no record.
+func TestFollowEndsWithTheOwnerInAStep(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		more := make(chan struct{})
+		e := newEngine(t, f.Backend(), config(spooltest.NewModel(
+			spooltest.Turn{Text: []string{"one"}, Gate: more, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}}, spooltest.Say("x"))))
+		stop := work(t, e)
+		start(t, e, "r1")
+		give(t, e, "ben")
+		ctx, cancel := context.WithCancel(t.Context())
+		ben, all := watch(own(ctx, "ben"), e, nil), watch(ctx, e, nil)
+		pass(10 * time.Second)
+		before, others := len(ben()), len(all())
+		f.DropWakes(true)
+		give(t, e, "ann")
+		f.DropWakes(false)
+		close(more)
+		pass(10 * time.Second)
+		if l := ben()[before:]; len(l) != 1 || !over(l) {
+			t.Errorf("when the thread is somebody else's, its follower gets:\n%s", text(l))
+		}
+		if len(all()) == others {
+			t.Error("who sees all gets nothing more")
+		}
+		cancel()
+		stop()
+	})
+}
+
 // A run stream that is read for an owner ends with an error when the thread changes hands.
 func TestReadStreamEndsWithTheOwner(t *testing.T) {
 	t.Parallel()

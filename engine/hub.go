@@ -31,6 +31,7 @@ type hub struct {
 	key     spool.ThreadKey
 	clients int          // under hubs.mu
 	readers atomic.Int32 // clients that want the frames as SSE messages
+	owned   atomic.Int32 // clients that see only threads of their own
 	cancel  context.CancelFunc
 	done    chan struct{}
 	ready   chan struct{} // closed once the hub has looked for the first time
@@ -245,6 +246,8 @@ func (h *hub) withSnapshots(ctx context.Context, record bool) (more bool, rest [
 		h.sawOwner(h.seen.thread.Owner, changes)
 	case n > 0, slices.ContainsFunc(frames, func(f walked) bool { return f.Kind == spool.FrameThread }):
 		h.missedOwner()
+	case len(frames) > 0:
+		h.askOwner(ctx)
 	}
 	if n > 0 {
 		h.push(frames[:n])
