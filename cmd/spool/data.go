@@ -128,9 +128,9 @@ func onlyOurs(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s must be a folder, and no link to one", dir)
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s has the mode %#o, and must be for its owner alone: 0700", dir, info.Mode().Perm())
+		return fmt.Errorf("%s has the mode %#o, and must be for its owner alone: chmod 0700", dir, info.Mode().Perm())
 	case !ownedByUs(info):
-		return fmt.Errorf("%s belongs to another user", dir)
+		return fmt.Errorf("%s belongs to another user, who may have made it: move it away, or make it the server's with all that is in it (chown -R) if you know what that is", dir)
 	}
 	return nil
 }

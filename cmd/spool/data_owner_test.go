@@ -104,3 +104,34 @@ func TestPlantedDatabase(t *testing.T) {
 		})
 	}
 }
+
+// What is said of a folder that is not the server's own tells the way out.
+func TestPlantedFolder(t *testing.T) {
+	t.Parallel()
+
+	dir := folder(t, 0o777)
+	private := filepath.Join(dir, privateFolder)
+	if err := os.Mkdir(private, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(want string) {
+		t.Helper()
+		got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", dir)
+		if got.code != exitFailure || !strings.Contains(got.stderr, private+" ") || !strings.Contains(got.stderr, want) {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+	if err := os.Chmod(private, 0o755); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
+	refused("chmod 0700")
+	if err := os.Chmod(private, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 { // only root can give it to another user
+		if err := os.Chown(private, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		refused("chown -R")
+	}
+}
