@@ -239,17 +239,42 @@ func (t *Translator) stateChange(e spool.Entry) ([]Event, error) {
 	if err := decode(e, &p); err != nil {
 		return nil, err
 	}
-	if t.inSegment || !t.open && !t.asked { // the end of the segment tells of the state behind it
-		return nil, nil
-	}
 	switch {
+	case t.inSegment: // its end tells of the state behind it
+		return nil, nil
 	case p.RunID != t.run, p.State.Terminal():
-		return t.lookAgain()
+		events, err := t.lookAgain()
+		if err != nil {
+			return nil, err
+		}
+		more, err := t.neverBegan(p)
+		return append(events, more...), err
+	case !t.open:
+		return nil, nil
 	case p.State == spool.Queued:
 		return t.states.tell(ThreadState{State: p.State, RunID: p.RunID}), nil
 	default:
 		return nil, nil // the segment that comes tells it in its place
 	}
+}
+
+// neverBegan opens and ends a run that has the thread and was over before its first segment:
+// the record has nothing of it.
+func (t *Translator) neverBegan(p spool.StateChange) ([]Event, error) {
+	if t.open || t.o.RunID != "" || p.RunID == t.run || !p.State.Terminal() {
+		return nil, nil
+	}
+	s, err := t.o.Load()
+	if err != nil {
+		return nil, err
+	}
+	r, ok := runOf(s.Snapshot, p.RunID)
+	if !ok || s.Thread.RunID != p.RunID || r.Segments > 0 || !r.State.Terminal() {
+		return nil, nil
+	}
+	t.thread = s.Thread.ID
+	events := append(t.begin(p.RunID), Messages{s.All()})
+	return append(append(events, t.told()...), t.ended(r)...), nil
 }
 
 // threadDeleted ends the run, also one that waits for answers.
