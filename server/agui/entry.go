@@ -161,9 +161,15 @@ func (t *Translator) runEnded(e spool.Entry) ([]Event, error) {
 }
 
 // segmentFailed ends the run if it has failed with its segment. Else the client unlearns
-// what the segment has said and not saved, and waits for the next one.
+// what the segment has said and not saved, and waits for the next one. There is nothing to
+// unlearn where the segment ended between two steps, as one that makes room for another tenant
+// does.
 func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event, error) {
-	events, err := t.unlearn(e.Seq)
+	unlearn := t.unlearn
+	if ended.Status == spool.SegmentLost && t.step.name == "" {
+		unlearn = t.unlearnRest
+	}
+	events, err := unlearn(e.Seq)
 	if err != nil {
 		return nil, err
 	}

@@ -63,10 +63,12 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	return &scene{t, e}
 }
 
-func (s *scene) work() (stop func()) {
+func (s *scene) work() (stop func()) { return s.workWith(engine.WorkOptions{}) }
+
+func (s *scene) workWith(o engine.WorkOptions) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.engine.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- s.engine.Work(ctx, o) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
