@@ -141,8 +141,21 @@ type ClaimQuery struct {
 	// PerTenant bounds how many jobs of a tenant are in flight, whoever has claimed them. Zero:
 	// no bound.
 	PerTenant int
+	// Served returns when the worker has last had a job of a tenant, and the zero time where it
+	// does not know of one. Of tenants with as many jobs in flight, the one with the earliest
+	// time comes first. It must not block, and may be called once for each tenant. Defaults to
+	// the zero time for all.
+	Served func(Tenant) time.Time
 	// Lease is for how long the jobs are leased.
 	Lease time.Duration
+}
+
+// ServedAt returns what Served does, also where that is nil.
+func (q ClaimQuery) ServedAt(tenant Tenant) time.Time {
+	if q.Served == nil {
+		return time.Time{}
+	}
+	return q.Served(tenant)
 }
 
 // WaitingTenant is a tenant that has a due job.
@@ -162,8 +175,8 @@ type WaitingTenant struct {
 type Queue interface {
 	// Claim takes up to q.Limit due jobs and leases them. It shares them out one by one: the
 	// next one is of the tenant that has the fewest jobs in flight, those of this claim
-	// included, and of several such tenants, of the one whose job has been due longest. Of one
-	// tenant the job that has been due longest comes first, and of those that are due since one
+	// included; of several such tenants, of the one that q.Served has the earliest time for; and
+	// of several of those, of the one whose job has been due longest. Of one tenant the job that has been due longest comes first, and of those that are due since one
 	// time, the one with the smaller id. A job is in flight from its claim until it is acked,
 	// released or buried, or its lease lapses.
 	//

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,10 +33,16 @@ type slots struct {
 	leaving int
 	// work counts the others by tenant.
 	work map[spool.Tenant]int
+	// served is when a tenant has last got a place or given one back, for those of lately.
+	served map[spool.Tenant]time.Time
 }
 
+// maxServed bounds of how many tenants it is known when they had their turn. The others come
+// before them.
+const maxServed = 1024
+
 func newSlots(o WorkOptions) *slots {
-	s := &slots{places: o.Concurrency, perTenant: o.PerTenant, work: make(map[spool.Tenant]int)}
+	s := &slots{places: o.Concurrency, perTenant: o.PerTenant, work: make(map[spool.Tenant]int), served: make(map[spool.Tenant]time.Time)}
 	if o.Concurrency == 1 {
 		return s
 	}
@@ -50,7 +58,25 @@ func newSlots(o WorkOptions) *slots {
 func (s *slots) query(lease time.Duration) spool.ClaimQuery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return spool.ClaimQuery{Limit: s.places - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Lease: lease}
+	return spool.ClaimQuery{Limit: s.places - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
+}
+
+// lastServed is [spool.ClaimQuery.Served].
+func (s *slots) lastServed(tenant spool.Tenant) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.served[tenant]
+}
+
+// serve notes that a tenant has a place now, or had one until now. It is called with mu held.
+func (s *slots) serve(tenant spool.Tenant) {
+	s.served[tenant] = time.Now()
+	if len(s.served) <= maxServed {
+		return
+	}
+	times := slices.SortedFunc(maps.Values(s.served), time.Time.Compare)
+	half := times[len(times)/2]
+	maps.DeleteFunc(s.served, func(_ spool.Tenant, at time.Time) bool { return at.Before(half) })
 }
 
 // take gives a job one of the places.
@@ -59,11 +85,13 @@ func (s *slots) take(j spool.Job) *slot {
 	defer s.mu.Unlock()
 	s.taken++
 	s.work[j.Tenant]++
+	s.serve(j.Tenant)
 	return &slot{all: s, tenant: j.Tenant, due: j.DueAt, since: time.Now()}
 }
 
 // leave counts one segment of the tenant less. It is called with mu held.
 func (s *slots) leave(tenant spool.Tenant) {
+	s.serve(tenant)
 	if s.work[tenant]--; s.work[tenant] == 0 {
 		delete(s.work, tenant)
 	}
@@ -109,8 +137,8 @@ func (s *slots) above(share int, waiting []spool.WaitingTenant) bool {
 }
 
 // inTurn reports whether a tenant gives a place back although it has no more than its share: all
-// places are taken, no tenant has more of them, and a tenant that has none has waited longer than
-// the first tenant's own jobs. It is called with mu held.
+// places are taken, no tenant has more of them, and a tenant that has none waits. That tenant has
+// the next turn, however long this one's other jobs have waited. It is called with mu held.
 func (s *slots) inTurn(tenant spool.Tenant, waiting []spool.WaitingTenant) bool {
 	if s.free() > 0 {
 		return false
@@ -120,15 +148,7 @@ func (s *slots) inTurn(tenant spool.Tenant, waiting []spool.WaitingTenant) bool 
 			return false
 		}
 	}
-	for _, t := range waiting {
-		switch {
-		case t.Tenant == tenant:
-			return false
-		case t.InFlight == 0:
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(waiting, func(t spool.WaitingTenant) bool { return t.Tenant != tenant && t.InFlight == 0 })
 }
 
 // slot is the place of one job. A segment that no worker carries has none, which is nil.
@@ -142,8 +162,7 @@ type slot struct {
 }
 
 // wanted reports whether a segment that has saved a step has to give its slot back. Due gives the
-// run its place in the tenant's line: the old one, or for the zero time the last one. The slot then
-// counts as leaving, until stay or release.
+// run its old place in the tenant's line. The slot then counts as leaving, until stay or release.
 func (s *slot) wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted bool, err error) {
 	if s == nil || time.Since(s.since) < leastHold || !s.all.full() {
 		return time.Time{}, false, nil
@@ -155,10 +174,9 @@ func (s *slot) wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
 	share := s.all.fairShare(waiting)
-	switch {
-	case s.all.work[s.tenant] > share:
-		due, wanted = s.due, s.all.above(share, waiting)
-	default:
+	if s.all.work[s.tenant] > share {
+		wanted = s.all.above(share, waiting)
+	} else {
 		wanted = s.all.inTurn(s.tenant, waiting)
 	}
 	if wanted {
@@ -166,7 +184,7 @@ func (s *slot) wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted
 		s.all.leaving++
 		s.all.leave(s.tenant)
 	}
-	return due, wanted, nil
+	return s.due, wanted, nil
 }
 
 // stay keeps the slot after all.

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/spoolhq/spool"
 )
 
@@ -39,8 +41,8 @@ func waitingOf(tenants ...string) *waitingQueue {
 	return q
 }
 
-// TestSlotWanted has a segment of a tenant save a step, and asks whether it gives its slot back and
-// whether its run keeps its place in the tenant's line.
+// TestSlotWanted has a segment of a tenant save a step, and asks whether it gives its slot back,
+// in which case its run keeps its place in the tenant's line.
 func TestSlotWanted(t *testing.T) {
 	t.Parallel()
 
@@ -50,19 +52,18 @@ func TestSlotWanted(t *testing.T) {
 		queue   *waitingQueue
 		of      spool.Tenant
 		wanted  bool
-		inPlace bool
 	}{
 		"a tenant alone":             {work: map[spool.Tenant]int{"a": 15}, queue: waitingOf("a15"), of: "a"},
 		"one comes, who has a slot":  {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15"), of: "a"},
-		"one of many waits":          {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15", "b1"), of: "a", wanted: true, inPlace: true},
+		"one of many waits":          {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15", "b1"), of: "a", wanted: true},
 		"it has its share":           {work: map[spool.Tenant]int{"a": 8, "b": 7}, queue: waitingOf("a8", "b7"), of: "a"},
 		"its worker has room":        {work: map[spool.Tenant]int{"a": 9, "b": 2}, queue: waitingOf("a9", "b2"), of: "a"},
 		"it is not the one":          {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15", "b1"), of: "b"},
-		"the last place":             {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true, inPlace: true},
+		"the last place":             {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true},
 		"two places":                 {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a15"), of: "a"},
 		"the one that waits is full": {options: WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("b1"), of: "a"},
 		"one slot":                   {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
-		"one slot, older jobs":       {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a"},
+		"one slot, older jobs":       {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
 		"one slot, no other tenant":  {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
 		"elsewhere at work":          {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
 		"the queue is away":          {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingQueue{err: errors.New("away")}, of: "a"},
@@ -91,7 +92,7 @@ func TestSlotWanted(t *testing.T) {
 				}
 				<-time.After(leastHold)
 				at, wanted, err := own.wanted(t.Context(), test.queue)
-				if wanted != test.wanted || !errors.Is(err, test.queue.err) || wanted && at.IsZero() == test.inPlace {
+				if wanted != test.wanted || !errors.Is(err, test.queue.err) || wanted && !at.Equal(due) {
 					t.Fatalf("wanted: %t, %v, %v, want %t", wanted, at, err, test.wanted)
 				}
 				if wanted {
@@ -136,8 +137,10 @@ func TestSlotWantedOnce(t *testing.T) {
 		if given != 2 { // for d, and for the next one
 			t.Errorf("%d slots are given back, want 2", given)
 		}
-		if q := all.query(time.Minute); q != (spool.ClaimQuery{Lease: time.Minute, Reserved: 2}) {
-			t.Errorf("a claim before they are gone: %+v", q)
+		q := all.query(time.Minute)
+		q.Served = nil
+		if diff := cmp.Diff(spool.ClaimQuery{Lease: time.Minute, Reserved: 2}, q); diff != "" {
+			t.Errorf("a claim before they are gone: -want +got\n%s", diff)
 		}
 	})
 }
@@ -155,8 +158,30 @@ func TestSlots(t *testing.T) {
 		{Concurrency: 16}:                {Limit: 20, Reserved: 5},
 		{Concurrency: 16, Deliver: push}: {Limit: 16, Reserved: 1},
 	} {
-		if q := newSlots(*o).query(0); q != want {
-			t.Errorf("%d slots: %+v, want %+v", o.Concurrency, q, want)
+		q := newSlots(*o).query(0)
+		q.Served = nil
+		if diff := cmp.Diff(want, q); diff != "" {
+			t.Errorf("%d slots: -want +got\n%s", o.Concurrency, diff)
 		}
 	}
+}
+
+// TestServedOfLately has more tenants come than slots remember: those of lately are known.
+func TestServedOfLately(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		all := newSlots(WorkOptions{Concurrency: 1})
+		for i := range 5 * maxServed {
+			all.take(spool.Job{Tenant: spool.Tenant(strconv.Itoa(i))}).release()
+			<-time.After(time.Millisecond)
+		}
+		if n := len(all.served); n < maxServed/2 || n > maxServed {
+			t.Errorf("%d tenants are known", n)
+		}
+		last := all.lastServed(spool.Tenant(strconv.Itoa(5*maxServed - 1)))
+		if first := all.lastServed("0"); !first.IsZero() || !last.Equal(time.Now().Add(-time.Millisecond)) {
+			t.Errorf("the first one was served at %s and the last one at %s, now it is %s", first, last, time.Now())
+		}
+	})
 }

@@ -23,6 +23,7 @@ var fairTests = map[string]func(s *engineTest){
 	"RoomForTheNext":   testFairRoomForTheNext,
 	"RoomByShare":      testFairRoomByShare,
 	"RoomInTurn":       testFairRoomInTurn,
+	"RoomBesideMany":   testFairRoomBesideMany,
 	"RoomNotPerTenant": testFairRoomNotPerTenant,
 	"RoomStopped":      testFairRoomStopped,
 }

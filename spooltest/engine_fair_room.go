@@ -237,6 +237,27 @@ func testFairRoomInTurn(s *engineTest) {
 	}
 }
 
+// testFairRoomBesideMany has a worker with one slot, where one tenant has a run of many steps and
+// another has started many before it. Neither the first run nor the prompt of a third
+// tenant waits for more than a run's step of each tenant.
+func testFairRoomBesideMany(s *engineTest) {
+	w := newWalkers()
+	e := s.engine(s.config(w, plain("look", `"seen"`)))
+	many := s.startWalks(e, "many", 10)
+	one := s.startWalks(e, "one", 1)
+	s.workWith(e, engine.WorkOptions{Concurrency: 1})
+	s.until("the first step", func() bool { return w.atWork("many") == 1 })
+	s.hello(e, "small", 2*walkStep+time.Second)
+	s.endsWithin(one[0], 2*(walkSteps+1)*walkStep)
+	s.arrived(w, many)
+	s.arrived(w, one)
+	for i, prompt := range w.ended[:3] { // runs of one tenant end in their order
+		if want := []string{"walk many 0", "walk one 0", "walk many 1"}[i]; prompt != want {
+			s.Errorf("%q has ended, want %q", prompt, want)
+		}
+	}
+}
+
 // testFairRoomNotPerTenant has nobody give a slot back to a tenant that has as many segments as
 // it may have, nor to itself.
 func testFairRoomNotPerTenant(s *engineTest) {

@@ -20,10 +20,14 @@ func (q memoryQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool
 	var due []*memoryJob
 	var next time.Time
 	inFlight := make(map[spool.Tenant]int)
+	served := make(map[spool.Tenant]time.Time)
 	for _, j := range q.jobs {
 		switch {
 		case !j.due.After(now):
 			due = append(due, j)
+			if _, known := served[j.Tenant]; !known {
+				served[j.Tenant] = query.ServedAt(j.Tenant)
+			}
 			continue
 		case next.IsZero() || j.due.Before(next):
 			next = j.due
@@ -34,7 +38,7 @@ func (q memoryQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool
 	}
 	var taken []spool.Delivery
 	for len(taken) < query.Limit {
-		j := nextFair(due, inFlight, query, query.Limit-len(taken))
+		j := nextFair(due, inFlight, served, query, query.Limit-len(taken))
 		if j == nil {
 			break
 		}
@@ -78,12 +82,15 @@ func (q memoryQueue) Waiting(ctx context.Context) (waiting []spool.WaitingTenant
 }
 
 // nextFair returns the job that is taken next, while so many may be. Nil: none.
-func nextFair(due []*memoryJob, inFlight map[spool.Tenant]int, q spool.ClaimQuery, free int) (next *memoryJob) {
+func nextFair(due []*memoryJob, inFlight map[spool.Tenant]int, served map[spool.Tenant]time.Time, q spool.ClaimQuery, free int) (next *memoryJob) {
 	for _, j := range due {
 		has := inFlight[j.Tenant]
 		switch {
 		case q.PerTenant > 0 && has >= q.PerTenant, has > 0 && free <= q.Reserved:
-		case next == nil, cmp.Or(cmp.Compare(has, inFlight[next.Tenant]), j.due.Compare(next.due), cmp.Compare(j.id, next.id)) < 0:
+		case next == nil, cmp.Or(
+			cmp.Compare(has, inFlight[next.Tenant]), served[j.Tenant].Compare(served[next.Tenant]),
+			j.due.Compare(next.due), cmp.Compare(j.id, next.id),
+		) < 0:
 			next = j
 		}
 	}

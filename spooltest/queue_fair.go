@@ -56,6 +56,34 @@ func testQueueFair(q *queueTest) {
 	q.same("what has lapsed", of, "abc")
 }
 
+// testQueueServed has tenants with as many jobs in flight take turns, whoever's jobs are older.
+func testQueueServed(q *queueTest) {
+	now := q.clock.Now()
+	served := map[spool.Tenant]time.Time{"a": now, "b": now.Add(-time.Second), "d": now}
+	query := spool.ClaimQuery{Limit: 1, Served: func(tenant spool.Tenant) time.Time { return served[tenant] }}
+	q.addOf("a", "1", "2", "3")
+	q.addOf("b", "1", "2")
+	q.addOf("c", "1", "2")
+	q.addOf("d", "1")
+	var of [4]string
+	for i := range of {
+		of[i], _ = q.take(query)
+	}
+	q.same("one of each", strings.Join(of[:], ""), "cbad")
+	query.Limit = 4
+	next, _ := q.take(query)
+	q.same("the rest", next, "cbaa")
+	keys := make([]string, 100)
+	for i := range keys {
+		keys[i] = strconv.Itoa(i)
+	}
+	q.addOf("e", keys...)
+	q.addOf("f", keys...)
+	served["e"] = now
+	next, _ = q.take(query)
+	q.same("of many jobs", next, "fefe")
+}
+
 // testQueueReserved keeps the last places for tenants that have nothing in flight.
 func testQueueReserved(q *queueTest) {
 	q.addOf("a", "1", "2", "3", "4")

@@ -23,6 +23,7 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"ClaimOrder":         testQueueClaimOrder,
 		"ClaimLimit":         testQueueClaimLimit,
 		"Fair":               testQueueFair,
+		"Served":             testQueueServed,
 		"FairBacklog":        testQueueFairBacklog,
 		"Reserved":           testQueueReserved,
 		"PerTenant":          testQueuePerTenant,

@@ -73,15 +73,18 @@ func (t *tx) claim(q spool.ClaimQuery) ([]spool.Delivery, error) {
 type share struct {
 	tenant   spool.Tenant
 	inFlight int
+	// served is when the worker has last had a job of it.
+	served time.Time
 	// oldest is when its first job became due.
 	oldest time.Time
 	// due are its due jobs, the oldest first, as far as the claim may need them.
 	due []spool.Delivery
 }
 
-// compare orders by who comes first: the tenant with the fewest jobs in flight.
+// compare orders by who comes first: the tenant with the fewest jobs in flight, and then the one
+// whose turn was the longest ago.
 func (s *share) compare(other *share) int {
-	return cmp.Or(cmp.Compare(s.inFlight, other.inFlight), s.oldest.Compare(other.oldest))
+	return cmp.Or(cmp.Compare(s.inFlight, other.inFlight), s.served.Compare(other.served), s.oldest.Compare(other.oldest))
 }
 
 // shares returns the tenants that have due jobs, at least as many as the claim can serve.
@@ -96,17 +99,17 @@ func (t *tx) shares(q spool.ClaimQuery) ([]*share, error) {
 		return nil, err
 	}
 	if len(first) < window { // these are all
-		return byTenant(first, inFlight), nil
+		return byTenant(first, inFlight, q), nil
 	}
 	return t.sharesOfMany(q, inFlight)
 }
 
-func byTenant(due []spool.Delivery, inFlight map[spool.Tenant]int) (shares []*share) {
+func byTenant(due []spool.Delivery, inFlight map[spool.Tenant]int, q spool.ClaimQuery) (shares []*share) {
 	of := make(map[spool.Tenant]*share)
 	for _, d := range due {
 		s := of[d.Tenant]
 		if s == nil {
-			s = &share{tenant: d.Tenant, inFlight: inFlight[d.Tenant], oldest: d.DueAt}
+			s = &share{tenant: d.Tenant, inFlight: inFlight[d.Tenant], served: q.ServedAt(d.Tenant), oldest: d.DueAt}
 			of[d.Tenant], shares = s, append(shares, s)
 		}
 		s.due = append(s.due, d)
@@ -167,7 +170,7 @@ func (t *tx) sharesOfMany(q spool.ClaimQuery, inFlight map[spool.Tenant]int) ([]
 	var shares []*share
 	err := t.query(oldestOfEach, func(r *row) error {
 		s := &share{tenant: spool.Tenant(r.text())}
-		s.oldest, s.inFlight = r.time(), inFlight[s.tenant]
+		s.oldest, s.inFlight, s.served = r.time(), inFlight[s.tenant], q.ServedAt(s.tenant)
 		if q.PerTenant == 0 || s.inFlight < q.PerTenant {
 			shares = append(shares, s)
 		}
