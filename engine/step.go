@@ -86,8 +86,11 @@ func (l *loop) over(ctx context.Context, history *history) (bool, error) {
 	case answered:
 		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
 	case l.run.Steps >= l.maxSteps() && l.run.Allowance != nil:
-		if reason, err := l.nothingLeft(ctx); reason != "" || err != nil {
-			return true, cmp.Or(err, l.useUp(ctx, reason))
+		switch reason, err := l.nothingLeft(ctx); {
+		case err != nil:
+			return true, err
+		case reason != "":
+			return true, l.useUp(ctx, reason)
 		}
 		fallthrough
 	case l.run.Steps >= l.maxSteps():

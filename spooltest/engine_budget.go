@@ -23,6 +23,7 @@ var budgetTests = map[string]func(s *engineTest){
 	"CostCurrency":  testBudgetCostCurrency,
 	"BothAtOnce":    testBudgetBothAtOnce,
 	"LastStep":      testBudgetLastStep,
+	"StoreFails":    testBudgetStoreFails,
 	"ToolCalls":     testBudgetToolCalls,
 	"TimeInModel":   testBudgetTimeInModel,
 	"TimeInTool":    testBudgetTimeInTool,

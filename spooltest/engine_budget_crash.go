@@ -62,3 +62,26 @@ func (c *campaign) moreBudget(who ...any) engine.Response {
 	}
 	return r
 }
+
+// testBudgetStoreFails has each call of the store fail in turn while a run uses its budget up with its
+// last step. The run ends by that budget whatever could not be read meanwhile.
+func testBudgetStoreFails(s *engineTest) {
+	c := s.budgeted(spool.Budget{Tokens: 300}, NewReplayModel(Turn{Usage: Tokens(200, 100), Calls: []Call{{ID: "c1", Name: "look"}}}))
+	s.history.Bounded = false // a model that is asked again takes as much once more
+	c.Agents[0].MaxSteps, c.SweepEvery = 1, time.Second
+	e := s.engine(c)
+	for call, calls := 1, 2; call <= calls; call++ {
+		key := s.startOn(e, fmt.Sprintf("t%02d", call), "go")
+		f := NewFaulty(s.backend)
+		f.Plan(Fault{Call: call, Kind: FailBefore})
+		stop := s.work(s.over(f.Backend(), c))
+		s.until("the end of the run", func() bool { return s.firstRun(key).State.Terminal() })
+		if call == 1 {
+			calls = f.Calls()
+		}
+		stop()
+		if r := s.firstRun(key); r.StopReason != spool.StopTokenBudget {
+			s.Errorf("call %d fails: the run ended as %s by %q", call, r.State, r.StopReason)
+		}
+	}
+}
