@@ -77,13 +77,12 @@ func (h *heardOf) quiet(ended spool.Entry) bool {
 	return h.plain && statusOf(ended) == spool.SegmentFinished
 }
 
-// find looks for the RUN_ENDED entry behind which a client with this cursor stands.
+// find looks for the RUN_ENDED entry behind which a client with this cursor stands. A cursor
+// without a stream may also stand within a segment.
 func (h *heardOf) find(v spool.View, at spool.Cursor) error {
 	*h = heardOf{stream: at.Stream}
 	if at.Stream == "" {
-		ended, err := endedBefore(v, max(at.Seq, 0))
-		h.ended = ended
-		return err
+		return h.findBare(v, max(at.Seq, 0))
 	}
 	entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, Run: runOf(at.Stream)})
 	for _, entry := range entries {
@@ -95,11 +94,25 @@ func (h *heardOf) find(v spool.View, at spool.Cursor) error {
 	return err
 }
 
-// endedBefore returns the last RUN_ENDED entry up to seq. It looks close to seq first, as the
-// entry nearly always is. Nil: there is none.
-func endedBefore(v spool.View, seq int64) (*spool.Entry, error) {
+func (h *heardOf) findBare(v spool.View, seq int64) error {
+	started, err := lastUpTo(v, spool.EntryRunStarted, seq)
+	if err != nil || started == nil {
+		return err
+	}
+	ended, err := lastUpTo(v, spool.EntryRunEnded, seq)
+	if err != nil || ended != nil && ended.Seq > started.Seq {
+		h.ended = ended
+		return err
+	}
+	h.stream, err = streamOf(*started)
+	return err
+}
+
+// lastUpTo returns the last entry of a type up to seq. It looks close to seq first, as the entry
+// nearly always is. Nil: there is none.
+func lastUpTo(v spool.View, t spool.EntryType, seq int64) (*spool.Entry, error) {
 	for near := int64(32); ; near *= 8 {
-		q := spool.EntryQuery{Type: spool.EntryRunEnded, After: max(seq-near, 0), Limit: int(near)}
+		q := spool.EntryQuery{Type: t, After: max(seq-near, 0), Limit: int(near)}
 		entries, err := v.Entries(q)
 		for _, entry := range slices.Backward(entries) {
 			if entry.Seq <= seq {
@@ -271,17 +284,10 @@ func endOf(v spool.View, ended spool.Entry) (end runEnd, err error) {
 }
 
 // leftView reports whether the messages of a run whose last RUN_ENDED entry is ended have left the
-// view by seq, or are not its last ones any more. A MESSAGES_DROPPED entry there takes the last
-// turn, and all behind it. Behind a RUN_STARTED entry stand the messages of the next run, which a
-// frame of the run before would take away.
+// view by seq. A MESSAGES_DROPPED entry there takes the last turn, and all behind it.
 func leftView(v spool.View, ended, seq int64) (bool, error) {
-	for _, t := range []spool.EntryType{spool.EntryMessagesDropped, spool.EntryRunStarted} {
-		behind, err := v.Entries(spool.EntryQuery{Type: t, After: ended, Limit: 1})
-		if err != nil || len(behind) > 0 && behind[0].Seq <= seq {
-			return true, err
-		}
-	}
-	return false, nil
+	dropped, err := v.Entries(spool.EntryQuery{Type: spool.EntryMessagesDropped, After: ended, Limit: 1})
+	return err == nil && len(dropped) > 0 && dropped[0].Seq <= seq, err
 }
 
 // whole returns all items of a stream, or true where it is gone.

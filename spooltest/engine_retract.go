@@ -37,6 +37,7 @@ var retractTests = map[string]func(s *engineTest){
 	"Unclosed":      testRetractUnclosed,
 	"ShortStream":   testRetractShortStream,
 	"NextBegan":     testRetractNextBegan,
+	"BareSeq":       testRetractBareSeq,
 	"Elsewhere":     testRetractElsewhere,
 }
 

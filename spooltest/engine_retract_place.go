@@ -94,6 +94,43 @@ func testRetractNextBegan(s *engineTest) {
 	}
 }
 
+// testRetractBareSeq has a client that names no stream come back into a segment whose worker has
+// died. The run was stopped then, which has closed the call that the client shows.
+func testRetractBareSeq(s *engineTest) {
+	gate := make(chan struct{})
+	m := casting(map[string][]Turn{
+		"go":   {Use(spawn("c1", "helper", "mail"))},
+		"mail": {Use(Call{ID: "c1", Name: "send"}), {Text: []string{"on it"}, Gate: gate}},
+	})
+	c := s.treeConfig(m, approved("send", `"sent"`))
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	first := s.work(e)
+	s.becomes(spool.WaitingForInput)
+	first()
+	s.answerAs(e, "mail:send", true)
+	p := s.process(c)
+	s.until("the second step", func() bool { return m.askedAs("mail") == 2 })
+	began := s.thread().LastSeq
+	p.kill()
+	<-time.After(31 * time.Second) // its lease
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	close(gate)
+	frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: began}})
+	results := 0
+	for _, part := range parts(frames) {
+		for _, message := range part.Snapshot.Messages {
+			if message.AgentID == "" {
+				results += len(message.ToolResults())
+			}
+		}
+	}
+	if results != 1 {
+		s.Errorf("the client reads of %d results:\n%s", results, transcript(frames))
+	}
+}
+
 // testRetractElsewhere follows at a process that does not have the run's stream, and goes on at the
 // one that has it. The snapshot there has the saved step, and the stream goes on behind it.
 func testRetractElsewhere(s *engineTest) {
