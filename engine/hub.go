@@ -321,6 +321,8 @@ func (h *hub) place(ctx context.Context) error {
 			return err
 		case last.live && last.inFlight(): // its worker is about to open it
 			w.at.Stream, w.reading = last.stream, true
+		case last.end == nil: // clients stand behind what is saved of it: see streamSnapshot
+			w.at.Stream, w.at.Offset = last.stream, last.saved.last()
 		}
 	}
 	h.mu.Lock()

@@ -39,6 +39,7 @@ var retractTests = map[string]func(s *engineTest){
 	"NextBegan":     testRetractNextBegan,
 	"BareSeq":       testRetractBareSeq,
 	"Elsewhere":     testRetractElsewhere,
+	"GoneEntry":     testRetractGoneEntry,
 }
 
 // cutsOff is a model whose first answers break off in the middle.

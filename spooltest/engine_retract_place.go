@@ -180,3 +180,46 @@ func testRetractElsewhere(s *engineTest) {
 	<-time.After(quiet)
 	live()
 }
+
+// testRetractGoneEntry follows a run whose process died with the run's stream. An entry that is
+// written then leaves the client's place in that stream as it is, also where the thread is read
+// for the first time.
+func testRetractGoneEntry(s *engineTest) {
+	gate := make(chan struct{})
+	m := NewModel(Turn{Text: []string{"one "}, Calls: []Call{{ID: "c1", Name: "look"}}}, Turn{Gate: gate}, Say("two"))
+	c := s.config(m, plain("look", "1"))
+	s.start(s.engine(c), "r1", "go")
+	p := s.process(c)
+	s.until("the second step", func() bool { return m.Asked() == 2 })
+	p.kill()
+	s.until("the end of the lease", func() bool { return !s.thread().Leased(time.Now()) })
+	s.backend.Streams = engine.NewStreams(0)
+	e := s.engine(c)
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	want := snap.Cursor()
+	if want.Stream != "r1:1" || want.Offset.IsZero() {
+		s.Errorf("the snapshot stands at %s", want)
+	}
+	client := &Client{Name: "live"}
+	at := want
+	live := s.watch(e, client, engine.FollowOptions{Cursor: &at})
+	for range 3 {
+		<-time.After(time.Second)
+		if _, err := e.PublishEvent(context.Background(), chat, "note", 1, engine.PublishOptions{Durable: true}); err != nil {
+			s.Fatal(err)
+		}
+		want.Seq++
+		s.until("the entry", func() bool { at := client.Cursor(); return at != nil && at.Seq == want.Seq })
+		if at := client.Cursor(); *at != want {
+			s.Errorf("behind the entry the client stands at %s, want %s", at, want)
+		}
+	}
+	close(gate)
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	live()
+}
