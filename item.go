@@ -149,7 +149,7 @@ func NewItem(t ItemType, offset Offset, seq int64, payload any) Item {
 // WrapItem returns the fields of the [ItemSubagentEvent] that carries an item of a nested
 // run, given as [NewItem] takes it.
 func WrapItem(agent AgentID, t ItemType, payload any) SubagentEvent {
-	return SubagentEvent{SubagentID: agent, Event: append(appendItem(t, payload, 1), '}')}
+	return SubagentEvent{SubagentID: agent, Event: append(appendItem(t, payload, 1), '}'), wrapped: true}
 }
 
 // Decode reads the item's fields into v.
@@ -246,6 +246,8 @@ type SubagentEvent struct {
 	SubagentID AgentID `json:"subagentId"`
 	// Event is the item that it would be in a stream of its own: type first, and no offset.
 	Event json.RawMessage `json:"event"`
+
+	wrapped bool // WrapItem has written Event, as [json.Marshal] would
 }
 
 // SubagentFinished are the fields of [ItemSubagentFinished].

@@ -37,6 +37,15 @@ func (a ToolArgs) appendFields(b []byte) []byte {
 	return appendText(append(b, `,"delta":`...), a.Delta)
 }
 
+func (e SubagentEvent) appendFields(b []byte) []byte {
+	if !e.wrapped {
+		body := mustJSON(e)
+		return append(b, body[1:len(body)-1]...)
+	}
+	b = appendText(append(b, `"subagentId":`...), string(e.SubagentID))
+	return append(append(b, `,"event":`...), e.Event...)
+}
+
 // appendItem returns an object of the type and then the fields of payload, without its end,
 // for which there is room.
 func appendItem(t ItemType, payload any, room int) []byte {
@@ -48,6 +57,8 @@ func appendItem(t ItemType, payload any, room int) []byte {
 		size += len(`,"messageId":"","role":""`) + len(p.MessageID) + len(p.Role)
 	case ToolArgs:
 		size += len(`,"toolCallId":"","delta":""`) + len(p.ToolCallID) + len(p.Delta)
+	case SubagentEvent:
+		size += len(`,"subagentId":"","event":`) + len(p.SubagentID) + len(p.Event)
 	case nil:
 	default:
 		body := mustJSON(payload)
@@ -62,6 +73,8 @@ func appendItem(t ItemType, payload any, room int) []byte {
 	case Block:
 		return p.appendFields(append(b, ','))
 	case ToolArgs:
+		return p.appendFields(append(b, ','))
+	case SubagentEvent:
 		return p.appendFields(append(b, ','))
 	}
 	if len(fields) > 0 {

@@ -52,6 +52,12 @@ func checkItemText(t *testing.T, id, text string) {
 		if extra := cap(item.Data) - len(item.Data); id == "r1:1:m1" && text == texts[1] && extra > 0 {
 			t.Errorf("an item that is kept has room for %d bytes more", extra)
 		}
+		nested := WrapItem(AgentID(id), ItemTextContent, c.payload)
+		body := string(mustJSON(nested))
+		inner := NewItem(ItemSubagentEvent, Offset{3, 14}, 2, nested)
+		if got, want := string(inner.Data), `{"type":"SUBAGENT_EVENT",`+body[1:len(body)-1]+`,"offset":"3-14"}`; got != want {
+			t.Fatalf("the item of a nested run is %s, want %s", got, want)
+		}
 		for _, fresh := range c.into {
 			got, want := fresh(), fresh()
 			if err := json.Unmarshal(item.Data, want); err != nil {
