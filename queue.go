@@ -175,10 +175,11 @@ type WaitingTenant struct {
 type Queue interface {
 	// Claim takes up to q.Limit due jobs and leases them. It shares them out one by one: the
 	// next one is of the tenant that has the fewest jobs in flight, those of this claim
-	// included; of several such tenants, of the one that q.Served has the earliest time for; and
-	// of several of those, of the one whose job has been due longest. Of one tenant the job that has been due longest comes first, and of those that are due since one
-	// time, the one with the smaller id. A job is in flight from its claim until it is acked,
-	// released or buried, or its lease lapses.
+	// included; of several such tenants, of the one that q.Served has the earliest time for;
+	// and of several of those, of the one whose job has been due longest. Of one tenant the
+	// job that has been due longest comes first, and of those that are due since one time, the
+	// one with the smaller id. A job is in flight from its claim until it is acked, released
+	// or buried, or its lease lapses.
 	//
 	// The DueAt of each job is when it became due. Claim does not wait. Where it takes nothing,
 	// it returns an empty slice and when the next job becomes due that is not due yet, which

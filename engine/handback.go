@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// madeRoom is why a segment ended that gave its slot to another tenant.
-const madeRoom = "the run waits for its turn"
+// gaveSlot is why a segment ended that gave its slot to another tenant.
+const gaveSlot = "the run waits for its turn"
 
 // handBack ends the segment of a run whose worker shuts down. It costs no attempt: a new
 // ticket is due at once.
@@ -42,10 +42,10 @@ func (s *segment) handedBack(ctx context.Context, reason string) {
 	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 }
 
-// makeRoom hands the run back where its slot is due to another tenant. It is called between two
+// giveSlot hands the run back where its slot is due to another tenant. It is called between two
 // steps, so that nothing is lost and nothing is done twice. It reports whether the segment is
 // over.
-func (l *loop) makeRoom(ctx context.Context) (bool, error) {
+func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 	if l.parent != nil { // the step of the dispatched run is not over
 		return false, nil
 	}
@@ -64,7 +64,7 @@ func (l *loop) makeRoom(ctx context.Context) (bool, error) {
 		}
 		next := h.ticket(spool.JobHandBack, 0)
 		next.DueAt = due
-		return s.requeue(h, next, spool.RunEnded{Status: spool.SegmentLost, Error: madeRoom})
+		return s.requeue(h, next, spool.RunEnded{Status: spool.SegmentLost, Error: gaveSlot})
 	})
 	switch {
 	case errors.Is(err, errUnchanged):
@@ -73,7 +73,7 @@ func (l *loop) makeRoom(ctx context.Context) (bool, error) {
 	case err != nil:
 		return true, err
 	}
-	s.handedBack(ctx, madeRoom)
+	s.handedBack(ctx, gaveSlot)
 	return true, nil
 }
 

@@ -20,7 +20,7 @@ import (
 // runs of short steps do not change slots all the time.
 const leastHold = time.Second
 
-// slots are the places of a worker for segments, and who has them.
+// slots are the places of a worker. Each place carries one segment at a time.
 type slots struct {
 	places int
 	// reserved is how many of the free places are only for tenants that have nothing at work.

@@ -48,7 +48,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 			return err
 		}
 		if stepped {
-			if done, err := l.makeRoom(ctx); done || err != nil {
+			if done, err := l.giveSlot(ctx); done || err != nil {
 				return err
 			}
 		}

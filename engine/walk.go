@@ -362,10 +362,12 @@ func (w *walker) pass(entry spool.Entry) walked {
 	w.blocked = time.Time{}
 	w.shows(entry)
 	w.heard.entry(entry)
-	if id, err := streamOf(entry); entry.Type == spool.EntryRunEnded && err == nil && id == w.at.Stream && id != "" {
-		w.at.Offset = farther(w.at.Offset, entry.After) // also where its last items were lost
-	}
-	if entry.Type == spool.EntryRunStarted && !w.recordOnly {
+	switch {
+	case entry.Type == spool.EntryRunEnded:
+		if id, err := streamOf(entry); err == nil && id == w.at.Stream && id != "" {
+			w.at.Offset = farther(w.at.Offset, entry.After) // also where its last items were lost
+		}
+	case entry.Type == spool.EntryRunStarted && !w.recordOnly:
 		switch id, err := streamOf(entry); {
 		case err != nil, entry.Seq < w.jump:
 		case entry.Seq == w.jump:

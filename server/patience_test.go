@@ -2,25 +2,22 @@ package server_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
+
+	"github.com/spoolhq/spool/internal/testwait"
 )
 
 // patience bounds each wait of a test for a server, so that what never comes fails the test with
 // what it waited for, and not the whole run by its time limit. Tests in a synctest bubble need no
 // bound.
-const patience = 2 * time.Minute
-
-var errImpatient = errors.New("nothing more came within " + patience.String())
+const patience = testwait.Limit
 
 // patiently returns a context for a request and all that is read of its answer.
 func patiently(t *testing.T) context.Context {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errImpatient)
-	t.Cleanup(cancel)
-	return ctx
+	return testwait.Context(t, "the rest of an answer")
 }
 
 // within calls f, and fails the test if f does not return in time.
@@ -44,7 +41,7 @@ func receive[T any](t *testing.T, what string, from <-chan T) (got T) {
 	select {
 	case got = <-from:
 	case <-late.C:
-		t.Errorf("%s: %v", what, errImpatient)
+		t.Errorf("waited %s for %s", patience, what)
 	}
 	return got
 }

@@ -39,13 +39,20 @@ func testAuditLatest(s *engineTest) {
 	s.same("the runs", s.states(), "r1 COMPLETED, r2 CANCELLED, r3 CANCELLED, r4 CANCELLED, r5 COMPLETED")
 }
 
-// A rollback stops the run that has interrupted another one and has not had its turn.
-func testAuditRollback(s *engineTest) {
-	gate := make(chan struct{})
+// deafAtWork returns an engine whose run r1 hears of no stop until gate is closed.
+func (s *engineTest) deafAtWork() (e *engine.Engine, gate chan struct{}) {
+	s.Helper()
+	gate = make(chan struct{})
 	m := deaf(gate)
-	e := s.working(s.config(m))
+	e = s.working(s.config(m))
 	s.start(e, "r1", "one!")
 	s.until("the question", func() bool { return m.Asked() == 1 })
+	return e, gate
+}
+
+// A rollback stops the run that has interrupted another one and has not had its turn.
+func testAuditRollback(s *engineTest) {
+	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
 	s.busyAs(e, "bert", "r3", spool.BusyRollback)
 	close(gate)
@@ -56,11 +63,7 @@ func testAuditRollback(s *engineTest) {
 
 // Each run that an interrupt stops is in the log once, also where its turn is still said.
 func testAuditInterruptsInARow(s *engineTest) {
-	gate := make(chan struct{})
-	m := deaf(gate)
-	e := s.working(s.config(m))
-	s.start(e, "r1", "one!")
-	s.until("the question", func() bool { return m.Asked() == 1 })
+	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
 	s.busyAs(e, "bert", "r3", spool.BusyInterrupt)
 	s.busyAs(e, "carol", "r4", spool.BusyInterrupt)
@@ -72,11 +75,7 @@ func testAuditInterruptsInARow(s *engineTest) {
 
 // Who stops a run that somebody else has stopped already has not stopped it.
 func testAuditStopAgain(s *engineTest) {
-	gate := make(chan struct{})
-	m := deaf(gate)
-	e := s.working(s.config(m))
-	s.start(e, "r1", "one!")
-	s.until("the question", func() bool { return m.Asked() == 1 })
+	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
 	s.busyAs(e, "bert", "r3", spool.BusyInterrupt)
 	stop := func(by string, stop func(ctx context.Context) (engine.StopResult, error)) {

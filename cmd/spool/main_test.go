@@ -29,7 +29,7 @@ type result struct {
 // command carries out a command line. One that serves is told to end once it has said so.
 func command(env map[string]string, args ...string) result {
 	var stderr bytes.Buffer
-	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errImpatient)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	stdout := untilServes{end: cancel}
 	code := run(ctx, args, host{&stdout, &stderr, func(name string) (string, bool) {

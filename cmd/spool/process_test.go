@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -16,20 +15,17 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testwait"
 )
 
 // patience bounds every wait for another process.
-const patience = 30 * time.Second
-
-var errImpatient = errors.New("nothing more came within " + patience.String())
+const patience = testwait.Limit
 
 // patiently returns a context for a request and all that is read of its answer.
 func patiently(t *testing.T) context.Context {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errImpatient)
-	t.Cleanup(cancel)
-	return ctx
+	return testwait.Context(t, "the rest of an answer")
 }
 
 // lastOfBanner is in the last line of what serve prints.

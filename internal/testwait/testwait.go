@@ -10,7 +10,7 @@ import (
 )
 
 // Limit bounds each wait. It is generous, as tests run on busy machines, under the race detector.
-const Limit = time.Minute
+const Limit = 2 * time.Minute
 
 // For returns what comes over a channel, and ends the test if nothing has come within Limit. A
 // closed channel is something.
@@ -36,6 +36,9 @@ func Context(tb testing.TB, what string) context.Context {
 
 // late is the error of a wait that has taken too long.
 type late struct{ what string }
+
+// Unwrap says what kind of an error it is.
+func (l *late) Unwrap() error { return context.DeadlineExceeded }
 
 // Error says what was waited for.
 func (l *late) Error() string { return "waited " + Limit.String() + " for " + l.what }
