@@ -33,6 +33,9 @@ const (
 	// ParkBudget waits for a person to raise a budget that is used up. It belongs to no
 	// call.
 	ParkBudget = "budget_reached"
+	// ParkClientTool waits for the client to run one of its own tools: see [ClientTool]. The
+	// payload of an approving answer is the result.
+	ParkClientTool = "client_tool"
 )
 
 // Park is a durable wait of one tool call for an answer. It is named by its run and
@@ -52,7 +55,7 @@ type Park struct {
 	Args json.RawMessage
 	// Shown is what a person is shown in place of Args. Nil: Args.
 	Shown json.RawMessage
-	// Reason is [ParkApproval], [ParkOutcomeUnknown] or the tool's own word.
+	// Reason is one of the constants named Park and a reason, or the tool's own word.
 	Reason string
 	// Occurrence is 2 for the second question that the call asks, 3 for the third, and so on.
 	// An answer to such a question must name its Digest. Zero: the first question, or a park

@@ -106,6 +106,10 @@ type Run struct {
 	// that this one spawns gets the same. Nil: none was given.
 	ProviderOptions json.RawMessage `json:"-"`
 
+	// Client is what the client of the start has brought. A run that this one spawns gets the tools
+	// of it, and not the context. No client sees it. Nil: nothing.
+	Client *ClientInput `json:"-"`
+
 	// Nonce is a random text that is made with the run and never changes. It goes into the keys
 	// of the run's tool calls, and no client or tool ever sees it: see [Run.CallKey]. Empty: the
 	// run began before there were nonces.

@@ -28,15 +28,18 @@ func (e *Engine) hasModelFor(name string, tenant spool.Tenant, scopes []string) 
 	return e.config.Models[name] != nil && e.config.ModelAccess[name].Allows(tenant, scopes)
 }
 
-// permitted returns the agent with the tools that who started the run may use. That is decided by
-// what the run has of its start, so that it is the same in each process and behind a restart. A nil
-// agent stays nil.
+// permitted returns the agent with the tools that who started the run may use, and those that the
+// client of the start has brought. That is decided by what the run has of its start, so that it is
+// the same in each process and behind a restart. A nil agent stays nil.
 func (a *Agent) permitted(run spool.Run) *Agent {
 	withheld := func(t spool.Tool) bool { return !t.Access.Allows(run.Tenant, run.Scopes) }
-	if a == nil || !slices.ContainsFunc(a.Tools, withheld) {
+	if a == nil || run.Client == nil && !slices.ContainsFunc(a.Tools, withheld) {
 		return a
 	}
 	own := *a
 	own.Tools = slices.DeleteFunc(slices.Clone(a.Tools), withheld)
+	if run.Client != nil {
+		own.addClientTools(a, run.Client.Tools)
+	}
 	return &own
 }

@@ -169,6 +169,8 @@ func (c Config) checkAgent(a *Agent) error {
 	if a.MaxSteps == 0 {
 		a.MaxSteps = defaultMaxSteps
 	}
+	a.ClientTools = cmp.Or(a.ClientTools, defaultClientTools)
+	a.ClientContext = cmp.Or(a.ClientContext, defaultClientContext)
 	if err := a.checkTools(); err != nil {
 		return err
 	}

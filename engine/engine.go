@@ -201,6 +201,12 @@ type Agent struct {
 	// as "reasoning_effort". A name that only the engine sets is refused, such as "messages" or
 	// "max_tokens". Defaults to none.
 	ProviderOptions []string
+	// ClientTools is how many tools of its own the client of a start may bring: see
+	// [spool.ClientTool]. Defaults to 32; negative: none, and what is brought is left out.
+	ClientTools int
+	// ClientContext bounds what the client of a start says of itself, in bytes: see
+	// [spool.ClientContext]. Defaults to 64 KiB; negative: none, and what it says is left out.
+	ClientContext int
 	// Budget bounds each run of the agent, with all runs under it, where its start does not.
 	// A field that is zero is that of the configuration.
 	Budget spool.Budget
@@ -213,6 +219,7 @@ type Agent struct {
 
 	profiles     map[string]*Agent // those of Spawn
 	personaTools []spool.Tool      // of an agent that the model makes up
+	atClient     map[string]bool   // the tools that the client of the run's start has brought
 	inheritModel bool              // a nested run has the model of the one that spawns it
 }
 

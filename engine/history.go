@@ -127,7 +127,7 @@ func (l *loop) history(ctx context.Context) (h *history, err error) {
 		}
 		agent := l.run.AgentID()
 		messages, err := v.Messages(spool.MessageQuery{Agent: &agent})
-		h = newHistory(messages, 0)
+		h = newHistory(withClientContext(l.run, messages), 0)
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
@@ -180,5 +180,5 @@ func behindSummary(v spool.View, run spool.Run) (*history, error) {
 		}
 		known = slices.Concat(turns, known)
 	}
-	return newHistory(slices.Concat(known, messages), older-len(known)), nil
+	return newHistory(withClientContext(run, slices.Concat(known, messages)), older-len(known)), nil
 }

@@ -165,8 +165,8 @@ func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief
 		Tenant: h.thread.Tenant, ID: id, ThreadID: h.thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
 		Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: h.now,
 		Prompt: shorten(b.Instructions, promptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy, Scopes: l.self.Scopes,
-		ProviderOptions: l.self.ProviderOptions,
-		Nonce:           h.random.nonce(),
+		ProviderOptions: l.self.ProviderOptions, Client: toolsOnly(l.self.Client),
+		Nonce: h.random.nonce(),
 	}
 }
 

@@ -50,7 +50,7 @@ func (l *loop) distinct(p *plannedCall, reason string) bool {
 // what the call resumes with is its own arguments.
 func (l *loop) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	reason := r.Reason
-	if reason == "" {
+	if reason == "" || reason == spool.ParkClientTool { // which is never the word of a tool that runs here
 		reason = "input"
 	}
 	p := l.newPark(call, reason, r.TTL)

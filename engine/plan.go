@@ -113,6 +113,10 @@ func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 		p.result = errorResult(fmt.Sprintf("runs may not be nested deeper than %d", l.s.limits().MaxDepth))
 		return
 	}
+	if l.agent.atClient[p.call.Name] {
+		p.park = l.newPark(p, spool.ParkClientTool, 0)
+		return
+	}
 	if p.tool.Approval == nil {
 		return
 	}
@@ -249,6 +253,8 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 		p.result = deniedResult(park.Answer)
 	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
 		p.result = errorObject("this call is not the one that was approved")
+	case park.Reason == spool.ParkClientTool: // nothing runs here, whatever tool has the name by now
+		p.result = clientResult(park.Answer)
 	case effect.State == spool.EffectPending:
 		l.planUnknown(p)
 	case !known:

@@ -130,7 +130,7 @@ func successor(failed spool.Run, id spool.RunID) spool.Run {
 	next := spool.Run{
 		Tenant: failed.Tenant, ID: id, ThreadID: failed.ThreadID, Agent: failed.Agent, Model: failed.Model,
 		State: spool.Queued, MaxSteps: failed.MaxSteps, HostState: failed.HostState, StartedBy: failed.StartedBy, Scopes: failed.Scopes,
-		ProviderOptions: failed.ProviderOptions,
+		ProviderOptions: failed.ProviderOptions, Client: failed.Client,
 	}
 	if failed.Allowance != nil {
 		next.Allowance = &spool.Allowance{Budget: failed.Allowance.Budget}

@@ -53,12 +53,17 @@ type StartRequest struct {
 	// run to its provider, over the Extra of its agent. Each key has to be among the agent's
 	// ProviderOptions. Runs that this one spawns get the same. Empty: none.
 	ProviderOptions json.RawMessage
+	// Client is what the client brings: tools that it runs itself, and what it says of itself. It is
+	// bounded by the agent's ClientTools and ClientContext.
+	Client spool.ClientInput
 	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
 	WhenBusy spool.WhenBusy
 	// MayNotStop says that who starts the run may not stop others: a [spool.WhenBusy] that would,
 	// whoever has asked for it, is [spool.BusyReject], and [spool.BusyLatest] leaves the runs of
 	// other subjects in line.
 	MayNotStop bool
+
+	client *spool.ClientInput // what the run gets of Client
 }
 
 // Attachment is an image of a user turn.
@@ -270,8 +275,8 @@ func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
 		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
 		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
 		Allowance: allowanceOf(r.Budget), HostState: r.HostState, StartedBy: r.By, Scopes: r.Scopes, Context: h.run.Context,
-		ProviderOptions: r.ProviderOptions,
-		Nonce:           h.random.nonce(),
+		ProviderOptions: r.ProviderOptions, Client: r.client,
+		Nonce: h.random.nonce(),
 	}
 }
 
@@ -350,6 +355,9 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 		return nil, err
 	}
 	r.ProviderOptions = options
+	if r.client, err = agent.allowedClient(r.Client); err != nil {
+		return nil, err
+	}
 	if err := e.attachments.checkAll(r.Attachments); err != nil {
 		return nil, err
 	}

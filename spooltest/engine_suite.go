@@ -69,6 +69,8 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Publish", publishTests},
 		{"HostState", hostStateTests},
 		{"ProviderOptions", providerOptionsTests},
+		{"ClientTool", clientToolTests},
+		{"ClientContext", clientContextTests},
 		{"Key", keyTests},
 		{"Arguments", argumentTests},
 		{"Empty", emptyTests},

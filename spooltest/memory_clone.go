@@ -44,6 +44,12 @@ func cloneRun(r spool.Run) spool.Run {
 	r.HostState = slices.Clone(r.HostState)
 	r.ProviderOptions = slices.Clone(r.ProviderOptions)
 	r.Scopes = slices.Clone(r.Scopes)
+	if r.Client != nil {
+		r.Client = &spool.ClientInput{Tools: slices.Clone(r.Client.Tools), Context: slices.Clone(r.Client.Context)}
+		for i, t := range r.Client.Tools {
+			r.Client.Tools[i].Parameters = slices.Clone(t.Parameters)
+		}
+	}
 	return r
 }
 

@@ -20,6 +20,9 @@ func (d *threadData) bytes() int64 {
 			n += contentSize(r.Wait.Content)
 		}
 		n += len(r.HostState)
+		if r.Client != nil {
+			n += clientSize(*r.Client)
+		}
 	}
 	for _, m := range d.added {
 		n += contentSize(m.Content)
@@ -28,6 +31,14 @@ func (d *threadData) bytes() int64 {
 		n += len(e.Payload)
 	}
 	return int64(n)
+}
+
+func clientSize(c spool.ClientInput) int {
+	text, err := json.Marshal(c)
+	if err != nil { // as in contentSize
+		return rowSize
+	}
+	return len(text)
 }
 
 func contentSize(c spool.Content) int {

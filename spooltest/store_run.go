@@ -38,7 +38,11 @@ func fullRun(s *storeTest) spool.Run {
 		HostState: json.RawMessage(`{"account":["a",1]}`), Nonce: "n0nce",
 		ProviderOptions: json.RawMessage(`{"seed":7}`),
 		Scopes:          []string{"write", "team:sales"},
-		Context:         &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
+		Client: &spool.ClientInput{
+			Tools:   []spool.ClientTool{{Name: "show", Description: "Shows “it”", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "plain"}},
+			Context: []spool.ClientContext{{Description: "The page", Value: "<&>"}},
+		},
+		Context: &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
 
 		CostMicros: 5, Currency: "EUR",
 		Carriage: spool.Carriage{Carried: time.Hour, Since: at(9), Alone: true, AloneDeaths: 4},

@@ -71,6 +71,11 @@ func testStoreTallyBytes(s *storeTest) {
 	})
 	grows("a turn that waits no more", -10_000, 10_000)
 
+	s.write(key, func(tx spool.Tx) error {
+		return tx.InsertRun(spool.Run{ID: "c", State: spool.Completed, Client: &spool.ClientInput{Context: []spool.ClientContext{{Value: long}}}})
+	})
+	grows("what a client brings", size, 2*size)
+
 	// Many small steps, and the run's end, after which nothing is missing.
 	for range 200 {
 		s.write(key, func(tx spool.Tx) error { return tx.AppendEntries(spool.NewEntry("A", "", nil)) })

@@ -11,6 +11,7 @@ import (
 	"regexp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/argschema"
 )
 
 var nameExpr = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -42,7 +43,7 @@ func New[In, Out any](name, description string, fn func(ctx context.Context, in 
 	if err != nil {
 		fail("the arguments %s have no schema: %v", reflect.TypeFor[In](), err)
 	}
-	s, err := compile(parameters)
+	s, err := argschema.Compile(parameters)
 	if err != nil {
 		fail("the arguments %s have no schema: %v", reflect.TypeFor[In](), err)
 	}
@@ -76,9 +77,9 @@ func New[In, Out any](name, description string, fn func(ctx context.Context, in 
 
 // decode checks arguments and decodes them. The schema cannot say everything that
 // decoding refuses, such as a time that is none, so both errors name the field.
-func decode[In any](s *schema, args json.RawMessage) (In, error) {
+func decode[In any](s *argschema.Schema, args json.RawMessage) (In, error) {
 	var in In
-	if err := s.check(args); err != nil {
+	if err := s.Check(args); err != nil {
 		return in, err
 	}
 	if len(args) == 0 {
@@ -92,7 +93,7 @@ func decode[In any](s *schema, args json.RawMessage) (In, error) {
 	case errors.As(err, &mismatch) && mismatch.Field != "":
 		return in, spool.Errorf(spool.Invalid, "argument %s: a JSON %s is no %s", mismatch.Field, mismatch.Value, mismatch.Type)
 	default:
-		return in, spool.Errorf(spool.Invalid, "arguments: %s", bound(err.Error()))
+		return in, spool.Errorf(spool.Invalid, "arguments: %s", argschema.Bound(err.Error()))
 	}
 }
 

@@ -15,7 +15,7 @@ const runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, 
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
 	host_state, context, root_id, nested, children, cost_micros, currency, allowance, nonce, provider_options,
-	carried, carried_since, alone, alone_deaths, scopes`
+	carried, carried_since, alone, alone_deaths, scopes, client`
 
 // runPlaces has a place for each of the columns of a run.
 var runPlaces = strings.TrimSuffix(strings.Repeat("?, ", strings.Count(runColumns, ",")+1), ", ")
@@ -50,6 +50,7 @@ func scanRun(r *row) (spool.Run, error) {
 		Carried: time.Duration(r.int64()) * time.Microsecond, Since: r.time(), Alone: r.bool(), AloneDeaths: r.int(),
 	}
 	run.Scopes = scanScopes(r)
+	client := r.json()
 	if draft != nil {
 		run.Draft = new(spool.Draft)
 		if err := json.Unmarshal(draft, run.Draft); err != nil {
@@ -79,6 +80,12 @@ func scanRun(r *row) (spool.Run, error) {
 		run.Wait = new(spool.Wait)
 		if err := json.Unmarshal(wait, run.Wait); err != nil {
 			return run, spool.Wrap(spool.Internal, "what the run waits with cannot be read", err)
+		}
+	}
+	if client != nil {
+		run.Client = new(spool.ClientInput)
+		if err := json.Unmarshal(client, run.Client); err != nil {
+			return run, spool.Wrap(spool.Internal, "what the run's client has brought cannot be read", err)
 		}
 	}
 	if allowance != nil {
@@ -177,6 +184,10 @@ func (t *tx) InsertRun(r spool.Run) error {
 	if err != nil {
 		return err
 	}
+	client, err := encodeClient(r.Client)
+	if err != nil {
+		return err
+	}
 	made := r.CreatedAt
 	if made.IsZero() {
 		made = t.now
@@ -191,7 +202,7 @@ func (t *tx) InsertRun(r spool.Run) error {
 		r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.StartKey, r.SettledAt, r.SettleClaim, ending,
 		r.Place, wait, r.HostState, encodeContext(r.Context), r.RootID, nested, r.Children,
 		r.CostMicros, r.Currency, allowance, r.Nonce, r.ProviderOptions,
-		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes),
+		r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes), client,
 		t.key.Tenant, t.key.ID)
 	switch {
 	case err != nil:
@@ -202,7 +213,7 @@ func (t *tx) InsertRun(r spool.Run) error {
 	stored := storedOf(&r)
 	t.remember(stored)
 	t.countRun(&stored, 1)
-	t.grow(runSize + len(r.HostState) + len(wait) + len(nested))
+	t.grow(runSize + len(r.HostState) + len(wait) + len(nested) + len(client))
 	return nil
 }
 
@@ -238,6 +249,10 @@ func (t *tx) UpdateRun(r spool.Run) error {
 	if err != nil {
 		return err
 	}
+	client, err := encodeClient(r.Client)
+	if err != nil {
+		return err
+	}
 	grown, err := t.waitGrowth(r.ID, wait)
 	if err != nil {
 		return err
@@ -247,7 +262,7 @@ func (t *tx) UpdateRun(r spool.Run) error {
 		return err
 	}
 	next := storedOf(&r)
-	set, args := updateRun, make([]any, 0, 48)
+	set, args := updateRun, make([]any, 0, 49)
 	if old.moved(&next) {
 		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.Place, r.RootID)
 	}
@@ -258,7 +273,7 @@ func (t *tx) UpdateRun(r spool.Run) error {
 			r.Segments, r.Deaths, r.Saved.Fence, r.Saved.N, r.StopAt, draft, r.SettledAt, r.SettleClaim, ending,
 			wait, r.HostState, encodeContext(r.Context), nested, r.Children,
 			r.CostMicros, r.Currency, allowance, r.Nonce, r.ProviderOptions,
-			r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes),
+			r.Carriage.Carried.Microseconds(), r.Carriage.Since, r.Carriage.Alone, r.Carriage.AloneDeaths, encodeScopes(r.Scopes), client,
 			t.key.Tenant, r.ID, t.key.ID)...)
 	switch {
 	case isUnique(err):
@@ -294,7 +309,7 @@ const (
 		segments = ?, deaths = ?, saved_fence = ?, saved_n = ?, stop_at = ?, draft = ?,
 		settled_at = ?, settle_claim = ?, ending = ?, wait = ?,
 		host_state = ?, context = ?, nested = ?, children = ?, cost_micros = ?, currency = ?, allowance = ?, nonce = ?,
-		provider_options = ?, carried = ?, carried_since = ?, alone = ?, alone_deaths = ?, scopes = ?
+		provider_options = ?, carried = ?, carried_since = ?, alone = ?, alone_deaths = ?, scopes = ?, client = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`
 )
 
@@ -348,6 +363,14 @@ func encodeAllowance(a *spool.Allowance) (json.RawMessage, error) {
 	}
 	text, err := json.Marshal(a)
 	return text, spool.Wrap(spool.Invalid, "the run's budget cannot be encoded", err)
+}
+
+func encodeClient(c *spool.ClientInput) (json.RawMessage, error) {
+	if c == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(c)
+	return text, spool.Wrap(spool.Invalid, "what the run's client has brought cannot be encoded", err)
 }
 
 var (

@@ -141,7 +141,7 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 		agent := engine.Agent{
 			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, WhenBusy: a.WhenBusy,
 			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
-			ProviderOptions: a.ProviderOptions,
+			ProviderOptions: a.ProviderOptions, ClientTools: a.ClientTools, ClientContext: a.ClientContext,
 		}
 		for _, name := range a.Tools {
 			agent.Tools = append(agent.Tools, tools[name])

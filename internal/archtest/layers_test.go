@@ -19,6 +19,7 @@ var layers = []archtest.Row{
 	{Place: "."}, // the vocabulary: the standard library and nothing else
 
 	{Place: "internal/archtest"},
+	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},

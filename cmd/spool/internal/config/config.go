@@ -92,6 +92,9 @@ type Agent struct {
 	OnBudget spool.BudgetAction
 	// ProviderOptions are the fields of a request to the provider that a start may set.
 	ProviderOptions []string
+	// ClientTools and ClientContext bound what the client of a start brings. Negative: nothing. Zero:
+	// the engine's default.
+	ClientTools, ClientContext int
 	// Subagents are those that the agent can hand work to. Empty: it has to do it itself.
 	Subagents []Subagent
 }

@@ -56,6 +56,8 @@ agents:
     distinct_approver: true
     tools: [lookup, send]
     provider_options: [reasoning_effort, seed]
+    client_tools: 0
+    client_context: 4096
     budget: {tokens: 1000, on_exhausted: park}
     subagents:
       clerk: {description: Looks things up., instructions: Be brief., model: show, tools: [lookup], max_steps: 4, spawns: true}
@@ -113,6 +115,7 @@ func TestParse(t *testing.T) {
 			{
 				Name: "writer", Model: "local", Instructions: "You are helpful. It costs $5, or ${five}.", MaxSteps: 7, WhenBusy: "enqueue", DistinctApprover: true, Tools: []string{"lookup", "send"},
 				Budget: spool.Budget{Tokens: 1000}, OnBudget: spool.BudgetPark, ProviderOptions: []string{"reasoning_effort", "seed"},
+				ClientTools: -1, ClientContext: 4096,
 				Subagents: []config.Subagent{
 					{Name: "clerk", Description: "Looks things up.", Instructions: "Be brief.", Model: "show", Tools: []string{"lookup"}, MaxSteps: 4, Spawns: true},
 					{Name: "echo"},

@@ -77,7 +77,8 @@ func model(e entry) Model {
 }
 
 func agent(e entry, c *Config) Agent {
-	f := e.fields("model", "only_for", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options")
+	f := e.fields("model", "only_for", "instructions", "max_steps", "tools", "when_busy", "distinct_approver", "budget", "subagents", "provider_options",
+		"client_tools", "client_context")
 	e.id()
 	a := Agent{
 		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
@@ -99,10 +100,21 @@ func agent(e entry, c *Config) Agent {
 	if f["provider_options"].present() {
 		a.ProviderOptions = f["provider_options"].words()
 	}
+	a.ClientTools, a.ClientContext = most(f["client_tools"]), most(f["client_context"])
 	for _, e := range f["subagents"].entries() {
 		a.Subagents = append(a.Subagents, subagent(e, c))
 	}
 	return a
+}
+
+// most reads a bound of which 0 says that there is to be nothing: it is then negative, and zero
+// where the file does not say.
+func most(v value) int {
+	n := v.atLeast(0)
+	if v.present() && n == 0 {
+		return -1
+	}
+	return n
 }
 
 // subagent reads one of those that an agent can hand work to.

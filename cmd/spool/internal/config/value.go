@@ -201,7 +201,10 @@ func (v value) boolean() bool {
 }
 
 // integer returns a number of things, of which there is at least one.
-func (v value) integer() int {
+func (v value) integer() int { return v.atLeast(1) }
+
+// atLeast returns a whole number that is not below least.
+func (v value) atLeast(least int) int {
 	s, ok := v.scalar("a whole number")
 	if !ok {
 		return 0
@@ -211,8 +214,8 @@ func (v value) integer() int {
 	case err != nil || quoted(v.node) && !expands(v.node.Value):
 		v.problemf("must be a whole number")
 		return 0
-	case n < 1:
-		v.problemf("must be 1 or more")
+	case n < least:
+		v.problemf("must be %d or more", least)
 	}
 	return n
 }

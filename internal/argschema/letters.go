@@ -1,4 +1,4 @@
-package tool
+package argschema
 
 import (
 	"maps"
@@ -24,7 +24,7 @@ func checkLetters(s *jsonschema.Schema, value any) error {
 			if !declared {
 				for name := range s.Properties {
 					if strings.EqualFold(name, key) {
-						return spool.Errorf(spool.Invalid, "argument %s: its name is %s", bound(key), bound(name))
+						return spool.Errorf(spool.Invalid, "argument %s: its name is %s", Bound(key), Bound(name))
 					}
 				}
 				below = s.AdditionalProperties

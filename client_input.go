@@ -1,0 +1,30 @@
+package spool
+
+import "encoding/json"
+
+// ClientInput is what the client of a start brings for the run: tools that the client itself
+// runs, and what it says of itself. It comes from whoever may start runs, such as a page in a
+// browser, and is no more trusted than a prompt. The zero value is nothing.
+type ClientInput struct {
+	Tools   []ClientTool    `json:"tools,omitempty"`
+	Context []ClientContext `json:"context,omitempty"`
+}
+
+// ClientTool is a tool that the client runs. A call of it parks with the reason
+// [ParkClientTool], and the payload of the answer is its result.
+type ClientTool struct {
+	// Name matches [A-Za-z0-9_-]{1,64}. No tool of the agent has it.
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Parameters is the JSON Schema of the arguments, an object's. Nil: any object.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+}
+
+// ClientContext is something that the client says of itself, such as the page that is open.
+type ClientContext struct {
+	Description string `json:"description"`
+	Value       string `json:"value"`
+}
+
+// Empty reports whether there is nothing.
+func (c ClientInput) Empty() bool { return len(c.Tools) == 0 && len(c.Context) == 0 }

@@ -1,0 +1,134 @@
+// Package argschema checks the arguments of tools against their JSON schemas, in words that a
+// model can act on.
+package argschema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/spoolhq/spool"
+)
+
+// maxError bounds what an error repeats of the arguments.
+const maxError = 500
+
+// Schema is a compiled schema of arguments. It is safe for concurrent use.
+type Schema struct {
+	parsed   *jsonschema.Schema
+	resolved *jsonschema.Resolved
+}
+
+// Compile compiles the schema of a tool's arguments, draft 2020-12 or draft-07. It returns an error
+// when the schema cannot be read, is not an object's, or refers to another document.
+//
+// A schema that refers to itself can make Compile and Check run without end: the source is trusted.
+// See [Foreign] for one that is not.
+func Compile(source json.RawMessage) (*Schema, error) {
+	s, err := resolve(source)
+	if err != nil {
+		return nil, err
+	}
+	// A draft that the validator does not know is only found out by using it.
+	var probe any = map[string]any{}
+	if err := s.resolved.Validate(probe); err != nil && strings.Contains(err.Error(), "cannot validate version") {
+		return nil, err
+	}
+	return s, nil
+}
+
+func resolve(source json.RawMessage) (*Schema, error) {
+	var parsed jsonschema.Schema
+	if err := json.Unmarshal(source, &parsed); err != nil {
+		return nil, fmt.Errorf("parse schema: %w", err)
+	}
+	if t := parsed.Type; t != "" && t != "object" || len(parsed.Types) > 0 {
+		return nil, errors.New(`the type of a schema of arguments is "object"`)
+	}
+	resolved, err := parsed.Resolve(nil)
+	if err != nil {
+		return nil, fmt.Errorf("compile schema: %w", err)
+	}
+	return &Schema{parsed: &parsed, resolved: resolved}, nil
+}
+
+// Check says what is wrong with arguments, in words for the model. No arguments at all
+// count as an empty object.
+func (s *Schema) Check(args json.RawMessage) error {
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return spool.Errorf(spool.Invalid, "arguments are no JSON: %s", Bound(err.Error()))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return spool.Errorf(spool.Invalid, "arguments are no JSON: something follows the object")
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return spool.Errorf(spool.Invalid, "arguments must be a JSON object")
+	}
+	if err := s.resolved.Validate(object); err != nil {
+		return spool.Errorf(spool.Invalid, "%s", explain(err))
+	}
+	return checkLetters(s.parsed, object)
+}
+
+// stepExpr matches one step of the way that a validator error tells from the root of
+// the schema to the place that was broken.
+var stepExpr = regexp.MustCompile(`^validating (\S+): `)
+
+// explain turns "validating root: validating /properties/city: type: ..." into
+// "argument city: type: ...".
+func explain(err error) string {
+	text, place := err.Error(), ""
+	for {
+		m := stepExpr.FindStringSubmatch(text)
+		if m == nil {
+			break
+		}
+		text, place = text[len(m[0]):], m[1]
+	}
+	if field := fieldOf(place); field != "" {
+		return Bound("argument " + field + ": " + text)
+	}
+	return Bound("arguments: " + text)
+}
+
+// fieldOf turns the path of a schema into that of a value: "/properties/a/items" into
+// "a[]".
+func fieldOf(path string) string {
+	var b strings.Builder
+	tokens := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i := 0; i < len(tokens); i++ {
+		switch tokens[i] {
+		case "properties":
+			i++
+			if i < len(tokens) {
+				if b.Len() > 0 {
+					b.WriteByte('.')
+				}
+				b.WriteString(strings.NewReplacer("~1", "/", "~0", "~").Replace(tokens[i]))
+			}
+		case "items", "prefixItems":
+			b.WriteString("[]")
+		}
+	}
+	return b.String()
+}
+
+// Bound cuts a text to what an error repeats of arguments.
+func Bound(text string) string {
+	if len(text) <= maxError {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxError], "") + "..."
+}
