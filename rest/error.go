@@ -29,6 +29,9 @@ type Error struct {
 	Faults []Fault
 	// Err is what is logged and never sent.
 	Err error
+
+	// bodyName is what the body of the route is called.
+	bodyName string
 }
 
 // Fault is one thing that is wrong with a request: where, which rule and its limits. It
@@ -37,7 +40,7 @@ type Error struct {
 //	In      string         // "path", "query", "header", "cookie", "body", "form" or "file"
 //	Path    []any          // from In to the value: "tags", 1 is its second tag
 //	Kind    string         // a word for programs, such as "missing"
-//	Message string         // a sentence for people
+//	Message string         // for people, with the place as its subject: "is required"
 //	Limits  map[string]any // what the value was held against, or nil
 //
 // Location returns the place as "body.tags[1]", and Pointer the one below In as "/tags/1".
@@ -92,6 +95,9 @@ func (e *Error) code() string {
 	}
 	return codeOf(e.Status)
 }
+
+// codeMalformed is the code of bodies that cannot be read at all.
+const codeMalformed = "malformed_body"
 
 // codeUnauthorized is the code of requests that no authenticator knew.
 const codeUnauthorized = "unauthorized"

@@ -239,3 +239,57 @@ func TestInvalidStatus(t *testing.T) {
 		t.Errorf("documented %v", responses)
 	}
 }
+
+// TestBodyName says how the compatible renderer calls a body.
+func TestBodyName(t *testing.T) {
+	t.Parallel()
+
+	type item struct {
+		Price int `json:"price"`
+	}
+	type whole struct{ Body item }
+	type unnamed struct {
+		Body struct {
+			Price int `json:"price"`
+		}
+	}
+	type list struct{ Body []item }
+	type pointed struct {
+		Body *item `required:"true"`
+	}
+	type spread struct {
+		ID    int `path:"id"`
+		Price int `json:"price"`
+	}
+	own := rest.Invalid(rest.Fault{In: "body", Path: []any{"price"}, Kind: "missing", Message: "Ask for it."})
+	api := serve(func(r *rest.Routes) {
+		rest.Post(r, "/whole", echo[whole])
+		rest.Post(r, "/itself", echo[item])
+		rest.Post(r, "/unnamed", echo[unnamed])
+		rest.Post(r, "/list", echo[list])
+		rest.Post(r, "/pointed", echo[pointed])
+		rest.Post(r, "/spread/{id}", echo[spread])
+		rest.Post(r, "/named", echo[whole], rest.BodyName("payload"))
+		rest.Post(r, "/none", echo[whole], rest.BodyName(""))
+		rest.Post(r, "/own", func(context.Context, whole) (string, error) { return "", own })
+	}, rest.Errors(rest.DetailErrors))
+
+	const missing = `"msg":"Field required"}]}`
+	for _, tc := range []struct{ path, body, want string }{
+		{"/whole", `{}`, `{"detail":[{"type":"missing","loc":["body","item","price"],` + missing},
+		{"/whole", ``, `{"detail":[{"type":"missing","loc":["body","item"],` + missing},
+		{"/itself", `{}`, `{"detail":[{"type":"missing","loc":["body","item","price"],` + missing},
+		{"/unnamed", `{}`, `{"detail":[{"type":"missing","loc":["body","data","price"],` + missing},
+		{"/list", `[{"price":1},{}]`, `{"detail":[{"type":"missing","loc":["body","items",1,"price"],` + missing},
+		{"/pointed", `{}`, `{"detail":[{"type":"missing","loc":["body","item","price"],` + missing},
+		{"/spread/1", `{}`, `{"detail":[{"type":"missing","loc":["body","price"],` + missing},
+		{"/named", `{}`, `{"detail":[{"type":"missing","loc":["body","payload","price"],` + missing},
+		{"/none", `{}`, `{"detail":[{"type":"missing","loc":["body","price"],` + missing},
+		{"/own", `{"price":1}`, `{"detail":[{"type":"missing","loc":["body","item","price"],"msg":"Ask for it."}]}`},
+	} {
+		got := resttest.Do[any](t, api, http.MethodPost, tc.path, resttest.Content("application/json", tc.body))
+		if text := strings.TrimSpace(got.Text); text != tc.want {
+			t.Errorf("%s %s: got %s, want %s", tc.path, tc.body, text, tc.want)
+		}
+	}
+}

@@ -214,7 +214,7 @@ func ExampleProblemErrors() {
 	api.Register(&Songs{})
 
 	show(api, "POST", "/songs", `{"title":"","price":-1}`)
-	// Output: 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.title","pointer":"/title","kind":"string_too_short","message":"String should have at least 1 character","limits":{"min_length":1}},{"location":"body.price","pointer":"/price","kind":"greater_than_equal","message":"Input should be greater than or equal to 0","limits":{"ge":0}}]}
+	// Output: 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.title","pointer":"/title","kind":"string_too_short","message":"must be at least 1 character","limits":{"min_length":1}},{"location":"body.price","pointer":"/price","kind":"greater_than_equal","message":"must be at least 0","limits":{"ge":0}}]}
 }
 
 // DetailErrors have the shape that clients of Django's libraries know.
@@ -225,7 +225,7 @@ func ExampleDetailErrors() {
 	show(api, "POST", "/songs", `{"price":1}`)
 	show(api, "GET", "/songs/7")
 	// Output:
-	// 422 {"detail":[{"type":"missing","loc":["body","title"],"msg":"Field required"}]}
+	// 422 {"detail":[{"type":"missing","loc":["body","song","title"],"msg":"Field required"}]}
 	// 404 {"detail":"Song was not found."}
 }
 

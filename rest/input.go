@@ -272,7 +272,9 @@ func (c *routeContext) checkUnknown(faults []fault.Fault) error {
 		}
 	}
 	if len(faults) > 0 {
-		return Invalid(faults...)
+		e := Invalid(faults...)
+		e.bodyName = c.route.bodyLabel
+		return e
 	}
 	return nil
 }
@@ -286,7 +288,7 @@ func (c *routeContext) readForm() ([]fault.Fault, error) {
 	case errors.Is(err, bind.ErrFormTooLarge):
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: "The form is too large."}
 	case err != nil:
-		return nil, &Error{Status: http.StatusBadRequest, Code: "malformed_body", Detail: "The form could not be read.", Err: err}
+		return nil, &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The form could not be read.", Err: err}
 	}
 	return faults, nil
 }
@@ -343,7 +345,7 @@ func (c *routeContext) readSpread(data []byte, dst any) ([]fault.Fault, error) {
 func (c *routeContext) decode(b *bodyInput, data []byte, into any) ([]fault.Fault, error) {
 	presence, faults := b.plan.Decode(data, into)
 	if len(faults) == 1 && faults[0].Kind == fault.KindJSON {
-		return nil, &Error{Status: http.StatusBadRequest, Code: "malformed_body", Detail: "Cannot parse request body: " + faults[0].Message}
+		return nil, &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The body " + faults[0].Message + "."}
 	}
 	c.presence = &presence
 	return faults, nil
@@ -389,7 +391,7 @@ func (c *routeContext) bodyText() (*bytes.Buffer, error) {
 	case errors.As(err, &large):
 		return nil, large
 	default:
-		return nil, &Error{Status: http.StatusBadRequest, Code: "malformed_body", Detail: "The body could not be read.", Err: err}
+		return nil, &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The body could not be read.", Err: err}
 	}
 }
 

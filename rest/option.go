@@ -41,6 +41,7 @@ type level struct {
 	middleware  []Middleware // of this level; all levels run
 	maxBody     int64        // zero: as above, and at the API what is usual for the kind of body
 	unknown     UnknownFields
+	bodyArg     *string // of [BodyName]
 	deprecated  bool
 	sunset      *sunset
 	hidden      bool
@@ -68,6 +69,9 @@ func (l level) under(parent level) level {
 	}
 	if l.unknown == 0 {
 		l.unknown = parent.unknown
+	}
+	if l.bodyArg == nil {
+		l.bodyArg = parent.bodyArg
 	}
 	if l.sunset == nil {
 		l.sunset = parent.sunset

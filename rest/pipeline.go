@@ -191,7 +191,13 @@ func (rt *route) unauthorized(reason string) *Error {
 
 // fail answers with err.
 func (c *routeContext) fail(err error) {
-	c.route.api.writeError(c.response.writer, c.request, c.route.api.answerOf(c.request, err, c.route.name))
+	e := c.route.api.answerOf(c.request, err, c.route.name)
+	if name := c.route.bodyLabel; name != "" && len(e.Faults) > 0 && e.bodyName != name {
+		named := *e // it may be one that the program returns each time
+		named.bodyName = name
+		e = &named
+	}
+	c.route.api.writeError(c.response.writer, c.request, e)
 }
 
 // answerOf turns any error into one with an answer, and logs what is our fault.

@@ -57,48 +57,6 @@ func (problems) Render(_ *http.Request, e *Error) (contentType string, body any)
 	return "application/problem+json", p
 }
 
-// DetailErrors writes errors as {"detail": ...}: a sentence, or the list of what is wrong
-// with the input, each with type, loc, msg and ctx.
-var DetailErrors ErrorRenderer = details{}
-
-// DetailBody is the body of an error by [DetailErrors].
-type DetailBody struct {
-	Detail any `doc:"What happened: a sentence, or a list of what is wrong with the request." json:"detail"`
-}
-
-// DetailFault is one thing that is wrong with a request, in a [DetailBody]: the kind of a
-// [Fault], its In and Path in one list, its message and its limits.
-type DetailFault struct {
-	Type string         `json:"type"`
-	Loc  []any          `json:"loc"`
-	Msg  string         `json:"msg"`
-	Ctx  map[string]any `json:"ctx,omitempty"`
-}
-
-type details struct{}
-
-func (details) Document() (contentType string, body reflect.Type) {
-	return "application/json", reflect.TypeFor[DetailBody]()
-}
-
-func (details) Render(_ *http.Request, e *Error) (contentType string, body any) {
-	if len(e.Faults) == 0 {
-		detail := e.detail()
-		switch {
-		case e.Status == http.StatusUnauthorized && e.Code == codeUnauthorized:
-			detail = "Unauthorized"
-		case e.Status == http.StatusInternalServerError:
-			detail = "A server error occurred."
-		}
-		return "application/json", &DetailBody{Detail: detail}
-	}
-	list := make([]DetailFault, len(e.Faults))
-	for i, f := range e.Faults {
-		list[i] = DetailFault{Type: f.Kind, Loc: append([]any{f.In}, f.Path...), Msg: f.Message, Ctx: f.Limits}
-	}
-	return "application/json", &DetailBody{Detail: list}
-}
-
 // writeError answers with e.
 func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 	h := w.Header()

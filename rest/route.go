@@ -30,8 +30,10 @@ type route struct {
 	status   int
 	statuses []int // beside status
 	list     *list
-	checks   []inputCheck
-	secrets  []string // query parameters that links leave out
+	// bodyLabel is what [DetailErrors] calls the body.
+	bodyLabel string
+	checks    []inputCheck
+	secrets   []string // query parameters that links leave out
 
 	// judges is true where an object is expected to be judged; that none was is said once.
 	judges   bool
@@ -89,6 +91,7 @@ func (a *API) compile(e *entry, controller Controller, config controllerConfig, 
 	if err := rt.compileBody(); err != nil {
 		return nil, err
 	}
+	rt.bodyLabel = rt.nameOfBody()
 	if err := rt.compileOutput(out); err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (f *field) hasNUL(v reflect.Value) bool {
 }
 
 func nul(name string) fault.Fault {
-	return fault.New(fault.Body, []any{name}, "string_nul", "Input should not contain NUL characters")
+	return fault.NUL(fault.Body, []any{name})
 }
 
 // value is what was sent for a field.
@@ -141,7 +141,7 @@ func (m *model) decodeEach(data []byte, read func(*field) bool) ([]value, []faul
 
 // unreadable is the fault of a value that the schema allows and the Go type does not.
 func unreadable(path ...any) fault.Fault {
-	return fault.Value(fault.Body, slices.Clip(path), "Input could not be read")
+	return fault.Unreadable(fault.Body, slices.Clip(path))
 }
 
 // patchBody is a part of a model: what a client wants to change.

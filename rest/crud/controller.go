@@ -119,7 +119,7 @@ func (c *core[T, K]) options(route Route) []rest.RouteOption {
 		Create: {"create", "Create " + article(c.name)}, List: {"list", "List of " + c.name}, FindOne: {"get", "Get " + article(c.name)},
 		Update: {"update", "Replace " + article(c.name)}, Patch: {"patch", "Change " + article(c.name)}, Delete: {"delete", "Delete " + article(c.name)},
 	}[route]
-	options := []rest.RouteOption{rest.Name(words[0]), rest.Summary(words[1])}
+	options := []rest.RouteOption{rest.Name(words[0]), rest.Summary(words[1]), rest.BodyName("data")}
 	if text := c.describe(route); text != "" {
 		options = append(options, rest.Description(text))
 	}

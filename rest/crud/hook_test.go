@@ -132,7 +132,7 @@ type Span struct {
 
 func (s *Span) Validate(context.Context) error {
 	if s.From > s.To {
-		return rest.Invalid(rest.Fault{In: "body", Path: []any{"to"}, Kind: "value_error", Message: "Input should not be before from"})
+		return rest.Invalid(rest.Fault{In: "body", Path: []any{"to"}, Kind: "value_error", Message: "must not be before from"})
 	}
 	return nil
 }

@@ -54,11 +54,11 @@ func (c *core[T, K]) constraint(broken *ConstraintError, route Route) error {
 				return &rest.Error{Status: http.StatusNotFound, Err: broken}
 			}
 		}
-		return invalid(fault.Value(fault.Body, path, "Input refers to what is not there"))
+		return invalid(fault.Value(fault.Body, path, "must refer to something that exists"))
 	case NotNull:
 		return invalid(fault.Null(fault.Body, path))
 	case Check:
-		return invalid(fault.Value(fault.Body, path, "Input is against a rule of the database"))
+		return invalid(fault.Value(fault.Body, path, "must obey a rule of the database"))
 	default:
 		return broken
 	}
@@ -72,7 +72,7 @@ func (c *core[T, K]) taken(broken *ConstraintError, name string, path []any) err
 	}
 	if path != nil {
 		e.Detail = "There is " + article(c.name) + " with this " + name + " already."
-		e.Faults = []fault.Fault{fault.Value(fault.Body, path, "Input has to be unique")}
+		e.Faults = []fault.Fault{fault.Value(fault.Body, path, "must be unique, but there is one like it already")}
 	}
 	return e
 }

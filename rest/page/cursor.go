@@ -160,7 +160,7 @@ func (p *cursorPaginator) Page(ctx context.Context, in *Input, l query.List, lin
 
 func (p *cursorPaginator) badCursor() []Fault {
 	return []Fault{fault.New(fault.Query, []any{p.names[0]}, KindCursor,
-		"Input should be a cursor of this list in this order")}
+		"must be a cursor of this list in this order")}
 }
 
 // scope is what a cursor is good for.

@@ -62,7 +62,7 @@ func ExampleLimitOffset() {
 	// Output:
 	// {"items":[{"id":1,"name":"Mercury"},{"id":2,"name":"Venus"}],"count":8}
 	// {"items":[{"id":7,"name":"Uranus"},{"id":8,"name":"Neptune"}],"count":8}
-	// query.limit: Input should be less than or equal to 5
+	// query.limit: must be at most 5
 }
 
 func ExampleNumber() {
@@ -175,5 +175,5 @@ func ExampleNew() {
 
 	// Output:
 	// {"items":[{"id":5,"name":"Jupiter"},{"id":6,"name":"Saturn"},{"id":7,"name":"Uranus"},{"id":8,"name":"Neptune"}]}
-	// query.half: Input should be 'first' or 'second'
+	// query.half: must be 'first' or 'second'
 }

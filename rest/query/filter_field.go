@@ -172,7 +172,7 @@ func (f *filterField) predicate(v reflect.Value) (Predicate, []fault.Fault) {
 		}
 		values, err := t.values(v)
 		if err != nil {
-			return nil, []fault.Fault{fault.Value(fault.Query, at, "Input cannot be compared: "+err.Error())}
+			return nil, []fault.Fault{fault.Value(fault.Query, at, "cannot be compared: "+err.Error())}
 		}
 		items[i] = t.bind(values)
 	}
@@ -200,7 +200,7 @@ func patternFaults(at []any, text string) []fault.Fault {
 		return []fault.Fault{fault.TooLong(fault.Query, at, maxPattern)}
 	}
 	if _, err := regexp.Compile(text); err != nil {
-		return []fault.Fault{fault.Value(fault.Query, at, "Input should be a regular expression")}
+		return []fault.Fault{fault.Value(fault.Query, at, "must be a regular expression")}
 	}
 	return nil
 }

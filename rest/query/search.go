@@ -111,7 +111,7 @@ func (s *searchStage) Apply(_ context.Context, in *bind.Input, l List) (List, []
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		if len(terms) == maxTerms {
 			return l, []fault.Fault{fault.Value(fault.Query, []any{s.name},
-				fmt.Sprintf("Input should have at most %d words", maxTerms))}
+				fmt.Sprintf("must have at most %d words", maxTerms))}
 		}
 		term, faults := s.term(word)
 		if len(faults) > 0 {

@@ -157,17 +157,23 @@ func TestErrorsOfBothRenderers(t *testing.T) {
 	type in struct {
 		Tags []string `json:"tags" minLength:"2"`
 	}
-	for name, renderer := range map[string]rest.ErrorRenderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
+	for name, of := range map[string]struct {
+		renderer          rest.ErrorRenderer
+		location, message string
+	}{
+		"problem": {rest.ProblemErrors, "body.tags[1]", "must be at least 2 characters"},
+		"detail":  {rest.DetailErrors, "body.in.tags[1]", "String should have at least 2 characters"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			var e *rest.Endpoint[in, rest.NoContent]
 			api := newAPI(func(r *rest.Routes) {
 				e = rest.Post(r, "/", func(context.Context, in) (rest.NoContent, error) { return rest.NoContent{}, nil })
-			}, rest.Errors(renderer))
+			}, rest.Errors(of.renderer))
 			got := resttest.Call(t, api, e, in{Tags: []string{"ok", "x"}})
 			want := []resttest.Fault{{
-				Location: "body.tags[1]", Kind: "string_too_short", Message: "String should have at least 2 characters",
+				Location: of.location, Kind: "string_too_short", Message: of.message,
 				Limits: map[string]any{"min_length": 2.0},
 			}}
 			if diff := cmp.Diff(want, got.Error.Faults); diff != "" {

@@ -291,7 +291,7 @@ func TestRegistrationErrors(t *testing.T) {
 		}{}, []string{".A", `default:"x"`}},
 		"DefaultLimit": {struct {
 			A int `default:"5" maximum:"4" query:"a"`
-		}{}, []string{".A", `default:"5"`, "less than or equal to 4"}},
+		}{}, []string{".A", `default:"5"`, "at most 4"}},
 		"DefaultItem": {struct {
 			A []int `default:"1,x" query:"a"`
 		}{}, []string{".A", `default:"1,x"`}},

@@ -141,20 +141,14 @@ func (f *field) bindFiles(files []*multipart.FileHeader, a place, faults []fault
 // check holds one file against the rule.
 func (r *fileRule) check(file *multipart.FileHeader, path []any, faults []fault.Fault) []fault.Fault {
 	if r.maxSize >= 0 && file.Size > r.maxSize {
-		faults = append(faults, fault.Fault{
-			In: fault.File, Path: path, Kind: fault.KindFileTooLarge,
-			Message: fmt.Sprintf("File should have at most %d bytes", r.maxSize),
-			Limits:  map[string]any{"max_size": r.maxSize},
-		})
+		faults = append(faults, fault.Limited(fault.File, path, fault.KindFileTooLarge,
+			fmt.Sprintf("must be at most %d bytes", r.maxSize), "max_size", r.maxSize))
 	}
 
 	if len(r.types) > 0 && !r.accepts(file.Header.Get("Content-Type")) {
 		expected := strings.Join(r.types, ", ")
-		faults = append(faults, fault.Fault{
-			In: fault.File, Path: path, Kind: fault.KindFileContentType,
-			Message: "File should be of type " + expected,
-			Limits:  map[string]any{"expected": expected},
-		})
+		faults = append(faults, fault.Limited(fault.File, path, fault.KindFileContentType,
+			"must be of type "+expected, "expected", expected))
 	}
 
 	return faults

@@ -183,8 +183,8 @@ func TestMessagesOfUnmarshalers(t *testing.T) {
 		messages = append(messages, f.Message)
 	}
 	want := []string{
-		"Input should be a valid IP address", "Input should be a valid IP network",
-		"Input should be a valid isbn", "Input should be a valid UUID",
+		"must be an IP address", "must be an IP network, such as 192.0.2.0/24",
+		"must be an isbn", "must be a UUID, such as 9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d",
 	}
 	if diff := cmp.Diff(want, messages); diff != "" {
 		t.Error(diff)
@@ -271,7 +271,7 @@ func TestDurationLimitInWords(t *testing.T) {
 	_, faults := read[limited](t, get("wait=0s"))
 	want := []fault.Fault{{
 		In: "query", Path: []any{"wait"}, Kind: fault.KindGreaterEqual,
-		Message: "Input should be greater than or equal to 1s", Limits: map[string]any{"ge": "1s"},
+		Message: "must be at least 1s", Limits: map[string]any{"ge": "1s"},
 	}}
 	if diff := cmp.Diff(want, faults); diff != "" {
 		t.Error(diff)

@@ -2,7 +2,6 @@ package bind
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -187,19 +186,16 @@ func numberFault[N int64 | uint64 | float64](tag string, limit N) fault.Fault {
 
 // durationFault is numberFault for limits that read as 1h30m.
 func durationFault(tag string, limit time.Duration) fault.Fault {
-	made := numberFault(tag, int64(0))
-	words := map[string]string{
-		"minimum":          "greater than or equal to",
-		"exclusiveMinimum": "greater than",
-		"maximum":          "less than or equal to",
-		"exclusiveMaximum": "less than",
+	switch text := limit.String(); tag {
+	case "minimum":
+		return fault.Limited("", nil, fault.KindGreaterEqual, "must be at least "+text, "ge", text)
+	case "exclusiveMinimum":
+		return fault.Limited("", nil, fault.KindGreater, "must be more than "+text, "gt", text)
+	case "maximum":
+		return fault.Limited("", nil, fault.KindLessEqual, "must be at most "+text, "le", text)
+	default:
+		return fault.Limited("", nil, fault.KindLess, "must be less than "+text, "lt", text)
 	}
-	made.Message = fmt.Sprintf("Input should be %s %s", words[tag], limit)
-	for name := range made.Limits {
-		made.Limits = map[string]any{name: limit.String()}
-	}
-
-	return made
 }
 
 func intLoader(kind reflect.Kind) func(place) int64 {

@@ -130,22 +130,19 @@ func pairFaults(faults []fault.Fault, in string, pairs []pair, tooMany bool) []f
 			path = []any{pairs[i].name}
 		}
 		faults = append(faults, fault.New(in, path, KindEscape,
-			"Input should have two hexadecimal digits after every percent sign"))
+			"must have two hexadecimal digits after each percent sign"))
 	}
 
 	if tooMany {
-		faults = append(faults, fault.Fault{
-			In: in, Kind: KindTooMany,
-			Message: fmt.Sprintf("Input should have at most %d parameters", maxPairs),
-			Limits:  map[string]any{"max_parameters": maxPairs},
-		})
+		faults = append(faults, fault.Limited(in, nil, KindTooMany,
+			fmt.Sprintf("must have at most %d parameters", maxPairs), "max_parameters", maxPairs))
 	}
 
 	return faults
 }
 
 func repeated(in, name string) fault.Fault {
-	return fault.New(in, []any{name}, KindRepeated, "Input should be given once, but is repeated")
+	return fault.New(in, []any{name}, KindRepeated, "must be given only once")
 }
 
 // placed fills the place into a fault that was made without.

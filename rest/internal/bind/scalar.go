@@ -109,10 +109,10 @@ func kindParser(kind reflect.Kind) (parser, class) {
 // checkText refuses texts that a database or a terminal would choke on.
 func checkText(text string) *fault.Fault {
 	if strings.IndexByte(text, 0) >= 0 {
-		return new(fault.New("", nil, KindNUL, "Input should not contain NUL characters"))
+		return new(fault.NUL("", nil))
 	}
 	if !utf8.ValidString(text) {
-		return new(fault.New("", nil, KindUnicode, "Input should be valid UTF-8"))
+		return new(fault.New("", nil, KindUnicode, "must be valid UTF-8"))
 	}
 
 	return nil
@@ -217,7 +217,7 @@ func parseFloat[T float32 | float64](bits int) parser {
 		case err != nil || strings.ContainsAny(text, "xX_"): // hexadecimal is for source code
 			return new(fault.FloatParsing("", nil))
 		case math.IsNaN(value) || math.IsInf(value, 0):
-			return new(fault.New("", nil, KindNotFinite, "Input should be a finite number"))
+			return new(fault.NotFinite("", nil))
 		}
 		store(a, T(value))
 

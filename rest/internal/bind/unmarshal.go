@@ -35,19 +35,23 @@ func unmarshalFault(t reflect.Type) fault.Fault {
 	case name == "uuid", name == "decimal":
 		return fault.Format("", nil, name)
 	case t == reflect.TypeFor[netip.Addr]():
-		return fault.Value("", nil, "Input should be a valid IP address")
+		return fault.Value("", nil, "must be an IP address")
 	case t == reflect.TypeFor[netip.Prefix]():
-		return fault.Value("", nil, "Input should be a valid IP network")
+		return fault.Value("", nil, "must be an IP network, such as 192.0.2.0/24")
 	default:
-		return fault.Value("", nil, "Input should be a valid "+words(t.Name()))
+		return fault.Value("", nil, "must be "+words(t.Name()))
 	}
 }
 
-// words is the name of a type for a person: "BookID" is "book id".
+// words is the name of a type for a person, with its article: "BookID" is "a book id".
 func words(name string) string {
 	if name == "" {
-		return "value"
+		return "another value"
+	}
+	article := "a "
+	if strings.ContainsRune("AEIOUaeiou", rune(name[0])) {
+		article = "an "
 	}
 
-	return strings.ReplaceAll(SnakeCase(name), "_", " ")
+	return article + strings.ReplaceAll(SnakeCase(name), "_", " ")
 }

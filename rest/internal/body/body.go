@@ -180,7 +180,7 @@ func (p *Plan) locate(data []byte) []fault.Fault {
 		return faults
 	}
 
-	return []fault.Fault{fault.Value(p.opts.In, nil, "Input could not be read")}
+	return []fault.Fault{fault.Unreadable(p.opts.In, nil)}
 }
 
 // Presence is the set of keys that the object at the top of a document had. The keys of

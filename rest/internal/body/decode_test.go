@@ -256,31 +256,31 @@ func TestSyntax(t *testing.T) {
 
 	plan := planOf[everything](t)
 	for data, want := range map[string]string{
-		`{`:                        "Invalid JSON at byte 1: unexpected end of the text",
-		`{"int8"`:                  "Invalid JSON at byte 7: unexpected end of the text",
-		`{"int8"1}`:                "Invalid JSON at byte 7: expected a colon after a key",
-		`{"int8":`:                 "Invalid JSON at byte 8: unexpected end of the text",
-		`{"int8":1`:                "Invalid JSON at byte 9: unexpected end of the text",
-		`{"int8":1,`:               "Invalid JSON at byte 10: unexpected end of the text",
-		`{"int8":1,}`:              "Invalid JSON at byte 10: unexpected comma",
-		`{,}`:                      "Invalid JSON at byte 1: expected a key in quotes",
-		`{"list":[1 2]}`:           "Invalid JSON at byte 11: expected a comma or the end of the list or object",
-		`{"list":[1,]}`:            "Invalid JSON at byte 11: unexpected comma",
-		`{"list":[,1]}`:            "Invalid JSON at byte 9: expected a value",
-		`{} {}`:                    "Invalid JSON at byte 3: unexpected text after the value",
-		`{"int8":01}`:              "Invalid JSON at byte 10: invalid number",
-		`{"int8":-}`:               "Invalid JSON at byte 9: invalid number",
-		`{"float":1.}`:             "Invalid JSON at byte 11: invalid number",
-		`{"float":1e+}`:            "Invalid JSON at byte 12: invalid number",
-		`{"bool":tru}`:             "Invalid JSON at byte 11: expected true",
-		`{"bool":nul`:              "Invalid JSON at byte 11: unexpected end of the text",
-		`{"long":"\x"}`:            "Invalid JSON at byte 9: invalid escape in a string",
-		`{"long":"\u12"}`:          "Invalid JSON at byte 9: invalid escape in a string",
-		"{\"long\":\"a\nb\"}":      "Invalid JSON at byte 10: control character in a string",
-		`{"long":"abc`:             "Invalid JSON at byte 12: unexpected end of the text",
-		"\ufeff{}":                 "Invalid JSON at byte 0: expected a value",
-		`{"int8":"wrong","bool":x`: "Invalid JSON at byte 23: expected a value",
-		`{'int8':1}`:               "Invalid JSON at byte 1: expected a key in quotes",
+		`{`:                        "is not valid JSON: unexpected end of the text at byte 1",
+		`{"int8"`:                  "is not valid JSON: unexpected end of the text at byte 7",
+		`{"int8"1}`:                "is not valid JSON: expected a colon after a key at byte 7",
+		`{"int8":`:                 "is not valid JSON: unexpected end of the text at byte 8",
+		`{"int8":1`:                "is not valid JSON: unexpected end of the text at byte 9",
+		`{"int8":1,`:               "is not valid JSON: unexpected end of the text at byte 10",
+		`{"int8":1,}`:              "is not valid JSON: unexpected comma at byte 10",
+		`{,}`:                      "is not valid JSON: expected a key in quotes at byte 1",
+		`{"list":[1 2]}`:           "is not valid JSON: expected a comma or the end of the list or object at byte 11",
+		`{"list":[1,]}`:            "is not valid JSON: unexpected comma at byte 11",
+		`{"list":[,1]}`:            "is not valid JSON: expected a value at byte 9",
+		`{} {}`:                    "is not valid JSON: unexpected text after the value at byte 3",
+		`{"int8":01}`:              "is not valid JSON: invalid number at byte 10",
+		`{"int8":-}`:               "is not valid JSON: invalid number at byte 9",
+		`{"float":1.}`:             "is not valid JSON: invalid number at byte 11",
+		`{"float":1e+}`:            "is not valid JSON: invalid number at byte 12",
+		`{"bool":tru}`:             "is not valid JSON: expected true at byte 11",
+		`{"bool":nul`:              "is not valid JSON: unexpected end of the text at byte 11",
+		`{"long":"\x"}`:            "is not valid JSON: invalid escape in a string at byte 9",
+		`{"long":"\u12"}`:          "is not valid JSON: invalid escape in a string at byte 9",
+		"{\"long\":\"a\nb\"}":      "is not valid JSON: control character in a string at byte 10",
+		`{"long":"abc`:             "is not valid JSON: unexpected end of the text at byte 12",
+		"\ufeff{}":                 "is not valid JSON: expected a value at byte 0",
+		`{"int8":"wrong","bool":x`: "is not valid JSON: expected a value at byte 23",
+		`{'int8':1}`:               "is not valid JSON: expected a key in quotes at byte 1",
 	} {
 		t.Run(data, func(t *testing.T) {
 			t.Parallel()
@@ -396,7 +396,7 @@ func TestCodec(t *testing.T) {
 	}
 
 	_, faults := plan.Decode([]byte(`{"a":1}`), new(inner))
-	want := []fault.Fault{{In: fault.Form, Kind: fault.KindValue, Message: "Input could not be read"}}
+	want := []fault.Fault{{In: fault.Form, Kind: fault.KindValue, Message: "cannot be read"}}
 	if diff := cmp.Diff(want, faults); diff != "" {
 		t.Error(diff)
 	}

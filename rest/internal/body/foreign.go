@@ -50,7 +50,7 @@ func (s *scanner) undecoded(n *node) bool {
 		return s.refuse(n.text.formatFault)
 	}
 
-	return s.report(fault.Value(s.plan.opts.In, s.where(), "Input could not be read"))
+	return s.report(fault.Unreadable(s.plan.opts.In, s.where()))
 }
 
 // tryKey is tryDecode for a key of a map.
@@ -63,5 +63,5 @@ func (s *scanner) tryKey(rule *dictRule, key []byte) bool {
 		return true
 	}
 
-	return s.report(fault.Value(s.plan.opts.In, s.where(), "Key could not be read"))
+	return s.report(fault.Value(s.plan.opts.In, s.where(), "has a key that cannot be read"))
 }

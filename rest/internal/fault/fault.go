@@ -1,9 +1,14 @@
 // Package fault is the vocabulary of what can be wrong with a request: where it is, what
 // kind of wrong it is, and words for a person. Readers of bodies and of parameters make
 // faults, renderers of errors turn them into the shape that an API answers with.
+//
+// A message is a predicate in plain English, such as "must be a whole number": the place of
+// the fault is its subject. [Fault.Pydantic] says the same in the words of Pydantic, for
+// clients of an API that was written in Python.
 package fault
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -33,12 +38,26 @@ type Fault struct {
 	// Kind is a stable word for programs, such as "missing" or "string_too_short".
 	Kind string
 
-	// Message is for a person.
+	// Message is for a person. It has no subject, as the place is one: "is required".
 	Message string
 
 	// Limits are what the value was held against, such as {"min_length": 2}. It is nil
 	// when there is nothing to say, and shared between faults: it must not be written to.
 	Limits map[string]any
+
+	// said is the message as this package wrote it. A fault with another message has words
+	// of the program, which every renderer passes on.
+	said string
+
+	// python is what Pydantic says when that does not follow from the kind.
+	python *python
+}
+
+// Equal reports whether two faults say the same about the same place.
+func (f Fault) Equal(other Fault) bool {
+	return f.In == other.In && f.Kind == other.Kind && f.Message == other.Message &&
+		len(f.Path) == len(other.Path) && (len(f.Path) == 0 || reflect.DeepEqual(f.Path, other.Path)) &&
+		len(f.Limits) == len(other.Limits) && (len(f.Limits) == 0 || reflect.DeepEqual(f.Limits, other.Limits))
 }
 
 // Location is the place of the fault in one readable word, such as "body.tags[1]".

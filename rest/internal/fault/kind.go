@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -22,6 +23,7 @@ const (
 	KindFloatType       = "float_type"
 	KindFloatParsing    = "float_parsing"
 	KindFloatOverflow   = "float_overflow"
+	KindNotFinite       = "finite_number"
 	KindBoolType        = "bool_type"
 	KindBoolParsing     = "bool_parsing"
 	KindStringType      = "string_type"
@@ -51,6 +53,7 @@ const (
 	KindIPv4            = "ip_v4_address"
 	KindIPv6            = "ip_v6_address"
 	KindHostname        = "hostname_parsing"
+	KindNUL             = "string_nul"
 	KindBytes           = "bytes_invalid_encoding"
 	KindDecimal         = "decimal_parsing"
 	KindFormat          = "format_mismatch"
@@ -62,55 +65,60 @@ const (
 // New is a fault of a kind that has no constructor here. The message must not contain
 // the value that was sent.
 func New(in string, path []any, kind, message string) Fault {
-	return Fault{In: in, Path: path, Kind: kind, Message: message}
+	return Fault{In: in, Path: path, Kind: kind, Message: message, said: message}
 }
 
-func limited(in string, path []any, kind, message, name string, limit any) Fault {
-	return Fault{In: in, Path: path, Kind: kind, Message: message, Limits: map[string]any{name: limit}}
+// Limited is [New] with one limit.
+func Limited(in string, path []any, kind, message, name string, limit any) Fault {
+	return Fault{In: in, Path: path, Kind: kind, Message: message, Limits: map[string]any{name: limit}, said: message}
 }
 
 // Missing is a required value that was not sent.
 func Missing(in string, path []any) Fault {
-	return New(in, path, KindMissing, "Field required")
+	return New(in, path, KindMissing, "is required")
 }
 
 // Extra is a name that nothing reads, where such names are refused.
 func Extra(in string, path []any) Fault {
-	return New(in, path, KindExtra, "Extra inputs are not permitted")
+	if in == Body || in == Form || in == File {
+		return New(in, path, KindExtra, "is not a known field")
+	}
+
+	return New(in, path, KindExtra, "is not a known parameter")
 }
 
 // DuplicateKey is a name that was sent twice where it may be sent once.
 func DuplicateKey(in string, path []any) Fault {
-	return New(in, path, KindDuplicateKey, "Field is given more than once")
+	return New(in, path, KindDuplicateKey, "must be given only once")
 }
 
 // KeyCase is a name that differs from a known one only in upper and lower case. Decoders
 // disagree about what it means, so it is refused rather than guessed at.
 func KeyCase(in string, path []any, want string) Fault {
-	return limited(in, path, KindKeyCase, fmt.Sprintf("Field must be spelled '%s'", want), "expected", want)
+	return Limited(in, path, KindKeyCase, "must be spelled '"+want+"'", "expected", want)
 }
 
 // JSON is text that is not JSON. The offset counts bytes from 0.
 func JSON(in string, offset int, reason string) Fault {
-	return limited(in, nil, KindJSON,
-		fmt.Sprintf("Invalid JSON at byte %d: %s", offset, reason), "offset", offset)
+	return Limited(in, nil, KindJSON,
+		"is not valid JSON: "+reason+" at byte "+strconv.Itoa(offset), "offset", offset)
 }
 
 // Depth is a document that is nested deeper than it may be.
 func Depth(in string, path []any, maxDepth int) Fault {
-	return limited(in, path, KindDepth,
-		fmt.Sprintf("Input should be nested at most %d levels deep", maxDepth), "max_depth", maxDepth)
+	return Limited(in, path, KindDepth,
+		"must be nested at most "+count(maxDepth, "level", "levels")+" deep", "max_depth", maxDepth)
 }
 
 // TooManyFaults ends a list that would have gone on.
 func TooManyFaults(in string, limit int) Fault {
-	return limited(in, nil, KindTooManyFaults,
-		fmt.Sprintf("Only the first %d errors are listed", limit), "max_errors", limit)
+	return Limited(in, nil, KindTooManyFaults,
+		"has more errors, of which only the first "+strconv.Itoa(limit)+" are listed", "max_errors", limit)
 }
 
 // Null is null where a value is wanted and no other kind says which.
 func Null(in string, path []any) Fault {
-	return New(in, path, KindNull, "Input should not be null")
+	return New(in, path, KindNull, "must not be null")
 }
 
 // Enum is a value that is not one of the allowed ones.
@@ -129,10 +137,20 @@ func Enum(in string, path []any, allowed []any) Fault {
 		expected = strings.Join(words[:last], ", ") + " or " + words[last]
 	}
 
-	return limited(in, path, KindEnum, "Input should be "+expected, "expected", expected)
+	return Limited(in, path, KindEnum, "must be "+expected, "expected", expected)
 }
 
-// Value is a value that a rule of the program refused. The message says why.
+// NUL is a text with a NUL character, which databases and terminals choke on.
+func NUL(in string, path []any) Fault {
+	return New(in, path, KindNUL, "must not contain NUL characters")
+}
+
+// Unreadable is a value that a type of the program does not take.
+func Unreadable(in string, path []any) Fault {
+	return New(in, path, KindValue, "cannot be read")
+}
+
+// Value is a value that a rule of the program refused. The message says why: "must be ...".
 func Value(in string, path []any, message string) Fault {
 	return New(in, path, KindValue, message)
 }

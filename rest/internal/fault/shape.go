@@ -1,10 +1,15 @@
 package fault
 
-import "fmt"
+import "strconv"
+
+// dictionary is what an object of any keys is called in the limits.
+const dictionary = "Dictionary"
+
+const anObject = "must be an object"
 
 // ListType is something else than a list where one is wanted.
 func ListType(in string, path []any) Fault {
-	return New(in, path, KindListType, "Input should be a valid list")
+	return New(in, path, KindListType, "must be a list")
 }
 
 // ListTooShort is a list with fewer items than the limit.
@@ -19,44 +24,46 @@ func ListTooLong(in string, path []any, limit, actual int) Fault {
 
 // DictTooShort is an object with fewer entries than the limit.
 func DictTooShort(in string, path []any, limit, actual int) Fault {
-	return sized(in, path, KindListTooShort, "Dictionary", "min_length", limit, actual)
+	return sized(in, path, KindListTooShort, dictionary, "min_length", limit, actual)
 }
 
 // DictTooLong is an object with more entries than the limit.
 func DictTooLong(in string, path []any, limit, actual int) Fault {
-	return sized(in, path, KindListTooLong, "Dictionary", "max_length", limit, actual)
+	return sized(in, path, KindListTooLong, dictionary, "max_length", limit, actual)
 }
 
 func sized(in string, path []any, kind, field, name string, limit, actual int) Fault {
-	bound := "at least"
+	bound := "must have at least "
 	if kind == KindListTooLong {
-		bound = "at most"
+		bound = "must have at most "
 	}
+	one, many := "item", "items"
+	if field == dictionary {
+		one, many = "entry", "entries"
+	}
+	message := bound + count(limit, one, many) + ", not " + strconv.Itoa(actual)
 
 	return Fault{
-		In: in, Path: path, Kind: kind,
-		Message: fmt.Sprintf("%s should have %s %s after validation, not %d",
-			field, bound, count(limit, "item"), actual),
+		In: in, Path: path, Kind: kind, Message: message, said: message,
 		Limits: map[string]any{"field_type": field, name: limit, "actual_length": actual},
 	}
 }
 
 // ListUnique is a list that has an item twice.
 func ListUnique(in string, path []any) Fault {
-	return New(in, path, KindListUnique, "List items should be unique")
+	return New(in, path, KindListUnique, "must not have the same item twice")
 }
 
 // DictType is something else than an object where a map is wanted.
 func DictType(in string, path []any) Fault {
-	return New(in, path, KindDictType, "Input should be a valid dictionary")
+	return New(in, path, KindDictType, anObject)
 }
 
 // ModelType is something else than an object where the named type is wanted.
 func ModelType(in string, path []any, class string) Fault {
 	if class == "" {
-		return New(in, path, KindModelType, "Input should be a valid object")
+		return New(in, path, KindModelType, anObject)
 	}
 
-	return limited(in, path, KindModelType,
-		"Input should be a valid object of "+class, "class_name", class)
+	return Limited(in, path, KindModelType, anObject, "class_name", class)
 }

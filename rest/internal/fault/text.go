@@ -1,53 +1,53 @@
 package fault
 
-import "fmt"
+import "strconv"
 
 // StringType is something else than a string where one is wanted.
 func StringType(in string, path []any) Fault {
-	return New(in, path, KindStringType, "Input should be a valid string")
+	return New(in, path, KindStringType, "must be a string")
 }
 
 // TooShort is a string with fewer characters than the limit.
 func TooShort(in string, path []any, limit int) Fault {
-	return limited(in, path, KindTooShort,
-		"String should have at least "+count(limit, "character"), "min_length", limit)
+	return Limited(in, path, KindTooShort,
+		"must be at least "+count(limit, "character", "characters"), "min_length", limit)
 }
 
 // TooLong is a string with more characters than the limit.
 func TooLong(in string, path []any, limit int) Fault {
-	return limited(in, path, KindTooLong,
-		"String should have at most "+count(limit, "character"), "max_length", limit)
+	return Limited(in, path, KindTooLong,
+		"must be at most "+count(limit, "character", "characters"), "max_length", limit)
 }
 
 // Pattern is a string that a regular expression does not match.
 func Pattern(in string, path []any, pattern string) Fault {
-	return limited(in, path, KindPattern,
-		fmt.Sprintf("String should match pattern '%s'", pattern), "pattern", pattern)
+	return Limited(in, path, KindPattern,
+		"must match the pattern "+pattern, "pattern", pattern)
 }
 
 // format says which kind and which words belong to a named format of strings.
 type format struct{ kind, message string }
 
 var formats = map[string]format{
-	"date-time":      {KindDateTime, "Input should be a valid datetime"},
-	"date-time-http": {KindDateTime, "Input should be a valid datetime of an HTTP header"},
-	"date":           {KindDate, "Input should be a valid date"},
-	"time":           {KindTime, "Input should be a valid time"},
-	"duration":       {KindDuration, "Input should be a valid duration"},
-	"email":          {KindEmail, "Input should be a valid email address"},
-	"idn-email":      {KindEmail, "Input should be a valid email address"},
-	"hostname":       {KindHostname, "Input should be a valid host name"},
-	"idn-hostname":   {KindHostname, "Input should be a valid host name"},
-	"uri":            {KindURL, "Input should be a valid URL"},
-	"uri-reference":  {KindURL, "Input should be a valid URL or URL reference"},
-	"iri":            {KindURL, "Input should be a valid URL"},
-	"iri-reference":  {KindURL, "Input should be a valid URL or URL reference"},
-	"uuid":           {KindUUID, "Input should be a valid UUID"},
-	"ip":             {KindIP, "Input should be a valid IP address"},
-	"ipv4":           {KindIPv4, "Input should be a valid IPv4 address"},
-	"ipv6":           {KindIPv6, "Input should be a valid IPv6 address"},
-	"byte":           {KindBytes, "Input should be valid base64"},
-	"decimal":        {KindDecimal, "Input should be a valid decimal"},
+	"date-time":      {KindDateTime, "must be a date and time, such as 2026-11-22T17:30:00Z"},
+	"date-time-http": {KindDateTime, "must be a date of an HTTP header, such as Sun, 22 Nov 2026 17:30:00 GMT"},
+	"date":           {KindDate, "must be a date, such as 2026-11-22"},
+	"time":           {KindTime, "must be a time, such as 17:30:00Z"},
+	"duration":       {KindDuration, "must be a duration, such as 1h30m"},
+	"email":          {KindEmail, "must be an email address"},
+	"idn-email":      {KindEmail, "must be an email address"},
+	"hostname":       {KindHostname, "must be a host name, such as www.example.com"},
+	"idn-hostname":   {KindHostname, "must be a host name, such as www.example.com"},
+	"uri":            {KindURL, "must be a URL, such as https://example.com/"},
+	"uri-reference":  {KindURL, "must be a URL or a path"},
+	"iri":            {KindURL, "must be a URL, such as https://example.com/"},
+	"iri-reference":  {KindURL, "must be a URL or a path"},
+	"uuid":           {KindUUID, "must be a UUID, such as 9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"},
+	"ip":             {KindIP, "must be an IP address"},
+	"ipv4":           {KindIPv4, "must be an IPv4 address, such as 192.0.2.1"},
+	"ipv6":           {KindIPv6, "must be an IPv6 address, such as 2001:db8::1"},
+	"byte":           {KindBytes, "must be base64 text"},
+	"decimal":        {KindDecimal, "must be a decimal number, such as 12.50"},
 }
 
 // Format is a string that does not have the named format, which is a name of JSON Schema
@@ -57,13 +57,13 @@ func Format(in string, path []any, name string) Fault {
 		return New(in, path, known.kind, known.message)
 	}
 
-	return limited(in, path, KindFormat, "Input should have the format '"+name+"'", "format", name)
+	return Limited(in, path, KindFormat, "must have the format '"+name+"'", "format", name)
 }
 
-func count(n int, noun string) string {
+func count(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 " + one
 	}
 
-	return fmt.Sprintf("%d %ss", n, noun)
+	return strconv.Itoa(n) + " " + many
 }

@@ -192,7 +192,7 @@ func toFloat(value any) (float64, bool) {
 func (r *Registry) validateText(s *huma.Schema, raw []byte) []fault.Fault {
 	var value any
 	if json.Unmarshal(raw, &value) != nil {
-		return []fault.Fault{fault.Value("", nil, "Input could not be read")}
+		return []fault.Fault{fault.Unreadable("", nil)}
 	}
 
 	return r.validate(s, value)
@@ -210,18 +210,19 @@ func (r *Registry) validate(s *huma.Schema, value any) []fault.Fault {
 		}
 		// What follows the colon may quote the value.
 		message, _, _ := strings.Cut(detail.Message, ": ")
-		faults = append(faults, fault.Value("", steps(detail.Location), capital(message)))
+		faults = append(faults, fault.Value("", steps(detail.Location), predicate(message)))
 	}
 
 	return faults
 }
 
-func capital(message string) string {
-	if message == "" {
-		return message
+// predicate is what huma's validator says, in words that have the place as their subject.
+func predicate(message string) string {
+	if rest, ok := strings.CutPrefix(message, "expected value to "); ok {
+		return "must " + rest
 	}
 
-	return strings.ToUpper(message[:1]) + message[1:]
+	return message
 }
 
 // steps splits a location such as "tags[1].name".
