@@ -2,8 +2,11 @@ package server_test
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
 )
 
@@ -84,6 +87,11 @@ func TestLoopback(t *testing.T) {
 		"AllowedOrigin": {map[string]string{"Origin": "https://app.example.com"}, 409},
 		"OtherOrigin":   {map[string]string{"Origin": "https://evil.example"}, 403},
 		"NullOrigin":    {map[string]string{"Origin": "null"}, 403},
+		"DevProxy":      {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-origin"}, 409},
+		"DevProxySite":  {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-site"}, 403},
+		"DevProxyCross": {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "cross-site"}, 403},
+		"DevProxyOther": {map[string]string{"Host": "localhost:8080", "Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, 403},
+		"DevProxyHost":  {map[string]string{"Host": "evil.example", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-origin"}, 403},
 		"Form":          {map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 415},
 		"Text":          {map[string]string{"Content-Type": "text/plain"}, 415},
 		"NoType":        {map[string]string{"Content-Type": ""}, 415},
@@ -113,6 +121,99 @@ func TestLoopback(t *testing.T) {
 	for path, want := range map[string]int{"/docs": 200, threadsPath: 403, historyPath + "?threadId=t1": 403} {
 		if got := b.do(t, call{method: http.MethodGet, path: path, header: linked}); got.status != want {
 			t.Errorf("a link to %s: %d %s", path, got.status, got.body)
+		}
+	}
+}
+
+// The error of a refused page names its origin and what allows it. The log says so once for each
+// origin, also of a preflight, whose answer no browser shows.
+func TestRefusedOrigin(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]server.Config{
+		"Loopback": {Insecure: true, Loopback: true},
+		"Cookies":  {Authenticator: cookies, CookieAuth: true},
+	} {
+		b := setup(t, c)
+		for _, origin := range []string{"http://localhost:5173", "http://localhost:5173", "http://localhost:3000"} {
+			got := b.do(t, call{method: http.MethodPost, path: controlPath, body: `{}`, header: map[string]string{"Origin": origin}})
+			want := `{"error":"pages of the origin ` + origin + ` may not use this server: if they should, add it to cors.origins, ` +
+				`or start spool serve with --cors-origin ` + origin + `","code":"forbidden"}`
+			if got.status != http.StatusForbidden || got.body != want {
+				t.Errorf("%s: %d %s, want %s", name, got.status, got.body, want)
+			}
+		}
+		log := b.logged.String()
+		if strings.Count(log, "origin=http://localhost:5173 ") != 1 || strings.Count(log, "origin=http://localhost:3000 ") != 1 ||
+			!strings.Contains(log, `allow="cors.origins, or --cors-origin http://localhost:3000"`) {
+			t.Errorf("%s: the log says\n%s", name, log)
+		}
+	}
+
+	b := setup(t, server.Config{})
+	for range 2 {
+		b.do(t, call{method: http.MethodOptions, path: runPath, header: map[string]string{
+			"Origin": "http://localhost:5173", "Access-Control-Request-Method": "POST",
+		}})
+	}
+	if log := b.logged.String(); strings.Count(log, "origin=http://localhost:5173 ") != 1 {
+		t.Errorf("the log says of a preflight\n%s", log)
+	}
+}
+
+// What anybody can make up is neither repeated in full nor logged without a bound.
+func TestRefusedOrigins(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{Insecure: true, Loopback: true})
+	for i := range 100 {
+		origin := "https://" + strings.Repeat("a", 5000) + strconv.Itoa(i)
+		if i > 0 {
+			origin = "https://" + strconv.Itoa(i) + ".example"
+		}
+		got := b.do(t, call{method: http.MethodGet, path: threadsPath, header: map[string]string{"Origin": origin}})
+		if got.status != http.StatusForbidden || len(got.body) > 400 {
+			t.Errorf("%d: %d, %d bytes", i, got.status, len(got.body))
+		}
+	}
+	if lines := strings.Count(b.logged.String(), "\n"); lines != 64 {
+		t.Errorf("the log has %d lines", lines)
+	}
+	null := b.do(t, call{method: http.MethodGet, path: threadsPath, header: map[string]string{"Origin": "null"}})
+	if null.body != `{"error":"pages of the origin null may not use this server","code":"forbidden"}` {
+		t.Errorf("null: %s", null.body)
+	}
+}
+
+func TestCORSCredentialsAndHeaders(t *testing.T) {
+	t.Parallel()
+
+	const origin = "https://app.example.com"
+	b := setup(t, server.Config{
+		CORSOrigins: []string{origin}, CORSAllowCredentials: true,
+		CORSAllowHeaders: []string{"X-Tenant", "content-type"}, CORSExposeHeaders: []string{"X-Request-ID"},
+	})
+	allowed := b.do(t, call{method: http.MethodOptions, path: runPath, header: map[string]string{
+		"Origin": origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-tenant",
+	}})
+	for name, want := range map[string]string{
+		"Access-Control-Allow-Origin":      origin,
+		"Access-Control-Allow-Credentials": "true",
+		"Access-Control-Allow-Headers":     "Authorization, Cache-Control, Content-Type, Idempotency-Key, Last-Event-ID, X-Tenant",
+		"Access-Control-Expose-Headers":    "Retry-After, WWW-Authenticate, X-Request-ID",
+	} {
+		if got := allowed.header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for name, c := range map[string]server.Config{
+		"All":     {CORSOrigins: []string{"*"}, CORSAllowCredentials: true},
+		"Headers": {CORSAllowHeaders: []string{"*, X"}},
+		"Exposed": {CORSExposeHeaders: []string{""}},
+	} {
+		c.Authenticator = twoTenants(t)
+		if _, err := server.New(b.engine, c); spool.CodeOf(err) != spool.Invalid {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

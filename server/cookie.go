@@ -34,7 +34,10 @@ func (s *Server) checkCrossOrigin(r *http.Request, to *found) error {
 		r = &unsafe
 	}
 	if s.crossOrigin.Check(r) != nil {
-		return spool.Errorf(spool.Forbidden, "pages of this origin may not use this server")
+		if origin := r.Header.Get("Origin"); origin != "" {
+			return s.refuseOrigin(r, origin)
+		}
+		return spool.Errorf(spool.Forbidden, "pages of other sites may not use this server")
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func TestCookieAuth(t *testing.T) {
 		}
 	}
 	got := with(http.MethodPost, runPath, `{"threadId":"t1","prompt":"x"}`, map[string]string{"Sec-Fetch-Site": "cross-site"})
-	if got.status != http.StatusForbidden || got.body != `{"error":"pages of this origin may not use this server","code":"forbidden"}` {
+	if got.status != http.StatusForbidden || got.body != `{"error":"pages of other sites may not use this server","code":"forbidden"}` {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	if got := with(http.MethodGet, threadsPath, "", map[string]string{}); got.body != `{"threads":[]}` {

@@ -3,41 +3,81 @@ package server
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
 )
 
 // What a page of an allowed origin may send and read besides what every page may.
-const (
-	corsRequestHeaders  = "Authorization, Cache-Control, Content-Type, Idempotency-Key, Last-Event-ID"
-	corsResponseHeaders = "Retry-After, WWW-Authenticate"
-	corsMaxAge          = "600"
+var (
+	corsRequestHeaders  = []string{"Authorization", "Cache-Control", "Content-Type", "Idempotency-Key", "Last-Event-ID"}
+	corsResponseHeaders = []string{"Retry-After", "WWW-Authenticate"}
 )
+
+const corsMaxAge = "600"
 
 // origins are the origins whose pages may call the server.
 type origins struct {
 	all   bool
 	known map[string]bool
-	// cookies says that those pages may send cookies.
-	cookies bool
+	// credentials says that those pages may send cookies and the like.
+	credentials bool
+	// request and response list the headers that those pages may send and read.
+	request, response string
 }
 
-func newOrigins(list []string) (origins, error) {
-	o := origins{known: make(map[string]bool, len(list))}
-	for _, origin := range list {
+func newOrigins(c Config) (origins, error) {
+	o := origins{known: make(map[string]bool, len(c.CORSOrigins)), credentials: c.CORSAllowCredentials || c.CookieAuth}
+	for _, origin := range c.CORSOrigins {
 		if origin == "*" {
 			o.all = true
 			continue
 		}
-		u, err := url.Parse(origin)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin {
+		if !isOrigin(origin) {
 			return origins{}, spool.Errorf(spool.Invalid,
 				`Config.CORSOrigins must have the form "https://host" or "https://host:port", not %q`, origin)
 		}
 		o.known[strings.ToLower(origin)] = true
 	}
-	return o, nil
+	if o.all && c.CORSAllowCredentials {
+		return origins{}, spool.Errorf(spool.Invalid,
+			`Config.CORSOrigins must not be "*" with CORSAllowCredentials, as every web page could use what its reader is logged in to`)
+	}
+	var err error
+	if o.request, err = headerList("CORSAllowHeaders", corsRequestHeaders, c.CORSAllowHeaders); err != nil {
+		return origins{}, err
+	}
+	o.response, err = headerList("CORSExposeHeaders", corsResponseHeaders, c.CORSExposeHeaders)
+	return o, err
+}
+
+// isOrigin reports whether text has the form of an origin of a web page.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && u.Scheme+"://"+u.Host == text
+}
+
+// headerList returns the names of headers as one header has them.
+func headerList(field string, ours, more []string) (string, error) {
+	names := slices.Clone(ours)
+	for _, name := range more {
+		if !ValidHeaderName(name) {
+			return "", spool.Errorf(spool.Invalid, "Config.%s must be names of headers, not %q", field, name)
+		}
+		if !slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", "), nil
+}
+
+// ValidHeaderName reports whether name can be the name of a header: letters, digits and
+// !#$%&'+-.^_`|~. The * that stands for all headers is none.
+func ValidHeaderName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("!#$%&'+-.^_`|~", r)
+	})
 }
 
 func (o origins) configured() bool { return o.all || len(o.known) > 0 }
@@ -56,8 +96,8 @@ func (o origins) expose(w http.ResponseWriter, r *http.Request) {
 	h.Add("Vary", "Origin")
 	if origin := r.Header.Get("Origin"); o.allow(origin) {
 		h.Set("Access-Control-Allow-Origin", origin)
-		h.Set("Access-Control-Expose-Headers", corsResponseHeaders)
-		if o.cookies {
+		h.Set("Access-Control-Expose-Headers", o.response)
+		if o.credentials {
 			h.Set("Access-Control-Allow-Credentials", "true")
 		}
 	}
@@ -68,12 +108,16 @@ func (o origins) expose(w http.ResponseWriter, r *http.Request) {
 func (s *Server) options(w http.ResponseWriter, r *http.Request, f *found) {
 	h := w.Header()
 	h.Set("Allow", f.allow)
-	if r.Header.Get("Access-Control-Request-Method") != "" && s.origins.allow(r.Header.Get("Origin")) {
-		h.Add("Vary", "Access-Control-Request-Method")
-		h.Add("Vary", "Access-Control-Request-Headers")
-		h.Set("Access-Control-Allow-Methods", f.allow)
-		h.Set("Access-Control-Allow-Headers", corsRequestHeaders)
-		h.Set("Access-Control-Max-Age", corsMaxAge)
+	if origin := r.Header.Get("Origin"); r.Header.Get("Access-Control-Request-Method") != "" {
+		if s.origins.allow(origin) {
+			h.Add("Vary", "Access-Control-Request-Method")
+			h.Add("Vary", "Access-Control-Request-Headers")
+			h.Set("Access-Control-Allow-Methods", f.allow)
+			h.Set("Access-Control-Allow-Headers", s.origins.request)
+			h.Set("Access-Control-Max-Age", corsMaxAge)
+		} else if origin != "" {
+			s.refused.log(r, s.log, origin)
+		}
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -29,13 +29,14 @@ func (s *Server) checkLoopback(r *http.Request) error {
 		return spool.Errorf(spool.Forbidden, "this server is only reached as localhost; the Host of the request is another")
 	}
 	if name := forwarded.Header(r.Header); name != "" {
-		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s", name)
+		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s; "+
+			"give it tokens (SPOOL_TOKEN, or auth.tokens in its configuration)", name)
 	}
 	if r.Header.Get("Origin") == "" && !s.ownSite(r) {
 		return spool.Errorf(spool.Forbidden, "pages of other sites may not use this server")
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !s.origins.allow(origin) {
-		return spool.Errorf(spool.Forbidden, "pages of this origin may not use this server")
+	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !devProxy(r, origin) && !s.origins.allow(origin) {
+		return s.refuseOrigin(r, origin)
 	}
 	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !jsonType(r.Header.Get("Content-Type")) {
 		return spool.Errorf(codeMediaType, "the Content-Type must be application/json")
@@ -64,6 +65,16 @@ func ownOrigin(r *http.Request, origin string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && strings.EqualFold(u.Scheme, scheme) && u.Scheme+"://"+u.Host == origin &&
 		strings.EqualFold(strings.TrimSuffix(u.Host, port), strings.TrimSuffix(r.Host, port))
+}
+
+// devProxy reports whether a proxy of this machine has passed on the request of one of its own
+// pages, with another Host, as development servers do: Vite makes the Host that of its target.
+//
+// The browser says that the page asked its own origin, which no page can make it say of another,
+// and that origin is one of this machine. What such a proxy may do, it could do without a page.
+func devProxy(r *http.Request, origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && isOrigin(origin) && loopbackHost(u.Host) && r.Header.Get("Sec-Fetch-Site") == "same-origin"
 }
 
 // loopbackHost reports whether the host, with or without a port, can only be this

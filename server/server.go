@@ -41,6 +41,16 @@ type Config struct {
 	// own and CORSOrigins are refused then with 403, where they would change something or
 	// open a stream. Pages of CORSOrigins may send cookies.
 	CookieAuth bool
+	// CORSAllowCredentials lets pages of CORSOrigins send cookies and client certificates, such as
+	// those that a proxy in front asks for. CookieAuth does so too. CORSOrigins must not be "*"
+	// then. Defaults to false.
+	CORSAllowCredentials bool
+	// CORSAllowHeaders are the headers that pages of CORSOrigins may send besides Authorization,
+	// Cache-Control, Content-Type, Idempotency-Key and Last-Event-ID. Defaults to none.
+	CORSAllowHeaders []string
+	// CORSExposeHeaders are the headers of an answer that pages of CORSOrigins may read besides
+	// Retry-After, WWW-Authenticate and those that every page may. Defaults to none.
+	CORSExposeHeaders []string
 	// CORSOrigins are the origins whose pages may call the server from a browser, such as
 	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
 	// Defaults to none.
@@ -107,6 +117,7 @@ type Server struct {
 	config  Config
 	log     *slog.Logger
 	origins origins
+	refused refusedOrigins
 	api     *rest.API
 	tokens  *streamTokens
 	// crossOrigin guards cookies. Nil: nobody is known by one.
@@ -155,11 +166,10 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if err := c.Limits.check(); err != nil {
 		return nil, err
 	}
-	allowed, err := newOrigins(c.CORSOrigins)
+	allowed, err := newOrigins(c)
 	if err != nil {
 		return nil, err
 	}
-	allowed.cookies = c.CookieAuth
 	if allowed.all && (c.Authenticator == nil || c.Loopback) {
 		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" on a server without an Authenticator`)
 	}

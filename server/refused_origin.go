@@ -1,0 +1,58 @@
+package server
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// maxOriginText bounds what is repeated of an origin, which anybody can make up.
+	maxOriginText = 200
+	// maxRefusedOrigins bounds how many origins are logged.
+	maxRefusedOrigins = 64
+)
+
+// refusedOrigins are the origins of which the log has said that they are refused. A browser
+// shows the reason to nobody, so that the log is where its author finds it.
+type refusedOrigins struct {
+	mu    sync.Mutex
+	known map[string]bool
+}
+
+// refuseOrigin returns the error for a request of a page whose origin is not allowed, and
+// logs it the first time.
+func (s *Server) refuseOrigin(r *http.Request, origin string) error {
+	s.refused.log(r, s.log, origin)
+	if len(origin) > maxOriginText || !isOrigin(origin) { // such as "null", which cannot be allowed
+		return spool.Errorf(spool.Forbidden, "pages of the origin %s may not use this server", shortOrigin(origin))
+	}
+	return spool.Errorf(spool.Forbidden, "pages of the origin %s may not use this server: "+
+		"if they should, add it to cors.origins, or start spool serve with --cors-origin %[1]s", origin)
+}
+
+func shortOrigin(origin string) string { return origin[:min(len(origin), maxOriginText)] }
+
+// log says once for each origin that its pages are refused.
+func (o *refusedOrigins) log(r *http.Request, log *slog.Logger, origin string) {
+	if origin = shortOrigin(origin); o.first(origin) {
+		log.WarnContext(r.Context(), "pages of this origin may not use the server; this is said once for each origin",
+			"origin", origin, "allow", "cors.origins, or --cors-origin "+origin, "method", r.Method, "path", r.URL.Path)
+	}
+}
+
+// first reports whether the origin has not been said yet, and there is room to say it.
+func (o *refusedOrigins) first(origin string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.known[origin] || len(o.known) >= maxRefusedOrigins {
+		return false
+	}
+	if o.known == nil {
+		o.known = make(map[string]bool)
+	}
+	o.known[origin] = true
+	return true
+}
