@@ -12,14 +12,7 @@ import (
 // banner tells the person who started the process where it listens, what it has loaded
 // and what to try. The only secret that it prints is a token that was made up for this start.
 func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listener) error {
-	url := "http://" + reachable(addr)
-	agents := make([]description, len(s.engine.Agents))
-	for i, a := range s.engine.Agents {
-		agents[i] = description{name: a.Name}
-	}
-	if len(agents) > 1 {
-		agents[0].remark = "the default"
-	}
+	url := "http://" + reachable(addr) + s.server.BasePath
 	scraped := ""
 	if metrics != nil {
 		scraped = "http://" + reachable(metrics.Addr()) + "/metrics"
@@ -27,29 +20,17 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listene
 			scraped += " (with the token of " + metricsTokenVariable + ")"
 		}
 	}
-	auth, header := "none: this machine only, tenant default", ""
+	header := ""
 	if !s.server.Loopback {
-		auth, header = "bearer tokens", ` -H "Authorization: Bearer $SPOOL_TOKEN"`
-	}
-	if s.token != "" {
-		auth = "a bearer token for this start only; set SPOOL_TOKEN to keep one"
+		header = ` -H "Authorization: Bearer $SPOOL_TOKEN"`
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "spool listens on %s\n", url)
-	for _, line := range []struct{ name, text string }{
-		{"data", filepath.Join(o.data, "spool.db")},
-		{"models", describe(s.models)},
-		{"agents", describe(agents)},
-		{"tools", describe(s.tools)},
-		{"auth", auth},
-		{"queue", describe(s.queue)},
-		{"jobs", "pushed to " + s.pushed},
-		{"metrics", scraped},
-	} {
-		if line.name == "queue" && len(s.queue) == 0 || line.name == "jobs" && s.pushed == "" || line.text == "" {
-			continue // most have none, and wonder what it is
+	lines := append([]description{{"data", filepath.Join(o.data, "spool.db")}}, s.lines()...)
+	for _, line := range append(lines, description{"metrics", scraped}) {
+		if line.remark != "" {
+			fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.remark)
 		}
-		fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.text)
 	}
 	if s.token != "" {
 		fmt.Fprintf(&b, "\nOther machines can reach this server, so that it asks for a token:\n\n  export SPOOL_TOKEN=%s\n", s.token)
@@ -65,6 +46,38 @@ All endpoints, to read and to try: %[1]s/docs
 `, url, header)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// lines say what a setup consists of. A remark is empty for what most have none of.
+func (s *setup) lines() []description {
+	agents := make([]description, len(s.engine.Agents))
+	for i, a := range s.engine.Agents {
+		agents[i] = description{name: a.Name}
+	}
+	if len(agents) > 1 {
+		agents[0].remark = "the default"
+	}
+	auth := "bearer tokens"
+	switch {
+	case s.server.Loopback:
+		auth = "none: this machine only, tenant default"
+	case s.token != "":
+		auth = "a bearer token for this start only; set SPOOL_TOKEN to keep one"
+	}
+	out := []description{
+		{"models", describe(s.models)},
+		{"agents", describe(agents)},
+		{"tools", describe(s.tools)},
+		{"auth", auth},
+		{"cors", strings.Join(s.server.CORSOrigins, ", ")},
+	}
+	if len(s.queue) > 0 {
+		out = append(out, description{"queue", describe(s.queue)})
+	}
+	if s.pushed != "" {
+		out = append(out, description{"jobs", "pushed to " + s.pushed})
+	}
+	return out
 }
 
 // reachable returns an address that can be put in a URL: one that listens on all of a

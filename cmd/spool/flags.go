@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
 )
 
 // errHelp says that the help was asked for, and printed.
@@ -22,6 +24,10 @@ type options struct {
 	listen, data, config string
 	level, access        slog.Level
 	format               string
+	// base stands before the path of every endpoint. Empty: what the configuration says.
+	base string
+	// origins are those whose pages may call the server, besides the configuration's.
+	origins []string
 	// metrics is the address of the metrics. Empty: there are none.
 	metrics string
 	// scraping says who may read them.
@@ -41,54 +47,111 @@ type options struct {
 // holds without both.
 type setting struct {
 	flag, env, value, arg, help string
+	// many says that the flag may be there several times. A comma separates values in the
+	// variable, and may in the flag.
+	many bool
+}
+
+// given is the value of a setting: what its flags say, else its variable, else its default.
+type given struct {
+	setting
+
+	text  string
+	fresh bool // the next flag is the first
+}
+
+// String implements [flag.Value].
+func (g *given) String() string { return g.text }
+
+// Set implements [flag.Value].
+func (g *given) Set(text string) error {
+	if g.many && !g.fresh {
+		text = g.text + "," + text
+	}
+	g.text, g.fresh = text, false
+	return nil
+}
+
+// list returns the values of a setting that may have several.
+func (g *given) list() []string {
+	var out []string
+	for text := range strings.SplitSeq(g.text, ",") {
+		if text = strings.TrimSpace(text); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 var settings = []setting{
-	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; any but this machine's own asks for a token"},
-	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; it is made when it is not there"},
-	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one there is the demo model"},
-	{"log-level", "SPOOL_LOG_LEVEL", "info", "LEVEL", "debug, info, warn or error"},
-	{"log-format", "SPOOL_LOG_FORMAT", "text", "FORMAT", "text or json"},
-	{"access-log", "SPOOL_ACCESS_LOG", "debug", "LEVEL", "level at which each request is logged: debug, info, warn or error"},
-	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics; SPOOL_METRICS_TOKEN is the token that it asks for"},
-	{"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names of this server in requests to /metrics that has no token"},
-	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: prompts, answers, arguments and results are on spans"},
-	{"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO", "whose traceparent is a parent, not a link: none, all or addresses"},
-	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz says no before the server stops accepting"},
+	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; any but this machine's own asks for a token", false},
+	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; it is made when it is not there", false},
+	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one there is the demo model", false},
+	{"base-path", "SPOOL_BASE_PATH", "", "PATH", "what stands before all paths, such as /v1", false},
+	{"cors-origin", "SPOOL_CORS_ORIGIN", "", "ORIGIN", "origin whose web pages may call the server; may be given again", true},
+	{"log-level", "SPOOL_LOG_LEVEL", "info", "LEVEL", "debug, info, warn or error", false},
+	{"log-format", "SPOOL_LOG_FORMAT", "text", "FORMAT", "text or json", false},
+	{"access-log", "SPOOL_ACCESS_LOG", "debug", "LEVEL", "level at which each request is logged: debug, info, warn or error", false},
+	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics; SPOOL_METRICS_TOKEN is the token that it asks for", false},
+	{"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names of this server in requests to /metrics that has no token", false},
+	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: prompts, answers, arguments and results are on spans", false},
+	{"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO", "whose traceparent is a parent, not a link: none, all or addresses", false},
+	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz says no before the server stops accepting", false},
+}
+
+// flags are those of a command line.
+type flags struct {
+	options
+
+	// named are the flags that the command line has, and rest is what stands behind them.
+	named map[string]bool
+	rest  []string
+}
+
+// serveFlags returns the flags of serve, each with the value of its variable.
+func serveFlags(h host) (*flag.FlagSet, map[string]*given) {
+	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	values := make(map[string]*given, len(settings))
+	for _, s := range settings {
+		values[s.flag] = &given{setting: s, text: s.value, fresh: true}
+		if set, _ := h.lookup(s.env); set != "" {
+			values[s.flag].text = set
+		}
+		fs.Var(values[s.flag], s.flag, "")
+	}
+	fs.Bool("accept-loss", false, "")
+	return fs, values
 }
 
 // parseFlags reads the flags of serve. A flag beats its variable, and a variable that is
-// empty counts as not set.
-func parseFlags(args []string, h host) (options, error) {
-	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	values := make(map[string]*string, len(settings))
-	for _, s := range settings {
-		start := s.value
-		if set, _ := h.lookup(s.env); set != "" {
-			start = set
+// empty counts as not set. Where only what a flag says is wrong, the others are read.
+func parseFlags(help string, args []string, h host) (flags, error) {
+	fs, values := serveFlags(h)
+	f := flags{named: make(map[string]bool)}
+	for ; ; args, f.rest = fs.Args()[1:], append(f.rest, fs.Arg(0)) {
+		switch err := fs.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			if _, err := io.WriteString(h.stdout, help); err != nil {
+				return flags{}, err
+			}
+			return flags{}, errHelp
+		case err != nil:
+			return flags{}, &usageError{err}
 		}
-		values[s.flag] = fs.String(s.flag, start, "")
-	}
-	acceptLoss := fs.Bool("accept-loss", false, "")
-	switch err := fs.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		if _, err := io.WriteString(h.stdout, serveHelp()); err != nil {
-			return options{}, err
+		if fs.NArg() == 0 {
+			break
 		}
-		return options{}, errHelp
-	case err != nil:
-		return options{}, &usageError{err}
-	case fs.NArg() > 0:
-		return options{}, usagef("serve takes no argument, but there is %q", fs.Arg(0))
 	}
-	o := options{
-		listen: *values["listen"], data: *values["data"], config: *values["config"], format: *values["log-format"],
-		metrics: *values["metrics-addr"], acceptLoss: *acceptLoss,
+	fs.Visit(func(each *flag.Flag) { f.named[each.Name] = true })
+	f.options = options{
+		listen: values["listen"].text, data: values["data"].text, config: values["config"].text, format: values["log-format"].text,
+		base:    strings.TrimRight(values["base-path"].text, "/"),
+		origins: values["cors-origin"].list(), metrics: values["metrics-addr"].text, acceptLoss: fs.Lookup("accept-loss").Value.String() == "true",
 	}
 	var err error
-	o.scraping, err = readMetricsAccess(o.metrics, *values["metrics-hosts"], h.lookup)
-	return o, errors.Join(o.check(), o.read(values), err)
+	f.scraping, err = readMetricsAccess(f.metrics, values["metrics-hosts"].text, h.lookup)
+	return f, errors.Join(f.check(), f.read(values), err)
 }
 
 func (o *options) check() error {
@@ -101,6 +164,14 @@ func (o *options) check() error {
 	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
 		return usagef("--metrics-addr: %q must have the form host:port", o.metrics)
 	}
+	if !config.IsBasePath(o.base) {
+		return usagef(`--base-path: %q must be a path such as "/v1"`, o.base)
+	}
+	for _, origin := range o.origins {
+		if !config.IsOrigin(origin) && origin != "*" {
+			return usagef(`--cors-origin: %q must have the form "https://host" or "https://host:port"`, origin)
+		}
+	}
 	if o.format != "text" && o.format != "json" {
 		return usagef("--log-format: %q must be text or json", o.format)
 	}
@@ -108,12 +179,12 @@ func (o *options) check() error {
 }
 
 // read reads the flags that are not just text.
-func (o *options) read(values map[string]*string) error {
+func (o *options) read(values map[string]*given) error {
 	for _, f := range []struct {
 		name string
 		into *slog.Level
 	}{{"log-level", &o.level}, {"access-log", &o.access}} {
-		level := *values[f.name]
+		level := values[f.name].text
 		if !slices.Contains([]string{"debug", "info", "warn", "error"}, strings.ToLower(level)) {
 			return usagef("--%s: %q must be debug, info, warn or error", f.name, level)
 		}
@@ -122,14 +193,14 @@ func (o *options) read(values map[string]*string) error {
 		}
 	}
 	var err error
-	if o.delay, err = time.ParseDuration(*values["shutdown-delay"]); err != nil || o.delay < 0 {
-		return usagef(`--shutdown-delay: %q must be a time such as "5s"`, *values["shutdown-delay"])
+	if o.delay, err = time.ParseDuration(values["shutdown-delay"].text); err != nil || o.delay < 0 {
+		return usagef(`--shutdown-delay: %q must be a time such as "5s"`, values["shutdown-delay"].text)
 	}
-	if o.parents, err = readTraceParents(*values["trace-parents"]); err != nil {
+	if o.parents, err = readTraceParents(values["trace-parents"].text); err != nil {
 		return err
 	}
-	if o.contents, err = strconv.ParseBool(*values["trace-contents"]); err != nil {
-		return usagef("--trace-contents: %q must be true or false", *values["trace-contents"])
+	if o.contents, err = strconv.ParseBool(values["trace-contents"].text); err != nil {
+		return usagef("--trace-contents: %q must be true or false", values["trace-contents"].text)
 	}
 	return nil
 }
@@ -156,6 +227,17 @@ func (o *options) logger(w io.Writer) *slog.Logger {
 	return slog.New(traced{slog.NewTextHandler(w, handler)})
 }
 
+// writeSettings writes the list of all flags that have a variable.
+func writeSettings(b *strings.Builder) {
+	for _, s := range settings {
+		value := s.value
+		if value == "" {
+			value = "none"
+		}
+		fmt.Fprintf(b, "  --%-19s %s\n  %-21s %s, default %s\n", s.flag+" "+s.arg, s.help, "", s.env, value)
+	}
+}
+
 func serveHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serve the HTTP surface and work on runs, over one SQLite file.
@@ -167,13 +249,7 @@ Usage:
 Flags, each with its environment variable and its default:
 
 `)
-	for _, s := range settings {
-		value := s.value
-		if value == "" {
-			value = "none"
-		}
-		fmt.Fprintf(&b, "  --%-19s %s\n  %-21s %s, default %s\n", s.flag+" "+s.arg, s.help, "", s.env, value)
-	}
+	writeSettings(&b)
 	b.WriteString(`  --accept-loss         open a database that lost its log or another part, with what is left
                         no variable, for one start
 

@@ -45,7 +45,9 @@ func run(ctx context.Context, args []string, h host) int {
 	case "backup":
 		err = backupCommand.carryOut(ctx, args, h)
 	case "check":
-		err = checkCommand.carryOut(ctx, args, h)
+		err = check(ctx, args, h)
+	case "schema":
+		err = schema(args, h)
 	case "version", "--version", "-version":
 		_, err = fmt.Fprintln(h.stdout, "spool", version())
 	case "help", "--help", "-help", "-h":
@@ -76,7 +78,7 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if !slices.Contains([]string{"admin", "backup", "check"}, command) {
+		if !slices.Contains([]string{"admin", "backup", "check", "schema"}, command) {
 			command = "serve"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s --help\" for usage.\n", command)
@@ -95,7 +97,8 @@ Usage:
   spool serve [flags]   serve the HTTP surface and work on runs, over one SQLite file
   spool admin COMMAND   see what a server does, get it going again, clear up
   spool backup FILE     copy the database, also while a server writes to it
-  spool check           look whether the database is whole
+  spool check           look at the configuration and the database, and start nothing
+  spool schema          print the JSON Schema of the configuration, for editors
   spool version         print the version
   spool help            print this text
 

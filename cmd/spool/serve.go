@@ -20,15 +20,12 @@ const (
 
 // serve runs until a signal comes.
 func serve(ctx context.Context, args []string, h host) error {
-	o, err := parseFlags(args, h)
-	if err != nil {
-		return err
+	f, err := parseFlags(serveHelp(), args, h)
+	if err == nil && len(f.rest) > 0 {
+		err = usagef("serve takes no argument, but there is %q", f.rest[0])
 	}
-	setup, err := loadSetup(o, h.lookup)
-	if err != nil {
-		return err
-	}
-	exported, err := readExporters(h.lookup)
+	o := f.options
+	setup, exported, err := prepare(o, err, h) //nolint:contextcheck // it waits for nothing
 	if err != nil {
 		return err
 	}
@@ -70,6 +67,18 @@ func serve(ctx context.Context, args []string, h host) error {
 		return errors.Join(err, db.Close())
 	}
 	return errors.Join(n.run(ctx, listener, metrics), db.Close())
+}
+
+// prepare returns what the flags, the environment and the configuration come to, or all that is
+// wrong with them: with the flags as well, unless those could not be told at all. It makes and
+// changes nothing, and asks nobody.
+func prepare(o options, wrong error, h host) (*setup, exporters, error) {
+	if wrong != nil && o.listen == "" {
+		return nil, exporters{}, wrong
+	}
+	s, failed := loadSetup(o, h.lookup)
+	exported, err := readExporters(h.lookup)
+	return s, exported, errors.Join(wrong, failed, err)
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {

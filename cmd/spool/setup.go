@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
@@ -51,6 +52,9 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := withOrigins(c, o.origins); err != nil {
+		return nil, err
+	}
 	s := &setup{
 		engine: limited(c.Limits), token: printed,
 		work: engine.WorkOptions{Concurrency: c.Limits.Concurrency, PerTenant: c.Limits.RunningPerTenant},
@@ -69,7 +73,43 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	if err := errors.Join(err, s.expose(c, tokens, lookup), s.push(c.Queue.Push)); err != nil {
 		return nil, &usageError{err}
 	}
+	s.server.BasePath = cmp.Or(o.base, c.BasePath)
+	if err := s.check(); err != nil {
+		return nil, &usageError{err}
+	}
 	return s, nil
+}
+
+// unused is a store that nobody asks for anything.
+type unused struct{ spool.Store }
+
+// check finds what only the engine and the server say of a setup, before anything is made.
+func (s *setup) check() error {
+	e, err := engine.New(spool.Backend{Store: unused{}}, s.engine)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	surface, err := server.New(e, s.server)
+	if err != nil {
+		return err
+	}
+	return surface.Close()
+}
+
+// withOrigins adds the origins of the flags to those of the configuration.
+func withOrigins(c *config.Config, origins []string) error {
+	for _, origin := range origins {
+		switch {
+		case origin == "*" && len(c.Tokens) == 0:
+			return usagef(`--cors-origin: "*" needs a token (SPOOL_TOKEN, or auth.tokens), as every web page could use the server`)
+		case origin == "*" && c.CORS.AllowCredentials:
+			return usagef(`--cors-origin: "*" cannot go with cors.allow_credentials, as every web page could use what its reader is logged in to`)
+		case !slices.Contains(c.CORS.Origins, origin):
+			c.CORS.Origins = append(c.CORS.Origins, origin)
+		}
+	}
+	return nil
 }
 
 // egress says which private addresses tools may reach: those of the configuration, and
@@ -173,11 +213,13 @@ func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spa
 // expose says who may call the server, and who may deliver to it. The tokens are read again from
 // the file at path, unless that is empty.
 func (s *setup) expose(c *config.Config, path string, lookup func(string) (string, bool)) error {
-	s.server = server.Config{CORSOrigins: c.Origins, BodyMemory: int64(c.Limits.BodyMemory), Limits: server.Limits{
+	s.server = server.Config{BodyMemory: int64(c.Limits.BodyMemory), Limits: server.Limits{
 		OpenStreams:     cmp.Or(c.Limits.OpenStreams, openStreams),
 		StartsPerMinute: cmp.Or(c.Limits.StartsPerMinute, startsPerMinute),
 		FailedLogins:    cmp.Or(c.Limits.FailedLogins, failedLogins),
 	}}
+	s.server.CORSOrigins, s.server.CORSAllowCredentials = c.CORS.Origins, c.CORS.AllowCredentials
+	s.server.CORSAllowHeaders, s.server.CORSExposeHeaders = c.CORS.AllowHeaders, c.CORS.ExposeHeaders
 	s.server.StreamTokenTTL = c.StreamTokenTTL
 	for _, key := range c.StreamTokenKeys {
 		s.server.StreamTokenKeys = append(s.server.StreamTokenKeys, []byte(key))

@@ -20,19 +20,6 @@ type storeCommand struct {
 	run               func(ctx context.Context, h host, path string, args []string) error
 }
 
-var checkCommand = storeCommand{
-	name:  "check",
-	usage: "spool check [--data DIR | FILE]",
-	text: `Look whether a database is whole: whether it and its log belong together, whether SQLite
-finds all of it in order, and whether each row belongs to something. It changes nothing,
-reads all of the file, and may run beside a server. FILE is a database by itself, such as a
-backup.
-
-The exit code is 0 when all is as it should be, 1 when it is not, and 2 when a flag is wrong.
-`,
-	run: checkStore,
-}
-
 var backupCommand = storeCommand{
 	name:  "backup",
 	usage: "spool backup [--data DIR] FILE",
@@ -77,14 +64,7 @@ func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error
 	return c.run(ctx, h, path, fs.Args())
 }
 
-func checkStore(ctx context.Context, h host, path string, args []string) error {
-	switch len(args) {
-	case 0:
-	case 1:
-		path = args[0]
-	default:
-		return usagef("check takes one file, but there is also %q", args[1])
-	}
+func checkStore(ctx context.Context, h host, path string) error {
 	r, err := sqlite.Check(ctx, path)
 	if err != nil {
 		return err

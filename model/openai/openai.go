@@ -70,6 +70,11 @@ type Config struct {
 	// Defaults to 60 seconds.
 	IdleTimeout time.Duration
 
+	// MaxOutputTokens bounds each answer, in tokens. A request that asks for less gets less.
+	//
+	// Defaults to the server's bound.
+	MaxOutputTokens int
+
 	// MaxTokensField is the field that carries MaxOutputTokens.
 	//
 	// Defaults to "max_completion_tokens" for OpenAI and "max_tokens" elsewhere.
@@ -142,6 +147,9 @@ func New(config Config) (*Model, error) {
 	}
 	if config.ContextWindow < 0 {
 		return nil, spool.Errorf(spool.Invalid, "ContextWindow must not be negative")
+	}
+	if config.MaxOutputTokens < 0 {
+		return nil, spool.Errorf(spool.Invalid, "MaxOutputTokens must not be negative")
 	}
 	if config.HeaderTimeout == 0 {
 		config.HeaderTimeout = defaultHeaderTimeout

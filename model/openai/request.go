@@ -22,8 +22,8 @@ func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	if len(r.Tools) > 0 {
 		body["tools"] = encodeTools(r.Tools)
 	}
-	if r.MaxOutputTokens > 0 {
-		body[m.config.MaxTokensField] = r.MaxOutputTokens
+	if most := m.maxOutputTokens(r); most > 0 {
+		body[m.config.MaxTokensField] = most
 	}
 	if !m.config.NoStreamUsage {
 		body["stream_options"] = map[string]any{"include_usage": true}
@@ -32,6 +32,14 @@ func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	maps.Copy(body, r.Extra)
 	body["stream"] = true
 	return json.Marshal(body)
+}
+
+// maxOutputTokens returns the lower of the two bounds of an answer, zero where there is none.
+func (m *Model) maxOutputTokens(r spool.ModelRequest) int {
+	if r.MaxOutputTokens > 0 && m.config.MaxOutputTokens > 0 {
+		return min(r.MaxOutputTokens, m.config.MaxOutputTokens)
+	}
+	return max(r.MaxOutputTokens, m.config.MaxOutputTokens)
 }
 
 func (m *Model) messages(r spool.ModelRequest) []wireMessage {

@@ -5,6 +5,7 @@ import "time"
 // auditRetention reads how long the audit log is kept, where 0 is for ever and less than
 // nothing in a [Limits].
 func auditRetention(v value) time.Duration {
+	v.shape.is(kindDurationOrNone)
 	const want = `0 for ever, or a duration such as "9600h"`
 	s, ok := v.scalar(want)
 	if !ok {

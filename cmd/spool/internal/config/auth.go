@@ -39,7 +39,7 @@ func (c *Config) auth(v value) {
 		c.TrustedProxies = append(c.TrustedProxies, item.addresses())
 	}
 	if keys := f["stream_token_keys"]; keys.present() {
-		c.StreamTokenKeys = keys.words()
+		c.StreamTokenKeys = keys.optionalWords()
 		for i, item := range keys.items() {
 			if len(c.StreamTokenKeys[i]) < minStreamTokenKey && !item.complained() {
 				item.problemf("is shorter than %d characters", minStreamTokenKey)
@@ -105,7 +105,7 @@ func secret(token, hash value) (text, sum string) {
 		if !sha256Hex.MatchString(sum) && !hash.complained() {
 			hash.problemf("must be the SHA-256 of the token: 64 hexadecimal digits")
 		}
-	case token.required():
+	case token.needed():
 		text = token.word()
 		if len(text) < MinToken && !token.complained() {
 			token.problemf("is shorter than %d characters", MinToken)
@@ -128,8 +128,6 @@ func (t Token) hash() string {
 // ownThreads reads whose threads a subject sees.
 func ownThreads(v value) bool {
 	text := v.text()
-	if v.present() && text != "own" && text != "all" && !v.complained() {
-		v.problemf("must be own or all")
-	}
+	v.among(text, "own", "all")
 	return text == "own"
 }

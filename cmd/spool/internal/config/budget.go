@@ -32,11 +32,7 @@ func boundsOf(f map[string]value, c *Config) spool.Budget {
 
 // onExhausted reads what becomes of a run whose budget is used up.
 func onExhausted(v value) spool.BudgetAction {
-	switch action := spool.BudgetAction(v.text()); action {
-	case "", spool.BudgetEnd, spool.BudgetPark:
-		return action
-	default:
-		v.problemf("must be %s or %s", spool.BudgetEnd, spool.BudgetPark)
-		return ""
-	}
+	action := v.text()
+	v.among(action, string(spool.BudgetEnd), string(spool.BudgetPark))
+	return spool.BudgetAction(action)
 }

@@ -35,38 +35,14 @@ type Config struct {
 	// Egress are the hosts, addresses and ranges that tools may reach though they are
 	// private.
 	Egress []string
-	// Origins are the origins whose pages may call the server.
-	Origins []string
-	Queue   Queue
-	Limits  Limits
-	Context Context
-	Budget  Budgets
-	Prices  Prices
-}
-
-// The providers of a [Model].
-const (
-	ProviderOpenAI = "openai"
-	ProviderDemo   = "demo"
-)
-
-// Model is an entry of the section models.
-type Model struct {
-	Source
-
-	// Access says who may use the model.
-	Access spool.Access
-
-	Name     string
-	Provider string
-	BaseURL  string
-	APIKey   string
-	// Model is the provider's name of the model.
-	Model string
-	// ContextWindow is in tokens. Zero: unknown.
-	ContextWindow int
-	// PromptCache is what the server is told of its cache. Empty: what is known to help.
-	PromptCache string
+	CORS   CORS
+	// BasePath stands before the path of every endpoint. Empty: nothing does.
+	BasePath string
+	Queue    Queue
+	Limits   Limits
+	Context  Context
+	Budget   Budgets
+	Prices   Prices
 }
 
 // Agent is an entry of the section agents.

@@ -46,6 +46,11 @@ models:
     api_key: ${KEY}
     model: qwen3
     context_window: 128000
+    temperature: 0.2
+    max_output_tokens: 4096
+    reasoning_effort: low
+    headers: {x-title: Spool, X-Key: "${KEY}"}
+    extra_body: {top_p: 0.9, seed: 12345678901234567890, provider: {order: [a]}}
   show: {provider: demo}
 agents:
   writer:
@@ -85,7 +90,8 @@ auth:
   stream_token_keys: ["${LONG}"]
   stream_token_ttl: 5m
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
-cors: {origins: ["http://localhost:5173"]}
+server: {base_path: /v1/}
+cors: {origins: ["http://localhost:5173"], allow_credentials: true, allow_headers: [X-Tenant], expose_headers: [X-Request-ID]}
 queue:
   verify:
     webhook: {secrets: ["${KEY}", whsec_old], tolerance: 1m}
@@ -108,7 +114,14 @@ func TestParse(t *testing.T) {
 	}
 	want := &config.Config{
 		Models: []config.Model{
-			{Name: "local", Provider: "openai", BaseURL: "http://127.0.0.1:11434/v1", APIKey: "sk-secret", Model: "qwen3", ContextWindow: 128000},
+			{
+				Name: "local", Provider: "openai", BaseURL: "http://127.0.0.1:11434/v1", APIKey: "sk-secret", Model: "qwen3",
+				ContextWindow: 128000, MaxOutputTokens: 4096, Headers: map[string]string{"X-Title": "Spool", "X-Key": "sk-secret"},
+				Extra: map[string]any{
+					"temperature": 0.2, "reasoning_effort": "low", "top_p": json.Number("0.9"), "seed": json.Number("12345678901234567890"),
+					"provider": map[string]any{"order": []any{"a"}},
+				},
+			},
 			{Name: "show", Provider: "demo"},
 		},
 		Agents: []config.Agent{
@@ -144,8 +157,12 @@ func TestParse(t *testing.T) {
 		OwnThreads:      true,
 		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute,
-		Egress:  []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
-		Origins: []string{"http://localhost:5173"},
+		Egress:   []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
+		BasePath: "/v1",
+		CORS: config.CORS{
+			Origins: []string{"http://localhost:5173"}, AllowCredentials: true,
+			AllowHeaders: []string{"X-Tenant"}, ExposeHeaders: []string{"X-Request-ID"},
+		},
 		Queue: config.Queue{
 			Webhook: &config.Webhook{Secrets: []string{"sk-secret", "whsec_old"}, Tolerance: time.Minute},
 			QStash:  &config.QStash{URL: "https://agents.example.com/api/queue/agent-run", CurrentKey: "sk-secret"},
@@ -209,13 +226,13 @@ var problems = map[string]struct{ text, want string }{
 	},
 	"TwoDocuments":   {"limits: {}\n---\nlimits: {}\n", "spool.yaml:2: there must be one document only"},
 	"NoMapping":      {"- a\n", "spool.yaml:1: must be a mapping"},
-	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context, budget, prices"},
+	"UnknownSection": {fine + "model: x\n", "spool.yaml:3: model: unknown field; there are models, agents, tools, auth, server, egress, cors, queue, limits, context, budget, prices"},
 	"UnknownField": {
 		"models:\n  m:\n    provider: demo\n    providr: demo\nagents: {a: {model: m}}",
-		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache, only_for",
+		"spool.yaml:4: models.m.providr: unknown field; there are provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, headers, extra_body, context_window, only_for",
 	},
 	"Twice":           {"models:\n  m: {provider: demo}\n  m: {provider: demo}\nagents: {a: {model: m}}", "spool.yaml:3: models.m: is there twice"},
-	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, context_window, prompt_cache, only_for"},
+	"MergeKey":        {"models:\n  m: &x {provider: demo}\n  n:\n    <<: *x\n    provider: demo\nagents: {a: {model: m}}", "spool.yaml:4: models.n.<<: unknown field; there are provider, base_url, api_key, model, prompt_cache, temperature, max_output_tokens, reasoning_effort, headers, extra_body, context_window, only_for"},
 	"NoProvider":      {"models:\n  m: {}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is required"},
 	"EmptyProvider":   {"models:\n  m: {provider: ''}\nagents: {a: {model: m}}", "spool.yaml:2: models.m.provider: is empty"},
 	"BadProvider":     {"models: {m: {provider: opnai}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.provider: must be openai or demo"},
@@ -283,6 +300,22 @@ var problems = map[string]struct{ text, want string }{
 	"TokenKeyShort":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_keys: ['${LONG}', '${KEY}']}", "spool.yaml:1: auth.stream_token_keys[1]: is shorter than 32 characters"},
 	"TokenKeysEmpty":  {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_keys: []}", "spool.yaml:1: auth.stream_token_keys: is empty"},
 	"TokenTTL":        {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_ttl: 10ms}", "spool.yaml:1: auth.stream_token_ttl: must be 1s or more"},
+	"OriginCookies":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}]}\ncors: {origins: ['*'], allow_credentials: true}", "spool.yaml:2: cors.origins[0]: \"*\" cannot go with allow_credentials, as every web page could use what its reader is logged in to"},
+	"OriginHeader":    {"cors: {allow_headers: ['*'], expose_headers: [a b]}", "spool.yaml:1: cors.allow_headers[0]: must be the name of a header, such as \"X-Tenant\"\nspool.yaml:1: cors.expose_headers[0]: must be the name of a header, such as \"X-Tenant\""},
+	"BasePath":        {"server: {base_path: v1}", "spool.yaml:1: server.base_path: must be a path such as \"/v1\""},
+	"Temperature":     {"models: {m: {provider: openai, model: x, temperature: 3}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: must be a number from 0 to 2"},
+	"TemperatureText": {"models: {m: {provider: openai, model: x, temperature: '0.2'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: must be a number from 0 to 2"},
+	"TemperatureTwo":  {"models: {m: {provider: openai, model: x, temperature: 1, extra_body: {temperature: 1}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: is in extra_body too: leave one of them out"},
+	"OutputZero":      {"models: {m: {provider: openai, model: x, max_output_tokens: 0}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.max_output_tokens: must be 1 or more"},
+	"EffortSpaces":    {"models: {m: {provider: openai, model: x, reasoning_effort: a lot}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.reasoning_effort: must not have spaces"},
+	"ExtraOwn":        {"models:\n  m:\n    provider: openai\n    model: x\n    extra_body:\n      top_p: 1\n      stream: false\n      messages: []\n      tools: []\n      max_tokens: 5\nagents: {a: {model: m}}", "spool.yaml:7: models.m.extra_body.stream: is a field that the engine sets\nspool.yaml:8: models.m.extra_body.messages: is a field that the engine sets\nspool.yaml:9: models.m.extra_body.tools: is a field that the engine sets\nspool.yaml:10: models.m.extra_body.max_tokens: is a field that the engine sets, by max_output_tokens"},
+	"ExtraNoMap":      {"models: {m: {provider: openai, model: x, extra_body: [a]}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.extra_body: must be a mapping"},
+	"HeaderOwn":       {"models: {m: {provider: openai, model: x, headers: {content-type: text/plain}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.headers.content-type: is a header that the engine sets"},
+	"HeaderName":      {"models: {m: {provider: openai, model: x, headers: {a b: x}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.headers.a b: must be the name of a header"},
+	"HeaderKey":       {"models: {m: {provider: openai, model: x, api_key: '${KEY}', headers: {Authorization: x}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.headers.Authorization: stands in place of api_key: leave one of them out"},
+	"HeaderTwice":     {"models: {m: {provider: openai, model: x, headers: {X-A: x, x-a: y}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.headers.x-a: is there twice"},
+	"HeaderBreak":     {"models: {m: {provider: openai, model: x, headers: {X-A: \"x\\ny\"}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.headers.X-A: has a line break or another control character in it"},
+	"DemoWithBody":    {"models: {m: {provider: demo, temperature: 1}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: the demo provider has no use for it"},
 	"Egress":          {"egress: {allow: ['10.0.0.0/99']}", "spool.yaml:1: egress.allow[0]: must be a host, an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\""},
 	"Origin":          {"cors: {origins: ['http://a/']}", "spool.yaml:1: cors.origins[0]: must have the form \"https://host\" or \"https://host:port\""},
 	"OriginAll":       {"cors:\n  origins:\n    - http://a\n    - '*'", "spool.yaml:4: cors.origins[1]: \"*\" needs auth.tokens, as every web page could use the server"},
@@ -317,7 +350,7 @@ var problems = map[string]struct{ text, want string }{
 		"spool.yaml:1: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"\n" +
 			"spool.yaml:2: models.m.provider: must be openai or demo\n" +
 			"spool.yaml:3: agents.a.model: there is no model \"b\"\n" +
-			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, egress, cors, queue, limits, context, budget, prices",
+			"spool.yaml:4: foo: unknown field; there are models, agents, tools, auth, server, egress, cors, queue, limits, context, budget, prices",
 	},
 }
 

@@ -116,16 +116,21 @@ func push(v value) *Push {
 	return p
 }
 
-// words returns a list that must not be empty, of words.
+// words returns a list that must be there and not be empty, of words.
 func (v value) words() []string {
 	if !v.required() {
 		return nil
 	}
+	return v.optionalWords()
+}
+
+// optionalWords returns a list of words that must not be empty where it is there.
+func (v value) optionalWords() []string {
 	var out []string
 	for _, item := range v.items() {
 		out = append(out, item.word())
 	}
-	if len(out) == 0 && !v.complained() {
+	if v.present() && len(out) == 0 && !v.complained() {
 		v.problemf("is empty")
 	}
 	return out

@@ -10,7 +10,7 @@ import (
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 func (d *decoder) config(root value) *Config {
-	f := root.fields("models", "agents", "tools", "auth", "egress", "cors", "queue", "limits", "context", "budget", "prices")
+	f := root.fields("models", "agents", "tools", "auth", "server", "egress", "cors", "queue", "limits", "context", "budget", "prices")
 	c := &Config{Queue: queue(f["queue"]), Limits: limits(f["limits"])}
 	d.anonymous = !f["auth"].present()
 	c.Prices = Prices{Source: f["prices"].source(), File: f["prices"].text()}
@@ -32,48 +32,18 @@ func (d *decoder) config(root value) *Config {
 		f["models"].problemf("is required: the agents have no model to use")
 	}
 	c.auth(f["auth"])
+	c.BasePath = basePath(f["server"].fields("base_path")["base_path"])
 	c.Context = contextOf(f["context"], c)
 	for _, v := range f["egress"].fields("allow")["allow"].items() {
 		c.Egress = append(c.Egress, v.egress())
 	}
-	for _, v := range f["cors"].fields("origins")["origins"].items() {
-		origin := v.origin()
-		if origin == "*" && !f["auth"].present() {
-			v.problemf(`"*" needs auth.tokens, as every web page could use the server`)
-		}
-		c.Origins = append(c.Origins, origin)
-	}
+	c.CORS = cors(f["cors"])
 	return c
 }
 
-func model(e entry) Model {
-	f := e.fields("provider", "base_url", "api_key", "model", "context_window", "prompt_cache", "only_for")
-	m := Model{Source: e.source(), Access: onlyFor(f["only_for"]), Name: e.name, ContextWindow: f["context_window"].integer(), PromptCache: f["prompt_cache"].text()}
-	e.id()
-	if f["provider"].required() {
-		m.Provider = f["provider"].word()
-	}
-	switch m.Provider {
-	case ProviderOpenAI:
-		m.BaseURL = f["base_url"].url()
-		m.APIKey = f["api_key"].text()
-		if f["model"].required() {
-			m.Model = f["model"].word()
-		}
-		if !slices.Contains([]string{"", "none", "key", "marks"}, m.PromptCache) {
-			f["prompt_cache"].problemf("must be none, key or marks")
-		}
-	case ProviderDemo:
-		for _, name := range []string{"base_url", "api_key", "model", "prompt_cache"} {
-			if f[name].present() {
-				f[name].problemf("the demo provider has no use for it")
-			}
-		}
-	case "":
-	default:
-		f["provider"].problemf("must be %s or %s", ProviderOpenAI, ProviderDemo)
-	}
-	return m
+// whenBusy are the words of agents.<name>.when_busy.
+var whenBusy = []string{
+	string(spool.BusyReject), string(spool.BusyEnqueue), string(spool.BusyLatest), string(spool.BusyInterrupt), string(spool.BusyRollback),
 }
 
 func agent(e entry, c *Config) Agent {
@@ -88,17 +58,18 @@ func agent(e entry, c *Config) Agent {
 
 		DistinctApprover: distinctApprover(f["distinct_approver"]),
 	}
-	if a.WhenBusy != "" && !a.WhenBusy.Known() {
-		f["when_busy"].problemf("must be reject, enqueue, latest, interrupt or rollback")
-	}
+	f["when_busy"].among(string(a.WhenBusy), whenBusy...)
 	budget := f["budget"].fields(append(slices.Clone(bounds), "on_exhausted")...)
 	a.Budget, a.OnBudget = boundsOf(budget, c), onExhausted(budget["on_exhausted"])
 	if f["model"].required() {
 		a.Model = modelName(f["model"], c)
 	}
 	a.Tools = toolNames(f["tools"], c)
-	if f["provider_options"].present() {
-		a.ProviderOptions = f["provider_options"].words()
+	a.ProviderOptions = f["provider_options"].optionalWords()
+	for i, name := range a.ProviderOptions {
+		if item := f["provider_options"].items()[i]; slices.Contains(ownFields, name) {
+			item.problemf("is a field that the engine sets")
+		}
 	}
 	a.ClientTools, a.ClientContext = most(f["client_tools"]), most(f["client_context"])
 	for _, e := range f["subagents"].entries() {
@@ -179,14 +150,11 @@ func tool(e entry) Tool {
 		Expiry: expiry(f["expiry"]),
 		Body:   f["body"].text(),
 	}
-	if f["body"].present() && t.Body != "arguments" && t.Body != "envelope" {
-		f["body"].problemf("must be arguments or envelope")
-	}
+	f["body"].among(t.Body, "arguments", "envelope")
 	t.Parameters, t.within = f["parameters"].object()
 	if f["type"].required() {
-		if t.Type = f["type"].word(); t.Type != "" && t.Type != "http" {
-			f["type"].problemf("must be http")
-		}
+		t.Type = f["type"].word()
+		f["type"].among(t.Type, "http")
 	}
 	if f["url"].required() {
 		t.URL = f["url"].url()
@@ -210,9 +178,7 @@ func expiry(v value) spool.Expiry {
 		Then: spool.ExpiryAction(f["then"].text()), TTL: f["ttl"].duration(),
 		Warn: f["warn"].duration(), Extensions: f["extensions"].integer(),
 	}
-	if f["then"].present() && (spool.Expiry{Then: x.Then}).Check() != nil {
-		f["then"].problemf("must be deny, fail or extend")
-	}
+	f["then"].among(string(x.Then), string(spool.ExpireDeny), string(spool.ExpireFail), string(spool.ExpireExtend))
 	if f["extensions"].present() && x.Then != spool.ExpireExtend {
 		f["extensions"].problemf("is only for then: extend")
 	}

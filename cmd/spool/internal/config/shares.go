@@ -32,6 +32,7 @@ func shares(f map[string]value) Shares {
 
 // wallTime reads a duration, or 0 for no bound, which it returns as a negative one.
 func wallTime(v value) time.Duration {
+	v.shape.is(kindDurationOrNone)
 	const want = `0 for no bound, or a duration such as "90m"`
 	s, ok := v.scalar(want)
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -57,6 +58,8 @@ type value struct {
 	path string
 	// line is that of the value itself, or of what should have it.
 	line int
+	// shape takes down how the value is read. Nil: nobody asks.
+	shape *shape
 }
 
 // entry is a value of a mapping, under its key.
@@ -85,9 +88,9 @@ func below(path, step string) string {
 // child returns the value of a node below v. An alias is followed, and null is absent.
 func (v value) child(step string, n *yaml.Node) value {
 	if n == nil {
-		return value{d: v.d, path: step}
+		return value{d: v.d, path: step, shape: v.shape}
 	}
-	c := value{d: v.d, node: n, path: below(v.path, step), line: n.Line}
+	c := value{d: v.d, node: n, path: below(v.path, step), line: n.Line, shape: v.shape}
 	if n.Kind == yaml.AliasNode {
 		c.node = n.Alias
 	}
@@ -97,8 +100,17 @@ func (v value) child(step string, n *yaml.Node) value {
 	return c
 }
 
-// entries returns the entries of a mapping in their order.
+// entries returns the entries of a mapping whose keys are anybody's, in their order.
 func (v value) entries() []entry {
+	each, out := v.shape.entry(), v.pairs()
+	for i := range out {
+		out[i].shape = each
+	}
+	return out
+}
+
+// pairs returns the entries of a mapping in their order.
+func (v value) pairs() []entry {
 	if !v.present() {
 		return nil
 	}
@@ -127,16 +139,17 @@ func (v value) entries() []entry {
 // fields returns the entries of a mapping that has only the given keys.
 func (v value) fields(known ...string) map[string]value {
 	out := make(map[string]value, len(known))
-	for _, e := range v.entries() {
+	for _, e := range v.pairs() {
 		if !slices.Contains(known, e.name) {
 			e.problemf("unknown field; there are %s", strings.Join(known, ", "))
 			continue
 		}
+		e.shape = v.shape.field(e.name)
 		out[e.name] = e.value
 	}
 	for _, name := range known {
 		if _, ok := out[name]; !ok {
-			out[name] = value{d: v.d, path: below(v.path, name), line: v.line}
+			out[name] = value{d: v.d, path: below(v.path, name), line: v.line, shape: v.shape.field(name)}
 		}
 	}
 	return out
@@ -144,6 +157,7 @@ func (v value) fields(known ...string) map[string]value {
 
 // items returns the items of a list.
 func (v value) items() []value {
+	item := v.shape.item()
 	if !v.present() {
 		return nil
 	}
@@ -154,12 +168,19 @@ func (v value) items() []value {
 	out := make([]value, len(v.node.Content))
 	for i, n := range v.node.Content {
 		out[i] = v.child("["+strconv.Itoa(i)+"]", n)
+		out[i].shape = item
 	}
 	return out
 }
 
 // required reports whether the value is there, and complains if it is not.
 func (v value) required() bool {
+	v.shape.require()
+	return v.needed()
+}
+
+// needed is required for a value that only some mappings must have.
+func (v value) needed() bool {
 	if !v.present() {
 		v.problemf("is required")
 	}
@@ -181,6 +202,7 @@ func (v value) scalar(want string) (string, bool) {
 // text returns a string. Numbers and the like must be quoted, as YAML would otherwise
 // change them: 1.10 is not "1.10".
 func (v value) text() string {
+	v.shape.is(kindText)
 	s, ok := v.scalar("text")
 	if ok && v.node.Tag != "!!str" {
 		v.problemf("must be text; put it in quotes")
@@ -190,6 +212,7 @@ func (v value) text() string {
 }
 
 func (v value) boolean() bool {
+	v.shape.is(kindBoolean)
 	s, ok := v.scalar("true or false")
 	if !ok {
 		return false
@@ -205,6 +228,7 @@ func (v value) integer() int { return v.atLeast(1) }
 
 // atLeast returns a whole number that is not below least.
 func (v value) atLeast(least int) int {
+	v.shape.integer(least)
 	s, ok := v.scalar("a whole number")
 	if !ok {
 		return 0
@@ -221,6 +245,7 @@ func (v value) atLeast(least int) int {
 }
 
 func (v value) duration() time.Duration {
+	v.shape.is(kindDuration)
 	const want = `a duration such as "500ms", "30s" or "15m"`
 	s, ok := v.scalar(want)
 	if !ok {
@@ -234,6 +259,22 @@ func (v value) duration() time.Duration {
 		v.problemf("must be more than nothing")
 	}
 	return d
+}
+
+// number returns a number from least to most.
+func (v value) number(least, most float64) *float64 {
+	v.shape.within(least, most)
+	want := fmt.Sprintf("a number from %g to %g", least, most)
+	s, ok := v.scalar(want)
+	if !ok {
+		return nil
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || n < least || n > most || quoted(v.node) && !expands(v.node.Value) {
+		v.problemf("must be %s", want)
+		return nil
+	}
+	return &n
 }
 
 func quoted(n *yaml.Node) bool {
@@ -250,6 +291,7 @@ const (
 // object returns a mapping of free form as JSON, and where each value in it is said. It
 // returns nil when the mapping is absent.
 func (v value) object() (json.RawMessage, map[string]Source) {
+	v.shape.is(kindObject)
 	if !v.present() {
 		return nil, nil
 	}

@@ -3,6 +3,8 @@ package config
 import (
 	"net/netip"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,13 +22,37 @@ func (e entry) id() {
 // word returns text that must not be empty or have white space.
 func (v value) word() string {
 	s := v.text()
-	if v.node.Tag == "!!str" && s == "" && !v.complained() {
+	if v.present() && v.node.Tag == "!!str" && s == "" && !v.complained() {
 		v.problemf("is empty")
 	}
 	if strings.ContainsAny(s, " \t\r\n") {
 		v.problemf("must not have spaces")
 	}
 	return s
+}
+
+// optionalWord returns text that must not have white space, and may be empty.
+func (v value) optionalWord() string {
+	s := v.text()
+	if strings.ContainsAny(s, " \t\r\n") {
+		v.problemf("must not have spaces")
+	}
+	return s
+}
+
+// among complains about a word, which was read of the value, that is neither empty nor one of
+// the known.
+func (v value) among(word string, known ...string) {
+	v.shape.enumerate(known)
+	if word == "" || slices.Contains(known, word) || v.complained() {
+		return
+	}
+	last := len(known) - 1
+	if last == 0 {
+		v.problemf("must be %s", known[0])
+		return
+	}
+	v.problemf("must be %s or %s", strings.Join(known[:last], ", "), known[last])
 }
 
 // complained reports whether the last problem is this value's.
@@ -37,6 +63,7 @@ func (v value) complained() bool {
 
 // url returns an http or https URL. A problem does not quote it: it may have a password.
 func (v value) url() string {
+	v.shape.is(kindURL)
 	s := v.text()
 	if s == "" && (!v.present() || v.complained()) {
 		return ""
@@ -57,19 +84,25 @@ func (v value) egress() string {
 	return s
 }
 
-// origin returns the origin of a page, or "*" for every one.
-func (v value) origin() string {
-	s := v.text()
-	u, err := url.Parse(s)
-	if s != "*" && !v.complained() &&
-		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != s) {
-		v.problemf(`must have the form "https://host" or "https://host:port"`)
+// basePath returns what stands before all paths, without a slash at its end.
+func basePath(v value) string {
+	at := strings.TrimRight(v.text(), "/")
+	if !IsBasePath(at) && !v.complained() {
+		v.problemf(`must be a path such as "/v1"`)
 	}
-	return s
+	return at
+}
+
+// IsBasePath reports whether text can stand before all paths: it is empty, or begins with a slash
+// and has none at its end.
+func IsBasePath(text string) bool {
+	return text == "" || text[0] == '/' && path.Clean(text) == text && text != "/" && !strings.ContainsAny(text, "{}?#%; \\\"<>") &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
 // time returns a point in time.
 func (v value) time() time.Time {
+	v.shape.is(kindTime)
 	const want = `a time such as "2027-01-31T00:00:00Z"`
 	s, ok := v.scalar(want)
 	if !ok {

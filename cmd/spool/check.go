@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spoolhq/spool/cmd/spool/internal/config"
+)
+
+// check looks at what serve would start with: flags, environment and configuration, and whether
+// the database is whole. What the command line names is all that it looks at.
+func check(ctx context.Context, args []string, h host) error {
+	f, err := parseFlags(checkHelp(), args, h)
+	switch {
+	case err != nil && f.listen == "":
+		return err
+	case len(f.rest) > 1:
+		return usagef("check takes one file, but there is also %q", f.rest[1])
+	}
+	path := ""
+	if len(f.rest) == 1 {
+		if file := f.rest[0]; isYAML(file) {
+			f.config, f.named["config"] = file, true
+		} else {
+			path, f.named["data"] = file, true
+		}
+	}
+	whole := !f.named["config"] && !f.named["data"]
+	if whole || f.named["config"] || err != nil {
+		if err := checkSetup(f.options, err, h); err != nil { //nolint:contextcheck // it waits for nothing
+			return err
+		}
+	}
+	if !whole && !f.named["data"] {
+		return nil
+	}
+	if path == "" {
+		path = findDatabase(f.data)
+	}
+	if set, _ := h.lookup("SPOOL_DATA"); path == "" && whole && set == "" {
+		_, err := fmt.Fprintf(h.stdout, "database  none yet in %s\n", f.data)
+		return err
+	}
+	if path == "" {
+		path = filepath.Join(f.data, databaseName) // which is then said to be missing
+	}
+	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer release()
+	return checkStore(ctx, h, path)
+}
+
+func isYAML(file string) bool {
+	return slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(filepath.Ext(file)))
+}
+
+// checkSetup tells what serve would start with, or all that is wrong with it.
+func checkSetup(o options, wrong error, h host) error {
+	s, _, err := prepare(o, wrong, h)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	name := o.config
+	if name == "" {
+		name = "none, which is the demo"
+	}
+	fmt.Fprintf(&b, "config    %s\n", name)
+	for _, line := range s.lines() {
+		if line.remark != "" {
+			fmt.Fprintf(&b, "%-9s %s\n", line.name, line.remark)
+		}
+	}
+	b.WriteString("problems  none\n")
+	_, err = io.WriteString(h.stdout, b.String())
+	return err
+}
+
+// schema prints the JSON Schema of the configuration.
+func schema(args []string, h host) error {
+	switch {
+	case len(args) == 1 && slices.Contains([]string{"--help", "-help", "-h"}, args[0]):
+		_, err := io.WriteString(h.stdout, schemaHelp)
+		return err
+	case len(args) > 0:
+		return usagef("schema takes no argument, but there is %q", args[0])
+	}
+	b, err := config.Schema()
+	if err != nil {
+		return err
+	}
+	_, err = h.stdout.Write(b)
+	return err
+}
+
+const schemaHelp = `Print the JSON Schema (draft 7) of the configuration, for editors.
+
+Usage:
+
+  spool schema > spool.schema.json
+
+With this as the first line of a configuration beside that file, editors with the YAML language
+server (VS Code, Neovim, JetBrains and others) complete and check it:
+
+  # yaml-language-server: $schema=spool.schema.json
+`
+
+func checkHelp() string {
+	var b strings.Builder
+	b.WriteString(`Look at what serve would start with, and start nothing.
+
+Usage:
+
+  spool check [flags]                the flags, the configuration and the database
+  spool check FILE.yaml              a configuration, as --config FILE.yaml does
+  spool check [--data DIR | FILE]    a database, or a file that is one, such as a backup
+
+The flags are those of serve: put check in the place of serve in a command line that starts a
+server. All that is wrong with flags, environment and configuration is told at once, with file
+and line, also variables that the configuration names and that are not set. The network is not
+used, and no file is written.
+
+Of a database it looks whether it and its log belong together, whether SQLite finds all of it
+in order, and whether each row belongs to something. That changes nothing, reads all of the
+file, and may run beside a server.
+
+The exit code is 0 when all is as it should be, 1 when the database is not, and 2 when a flag,
+the environment or the configuration is wrong.
+
+Flags, each with its environment variable and its default:
+
+`)
+	writeSettings(&b)
+	return b.String()
+}

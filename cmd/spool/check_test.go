@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writeFile writes a file of the test's and returns its path.
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A configuration with nothing wrong is told with what it comes to, and nothing is made.
+func TestCheckConfiguration(t *testing.T) {
+	t.Parallel()
+
+	file := writeFile(t, "spool.yaml", `
+models: {local: {provider: openai, base_url: "http://127.0.0.1:9/v1", api_key: "${KEY}", model: qwen3}}
+agents: {helper: {model: local, tools: [send]}}
+tools: {send: {type: http, url: "http://127.0.0.1:9/", approval: true}}
+auth: {tokens: [{token: "${TOKEN}", scopes: [read]}]}
+cors: {origins: ["http://localhost:5173"]}
+`)
+	data := filepath.Join(t.TempDir(), "data")
+	env := map[string]string{"KEY": "sk-secret-key", "TOKEN": "a-secret-token-of-all", "SPOOL_DATA": data}
+	const want = `
+models    local (qwen3 at 127.0.0.1:9)
+agents    helper
+tools     send (asks first)
+auth      bearer tokens
+cors      http://localhost:5173
+problems  none
+`
+	for _, args := range [][]string{{"check", file}, {"check", "--config", file}, {"check", "--listen", "0.0.0.0:1", "--config=" + file}} {
+		got := command(env, args...)
+		if got.code != exitOK || got.stdout != "config    "+file+want || got.stderr != "" {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Errorf("the data folder was made: %v", err)
+	}
+}
+
+// All that is wrong is told at once: flags, the environment, the file and variables that it
+// names, with exit code 2.
+func TestCheckTellsAll(t *testing.T) {
+	t.Parallel()
+
+	file := writeFile(t, "spool.yaml", `models:
+  m: {provider: openai, api_key: "${NO_KEY}", model: x}
+agents:
+  a: {model: n, provider_options: [stream]}
+auth: {tokens: [{token: "${NO_TOKEN}", scopes: [read]}]}
+limits: {lease: x}
+`)
+	data := filepath.Join(t.TempDir(), "data")
+	got := command(map[string]string{"SPOOL_DATA": data, "OTEL_TRACES_EXPORTER": "zipkin"}, "check", file, "--log-level", "loud")
+	want := `spool: --log-level: "loud" must be debug, info, warn or error
+spool: FILE:2: models.m.api_key: the environment variable NO_KEY is not set; ${NO_KEY:-} allows that
+spool: FILE:4: agents.a.model: there is no model "n"
+spool: FILE:4: agents.a.provider_options[0]: is a field that the engine sets
+spool: FILE:5: auth.tokens[0].token: the environment variable NO_TOKEN is not set; ${NO_TOKEN:-} allows that
+spool: FILE:6: limits.lease: must be a duration such as "500ms", "30s" or "15m"
+spool: OTEL_TRACES_EXPORTER: "zipkin" must be otlp, console, none
+Run "spool check --help" for usage.
+`
+	if got.code != exitUsage || got.stdout != "" || strings.ReplaceAll(got.stderr, file, "FILE") != want {
+		t.Errorf("code %d, stdout %q, stderr\n%s\nwant\n%s", got.code, got.stdout, got.stderr, want)
+	}
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Errorf("the data folder was made: %v", err)
+	}
+}
+
+// Without a name, check looks at both.
+func TestCheckBoth(t *testing.T) {
+	t.Parallel()
+
+	data := t.TempDir()
+	p := start(t, data)
+	env := map[string]string{"SPOOL_DATA": data}
+	got := command(env, "check")
+	if got.code != exitOK || !strings.HasPrefix(got.stdout, "config    none, which is the demo\n") || !strings.Contains(got.stdout, "a server has it open") {
+		t.Errorf("%+v", got)
+	}
+	p.get(t, "/healthz")
+	env["SPOOL_DATA"] = filepath.Join(data, "missing")
+	if got := command(env, "check"); got.code != exitFailure || !strings.Contains(got.stderr, "there is no database") {
+		t.Errorf("a database that the environment names: %+v", got)
+	}
+}
+
+// A database that nobody named need not be there yet.
+func TestCheckNowhere(t *testing.T) {
+	t.Parallel()
+
+	got := command(nil, "check")
+	if got.code != exitOK || !strings.HasSuffix(got.stdout, "problems  none\ndatabase  none yet in ./spool-data\n") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSchemaCommand(t *testing.T) {
+	t.Parallel()
+
+	got := command(nil, "schema")
+	committed, err := os.ReadFile(filepath.Join("..", "..", "spec", "config.schema.json"))
+	if err != nil || got.code != exitOK || got.stdout != string(committed) || !json.Valid([]byte(got.stdout)) {
+		t.Errorf("code %d, %v", got.code, err)
+	}
+	if got := command(nil, "schema", "x"); got.code != exitUsage {
+		t.Errorf("%+v", got)
+	}
+	if got := command(nil, "schema", "--help"); got.code != exitOK || !strings.Contains(got.stdout, "yaml-language-server") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Each flag of serve has a variable of its name, but for those that are for one start.
+func TestEachFlagHasItsVariable(t *testing.T) {
+	t.Parallel()
+
+	oneStart := []string{"accept-loss"}
+	known := map[string]string{}
+	for _, s := range settings {
+		known[s.flag] = s.env
+	}
+	flagSet, _ := serveFlags(host{lookup: func(string) (string, bool) { return "", false }})
+	flagSet.VisitAll(func(f *flag.Flag) {
+		want := "SPOOL_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if known[f.Name] != want && !slices.Contains(oneStart, f.Name) {
+			t.Errorf("--%s has the variable %q, not %s", f.Name, known[f.Name], want)
+		}
+	})
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations", "running.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, env := range known {
+		if !strings.Contains(string(page), "| `--"+name+"` | `"+env+"` |") {
+			t.Errorf("docs/operations/running.md has no row for --%s and %s", name, env)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package config
+
+// The kinds of values, by the method that reads them.
+const (
+	kindText           = "text"
+	kindBoolean        = "boolean"
+	kindInteger        = "integer"
+	kindNumber         = "number"
+	kindDuration       = "duration"
+	kindDurationOrNone = "duration or 0"
+	kindTime           = "time"
+	kindURL            = "url"
+	kindFields         = "fields"
+	kindMapping        = "mapping"
+	kindList           = "list"
+	kindObject         = "object"
+)
+
+// shape is what the decoder does with a value: the JSON Schema follows from the reading itself,
+// so that the two cannot say different things. A nil shape takes nothing down.
+type shape struct {
+	kind     string
+	required bool
+	// fields are those of a mapping that knows its keys.
+	fields map[string]*shape
+	// each is an entry of a mapping with keys of anybody's, or an item of a list.
+	each *shape
+	// words are all that a text can be. Empty: any.
+	words       []string
+	least, most float64
+}
+
+// is takes down what a value is. A kind says more than text.
+func (s *shape) is(kind string) {
+	if s != nil && (s.kind == "" || s.kind == kindText) {
+		s.kind = kind
+	}
+}
+
+func (s *shape) require() {
+	if s != nil {
+		s.required = true
+	}
+}
+
+func (s *shape) enumerate(words []string) {
+	if s != nil {
+		s.words = words
+	}
+}
+
+func (s *shape) integer(least int) {
+	if s != nil {
+		s.kind, s.least = kindInteger, float64(least)
+	}
+}
+
+func (s *shape) within(least, most float64) {
+	if s != nil {
+		s.kind, s.least, s.most = kindNumber, least, most
+	}
+}
+
+// field returns the shape of a field.
+func (s *shape) field(name string) *shape {
+	if s == nil {
+		return nil
+	}
+	s.is(kindFields)
+	if s.fields == nil {
+		s.fields = make(map[string]*shape)
+	}
+	if s.fields[name] == nil {
+		s.fields[name] = &shape{}
+	}
+	return s.fields[name]
+}
+
+// entry returns the shape of all entries.
+func (s *shape) entry() *shape { return s.eachOf(kindMapping) }
+
+// item returns the shape of all items.
+func (s *shape) item() *shape { return s.eachOf(kindList) }
+
+func (s *shape) eachOf(kind string) *shape {
+	if s == nil {
+		return nil
+	}
+	s.is(kind)
+	if s.each == nil {
+		s.each = &shape{}
+	}
+	return s.each
+}
