@@ -228,7 +228,11 @@ func (c *routeContext) read(into any) error {
 		if err != nil {
 			return err
 		}
-		faults = append(faults, more...)
+		if len(faults) == 0 {
+			faults = more
+		} else {
+			faults = append(faults, more...)
+		}
 	}
 	if err := c.checkUnknown(faults); err != nil {
 		return err

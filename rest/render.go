@@ -72,15 +72,18 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 		// Whatever the program put into it is for the log.
 		e = &Error{Status: e.Status, Code: "internal", Detail: "Internal error."}
 	}
+	h["X-Content-Type-Options"] = nosniff
+	if len(h["Cache-Control"]) == 0 {
+		h["Cache-Control"] = noStore
+	}
+	if e.Body == nil && a.appendRendered(w, e) {
+		return
+	}
 	contentType, body := "application/json", e.Body
 	if body == nil {
 		contentType, body = a.config.renderer.Render(r, e)
 	}
 	h.Set("Content-Type", contentType)
-	h.Set("X-Content-Type-Options", "nosniff")
-	if len(h["Cache-Control"]) == 0 {
-		h.Set("Cache-Control", "no-store")
-	}
 	if err := a.send(w, e.Status, nil, body); err != nil {
 		a.config.logger.log().ErrorContext(r.Context(), "error body cannot be encoded", "error", err)
 		w.WriteHeader(http.StatusInternalServerError)

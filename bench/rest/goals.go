@@ -32,7 +32,7 @@ func goals() []goal {
 		{nameRest, base, "query", 1.1},
 		{nameRest, base, "guarded", 1.1},
 		{nameRest, base, "post", 1.2},
-		{nameRest, base, "invalid", 2.3},
+		{nameRest, base, "invalid", 1.2},
 		{nameRest, base, "page", 0.95},
 		{nameRestGoccy, base, "get", 0.85},
 		{nameRestGoccy, base, "post", 0.65},

@@ -15,11 +15,17 @@ func (s *scanner) syntax(reason string) bool {
 	return false
 }
 
+// usualFaults is for how many faults there is room at first.
+const usualFaults = 4
+
 // report lists a fault. It returns false when there were enough.
 func (s *scanner) report(f fault.Fault) bool {
 	if limit := s.plan.opts.MaxFaults; len(s.faults) >= limit {
 		s.faults = append(s.faults, fault.TooManyFaults(s.plan.opts.In, limit))
 		return false
+	}
+	if s.faults == nil {
+		s.faults = make([]fault.Fault, 0, usualFaults)
 	}
 	s.faults = append(s.faults, f)
 

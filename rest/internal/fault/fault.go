@@ -10,7 +10,6 @@ package fault
 import (
 	"reflect"
 	"strconv"
-	"strings"
 )
 
 // The places that [Fault.In] can name.
@@ -61,44 +60,55 @@ func (f Fault) Equal(other Fault) bool {
 }
 
 // Location is the place of the fault in one readable word, such as "body.tags[1]".
-func (f Fault) Location() string {
-	var b strings.Builder
-	b.WriteString(f.In)
+func (f Fault) Location() string { return string(AppendLocation(nil, &f)) }
+
+// AppendLocation appends the location of a fault.
+func AppendLocation(to []byte, f *Fault) []byte {
+	start := len(to)
+	to = append(to, f.In...)
 
 	for _, step := range f.Path {
 		switch step := step.(type) {
 		case string:
-			if b.Len() > 0 {
-				b.WriteByte('.')
+			if len(to) > start {
+				to = append(to, '.')
 			}
-			b.WriteString(step)
+			to = append(to, step...)
 		case int:
-			b.WriteByte('[')
-			b.WriteString(strconv.Itoa(step))
-			b.WriteByte(']')
+			to = append(to, '[')
+			to = strconv.AppendInt(to, int64(step), 10)
+			to = append(to, ']')
 		}
 	}
 
-	return b.String()
+	return to
 }
-
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Pointer is the place of the fault below In as a JSON pointer (RFC 6901), such as
 // "/tags/1". It is empty for In as a whole.
-func (f Fault) Pointer() string {
-	var b strings.Builder
+func (f Fault) Pointer() string { return string(AppendPointer(nil, &f)) }
 
+// AppendPointer appends the pointer of a fault.
+func AppendPointer(to []byte, f *Fault) []byte {
 	for _, step := range f.Path {
-		b.WriteByte('/')
+		to = append(to, '/')
 
 		switch step := step.(type) {
 		case string:
-			_, _ = pointerEscape.WriteString(&b, step)
+			for i := range len(step) {
+				switch c := step[i]; c {
+				case '~':
+					to = append(to, '~', '0')
+				case '/':
+					to = append(to, '~', '1')
+				default:
+					to = append(to, c)
+				}
+			}
 		case int:
-			b.WriteString(strconv.Itoa(step))
+			to = strconv.AppendInt(to, int64(step), 10)
 		}
 	}
 
-	return b.String()
+	return to
 }
