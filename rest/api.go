@@ -17,24 +17,26 @@ import (
 // API is a set of controllers, an [http.Handler]. Build it with [New], register everything,
 // then serve. Registering is not safe beside requests; answering them is.
 type API struct {
-	config  apiConfig
-	mux     *http.ServeMux
-	schemas *document
-	raw     huma.API
-	routes  []*route
-	byName  map[string][]*route // in the order of their registration
-	shared  map[string]*shape   // by method and pattern of the mux
-	buffers sync.Pool           // of bytes.Buffer
-	senders sync.Pool           // of sender
+	config   apiConfig
+	tree     tree
+	patterns *http.ServeMux // has no handlers: it finds patterns that conflict
+	schemas  *document
+	raw      huma.API
+	routes   []*route
+	byName   map[string][]*route // in the order of their registration
+	shared   map[string]*shape   // by method and pattern of the mux
+	buffers  sync.Pool           // of bytes.Buffer
+	senders  sync.Pool           // of sender
 
 	ready   sync.Once
+	hinted  sync.Once
 	handler http.Handler
 	root    *services
 }
 
 // New makes an API without routes.
 func New(options ...APIOption) *API {
-	a := &API{byName: map[string][]*route{}, shared: map[string]*shape{}, mux: http.NewServeMux()}
+	a := &API{byName: map[string][]*route{}, shared: map[string]*shape{}, patterns: http.NewServeMux()}
 	a.config = apiConfig{
 		title: "API", version: "1.0.0", specPath: "/openapi.json", docsPath: "/docs",
 		renderer: ProblemErrors, codec: standardCodec{}, invalidStatus: http.StatusUnprocessableEntity,
@@ -44,11 +46,11 @@ func New(options ...APIOption) *API {
 	}
 	must(a.config.settings.apply(&a.config), "rest.New")
 	must(page.CheckBase(a.config.baseURL), "rest.New")
+	must(a.config.checkBase(), "rest.New")
 	a.config.level = a.config.under(level{unknown: RefuseFields, paginator: page.LimitOffset()})
 	a.root = newServices(a.config.providers, a.config.perRequest)
 	a.schemas, a.raw = newDocument(a)
-	a.serveDocument()
-	a.mux.HandleFunc("/", a.unmatched)
+	must(a.serveDocument(), "rest.New")
 	return a
 }
 
@@ -138,7 +140,7 @@ func (a *API) add(rt *route, config controllerConfig) error {
 	}
 	var h http.Handler = http.HandlerFunc(rt.serve)
 	for _, m := range slices.Backward(slices.Concat(config.middleware, rt.entry.config.middleware)) {
-		h = m(h)
+		h, rt.wrapped = m(h), true
 	}
 	for _, method := range rt.methods {
 		if err := a.mount(method, rt, h); err != nil {
@@ -153,13 +155,16 @@ func (a *API) add(rt *route, config controllerConfig) error {
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.ready.Do(a.build)
+	if a.config.basePath != "" {
+		r = a.public(r)
+	}
 	a.handler.ServeHTTP(w, r)
 }
 
 // build puts the API's middleware around everything.
 func (a *API) build() {
 	a.hideSecrets()
-	a.handler = a.mux
+	a.handler = http.HandlerFunc(a.dispatch)
 	for _, m := range slices.Backward(a.config.middleware) {
 		a.handler = m(a.handler)
 	}
@@ -182,12 +187,12 @@ func (a *API) hideSecrets() {
 }
 
 // serveDocument serves the OpenAPI document and the page that shows it.
-func (a *API) serveDocument() {
+func (a *API) serveDocument() error {
 	if a.config.specPath == "" {
-		return
+		return nil
 	}
 	text := sync.OnceValues(a.OpenAPI) // nothing is registered once requests come
-	a.mux.HandleFunc("GET "+a.config.specPath, func(w http.ResponseWriter, r *http.Request) {
+	err := a.plainHandler(http.MethodGet, a.config.specPath, func(w http.ResponseWriter, r *http.Request) {
 		b, err := text()
 		if err != nil {
 			a.writeError(w, r, a.answerOf(r, err, "OpenAPI"))
@@ -197,17 +202,23 @@ func (a *API) serveDocument() {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		_, _ = w.Write(b)
 	})
-	if a.config.docsPath != "" {
-		ui := docsui.Page(a.config.docsPath, beside(a.config.docsPath, a.config.specPath), a.config.title)
-		// Each address by itself: all that is below would leave no room for a route such as
-		// /{tenant}/books.
-		base := strings.TrimSuffix(a.config.docsPath, "/")
-		if base != "" {
-			a.mux.Handle("GET "+base, ui)
-		}
-		a.mux.Handle("GET "+base+"/{$}", ui)
-		a.mux.Handle("GET "+base+"/assets/{version}/{file}", ui)
+	if err != nil || a.config.docsPath == "" {
+		return err
 	}
+	missing := func(w http.ResponseWriter, r *http.Request) { a.writeError(w, r, NotFound("")) }
+	ui := docsui.Page(a.config.basePath+a.config.docsPath, beside(a.config.docsPath, a.config.specPath), a.config.title, missing)
+	// Each address by itself: all that is below would leave no room for a route such as
+	// /{tenant}/books.
+	base := strings.TrimSuffix(a.config.docsPath, "/")
+	for _, path := range []string{base, base + "/", base + "/assets/{version}/{file}"} {
+		if path == "" {
+			continue
+		}
+		if err := a.plainHandler(http.MethodGet, path, ui.ServeHTTP); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // beside returns the address of one path relative to another, which holds below any prefix

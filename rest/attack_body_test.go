@@ -85,7 +85,7 @@ func TestAttackFileNames(t *testing.T) {
 		"%2e%2e%2fsecret.txt", "%2fetc%2fpasswd", "..%5csecret.txt", ".", "%2e", "a.txt%2f", "sub%2f%2fb.txt", "A.TXT/..",
 	} {
 		for _, root := range []string{"/disk/", "/lax/"} {
-			if status, text := record(api, requestOf(t, http.MethodGet, root+name)); strings.Contains(text, "secret") || (status != http.StatusNotFound && status != http.StatusTemporaryRedirect) {
+			if status, text := record(api, requestOf(t, http.MethodGet, root+name)); strings.Contains(text, "secret") || (status != http.StatusNotFound && status != http.StatusPermanentRedirect) {
 				t.Errorf("%s%.40s: %d %s", root, name, status, text)
 			}
 		}

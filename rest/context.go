@@ -53,9 +53,13 @@ func contextOf(ctx context.Context) *routeContext {
 // PathValue returns the text of a parameter of the route's path.
 func (c *routeContext) PathValue(name string) string {
 	for i, known := range c.route.pathNames {
-		if known == name {
-			return c.request.PathValue(muxNames[i])
+		if known != name {
+			continue
 		}
+		if c.route.wrapped {
+			return c.request.PathValue(name) // middleware may have changed the path
+		}
+		return c.route.path.param(i, c.request.URL.EscapedPath())
 	}
 	return ""
 }

@@ -32,7 +32,9 @@
 //
 // A parameter of a path is {id}, which takes any segment, or has a converter: {int:id},
 // {str:name}, {slug:name}, {uuid:id}, and {path:rest} for all of the rest. What a converter
-// does not take is 404; what does not fit the field of {id} is 422.
+// does not take is 404; what does not fit the field of {id} is 422. A path that differs from
+// a route's in slashes only leads there by a redirect, see [StrictSlashes]; [BasePath] puts
+// the whole API below a path.
 //
 // # Input
 //

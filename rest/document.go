@@ -41,7 +41,7 @@ func newDocument(a *API) (*document, huma.API) {
 	for _, url := range a.config.servers {
 		config.Servers = append(config.Servers, &huma.Server{URL: url})
 	}
-	raw := huma.NewAPI(config, rawAdapter{humago.NewAdapter(a.mux, ""), a})
+	raw := huma.NewAPI(config, rawAdapter{humago.NewAdapter(rawMux{a}, ""), a})
 	d.open = raw.OpenAPI()
 	return d, raw
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +15,10 @@ import (
 
 // shape is a method and a pattern of the mux, with the routes that share them: they differ
 // in what their parameters convert, and are asked in their order.
-type shape struct{ candidates []candidate }
+type shape struct {
+	candidates []candidate
+	plain      http.HandlerFunc // instead of candidates: a handler that is no route
+}
 
 type candidate struct {
 	rt      *route
@@ -40,7 +42,7 @@ func (a *API) mount(method string, rt *route, h http.Handler) error {
 		return nil
 	}
 	s := &shape{candidates: []candidate{{rt, h, documented}}}
-	if err := a.handle(pattern, s); err != nil {
+	if err := a.handle(pattern, method, rt.path, s); err != nil {
 		return a.plain(err, pattern, documented)
 	}
 	a.shared[pattern] = s
@@ -59,30 +61,72 @@ func (a *API) plain(err error, pattern, documented string) error {
 	return errors.New(strings.ReplaceAll(text, strconv.Quote(pattern), strconv.Quote(documented)))
 }
 
-// handle is the mux's, whose panic on a conflict becomes an error.
-func (a *API) handle(pattern string, s *shape) (err error) {
+// handle adds the shape to the tree, unless the pattern cannot be told from another one.
+func (a *API) handle(pattern, method string, p pathPattern, s *shape) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("the path cannot be told from another: %v", reason)
 		}
 	}()
-	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+	a.patterns.Handle(pattern, http.NotFoundHandler()) // which panics on a conflict
+	a.tree.add(method, p, s)
+	return nil
+}
+
+// plainHandler adds a handler that is no route: that of the document, for example.
+func (a *API) plainHandler(method, path string, h http.HandlerFunc) error {
+	p, err := parsePath(a.config.basePath, path)
+	if err != nil {
+		return err
+	}
+	return a.handle(method+" "+p.mux(), method, p, &shape{plain: func(w http.ResponseWriter, r *http.Request) {
+		p.setPathValues(r)
+		h(w, r)
+	}})
+}
+
+// dispatch sends a request to its route.
+func (a *API) dispatch(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.EscapedPath()
+	if s := a.find(r.Method, path); s != nil {
+		if s.plain != nil {
+			s.plain(w, r)
+			return
+		}
 		for i := range s.candidates {
-			if c := &s.candidates[i]; c.rt.path.accepts(r) {
+			if c := &s.candidates[i]; c.rt.path.accepts(path) {
 				r.Pattern = c.pattern
 				a.enter(c, w, r) //nolint:contextcheck // the context is the request's own, or made of it
 				return
 			}
 		}
-		a.unmatched(w, r)
-	})
-	return nil
+	}
+	a.unmatched(w, r)
+}
+
+// find returns the shape of a path. The root of an API with a base path is with and without a
+// slash: a proxy that cuts the base path off leaves one.
+func (a *API) find(method, path string) *shape {
+	if path == "" {
+		path = "/" // of a handler that cut all of it off
+	}
+	if path[0] != '/' {
+		return nil // "*", or the host of a CONNECT
+	}
+	s := a.tree.find(method, path)
+	if base := a.config.basePath; s == nil && base != "" && len(path) == len(base)+1 && strings.HasPrefix(path, base) && path[len(base)] == '/' {
+		s = a.tree.find(method, base)
+	}
+	return s
 }
 
 // enter sends the request to a route, through the middleware of the huma API below, where
 // a program has put any there.
 func (a *API) enter(c *candidate, w http.ResponseWriter, r *http.Request) {
 	chain := a.raw.Middlewares()
+	if len(chain) > 0 || c.rt.wrapped {
+		c.rt.path.setPathValues(r)
+	}
 	if len(chain) == 0 {
 		c.handler.ServeHTTP(w, r)
 		return
@@ -114,9 +158,14 @@ var allMethods = []string{
 }
 
 // unmatched answers what no route takes: OPTIONS with what is allowed, another method with
-// 405, a path that differs in its last slash with a redirect, and the rest with 404.
+// 405, a path that differs from a route's in slashes and steps only with a redirect, and the
+// rest with 404.
 func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
-	allowed := a.allowed(r, r.URL)
+	if r.URL.Path == "*" {
+		a.answerAsterisk(w, r)
+		return
+	}
+	allowed := a.allowed(r.URL.EscapedPath())
 	switch {
 	case len(allowed) > 0 && r.Method == http.MethodOptions:
 		w.Header().Set("Allow", allowHeader(append(allowed, http.MethodOptions)))
@@ -126,27 +175,33 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 			Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("Method %q not allowed.", methodWord(r.Method)),
 			Header: http.Header{"Allow": {allowHeader(append(allowed, http.MethodOptions))}},
 		})
+	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r):
 	default:
-		if len(allowed) == 0 && !a.config.strictSlashes && len(a.allowed(r, otherSlash(r.URL))) > 0 {
-			w.Header().Set("Location", relative(r.URL))
-			w.WriteHeader(http.StatusPermanentRedirect)
-			return
-		}
+		a.hintBasePath(r)
 		a.writeError(w, r, NotFound(""))
 	}
 }
 
-// allowed lists the methods that a path has.
-func (a *API) allowed(r *http.Request, at *url.URL) []string {
+// answerAsterisk answers a request that is about the whole server, which only OPTIONS is.
+func (a *API) answerAsterisk(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodOptions {
+		a.writeError(w, r, &Error{Status: http.StatusBadRequest, Detail: "Only OPTIONS can ask for *."})
+		return
+	}
+	methods := []string{http.MethodOptions}
+	for _, rt := range a.routes {
+		methods = append(methods, rt.methods...)
+	}
+	slices.Sort(methods)
+	w.Header().Set("Allow", allowHeader(slices.Compact(methods)))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// allowed lists the methods that an escaped path has.
+func (a *API) allowed(path string) []string {
 	var methods []string
 	for _, m := range allMethods {
-		probe := &http.Request{Method: m, Host: r.Host, URL: &url.URL{Path: at.Path, RawPath: at.RawPath}}
-		_, pattern := a.mux.Handler(probe)
-		if pattern == "" || pattern == "/" {
-			continue
-		}
-		s, own := a.shared[pattern]
-		if !own || s.takes(at) {
+		if s := a.find(m, path); s != nil && s.takes(path) {
 			methods = append(methods, m)
 		}
 	}
@@ -154,55 +209,8 @@ func (a *API) allowed(r *http.Request, at *url.URL) []string {
 }
 
 // takes reports whether a route of the shape takes the path.
-func (s *shape) takes(at *url.URL) bool {
-	return slices.ContainsFunc(s.candidates, func(c candidate) bool { return c.rt.path.takes(at) })
-}
-
-// takes reports whether the path is one of the pattern's, whose literal parts fit already.
-func (p pathPattern) takes(at *url.URL) bool {
-	parts := strings.Split(strings.TrimPrefix(at.EscapedPath(), "/"), "/")
-	for i, s := range p.segments {
-		if s.name == "" || s.kind == restKind {
-			continue
-		}
-		if i >= len(parts) {
-			return false
-		}
-		if text, err := url.PathUnescape(parts[i]); err != nil || !s.kind.matches(text) {
-			return false
-		}
-	}
-	return true
-}
-
-// otherSlash returns the path with its last slash if it has none, and without if it has.
-func otherSlash(at *url.URL) *url.URL {
-	path := at.EscapedPath()
-	other := strings.TrimRight(path, "/")
-	if other == path {
-		other += "/"
-	}
-	plain, err := url.PathUnescape(other)
-	if err != nil {
-		return at
-	}
-	return &url.URL{Path: plain, RawPath: other}
-}
-
-// relative returns the address of the path that differs in the last slash only. It is
-// relative, so that it holds below any prefix, and can never lead to another host.
-func relative(from *url.URL) string {
-	path := from.EscapedPath()
-	trimmed := strings.TrimRight(path, "/")
-	last := trimmed[strings.LastIndexByte(trimmed, '/')+1:]
-	to := "../" + last
-	if trimmed == path {
-		to = "./" + last + "/"
-	}
-	if from.RawQuery != "" {
-		to += "?" + from.RawQuery
-	}
-	return to
+func (s *shape) takes(path string) bool {
+	return s.plain != nil || slices.ContainsFunc(s.candidates, func(c candidate) bool { return c.rt.path.accepts(path) })
 }
 
 // methodWord returns the method if it is one, as it is repeated in an answer.

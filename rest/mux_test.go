@@ -177,7 +177,7 @@ func TestTrailingSlash(t *testing.T) {
 			continue
 		}
 		to, err := res.Location()
-		if err != nil || to.String() != url+c.to || (res.StatusCode != http.StatusPermanentRedirect && res.StatusCode != http.StatusTemporaryRedirect) {
+		if err != nil || to.String() != url+c.to || res.StatusCode != http.StatusPermanentRedirect {
 			t.Errorf("%s %s: got %d to %v, %v", c.method, c.path, res.StatusCode, to, err)
 		}
 	}

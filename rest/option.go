@@ -328,7 +328,8 @@ type apiConfig struct {
 	title, version, description string
 	specPath, docsPath          string
 	servers                     []string
-	baseURL                     string
+	baseURL, basePath           string
+	baseStripped                bool // requests come without the base path
 	renderer                    ErrorRenderer
 	invalidStatus               int
 	mapErrors                   []func(error) *Error
@@ -375,14 +376,15 @@ func DocsPath(path string) APIOption { return apiOption(func(c *apiConfig) { c.d
 
 // BaseURL is the scheme and host that links to other pages begin with, such as
 // "https://shop.example". A request's Host header is never used for that: it is the
-// client's word.
+// client's word. The path of [BasePath] is not part of it.
 //
 // Defaults to none: links begin with the path.
 func BaseURL(url string) APIOption { return apiOption(func(c *apiConfig) { c.baseURL = url }) }
 
-// StrictSlashes answers 404 to a path that differs from a route's in its last slash only.
+// StrictSlashes answers 404 to a path that differs from a route's only in its last slash, in
+// doubled slashes, or in steps such as /a/../b.
 //
-// Defaults to a redirect (308) to the route's path.
+// Defaults to a redirect (308) to the route's path. It is relative and keeps the query.
 func StrictSlashes() APIOption { return apiOption(func(c *apiConfig) { c.strictSlashes = true }) }
 
 // Errors says how errors are written.

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,8 +155,8 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// mux returns the pattern for [http.ServeMux]. Parameters are called p0, p1 and so on, so
-// that routes which differ in those names only share a pattern.
+// mux returns the pattern for the [http.ServeMux] that judges conflicts. Parameters are called
+// p0, p1 and so on, so that routes which differ in those names only share a pattern.
 func (p pathPattern) mux() string {
 	var b strings.Builder
 	params := 0
@@ -206,29 +205,3 @@ func (p pathPattern) names() []string {
 	}
 	return names
 }
-
-// accepts reports whether the converters accept the segments that the mux found.
-func (p pathPattern) accepts(r *http.Request) bool {
-	if !p.typed {
-		return true
-	}
-	params := 0
-	for _, s := range p.segments {
-		if s.name == "" {
-			continue
-		}
-		if !s.kind.matches(r.PathValue(muxNames[params])) {
-			return false
-		}
-		params++
-	}
-	return true
-}
-
-// muxNames are the names of parameters in patterns for the mux.
-var muxNames = func() (names [32]string) {
-	for i := range names {
-		names[i] = "p" + strconv.Itoa(i)
-	}
-	return names
-}()

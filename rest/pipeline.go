@@ -81,10 +81,11 @@ func (h rawHandler) serve(rt *route, w http.ResponseWriter, r *http.Request) {
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, rt.maxBody)
 	}
-	for i, name := range rt.pathNames {
-		r.SetPathValue(name, r.PathValue(muxNames[i]))
+	r = r.WithContext(c)
+	if !rt.wrapped {
+		rt.path.setPathValues(r)
 	}
-	h.ServeHTTP(begun, r.WithContext(c))
+	h.ServeHTTP(begun, r)
 }
 
 func (c *routeContext) begin(rt *route, w http.ResponseWriter, r *http.Request) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -78,10 +79,27 @@ func (r rawAdapter) Handle(op *huma.Operation, h func(huma.Context)) {
 	r.Adapter.Handle(op, h)
 }
 
-// rawOperation gives the errors that operations of others document the form of the API's.
-func (d *document) rawOperation(_ *huma.OpenAPI, op *huma.Operation) {
+// rawMux is where operations of huma are served.
+type rawMux struct{ *API }
+
+// HandleFunc adds a handler for a pattern: a method and a path.
+func (m rawMux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
+	method, path, _ := strings.Cut(pattern, " ")
+	err := m.plainHandler(method, path, func(w http.ResponseWriter, r *http.Request) {
+		r.Pattern = method + " " + m.config.basePath + path
+		h(w, r)
+	})
+	must(err, pattern)
+}
+
+// rawOperation puts operations of others below the base path, and gives the errors that they
+// document the form of the API's.
+func (d *document) rawOperation(all *huma.OpenAPI, op *huma.Operation) {
 	if d.own {
 		return
+	}
+	if base := d.api.config.basePath; base != "" {
+		move(all, op, base+op.Path)
 	}
 	contentType, kind := d.api.config.renderer.Document()
 	for status, response := range op.Responses {
@@ -120,4 +138,27 @@ func (d *document) rawError(ctx huma.Context, _ string, v any) (any, error) {
 		ctx.SetHeader("Content-Type", contentType) // huma has set its own before it asks for the body
 	}
 	return body, nil
+}
+
+// move gives an operation another path in the document.
+func move(all *huma.OpenAPI, op *huma.Operation, path string) {
+	of := func(item *huma.PathItem) **huma.Operation {
+		for method, field := range map[string]**huma.Operation{
+			http.MethodGet: &item.Get, http.MethodPost: &item.Post, http.MethodPut: &item.Put, http.MethodPatch: &item.Patch,
+			http.MethodDelete: &item.Delete, http.MethodHead: &item.Head, http.MethodOptions: &item.Options, http.MethodTrace: &item.Trace,
+		} {
+			if method == op.Method {
+				return field
+			}
+		}
+		panic("rest: no such method: " + op.Method) // huma has refused it
+	}
+	*of(all.Paths[op.Path]) = nil
+	if reflect.ValueOf(*all.Paths[op.Path]).IsZero() {
+		delete(all.Paths, op.Path)
+	}
+	if all.Paths[path] == nil {
+		all.Paths[path] = &huma.PathItem{}
+	}
+	*of(all.Paths[path]) = op
 }

@@ -23,6 +23,7 @@ type route struct {
 	methods    []string
 	path       pathPattern
 	pathNames  []string
+	wrapped    bool // in middleware of its own, which may read parameters of the path
 
 	input    *input
 	answers  answerKind
@@ -60,15 +61,15 @@ func (a *API) compile(e *entry, controller Controller, config controllerConfig, 
 		api: a, controller: controller, handler: e.handler, methods: e.methods, entry: e, checks: e.config.checks,
 		level: e.config.under(config.under(a.config.level)),
 	}
-	var err error
-	if rt.path, err = parsePath(config.prefix, e.path); err != nil {
+	below, err := parsePath(config.prefix, e.path)
+	if err != nil {
+		return nil, err
+	}
+	if rt.path, err = parsePath(a.config.basePath+"/"+config.prefix, e.path); err != nil {
 		return nil, err
 	}
 	rt.pathNames = rt.path.names()
-	if len(rt.pathNames) > len(muxNames) {
-		return nil, fmt.Errorf("the path has more than %d parameters", len(muxNames))
-	}
-	rt.name = routeName(namespace, e.config.name, e.methods[0], rt.path)
+	rt.name = routeName(namespace, e.config.name, e.methods[0], below)
 	rt.tags = e.config.tags
 	if rt.tags == nil {
 		rt.tags = config.tags

@@ -78,12 +78,48 @@ func (f *File) Respond(w http.ResponseWriter, r *http.Request) error {
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
 	}
 	if seeker, ok := f.Content.(io.ReadSeeker); ok {
-		http.ServeContent(w, r, "", f.Modified, seeker)
-		return nil
+		sent := &contentWriter{ResponseWriter: w}
+		http.ServeContent(sent, r, "", f.Modified, seeker)
+		return sent.refused
 	}
 	_, err := io.Copy(w, f.Content)
 	return err //nolint:wrapcheck // the caller names the route
 }
+
+// contentWriter keeps what [http.ServeContent] says of an error in plain text, so that it is
+// answered in the API's form: a range beyond the end of a file, for example.
+type contentWriter struct {
+	http.ResponseWriter
+
+	refused error
+}
+
+func (w *contentWriter) WriteHeader(status int) {
+	if status < http.StatusBadRequest {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	h := w.Header()
+	e := &Error{Status: status, Header: http.Header{}}
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		e.Detail = "The range is not within the file."
+		e.Header["Content-Range"] = h["Content-Range"]
+	}
+	for _, name := range []string{"Content-Range", "Content-Type", "Content-Disposition", "Content-Length"} {
+		h.Del(name)
+	}
+	w.refused = e
+}
+
+func (w *contentWriter) Write(b []byte) (int, error) {
+	if w.refused != nil {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b) //nolint:wrapcheck // it is the same writer
+}
+
+// Unwrap lets [http.ResponseController] find the connection.
+func (w *contentWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Stream is an answer that is written as it comes.
 type Stream struct {

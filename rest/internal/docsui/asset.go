@@ -69,14 +69,14 @@ func load(from fs.FS) bundle {
 // serve answers a request for name, which has the version of the assets before it. In the
 // middle of a deployment one build's page asks another build for its assets: they are
 // served then as well, but not to be kept.
-func (b bundle) serve(w http.ResponseWriter, r *http.Request, name string) {
+func (b bundle) serve(w http.ResponseWriter, r *http.Request, name string, missing http.HandlerFunc) {
 	of, file, ok := strings.Cut(name, "/")
 	if !ok {
 		of, file = "", name
 	}
 	asset, ok := b.assets[file]
 	if !ok {
-		http.NotFound(w, r)
+		missing(w, r)
 		return
 	}
 	caching := "no-cache"

@@ -30,14 +30,14 @@ import (
 // field for a token.
 //
 // The handler answers GET and HEAD, is safe for concurrent use, and knows its page and the
-// assets only: all else is 404. Page panics when specURL is no such address.
-func Page(base, specURL, title string) http.Handler {
+// assets only: missing answers all else. Page panics when specURL is no such address.
+func Page(base, specURL, title string, missing http.HandlerFunc) http.Handler {
 	spec, err := url.Parse(specURL)
 	if err != nil || specURL == "" || !fetchable(spec) {
 		panic(fmt.Sprintf("docs page %q: the document's address %q is neither a path nor an http or https address", base, specURL))
 	}
 	base = strings.TrimSuffix(path.Clean("/"+base), "/")
-	p := &page{base: base, policy: policy(spec)}
+	p := &page{base: base, policy: policy(spec), missing: missing}
 
 	// Where the address of the page ends in a slash, it is a directory of its own to the
 	// browser, and what is relative starts one level deeper.
@@ -117,10 +117,11 @@ func document(title, dir, spec string) *representation {
 }
 
 type page struct {
-	base   string // "" or "/docs", never with a slash at its end
-	policy string
-	at     *representation // at base
-	below  *representation // at base and a slash
+	base    string // "" or "/docs", never with a slash at its end
+	policy  string
+	missing http.HandlerFunc
+	at      *representation // at base
+	below   *representation // at base and a slash
 }
 
 // ServeHTTP implements [http.Handler].
@@ -136,18 +137,18 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if name, ok := p.asset(r.URL.Path); ok {
-		embedded().serve(w, r, name)
+		embedded().serve(w, r, name, p.missing)
 		return
 	}
 	switch {
 	case p.base == "" && r.URL.Path != "/":
-		http.NotFound(w, r)
+		p.missing(w, r)
 	case strings.HasSuffix(r.URL.Path, p.base+"/"):
 		p.below.serve(w, r, "no-cache")
 	case strings.HasSuffix(r.URL.Path, p.base):
 		p.at.serve(w, r, "no-cache")
 	default:
-		http.NotFound(w, r)
+		p.missing(w, r)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestPageRefersBelowItself(t *testing.T) {
 				strings.ReplaceAll(c.wantSpec, "&", "&amp;"),
 				strings.ReplaceAll(c.wantSpec, "&", "&amp;"),
 			}
-			got := shortened(references(t, docsui.Page(c.base, c.spec, "Books"), c.target))
+			got := shortened(references(t, docsui.Page(c.base, c.spec, "Books", http.NotFound), c.target))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -109,7 +109,7 @@ func TestPageRefersBelowItself(t *testing.T) {
 func TestAssetsOfPage(t *testing.T) {
 	t.Parallel()
 
-	page := docsui.Page("/docs", "openapi.json", "Books")
+	page := docsui.Page("/docs", "openapi.json", "Books", http.NotFound)
 	for name, h := range map[string]http.Handler{
 		"prefix taken": http.StripPrefix("/v1", page),
 		"prefix kept":  page,
@@ -150,7 +150,7 @@ func TestAssetsOfPage(t *testing.T) {
 func TestAssetsOfAnotherBuild(t *testing.T) {
 	t.Parallel()
 
-	h := docsui.Page("/docs", "openapi.json", "Books")
+	h := docsui.Page("/docs", "openapi.json", "Books", http.NotFound)
 	for _, target := range []string{"/docs/assets/init.js", "/docs/assets/0123456789abcdef/init.js"} {
 		r := ask(t, h, http.MethodGet, target)
 		if r.Code != http.StatusOK || r.Header().Get("Cache-Control") != "no-cache" {
@@ -162,7 +162,7 @@ func TestAssetsOfAnotherBuild(t *testing.T) {
 func TestLicencesAreServed(t *testing.T) {
 	t.Parallel()
 
-	h := docsui.Page("/docs", "openapi.json", "Books")
+	h := docsui.Page("/docs", "openapi.json", "Books", http.NotFound)
 	for name, want := range map[string]string{
 		"LICENSE":                          "Apache License",
 		"NOTICE":                           "SmartBear",
@@ -189,7 +189,7 @@ func TestNotFound(t *testing.T) {
 		"/other":                         "/",
 		"/other/":                        "/",
 	} {
-		r := ask(t, docsui.Page(base, "openapi.json", "Books"), http.MethodGet, target)
+		r := ask(t, docsui.Page(base, "openapi.json", "Books", http.NotFound), http.MethodGet, target)
 		if r.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", target, r.Code)
 		}
@@ -199,7 +199,7 @@ func TestNotFound(t *testing.T) {
 func TestMethods(t *testing.T) {
 	t.Parallel()
 
-	h := docsui.Page("/docs", "openapi.json", "Books")
+	h := docsui.Page("/docs", "openapi.json", "Books", http.NotFound)
 	for _, target := range []string{"/docs", "/docs/assets/init.js", "/docs/assets/swagger-ui.css"} {
 		get, head := ask(t, h, http.MethodGet, target), ask(t, h, http.MethodHead, target)
 		if head.Code != http.StatusOK || head.Body.String() != "" {
@@ -219,7 +219,7 @@ func TestGzip(t *testing.T) {
 	t.Parallel()
 
 	const target = "/docs/assets/swagger-ui-bundle.js"
-	h := docsui.Page("/docs", "openapi.json", "Books")
+	h := docsui.Page("/docs", "openapi.json", "Books", http.NotFound)
 	inflated := ask(t, h, http.MethodGet, target).Body.String()
 	if !strings.Contains(inflated, "SwaggerUIBundle") {
 		t.Fatal("the bundle is not readable without gzip")
@@ -279,7 +279,7 @@ func unpacked(t *testing.T, content string) string {
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 
-	h := docsui.Page("/docs", "openapi.json", "Books")
+	h := docsui.Page("/docs", "openapi.json", "Books", http.NotFound)
 	tags := map[string]bool{}
 	for _, c := range [][2]string{
 		{"/docs", ""},

@@ -12,7 +12,7 @@ import (
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 
-	h := docsui.Page("/docs", "openapi.json", "Books")
+	h := docsui.Page("/docs", "openapi.json", "Books", http.NotFound)
 	for _, target := range []string{"/docs", "/docs/", "/docs/assets/init.js", "/docs/none"} {
 		r := ask(t, h, http.MethodGet, target)
 		for name, want := range map[string]string{
@@ -40,7 +40,7 @@ func TestPolicyAllowsTheDocument(t *testing.T) {
 		"http://[::1]:8080/a.json":            "; connect-src 'self' http://[::1]:8080; ",
 		"//example.com/a.json":                "; connect-src 'self' example.com; ",
 	} {
-		got := ask(t, docsui.Page("/docs", spec, "Books"), http.MethodGet, "/docs").Header().Get("Content-Security-Policy")
+		got := ask(t, docsui.Page("/docs", spec, "Books", http.NotFound), http.MethodGet, "/docs").Header().Get("Content-Security-Policy")
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %q has no %q", spec, got, want)
 		}
@@ -52,7 +52,7 @@ func TestPolicyAllowsTheDocument(t *testing.T) {
 func TestPageIsSelfContained(t *testing.T) {
 	t.Parallel()
 
-	h := docsui.Page("/docs", "openapi.json", "Books")
+	h := docsui.Page("/docs", "openapi.json", "Books", http.NotFound)
 	for _, target := range []string{"/docs", "/docs/"} {
 		content := ask(t, h, http.MethodGet, target).Body.String()
 		for name, pattern := range map[string]string{
@@ -72,7 +72,7 @@ func TestPageEscapes(t *testing.T) {
 	t.Parallel()
 
 	const attack = `</title><script>alert("1")</script>'&`
-	h := docsui.Page(`/docs"><script>`, `/a"><script>b.json?c=<&d="`, attack)
+	h := docsui.Page(`/docs"><script>`, `/a"><script>b.json?c=<&d="`, attack, http.NotFound)
 	content := ask(t, h, http.MethodGet, `/docs%22%3e%3cscript%3e`).Body.String()
 	if strings.Count(content, "<script") != 2 {
 		t.Errorf("the page gained a script: %s", content)
@@ -101,7 +101,7 @@ func TestPageRefusesAddress(t *testing.T) {
 					t.Errorf("panicked with %q, which does not name the page", message)
 				}
 			}()
-			docsui.Page("/docs", spec, "Books")
+			docsui.Page("/docs", spec, "Books", http.NotFound)
 		})
 	}
 }
