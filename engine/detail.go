@@ -82,17 +82,11 @@ type ParkDetail struct {
 // that the tenant does not have.
 func (e *Engine) RunDetail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (RunDetail, error) {
 	var d RunDetail
-	if err := spool.CheckID("runId", string(id)); err != nil {
-		return d, err
-	}
-	found, err := e.store.Runs(ctx, tenant, spool.RunQuery{ID: id})
+	key, err := e.runKey(ctx, spool.ThreadKey{Tenant: tenant}, id)
 	if err != nil {
 		return d, err
 	}
-	if len(found) == 0 {
-		return d, spool.Errorf(spool.NotFound, runNotFound)
-	}
-	err = e.store.View(ctx, spool.ThreadKey{Tenant: tenant, ID: found[0].ThreadID}, func(v spool.View) error {
+	err = e.store.View(ctx, key, func(v spool.View) error {
 		d = RunDetail{}
 		return d.read(v, id)
 	})

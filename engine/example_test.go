@@ -118,6 +118,27 @@ func Example() {
 	// assistant: (demo model, not a language model) You said: Good mo
 }
 
+// Start a run, and wait for its answer.
+func ExampleEngine_Await() {
+	e := openExample()
+	defer working(e)()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	if _, err := e.Run(ctx, hello, engine.StartRequest{RunID: "r1", Prompt: "Good morning"}); err != nil {
+		panic(err)
+	}
+	outcome, err := e.Await(ctx, hello, "r1")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%s: %.52s\n", outcome.State, outcome.Text)
+	fmt.Println(len(outcome.Parks), "calls wait for an answer")
+	// Output:
+	// COMPLETED: (demo model, not a language model) You said: Good mo
+	// 0 calls wait for an answer
+}
+
 // A refusal is a result with a reason, and not an error.
 func ExampleEngine_Run_refused() {
 	e := openExample() // without a worker, the first run stays queued

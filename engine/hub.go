@@ -498,6 +498,14 @@ func (h *hub) change() {
 	h.changed = make(chan struct{})
 }
 
+// mark returns the index of the frame to come, and whether the hub has its place. Changed is
+// closed when either may have changed.
+func (h *hub) mark() (next int64, placed bool, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.next, h.placed || h.ended, h.changed
+}
+
 // told returns how many notices there have been.
 func (h *hub) told() int64 {
 	h.mu.Lock()

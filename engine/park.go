@@ -148,7 +148,7 @@ func (l *loop) parked(ctx context.Context, entries []*spool.Entry) {
 }
 
 // inputRequired returns what the record tells of an open park.
-func (e *Engine) inputRequired(h *held, p spool.Park) (spool.InputRequired, error) {
+func (e *Engine) inputRequired(v spool.View, p spool.Park) (spool.InputRequired, error) {
 	shown := p.Args
 	if p.Shown != nil {
 		shown = p.Shown
@@ -159,10 +159,10 @@ func (e *Engine) inputRequired(h *held, p spool.Park) (spool.InputRequired, erro
 		DistinctApprover: p.DistinctApprover,
 	}
 	var err error
-	if required.InputSchema, err = e.editableBy(h, p); err != nil || p.AgentID == "" {
+	if required.InputSchema, err = e.editableBy(v, p); err != nil || p.AgentID == "" {
 		return required, err
 	}
-	run, err := h.Run(p.CallerID())
+	run, err := v.Run(p.CallerID())
 	if err != nil {
 		return required, err
 	}

@@ -67,8 +67,11 @@ type runs struct{ *Server }
 func (c *runs) Routes(r *rest.Routes) {
 	rest.Post(r, "/run", c.start, c.guarded(ScopeWrite,
 		rest.OperationID("startRun"), rest.Summary("Start a run"), rest.Description(aboutStart),
-		rest.Status(http.StatusAccepted), rest.Returns[runResult](http.StatusConflict), rest.Returns[runRefusal](unavailable),
-		rest.Fails(http.StatusTooManyRequests, storageFull))...)
+		rest.Status(http.StatusAccepted), rest.Returns[startedRun](http.StatusOK), rest.Returns[runResult](http.StatusConflict),
+		rest.Returns[runRefusal](unavailable), rest.Fails(http.StatusTooManyRequests, storageFull))...)
+	rest.Get(r, "/runs/{runId}", c.outcome, c.guarded(ScopeRead,
+		rest.OperationID("getRunOutcome"), rest.Summary("See what a run has come to"), rest.Description(aboutOutcome),
+		rest.Fails(http.StatusNotFound, http.StatusTooManyRequests, unavailable))...)
 	rest.Post(r, "/control", c.stop, c.guarded(ScopeStop,
 		rest.OperationID("stopRun"), rest.Summary("Stop a run"), rest.Description(aboutStop),
 		rest.Returns[stopResult](http.StatusConflict), rest.Fails(unavailable))...)

@@ -17,6 +17,7 @@ var guarded = []struct {
 	scope        server.Scope
 }{
 	{http.MethodPost, runPath, server.ScopeWrite},
+	{http.MethodGet, outcomePath + "/{runId}", server.ScopeRead},
 	{http.MethodPost, controlPath, server.ScopeStop},
 	{http.MethodPost, respondPath, server.ScopeApprove},
 	{http.MethodPost, compactPath, server.ScopeWrite},
@@ -172,7 +173,7 @@ func TestNewRefuses(t *testing.T) {
 		"OriginPath":      {server.Config{Authenticator: known, CORSOrigins: []string{"https://example.com/"}}, `Config.CORSOrigins must have the form "https://host" or "https://host:port", not "https://example.com/"`},
 		"OpenInsecure":    {server.Config{Insecure: true, CORSOrigins: []string{"*"}}, `Config.CORSOrigins must not be "*" on a server without an Authenticator`},
 		"OpenLoopback":    {server.Config{Authenticator: known, Loopback: true, CORSOrigins: []string{"*"}}, `Config.CORSOrigins must not be "*" on a server without an Authenticator`},
-		"Negative":        {server.Config{Authenticator: known, MaxBodyBytes: -1}, "Config.MaxBodyBytes, BodyMemory, QueueConcurrency and WriteTimeout must not be negative"},
+		"Negative":        {server.Config{Authenticator: known, MaxBodyBytes: -1}, "Config.MaxBodyBytes, BodyMemory, QueueConcurrency, MaxWait and WriteTimeout must not be negative"},
 	} {
 		if _, err := server.New(b.engine, c.config); spool.CodeOf(err) != spool.Invalid || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -25,6 +26,10 @@ that does not exist.`
 	aboutStart = `Accepts a prompt on a thread. When the answer is a 202, the run is on disk and will come to an end; a
 worker carries it out. A thread that does not exist is made.
 
+With wait, such as 30s, the answer comes when the run has ended, or waits for somebody: a 200 with what it has come to. If
+that takes longer, the answer is the usual 202, and the run goes on; getRunOutcome tells the rest. A client that goes away
+stops nothing. A request that waits needs the scope read too, and counts as an open stream.
+
 On a thread whose run is not over, whenBusy says what happens. The answer then has the position of the run among those
 that wait. To interrupt or to roll back takes the scope stop too.
 
@@ -33,6 +38,10 @@ A 409 has the reason: the thread has a run that is not over (` + "`active_run`" 
 
 A 503 whose reason is ` + "`queue_full`" + ` says that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
 try again.`
+
+	aboutOutcome = `What a run has come to by now: its state, the model's last answer, what waits for somebody, and what was
+used. With wait, such as 30s, the answer comes when the run has ended or waits for somebody, or when the time is up; the
+state says which.`
 
 	aboutStop = `Stops the run of a thread, and all those that wait for it. When the answer is a 200, the stop is on
 disk: the run ends as CANCELLED, and no tool is called any more. With a runId only that run stops, whether it has the
@@ -132,9 +141,10 @@ var statusExamples = map[string]any{
 // answerTexts say what a status means for one operation.
 var answerTexts = map[string]map[string]string{
 	"startRun": {
-		"202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed.",
+		"200": "The run has ended, or waits for somebody. Only with wait.", "202": "The run is on disk.", "409": "The run was refused, for the reason that the body names. Nothing was changed.",
 		"503": "There is too much to do, or it did not work this time. Retry-After says when to try again.",
 	},
+	"getRunOutcome":     {"200": "What the run has come to.", "404": "The run does not exist, its thread was deleted, or it belongs to another tenant."},
 	"compactThread":     {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason that the body names."},
 	"stopRun":           {"200": "The stop is on disk.", "409": "There is no run to stop."},
 	"respond":           {"200": "This is the answer that counts.", "409": "Nothing waits for this answer, or another one counted."},
@@ -170,11 +180,17 @@ var (
 	}
 	answerExamples = map[string]map[string]any{
 		"startRun": {
+			"200": startedExample,
 			"202": object{"accepted": true, "threadId": "t1", "runId": "r1", "state": "QUEUED"},
 			"409": object{"accepted": false, "threadId": "t1", "reason": "active_run", "error": "Thread has an active run"},
 			"503": object{
 				"accepted": false, "threadId": "t1", "reason": "queue_full", "error": "Too many runs wait for a worker", "code": "queue_full",
 			},
+		},
+		"getRunOutcome": {
+			"200": outcomeExample,
+			"400": errorBody{`wait must be a duration above zero and up to 1m, such as "30s"`, spool.Invalid},
+			"404": errorBody{"Run not found", spool.NotFound},
 		},
 		"compactThread": {
 			"200": object{"compacted": true, "summarizedMessages": 12},
@@ -246,6 +262,24 @@ var (
 )
 
 type object map[string]any
+
+// outcomeExample is a run that has ended, startedExample the same behind its start.
+var (
+	outcomeExample = object{
+		"threadId": "t1", "runId": "r1", "state": "COMPLETED", "stopReason": "completed", "text": "Hi",
+		"message": object{
+			"id": "msg_2", "threadId": "t1", "agentId": nil, "role": "assistant", "content": "Hi",
+			"createdAt": "2026-01-02T03:04:06.123456Z", "runId": "r1",
+		},
+		"parks": []object{}, "usage": object{"inputTokens": 12, "cachedInputTokens": 0, "outputTokens": 2, "totalTokens": 14}, "steps": 1,
+		"enqueuedAt": "2026-01-02T03:04:05.123456Z", "startedAt": "2026-01-02T03:04:05.223456Z", "endedAt": "2026-01-02T03:04:06.123456Z",
+	}
+	startedExample = func() object {
+		o := maps.Clone(outcomeExample)
+		o["accepted"] = true
+		return o
+	}()
+)
 
 // exampleBranch is a branch of two messages.
 var exampleBranch = object{

@@ -98,7 +98,7 @@ func verdict(err error) string {
 func (c health) ready(ctx context.Context, _ struct{}) (readiness, error) {
 	checks := c.probes.look(ctx)
 	checks["shutdown"] = "ok"
-	if c.draining.Load() {
+	if c.isDraining() {
 		checks["shutdown"] = "the server shuts down"
 	}
 	var wrong []string
@@ -115,5 +115,8 @@ func (c health) ready(ctx context.Context, _ struct{}) (readiness, error) {
 }
 
 // Drain has GET /readyz say from now on that requests should go elsewhere. Those that come
-// all the same are answered as before, until [Server.Shutdown].
-func (s *Server) Drain() { s.draining.Store(true) }
+// all the same are answered as before, until [Server.Shutdown], but none waits any more for the
+// end of a run: those that do are answered at once.
+func (s *Server) Drain() { s.startDrain() }
+
+func (s *Server) isDraining() bool { return s.drain.Err() != nil }

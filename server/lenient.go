@@ -24,7 +24,7 @@ var onceHeaders = []string{"Idempotency-Key", "Last-Event-Id"}
 // lenient returns the request as the controllers are to see it.
 func (s *Server) lenient(w http.ResponseWriter, r *http.Request) *http.Request {
 	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
-		r = s.unread(w, r)
+		r = s.unread(w, tidy(r))
 	} else {
 		r = tidy(r)
 	}
@@ -40,7 +40,7 @@ func (s *Server) lenient(w http.ResponseWriter, r *http.Request) *http.Request {
 }
 
 // tidy returns a request whose parameters are there once or not at all. A query that makes
-// no sense stays one.
+// no sense stays one, but for a POST, of which that part is left out.
 func tidy(r *http.Request) *http.Request {
 	if r.URL.RawQuery == "" && r.URL.RawPath == "" {
 		return r
@@ -54,7 +54,7 @@ func tidy(r *http.Request) *http.Request {
 	}
 	to := *r.URL
 	to.RawPath, to.RawQuery = "", "%"
-	if err == nil {
+	if err == nil || r.Method == http.MethodPost {
 		for name, v := range q {
 			if name == repeated {
 				q[name] = plainTexts(v)

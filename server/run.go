@@ -15,6 +15,8 @@ import (
 
 // runInput is a request to start a run.
 type runInput struct {
+	waitInput
+
 	IdempotencyKey string `doc:"Repeats the first accepted answer for every start with the same key." example:"order-1234" header:"Idempotency-Key"`
 	Body           *runRequest
 }
@@ -122,13 +124,16 @@ type startAnswer struct {
 	engine.RunResult
 
 	Code spool.Code `json:"code,omitempty"`
+	// outcome is what the run has come to, where it was waited for to its end. Nil: it was not.
+	outcome *engine.Outcome
 }
 
 // codeQueueFull is the code of a start that there is too much to do for.
 const codeQueueFull spool.Code = engine.ReasonQueueFull
 
 // start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
-// with the result when it was not, and 503 with the result when it may be later.
+// with the result when it was not, and 503 with the result when it may be later. A request that
+// waits is answered 200 with what the run has come to, if that is known in time.
 func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	who := c.asking(ctx)
 	thread := who.key(in.Body.thread())
@@ -136,6 +141,11 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	if in.Body.WhenBusy.Stops() && !who.may(ScopeStop) {
 		return startAnswer{}, about(ctx, lacks(ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread, in.Body.RunID)
 	}
+	wait, place, err := c.takeWait(ctx, who, in.waitInput)
+	if err != nil {
+		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
+	}
+	defer place.release()
 	if err := c.takeStart(ctx, who); err != nil {
 		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
 	}
@@ -177,6 +187,13 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		response.SetStatus(http.StatusServiceUnavailable)
 	case !result.Accepted:
 		response.SetStatus(http.StatusConflict)
+	case wait > 0:
+		// Who waits keeps nothing of the body.
+		*in.Body = runRequest{}
+		releaseBody(rest.RequestOf(ctx))
+		if answer.outcome = c.awaitStarted(ctx, who, result, wait); answer.outcome != nil {
+			response.SetStatus(http.StatusOK)
+		}
 	}
 	return answer, nil
 }

@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -77,6 +76,8 @@ type Config struct {
 	// a request is answered 503. It is at least twice MaxBodyBytes. Defaults to 128 MiB, or
 	// to four times MaxBodyBytes where that is more.
 	BodyMemory int64
+	// MaxWait bounds how long a request may wait for the end of a run. Defaults to 1 min.
+	MaxWait time.Duration
 	// MaxBodyBytes bounds the body of a start, which may have images in data URLs. Other
 	// bodies are bounded by 64 KiB, those with JSON of the client's own by 1 MiB, and none
 	// has more than MaxBodyBytes. Defaults to 32 MiB.
@@ -124,8 +125,9 @@ type Server struct {
 	crossOrigin *http.CrossOriginProtection
 	paths       paths
 	probes      probes
-	// draining is true once [Server.Drain] was called.
-	draining atomic.Bool
+	// drain is ended by [Server.Drain].
+	drain      context.Context //nolint:containedctx // as jobs below
+	startDrain context.CancelFunc
 	// everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
 	everybody *Principal
 
@@ -160,8 +162,8 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if err := checkBasePath(c.BasePath); err != nil {
 		return nil, err
 	}
-	if c.MaxBodyBytes < 0 || c.BodyMemory < 0 || c.QueueConcurrency < 0 || c.WriteTimeout < 0 {
-		return nil, spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, BodyMemory, QueueConcurrency and WriteTimeout must not be negative")
+	if c.MaxBodyBytes < 0 || c.BodyMemory < 0 || c.QueueConcurrency < 0 || c.MaxWait < 0 || c.WriteTimeout < 0 {
+		return nil, spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, BodyMemory, QueueConcurrency, MaxWait and WriteTimeout must not be negative")
 	}
 	if err := c.Limits.check(); err != nil {
 		return nil, err
@@ -201,6 +203,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if s.config.Limits.StartsPerMinute > 0 {
 		s.starts = throttle.Memory(0)
 	}
+	s.drain, s.startDrain = context.WithCancel(context.Background())
 	s.jobs, s.stopJobs = context.WithCancel(context.Background())
 	s.api = s.newAPI()
 	s.paths = newPaths(s.config.BasePath, s.api)
@@ -223,6 +226,9 @@ func (c Config) withDefaults() Config {
 	c.BodyMemory = max(c.BodyMemory, 2*c.MaxBodyBytes)
 	if c.QueueConcurrency == 0 {
 		c.QueueConcurrency = 256
+	}
+	if c.MaxWait == 0 {
+		c.MaxWait = time.Minute
 	}
 	if c.StreamTokenTTL == 0 {
 		c.StreamTokenTTL = 10 * time.Minute

@@ -44,6 +44,10 @@ var walk = map[string][]walkCase{
 		{body: `{"threadId":"new","runId":"of-b","prompt":"x"}`, header: map[string]string{"Idempotency-Key": "key-of-a"}, owner: 202, other: 202},
 		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x"}`, owner: 409, other: 202},
 	},
+	"getRunOutcome": {
+		{query: "runId=RUN", owner: 200, other: 404},
+		{query: "runId=RUN&wait=10s", owner: 200, other: 404},
+	},
 	"stopRun": {
 		{body: `{"threadId":"THREAD"}`, owner: 200, other: 409},
 		{body: `{"threadId":"THREAD","runId":"RUN"}`, owner: 200, other: 409},

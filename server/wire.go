@@ -257,6 +257,7 @@ func writtenAs(api *rest.API) {
 		{reflect.TypeFor[engine.CompactResult](), reflect.TypeFor[compactResult]()},
 		{reflect.TypeFor[engine.RestoreResult](), reflect.TypeFor[restoreResult]()},
 		{reflect.TypeFor[engine.Overview](), reflect.TypeFor[overview]()},
+		{reflect.TypeFor[engine.Outcome](), reflect.TypeFor[runOutcome]()},
 		{reflect.TypeFor[engine.RunDetail](), reflect.TypeFor[runDetail]()},
 		{reflect.TypeFor[engine.RedriveResult](), reflect.TypeFor[redriveResult]()},
 		{reflect.TypeFor[spool.Run](), reflect.TypeFor[run]()},

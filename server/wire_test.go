@@ -24,7 +24,7 @@ func TestWireTypes(t *testing.T) {
 		{"results.json", "results", map[string]reflect.Type{
 			"run": reflect.TypeFor[runResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[stopResult](), "respond": reflect.TypeFor[respondResult](),
 			"delete": reflect.TypeFor[deleteResult](), "usage": reflect.TypeFor[threadUsage](), "error": reflect.TypeFor[errorBody](),
-			"compact": reflect.TypeFor[compactResult](),
+			"compact": reflect.TypeFor[compactResult](), "outcome": reflect.TypeFor[runOutcome](), "startedRun": reflect.TypeFor[startedRun](),
 			"publish": reflect.TypeFor[publishResult](), "events": reflect.TypeFor[eventPage](), "thread": reflect.TypeFor[thread](),
 			"branch": reflect.TypeFor[branchMessages](), "restore": reflect.TypeFor[restoreResult](),
 			"branches": reflect.TypeFor[struct {

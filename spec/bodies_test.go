@@ -22,7 +22,8 @@ var resultSchemas = map[string]string{
 
 	"admin.json overview": "Overview", "admin.json run": "RunDetail", "admin.json runs": "RunList", "admin.json jobs": "JobList",
 	"admin.json redrive": "RedriveAnswer", "admin.json purge": "PurgeAnswer", "admin.json prune": "PruneAnswer",
-	"admin.json audit": "AuditList",
+	"admin.json audit":     "AuditList",
+	"results.json outcome": "RunOutcome", "results.json startedRun": "StartedRun",
 }
 
 // example is one body of a fixture file.

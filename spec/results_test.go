@@ -41,6 +41,13 @@ func TestResults(t *testing.T) {
 				Code spool.Code `json:"code"`
 			})
 		},
+		"outcome": func() any { return new(engine.Outcome) },
+		"startedRun": func() any {
+			return new(struct {
+				Accepted bool `json:"accepted"`
+				engine.Outcome
+			})
+		},
 		"stop":    func() any { return new(engine.StopResult) },
 		"respond": func() any { return new(engine.RespondResult) },
 		"delete":  func() any { return new(engine.DeleteResult) },

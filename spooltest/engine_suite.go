@@ -59,6 +59,7 @@ func TestEngine(t *testing.T, open Open, features Features) {
 		{"Redrive", redriveTests},
 		{"Prune", pruneTests},
 		{"Overview", overviewTests},
+		{"Await", awaitTests},
 		{"Settle", settleTests},
 		{"Thread", threadTests},
 		{"Snapshot", snapshotTests},

@@ -170,6 +170,7 @@ type Limits struct {
 	MaxWaiting      int
 	MaxQueueDepth   int
 	OpenStreams     int
+	MaxWait         time.Duration
 	StartsPerMinute int
 	FailedLogins    int
 	RunMaxAttempts  int

@@ -187,7 +187,7 @@ func expiry(v value) spool.Expiry {
 
 func limits(v value) Limits {
 	f := v.fields(append([]string{
-		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams",
+		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams", "max_wait",
 		"starts_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "stream_grace", "stream_flush",
 		"lease", "retention", "audit_retention", "retry_backoff", "retry_after_max",
 	}, slices.Concat(sharesFields, memoryFields)...)...)
@@ -203,6 +203,7 @@ func limits(v value) Limits {
 		MaxWaiting:      f["max_waiting"].integer(),
 		MaxQueueDepth:   f["max_queue_depth"].integer(),
 		OpenStreams:     f["open_streams"].integer(),
+		MaxWait:         f["max_wait"].duration(),
 		StartsPerMinute: f["starts_per_minute"].integer(),
 		FailedLogins:    f["failed_logins"].integer(),
 		RunMaxAttempts:  f["run_max_attempts"].integer(),

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+)
+
+// waitInput says how long a request waits for the end of a run.
+type waitInput struct {
+	Wait string `doc:"How long to wait for the run's end, or for a question of it that somebody has to answer, such as 30s. Left out: not at all." example:"30s" query:"wait"`
+}
+
+// duration returns how long that is, zero for not at all.
+func (in waitInput) duration(s *Server) (time.Duration, error) {
+	if in.Wait == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(in.Wait)
+	if err != nil || d <= 0 || d > s.config.MaxWait {
+		return 0, spool.Errorf(spool.Invalid, `wait must be a duration above zero and up to %s, such as "%s"`, short(s.config.MaxWait), short(min(30*time.Second, s.config.MaxWait)))
+	}
+	return d, nil
+}
+
+// short returns a duration without units that are zero.
+func short(d time.Duration) string {
+	switch {
+	case d%time.Hour == 0:
+		return strconv.FormatInt(int64(d/time.Hour), 10) + "h"
+	case d%time.Minute == 0:
+		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"
+	default:
+		return d.String()
+	}
+}
+
+// outcomeInput asks what a run has come to.
+type outcomeInput struct {
+	waitInput
+
+	RunID spool.RunID `doc:"The run." example:"r1" path:"runId"`
+}
+
+// outcome answers GET /api/agent/runs/{runId} with what a run has come to by now, or by the time
+// it has ended, waits for an answer or was waited for long enough.
+func (c *runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, error) {
+	who := c.asking(ctx)
+	run := spool.ThreadKey{Tenant: who.Tenant}
+	concerns(ctx, run, in.RunID)
+	wait, err := in.duration(c.Server)
+	if err != nil {
+		return engine.Outcome{}, about(ctx, err, run, in.RunID)
+	}
+	acting := c.acting(ctx)
+	if wait == 0 {
+		o, err := c.engine.Outcome(acting, run, in.RunID)
+		return o, about(ctx, err, run, in.RunID)
+	}
+	place, err := c.takeStream(rest.RequestOf(ctx), who)
+	if err != nil {
+		return engine.Outcome{}, about(ctx, err, run, in.RunID)
+	}
+	defer place.release()
+	o, err := c.await(acting, who, run, in.RunID, wait)
+	switch spool.CodeOf(err) {
+	case spool.Canceled, spool.Unavailable: // nobody waits any more: where it is now
+		if err = who.stillValid(); err == nil {
+			o, err = c.engine.Outcome(acting, run, in.RunID)
+		}
+	default:
+	}
+	return o, about(ctx, err, run, in.RunID)
+}
+
+// takeWait returns how long a start waits for its run, zero for not at all, and takes a place among
+// the caller's open streams for it. What is told at the end is for those who may read.
+func (c *runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.Duration, *streamPlace, error) {
+	wait, err := in.duration(c.Server)
+	if err != nil || wait == 0 {
+		return 0, nil, err
+	}
+	if !who.may(ScopeRead) {
+		return 0, nil, lacks(ScopeRead, "wait")
+	}
+	place, err := c.takeStream(rest.RequestOf(ctx), who)
+	return wait, place, err
+}
+
+// await waits for a run as long as it is told to, as the caller's credentials last, and as the
+// server does not drain. It returns a [spool.Canceled] error when that is over.
+func (s *Server) await(ctx context.Context, who Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (engine.Outcome, error) {
+	ctx, forget := lifetime(ctx, who, who.Until)
+	defer forget()
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	defer context.AfterFunc(s.drain, cancel)() //nolint:contextcheck // it ends the wait of any request
+	return s.engine.Await(ctx, thread, run)
+}
+
+// stillValid returns an [spool.Unauthorized] error for credentials that have ended meanwhile.
+func (p Principal) stillValid() error {
+	if p.Valid != nil && p.Valid.Err() != nil || !p.Until.IsZero() && !time.Now().Before(p.Until) {
+		return spool.Errorf(spool.Unauthorized, "the credentials are not valid any more")
+	}
+	return nil
+}
+
+// awaitStarted waits for a run that was accepted, and returns nil where it has to be asked for
+// later. The run is accepted, whatever becomes of the wait: no error may have a client start it
+// once more.
+func (c *runs) awaitStarted(ctx context.Context, who Principal, started engine.RunResult, wait time.Duration) *engine.Outcome {
+	thread := spool.ThreadKey{Tenant: who.Tenant, ID: started.ThreadID}
+	o, err := c.await(c.acting(ctx), who, thread, started.RunID, wait)
+	if err == nil {
+		return &o
+	}
+	switch spool.CodeOf(err) {
+	case spool.Canceled, spool.NotFound: // its time is up, or its thread was deleted
+	default:
+		if !c.isDraining() {
+			c.restLog().WarnContext(ctx, "wait for run", "error", about(ctx, err, thread, started.RunID))
+		}
+	}
+	return nil
+}
+
+// startedOutcome is what an accepted run has come to.
+type startedOutcome struct {
+	Accepted bool `json:"accepted"`
+	engine.Outcome
+}
+
+// MarshalJSON writes what the run has come to, in place of the result of the start, where it was
+// waited for.
+func (a startAnswer) MarshalJSON() ([]byte, error) {
+	if a.outcome != nil {
+		return json.Marshal(startedOutcome{true, *a.outcome})
+	}
+	type plain startAnswer
+	return json.Marshal(plain(a))
+}
