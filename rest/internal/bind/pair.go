@@ -26,10 +26,10 @@ const (
 	KindTooMany = "too_many_parameters"
 
 	// KindNUL is a text with a NUL in it, which databases refuse.
-	KindNUL = "string_nul"
+	KindNUL = fault.KindNUL
 
 	// KindUnicode is a text that is not UTF-8.
-	KindUnicode = "string_unicode"
+	KindUnicode = fault.KindUnicode
 
 	// KindNotFinite is NaN or an infinity.
 	KindNotFinite = "finite_number"

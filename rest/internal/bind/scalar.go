@@ -112,7 +112,7 @@ func checkText(text string) *fault.Fault {
 		return new(fault.NUL("", nil))
 	}
 	if !utf8.ValidString(text) {
-		return new(fault.New("", nil, KindUnicode, "must be valid UTF-8"))
+		return new(fault.Unicode("", nil))
 	}
 
 	return nil

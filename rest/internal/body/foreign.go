@@ -25,6 +25,9 @@ func (s *scanner) foreignFaults(faults []fault.Fault) bool {
 // decode has the codec store a value.
 func (s *scanner) decode(n *node, raw []byte, to unsafe.Pointer) bool {
 	var err error
+	if n.kind == kindInteger {
+		raw = wholeText(raw)
+	}
 	if n.typ == timeType {
 		err = (*time.Time)(to).UnmarshalJSON(raw)
 	} else {
@@ -37,6 +40,9 @@ func (s *scanner) decode(n *node, raw []byte, to unsafe.Pointer) bool {
 // tryDecode decodes one value to see whether its type takes it. It only runs after the
 // codec refused the document as a whole.
 func (s *scanner) tryDecode(n *node, raw []byte) bool {
+	if n.kind == kindInteger {
+		raw = wholeText(raw)
+	}
 	if s.probe == nil || !n.foreign || s.probe.Unmarshal(raw, reflect.New(n.typ).Interface()) == nil {
 		return true
 	}

@@ -3,8 +3,10 @@ package body_test
 import (
 	"bytes"
 	"encoding/json"
+	"math/big"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,7 +114,26 @@ func (o oracle) refuses(data []byte) bool {
 
 // own are the kinds of faults that only we find.
 func own(f fault.Fault) bool {
-	return f.Kind == fault.KindDuplicateKey || f.Kind == fault.KindKeyCase || f.Kind == fault.KindDepth
+	return f.Kind == fault.KindDuplicateKey || f.Kind == fault.KindKeyCase || f.Kind == fault.KindDepth ||
+		f.Kind == fault.KindNUL || f.Kind == fault.KindUnicode
+}
+
+var decimals = regexp.MustCompile(`"(\\.|[^"\\])*"|-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?`)
+
+// zeroFirst are no numbers, although big.Rat takes them.
+var zeroFirst = regexp.MustCompile(`^-?0[0-9]`)
+
+// plainly writes the whole numbers of a document without point and exponent, which are the
+// only ones that encoding/json takes for integers.
+func plainly(data []byte) []byte {
+	return decimals.ReplaceAllFunc(data, func(text []byte) []byte {
+		number, ok := new(big.Rat).SetString(string(text))
+		if text[0] == '"' || !bytes.ContainsAny(text, ".eE") || zeroFirst.Match(text) || len(text) > 100 || !ok || !number.IsInt() || len(number.Num().String()) > 100 {
+			return text
+		}
+
+		return []byte(number.Num().String())
+	})
 }
 
 // compare reads data in both ways, and returns whether it was good.
@@ -125,7 +146,8 @@ func (o oracle) compare(tb testing.TB, data []byte) bool {
 	if !bytes.Equal(sent, data) {
 		tb.Fatalf("the document was written to: %q became %q", sent, data)
 	}
-	refused := o.refuses(data)
+	plain := plainly(data)
+	refused := o.refuses(plain)
 	if _, late := o.after.Decode(data, new(order)); len(late) > 0 != (len(faults) > 0) {
 		tb.Fatalf("%s has the faults %v, and %v with the codec", data, faults, late)
 	}
@@ -135,8 +157,11 @@ func (o oracle) compare(tb testing.TB, data []byte) bool {
 			tb.Fatalf("let through: %s", data)
 		}
 		var want order
-		if err := json.Unmarshal(data, &want); err != nil {
+		if err := json.Unmarshal(plain, &want); err != nil {
 			tb.Fatal(err)
+		}
+		for a, b := &got, &want; a != nil && b != nil && !bytes.Equal(plain, data); a, b = a.Parent, b.Parent {
+			a.Raw, b.Raw = nil, nil // it keeps its text
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(order{}, common{})); diff != "" {
 			tb.Fatalf("%s was read differently:\n%s", data, diff)

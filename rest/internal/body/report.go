@@ -66,6 +66,9 @@ const maxShown = 100
 
 // shown is a key for a fault to keep.
 func shown(key string) string {
+	if strings.IndexByte(key, 0) >= 0 {
+		key = strings.ReplaceAll(key, "\x00", string(utf8.RuneError))
+	}
 	if len(key) <= maxShown {
 		return strings.Clone(key)
 	}

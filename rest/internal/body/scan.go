@@ -22,6 +22,8 @@ type scanner struct {
 	probe Codec
 	// codec is set when the codec decodes the document once it was read.
 	codec bool
+	// own is set when there is a value that the codec would not read.
+	own bool
 
 	bits     []uint64                    // sets of seen properties, of each object that is open
 	keys     []string                    // keys of maps that are open, and items of lists that are unique
@@ -62,7 +64,7 @@ func (s *scanner) release() []fault.Fault {
 	clear(s.keys)
 	clear(s.frames)
 	clear(s.indexes)
-	s.data, s.pos, s.depth, s.probe, s.codec = nil, 0, 0, nil, false
+	s.data, s.pos, s.depth, s.probe, s.codec, s.own = nil, 0, 0, nil, false, false
 	s.faults, s.broken, s.presence = nil, nil, Presence{}
 	s.path, s.bits, s.keys = s.path[:0], s.bits[:0], s.keys[:0]
 	s.frames, s.fills = s.frames[:0], s.fills[:0]

@@ -19,7 +19,11 @@ func (s *scanner) any(use use) bool {
 
 	switch c := s.data[s.pos]; {
 	case c == '"':
-		_, ok := s.quoted()
+		l, ok := s.quoted()
+		if ok && l.flaw != flawless {
+			return s.report(l.flaw.fault(s.plan.opts.In, s.where()))
+		}
+
 		return ok
 	case c == '{':
 		return s.anyObject(use)
@@ -52,15 +56,18 @@ func (s *scanner) anyObject(use use) bool {
 
 	keys := len(s.keys)
 	for more := !s.empty('}'); more; {
-		key, ok := s.key()
+		key, flaw, ok := s.key()
 		if !ok {
 			return false
 		}
 
 		s.push(key)
-		if use == ignored || s.unique(key, keys) {
+		switch {
+		case flaw != flawless:
+			ok = s.flawed(flaw)
+		case use == ignored || s.unique(key, keys):
 			ok = s.any(use)
-		} else {
+		default:
 			ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
 		}
 		s.pop()

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
@@ -118,7 +119,13 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 	switch n.kind {
 	case kindInt, kindUint:
 		if !num.whole {
-			return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
+			s.own = true
+			switch num.settle() {
+			case fractional:
+				return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
+			case tooLarge:
+				return s.report(fault.IntOverflow(s.plan.opts.In, s.where(), n.bits, n.kind == kindUint))
+			}
 		}
 		if n.kind == kindUint && num.neg {
 			return s.report(fault.GreaterEqual(s.plan.opts.In, s.where(), 0))
@@ -142,6 +149,7 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 	if !ok {
 		return s.report(fault.FloatOverflow(s.plan.opts.In, s.where(), 64))
 	}
+	s.own = s.own || n.kind == kindInteger && !num.whole
 	if n.kind == kindInteger && value != math.Trunc(value) {
 		return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
 	}
@@ -156,10 +164,10 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 func (n *numeral) fits(to *node) bool {
 	if n.long {
 		// add gives up a little early.
-		value, err := strconv.ParseUint(view(n.raw), 10, to.bits)
+		value, err := strconv.ParseUint(strings.TrimPrefix(view(n.raw), "-"), 10, to.bits)
 		n.digits = value
 
-		return to.kind == kindUint && err == nil
+		return to.kind == kindUint && !n.neg && err == nil
 	}
 	if to.kind == kindUint {
 		return to.bits == 64 || n.digits < 1<<to.bits

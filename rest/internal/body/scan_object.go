@@ -4,41 +4,45 @@ import (
 	"bytes"
 	"reflect"
 	"strconv"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
 // key reads a key and the colon after it. The text is good until the next string is read.
-func (s *scanner) key() ([]byte, bool) {
+func (s *scanner) key() ([]byte, flaw, bool) {
 	if s.pos == len(s.data) {
-		return nil, s.syntax("unexpected end of the text")
+		return nil, flawless, s.syntax("unexpected end of the text")
 	}
 	if s.data[s.pos] != '"' {
-		return nil, s.syntax("expected a key in quotes")
+		return nil, flawless, s.syntax("expected a key in quotes")
 	}
 
 	l, ok := s.quoted()
 	if !ok {
-		return nil, false
+		return nil, flawless, false
 	}
 	s.space()
 	if s.pos == len(s.data) {
-		return nil, s.syntax("unexpected end of the text")
+		return nil, flawless, s.syntax("unexpected end of the text")
 	}
 	if s.data[s.pos] != ':' {
-		return nil, s.syntax("expected a colon after a key")
+		return nil, flawless, s.syntax("expected a colon after a key")
 	}
 	s.pos++
 	s.space()
 
-	if l.escaped || !l.ascii && !utf8.Valid(l.raw) {
+	if l.escaped || l.flaw != flawless {
 		// Other strings follow before the key is done with.
-		return bytes.Clone(s.plain(l)), true
+		return bytes.Clone(s.plain(l)), l.flaw, true
 	}
 
-	return l.raw, true
+	return l.raw, flawless, true
+}
+
+// flawed reports that the key which was just pushed is no text, and skips its value.
+func (s *scanner) flawed(flaw flaw) bool {
+	return s.report(flaw.fault(s.plan.opts.In, s.where())) && s.any(ignored)
 }
 
 // object reads an object with named keys.
@@ -56,17 +60,22 @@ func (s *scanner) object(n *node, to unsafe.Pointer) bool {
 
 	count, next := 0, 0
 	for more := !s.empty('}'); more; {
-		key, ok := s.key()
+		key, flaw, ok := s.key()
 		if !ok {
 			return false
 		}
 		count++
 
 		i := o.find(key, next)
-		if i >= 0 {
+		switch {
+		case flaw != flawless:
+			s.push(key)
+			ok = s.flawed(flaw)
+			s.pop()
+		case i >= 0:
 			next = i + 1
 			ok = s.property(o, i, sets)
-		} else {
+		default:
 			ok = s.unknown(o, key, extras)
 		}
 		if !ok {
@@ -162,15 +171,18 @@ func (s *scanner) dictionary(n *node, to unsafe.Pointer) bool {
 
 	keys, count, entries := len(s.keys), 0, n.entries(to)
 	for more := !s.empty('}'); more; count++ {
-		key, ok := s.key()
+		key, flaw, ok := s.key()
 		if !ok {
 			return false
 		}
 
 		s.push(key)
-		if s.unique(key, keys) {
+		switch {
+		case flaw != flawless:
+			ok = s.flawed(flaw)
+		case s.unique(key, keys):
 			ok = s.checkKey(n.dict, key) && s.value(n.dict.values, entries.next()) && s.keep(entries, key)
-		} else {
+		default:
 			ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
 		}
 		s.pop()

@@ -17,12 +17,34 @@ type literal struct {
 	raw     []byte
 	escaped bool // has escapes
 	ascii   bool // has only ASCII
+	flaw    flaw
+}
+
+// flaw is what no program should get as text, although JSON can hold it. encoding/json
+// replaces what is no Unicode, so that two different texts become the same one, and
+// databases refuse NUL.
+type flaw uint8
+
+const (
+	flawless  flaw = iota
+	hasNUL         // the character U+0000
+	noUnicode      // bytes that are not UTF-8, or half of a surrogate pair
+)
+
+// fault is the flaw as a fault.
+func (f flaw) fault(in string, path []any) fault.Fault {
+	if f == hasNUL {
+		return fault.NUL(in, path)
+	}
+
+	return fault.Unicode(in, path)
 }
 
 // quoted reads the string at pos, which is a quote.
 func (s *scanner) quoted() (literal, bool) {
 	data, start := s.data, s.pos+1
 	var or byte
+	worst := flawless
 	escaped := false
 
 	for i := start; i < len(data); i++ {
@@ -30,13 +52,21 @@ func (s *scanner) quoted() (literal, bool) {
 		switch {
 		case c == '"':
 			s.pos = i + 1
-			return literal{raw: data[start:i], escaped: escaped, ascii: or < utf8.RuneSelf}, true
+			if or >= utf8.RuneSelf && !utf8.Valid(data[start:i]) {
+				worst = noUnicode
+			}
+
+			return literal{raw: data[start:i], escaped: escaped, ascii: or < utf8.RuneSelf, flaw: worst}, true
 		case c == '\\':
 			escaped = true
 			n := escapeLength(data[i:])
 			if n == 0 {
 				s.pos = i
 				return literal{}, s.syntax("invalid escape in a string")
+			}
+			if n == unitLength {
+				length, found := unit(data[i:])
+				n, worst = length, max(worst, found)
 			}
 			i += n - 1
 		case c < ' ':
@@ -73,6 +103,24 @@ func escapeLength(b []byte) int {
 	}
 
 	return 0
+}
+
+// unitLength is the length of an escape such as \u00e9.
+const unitLength = 6
+
+// unit returns the length of the character that b begins with, which is an escape of
+// unitLength or two of them, and what is wrong with it.
+func unit(b []byte) (int, flaw) {
+	switch r := codeUnit(b); {
+	case r == 0:
+		return unitLength, hasNUL
+	case !utf16.IsSurrogate(r):
+		return unitLength, flawless
+	case escapeLength(b[unitLength:]) == unitLength && utf16.DecodeRune(r, codeUnit(b[unitLength:])) != unicode.ReplacementChar:
+		return 2 * unitLength, flawless
+	}
+
+	return unitLength, noUnicode
 }
 
 // plain is what the literal says, as encoding/json reads it: invalid UTF-8 becomes U+FFFD.
@@ -161,6 +209,9 @@ func (s *scanner) text(n *node, to unsafe.Pointer) bool {
 	l, ok := s.quoted()
 	if !ok {
 		return false
+	}
+	if l.flaw != flawless {
+		return s.report(l.flaw.fault(s.plan.opts.In, s.where()))
 	}
 	if n.text != nil && !s.checkText(n.text, l) {
 		return false

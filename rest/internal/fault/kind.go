@@ -54,6 +54,7 @@ const (
 	KindIPv6            = "ip_v6_address"
 	KindHostname        = "hostname_parsing"
 	KindNUL             = "string_nul"
+	KindUnicode         = "string_unicode"
 	KindBytes           = "bytes_invalid_encoding"
 	KindDecimal         = "decimal_parsing"
 	KindFormat          = "format_mismatch"
@@ -143,6 +144,12 @@ func Enum(in string, path []any, allowed []any) Fault {
 // NUL is a text with a NUL character, which databases and terminals choke on.
 func NUL(in string, path []any) Fault {
 	return New(in, path, KindNUL, "must not contain NUL characters")
+}
+
+// Unicode is a text that is not Unicode: its bytes are not UTF-8, or an escape of JSON names
+// half of a surrogate pair.
+func Unicode(in string, path []any) Fault {
+	return New(in, path, KindUnicode, "must be valid UTF-8")
 }
 
 // Unreadable is a value that a type of the program does not take.
