@@ -18,6 +18,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/valid"
 )
 
 // Opt is a value that knows whether it was sent: absent, null, or set. It is for PATCH and
@@ -35,22 +36,34 @@ func Some[T any](v T) Opt[T] { return opt.Some(v) }
 // Null returns an Opt that was sent as null.
 func Null[T any]() Opt[T] { return opt.Null[T]() }
 
-// Validator is an input that checks more than tags can say. It is called when the tags have
-// found nothing wrong. It returns [Invalid] with faults, or any other error.
+// Validator is an input, or any value in one, that checks more than tags can say. It is called
+// when the tags have found nothing wrong. It returns [Invalid] with faults, or any other
+// error.
+//
+// The method is called at every depth: of parameters, of the body, of its fields, of embedded
+// structs, of items of lists and values of maps, and through pointers and [Opt] that are set.
+// Values inside come first, and the method of a value is called only when nothing in it has a
+// fault. A fault names the place in the value that has the method, and gets the way to that
+// value before it: the fault {Path: []any{"price"}} of the second item is at
+// body.items[1].price.
+//
+// A method Validate with other parameters or results refuses to register, since nothing
+// would call it. A type that reads its own text (UnmarshalJSON, UnmarshalText) is asked itself,
+// and nothing in it.
 type Validator interface {
-	// Validate returns what is wrong, or nil. It is called on each input once, and may look
+	// Validate returns what is wrong, or nil. It is called once on each value, and may look
 	// things up with ctx, which is that of the handler.
 	Validate(ctx context.Context) error
 }
 
 // input is the compiled input of a route.
 type input struct {
-	typ       reflect.Type // the struct, nil when there is nothing to read
-	pointer   bool         // In is a pointer to it
-	params    *bind.Plan   // nil without parameters
-	body      *bodyInput   // nil without a JSON body
-	validates bool
-	known     []string // the names of query parameters, with those of stages and the paginator
+	typ     reflect.Type // the struct, nil when there is nothing to read
+	pointer bool         // In is a pointer to it
+	params  *bind.Plan   // nil without parameters
+	body    *bodyInput   // nil without a JSON body
+	valid   *valid.Tree  // nil when nothing in it has a method Validate
+	known   []string     // the names of query parameters, with those of stages and the paginator
 }
 
 // bodyInput is the JSON body of a route.
@@ -93,8 +106,8 @@ func compileInput(t reflect.Type, place string) (*input, error) {
 	if in.body != nil && plan.NeedsForm() {
 		return nil, fmt.Errorf("%v wants a form and a JSON body", t)
 	}
-	in.validates = reflect.PointerTo(t).Implements(reflect.TypeFor[Validator]())
-	return in, nil
+	in.valid, err = valid.Input(t, in.places())
+	return in, err //nolint:wrapcheck // it names the type
 }
 
 func pointee(pointer bool, t reflect.Type) reflect.Type {
@@ -242,11 +255,9 @@ func (c *routeContext) read(into any) error {
 
 // validate asks the input itself, and what options of the route check of it.
 func (c *routeContext) validate(dst any) error {
-	if c.route.input.validates {
-		if v, ok := dst.(Validator); ok {
-			if err := v.Validate(c); err != nil {
-				return err //nolint:wrapcheck // it is the program's own
-			}
+	if tree := c.route.input.valid; tree != nil {
+		if err := c.route.input.check(c, tree, dst); err != nil {
+			return err
 		}
 	}
 	for _, check := range c.route.checks {

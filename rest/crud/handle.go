@@ -58,7 +58,7 @@ func (c *core[T, K]) doCreate(ctx context.Context, at address, in content[T], lo
 				return err
 			}
 		}
-		if err := validate(ctx, &row); err != nil {
+		if err := c.model.validate(ctx, &row); err != nil {
 			return err
 		}
 		c.firstVersion(&row)
@@ -148,7 +148,7 @@ func (c *core[T, K]) edit(ctx context.Context, before T, row *T, in content[T], 
 			return err
 		}
 	}
-	if err := validate(ctx, row); err != nil {
+	if err := c.model.validate(ctx, row); err != nil {
 		return err
 	}
 	from, to := reflect.ValueOf(&before).Elem(), reflect.ValueOf(row).Elem()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/valid"
 	"github.com/spoolhq/spool/rest/query"
 )
 
@@ -25,7 +26,8 @@ type model struct {
 	version *query.Field
 	parents []*query.Field
 
-	fields []*field // in JSON
+	valid  *valid.Tree // nil when nothing in a row has a method Validate
+	fields []*field    // in JSON
 	byName map[string]*field
 	// The types of documents, made of the model's fields. Shown is nil when it is the model.
 	create, update, patch, shown reflect.Type
@@ -93,6 +95,11 @@ func compile(t reflect.Type) (*model, error) {
 		}
 	}
 	m.compileDocuments()
+	tree, err := valid.Document(t)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the type
+	}
+	m.valid = tree
 	return m, nil
 }
 

@@ -2,8 +2,12 @@ package crud
 
 import (
 	"context"
+	"errors"
+	"reflect"
 
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/valid"
 )
 
 // handle is a handler of a route with a body.
@@ -21,7 +25,8 @@ type Body[T any] interface {
 // that is there, of which into changes what In has a say in. A patch has fields that know
 // whether they were sent ([rest.Opt]), or into asks [rest.Sent].
 //
-// An In that is a [rest.Validator] is asked first. into is called in the transaction of the write. Its error is that of the request.
+// Methods Validate of an In ([rest.Validator]) are asked before that. into is called in the
+// transaction of the write. Its error is that of the request.
 func Input[In, T any](into func(ctx context.Context, in In, row *T) error) Body[T] {
 	if into == nil {
 		panic("crud: Input needs a function")
@@ -47,18 +52,31 @@ type typed[In, T any] struct {
 }
 
 func (b typed[In, T]) apply(ctx context.Context, row *T) error {
-	if err := validate(ctx, &b.in); err != nil {
-		return err
-	}
 	return b.into(ctx, b.in, row)
 }
 
-// validate asks what it is given, if that has an opinion.
-func validate(ctx context.Context, v any) error {
-	if v, ok := v.(rest.Validator); ok {
-		return v.Validate(ctx)
+// validate asks the methods Validate of a row, and of what is in it.
+func (m *model) validate(ctx context.Context, row any) error {
+	if m.valid == nil {
+		return nil
 	}
-	return nil
+	faults, first, err := m.valid.Check(ctx, reflect.ValueOf(row), valid.Place{In: fault.Body}, faultsOf)
+	if err != nil || len(faults) == 0 {
+		return err //nolint:wrapcheck // it is the program's own
+	}
+	refused, _ := errors.AsType[*rest.Error](first)
+	all := *refused
+	all.Faults = faults
+	return &all
+}
+
+// faultsOf returns the faults of an error that has some.
+func faultsOf(err error) ([]fault.Fault, bool) {
+	e, ok := errors.AsType[*rest.Error](err)
+	if !ok || len(e.Faults) == 0 {
+		return nil, false
+	}
+	return e.Faults, true
 }
 
 func defaultCreate[T any]() Body[T] {

@@ -82,6 +82,10 @@ func (o filterOption) Compile(m *Model, place string) (Stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, has := reflect.PointerTo(o.typ).MethodByName("Validate"); has {
+		return nil, fmt.Errorf("%s: the filter %s has a method Validate that is never called: "+
+			"check its values in a method Filter, or FilterX of the field X, or by rest.Check", place, o.typ)
+	}
 	s := &filterStage{plan: plan, model: m, config: o.config()}
 	_, s.custom = reflect.TypeAssert[customFilter](reflect.New(o.typ))
 	s.always = s.custom

@@ -86,7 +86,7 @@ func power(text []byte) int {
 // wholeText is the text of an integer without point and exponent, for types that read
 // digits only. The integer is one that a float64 holds.
 func wholeText(raw []byte) []byte {
-	if bytes.IndexAny(raw, ".eE") < 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+	if !bytes.ContainsAny(raw, ".eE") || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return raw
 	}
 	const most = 400

@@ -1,0 +1,65 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/valid"
+)
+
+// places tells where in a request the fields of an input are, by the way to the field.
+func (in *input) places() func(index []int) (valid.Place, bool) {
+	known := map[string]valid.Place{}
+	add := func(index []int, place valid.Place) { known[fmt.Sprint(index)] = place }
+	if in.params != nil {
+		for _, p := range in.params.Params() {
+			add(p.Index, valid.Place{In: p.In, Path: []any{p.Name}})
+		}
+	}
+	switch b := in.body; {
+	case b == nil:
+	case len(b.spread) > 0:
+		for _, f := range body.Fields(b.typ) {
+			add(b.spread[f.Index[0]], valid.Place{In: fault.Body, Path: []any{f.Name}})
+		}
+	case len(b.index) > 0:
+		add(b.index, valid.Place{In: fault.Body})
+	default:
+		for _, f := range body.Fields(b.typ) {
+			add(f.Index, valid.Place{In: fault.Body, Path: []any{f.Name}})
+		}
+	}
+	return func(index []int) (valid.Place, bool) {
+		place, ok := known[fmt.Sprint(index)]
+		return place, ok
+	}
+}
+
+// check asks the methods Validate of the input that dst points to.
+func (in *input) check(ctx context.Context, tree *valid.Tree, dst any) error {
+	faults, first, err := tree.Check(ctx, reflect.ValueOf(dst), valid.Place{}, faultsOf)
+	if err != nil || len(faults) == 0 {
+		return err //nolint:wrapcheck // it is the program's own
+	}
+	for i := range faults {
+		if faults[i].In == "" && in.body != nil {
+			faults[i].In = fault.Body
+		}
+	}
+	// What else the error says is kept: its status, for example.
+	all := *asError(first)
+	all.Faults = faults
+	return &all
+}
+
+// faultsOf returns the faults of an error that has some.
+func faultsOf(err error) ([]Fault, bool) {
+	e := asError(err)
+	if e == nil || len(e.Faults) == 0 {
+		return nil, false
+	}
+	return e.Faults, true
+}
