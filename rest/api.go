@@ -99,6 +99,7 @@ func (a *API) register(c Controller, r *Routes) {
 			e.resolved(rt)
 		}
 	}
+	a.schemas.settle()
 }
 
 // overridden returns the entries without those inherited ones that own ones override.
@@ -236,7 +237,10 @@ func beside(from, to string) string {
 // Security that an operation only documents would guard nothing, and neither would what the
 // API says of authentication, throttles and permissions: registering such an operation
 // panics unless it went through [Guard].
-func (a *API) Huma() huma.API { return a.raw }
+func (a *API) Huma() huma.API {
+	a.schemas.settle()
+	return a.raw
+}
 
 // Routes returns the routes of the API in the order of their registration, for listings.
 func (a *API) Routes() []RouteInfo {

@@ -24,13 +24,15 @@ import (
 type document struct {
 	api      *API
 	open     *huma.OpenAPI
-	registry *schema.Registry
+	registry *schema.Registry // of requests
+	answers  *schema.Registry
 	ids      map[string]string // operation ids, and the routes that have them
 	own      bool              // the operation that is being added is one of ours
 }
 
 func newDocument(a *API) (*document, huma.API) {
 	d := &document{api: a, registry: schema.New(schema.Options{}), ids: map[string]string{}}
+	d.answers = d.registry.Answers()
 	config := huma.DefaultConfig(a.config.title, a.config.version)
 	config.Info.Description = a.config.description
 	config.CreateHooks = nil // no $schema properties, whose links come from a client's Host header
@@ -49,6 +51,7 @@ func newDocument(a *API) (*document, huma.API) {
 // OpenAPI returns the document of the API, OpenAPI 3.1 as JSON. It is the same for the same
 // registrations.
 func (a *API) OpenAPI() ([]byte, error) {
+	a.schemas.settle()
 	b, err := json.MarshalIndent(a.schemas.open, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the document: %w", err)
@@ -209,7 +212,7 @@ func (d *document) parameters(rt *route) []*huma.Param {
 			}
 		}
 	}
-	return params
+	return rt.requestHeaders(params)
 }
 
 func (s segment) schema() *huma.Schema {
@@ -286,8 +289,8 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 	d.success(rt, all)
 	for _, r := range rt.entry.config.returns {
 		response := &huma.Response{Description: rt.describe(r.status)}
-		if r.body != nil {
-			response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.registry.Of(r.body, rt.bodyName())}}
+		if body := rt.bodyType(r.body); body != nil {
+			response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.answers.Of(body, rt.bodyName())}}
 		}
 		all[strconv.Itoa(r.status)] = response
 	}
@@ -298,16 +301,11 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 		}
 		response := &huma.Response{
 			Description: rt.describe(status),
-			Content:     map[string]*huma.MediaType{contentType: {Schema: d.registry.Of(kind, "Error")}},
-		}
-		switch status {
-		case http.StatusTooManyRequests:
-			response.Headers = map[string]*huma.Param{"Retry-After": headerOf("Seconds until the request may be tried again.", huma.TypeInteger)}
-		case http.StatusUnauthorized:
-			response.Headers = map[string]*huma.Param{"WWW-Authenticate": headerOf("How to authenticate.", huma.TypeString)}
+			Content:     map[string]*huma.MediaType{contentType: {Schema: d.answers.Of(kind, "Error")}},
 		}
 		all[strconv.Itoa(status)] = response
 	}
+	d.headers(rt, all)
 	return all
 }
 
@@ -340,11 +338,11 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 		for _, contentType := range rt.entry.config.produces {
 			response.Content[contentType] = &huma.MediaType{Schema: bytesSchema()}
 		}
-	case out == nil, rt.answers == answersNothing:
+	case out == nil, rt.answers == answersNothing, rt.answers == answersJSON && rt.bodyType(out) == nil:
 	case rt.answers == answersItself:
 		response.Content = d.itself(out)
 	default:
-		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.registry.Of(out, rt.bodyName())}}
+		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.answers.Of(rt.bodyType(out), rt.bodyName())}}
 	}
 	all[strconv.Itoa(rt.status)] = response
 }
@@ -355,7 +353,7 @@ func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
 	if own, ok := reflect.TypeAssert[DocumentedResponder](reflect.Zero(out)); ok {
 		var body reflect.Type
 		if contentType, body = own.Document(); body != nil {
-			return map[string]*huma.MediaType{contentType: {Schema: d.registry.Of(body, exported(body.Name())+"Item")}}
+			return map[string]*huma.MediaType{contentType: {Schema: d.answers.Of(body, exported(body.Name())+"Item")}}
 		}
 	}
 	return map[string]*huma.MediaType{contentType: {Schema: bytesSchema()}}
@@ -365,7 +363,7 @@ func bytesSchema() *huma.Schema { return &huma.Schema{Type: huma.TypeString, For
 
 // page returns the schema of the body of a list, by the shape that its paginator gives it.
 func (d *document) page(rt *route) *huma.Schema {
-	item := d.registry.Of(rt.list.item, exported(strings.ReplaceAll(rt.name, ".", "_"))+"Item")
+	item := d.answers.Of(rt.list.item, exported(strings.ReplaceAll(rt.name, ".", "_"))+"Item")
 	items := &huma.Schema{Type: huma.TypeArray, Items: item}
 	shape := rt.list.paginator.Shape()
 	if shape.Name == "" {
@@ -375,14 +373,14 @@ func (d *document) page(rt *route) *huma.Schema {
 	for _, p := range shape.Properties {
 		s := items
 		if p.Type != nil {
-			s = d.registry.Of(p.Type, shape.Name+p.Name)
+			s = d.answers.Of(p.Type, shape.Name+p.Name)
 		}
 		property := *s
 		property.Description, property.Nullable = p.Doc, p.Nullable
 		object.Properties[p.Name] = &property
 		object.Required = append(object.Required, p.Name)
 	}
-	return d.registry.Named(shape.Name+d.registry.Name(rt.list.item, rt.bodyName()), object)
+	return d.answers.Named(shape.Name+d.answers.Name(rt.list.item, rt.bodyName()), object)
 }
 
 // failures lists the errors that a route can answer with, by what it is made of.

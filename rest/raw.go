@@ -106,7 +106,7 @@ func (d *document) rawOperation(all *huma.OpenAPI, op *huma.Operation) {
 		if status != "default" && !strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "5") {
 			continue
 		}
-		response.Content = map[string]*huma.MediaType{contentType: {Schema: d.registry.Of(kind, "Error")}}
+		response.Content = map[string]*huma.MediaType{contentType: {Schema: d.answers.Of(kind, "Error")}}
 	}
 }
 

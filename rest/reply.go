@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -116,6 +117,10 @@ func (rt *route) replaceNil(out reflect.Value) error {
 	return nil
 }
 
+func isNilList(v reflect.Value) bool {
+	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.IsNil() && !v.Type().Implements(reflect.TypeFor[json.Marshaler]())
+}
+
 func (c *routeContext) answerReply(out any) error {
 	reply, ok := out.(**Reply)
 	if !ok || *reply == nil {
@@ -165,6 +170,17 @@ func (c *routeContext) write(status int, body any) error {
 		return fmt.Errorf("%s answers with the status %d, which it does not document", rt.name, status)
 	}
 	w := c.response.writer
+	if body != nil {
+		if head := rt.headOf(reflect.TypeOf(body)); head != nil {
+			var err error
+			if body, err = head.split(w.Header(), body); err != nil {
+				return fmt.Errorf("%s answers with %w", rt.name, err)
+			}
+			if v := reflect.ValueOf(body); body != nil && v.Kind() == reflect.Pointer && isNilList(v.Elem()) {
+				_ = rt.replaceNil(v.Elem()) // of a list or a map there is nothing to complain about
+			}
+		}
+	}
 	if body == nil || status == http.StatusNoContent || status == http.StatusNotModified {
 		w.WriteHeader(status)
 		return nil

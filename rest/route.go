@@ -31,6 +31,7 @@ type route struct {
 	status   int
 	statuses []int // beside status
 	list     *list
+	heads    map[reflect.Type]*answerType // the types of answers that have headers
 	// bodyLabel is what [DetailErrors] calls the body.
 	bodyLabel string
 	checks    []inputCheck
@@ -159,6 +160,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	rt.status = config.status
 	for _, d := range config.returns {
 		rt.statuses = append(rt.statuses, d.status)
+		if err := rt.compileHeads(d.body); err != nil {
+			return err
+		}
 	}
 	switch {
 	case rt.entry.list:
@@ -184,6 +188,12 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	case out.Implements(reflect.TypeFor[Responder]()) || reflect.PointerTo(out).Implements(reflect.TypeFor[Responder]()):
 		rt.answers = answersItself
 	default:
+		if err := rt.compileHeads(out); err != nil {
+			return err
+		}
+		if head := rt.headOf(out); head != nil && head.nothing && rt.status == 0 {
+			rt.status = http.StatusNoContent
+		}
 		kind := out.Kind()
 		rt.nilable = kind == reflect.Pointer || (kind == reflect.Slice || kind == reflect.Map) && !out.Implements(reflect.TypeFor[json.Marshaler]())
 	}
@@ -193,7 +203,7 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	if rt.status == 0 {
 		rt.status = http.StatusOK
 	}
-	if rt.answers == answersJSON && out != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified) {
+	if rt.answers == answersJSON && rt.bodyType(out) != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified) {
 		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.NoContent", rt.status, out)
 	}
 	if rt.status < 200 || rt.status > 399 {

@@ -101,6 +101,7 @@ type routeConfig struct {
 	stages               []query.Option
 	view                 *view
 	checks               []inputCheck
+	reads, sends         []namedHeader
 }
 
 func (c *routeConfig) apply(options []RouteOption) error {

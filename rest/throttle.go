@@ -18,6 +18,14 @@ type Throttle interface {
 	Take(ctx context.Context) (Verdict, error)
 }
 
+// QuietThrottle is a [Throttle] that can say that none of its verdicts names a policy, so that
+// the document of the API has no RateLimit headers by it.
+type QuietThrottle interface {
+	Throttle
+	// Quiet reports whether every [Verdict.Policy] is empty. It is the same at each call.
+	Quiet() bool
+}
+
 // Verdict is what a [Throttle] says of a request.
 type Verdict struct {
 	// Skipped is true when the throttle is not about this request: a throttle of anonymous

@@ -163,7 +163,7 @@ func (s *Server) guarded(need Scope, options ...rest.RouteOption) []rest.RouteOp
 		options = append(options, rest.Fails(http.StatusTooManyRequests))
 	}
 	g := gate{s, need}
-	return append(options, rest.Auth(g), rest.Permit(g))
+	return append(options, rest.Auth(g), rest.Permit(g), challenges)
 }
 
 // guardedStream is guarded for the stream of a thread, which a token opens too.
@@ -178,8 +178,11 @@ func (s *Server) guardedStream(options ...rest.RouteOption) []rest.RouteOption {
 		options = append(options, rest.Fails(http.StatusTooManyRequests))
 	}
 	g := gate{s, ScopeRead}
-	return append(options, rest.Auth(tokenGate{s}, g), rest.Permit(g))
+	return append(options, rest.Auth(tokenGate{s}, g), rest.Permit(g), challenges)
 }
+
+// challenges documents what a gate says of the credentials that it wants.
+var challenges = rest.SendsHeader("WWW-Authenticate", "How to authenticate.", http.StatusUnauthorized)
 
 // asking returns who makes the request.
 func (s *Server) asking(ctx context.Context) Principal {

@@ -26,7 +26,8 @@ func (c *Covers) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/books/{int:book_id}/cover"), rest.Tags("covers"),
 		rest.Auth(c.doors.customer, c.doors.partner), rest.Permit(mayEdit))
 	rest.Get(r, "/", c.get, rest.Summary("The picture of a book"), rest.NoAuth(), rest.Permit(), rest.Fails(http.StatusNotFound),
-		rest.Produces("image/png", "image/jpeg"))
+		rest.Produces("image/png", "image/jpeg"), rest.Detail(http.StatusNotModified),
+		rest.SendsHeader("ETag", "The version of the picture."), rest.ReadsHeader("If-None-Match", "An ETag that the client has."))
 	rest.Put(r, "/", c.put, rest.Summary("Add or replace the picture of a book"), rest.MaxBody(300<<10),
 		rest.Returns[CoverView](http.StatusOK), rest.Returns[CoverView](http.StatusCreated), rest.Fails(http.StatusNotFound))
 	rest.Delete(r, "/", c.remove, rest.Summary("Remove the picture of a book"), rest.Detail(http.StatusNoContent), rest.Fails(http.StatusNotFound))

@@ -42,7 +42,8 @@ func (c *Orders) Routes(r *rest.Routes) {
 	)
 	rest.List(r, "/", c.list, rest.Summary("The orders of the caller"), rest.View(c.view), query.Filter[OrderFilter](),
 		page.Cursor(page.By("-placed"), page.Size(10), page.Sign(c.secret), page.LinkHeader()))
-	rest.Post(r, "/", c.place, rest.Summary("Buy books"), rest.Status(http.StatusCreated), rest.Returns[OutOfStock](http.StatusConflict))
+	rest.Post(r, "/", c.place, rest.Summary("Buy books"), rest.Status(http.StatusCreated), rest.Returns[OutOfStock](http.StatusConflict),
+		rest.SendsHeader("Location", "The address of the order."))
 	c.one = rest.Get(r, "/{uuid:id}", c.get, rest.Summary("One order"), rest.Fails(http.StatusNotFound))
 	rest.Post(r, "/{uuid:id}/cancel", c.cancel, rest.Summary("Give an order up"), rest.Fails(http.StatusNotFound, http.StatusConflict))
 }

@@ -147,7 +147,37 @@ func (c *core[T, K]) options(route Route) []rest.RouteOption {
 			options = append(options, rest.Fails(http.StatusPreconditionRequired))
 		}
 	}
-	return slices.Concat(options, c.config.Options, c.config.RouteOptions[route])
+	return slices.Concat(options, c.headers(route), c.config.Options, c.config.RouteOptions[route])
+}
+
+// headers says in the document which headers a route reads and sends.
+func (c *core[T, K]) headers(route Route) []rest.RouteOption {
+	var options []rest.RouteOption
+	if route == Create && slices.Contains(c.routes, FindOne) {
+		options = append(options, rest.SendsHeader("Location", "The address of the new "+c.name+"."))
+	}
+	if c.versions == NoVersions {
+		return options
+	}
+	const etag = "ETag"
+	switch route {
+	case Create:
+		options = append(options, rest.SendsHeader(etag, "The version of the "+c.name+"."))
+	case FindOne:
+		options = append(options, rest.SendsHeader(etag, "The version of the "+c.name+"."),
+			rest.ReadsHeader("If-None-Match", "An ETag that the client has: the answer is 304 as long as it is that of the "+c.name+"."))
+	case Update, Patch:
+		options = append(options, rest.SendsHeader(etag, "The version that was written."))
+	}
+	if route == Update || route == Patch || route == Delete {
+		doc := "The ETag of the version to change. Nothing is written when the " + c.name + " has another one by now."
+		if c.config.RequireMatch {
+			doc += " Without it the answer is 428."
+		}
+		options = append(options, rest.ReadsHeader("If-Match", doc),
+			rest.SendsHeader(etag, "The version of the "+c.name+" as it is now.", http.StatusPreconditionFailed))
+	}
+	return options
 }
 
 // describe says in words what no parameter of the document says.

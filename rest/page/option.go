@@ -136,6 +136,15 @@ type config struct {
 	secrets [][]byte
 }
 
+// Headers says what [Result.Header] may have.
+func (c config) Headers() []Header {
+	if !c.linkHeader {
+		return nil
+	}
+
+	return []Header{{Name: "Link", Doc: "The addresses of other pages, with rel first, prev, next and last (RFC 8288)."}}
+}
+
 // check fills in what follows from other options and returns what is wrong with them.
 func (c *config) check() error {
 	if !c.sized {

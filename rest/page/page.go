@@ -64,6 +64,22 @@ type Ender interface {
 	MayBeNotFound() bool
 }
 
+// HeaderDocumenter is a [Custom] whose pages have headers.
+type HeaderDocumenter interface {
+	// Headers are those that a [Result] may have, for the document of the API. They are the
+	// same at each call.
+	Headers() []Header
+}
+
+// Header is a header of a page, for the document of the API.
+type Header struct {
+	// Name is its name, such as Link.
+	Name string
+
+	// Doc describes it.
+	Doc string
+}
+
 // Shape is the body of a page.
 type Shape struct {
 	// Name is the name of the body's type, to which that of the items is added in the
@@ -130,6 +146,15 @@ func (c custom) MayBeNotFound() bool {
 	ender, ok := c.Custom.(Ender)
 
 	return ok && ender.MayBeNotFound()
+}
+
+// Headers is nil when the paginator does not say.
+func (c custom) Headers() []Header {
+	if documenter, ok := c.Custom.(HeaderDocumenter); ok {
+		return documenter.Headers()
+	}
+
+	return nil
 }
 
 // PastEndError is a page that the list does not have. Its answer is a 404.

@@ -221,6 +221,8 @@ func TestOrder(t *testing.T) {
 		{"ordering=price,title", []query.Option{order}, []string{"enum query.ordering[1]"}},
 		{"ordering=title,-id", []query.Option{order.IgnoreUnknown()}, []int64{4, 3, 2, 1}},
 		{"ordering=price,-price,price", []query.Option{order}, []int64{2, 3, 1, 4}},
+		{"ordering=price&ordering=-id", []query.Option{order}, []int64{2, 3, 4, 1}},
+		{"ordering=price&ordering=%00", []query.Option{order}, []string{"string_nul query.ordering"}},
 		{"ordering=", []query.Option{order}, []int64{1, 2, 3, 4}},
 		{"sort=-id", []query.Option{order.Param("sort")}, []int64{4, 3, 2, 1}},
 		{"", []query.Option{order, query.OrderDefault("-price")}, []int64{4, 1, 3, 2}},

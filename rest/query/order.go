@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool/rest/internal/bind"
@@ -22,7 +23,8 @@ type OrderOption struct {
 
 // Order lets a client order a list by the parameter ordering: paths separated by commas, each
 // with a minus for descending. A path in allowed may be asked for in both directions, and one
-// with a minus as it is only. Any other name is refused.
+// with a minus as it is only. Any other name is refused. A client may send the parameter several
+// times, too, as some generated ones do: ordering=price&ordering=-id.
 //
 // The model's key is added to the end of the order, so that pages do not overlap. Without the
 // parameter the list keeps the order that it has; see [OrderDefault].
@@ -72,9 +74,24 @@ func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	s.params = []bind.Param{textParam(o.param, "Order of the result: "+joined(o.allowed)+
-		", separated by commas. A minus in front means descending.")}
+	s.params = []bind.Param{s.param(o.allowed)}
 	return s, nil
+}
+
+// param describes the parameter: a list of the names that are allowed, with their directions.
+func (s *orderStage) param(allowed []string) bind.Param {
+	names := make([]string, len(s.allowed))
+	for i, name := range s.allowed {
+		names[i], _ = name.(string)
+	}
+	list := reflect.TypeFor[[]string]()
+	return bind.Param{
+		Name: s.name, In: fault.Query, Type: list, Nullable: true,
+		Doc: "Order of the result: " + joined(allowed) + ", separated by commas. A minus in front means descending.",
+		Field: reflect.StructField{
+			Name: "Order", Type: list, Tag: reflect.StructTag("enum:" + strconv.Quote(strings.Join(names, ","))),
+		},
+	}
 }
 
 // textParam describes a parameter that is no field of a struct.
@@ -104,13 +121,13 @@ func (s *orderStage) Apply(_ context.Context, in *bind.Input, l List) (List, []f
 	if !sent(in, s.names) {
 		return l, nil
 	}
-	text, ok, faults := in.QueryText(s.name)
-	if !ok {
+	texts, faults := in.QueryTexts(s.name)
+	if len(texts) == 0 || len(faults) > 0 {
 		return l, faults
 	}
 	var order []Sort
 	i := 0
-	for name := range strings.SplitSeq(text, ",") {
+	for name := range strings.SplitSeq(strings.Join(texts, ","), ",") {
 		name = strings.TrimSpace(name)
 		sort, ok := s.sorts[name]
 		switch {

@@ -102,7 +102,7 @@ func TestParams(t *testing.T) {
 	want := []string{
 		"query title string", "query min_price float64", "query author string", "query q string", "query both string",
 		"query id []int64", "query id__range []int64", "query author__isnull bool", "query cheap bool",
-		"query ordering string Order of the result: price, -id, separated by commas. A minus in front means descending.",
+		"query ordering []string Order of the result: price, -id, separated by commas. A minus in front means descending.",
 		"query q2 string Words to be found in title, author__name.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

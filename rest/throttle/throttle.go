@@ -107,6 +107,9 @@ func (l *limiter) Take(ctx context.Context) (rest.Verdict, error) {
 	return verdict, nil
 }
 
+// Quiet implements [rest.QuietThrottle].
+func (l *limiter) Quiet() bool { return l.quiet }
+
 func (l *limiter) onFault(ctx context.Context, err error) (rest.Verdict, error) {
 	err = fmt.Errorf("count for throttle %s: %w", l.name, err)
 	if l.fault == Refuse {

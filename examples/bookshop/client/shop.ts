@@ -24,7 +24,7 @@ const guest = createClient<paths>({ baseUrl });
 
 // A list with filters, in an order.
 const austen = await guest.GET("/books", {
-  params: { query: { author: "jane austen", in_stock: true, ordering: "-price" } },
+  params: { query: { author: "jane austen", in_stock: true, ordering: ["-price"] } },
 });
 expect(austen.data?.results.map((book) => book.title).join() === "Emma,Pride and Prejudice", "the books of an author");
 

@@ -97,6 +97,23 @@ func (in *Input) QueryText(name string) (text string, ok bool, faults []fault.Fa
 	return found.text, true, faults
 }
 
+// QueryTexts reads the query parameter as a list that is split at commas: each of its texts,
+// however often it was sent. What is wrong with one of them is a fault, as by [Input.QueryText].
+func (in *Input) QueryTexts(name string) (texts []string, faults []fault.Fault) {
+	faults = in.queryFaults(nil)
+	for _, p := range in.pairs() {
+		if p.name != name || p.bad {
+			continue
+		}
+		if bad := checkText(p.text); bad != nil {
+			return nil, append(faults, placed(bad, fault.Query, name))
+		}
+		texts = append(texts, p.text)
+	}
+
+	return texts, faults
+}
+
 // QueryNames yields the name of every pair of the query string in its order: a name that
 // was sent twice comes twice. Names that cannot be decoded are left out; they are faults.
 func (in *Input) QueryNames() iter.Seq[string] {

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/big"
 	"reflect"
@@ -114,8 +115,11 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 		} else {
 			r.check(t, f.Field, property)
 		}
-		if property == nil {
+		if property == nil || r.answers && r.unanswered(t, f) {
 			continue
+		}
+		if r.answers && isNullInAnswers(f) && property.Ref != "" {
+			property = r.nullableRef(property)
 		}
 
 		fields[f.Name] = true
@@ -123,7 +127,7 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 			s.Properties = map[string]*huma.Schema{}
 		}
 		s.Properties[f.Name] = property
-		if isRequired(f) {
+		if r.isRequired(f) {
 			required = append(required, f.Name)
 		}
 	}
@@ -161,14 +165,38 @@ func isParameter(f reflect.StructField) bool {
 	return false
 }
 
-// isRequired says whether a document must have the field.
-func isRequired(f body.Field) bool {
-	if value, ok := f.Field.Tag.Lookup("required"); ok {
-		return value == "true"
+// isRequired says whether a document has to have the field. The document of an answer has all
+// that is not left out of it, also what has a default or may be null.
+func (r *Registry) isRequired(f body.Field) bool {
+	tag, hidden := f.Field.Tag.Get("required"), f.Field.Tag.Get("hidden") == "true"
+	if r.answers {
+		return tag == "true" || !f.OmitEmpty && !f.OmitZero && !hidden
+	}
+	if _, ok := f.Field.Tag.Lookup("required"); ok {
+		return tag == "true"
 	}
 	_, optional := opt.ElemOf(f.Field.Type)
 	_, fallback := f.Field.Tag.Lookup("default")
 
-	return !f.OmitEmpty && !f.OmitZero && !optional && !fallback &&
-		f.Field.Type.Kind() != reflect.Pointer && f.Field.Tag.Get("hidden") != "true"
+	return !f.OmitEmpty && !f.OmitZero && !optional && !fallback && !hidden &&
+		f.Field.Type.Kind() != reflect.Pointer && f.Field.Tag.Get("readOnly") != "true"
+}
+
+// isNullInAnswers says whether encoding/json may write null for a pointer.
+func isNullInAnswers(f body.Field) bool {
+	return f.Field.Type.Kind() == reflect.Pointer && !f.OmitEmpty && !f.OmitZero && f.Field.Tag.Get("nullable") != "false"
+}
+
+// unanswered says whether a field is for requests only. It panics when answers would have it
+// all the same.
+func (r *Registry) unanswered(t reflect.Type, f body.Field) bool {
+	if f.Field.Tag.Get("writeOnly") != "true" {
+		return false
+	}
+	if !f.OmitEmpty && !f.OmitZero {
+		panic(mistake{fmt.Errorf("schema of %s: field %s: writeOnly:\"true\" and each answer would have it: "+
+			"answer with a type without the field, or give its json tag omitempty or omitzero and leave it empty", t, f.Field.Name)})
+	}
+
+	return true
 }

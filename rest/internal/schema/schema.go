@@ -32,13 +32,23 @@ type Options struct {
 
 // Registry makes schemas and remembers those of structs as components. It belongs to one
 // API, and is used while that API is put together, by one goroutine at a time.
+//
+// The schemas that it makes are those of requests. [Registry.Answers] makes those of answers.
 type Registry struct {
-	opts    Options
-	namer   *namer
-	schemas map[string]*huma.Schema
-	types   map[string]reflect.Type
-	aliases map[reflect.Type]reflect.Type
-	plain   map[plainKey]*body.Schema
+	*shared
+
+	answers bool
+}
+
+// shared is what the two registries of an API have in common.
+type shared struct {
+	opts       Options
+	namer      *namer
+	schemas    map[string]*huma.Schema
+	types      map[string]reflect.Type
+	components map[reflect.Type]*component
+	aliases    map[reflect.Type]reflect.Type
+	plain      map[plainKey]*body.Schema
 	// field is what is being looked at, to name in a panic.
 	field string
 }
@@ -47,14 +57,15 @@ var _ huma.Registry = (*Registry)(nil)
 
 // New makes an empty registry.
 func New(opts Options) *Registry {
-	return &Registry{
-		opts:    opts,
-		namer:   newNamer(),
-		schemas: map[string]*huma.Schema{},
-		types:   map[string]reflect.Type{},
-		aliases: map[reflect.Type]reflect.Type{},
-		plain:   map[plainKey]*body.Schema{},
-	}
+	return &Registry{shared: &shared{
+		opts:       opts,
+		namer:      newNamer(),
+		schemas:    map[string]*huma.Schema{},
+		types:      map[string]reflect.Type{},
+		components: map[reflect.Type]*component{},
+		aliases:    map[reflect.Type]reflect.Type{},
+		plain:      map[plainKey]*body.Schema{},
+	}}
 }
 
 // Huma is the registry as huma knows it, for [huma.Components].
@@ -106,6 +117,9 @@ func (r *Registry) Name(t reflect.Type, hint string) string {
 		t = t.Elem()
 	}
 	if s := r.Of(t, hint); s.Ref != "" {
+		if c := r.components[r.typeOf(s.Ref)]; c != nil {
+			return c.name
+		}
 		return strings.TrimPrefix(s.Ref, Prefix)
 	}
 
@@ -179,18 +193,17 @@ func (r *Registry) Schema(t reflect.Type, allowRef bool, hint string) *huma.Sche
 		return r.inline(original)
 	}
 
-	name := r.namer.name(t, hint)
-	if _, known := r.schemas[name]; !known {
+	form, known := r.form(t, hint)
+	if !known {
 		// The name stands before the schema does, for types that contain themselves.
-		r.schemas[name], r.types[name] = &huma.Schema{}, t
-		*r.schemas[name] = *r.object(t, original)
-		r.schemas[name].PrecomputeMessages()
+		*form.schema = *r.object(t, original)
+		form.schema.PrecomputeMessages()
 	}
 	if allowRef {
-		return &huma.Schema{Ref: Prefix + name}
+		return &huma.Schema{Ref: Prefix + form.key}
 	}
 
-	return r.schemas[name]
+	return form.schema
 }
 
 // inline is huma's schema of a type that is no component.
@@ -213,12 +226,19 @@ func (r *Registry) nullable(s *huma.Schema) *huma.Schema {
 		return s
 	}
 
+	return r.nullableRef(s)
+}
+
+// nullableRef adds null to the values of a component. What is said of the reference is said
+// of both.
+func (r *Registry) nullableRef(s *huma.Schema) *huma.Schema {
 	// The enum is for huma's own validator, to which the type "null" means nothing.
 	null := &huma.Schema{Type: "null", Enum: []any{nil}}
-	either := &huma.Schema{AnyOf: []*huma.Schema{s, null}}
+	either := *s
+	either.Ref, either.AnyOf = "", []*huma.Schema{{Ref: s.Ref}, null}
 	either.PrecomputeMessages()
 
-	return either
+	return &either
 }
 
 // SchemaFromRef is the component of a reference, nil when there is none.
@@ -238,6 +258,8 @@ func (r *Registry) TypeFromRef(ref string) reflect.Type {
 
 	return r.types[ref[len(Prefix):]]
 }
+
+func (r *Registry) typeOf(ref string) reflect.Type { return r.types[strings.TrimPrefix(ref, Prefix)] }
 
 // Map is all components by name. It is the registry's own map.
 func (r *Registry) Map() map[string]*huma.Schema { return r.schemas }

@@ -82,7 +82,7 @@ const wantBook = `{
     "title": {"description": "What it is called", "examples": ["Dune"], "minLength": 2, "type": "string"},
     "version": {"format": "int64", "type": "integer"}
   },
-  "required": ["version", "title", "price", "tags", "aliases", "must", "id"],
+  "required": ["version", "title", "price", "tags", "aliases", "must"],
   "type": "object"
 }`
 

@@ -1,0 +1,180 @@
+package rest
+
+import (
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/page"
+)
+
+// ReadsHeader documents that the handler looks at a header of the request by itself, by
+// [RequestOf]: If-None-Match, for example. It is a text that may be left out. A header that
+// is read into the input has a field there, with the tag header, and needs no word here.
+func ReadsHeader(name, doc string) RouteOption {
+	return routeOption(func(c *routeConfig) {
+		c.reads = append(c.reads, namedHeader{name: name, doc: doc})
+	})
+}
+
+// SendsHeader documents that answers with the statuses may have a header, which the handler
+// sets by [ResponseOf], [Reply] or [Error]. Without statuses it is each answer below 400. A
+// header that is a field of the answer, with the tag header, needs no word here.
+func SendsHeader(name, doc string, statuses ...int) RouteOption {
+	return routeOption(func(c *routeConfig) {
+		c.sends = append(c.sends, namedHeader{name, doc, statuses})
+	})
+}
+
+// namedHeader is a header that a handler reads or writes by itself.
+type namedHeader struct {
+	name, doc string
+	statuses  []int
+}
+
+// requestHeaders documents the headers that handlers read by themselves.
+func (rt *route) requestHeaders(params []*huma.Param) []*huma.Param {
+	for _, h := range rt.entry.config.reads {
+		if slices.ContainsFunc(params, func(p *huma.Param) bool { return p.In == "header" && strings.EqualFold(p.Name, h.name) }) {
+			continue
+		}
+		params = append(params, &huma.Param{Name: h.name, In: "header", Description: h.doc, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	return params
+}
+
+// headers documents the headers of all answers of a route.
+func (d *document) headers(rt *route, all map[string]*huma.Response) {
+	_, out := rt.handler.types()
+	if out != nil && rt.answers == answersJSON && rt.list == nil {
+		d.ownHeaders(rt, all[strconv.Itoa(rt.status)], out)
+	}
+	for _, r := range rt.entry.config.returns {
+		d.ownHeaders(rt, all[strconv.Itoa(r.status)], r.body)
+	}
+	for status, answer := range all {
+		code, err := strconv.Atoi(status)
+		if err != nil {
+			continue
+		}
+		for _, h := range rt.entry.config.sends {
+			if slices.Contains(h.statuses, code) || (len(h.statuses) == 0 && code < http.StatusBadRequest) {
+				d.header(answer, h.name, headerOf(h.doc, huma.TypeString))
+			}
+		}
+		if code == rt.status && rt.list != nil {
+			if p, ok := rt.list.paginator.(page.HeaderDocumenter); ok {
+				for _, h := range p.Headers() {
+					d.header(answer, h.Name, headerOf(h.Doc, huma.TypeString))
+				}
+			}
+		}
+		d.stageHeaders(rt, code, answer)
+	}
+}
+
+// stageHeaders documents what the stages before the handler add.
+func (d *document) stageHeaders(rt *route, code int, answer *huma.Response) {
+	throttled := len(rt.throttles)+len(rt.first) > 0
+	switch {
+	case code == http.StatusUnsupportedMediaType && rt.input.body != nil:
+		d.header(answer, "Accept", d.sharedHeader("Accept"))
+	case code == http.StatusUnauthorized && slices.ContainsFunc(rt.auth, challenges):
+		d.header(answer, "WWW-Authenticate", d.sharedHeader("WWW-Authenticate"))
+	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable && throttled:
+		d.header(answer, "Retry-After", d.sharedHeader("Retry-After"))
+	}
+	// Other errors behind the throttles have them too, which would double the document.
+	limited := slices.ContainsFunc(slices.Concat(rt.first, rt.throttles), announces)
+	if limited && (code < http.StatusBadRequest || code == http.StatusTooManyRequests) {
+		for _, name := range []string{"RateLimit", "RateLimit-Policy"} {
+			d.header(answer, name, d.sharedHeader(name))
+		}
+	}
+	if rt.sunset == nil {
+		return
+	}
+	d.header(answer, "Deprecation", headerOf("Since when the operation is deprecated (RFC 9745).", huma.TypeString))
+	if rt.sunset.end != "" {
+		d.header(answer, "Sunset", headerOf("When the operation will be gone (RFC 8594).", huma.TypeString))
+	}
+}
+
+// announces reports whether a throttle may have the RateLimit headers.
+func announces(t Throttle) bool {
+	quiet, ok := t.(QuietThrottle)
+	return !ok || !quiet.Quiet()
+}
+
+// challenges reports whether a 401 says how to satisfy the authenticator.
+func challenges(a Authenticator) bool { return a.Scheme().Challenge != "" }
+
+// sharedHeaders are the headers that many answers have.
+var sharedHeaders = map[string]struct{ kind, doc string }{
+	"Accept":           {huma.TypeString, "The content type that is understood."},
+	"RateLimit":        {huma.TypeString, `What is left of each limit: its name, r for how many requests are left, t for the seconds until all are available again, as in "user";r=4;t=60.`},
+	"RateLimit-Policy": {huma.TypeString, `Each limit: its name, q for how many requests it allows, w for in how many seconds, as in "user";q=5;w=60.`},
+	"Retry-After":      {huma.TypeInteger, "Seconds until the request may be tried again."},
+	"WWW-Authenticate": {huma.TypeString, "How to authenticate."},
+}
+
+// sharedHeader returns a reference to one of [sharedHeaders].
+func (d *document) sharedHeader(name string) *huma.Param {
+	if d.open.Components.Headers == nil {
+		d.open.Components.Headers = map[string]*huma.Header{}
+	}
+	if h := sharedHeaders[name]; d.open.Components.Headers[name] == nil {
+		d.open.Components.Headers[name] = headerOf(h.doc, h.kind)
+	}
+	return &huma.Param{Ref: "#/components/headers/" + name}
+}
+
+// ownHeaders documents the fields of an answer that are headers.
+func (d *document) ownHeaders(rt *route, answer *huma.Response, t reflect.Type) {
+	own := rt.headOf(t)
+	if own == nil || answer == nil {
+		return
+	}
+	for _, p := range own.headers {
+		made := &huma.Param{Description: p.Doc, Required: p.Required, Schema: d.headerSchema(p)}
+		made.Schema.Description = ""
+		d.header(answer, p.Name, made)
+	}
+}
+
+// headerSchema returns the schema of a header of an answer.
+func (d *document) headerSchema(p bind.Param) *huma.Schema {
+	base := p.Type
+	if base.Kind() == reflect.Slice {
+		base = base.Elem()
+	}
+	switch {
+	case base == cookieType, base == reflect.PointerTo(cookieType):
+		return &huma.Schema{Type: huma.TypeString}
+	case base == timeOnly && p.Field.Tag.Get("format") == "":
+		return &huma.Schema{Type: huma.TypeString, Examples: []any{"Tue, 15 Nov 1994 12:45:26 GMT"}}
+	}
+	s := *d.answers.Param(p)
+	return &s
+}
+
+// header adds a header to an answer that does not have it yet.
+func (d *document) header(answer *huma.Response, name string, h *huma.Param) {
+	for there := range answer.Headers {
+		if strings.EqualFold(there, name) {
+			return
+		}
+	}
+	headers := maps.Clone(answer.Headers)
+	if headers == nil {
+		headers = map[string]*huma.Param{}
+	}
+	headers[name] = h
+	answer.Headers = headers
+}

@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/spoolhq/spool/rest/internal/schema"
+)
+
+// settle gives the types that requests and answers use their names in the document.
+func (d *document) settle() {
+	renamed := d.registry.Settle()
+	if len(renamed) == 0 {
+		return
+	}
+	rename := schema.Rename(renamed)
+	content := func(all map[string]*huma.MediaType) {
+		for _, m := range all {
+			rename(m.Schema)
+		}
+	}
+	for _, path := range d.open.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Delete, path.Options, path.Head, path.Patch, path.Trace} {
+			if op == nil {
+				continue
+			}
+			for _, p := range op.Parameters {
+				rename(p.Schema)
+			}
+			if op.RequestBody != nil {
+				content(op.RequestBody.Content)
+			}
+			for _, answer := range op.Responses {
+				content(answer.Content)
+				for _, header := range answer.Headers {
+					rename(header.Schema)
+				}
+			}
+		}
+	}
+}
