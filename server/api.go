@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"path"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -12,39 +11,32 @@ import (
 
 // newAPI registers the controllers.
 func (s *Server) newAPI() *rest.API {
-	at := s.config.BasePath
 	api := rest.New(
-		rest.Title("Spool"), rest.Version("1"), rest.About(aboutAPI),
-		rest.SpecPath(at+"/openapi.json"), rest.DocsPath(at+"/docs"),
+		rest.Title("Spool"), rest.Version("1"), rest.About(aboutAPI), rest.BasePath(s.config.BasePath),
 		rest.Errors(errorBodies{}), rest.MapError(mapError), rest.InvalidStatus(http.StatusBadRequest),
 		rest.Unknown(rest.IgnoreUnknown), rest.Logger(s.restLog()), rest.Use(s.front),
 	)
 	writtenAs(api)
-	api.Register(&runs{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Runs"))
-	api.Register(&agents{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Runs"))
-	api.Register(&follow{s}, rest.Prefix(at+"/api/agent"), rest.Tags("Threads"))
-	api.Register(&branches{s}, rest.Prefix(at+"/api/agent/branches"), rest.Tags("Threads"))
-	api.Register(&threads{s}, rest.Prefix(at+"/api/threads"), rest.Tags("Threads"))
-	api.Register(&admin{s}, rest.Prefix(at+"/api/admin"), rest.Tags("Operations"))
-	api.Register(&queue{s}, rest.Prefix(at+"/api/queue"), rest.Tags("Operations"), rest.NoAuth())
-	api.Register(health{s}, rest.Prefix(at), rest.Tags("Operations"), rest.NoAuth())
+	api.Register(&runs{s}, rest.Prefix("/api/agent"), rest.Tags("Runs"))
+	api.Register(&agents{s}, rest.Prefix("/api/agent"), rest.Tags("Runs"))
+	api.Register(&follow{s}, rest.Prefix("/api/agent"), rest.Tags("Threads"))
+	api.Register(&branches{s}, rest.Prefix("/api/agent/branches"), rest.Tags("Threads"))
+	api.Register(&threads{s}, rest.Prefix("/api/threads"), rest.Tags("Threads"))
+	api.Register(&admin{s}, rest.Prefix("/api/admin"), rest.Tags("Operations"))
+	api.Register(&queue{s}, rest.Prefix("/api/queue"), rest.Tags("Operations"), rest.NoAuth())
+	api.Register(health{s}, rest.Tags("Operations"), rest.NoAuth())
 	s.describe(api)
-	describeAgents(api, at)
+	describeAgents(api, s.config.BasePath)
 	return api
 }
 
 // checkBasePath returns an error for a path below which no route could be reached.
 func checkBasePath(at string) error {
-	switch {
-	case at == "":
-		return nil
-	case at[0] != '/':
-		return spool.Errorf(spool.Invalid, "Config.BasePath must start with a slash")
-	case path.Clean(at) != at || strings.ContainsAny(at, "{}"):
-		return spool.Errorf(spool.Invalid, "Config.BasePath must be a plain path, such as /agents")
-	default:
-		return nil
+	if err := rest.CheckBasePath(at); err != nil {
+		_, reason, _ := strings.Cut(err.Error(), ": ")
+		return spool.Errorf(spool.Invalid, "Config.BasePath: %s", reason)
 	}
+	return nil
 }
 
 // OpenAPI returns the document of the server's endpoints, OpenAPI 3.1 as JSON. It is the

@@ -168,7 +168,7 @@ func TestNewRefuses(t *testing.T) {
 		want   string
 	}{
 		"NoAuthenticator": {server.Config{}, "Config.Authenticator is required (or say Insecure: true)"},
-		"BasePath":        {server.Config{Authenticator: known, BasePath: "x"}, "Config.BasePath must start with a slash"},
+		"BasePath":        {server.Config{Authenticator: known, BasePath: "x"}, "Config.BasePath: it has to begin with a slash: /x"},
 		"Origin":          {server.Config{Authenticator: known, CORSOrigins: []string{"example.com"}}, `Config.CORSOrigins must have the form "https://host" or "https://host:port", not "example.com"`},
 		"OriginPath":      {server.Config{Authenticator: known, CORSOrigins: []string{"https://example.com/"}}, `Config.CORSOrigins must have the form "https://host" or "https://host:port", not "https://example.com/"`},
 		"OpenInsecure":    {server.Config{Insecure: true, CORSOrigins: []string{"*"}}, `Config.CORSOrigins must not be "*" on a server without an Authenticator`},

@@ -58,6 +58,8 @@ func (s *Server) answered(w http.ResponseWriter, r *http.Request, to *found) boo
 		refuse(w, spool.Errorf(spool.NotFound, "no such path: %s", r.URL.Path))
 	case r.Method == http.MethodOptions:
 		s.options(w, r, to)
+	case to.root && to.has(r.Method):
+		s.root(w, r)
 	case !to.has(r.Method):
 		w.Header().Set("Allow", to.allow)
 		refuse(w, spool.Errorf(codeMethod, "%s is not allowed here", r.Method))
@@ -79,6 +81,8 @@ type found struct {
 	delivery bool
 	// streams says that a GET is kept open.
 	streams bool
+	// root says that it is the page above all.
+	root bool
 }
 
 func (f *found) has(method string) bool { return slices.Contains(f.methods, method) }
@@ -91,6 +95,7 @@ type paths struct {
 	// below has the paths whose last segment is a parameter, up to it and with its slash.
 	below map[string]*found
 	docs  string // below it is the docs page with all that it loads
+	root  *found
 }
 
 func newPaths(at string, api *rest.API) paths {
@@ -108,6 +113,12 @@ func newPaths(at string, api *rest.API) paths {
 		f.add(route.Methods...)
 		f.delivery = f.delivery || route.Name == "Queue.deliver"
 		f.streams = f.streams || route.Name == "Follow.stream"
+	}
+	p.root = &found{path: at + "/", root: true}
+	p.root.add(http.MethodGet)
+	p.exact[at+"/"] = p.root
+	if at != "" {
+		p.exact[at] = p.root
 	}
 	for _, path := range []string{p.docs, at + "/openapi.json"} {
 		page := &found{path: path}

@@ -45,13 +45,15 @@ func (s *Server) checkLoopback(r *http.Request) error {
 }
 
 // ownSite reports whether a request without an Origin does not come from a page of another
-// origin. A link may lead from anywhere to the docs page, which has nothing of anybody's.
+// origin. A link may lead from anywhere to the docs page, which has nothing of anybody's, and to
+// the page at the root, which no other page can read or frame.
 func (s *Server) ownSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
 		return true
 	default:
-		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && s.paths.find(r.URL.Path).path == s.paths.docs
+		to := s.paths.find(r.URL.Path)
+		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && (to.path == s.paths.docs || to.root)
 	}
 }
 

@@ -54,6 +54,9 @@ type Config struct {
 	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
 	// Defaults to none.
 	CORSOrigins []string
+	// Facts are what GET / says of the server to callers with [ScopeAdmin]: such as its models and its
+	// database. Defaults to none.
+	Facts []Fact
 	// HostState returns what the tools and the settle hook of a run get as its HostState: a
 	// JSON object of up to 64 KiB, by who asks for the start. It must not read the body, and
 	// no client ever sees what it returns. An error refuses the start, and the text of one

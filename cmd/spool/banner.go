@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -26,7 +25,7 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listene
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "spool listens on %s\n", url)
-	lines := append([]description{{"data", filepath.Join(o.data, "spool.db")}}, s.lines()...)
+	lines := append([]description{{"data", o.database()}}, s.lines()...)
 	for _, line := range append(lines, description{"metrics", scraped}) {
 		if line.remark != "" {
 			fmt.Fprintf(&b, "  %-7s %s\n", line.name, line.remark)

@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/rest"
 )
 
 // errHelp says that the help was asked for, and printed.
@@ -164,8 +166,9 @@ func (o *options) check() error {
 	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
 		return usagef("--metrics-addr: %q must have the form host:port", o.metrics)
 	}
-	if !config.IsBasePath(o.base) {
-		return usagef(`--base-path: %q must be a path such as "/v1"`, o.base)
+	if err := rest.CheckBasePath(o.base); err != nil {
+		_, reason, _ := strings.Cut(err.Error(), ": ")
+		return usagef(`--base-path: %q must be a path such as "/v1": %s`, o.base, reason)
 	}
 	for _, origin := range o.origins {
 		if !config.IsOrigin(origin) && origin != "*" {
@@ -204,6 +207,9 @@ func (o *options) read(values map[string]*given) error {
 	}
 	return nil
 }
+
+// database is what a person is told of where the database is.
+func (o *options) database() string { return filepath.Join(o.data, databaseName) }
 
 // loopback reports whether only this machine can reach the address to listen on.
 func (o *options) loopback() bool { return loopbackAddress(o.listen) }

@@ -74,6 +74,11 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 		return nil, &usageError{err}
 	}
 	s.server.BasePath = cmp.Or(o.base, c.BasePath)
+	for _, line := range append([]description{{"data", o.database()}}, s.lines()...) {
+		if line.remark != "" {
+			s.server.Facts = append(s.server.Facts, server.Fact{Name: line.name, Text: line.remark})
+		}
+	}
 	if err := s.check(); err != nil {
 		return nil, &usageError{err}
 	}

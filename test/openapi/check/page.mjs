@@ -21,10 +21,10 @@ const flags = [
 /**
  * Visits a page and returns the problems, in the order in which they were seen.
  *
- * @param {{ address: string, picture: string, clicks: string[], texts: string[], milliseconds: number, browser: string }} what
+ * @param {{ address: string, picture: string, actions: { selector: string, text?: string }[], texts: string[], milliseconds: number, browser: string }} what
  * @returns {Promise<string[]>}
  */
-export async function visit({ address, picture, clicks, texts, milliseconds, browser }) {
+export async function visit({ address, picture, actions, texts, milliseconds, browser }) {
   const profile = await mkdtemp(join(tmpdir(), "openapi-page-"));
   const { hostname } = new URL(address);
   let context;
@@ -42,7 +42,7 @@ export async function visit({ address, picture, clicks, texts, milliseconds, bro
     const page = context.pages()[0] ?? (await context.newPage());
     const problems = [];
     await watch(context, page, new URL(address).origin, problems);
-    await look(page, { address, picture, clicks, texts, problems });
+    await look(page, { address, picture, actions, texts, problems });
     return problems;
   } finally {
     await context?.close();
@@ -76,7 +76,12 @@ async function watch(context, page, origin, problems) {
       problems.push(`is answered ${response.status()}: ${response.url()}`);
     }
   });
-  page.on("requestfailed", (request) => {
+  page.on("requestfailed", async (request) => {
+    // A page may stop reading a stream, which has no end of its own.
+    const response = await request.response().catch(() => null);
+    if (response?.headers()["content-type"]?.startsWith("text/event-stream") && request.failure()?.errorText === "net::ERR_ABORTED") {
+      return;
+    }
     problems.push(`gets no answer: ${request.url()}: ${request.failure()?.errorText}`);
   });
   // A violation that is only reported, or that happens in a try, leaves nothing else.
@@ -88,11 +93,15 @@ async function watch(context, page, origin, problems) {
   });
 }
 
-async function look(page, { address, picture, clicks, texts, problems }) {
+async function look(page, { address, picture, actions, texts, problems }) {
   try {
     await page.goto(address, { waitUntil: "load" });
-    for (const selector of clicks) {
+    for (const { selector, text } of actions) {
       await page.locator(selector).first().waitFor();
+      if (text !== undefined) {
+        await page.locator(selector).first().fill(text);
+        continue;
+      }
       for (const element of await page.locator(selector).all()) {
         await element.click();
       }

@@ -14,6 +14,8 @@ const skip = env.SPOOL_TEST_REQUIRE !== "1" && !existsSync(browser) && `there is
 const pages = {
   "/good": { body: `<p>Hello</p><img src="/pixel.svg"><img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>">` },
   "/folded": { body: `<details><summary class="s">More</summary><p>One</p></details><details><summary class="s">More</summary><p>Two</p></details>` },
+  "/field": { body: `<input oninput="p.textContent = 'Hello, ' + value"><p id="p"></p>` },
+  "/reader": { body: `<p id="p"></p><script>fetch("/stream").then(async ({ body }) => { const r = body.getReader(); await r.read(); await r.cancel(); p.textContent = "read" })</script>` },
   "/image": { body: `<img src="http://203.0.113.1/a.png">` },
   "/port": { body: `<script>fetch("http://127.0.0.1:1/a").catch(() => {})</script>` },
   "/socket": { body: `<script>new WebSocket("ws://" + location.host + "/s")</script>` },
@@ -37,6 +39,11 @@ before(async () => {
       response.end(`<svg xmlns="http://www.w3.org/2000/svg"/>`);
       return;
     }
+    if (request.url === "/stream") {
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      response.write(": hello\n\n");
+      return;
+    }
     const page = pages[request.url];
     response.writeHead(page === undefined ? 404 : 200, {
       "Content-Type": "text/html",
@@ -58,7 +65,7 @@ const see = (path, rest = {}) =>
   visit({
     address: origin + path,
     picture: join(dir, "page.png"),
-    clicks: [],
+    actions: [],
     texts: [],
     milliseconds: 20_000,
     browser,
@@ -71,8 +78,16 @@ test("a page with nothing wrong", { skip }, async () => {
   assert.equal(picture.subarray(1, 4).toString(), "PNG");
 });
 
+test("fills in a field", { skip }, async () => {
+  assert.deepEqual(await see("/field", { actions: [{ selector: "input", text: "Ada" }], texts: ["Hello, Ada"] }), []);
+});
+
+test("lets a page stop reading a stream", { skip }, async () => {
+  assert.deepEqual(await see("/reader", { texts: ["read"] }), []);
+});
+
 test("clicks on all there is", { skip }, async () => {
-  assert.deepEqual(await see("/folded", { clicks: [".s"], texts: ["One", "Two"] }), []);
+  assert.deepEqual(await see("/folded", { actions: [{ selector: ".s" }], texts: ["One", "Two"] }), []);
 });
 
 test("a text that stays hidden", { skip }, async () => {
@@ -80,7 +95,7 @@ test("a text that stays hidden", { skip }, async () => {
 });
 
 test("nothing to click on", { skip }, async () => {
-  const problems = await see("/good", { clicks: [".none"], milliseconds: 3000 });
+  const problems = await see("/good", { actions: [{ selector: ".none" }], milliseconds: 3000 });
   assert.match(problems.join("\n"), /cannot be looked at/);
 });
 

@@ -302,7 +302,7 @@ var problems = map[string]struct{ text, want string }{
 	"TokenTTL":        {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_ttl: 10ms}", "spool.yaml:1: auth.stream_token_ttl: must be 1s or more"},
 	"OriginCookies":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}]}\ncors: {origins: ['*'], allow_credentials: true}", "spool.yaml:2: cors.origins[0]: \"*\" cannot go with allow_credentials, as every web page could use what its reader is logged in to"},
 	"OriginHeader":    {"cors: {allow_headers: ['*'], expose_headers: [a b]}", "spool.yaml:1: cors.allow_headers[0]: must be the name of a header, such as \"X-Tenant\"\nspool.yaml:1: cors.expose_headers[0]: must be the name of a header, such as \"X-Tenant\""},
-	"BasePath":        {"server: {base_path: v1}", "spool.yaml:1: server.base_path: must be a path such as \"/v1\""},
+	"BasePath":        {"server: {base_path: v1}", "spool.yaml:1: server.base_path: must be a path such as \"/v1\": it has to begin with a slash: /v1"},
 	"Temperature":     {"models: {m: {provider: openai, model: x, temperature: 3}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: must be a number from 0 to 2"},
 	"TemperatureText": {"models: {m: {provider: openai, model: x, temperature: '0.2'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: must be a number from 0 to 2"},
 	"TemperatureTwo":  {"models: {m: {provider: openai, model: x, temperature: 1, extra_body: {temperature: 1}}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: is in extra_body too: leave one of them out"},

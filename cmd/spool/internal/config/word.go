@@ -3,13 +3,13 @@ package config
 import (
 	"net/netip"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/rest"
 )
 
 // id complains unless the entry's name can be named in a request.
@@ -87,17 +87,11 @@ func (v value) egress() string {
 // basePath returns what stands before all paths, without a slash at its end.
 func basePath(v value) string {
 	at := strings.TrimRight(v.text(), "/")
-	if !IsBasePath(at) && !v.complained() {
-		v.problemf(`must be a path such as "/v1"`)
+	if err := rest.CheckBasePath(at); err != nil && !v.complained() {
+		_, reason, _ := strings.Cut(err.Error(), ": ")
+		v.problemf(`must be a path such as "/v1": %s`, reason)
 	}
 	return at
-}
-
-// IsBasePath reports whether text can stand before all paths: it is empty, or begins with a slash
-// and has none at its end.
-func IsBasePath(text string) bool {
-	return text == "" || text[0] == '/' && path.Clean(text) == text && text != "/" && !strings.ContainsAny(text, "{}?#%; \\\"<>") &&
-		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
 // time returns a point in time.
