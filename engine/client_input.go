@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
@@ -169,11 +170,11 @@ func withClientContext(run spool.Run, messages []spool.Message) []spool.Message 
 	if at < 0 {
 		return messages
 	}
-	var text string
+	var entries strings.Builder
 	for _, c := range run.Client.Context {
-		text += fmt.Sprintf(clientContextEntry, c.Description, c.Value)
+		fmt.Fprintf(&entries, clientContextEntry, c.Description, c.Value)
 	}
-	text = fmt.Sprintf(clientContextText, endOfClientContext.ReplaceAllString(text, `<\/client_context`))
+	text := fmt.Sprintf(clientContextText, endOfClientContext.ReplaceAllString(entries.String(), `<\/client_context`))
 	turn := &messages[at]
 	turn.Content = append(spool.Content{{Type: spool.PartText, Text: text}}, turn.Content...)
 	return messages

@@ -116,6 +116,9 @@ func (a *aguiStream) release() {
 	a.held = nil
 }
 
+// Done reports whether all has been told.
+func (a *aguiStream) Done() bool { return a.translator.Done() }
+
 // Chunks implements [eventSource].
 func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -134,7 +137,9 @@ func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 		}
 		if a.retry {
 			a.yield(yield, comeBack)
+			return
 		}
+		a.yield(yield, func(text *agui.Text) error { return text.Add("", a.translator.Left()...) })
 	}
 }
 
@@ -170,7 +175,11 @@ func (a *aguiStream) prelude(text *agui.Text) error {
 	}
 	if a.began != nil {
 		a.at = *a.began
-		return text.Add(a.at.String(), a.translator.Replay(first, a.at)...)
+		events, err := a.translator.Replay(first, a.at)
+		if err != nil {
+			return err
+		}
+		return text.Add(a.at.String(), events...)
 	}
 	events, err := a.translator.Prelude(first, a.have)
 	if err != nil {

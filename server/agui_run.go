@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -21,16 +20,26 @@ func (c *agents) Routes(r *rest.Routes) {
 	rest.Post(r, "/ag-ui", c.run, c.guarded(ScopeWrite,
 		rest.OperationID("runAgent"), rest.Summary("Run an agent over AG-UI"), rest.Description(aboutAGUI),
 		rest.Returns[agentRefusal](http.StatusConflict), rest.Fails(http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, unavailable, storageFull))...)
+	rest.Post(r, "/ag-ui/connect", c.connect, c.guarded(ScopeRead,
+		rest.OperationID("connectAgent"), rest.Summary("Show a thread over AG-UI"), rest.Description(aboutAGUIConnect),
+		rest.Fails(http.StatusTooManyRequests, unavailable))...)
 }
 
 const aboutAGUI = `What an AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts to start a run, to answer what a
 run waits for, or to see a run again; the answer is the run as server-sent events.
 
 If the last message is the user's, it starts a run, and a message that the thread has already is answered again in its
-place. With resume, the answers go to the calls that wait, all of them at once, and the run goes on. Otherwise, and for
-a run that this client has started before, the thread is shown as it is.
+place. The tools of the client are offered to the model for that run: a call of one ends the answer, and its result is
+sent as a last message of the role tool, with which the run goes on. With resume, the answers go to the calls that wait,
+all of them at once, and the run goes on. Otherwise, and for a run that this client has started before, the thread is
+shown as it is.
 
-Closing the connection does not stop the run. This needs the scope read too, and approve with resume.`
+Closing the connection does not stop the run, unless forwardedProps.spool.onDisconnect is stop, which needs the scope
+stop. This needs the scope read too, and approve with resume.`
+
+const aboutAGUIConnect = `What an AG-UI client posts to show a thread when its page opens: its messages, and a run that is not over live
+to its end. No run is started, whatever the body has: only threadId and runId count. A thread that does not exist is
+shown as an empty one.`
 
 // agentInput is what an AG-UI client posts.
 type agentInput struct{ Body *agui.RunAgentInput }
@@ -101,6 +110,13 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	if len(body.Resume) > 0 {
 		need = append(need, ScopeApprove)
 	}
+	wishes, err := body.Wishes()
+	if err != nil {
+		return agentAnswer{}, err
+	}
+	if wishes.Stops() {
+		need = append(need, ScopeStop)
+	}
 	for _, scope := range need {
 		if !who.may(scope) {
 			return agentAnswer{}, spool.Errorf(spool.Forbidden, "the scope %q is required", scope)
@@ -113,24 +129,46 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	}
 	var show agui.Options
 	var refusal *agentRefusal
-	if len(body.Resume) > 0 {
+	switch {
+	case len(body.Resume) > 0:
 		show, refusal, err = c.resume(ctx, key, body, who.Subject)
-	} else {
-		show, refusal, err = c.prompt(ctx, key, body, who)
+	case body.EndsWithResult():
+		show, refusal, err = c.results(ctx, key, body, who.Subject)
+	default:
+		show, refusal, err = c.prompt(ctx, key, body, wishes, who)
 	}
 	if err != nil || refusal != nil {
 		place.release()
 		return agentAnswer{refusal: refusal}, about(ctx, err, key, body.RunID)
 	}
 	show.ClientRunID, show.State = string(body.RunID), agui.UseOf(body.State)
-	answer, err := c.follow(rest.RequestOf(ctx), who, key, show)
+	r := rest.RequestOf(ctx)
+	answer, err := c.follow(r, who, key, show)
 	if err != nil {
 		place.release()
+		if wishes.Stops() && r.Context().Err() != nil {
+			c.abandon(r, who, key, show.RunID)
+		}
 		return agentAnswer{}, err
 	}
 	answer.live.place = place
+	if wishes.Stops() {
+		answer.live.abandon = func() { c.abandon(r, who, key, show.RunID) }
+	}
 	return answer, nil
 }
+
+// abandon stops a run whose client has gone, as it has asked for.
+func (c *agents) abandon(r *http.Request, who Principal, key spool.ThreadKey, run spool.RunID) {
+	ctx, cancel := context.WithTimeout(c.actingAs(context.WithoutCancel(r.Context()), who), abandonTimeout)
+	defer cancel()
+	if _, err := c.engine.StopRun(ctx, key, run); err != nil {
+		c.restLog().ErrorContext(ctx, "stop failed behind a connection that is gone", "error", about(ctx, err, key, run))
+	}
+}
+
+// abandonTimeout bounds a stop that no client waits for.
+const abandonTimeout = 10 * time.Second
 
 // follow opens the stream of a run, of the request alone: it outlives what rest keeps for
 // a call.
@@ -145,12 +183,8 @@ func (c *agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o a
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.
-func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, who Principal) (agui.Options, *agentRefusal, error) {
+func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes, who Principal) (agui.Options, *agentRefusal, error) {
 	turn, err := in.Turn()
-	if err != nil {
-		return agui.Options{}, nil, err
-	}
-	wishes, err := in.Wishes()
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
@@ -168,7 +202,7 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
 		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject, MayNotStop: !who.may(ScopeStop),
 		Scopes:          who.scopes(),
-		ProviderOptions: wishes.ProviderOptions,
+		ProviderOptions: wishes.ProviderOptions, Client: in.Client(),
 	}
 	for _, image := range turn.Images {
 		start.Attachments = append(start.Attachments, engine.Attachment{URL: image.Image, MediaType: image.MIMEType})
@@ -197,67 +231,15 @@ func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 	return agui.Options{RunID: result.RunID, From: &spool.Run{ID: result.RunID}}, nil, err
 }
 
-// resume answers all that the thread waits for. It is refused when somebody else has
-// answered everything in the meantime.
-func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
-	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: 1}) // what it has said is not asked for
-	if err != nil {
-		return agui.Options{}, nil, err
-	}
-	open := agui.Open(thread)
-	answers, err := in.Answers(open)
-	if spool.CodeOf(err) == spool.Conflict {
-		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
-	}
-	if err != nil {
-		return agui.Options{}, nil, err
-	}
-	if !mayAnswer(thread, open, by) {
-		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
-	}
-	responses := make([]engine.Response, len(answers))
-	for i, a := range answers {
-		responses[i] = engine.Response{
-			ToolCallID: a.ToolCallID, Approved: a.Approved, Payload: a.Payload, Args: a.Args, Reason: a.Reason, Digest: a.Digest, By: by,
-		}
-	}
-	results, err := c.engine.RespondAll(ctx, key, responses)
-	if err != nil {
-		return agui.Options{}, nil, err
-	}
-	if !slices.ContainsFunc(results, func(r engine.RespondResult) bool { return r.Delivered }) {
-		refused := engine.RespondResult{Reason: engine.ReasonNoPark, Error: "Nothing waits for an answer"}
-		if len(results) > 0 {
-			refused = results[len(results)-1]
-		}
-		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
-	}
-	show := agui.Options{RunID: thread.Thread.RunID}
-	for _, r := range thread.Runs {
-		if r.ID == show.RunID && r.State == spool.WaitingForInput {
-			show.From = &r
-		}
-	}
-	return show, nil, nil
-}
-
-// mayAnswer reports whether the subject may answer all that is open. The engine asks once
-// more for each answer, of which some would have been given by then.
-func mayAnswer(thread *spool.Snapshot, open []agui.Interrupt, subject string) bool {
-	if !slices.ContainsFunc(open, func(i agui.Interrupt) bool { return i.DistinctApprover }) {
-		return true
-	}
-	return slices.ContainsFunc(thread.Runs, func(r spool.Run) bool {
-		return r.ID == thread.Thread.RunID && r.DistinctFrom(subject)
-	})
-}
-
 // describeAgents says in the document what the types of the AG-UI endpoint cannot say.
 func describeAgents(api *rest.API, base string) {
 	op := api.Huma().OpenAPI().Paths[base+"/api/agent/ag-ui"].Post
 	op.RequestBody.Content["application/json"].Example = object{
 		"threadId": "t1", "runId": "r1", "messages": []object{{"id": "m1", "role": "user", "content": "Hello"}},
 	}
+	shown := api.Huma().OpenAPI().Paths[base+"/api/agent/ag-ui/connect"].Post
+	shown.RequestBody.Content["application/json"].Example = object{"threadId": "t1", "runId": "r1", "messages": []object{}}
+	shown.Responses["200"].Description = "The events, each sent as soon as it is there, to the end of the run or to what it waits for."
 	op.Responses["200"].Description = "The events, each sent as soon as it is there, to the end of the run or to what it waits for."
 	refused := op.Responses["409"]
 	refused.Description = "The thread has a run that is not over, or nothing waits for the answers. Nothing was changed."

@@ -14,7 +14,7 @@ const (
 	mostElements = 100_000
 	// elementCost is what an element may take when it is decoded, in bytes. It is that of a
 	// message of AG-UI, with what a growing list of them leaves behind.
-	elementCost = 320
+	elementCost = 512
 
 	// smallBody bounds a body that has ids and words alone.
 	smallBody = 64 << 10

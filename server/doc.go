@@ -16,6 +16,7 @@
 //	GET    /api/agent/branches/messages  messages of a branch  scope read
 //	POST   /api/agent/branches/restore   restore a branch      scope write
 //	POST   /api/agent/ag-ui              run, by AG-UI 1.0     scopes write, read
+//	POST   /api/agent/ag-ui/connect      show, by AG-UI 1.0    scope read
 //	GET    /api/threads                  list of threads       scope read
 //	DELETE /api/threads                  delete a thread       scope write
 //	POST   /api/queue/agent-run          queue delivery        signature

@@ -133,6 +133,8 @@ type live struct {
 	until time.Time
 	// forget lets go of what ends it then. Nil: nothing does.
 	forget context.CancelFunc
+	// abandon is called when the client goes before the stream is over. Nil: nothing is.
+	abandon func()
 }
 
 // close lets go of the events.
@@ -185,6 +187,9 @@ func (w *answerWriter) follow(r *http.Request) {
 	}
 	defer w.live.end(r)
 	err := w.live.copyEvents(w.ResponseWriter)
+	if w.live.abandoned(r, err) {
+		w.live.abandon()
+	}
 	switch {
 	case w.live.expired():
 		w.live.server.send(w.ResponseWriter, expired)
@@ -199,6 +204,16 @@ func (w *answerWriter) follow(r *http.Request) {
 var expired = []byte(": the stream token is over\n\n")
 
 func (l *live) expired() bool { return !l.until.IsZero() && !time.Now().Before(l.until) }
+
+// abandoned reports whether somebody has asked for what is to happen when the client goes, and it
+// has gone: it took no more, or closed its connection. A server that shuts down closes them too.
+func (l *live) abandoned(r *http.Request, err error) bool {
+	if l.abandon == nil || l.server.isDraining() {
+		return false
+	}
+	over, ok := l.events.(interface{ Done() bool })
+	return ok && !over.Done() && (err == nil || r.Context().Err() != nil)
+}
 
 // copyEvents sends each chunk as it comes, and returns why there are no more unless the
 // client does not take them. One that does not within the write timeout is cut off, and

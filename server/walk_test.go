@@ -60,6 +60,10 @@ var walk = map[string][]walkCase{
 	"runAgent": {
 		{body: `{"threadId":"THREAD","runId":"RUN","messages":[]}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","runId":"new","messages":[],"resume":[{"interruptId":"CALL","status":"cancelled"}]}`, owner: 200, other: 404},
+		{body: `{"threadId":"THREAD","runId":"new","messages":[{"id":"x","role":"tool","toolCallId":"CALL","content":"y"}]}`, owner: 409, other: 404},
+	},
+	"connectAgent": { // a thread that is not there is shown as one without messages
+		{body: `{"threadId":"THREAD","runId":"new","messages":[]}`, owner: 200, other: 200},
 	},
 	"publishEvent": {
 		{body: `{"threadId":"THREAD","type":"note","durable":true}`, owner: 200, other: 404},

@@ -11,7 +11,11 @@ import (
 func (t *Translator) finished(state ThreadState, outcome Outcome, usage *spool.TokenCount) []Event {
 	events := append(t.step.abort(), t.states.tell(state)...)
 	end := RunFinished{ThreadID: t.thread, RunID: t.runID(), Outcome: outcome, Usage: counts(usage)}
-	if outcome.Type == OutcomeSuccess && state.StopReason != "" {
+	switch {
+	case outcome.Type != OutcomeSuccess:
+	case state.State == spool.WaitingForInput:
+		end.Result = &Result{FinishReason: finishClientTool}
+	case state.StopReason != "":
 		end.Result = &Result{FinishReason: state.StopReason}
 	}
 	t.close()
@@ -46,6 +50,8 @@ func (t *Translator) ended(r spool.Run) []Event {
 	switch {
 	case !r.State.Terminal() || r.Segments > t.segment:
 		return nil
+	case t.o.Connect && !t.began: // it was over before, and its state says how
+		return t.finished(threadState(r), Outcome{Type: OutcomeSuccess}, &r.TokenCount)
 	case r.State == spool.Failed:
 		return t.failed(threadState(r), &r.TokenCount)
 	case r.State == spool.Cancelled:
@@ -60,11 +66,18 @@ func (t *Translator) parked() []Event {
 	if len(t.parks) == 0 {
 		return nil
 	}
-	events := t.finished(ThreadState{State: spool.WaitingForInput, RunID: t.run},
-		Outcome{Type: OutcomeInterrupt, Interrupts: t.parks.interrupts()}, nil)
+	state, outcome := ThreadState{State: spool.WaitingForInput, RunID: t.run}, Outcome{Type: OutcomeInterrupt, Interrupts: t.parks.interrupts()}
+	if len(outcome.Interrupts) == 0 { // the client is to run what waits
+		outcome = Outcome{Type: OutcomeSuccess}
+	}
+	events := append(t.step.abort(), t.parks.nestedCalls()...)
+	events = append(events, t.finished(state, outcome, nil)...)
 	t.asked = true
 	return events
 }
+
+// finishClientTool is why a run ends for its viewer that waits for the client to run its tools.
+const finishClientTool spool.StopReason = spool.ParkClientTool
 
 // endsUnrecorded reports whether a run has an end that may have no entry in the record. A run
 // that is stopped, or fails, between two segments has none.
@@ -80,4 +93,21 @@ func runOf(s *spool.Snapshot, id spool.RunID) (spool.Run, bool) {
 		return spool.Run{}, false
 	}
 	return s.Runs[at], true
+}
+
+// CodeServerGone is the code of the error that ends what a client sees of a run when the server
+// goes, while the run goes on.
+const CodeServerGone = "server_shutdown"
+
+// Left ends what the client sees of a run that goes on without it, as the server goes: a stream
+// that ended in the middle would pass for the whole. The translator is then done.
+func (t *Translator) Left() []Event {
+	if !t.open {
+		return nil
+	}
+	events := t.step.abort()
+	t.close()
+	return append(events, RunError{
+		Message: "The server is shutting down. The run goes on: connect again to see the rest.", Code: CodeServerGone,
+	})
 }

@@ -194,6 +194,7 @@ func (t *Translator) unlearn(seq int64) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.o.Results = nil // the client gets them as the thread has them
 	said := t.step
 	events := t.step.abort()
 	messages := Messages{s.Before(seq)}

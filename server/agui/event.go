@@ -95,7 +95,8 @@ type RunFinished struct {
 
 // Result is what there is to say of a run that came to its own end.
 type Result struct {
-	// FinishReason is the run's stop reason.
+	// FinishReason is the run's stop reason, or "client_tool" for one that waits for the client to
+	// run its tools.
 	FinishReason spool.StopReason `json:"finishReason"`
 }
 

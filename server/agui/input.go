@@ -9,23 +9,26 @@ import (
 	"github.com/spoolhq/spool/internal/strictjson"
 )
 
-// RunAgentInput is what a client sends to start or continue a run. What the client says of
-// tools and context, and of messages before the last one, is not used: the tools are the
-// agent's, and the thread has its messages.
+// RunAgentInput is what a client sends to start or continue a run. Of its messages only the last
+// one counts, and the results at the end: the thread has its own.
 type RunAgentInput struct {
-	ThreadID       spool.ThreadID  `doc:"The thread. One that does not exist is made by its first turn."                                                                                 example:"t1"                    json:"threadId"  required:"true"`
-	RunID          spool.RunID     `doc:"The client's name for this run. A tenant may use one once."                                                                                     example:"r1"                    json:"runId"     required:"true"`
-	Messages       []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again." json:"messages"                 nullable:"false" required:"true"`
-	Resume         []ResumeEntry   `doc:"Answers to all that the thread waits for. The messages do not count then."                                                                      json:"resume,omitempty"`
-	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                               json:"state,omitempty"`
-	ForwardedProps json.RawMessage `doc:"An object, whose key spool may have agent, model, maxSteps and providerOptions for the run."                                                    json:"forwardedProps,omitempty"`
+	ThreadID       spool.ThreadID  `doc:"The thread. One that does not exist is made by its first turn."                                                                                                         example:"t1"                    json:"threadId"  required:"true"`
+	RunID          spool.RunID     `doc:"The client's name for this run. A tenant may use one once."                                                                                                             example:"r1"                    json:"runId"     required:"true"`
+	Messages       []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again."                         json:"messages"                 nullable:"false" required:"true"`
+	Resume         []ResumeEntry   `doc:"Answers to all that the thread waits for. The messages do not count then."                                                                                              json:"resume,omitempty"`
+	State          json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                                                       json:"state,omitempty"`
+	Tools          []InputTool     `doc:"Tools that the client runs itself, offered to the model for the run that this starts. A call of one ends the answer; its result is sent as a message of the role tool." json:"tools,omitempty"`
+	Context        []InputContext  `doc:"What the client says of itself, for the run that this starts. The model reads it as data."                                                                              json:"context,omitempty"`
+	ForwardedProps json.RawMessage `doc:"An object, whose key spool may have agent, model, maxSteps, providerOptions and onDisconnect for the run."                                                              json:"forwardedProps,omitempty"`
 }
 
 // InputMessage is a message as a client sends it.
 type InputMessage struct {
-	ID      string          `doc:"The client's name for the message."                          json:"id"`
-	Role    spool.Role      `doc:"Who speaks."                                                 json:"role"`
-	Content json.RawMessage `doc:"A text, or of a user a list of parts with texts and images." json:"content,omitempty"`
+	ID         string           `doc:"The client's name for the message."                          json:"id"`
+	Role       spool.Role       `doc:"Who speaks."                                                 json:"role"`
+	Content    json.RawMessage  `doc:"A text, or of a user a list of parts with texts and images." json:"content,omitempty"`
+	ToolCallID spool.ToolCallID `doc:"Of a message of the role tool: the call whose result it is." json:"toolCallId,omitempty"`
+	Error      string           `doc:"Of a message of the role tool: why the call failed."         json:"error,omitempty"`
 }
 
 // ResumeEntry is the answer to one interrupt.
@@ -57,7 +60,7 @@ func (in *RunAgentInput) Turn() (*Turn, error) {
 	case spool.RoleAssistant, roleReasoning:
 		return nil, nil //nolint:nilnil // as above
 	default:
-		return nil, spool.Errorf(spool.Invalid, "messages: the last one has the role %q; only a user's is a prompt", last.Role)
+		return nil, spool.Errorf(spool.Invalid, "messages: the last one has the role %q; only a user's is a prompt, and a tool's a result", last.Role)
 	}
 	turn := &Turn{ID: last.ID}
 	if spool.CheckID("id", last.ID) != nil {
@@ -110,6 +113,9 @@ type Wishes struct {
 	MaxSteps int    `json:"maxSteps"`
 	// ProviderOptions is an object of fields for the request to the provider. Nil: none.
 	ProviderOptions json.RawMessage `json:"providerOptions"`
+	// OnDisconnect is "stop" for a run that stops when the client goes before the answer is over.
+	// Empty, or "continue": it goes on.
+	OnDisconnect string `json:"onDisconnect"`
 	// State is read to be refused: run state comes from the host's session.
 	State json.RawMessage `json:"state"`
 }
@@ -123,16 +129,24 @@ func (in *RunAgentInput) Wishes() (Wishes, error) {
 		return w, nil
 	}
 	if err := json.Unmarshal(props[stateKey], &w); err != nil {
-		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model, maxSteps and providerOptions", stateKey)
+		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s must be an object with agent, model, maxSteps, providerOptions and onDisconnect", stateKey)
 	}
 	if err := strictjson.Check(props[stateKey], w); err != nil {
 		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s: %s", stateKey, spool.MessageOf(err))
+	}
+	if !slices.Contains([]string{"", "continue", onDisconnectStop}, w.OnDisconnect) {
+		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s.onDisconnect must be continue or stop", stateKey)
 	}
 	if w.State != nil && string(w.State) != "null" {
 		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s.state is not taken from a request: what the tools of a run get comes from the host's session", stateKey)
 	}
 	return w, nil
 }
+
+const onDisconnectStop = "stop"
+
+// Stops reports whether the run stops when the client goes.
+func (w Wishes) Stops() bool { return w.OnDisconnect == onDisconnectStop }
 
 // Answer is the answer to one park.
 type Answer struct {

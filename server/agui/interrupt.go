@@ -133,22 +133,28 @@ func (p *parks) apply(e spool.Entry) bool {
 	}
 }
 
+// interrupts returns what somebody is to answer. What the client is to run is none: it shows as a
+// call without a result, and the protocol's client starts no run while there are interrupts.
 func (p *parks) interrupts() []Interrupt {
-	all := make([]Interrupt, len(*p))
-	for i, park := range *p {
-		all[i] = interrupt(park)
+	all := make([]Interrupt, 0, len(*p))
+	for _, park := range *p {
+		if !forClient(park) {
+			all = append(all, interrupt(park))
+		}
 	}
 	return all
 }
 
 // Open returns the interrupts that the thread of a snapshot waits for.
-func Open(s *spool.Snapshot) []Interrupt {
+func Open(s *spool.Snapshot) []Interrupt { return openParks(s).interrupts() }
+
+func openParks(s *spool.Snapshot) *parks {
 	if s.Thread.State != spool.WaitingForInput {
-		return nil
+		return new(parks)
 	}
 	var open parks
 	for _, e := range s.ActiveEvents {
 		open.apply(e)
 	}
-	return open.interrupts()
+	return &open
 }

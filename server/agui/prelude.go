@@ -34,6 +34,11 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 	if err != nil {
 		return nil, err
 	}
+	if t.o.From != nil && r.ID == t.o.From.ID && r.Segments == t.o.From.Segments {
+		if messages, err = t.given(messages); err != nil {
+			return nil, err
+		}
+	}
 	if !r.State.Terminal() {
 		events = append(events, t.states.tell(ThreadState{State: r.State, RunID: id})...)
 	}
@@ -63,10 +68,11 @@ func (t *Translator) BeganSince(s *engine.FormedSnapshot) bool {
 // Replay is [Translator.Prelude] for a client that comes later than the run of
 // [Options.From] went on. It returns what the client would have been told before that. At is
 // the place right before the run's next segment. The frames behind it come next.
-func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) []Event {
+func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Event, error) {
 	t.thread = s.Thread.ID
 	events := t.begin(t.o.From.ID)
 	t.step.last, t.segment = t.o.From.Steps, t.o.From.Segments
 	events = append(events, t.states.tell(ThreadState{State: spool.Queued, RunID: t.o.From.ID})...)
-	return append(events, Messages{s.Before(max(at.Seq, 0))})
+	messages, err := t.given(Messages{s.Before(max(at.Seq, 0))})
+	return append(events, messages), err
 }

@@ -23,6 +23,11 @@ type Options struct {
 	// client is to see all that the run says from there on. Nil: the client is shown the thread
 	// as it is.
 	From *spool.Run
+	// Results are those that the client has given to calls of From, so that it knows them.
+	Results []ClientResult
+	// Connect shows a run that was over before as an end without an error, as a page which is opened
+	// did not fail. The state tells how the run has ended.
+	Connect bool
 	// State says what is done with the client's state.
 	State StateUse
 }
@@ -38,6 +43,8 @@ type Translator struct {
 	run  spool.RunID // of the open run, or of the last one
 	open bool        // whether the client is in a run
 	done bool
+	// began is true once the client has got all that there was when it came.
+	began bool
 	// asked is true while an interrupt is the last word that the client has of the run.
 	asked bool
 	// missed is true when the client was not told of another run.
@@ -84,6 +91,7 @@ func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Ev
 // returns the error of [Options.Load], or one for a frame that cannot be read. What the frame
 // has of a snapshot is released as what [Options.Load] has returned.
 func (t *Translator) Frame(f engine.FormedFrame) ([]Event, error) {
+	t.began = true
 	switch {
 	case t.done:
 		return nil, nil
@@ -126,6 +134,10 @@ func (t *Translator) said(item spool.Item) ([]Event, error) {
 		return nil, nil
 	case spool.ItemStepFinished:
 		return t.stepFinished(item)
+	case spool.ItemToolResult:
+		if t.knows(item) {
+			return nil, nil
+		}
 	case spool.ItemSubagentEvent: // content of a nested run, which is none of the client's messages
 		return []Event{custom(string(item.Type), item.Data)}, nil
 	case spool.ItemCustom:

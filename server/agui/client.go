@@ -1,0 +1,219 @@
+package agui
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// InputTool is a tool that the client runs itself.
+type InputTool struct {
+	Name        string          `doc:"1 to 64 letters, digits, underscores and hyphens. No tool of the agent has it."                json:"name"`
+	Description string          `doc:"What the model reads."                                                                         json:"description,omitempty"`
+	Parameters  json.RawMessage `doc:"JSON Schema of the arguments, an object's. Left out: any object. References are not followed." json:"parameters,omitempty"`
+}
+
+// InputContext is something that the client says of itself.
+type InputContext struct {
+	Description string `doc:"What it is."   json:"description"`
+	Value       string `doc:"What it says." json:"value"`
+}
+
+// Client returns what the client brings for a run.
+func (in *RunAgentInput) Client() spool.ClientInput {
+	var c spool.ClientInput
+	for _, t := range in.Tools {
+		parameters := t.Parameters
+		if string(parameters) == "null" {
+			parameters = nil
+		}
+		c.Tools = append(c.Tools, spool.ClientTool{Name: t.Name, Description: t.Description, Parameters: parameters})
+	}
+	for _, entry := range in.Context {
+		c.Context = append(c.Context, spool.ClientContext(entry))
+	}
+	return c
+}
+
+// ClientResult is what a call of one of the client's tools came to.
+type ClientResult struct {
+	ToolCallID spool.ToolCallID
+	// Payload is the result: the JSON object or array of the message, or else its text as a string.
+	Payload json.RawMessage
+	// Digest names the park that is answered.
+	Digest string
+
+	nested bool // the call is one of a nested run
+}
+
+// message returns the message that the result becomes in the run.
+func (r ClientResult) message(run spool.Run) Message {
+	return Message{
+		ID: resultID(run.ID, run.Steps, r.ToolCallID), Role: spool.RoleTool, Content: resultText(r.Payload), ToolCallID: r.ToolCallID,
+	}
+}
+
+// EndsWithResult reports whether the last message is the result of a call.
+func (in *RunAgentInput) EndsWithResult() bool {
+	return len(in.Messages) > 0 && in.Messages[len(in.Messages)-1].Role == spool.RoleTool
+}
+
+// Results returns the results that stand at the end of the messages, of calls of the client's tools
+// that the thread waits for. There are none where the agent's own tools have given all of them. S
+// has the newest messages of the thread, of those with calls at least those that may wait.
+//
+// It returns an [spool.Invalid] error for a result that is wrong, a [spool.Conflict] error where
+// nothing waits for one, and a [spool.Gone] error where all of them have come before.
+func (in *RunAgentInput) Results(s *spool.Snapshot) ([]ClientResult, error) {
+	at := len(in.Messages)
+	for at > 0 && in.Messages[at-1].Role == spool.RoleTool {
+		at--
+	}
+	open, made := waiting(s), callsOf(s.Messages)
+	var results []ClientResult
+	var again error
+	seen := make(map[spool.ToolCallID]bool)
+	for _, m := range in.Messages[at:] {
+		park, waits := open[m.ToolCallID]
+		switch {
+		case m.ToolCallID == "":
+			return nil, spool.Errorf(spool.Invalid, "messages: the result %q has no toolCallId", m.ID)
+		case m.ownResult():
+			continue
+		case seen[m.ToolCallID]:
+			return nil, spool.Errorf(spool.Invalid, "messages: the call %q has two results", m.ToolCallID)
+		case waits && park.Reason == spool.ParkClientTool:
+			result, err := m.result(park)
+			if err != nil {
+				return nil, err
+			}
+			results = append(results, result)
+		case waits:
+			return nil, spool.Errorf(spool.Conflict, "messages: the call %q waits for an answer in resume (%s), and not for a result", m.ToolCallID, park.Reason)
+		case made[m.ToolCallID]:
+			again = spool.Errorf(spool.Gone, "messages: the call %q does not wait for a result any more", m.ToolCallID)
+		default:
+			return nil, spool.Errorf(spool.Conflict, "messages: nothing waits for a result of the call %q", m.ToolCallID)
+		}
+		seen[m.ToolCallID] = true
+	}
+	if len(results) > 0 { // a page may keep the results that it has given before
+		return results, nil
+	}
+	return nil, again
+}
+
+// result reads the result of a call of the client's.
+func (m InputMessage) result(of spool.InputRequired) (ClientResult, error) {
+	var text string
+	if len(m.Content) > 0 && json.Unmarshal(m.Content, &text) != nil {
+		return ClientResult{}, spool.Errorf(spool.Invalid, "messages: the content of the result of %q must be a string", m.ToolCallID)
+	}
+	r := ClientResult{ToolCallID: m.ToolCallID, Digest: of.Digest, nested: of.AgentID != nil}
+	switch payload := json.RawMessage(strings.TrimSpace(text)); {
+	case m.Error != "":
+		r.Payload = mustJSON(struct {
+			Error  string `json:"error"`
+			Result string `json:"result,omitempty"`
+		}{m.Error, text})
+	case len(payload) > 0 && (payload[0] == '{' || payload[0] == '[') && spool.CheckArguments("", payload) == nil:
+		r.Payload = payload
+	default:
+		r.Payload = mustJSON(text)
+	}
+	if len(r.Payload) > maxResult {
+		return r, spool.Errorf(spool.Invalid, "messages: the result of the call %q is longer than %d bytes", m.ToolCallID, maxResult)
+	}
+	return r, nil
+}
+
+// maxResult bounds a result of the client, as the payload of any answer.
+const maxResult = 256 << 10
+
+// ownResult reports whether this server has made the message: see [resultID].
+func (m InputMessage) ownResult() bool {
+	step, ours := strings.CutSuffix(m.ID, ":"+string(m.ToolCallID))
+	at := strings.LastIndex(step, ":s")
+	if !ours || at < 1 {
+		return false
+	}
+	_, err := strconv.Atoi(step[at+len(":s"):])
+	return err == nil
+}
+
+func mustJSON(v any) json.RawMessage {
+	text, _ := json.Marshal(v) //nolint:errchkjson // texts have always a JSON form
+	return text
+}
+
+// waiting returns what the thread of a snapshot waits for, by call.
+func waiting(s *spool.Snapshot) map[spool.ToolCallID]spool.InputRequired {
+	all := make(map[spool.ToolCallID]spool.InputRequired)
+	for _, in := range *openParks(s) {
+		all[in.ToolCallID] = in
+	}
+	return all
+}
+
+func callsOf(messages []spool.Message) map[spool.ToolCallID]bool {
+	all := make(map[spool.ToolCallID]bool)
+	for _, m := range messages {
+		for _, p := range m.ToolCalls() {
+			all[p.ToolCallID] = true
+		}
+	}
+	return all
+}
+
+// forClient reports whether the client is to run the call that waits.
+func forClient(in spool.InputRequired) bool { return in.Reason == spool.ParkClientTool }
+
+// given adds the results that the client has just given to the messages of a run that has not
+// gone on yet: a page that is shown the call without its result would run it again.
+func (t *Translator) given(messages Messages) (Messages, error) {
+	if len(t.o.Results) == 0 || t.o.From == nil {
+		return messages, nil
+	}
+	var all []Message
+	for _, r := range t.o.Results {
+		if !r.nested {
+			all = append(all, r.message(*t.o.From))
+		}
+	}
+	text, err := appendMessages(nil, all)
+	return messages.and(text), err
+}
+
+// knows reports whether the client has the result that an item tells, as it has given it.
+func (t *Translator) knows(item spool.Item) bool {
+	if len(t.o.Results) == 0 || item.Type != spool.ItemToolResult {
+		return false
+	}
+	var result spool.ToolResulted
+	return item.Decode(&result) == nil && slices.ContainsFunc(t.o.Results, func(r ClientResult) bool { return r.ToolCallID == result.ToolCallID })
+}
+
+// nestedCalls returns the calls that nested runs make of the client's tools. A client runs what it
+// has as a call of a message, and the messages of nested runs are none of its own.
+func (p *parks) nestedCalls() (events []Event) {
+	for _, in := range *p {
+		if !forClient(in) || in.AgentID == nil {
+			continue
+		}
+		start := ToolStart{ToolCallID: in.ToolCallID, ToolCallName: in.ToolName, ParentMessageID: string(*in.AgentID) + ":" + string(in.ToolCallID)}
+		events = append(events, start, ToolArgs{in.ToolCallID, argsText(in.Arguments)}, ToolEnd{in.ToolCallID})
+	}
+	return events
+}
+
+// Nothing returns what a client is shown of a thread without messages.
+func Nothing(thread spool.ThreadID, run string) []Event {
+	return []Event{
+		RunStarted{ThreadID: thread, RunID: run, ProtocolVersion: Version},
+		Messages{},
+		RunFinished{ThreadID: thread, RunID: run, Outcome: Outcome{Type: OutcomeSuccess}},
+	}
+}

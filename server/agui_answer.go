@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/agui"
+)
+
+// resume answers all that the thread waits for. It is refused when somebody else has
+// answered everything in the meantime.
+func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
+	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
+	if err != nil {
+		return agui.Options{}, nil, err
+	}
+	open := agui.Open(thread)
+	answers, err := in.Answers(open)
+	if spool.CodeOf(err) == spool.Conflict {
+		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
+	}
+	if err != nil {
+		return agui.Options{}, nil, err
+	}
+	if !mayAnswer(thread, open, by) {
+		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
+	}
+	responses := make([]engine.Response, len(answers))
+	for i, a := range answers {
+		responses[i] = engine.Response{
+			ToolCallID: a.ToolCallID, Approved: a.Approved, Payload: a.Payload, Args: a.Args, Reason: a.Reason, Digest: a.Digest, By: by,
+		}
+	}
+	given, err := in.Results(thread) // a page that has run its tools waits with them for the answers
+	if err != nil && spool.CodeOf(err) != spool.Gone {
+		return refusedResult(key, err)
+	}
+	return c.answer(ctx, key, thread, slices.Concat(responses, resultResponses(given, by)), given)
+}
+
+// results gives results of the client's tools to the calls that wait for them. The run goes on
+// once nothing else is waited for.
+func (c *agents) results(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
+	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
+	if err != nil {
+		return agui.Options{}, nil, err
+	}
+	given, err := in.Results(thread)
+	switch {
+	case err != nil:
+		return refusedResult(key, err)
+	case len(given) == 0 && thread.Thread.RunID == "":
+		return agui.Options{}, nil, spool.Errorf(spool.NotFound, "the thread has no run to show")
+	case len(given) == 0:
+		return agui.Options{RunID: thread.Thread.RunID}, nil, nil
+	}
+	return c.answer(ctx, key, thread, resultResponses(given, by), given)
+}
+
+// recentMessages is how many messages are read for the calls that may have results to come.
+const recentMessages = 50
+
+// refusedResult returns why results are not taken: a refusal where nothing waits for them.
+func refusedResult(key spool.ThreadKey, err error) (agui.Options, *agentRefusal, error) {
+	reason := engine.ReasonNoPark
+	switch spool.CodeOf(err) {
+	case spool.Conflict:
+	case spool.Gone:
+		reason = engine.ReasonAnswered
+	default:
+		return agui.Options{}, nil, err
+	}
+	return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: reason, Error: spool.MessageOf(err)}, nil
+}
+
+func resultResponses(given []agui.ClientResult, by string) []engine.Response {
+	responses := make([]engine.Response, len(given))
+	for i, r := range given {
+		responses[i] = engine.Response{ToolCallID: r.ToolCallID, Approved: true, Payload: r.Payload, Digest: r.Digest, By: by}
+	}
+	return responses
+}
+
+// answer gives answers to what the thread of a snapshot waits for, and shows the run from there
+// on. Given are those of the client's own tools.
+func (c *agents) answer(
+	ctx context.Context, key spool.ThreadKey, thread *spool.Snapshot, responses []engine.Response, given []agui.ClientResult,
+) (agui.Options, *agentRefusal, error) {
+	results, err := c.engine.RespondAll(ctx, key, responses)
+	if err != nil {
+		return agui.Options{}, nil, err
+	}
+	if !slices.ContainsFunc(results, func(r engine.RespondResult) bool { return r.Delivered }) {
+		refused := engine.RespondResult{Reason: engine.ReasonNoPark, Error: "Nothing waits for an answer"}
+		if len(results) > 0 {
+			refused = results[len(results)-1]
+		}
+		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
+	}
+	show := agui.Options{RunID: thread.Thread.RunID, Results: given}
+	for _, r := range thread.Runs {
+		if r.ID == show.RunID && r.State == spool.WaitingForInput {
+			show.From = &r
+		}
+	}
+	return show, nil, nil
+}
+
+// mayAnswer reports whether the subject may answer all that is open. The engine asks once
+// more for each answer, of which some would have been given by then.
+func mayAnswer(thread *spool.Snapshot, open []agui.Interrupt, subject string) bool {
+	if !slices.ContainsFunc(open, func(i agui.Interrupt) bool { return i.DistinctApprover }) {
+		return true
+	}
+	return slices.ContainsFunc(thread.Runs, func(r spool.Run) bool {
+		return r.ID == thread.Thread.RunID && r.DistinctFrom(subject)
+	})
+}
