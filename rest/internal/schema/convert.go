@@ -24,7 +24,14 @@ type plainKey struct {
 func (r *Registry) Body(t reflect.Type, hint string, ignore bool) (s *body.Schema, err error) {
 	defer Catch(&err)
 
-	return r.body(r.Of(t, hint), ignore), nil
+	s = r.body(r.Of(t, hint), ignore)
+	for len(r.later) > 0 {
+		next := r.later[0]
+		r.later = r.later[1:]
+		next()
+	}
+
+	return s, nil
 }
 
 // body converts a schema.
@@ -50,10 +57,14 @@ func (r *Registry) body(s *huma.Schema, ignore bool) *body.Schema {
 			panic(mistake{fmt.Errorf("schema: reference to unknown component %q", s.Ref)})
 		}
 		plain.Ref = r.body(target, ignore)
+		if target.Discriminator != nil && plain.Ref.Validate == nil {
+			r.variants(plain.Ref, r.TypeFromRef(s.Ref), target, ignore)
+		}
 		plain.Ref.Name = strings.TrimPrefix(s.Ref, Prefix)
 		plain.Ref.Closed = plain.Ref.Closed || r.closed(s.Ref)
 	case isNullableRef(s):
 		plain.Ref, plain.Nullable = r.body(s.AnyOf[0], ignore), true
+	case s.Discriminator != nil && len(s.OneOf) > 0: // its reference says of which type it is
 	case s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || !simpleEnum(s):
 		r.composed(plain, s)
 	default:

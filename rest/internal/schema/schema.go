@@ -17,6 +17,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/union"
 )
 
 // Prefix is where components stand in an API's document.
@@ -51,6 +52,8 @@ type shared struct {
 	plain      map[plainKey]*body.Schema
 	// field is what is being looked at, to name in a panic.
 	field string
+	// later is what has to wait for the schemas that are being converted.
+	later []func()
 }
 
 var _ huma.Registry = (*Registry)(nil)
@@ -185,6 +188,9 @@ func (r *Registry) Schema(t reflect.Type, allowRef bool, hint string) *huma.Sche
 
 	if elem, ok := opt.ElemOf(t); ok {
 		return r.nullable(r.Schema(elem, true, hint))
+	}
+	if of, ok := union.Of(t); ok {
+		return r.union(of, allowRef, hint)
 	}
 	if s := special(r, t, original, hint); s != nil {
 		return s

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/union"
 )
 
 var (
@@ -38,6 +39,9 @@ func (c *compiler) node(t reflect.Type) (*node, error) {
 	}
 	if elem, ok := opt.ElemOf(t); ok {
 		return n, c.inside(n, optional, elem)
+	}
+	if of, ok := union.Of(t); ok {
+		return n, c.variants(n, of)
 	}
 	if err := c.own(n); err != nil {
 		return nil, err
@@ -69,6 +73,26 @@ func (c *compiler) node(t reflect.Type) (*node, error) {
 	}
 
 	return n, nil
+}
+
+// variants compiles a rest.OneOf, whose variant stands where it stands.
+func (c *compiler) variants(n *node, of reflect.Type) error {
+	inner := &node{typ: of, kind: object}
+	c.all = append(c.all, inner)
+	n.kind, n.fields = object, []field{{node: inner, embedded: true}}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if f.Type.Kind() != reflect.Pointer {
+			continue
+		}
+		variant, err := c.node(f.Type)
+		if err != nil {
+			return err
+		}
+		inner.fields = append(inner.fields, field{index: i, node: variant, embedded: true})
+	}
+
+	return nil
 }
 
 func (c *compiler) inside(n *node, k kind, elem reflect.Type) (err error) {

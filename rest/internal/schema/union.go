@@ -1,0 +1,81 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/union"
+)
+
+// union is the schema of a rest.OneOf: a component with the name of the type that has the
+// variants.
+func (r *Registry) union(of reflect.Type, allowRef bool, hint string) *huma.Schema {
+	form, known := r.form(of, hint)
+	if !known {
+		p, err := union.Compile(of)
+		if err != nil {
+			panic(mistake{fmt.Errorf("schema of %w", err)})
+		}
+		form.schema.Discriminator = &huma.Discriminator{PropertyName: p.Property, Mapping: map[string]string{}}
+		if f, ok := of.FieldByName("_"); ok {
+			form.schema.Description = f.Tag.Get("doc")
+		}
+		for _, v := range p.Variants {
+			s := r.Schema(v.Type, true, v.Type.Name())
+			if s.Ref == "" {
+				panic(mistake{fmt.Errorf("schema of %v: the variant %v is no object with a name", of, v.Type)})
+			}
+			form.schema.OneOf = append(form.schema.OneOf, s)
+			form.schema.Discriminator.Mapping[v.Tag] = s.Ref
+		}
+		form.schema.PrecomputeMessages()
+	}
+	if allowRef {
+		return &huma.Schema{Ref: Prefix + form.key}
+	}
+
+	return form.schema
+}
+
+// variants checks a value by the schema of the variant that it says it is.
+func (r *Registry) variants(plain *body.Schema, of reflect.Type, s *huma.Schema, ignore bool) {
+	p, err := union.Compile(of)
+	if err != nil {
+		panic(mistake{fmt.Errorf("schema of %w", err)})
+	}
+	schemas := map[string]*body.Schema{}
+	for i, v := range p.Variants {
+		schemas[v.Tag] = r.body(s.OneOf[i], ignore)
+	}
+	plans := map[string]*body.Plan{}
+	r.later = append(r.later, func() {
+		for _, v := range p.Variants {
+			plan, err := body.Compile(v.Type, schemas[v.Tag], body.Options{})
+			if err != nil {
+				panic(mistake{fmt.Errorf("schema of %v: %w", of, err)})
+			}
+			plans[v.Tag] = plan
+		}
+	})
+	tags := make([]any, 0, len(p.Variants))
+	for _, tag := range p.Tags() {
+		tags = append(tags, tag)
+	}
+	plain.Type = huma.TypeObject
+	plain.Validate = func(raw []byte) []fault.Fault {
+		v, tag, ok := p.Find(raw)
+		switch {
+		case ok:
+			_, faults := plans[v.Tag].Decode(raw, reflect.New(v.Type).Interface())
+			return faults
+		case tag == "":
+			return []fault.Fault{fault.Missing("", []any{p.Property})}
+		default:
+			return []fault.Fault{fault.Enum("", []any{p.Property}, tags)}
+		}
+	}
+}
