@@ -6,6 +6,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Without the folder's name in them, the packages are those that the pages' test builds too.
+export GOFLAGS="-trimpath ${GOFLAGS:-}"
+
 start_seconds=${START_SECONDS:-300}
 stop_seconds=${STOP_SECONDS:-20}
 dir=$(mktemp -d)

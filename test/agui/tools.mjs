@@ -7,6 +7,7 @@ const warned = [];
 console.warn = (...words) => warned.push(words.join(" "));
 console.error = () => {};
 
+// SpoolAgent is the class of docs/guides/ag-ui.md, in JavaScript.
 class SpoolAgent extends HttpAgent {
   connect(input) {
     this.abortController = new AbortController(); // the last run's may be aborted
