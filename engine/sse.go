@@ -31,6 +31,10 @@ type SSEOptions struct {
 	// Retry is how long a browser is told to wait before it reconnects. Negative: it is
 	// not told. Defaults to [Config.RetryHint].
 	Retry time.Duration
+	// KeepaliveEvent has an idle stream kept alive by events of the type "keepalive" with an empty
+	// object and without an id, which scripts in a browser see. Defaults to comments, which only
+	// keep the connection.
+	KeepaliveEvent bool
 	// WireFormat is the form of the frames. The only one is "", the native one.
 	WireFormat string
 	// State is the run state of a host whose storage is scoped by it. The engine scopes
@@ -58,6 +62,7 @@ type EventStream struct {
 	f      *follower
 	retry  time.Duration
 	close  sync.Once
+	events bool // what keeps the stream alive is an event
 	next   func() ([]byte, error, bool)
 	stop   func()
 	unread []byte
@@ -84,7 +89,7 @@ func (e *Engine) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*E
 	if o.Retry == 0 {
 		o.Retry = e.config.RetryHint
 	}
-	return &EventStream{Header: SSEHeaders(), ctx: ctx, f: f, retry: o.Retry}, nil
+	return &EventStream{Header: SSEHeaders(), ctx: ctx, f: f, retry: o.Retry, events: o.KeepaliveEvent}, nil
 }
 
 // Chunks yields the body in pieces of one or more whole messages, each of which should
@@ -101,7 +106,7 @@ func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
 			frames, err := s.f.next(s.ctx, s.f.e.config.Keepalive)
 			switch {
 			case errors.Is(err, errIdle):
-				if !yield(keepalive, nil) {
+				if !yield(s.keepalive(), nil) {
 					return
 				}
 				continue
@@ -205,7 +210,18 @@ func (e *Engine) Close() {
 	})
 }
 
-var keepalive = []byte(": keepalive\n\n")
+var (
+	keepalive      = []byte(": keepalive\n\n")
+	keepaliveEvent = []byte("event: keepalive\ndata: {}\n\n")
+)
+
+// keepalive returns what is said on an idle stream.
+func (s *EventStream) keepalive() []byte {
+	if s.events {
+		return keepaliveEvent
+	}
+	return keepalive
+}
 
 func retryLine(d time.Duration) []byte {
 	return []byte("retry: " + strconv.FormatInt(d.Milliseconds(), 10) + "\n\n")

@@ -20,6 +20,8 @@ const wireFormatAGUI = "ag-ui"
 const (
 	// aguiKeepalive is how long an AG-UI stream may be silent.
 	aguiKeepalive = 15 * time.Second
+	// aguiAlive is what is said then, and aguiAliveEvent in its place for scripts in a browser.
+	aguiAlive, aguiAliveEvent = ": keepalive", "event: keepalive\ndata: {}"
 	// aguiRetry is how long a browser waits before it comes back.
 	aguiRetry = time.Second
 )
@@ -43,6 +45,8 @@ type aguiStream struct {
 	have *spool.Cursor
 	// retry is said first, for browsers.
 	retry bool
+	// aliveEvent says that what keeps an idle stream alive is an event.
+	aliveEvent bool
 
 	ctx   context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
 	stop  context.CancelFunc
@@ -213,7 +217,11 @@ func (a *aguiStream) addAll(text *agui.Text, frames []engine.FormedFrame, err er
 		return err
 	}
 	if len(frames) == 0 {
-		text.AddLine(": keepalive")
+		if a.aliveEvent {
+			text.AddLine(aguiAliveEvent)
+		} else {
+			text.AddLine(aguiAlive)
+		}
 	}
 	for _, f := range frames {
 		if f.Formed != nil {

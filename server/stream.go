@@ -20,10 +20,11 @@ type streamInput struct {
 	oneThread
 	lastMessage
 
-	Cursor      string `doc:"Where to go on: the id of the last frame that you have read. A malformed one counts as absent." example:"1 r1:1 1-5"   query:"cursor"`
-	LastEventID string `doc:"What a browser sends of itself when it comes back: the id of the last frame. It beats cursor."  header:"Last-Event-Id"`
-	Since       string `doc:"The seq of the last entry that you have, for older clients. It only counts without a cursor."   example:"3"            query:"since"`
-	WireFormat  string `doc:"Leave it out for the frames described here. With ag-ui there are the events of AG-UI 1.0."      query:"wireFormat"`
+	Cursor      string `doc:"Where to go on: the id of the last frame that you have read. A malformed one counts as absent."                                                                         example:"1 r1:1 1-5"   query:"cursor"`
+	LastEventID string `doc:"What a browser sends of itself when it comes back: the id of the last frame. It beats cursor."                                                                          header:"Last-Event-Id"`
+	Since       string `doc:"The seq of the last entry that you have, for older clients. It only counts without a cursor."                                                                           example:"3"            query:"since"`
+	Keepalive   string `doc:"What an idle stream is kept alive with: comments, or events of the type keepalive, which have no id and an empty object as data, and which a script in a browser sees." default:"comment"      enum:"comment,event" query:"keepalive"`
+	WireFormat  string `doc:"Leave it out for the frames described here. With ag-ui there are the events of AG-UI 1.0."                                                                              query:"wireFormat"`
 }
 
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
@@ -103,7 +104,12 @@ func (s *Server) source(ctx context.Context, key spool.ThreadKey, o engine.SSEOp
 	} else if o.Since != nil {
 		have = &spool.Cursor{Seq: *o.Since}
 	}
-	return s.aguiOpen(ctx, key, o.CreatedAt, agui.Options{}, have)
+	opened, err := s.aguiOpen(ctx, key, o.CreatedAt, agui.Options{}, have)
+	if err != nil {
+		return nil, err
+	}
+	opened.aliveEvent = o.KeepaliveEvent
+	return opened, nil
 }
 
 // sseHeaders are shared by all streams, as long as those are there. Nobody changes them.
@@ -257,7 +263,7 @@ func (l *live) end(r *http.Request) {
 // the cursor that its page was opened with, which beats the bare seq of older clients. A
 // malformed one counts as absent.
 func (in streamInput) options() engine.SSEOptions {
-	o := engine.SSEOptions{LastMessageID: in.id(), WireFormat: in.WireFormat}
+	o := engine.SSEOptions{LastMessageID: in.id(), WireFormat: in.WireFormat, KeepaliveEvent: in.Keepalive == "event"}
 	for _, cursor := range []string{in.LastEventID, in.Cursor} {
 		if _, ok := spool.ParseCursor(cursor); ok {
 			o.Cursor = cursor

@@ -16,6 +16,7 @@ var sseTests = map[string]func(s *engineTest){
 	"AfterEveryFrame": testSSEAfterEveryFrame,
 	"Since":           testSSESince,
 	"Keepalive":       testSSEKeepalive,
+	"KeepaliveEvent":  testSSEKeepaliveEvent,
 	"EngineCloses":    testSSEEngineCloses,
 	"Deleted":         testSSEDeleted,
 	"Reader":          testSSEReader,
@@ -64,6 +65,30 @@ func testSSEKeepalive(s *engineTest) {
 	s.ended(spool.Completed)
 	_, other := s.sse(e, chat, engine.SSEOptions{Retry: 3 * time.Second}, 46*time.Second)
 	s.lines("beside the frames", other, "retry: 3000", ": keepalive", ": keepalive", ": keepalive")
+}
+
+// testSSEKeepaliveEvent has events in place of comments, which have no id and are no frames.
+func testSSEKeepaliveEvent(s *engineTest) {
+	e := s.working(s.config(echo()))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	ctx, cancel := context.WithTimeout(context.Background(), 46*time.Second)
+	defer cancel()
+	body, err := e.SSE(ctx, chat, engine.SSEOptions{KeepaliveEvent: true})
+	if err != nil {
+		s.Fatal(err)
+	}
+	var text strings.Builder
+	for chunk, err := range body.Chunks() {
+		if err == nil {
+			text.Write(chunk)
+		}
+	}
+	_, alive, _ := strings.Cut(text.String(), "event: keepalive")
+	s.same("behind the frames", "event: keepalive"+alive, strings.Repeat("event: keepalive\ndata: {}\n\n", 3))
+	if strings.Contains(text.String(), ": keepalive\n\n") {
+		s.Errorf("there are comments beside them: %s", text.String())
+	}
 }
 
 func testSSEEngineCloses(s *engineTest) {
