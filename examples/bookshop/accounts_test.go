@@ -81,7 +81,7 @@ func TestThrottles(t *testing.T) {
 		v.get("/genres").expect(http.StatusOK)
 	}
 	refused := v.get("/genres").expect(http.StatusTooManyRequests)
-	if refused.header.Get("Retry-After") == "" || !strings.Contains(refused.header.Get("Ratelimit-Policy"), "3600") {
+	if refused.header.Get("Retry-After") == "" || !strings.Contains(strings.Join(refused.header.Values("Ratelimit-Policy"), " "), "3600") {
 		t.Errorf("header %v", refused.header)
 	}
 	for range 5 {
@@ -89,4 +89,23 @@ func TestThrottles(t *testing.T) {
 	}
 	ada.get("/orders").expect(http.StatusTooManyRequests) // on all routes together
 	v.get("/health").expect(http.StatusOK)                // save those without
+}
+
+// A wrong key counts by address, before anybody is known, and against no user.
+func TestThrottlesBeforeAuthentication(t *testing.T) {
+	t.Parallel()
+
+	v := open(t, func(c *config) { c.AddressRate, c.UserRate, c.GuestRate = "6/hour", "2/hour", "1/hour" })
+	ada := v.login(demoCustomer)
+	for range 2 {
+		v.with("Authorization", "Bearer wrong").get("/orders").code(http.StatusUnauthorized, "unauthorized")
+	}
+	ada.get("/orders").expect(http.StatusOK)
+	ada.get("/orders").expect(http.StatusOK)
+	refused := ada.get("/orders").expect(http.StatusTooManyRequests) // the user's own limit
+	if got := strings.Join(refused.header.Values("Ratelimit"), " "); !strings.Contains(got, `"client";r=0;`) || !strings.Contains(got, `"user";r=0;`) {
+		t.Errorf("RateLimit: got %q", got)
+	}
+	v.with("Authorization", "Bearer wrong").get("/orders").code(http.StatusTooManyRequests, "throttled")
+	v.get("/health").expect(http.StatusOK)
 }

@@ -31,6 +31,9 @@ type config struct {
 	// UserRate, GuestRate and LoginRate bound requests. They default to 600 a minute for
 	// each user, 120 for each address of guests, and 10 tries to log in.
 	UserRate, GuestRate, LoginRate string
+	// AddressRate bounds the requests of an address before anybody is asked who they are, so
+	// that keys cannot be guessed for ever. Defaults to 2,000 a minute.
+	AddressRate string
 	// Debug registers what developers look at.
 	Debug bool
 	// Log defaults to slog.Default().
@@ -57,6 +60,7 @@ func (c config) withDefaults() config {
 	c.UserRate = cmp.Or(c.UserRate, "600/min")
 	c.GuestRate = cmp.Or(c.GuestRate, "120/min")
 	c.LoginRate = cmp.Or(c.LoginRate, "10/min")
+	c.AddressRate = cmp.Or(c.AddressRate, "2000/min")
 	return c
 }
 
@@ -102,6 +106,9 @@ func newAPI(c config, db *bun.DB) (*rest.API, error) {
 		rest.FromSettings(rest.Settings{"REST_EXTRA": map[string]any{
 			"PAGINATION_CLASS": "page.LimitOffsetPagination", "PAGINATION_PER_PAGE": 25,
 		}}),
+		// By address before authentication, where a wrong key counts too; by caller behind it,
+		// where the caller is known. So a wrong key is a 401, and only too many are a 429.
+		rest.ThrottlesFirst(throttle.PerClient(c.AddressRate)),
 		rest.Throttles(throttle.PerUser(c.UserRate), throttle.Anonymous(c.GuestRate)),
 		rest.Provide(func(rest.Services) (Clock, error) { return c.Clock, nil }),
 		rest.Provide(func(rest.Services) (*priceLog, error) { return prices, nil }),
