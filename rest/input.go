@@ -325,9 +325,12 @@ func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	data := buf.Bytes()
 	if len(data) == 0 {
 		if b.required {
-			return []fault.Fault{fault.Missing(fault.Body, nil)}, nil
+			return []fault.Fault{fault.WithMissing(fault.Missing(fault.Body, nil), b.plan.Needed())}, nil
 		}
 		return nil, nil
+	}
+	if !b.required && string(bytes.TrimSpace(data)) == "null" {
+		return nil, nil // there is none
 	}
 	if len(b.spread) > 0 {
 		return c.readSpread(data, dst)

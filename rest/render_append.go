@@ -108,7 +108,7 @@ func (details) appendError(to []byte, e *Error) (body []byte, ok bool) {
 	if len(e.Faults) == 0 {
 		return append(appendJSONText(to, e.pythonDetail()), '}', '\n'), true
 	}
-	for i, f := range e.Faults {
+	for i, f := range fault.Python(e.Faults, e.bodyName != "") {
 		separator := byte(',')
 		if i == 0 {
 			separator = '['

@@ -81,8 +81,9 @@ func (details) Render(_ *http.Request, e *Error) (contentType string, body any) 
 	if len(e.Faults) == 0 {
 		return "application/json", &DetailBody{Detail: e.pythonDetail()}
 	}
-	list := make([]DetailFault, len(e.Faults))
-	for i, f := range e.Faults {
+	faults := fault.Python(e.Faults, e.bodyName != "")
+	list := make([]DetailFault, len(faults))
+	for i, f := range faults {
 		kind, message, ctx := f.Pydantic()
 		list[i] = DetailFault{Type: kind, Loc: e.loc(f), Msg: message, Ctx: ctx}
 	}

@@ -84,7 +84,7 @@ func Example_detailErrors() {
 	// 404 {"detail":"Invalid page. 2 That page contains no results"}
 	// 405 {"detail":"Method \"POST\" not allowed."}
 	// 409 {"detail":"Try again."}
-	// 422 {"detail":[{"type":"greater_than_equal","loc":["query","page"],"msg":"Input should be greater than or equal to 1","ctx":{"ge":1}}]}
+	// 422 {"detail":[{"type":"greater_than","loc":["query","page"],"msg":"Input should be greater than 0","ctx":{"gt":0}}]}
 	// 429 {"detail":"Request was throttled. Expected available in 3600 seconds."}
 	// 500 {"detail":"A server error occurred."}
 	// 402 {"pay":"first"}

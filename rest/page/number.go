@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/option"
 	"github.com/spoolhq/spool/rest/query"
 )
@@ -69,6 +70,9 @@ func (p *numberPaginator) MayBeNotFound() bool { return p.pastEnd == NotFound }
 func (p *numberPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
 	input, faults := p.reader.Read(in)
 	if len(faults) > 0 {
+		for i := range faults {
+			faults[i] = fault.Exclusive(faults[i])
+		}
 		return Result{}, faults, nil
 	}
 	size := p.bounded(input.Size)

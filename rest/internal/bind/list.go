@@ -66,7 +66,7 @@ func (f *field) setList(a place, texts []string, faults []fault.Fault) []fault.F
 
 	switch n := len(texts); {
 	case f.list.min >= 0 && n < f.list.min:
-		return append(faults, fault.ListTooShort(f.in, []any{f.name}, f.list.min, n))
+		faults = append(faults, fault.ListTooShort(f.in, []any{f.name}, f.list.min, n))
 	case f.list.max >= 0 && n > f.list.max:
 		return append(faults, fault.ListTooLong(f.in, []any{f.name}, f.list.max, n))
 	}

@@ -22,7 +22,7 @@ func timeParser(format string) (parser, error) {
 func parseDateTime(a place, text string) *fault.Fault {
 	value, ok := dateTimeOf(text)
 	if !ok {
-		return new(fault.Format("", nil, "date-time"))
+		return new(fault.WithText(fault.Format("", nil, "date-time"), text))
 	}
 	store(a, value)
 
@@ -47,7 +47,7 @@ func dateTimeOf(text string) (time.Time, bool) {
 func parseDate(a place, text string) *fault.Fault {
 	value, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return new(fault.Format("", nil, "date"))
+		return new(fault.WithText(fault.Format("", nil, "date"), text))
 	}
 	store(a, value)
 
@@ -57,7 +57,7 @@ func parseDate(a place, text string) *fault.Fault {
 func parseDuration(a place, text string) *fault.Fault {
 	value, err := time.ParseDuration(text)
 	if err != nil {
-		return new(fault.Format("", nil, "duration"))
+		return new(fault.WithText(fault.Format("", nil, "duration"), text))
 	}
 	store(a, value)
 

@@ -35,7 +35,12 @@ func (s *scalar) compileText(tags tags) error {
 	if format, ok := tags.lookup("format"); ok && formats[format] != nil {
 		valid := formats[format]
 		bad := fault.Format("", nil, format)
-		s.checks = append(s.checks, failingText(&bad, func(text string) bool { return !valid(text) }))
+		s.checks = append(s.checks, func(_ place, text string) *fault.Fault {
+			if valid(text) {
+				return nil
+			}
+			return new(fault.WithText(bad, text))
+		})
 	}
 
 	return nil

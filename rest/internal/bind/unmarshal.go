@@ -21,7 +21,7 @@ func unmarshalParser(t reflect.Type) parser {
 
 		into, ok := reflect.TypeAssert[encoding.TextUnmarshaler](a.pointer(t))
 		if !ok || into.UnmarshalText([]byte(text)) != nil {
-			return &bad
+			return new(fault.WithText(bad, text))
 		}
 
 		return nil
@@ -35,7 +35,7 @@ func unmarshalFault(t reflect.Type) fault.Fault {
 	case name == "uuid", name == "decimal":
 		return fault.Format("", nil, name)
 	case t == reflect.TypeFor[netip.Addr]():
-		return fault.Value("", nil, "must be an IP address")
+		return fault.WithRule(fault.Value("", nil, "must be an IP address"), fault.Format("", nil, "ip"))
 	case t == reflect.TypeFor[netip.Prefix]():
 		return fault.Value("", nil, "must be an IP network, such as 192.0.2.0/24")
 	default:

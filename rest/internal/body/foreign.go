@@ -3,6 +3,7 @@ package body
 import (
 	"encoding"
 	"reflect"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -34,7 +35,7 @@ func (s *scanner) decode(n *node, raw []byte, to unsafe.Pointer) bool {
 		err = s.plan.opts.Codec.Unmarshal(raw, reflect.NewAt(n.typ, to).Interface())
 	}
 
-	return err == nil || s.undecoded(n)
+	return err == nil || s.undecoded(n, raw)
 }
 
 // tryDecode decodes one value to see whether its type takes it. It only runs after the
@@ -47,13 +48,13 @@ func (s *scanner) tryDecode(n *node, raw []byte) bool {
 		return true
 	}
 
-	return s.undecoded(n)
+	return s.undecoded(n, raw)
 }
 
 // undecoded reports a value that its type did not take.
-func (s *scanner) undecoded(n *node) bool {
+func (s *scanner) undecoded(n *node, raw []byte) bool {
 	if n.text != nil && n.text.format != nil {
-		return s.refuse(n.text.formatFault)
+		return s.refuse(fault.WithText(n.text.formatFault, strings.Trim(view(raw), `"`)))
 	}
 
 	return s.report(fault.Unreadable(s.plan.opts.In, s.where()))

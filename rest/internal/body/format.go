@@ -25,9 +25,9 @@ var formats = map[string]func(string) bool{
 	"ipv6":                  isIPv6,
 	"ip":                    isIP,
 	"uri":                   isURI,
-	"uri-reference":         isURI,
+	"uri-reference":         isReference,
 	"iri":                   isURI,
-	"iri-reference":         isURI,
+	"iri-reference":         isReference,
 	"uri-template":          isURITemplate,
 	"uuid":                  isUUID,
 	"json-pointer":          jsonPointer.MatchString,
@@ -56,10 +56,11 @@ func isDuration(s string) bool {
 	return err == nil
 }
 
+// isEmail wants the address alone, without a name before it.
 func isEmail(s string) bool {
-	_, err := mail.ParseAddress(s)
+	addr, err := mail.ParseAddress(s)
 
-	return err == nil
+	return err == nil && addr.Address == s
 }
 
 func isHostname(s string) bool { return len(s) < 256 && hostname.MatchString(s) }
@@ -82,7 +83,14 @@ func isIP(s string) bool {
 	return err == nil
 }
 
+// isURI wants a scheme, as RFC 3986 does of what is no reference.
 func isURI(s string) bool {
+	u, err := url.Parse(s)
+
+	return err == nil && u.IsAbs()
+}
+
+func isReference(s string) bool {
 	_, err := url.Parse(s)
 
 	return err == nil

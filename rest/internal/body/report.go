@@ -83,21 +83,66 @@ func shown(key string) string {
 // mismatch reports that the value at pos has another type than n asks for.
 func (s *scanner) mismatch(n *node) bool {
 	in, path := s.plan.opts.In, s.where()
+	text := s.data[s.pos] == '"'
+	number := func(f fault.Fault) bool {
+		if text {
+			f = fault.Parsed(f)
+		}
+		return s.report(f)
+	}
 
 	switch n.kind {
 	case kindBool:
+		if c := s.data[s.pos]; text || c == '-' || '0' <= c && c <= '9' {
+			return s.report(fault.Parsed(fault.BoolType(in, path)))
+		}
 		return s.report(fault.BoolType(in, path))
 	case kindString, kindBytes:
-		return s.report(fault.StringType(in, path))
+		return s.report(n.text.noString(fault.StringType(in, path)))
 	case kindList:
 		return s.report(fault.ListType(in, path))
 	case kindObject:
-		return s.report(fault.ModelType(in, path, n.class))
+		return s.report(fault.WithMissing(fault.ModelType(in, path, n.class), n.object.needed()))
 	case kindDict:
 		return s.report(fault.DictType(in, path))
 	case kindInt, kindUint, kindInteger:
-		return s.report(fault.IntType(in, path))
+		return number(fault.IntType(in, path))
 	}
 
-	return s.report(fault.FloatType(in, path))
+	return number(fault.FloatType(in, path))
+}
+
+// noString adds to the fault of a value that is no string what it should have been.
+func (r *textRule) noString(f fault.Fault) fault.Fault {
+	switch {
+	case r == nil:
+		return f
+	case r.enum != nil:
+		return fault.WithRule(f, r.enumFault)
+	case r.format != nil:
+		return fault.WithRule(f, r.formatFault)
+	}
+
+	return f
+}
+
+// needed are the names of the required properties.
+func (o *object) needed() []string {
+	names := []string{}
+	for i := range o.props {
+		if o.required[i/64]>>(i%64)&1 != 0 {
+			names = append(names, o.props[i].name)
+		}
+	}
+
+	return names
+}
+
+// Needed are the names of the fields that an object must have.
+func (p *Plan) Needed() []string {
+	if p.root.object == nil {
+		return nil
+	}
+
+	return p.root.object.needed()
 }

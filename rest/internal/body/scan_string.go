@@ -256,7 +256,7 @@ func (s *scanner) checkText(rule *textRule, l literal) bool {
 	if rule.pattern != nil && !rule.pattern.Match(content) && !s.refuse(rule.patternFault) {
 		return false
 	}
-	if rule.format != nil && !rule.format(view(content)) && !s.refuse(rule.formatFault) {
+	if rule.format != nil && !rule.format(view(content)) && !s.refuse(fault.WithText(rule.formatFault, view(content))) {
 		return false
 	}
 	if rule.enum != nil && !slices.Contains(rule.enum, view(content)) {

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -10,13 +11,122 @@ import (
 type python struct {
 	kind   string // empty: as the fault's kind says
 	reason string // what its parser says of the text; empty when there are no such words
+	limits map[string]any
+	// missing are the fields that are not there because the value is no object, which
+	// Django Ninja lists instead.
+	missing []string
+}
+
+var stringKinds = map[string]*python{
+	KindIntType:   {kind: KindIntParsing},
+	KindFloatType: {kind: KindFloatParsing},
+	KindBoolType:  {kind: KindBoolParsing},
+}
+
+// Parsed says that the value was a string, or a number for a boolean, which Pydantic tries to
+// read and Go does not.
+func Parsed(f Fault) Fault {
+	f.python = stringKinds[f.Kind]
+	return f
+}
+
+var formatTypes = map[string]*python{
+	KindDateTime: {kind: "datetime_type"},
+	KindDate:     {kind: "date_type"},
+	KindTime:     {kind: "time_type"},
+	KindDuration: {kind: "time_delta_type"},
+	KindUUID:     {kind: "uuid_type"},
+	KindURL:      {kind: "url_type"},
+	KindDecimal:  {kind: "decimal_type"},
+	KindIP:       {kind: KindIP},
+}
+
+// WithRule says which rule a value that is no string would have been held against: Pydantic
+// has a kind for each of them.
+func WithRule(f, rule Fault) Fault {
+	if rule.Kind == KindEnum {
+		f.python = &python{kind: KindEnum, limits: rule.Limits}
+	} else {
+		f.python = formatTypes[rule.Kind]
+	}
+
+	return f
+}
+
+// WithMissing names the required fields of an object that was wanted.
+func WithMissing(f Fault, names []string) Fault {
+	f.python = &python{missing: names}
+	return f
+}
+
+// Exclusive says that the limit of a whole number is, in Python, the one beside it.
+func Exclusive(f Fault) Fault {
+	if limit, ok := f.Limits["ge"].(float64); ok && f.Kind == KindGreaterEqual {
+		f.python = &python{kind: KindGreater, limits: map[string]any{"gt": limit - 1}}
+	}
+	if limit, ok := f.Limits["le"].(float64); ok && f.Kind == KindLessEqual {
+		f.python = &python{kind: KindLess, limits: map[string]any{"lt": limit + 1}}
+	}
+
+	return f
+}
+
+// Python returns the faults as Django Ninja lists them: of a list with too many items not
+// what is wrong with each, of one with wrong items not that there are too few, and of what
+// is no object the fields that it has not got. The body is that of a route whose body has a
+// name, or not.
+func Python(faults []Fault, named bool) []Fault {
+	odd := func(f Fault) bool {
+		return f.Kind == KindListTooLong || f.Kind == KindListTooShort || f.python != nil && f.python.missing != nil
+	}
+	if !slices.ContainsFunc(faults, odd) {
+		return faults
+	}
+	var list []Fault
+	for i, f := range faults {
+		switch {
+		case hidden(faults, i):
+		case f.python != nil && f.python.missing != nil && (f.Kind == KindModelType || !named):
+			for _, name := range f.python.missing {
+				list = append(list, Missing(f.In, append(slices.Clip(f.Path), name)))
+			}
+		default:
+			list = append(list, f)
+		}
+	}
+
+	return list
+}
+
+// hidden reports whether Python does not come to see a fault.
+func hidden(faults []Fault, i int) bool {
+	f := &faults[i]
+	return slices.ContainsFunc(faults, func(other Fault) bool {
+		switch {
+		case other.In != f.In:
+			return false
+		case f.Kind == KindListTooShort:
+			return within(other.Path, f.Path)
+		default:
+			return other.Kind == KindListTooLong && within(f.Path, other.Path)
+		}
+	})
+}
+
+// within reports whether path leads through list.
+func within(path, list []any) bool {
+	return len(path) > len(list) && slices.Equal(path[:len(list)], list)
 }
 
 // Pydantic returns the type, the words and the context that Pydantic, and so Django Ninja,
 // gives such a fault. A fault with words of the program keeps its kind, words and limits, as
-// does one that Pydantic does not know.
+// does one that Pydantic does not know. One of kind value_error reads like a ValueError.
 func (f Fault) Pydantic() (kind, message string, ctx map[string]any) {
-	if f.said == "" || f.Message != f.said {
+	if f.said == "" || f.Message != f.said || f.Kind == KindValue && f.python == nil {
+		if f.Kind == KindValue && len(f.Limits) == 0 {
+			// As of a ValueError in a validator.
+			return f.Kind, "Value error, " + f.Message, map[string]any{"error": f.Message}
+		}
 		return f.Kind, f.Message, f.Limits
 	}
 
@@ -27,23 +137,34 @@ func (f Fault) Pydantic() (kind, message string, ctx map[string]any) {
 		}
 		reason = f.python.reason
 	}
+	limits := f.Limits
+	if f.python != nil && f.python.limits != nil {
+		limits = f.python.limits
+	}
 
 	if say, ok := pydanticRules[kind]; ok {
-		return kind, say(f.Limits), f.Limits
+		return kind, say(limits), limits
 	}
 	known, ok := pydanticWords[kind]
 	if !ok {
-		return kind, f.Message, f.Limits
+		return kind, f.Message, limits
 	}
 	if known.kind != "" {
 		kind = known.kind
 	}
-	if reason != "" {
+	switch {
+	case reason == "":
+	case f.Kind == KindEmail:
+		return kind, known.words + ": " + reason, map[string]any{"reason": reason}
+	default:
 		return kind, known.words + ", " + reason, map[string]any{"error": reason}
 	}
 
 	return kind, known.words, nil
 }
+
+// kindInexact is what Pydantic calls a time where a date is wanted.
+const kindInexact = "date_from_datetime_inexact"
 
 type pydanticWord struct{ kind, words string }
 
@@ -63,6 +184,7 @@ var pydanticWords = map[string]pydanticWord{
 	KindBoolType:      {"", "Input should be a valid boolean"},
 	KindBoolParsing:   {"", "Input should be a valid boolean, unable to interpret input"},
 	KindStringType:    {"", "Input should be a valid string"},
+	"string_unicode":  {"", "Input should be a valid string, unable to parse raw data as a unicode string"},
 	KindListType:      {"", "Input should be a valid list"},
 	KindDictType:      {"", "Input should be a valid dictionary"},
 	KindUUID:          {"", "Input should be a valid UUID"},
@@ -76,6 +198,7 @@ var pydanticWords = map[string]pydanticWord{
 	KindIPv6:          {"", "Input is not a valid IPv6 address"},
 	KindDecimal:       {"", "Input should be a valid decimal"},
 	KindEmail:         {KindValue, "value is not a valid email address"},
+	kindInexact:       {"", "Datetimes provided to dates should have zero time - e.g. be exact dates"},
 	"datetime_type":   {"", "Input should be a valid datetime"},
 	"date_type":       {"", "Input should be a valid date"},
 	"time_type":       {"", "Input should be a valid time"},
