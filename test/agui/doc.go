@@ -4,4 +4,8 @@
 //
 // Install it with "npm ci --prefix test/agui". Without it, tests skip, unless
 // SPOOL_TEST_REQUIRE is 1.
+//
+// With SPOOL_TEST_PAGES=1 the example pages are built and driven in Chromium too. That needs
+// "npm install" in examples/copilotkit and examples/assistant-ui, and "npm ci --prefix
+// test/openapi" for playwright-core.
 package agui

@@ -1,8 +1,7 @@
 // A page with a tool of its own, a context and a thread that it shows when it opens: the stock
 // HttpAgent, with the two methods that the guide adds to it.
-import { HttpAgent, runHttpRequest, transformHttpEventStream } from "@ag-ui/client";
-
-const [url] = process.argv.slice(2);
+const [url, client] = process.argv.slice(2);
+const { HttpAgent, runHttpRequest, transformHttpEventStream } = await import(client);
 const warned = [];
 console.warn = (...words) => warned.push(words.join(" "));
 console.error = () => {};

@@ -57,13 +57,26 @@ var subagentID = regexp.MustCompile(`sub_[0-9a-z]{26}`)
 func TestPageTools(t *testing.T) {
 	t.Parallel()
 
+	// CopilotKit 1.74 and assistant-ui's react-ag-ui 0.0.58 have the client before 1.0.
+	for _, client := range []string{"@ag-ui/client", "ag-ui-client-0.0.59"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			testPageTools(t, client)
+		})
+	}
+}
+
+func testPageTools(t *testing.T, client string) {
+	t.Helper()
+
 	b := setup(t, spooltest.NewModelFunc(pageScript))
 	b.work(t)
 	const (
 		first = "user assistant tool assistant tool assistant"
 		both  = first + " user assistant"
+		tools = " tool" + " tool"
 		// what a nested run has asked the page is in no message of the page's
-		nested = both + " tool tool assistant user assistant tool assistant"
+		nested = both + tools + " assistant user assistant tool assistant"
 		told   = `"tools":["marked","marked","marked","sent","{\"agentId\":\"ID\",\"result\":\"done\"}"]`
 		done   = `"waits":[],"state":"COMPLETED"`
 		ok     = `"result":{"finishReason":"completed"}`
@@ -74,11 +87,11 @@ func TestPageTools(t *testing.T) {
 		`{"name":"reloaded","roles":"` + first + `","tools":["marked","marked"],` + done + `,"same":true}`,
 		`{"name":"both","roles":"` + both + ` tool","tools":["marked","marked","marked"],"waits":["send"],"state":"WAITING_FOR_INPUT","ran":["{\"line\":7}"]}`,
 		`{"name":"reloaded while it waits","roles":"` + both + `","tools":["marked","marked"],"waits":["send"],"state":"WAITING_FOR_INPUT"}`,
-		`{"name":"approved","roles":"` + both + ` tool tool assistant","tools":["marked","marked","marked","sent"],` + done + `,` + ok + `,"ran":[]}`,
+		`{"name":"approved","roles":"` + both + tools + ` assistant","tools":["marked","marked","marked","sent"],` + done + `,` + ok + `,"ran":[]}`,
 		`{"name":"nested","roles":"` + nested + `",` + told + `,` + done + `,` + ok + `,"ran":["{\"line\":7}"]}`,
 		`{"name":"stopped","roles":"` + nested + ` user assistant",` + told + `,"waits":[],"state":"CANCELLED","status":200}`,
 	}
-	out := subagentID.ReplaceAllString(node(t, nil, "tools.mjs", b.url+"/api/agent/ag-ui"), "ID")
+	out := subagentID.ReplaceAllString(node(t, nil, "tools.mjs", b.url+"/api/agent/ag-ui", client), "ID")
 	got := strings.Split(strings.TrimSpace(out), "\n")
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) {

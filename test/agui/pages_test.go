@@ -1,0 +1,73 @@
+package agui_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool/model/demo"
+)
+
+// The pages of docs/guides/ag-ui.md compile, and do in a browser what the guide says. Their packages take half
+// a gigabyte, so that this runs where somebody asks for it: see doc.go.
+func TestPages(t *testing.T) {
+	t.Parallel()
+
+	if os.Getenv("SPOOL_TEST_PAGES") != "1" {
+		t.Skip("SPOOL_TEST_PAGES is not 1")
+	}
+	for _, name := range []string{"copilotkit", "assistant-ui"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testPage(t, "../../examples/"+name)
+		})
+	}
+}
+
+func testPage(t *testing.T, dir string) {
+	t.Helper()
+
+	built := t.TempDir()
+	for _, args := range [][]string{{"tsc", "--noEmit"}, {"vite", "build", "--outDir", built}} {
+		program, err := filepath.Abs(filepath.Join(dir, "node_modules", ".bin", args[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(patiently(t), program, args[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s (npm install --prefix %s gets it): %v\n%s", args[0], dir, err, out)
+		}
+	}
+	b := setup(t, demo.New(demo.Config{}))
+	b.work(t)
+	to, err := url.Parse(b.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", httputil.NewSingleHostReverseProxy(to))
+	mux.Handle("/", http.FileServer(http.Dir(built)))
+	listening := httptest.NewServer(mux)
+	t.Cleanup(listening.Close)
+
+	want := []string{
+		`{"name":"marked","answered":true}`,
+		`{"name":"asked","yes":1}`,
+		`{"name":"reloaded","answered":true,"yes":1}`,
+		`{"name":"approved","sent":true,"yes":0}`,
+		`{"name":"problems","problems":[]}`,
+	}
+	got := strings.Split(strings.TrimSpace(node(t, nil, "pages.mjs", listening.URL+"/?thread=page")), "\n")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
