@@ -23,6 +23,8 @@ type Report struct {
 	// Closed is false when the server that had the database open last died. What it wrote is
 	// then partly in the log, and the next start moves it into the database.
 	Closed bool
+	// Unfinished is what the next process goes on with. Empty too for a file of an older version.
+	Unfinished []Unfinished
 	// Problems are sentences. Empty: the database is as it should be.
 	Problems []string
 }
@@ -88,6 +90,7 @@ func (r *Report) read(ctx context.Context, c *conn) error {
 			return err
 		}
 	}
+	r.Unfinished, _ = readUnfinished(c) // a file of an older version lacks what is read
 	return nil
 }
 

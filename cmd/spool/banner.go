@@ -10,7 +10,7 @@ import (
 
 // banner tells the person who started the process where it listens, what it has loaded
 // and what to try. The only secret that it prints is a token that was made up for this start.
-func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listener) error {
+func banner(w io.Writer, o options, s *setup, changed []string, addr net.Addr, metrics net.Listener) error {
 	url := "http://" + reachable(addr) + s.server.BasePath
 	scraped := ""
 	if metrics != nil {
@@ -34,6 +34,7 @@ func banner(w io.Writer, o options, s *setup, addr net.Addr, metrics net.Listene
 	if s.token != "" {
 		fmt.Fprintf(&b, "\nOther machines can reach this server, so that it asks for a token:\n\n  export SPOOL_TOKEN=%s\n", s.token)
 	}
+	b.WriteString(resumedText(changed))
 	fmt.Fprintf(&b, `
 Start a run, and watch it:
 

@@ -19,7 +19,7 @@ func TestBasePath(t *testing.T) {
 		},
 		"File": func(t *testing.T) *process {
 			t.Helper()
-			return start(t, t.TempDir(), "--config", writeFile(t, "spool.yaml", "server: {base_path: /v1}\n"))
+			return start(t, t.TempDir(), "--config", writeConfig(t, "server: {base_path: /v1}\n"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

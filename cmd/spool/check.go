@@ -32,8 +32,9 @@ func check(ctx context.Context, args []string, h host) error {
 		}
 	}
 	whole := !f.named["config"] && !f.named["data"]
+	var s *setup
 	if whole || f.named["config"] || err != nil {
-		if err := checkSetup(f.options, err, h); err != nil { //nolint:contextcheck // it waits for nothing
+		if s, err = checkSetup(f.options, err, h); err != nil { //nolint:contextcheck // it waits for nothing
 			return err
 		}
 	}
@@ -52,7 +53,7 @@ func check(ctx context.Context, args []string, h host) error {
 	}
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer release()
-	return checkStore(ctx, h, path)
+	return checkStore(ctx, h, s, path)
 }
 
 func isYAML(file string) bool {
@@ -60,10 +61,10 @@ func isYAML(file string) bool {
 }
 
 // checkSetup tells what serve would start with, or all that is wrong with it.
-func checkSetup(o options, wrong error, h host) error {
+func checkSetup(o options, wrong error, h host) (*setup, error) {
 	s, _, err := prepare(o, wrong, h)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var b strings.Builder
 	name := o.config
@@ -78,7 +79,7 @@ func checkSetup(o options, wrong error, h host) error {
 	}
 	b.WriteString("problems  none\n")
 	_, err = io.WriteString(h.stdout, b.String())
-	return err
+	return s, err
 }
 
 // schema prints the JSON Schema of the configuration.

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// writeFile writes a file of the test's and returns its path.
-func writeFile(t *testing.T, name, text string) string {
+// writeConfig writes a configuration and returns its path.
+func writeConfig(t *testing.T, text string) string {
 	t.Helper()
 
-	path := filepath.Join(t.TempDir(), name)
+	path := filepath.Join(t.TempDir(), "spool.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func writeFile(t *testing.T, name, text string) string {
 func TestCheckConfiguration(t *testing.T) {
 	t.Parallel()
 
-	file := writeFile(t, "spool.yaml", `
+	file := writeConfig(t, `
 models: {local: {provider: openai, base_url: "http://127.0.0.1:9/v1", api_key: "${KEY}", model: qwen3}}
 agents: {helper: {model: local, tools: [send]}}
 tools: {send: {type: http, url: "http://127.0.0.1:9/", approval: true}}
@@ -58,7 +58,7 @@ problems  none
 func TestCheckTellsAll(t *testing.T) {
 	t.Parallel()
 
-	file := writeFile(t, "spool.yaml", `models:
+	file := writeConfig(t, `models:
   m: {provider: openai, api_key: "${NO_KEY}", model: x}
 agents:
   a: {model: n, provider_options: [stream]}

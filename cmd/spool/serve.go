@@ -63,7 +63,15 @@ func serve(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	if err := banner(h.stdout, o, setup, listener.Addr(), metrics); err != nil {
+	unfinished, err := db.Unfinished(context.WithoutCancel(ctx)) // a start that a signal ends exits with 0
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	changed := setup.resumed(unfinished)
+	for _, text := range changed {
+		log.Warn("work in the database does not go on as it began", "what", text)
+	}
+	if err := banner(h.stdout, o, setup, changed, listener.Addr(), metrics); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	return errors.Join(n.run(ctx, listener, metrics), db.Close())

@@ -64,7 +64,9 @@ func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error
 	return c.run(ctx, h, path, fs.Args())
 }
 
-func checkStore(ctx context.Context, h host, path string) error {
+// checkStore looks at a database, and whether a setup goes on with its runs as they began. The setup
+// is nil where it is not known.
+func checkStore(ctx context.Context, h host, s *setup, path string) error {
 	r, err := sqlite.Check(ctx, path)
 	if err != nil {
 		return err
@@ -83,6 +85,13 @@ func checkStore(ctx context.Context, h host, path string) error {
 	if _, err := fmt.Fprintf(h.stdout, "database  %s (%s, log %s)\nid        %s\nstate     %s\nthreads   %d\n",
 		r.Path, megabytes(r.Bytes), megabytes(r.LogBytes), id, state, r.Threads); err != nil {
 		return err
+	}
+	if s != nil {
+		for _, text := range s.resumed(r.Unfinished) {
+			if _, err := fmt.Fprintln(h.stdout, "resume   ", text); err != nil {
+				return err
+			}
+		}
 	}
 	if len(r.Problems) == 0 {
 		_, err := fmt.Fprintln(h.stdout, "problems  none")

@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// Unfinished counts runs that have not ended and go on in the next process, by what they go on
+// with. Nested runs go on with those that spawned them and are not counted.
+type Unfinished struct {
+	// Agent and Model are the names that the start gave, or the defaults of that time.
+	Agent, Model string
+	State        spool.State
+	// MadeOn is the provider's name of the model that answered last on the threads of these runs,
+	// where that was under the name Model. Empty: none has yet.
+	MadeOn string
+	Runs   int64
+}
+
+// unfinishedQueries walk the two indexes that have only such runs: of active ones, and of those that
+// wait for their thread.
+var unfinishedQueries = []string{
+	"SELECT agent, model, state, " + madeOn + " FROM run INDEXED BY run_active WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')",
+	"SELECT agent, model, state, " + madeOn + " FROM run INDEXED BY run_waiting WHERE place > 0",
+}
+
+const madeOn = `coalesce((
+	SELECT CASE WHEN usage.model = run.model THEN usage.model_id END FROM usage
+	WHERE usage.tenant = run.tenant AND usage.thread_id = run.thread_id ORDER BY usage.ord DESC LIMIT 1
+), '')`
+
+// Unfinished returns what a process over this file goes on with, of all tenants.
+func (db *DB) Unfinished(ctx context.Context) (all []Unfinished, err error) {
+	err = db.pool.read(ctx, func(c *conn) error {
+		all, err = readUnfinished(c)
+		return err
+	})
+	return all, err
+}
+
+func readUnfinished(c *conn) (all []Unfinished, err error) {
+	counts := make(map[Unfinished]int64)
+	for _, query := range unfinishedQueries {
+		if err := c.query(query, func(r *row) error {
+			counts[Unfinished{Agent: r.text(), Model: r.text(), State: spool.State(r.text()), MadeOn: r.text()}]++
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for u, n := range counts {
+		u.Runs = n
+		all = append(all, u)
+	}
+	slices.SortFunc(all, func(a, b Unfinished) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.MadeOn, b.MadeOn), cmp.Compare(a.State, b.State))
+	})
+	return all, nil
+}

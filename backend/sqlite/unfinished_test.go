@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+// Runs that have not ended are counted, also those that wait for their thread, by what they go on
+// with; those that have ended and nested ones are not. Only the indexes of such runs are read.
+func TestUnfinished(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "spool.db")
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	put := func(tenant, thread, madeOn string, runs ...spool.Run) {
+		t.Helper()
+		err := db.Update(t.Context(), spool.ThreadKey{Tenant: spool.Tenant(tenant), ID: spool.ThreadID(thread)}, 0, func(tx spool.Tx) error {
+			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
+				return err
+			}
+			for _, r := range runs {
+				r.ID, r.Agent = spool.RunID(thread)+r.ID, "assistant"
+				if err := tx.InsertRun(r); err != nil {
+					return err
+				}
+			}
+			if madeOn == "" {
+				return nil
+			}
+			return tx.AddUsage(spool.UsageRow{RunID: spool.RunID(thread) + runs[0].ID, Model: "demo", ModelID: madeOn, CreatedAt: time.Now()})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a", "t1", "", spool.Run{ID: "1", Model: "demo", State: spool.Completed}, spool.Run{ID: "2", Model: "demo", State: spool.Queued})
+	put("a", "t2", "x-1", spool.Run{ID: "1", Model: "demo", State: spool.Running}, spool.Run{ID: "2", Model: "demo", State: spool.Running, Depth: 1})
+	put("b", "t3", "x-1", spool.Run{ID: "1", Model: "demo", State: spool.Running}, spool.Run{ID: "2", Model: "other", State: spool.Queued, Place: 1})
+	put("b", "t4", "", spool.Run{ID: "1", Model: "other", State: spool.Failed})
+
+	want := []Unfinished{
+		{Agent: "assistant", Model: "demo", State: spool.Queued, Runs: 1},
+		{Agent: "assistant", Model: "demo", State: spool.Running, MadeOn: "x-1", Runs: 2},
+		{Agent: "assistant", Model: "other", State: spool.Queued, Runs: 1},
+	}
+	got, err := db.Unfinished(t.Context())
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	report, err := Check(t.Context(), path)
+	if diff := cmp.Diff(want, report.Unfinished); err != nil || diff != "" {
+		t.Errorf("Check: %v (-want +got)\n%s", err, diff)
+	}
+
+	seen := 0
+	for _, c := range db.pool.idle {
+		for _, p := range explain(t, c) {
+			if !strings.Contains(p.query, "CASE WHEN usage.model") {
+				continue
+			}
+			seen++
+			if !strings.Contains(p.steps, "USING INDEX run_active") && !strings.Contains(p.steps, "USING INDEX run_waiting") ||
+				!strings.Contains(p.steps, "SEARCH usage USING PRIMARY KEY (tenant=? AND thread_id=?)") || strings.Contains(p.steps, "TEMP B-TREE") {
+				t.Errorf("%s: %s", p.query, p.steps)
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d statements were seen", seen)
+	}
+}
