@@ -44,10 +44,12 @@ func New(options ...APIOption) *API {
 	for _, o := range options {
 		o.applyAPI(&a.config)
 	}
-	must(a.config.settings.apply(&a.config), "rest.New")
 	must(page.CheckBase(a.config.baseURL), "rest.New")
 	must(a.config.checkBase(), "rest.New")
-	a.config.level = a.config.under(level{unknown: RefuseFields, paginator: page.LimitOffset()})
+	if a.config.fallback == nil {
+		a.config.fallback = page.LimitOffset()
+	}
+	a.config.level = a.config.under(level{unknown: RefuseFields, paginator: a.config.fallback})
 	a.root = newServices(a.config.providers, a.config.perRequest)
 	a.schemas, a.raw = newDocument(a)
 	must(a.serveDocument(), "rest.New")
@@ -60,22 +62,15 @@ func New(options ...APIOption) *API {
 // that makes no sense, a path that another route has, an authenticator that cannot be
 // documented, and so on.
 func (a *API) Register(c Controller, options ...ControllerOption) {
-	a.register(c, describe(c, options))
-}
-
-// RegisterControllers adds controllers that say all of themselves.
-func (a *API) RegisterControllers(controllers ...Controller) {
-	for _, c := range controllers {
-		a.Register(c)
-	}
+	a.register(c, a.describe(c, options))
 }
 
 // describe asks a controller for its routes.
-func describe(c Controller, options []ControllerOption) *Routes {
+func (a *API) describe(c Controller, options []ControllerOption) *Routes {
 	if c == nil {
 		panic("rest: the controller that is registered is nil")
 	}
-	r := &Routes{controller: c}
+	r := &Routes{controller: c, services: a.root.root}
 	c.Routes(r)
 	said := controllerConfig{}
 	for _, o := range options {

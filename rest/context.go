@@ -140,35 +140,18 @@ func ClientIP(ctx context.Context) netip.Addr {
 	return clientIP(c.request, c.route.api.config.trusted)
 }
 
-// Reply is an answer with a status of its own, for handlers that answer with more than
-// one. The route documents them by [Returns] and [Detail].
+// Reply is an answer with a status of its own, for handlers whose bodies have no type that is
+// known when they are written; [Answer] is checked by the compiler. The route documents the
+// statuses by [Returns] and [Detail].
 type Reply struct {
 	// Status is one that the route documents; another one is answered 500. Zero is the
 	// route's usual one.
 	Status int
-	// Body is written as JSON. Nil: there is none.
+	// Body is written as JSON, and nil is none. It is of the type that the route documents
+	// for the status, or a pointer to one; another one is answered 500.
 	Body any
 	// Header is added to the answer's.
 	Header http.Header
-}
-
-// CreateResponse makes a reply. A nil body answers without one.
-//
-// A controller that implements [ResponseCreator] is asked instead.
-func CreateResponse(ctx context.Context, body any, status int) *Reply {
-	if c := contextOf(ctx); c != nil {
-		if own, ok := c.route.controller.(ResponseCreator); ok && !overridden(ctx, createHelper) {
-			return own.CreateResponse(override(ctx, createHelper), body, status)
-		}
-	}
-	return &Reply{Status: status, Body: body}
-}
-
-// ResponseCreator is a controller with a [CreateResponse] of its own.
-type ResponseCreator interface {
-	// CreateResponse makes the reply that the function of that name returns. It must not
-	// call that, which would ask it again.
-	CreateResponse(ctx context.Context, body any, status int) *Reply
 }
 
 // ErrNotFound is what a loader returns for what is not there, possibly wrapped.

@@ -17,8 +17,8 @@
 //
 // A handler is func(ctx context.Context, in In) (Out, error). In is a struct, or a pointer
 // to one, and struct{} when there is nothing to read; Out is what is written as JSON, or a
-// type that is an answer by itself: [NoContent], [*Reply], [*File], [*Stream], [Lines],
-// [Events]. Plans for reading, checking and documenting are compiled once, when the API is
+// type that is an answer by itself: [NoContent], [Answer], [*Reply], [*File], [*Stream],
+// [Lines], [Events]. Plans for reading, checking and documenting are compiled once, when the API is
 // built; a mistake in a registration panics then, and names the place.
 //
 // # Stages

@@ -338,11 +338,11 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 		for _, contentType := range rt.entry.config.produces {
 			response.Content[contentType] = &huma.MediaType{Schema: bytesSchema()}
 		}
-	case out == nil, rt.answers == answersNothing, rt.answers == answersJSON && rt.bodyType(out) == nil:
+	case out == nil, rt.answers == answersNothing, (rt.answers == answersJSON || rt.answers == answersTyped) && rt.bodyType(rt.body) == nil:
 	case rt.answers == answersItself:
 		response.Content = d.itself(out)
 	default:
-		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.answers.Of(rt.bodyType(out), rt.bodyName())}}
+		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.answers.Of(rt.bodyType(rt.body), rt.bodyName())}}
 	}
 	all[strconv.Itoa(rt.status)] = response
 }

@@ -51,9 +51,8 @@ func (rt *route) requestHeaders(params []*huma.Param) []*huma.Param {
 
 // headers documents the headers of all answers of a route.
 func (d *document) headers(rt *route, all map[string]*huma.Response) {
-	_, out := rt.handler.types()
-	if out != nil && rt.answers == answersJSON && rt.list == nil {
-		d.ownHeaders(rt, all[strconv.Itoa(rt.status)], out)
+	if rt.body != nil {
+		d.ownHeaders(rt, all[strconv.Itoa(rt.status)], rt.body)
 	}
 	for _, r := range rt.entry.config.returns {
 		d.ownHeaders(rt, all[strconv.Itoa(r.status)], r.body)

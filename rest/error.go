@@ -32,6 +32,9 @@ type Error struct {
 
 	// bodyName is what the body of the route is called.
 	bodyName string
+	// mismatch says that it is our own about an answer that its route does not declare: the
+	// one 500 whose detail is sent. It names two types and no value.
+	mismatch bool
 }
 
 // Fault is one thing that is wrong with a request: where, which rule and its limits. It

@@ -349,11 +349,17 @@ func ExampleGuard() {
 	// 200 "Hello, ann"
 }
 
-// Settings come from a file; what options say in code overrides them.
+// Settings come from a file, so that a mistake in them is an error. What options say in code
+// overrides them.
 func ExampleSettings() {
-	api := rest.New(rest.FromSettings(rest.Settings{
-		"REST_EXTRA": map[string]any{"PAGINATION_CLASS": "PageNumberPaginationExtra", "PAGINATION_PER_PAGE": 1},
-	}))
+	configured, err := rest.FromSettings(rest.Settings{
+		"REST_EXTRA": map[string]any{"PAGINATION_CLASS": "page.Number", "PAGINATION_PER_PAGE": 1},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	api := rest.New(configured)
 	api.Register(routes(func(r *rest.Routes) {
 		rest.List(r, "/songs", func(context.Context, struct{}) ([]Song, error) {
 			return []Song{{1, "Help!", "", 2}, {2, "Yesterday", "", 1}}, nil

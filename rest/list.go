@@ -104,6 +104,7 @@ func (rt *route) compileList(out reflect.Type) error {
 		seen[p.Name] = true
 	}
 	rt.list = l
+	rt.warnUnnarrowed()
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (catalog) Routes(r *rest.Routes) {
 	rest.List(r, "/", func(context.Context, org) ([]novel, error) { return nil, nil },
 		page.Number(page.Size(20), page.LinkHeader()), query.Filter[novelFilter](), query.Order("price", "-id"), query.Search("title"),
 		rest.Summary("List articles"), rest.Description("With *filters*."), rest.Name("list"))
-	rest.List(r, "/by/offset", func(context.Context, org) ([]novel, error) { return nil, nil }, rest.Name("offset"), rest.Permit())
+	rest.List(r, "/by/offset", func(context.Context, org) ([]novel, error) { return nil, nil }, rest.Name("offset"), rest.Open())
 	rest.List(r, "/by/cursor", func(context.Context, org) ([]novel, error) { return nil, nil }, rest.Name("cursor"),
 		page.Cursor(page.Sign([]byte("0123456789abcdef"))), rest.View(func(n novel) string { return n.Title }))
 	rest.List(r, "/all", func(context.Context, org) ([]author, error) { return nil, nil }, rest.Name("all"), page.None())

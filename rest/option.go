@@ -92,13 +92,17 @@ func (f levelOption) applyRoute(c *routeConfig)           { f(&c.level) }
 func (levelOption) RestRoute(option.Seal) {}
 
 // Auth says which authenticators are asked, in this order; the first that knows the caller
-// wins, and when none does the answer is 401. Without arguments it is [NoAuth].
+// wins, and when none does the answer is 401. It panics without any: an empty list of a
+// program would let everybody in, which [NoAuth] says.
 func Auth(a ...Authenticator) Option {
+	if len(a) == 0 {
+		panic("rest: rest.Auth without authenticators would let everybody in: write rest.NoAuth() for that")
+	}
 	return levelOption(func(l *level) { l.auth = append([]Authenticator{}, a...) })
 }
 
 // NoAuth lets everybody in, also below an API or a controller with authenticators.
-func NoAuth() Option { return Auth() }
+func NoAuth() Option { return levelOption(func(l *level) { l.auth = []Authenticator{} }) }
 
 // Throttles bounds the requests. All of them count each request. Without arguments nothing
 // is bounded, also below a level with throttles.
@@ -113,11 +117,18 @@ func ThrottlesFirst(t ...Throttle) Option {
 	return levelOption(func(l *level) { l.first = append([]Throttle{}, t...) })
 }
 
-// Permit says which permissions are asked; all of them have to allow. Without arguments the
-// route is open, also below a level with permissions.
+// Permit says which permissions are asked; all of them have to allow. It panics without any:
+// an empty list of a program would open the route, which [Open] says.
 func Permit(p ...Permission) Option {
+	if len(p) == 0 {
+		panic("rest: rest.Permit without permissions would open the route: write rest.Open() for that")
+	}
 	return levelOption(func(l *level) { l.permissions = append([]Permission{}, p...) })
 }
+
+// Open asks no permissions, also below an API or a controller with some. Authentication, where
+// there is any, stays: see [NoAuth].
+func Open() Option { return levelOption(func(l *level) { l.permissions = []Permission{} }) }
 
 // Paginate says which paginator [List] uses below it where the route names none.
 //
@@ -336,7 +347,7 @@ type apiConfig struct {
 	codec                       Codec
 	trusted                     []netip.Prefix
 	logger                      logger
-	settings                    Settings
+	fallback                    page.Paginator // of settings: what code says overrides it
 	strictSlashes               bool
 	providers                   []provider
 	perRequest                  bool // requests have services of their own

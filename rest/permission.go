@@ -58,6 +58,28 @@ func checkNarrowing(permissions []Permission, item reflect.Type) error {
 	return nil
 }
 
+// warnUnnarrowed says in the log that the list shows what its object permissions would refuse
+// one by one. It is no error: the handler may narrow the list itself.
+func (rt *route) warnUnnarrowed() {
+	judged := false
+	for _, p := range rt.permissions {
+		if n, ok := p.(listNarrower); ok {
+			if _, these := n.NarrowsLists(rt.list.elem); these {
+				return
+			}
+		} else if _, ok := p.(ScopePermission); ok {
+			return
+		}
+		judge, ok := p.(ObjectPermission)
+		judged = judged || ok && judge.AppliesTo(rt.list.elem)
+	}
+	if judged {
+		rt.api.config.logger.log().Warn("an object permission does not narrow a list: add permission.ListScope["+rt.list.elem.String()+
+			"] to the permissions of the route, or give it others by rest.Permit or rest.Open",
+			"route", rt.name, "method", rt.methods[0], "path", rt.path.document())
+	}
+}
+
 // Denied is the refusal of a [Permission]. The answer is 403, or 401 when nobody was
 // authenticated and the route has authenticators. An empty message stands for the usual
 // sentence.

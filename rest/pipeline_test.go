@@ -125,7 +125,7 @@ func TestInheritance(t *testing.T) {
 	}
 	one := func(o rest.Option) []rest.Option { return []rest.Option{o} }
 	key, token := one(rest.Auth(apiKey())), one(rest.Auth(bearer()))
-	no, open, admin := one(rest.Permit(deny)), one(rest.Permit()), one(rest.Permit(permission.IsAdmin))
+	no, open, admin := one(rest.Permit(deny)), one(rest.Open()), one(rest.Permit(permission.IsAdmin))
 	for name, c := range map[string]struct {
 		route, controller, api []rest.Option
 		options                []resttest.Option

@@ -47,7 +47,7 @@ func TestPitfall(t *testing.T) {
 		api.Register(routes(func(r *rest.Routes) {
 			r.Configure(rest.Permit(deny), rest.Prefix("/a/b"))
 			rest.Get(r, "/x", handle(""))
-			rest.Post(r, "/x", handle(""), rest.Status(http.StatusAccepted), rest.Permit())
+			rest.Post(r, "/x", handle(""), rest.Status(http.StatusAccepted), rest.Open())
 		}))
 		wantStatus(t, api, http.MethodGet, "/a/b/x", http.StatusForbidden)
 		wantStatus(t, api, http.MethodPost, "/a/b/x", http.StatusAccepted)

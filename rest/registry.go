@@ -30,7 +30,7 @@ func (r *Registry) Add(c Controller, options ...ControllerOption) {
 // out by [AutoImport].
 func (a *API) Import(from *Registry) {
 	for _, r := range from.registered {
-		described := describe(r.controller, r.options)
+		described := a.describe(r.controller, r.options)
 		if yes := described.config.autoImport; yes == nil || *yes {
 			a.register(r.controller, described)
 		}
@@ -40,46 +40,54 @@ func (a *API) Import(from *Registry) {
 // Settings is configuration by names, as a file holds it. Its key REST_EXTRA is a map with
 //
 //   - PAGINATION_CLASS: the name of the paginator that lists have by default, one of those
-//     that page.Named knows, such as "PageNumberPaginationExtra"
+//     that page.Named knows, such as "page.Number"
 //   - PAGINATION_PER_PAGE: how many items its pages have
 //
-// Other keys beside REST_EXTRA are of others. A key in it that is not known refuses to
-// build the API.
+// Other keys beside REST_EXTRA are of others. [FromSettings] makes an option of it.
 type Settings map[string]any
 
 // extraKey is the name of our part of the settings.
 const extraKey = "REST_EXTRA"
 
-// FromSettings takes settings. What options say in code overrides them.
-func FromSettings(s Settings) APIOption { return apiOption(func(c *apiConfig) { c.settings = s }) }
+// FromSettings makes an option of settings. What other options say in code overrides it.
+//
+// Settings come from a file, so a mistake in them is an error, which names the key: one that
+// is not known, or a value that makes no sense. Mistakes in code panic.
+func FromSettings(s Settings) (APIOption, error) {
+	p, err := s.paginator()
+	if err != nil {
+		return nil, fmt.Errorf("settings: %w", err)
+	}
+	return apiOption(func(c *apiConfig) { c.fallback = p }), nil
+}
 
-// apply takes over what the settings say.
-func (s Settings) apply(c *apiConfig) error {
+// paginator returns the paginator that the settings name, or nil.
+func (s Settings) paginator() (page.Paginator, error) {
 	value, ok := s[extraKey]
 	if !ok {
-		return nil
+		return nil, nil //nolint:nilnil // they name none
 	}
 	extra, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("settings: %s is a %T, not a map", extraKey, value)
+		return nil, fmt.Errorf("%s is a %T, not a map", extraKey, value)
 	}
 	known := []string{"PAGINATION_CLASS", "PAGINATION_PER_PAGE"}
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		if !slices.Contains(known, key) {
-			return fmt.Errorf("settings: %s has no %s; it has %s", extraKey, key, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s has no %s; it has %s", extraKey, key, strings.Join(known, ", "))
 		}
 	}
 	class, named := extra["PAGINATION_CLASS"]
 	size, sized := extra["PAGINATION_PER_PAGE"]
 	if !named && !sized {
-		return nil
+		return nil, nil //nolint:nilnil // as above
 	}
 	name, ok := class.(string)
 	if named && !ok {
-		return fmt.Errorf("settings: PAGINATION_CLASS is a %T, not the name of a paginator", class)
+		return nil, fmt.Errorf("PAGINATION_CLASS is a %T, not the name of a paginator", class)
 	}
 	if !named {
-		name = "LimitOffsetPagination"
+		name = "page.LimitOffset"
 	}
 	var args map[string]any
 	if sized {
@@ -87,10 +95,7 @@ func (s Settings) apply(c *apiConfig) error {
 	}
 	p, err := page.Named(name, args)
 	if err != nil {
-		return fmt.Errorf("settings: PAGINATION_CLASS: %w", err)
+		return nil, fmt.Errorf("PAGINATION_CLASS: %w", err)
 	}
-	if c.paginator == nil {
-		c.paginator = p
-	}
-	return nil
+	return p, nil
 }

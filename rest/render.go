@@ -68,7 +68,7 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 			h.Add(name, v)
 		}
 	}
-	if e.Status == http.StatusInternalServerError {
+	if e.Status == http.StatusInternalServerError && !e.mismatch {
 		// Whatever the program put into it is for the log.
 		e = &Error{Status: e.Status, Code: "internal", Detail: "Internal error."}
 	}

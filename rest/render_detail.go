@@ -97,7 +97,7 @@ func (e *Error) pythonDetail() string {
 		return "Unauthorized"
 	case e.Status == http.StatusBadRequest && e.Code == codeMalformed:
 		return "Cannot parse request body"
-	case e.Status == http.StatusInternalServerError:
+	case e.Status == http.StatusInternalServerError && !e.mismatch:
 		return "A server error occurred."
 	default:
 		return e.detail()

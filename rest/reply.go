@@ -37,6 +37,10 @@ type declared struct {
 // Returns documents that the route may also answer with the status and a T, from a [Reply],
 // a [Response] status or an [Error] with a body. The first one of a route whose handler
 // answers [*Reply] is its usual answer.
+//
+// A [Reply] whose body is of another type is answered 500, which names both types. With [Also]
+// and an [Answer] the compiler finds that. The body of an [Error], and the result of a handler
+// that changes its status by [ResponseOf], are sent as they are.
 func Returns[T any](status int) RouteOption {
 	return routeOption(func(c *routeConfig) {
 		c.returns = append(c.returns, declared{status: status, body: reflect.TypeFor[T]()})
@@ -90,6 +94,8 @@ func (c *routeContext) answer(out any) error {
 		return c.write(rt.status, nil)
 	case answersReply:
 		return c.answerReply(out)
+	case answersTyped:
+		return c.answerTyped(out)
 	case answersItself:
 		return c.answerItself(out)
 	default:
@@ -135,7 +141,7 @@ func (c *routeContext) answerReply(out any) error {
 	if status == 0 {
 		status = c.route.status
 	}
-	return c.write(status, (*reply).Body)
+	return c.writeOther(status, (*reply).Body)
 }
 
 func (c *routeContext) answerItself(out any) error {

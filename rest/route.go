@@ -29,7 +29,9 @@ type route struct {
 	answers  answerKind
 	nilable  bool // the answer may be a nil that is not the JSON of its type
 	status   int
-	statuses []int // beside status
+	statuses []int                  // beside status
+	body     reflect.Type           // of the usual answer: nil where it is none, or not known
+	bodies   map[int][]reflect.Type // by status: nil stands for no body
 	list     *list
 	heads    map[reflect.Type]*answerType // the types of answers that have headers
 	// bodyLabel is what [DetailErrors] calls the body.
@@ -54,6 +56,7 @@ const (
 	answersNothing
 	answersReply
 	answersItself
+	answersTyped
 )
 
 // compile makes a route of an entry of a controller.
@@ -185,7 +188,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		if rt.status == 0 {
 			rt.status = config.returns[0].status
 		}
-	case out.Implements(reflect.TypeFor[Responder]()) || reflect.PointerTo(out).Implements(reflect.TypeFor[Responder]()):
+	case reflect.PointerTo(out).Implements(reflect.TypeFor[answerer]()):
+		return rt.compileAnswer(out)
+	case isResponder(out):
 		rt.answers = answersItself
 	default:
 		if err := rt.compileHeads(out); err != nil {
@@ -194,8 +199,7 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		if head := rt.headOf(out); head != nil && head.nothing && rt.status == 0 {
 			rt.status = http.StatusNoContent
 		}
-		kind := out.Kind()
-		rt.nilable = kind == reflect.Pointer || (kind == reflect.Slice || kind == reflect.Map) && !out.Implements(reflect.TypeFor[json.Marshaler]())
+		rt.body, rt.nilable = out, isNilable(out)
 	}
 	if len(config.produces) > 0 && out != nil && rt.answers != answersItself {
 		return fmt.Errorf("rest.Produces is for answers that write themselves; %v is written as JSON", out)
@@ -203,13 +207,67 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	if rt.status == 0 {
 		rt.status = http.StatusOK
 	}
-	if rt.answers == answersJSON && rt.bodyType(out) != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified) {
+	if rt.answers == answersJSON && rt.bodyType(rt.body) != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified) {
 		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.NoContent", rt.status, out)
 	}
 	if rt.status < 200 || rt.status > 399 {
 		return fmt.Errorf("%d is not the status of an answer when nothing went wrong; rest.Fails documents others", rt.status)
 	}
+	rt.compileBodies()
 	return nil
+}
+
+// compileAnswer is compileOutput for an [Answer].
+func (rt *route) compileAnswer(out reflect.Type) error {
+	rt.answers = answersTyped
+	a, _ := reflect.TypeAssert[answerer](reflect.New(out))
+	body := a.bodyType()
+	rt.body = bodyOf(body)
+	if err := rt.compileHeads(rt.body); err != nil {
+		return err
+	}
+	switch {
+	case len(rt.entry.config.produces) > 0:
+		return fmt.Errorf("rest.Produces is for answers that write themselves; %v is written as JSON", body)
+	case body == reflect.TypeFor[*Reply]() || isResponder(body):
+		return fmt.Errorf("the handler answers %v: %v is an answer by itself, and cannot be the body of one", out, body)
+	case rt.status == 0 && rt.bodyType(rt.body) == nil:
+		rt.status = http.StatusNoContent
+	case rt.status == 0:
+		rt.status = http.StatusOK
+	case rt.bodyType(rt.body) != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified):
+		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.Answer[rest.NoContent]", rt.status, out)
+	}
+	if rt.status < 200 || rt.status > 399 {
+		return fmt.Errorf("%d is not the status of an answer when nothing went wrong; rest.Also declares others", rt.status)
+	}
+	if slices.Contains(rt.statuses, rt.status) {
+		return fmt.Errorf("the status %d is declared twice: it is the usual one of the route", rt.status)
+	}
+	rt.nilable = rt.body != nil && isNilable(rt.body)
+	rt.compileBodies()
+	return nil
+}
+
+// compileBodies lists the bodies that the route declares by their statuses.
+func (rt *route) compileBodies() {
+	rt.bodies = map[int][]reflect.Type{}
+	if rt.body != nil {
+		rt.bodies[rt.status] = []reflect.Type{rt.body}
+	}
+	for _, d := range rt.entry.config.returns {
+		rt.bodies[d.status] = append(rt.bodies[d.status], d.body)
+	}
+}
+
+func isResponder(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[Responder]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[Responder]())
+}
+
+// isNilable reports whether a value of the type may be a nil that is not the JSON of its type.
+func isNilable(t reflect.Type) bool {
+	kind := t.Kind()
+	return kind == reflect.Pointer || (kind == reflect.Slice || kind == reflect.Map) && !t.Implements(reflect.TypeFor[json.Marshaler]())
 }
 
 // checkSecurity refuses authenticators that could not be documented, so that what the

@@ -26,6 +26,7 @@ type Routes struct {
 	controller Controller
 	config     controllerConfig
 	entries    []*entry
+	services   Services
 }
 
 // Configure says what holds for the whole controller: its prefix, tags, permissions and so
@@ -40,7 +41,7 @@ func (r *Routes) Configure(options ...ControllerOption) {
 // own Routes method hides, and what it says of itself. A route of r with the same method
 // and path overrides an inherited one, and what r is configured to overrides its options.
 func (r *Routes) Inherit(base Controller) {
-	inner := &Routes{controller: base}
+	inner := &Routes{controller: base, services: r.services}
 	base.Routes(inner)
 	entries := inner.overridden() // base may have inherited and overridden itself
 	for _, e := range entries {

@@ -216,7 +216,7 @@ func TestSeedApiController(t *testing.T) {
 		})
 		api := quiet()
 		api.RegisterControllers(c)
-		api.Register(c, rest.Prefix("/other"), rest.Permit())
+		api.Register(c, rest.Prefix("/other"), rest.Open())
 		wantStatus(t, api, http.MethodGet, "/own/x", http.StatusForbidden)
 		wantStatus(t, api, http.MethodGet, "/other/x", http.StatusOK)
 		wantDiff(t, "tags", []any{"own"}, at(document(t, api), "paths", "/other/x", "get", "tags"))

@@ -3,14 +3,53 @@ package rest
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/samber/do/v2"
 )
 
-// Services are given to the functions that make others, which get what they need from them
-// by do.Invoke[T](services) of github.com/samber/do/v2.
+// Services are what [Provide] and [ProvideRequest] have made known. [From] gets one of them.
+// The functions that make services are given them, and [ServicesOf] a request, [API.Services]
+// and [Routes.Services] return them.
+//
+// It is the container of github.com/samber/do/v2, which no program has to import.
 type Services = do.Injector
+
+// From gets the service of type T. It is an error, which names the type, when nobody provides
+// it or it could not be made, also since it needs itself.
+//
+//	rest.Provide(func(s rest.Services) (*Store, error) {
+//		db, err := rest.From[*sql.DB](s)
+//		return &Store{db}, err
+//	})
+func From[T any](s Services) (T, error) {
+	var none T
+	if s == nil {
+		return none, fmt.Errorf("get the service %v: there are no services", reflect.TypeFor[T]())
+	}
+	made, err := do.Invoke[T](s)
+	if err != nil {
+		return none, fmt.Errorf("get the service %v: %w", reflect.TypeFor[T](), err)
+	}
+	return made, nil
+}
+
+// ServicesOf returns the services of the request that ctx is about, among them those of the
+// API. It is nil when ctx is not the context of a route.
+func ServicesOf(ctx context.Context) Services {
+	if c := contextOf(ctx); c != nil {
+		return c.services() //nolint:contextcheck // the request is a context itself
+	}
+	return nil
+}
+
+// Services returns the services of the API, for the parts of a program that answer no request.
+func (a *API) Services() Services { return a.root.root }
+
+// Services returns the services of the API in which the controller is being registered, for
+// a controller that gets what it needs there. Those of requests are not among them.
+func (r *Routes) Services() Services { return r.services }
 
 // Provide makes services of type T known to [Resolve]: one for the whole API, made when it
 // is asked for first. For a program that is wired by plain constructors, which is the usual
@@ -39,19 +78,15 @@ func ProvideRequest[T any](build func(ctx context.Context, s Services) (T, error
 	})
 }
 
-// Resolve returns the service of type T: of the request, or of the API. It is an error when
-// nobody provides it or it could not be made.
+// Resolve gets the service of type T, of the request or of the API, as [From] does with
+// [ServicesOf].
 func Resolve[T any](ctx context.Context) (T, error) {
-	var none T
-	c := contextOf(ctx)
-	if c == nil {
+	s := ServicesOf(ctx)
+	if s == nil {
+		var none T
 		return none, errNoRoute
 	}
-	s, err := do.Invoke[T](c.services()) //nolint:contextcheck // the request is a context itself
-	if err != nil {
-		return none, fmt.Errorf("resolve %T: %w", none, err)
-	}
-	return s, nil
+	return From[T](s)
 }
 
 // provider declares a service: to the API, and to each request.

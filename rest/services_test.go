@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/samber/do/v2"
-
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/resttest"
 )
@@ -56,7 +54,7 @@ func TestServices(t *testing.T) {
 		rest.Provide(func(rest.Services) (*store, error) { stores.Add(1); return &store{&closed}, nil }),
 		rest.Provide(func(rest.Services) (bool, error) { return false, errors.New("no bool") }),
 		rest.ProvideRequest(func(ctx context.Context, s rest.Services) (*unit, error) {
-			from, err := do.Invoke[*store](s)
+			from, err := rest.From[*store](s)
 			who, _ := whoami(ctx, struct{}{})
 			return &unit{store: from, user: who, number: units.Add(1)}, err
 		}),
@@ -165,4 +163,49 @@ func TestClientIP(t *testing.T) {
 // forwarded sends the headers of proxies, and those that nobody may believe.
 func forwarded(values []string) resttest.Option {
 	return resttest.Headers(http.Header{"X-Forwarded-For": values, "X-Real-Ip": {"127.0.0.1"}, "Forwarded": {"for=127.0.0.1"}})
+}
+
+// what a controller gets from the API when it is registered.
+type resolved struct{ store *store }
+
+func (c *resolved) Routes(r *rest.Routes) {
+	var err error
+	if c.store, err = rest.From[*store](r.Services()); err != nil {
+		panic(err)
+	}
+	rest.Get(r, "/same", func(ctx context.Context, _ struct{}) (bool, error) {
+		s, err := rest.From[*store](rest.ServicesOf(ctx))
+		return s == c.store, err
+	})
+}
+
+// A service is had wherever there are some, without the container.
+func TestFrom(t *testing.T) {
+	t.Parallel()
+
+	build := func(rest.Services) (*store, error) { return &store{new([]string)}, nil }
+	api := quiet(rest.Provide(build), rest.Provide(func(s rest.Services) (int, error) { return rest.From[int](s) }))
+	c := &resolved{}
+	api.Register(c)
+	if _, text := get(t, api, "/same"); text != "true" {
+		t.Error(text)
+	}
+	s, err := rest.From[*store](api.Services())
+	if err != nil || s != c.store {
+		t.Errorf("got %v, %v", s, err)
+	}
+	for want, f := range map[string]func() error{
+		"the service string":  func() error { _, err := rest.From[string](api.Services()); return err },
+		"the service int":     func() error { _, err := rest.From[int](api.Services()); return err }, // it needs itself
+		"there are no":        func() error { _, err := rest.From[string](nil); return err },
+		"no request in this":  func() error { _, err := rest.Resolve[string](t.Context()); return err },
+		"services of outside": func() error { return fmt.Errorf("services of outside: %v", rest.ServicesOf(t.Context())) },
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	if text := mustPanic(t, func() { quiet().Register(&resolved{}) }); !strings.Contains(text, "the service *rest_test.store") {
+		t.Error(text)
+	}
 }

@@ -144,10 +144,10 @@ type Office struct {
 // Routes implements [rest.Controller].
 func (c *Office) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/office"), rest.Tags("office"), rest.Auth(c.doors.office), rest.Permit(permission.IsAdmin))
-	rest.Post(r, "/login", c.login, rest.Summary("Begin a session"), rest.NoAuth(), rest.Permit(),
+	rest.Post(r, "/login", c.login, rest.Summary("Begin a session"), rest.NoAuth(), rest.Open(),
 		rest.SendsHeader("Set-Cookie", "The session."),
 		rest.Throttles(throttle.Scoped("office", c.rate)), rest.Fails(http.StatusUnauthorized, http.StatusForbidden))
-	rest.Post(r, "/logout", c.logout, rest.Summary("End the session"), rest.Permit(),
+	rest.Post(r, "/logout", c.logout, rest.Summary("End the session"), rest.Open(),
 		rest.SendsHeader("Set-Cookie", "The end of the session."))
 	rest.Get(r, "/me", c.me, rest.Summary("Who the session belongs to"))
 	rest.Post(r, "/books/{int:id}/stock", c.restock, rest.Summary("Put copies on the shelf"), rest.Fails(http.StatusNotFound))

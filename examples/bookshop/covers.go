@@ -25,12 +25,12 @@ type Covers struct {
 func (c *Covers) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/books/{int:book_id}/cover"), rest.Tags("covers"),
 		rest.Auth(c.doors.customer, c.doors.partner), rest.Permit(mayEdit))
-	rest.Get(r, "/", c.get, rest.Summary("The picture of a book"), rest.NoAuth(), rest.Permit(), rest.Fails(http.StatusNotFound),
+	rest.Get(r, "/", c.get, rest.Summary("The picture of a book"), rest.NoAuth(), rest.Open(), rest.Fails(http.StatusNotFound),
 		rest.Produces("image/png", "image/jpeg"), rest.Detail(http.StatusNotModified),
 		rest.SendsHeader("ETag", "The version of the picture."), rest.ReadsHeader("If-None-Match", "An ETag that the client has."))
 	rest.Put(r, "/", c.put, rest.Summary("Add or replace the picture of a book"), rest.MaxBody(300<<10),
-		rest.Returns[CoverView](http.StatusOK), rest.Returns[CoverView](http.StatusCreated), rest.Fails(http.StatusNotFound))
-	rest.Delete(r, "/", c.remove, rest.Summary("Remove the picture of a book"), rest.Detail(http.StatusNoContent), rest.Fails(http.StatusNotFound))
+		rest.Status(http.StatusCreated), replaced, rest.Fails(http.StatusNotFound))
+	rest.Delete(r, "/", c.remove, rest.Summary("Remove the picture of a book"), rest.Fails(http.StatusNotFound))
 }
 
 // mayEdit is who may change the catalog: administrators, and partners with a key for it.
@@ -65,34 +65,40 @@ type CoverView struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (c *Covers) put(ctx context.Context, in Upload) (*rest.Reply, error) {
+// replaced is the answer for a book that had a picture.
+var replaced = rest.Also[CoverView](http.StatusOK)
+
+// coverAnswer is 201 with the view, or replaced.
+type coverAnswer = rest.Answer[CoverView]
+
+func (c *Covers) put(ctx context.Context, in Upload) (coverAnswer, error) {
 	image, err := readImage(in.Image)
 	if err != nil {
-		return nil, err
+		return coverAnswer{}, err
 	}
 	clock, err := rest.Resolve[Clock](ctx)
 	if err != nil {
-		return nil, err
+		return coverAnswer{}, err
 	}
 	if _, err := find[Book](ctx, c.db, in.BookID); err != nil {
-		return nil, err
+		return coverAnswer{}, err
 	}
 	known, err := c.db.NewSelect().Model((*Cover)(nil)).Where("book_id = ?", in.BookID).Exists(ctx)
 	if err != nil {
-		return nil, err
+		return coverAnswer{}, err
 	}
 	digest := sha256.Sum256(image)
 	cover := Cover{
 		BookID: in.BookID, Type: http.DetectContentType(image), Digest: hex.EncodeToString(digest[:]), Image: image, Changed: clock(),
 	}
 	if _, err := c.db.NewInsert().Model(&cover).On("CONFLICT (book_id) DO UPDATE").Exec(ctx); err != nil {
-		return nil, fmt.Errorf("store a cover: %w", err)
+		return coverAnswer{}, fmt.Errorf("store a cover: %w", err)
 	}
-	status := http.StatusCreated
+	view := CoverView{cover.Type, len(image), cover.Digest}
 	if known {
-		status = http.StatusOK
+		return coverAnswer{Other: replaced.With(view)}, nil
 	}
-	return rest.CreateResponse(ctx, CoverView{cover.Type, len(image), cover.Digest}, status), nil
+	return coverAnswer{Body: view}, nil
 }
 
 // readImage reads a file that says to be a picture, and looks whether it is one.
@@ -115,9 +121,7 @@ func readImage(header *multipart.FileHeader) ([]byte, error) {
 }
 
 // remove answers 204 whether or not there was a cover.
-func (c *Covers) remove(ctx context.Context, in coverOf) (*rest.Reply, error) {
-	if _, err := c.db.NewDelete().Model((*Cover)(nil)).Where("book_id = ?", in.BookID).Exec(ctx); err != nil {
-		return nil, err
-	}
-	return rest.CreateResponse(ctx, nil, http.StatusNoContent), nil
+func (c *Covers) remove(ctx context.Context, in coverOf) (rest.NoContent, error) {
+	_, err := c.db.NewDelete().Model((*Cover)(nil)).Where("book_id = ?", in.BookID).Exec(ctx)
+	return rest.NoContent{}, err
 }

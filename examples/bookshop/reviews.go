@@ -24,7 +24,7 @@ func (c *Reviews) Routes(r *rest.Routes) {
 		permission.IsAdmin, permission.Owner(func(r *Review) string { return r.UserID }),
 	)))
 	// Neither a paginator nor a page size: that is what the settings of the API are for.
-	rest.List(r, "/books/{int:book_id}/reviews", c.list, rest.Summary("What is said of a book"), rest.NoAuth(), rest.Permit(),
+	rest.List(r, "/books/{int:book_id}/reviews", c.list, rest.Summary("What is said of a book"), rest.NoAuth(), rest.Open(),
 		query.Filter[ReviewFilter](), query.Order("stars", "written"), query.OrderDefault("-written"))
 	rest.Post(r, "/books/{int:book_id}/reviews", c.write, rest.Summary("Say something of a book"), rest.Permit(permission.IsAuthenticated),
 		rest.Status(http.StatusCreated), rest.Fails(http.StatusNotFound, http.StatusConflict))

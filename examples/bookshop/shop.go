@@ -97,15 +97,19 @@ func newAPI(c config, db *bun.DB) (*rest.API, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What a deployment may want otherwise comes by names, from a file for example.
+	configured, err := rest.FromSettings(rest.Settings{"REST_EXTRA": map[string]any{
+		"PAGINATION_CLASS": "page.LimitOffset", "PAGINATION_PER_PAGE": 25,
+	}})
+	if err != nil {
+		return nil, err
+	}
 	prices := newPriceLog(db)
 	api := rest.New(
 		rest.Title("Book shop"), rest.Version("1.0.0"),
 		rest.About("An example of the rest library. Log in as ada at `POST /login`, or use the API key that the program prints."),
 		rest.Logger(c.Log),
-		// What a deployment may want otherwise comes by names, from a file for example.
-		rest.FromSettings(rest.Settings{"REST_EXTRA": map[string]any{
-			"PAGINATION_CLASS": "page.LimitOffsetPagination", "PAGINATION_PER_PAGE": 25,
-		}}),
+		configured,
 		// By address before authentication, where a wrong key counts too; by caller behind it,
 		// where the caller is known. So a wrong key is a 401, and only too many are a 429.
 		rest.ThrottlesFirst(throttle.PerClient(c.AddressRate)),

@@ -33,8 +33,8 @@ func Example_guards() {
 	api.Register(routes(func(r *rest.Routes) {
 		rest.Get(r, "/inherits", who)
 		rest.Get(r, "/members", who, rest.Permit(permission.IsAuthenticated))
-		rest.Get(r, "/open", who, rest.Permit())
-		rest.Get(r, "/public", who, rest.NoAuth(), rest.Permit())
+		rest.Get(r, "/open", who, rest.Open())
+		rest.Get(r, "/public", who, rest.NoAuth(), rest.Open())
 	}))
 	for _, target := range []string{"/inherits", "/members", "/open", "/public"} {
 		fmt.Print(target)

@@ -55,7 +55,10 @@ func Example_services() {
 	shelf := &stock{}
 	api := rest.New(silent(),
 		rest.Provide(func(rest.Services) (*stock, error) { return shelf, nil }),
-		rest.ProvideRequest(func(context.Context, rest.Services) (*basket, error) { return &basket{shelf}, nil }),
+		rest.ProvideRequest(func(_ context.Context, s rest.Services) (*basket, error) {
+			from, err := rest.From[*stock](s)
+			return &basket{from}, err
+		}),
 	)
 	api.Register(routes(func(r *rest.Routes) {
 		rest.Get(r, "/basket", func(ctx context.Context, _ struct{}) (bool, error) {

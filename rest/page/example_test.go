@@ -87,7 +87,7 @@ func ExampleCursor() {
 	first := show(p, "/planets")
 	fmt.Println(first)
 
-	var body page.CursorResponseSchema[planet]
+	var body page.CursorPage[planet]
 	if err := json.Unmarshal([]byte(first), &body); err != nil {
 		fmt.Println(err)
 		return
@@ -115,7 +115,7 @@ func ExampleLinkHeader() {
 }
 
 func ExampleNamed() {
-	p, err := page.Named("PageNumberPaginationExtra", map[string]any{"page_size": 1})
+	p, err := page.Named("page.Number", map[string]any{"page_size": 1})
 	if err != nil {
 		fmt.Println(err)
 		return

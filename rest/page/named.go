@@ -13,9 +13,9 @@ type Registry map[string]func(kwargs map[string]any) (Paginator, error)
 
 // Builtin returns a new Registry of the paginators of this package:
 //
-//   - page.LimitOffset and LimitOffsetPagination
-//   - page.Number and PageNumberPaginationExtra
-//   - page.Cursor and CursorPagination
+//   - page.LimitOffset, also called LimitOffsetPagination
+//   - page.Number, also called PageNumberPaginationExtra
+//   - page.Cursor, also called CursorPagination
 //   - page.None
 //
 // Their keyword arguments are page_size (for limit/offset also limit), max_page_size

@@ -11,18 +11,13 @@ import (
 
 // Number cuts a list into numbered pages: the query parameter page is the number of the
 // page, counted from 1 and 1 by default, page_size how many items a page has (at least 1).
-// The body of a page is a [PaginatedResponseSchema]:
+// The body of a page is a [NumberPage]:
 //
 //	{"count": 42, "next": "/books?page=3", "previous": "/books", "results": [...]}
 //
 // A page past the end is a [*PastEndError]. It panics when its options contradict each
 // other.
 func Number(options ...NumberOption) Paginator { return must(number(options...)) }
-
-// PageNumberPaginationExtra is [Number] under the name that settings may know it by.
-//
-//nolint:revive // the name is not ours to choose
-func PageNumberPaginationExtra(options ...NumberOption) Paginator { return Number(options...) }
 
 type numberPaginator struct {
 	config

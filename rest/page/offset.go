@@ -10,15 +10,12 @@ import (
 
 // LimitOffset cuts a list by position: the query parameter limit says how many items a
 // page has (at least 1), offset how many to leave out before it (at least 0; defaults to
-// 0). The body of a page is a [RestPaginationResponseSchema]:
+// 0). The body of a page is a [OffsetPage]:
 //
 //	{"items": [...], "count": 42}
 //
 // A page past the end is empty. It panics when its options contradict each other.
 func LimitOffset(options ...OffsetOption) Paginator { return must(limitOffset(options...)) }
-
-// LimitOffsetPagination is [LimitOffset] under the name that settings may know it by.
-func LimitOffsetPagination(options ...OffsetOption) Paginator { return LimitOffset(options...) }
 
 type offsetPaginator struct {
 	config

@@ -160,8 +160,12 @@ func TestShape(t *testing.T) {
 			if diff := cmp.Diff(documented, inClient); diff != "" {
 				t.Errorf("the client's type (-shape +type)\n%s", diff)
 			}
-			if generic, _, _ := strings.Cut(test.client.Name(), "["); shape.Name != test.prefix+generic {
-				t.Errorf("got the name %s, want %s", shape.Name, test.prefix+generic)
+			generic, _, _ := strings.Cut(test.client.Name(), "[")
+			inDocument := map[string]string{
+				"OffsetPage": "RestPaginationResponseSchema", "NumberPage": "PaginatedResponseSchema", "CursorPage": "CursorResponseSchema",
+			}
+			if want := test.prefix + inDocument[generic]; shape.Name != want {
+				t.Errorf("got the name %s, want %s", shape.Name, want)
 			}
 		})
 	}

@@ -2,8 +2,9 @@ package page
 
 import "reflect"
 
-// RestPaginationResponseSchema is the body of a page of [LimitOffset], for typed clients.
-type RestPaginationResponseSchema[T any] struct {
+// OffsetPage is the body of a page of [LimitOffset], for typed clients. The document calls it
+// RestPaginationResponseSchema, with the name of the item.
+type OffsetPage[T any] struct {
 	// Items are those of the page.
 	Items []T `json:"items"`
 	// Count is how many items the list has. It is 0 when the answer has null, which it has
@@ -11,8 +12,9 @@ type RestPaginationResponseSchema[T any] struct {
 	Count int64 `json:"count"`
 }
 
-// PaginatedResponseSchema is the body of a page of [Number], for typed clients.
-type PaginatedResponseSchema[T any] struct {
+// NumberPage is the body of a page of [Number], for typed clients. The document calls it
+// PaginatedResponseSchema, with the name of the item.
+type NumberPage[T any] struct {
 	// Count is how many items the list has. It is 0 when the answer has null, which it has
 	// with [NoCount] only.
 	Count int64 `json:"count"`
@@ -23,8 +25,9 @@ type PaginatedResponseSchema[T any] struct {
 	Results  []T     `json:"results"`
 }
 
-// CursorResponseSchema is the body of a page of [Cursor], for typed clients.
-type CursorResponseSchema[T any] struct {
+// CursorPage is the body of a page of [Cursor], for typed clients. The document calls it
+// CursorResponseSchema, with the name of the item.
+type CursorPage[T any] struct {
 	// Next and Previous are the addresses of the pages after and before this one, and nil
 	// where there is none.
 	Next     *string `json:"next"`

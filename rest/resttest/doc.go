@@ -8,7 +8,7 @@
 //
 // [Call] takes an endpoint and its input, and so follows when a path or a parameter is
 // renamed. [CallAs] is for endpoints that answer with another type than their handler
-// returns, as lists do: the body of a page is a page.PaginatedResponseSchema[Book], for
+// returns, as lists do: the body of a page is a page.NumberPage[Book], for
 // example. [Do] takes a method and an address as they are.
 //
 // An answer is returned whatever its status is. Only what keeps there from being one, such

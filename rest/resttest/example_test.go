@@ -75,7 +75,7 @@ func ExampleCall() {
 func ExampleCallAs() {
 	api, books := serve()
 
-	answer := resttest.CallAs[page.PaginatedResponseSchema[Book]](t, api, books.list, struct{}{},
+	answer := resttest.CallAs[page.NumberPage[Book]](t, api, books.list, struct{}{},
 		resttest.Bearer("reader"), resttest.Query("page", "2"))
 	fmt.Println(answer.Body.Count, answer.Body.Results, *answer.Body.Previous)
 	// Output: 3 [{3 Middlemarch}] /books

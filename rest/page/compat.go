@@ -1,0 +1,24 @@
+package page
+
+// The names in this file are those of the contract that this package keeps, and of Django
+// Ninja Extra, for programs that come from there. They stay. The names of Go stand first in
+// the documentation.
+
+// LimitOffsetPagination is [LimitOffset].
+func LimitOffsetPagination(options ...OffsetOption) Paginator { return LimitOffset(options...) }
+
+// PageNumberPaginationExtra is [Number].
+//
+//nolint:revive // the name is not ours to choose
+func PageNumberPaginationExtra(options ...NumberOption) Paginator { return Number(options...) }
+
+// RestPaginationResponseSchema is [OffsetPage].
+type RestPaginationResponseSchema[T any] = OffsetPage[T]
+
+// PaginatedResponseSchema is [NumberPage].
+//
+//nolint:revive // the name is not ours to choose
+type PaginatedResponseSchema[T any] = NumberPage[T]
+
+// CursorResponseSchema is [CursorPage].
+type CursorResponseSchema[T any] = CursorPage[T]
