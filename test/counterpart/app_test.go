@@ -24,15 +24,19 @@ func (c controller) Routes(r *rest.Routes) { c(r) }
 
 // newApp is app.py in Go, with the state that each request finds.
 func newApp() *rest.API {
+	configured, err := rest.FromSettings(rest.Settings{"REST_EXTRA": map[string]any{
+		"PAGINATION_CLASS":    "ninja_extra.pagination.PageNumberPaginationExtra",
+		"PAGINATION_PER_PAGE": 3,
+	}})
+	if err != nil {
+		panic(err)
+	}
 	api := rest.New(
 		rest.Title("Counterpart"),
 		rest.Errors(rest.DetailErrors),
 		rest.Unknown(rest.IgnoreUnknown),
 		rest.BaseURL("http://example.com"),
-		rest.FromSettings(rest.Settings{"REST_EXTRA": map[string]any{
-			"PAGINATION_CLASS":    "ninja_extra.pagination.PageNumberPaginationExtra",
-			"PAGINATION_PER_PAGE": 3,
-		}}),
+		configured,
 		rest.Logger(slog.New(slog.NewTextHandler(io.Discard, nil))),
 	)
 	for prefix, c := range map[string]controller{
