@@ -35,6 +35,14 @@ type OneOf[T any] struct {
 	Value T
 }
 
+// Alternatives is a type that writes and reads itself ([json.Marshaler]) as a value of one of
+// several types which no property tells apart, such as a text or a list. The document has an
+// anyOf of them. Types with a property of their own are better a [OneOf].
+type Alternatives interface {
+	// AnyOf returns the types. The zero value is asked.
+	AnyOf() []reflect.Type
+}
+
 // One returns a value of one of the types of T. The property that tells them apart is filled
 // in where it is empty.
 func One[T any](value T) OneOf[T] { return OneOf[T]{Value: value} }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -121,6 +122,49 @@ func TestOneOfIsDocumented(t *testing.T) {
 	wantDiff(t, "requests", form("Input"), at(d, "components", "schemas", "ShapeInput"))
 	wantDiff(t, "tag", map[string]any{"type": "string", "const": "circle"}, at(d, "components", "schemas", "Circle", "properties", "kind"))
 	wantDiff(t, "list", map[string]any{"type": "array", "items": ref("Shape")}, at(d, "components", "schemas", "Drawing", "properties", "shapes"))
+}
+
+// words is a text or a list of them.
+type words []string
+
+func (words) AnyOf() []reflect.Type {
+	return []reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[[]string]()}
+}
+
+func (w words) MarshalJSON() ([]byte, error) {
+	if len(w) == 1 {
+		return json.Marshal(w[0])
+	}
+	return json.Marshal([]string(w))
+}
+
+func (w *words) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*w = words{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(w))
+}
+
+func TestAlternatives(t *testing.T) {
+	t.Parallel()
+
+	type both struct {
+		Words words `json:"words"`
+	}
+	api := serve(func(r *rest.Routes) {
+		rest.Post(r, "/x", func(_ context.Context, in both) (both, error) { return in, nil })
+	})
+	wantDiff(t, "document", map[string]any{"anyOf": []any{
+		map[string]any{"type": "string"}, map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+	}}, at(document(t, api), "components", "schemas", "Both", "properties", "words"))
+	for body, want := range map[string]int{`{"words":"a"}`: 200, `{"words":["a","b"]}`: 200, `{"words":7}`: 422, `{"words":[7]}`: 422} {
+		a := resttest.Do[any](t, api, http.MethodPost, "/x", resttest.Content("application/json", body))
+		if a.Status != want || (want == http.StatusOK && strings.TrimSpace(a.Text) != body) {
+			t.Errorf("%s: got %d %s", body, a.Status, a.Text)
+		}
+	}
 }
 
 func TestOneOfThatCannotBe(t *testing.T) {

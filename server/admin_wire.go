@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
 )
 
 // The bodies of the admin endpoints as they are on the wire, for the document.
@@ -47,12 +48,12 @@ type redriveResult struct {
 }
 
 type runDetail struct {
-	Run      run          `doc:"The run."                                             json:"run"`
-	Steps    []stepRecord `doc:"Its steps, the one in hand included."                 json:"steps"`
-	Children []run        `doc:"The runs that it has spawned."                        json:"children"`
-	Entries  []event      `doc:"Its part of the thread's record."                     json:"entries"`
-	Parks    []parkDetail `doc:"Its waits for an answer."                             json:"parks"`
-	Usage    []usageRow   `doc:"Each question to a model, also of the runs under it." json:"usage"`
+	Run      run                 `doc:"The run."                                             json:"run"`
+	Steps    []stepRecord        `doc:"Its steps, the one in hand included."                 json:"steps"`
+	Children []run               `doc:"The runs that it has spawned."                        json:"children"`
+	Entries  []rest.OneOf[event] `doc:"Its part of the thread's record."                     json:"entries"`
+	Parks    []parkDetail        `doc:"Its waits for an answer."                             json:"parks"`
+	Usage    []usageRow          `doc:"Each question to a model, also of the runs under it." json:"usage"`
 }
 
 type stepRecord struct {

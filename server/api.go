@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -13,6 +15,7 @@ import (
 func (s *Server) newAPI() *rest.API {
 	api := rest.New(
 		rest.Title("Spool"), rest.Version("1"), rest.About(aboutAPI), rest.BasePath(s.config.BasePath),
+		rest.Servers(cmp.Or(s.config.PublicURL, "/")),
 		rest.Errors(errorBodies{}), rest.MapError(mapError), rest.InvalidStatus(http.StatusBadRequest),
 		rest.Unknown(rest.IgnoreUnknown), rest.Logger(s.restLog()), rest.Use(s.front),
 	)
@@ -28,6 +31,18 @@ func (s *Server) newAPI() *rest.API {
 	s.describe(api)
 	describeAgents(api, s.config.BasePath)
 	return api
+}
+
+// checkPublicURL returns an error for what is no address of a server.
+func checkPublicURL(address string) error {
+	if address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+		return spool.Errorf(spool.Invalid, `Config.PublicURL must be a scheme and a host, such as "https://agents.example"`)
+	}
+	return nil
 }
 
 // checkBasePath returns an error for a path below which no route could be reached.

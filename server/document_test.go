@@ -144,6 +144,30 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+func TestDocumentNamesTheServer(t *testing.T) {
+	t.Parallel()
+
+	for public, want := range map[string]string{"": "/", "https://agents.example/": "https://agents.example"} {
+		text, err := setup(t, server.Config{BasePath: "/v1", PublicURL: public}).server.OpenAPI()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc struct{ Servers []struct{ URL string } }
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		if len(doc.Servers) != 1 || doc.Servers[0].URL != want {
+			t.Errorf("%q: got %v, want %s", public, doc.Servers, want)
+		}
+	}
+	b := setup(t, server.Config{})
+	for _, public := range []string{"agents.example", "ftp://agents.example", "https://agents.example/v1", "https://a:b@agents.example"} {
+		if _, err := server.New(b.engine, server.Config{Insecure: true, PublicURL: public}); spool.CodeOf(err) != spool.Invalid {
+			t.Errorf("%s: %v", public, err)
+		}
+	}
+}
+
 func TestNewRefusesBasePaths(t *testing.T) {
 	t.Parallel()
 

@@ -118,7 +118,7 @@ var sseHeaders = engine.SSEHeaders()
 // streamAnswer is the stream of a thread. The events that it embeds are for the document
 // alone: they are encoded already, by the engine once for all clients.
 type streamAnswer struct {
-	rest.Events[frame]
+	rest.Events[rest.OneOf[frame]]
 
 	live *live
 }

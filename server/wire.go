@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"reflect"
 	"time"
 
@@ -86,17 +85,6 @@ type thread struct {
 	UpdatedAt time.Time         `doc:"When it changed last."                                                       json:"updatedAt"`
 }
 
-type message struct {
-	ID              spool.MessageID `doc:"The message's id."                                                                               json:"id"`
-	ThreadID        spool.ThreadID  `doc:"Its thread."                                                                                     json:"threadId"`
-	AgentID         *spool.AgentID  `doc:"The agent that wrote it, if one did."                                                            json:"agentId"                    required:"true"`
-	Role            spool.Role      `doc:"Who speaks."                                                                                     enum:"user,assistant,system,tool" json:"role"`
-	Content         any             `doc:"A text, or a list of parts, each with a type: text, reasoning, image, tool-call or tool-result." json:"content"`
-	CreatedAt       time.Time       `doc:"When it was saved."                                                                              json:"createdAt"`
-	ClientMessageID string          `doc:"The client's own name for the turn."                                                             json:"clientMessageId,omitempty"`
-	RunID           spool.RunID     `doc:"The run that it belongs to."                                                                     json:"runId,omitempty"`
-}
-
 type run struct {
 	ID                spool.RunID      `doc:"The run's id."                                                             json:"id"`
 	ThreadID          spool.ThreadID   `doc:"Its thread."                                                               json:"threadId"`
@@ -135,26 +123,11 @@ type nestedResult struct {
 	Text string `doc:"Its last answer, which may be cut short." json:"text"`
 }
 
-type event struct {
-	ThreadID  spool.ThreadID  `doc:"Its thread."                                                                                     json:"threadId"`
-	Seq       int64           `doc:"Its number in the thread's record, from 1 without a gap. Zero: a notice, which is in no record." json:"seq"`
-	Type      spool.EntryType `doc:"What happened. Ignore those that you do not know."                                               example:"RUN_STARTED"  json:"type"`
-	Payload   json.RawMessage `doc:"What there is to say about it, by its type."                                                     json:"payload"`
-	CreatedAt time.Time       `doc:"When it happened."                                                                               json:"createdAt"`
-	RunID     spool.RunID     `doc:"The run that it belongs to, if any."                                                             json:"runId,omitempty"`
-
-	PublishedBy     string `doc:"Of an application's event: the subject who published it."     json:"publishedBy,omitempty"`
-	PublishedByTool string `doc:"Of an application's event: the tool whose call published it." json:"publishedByTool,omitempty"`
-}
-
 // eventPage is a page of an application's durable events.
 type eventPage struct {
-	Events []event `doc:"The events, in the order of their seq."                                                                        json:"events"`
-	Next   int64   `doc:"What after has to be for the next page, which may have events although this has few. Left out: there is none." json:"next,omitempty"`
+	Events []applicationEvent `doc:"The events, in the order of their seq."                                                                        json:"events"`
+	Next   int64              `doc:"What after has to be for the next page, which may have events although this has few. Left out: there is none." json:"next,omitempty"`
 }
-
-// item has a type and an offset, and more by its type.
-type item map[string]any
 
 type snapshot struct {
 	Thread         thread                   `doc:"The thread."                                                                                    json:"thread"`
@@ -162,7 +135,7 @@ type snapshot struct {
 	AfterMessageID *spool.MessageID         `doc:"Only in a frame of one run: the message before those of the run."                               json:"afterMessageId,omitempty" nullable:"false"`
 	Runs           []run                    `doc:"Its newest runs, the newest first."                                                             json:"runs"`
 	LastEventSeq   int64                    `doc:"The last seq of the record, -1 when there is none."                                             json:"lastEventSeq"`
-	ActiveEvents   []event                  `doc:"The entries of the run that is not finished, less those about calls that do not wait any more." json:"activeEvents"`
+	ActiveEvents   []rest.OneOf[event]      `doc:"The entries of the run that is not finished, less those about calls that do not wait any more." json:"activeEvents"`
 	Queue          []queuedRun              `doc:"The runs that wait for the thread, the next one first. Left out: none does."                    json:"queue,omitempty"`
 	Stream         rest.Opt[streamSnapshot] `doc:"What the run says at the moment, as far as the messages lack it. Null: nothing."                json:"stream"                   required:"true"`
 }
@@ -172,16 +145,16 @@ type queuedRun struct {
 	Position        int            `doc:"Its place, from 1, which is the next."  json:"position"`
 	WhenBusy        spool.WhenBusy `doc:"What its start asked for."              enum:"enqueue,latest,interrupt,rollback" json:"whenBusy"`
 	ClientMessageID string         `doc:"The client's own name for its turn."    json:"clientMessageId,omitempty"`
-	Content         any            `doc:"Its turn, as the content of a message." json:"content,omitempty"`
+	Content         *content       `doc:"Its turn, as the content of a message." json:"content,omitempty"`
 	EnqueuedAt      time.Time      `doc:"When it was accepted."                  json:"enqueuedAt"`
 }
 
 type streamSnapshot struct {
-	StreamID spool.StreamID `doc:"The stream's id."                       json:"streamId"`
-	RunID    spool.RunID    `doc:"The run that writes it."                json:"runId"`
-	Items    []item         `doc:"Its items, in order."                   json:"items"`
-	End      rest.Opt[item] `doc:"Its last item. Null: it has not ended." json:"end"      required:"true"`
-	Offset   *string        `doc:"The offset of its last item."           json:"offset"   required:"true"`
+	StreamID spool.StreamID     `doc:"The stream's id."                       json:"streamId"`
+	RunID    spool.RunID        `doc:"The run that writes it."                json:"runId"`
+	Items    []rest.OneOf[item] `doc:"Its items, in order."                   json:"items"`
+	End      *rest.OneOf[item]  `doc:"Its last item. Null: it has not ended." json:"end"      required:"true"`
+	Offset   *string            `doc:"The offset of its last item."           json:"offset"   required:"true"`
 }
 
 type threadUsage struct {
@@ -235,12 +208,30 @@ type contextUsage struct {
 
 // frame is one message of a live stream.
 type frame struct {
-	Kind     spool.FrameKind `doc:"Which of the other fields there are."                    enum:"thread,stream,snapshot" json:"kind"`
-	Event    *event          `doc:"Of a thread frame: an entry of the record, or a notice." json:"event,omitempty"`
-	StreamID spool.StreamID  `doc:"Of a stream frame: the stream."                          json:"streamId,omitempty"`
-	Item     *item           `doc:"Of a stream frame: what the run says."                   json:"item,omitempty"`
-	Snapshot *snapshot       `doc:"Of a snapshot frame: all that you have missed."          json:"snapshot,omitempty"`
+	_ struct{} `doc:"One message of the stream, by its kind. Ignore a kind that you do not know."`
+
+	Thread   *threadFrame
+	Stream   *streamFrame
+	Snapshot *snapshotFrame
 }
+
+type (
+	threadFrame struct {
+		Kind  spool.FrameKind   `const:"thread"                                   json:"kind"`
+		Event rest.OneOf[event] `doc:"An entry of the record, or a notice." json:"event"`
+	}
+
+	streamFrame struct {
+		Kind     spool.FrameKind  `const:"stream"                                 json:"kind"`
+		StreamID spool.StreamID   `doc:"The stream."        json:"streamId"`
+		Item     rest.OneOf[item] `doc:"What the run says." json:"item"`
+	}
+
+	snapshotFrame struct {
+		Kind     spool.FrameKind `const:"snapshot"                                 json:"kind"`
+		Snapshot snapshot        `doc:"All that you have missed." json:"snapshot"`
+	}
+)
 
 // writtenAs says which types stand for which in the document.
 func writtenAs(api *rest.API) {
@@ -264,6 +255,8 @@ func writtenAs(api *rest.API) {
 		{reflect.TypeFor[spool.Job](), reflect.TypeFor[job]()},
 		{reflect.TypeFor[spool.Thread](), reflect.TypeFor[thread]()},
 		{reflect.TypeFor[spool.ThreadUsage](), reflect.TypeFor[threadUsage]()},
+		{reflect.TypeFor[spool.TokenCount](), reflect.TypeFor[tokenCount]()},
+		{reflect.TypeFor[spool.Money](), reflect.TypeFor[money]()},
 		{reflect.TypeFor[spool.Snapshot](), reflect.TypeFor[snapshot]()},
 	} {
 		schemas.RegisterTypeAlias(c.is, c.wire)

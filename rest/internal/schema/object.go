@@ -74,6 +74,9 @@ func (r *Registry) object(t, original reflect.Type) *huma.Schema {
 		return s
 	}
 
+	if f, ok := t.FieldByName("_"); ok && s.Description == "" {
+		s.Description = f.Tag.Get("doc")
+	}
 	if _, own := ownPolicy(t); !own && r.opts.OpenObjects && s.AdditionalProperties == false {
 		s.AdditionalProperties = true
 	}

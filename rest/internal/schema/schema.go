@@ -192,6 +192,9 @@ func (r *Registry) Schema(t reflect.Type, allowRef bool, hint string) *huma.Sche
 	if of, ok := union.Of(t); ok {
 		return r.union(of, allowRef, hint)
 	}
+	if s := r.anyOf(t); s != nil {
+		return s
+	}
 	if s := special(r, t, original, hint); s != nil {
 		return s
 	}

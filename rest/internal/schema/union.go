@@ -41,6 +41,30 @@ func (r *Registry) union(of reflect.Type, allowRef bool, hint string) *huma.Sche
 	return form.schema
 }
 
+// alternatives is what a type has that is written as one of several types without a property
+// that tells them apart.
+type alternatives interface{ AnyOf() []reflect.Type }
+
+var alternative = reflect.TypeFor[alternatives]()
+
+// anyOf is the schema of a type with alternatives, and nil for another one.
+func (r *Registry) anyOf(t reflect.Type) *huma.Schema {
+	if !t.Implements(alternative) {
+		return nil
+	}
+	a, ok := reflect.TypeAssert[alternatives](reflect.Zero(t))
+	if !ok {
+		return nil
+	}
+	s := &huma.Schema{}
+	for _, one := range a.AnyOf() {
+		s.AnyOf = append(s.AnyOf, r.Schema(one, true, one.Name()))
+	}
+	s.PrecomputeMessages()
+
+	return s
+}
+
 // variants checks a value by the schema of the variant that it says it is.
 func (r *Registry) variants(plain *body.Schema, of reflect.Type, s *huma.Schema, ignore bool) {
 	p, err := union.Compile(of)

@@ -38,11 +38,13 @@ type Config struct {
 	CORS   CORS
 	// BasePath stands before the path of every endpoint. Empty: nothing does.
 	BasePath string
-	Queue    Queue
-	Limits   Limits
-	Context  Context
-	Budget   Budgets
-	Prices   Prices
+	// PublicURL is the scheme and host under which clients reach the server. Empty: not known.
+	PublicURL string
+	Queue     Queue
+	Limits    Limits
+	Context   Context
+	Budget    Budgets
+	Prices    Prices
 }
 
 // Agent is an entry of the section agents.

@@ -90,7 +90,7 @@ auth:
   stream_token_keys: ["${LONG}"]
   stream_token_ttl: 5m
 egress: {allow: [127.0.0.1, 10.1.2.3/8, "::1", tools.internal]}
-server: {base_path: /v1/}
+server: {base_path: /v1/, public_url: "https://agents.example/"}
 cors: {origins: ["http://localhost:5173"], allow_credentials: true, allow_headers: [X-Tenant], expose_headers: [X-Request-ID]}
 queue:
   verify:
@@ -158,7 +158,7 @@ func TestParse(t *testing.T) {
 		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		StreamTokenKeys: []string{"0123456789abcdef0123456789abcdef"}, StreamTokenTTL: 5 * time.Minute,
 		Egress:   []string{"127.0.0.1", "10.1.2.3/8", "::1", "tools.internal"},
-		BasePath: "/v1",
+		BasePath: "/v1", PublicURL: "https://agents.example",
 		CORS: config.CORS{
 			Origins: []string{"http://localhost:5173"}, AllowCredentials: true,
 			AllowHeaders: []string{"X-Tenant"}, ExposeHeaders: []string{"X-Request-ID"},
@@ -302,6 +302,8 @@ var problems = map[string]struct{ text, want string }{
 	"TokenTTL":        {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}], stream_token_ttl: 10ms}", "spool.yaml:1: auth.stream_token_ttl: must be 1s or more"},
 	"OriginCookies":   {"auth: {tokens: [{token: a-token-of-length, scopes: [read]}]}\ncors: {origins: ['*'], allow_credentials: true}", "spool.yaml:2: cors.origins[0]: \"*\" cannot go with allow_credentials, as every web page could use what its reader is logged in to"},
 	"OriginHeader":    {"cors: {allow_headers: ['*'], expose_headers: [a b]}", "spool.yaml:1: cors.allow_headers[0]: must be the name of a header, such as \"X-Tenant\"\nspool.yaml:1: cors.expose_headers[0]: must be the name of a header, such as \"X-Tenant\""},
+	"PublicURL":       {"server: {public_url: agents.example}", "spool.yaml:1: server.public_url: must be an http or https URL"},
+	"PublicURLPath":   {"server: {public_url: 'https://agents.example/v1'}", "spool.yaml:1: server.public_url: may only have a scheme and a host, such as \"https://agents.example\""},
 	"BasePath":        {"server: {base_path: v1}", "spool.yaml:1: server.base_path: must be a path such as \"/v1\": it has to begin with a slash: /v1"},
 	"Temperature":     {"models: {m: {provider: openai, model: x, temperature: 3}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: must be a number from 0 to 2"},
 	"TemperatureText": {"models: {m: {provider: openai, model: x, temperature: '0.2'}}\nagents: {a: {model: m}}", "spool.yaml:1: models.m.temperature: must be a number from 0 to 2"},

@@ -32,7 +32,8 @@ func (d *decoder) config(root value) *Config {
 		f["models"].problemf("is required: the agents have no model to use")
 	}
 	c.auth(f["auth"])
-	c.BasePath = basePath(f["server"].fields("base_path")["base_path"])
+	at := f["server"].fields("base_path", "public_url")
+	c.BasePath, c.PublicURL = basePath(at["base_path"]), publicURL(at["public_url"])
 	c.Context = contextOf(f["context"], c)
 	for _, v := range f["egress"].fields("allow")["allow"].items() {
 		c.Egress = append(c.Egress, v.egress())

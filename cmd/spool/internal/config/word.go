@@ -84,6 +84,15 @@ func (v value) egress() string {
 	return s
 }
 
+// publicURL returns a scheme and a host, without a slash at its end.
+func publicURL(v value) string {
+	s := strings.TrimRight(v.url(), "/")
+	if u, err := url.Parse(s); err == nil && !v.complained() && (u.User != nil || u.Path+u.RawQuery+u.Fragment != "") {
+		v.problemf(`may only have a scheme and a host, such as "https://agents.example"`)
+	}
+	return s
+}
+
 // basePath returns what stands before all paths, without a slash at its end.
 func basePath(v value) string {
 	at := strings.TrimRight(v.text(), "/")
