@@ -250,11 +250,20 @@ type (
 		Even  int         `default:"2"     json:"even"          multipleOf:"2"`
 		Code  string      `default:"ab"    json:"code"          pattern:"^[a-z]+$"`
 	}
-	// Pet is a cat or a dog. Go has no unions.
+	// Cat is a pet.
+	Cat struct {
+		Kind  string `const:"cat"  json:"kind"`
+		Lives int    `json:"lives"`
+	}
+	// Dog is another.
+	Dog struct {
+		Kind string `const:"dog" json:"kind"`
+		Name string `json:"name"`
+	}
+	// Pet is one of them.
 	Pet struct {
-		Kind  string  `enum:"cat,dog"         json:"kind"`
-		Lives *int    `json:"lives,omitempty"`
-		Name  *string `json:"name,omitempty"`
+		Cat *Cat
+		Dog *Dog
 	}
 	// Span is checked as a whole.
 	Span struct {
@@ -262,20 +271,6 @@ type (
 		Last  int `json:"last"`
 	}
 )
-
-// Validate implements [rest.Validator].
-func (p Pet) Validate(context.Context) error {
-	missing := func(name string) error {
-		return rest.Invalid(rest.Fault{In: "body", Path: []any{name}, Kind: "missing", Message: "Field required"})
-	}
-	switch {
-	case p.Kind == "cat" && p.Lives == nil:
-		return missing("lives")
-	case p.Kind == "dog" && p.Name == nil:
-		return missing("name")
-	}
-	return nil
-}
 
 // Validate implements [rest.Validator].
 func (s Span) Validate(context.Context) error {
@@ -307,7 +302,12 @@ func bodies(r *rest.Routes) {
 	}))
 	rest.Post(r, "/two", reply(func(in twoIn) object { return object{"owner": in.Owner.Name, "item": in.Item.Title} }), rest.BodyName(""))
 	rest.Put(r, "/mixed/{int:n}", reply(func(in mixedIn) object { return object{"n": in.N, "q": in.Q, "owner": in.Body.Name} }))
-	rest.Post(r, "/pet", reply(func(in Pet) object { return object{"kind": in.Kind} }))
+	rest.Post(r, "/pet", reply(func(in struct{ Body rest.OneOf[Pet] }) object {
+		if in.Body.Value.Cat != nil {
+			return object{"kind": in.Body.Value.Cat.Kind}
+		}
+		return object{"kind": in.Body.Value.Dog.Kind}
+	}), rest.BodyName("pet"))
 	rest.Post(r, "/span", reply(func(in Span) object { return object{"first": in.First, "last": in.Last} }))
 	rest.Handle(r, []string{"PUT", "PATCH"}, "/generic", reply(func(in Owner) object { return object{"name": in.Name} }))
 }
