@@ -38,7 +38,7 @@ func (a *API) appendRendered(w http.ResponseWriter, e *Error) bool {
 			h["Content-Length"] = []string{strconv.Itoa(len(body))}
 		}
 		w.WriteHeader(e.Status)
-		_, _ = w.Write(body) // that the client is gone is no error
+		_, _ = w.Write(body) //nolint:gosec // JSON with nosniff; that the client is gone is no error
 	}
 	*buf = *bytes.NewBuffer(body[:0])
 	a.recycle(buf)
@@ -182,7 +182,7 @@ func encodeJSON(to []byte, value any) (body []byte, ok bool) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(value) != nil {
+	if encoder.Encode(value) != nil { //nolint:errchkjson // that is the question
 		return to, false
 	}
 	return append(to, bytes.TrimSuffix(b.Bytes(), []byte{'\n'})...), true

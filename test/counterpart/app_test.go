@@ -37,7 +37,7 @@ func newApp() *rest.API {
 		rest.Unknown(rest.IgnoreUnknown),
 		rest.BaseURL("http://example.com"),
 		configured,
-		rest.Logger(slog.New(slog.NewTextHandler(io.Discard, nil))),
+		rest.Logger(slog.New(slog.DiscardHandler)),
 	)
 	for prefix, c := range map[string]controller{
 		"/paths": paths, "/orgs/{int:org}/books": orgs, "/query": queries, "/bodies": bodies, "/forms": forms,
@@ -232,8 +232,8 @@ type (
 	// Order has lists and maps in it.
 	Order struct {
 		Owner  Owner          `json:"owner"`
-		Items  []Item         `json:"items"  maxItems:"2"  minItems:"1"`
-		Tags   []string       `json:"tags"   minLength:"2" required:"false"`
+		Items  []Item         `json:"items"  maxItems:"2"     minItems:"1"`
+		Tags   []string       `json:"tags"   minLength:"2"    required:"false"`
 		Counts map[string]int `json:"counts" required:"false"`
 	}
 	// Kinds has a field of each kind.
@@ -365,7 +365,7 @@ type planetFilter struct {
 	Least   *int    `filter:"moons__gte"`
 	Ring    *bool
 	MoonsLT *int    `query:"moons__lt"`
-	IDs     []int64 `filter:"id__in"     query:"ids"`
+	IDs     []int64 `filter:"id__in"   query:"ids"`
 }
 
 func planets() []Planet {

@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-var list = flag.Bool("list", false, "print each difference that has no reason, as JSON")
+var list = flag.Bool("list", false, "log each difference that has no reason, as JSON")
 
 // message is a request of requests.json.
 type message struct {
@@ -114,8 +114,8 @@ func verdict(t *testing.T, x exchange, difference string, want, got answer, reas
 	case x.Differs == "":
 		t.Errorf("%s: %s\n%s %s\ncounterpart: %d %s\nrest:        %d %s", x.Name, difference, x.Method, x.Target, want.Status, want.Body, got.Status, got.Body)
 		if *list {
-			line, _ := json.Marshal(map[string]any{"name": x.Name, "difference": difference, "want": want, "got": got})
-			fmt.Println("DIFF", string(line))
+			line, err := json.Marshal(map[string]any{"name": x.Name, "difference": difference, "want": want, "got": got})
+			t.Logf("DIFF %s %v", line, err)
 		}
 	case !reasons[x.Differs]:
 		t.Errorf("%s: differs, and %q is no row of README.md", x.Name, x.Differs)

@@ -68,11 +68,13 @@ func TestMessages(t *testing.T) {
 		{fault.MultipleOf(in, nil, 0.5), "multiple_of", "must be a multiple of 0.5", limits{"multiple_of": 0.5}, "multiple_of: Input should be a multiple of 0.5"},
 		{
 			fault.ListTooShort(in, nil, 2, 1), "too_short", "must have at least 2 items, not 1",
-			limits{"field_type": "List", "min_length": 2, "actual_length": 1}, "too_short: List should have at least 2 items after validation, not 1",
+			limits{"field_type": "List", "min_length": 2, "actual_length": 1},
+			"too_short: List should have at least 2 items after validation, not 1",
 		},
 		{
 			fault.DictTooLong(in, nil, 1, 2), "too_long", "must have at most 1 entry, not 2",
-			limits{"field_type": "Dictionary", "max_length": 1, "actual_length": 2}, "too_long: Dictionary should have at most 1 item after validation, not 2",
+			limits{"field_type": "Dictionary", "max_length": 1, "actual_length": 2},
+			"too_long: Dictionary should have at most 1 item after validation, not 2",
 		},
 		{fault.ListType(in, nil), "list_type", "must be a list", nil, "list_type: Input should be a valid list"},
 		{fault.DictType(in, nil), "dict_type", "must be an object", nil, "dict_type: Input should be a valid dictionary"},

@@ -19,9 +19,11 @@ func TestReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	type words struct {
-		Format, Text string         `json:",omitempty"`
-		Type, Msg    string         `json:",omitempty"`
-		Ctx          map[string]any `json:",omitempty"`
+		Format string         `json:"format"`
+		Text   string         `json:"text"`
+		Type   string         `json:"type"`
+		Msg    string         `json:"msg"`
+		Ctx    map[string]any `json:"ctx"`
 	}
 	var recorded []words
 	if err := json.Unmarshal(text, &recorded); err != nil {
@@ -43,7 +45,7 @@ func TestReasons(t *testing.T) {
 func FuzzReasons(f *testing.F) {
 	f.Add("2026-11-22T10:00:00+05")
 	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(_ *testing.T, text string) {
 		for _, format := range []string{"date", "date-time", "time", "duration", "uuid", "uri", "email"} {
 			fault.WithText(fault.Format(fault.Body, nil, format), text).Pydantic()
 		}
