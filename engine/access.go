@@ -39,7 +39,7 @@ func (a *Agent) permitted(run spool.Run) *Agent {
 	own := *a
 	own.Tools = slices.DeleteFunc(slices.Clone(a.Tools), withheld)
 	if run.Client != nil {
-		own.addClientTools(a, run.Client.Tools)
+		own.addClientTools(run.Client.Tools)
 	}
 	return &own
 }

@@ -103,12 +103,12 @@ func checkText(field, text string) error {
 	return nil
 }
 
-// addClientTools adds the tools of the client. Those of the agent come first, also the ones that
-// are withheld from the run: a client cannot stand in for them.
-func (a *Agent) addClientTools(whole *Agent, tools []spool.ClientTool) {
+// addClientTools adds the tools of the client. A tool of the agent that the run has stays: a nested
+// run may have others than the start was checked with, and a configuration may have changed.
+func (a *Agent) addClientTools(tools []spool.ClientTool) {
 	a.atClient = make(map[string]bool, len(tools))
 	for _, t := range tools {
-		if _, own := whole.tool(t.Name); own {
+		if _, own := a.tool(t.Name); own {
 			continue
 		}
 		a.atClient[t.Name] = true

@@ -355,7 +355,7 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 		return nil, err
 	}
 	r.ProviderOptions = options
-	if r.client, err = agent.allowedClient(r.Client); err != nil {
+	if r.client, err = agent.permitted(spool.Run{Tenant: key.Tenant, Scopes: r.Scopes}).allowedClient(r.Client); err != nil {
 		return nil, err
 	}
 	if err := e.attachments.checkAll(r.Attachments); err != nil {

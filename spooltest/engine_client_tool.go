@@ -210,7 +210,6 @@ func testClientToolRefused(s *engineTest) {
 		{"tools[1].name must be 1 to 64 letters", spool.ClientInput{Tools: named("x", "a b")}},
 		{"tools[0].name must be 1 to 64 letters", spool.ClientInput{Tools: named("")}},
 		{`tools[0].name: the agent "a" has a tool "look" of its own`, spool.ClientInput{Tools: named("look")}},
-		{`tools[0].name: the agent "a" has a tool "secret" of its own`, spool.ClientInput{Tools: named("secret")}},
 		{`tools[0].name: the agent "a" has a tool "` + engine.SpawnTool, spool.ClientInput{Tools: named(engine.SpawnTool)}},
 		{`tools[1].name: "x" is there twice`, spool.ClientInput{Tools: named("x", "x")}},
 		{"tools[0].description is longer than 4096 bytes", spool.ClientInput{Tools: []spool.ClientTool{{Name: "x", Description: strings.Repeat("x", 5000)}}}},
@@ -219,7 +218,7 @@ func testClientToolRefused(s *engineTest) {
 		{"tools[0].parameters is not JSON", spool.ClientInput{Tools: with(`{`)}},
 		{"tools[0].parameters: ", spool.ClientInput{Tools: with(`{"type":"string"}`)}},
 		{"tools[0].parameters: ", spool.ClientInput{Tools: with(`[1]`)}},
-		{"tools[0].parameters: ", spool.ClientInput{Tools: with(`{"properties":{"a":{"pattern":"("}}}`)}},
+		{"tools[0].parameters: ", spool.ClientInput{Tools: with(`{"properties":{"a":{"minLength":"x"}}}`)}},
 		{"context is longer than 100 bytes", spool.ClientInput{Context: said(strings.Repeat("x", 100))}},
 		{"context[0].value is not valid UTF-8", spool.ClientInput{Context: said("\xff")}},
 	} {
@@ -230,6 +229,10 @@ func testClientToolRefused(s *engineTest) {
 	}
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("a refused start has made a thread: %v", err)
+	}
+	// The name of a tool that is not there for who starts is free, so that nobody learns of it.
+	if _, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", Client: spool.ClientInput{Tools: named("secret")}}); err != nil {
+		s.Errorf("the name of a tool that is withheld: %v", err)
 	}
 }
 

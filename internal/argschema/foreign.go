@@ -3,24 +3,32 @@ package argschema
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // Foreign compiles a schema that somebody else has written, who is not trusted. Within a schema
 // without references, a check costs no more than the schema and the arguments are long. Where
-// there are references, which may lead in a circle, the result accepts every object.
+// there are references, which may lead in a circle, the result accepts every object; so it does
+// for a draft that is not known, and for a pattern that only JavaScript can read.
 func Foreign(source json.RawMessage) (*Schema, error) {
 	var parsed any
 	if err := json.Unmarshal(source, &parsed); err != nil {
 		return nil, err
 	}
-	if refers(parsed) {
-		if _, err := resolve(source); err != nil {
-			return nil, err
-		}
-		return resolve(json.RawMessage(`{"type":"object"}`))
+	s, err := resolve(source)
+	if err != nil && strings.Contains(err.Error(), "error parsing regexp: ") { // it is not wrapped
+		return resolve(anyObject)
 	}
-	return Compile(source)
+	if err != nil {
+		return nil, err
+	}
+	if refers(parsed) || s.probe() != nil {
+		return resolve(anyObject)
+	}
+	return s, nil
 }
+
+var anyObject = json.RawMessage(`{"type":"object"}`)
 
 // refers reports whether there is a key of a reference anywhere, which may also be the name of a
 // property.

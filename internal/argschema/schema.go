@@ -35,12 +35,16 @@ func Compile(source json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A draft that the validator does not know is only found out by using it.
+	return s, s.probe()
+}
+
+// probe finds out whether the validator knows the draft, which it only says when it is used.
+func (s *Schema) probe() error {
 	var probe any = map[string]any{}
 	if err := s.resolved.Validate(probe); err != nil && strings.Contains(err.Error(), "cannot validate version") {
-		return nil, err
+		return err
 	}
-	return s, nil
+	return nil
 }
 
 func resolve(source json.RawMessage) (*Schema, error) {

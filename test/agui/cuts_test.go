@@ -117,6 +117,23 @@ func TestCuts(t *testing.T) {
 			},
 			events: []string{"RUN_FINISHED", "TOOL_CALL_RESULT", "CUSTOM"},
 		},
+		"ClientTools": { // one of the run's own beside a tool of the agent, then one of a nested run
+			model: spooltest.NewModel(
+				spooltest.Turn{Text: []string{"Mark ", "it."}, Calls: []spooltest.Call{{ID: "c1", Name: "mark"}, {ID: "c2", Name: "lookup"}}},
+				spooltest.Turn{Calls: []spooltest.Call{{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mark ann."}`}}},
+				spooltest.Turn{Text: []string{"Please."}, Calls: []spooltest.Call{{ID: "c3", Name: "mark", Args: `{"who":"ann"}`}}},
+				spooltest.Say("Marked."),
+				spooltest.Say("They ", "did."),
+			),
+			play: func(t *testing.T, b *bundle) {
+				t.Helper()
+				b.answer(t, b.clientCall(t, ""), true, `{"marked":1}`)
+				b.hold()
+				b.answer(t, b.clientCall(t, "c1"), true, `"ann"`)
+				b.reaches(t, spool.Completed)
+			},
+			events: []string{"RUN_FINISHED", "TOOL_CALL_RESULT", "CUSTOM"},
+		},
 		"ParkIsStopped": {
 			model: spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})),
 			play: func(t *testing.T, b *bundle) {
@@ -230,7 +247,8 @@ func TestCuts(t *testing.T) {
 func record(t *testing.T, name string, b *bundle, ends string, play func(t *testing.T, b *bundle)) story {
 	t.Helper()
 
-	if got, err := b.engine.Run(t.Context(), key, engine.StartRequest{Prompt: "a question", ClientMessageID: "mine", RunID: "r1"}); err != nil || !got.Accepted {
+	start := engine.StartRequest{Prompt: "a question", ClientMessageID: "mine", RunID: "r1", Client: spool.ClientInput{Tools: []spool.ClientTool{{Name: "mark"}}}}
+	if got, err := b.engine.Run(t.Context(), key, start); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
 	full := b.connect(t, "")
@@ -288,6 +306,26 @@ func (b *bundle) answer(t *testing.T, id spool.ToolCallID, approved bool, payloa
 	if got, err := b.engine.Respond(t.Context(), key, r); err != nil || !got.Delivered {
 		t.Fatal(got, err)
 	}
+}
+
+// clientCall returns the call that waits for the client, once that is another than the one before.
+func (b *bundle) clientCall(t *testing.T, before spool.ToolCallID) (id spool.ToolCallID) {
+	t.Helper()
+
+	until(t, "a call of the client's tool", func() bool {
+		s, err := b.engine.Snapshot(t.Context(), key, nil)
+		if err != nil || s.Thread.State != spool.WaitingForInput {
+			return false
+		}
+		for _, e := range s.ActiveEvents {
+			var in spool.InputRequired
+			if e.Type == spool.EntryInputRequired && json.Unmarshal(e.Payload, &in) == nil && in.Reason == spool.ParkClientTool {
+				id = in.ToolCallID
+			}
+		}
+		return id != "" && id != before
+	})
+	return id
 }
 
 func (b *bundle) halt(t *testing.T) {
