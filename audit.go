@@ -52,7 +52,8 @@ type AuditEntry struct {
 	Action AuditAction `json:"action"`
 	// By is the subject who acted. Empty: not known, or the program itself.
 	By string `json:"by,omitempty"`
-	// ByTenant is the tenant of who acted. Empty: Tenant.
+	// ByTenant is the tenant of who acted as an operator of the server, which may be Tenant. Empty:
+	// nobody did, and By is a subject of Tenant.
 	ByTenant   Tenant     `json:"byTenant,omitempty"`
 	ThreadID   ThreadID   `json:"threadId,omitempty"`
 	RunID      RunID      `json:"runId,omitempty"`

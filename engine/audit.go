@@ -25,6 +25,10 @@ type Actor struct {
 	// Tenant is the tenant of Subject, which an operator's differs from that of what is acted
 	// on. Empty: the same.
 	Tenant spool.Tenant
+	// Operator says that the actor acts as one who operates the server. The audit log then names
+	// Subject and Tenant, also where Tenant is that of what is acted on and where the request
+	// says otherwise, as [Response.By] does.
+	Operator bool
 	// OwnOnly hides all threads but those whose [spool.Thread.Owner] is Subject: they answer
 	// like threads that do not exist. A start with the id of such a thread is refused with
 	// [ReasonNotFound], and idempotency keys are the subject's own.
@@ -35,7 +39,8 @@ type actorKey struct{}
 
 // WithActor returns a context whose calls of the engine are made for a. [Engine.Stop],
 // [Engine.DeleteThread], [Engine.Redrive], [Engine.PurgeJobs] and [Engine.Prune] name the
-// actor in the audit log. [Response.By] and [StartRequest.By] win over the actor's subject.
+// actor in the audit log. [Response.By] and [StartRequest.By] win over the actor's subject, unless
+// it is an operator.
 func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
@@ -71,10 +76,10 @@ func appendAudit(ctx context.Context, tx spool.AuditTx, tenant spool.Tenant, ent
 	}
 	actor := actorOf(ctx)
 	for _, entry := range entries {
-		if entry.By == "" {
+		if entry.By == "" || actor.Operator {
 			entry.By = actor.Subject
 		}
-		if actor.Tenant != tenant {
+		if actor.Tenant != tenant || actor.Operator {
 			entry.ByTenant = actor.Tenant
 		}
 	}

@@ -71,6 +71,8 @@ type ParkDetail struct {
 	Step       int              `json:"step"`
 	Reason     string           `json:"reason"`
 	State      spool.ParkState  `json:"state"`
+	// Digest names what is asked: see [spool.Park.DigestOf].
+	Digest string `json:"digest,omitempty"`
 	// Asked is what a person is shown: never arguments that the tool keeps to itself.
 	Asked     json.RawMessage `json:"asked,omitempty"`
 	Answer    *spool.Answer   `json:"answer,omitempty"`
@@ -144,7 +146,7 @@ func parkDetail(p spool.Park) ParkDetail {
 		asked = p.Args
 	}
 	return ParkDetail{
-		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Step: p.Step, Reason: p.Reason, State: p.State,
+		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Step: p.Step, Reason: p.Reason, State: p.State, Digest: p.Digest,
 		Asked: asked, Answer: p.Answer, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
 	}
 }

@@ -23,6 +23,12 @@ func (c *admin) Routes(r *rest.Routes) {
 	rest.Get(r, "/runs/{runId}", c.run, c.guarded(ScopeAdmin,
 		rest.OperationID("getRun"), rest.Summary("Look into a run"), rest.Description(aboutRun),
 		rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
+	rest.Post(r, "/stop", c.stop, c.guarded(ScopeAdmin,
+		rest.OperationID("operatorStop"), rest.Summary("Stop any run"), rest.Description(aboutOperatorStop),
+		rest.Returns[stopResult](http.StatusConflict), rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
+	rest.Post(r, "/respond", c.respond, c.guarded(ScopeAdmin,
+		rest.OperationID("operatorRespond"), rest.Summary("Answer what any run waits for"), rest.Description(aboutOperatorRespond),
+		rest.Returns[respondResult](http.StatusConflict), rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
 	rest.Get(r, "/jobs", c.jobs, c.guarded(ScopeAdmin,
 		rest.OperationID("listJobs"), rest.Summary("List jobs"), rest.Description(aboutJobs),
 		rest.Fails(forbidden, unavailable))...)

@@ -78,8 +78,11 @@ func auditEntryOf(e spool.AuditEntry, operator bool) auditEntry {
 		ThreadID: e.ThreadID, RunID: e.RunID, ToolCallID: e.ToolCallID, JobID: e.JobID, Approved: e.Approved,
 		Digest: e.Digest, Reason: e.Reason, Count: e.Count, Address: e.Address, Detail: e.Detail,
 	}
-	if out.Operator && !operator {
-		out.By, out.ByTenant = "", ""
+	if !operator {
+		if out.Operator && e.ByTenant != e.Tenant {
+			out.By = ""
+		}
+		out.ByTenant = ""
 	}
 	return out
 }

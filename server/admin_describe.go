@@ -15,6 +15,13 @@ page is full.`
 	aboutRun = `All that is known of one run: its steps with what they used and called, the runs that it has spawned, its
 part of the record, its waits for an answer, and each question to a model. No list has more than 1000 elements.`
 
+	aboutOperatorStop = `Stops a run, or the run of a thread and all those that wait for it, as stopRun does, for one who operates the
+server. Who is no operator needs the scope stop beside admin. The audit log says who it was, as an operator.`
+
+	aboutOperatorRespond = `Answers a call that waits, as respond does, for one who operates the server. Who is no operator needs the
+scope approve beside admin. The audit log says who it was, as an operator. The record of the thread names an operator of another tenant as
+operator, and nobody by name.`
+
 	aboutJobs = `A tenant's jobs: those that are dead, the last that died first, or those that are not, the one that has been
 due longest first. Those that are stuck have been due for a while and are not done: nobody takes them, no worker has
 their agent, they fail again and again, or a tool does not come back.`
@@ -43,6 +50,11 @@ var adminTexts = map[string]map[string]string{
 	"getOverview":  {"200": "What there is."},
 	"listRuns":     {"200": "The runs. Without next, there are no more."},
 	"getRun":       {"200": "The run.", "404": "The run does not exist, or belongs to another tenant."},
+	"operatorStop": {"200": "The stop is on disk.", "404": "The run or the thread does not exist.", "409": "There is no run to stop."},
+	"operatorRespond": {
+		"200": "This is the answer that counts.", "404": "The run or the thread does not exist.",
+		"409": "Nothing waits for this answer, or another one counted.",
+	},
 	"listJobs":     {"200": "The jobs. Without next, there are no more that are dead."},
 	"redriveJobs":  {"200": "What became of each job.", "404": "The one job is not dead, or not there.", "409": "The one job cannot be redriven, for the reason that the body names. Nothing was changed."},
 	"purgeJobs":    {"200": "The jobs are gone.", "404": "The one job is not dead, or not there."},
@@ -53,11 +65,23 @@ var adminTexts = map[string]map[string]string{
 // examples of bodies, by operation: of the request, and of answers by status.
 var (
 	adminRequests = map[string]any{
-		"redriveJobs":  object{"jobId": 12},
-		"purgeJobs":    object{"all": true, "olderThan": "720h"},
-		"pruneThreads": object{"olderThan": "720h", "dryRun": true},
+		"operatorStop":    object{"runId": "r1"},
+		"operatorRespond": object{"runId": "r1", "toolCallId": "call_1", "approved": false, "reason": "not on a Friday"},
+		"redriveJobs":     object{"jobId": 12},
+		"purgeJobs":       object{"all": true, "olderThan": "720h"},
+		"pruneThreads":    object{"olderThan": "720h", "dryRun": true},
 	}
 	adminAnswers = map[string]map[string]any{
+		"operatorStop": {
+			"200": object{"accepted": true}, "400": errorBody{"either runId or threadId is required", spool.Invalid},
+			"404": errorBody{"Run not found", spool.NotFound},
+			"409": object{"accepted": false, "reason": "not_active", "error": "Cannot stop run in state COMPLETED"},
+		},
+		"operatorRespond": {
+			"200": object{"delivered": true}, "400": errorBody{"either runId or threadId is required", spool.Invalid},
+			"404": errorBody{"Run not found", spool.NotFound},
+			"409": object{"delivered": false, "reason": "already_answered", "error": "This request was already answered"},
+		},
 		"getRun":   {"404": errorBody{"Run not found", spool.NotFound}},
 		"listRuns": {"400": errorBody{"limit must be an integer from 1 to 1000", spool.Invalid}},
 		"listAudit": {"200": object{"entries": []object{{

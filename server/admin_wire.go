@@ -78,15 +78,16 @@ type callRecord struct {
 }
 
 type parkDetail struct {
-	ToolCallID spool.ToolCallID `doc:"The call that waits."                     json:"toolCallId"`
-	ToolName   string           `doc:"Its tool."                                json:"toolName"`
-	Step       int              `doc:"Its step."                                json:"step"`
-	Reason     string           `doc:"Why it waits."                            json:"reason"`
-	State      spool.ParkState  `doc:"Where the wait is."                       enum:"open,answered,expired,closed" json:"state"`
-	Asked      json.RawMessage  `doc:"What a person is shown."                  json:"asked,omitempty"`
-	Answer     *parkAnswer      `doc:"The answer that counted. Left out: none." json:"answer,omitempty"             nullable:"false"`
-	CreatedAt  time.Time        `doc:"Since when it waits."                     json:"createdAt"`
-	ExpiresAt  time.Time        `doc:"Until when."                              json:"expiresAt,omitzero"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits."                               json:"toolCallId"`
+	ToolName   string           `doc:"Its tool."                                          json:"toolName"`
+	Step       int              `doc:"Its step."                                          json:"step"`
+	Reason     string           `doc:"Why it waits."                                      json:"reason"`
+	State      spool.ParkState  `doc:"Where the wait is."                                 enum:"open,answered,expired,closed" json:"state"`
+	Digest     string           `doc:"Names what is asked. Send it back with the answer." json:"digest,omitempty"`
+	Asked      json.RawMessage  `doc:"What a person is shown."                            json:"asked,omitempty"`
+	Answer     *parkAnswer      `doc:"The answer that counted. Left out: none."           json:"answer,omitempty"             nullable:"false"`
+	CreatedAt  time.Time        `doc:"Since when it waits."                               json:"createdAt"`
+	ExpiresAt  time.Time        `doc:"Until when."                                        json:"expiresAt,omitzero"`
 }
 
 type parkAnswer struct {
@@ -120,7 +121,7 @@ type auditEntry struct {
 	Action     spool.AuditAction `doc:"What was done."                                                                                           enum:"answer,raise_budget,stop,delete_thread,prune_thread,redrive_job,purge_jobs,change_owner,failed_authentication" json:"action"`
 	By         string            `doc:"The subject who did it. Left out: not known, the server itself, or an operator of another tenant."        json:"by,omitempty"`
 	ByTenant   spool.Tenant      `doc:"The tenant of an operator who did it. Only for operators."                                                json:"byTenant,omitempty"`
-	Operator   bool              `doc:"Whether an operator of another tenant did it."                                                            json:"operator,omitempty"`
+	Operator   bool              `doc:"Whether somebody did it who operates the server."                                                         json:"operator,omitempty"`
 	ThreadID   spool.ThreadID    `doc:"The thread."                                                                                              json:"threadId,omitempty"`
 	RunID      spool.RunID       `doc:"The run."                                                                                                 json:"runId,omitempty"`
 	ToolCallID spool.ToolCallID  `doc:"The call that was answered."                                                                              json:"toolCallId,omitempty"`

@@ -37,6 +37,8 @@ var guarded = []struct {
 	{http.MethodGet, adminRunsPath, server.ScopeAdmin},
 	{http.MethodGet, jobsPath, server.ScopeAdmin},
 	{http.MethodPost, redrivePath, server.ScopeAdmin},
+	{http.MethodPost, adminStopPath, server.ScopeAdmin},
+	{http.MethodPost, adminRespondPath, server.ScopeAdmin},
 	{http.MethodPost, purgePath, server.ScopeAdmin},
 	{http.MethodPost, prunePath, server.ScopeAdmin},
 	{http.MethodGet, auditPath, server.ScopeAdmin},

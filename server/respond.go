@@ -40,13 +40,18 @@ func (q respondRequest) check() error {
 	if err := spool.CheckID("threadId", string(q.ThreadID)); err != nil {
 		return err
 	}
-	if err := required("toolCallId", q.ToolCallID != ""); err != nil {
+	return checkAnswer(q.ToolCallID, q.Approved)
+}
+
+// checkAnswer says what is wrong with an answer to a call.
+func checkAnswer(call spool.ToolCallID, approved *bool) error {
+	if err := required("toolCallId", call != ""); err != nil {
 		return err
 	}
-	if len(q.ToolCallID) > maxToolCallID {
+	if len(call) > maxToolCallID {
 		return spool.Errorf(spool.Invalid, "toolCallId is longer than %d characters", maxToolCallID)
 	}
-	return required("approved", q.Approved != nil)
+	return required("approved", approved != nil)
 }
 
 // respond answers POST /api/agent/respond: 200 with the result when the answer is the

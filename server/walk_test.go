@@ -109,6 +109,16 @@ var walk = map[string][]walkCase{
 		{query: "runId=RUN", owner: 200, other: 404},
 		{query: "runId=RUN&tenant=a", owner: 200, other: 403},
 	},
+	"operatorStop": {
+		{body: `{"runId":"RUN"}`, owner: 200, other: 404},
+		{body: `{"threadId":"THREAD"}`, owner: 200, other: 404},
+		{body: `{"runId":"RUN","tenant":"a"}`, owner: 200, other: 403},
+	},
+	"operatorRespond": {
+		{body: `{"runId":"RUN","toolCallId":"CALL","approved":false}`, owner: 200, other: 404},
+		{body: `{"threadId":"THREAD","toolCallId":"CALL","approved":false}`, owner: 200, other: 404},
+		{body: `{"runId":"RUN","toolCallId":"CALL","approved":false,"tenant":"a"}`, owner: 200, other: 403},
+	},
 	"listJobs": {
 		{query: "state=dead", owner: 200, other: 200},
 		{query: "tenant=a", owner: 200, other: 403},

@@ -22,6 +22,7 @@ var auditTests = map[string]func(s *engineTest){
 	"Latest":           testAuditLatest,
 	"Rollback":         testAuditRollback,
 	"Delete":           testAuditDelete,
+	"Operator":         testAuditOperator,
 	"Operate":          testAuditOperate,
 	"Together":         testAuditTogether,
 	"Retention":        testAuditRetention,
@@ -55,6 +56,36 @@ func (s *engineTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
 		s.Fatal(err)
 	}
 	return list
+}
+
+// What an operator does is in the log as done by one, also where it belongs to the tenant, and
+// whatever name its answer has in the record.
+func testAuditOperator(s *engineTest) {
+	e := s.working(s.config(sending(), approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	act := func(tenant spool.Tenant) context.Context {
+		return engine.WithActor(context.Background(), engine.Actor{Subject: "olga", Tenant: tenant, Operator: true})
+	}
+	r, err := e.Respond(act("ops"), chat, engine.Response{ToolCallID: "c1", By: "operator"})
+	s.history.Answered(Answered{Thread: chat, Call: "c1", Delivered: r.Delivered, Unknown: err != nil})
+	if err != nil || !r.Delivered {
+		s.Fatal(r, err)
+	}
+	s.ended(spool.Completed)
+	other := of(chat.Tenant, "other")
+	s.startAs(e, other, engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.until("the park", func() bool { return s.all(other, "r2").Thread.State == spool.WaitingForInput })
+	if r, err := e.Stop(act(chat.Tenant), other); err != nil || !r.Accepted {
+		s.Fatal(r, err)
+	}
+	s.history.Stopped(other)
+	var lines []string
+	for _, entry := range s.auditLog(chat.Tenant) {
+		lines = append(lines, string(entry.Action)+" "+string(entry.ByTenant)+"/"+entry.By)
+	}
+	s.lines("the log", lines, "stop acme/olga", "answer ops/olga")
+	s.same("the record", s.answers()[0].AnsweredBy, "operator")
 }
 
 // An answer that counts is in the log, with what was shown and why; one that is refused is not.

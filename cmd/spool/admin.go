@@ -23,6 +23,9 @@ type adminFlags struct {
 
 	action, by, since, until string
 	server                   bool
+
+	approve, deny                    bool
+	call, reason, arguments, payload string
 }
 
 // adminFlag is a flag of an admin command.
@@ -68,6 +71,10 @@ func adminCommands() []adminCommand {
 			limitFlag, beforeFlag,
 		}, showRuns},
 		{"run", "RUN", "one run: its steps, calls, waits, and why it ended", nil, showRun},
+		{"stop", "RUN", "stop a run, or a thread with all that wait for it", []adminFlag{
+			textFlag("thread", "ID", "this thread; without it an id is a run's, or else a thread's", func(f *adminFlags) *string { return &f.thread }),
+		}, stopRun},
+		{"answer", "RUN", "allow or deny a call that a run waits with", answerFlags(), answerPark},
 		{"jobs", "", "jobs that are not dead, the one that has been due longest first", []adminFlag{
 			textFlag("state", "STATE", "only stuck, ready, delayed or inflight", func(f *adminFlags) *string { return &f.state }),
 			textFlag("older-than", "TIME", "of stuck jobs: how long they have been due; default 15m", func(f *adminFlags) *string { return &f.olderThan }),
@@ -145,12 +152,12 @@ func (c adminCommand) parse(args []string, h host) (*adminFlags, string, error) 
 		}
 		given = append(given, fs.Arg(0))
 	}
-	arg, err := c.argument(given, f.all)
+	arg, err := c.argument(given, f)
 	return f, arg, err
 }
 
 // argument returns the one argument of a command that wants one.
-func (c adminCommand) argument(given []string, all bool) (string, error) {
+func (c adminCommand) argument(given []string, f *adminFlags) (string, error) {
 	most := 0
 	if c.arg != "" {
 		most = 1
@@ -158,9 +165,11 @@ func (c adminCommand) argument(given []string, all bool) (string, error) {
 	switch {
 	case len(given) > most:
 		return "", usagef("admin %s has no place for %q", c.name, given[most])
-	case c.hasAll() && (len(given) == 1) == all:
+	case c.hasFlag("all") && (len(given) == 1) == f.all:
 		return "", usagef("admin %s wants either the number of a job or --all", c.name)
-	case c.arg != "" && !c.hasAll() && len(given) == 0:
+	case c.instead() && (len(given) == 1) == (f.thread != ""):
+		return "", usagef("admin %s wants either the id of a run or --thread", c.name)
+	case c.arg != "" && !c.hasFlag("all") && !c.instead() && len(given) == 0:
 		return "", usagef("admin %s wants the id of a run", c.name)
 	case len(given) == 0:
 		return "", nil
@@ -168,9 +177,12 @@ func (c adminCommand) argument(given []string, all bool) (string, error) {
 	return given[0], nil
 }
 
-func (c adminCommand) hasAll() bool {
+// instead reports whether --thread may stand in place of the argument.
+func (c adminCommand) instead() bool { return c.arg != "" && c.hasFlag("thread") }
+
+func (c adminCommand) hasFlag(name string) bool {
 	for _, each := range c.flags {
-		if each.name == "all" {
+		if each.name == name {
 			return true
 		}
 	}
@@ -200,8 +212,11 @@ func (f *adminFlags) query(more ...string) url.Values {
 
 func (c adminCommand) usage() string {
 	arg := c.arg
-	if arg != "" && c.hasAll() {
+	switch {
+	case c.hasFlag("all"):
 		arg = "(" + arg + " | --all)"
+	case c.instead():
+		arg = "(" + arg + " | --thread ID)"
 	}
 	return strings.TrimRight("spool admin "+c.name+" "+arg, " ")
 }
@@ -222,7 +237,7 @@ func adminHelp() string {
 	var b strings.Builder
 	b.WriteString("Operate a server that runs, over HTTP.\n\nUsage:\n\n")
 	for _, c := range adminCommands() {
-		fmt.Fprintf(&b, "  %-35s %s\n", c.usage(), c.help)
+		fmt.Fprintf(&b, "  %-36s %s\n", c.usage(), c.help)
 	}
 	b.WriteString(`
 Each has --url and --token, for which SPOOL_URL and SPOOL_TOKEN may stand, and --json. Run

@@ -61,8 +61,10 @@ func showAudit(ctx context.Context, c *adminClient, f *adminFlags, _ string) err
 
 func (e shownEntry) who() string {
 	switch {
-	case e.ByTenant != "":
+	case e.ByTenant != "" && e.By != "":
 		return e.ByTenant + "/" + e.By
+	case e.Operator && e.By != "":
+		return e.By + " (operator)"
 	case e.Operator:
 		return "an operator"
 	default:

@@ -160,10 +160,7 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 			Calls                   []struct{ ToolCallID, ToolName, Effect, Park string }
 		}
 		Children []shownRun
-		Parks    []struct {
-			ToolName, Reason, State string
-			ExpiresAt               time.Time
-		}
+		Parks    []shownPark
 	}
 	if err := c.get(ctx, "/api/admin/runs/"+url.PathEscape(id), f.query(), &d); err != nil {
 		return err
@@ -175,6 +172,9 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 	}
 	for _, p := range d.Parks {
 		lines = append(lines, row("waits", fmt.Sprintf("%s: %s, %s, until %s", p.ToolName, p.Reason, p.State, row(p.ExpiresAt))))
+		if p.State == parkOpen {
+			lines = append(lines, row("call", p.ToolCallID), row("asks", p.asks()))
+		}
 	}
 	for _, r := range d.Children {
 		lines = append(lines, row("child", fmt.Sprintf("%s %s %s", r.ID, r.Agent, r.State)))

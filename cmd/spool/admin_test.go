@@ -31,7 +31,10 @@ func newOperated(t *testing.T) *operated {
 	log := slog.New(slog.DiscardHandler)
 	var err error
 	o.engine, err = engine.New(o.backend, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []engine.Agent{{
+			Name: "assistant", Model: "demo", Tools: []spool.Tool{askingTool()},
+			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Description: "Sends.", Tools: []spool.Tool{askingTool()}}}},
+		}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})}, Log: log,
 	})
 	if err != nil {

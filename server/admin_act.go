@@ -1,0 +1,160 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+)
+
+// operatorTarget names what an operator acts on: a run, or the run that a thread has.
+type operatorTarget struct {
+	Tenant   spool.Tenant   `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
+	RunID    spool.RunID    `doc:"The run. Either this or threadId."                                                 example:"r1"              json:"runId,omitempty"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                                       json:"threadId,omitempty"`
+}
+
+func (q operatorTarget) check() error {
+	if (q.RunID == "") == (q.ThreadID == "") {
+		return spool.Errorf(spool.Invalid, "either runId or threadId is required")
+	}
+	for _, id := range []struct{ field, value string }{
+		{"tenant", string(q.Tenant)}, {"runId", string(q.RunID)}, {"threadId", string(q.ThreadID)},
+	} {
+		if err := checkOptionalID(id.field, id.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operatorStopInput is a request to stop any run.
+type operatorStopInput struct{ Body *operatorStopRequest }
+
+// operatorStopRequest is the body of such a request.
+type operatorStopRequest struct{ operatorTarget }
+
+// Validate reads the body.
+func (in *operatorStopInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeBody[operatorStopRequest](ctx); err != nil {
+		return err
+	}
+	return in.Body.check()
+}
+
+// operatorRespondInput is an answer to any park.
+type operatorRespondInput struct{ Body *operatorRespondRequest }
+
+// operatorRespondRequest is the body of such an answer.
+type operatorRespondRequest struct {
+	operatorTarget
+
+	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       maxLength:"512"  minLength:"1"`
+	Approved   *bool            `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         nullable:"false" required:"true"`
+	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
+	Arguments  json.RawMessage  `doc:"An object with which an approved call runs in place of what it asked for. Its tool has to accept it." json:"arguments,omitempty"`
+	Reason     string           `doc:"Why, in up to 4096 bytes. The model reads it, and the record keeps it."                               example:"not on a Friday"  json:"reason,omitempty"`
+	Digest     string           `doc:"The digest of what was shown. An answer to anything else does not count."                             json:"digest,omitempty"`
+}
+
+// Validate reads the body.
+func (in *operatorRespondInput) Validate(ctx context.Context) (err error) {
+	if in.Body, err = decodeLongBody[operatorRespondRequest](ctx); err != nil {
+		return err
+	}
+	if err := in.Body.check(); err != nil {
+		return err
+	}
+	return checkAnswer(in.Body.ToolCallID, in.Body.Approved)
+}
+
+// actAs returns ctx for what an operator does to a run or a thread, with the key of the thread and
+// the dispatched run, "" for a thread. Who is no operator needs the scope.
+func (c *admin) actAs(ctx context.Context, need Scope, target operatorTarget) (context.Context, spool.ThreadKey, spool.RunID, error) {
+	key := spool.ThreadKey{}
+	p := c.asking(ctx)
+	if !p.Operator && !p.may(need) {
+		return ctx, key, "", spool.Errorf(spool.Forbidden, "the scope %q is required, or an operator", need)
+	}
+	tenant, err := c.tenant(ctx, target.Tenant)
+	if err != nil {
+		return ctx, key, "", err
+	}
+	key = spool.ThreadKey{Tenant: tenant, ID: target.ThreadID}
+	ctx = engine.WithActor(ctx, engine.Actor{Subject: p.Subject, Tenant: p.Tenant, Operator: true})
+	if target.RunID == "" {
+		_, err = c.engine.Thread(ctx, key)
+		return ctx, key, "", err
+	}
+	found, err := c.engine.Runs(ctx, tenant, spool.RunQuery{ID: target.RunID})
+	if err != nil {
+		return ctx, key, "", err
+	}
+	if len(found) == 0 {
+		return ctx, key, "", spool.Errorf(spool.NotFound, "Run not found")
+	}
+	key.ID = found[0].ThreadID
+	return ctx, key, found[0].Root(), nil
+}
+
+// stop answers POST /api/admin/stop.
+func (c *admin) stop(ctx context.Context, in operatorStopInput) (engine.StopResult, error) {
+	target := in.Body.operatorTarget
+	acting, key, root, err := c.actAs(ctx, ScopeStop, target)
+	concerns(ctx, key, target.RunID)
+	var result engine.StopResult
+	switch {
+	case err != nil:
+	case root == "":
+		result, err = c.engine.Stop(acting, key)
+	case root != target.RunID:
+		result = engine.StopResult{
+			Reason: engine.ReasonNotActive, Error: "Run " + string(target.RunID) + " is nested in run " + string(root) + ": stop that one",
+		}
+	default:
+		result, err = c.engine.StopRun(acting, key, root)
+	}
+	if err != nil {
+		return result, about(ctx, err, key, target.RunID)
+	}
+	if !result.Accepted {
+		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
+	}
+	return result, nil
+}
+
+// operatorName stands in a thread's record for an operator of another tenant.
+const operatorName = "operator"
+
+// respond answers POST /api/admin/respond.
+func (c *admin) respond(ctx context.Context, in operatorRespondInput) (engine.RespondResult, error) {
+	q, p := in.Body, c.asking(ctx)
+	acting, key, root, err := c.actAs(ctx, ScopeApprove, q.operatorTarget)
+	concerns(ctx, key, q.RunID)
+	by := p.Subject
+	if by != "" && key.Tenant != p.Tenant {
+		by = operatorName
+	}
+	var result engine.RespondResult
+	if err == nil && root != "" {
+		var thread spool.Thread
+		if thread, err = c.engine.Thread(acting, key); err == nil && thread.RunID != root {
+			result = engine.RespondResult{Reason: engine.ReasonNoPark, Error: "No matching pending input request"}
+		}
+	}
+	if err == nil && result.Reason == "" {
+		result, err = c.engine.Respond(acting, key, engine.Response{
+			ToolCallID: q.ToolCallID, Approved: *q.Approved, By: by, Payload: q.Payload, Args: q.Arguments, Reason: q.Reason, Digest: q.Digest,
+		})
+	}
+	if err != nil {
+		return result, about(ctx, err, key, q.RunID)
+	}
+	if !result.Delivered {
+		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
+	}
+	return result, nil
+}
