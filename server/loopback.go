@@ -26,7 +26,7 @@ import (
 // like a program of this machine.
 func (s *Server) checkLoopback(r *http.Request) error {
 	if !loopbackHost(r.Host) {
-		return spool.Errorf(spool.Forbidden, "this server is only reached as localhost; the Host of the request is another")
+		return spool.Errorf(spool.Forbidden, "this server has no tokens and is only reached as localhost; the Host of the request is another. With tokens (SPOOL_TOKEN) it is reached by any name")
 	}
 	if name := forwarded.Header(r.Header); name != "" {
 		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s; "+

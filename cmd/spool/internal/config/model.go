@@ -87,7 +87,7 @@ func model(e entry) Model {
 
 func (m *Model) openAI(f map[string]value) {
 	m.BaseURL, m.APIKey, m.PromptCache = f["base_url"].url(), f["api_key"].text(), f["prompt_cache"].text()
-	if f["model"].needed() {
+	if f["model"].requiredWhere("provider", ProviderOpenAI) {
 		m.Model = f["model"].word()
 	}
 	f["prompt_cache"].among(m.PromptCache, "none", "key", "marks")

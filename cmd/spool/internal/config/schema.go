@@ -108,16 +108,23 @@ func (w *schemaWriter) item(s *shape, path string) map[string]any {
 }
 
 func (w *schemaWriter) fields(s *shape, path string) map[string]any {
-	properties, required := make(map[string]any, len(s.fields)), []string{}
+	properties, required, where := make(map[string]any, len(s.fields)), []string{}, []any{}
 	for _, name := range slices.Sorted(maps.Keys(s.fields)) {
 		properties[name] = w.of(s.fields[name], below(path, name))
 		if s.fields[name].required {
 			required = append(required, name)
 		}
+		if field := s.fields[name].whereField; field != "" {
+			is := map[string]any{"properties": map[string]any{field: map[string]any{"const": s.fields[name].whereWord}}, "required": []string{field}}
+			where = append(where, map[string]any{"if": is, "then": map[string]any{"properties": map[string]any{name: true}, "required": []string{name}}})
+		}
 	}
 	out := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		out["required"] = required
+	}
+	if len(where) > 0 {
+		out["allOf"] = where
 	}
 	return out
 }

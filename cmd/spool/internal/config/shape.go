@@ -21,6 +21,9 @@ const (
 type shape struct {
 	kind     string
 	required bool
+	// whereField and whereWord say of which mappings a value is required: of those whose field has
+	// the word.
+	whereField, whereWord string
 	// fields are those of a mapping that knows its keys.
 	fields map[string]*shape
 	// each is an entry of a mapping with keys of anybody's, or an item of a list.
@@ -40,6 +43,12 @@ func (s *shape) is(kind string) {
 func (s *shape) require() {
 	if s != nil {
 		s.required = true
+	}
+}
+
+func (s *shape) requireWhere(field, word string) {
+	if s != nil {
+		s.whereField, s.whereWord = field, word
 	}
 }
 

@@ -179,6 +179,12 @@ func (v value) required() bool {
 	return v.needed()
 }
 
+// requiredWhere is required for a value of mappings in which another field has the word.
+func (v value) requiredWhere(field, word string) bool {
+	v.shape.requireWhere(field, word)
+	return v.needed()
+}
+
 // needed is required for a value that only some mappings must have.
 func (v value) needed() bool {
 	if !v.present() {
