@@ -168,7 +168,7 @@ func headerTexts(v reflect.Value, format string) ([]string, error) {
 		}
 		return all, nil
 	}
-	texts, err := textsOf(v, format == "date")
+	texts, err := textsOf(v, format)
 	if len(texts) == 1 && texts[0] == "" {
 		texts = nil
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+
+	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
 // Codec encodes and decodes JSON. It must do as encoding/json does with tags and the
@@ -49,6 +51,8 @@ type sender struct {
 	contentType []string
 	begun       bool
 	more        bool
+	// encode encodes a part of a body that is put together of parts.
+	encode wire.Encode
 }
 
 // shortBody is up to where net/http tells the length of a body by itself.
@@ -75,15 +79,15 @@ func (s *sender) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send answers with body as JSON. When it returns an error, nothing was sent.
-func (a *API) send(w http.ResponseWriter, status int, contentType []string, body any) error {
+// send answers with body as JSON, whose type is mostly that of the plan. When it returns an error, nothing was sent.
+func (a *API) send(w http.ResponseWriter, status int, contentType []string, plan wire.Plan, body any) error {
 	s, ok := a.senders.Get().(*sender)
 	if !ok {
-		s = &sender{}
+		s = &sender{encode: partEncoder(a.config.codec)}
 		s.encoder = a.config.codec.NewEncoder(s)
 	}
 	s.to, s.status, s.contentType, s.begun, s.more = w, status, contentType, false, false
-	err := s.encoder.Encode(body)
+	err := encode(s.encoder, s, plan, body, s.encode)
 	if s.more {
 		// The length of the first piece was announced; the client must not take it for all.
 		panic(errPieces)
@@ -93,6 +97,37 @@ func (a *API) send(w http.ResponseWriter, status int, contentType []string, body
 		a.senders.Put(s)
 	}
 	return err //nolint:wrapcheck // the caller says what it was encoding
+}
+
+// encode writes a document as the document of the API describes it: see [wire]. The encoder
+// is one that writes to the same place.
+func encode(e Encoder, to io.Writer, plan wire.Plan, v any, part wire.Encode) error {
+	value, text, err := plan.Prepare(v, part)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what it was encoding
+	}
+	if text != nil {
+		_, err := to.Write(append(text, '\n'))
+		return err //nolint:wrapcheck // the caller says what it was encoding
+	}
+	return e.Encode(value) //nolint:wrapcheck // the caller says what it was encoding
+}
+
+// partEncoder encodes values one after the other into memory that holds until the next one.
+func partEncoder(codec Codec) wire.Encode {
+	var buffer bytes.Buffer
+	var encoder Encoder
+	return func(v any) ([]byte, error) {
+		if encoder == nil {
+			encoder = codec.NewEncoder(&buffer)
+		}
+		buffer.Reset()
+		if err := encoder.Encode(v); err != nil {
+			encoder = nil   // it may remember that it failed
+			return nil, err //nolint:wrapcheck // the caller says what it was encoding
+		}
+		return bytes.TrimRight(buffer.Bytes(), "\n"), nil
+	}
 }
 
 // maxRecycled is how large a buffer may be to be used again: one large body should not be

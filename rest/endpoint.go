@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool/rest/internal/bind"
@@ -163,7 +162,7 @@ func (a *API) Reverse(name string, values ...any) (string, error) {
 	}
 	texts := map[string]string{}
 	for i, v := range values {
-		t, err := textsOf(reflect.ValueOf(v), rt.isDate(rt.pathNames[i]))
+		t, err := textsOf(reflect.ValueOf(v), rt.formatOf(rt.pathNames[i]))
 		if err != nil || len(t) != 1 {
 			return "", fmt.Errorf("link to %s: no proper value for {%s}", name, rt.pathNames[i])
 		}
@@ -172,12 +171,15 @@ func (a *API) Reverse(name string, values ...any) (string, error) {
 	return rt.url(texts, nil)
 }
 
-// isDate reports whether a parameter of the path is a date without a time.
-func (rt *route) isDate(name string) bool {
+// formatOf is the tag format of a parameter of the path.
+func (rt *route) formatOf(name string) string {
 	if rt.input.params == nil {
-		return false
+		return ""
 	}
-	return slices.ContainsFunc(rt.input.params.Params(), func(p bind.Param) bool {
-		return p.In == "path" && p.Name == name && p.Field.Tag.Get("format") == "date"
-	})
+	for _, p := range rt.input.params.Params() {
+		if p.In == "path" && p.Name == name {
+			return p.Field.Tag.Get("format")
+		}
+	}
+	return ""
 }

@@ -190,8 +190,8 @@ func TestPitfall(t *testing.T) {
 			rest.Get(r, "/strict", echo[in], rest.Unknown(rest.RefuseAll))
 		})
 		for target, want := range map[string]string{
-			"/x":                 `{"max":null,"tags":null}`,
-			"/x?max=0":           `{"max":0,"tags":null}`,
+			"/x":                 `{"max":null,"tags":[]}`,
+			"/x?max=0":           `{"max":0,"tags":[]}`,
 			"/x?tag=a&tag=b":     `{"max":null,"tags":["a","b"]}`,
 			"/x?other=1&tag=a,b": `{"max":null,"tags":["a,b"]}`,
 		} {

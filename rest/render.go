@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+
+	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
 // ErrorRenderer writes errors as bodies. It is safe for concurrent use.
@@ -84,7 +86,7 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 		contentType, body = a.config.renderer.Render(r, e)
 	}
 	h.Set("Content-Type", contentType)
-	if err := a.send(w, e.Status, nil, body); err != nil {
+	if err := a.send(w, e.Status, nil, wire.Plan{}, body); err != nil {
 		a.config.logger.log().ErrorContext(r.Context(), "error body cannot be encoded", "error", err)
 		w.WriteHeader(http.StatusInternalServerError)
 	}

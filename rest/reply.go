@@ -191,7 +191,7 @@ func (c *routeContext) write(status int, body any) error {
 		w.WriteHeader(status)
 		return nil
 	}
-	if err := rt.api.send(w, status, jsonContent, body); err != nil {
+	if err := rt.api.send(w, status, jsonContent, rt.wire, body); err != nil {
 		return fmt.Errorf("encode the answer of %s: %w", rt.name, err)
 	}
 	return nil

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/textform"
+	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
 // Request makes the request that is served with in: its path, query, headers and cookies,
@@ -105,7 +107,15 @@ func (rt *route) jsonContent(b *bodyInput, in reflect.Value) (io.Reader, string,
 		return nil, "", nil
 	}
 	var text bytes.Buffer
-	if err := rt.api.config.codec.NewEncoder(&text).Encode(v.Addr().Interface()); err != nil {
+	codec := rt.api.config.codec
+	encoder, content := codec.NewEncoder(&text), v.Addr().Interface()
+	var err error
+	if wire.HasTexts(b.typ) {
+		err = encode(encoder, &text, wire.Plan{}, content, partEncoder(codec))
+	} else {
+		err = encoder.Encode(content) // a list that is nil is no list to a body that may leave it out
+	}
+	if err != nil {
 		return nil, "", fmt.Errorf("encode the body: %w", err)
 	}
 	return &text, "application/json", nil
@@ -181,7 +191,7 @@ func paramTexts(p bind.Param, in reflect.Value) ([]string, error) {
 	if v.IsZero() && p.Default == nil && !p.Required {
 		return nil, nil
 	}
-	texts, err := textsOf(v, p.Field.Tag.Get("format") == "date")
+	texts, err := textsOf(v, p.Field.Tag.Get("format"))
 	if err == nil && p.Type.Kind() == reflect.Slice && !p.Explode && len(texts) == 1 && texts[0] == "" {
 		return nil, errors.New("a list of one empty text cannot be told from an empty list")
 	}
@@ -190,22 +200,22 @@ func paramTexts(p bind.Param, in reflect.Value) ([]string, error) {
 
 // textsOf writes a value as a parameter has it: nothing for what is absent, one text for a
 // scalar, and one for each item of a list.
-func textsOf(v reflect.Value, date bool) ([]string, error) {
+func textsOf(v reflect.Value, format string) ([]string, error) {
 	switch {
 	case !v.IsValid():
 		return nil, nil
 	case v.Kind() == reflect.Pointer && v.IsNil():
 		return nil, nil
 	case v.Kind() == reflect.Pointer:
-		return textsOf(v.Elem(), date)
+		return textsOf(v.Elem(), format)
 	}
 	if optional, ok := reflect.TypeAssert[interface{ IsSet() bool }](v); ok { // an Opt
 		if !optional.IsSet() {
 			return nil, nil
 		}
-		return textsOf(v.MethodByName("Get").Call(nil)[0], date)
+		return textsOf(v.MethodByName("Get").Call(nil)[0], format)
 	}
-	if text, ok, err := ownText(v, date); ok {
+	if text, ok, err := ownText(v, format); ok {
 		return []string{text}, err
 	}
 	if v.Kind() != reflect.Slice {
@@ -214,7 +224,7 @@ func textsOf(v reflect.Value, date bool) ([]string, error) {
 	}
 	all := make([]string, 0, v.Len())
 	for i := range v.Len() {
-		t, err := textsOf(v.Index(i), date)
+		t, err := textsOf(v.Index(i), format)
 		if err != nil {
 			return nil, err
 		}
@@ -224,12 +234,13 @@ func textsOf(v reflect.Value, date bool) ([]string, error) {
 }
 
 // ownText writes a value of a type that has a form of its own. It reports whether it has.
-func ownText(v reflect.Value, date bool) (text string, ok bool, err error) {
+func ownText(v reflect.Value, format string) (text string, ok bool, err error) {
+	if form := textform.Of(v.Type(), format); form != textform.None {
+		text, err := textform.Text(form, v.Interface())
+		return text, true, err //nolint:wrapcheck // the caller names the parameter
+	}
 	switch value := v.Interface().(type) {
 	case time.Time:
-		if date {
-			return value.Format(time.DateOnly), true, nil
-		}
 		return value.Format(time.RFC3339Nano), true, nil
 	case time.Duration:
 		return value.String(), true, nil

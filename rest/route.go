@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
 // route is a compiled route of an API. It does not change once requests come.
@@ -34,6 +36,7 @@ type route struct {
 	bodies   map[int][]reflect.Type // by status: nil stands for no body
 	list     *list
 	heads    map[reflect.Type]*answerType // the types of answers that have headers
+	wire     wire.Plan                    // of what the handler returns
 	// bodyLabel is what [DetailErrors] calls the body.
 	bodyLabel string
 	checks    []inputCheck
@@ -193,6 +196,7 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	case isResponder(out):
 		rt.answers = answersItself
 	default:
+		rt.wire = wire.PlanOf(reflect.PointerTo(out))
 		if err := rt.compileHeads(out); err != nil {
 			return err
 		}

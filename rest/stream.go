@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
 // File is an answer with the content of a file. Ranges and conditional requests work where
@@ -175,6 +177,7 @@ func (l Lines[T]) Respond(w http.ResponseWriter, r *http.Request) error {
 type lineEncoder struct {
 	buffer  bytes.Buffer
 	encoder Encoder
+	part    wire.Encode
 }
 
 func newLineEncoder(ctx context.Context) *lineEncoder {
@@ -182,7 +185,7 @@ func newLineEncoder(ctx context.Context) *lineEncoder {
 	if c := contextOf(ctx); c != nil {
 		codec = c.route.api.config.codec
 	}
-	l := &lineEncoder{}
+	l := &lineEncoder{part: partEncoder(codec)}
 	l.encoder = codec.NewEncoder(&l.buffer)
 	return l
 }
@@ -190,7 +193,7 @@ func newLineEncoder(ctx context.Context) *lineEncoder {
 // encode returns memory that holds until the next call.
 func (l *lineEncoder) encode(v any) ([]byte, error) {
 	l.buffer.Reset()
-	if err := l.encoder.Encode(v); err != nil {
+	if err := encode(l.encoder, &l.buffer, wire.Plan{}, v, l.part); err != nil {
 		return nil, fmt.Errorf("encode a line: %w", err)
 	}
 	return bytes.TrimRight(l.buffer.Bytes(), "\n"), nil

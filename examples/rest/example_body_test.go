@@ -3,6 +3,8 @@ package main_test
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/spoolhq/spool/rest"
 )
@@ -34,4 +36,23 @@ func Example_nestedValidate() {
 
 	// Output:
 	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.lines[1].price","pointer":"/lines/1/price","kind":"value_error","message":"must be 0 for a gift"}]}
+}
+
+type stay struct {
+	From  time.Time     `format:"date"     json:"from"`
+	Check time.Time     `format:"time"     json:"check"`
+	Long  time.Duration `format:"duration" json:"long"`
+	Site  url.URL       `json:"site"`
+}
+
+func Example_dates() {
+	api := rest.New(silent())
+	api.Register(routes(func(r *rest.Routes) {
+		rest.Post(r, "/stays", func(_ context.Context, in stay) (stay, error) { return in, nil })
+	}))
+	body := `{"from": "2026-11-22", "check": "15:00:00", "long": "P2D", "site": "https://example.com"}`
+	show(api, request{method: http.MethodPost, target: "/stays", body: body})
+
+	// Output:
+	// 200 {"from":"2026-11-22","check":"15:00:00","long":"PT48H","site":"https://example.com"}
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
 // content is a body that was read.
@@ -71,10 +73,10 @@ func (b updateBody[T]) apply(ctx context.Context, row *T) error {
 func (m *model) decode(data []byte, row reflect.Value, read func(*field) bool) []fault.Fault {
 	for _, f := range m.fields {
 		if f.fallback != nil && read(f) {
-			_ = json.Unmarshal(f.fallback, at(row, f.index).Addr().Interface()) // it was tried when the model was compiled
+			_ = body.Unmarshal(f.fallback, at(row, f.index).Addr().Interface(), f.format()) // it was tried when the model was compiled
 		}
 	}
-	if err := json.Unmarshal(data, row.Addr().Interface()); err != nil {
+	if err := body.Unmarshal(data, row.Addr().Interface(), ""); err != nil {
 		_, faults := m.decodeEach(data, read)
 		if len(faults) == 0 {
 			faults = []fault.Fault{unreadable()}
@@ -128,7 +130,7 @@ func (m *model) decodeEach(data []byte, read func(*field) bool) ([]value, []faul
 		switch {
 		case string(text) == "null" && !f.nullable:
 			faults = append(faults, fault.Null(fault.Body, []any{f.name}))
-		case json.Unmarshal(text, v.Interface()) != nil:
+		case body.Unmarshal(text, v.Interface(), f.format()) != nil:
 			faults = append(faults, unreadable(f.name))
 		case f.hasNUL(v.Elem()):
 			faults = append(faults, nul(f.name))
@@ -177,5 +179,9 @@ func (s shown[T]) MarshalJSON() ([]byte, error) {
 	for i, f := range m.shownFields {
 		to.Field(i).Set(at(from, f.index))
 	}
-	return json.Marshal(to.Interface())
+	value, text, err := wire.Prepare(to.Addr().Interface(), json.Marshal)
+	if err != nil || text != nil {
+		return text, err //nolint:wrapcheck // the caller names the type
+	}
+	return json.Marshal(value)
 }

@@ -149,7 +149,7 @@ func (m *model) addField(from body.Field) error {
 	f.onUpdate = f.onCreate && (f.column != m.key || f.column == nil)
 	if text, ok := tag.Lookup("default"); ok {
 		f.fallback = json.RawMessage(text)
-		if quoted, err := json.Marshal(text); err == nil && json.Unmarshal(f.fallback, reflect.New(f.decl.Type).Interface()) != nil {
+		if quoted, err := json.Marshal(text); err == nil && body.Unmarshal(f.fallback, reflect.New(f.decl.Type).Interface(), f.format()) != nil {
 			f.fallback = quoted
 		}
 	}
@@ -157,6 +157,9 @@ func (m *model) addField(from body.Field) error {
 	m.byName[f.name] = f
 	return nil
 }
+
+// format is the tag of that name, which says how a time or a duration is written.
+func (f *field) format() string { return f.decl.Tag.Get("format") }
 
 func (m *model) isRelation(f *field) bool {
 	return slices.ContainsFunc(m.logical.Names(), func(name string) bool {

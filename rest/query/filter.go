@@ -78,7 +78,7 @@ func (filterOption) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
 func (o filterOption) Compile(m *Model, place string) (Stage, error) {
-	plan, err := bind.Compile(o.typ, bind.Options{Default: fault.Query, Place: place})
+	plan, err := bind.Compile(o.typ, bind.Options{Default: fault.Query, Place: place, Format: m.filterFormat})
 	if err != nil {
 		return nil, err
 	}

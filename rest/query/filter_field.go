@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 const (
@@ -73,6 +74,27 @@ func (s *filterStage) method(p bind.Param) (int, error) {
 		return -1, fmt.Errorf("method %s is %s, and has to be func(%s) query.Expr", name, t, p.Type)
 	}
 	return m.Index, nil
+}
+
+// filterFormat is the format of the column that a field of a filter is compared with: a
+// column of dates is asked for by a date.
+func (m *Model) filterFormat(f reflect.StructField, name string) string {
+	tag, ok := f.Tag.Lookup("filter")
+	if !ok {
+		tag = name
+	}
+	for part := range strings.FieldsFuncSeq(tag, func(c rune) bool { return c == '|' || c == '&' }) {
+		path, lookup, _ := strings.Cut(strings.TrimSpace(part), ",")
+		if strings.HasPrefix(path, "__") {
+			path = name + path
+		}
+		t, err := m.target(path, Lookup(strings.TrimSpace(lookup)))
+		if err != nil || t.part != Whole || t.column.Field == nil || textform.OfField(f.Type, t.column.Field.Format) == textform.None {
+			continue // what is wrong is said where the conditions are made
+		}
+		return t.column.Field.Format
+	}
+	return ""
 }
 
 // conditions reads the tag filter.

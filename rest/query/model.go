@@ -37,6 +37,8 @@ type Field struct {
 	Kind Kind
 	// Nullable is true when the field can hold null.
 	Nullable bool
+	// Format is the tag of that name: "date" for a time that is sent as a date.
+	Format string
 
 	scalar   scalar
 	zeroNull bool
@@ -129,7 +131,7 @@ func (m *Model) addField(f reflect.StructField, s scalar, column bool, at []int,
 	zero := s.zeroNull || hasOption(f.Tag.Get("bun"), "nullzero")
 	field := &Field{
 		Name: prefix + Snake(f.Name), Go: f.Name, Index: at, Type: f.Type, Kind: s.kind,
-		Nullable: s.nullable || zero || null, scalar: s, zeroNull: zero,
+		Nullable: s.nullable || zero || null, Format: f.Tag.Get("format"), scalar: s, zeroNull: zero,
 	}
 	if m.taken(field.Name, at) {
 		return

@@ -5,8 +5,12 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
 // Answer is what came back.
@@ -58,12 +62,20 @@ func read[Body any](t TB, c *call, w *httptest.ResponseRecorder, aborted bool) A
 		a.Error = c.readError(w.Body.Bytes())
 	case !isJSON(a.Header) || a.Text == "" || aborted:
 	default:
-		if err := c.codec.Unmarshal(w.Body.Bytes(), &a.Body); err != nil {
+		if err := c.decode(w.Body.Bytes(), &a.Body); err != nil {
 			t.Fatalf("resttest: %s %s: the body is no %T: %v (CallAs takes the type of another body)\n%s",
 				c.request.Method, c.request.URL, a.Body, err, a.Text)
 		}
 	}
 	return a
+}
+
+// decode reads an answer as the API writes it: a date, for example, by the tag of its field.
+func (c *call) decode(text []byte, into any) error {
+	if wire.HasTexts(reflect.TypeOf(into)) {
+		return body.Unmarshal(text, into, "") //nolint:wrapcheck // the caller names the request
+	}
+	return c.codec.Unmarshal(text, into) //nolint:wrapcheck // the caller names the request
 }
 
 func isJSON(h http.Header) bool {
@@ -87,12 +99,12 @@ type wireError struct {
 // it.
 func (c *call) readError(text []byte) *Error {
 	e := &Error{}
-	var wire wireError
-	if err := c.codec.Unmarshal(text, &wire); err != nil {
+	var known wireError
+	if err := c.codec.Unmarshal(text, &known); err != nil {
 		return e
 	}
-	e.Code = wire.Code
-	switch detail := wire.Detail.(type) {
+	e.Code = known.Code
+	switch detail := known.Detail.(type) {
 	case string:
 		e.Detail = detail
 	case []any:
@@ -100,7 +112,7 @@ func (c *call) readError(text []byte) *Error {
 			e.Faults = append(e.Faults, detailFault(item))
 		}
 	}
-	for _, f := range wire.Errors {
+	for _, f := range known.Errors {
 		e.Faults = append(e.Faults, Fault{Location: f.Location, Kind: f.Kind, Message: f.Message, Limits: f.Limits})
 	}
 	return e

@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"reflect"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/internal/actas"
+	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
 // Option changes a call.
@@ -100,11 +102,28 @@ func From(address string) Option {
 func JSON(v any) Option {
 	return func(c *call) error {
 		var text bytes.Buffer
-		if err := c.codec.NewEncoder(&text).Encode(v); err != nil {
+		err := c.encode(&text, v)
+		if err != nil {
 			return fmt.Errorf("encode the body: %w", err)
 		}
 		return Content("application/json", text.String())(c)
 	}
+}
+
+// encode writes a body as the API reads it: a date, for example, by the tag of its field.
+func (c *call) encode(to *bytes.Buffer, v any) error {
+	encoder := c.codec.NewEncoder(to)
+	if t := reflect.TypeOf(v); t == nil || !wire.HasTexts(t) {
+		return encoder.Encode(v) //nolint:wrapcheck // the caller says what it was encoding
+	}
+	_, text, err := wire.Prepare(v, func(part any) ([]byte, error) {
+		to.Reset()
+		err := encoder.Encode(part)
+		return bytes.TrimRight(to.Bytes(), "\n"), err //nolint:wrapcheck // as above
+	})
+	to.Reset()
+	to.Write(text)
+	return err //nolint:wrapcheck // as above
 }
 
 // Content sends a text as the body. An empty type sends none.

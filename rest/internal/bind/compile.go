@@ -6,6 +6,7 @@ import (
 	"net/textproto"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
@@ -174,6 +175,12 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 		return
 	}
 	c.seen[key] = c.called(f)
+
+	if _, told := f.Tag.Lookup("format"); !told && c.options.Format != nil {
+		if format := c.options.Format(f, name); format != "" {
+			f.Tag += reflect.StructTag(` format:` + strconv.Quote(format))
+		}
+	}
 
 	compiled := field{name: name, in: in, offset: offset}
 	param := Param{Name: name, In: in, Field: f, Index: index}

@@ -2,6 +2,7 @@ package bind_test
 
 import (
 	"mime/multipart"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -262,8 +263,14 @@ func TestRegistrationErrors(t *testing.T) {
 			A string `enum:"[1" query:"a"`
 		}{}, []string{".A", "JSON array"}},
 		"TimeFormat": {struct {
-			A time.Time `format:"time" query:"a"`
+			A time.Time `format:"year" query:"a"`
+		}{}, []string{".A", `"year"`}},
+		"DurationFormat": {struct {
+			A time.Duration `format:"time" query:"a"`
 		}{}, []string{".A", `"time"`}},
+		"URLFormat": {struct {
+			A url.URL `format:"hostname" query:"a"`
+		}{}, []string{".A", `"hostname"`}},
 		"MinItems": {struct {
 			A int `minItems:"1" query:"a"`
 		}{}, []string{".A", "for lists"}},

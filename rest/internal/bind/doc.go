@@ -26,8 +26,10 @@
 //   - booleans: true, false, 1, 0, yes, no, on, off, t, f, y and n in any case
 //   - integers and floats of every size; what does not fit is refused, and so are NaN,
 //     infinities and "1.0" for an integer
-//   - [time.Time] in the form of RFC 3339, or with format:"date" as 2006-01-02
-//   - [time.Duration] as in 1h30m
+//   - [time.Time] in the form of RFC 3339, or with format:"date" as 2006-01-02, or with
+//     format:"time" as 15:04:05, with or without an offset
+//   - [time.Duration] as in 1h30m or PT1H30M
+//   - [url.URL] with a scheme, or with format:"uri-reference" without one too
 //   - types that implement [encoding.TextUnmarshaler]
 //   - lists of these except []byte, which could be a text or numbers; pointers to these and
 //     to lists, and Opt of these and of lists

@@ -6,31 +6,22 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"time"
+
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 // formats are the formats of texts that are checked. Others only stand in the document.
 var formats = map[string]func(text string) bool{
 	"date-time": func(text string) bool { _, ok := dateTimeOf(text); return ok },
-	"date":      func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
-	"time":      isTime,
-	"duration":  func(text string) bool { _, err := time.ParseDuration(text); return err == nil },
+	"date":      func(text string) bool { _, ok := textform.ParseDate(text); return ok },
+	"time":      func(text string) bool { _, ok := textform.ParseClock(text); return ok },
+	"duration":  func(text string) bool { _, ok := textform.ParseSpan(text); return ok },
 	"email":     isEmail,
 	"hostname":  isHostname,
 	"ipv4":      func(text string) bool { addr, err := netip.ParseAddr(text); return err == nil && addr.Is4() },
 	"ipv6":      func(text string) bool { addr, err := netip.ParseAddr(text); return err == nil && addr.Is6() },
 	"uri":       func(text string) bool { u, err := url.Parse(text); return err == nil && u.IsAbs() },
 	"uuid":      isUUID,
-}
-
-func isTime(text string) bool {
-	for _, layout := range [...]string{time.TimeOnly, "15:04:05Z07:00"} {
-		if _, err := time.Parse(layout, text); err == nil {
-			return true
-		}
-	}
-
-	return false
 }
 
 // isEmail accepts an address alone, without the name that may stand before it in a letter.

@@ -2,10 +2,12 @@ package bind
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 func timeParser(format string) (parser, error) {
@@ -13,9 +15,48 @@ func timeParser(format string) (parser, error) {
 	case "", "date-time":
 		return parseDateTime, nil
 	case "date":
-		return parseDate, nil
+		return parseForm[time.Time](textform.Date, format), nil
+	case "time":
+		return parseForm[time.Time](textform.Clock, format), nil
 	default:
-		return nil, fmt.Errorf("a time has format date-time or date, not %q", format)
+		return nil, fmt.Errorf("a time has format date-time, date or time, not %q", format)
+	}
+}
+
+func durationParser(format string) (parser, error) {
+	if format != "" && format != "duration" {
+		return nil, fmt.Errorf("a duration has format duration, not %q", format)
+	}
+
+	return parseForm[time.Duration](textform.Span, "duration"), nil
+}
+
+func urlParser(format string) (parser, error) {
+	switch format {
+	case "", "uri":
+		return parseForm[url.URL](textform.Address, "uri"), nil
+	case "uri-reference":
+		return parseForm[url.URL](textform.Reference, format), nil
+	default:
+		return nil, fmt.Errorf("an address has format uri or uri-reference, not %q", format)
+	}
+}
+
+// parseForm reads a text whose form follows from the tag format.
+func parseForm[T any](form textform.Form, format string) parser {
+	bad := fault.Format("", nil, format)
+
+	return func(a place, text string) *fault.Fault {
+		if bad := checkText(text); bad != nil {
+			return bad
+		}
+		var value T
+		if textform.Parse(form, text, &value) != nil {
+			return new(fault.WithText(bad, text))
+		}
+		store(a, value)
+
+		return nil
 	}
 }
 
@@ -42,24 +83,4 @@ func dateTimeOf(text string) (time.Time, bool) {
 	}
 
 	return value, true
-}
-
-func parseDate(a place, text string) *fault.Fault {
-	value, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return new(fault.WithText(fault.Format("", nil, "date"), text))
-	}
-	store(a, value)
-
-	return nil
-}
-
-func parseDuration(a place, text string) *fault.Fault {
-	value, err := time.ParseDuration(text)
-	if err != nil {
-		return new(fault.WithText(fault.Format("", nil, "duration"), text))
-	}
-	store(a, value)
-
-	return nil
 }

@@ -18,6 +18,10 @@ type Options struct {
 	// Defaults to "".
 	Default string
 
+	// Format, when it is set, is asked for the format of a field that has no such tag, with the
+	// name of its parameter.
+	Format func(f reflect.StructField, name string) string
+
 	// Place starts the messages of mistakes, such as "GET /books: Books.list".
 	//
 	// Defaults to nothing.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 // parser reads a text into the memory of a value. The fault has no place.
@@ -58,7 +59,11 @@ func scalarOf(t reflect.Type, format string) (scalar, error) {
 		parse, err := timeParser(format)
 		return scalar{typ: t, class: classTime, parse: parse}, err
 	case t == durationType:
-		return scalar{typ: t, class: classDuration, parse: parseDuration}, nil
+		parse, err := durationParser(format)
+		return scalar{typ: t, class: classDuration, parse: parse}, err
+	case textform.IsURL(t):
+		parse, err := urlParser(format)
+		return scalar{typ: t, class: classText, parse: parse}, err
 	case t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(textType):
 		return scalar{typ: t, class: classText, parse: unmarshalParser(t)}, nil
 	}

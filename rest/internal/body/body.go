@@ -92,9 +92,14 @@ type Plan struct {
 //
 // The error names the type and field that cannot be read: it is a mistake of the program.
 func Compile(t reflect.Type, schema *Schema, opts Options) (*Plan, error) {
+	return compileField(t, "", schema, opts)
+}
+
+// compileField is [Compile] for a field with a tag format.
+func compileField(t reflect.Type, format string, schema *Schema, opts Options) (*Plan, error) {
 	c := compiler{done: map[nodeKey]*node{}}
 
-	root, err := c.node(t, schema)
+	root, err := c.node(t, schema, format)
 	if err != nil {
 		return nil, fmt.Errorf("body of %s: %w", t, err)
 	}

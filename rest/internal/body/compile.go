@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 type nodeKey struct {
 	typ    reflect.Type
 	schema *Schema
+	format string
 }
 
 // compiler remembers the nodes that it has begun, which is what lets types be recursive.
@@ -27,9 +29,10 @@ var (
 	numberType      = reflect.TypeFor[json.Number]()
 )
 
-// node compiles one place of a document. t is nil where no Go type is known.
-func (c *compiler) node(t reflect.Type, s *Schema) (*node, error) {
-	key := nodeKey{typ: t, schema: s}
+// node compiles one place of a document. t is nil where no Go type is known. The format is
+// the tag of that name of its field.
+func (c *compiler) node(t reflect.Type, s *Schema, format string) (*node, error) {
+	key := nodeKey{typ: t, schema: s, format: format}
 	if n, ok := c.done[key]; ok {
 		return n, nil
 	}
@@ -44,6 +47,9 @@ func (c *compiler) node(t reflect.Type, s *Schema) (*node, error) {
 
 	n.typ, n.wraps = unwrap(t)
 	n.foreign = n.typ != nil && isForeign(n.typ)
+	if n.typ != nil {
+		n.form = textform.Of(n.typ, format)
+	}
 
 	s = s.resolve()
 	if s == nil {
@@ -52,6 +58,9 @@ func (c *compiler) node(t reflect.Type, s *Schema) (*node, error) {
 	n.validate = s.Validate
 
 	name := s.Type
+	if n.form != textform.None {
+		name, n.foreign = "string", true
+	}
 	if name == "" {
 		inferred, err := typeName(n.typ, n.foreign)
 		if err != nil {
@@ -61,7 +70,7 @@ func (c *compiler) node(t reflect.Type, s *Schema) (*node, error) {
 		n.null = n.null || name == ""
 	}
 
-	if err := c.shape(n, name, s); err != nil {
+	if err := c.shape(n, name, s, format); err != nil {
 		return nil, err
 	}
 	n.direct = n.isDirect()
@@ -97,7 +106,7 @@ func (n *node) isDirect() bool {
 }
 
 // shape fills in what the JSON type asks for.
-func (c *compiler) shape(n *node, name string, s *Schema) error {
+func (c *compiler) shape(n *node, name string, s *Schema, format string) error {
 	switch name {
 	case "":
 		n.kind, n.use = kindAny, decoded
@@ -131,7 +140,7 @@ func (c *compiler) shape(n *node, name string, s *Schema) error {
 		return err
 	case "array":
 		n.kind = kindList
-		return c.list(n, s)
+		return c.list(n, s, format)
 	case "object":
 		if n.typ != nil && n.typ.Kind() == reflect.Struct && !n.foreign || s.Properties != nil {
 			n.kind = kindObject
@@ -145,13 +154,13 @@ func (c *compiler) shape(n *node, name string, s *Schema) error {
 	return fmt.Errorf("unknown JSON type %q", name)
 }
 
-func (c *compiler) list(n *node, s *Schema) error {
+func (c *compiler) list(n *node, s *Schema, format string) error {
 	var elem reflect.Type
 	if n.typ != nil && !n.foreign && (n.typ.Kind() == reflect.Slice || n.typ.Kind() == reflect.Array) {
 		elem = n.typ.Elem()
 	}
 
-	items, err := c.node(elem, s.Items)
+	items, err := c.node(elem, s.Items, format)
 	n.list = &listRule{items: items, min: orNone(s.MinItems), max: orNone(s.MaxItems), unique: s.UniqueItems}
 	if elem != nil && n.typ.Kind() == reflect.Slice {
 		n.list.empty = reflect.MakeSlice(n.typ, 0, 0)
@@ -179,7 +188,7 @@ func (c *compiler) dictionary(n *node, s *Schema) error {
 		}
 	}
 
-	values, err := c.node(elem, s.Values)
+	values, err := c.node(elem, s.Values, "")
 	rule.values = values
 
 	return err

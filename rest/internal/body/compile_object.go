@@ -20,7 +20,7 @@ func (c *compiler) object(n *node, s *Schema) error {
 	n.object = o
 
 	if s.Values != nil {
-		values, err := c.node(nil, s.Values)
+		values, err := c.node(nil, s.Values, "")
 		if err != nil {
 			return err
 		}
@@ -68,18 +68,19 @@ func (c *compiler) property(owner reflect.Type, o *object, s *Schema, name strin
 	p := property{name: name}
 
 	var typ reflect.Type
+	var format string
 	optional := false
 	if field != nil {
 		if field.Quoted {
 			return errors.New(`the option "string" of its json tag is not supported in bodies`)
 		}
-		typ = field.Field.Type
+		typ, format = field.Field.Type, field.Field.Tag.Get("format")
 		p.index = field.Index
 		p.typ, p.hops = typ, hops(owner, field.Index)
 		optional = hasOpt(typ)
 	}
 
-	child, err := c.node(typ, use)
+	child, err := c.node(typ, use, format)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (c *compiler) property(owner reflect.Type, o *object, s *Schema, name strin
 	if use != nil {
 		p.readOnly = use.ReadOnly
 		if use.Default != nil && field != nil {
-			if p.filler, err = newFiller(typ, use.Default); err != nil {
+			if p.filler, err = newFiller(typ, format, use.Default); err != nil {
 				return err
 			}
 			o.defaults = append(o.defaults, len(o.props))

@@ -19,12 +19,16 @@ type Field struct {
 	// Field is the declaration.
 	Field reflect.StructField
 
-	// OmitEmpty, OmitZero and Quoted are the options of the json tag.
+	TagOptions
+
+	tagged bool
+}
+
+// TagOptions are the options of a json tag: omitempty, omitzero and string.
+type TagOptions struct {
 	OmitEmpty bool
 	OmitZero  bool
 	Quoted    bool
-
-	tagged bool
 }
 
 // Fields lists the fields that encoding/json reads and writes for the struct type t, in
@@ -105,23 +109,35 @@ func (e embedded) fields() ([]Field, []embedded) {
 }
 
 func newField(f reflect.StructField, name, options string, index []int) Field {
-	field := Field{Name: name, Index: index, Field: f, tagged: name != ""}
+	field := Field{Name: name, Index: index, Field: f, TagOptions: tagOptions(options), tagged: name != ""}
 	if name == "" {
 		field.Name = f.Name
 	}
 
-	for option := range strings.SplitSeq(options, ",") {
+	return field
+}
+
+// OptionsOf are the options of the json tag of a field.
+func OptionsOf(f reflect.StructField) TagOptions {
+	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+
+	return tagOptions(options)
+}
+
+func tagOptions(text string) TagOptions {
+	var options TagOptions
+	for option := range strings.SplitSeq(text, ",") {
 		switch option {
 		case "omitempty":
-			field.OmitEmpty = true
+			options.OmitEmpty = true
 		case "omitzero":
-			field.OmitZero = true
+			options.OmitZero = true
 		case "string":
-			field.Quoted = true
+			options.Quoted = true
 		}
 	}
 
-	return field
+	return options
 }
 
 // dominant keeps, of the fields with one name, the one that is declared least deep, or of

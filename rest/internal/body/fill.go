@@ -15,19 +15,20 @@ type filler struct {
 	text   json.RawMessage
 	value  reflect.Value
 	shared bool // value may stand in many places at once
+	format string
 }
 
 var timeType = reflect.TypeFor[time.Time]()
 
-func newFiller(t reflect.Type, text json.RawMessage) (*filler, error) {
+func newFiller(t reflect.Type, format string, text json.RawMessage) (*filler, error) {
 	value := reflect.New(t)
-	if err := json.Unmarshal(text, value.Interface()); err != nil {
+	if err := Unmarshal(text, value.Interface(), format); err != nil {
 		return nil, fmt.Errorf("its default does not fit its type: %w", err)
 	}
 	k := t.Kind()
 
 	return &filler{
-		text: text, value: value.Elem(),
+		text: text, value: value.Elem(), format: format,
 		shared: k == reflect.String || k >= reflect.Bool && k <= reflect.Float64 || t == timeType,
 	}, nil
 }
@@ -38,7 +39,7 @@ func (f *filler) set(field reflect.Value) {
 		field.Set(f.value)
 		return
 	}
-	_ = json.Unmarshal(f.text, field.Addr().Interface())
+	_ = Unmarshal(f.text, field.Addr().Interface(), f.format)
 }
 
 // frame is a value of the document that has something to fill, or that leads to one. A

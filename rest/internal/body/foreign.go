@@ -5,9 +5,11 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 // foreignFaults reports what a validator outside of this package found at the current value.
@@ -29,9 +31,12 @@ func (s *scanner) decode(n *node, raw []byte, to unsafe.Pointer) bool {
 	if n.kind == kindInteger {
 		raw = wholeText(raw)
 	}
-	if n.typ == timeType {
+	switch {
+	case n.form != textform.None:
+		err = textform.Parse(n.form, s.unquoted(raw), reflect.NewAt(n.typ, to).Interface())
+	case n.typ == timeType:
 		err = (*time.Time)(to).UnmarshalJSON(raw)
-	} else {
+	default:
 		err = s.plan.opts.Codec.Unmarshal(raw, reflect.NewAt(n.typ, to).Interface())
 	}
 
@@ -44,6 +49,14 @@ func (s *scanner) tryDecode(n *node, raw []byte) bool {
 	if n.kind == kindInteger {
 		raw = wholeText(raw)
 	}
+	if n.form != textform.None {
+		s.own = true
+		if textform.Parse(n.form, s.unquoted(raw), reflect.New(n.typ).Interface()) != nil {
+			return s.undecoded(n, raw)
+		}
+
+		return true
+	}
 	if s.probe == nil || !n.foreign || s.probe.Unmarshal(raw, reflect.New(n.typ).Interface()) == nil {
 		return true
 	}
@@ -53,6 +66,9 @@ func (s *scanner) tryDecode(n *node, raw []byte) bool {
 
 // undecoded reports a value that its type did not take.
 func (s *scanner) undecoded(n *node, raw []byte) bool {
+	if name, ok := formNames[n.form]; ok {
+		return s.refuse(fault.WithText(fault.Format("", nil, name), s.unquoted(raw)))
+	}
 	if n.text != nil && n.text.format != nil {
 		return s.refuse(fault.WithText(n.text.formatFault, strings.Trim(view(raw), `"`)))
 	}
@@ -71,4 +87,22 @@ func (s *scanner) tryKey(rule *dictRule, key []byte) bool {
 	}
 
 	return s.report(fault.Value(s.plan.opts.In, s.where(), "has a key that cannot be read"))
+}
+
+// formNames are the formats of JSON Schema that the forms are called by.
+var formNames = map[textform.Form]string{
+	textform.Date: "date", textform.Clock: "time", textform.Span: "duration", textform.Address: "uri", textform.Reference: "uri-reference",
+}
+
+// unquoted is the text of a string that was read before.
+func (s *scanner) unquoted(raw []byte) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	l := literal{raw: raw[1 : len(raw)-1], ascii: true}
+	for _, c := range l.raw {
+		l.escaped, l.ascii = l.escaped || c == '\\', l.ascii && c < utf8.RuneSelf
+	}
+
+	return string(s.plain(l))
 }

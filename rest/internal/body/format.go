@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 // formats are the formats of strings that are checked, the same as those of huma. Others
@@ -14,8 +16,8 @@ import (
 var formats = map[string]func(string) bool{
 	"date-time":             isDateTime,
 	"date-time-http":        func(s string) bool { return isTime(s, time.RFC1123) },
-	"date":                  func(s string) bool { return isTime(s, time.DateOnly) },
-	"time":                  func(s string) bool { return isTime(s, time.TimeOnly) || isTime(s, "15:04:05Z07:00") },
+	"date":                  func(s string) bool { _, ok := textform.ParseDate(s); return ok },
+	"time":                  func(s string) bool { _, ok := textform.ParseClock(s); return ok },
 	"duration":              isDuration,
 	"email":                 isEmail,
 	"idn-email":             isEmail,
@@ -51,9 +53,9 @@ func isTime(s, layout string) bool {
 func isDateTime(s string) bool { return isTime(s, time.RFC3339) }
 
 func isDuration(s string) bool {
-	_, err := time.ParseDuration(s)
+	_, ok := textform.ParseSpan(s)
 
-	return err == nil
+	return ok
 }
 
 // isEmail wants the address alone, without a name before it.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 type kind uint8
@@ -46,6 +47,8 @@ type node struct {
 	wraps []wrap
 	// direct means that values are stored without the codec.
 	direct bool
+	// form is how the value is written as text, where its type alone does not say it.
+	form textform.Form
 	// foreign means that decoding runs an Unmarshal method of the type, which may refuse.
 	foreign bool
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 // scanner goes over one document. Its buffers are kept between documents, so that a good
@@ -107,7 +108,7 @@ func (s *scanner) value(n *node, to unsafe.Pointer) bool {
 	if to != nil && len(n.wraps) > 0 {
 		to = n.open(to)
 	}
-	if n.validate == nil && (to == nil || n.direct) && (s.probe == nil || !n.foreign) {
+	if n.validate == nil && (to == nil && n.form == textform.None || n.direct) && (s.probe == nil || !n.foreign) {
 		return s.bare(n, to)
 	}
 
@@ -149,7 +150,7 @@ func (s *scanner) null(n *node, to unsafe.Pointer) bool {
 	case len(n.wraps) > 0:
 		n.wraps[0].clear(to)
 		return true
-	case n.foreign:
+	case n.foreign && n.form == textform.None:
 		return s.decode(n, s.data[start:s.pos], to)
 	}
 

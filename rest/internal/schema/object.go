@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 var (
@@ -41,7 +42,7 @@ func implements(t, what reflect.Type) bool {
 
 // isComponent says whether a type is described once, under a name.
 func isComponent(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != timeType && !implements(t, provider) && !implements(t, textUnmarshaler)
+	return t.Kind() == reflect.Struct && t != timeType && !textform.IsURL(t) && !implements(t, provider) && !implements(t, textUnmarshaler)
 }
 
 // special is the schema of types that huma describes in another way than encoding/json
@@ -116,6 +117,7 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 		if property == nil {
 			property = r.property(t, f.Field)
 		} else {
+			formed(f.Field, property)
 			r.check(t, f.Field, property)
 		}
 		if property == nil || r.answers && r.unanswered(t, f) {
@@ -148,10 +150,22 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 func (r *Registry) property(t reflect.Type, f reflect.StructField) *huma.Schema {
 	s := huma.SchemaFromField(r, f, t.Name()+f.Name)
 	if s != nil {
+		formed(f, s)
 		r.check(t, f, s)
 	}
 
 	return s
+}
+
+// formed makes a text of a duration that is one: encoding/json has a number of nanoseconds.
+func formed(f reflect.StructField, s *huma.Schema) {
+	if textform.OfField(f.Type, f.Tag.Get("format")) != textform.Span {
+		return
+	}
+	for s.Type == huma.TypeArray && s.Items != nil {
+		s = s.Items
+	}
+	s.Type, s.Format = huma.TypeString, "duration"
 }
 
 // isParameter says whether a field is read from elsewhere in the request than its body.

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 var durationType = reflect.TypeFor[time.Duration]()
@@ -22,8 +23,8 @@ func (r *Registry) Param(p bind.Param) *huma.Schema {
 
 	if base(p.Type) == durationType {
 		// Parameters write it as 1h30m, and so are their limits, for which a schema has
-		// no word. Its format "duration" is another one, P1DT2H.
-		s := &huma.Schema{Type: huma.TypeString}
+		// no word. Its format "duration" is another one, P1DT2H, which is read as well.
+		s := &huma.Schema{Type: huma.TypeString, Format: f.Tag.Get("format")}
 		if p.Type.Kind() == reflect.Slice {
 			s = &huma.Schema{Type: huma.TypeArray, Items: s}
 		}
@@ -36,7 +37,7 @@ func (r *Registry) Param(p bind.Param) *huma.Schema {
 	f.Tag = without(f.Tag, "default", "example", "required", "deprecated", "json")
 	s := r.guard(p.Type, func() *huma.Schema { return huma.SchemaFromField(r, f, p.Name) })
 	if s != nil && s.Ref == "" {
-		s.Default, s.Deprecated = p.Default, p.Deprecated
+		s.Default, s.Deprecated = defaultOf(p), p.Deprecated
 		if p.Example != "" {
 			s.Examples = []any{exampleOf(p)}
 		}
@@ -67,22 +68,45 @@ func base(t reflect.Type) reflect.Type {
 	return t
 }
 
+// defaultOf is the default as a client would send it.
 func defaultOf(p bind.Param) any {
-	if d, ok := p.Default.(time.Duration); ok {
-		return d.String()
-	}
 	if p.Default == nil {
 		return nil
 	}
-
-	var words []string
-	if all, ok := p.Default.([]time.Duration); ok {
-		for _, d := range all {
-			words = append(words, d.String())
+	v, format := reflect.ValueOf(p.Default), p.Field.Tag.Get("format")
+	if v.Kind() != reflect.Slice {
+		text, ok := wordOf(p.Default, format)
+		if ok {
+			return text
 		}
+
+		return p.Default
+	}
+
+	words := []string{}
+	for i := range v.Len() {
+		text, ok := wordOf(v.Index(i).Interface(), format)
+		if !ok {
+			return p.Default
+		}
+		words = append(words, text)
 	}
 
 	return words
+}
+
+// wordOf is the text of a value that encoding/json would write in another way.
+func wordOf(value any, format string) (string, bool) {
+	if d, ok := value.(time.Duration); ok && format == "" {
+		return d.String(), true
+	}
+	form := textform.Of(reflect.TypeOf(value), format)
+	if form == textform.None {
+		return "", false
+	}
+	text, err := textform.Text(form, value)
+
+	return text, err == nil
 }
 
 // without is a tag without some of its keys, which huma would read in another way.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
 )
 
@@ -103,7 +104,7 @@ func (r *Registry) checkDefault(f reflect.StructField, s *huma.Schema, fail func
 	for _, problem := range r.validate(s, value) {
 		fail("default:%q: %s", f.Tag.Get("default"), problem.Message)
 	}
-	if err := json.Unmarshal(text, reflect.New(f.Type).Interface()); err != nil {
+	if err := body.Unmarshal(text, reflect.New(f.Type).Interface(), f.Tag.Get("format")); err != nil {
 		fail("default:%q does not fit %s", f.Tag.Get("default"), f.Type)
 	}
 }

@@ -1,0 +1,170 @@
+// Package textform has the texts by which times, durations and addresses are sent, where the
+// tag format of a field chooses another text than encoding/json does. Readers of parameters
+// and bodies, writers of answers, and the document agree because they ask this package.
+//
+//	time.Time      format:"date"           2026-11-22
+//	time.Time      format:"time"           15:04:05, 15:04:05.5+01:00
+//	time.Duration  format:"duration"       PT1H30M; 1h30m is read too
+//	url.URL                                https://example.com/a
+//	url.URL        format:"uri-reference"  /a?b=c
+package textform
+
+import (
+	"errors"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool/rest/internal/opt"
+)
+
+// Form is how a value is written as text.
+type Form uint8
+
+// The forms. None is that of encoding/json.
+const (
+	None Form = iota
+	Date
+	Clock
+	Span
+	Address
+	Reference
+)
+
+var (
+	timeType     = reflect.TypeFor[time.Time]()
+	durationType = reflect.TypeFor[time.Duration]()
+	urlType      = reflect.TypeFor[url.URL]()
+)
+
+// Of returns the form of a type for the tag format of its field.
+func Of(t reflect.Type, format string) Form {
+	switch {
+	case t == timeType && format == "date":
+		return Date
+	case t == timeType && format == "time":
+		return Clock
+	case t == durationType && format == "duration":
+		return Span
+	case t == urlType && format == "uri-reference":
+		return Reference
+	case t == urlType:
+		return Address
+	}
+
+	return None
+}
+
+// OfField is [Of] for the type of a field: through pointers, lists and Opt.
+func OfField(t reflect.Type, format string) Form {
+	for {
+		switch elem, ok := opt.ElemOf(t); {
+		case ok:
+			t = elem
+		case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
+			t = t.Elem()
+		default:
+			return Of(t, format)
+		}
+	}
+}
+
+// IsURL reports whether a type is that of addresses.
+func IsURL(t reflect.Type) bool { return t == urlType }
+
+var errForm = errors.New("the text has another form")
+
+// Parse reads a text into the value that dst points to, whose type has the form.
+func Parse(form Form, text string, dst any) error {
+	switch to := dst.(type) {
+	case *time.Time:
+		read := ParseDate
+		if form == Clock {
+			read = ParseClock
+		}
+		value, ok := read(text)
+		if !ok {
+			return errForm
+		}
+		*to = value
+	case *time.Duration:
+		value, ok := ParseSpan(text)
+		if !ok {
+			return errForm
+		}
+		*to = value
+	case *url.URL:
+		value, ok := ParseURL(text, form == Reference)
+		if !ok {
+			return errForm
+		}
+		*to = *value
+	default:
+		return errForm
+	}
+
+	return nil
+}
+
+// ParseDate reads a date such as 2026-11-22, as the start of its day in UTC.
+func ParseDate(text string) (time.Time, bool) {
+	value, err := time.Parse(time.DateOnly, text)
+
+	return value, err == nil
+}
+
+// ParseClock reads a time of day such as 15:04:05 or 15:04:05Z, on the first day of the year
+// 0. Without an offset it is in UTC.
+func ParseClock(text string) (time.Time, bool) {
+	for _, layout := range [...]string{time.TimeOnly, "15:04:05Z07:00"} {
+		value, err := time.Parse(layout, text)
+		if err == nil && len(text) >= len(time.TimeOnly) && text[2] == ':' && !strings.Contains(text, ",") {
+			return value, true
+		}
+	}
+
+	return time.Time{}, false
+}
+
+// ParseURL reads an address. It has a scheme, unless references are allowed.
+func ParseURL(text string, reference bool) (*url.URL, bool) {
+	value, err := url.Parse(text)
+	if err != nil || !reference && (!value.IsAbs() || value.Host == "" && value.Opaque == "" && value.Path == "") {
+		return nil, false
+	}
+
+	return value, true
+}
+
+var errYear = errors.New("the year of a date is not of four digits")
+
+// Text writes a value of the type of the form.
+func Text(form Form, value any) (string, error) {
+	switch v := value.(type) {
+	case time.Time:
+		if form == Clock {
+			return clockText(v), nil
+		}
+		if v.Year() < 0 || v.Year() > 9999 {
+			return "", errYear
+		}
+
+		return v.Format(time.DateOnly), nil
+	case time.Duration:
+		return SpanText(v), nil
+	case url.URL:
+		return v.String(), nil
+	}
+
+	return "", errForm
+}
+
+// clockText leaves the offset out where it is that of UTC: most times of day have none.
+func clockText(t time.Time) string {
+	if _, offset := t.Zone(); offset == 0 {
+		return t.Format("15:04:05.999999999")
+	}
+
+	return t.Format("15:04:05.999999999Z07:00")
+}

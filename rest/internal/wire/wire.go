@@ -1,0 +1,288 @@
+// Package wire makes of an answer what the document says of it, where encoding/json would
+// write something else: lists and maps that are nil are [] and {}, and values whose text
+// follows from the tag format of their field have that text (see [textform]).
+//
+// What is known of a type is compiled once. A value in which nothing is to be done costs one
+// look at its lists and maps. Nothing of the program's is written to: where a list is nil,
+// the values that lead to it are copied. A value with such a text is written field by field,
+// and everything else of it by the codec of the API.
+package wire
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/textform"
+)
+
+// Encode encodes a value with the codec of an API. The text is good until the next call.
+type Encode func(v any) ([]byte, error)
+
+// Plan is what is known of the type that answers mostly have. The zero Plan is for any type.
+type Plan struct{ node *node }
+
+// PlanOf compiles the plan of a type.
+func PlanOf(t reflect.Type) Plan { return Plan{nodeOf(t)} }
+
+// Prepare is [Plan.Prepare] for a value of any type.
+func Prepare(v any, encode Encode) (value any, text []byte, err error) {
+	return Plan{}.Prepare(v, encode)
+}
+
+// Prepare returns the value that a codec is to encode in place of v, or the whole text of v
+// where a codec could not write it. Of both one is nil, unless v itself is. The value may
+// have another type than the plan's.
+func (p Plan) Prepare(v any, encode Encode) (value any, text []byte, err error) {
+	t := reflect.TypeOf(v)
+	if t == nil {
+		return v, nil, nil
+	}
+	n := p.node
+	if n == nil || n.typ != t {
+		n = nodeOf(t)
+	}
+	if n.texts {
+		w := writer{encode: encode}
+		from := reflect.New(t).Elem()
+		from.Set(reflect.ValueOf(v))
+		err := w.value(n, from)
+
+		return nil, w.to, err
+	}
+	if !n.lists {
+		return v, nil, nil
+	}
+	f := filler{encode: encode}
+	filled, changed := f.any(n, v)
+	if f.err != nil {
+		return nil, nil, f.err
+	}
+	if f.endless || !changed {
+		return v, nil, nil
+	}
+
+	return filled, nil, nil
+}
+
+// HasTexts reports whether values of a type have texts that encoding/json does not write, and
+// so does not read.
+func HasTexts(t reflect.Type) bool { return nodeOf(t).texts }
+
+type kind uint8
+
+const (
+	plain kind = iota
+	text
+	object
+	list
+	array
+	dictionary
+	pointer
+	optional
+	dynamic
+)
+
+// node is what is known of a type. Nodes of recursive types are circular.
+type node struct {
+	typ    reflect.Type
+	kind   kind
+	form   textform.Form
+	elem   *node
+	size   uintptr        // of an item
+	fields []field        // of a struct, with those that are embedded as one
+	named  []named        // of a struct, as they are written
+	empty  unsafe.Pointer // to the list or map without items
+	// lists is set when there may be a list or map that is nil, here or below.
+	lists bool
+	// texts is set when there is a value with a text of its own, here or below.
+	texts bool
+}
+
+// field is a field of a struct as it lies in memory.
+type field struct {
+	index  int
+	offset uintptr
+	node   *node
+	// keepsNil says that a nil list is what the program wants: the field is left out then, or
+	// the document allows null.
+	keepsNil bool
+	// omitsZero is set when the field is left out while its value is zero.
+	omitsZero bool
+}
+
+// named is a field of a struct as it is written.
+type named struct {
+	body.Field
+
+	key      []byte // with quotes and colon
+	node     *node
+	nullable bool
+}
+
+var (
+	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+	numberType    = reflect.TypeFor[json.Number]()
+)
+
+var nodes sync.Map // reflect.Type -> *node
+
+func nodeOf(t reflect.Type) *node {
+	if n, ok := nodes.Load(t); ok {
+		return n.(*node) //nolint:errcheck // nothing else is stored
+	}
+	c := compiler{done: map[key]*node{}}
+	n := c.node(t, "")
+	c.spread()
+	kept, _ := nodes.LoadOrStore(t, n)
+
+	return kept.(*node) //nolint:errcheck // nothing else is stored
+}
+
+type key struct {
+	typ    reflect.Type
+	format string
+}
+
+// compiler remembers the nodes that it has begun, as types may contain themselves.
+type compiler struct {
+	done map[key]*node
+	all  []*node
+}
+
+// node compiles a type, for the tag format of its field.
+func (c *compiler) node(t reflect.Type, format string) *node {
+	at := key{typ: t, format: format}
+	if n, ok := c.done[at]; ok {
+		return n
+	}
+	n := &node{typ: t}
+	c.done[at] = n
+	c.all = append(c.all, n)
+
+	if n.form = textform.Of(t, format); n.form != textform.None {
+		n.kind, n.texts = text, true
+		return n
+	}
+	if elem, ok := opt.ElemOf(t); ok {
+		n.kind, n.elem = optional, c.node(elem, format)
+		return n
+	}
+	if t.Kind() == reflect.Pointer {
+		n.kind, n.elem = pointer, c.node(t.Elem(), format)
+		return n
+	}
+	if marshals(t) {
+		return n
+	}
+
+	switch t.Kind() {
+	case reflect.Slice:
+		n.kind, n.lists, n.size = list, true, t.Elem().Size()
+		n.empty = addressed(reflect.MakeSlice(t, 0, 0))
+		if t.Elem().Kind() != reflect.Uint8 { // which may be bytes, and is none of a list's items
+			n.elem = c.node(t.Elem(), format)
+		}
+	case reflect.Array:
+		n.kind, n.elem, n.size = array, c.node(t.Elem(), format), t.Elem().Size()
+	case reflect.Map:
+		n.kind, n.lists, n.elem = dictionary, true, c.node(t.Elem(), "")
+		n.empty = addressed(reflect.MakeMap(t))
+	case reflect.Interface:
+		// A text that was written has not got the methods of an interface: such a value is
+		// always written by us.
+		n.kind, n.lists, n.texts = dynamic, true, t.NumMethod() > 0
+	case reflect.Struct:
+		n.kind = object
+		c.object(n)
+	}
+
+	return n
+}
+
+// marshals reports whether a type writes itself.
+func marshals(t reflect.Type) bool {
+	if t.Kind() == reflect.Interface {
+		return false
+	}
+	p := reflect.PointerTo(t)
+
+	return p.Implements(jsonMarshaler) || p.Implements(textMarshaler) || t == numberType
+}
+
+func addressed(v reflect.Value) unsafe.Pointer {
+	at := reflect.New(v.Type())
+	at.Elem().Set(v)
+
+	return at.UnsafePointer()
+}
+
+func (c *compiler) object(n *node) {
+	for i := range n.typ.NumField() {
+		f := n.typ.Field(i)
+		if f.Tag.Get("json") == "-" || !f.IsExported() && !f.Anonymous {
+			continue
+		}
+		options := body.OptionsOf(f)
+		n.fields = append(n.fields, field{
+			index: i, offset: f.Offset, node: c.node(f.Type, f.Tag.Get("format")),
+			keepsNil:  options.OmitEmpty || options.OmitZero || f.Tag.Get("nullable") == "true",
+			omitsZero: options.OmitZero,
+		})
+	}
+	for _, f := range body.Fields(n.typ) {
+		name, err := json.Marshal(f.Name)
+		if err != nil {
+			continue
+		}
+		n.named = append(n.named, named{
+			Field: f, key: append(name, ':'),
+			node: c.node(f.Field.Type, f.Field.Tag.Get("format")), nullable: f.Field.Tag.Get("nullable") == "true",
+		})
+	}
+}
+
+// spread tells each node what is below it.
+func (c *compiler) spread() {
+	for again := true; again; {
+		again = false
+		for _, n := range c.all {
+			lists, texts := n.below()
+			if lists && !n.lists || texts && !n.texts {
+				n.lists, n.texts, again = n.lists || lists, n.texts || texts, true
+			}
+		}
+	}
+	for _, n := range c.all {
+		kept := n.fields[:0]
+		for _, f := range n.fields {
+			if f.node.lists {
+				kept = append(kept, f)
+			}
+		}
+		n.fields = kept
+	}
+}
+
+func (n *node) below() (lists, texts bool) {
+	switch {
+	case n.elem != nil && n.kind == optional:
+		// That a list in an Opt is null is what the program has said.
+		return n.elem.lists && n.elem.kind != list && n.elem.kind != dictionary || n.elem.elem != nil && n.elem.elem.lists, n.elem.texts
+	case n.elem != nil:
+		return n.elem.lists, n.elem.texts
+	}
+	for i := range n.fields {
+		lists = lists || n.fields[i].node.lists
+	}
+	for i := range n.named {
+		texts = texts || n.named[i].node.texts
+	}
+
+	return lists, texts
+}
