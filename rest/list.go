@@ -129,6 +129,8 @@ func (l *list) compileStages(options []query.Option, place string) error {
 		}
 		l.stages = append(l.stages, stage)
 	}
+	owned, ok := l.paginator.(interface{ OrdersByDefault() bool })
+	l.stages = query.SettleOrder(l.stages, ok && owned.OrdersByDefault())
 	return nil
 }
 

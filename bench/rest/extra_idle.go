@@ -57,7 +57,7 @@ func idleListOptions(c *catalog) *extra {
 		subjects: []*subject{
 			variant("plain list"),
 			variant("filter", filter),
-			variant("filter, order, search", filter, query.Order("price", "name"), query.Search("name", "sku")),
+			variant("filter, order, search", filter, query.Order("price", "name").KeepOrder(), query.Search("name", "sku")),
 		},
 		sameAllocs: true,
 	}

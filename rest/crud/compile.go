@@ -153,7 +153,9 @@ func (c *core[T, K]) compileList() error {
 	if len(p.Ordering) > 0 {
 		c.list = append(c.list, query.Order(p.Ordering...))
 	}
-	c.list = append(c.list, query.OrderDefault(p.DefaultOrdering...))
+	if len(p.Ordering) == 0 || len(p.DefaultOrdering) > 0 {
+		c.list = append(c.list, query.OrderDefault(p.DefaultOrdering...))
+	}
 	made, err := p.paginator()
 	if err != nil {
 		return fmt.Errorf("config.Pagination: %w", err)

@@ -106,7 +106,7 @@ type ModelPagination struct {
 	// DefaultOrdering is the order of a list for which nobody asked for another one. The key
 	// is added to its end.
 	//
-	// Defaults to the key.
+	// Defaults to the fields of Ordering, one after the other, and without any to the key.
 	DefaultOrdering []string
 
 	// Klass is what cuts the list: a page.Paginator, the function of package page that makes

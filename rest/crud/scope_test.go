@@ -72,7 +72,8 @@ func TestDefect11ListsHaveAnOrder(t *testing.T) {
 		"Key":      {crud.ModelPagination{}, "", []string{"a", "b", "c"}},
 		"Default":  {crud.ModelPagination{DefaultOrdering: []string{"-price"}}, "", []string{"c", "a", "b"}},
 		"Asked":    {crud.ModelPagination{Ordering: []string{"price"}}, "?ordering=price", []string{"b", "a", "c"}},
-		"NotAsked": {crud.ModelPagination{Ordering: []string{"price"}}, "", []string{"a", "b", "c"}},
+		"NotAsked": {crud.ModelPagination{Ordering: []string{"price"}}, "", []string{"b", "a", "c"}},
+		"Other":    {crud.ModelPagination{Ordering: []string{"price"}, DefaultOrdering: []string{"-slug"}}, "", []string{"c", "b", "a"}},
 		"Search":   {crud.ModelPagination{Searching: []string{"slug"}}, "?search=c", []string{"c"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,6 +51,10 @@ type cursorPaginator struct {
 	order  []query.Sort
 }
 
+// OrdersByDefault reports that the paginator says the order of a list that has none: by its
+// options, or by the key.
+func (*cursorPaginator) OrdersByDefault() bool { return true }
+
 type cursorInput struct {
 	Cursor string
 	Size   int64

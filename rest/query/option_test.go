@@ -61,11 +61,15 @@ func run(t *testing.T, rawQuery string, options ...query.Option) any {
 	in := bind.NewInput(httptest.NewRequest(http.MethodGet, "/books?"+rawQuery, nil), nil)
 	var list query.List = shelf()
 	var all []fault.Fault
+	var stages []query.Stage
 	for _, o := range options {
 		stage, err := o.Compile(list.Model(), "GET /books")
 		if err != nil {
 			t.Fatal(err)
 		}
+		stages = append(stages, stage)
+	}
+	for _, stage := range query.SettleOrder(stages, false) {
 		next, faults := stage.Apply(t.Context(), in, list)
 		list = next
 		all = append(all, faults...)
@@ -212,7 +216,11 @@ func TestOrder(t *testing.T) {
 		options []query.Option
 		want    any
 	}{
-		{"", []query.Option{order}, []int64{1, 2, 3, 4}},
+		{"", []query.Option{order}, []int64{2, 3, 4, 1}}, // by all of its names
+		{"", []query.Option{query.Order("-price", "price")}, []int64{4, 1, 3, 2}},
+		{"", []query.Option{query.Order("price")}, []int64{2, 3, 1, 4}}, // and the key
+		{"", []query.Option{order.KeepOrder()}, []int64{1, 2, 3, 4}},
+		{"", []query.Option{query.OrderDefault("-price"), order}, []int64{4, 1, 3, 2}},
 		{"ordering=price", []query.Option{order}, []int64{2, 3, 1, 4}},
 		{"ordering=-price", []query.Option{order}, []int64{4, 1, 3, 2}},
 		{"ordering=price,-id", []query.Option{order}, []int64{2, 3, 4, 1}},
@@ -279,7 +287,7 @@ func TestApplyOfNothingIsFree(t *testing.T) {
 	r.URL.RawQuery = url.Values{"page": {"2"}}.Encode()
 	in := bind.NewInput(r, nil)
 	var list query.List = shelf()
-	for _, o := range []query.Option{query.Filter[bookFilter](), query.Order("id"), query.Search("title")} {
+	for _, o := range []query.Option{query.Filter[bookFilter](), query.Order("id").KeepOrder(), query.Search("title")} {
 		stage, err := o.Compile(list.Model(), "x")
 		if err != nil {
 			t.Fatal(err)

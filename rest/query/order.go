@@ -19,6 +19,7 @@ type OrderOption struct {
 	allowed []string
 	param   string
 	ignore  bool
+	keep    bool
 }
 
 // Order lets a client order a list by the parameter ordering: paths separated by commas, each
@@ -26,8 +27,14 @@ type OrderOption struct {
 // with a minus as it is only. Any other name is refused. A client may send the parameter several
 // times, too, as some generated ones do: ordering=price&ordering=-id.
 //
-// The model's key is added to the end of the order, so that pages do not overlap. Without the
-// parameter the list keeps the order that it has; see [OrderDefault].
+// The model's key is added to the end of the order, so that pages do not overlap.
+//
+// Without the parameter, a list that the handler gave no order by [Set.OrderBy] is in the order
+// of all names in allowed, one after the other, and then of the key: Order("price", "-id") is by
+// price, and where that is equal by id, the greatest first. That goes for slices too, whatever
+// order their items stand in. [OrderDefault] says another order, a cursor has its own (page.By, or
+// the key), and [OrderOption.KeepOrder] leaves the list as it is. So does an empty parameter
+// (ordering=).
 func Order(allowed ...string) OrderOption {
 	return OrderOption{allowed: slices.Clone(allowed), param: "ordering"}
 }
@@ -44,6 +51,12 @@ func (o OrderOption) IgnoreUnknown() OrderOption {
 	return o
 }
 
+// KeepOrder leaves a list as the handler returned it where the client asks for no order.
+func (o OrderOption) KeepOrder() OrderOption {
+	o.keep = true
+	return o
+}
+
 // RestRoute marks an option of routes.
 func (OrderOption) RestRoute(option.Seal) {}
 
@@ -53,7 +66,10 @@ func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
 		return nil, fmt.Errorf("%s: query.Order: no field is allowed", place)
 	}
 	s := &orderStage{name: o.param, names: []string{o.param}, ignore: o.ignore, sorts: map[string]Sort{}}
-	var errs []error
+	var (
+		errs  []error
+		first []Sort
+	)
 	for _, text := range o.allowed {
 		sort := ParseSort(text)
 		key, err := m.sortKey(sort)
@@ -62,6 +78,9 @@ func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
 			continue
 		}
 		s.keys = append(s.keys, key)
+		if !slices.ContainsFunc(first, func(f Sort) bool { return f.Path == sort.Path }) {
+			first = append(first, sort)
+		}
 		both := []Sort{sort}
 		if !sort.Desc {
 			both = append(both, Desc(sort.Path))
@@ -73,6 +92,9 @@ func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
+	}
+	if !o.keep {
+		s.initial = m.stable(first, s.keys)
 	}
 	s.params = []bind.Param{s.param(o.allowed)}
 	return s, nil
@@ -111,6 +133,7 @@ type orderStage struct {
 	keys    []Key
 	allowed []any
 	ignore  bool
+	initial []Sort // of a list without an order, if nobody asks for one
 }
 
 // Params implements [Stage].
@@ -119,6 +142,9 @@ func (s *orderStage) Params() []bind.Param { return s.params }
 // Apply implements [Stage].
 func (s *orderStage) Apply(_ context.Context, in *bind.Input, l List) (List, []fault.Fault) {
 	if !sent(in, s.names) {
+		if len(s.initial) > 0 && len(l.Order()) == 0 {
+			return l.WithOrder(s.initial...), nil
+		}
 		return l, nil
 	}
 	texts, faults := in.QueryTexts(s.name)
@@ -190,4 +216,23 @@ func (o orderDefault) Apply(_ context.Context, _ *bind.Input, l List) (List, []f
 		return l, nil
 	}
 	return l.WithOrder(o.sorts...), nil
+}
+
+// SettleOrder leaves the order of a list for which the client asks for none to one of the stages
+// of a route: what says nothing but that, an [OrderDefault] or the paginator when ordered is
+// true, comes before an [Order].
+func SettleOrder(stages []Stage, ordered bool) []Stage {
+	ordered = ordered || slices.ContainsFunc(stages, func(s Stage) bool { _, ok := s.(orderDefault); return ok })
+	if !ordered {
+		return stages
+	}
+	settled := slices.Clone(stages)
+	for i, s := range settled {
+		if s, ok := s.(*orderStage); ok {
+			other := *s
+			other.initial = nil
+			settled[i] = &other
+		}
+	}
+	return settled
 }

@@ -1,0 +1,53 @@
+package rest_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/page"
+	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/resttest"
+)
+
+// A list whose order a client may choose has one where it does not.
+func TestDefaultOrder(t *testing.T) {
+	t.Parallel()
+
+	rows := []book{{1, "c", 2, ""}, {2, "a", 2, ""}, {3, "b", 1, ""}, {4, "a", 1, ""}}
+	slice := func(context.Context, struct{}) ([]book, error) { return rows, nil }
+	set := func(context.Context, struct{}) (query.Set[book], error) { return query.Slice(rows), nil }
+	ordered := func(context.Context, struct{}) (query.Set[book], error) {
+		return query.Slice(rows).OrderBy(query.Desc("id")), nil
+	}
+	order := query.Order("price", "title")
+	api := serve(func(r *rest.Routes) {
+		rest.List(r, "/slice", slice, page.None(), order)
+		rest.List(r, "/set", set, page.None(), order)
+		rest.List(r, "/ordered", ordered, page.None(), order)
+		rest.List(r, "/default", slice, page.None(), order, query.OrderDefault("-title"))
+		rest.List(r, "/default/first", slice, page.None(), query.OrderDefault("-title"), order)
+		rest.List(r, "/keep", slice, page.None(), order.KeepOrder())
+		rest.List(r, "/none", slice, page.None())
+		rest.List(r, "/falling", slice, page.None(), query.Order("-id"))
+	}, rest.DocsPath(""))
+	for target, want := range map[string][]int64{
+		"/slice": {4, 3, 2, 1}, "/set": {4, 3, 2, 1}, "/ordered": {4, 3, 2, 1}, "/default": {1, 3, 4, 2}, "/default/first": {1, 3, 4, 2}, "/keep": {1, 2, 3, 4}, "/none": {1, 2, 3, 4},
+		"/falling": {4, 3, 2, 1}, "/slice?ordering=title": {2, 4, 3, 1}, "/slice?ordering=": {1, 2, 3, 4}, "/default?ordering=price": {3, 4, 1, 2},
+	} {
+		a := resttest.Do[[]book](t, api, http.MethodGet, target)
+		var got []int64
+		for _, b := range a.Body {
+			got = append(got, b.ID)
+		}
+		wantDiff(t, target, want, got)
+	}
+	wantDiff(t, "the handler's own slice", int64(1), rows[0].ID) // is not sorted in its place
+
+	cursor := serve(func(r *rest.Routes) {
+		rest.List(r, "/cursor", slice, page.Cursor(page.Sign(page.RandomSecret()), page.Size(4)), order)
+	})
+	a := resttest.Do[page.CursorPage[book]](t, cursor, http.MethodGet, "/cursor")
+	wantDiff(t, "a cursor has its own", []any{4, int64(1)}, []any{len(a.Body.Results), a.Body.Results[0].ID})
+}
