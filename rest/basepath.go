@@ -57,7 +57,7 @@ func CheckBasePath(path string) error {
 	for left := path; left != ""; {
 		var part string
 		if part, left = cutSegment(left); part == "" || isStep(part) {
-			return fmt.Errorf("base path %q: it must not have empty segments, nor . and ..", path)
+			return fmt.Errorf("base path %q: it must not have empty segments, nor . and .. as segments", path)
 		}
 	}
 	if (&url.URL{Path: path}).EscapedPath() != path || strings.ContainsAny(path, "\\%*") {

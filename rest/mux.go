@@ -177,7 +177,7 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 		})
 	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r):
 	default:
-		a.hintBasePath(r)
+		a.hintBasePath(r) //nolint:contextcheck // it logs with the context of the request
 		a.writeError(w, r, NotFound(""))
 	}
 }

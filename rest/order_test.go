@@ -16,9 +16,9 @@ func TestDefaultOrder(t *testing.T) {
 	t.Parallel()
 
 	rows := []book{{1, "c", 2, ""}, {2, "a", 2, ""}, {3, "b", 1, ""}, {4, "a", 1, ""}}
-	slice := func(context.Context, struct{}) ([]book, error) { return rows, nil }
-	set := func(context.Context, struct{}) (query.Set[book], error) { return query.Slice(rows), nil }
-	ordered := func(context.Context, struct{}) (query.Set[book], error) {
+	slice := func(context.Context, struct{}) ([]book, error) { return rows, nil }                     //nolint:unparam // a handler's type
+	set := func(context.Context, struct{}) (query.Set[book], error) { return query.Slice(rows), nil } //nolint:unparam // a handler's type
+	ordered := func(context.Context, struct{}) (query.Set[book], error) {                             //nolint:unparam // a handler's type
 		return query.Slice(rows).OrderBy(query.Desc("id")), nil
 	}
 	order := query.Order("price", "title")

@@ -115,7 +115,7 @@ func (w *contentWriter) WriteHeader(status int) {
 
 func (w *contentWriter) Write(b []byte) (int, error) {
 	if w.refused != nil {
-		return len(b), nil
+		return len(b), nil //nolint:nilerr // what net/http says of the error is left out
 	}
 	return w.ResponseWriter.Write(b) //nolint:wrapcheck // it is the same writer
 }

@@ -138,8 +138,9 @@ func isStep(part string) bool {
 
 // hasStep reports whether a path has a segment that is a step.
 func hasStep(path string) bool {
-	for part := ""; path != ""; {
-		if part, path = cutSegment(path); part != "" && isStep(part) {
+	for path != "" {
+		part, left := cutSegment(path)
+		if path = left; part != "" && isStep(part) {
 			return true
 		}
 	}

@@ -16,8 +16,6 @@ func PageNumberPaginationExtra(options ...NumberOption) Paginator { return Numbe
 type RestPaginationResponseSchema[T any] = OffsetPage[T]
 
 // PaginatedResponseSchema is [NumberPage].
-//
-//nolint:revive // the name is not ours to choose
 type PaginatedResponseSchema[T any] = NumberPage[T]
 
 // CursorResponseSchema is [CursorPage].
