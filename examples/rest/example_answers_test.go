@@ -32,7 +32,7 @@ func (c *Desks) take(_ context.Context, in desk) (rest.Answer[Desk], error) {
 	if by, ok := c.owners[in.ID]; ok {
 		return rest.Answer[Desk]{Other: taken.With(Taken{By: by})}, nil
 	}
-	return rest.Answer[Desk]{Body: Desk{ID: in.ID}}, nil
+	return rest.Answer[Desk]{Body: Desk(in)}, nil
 }
 
 func Example_answers() {

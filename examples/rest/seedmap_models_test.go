@@ -115,10 +115,11 @@ func modelRows() map[string]func(t row) {
 		"generated paths `prefix/`, `prefix/{int:id}`": func(t row) {
 			api := library(t, paged(crud.ModelPagination{Ordering: []string{"title"}}))
 			answers(t, api, nil, map[string]string{
-				"GET /novels": `200 {"items":[` + b + `,` + a + `],"count":2}`, "GET /novels?ordering=title": `200 {"items":[` + a + `,` + b + `],"count":2}`,
+				"GET /novels": `200 {"items":[` + a + `,` + b + `],"count":2}`, "GET /novels?ordering=-title": `200 {"items":[` + b + `,` + a + `],"count":2}`,
 				"GET /novels/": "308", `POST /novels {"title":"a"}`: "409", `PUT /novels/1 {}`: "422", "GET /novels/x": "404",
 			})
 			same(t, "../novels", resttest.Do[any](t, api, http.MethodGet, "/novels/").Header.Get("Location"))
+			answers(t, library(t, paged(crud.ModelPagination{})), nil, map[string]string{"GET /novels": `200 {"items":[` + b + `,` + a + `],"count":2}`})
 			answers(t, library(t, paged(crud.ModelPagination{DefaultOrdering: []string{"title"}})), nil, map[string]string{"GET /novels": `200 {"items":[` + a + `,` + b + `],"count":2}`})
 		},
 	}

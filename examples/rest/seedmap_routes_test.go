@@ -15,6 +15,12 @@ func answer[T any](v T) func(context.Context, struct{}) (T, error) {
 	return func(context.Context, struct{}) (T, error) { return v, nil }
 }
 
+// nested has what may be nil.
+type nested struct {
+	Tags  []string       `json:"tags"`
+	Sizes map[string]int `json:"sizes"`
+}
+
 func routeRows() map[string]func(t row) {
 	return map[string]func(t row){
 		"`route.get`, `http_get`": func(t row) {
@@ -43,6 +49,7 @@ func routeRows() map[string]func(t row) {
 		},
 		"`response=` a list of a schema": func(t row) {
 			answers(t, mount(func(r *rest.Routes) { rest.Get(r, "/x", answer([]Book(nil))) }), nil, map[string]string{"GET /x": "200 []"})
+			answers(t, mount(func(r *rest.Routes) { rest.Get(r, "/x", answer(nested{})) }), nil, map[string]string{"GET /x": `200 {"tags":[],"sizes":{}}`})
 		},
 		"`response={200: A, 404: B}`": func(t row) {
 			gone := rest.Also[Taken](http.StatusNotFound)
