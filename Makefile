@@ -30,7 +30,7 @@ build: ## build the binary, ./spool
 	go build -trimpath -o spool ./cmd/spool
 
 .PHONY: deps
-deps: deps/npm deps/services ## install what tests talk to
+deps: deps/npm deps/python deps/services ## install what tests talk to
 
 .PHONY: deps/npm
 deps/npm: ## the programs of test/*/package.json, pinned by their lock files
@@ -45,6 +45,20 @@ deps/npm: ## the programs of test/*/package.json, pinned by their lock files
 			echo "skipped: tests that need $$dir (npm is not there)"; \
 		fi; \
 	done
+
+# A registry that does not answer is no fault of a change: it is said, and those tests are skipped.
+.PHONY: deps/python
+deps/python: ## what generates clients in Python, in test/clients/.venv
+	@cd test/clients; rm -f .venv-skipped; \
+	if [ .venv/installed -nt requirements.txt ]; then echo "test/clients/.venv is installed"; exit 0; fi; \
+	echo "pip install -r test/clients/requirements.txt"; \
+	if python3 -m venv .venv && .venv/bin/pip install -q --disable-pip-version-check --retries 2 --timeout 15 -r requirements.txt; then touch .venv/installed; exit 0; fi; \
+	rm -rf .venv; \
+	if [ -n "$$SPOOL_TEST_REQUIRE" ] && command -v python3 >/dev/null && \
+		python3 -c 'import urllib.request as u; u.urlopen("https://pypi.org/simple/openapi-python-client/", timeout=15)' 2>/dev/null; then \
+		echo "PyPI answers, and nothing may be skipped" >&2; exit 1; \
+	fi; \
+	echo "skipped: clients in Python (PyPI or python3 is not there)" | tee .venv-skipped
 
 .PHONY: deps/services
 deps/services: ## PostgreSQL, Redis, nginx and Chromium (installed as root on Debian, named elsewhere)

@@ -120,7 +120,7 @@ func TestWriteOnlyIsNotAnswered(t *testing.T) {
 // receipt has headers, and a body beside them.
 type receipt struct {
 	Total   int            `header:"X-Total"       doc:"How many there are."`
-	Version string         `header:"ETag"`
+	Version string         `header:"ETag"` //nolint:tagliatelle // as a program writes it
 	Made    time.Time      `header:"Last-Modified"`
 	Day     time.Time      `header:"X-Day"         format:"date"`
 	Left    rest.Opt[int]  `header:"X-Left"`
@@ -223,11 +223,20 @@ func TestHeadersOfStagesAreDocumented(t *testing.T) {
 		path, status, header string
 		want                 bool
 	}{
-		{"/links", "200", "Link", true}, {"/links", "404", "Link", false}, {"/none", "200", "Link", false},
-		{"/loud", "200", "RateLimit", true}, {"/loud", "200", "RateLimit-Policy", true}, {"/loud", "429", "RateLimit", true},
-		{"/loud", "401", "RateLimit", false}, {"/loud", "401", "WWW-Authenticate", true}, {"/loud", "503", "Retry-After", true},
-		{"/first", "200", "RateLimit", true}, {"/quiet", "200", "RateLimit", false}, {"/quiet", "429", "Retry-After", true},
-		{"/old", "200", "Deprecation", true}, {"/old", "200", "Sunset", true},
+		{"/links", "200", "Link", true},
+		{"/links", "404", "Link", false},
+		{"/none", "200", "Link", false},
+		{"/loud", "200", "RateLimit", true},
+		{"/loud", "200", "RateLimit-Policy", true},
+		{"/loud", "429", "RateLimit", true},
+		{"/loud", "401", "RateLimit", false},
+		{"/loud", "401", "WWW-Authenticate", true},
+		{"/loud", "503", "Retry-After", true},
+		{"/first", "200", "RateLimit", true},
+		{"/quiet", "200", "RateLimit", false},
+		{"/quiet", "429", "Retry-After", true},
+		{"/old", "200", "Deprecation", true},
+		{"/old", "200", "Sunset", true},
 	} {
 		if has(c.path, c.status, c.header) != c.want {
 			t.Errorf("%s %s %s: documented %t", c.path, c.status, c.header, !c.want)
@@ -266,10 +275,10 @@ func TestHeadersThatCannotBe(t *testing.T) {
 		C chan int `header:"X-Chan"`
 	}
 	type named struct {
-		C string `header:"X Space"`
+		C string `header:"X Space"` //nolint:tagliatelle // as a program writes it
 	}
 	type length struct {
-		N int `header:"content-length"`
+		N int `header:"content-length"` //nolint:tagliatelle // as a program writes it
 	}
 	for want, register := range map[string]func(r *rest.Routes){
 		`field At: it is a header, and would be in the body too: give it the tag json:"-"`: answers[both],

@@ -19,7 +19,7 @@ type Circle struct {
 
 type Square struct {
 	Kind string `json:"kind" const:"square"`
-	Side int    `json:"side" default:"1"        maximum:"10"`
+	Side int    `json:"side" default:"1"    maximum:"10"`
 }
 
 // Validate refuses what is too even.
@@ -75,8 +75,10 @@ func TestOneOf(t *testing.T) {
 		{"/one", `{"side":3,"kind":"square"}`, `"sss"`},
 		{"/one", `{"kind":"square"}`, `"s"`},
 		{"/one", `{"kind":"group","parts":[]}`, `"other"`},
-		{"/drawings", `{"shapes":[{"kind":"circle","radius":1},{"kind":"group","parts":[{"kind":"square","side":2}]}],"frame":{"kind":"square","side":9}}`,
-			`{"shapes":[{"kind":"circle","radius":1},{"kind":"group","parts":[{"kind":"square","side":2}]}],"frame":{"kind":"square","side":9}}`},
+		{
+			"/drawings", `{"shapes":[{"kind":"circle","radius":1},{"kind":"group","parts":[{"kind":"square","side":2}]}],"frame":{"kind":"square","side":9}}`,
+			`{"shapes":[{"kind":"circle","radius":1},{"kind":"group","parts":[{"kind":"square","side":2}]}],"frame":{"kind":"square","side":9}}`,
+		},
 	} {
 		a := resttest.Do[any](t, api, http.MethodPost, c.path, resttest.Content("application/json", c.body))
 		wantDiff(t, c.body, []string{"OK", c.want}, []string{http.StatusText(a.Status), strings.TrimSpace(a.Text)})

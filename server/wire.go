@@ -217,18 +217,18 @@ type frame struct {
 
 type (
 	threadFrame struct {
-		Kind  spool.FrameKind   `const:"thread"                                   json:"kind"`
+		Kind  spool.FrameKind   `const:"thread"                             json:"kind"`
 		Event rest.OneOf[event] `doc:"An entry of the record, or a notice." json:"event"`
 	}
 
 	streamFrame struct {
-		Kind     spool.FrameKind  `const:"stream"                                 json:"kind"`
+		Kind     spool.FrameKind  `const:"stream"           json:"kind"`
 		StreamID spool.StreamID   `doc:"The stream."        json:"streamId"`
 		Item     rest.OneOf[item] `doc:"What the run says." json:"item"`
 	}
 
 	snapshotFrame struct {
-		Kind     spool.FrameKind `const:"snapshot"                                 json:"kind"`
+		Kind     spool.FrameKind `const:"snapshot"                json:"kind"`
 		Snapshot snapshot        `doc:"All that you have missed." json:"snapshot"`
 	}
 )

@@ -46,9 +46,9 @@ type applicationEvent struct {
 	Type spool.EntryType `doc:"What the application calls it: none of the types of Event." example:"INVOICE_PAID" json:"type"`
 	envelope
 
-	Payload         json.RawMessage `doc:"Any JSON."                                 json:"payload"`
-	PublishedBy     string          `doc:"The subject who published it."             json:"publishedBy,omitempty"`
-	PublishedByTool string          `doc:"The tool whose call published it."         json:"publishedByTool,omitempty"`
+	Payload         json.RawMessage `doc:"Any JSON."                         json:"payload"`
+	PublishedBy     string          `doc:"The subject who published it."     json:"publishedBy,omitempty"`
+	PublishedByTool string          `doc:"The tool whose call published it." json:"publishedByTool,omitempty"`
 }
 
 type (

@@ -24,7 +24,7 @@ type Site struct {
 // Routes implements [rest.Controller].
 func (c *Site) Routes(r *rest.Routes) {
 	r.Configure(rest.Tags("site"))
-	rest.Get(r, "/pages/{path:name}", c.page, rest.Summary("A page of the site"), rest.Fails(http.StatusNotFound))
+	rest.Get(r, "/pages/{path:name}", c.page, rest.Summary("A page of the site"), rest.Fails(http.StatusNotFound), rest.Produces("text/html"))
 	rest.Raw(r, []string{http.MethodGet}, "/health", http.HandlerFunc(c.health),
 		rest.Name("health"), rest.ThrottlesFirst(), rest.Throttles(), rest.Summary("Whether the shop is open"), rest.Produces("text/plain"))
 	rest.Raw(r, []string{http.MethodGet}, "/metrics", http.HandlerFunc(c.metrics),

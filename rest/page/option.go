@@ -137,7 +137,7 @@ type config struct {
 }
 
 // Headers says what [Result.Header] may have.
-func (c config) Headers() []Header {
+func (c *config) Headers() []Header {
 	if !c.linkHeader {
 		return nil
 	}

@@ -19,6 +19,9 @@ import { parseDocument } from "./check/document.mjs";
 
 const modules = fileURLToPath(new URL("node_modules", import.meta.url));
 
+// A field with a default may be left out of a request. Answers have it by "required".
+const options = { defaultNonNullable: false };
+
 const [spec, client, out, flag, ...args] = argv.slice(2);
 if (out === undefined || (flag !== undefined && flag !== "--run")) {
   console.error("usage: node client.mjs SPEC CLIENT.ts OUTDIR [--run ARGUMENT...]");
@@ -41,7 +44,7 @@ async function prepare() {
     exit(1);
   }
   await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, "schema.d.ts"), astToString(await openapiTS(document)));
+  await writeFile(join(dir, "schema.d.ts"), astToString(await openapiTS(document, options)));
   await cp(client, join(dir, "client.ts"));
   await writeFile(join(dir, "package.json"), JSON.stringify({ private: true, type: "module" }));
   await writeFile(join(dir, "tsconfig.json"), JSON.stringify(config(), null, 2));

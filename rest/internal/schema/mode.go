@@ -131,8 +131,7 @@ func (r *Registry) compare(open map[string]*component) map[*component]bool {
 	// plain writes both names of a component alike as long as nothing tells its forms apart.
 	plain := func(f *form) []byte {
 		return reference.ReplaceAllFunc(texts[f], func(ref []byte) []byte {
-			key := string(ref[len(Prefix)+1 : len(ref)-1])
-			if c := open[key]; c != nil && !different[c] {
+			if c := open[string(ref[len(Prefix)+1:len(ref)-1])]; c != nil && !different[c] {
 				return []byte(`"` + c.name + `"`)
 			}
 
