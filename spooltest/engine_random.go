@@ -85,7 +85,7 @@ func (c *campaign) wanderer(seed uint64) *Model {
 			return t
 		}
 		if step < 4 && chance(5, seed, turn, step, "calls") > 0 {
-			names := []string{"look", "once", "send", "ask", "nope"}
+			names := []string{"look", "once", "send", "ask", "show", "nope"}
 			if c.config.Agents[0].Spawn != nil {
 				names = append(names, "helper", "lead")
 			}
@@ -96,7 +96,11 @@ func (c *campaign) wanderer(seed uint64) *Model {
 					t.Calls = append(t.Calls, spawn(id, name, string(id)))
 					continue
 				}
-				t.Calls = append(t.Calls, Call{ID: id, Name: name})
+				call := Call{ID: id, Name: name}
+				if name == "show" {
+					call = show(id)
+				}
+				t.Calls = append(t.Calls, call)
 			}
 		}
 		return t
@@ -262,6 +266,9 @@ func (c *campaign) anyAnswer(who ...any) func(p spool.Park) engine.Response {
 func (c *campaign) someStart() {
 	word := fmt.Sprintf("w%d", c.n(1_000_000))
 	r := engine.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), MaxSteps: c.n(4)}
+	if c.n(3) > 0 { // else the model calls a tool that is not there
+		r.Client = showing().Client
+	}
 	if c.n(3) == 0 {
 		if messages := c.all(chat, "").Messages; len(messages) > 0 {
 			r.EditMessageID = messages[c.n(len(messages))].ID
