@@ -143,14 +143,20 @@ func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 			a.yield(yield, comeBack)
 			return
 		}
-		a.yield(yield, func(text *agui.Text) error { return text.Add("", a.translator.Left()...) })
+		a.yield(yield, func(text *agui.Text) error {
+			if _, err := a.engine.Thread(a.ctx, a.key); spool.CodeOf(err) == spool.NotFound {
+				return err // it is somebody else's now
+			}
+			return text.Add("", a.translator.Left()...)
+		})
 	}
 }
 
 // texts are shared, so that a client that waits holds none.
 var texts = sync.Pool{New: func() any { return new(agui.Text) }}
 
-// yield yields a text and gives back what it had parts of. It reports whether there is more.
+// yield yields a text and gives back what it had parts of. It reports whether there is more. Where
+// the text cannot be had, it yields why, and tells a client that waits for the end of a run first.
 func (a *aguiStream) yield(yield func([]byte, error) bool, add func(*agui.Text) error) bool {
 	text, _ := texts.Get().(*agui.Text)
 	defer func() {
@@ -158,16 +164,22 @@ func (a *aguiStream) yield(yield func([]byte, error) bool, add func(*agui.Text) 
 		text.Reset()
 		texts.Put(text)
 	}()
-	if err := add(text); err != nil {
-		yield(nil, err)
-		return false
+	err := add(text)
+	if err != nil {
+		text.Reset()
+		if !a.retry && !a.translator.Done() { // what is not added has no place in this stream any more
+			_ = text.Add("", agui.Cut(err))
+		}
 	}
 	for _, piece := range text.Pieces() {
 		if !yield(piece, nil) {
 			return false
 		}
 	}
-	return true
+	if err != nil {
+		yield(nil, err)
+	}
+	return err == nil
 }
 
 // prelude adds what the client is told first.

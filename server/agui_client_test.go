@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
@@ -281,4 +284,45 @@ func TestAGUIShutdown(t *testing.T) {
 	if s, err := b.engine.Snapshot(context.Background(), spool.ThreadKey{Tenant: "a", ID: "t1"}, nil); err != nil || !s.Thread.State.Active() {
 		t.Errorf("the run is %v, %v", s, err)
 	}
+}
+
+// The answer to a post, and to a page that opens, ends with an error when the credentials of the
+// request do, and the run goes on.
+func TestAGUICredentialsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		who := server.Principal{Tenant: "a", Subject: "ann", Scopes: server.AllScopes()}
+		gone := server.Token{Token: "goes", Principal: who}
+		ends := server.Token{Token: "ends", Principal: who}
+		ends.Until = time.Now().Add(time.Minute)
+		list, err := server.Tokens([]server.Token{{Token: tokenA, Principal: who}, gone, ends})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, s := tokenServer(t, server.Config{Authenticator: list})
+		defer e.Close()
+		answers := make(chan *httptest.ResponseRecorder, 3)
+		post := func(token, path string) { // whose run no worker takes
+			answers <- send(t.Context(), s, token, http.MethodPost, path, `{"threadId":"t1","runId":"again","messages":[]}`)
+		}
+		go post("ends", aguiPath)
+		go post("ends", aguiPath+"/connect")
+		go post("goes", aguiPath+"/connect")
+		synctest.Wait()
+		if len(answers) > 0 {
+			t.Fatalf("an answer ends before the credentials: %s", (<-answers).Body)
+		}
+		if err := list.Replace([]server.Token{{Token: tokenA, Principal: who}, ends}); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			got := (<-answers).Body.String()
+			if !strings.HasPrefix(got, `data: {"type":"RUN_STARTED"`) || strings.Count(got, `"type":"RUN_ERROR"`) != 1 || !strings.Contains(got, `"code":"credentials_over"}`) {
+				t.Errorf("the answer is %s", got)
+			}
+		}
+		if thread, err := e.Snapshot(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, nil); err != nil || !thread.Thread.State.Active() {
+			t.Errorf("the run is %v, %v", thread, err)
+		}
+	})
 }

@@ -54,8 +54,11 @@ func TestStreamsEndWithTheOwner(t *testing.T) {
 			open(teamToken, streamPath+"?threadId=t1"+format, others)
 			open(tokenA, streamPath+"?threadId=t1"+format, others)
 		}
+		posted := make(chan *httptest.ResponseRecorder, 1)
 		go func() {
-			ottos <- send(ctx, s, ottoToken, http.MethodPost, "/api/agent/ag-ui", `{"threadId":"t1","runId":"again","messages":[]}`)
+			got := send(ctx, s, ottoToken, http.MethodPost, "/api/agent/ag-ui", `{"threadId":"t1","runId":"again","messages":[]}`)
+			posted <- got
+			ottos <- got
 		}()
 		synctest.Wait()
 		if len(ottos) > 0 || len(others) > 0 {
@@ -65,6 +68,9 @@ func TestStreamsEndWithTheOwner(t *testing.T) {
 		synctest.Wait()
 		if n := len(ottos); n != 5 {
 			t.Errorf("%d of 5 streams of the former owner end with the change", n)
+		}
+		if got := (<-posted).Body.String(); !strings.HasSuffix(got, `data: {"type":"RUN_ERROR","message":"Thread not found","code":"not_found"}`+"\n\n") {
+			t.Errorf("the answer to the former owner's post is %s", got)
 		}
 		if len(others) > 0 {
 			t.Error("a stream of who sees all threads ends")

@@ -2,6 +2,8 @@ package agui
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -98,6 +100,26 @@ func runOf(s *spool.Snapshot, id spool.RunID) (spool.Run, bool) {
 // CodeServerGone is the code of the error that ends what a client sees of a run when the server
 // goes, while the run goes on.
 const CodeServerGone = "server_shutdown"
+
+// Codes of the errors that end what a client sees of a run that goes on: see [Cut].
+const (
+	CodeCredentialsGone = "credentials_over"
+	CodeThreadGone      = "not_found"
+	CodeStreamBroken    = "internal"
+)
+
+// Cut returns the last event of a stream that err ends before its run: a stream that ended without
+// one would pass for the whole. It may be the first event too.
+func Cut(err error) Event {
+	switch {
+	case spool.CodeOf(err) == spool.NotFound: // it was deleted, or is not the caller's any more
+		return RunError{Message: "Thread not found", Code: CodeThreadGone}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return RunError{Message: "The credentials of this request are over. The run goes on: connect again with new ones to see the rest.", Code: CodeCredentialsGone}
+	default:
+		return RunError{Message: "The stream has failed. The run goes on: connect again to see the rest.", Code: CodeStreamBroken}
+	}
+}
 
 // Left ends what the client sees of a run that goes on without it, as the server goes: a stream
 // that ended in the middle would pass for the whole. The translator is then done.
