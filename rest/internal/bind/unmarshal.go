@@ -10,7 +10,8 @@ import (
 )
 
 // unmarshalParser reads a type that unmarshals its own text. What it says of a bad text
-// may quote the text, so its words are not passed on.
+// may quote the text or tell of the program's insides, so [fault.Own] decides whether its words are
+// passed on.
 func unmarshalParser(t reflect.Type) parser {
 	bad := unmarshalFault(t)
 
@@ -20,7 +21,14 @@ func unmarshalParser(t reflect.Type) parser {
 		}
 
 		into, ok := reflect.TypeAssert[encoding.TextUnmarshaler](a.pointer(t))
-		if !ok || into.UnmarshalText([]byte(text)) != nil {
+		if !ok {
+			return new(fault.WithText(bad, text))
+		}
+		if err := into.UnmarshalText([]byte(text)); err != nil {
+			if words, own := fault.Own(err, t, text); own && bad.Kind == fault.KindValue {
+				return new(fault.Value("", nil, words))
+			}
+
 			return new(fault.WithText(bad, text))
 		}
 

@@ -40,7 +40,14 @@ func (s *scanner) decode(n *node, raw []byte, to unsafe.Pointer) bool {
 		err = s.plan.opts.Codec.Unmarshal(raw, reflect.NewAt(n.typ, to).Interface())
 	}
 
-	return err == nil || s.undecoded(n, raw)
+	if err == nil {
+		return true
+	}
+	if words, own := fault.Own(err, n.typ, view(raw)); own && n.foreign && n.form == textform.None {
+		return s.report(fault.Value(s.plan.opts.In, s.where(), words))
+	}
+
+	return s.undecoded(n, raw)
 }
 
 // tryDecode decodes one value to see whether its type takes it. It only runs after the
