@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -45,7 +46,7 @@ func serve(t *testing.T) string {
 // run returns what a program prints, which has to end well.
 func run(t *testing.T, dir, program string, args ...string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), program, args...) //nolint:gosec // the programs are those of these tests
+	command := exec.CommandContext(t.Context(), program, args...)
 	command.Dir = dir
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
@@ -76,9 +77,7 @@ func TestGo(t *testing.T) { //nolint:paralleltest // it writes a folder of this 
 	const generated = "testdata/generated"
 	t.Cleanup(func() { _ = os.RemoveAll(generated) })
 	all := map[string]string{"shop": document(t)}
-	for name, file := range documents {
-		all[name] = file
-	}
+	maps.Copy(all, documents)
 	for name, file := range all {
 		dir := filepath.Join(generated, name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -129,9 +128,7 @@ func TestPython(t *testing.T) {
 	}
 	dir := t.TempDir()
 	all := map[string]string{"shop": document(t)}
-	for name, file := range documents {
-		all[name] = file
-	}
+	maps.Copy(all, documents)
 	for name, file := range all {
 		out := run(t, ".", filepath.Join(venv, "bin", "openapi-python-client"), "generate", "--fail-on-warning", "--meta", "none", "--config", "python.yaml",
 			"--path", file, "--output-path", filepath.Join(dir, name))

@@ -34,7 +34,7 @@ type Paper struct {
 
 // Audio is another one.
 type Audio struct {
-	Kind    string `const:"audio" json:"kind"`
+	Kind    string `const:"audio"  json:"kind"`
 	Minutes int    `json:"minutes" minimum:"1"`
 }
 
@@ -46,17 +46,17 @@ type Form struct {
 
 // Book is what the shop has.
 type Book struct {
-	ID       int64            `json:"id"       readOnly:"true"`
-	Title    string           `json:"title"    minLength:"1"`
-	Released Date             `format:"date"   json:"released"`
-	Tags     []string         `json:"tags"     required:"false"`
-	Copies   int              `default:"1"     json:"copies"`
+	ID       int64            `json:"id"     readOnly:"true"`
+	Title    string           `json:"title"  minLength:"1"`
+	Released Date             `format:"date" json:"released"`
+	Tags     []string         `json:"tags"   required:"false"`
+	Copies   int              `default:"1"   json:"copies"`
 	Form     rest.OneOf[Form] `json:"form"`
 }
 
 // Versioned is a book with its version.
 type Versioned struct {
-	Version string `doc:"The version of the book." header:"ETag"`
+	Version string `doc:"The version of the book." header:"ETag"` //nolint:tagliatelle // as the standard writes it
 	Body    Book
 }
 
