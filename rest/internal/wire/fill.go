@@ -3,12 +3,10 @@ package wire
 import (
 	"encoding/json"
 	"reflect"
-	"unsafe"
 )
 
-// filler replaces nil lists and maps by empty ones. Its methods return the address that they
-// got when there is nothing to replace, and that of a copy when there is. Pointers are never
-// kept for longer than a value is prepared.
+// filler replaces nil lists and maps by empty ones. Its methods report whether there was
+// something to replace; what they return then is a copy, in which all is exported.
 type filler struct {
 	encode Encode
 	err    error
@@ -21,46 +19,224 @@ type filler struct {
 // maxDepth is how deep values are looked into.
 const maxDepth = 10_000
 
-// any fills what is in an interface, and reports whether there was something to fill.
-func (f *filler) any(n *node, v any) (any, bool) {
-	if n.texts {
-		return f.written(v), true
-	}
+// value fills a value, which may have come from an embedded field that is not exported.
+func (f *filler) value(n *node, v reflect.Value) (reflect.Value, bool) {
 	if !n.lists {
 		return v, false
 	}
-
-	var at unsafe.Pointer
-	switch {
-	case n.kind == pointer:
-		// It is the value itself, which needs no copy to have an address.
-		if at = reflect.ValueOf(v).UnsafePointer(); at == nil {
-			return v, false
-		}
-		filled := f.value(n.elem, at)
-		if filled == at {
-			return v, false
-		}
-
-		return reflect.NewAt(n.elem.typ, filled).Interface(), true
-	case n.typ.Size() > unsafe.Sizeof(at):
-		// An interface has the address of a value that is larger than a pointer.
-		at = (*held)(unsafe.Pointer(&v)).data
-	default:
-		to := reflect.New(n.typ)
-		to.Elem().Set(reflect.ValueOf(v))
-		at = to.UnsafePointer()
+	if f.depth++; f.depth > maxDepth {
+		f.endless = true
 	}
-	filled := f.value(n, at)
-	if filled == at {
+	filled, changed := v, false
+	if !f.endless {
+		filled, changed = f.filled(n, v)
+	}
+	f.depth--
+
+	return filled, changed
+}
+
+func (f *filler) filled(n *node, v reflect.Value) (reflect.Value, bool) {
+	switch n.kind {
+	case list:
+		return f.list(n, v)
+	case dictionary:
+		return f.entries(n, v)
+	case object:
+		return f.object(n, v)
+	case array:
+		return f.array(n, v)
+	case pointer:
+		return f.pointer(n, v)
+	case optional:
+		return f.optional(n, v)
+	case dynamic:
+		return f.dynamic(n, v)
+	}
+
+	return v, false
+}
+
+func (f *filler) list(n *node, v reflect.Value) (reflect.Value, bool) {
+	if v.IsNil() {
+		return n.empty, true
+	}
+	if n.elem == nil || !n.elem.lists {
 		return v, false
 	}
 
-	return reflect.NewAt(n.typ, filled).Elem().Interface(), true
+	var copied reflect.Value
+	for i := range v.Len() {
+		item, changed := f.value(n.elem, v.Index(i))
+		if !changed {
+			continue
+		}
+		if !copied.IsValid() {
+			copied = reflect.MakeSlice(n.typ, v.Len(), v.Len())
+			reflect.Copy(copied, v)
+		}
+		copied.Index(i).Set(item)
+	}
+
+	return either(copied, v)
 }
 
-// held is an interface without methods as it lies in memory.
-type held struct{ typ, data unsafe.Pointer }
+// either returns the copy, where one was made.
+func either(copied, v reflect.Value) (reflect.Value, bool) {
+	if copied.IsValid() {
+		return copied, true
+	}
+
+	return v, false
+}
+
+func (f *filler) array(n *node, v reflect.Value) (reflect.Value, bool) {
+	var copied reflect.Value
+	for i := range v.Len() {
+		item, changed := f.value(n.elem, v.Index(i))
+		if !changed {
+			continue
+		}
+		if !copied.IsValid() {
+			copied = reflect.New(n.typ).Elem()
+			copied.Set(v)
+		}
+		copied.Index(i).Set(item)
+	}
+
+	return either(copied, v)
+}
+
+func (f *filler) entries(n *node, v reflect.Value) (reflect.Value, bool) {
+	if v.IsNil() {
+		return n.empty, true
+	}
+	if !n.elem.lists {
+		return v, false
+	}
+
+	var copied reflect.Value
+	entry := reflect.New(n.elem.typ).Elem()
+	for iter := v.MapRange(); iter.Next(); {
+		entry.SetIterValue(iter)
+		filled, changed := f.value(n.elem, entry)
+		if !changed {
+			continue
+		}
+		if !copied.IsValid() {
+			copied = reflect.MakeMapWithSize(n.typ, v.Len())
+			for all := v.MapRange(); all.Next(); {
+				copied.SetMapIndex(all.Key(), all.Value())
+			}
+		}
+		copied.SetMapIndex(iter.Key(), filled)
+	}
+
+	return either(copied, v)
+}
+
+func (f *filler) object(n *node, v reflect.Value) (reflect.Value, bool) {
+	var copied reflect.Value
+	for i := range n.fields {
+		field := &n.fields[i]
+		inner := v.Field(field.index)
+		if field.keepsNil && (isNilList(inner) || field.omitsZero && isZero(inner)) {
+			continue
+		}
+		filled, changed := f.value(field.node, inner)
+		if !changed {
+			continue
+		}
+		if !copied.IsValid() {
+			copied = reflect.New(n.typ).Elem()
+			copyWritten(copied, v)
+		}
+		settable(copied.Field(field.index)).Set(filled)
+	}
+
+	return either(copied, v)
+}
+
+// copyWritten copies the fields of a struct that are written. Others are the program's own:
+// it may be writing to them.
+func copyWritten(to, from reflect.Value) {
+	for i := range from.NumField() {
+		switch f := from.Type().Field(i); {
+		case f.IsExported():
+			to.Field(i).Set(from.Field(i))
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			copyWritten(settable(to.Field(i)), from.Field(i))
+		case f.Anonymous && f.Type.Kind() == reflect.Pointer:
+			settable(to.Field(i)).Set(reflect.NewAt(f.Type.Elem(), from.Field(i).UnsafePointer()))
+		}
+	}
+}
+
+// settable returns a field of an addressable struct that can be set, although the embedded
+// type that it has its name of is not exported.
+func settable(v reflect.Value) reflect.Value {
+	if v.CanSet() {
+		return v
+	}
+
+	return reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
+}
+
+func (f *filler) pointer(n *node, v reflect.Value) (reflect.Value, bool) {
+	if v.IsNil() {
+		return v, false
+	}
+	filled, changed := f.value(n.elem, v.Elem())
+	if !changed {
+		return v, false
+	}
+	to := reflect.New(n.elem.typ)
+	to.Elem().Set(filled)
+
+	return to, true
+}
+
+// optional fills what is in an Opt. That a list itself is null is what the program has said.
+func (f *filler) optional(n *node, v reflect.Value) (reflect.Value, bool) {
+	from := reflect.New(n.typ)
+	from.Elem().Set(v)
+	o, ok := reflect.TypeAssert[interface{ Inside() any }](from)
+	if !ok {
+		return v, false
+	}
+	inside := reflect.ValueOf(o.Inside())
+	if !inside.IsValid() || isNilList(inside.Elem()) {
+		return v, false
+	}
+	filled, changed := f.value(n.elem, inside.Elem())
+	if !changed {
+		return v, false
+	}
+	inside.Elem().Set(filled)
+
+	return from.Elem(), true
+}
+
+func (f *filler) dynamic(n *node, v reflect.Value) (reflect.Value, bool) {
+	if v.IsNil() || n.typ.NumMethod() > 0 {
+		return v, false // what has methods is written in another way
+	}
+	held := v.Elem()
+	if isScalar(held.Kind()) {
+		return v, false
+	}
+	inner := nodeOf(held.Type())
+	if inner.texts {
+		return reflect.ValueOf(f.written(held.Interface())), true
+	}
+
+	return f.value(inner, held)
+}
+
+// isScalar reports a kind of which no value has a list in it.
+func isScalar(k reflect.Kind) bool {
+	return k <= reflect.Complex128 || k == reflect.String
+}
 
 // written is the text of a value that a codec could not write.
 func (f *filler) written(v any) any {
@@ -72,231 +248,30 @@ func (f *filler) written(v any) any {
 	return json.RawMessage(text)
 }
 
-// value fills the value at an address.
-func (f *filler) value(n *node, at unsafe.Pointer) unsafe.Pointer {
-	if f.depth++; f.depth > maxDepth {
-		f.endless = true
-	}
-	filled := at
-	if !f.endless {
-		filled = f.filled(n, at)
-	}
-	f.depth--
-	if f.endless {
-		return at
-	}
-
-	return filled
+// isNilList reports a list or map that is nil.
+func isNilList(v reflect.Value) bool {
+	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.IsNil()
 }
 
-func (f *filler) filled(n *node, at unsafe.Pointer) unsafe.Pointer {
-	switch n.kind {
-	case list:
-		return f.list(n, at)
-	case dictionary:
-		return f.entries(n, at)
-	case object:
-		return f.object(n, at)
-	case array:
-		return f.array(n, at)
-	case pointer:
-		inner := *(*unsafe.Pointer)(at)
-		if inner == nil {
-			return at
-		}
-		filled := f.value(n.elem, inner)
-		if filled == inner {
-			return at
-		}
-		to := reflect.New(n.typ).UnsafePointer()
-		*(*unsafe.Pointer)(to) = filled
+type zeroer interface{ IsZero() bool }
 
-		return to
-	case optional:
-		return f.optional(n, at)
-	case dynamic:
-		return f.dynamic(n, at)
+// isZero reports a value that is left out by omitzero, as encoding/json has it.
+func isZero(v reflect.Value) bool {
+	switch {
+	case v.IsZero():
+		return true
+	case !v.CanInterface():
+		return false
 	}
-
-	return at
-}
-
-func (f *filler) list(n *node, at unsafe.Pointer) unsafe.Pointer {
-	items := (*[]byte)(at) // the length is at the same place, whatever the items are
-	base := unsafe.Pointer(unsafe.SliceData(*items))
-	if *items == nil {
-		return n.empty
-	}
-	if n.elem == nil || !n.elem.lists {
-		return at
-	}
-
-	var copied reflect.Value
-	for i := range len(*items) {
-		item := unsafe.Add(base, uintptr(i)*n.size)
-		filled := f.value(n.elem, item)
-		if filled == item {
-			continue
-		}
-		if !copied.IsValid() {
-			from := reflect.NewAt(n.typ, at).Elem()
-			copied = reflect.New(n.typ).Elem()
-			copied.Set(reflect.MakeSlice(n.typ, from.Len(), from.Len()))
-			reflect.Copy(copied, from)
-		}
-		copied.Index(i).Set(reflect.NewAt(n.elem.typ, filled).Elem())
-	}
-	if !copied.IsValid() {
-		return at
-	}
-
-	return copied.Addr().UnsafePointer()
-}
-
-func (f *filler) array(n *node, at unsafe.Pointer) unsafe.Pointer {
-	var copied reflect.Value
-	for i := range n.typ.Len() {
-		item := unsafe.Add(at, uintptr(i)*n.size)
-		filled := f.value(n.elem, item)
-		if filled == item {
-			continue
-		}
-		if !copied.IsValid() {
-			copied = reflect.New(n.typ).Elem()
-			copied.Set(reflect.NewAt(n.typ, at).Elem())
-		}
-		copied.Index(i).Set(reflect.NewAt(n.elem.typ, filled).Elem())
-	}
-	if !copied.IsValid() {
-		return at
-	}
-
-	return copied.Addr().UnsafePointer()
-}
-
-func (f *filler) entries(n *node, at unsafe.Pointer) unsafe.Pointer {
-	from := reflect.NewAt(n.typ, at).Elem()
-	if from.IsNil() {
-		return n.empty
-	}
-	if !n.elem.lists {
-		return at
-	}
-
-	var copied reflect.Value
-	entry := reflect.New(n.elem.typ)
-	for iter := from.MapRange(); iter.Next(); {
-		entry.Elem().SetIterValue(iter)
-		filled := f.value(n.elem, entry.UnsafePointer())
-		if filled == entry.UnsafePointer() {
-			continue
-		}
-		if !copied.IsValid() {
-			copied = reflect.New(n.typ).Elem()
-			copied.Set(reflect.MakeMapWithSize(n.typ, from.Len()))
-			for all := from.MapRange(); all.Next(); {
-				copied.SetMapIndex(all.Key(), all.Value())
-			}
-		}
-		copied.SetMapIndex(iter.Key(), reflect.NewAt(n.elem.typ, filled).Elem())
-	}
-	if !copied.IsValid() {
-		return at
-	}
-
-	return copied.Addr().UnsafePointer()
-}
-
-func (f *filler) object(n *node, at unsafe.Pointer) unsafe.Pointer {
-	copied := at
-	for i := range n.fields {
-		field := &n.fields[i]
-		inner := unsafe.Add(at, field.offset)
-		if field.keepsNil && (isNil(field.node, inner) || field.omitsZero && isZero(field.node.typ, inner)) {
-			continue
-		}
-		filled := f.value(field.node, inner)
-		if filled == inner {
-			continue
-		}
-		if copied == at {
-			copied = n.copy(at)
-		}
-		move(field.node.typ, unsafe.Add(copied, field.offset), filled)
-	}
-
-	return copied
-}
-
-// copy copies the fields of a struct that are written. Others are the program's own: it may
-// be writing to them.
-func (n *node) copy(at unsafe.Pointer) unsafe.Pointer {
-	to := reflect.New(n.typ).UnsafePointer()
-	for f := range n.typ.Fields() {
-		if f.IsExported() || f.Anonymous {
-			move(f.Type, unsafe.Add(to, f.Offset), unsafe.Add(at, f.Offset))
-		}
-	}
-
-	return to
-}
-
-func move(t reflect.Type, to, from unsafe.Pointer) {
-	reflect.NewAt(t, to).Elem().Set(reflect.NewAt(t, from).Elem())
-}
-
-// isNil reports a list or map that is nil.
-func isNil(n *node, at unsafe.Pointer) bool {
-	return (n.kind == list || n.kind == dictionary) && *(*unsafe.Pointer)(at) == nil
-}
-
-// isZero reports a value that is left out by omitzero.
-func isZero(t reflect.Type, at unsafe.Pointer) bool {
-	v := reflect.NewAt(t, at)
-	if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok && (t.Kind() != reflect.Pointer || !v.Elem().IsNil()) {
+	if z, ok := reflect.TypeAssert[zeroer](v); ok {
 		return z.IsZero()
 	}
+	if !reflect.PointerTo(v.Type()).Implements(reflect.TypeFor[zeroer]()) {
+		return false
+	}
+	held := reflect.New(v.Type())
+	held.Elem().Set(v)
+	z, ok := reflect.TypeAssert[zeroer](held)
 
-	return v.Elem().IsZero()
-}
-
-// optional fills what is in an Opt. That a list itself is null is what the program has said.
-func (f *filler) optional(n *node, at unsafe.Pointer) unsafe.Pointer {
-	o, ok := reflect.TypeAssert[interface{ Inside() any }](reflect.NewAt(n.typ, at))
-	if !ok {
-		return at
-	}
-	inside := reflect.ValueOf(o.Inside())
-	if !inside.IsValid() || isNil(n.elem, inside.UnsafePointer()) {
-		return at
-	}
-	filled := f.value(n.elem, inside.UnsafePointer())
-	if filled == inside.UnsafePointer() {
-		return at
-	}
-	to := reflect.New(n.typ)
-	if made, ok := reflect.TypeAssert[interface{ Open() any }](to); ok {
-		move(n.elem.typ, reflect.ValueOf(made.Open()).UnsafePointer(), filled)
-	}
-
-	return to.UnsafePointer()
-}
-
-func (f *filler) dynamic(n *node, at unsafe.Pointer) unsafe.Pointer {
-	if n.typ.NumMethod() > 0 {
-		return at // what has one is written in another way
-	}
-	before := *(*any)(at)
-	switch before.(type) {
-	case nil, string, bool, float64, int, int64:
-		return at
-	}
-	after, changed := f.any(nodeOf(reflect.TypeOf(before)), before)
-	if !changed {
-		return at
-	}
-	to := reflect.New(n.typ)
-	to.Elem().Set(reflect.ValueOf(after))
-
-	return to.UnsafePointer()
+	return ok && z.IsZero()
 }

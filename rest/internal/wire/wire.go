@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"sync"
-	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
@@ -58,7 +57,7 @@ func (p Plan) Prepare(v any, encode Encode) (value any, text []byte, err error) 
 		return v, nil, nil
 	}
 	f := filler{encode: encode}
-	filled, changed := f.any(n, v)
+	filled, changed := f.value(n, reflect.ValueOf(v))
 	if f.err != nil {
 		return nil, nil, f.err
 	}
@@ -66,7 +65,7 @@ func (p Plan) Prepare(v any, encode Encode) (value any, text []byte, err error) 
 		return v, nil, nil
 	}
 
-	return filled, nil, nil
+	return filled.Interface(), nil, nil
 }
 
 // HasTexts reports whether values of a type have texts that encoding/json does not write, and
@@ -93,10 +92,9 @@ type node struct {
 	kind   kind
 	form   textform.Form
 	elem   *node
-	size   uintptr        // of an item
-	fields []field        // of a struct, with those that are embedded as one
-	named  []named        // of a struct, as they are written
-	empty  unsafe.Pointer // to the list or map without items
+	fields []field       // of a struct, with those that are embedded as one
+	named  []named       // of a struct, as they are written
+	empty  reflect.Value // the list or map without items
 	// lists is set when there may be a list or map that is nil, here or below.
 	lists bool
 	// texts is set when there is a value with a text of its own, here or below.
@@ -105,9 +103,8 @@ type node struct {
 
 // field is a field of a struct as it lies in memory.
 type field struct {
-	index  int
-	offset uintptr
-	node   *node
+	index int
+	node  *node
 	// keepsNil says that a nil list is what the program wants: the field is left out then, or
 	// the document allows null.
 	keepsNil bool
@@ -183,16 +180,14 @@ func (c *compiler) node(t reflect.Type, format string) *node {
 
 	switch t.Kind() {
 	case reflect.Slice:
-		n.kind, n.lists, n.size = list, true, t.Elem().Size()
-		n.empty = addressed(reflect.MakeSlice(t, 0, 0))
+		n.kind, n.lists, n.empty = list, true, reflect.MakeSlice(t, 0, 0)
 		if t.Elem().Kind() != reflect.Uint8 { // which may be bytes, and is none of a list's items
 			n.elem = c.node(t.Elem(), format)
 		}
 	case reflect.Array:
-		n.kind, n.elem, n.size = array, c.node(t.Elem(), format), t.Elem().Size()
+		n.kind, n.elem = array, c.node(t.Elem(), format)
 	case reflect.Map:
-		n.kind, n.lists, n.elem = dictionary, true, c.node(t.Elem(), "")
-		n.empty = addressed(reflect.MakeMap(t))
+		n.kind, n.lists, n.elem, n.empty = dictionary, true, c.node(t.Elem(), ""), reflect.MakeMap(t)
 	case reflect.Interface:
 		// A text that was written has not got the methods of an interface: such a value is
 		// always written by us.
@@ -215,22 +210,26 @@ func marshals(t reflect.Type) bool {
 	return p.Implements(jsonMarshaler) || p.Implements(textMarshaler) || t == numberType
 }
 
-func addressed(v reflect.Value) unsafe.Pointer {
-	at := reflect.New(v.Type())
-	at.Elem().Set(v)
+// holdsFields reports an embedded struct, whose fields are written although its type is not
+// exported.
+func holdsFields(f reflect.StructField) bool {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 
-	return at.UnsafePointer()
+	return f.Anonymous && t.Kind() == reflect.Struct
 }
 
 func (c *compiler) object(n *node) {
 	for i := range n.typ.NumField() {
 		f := n.typ.Field(i)
-		if f.Tag.Get("json") == "-" || !f.IsExported() && !f.Anonymous {
+		if f.Tag.Get("json") == "-" || !f.IsExported() && !holdsFields(f) {
 			continue
 		}
 		options := body.OptionsOf(f)
 		n.fields = append(n.fields, field{
-			index: i, offset: f.Offset, node: c.node(f.Type, f.Tag.Get("format")),
+			index: i, node: c.node(f.Type, f.Tag.Get("format")),
 			keepsNil:  options.OmitEmpty || options.OmitZero || f.Tag.Get("nullable") == "true",
 			omitsZero: options.OmitZero,
 		})

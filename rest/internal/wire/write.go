@@ -64,11 +64,12 @@ func (w *writer) plain(n *node, v reflect.Value) error {
 	whole := v.Addr().Interface()
 	if n.lists {
 		f := filler{encode: w.encode}
-		if filled := f.value(n, v.Addr().UnsafePointer()); f.err == nil && !f.endless {
-			whole = reflect.NewAt(n.typ, filled).Interface()
-		}
-		if f.err != nil {
+		filled, changed := f.value(n, v)
+		switch {
+		case f.err != nil:
 			return f.err
+		case changed && !f.endless:
+			whole = filled.Interface()
 		}
 	}
 	text, err := w.encode(whole)
@@ -179,7 +180,7 @@ func (w *writer) object(n *node, v reflect.Value) error {
 	for i := range n.named {
 		f := &n.named[i]
 		field, ok := fieldAt(v, f.Index)
-		if !ok || f.OmitEmpty && isEmpty(field) || f.OmitZero && isZero(field.Type(), field.Addr().UnsafePointer()) {
+		if !ok || f.OmitEmpty && isEmpty(field) || f.OmitZero && isZero(field) {
 			continue
 		}
 		if !first {
@@ -212,10 +213,6 @@ func (w *writer) field(f *named, v reflect.Value) error {
 	}
 
 	return w.value(f.node, v)
-}
-
-func isNilList(v reflect.Value) bool {
-	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.IsNil()
 }
 
 // quotable reports a value to which the option "string" of a json tag applies.
