@@ -55,6 +55,8 @@ func TestOperatorActs(t *testing.T) {
 		{adminStopPath, `{"tenant":"a"}`, 400, "either runId or threadId is required"},
 		{adminStopPath, `{"runId":"r1","threadId":"t1"}`, 400, "either runId or threadId is required"},
 		{adminStopPath, `{"runId":"no id"}`, 400, "runId"},
+		{adminStopPath, `{"runId":5}`, 400, `"error":"runId must be a string"`},
+		{adminRespondPath, `{"threadId":{}}`, 400, `"error":"threadId must be a string"`},
 		{adminRespondPath, `{"runId":"r1","approved":true}`, 400, "toolCallId is required"},
 		{adminRespondPath, `{"runId":"r1","toolCallId":"c"}`, 400, "approved is required"},
 		{adminRespondPath, `{"toolCallId":"c","approved":true}`, 400, "either runId or threadId is required"},

@@ -179,9 +179,29 @@ func TestRefusedOrigins(t *testing.T) {
 	if lines := strings.Count(b.logged.String(), "\n"); lines != 64 {
 		t.Errorf("the log has %d lines", lines)
 	}
+	b = setup(t, server.Config{Insecure: true, Loopback: true})
 	null := b.do(t, call{method: http.MethodGet, path: threadsPath, header: map[string]string{"Origin": "null"}})
 	if null.body != `{"error":"pages of the origin null may not use this server","code":"forbidden"}` {
 		t.Errorf("null: %s", null.body)
+	}
+	if log := b.logged.String(); !strings.Contains(log, "origin=null") || strings.Contains(log, "--cors-origin") {
+		t.Errorf("the log advises what no flag takes:\n%s", log)
+	}
+}
+
+// Browsers leave the port out that a scheme has anyway.
+func TestCORSDefaultPort(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{CORSOrigins: []string{"https://app.example.com:443", "http://App.example.com:80", "https://other.example.com:80"}})
+	for origin, want := range map[string]string{
+		"https://app.example.com": "https://app.example.com", "http://app.example.com": "http://app.example.com",
+		"https://other.example.com": "", "https://other.example.com:80": "https://other.example.com:80",
+	} {
+		got := b.do(t, call{method: http.MethodGet, path: threadsPath, token: tokenA, header: map[string]string{"Origin": origin}})
+		if allowed := got.header.Get("Access-Control-Allow-Origin"); allowed != want {
+			t.Errorf("origin %q: %q, want %q", origin, allowed, want)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func newOrigins(c Config) (origins, error) {
 			return origins{}, spool.Errorf(spool.Invalid,
 				`Config.CORSOrigins must have the form "https://host" or "https://host:port", not %q`, origin)
 		}
-		o.known[strings.ToLower(origin)] = true
+		o.known[sentOrigin(origin)] = true
 	}
 	if o.all && c.CORSAllowCredentials {
 		return origins{}, spool.Errorf(spool.Invalid,
@@ -56,6 +56,19 @@ func newOrigins(c Config) (origins, error) {
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && u.Scheme+"://"+u.Host == text
+}
+
+// sentOrigin returns an origin as browsers send it: in lower case, and without the port that its
+// scheme has anyway.
+func sentOrigin(origin string) string {
+	origin = strings.ToLower(origin)
+	if host, ok := strings.CutSuffix(origin, ":443"); ok && strings.HasPrefix(origin, "https:") {
+		return host
+	}
+	if host, ok := strings.CutSuffix(origin, ":80"); ok && strings.HasPrefix(origin, "http:") {
+		return host
+	}
+	return origin
 }
 
 // headerList returns the names of headers as one header has them.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -113,13 +114,29 @@ func decodeObject(b []byte, into any) error {
 	case err == nil:
 		return strictjson.Check(trimmed, into)
 	case errors.As(err, &typed):
-		return spool.Errorf(spool.Invalid, "%s must be %s", typed.Field, kindOf(typed.Type))
+		return spool.Errorf(spool.Invalid, "%s must be %s", sentField(reflect.TypeOf(into), typed.Field), kindOf(typed.Type))
 	case errors.As(err, &syntax):
 		return spool.Errorf(spool.Invalid, "the body is not valid JSON: %s (at byte %d)",
 			syntax.Error(), syntax.Offset+int64(len(b)-len(trimmed)))
 	default:
 		return spool.Errorf(spool.Invalid, "the body is not valid JSON")
 	}
+}
+
+// sentField returns the path of a field as the client sends it: encoding/json names the structs
+// that are embedded in the body's type as well.
+func sentField(t reflect.Type, path string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	head, tail, found := strings.Cut(path, ".")
+	if !found || t.Kind() != reflect.Struct {
+		return path
+	}
+	if f, ok := t.FieldByName(head); ok && f.Anonymous {
+		return sentField(f.Type, tail)
+	}
+	return path
 }
 
 // kindOf names a type as a person who writes JSON knows it.

@@ -37,10 +37,16 @@ func shortOrigin(origin string) string { return origin[:min(len(origin), maxOrig
 
 // log says once for each origin that its pages are refused.
 func (o *refusedOrigins) log(r *http.Request, log *slog.Logger, origin string) {
-	if origin = shortOrigin(origin); o.first(origin) {
-		log.WarnContext(r.Context(), "pages of this origin may not use the server; this is said once for each origin",
-			"origin", origin, "allow", "cors.origins, or --cors-origin "+origin, "method", r.Method, "path", r.URL.Path)
+	canBe := len(origin) <= maxOriginText && isOrigin(origin)
+	if origin = shortOrigin(origin); !o.first(origin) {
+		return
 	}
+	attrs := []any{"origin", origin}
+	if canBe { // what is none, such as "null", cannot be allowed
+		attrs = append(attrs, "allow", "cors.origins, or --cors-origin "+origin)
+	}
+	log.WarnContext(r.Context(), "pages of this origin may not use the server; this is said once for each origin",
+		append(attrs, "method", r.Method, "path", r.URL.Path)...)
 }
 
 // first reports whether the origin has not been said yet, and there is room to say it.

@@ -128,10 +128,10 @@ func (c adminCommand) carryOut(ctx context.Context, args []string, h host) error
 // parse reads flags, and the one argument of a command that has one, in any order.
 func (c adminCommand) parse(args []string, h host) (*adminFlags, string, error) {
 	f := &adminFlags{url: "http://127.0.0.1:8080"}
-	if set, _ := h.lookup("SPOOL_URL"); set != "" {
+	if set, _ := h.lookup(urlVariable); set != "" {
 		f.url = set
 	}
-	f.token, _ = h.lookup("SPOOL_TOKEN")
+	f.token, _ = h.lookup(tokenVariable)
 	fs := flag.NewFlagSet("admin "+c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	for _, flags := range [][]adminFlag{c.flags, everyFlag} {

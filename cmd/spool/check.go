@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,9 @@ import (
 // check looks at what serve would start with: flags, environment and configuration, and whether
 // the database is whole. What the command line names is all that it looks at.
 func check(ctx context.Context, args []string, h host) error {
-	f, err := parseFlags(checkHelp(), args, h)
+	asked := &variables{read: h.lookup}
+	h.lookup = asked.lookup
+	f, err := parseFlags(checkHelp(), args, h) //nolint:contextcheck // it waits for nothing
 	switch {
 	case err != nil && f.listen == "":
 		return err
@@ -25,16 +28,19 @@ func check(ctx context.Context, args []string, h host) error {
 	}
 	path := ""
 	if len(f.rest) == 1 {
-		if file := f.rest[0]; isYAML(file) {
+		switch file := f.rest[0]; {
+		case isYAML(file):
 			f.config, f.named["config"] = file, true
-		} else {
+		case isFolder(file):
+			f.data, f.named["data"] = file, true
+		default:
 			path, f.named["data"] = file, true
 		}
 	}
 	whole := !f.named["config"] && !f.named["data"]
 	var s *setup
 	if whole || f.named["config"] || err != nil {
-		if s, err = checkSetup(f.options, err, h); err != nil { //nolint:contextcheck // it waits for nothing
+		if s, err = checkSetup(f.options, err, h, asked); err != nil { //nolint:contextcheck // it waits for nothing
 			return err
 		}
 	}
@@ -60,8 +66,13 @@ func isYAML(file string) bool {
 	return slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(filepath.Ext(file)))
 }
 
+func isFolder(file string) bool {
+	at, err := os.Stat(file)
+	return err == nil && at.IsDir()
+}
+
 // checkSetup tells what serve would start with, or all that is wrong with it.
-func checkSetup(o options, wrong error, h host) (*setup, error) {
+func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error) {
 	s, _, err := prepare(o, wrong, h)
 	if err != nil {
 		return nil, err
@@ -76,6 +87,9 @@ func checkSetup(o options, wrong error, h host) (*setup, error) {
 		if line.remark != "" {
 			fmt.Fprintf(&b, "%-9s %s\n", line.name, line.remark)
 		}
+	}
+	for _, name := range asked.unread(h.environ()) {
+		fmt.Fprintf(&b, "unread    the variable %s; the flags of spool serve list those that there are\n", name)
 	}
 	b.WriteString("problems  none\n")
 	_, err = io.WriteString(h.stdout, b.String())
@@ -119,7 +133,8 @@ Usage:
 
   spool check [flags]                the flags, the configuration and the database
   spool check FILE.yaml              a configuration, as --config FILE.yaml does
-  spool check [--data DIR | FILE]    a database, or a file that is one, such as a backup
+  spool check [--data DIR | FILE]    a database, or a file that is one, such as a backup;
+                                     DIR alone, without --data, does as well
 
 The flags are those of serve: put check in the place of serve in a command line that starts a
 server. All that is wrong with flags, environment and configuration is told at once, with file

@@ -84,6 +84,77 @@ Run "spool check --help" for usage.
 	}
 }
 
+// Each flag that is wrong is told, once, and in the words of the command line.
+func TestCheckTellsAllFlags(t *testing.T) {
+	t.Parallel()
+
+	got := command(map[string]string{"SPOOL_ACCESS_LOG": "loud"}, "check", "--listen", "localhost:99999", "--base-path", "v1", "--cors-origin", "app",
+		"--cors-origin", "https://app.example/", "--log-level", "quiet", "--metrics-addr", ":http!", "--trace-contents", "x")
+	want := `spool: --listen: "localhost:99999" must have the form host:port
+spool: --metrics-addr: ":http!" must have the form host:port
+spool: --base-path: "v1" must be a path such as "/v1": it has to begin with a slash: /v1
+spool: --cors-origin: "app" must have the form "https://host" or "https://host:port"
+spool: --cors-origin: "https://app.example/" must have the form "https://host" or "https://host:port"
+spool: --log-level: "quiet" must be debug, info, warn or error
+spool: --access-log: "loud" must be debug, info, warn or error
+spool: --trace-contents: "x" must be true or false
+Run "spool check --help" for usage.
+`
+	if got.code != exitUsage || got.stdout != "" || got.stderr != want {
+		t.Errorf("code %d, stdout %q, stderr\n%s\nwant\n%s", got.code, got.stdout, got.stderr, want)
+	}
+}
+
+// A key with the end of its line, as files with secrets have it, is found before a provider is asked.
+func TestCheckKey(t *testing.T) {
+	t.Parallel()
+
+	file := writeConfig(t, "models:\n  m:\n    {provider: openai, model: x, api_key: \"${KEY}\"}\nagents: {a: {model: m}}\n")
+	got := command(map[string]string{"KEY": "sk-secret\n"}, "check", file)
+	if got.code != exitUsage || !strings.Contains(got.stderr, ":3: models.m.api_key: must not have spaces or line breaks\n") || strings.Contains(got.stderr, "sk-secret") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A variable of ours that nobody reads is misspelled, as a rule: serve and check say so. What a
+// cluster tells its containers is not.
+func TestUnreadVariables(t *testing.T) {
+	t.Parallel()
+
+	file := writeConfig(t, "models: {m: {provider: openai, model: x, api_key: \"${SPOOL_KEY}\"}}\nagents: {a: {model: m}}\n")
+	env := map[string]string{
+		"SPOOL_CORS_ORIGINS": "https://app.example", "SPOOL_LOGLEVEL": "debug", "SPOOL_KEY": "sk", "SPOOL_URL": "http://x", "SPOOL_LISTEN": "127.0.0.1:0",
+		"SPOOL_SERVICE_HOST": "10.0.0.1", "SPOOL_SERVICE_PORT": "8080", "SPOOL_SERVICE_PORT_HTTP": "8080", "SPOOL_PORT": "tcp://10.0.0.1:8080",
+		"SPOOL_PORT_8080_TCP": "tcp://10.0.0.1:8080", "SPOOL_PORT_8080_TCP_ADDR": "10.0.0.1", "SPOOL_API_SERVICE_HOST": "10.0.0.2", "SPOOLER": "x",
+		"SPOOL_TOKEN": "a-secret-token-of-all",
+	}
+	const unread = "unread    the variable SPOOL_CORS_ORIGINS; the flags of spool serve list those that there are\n" +
+		"unread    the variable SPOOL_LOGLEVEL; the flags of spool serve list those that there are\nproblems  none\n"
+	if got := command(env, "check", file); got.code != exitOK || !strings.HasSuffix(got.stdout, unread) || strings.Count(got.stdout, "unread") != 2 {
+		t.Errorf("%+v", got)
+	}
+	env["SPOOL_DATA"] = t.TempDir()
+	got := command(env, "serve", "--config", file)
+	if got.code != exitOK || strings.Count(got.stderr, "nothing reads this variable") != 2 || !strings.Contains(got.stderr, "variable=SPOOL_CORS_ORIGINS") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A folder may be named as a file is.
+func TestCheckFolder(t *testing.T) {
+	t.Parallel()
+
+	data := t.TempDir()
+	p := start(t, data)
+	if got := command(nil, "check", data); got.code != exitOK || !strings.HasPrefix(got.stdout, "database  "+filepath.Join(data, databaseName)) {
+		t.Errorf("%+v", got)
+	}
+	p.get(t, "/healthz")
+	if got := command(nil, "check", t.TempDir()); got.code != exitFailure || !strings.Contains(got.stderr, "there is no database") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Without a name, check looks at both.
 func TestCheckBoth(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -156,56 +157,73 @@ func parseFlags(help string, args []string, h host) (flags, error) {
 	return f, errors.Join(f.check(), f.read(values), err)
 }
 
+// check returns all that is wrong with the flags that are text. What is wrong of those that a setup
+// is made of is left out, so that nothing complains of it again.
 func (o *options) check() error {
-	if _, _, err := net.SplitHostPort(o.listen); err != nil {
-		return usagef("--listen: %q must have the form host:port", o.listen)
+	var wrong []error
+	problemf := func(format string, args ...any) { wrong = append(wrong, usagef(format, args...)) }
+	if !isAddress(o.listen) {
+		problemf("--listen: %q must have the form host:port", o.listen)
 	}
 	if o.data == "" {
-		return usagef("--data: is empty")
+		problemf("--data: is empty")
 	}
-	if _, _, err := net.SplitHostPort(o.metrics); o.metrics != "" && err != nil {
-		return usagef("--metrics-addr: %q must have the form host:port", o.metrics)
+	if o.metrics != "" && !isAddress(o.metrics) {
+		problemf("--metrics-addr: %q must have the form host:port", o.metrics)
 	}
 	if err := rest.CheckBasePath(o.base); err != nil {
 		_, reason, _ := strings.Cut(err.Error(), ": ")
-		return usagef(`--base-path: %q must be a path such as "/v1": %s`, o.base, reason)
+		problemf(`--base-path: %q must be a path such as "/v1": %s`, o.base, reason)
+		o.base = ""
 	}
-	for _, origin := range o.origins {
-		if !config.IsOrigin(origin) && origin != "*" {
-			return usagef(`--cors-origin: %q must have the form "https://host" or "https://host:port"`, origin)
+	o.origins = slices.DeleteFunc(o.origins, func(origin string) bool {
+		if config.IsOrigin(origin) || origin == "*" {
+			return false
 		}
-	}
+		problemf(`--cors-origin: %q must have the form "https://host" or "https://host:port"`, origin)
+		return true
+	})
 	if o.format != "text" && o.format != "json" {
-		return usagef("--log-format: %q must be text or json", o.format)
+		problemf("--log-format: %q must be text or json", o.format)
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
-// read reads the flags that are not just text.
+// isAddress reports whether text has the form host:port, with a port that there can be.
+func isAddress(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port) // of this machine's list, without the network
+	}
+	return err == nil
+}
+
+// read reads the flags that are not just text, and returns all that is wrong with them.
 func (o *options) read(values map[string]*given) error {
+	var wrong []error
+	problemf := func(format string, args ...any) { wrong = append(wrong, usagef(format, args...)) }
 	for _, f := range []struct {
 		name string
 		into *slog.Level
 	}{{"log-level", &o.level}, {"access-log", &o.access}} {
 		level := values[f.name].text
 		if !slices.Contains([]string{"debug", "info", "warn", "error"}, strings.ToLower(level)) {
-			return usagef("--%s: %q must be debug, info, warn or error", f.name, level)
-		}
-		if err := f.into.UnmarshalText([]byte(level)); err != nil {
-			return usagef("--%s: %w", f.name, err)
+			problemf("--%s: %q must be debug, info, warn or error", f.name, level)
+		} else if err := f.into.UnmarshalText([]byte(level)); err != nil {
+			problemf("--%s: %w", f.name, err)
 		}
 	}
 	var err error
 	if o.delay, err = time.ParseDuration(values["shutdown-delay"].text); err != nil || o.delay < 0 {
-		return usagef(`--shutdown-delay: %q must be a time such as "5s"`, values["shutdown-delay"].text)
+		problemf(`--shutdown-delay: %q must be a time such as "5s"`, values["shutdown-delay"].text)
 	}
 	if o.parents, err = readTraceParents(values["trace-parents"].text); err != nil {
-		return err
+		wrong = append(wrong, err)
 	}
 	if o.contents, err = strconv.ParseBool(values["trace-contents"].text); err != nil {
-		return usagef("--trace-contents: %q must be true or false", values["trace-contents"].text)
+		problemf("--trace-contents: %q must be true or false", values["trace-contents"].text)
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // database is what a person is told of where the database is.

@@ -24,10 +24,12 @@ const (
 type host struct {
 	stdout, stderr io.Writer
 	lookup         func(name string) (string, bool)
+	// environ returns the whole environment, as [os.Environ] does.
+	environ func() []string
 }
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], host{os.Stdout, os.Stderr, os.LookupEnv}))
+	os.Exit(run(context.Background(), os.Args[1:], host{os.Stdout, os.Stderr, os.LookupEnv, os.Environ}))
 }
 
 // run carries out a command line and returns the exit code.

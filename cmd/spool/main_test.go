@@ -35,6 +35,12 @@ func command(env map[string]string, args ...string) result {
 	code := run(ctx, args, host{&stdout, &stderr, func(name string) (string, bool) {
 		v, ok := env[name]
 		return v, ok
+	}, func() []string {
+		var all []string
+		for name, v := range env {
+			all = append(all, name+"="+v)
+		}
+		return all
 	}})
 	return result{code, stdout.text.String(), stderr.String()}
 }

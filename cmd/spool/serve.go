@@ -20,7 +20,9 @@ const (
 
 // serve runs until a signal comes.
 func serve(ctx context.Context, args []string, h host) error {
-	f, err := parseFlags(serveHelp(), args, h)
+	asked := &variables{read: h.lookup}
+	h.lookup = asked.lookup
+	f, err := parseFlags(serveHelp(), args, h) //nolint:contextcheck // it waits for nothing
 	if err == nil && len(f.rest) > 0 {
 		err = usagef("serve takes no argument, but there is %q", f.rest[0])
 	}
@@ -30,6 +32,9 @@ func serve(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	log := o.logger(h.stderr)
+	for _, name := range asked.unread(h.environ()) {
+		log.Warn("nothing reads this variable; spool serve --help lists those that there are", "variable", name)
+	}
 
 	// The signals are caught from here on. Once one has come they are not any more, so
 	// that a second one ends the process.

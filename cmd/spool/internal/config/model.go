@@ -87,6 +87,9 @@ func model(e entry) Model {
 
 func (m *Model) openAI(f map[string]value) {
 	m.BaseURL, m.APIKey, m.PromptCache = f["base_url"].url(), f["api_key"].text(), f["prompt_cache"].text()
+	if strings.ContainsAny(m.APIKey, " \t\r\n\x00") { // such as the end of the line in a file with a secret
+		f["api_key"].problemf("must not have spaces or line breaks")
+	}
 	if f["model"].requiredWhere("provider", ProviderOpenAI) {
 		m.Model = f["model"].word()
 	}
