@@ -118,10 +118,7 @@ func (a *Agent) addClientTools(tools []spool.ClientTool) {
 
 // clientTool returns a tool whose calls wait for the client.
 func clientTool(t spool.ClientTool) spool.Tool {
-	parameters := t.Parameters
-	if len(parameters) == 0 {
-		parameters = json.RawMessage(`{"type":"object"}`)
-	}
+	parameters := objectSchema(t.Parameters)
 	return spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: t.Name, Description: t.Description, Parameters: parameters},
 		Check: func(args json.RawMessage) error {
@@ -135,6 +132,23 @@ func clientTool(t spool.ClientTool) spool.Tool {
 			return nil, spool.Errorf(spool.Internal, "only the client can run its tools")
 		},
 	}
+}
+
+// objectSchema returns a schema with the type of an object, which providers ask for and pages leave
+// out.
+func objectSchema(parameters json.RawMessage) json.RawMessage {
+	var schema map[string]json.RawMessage
+	if len(parameters) > 0 && json.Unmarshal(parameters, &schema) != nil {
+		return parameters
+	}
+	if _, typed := schema["type"]; typed {
+		return parameters
+	}
+	if schema == nil {
+		schema = make(map[string]json.RawMessage, 1)
+	}
+	schema["type"] = json.RawMessage(`"object"`)
+	return encode(schema)
 }
 
 // clientResult is what the model reads of a call that the client has run.

@@ -164,6 +164,9 @@ func TestAGUIClientToolScope(t *testing.T) {
 	b := setup(t, server.Config{Authenticator: auth})
 	b.work(t)
 	id, _ := b.startShow(t, `use show with {"text":"hi"}`)
+	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", gives(id, `a\u0000`))); got.status != http.StatusBadRequest || !strings.Contains(got.body, `messages: the result of the call \"`+id) {
+		t.Errorf("a result with a NUL: %d %s", got.status, got.body)
+	}
 	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", gives(id, "x"))); got.status != http.StatusOK || !strings.Contains(got.body, `"finishReason":"completed"`) {
 		t.Errorf("%d %s", got.status, got.body)
 	}

@@ -21,6 +21,7 @@ var clientToolTests = map[string]func(s *engineTest){
 	"Redrive":   testClientToolRedrive,
 	"Refused":   testClientToolRefused,
 	"Off":       testClientToolOff,
+	"Untyped":   testClientToolUntyped,
 }
 
 // showing is a start whose client has a tool "show" that takes a text.
@@ -217,7 +218,8 @@ func testClientToolRefused(s *engineTest) {
 		{"tools are longer than 65536 bytes together", spool.ClientInput{Tools: with(`{"title":"` + strings.Repeat("x", 70_000) + `"}`)}},
 		{"tools[0].parameters is not JSON", spool.ClientInput{Tools: with(`{`)}},
 		{"tools[0].parameters: ", spool.ClientInput{Tools: with(`{"type":"string"}`)}},
-		{"tools[0].parameters: ", spool.ClientInput{Tools: with(`[1]`)}},
+		{"tools[0].parameters: a schema of arguments is a JSON object", spool.ClientInput{Tools: with(`[1]`)}},
+		{"tools[0].parameters: a schema of arguments is a JSON object", spool.ClientInput{Tools: with(`true`)}},
 		{"tools[0].parameters: ", spool.ClientInput{Tools: with(`{"properties":{"a":{"minLength":"x"}}}`)}},
 		{"context is longer than 100 bytes", spool.ClientInput{Context: said(strings.Repeat("x", 100))}},
 		{"context[0].value is not valid UTF-8", spool.ClientInput{Context: said("\xff")}},
@@ -234,6 +236,25 @@ func testClientToolRefused(s *engineTest) {
 	if _, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", Client: spool.ClientInput{Tools: named("secret")}}); err != nil {
 		s.Errorf("the name of a tool that is withheld: %v", err)
 	}
+}
+
+// testClientToolUntyped has schemas that leave out the type of an object. A provider refuses those,
+// so the model gets it.
+func testClientToolUntyped(s *engineTest) {
+	m := NewModel(Say("hi"))
+	e := s.working(s.config(m))
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Client: spool.ClientInput{Tools: []spool.ClientTool{
+		{Name: "none"}, {Name: "empty", Parameters: json.RawMessage(`{}`)},
+		{Name: "untyped", Parameters: json.RawMessage(`{"properties":{"b":{},"a":{}}}`)},
+		{Name: "typed", Parameters: json.RawMessage(`{"type":"object","additionalProperties":false}`)},
+	}}})
+	s.ended(spool.Completed)
+	var got []string
+	for _, t := range m.Requests()[0].Tools {
+		got = append(got, string(t.Parameters))
+	}
+	s.lines("the schemas", got, `{"type":"object"}`, `{"type":"object"}`, `{"properties":{"b":{},"a":{}},"type":"object"}`,
+		`{"type":"object","additionalProperties":false}`)
 }
 
 // testClientToolOff has an agent that takes nothing of a client. What is brought is left out.

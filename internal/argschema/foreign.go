@@ -2,6 +2,7 @@ package argschema
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,9 @@ func Foreign(source json.RawMessage) (*Schema, error) {
 	var parsed any
 	if err := json.Unmarshal(source, &parsed); err != nil {
 		return nil, err
+	}
+	if _, ok := parsed.(map[string]any); !ok {
+		return nil, errors.New("a schema of arguments is a JSON object")
 	}
 	s, err := resolve(source)
 	if err != nil && strings.Contains(err.Error(), "error parsing regexp: ") { // it is not wrapped

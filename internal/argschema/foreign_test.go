@@ -29,6 +29,8 @@ func TestForeign(t *testing.T) {
 		"Draft7":     {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string"}}}`, false, true},
 		"String":     {`{"type":"string"}`, true, false},
 		"List":       {`[]`, true, false},
+		"True":       {`true`, true, false},
+		"Text":       {`"{}"`, true, false},
 		"NoJSON":     {`{`, true, false},
 	} {
 		s, err := argschema.Foreign(json.RawMessage(c.schema))

@@ -127,7 +127,7 @@ func (m InputMessage) result(of spool.InputRequired) (ClientResult, error) {
 	if len(r.Payload) > maxResult {
 		return r, spool.Errorf(spool.Invalid, "messages: the result of the call %q is longer than %d bytes", m.ToolCallID, maxResult)
 	}
-	return r, nil
+	return r, spool.CheckArguments("messages: the result of the call "+strconv.Quote(string(m.ToolCallID)), r.Payload)
 }
 
 // maxResult bounds a result of the client, as the payload of any answer.
