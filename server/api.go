@@ -33,14 +33,19 @@ func (s *Server) newAPI() *rest.API {
 	return api
 }
 
-// checkPublicURL returns an error for what is no address of a server.
-func checkPublicURL(address string) error {
+// CheckPublicURL returns a [spool.Invalid] error for what cannot be [Config.PublicURL] of a server
+// with the base path. Empty: there is none.
+func CheckPublicURL(address, base string) error {
 	if address == "" {
 		return nil
 	}
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
-		return spool.Errorf(spool.Invalid, `Config.PublicURL must be a scheme and a host, such as "https://agents.example"`)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || strings.ContainsAny(address, "?#") ||
+		rest.CheckBasePath(u.EscapedPath()) != nil {
+		return spool.Errorf(spool.Invalid, `Config.PublicURL must be a scheme and a host, with a path behind them that a proxy cuts off, such as "https://agents.example"`)
+	}
+	if base != "" && strings.HasSuffix(u.Path, base) {
+		return spool.Errorf(spool.Invalid, "Config.PublicURL must not end with BasePath, which comes behind it")
 	}
 	return nil
 }

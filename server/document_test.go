@@ -147,7 +147,9 @@ func TestDocs(t *testing.T) {
 func TestDocumentNamesTheServer(t *testing.T) {
 	t.Parallel()
 
-	for public, want := range map[string]string{"": "/", "https://agents.example/": "https://agents.example"} {
+	for public, want := range map[string]string{
+		"": "/", "https://agents.example/": "https://agents.example", "https://example.com/spool/": "https://example.com/spool",
+	} {
 		text, err := setup(t, server.Config{BasePath: "/v1", PublicURL: public}).server.OpenAPI()
 		if err != nil {
 			t.Fatal(err)
@@ -161,8 +163,8 @@ func TestDocumentNamesTheServer(t *testing.T) {
 		}
 	}
 	b := setup(t, server.Config{})
-	for _, public := range []string{"agents.example", "ftp://agents.example", "https://agents.example/v1", "https://a:b@agents.example"} {
-		if _, err := server.New(b.engine, server.Config{Insecure: true, PublicURL: public}); spool.CodeOf(err) != spool.Invalid {
+	for _, public := range []string{"agents.example", "ftp://agents.example", "https://agents.example/v1", "https://a:b@agents.example", "https://agents.example/a//b", "https://agents.example?", "https://agents.example/{x}"} {
+		if _, err := server.New(b.engine, server.Config{Insecure: true, BasePath: "/v1", PublicURL: public}); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: %v", public, err)
 		}
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page
 	"encoding/base64"
@@ -105,7 +106,7 @@ func wantsHTML(r *http.Request) bool {
 }
 
 func (s *Server) rootJSON(facts []Fact) []byte {
-	at := s.config.BasePath
+	at := s.config.PublicURL + s.config.BasePath
 	byName := make(map[string]string, len(facts))
 	for _, f := range facts {
 		byName[f.Name] = f.Text
@@ -133,7 +134,7 @@ func (s *Server) rootHTML(r *http.Request, facts []Fact) []byte {
 	if !strings.HasSuffix(r.URL.Path, "/") {
 		dir += r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] + "/"
 	}
-	base, header := shownScheme(r)+"://"+r.Host+s.config.BasePath, ""
+	base, header := cmp.Or(s.config.PublicURL, shownScheme(r)+"://"+r.Host)+s.config.BasePath, ""
 	if s.everybody == nil {
 		header = ` -H "Authorization: Bearer $SPOOL_TOKEN"`
 	}

@@ -73,6 +73,22 @@ func TestRoot(t *testing.T) {
 	}
 }
 
+// Behind a proxy that cuts a path off, clients are told the whole address.
+func TestRootBehindProxy(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{PublicURL: "https://example.com/spool", BasePath: "/v1"})
+	got := b.do(t, call{method: http.MethodGet, path: "/v1", header: map[string]string{"Host": "upstream:8080"}})
+	if !strings.Contains(got.body, `"docs": "https://example.com/spool/v1/docs"`) {
+		t.Errorf("JSON: %s", got.body)
+	}
+	page := b.do(t, call{method: http.MethodGet, path: "/v1", header: map[string]string{"Host": "upstream:8080", "Accept": forBrowsers}})
+	if !strings.Contains(page.body, " https://example.com/spool/v1/api/agent/run ") || strings.Contains(page.body, "upstream") ||
+		!strings.Contains(page.body, `href="./v1/docs"`) {
+		t.Errorf("page: %s", page.body)
+	}
+}
+
 // Only who may operate the server reads what runs on it.
 func TestRootFacts(t *testing.T) {
 	t.Parallel()

@@ -91,8 +91,9 @@ type Config struct {
 	// Defaults to all threads of the tenant.
 	OwnThreads bool
 	// PublicURL is the address under which clients reach the server, without BasePath, such as
-	// "https://agents.example". It is the server that the document names. Defaults to the
-	// address that the document is loaded from.
+	// "https://agents.example". A path behind the host is what a proxy cuts off. It is the server
+	// that the document names, and the page at the root. Defaults to the address that the document
+	// is loaded from.
 	PublicURL string
 	// QueueConcurrency bounds how many deliveries are carried out at the same time. One
 	// more is refused with 503, so that the queue keeps it. Defaults to 256.
@@ -170,7 +171,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		return nil, err
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
-	if err := checkPublicURL(c.PublicURL); err != nil {
+	if err := CheckPublicURL(c.PublicURL, c.BasePath); err != nil {
 		return nil, err
 	}
 	if c.MaxBodyBytes < 0 || c.BodyMemory < 0 || c.QueueConcurrency < 0 || c.MaxWait < 0 || c.WriteTimeout < 0 {

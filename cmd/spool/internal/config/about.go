@@ -80,7 +80,7 @@ var about = map[string]string{
 	"auth.stream_token_ttl":                       "How long such a token lasts, and a stream opened with it. Default: 10m.",
 	"server":                                      "Where the server is reached.",
 	"server.base_path":                            "What stands before the path of every endpoint, such as /v1. Default: none.",
-	"server.public_url":                           "The scheme and host under which clients reach the server, for the OpenAPI document. Default: where it is loaded from.",
+	"server.public_url":                           "The scheme and host under which clients reach the server, with the path that a proxy cuts off, for the OpenAPI document. Default: where it is loaded from.",
 	"egress":                                      "Where tools may go.",
 	"egress.allow":                                "Hosts, addresses and ranges that tools may reach though they are private. Default: none.",
 	"cors":                                        "Web pages of other origins.",

@@ -108,7 +108,7 @@ var beyondSchema = regexp.MustCompile(`there is no (model|tool) |there twice|the
 	`environment variable|must be followed by the name|is required: |may only have|is shorter than|is less than|names none of|has no use for it|is only for|` +
 	`cannot go with|stands in place|is empty|must not have spaces|must be one of|must be a scope|must be a host|must be an address|must be the SHA-256|` +
 	`must be a time|must have the form|must be more than nothing|must be 1s or more|\.<<: unknown|must be the name of a header|a header that the engine sets|` +
-	`a field that the engine sets|must be a path|is too large|not valid YAML|one document only|key must be a plain word|control character|in extra_body too`)
+	`a field that the engine sets|must be a path|is too large|not valid YAML|one document only|key must be a plain word|control character|in extra_body too|must not end with`)
 
 // Of what the parser refuses, the schema refuses all that is wrong by itself.
 func TestSchemaRefuses(t *testing.T) {

@@ -33,7 +33,8 @@ func (d *decoder) config(root value) *Config {
 	}
 	c.auth(f["auth"])
 	at := f["server"].fields("base_path", "public_url")
-	c.BasePath, c.PublicURL = basePath(at["base_path"]), publicURL(at["public_url"])
+	c.BasePath = basePath(at["base_path"])
+	c.PublicURL = publicURL(at["public_url"], c.BasePath)
 	c.Context = contextOf(f["context"], c)
 	for _, v := range f["egress"].fields("allow")["allow"].items() {
 		c.Egress = append(c.Egress, v.egress())

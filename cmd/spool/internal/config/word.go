@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/egress"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server"
 )
 
 // id complains unless the entry's name can be named in a request.
@@ -84,11 +85,19 @@ func (v value) egress() string {
 	return s
 }
 
-// publicURL returns a scheme and a host, without a slash at its end.
-func publicURL(v value) string {
+// publicURL returns a scheme and a host, with the path that a proxy cuts off behind them, and
+// without a slash at its end. The base path comes behind it.
+func publicURL(v value, base string) string {
 	s := strings.TrimRight(v.url(), "/")
-	if u, err := url.Parse(s); err == nil && !v.complained() && (u.User != nil || u.Path+u.RawQuery+u.Fragment != "") {
-		v.problemf(`may only have a scheme and a host, such as "https://agents.example"`)
+	if s == "" || v.complained() {
+		return s
+	}
+	switch err := server.CheckPublicURL(s, base); {
+	case err == nil:
+	case server.CheckPublicURL(s, "") == nil:
+		v.problemf("must not end with base_path, which comes behind it")
+	default:
+		v.problemf(`may only have a scheme, a host and a path, such as "https://agents.example"`)
 	}
 	return s
 }
