@@ -238,7 +238,10 @@ func TestCodecs(t *testing.T) {
 	api := serve(register, rest.JSON(c))
 	wantStatus(t, api, http.MethodPost, "/x", http.StatusOK, resttest.JSON(newBook{"Emma", 1}))
 	wantStatus(t, api, http.MethodPost, "/x", http.StatusUnprocessableEntity, resttest.JSON(newBook{"", 1}))
-	wantDiff(t, "encoded", 2, *c.encoded)
+	wantDiff(t, "encoded, of which none is an error", 1, *c.encoded)
+	own := serve(register, rest.JSON(c), rest.Errors(encoded{rest.ProblemErrors}))
+	wantStatus(t, own, http.MethodPost, "/x", http.StatusUnprocessableEntity, resttest.JSON(newBook{"", 1}))
+	wantDiff(t, "encoded, with an error of the program's renderer", 2, *c.encoded)
 	a := resttest.Do[string](t, api, http.MethodGet, "/long")
 	wantDiff(t, "length", "5003", a.Header.Get("Content-Length"))
 
@@ -246,7 +249,7 @@ func TestCodecs(t *testing.T) {
 		w, aborted := httptest.NewRecorder(), false
 		func() {
 			defer func() { aborted = recover() != nil }()
-			serve(register, rest.JSON(piecemeal{})).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			serve(register, rest.JSON(piecemeal{}), rest.Errors(encoded{rest.ProblemErrors})).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		}()
 		if !aborted || w.Body.Len() != 1 {
 			t.Errorf("%s: a part was taken for the whole: %d bytes", path, w.Body.Len())

@@ -416,7 +416,8 @@ func MapError(f func(error) *Error) APIOption {
 	return apiOption(func(c *apiConfig) { c.mapErrors = append(c.mapErrors, f) })
 }
 
-// JSON sets the codec of bodies. [Lines] and [Events] are encoded by encoding/json.
+// JSON sets the codec of bodies. [Lines] and [Events] are encoded by encoding/json, and errors
+// are written without a codec, unless [Errors] sets a renderer of the program.
 //
 // Defaults to encoding/json.
 func JSON(codec Codec) APIOption { return apiOption(func(c *apiConfig) { c.codec = codec }) }

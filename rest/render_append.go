@@ -13,8 +13,8 @@ import (
 )
 
 // appender is a renderer of this package. It writes the bytes that the standard codec makes
-// of what its Render returns, without reflection and without that value: a server under
-// attack answers errors all day.
+// of what its Render returns, without reflection and without that value, whatever codec the
+// program has: a server under attack answers errors all day.
 type appender interface {
 	// errorType is the content type, as a header.
 	errorType() []string
@@ -26,7 +26,7 @@ type appender interface {
 // appendRendered answers with e by an appender. It reports false when nothing was sent.
 func (a *API) appendRendered(w http.ResponseWriter, e *Error) bool {
 	renderer, ok := a.config.renderer.(appender)
-	if !ok || a.config.codec != Codec(standardCodec{}) {
+	if !ok {
 		return false
 	}
 	buf := a.newBuffer()
