@@ -109,10 +109,25 @@ type usageRow struct {
 	Model     string          `doc:"The model that was asked for."                  json:"model"`
 	ModelID   string          `doc:"What its provider calls it."                    json:"modelId"`
 	Outcome   spool.Outcome   `doc:"How it ended."                                  enum:"finished,aborted,error,lost" json:"outcome"`
-	Usage     map[string]any  `doc:"What the provider counted."                     json:"usage"`
-	Guess     map[string]any  `doc:"Estimates of what it did not count."            json:"guess,omitempty"`
-	Cost      map[string]any  `doc:"What it cost. Left out: no price is known."     json:"cost,omitempty"`
+	Usage     usageCounts     `doc:"What the provider counted."                     json:"usage"`
+	Guess     *usageCounts    `doc:"Estimates of what it did not count."            json:"guess,omitempty"             nullable:"false"`
+	Cost      *usageCost      `doc:"What it cost. Left out: no price is known."     json:"cost,omitempty"              nullable:"false"`
 	CreatedAt time.Time       `doc:"When it ended."                                 json:"createdAt"`
+}
+
+type usageCounts struct {
+	Input      *int64 `doc:"Tokens of the prompt, those of a cache included. Left out: not counted."    json:"inputTokens,omitempty"           nullable:"false"`
+	CacheRead  *int64 `doc:"Those of them that came from a cache. Left out: not counted."               json:"cacheReadInputTokens,omitempty"  nullable:"false"`
+	CacheWrite *int64 `doc:"Those of them that were written to a cache. Left out: not counted."         json:"cacheWriteInputTokens,omitempty" nullable:"false"`
+	Output     *int64 `doc:"Tokens that the model wrote, reasoning included. Left out: not counted."    json:"outputTokens,omitempty"          nullable:"false"`
+	Reasoning  *int64 `doc:"Those of them that were reasoning. Left out: not counted."                  json:"reasoningTokens,omitempty"       nullable:"false"`
+}
+
+type usageCost struct {
+	Micros   int64            `doc:"Millionths of the currency."                        json:"micros"`
+	Currency string           `doc:"Its code, such as USD."                             json:"currency"`
+	Source   spool.CostSource `doc:"A price table, the provider's own word, or a price table with counts of which one is a guess." enum:"table,receipt,estimate" json:"source,omitempty"`
+	Version  string           `doc:"The price table that was used. Left out: none was." json:"version,omitempty"`
 }
 
 type auditEntry struct {

@@ -6,9 +6,11 @@ import (
 	"os"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
 )
 
@@ -72,6 +74,58 @@ func TestWireTypes(t *testing.T) {
 				kind = reflect.TypeFor[applicationEvent]()
 			}
 			checkWire(t, file.name+" "+c.Name, kind, c.Value)
+		}
+	}
+}
+
+// A row of the ledger is what the document says, with all that it may have and with nothing.
+func TestUsageRowWire(t *testing.T) {
+	t.Parallel()
+
+	n := int64(3)
+	counts := spool.Usage{Input: &n, CacheRead: &n, CacheWrite: &n, Output: &n, Reasoning: &n}
+	for name, row := range map[string]spool.UsageRow{
+		"Full": {
+			RunID: "r1", AgentID: "sub_1", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", ModelID: "m-1", Outcome: spool.OutcomeFinished,
+			Usage: counts, Guess: counts, Cost: &spool.Cost{Micros: 7, Currency: "USD", Source: spool.CostTable, Version: "v1"}, CreatedAt: time.Unix(1, 0).UTC(),
+		},
+		"Empty": {RunID: "r1", Kind: spool.UsageStep, Outcome: spool.OutcomeLost, CreatedAt: time.Unix(1, 0).UTC()},
+	} {
+		value, err := json.Marshal(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkWire(t, name, reflect.TypeFor[usageRow](), value)
+	}
+}
+
+// No schema of the document is an object whose fields nobody names: a generated client would
+// need a type by hand.
+func TestNoUnnamedFields(t *testing.T) {
+	t.Parallel()
+
+	text, err := os.ReadFile("../spec/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct {
+					AdditionalProperties map[string]any `json:"additionalProperties"`
+				} `json:"properties"`
+			} `json:"schemas"`
+		} `json:"components"`
+	}
+	d := json.NewDecoder(bytes.NewReader(bytes.ReplaceAll(text, []byte(`"additionalProperties": false`), []byte(`"additionalProperties": null`))))
+	if err := d.Decode(&document); err != nil || len(document.Components.Schemas) == 0 {
+		t.Fatalf("%d schemas, %v", len(document.Components.Schemas), err)
+	}
+	for name, schema := range document.Components.Schemas {
+		for field, s := range schema.Properties {
+			if s.AdditionalProperties != nil && len(s.AdditionalProperties) == 0 {
+				t.Errorf("%s.%s is an object of anything", name, field)
+			}
 		}
 	}
 }
