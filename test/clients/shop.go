@@ -14,18 +14,6 @@ import (
 	"github.com/spoolhq/spool/rest/query"
 )
 
-// Date is a day.
-type Date struct{ at time.Time }
-
-// MarshalText writes the day.
-func (d Date) MarshalText() ([]byte, error) { return d.at.AppendFormat(nil, time.DateOnly), nil }
-
-// UnmarshalText reads a day.
-func (d *Date) UnmarshalText(text []byte) (err error) {
-	d.at, err = time.Parse(time.DateOnly, string(text))
-	return err //nolint:wrapcheck // the reader of the body names the field
-}
-
 // Paper is a form of a book.
 type Paper struct {
 	Kind  string `const:"paper" json:"kind"`
@@ -48,7 +36,7 @@ type Form struct {
 type Book struct {
 	ID       int64            `json:"id"     readOnly:"true"`
 	Title    string           `json:"title"  minLength:"1"`
-	Released Date             `format:"date" json:"released"`
+	Released time.Time        `format:"date" json:"released"`
 	Tags     []string         `json:"tags"   required:"false"`
 	Copies   int              `default:"1"   json:"copies"`
 	Form     rest.OneOf[Form] `json:"form"`
@@ -70,7 +58,7 @@ type Shop struct {
 // NewShop returns an API of a shop with a book.
 func NewShop() *rest.API {
 	s := &Shop{version: 1, book: Book{
-		ID: 1, Title: "Emma", Released: Date{time.Date(1815, 12, 23, 0, 0, 0, 0, time.UTC)}, Tags: []string{}, Copies: 1,
+		ID: 1, Title: "Emma", Released: time.Date(1815, 12, 23, 0, 0, 0, 0, time.UTC), Tags: []string{}, Copies: 1,
 		Form: rest.One(Form{Paper: &Paper{Pages: 474}}),
 	}}
 	api := rest.New(rest.Title("Shop"))
