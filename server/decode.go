@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 
@@ -114,13 +116,72 @@ func decodeObject(b []byte, into any) error {
 	case err == nil:
 		return strictjson.Check(trimmed, into)
 	case errors.As(err, &typed):
-		return spool.Errorf(spool.Invalid, "%s must be %s", sentField(reflect.TypeOf(into), typed.Field), kindOf(typed.Type))
+		field := sentField(reflect.TypeOf(into), typed.Field)
+		if place := placeOf(trimmed, typed.Offset); indexExpr.ReplaceAllString(place, "") == field {
+			field = place
+		}
+		return spool.Errorf(spool.Invalid, "%s must be %s", field, kindOf(typed.Type))
 	case errors.As(err, &syntax):
 		return spool.Errorf(spool.Invalid, "the body is not valid JSON: %s (at byte %d)",
 			syntax.Error(), syntax.Offset+int64(len(b)-len(trimmed)))
 	default:
 		return spool.Errorf(spool.Invalid, "the body is not valid JSON")
 	}
+}
+
+var indexExpr = regexp.MustCompile(`\[[0-9]+\]`)
+
+// maxPlaced bounds the text that is read again to say where an error is.
+const maxPlaced = 1 << 20
+
+// placeOf returns the path of the value that encoding/json had read up to an offset of a valid
+// object, with the indexes that its errors leave out. Empty: it is too far behind.
+func placeOf(text []byte, offset int64) string {
+	type level struct {
+		key   string // of an object
+		next  int    // of an array
+		array bool
+		named bool // whether the key's value comes next
+	}
+	var open []level
+	d := json.NewDecoder(bytes.NewReader(text[:min(len(text), maxPlaced)]))
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		if token == json.Delim('}') || token == json.Delim(']') {
+			open = open[:len(open)-1]
+			continue
+		}
+		if n := len(open) - 1; n >= 0 {
+			in := &open[n]
+			if key, ok := token.(string); ok && !in.array && !in.named {
+				in.key, in.named = key, true
+				continue
+			}
+			in.named = false
+			in.next++
+		}
+		if d.InputOffset() >= offset {
+			break
+		}
+		if token == json.Delim('{') || token == json.Delim('[') {
+			open = append(open, level{array: token == json.Delim('[')})
+		}
+	}
+	var path strings.Builder
+	for i, in := range open {
+		switch {
+		case in.array:
+			fmt.Fprintf(&path, "[%d]", in.next-1)
+		case i == 0:
+			path.WriteString(in.key)
+		default:
+			path.WriteString("." + in.key)
+		}
+	}
+	return path.String()
 }
 
 // sentField returns the path of a field as the client sends it: encoding/json names the structs

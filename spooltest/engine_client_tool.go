@@ -244,7 +244,8 @@ func testClientToolUntyped(s *engineTest) {
 	m := NewModel(Say("hi"))
 	e := s.working(s.config(m))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Client: spool.ClientInput{Tools: []spool.ClientTool{
-		{Name: "none"}, {Name: "empty", Parameters: json.RawMessage(`{}`)},
+		{Name: "none"},
+		{Name: "empty", Parameters: json.RawMessage(`{}`)},
 		{Name: "untyped", Parameters: json.RawMessage(`{"properties":{"b":{},"a":{}}}`)},
 		{Name: "typed", Parameters: json.RawMessage(`{"type":"object","additionalProperties":false}`)},
 	}}})

@@ -45,3 +45,19 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with a schema is told without the names of Go types.
+func TestForeignWords(t *testing.T) {
+	t.Parallel()
+
+	for schema, want := range map[string]string{
+		`"{}"`:               "a schema of arguments is a JSON object",
+		`{"properties":"x"}`: `parse schema: "properties" cannot be a JSON string`,
+		`{"properties":{"a":{"properties":"x"}}}`: `parse schema: "properties" cannot be a JSON string`,
+		`{"properties":{"a":7}}`:                  `parse schema: "properties" cannot be a JSON number`,
+	} {
+		if _, err := argschema.Foreign(json.RawMessage(schema)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}

@@ -50,6 +50,9 @@ func (s *Schema) probe() error {
 func resolve(source json.RawMessage) (*Schema, error) {
 	var parsed jsonschema.Schema
 	if err := json.Unmarshal(source, &parsed); err != nil {
+		if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // which names Go types
+			return nil, fmt.Errorf("parse schema: %q cannot be a JSON %s", typed.Field[strings.LastIndexByte(typed.Field, '.')+1:], typed.Value)
+		}
 		return nil, fmt.Errorf("parse schema: %w", err)
 	}
 	if t := parsed.Type; t != "" && t != "object" || len(parsed.Types) > 0 {
