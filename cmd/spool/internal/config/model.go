@@ -123,6 +123,8 @@ func modelHeaders(v value, keyed bool) map[string]string {
 		name, text := textproto.CanonicalMIMEHeaderKey(e.name), e.text()
 		_, twice := out[name]
 		switch {
+		case !e.present(): // nobody means to send it empty
+			e.problemf("must be text")
 		case !server.ValidHeaderName(e.name):
 			e.problemf("must be the name of a header")
 		case slices.Contains(ownHeaders, name):

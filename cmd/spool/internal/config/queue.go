@@ -105,6 +105,9 @@ func push(v value) *Push {
 	f := v.fields("url", "secrets", "headers", "concurrency")
 	p := &Push{Source: v.source(), Secrets: f["secrets"].words(), Concurrency: f["concurrency"].integer()}
 	for _, e := range f["headers"].entries() {
+		if !e.present() {
+			e.problemf("must be text")
+		}
 		if p.Headers == nil {
 			p.Headers = make(map[string]string)
 		}
