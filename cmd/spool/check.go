@@ -88,8 +88,8 @@ func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error
 			fmt.Fprintf(&b, "%-9s %s\n", line.name, line.remark)
 		}
 	}
-	for _, name := range asked.unread(h.environ()) {
-		fmt.Fprintf(&b, "unread    the variable %s; the flags of spool serve list those that there are\n", name)
+	for _, m := range asked.misspelled(h.environ()) {
+		fmt.Fprintf(&b, "unread    the variable %s; there is %s\n", m.name, m.meant)
 	}
 	b.WriteString("problems  none\n")
 	_, err = io.WriteString(h.stdout, b.String())

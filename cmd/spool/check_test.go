@@ -116,26 +116,30 @@ func TestCheckKey(t *testing.T) {
 	}
 }
 
-// A variable of ours that nobody reads is misspelled, as a rule: serve and check say so. What a
-// cluster tells its containers is not.
-func TestUnreadVariables(t *testing.T) {
+// A variable that nobody reads and whose name is close to one of ours is misspelled: serve and check
+// say so. What a cluster tells its containers is not, nor what the configuration names.
+func TestMisspelledVariables(t *testing.T) {
 	t.Parallel()
 
-	file := writeConfig(t, "models: {m: {provider: openai, model: x, api_key: \"${SPOOL_KEY}\"}}\nagents: {a: {model: m}}\n")
+	file := writeConfig(t, "models: {m: {provider: openai, model: x, api_key: \"${SPOOL_TOKENS}\"}}\nagents: {a: {model: m}}\n")
 	env := map[string]string{
-		"SPOOL_CORS_ORIGINS": "https://app.example", "SPOOL_LOGLEVEL": "debug", "SPOOL_KEY": "sk", "SPOOL_URL": "http://x", "SPOOL_LISTEN": "127.0.0.1:0",
-		"SPOOL_SERVICE_HOST": "10.0.0.1", "SPOOL_SERVICE_PORT": "8080", "SPOOL_SERVICE_PORT_HTTP": "8080", "SPOOL_PORT": "tcp://10.0.0.1:8080",
-		"SPOOL_PORT_8080_TCP": "tcp://10.0.0.1:8080", "SPOOL_PORT_8080_TCP_ADDR": "10.0.0.1", "SPOOL_API_SERVICE_HOST": "10.0.0.2", "SPOOLER": "x",
+		"SPOOL_CORS_ORIGINS": "https://app.example", "SPOOL_LOGLEVEL": "debug", "SPOOL_TOKENS": "sk", "SPOOL_URL": "http://x", "SPOOL_LISTEN": "127.0.0.1:0",
+		"SPOOL_SERVICE_HOST": "10.0.0.1", "SPOOL_SERVICE_PORT": "8080", "SPOOL_PORT": "tcp://10.0.0.1:8080", "SPOOL_PORT_8080_TCP": "tcp://10.0.0.1:8080",
+		"SPOOL_PORT_8080_TCP_ADDR": "10.0.0.1", "SPOOL_VERSION": "1", "SPOOL_HOST": "x", "SPOOL_": "x", "SPOOLER_DATA": "x", "SPOOL_data": "x",
 		"SPOOL_TOKEN": "a-secret-token-of-all",
 	}
-	const unread = "unread    the variable SPOOL_CORS_ORIGINS; the flags of spool serve list those that there are\n" +
-		"unread    the variable SPOOL_LOGLEVEL; the flags of spool serve list those that there are\nproblems  none\n"
-	if got := command(env, "check", file); got.code != exitOK || !strings.HasSuffix(got.stdout, unread) || strings.Count(got.stdout, "unread") != 2 {
+	const unread = `
+unread    the variable SPOOL_CORS_ORIGINS; there is SPOOL_CORS_ORIGIN
+unread    the variable SPOOL_LOGLEVEL; there is SPOOL_LOG_LEVEL
+unread    the variable SPOOL_data; there is SPOOL_DATA
+problems  none
+`
+	if got := command(env, "check", file); got.code != exitOK || !strings.HasSuffix(got.stdout, unread) || strings.Count(got.stdout, "unread") != 3 {
 		t.Errorf("%+v", got)
 	}
 	env["SPOOL_DATA"] = t.TempDir()
 	got := command(env, "serve", "--config", file)
-	if got.code != exitOK || strings.Count(got.stderr, "nothing reads this variable") != 2 || !strings.Contains(got.stderr, "variable=SPOOL_CORS_ORIGINS") {
+	if got.code != exitOK || strings.Count(got.stderr, "nothing reads this variable") != 3 || !strings.Contains(got.stderr, "variable=SPOOL_CORS_ORIGINS read=SPOOL_CORS_ORIGIN") {
 		t.Errorf("%+v", got)
 	}
 }

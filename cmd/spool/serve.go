@@ -32,8 +32,8 @@ func serve(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	log := o.logger(h.stderr)
-	for _, name := range asked.unread(h.environ()) {
-		log.Warn("nothing reads this variable; spool serve --help lists those that there are", "variable", name)
+	for _, m := range asked.misspelled(h.environ()) {
+		log.Warn("nothing reads this variable, whose name is close to one that is read", "variable", m.name, "read", m.meant)
 	}
 
 	// The signals are caught from here on. Once one has come they are not any more, so
