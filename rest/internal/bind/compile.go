@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/fieldtag"
 )
 
 // sources are the tags that name a parameter, which are also the places in faults.
@@ -27,6 +28,9 @@ func Compile(t reflect.Type, o Options) (*Plan, error) {
 		return nil, c.prefixed(fmt.Errorf("%s: default source is query or empty, not %q", t, o.Default))
 	}
 
+	for _, err := range fieldtag.Input(t) {
+		c.errs = append(c.errs, c.prefixed(err))
+	}
 	c.plan = &Plan{typ: t, pointer: reflect.PointerTo(t)}
 	c.walk(t, 0, nil)
 

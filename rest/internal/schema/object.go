@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/fieldtag"
 	"github.com/spoolhq/spool/rest/internal/opt"
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
@@ -112,6 +113,9 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 			continue
 		}
 		r.field = before + " field " + f.Field.Name
+		if err := fieldtag.Answer(f.Field); r.answers && err != nil {
+			panic(mistake{fmt.Errorf("schema of %s: field %s: %w", t, f.Field.Name, err)})
+		}
 
 		property := huge[f.Name]
 		if property == nil {
