@@ -63,7 +63,7 @@ func schemaProblem(tool, text string) string {
 	} {
 		text = strings.TrimPrefix(text, prefix)
 	}
-	if strings.Contains(text, "unmarshal") { // it would go on about Go types
+	if strings.Contains(text, "unmarshal") || strings.Contains(text, "cannot be a JSON ") { // Go types, or a field beside the one of the path
 		return "a JSON Schema cannot have this value here"
 	}
 	return strings.ReplaceAll(text, "\n", "; ")
