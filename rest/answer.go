@@ -112,7 +112,7 @@ func (c *routeContext) answerTyped(out any) error {
 			c.response.Header().Add(name, v)
 		}
 	}
-	if other.status != 0 {
+	if other.typ != nil {
 		c.response.status = 0 // the answer says which it is
 		if bodyOf(other.typ) == nil {
 			return c.writeOther(other.status, nil)
@@ -160,9 +160,13 @@ func (rt *route) checkBody(status int, body reflect.Value) error {
 	if body.IsValid() {
 		got = body.Type()
 	}
+	word := bodyWord(bodyOf(got))
+	if body.Kind() == reflect.Pointer && body.IsNil() {
+		word = "nil, and no " + word
+	}
 	return &Error{
 		Status: http.StatusInternalServerError, Code: "answer_mismatch", mismatch: true,
-		Detail: fmt.Sprintf("The route declares %s for the status %d, and its handler answered %s.", bodyWord(types[0]), status, bodyWord(bodyOf(got))),
+		Detail: fmt.Sprintf("The route declares %s for the status %d, and its handler answered %s.", bodyWord(types[0]), status, word),
 		Err:    fmt.Errorf("%s and %s", typeText(types[0]), typeText(bodyOf(got))),
 	}
 }
@@ -203,6 +207,8 @@ func bodyWord(t reflect.Type) string {
 		return "a list of " + bodyWord(t.Elem())
 	case t.Kind() == reflect.Map:
 		return "a map of " + bodyWord(t.Elem())
+	case t.Kind() == reflect.Interface:
+		return "any JSON"
 	default:
 		return "a type without a name"
 	}

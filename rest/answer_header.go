@@ -58,6 +58,7 @@ func answerTypeOf(t reflect.Type) (*answerType, error) {
 			if err != nil {
 				return nil, fmt.Errorf("the answer %v: field %s: %w", t, f.Name, err)
 			}
+			p.Required = p.Required && len(f.Index) == 1 // an embedded pointer may be nil
 			a.headers = append(a.headers, p)
 		case f.Tag.Get("json") != "-":
 			others = append(others, f)
@@ -195,7 +196,11 @@ func (a *answerType) split(h http.Header, out any) (body any, err error) {
 		v = v.Elem()
 	}
 	for _, p := range a.headers {
-		texts, err := headerTexts(v.FieldByIndex(p.Index), p.Field.Tag.Get("format"))
+		field, err := v.FieldByIndexErr(p.Index)
+		if err != nil {
+			continue // of an embedded pointer that is nil: what it would say is not there
+		}
+		texts, err := headerTexts(field, p.Field.Tag.Get("format"))
 		if err != nil {
 			return nil, fmt.Errorf("header %s: %w", p.Name, err)
 		}

@@ -107,8 +107,20 @@ func TestAnswerIsRefused(t *testing.T) {
 		"cannot be the body": func(r *rest.Routes) {
 			rest.Get(r, "/x", func(context.Context, struct{}) (rest.Answer[*rest.File], error) { panic("") })
 		},
-		"not the status of an ans": func(*rest.Routes) { rest.Also[draft](42) },
-		"rest.Produces":            func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Produces("text/csv")) },
+		"stands neither behind a p": func(r *rest.Routes) {
+			rest.Get(r, "/x", func(context.Context, struct{}) (*rest.Answer[draft], error) { panic("") })
+		},
+		"stands neither behind a pointer nor in a list": func(r *rest.Routes) {
+			rest.Get(r, "/x", func(context.Context, struct{}) ([]rest.Answer[draft], error) { panic("") })
+		},
+		"rest.Answer[github.com/spoolhq/spool/rest_test.draft] is an answer by itself, and cannot be the body of one": func(r *rest.Routes) {
+			rest.Get(r, "/x", func(context.Context, struct{}) (rest.Answer[rest.Answer[draft]], error) { panic("") })
+		},
+		"409 is declared with *rest.File, which": func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Also[*rest.File](409)) },
+		"rest.Also makes an Alternative":         func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Alternative[draft]{}) },
+		"but rest_test.draft is declared for it": func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Also[draft](204)) },
+		"not the status of an ans":               func(*rest.Routes) { rest.Also[draft](42) },
+		"rest.Produces":                          func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Produces("text/csv")) },
 	} {
 		if text := mustPanic(t, func() { serve(f) }); !strings.Contains(text, want) {
 			t.Errorf("want %q, got %q", want, text)
@@ -146,6 +158,39 @@ func TestAnswerWithHeaders(t *testing.T) {
 	}
 }
 
+// Headers of an embedded pointer that is nil are not sent.
+func TestAnswerWithoutEmbeddedHeaders(t *testing.T) {
+	t.Parallel()
+
+	api := serve(func(r *rest.Routes) {
+		rest.Get(r, "/{int:id}", func(_ context.Context, in byID) (embedsTotal, error) {
+			if in.ID == 1 {
+				return embedsTotal{HeadOfTotal: &HeadOfTotal{Total: 3}}, nil
+			}
+			return embedsTotal{}, nil
+		})
+	})
+	for target, want := range map[string]string{"/1": "3", "/2": ""} {
+		a := resttest.Do[any](t, api, http.MethodGet, target)
+		wantDiff(t, target, []any{200, want, "{\"name\":\"\"}\n"}, []any{a.Status, a.Header.Get("X-Total"), a.Text})
+	}
+	header := at(document(t, api), "paths", "/{id}", "get", "responses", "200", "headers", "X-Total")
+	if header == nil || at(header, "required") != nil {
+		t.Errorf("documented as %v", header)
+	}
+}
+
+// HeadOfTotal is embedded, and so exported.
+type HeadOfTotal struct {
+	Total int `header:"X-Total" json:"-"`
+}
+
+type embedsTotal struct {
+	*HeadOfTotal
+
+	Name string `json:"name"`
+}
+
 // A body of another type than its status declares is answered 500. The answer names both
 // types and no value; the log also names the route and the packages.
 func TestMismatch(t *testing.T) {
@@ -169,10 +214,10 @@ func TestMismatch(t *testing.T) {
 		"pointer":   {reply(200, &secret), "answered Draft", "rest_test.book and *rest_test.draft"},
 		"list":      {reply(200, []book{}), "answered a list of Book", "rest_test.book and []rest_test.book"},
 		"of_a_list": {reply(203, book{}), "declares a list of Book for the status 203", "[]rest_test.book and rest_test.book"},
-		"map":       {reply(409, map[string]any{"by": "secret"}), "declares TakenBy for the status 409, and its handler answered a map of a type without a name", "map[string]interface {}"},
+		"map":       {reply(409, map[string]any{"by": "secret"}), "declares TakenBy for the status 409, and its handler answered a map of any JSON", "map[string]interface {}"},
 		"text":      {reply(200, "secret"), "answered String", "rest_test.book and string"},
 		"none":      {reply(200, nil), "answered no body", "rest_test.book and no body"},
-		"nil":       {reply(200, (*book)(nil)), "answered Book", "rest_test.book and *rest_test.book"},
+		"nil":       {reply(200, (*book)(nil)), "answered nil, and no Book", "rest_test.book and *rest_test.book"},
 		"too_much":  {reply(202, book{}), "declares no body for the status 202", "no body and rest_test.book"},
 	}
 	fine := map[string]func(context.Context, struct{}) (*rest.Reply, error){

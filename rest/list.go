@@ -93,7 +93,7 @@ func (rt *route) compileList(out reflect.Type) error {
 	if err := checkNarrowing(rt.permissions, elem); err != nil {
 		return err
 	}
-	if err := l.compileStages(config.stages, rt.name); err != nil {
+	if err := l.compileStages(config.stages, rt.name, out.Kind() != reflect.Slice); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -108,7 +108,7 @@ func (rt *route) compileList(out reflect.Type) error {
 	return nil
 }
 
-func (l *list) compileStages(options []query.Option, place string) error {
+func (l *list) compileStages(options []query.Option, place string, free bool) error {
 	checker, checks := l.paginator.(page.ModelChecker)
 	if len(options) == 0 && !checks {
 		return nil
@@ -130,7 +130,7 @@ func (l *list) compileStages(options []query.Option, place string) error {
 		l.stages = append(l.stages, stage)
 	}
 	owned, ok := l.paginator.(interface{ OrdersByDefault() bool })
-	l.stages = query.SettleOrder(l.stages, ok && owned.OrdersByDefault())
+	l.stages = query.SettleOrder(l.stages, ok && owned.OrdersByDefault(), free)
 	return nil
 }
 

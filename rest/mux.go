@@ -113,9 +113,9 @@ func (a *API) find(method, path string) *shape {
 	if path[0] != '/' {
 		return nil // "*", or the host of a CONNECT
 	}
-	s := a.tree.find(method, path)
+	s := a.tree.find(method, path, path)
 	if base := a.config.basePath; s == nil && base != "" && len(path) == len(base)+1 && strings.HasPrefix(path, base) && path[len(base)] == '/' {
-		s = a.tree.find(method, base)
+		s = a.tree.find(method, base, base)
 	}
 	return s
 }
@@ -170,12 +170,14 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 	case len(allowed) > 0 && r.Method == http.MethodOptions:
 		w.Header().Set("Allow", allowHeader(append(allowed, http.MethodOptions)))
 		w.WriteHeader(http.StatusNoContent)
+	case len(allowed) > 0 && !slices.Contains(allowed, r.Method) && !a.config.strictSlashes && a.redirect(w, r, r.Method):
+		// POST /create means /create/ also where GET has a route for any path.
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method):
 		a.writeError(w, r, &Error{
 			Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("Method %q not allowed.", methodWord(r.Method)),
 			Header: http.Header{"Allow": {allowHeader(append(allowed, http.MethodOptions))}},
 		})
-	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r):
+	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r, ""):
 	default:
 		a.hintBasePath(r) //nolint:contextcheck // it logs with the context of the request
 		a.writeError(w, r, NotFound(""))
@@ -201,7 +203,7 @@ func (a *API) answerAsterisk(w http.ResponseWriter, r *http.Request) {
 func (a *API) allowed(path string) []string {
 	var methods []string
 	for _, m := range allMethods {
-		if s := a.find(m, path); s != nil && s.takes(path) {
+		if a.find(m, path) != nil {
 			methods = append(methods, m)
 		}
 	}

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -44,6 +45,28 @@ func TestDefaultOrder(t *testing.T) {
 		wantDiff(t, target, want, got)
 	}
 	wantDiff(t, "the handler's own slice", int64(1), rows[0].ID) // is not sorted in its place
+
+	b, err := api.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name, Description string } `json:"parameters"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(b, &document); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/slice":   "Order of the result: price, title, separated by commas. A minus in front means descending. Without it the list is ordered by price, title.",
+		"/set":     "Order of the result: price, title, separated by commas. A minus in front means descending. Without it the list is ordered by price, title, unless it has an order of its own.",
+		"/default": "Order of the result: price, title, separated by commas. A minus in front means descending. Without it the list is ordered by -title.",
+		"/keep":    "Order of the result: price, title, separated by commas. A minus in front means descending.",
+		"/falling": "Order of the result: -id, separated by commas. A minus in front means descending. Without it the list is ordered by -id.",
+	} {
+		wantDiff(t, "the description of "+path, want, document.Paths[path]["get"].Parameters[0].Description)
+	}
 
 	cursor := serve(func(r *rest.Routes) {
 		rest.List(r, "/cursor", slice, page.Cursor(page.Sign(page.RandomSecret()), page.Size(4)), order)

@@ -6,16 +6,16 @@ import (
 )
 
 // redirect leads a request to the path that it means, if there is one: with its last slash or
-// without, with single slashes instead of several, with its steps taken. It reports whether
-// it did.
-func (a *API) redirect(w http.ResponseWriter, r *http.Request) bool {
+// without, with single slashes instead of several, with its steps taken. A method that is not
+// empty is one that the path has to have. It reports whether it did.
+func (a *API) redirect(w http.ResponseWriter, r *http.Request, method string) bool {
 	path := r.URL.EscapedPath()
 	if path == "" || path[0] != '/' {
 		return false
 	}
 	clean := cleaned(path)
 	for _, to := range []string{otherSlash(path), clean, otherSlash(clean)} {
-		if to == path || len(a.allowed(to)) == 0 {
+		if to == path || (method == "" && len(a.allowed(to)) == 0) || (method != "" && a.find(method, to) == nil) {
 			continue
 		}
 		location := reference(path, to)

@@ -43,7 +43,7 @@ type declared struct {
 // that changes its status by [ResponseOf], are sent as they are.
 func Returns[T any](status int) RouteOption {
 	return routeOption(func(c *routeConfig) {
-		c.returns = append(c.returns, declared{status: status, body: reflect.TypeFor[T]()})
+		c.returns = append(c.returns, declared{status: status, body: bodyOf(reflect.TypeFor[T]())})
 	})
 }
 

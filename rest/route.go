@@ -169,6 +169,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		if err := rt.compileHeads(d.body); err != nil {
 			return err
 		}
+		if err := rt.checkDeclared(d); err != nil {
+			return err
+		}
 	}
 	switch {
 	case rt.entry.list:
@@ -195,6 +198,8 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		return rt.compileAnswer(out)
 	case isResponder(out):
 		rt.answers = answersItself
+	case isWhole(out):
+		return fmt.Errorf("the handler answers %v: %v is an answer by itself, and stands neither behind a pointer nor in a list", out, wholeOf(out))
 	default:
 		rt.wire = wire.PlanOf(reflect.PointerTo(out))
 		if err := rt.compileHeads(out); err != nil {
@@ -233,7 +238,7 @@ func (rt *route) compileAnswer(out reflect.Type) error {
 	switch {
 	case len(rt.entry.config.produces) > 0:
 		return fmt.Errorf("rest.Produces is for answers that write themselves; %v is written as JSON", body)
-	case body == reflect.TypeFor[*Reply]() || isResponder(body):
+	case isWhole(body):
 		return fmt.Errorf("the handler answers %v: %v is an answer by itself, and cannot be the body of one", out, body)
 	case rt.status == 0 && rt.bodyType(rt.body) == nil:
 		rt.status = http.StatusNoContent
@@ -262,6 +267,42 @@ func (rt *route) compileBodies() {
 	for _, d := range rt.entry.config.returns {
 		rt.bodies[d.status] = append(rt.bodies[d.status], d.body)
 	}
+}
+
+// checkDeclared returns an error when a declared answer cannot be given.
+func (rt *route) checkDeclared(d declared) error {
+	switch {
+	case d.status == 0:
+		return errors.New("an answer is declared without a status: rest.Also makes an Alternative")
+	case d.body == nil:
+		return nil
+	case isWhole(d.body):
+		return fmt.Errorf("the status %d is declared with %v, which is an answer by itself, and cannot be the body of one", d.status, d.body)
+	case (d.status == http.StatusNoContent || d.status == http.StatusNotModified) && rt.bodyType(d.body) != nil:
+		return fmt.Errorf("an answer with the status %d has no body, but %v is declared for it: declare rest.NoContent", d.status, d.body)
+	}
+	return nil
+}
+
+// isWhole reports whether a type is, or leads by pointers and lists to, one that is an answer
+// by itself.
+func isWhole(t reflect.Type) bool {
+	for whole := t; ; whole = whole.Elem() {
+		if whole == reflect.TypeFor[Reply]() || isResponder(whole) || reflect.PointerTo(whole).Implements(reflect.TypeFor[answerer]()) {
+			return true
+		}
+		if whole.Kind() != reflect.Pointer && whole.Kind() != reflect.Slice {
+			return false
+		}
+	}
+}
+
+// wholeOf returns the type that is an answer by itself.
+func wholeOf(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer && !isResponder(t) && t.Elem() != reflect.TypeFor[Reply]() {
+		t = t.Elem()
+	}
+	return t
 }
 
 func isResponder(t reflect.Type) bool {

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -93,6 +94,42 @@ func TestSlashes(t *testing.T) {
 
 		if status, header, _ = wire(t, below, c.method, "/below"+c.target); status != 308 || header.Get("Location") != c.location {
 			t.Errorf("below: %s: %d %v", c.target, status, header)
+		}
+	}
+}
+
+// A route for any path takes what a more special one does not convert, and leaves a method that
+// it has not got to the path that is meant.
+func TestSlashesBesideAnyPath(t *testing.T) {
+	t.Parallel()
+
+	routes := func(r *rest.Routes) {
+		rest.Get(r, "/books/{int:id}", func(context.Context, intID) (string, error) { return "book", nil })
+		rest.Get(r, "/{path:rest}", func(context.Context, restOf) (string, error) { return "any", nil })
+		rest.Post(r, "/create/", handle("created"))
+	}
+	lax, strict := serve(routes), serve(routes, rest.StrictSlashes())
+	for _, c := range []struct {
+		method, target string
+		lax, strict    string
+	}{
+		{"GET", "/books/7", `200 "book"`, `200 "book"`},
+		{"GET", "/books/x", `200 "any"`, `200 "any"`},
+		{"HEAD", "/books/x", `200 "any"`, `200 "any"`},
+		{"POST", "/create/", `200 "created"`, `200 "created"`},
+		{"POST", "/create", "308 ./create/", "405 GET, HEAD, OPTIONS"},
+		{"POST", "//create", "308 ../create/", "405 GET, HEAD, OPTIONS"},
+		{"PUT", "/create", "405 GET, HEAD, OPTIONS", "405 GET, HEAD, OPTIONS"},
+		{"GET", "/create", `200 "any"`, `200 "any"`},
+	} {
+		for want, api := range map[string]http.Handler{"lax " + c.lax: lax, "strict " + c.strict: strict} {
+			mode, _, _ := strings.Cut(want, " ")
+			w := recorded(api, requestOf(t, c.method, c.target))
+			text := w.Header().Get("Allow") + w.Header().Get("Location")
+			if text == "" {
+				text = strings.TrimSpace(w.Body.String())
+			}
+			wantDiff(t, c.method+" "+c.target, want, fmt.Sprintf("%s %d %s", mode, w.Code, text))
 		}
 	}
 }

@@ -28,14 +28,14 @@ type methodShape struct {
 	shape  *shape
 }
 
-// find returns the shape of the method. That of GET takes HEAD too.
-func (l leaf) find(method string) *shape {
+// find returns the shape of the method that takes the whole path. That of GET takes HEAD too.
+func (l leaf) find(method, whole string) *shape {
 	var get *shape
 	for _, m := range l {
 		switch {
-		case m.method == method:
+		case m.method == method && m.shape.takes(whole):
 			return m.shape
-		case m.method == http.MethodGet && method == http.MethodHead:
+		case m.method == http.MethodGet && method == http.MethodHead && m.shape.takes(whole):
 			get = m.shape
 		}
 	}
@@ -73,34 +73,34 @@ func (n *tree) add(method string, p pathPattern, s *shape) {
 	n.end = append(n.end, methodShape{method, s})
 }
 
-// find returns the shape that takes requests of the method for the path, which is escaped and
-// begins with a slash. A segment of dots is never part of a parameter: it is a step, and what
+// find returns the shape that takes requests of the method for the whole path, which is escaped
+// and begins with a slash. The path is what follows the node. A segment of dots is never part of a parameter: it is a step, and what
 // stands before the program would take it as one.
-func (n *tree) find(method, path string) *shape {
+func (n *tree) find(method, path, whole string) *shape {
 	if path == "" {
-		return n.end.find(method)
+		return n.end.find(method, whole)
 	}
 	if path == "/" {
-		if s := n.slash.find(method); s != nil {
+		if s := n.slash.find(method, whole); s != nil {
 			return s
 		}
-		return n.rest.find(method)
+		return n.rest.find(method, whole)
 	}
 	part, left := cutSegment(path)
 	if part != "" && !isStep(part) {
 		if next := n.literals[unescaped(part)]; next != nil {
-			if s := next.find(method, left); s != nil {
+			if s := next.find(method, left, whole); s != nil {
 				return s
 			}
 		}
 		if n.param != nil {
-			if s := n.param.find(method, left); s != nil {
+			if s := n.param.find(method, left, whole); s != nil {
 				return s
 			}
 		}
 	}
 	if len(n.rest) > 0 && !hasStep(path) {
-		return n.rest.find(method)
+		return n.rest.find(method, whole)
 	}
 	return nil
 }

@@ -32,9 +32,9 @@ type Genres struct {
 }
 
 func newGenres(db *bun.DB) *Genres {
-	return &Genres{db: db, Controller: crud.New(bunquery.Store[Genre, string](db), crud.ModelConfig[Genre]{
+	return &Genres{db: db, Controller: crud.New(bunquery.Store[Genre, string](db), crud.Config[Genre]{
 		AllowedRoutes: []crud.Route{crud.Create, crud.List, crud.FindOne, crud.Delete},
-		Pagination:    crud.ModelPagination{Klass: page.None, DefaultOrdering: []string{"name"}},
+		Pagination:    crud.Pagination{Paginator: page.None(), DefaultOrdering: []string{"name"}},
 	})}
 }
 
@@ -64,10 +64,9 @@ type AuthorFilter struct {
 }
 
 func newAuthors(db *bun.DB) *Authors {
-	return &Authors{crud.New(bunquery.Store[Author, int64](db), crud.ModelConfig[Author]{
-		Pagination: crud.ModelPagination{
-			FilterSchema: query.Filter[AuthorFilter](), Ordering: []string{"name", "born"},
-			Klass: page.Number, PaginatorKwargs: map[string]any{"page_size": 20},
+	return &Authors{crud.New(bunquery.Store[Author, int64](db), crud.Config[Author]{
+		Pagination: crud.Pagination{
+			Filter: query.Filter[AuthorFilter](), Ordering: []string{"name", "born"}, Paginator: page.Number(page.Size(20)),
 		},
 		Versions: crud.VersionHash,
 	})}
@@ -97,12 +96,12 @@ func (BookFilter) FilterInStock(yes bool) query.Expr {
 
 func newBooks(db *bun.DB, clock Clock) *Books {
 	withAuthor := bunquery.With(func(q *bun.SelectQuery) *bun.SelectQuery { return q.Relation("Author") })
-	return &Books{crud.New(bunquery.Store[Book, int64](db, withAuthor), crud.ModelConfig[Book]{
-		Pagination: crud.ModelPagination{
-			FilterSchema: query.Filter[BookFilter](),
-			Searching:    []string{"title", "author__name", "=isbn"},
-			Ordering:     []string{"title", "price", "published", "author__name"},
-			Klass:        page.Number, PaginatorKwargs: map[string]any{"page_size": 5, "max_page_size": 50},
+	return &Books{crud.New(bunquery.Store[Book, int64](db, withAuthor), crud.Config[Book]{
+		Pagination: crud.Pagination{
+			Filter:    query.Filter[BookFilter](),
+			Searching: []string{"title", "author__name", "=isbn"},
+			Ordering:  []string{"title", "price", "published", "author__name"},
+			Paginator: page.Number(page.Size(5), page.Max(50)),
 		},
 		Hooks: crud.Hooks[Book]{AfterUpdate: func(ctx context.Context, before, book Book) error {
 			if before.Price == book.Price {

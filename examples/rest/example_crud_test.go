@@ -28,12 +28,11 @@ type VolumeFilter struct {
 type Volumes struct{ crud.Controller[Volume, int64] }
 
 func NewVolumes(store crud.Store[Volume, int64]) *Volumes {
-	return &Volumes{crud.New(store, crud.ModelConfig[Volume]{
-		Pagination: crud.ModelPagination{
-			Klass:           page.Number,
-			FilterSchema:    query.Filter[VolumeFilter](),
-			Ordering:        []string{"title"},
-			PaginatorKwargs: map[string]any{"page_size": 20},
+	return &Volumes{crud.New(store, crud.Config[Volume]{
+		Pagination: crud.Pagination{
+			Paginator: page.Number(page.Size(20)),
+			Filter:    query.Filter[VolumeFilter](),
+			Ordering:  []string{"title"},
 		},
 		Hooks: crud.Hooks[Volume]{BeforeDelete: func(_ context.Context, row Volume) error {
 			if row.Sold > 0 {

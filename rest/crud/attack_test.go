@@ -23,7 +23,7 @@ func TestAttackMarksWithSpaces(t *testing.T) {
 	t.Parallel()
 
 	store := crud.Memory[spaced, int64](crud.MemoryConfig{})
-	books := crud.New(store, crud.ModelConfig[spaced]{Path: "/orgs/{int:org_id}/rows", Pagination: crud.ModelPagination{Klass: page.None}})
+	books := crud.New(store, crud.Config[spaced]{Path: "/orgs/{int:org_id}/rows", Pagination: crud.Pagination{Klass: page.None}})
 	c := serveController(t, &books)
 	c.do("POST /orgs/1/rows", `{"owner":"eve","orgId":2,"pin":"1234"}`).status(http.StatusCreated).has(`"owner":""`).hasNot("1234")
 	c.do("PUT /orgs/1/rows/1", `{"owner":"eve","orgId":2,"pin":"1234"}`).status(http.StatusOK).has(`"owner":""`).hasNot("1234")
@@ -64,10 +64,10 @@ type relationOut struct {
 func TestAttackMarksInsideOfFields(t *testing.T) {
 	t.Parallel()
 
-	relation := func(config crud.ModelConfig[withRelation]) func() {
+	relation := func(config crud.Config[withRelation]) func() {
 		return func() { crud.New(crud.Memory[withRelation, int64](crud.MemoryConfig{}), config) }
 	}
-	column := func(config crud.ModelConfig[withColumn]) func() {
+	column := func(config crud.Config[withColumn]) func() {
 		return func() { crud.New(crud.Memory[withColumn, int64](crud.MemoryConfig{}), config) }
 	}
 	into := func(context.Context, relationOut, *withColumn) error { return nil }
@@ -75,13 +75,13 @@ func TestAttackMarksInsideOfFields(t *testing.T) {
 		build func()
 		want  string
 	}{
-		"Shown":       {relation(crud.ModelConfig[withRelation]{}), "field User: member.Password"},
-		"OwnOutput":   {relation(crud.ModelConfig[withRelation]{Out: crud.Output(func(r withRelation) relationOut { return relationOut{r.ID} })}), ""},
-		"NeverShown":  {relation(crud.ModelConfig[withRelation]{AllowedRoutes: []crud.Route{crud.Delete}}), ""},
-		"Written":     {column(crud.ModelConfig[withColumn]{}), "field Terms: terms.Approved"},
-		"Patched":     {column(crud.ModelConfig[withColumn]{Create: crud.Input(into)}), "field Terms: terms.Approved"},
-		"OwnInputs":   {column(crud.ModelConfig[withColumn]{Create: crud.Input(into), Patch: crud.Input(into)}), ""},
-		"NeverWriten": {column(crud.ModelConfig[withColumn]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne, crud.Delete}}), ""},
+		"Shown":       {relation(crud.Config[withRelation]{}), "field User: member.Password"},
+		"OwnOutput":   {relation(crud.Config[withRelation]{Out: crud.Output(func(r withRelation) relationOut { return relationOut{r.ID} })}), ""},
+		"NeverShown":  {relation(crud.Config[withRelation]{AllowedRoutes: []crud.Route{crud.Delete}}), ""},
+		"Written":     {column(crud.Config[withColumn]{}), "field Terms: terms.Approved"},
+		"Patched":     {column(crud.Config[withColumn]{Create: crud.Input(into)}), "field Terms: terms.Approved"},
+		"OwnInputs":   {column(crud.Config[withColumn]{Create: crud.Input(into), Patch: crud.Input(into)}), ""},
+		"NeverWriten": {column(crud.Config[withColumn]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne, crud.Delete}}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +128,7 @@ func TestAttackMassAssignment(t *testing.T) {
 			if err := store.Insert(t.Context(), &was); err != nil {
 				t.Fatal(err)
 			}
-			books := crud.New(store, crud.ModelConfig[account]{})
+			books := crud.New(store, crud.Config[account]{})
 			api := rest.New(rest.Unknown(unknown))
 			api.Register(&books, rest.Prefix("/accounts"))
 			c := &client{t: t, api: api}
@@ -178,7 +178,7 @@ func TestAttackETagOfHiddenColumns(t *testing.T) {
 		if err := store.Insert(t.Context(), &row); err != nil {
 			t.Fatal(err)
 		}
-		rows := crud.New(store, crud.ModelConfig[secretive]{Versions: crud.VersionHash})
+		rows := crud.New(store, crud.Config[secretive]{Versions: crud.VersionHash})
 		return serveController(t, &rows).do("GET /1", "").status(http.StatusOK).Header().Get("ETag")
 	}
 	plain := tag(secretive{Name: "a"})
@@ -198,7 +198,7 @@ func TestAttackNULInTexts(t *testing.T) {
 	if err := store.Insert(t.Context(), &secretive{Name: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	rows := crud.New(store, crud.ModelConfig[secretive]{})
+	rows := crud.New(store, crud.Config[secretive]{})
 	c := serveController(t, &rows)
 	for _, fields := range []string{`"name":"\u0000","note":null,"pin":""`, `"name":"a","note":"b\u0000","pin":""`, `"name":"a","note":null,"pin":"\u0000"`} {
 		for _, line := range []string{"POST /", "PUT /1", "PATCH /1"} {
@@ -222,7 +222,7 @@ func TestAttackValuesThatNoColumnHolds(t *testing.T) {
 	for _, state := range []string{"22001", "22003", "22021", "22P05"} {
 		var columns crud.Columns
 		err := columns.Translate(stateError(state), false)
-		rows := crud.New(crud.Memory[secretive, int64](crud.MemoryConfig{}), crud.ModelConfig[secretive]{
+		rows := crud.New(crud.Memory[secretive, int64](crud.MemoryConfig{}), crud.Config[secretive]{
 			Hooks: crud.Hooks[secretive]{AfterCreate: func(context.Context, secretive) error { return err }},
 		})
 		serveController(t, &rows).do("POST /", `{"name":"a","note":null,"pin":""}`).status(http.StatusUnprocessableEntity).hasNot("s3cret")

@@ -18,7 +18,7 @@ func BenchmarkRoutes(b *testing.B) {
 		b.Fatal(err)
 	}
 	api := rest.New()
-	api.Register(&Pages{crud.New(store, crud.ModelConfig[Page]{Path: "/pages"})})
+	api.Register(&Pages{crud.New(store, crud.Config[Page]{Path: "/pages"})})
 	for _, route := range []struct{ name, method, path, body string }{
 		{"Find", http.MethodGet, "/pages/1", ""},
 		{"List", http.MethodGet, "/pages", ""},

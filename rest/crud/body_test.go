@@ -28,7 +28,7 @@ func TestCreateIsChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			c := serve(t, storeOf(), crud.ModelConfig[Book]{})
+			c := serve(t, storeOf(), crud.Config[Book]{})
 			c.do("POST /books", test.body).status(422).has(`"` + test.pointer + `"`)
 			c.do("GET /books", "").status(200).has(`"count":0`)
 		})
@@ -38,7 +38,7 @@ func TestCreateIsChecked(t *testing.T) {
 func TestCreateIgnoresWhatIsReadOnly(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(), crud.ModelConfig[Book]{})
+	c := serve(t, storeOf(), crud.Config[Book]{})
 	got := c.do("POST /books", `{"id":77,"owner":"me","version":9,"title":"Dune","slug":"dune","price":0,"stock":0,"authorId":1}`).
 		status(201).object()
 	for name, want := range map[string]any{"id": 1.0, "owner": "", "version": 1.0, "price": 0.0, "stock": 0.0} {
@@ -52,7 +52,7 @@ func TestWriteOnly(t *testing.T) {
 	t.Parallel()
 
 	store := storeOf()
-	c := serve(t, store, crud.ModelConfig[Book]{})
+	c := serve(t, store, crud.Config[Book]{})
 	body := strings.Replace(dune, "{", `{"secret":"s3cr3t",`, 1)
 	c.do("POST /books", body).status(201).hasNot("s3cr3t")
 	c.do("GET /books/1", "").status(200).hasNot("secret")
@@ -96,7 +96,7 @@ func TestDefect10PutReplaces(t *testing.T) {
 	t.Parallel()
 
 	store := storeOf(full())
-	c := serve(t, store, crud.ModelConfig[Book]{})
+	c := serve(t, store, crud.Config[Book]{})
 	c.do("PUT /books/1", `{"title":"Dune","slug":"dune","price":9.5,"authorId":1}`).status(200)
 	want := full()
 	want.ID, want.Version = 1, 5
@@ -137,7 +137,7 @@ func TestPatchMerges(t *testing.T) {
 			t.Parallel()
 
 			store := storeOf(full())
-			c := serve(t, store, crud.ModelConfig[Book]{})
+			c := serve(t, store, crud.Config[Book]{})
 			c.do("PATCH /books/1", test.body).status(test.status)
 			want := full()
 			want.ID = 1
@@ -158,7 +158,7 @@ func TestPatchLeavesOldRowsAlone(t *testing.T) {
 
 	store := storeOf(full())
 	before := stored(t, store)
-	c := serve(t, store, crud.ModelConfig[Book]{})
+	c := serve(t, store, crud.Config[Book]{})
 	c.do("PATCH /books/1", `{"note":"other","tags":["x","y"]}`).status(200)
 	if *before.Note != "a note" || before.Tags[0] != "a" {
 		t.Errorf("the row that was read before is %q and %v now", *before.Note, before.Tags)
@@ -169,7 +169,7 @@ func TestPatchLeavesOldRowsAlone(t *testing.T) {
 func TestDefect9ForeignKeys(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(), crud.ModelConfig[Book]{})
+	c := serve(t, storeOf(), crud.Config[Book]{})
 	c.do("POST /books", dune).status(201).has(`"authorId":1`)
 	c.do("PUT /books/1", `{"title":"Dune","slug":"dune","price":9.5,"authorId":2}`).status(200).has(`"authorId":2`)
 	c.do("PATCH /books/1", `{"authorId":1}`).status(200).has(`"authorId":1`)
@@ -187,7 +187,7 @@ func TestDefect9ForeignKeys(t *testing.T) {
 func TestUniqueIsAConflict(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(Book{Slug: "a", AuthorID: 1}, Book{Slug: "b", AuthorID: 1}), crud.ModelConfig[Book]{})
+	c := serve(t, storeOf(Book{Slug: "a", AuthorID: 1}, Book{Slug: "b", AuthorID: 1}), crud.Config[Book]{})
 	c.do("POST /books", `{"title":"Dune","slug":"a","price":9.5,"authorId":1}`).status(409).
 		has("There is a Book with this slug already.").has("not_unique")
 	c.do("PATCH /books/2", `{"slug":"a"}`).status(409)
@@ -207,7 +207,7 @@ func TestOwnDocuments(t *testing.T) {
 	t.Parallel()
 
 	store := storeOf()
-	c := serve(t, store, crud.ModelConfig[Book]{
+	c := serve(t, store, crud.Config[Book]{
 		Create: crud.Input(func(_ context.Context, in bookIn, row *Book) error {
 			row.Title, row.AuthorID = in.Name, 1
 			row.Stock++
@@ -244,7 +244,7 @@ func TestGivenKey(t *testing.T) {
 	t.Parallel()
 
 	store := crud.Memory[Country, string](crud.MemoryConfig{})
-	c := serveController(t, &Countries{crud.New(store, crud.ModelConfig[Country]{Path: "/countries"})})
+	c := serveController(t, &Countries{crud.New(store, crud.Config[Country]{Path: "/countries"})})
 	if got := c.do("POST /countries", `{"code":"NL","name":"x"}`).status(201).Header().Get("Location"); got != "/countries/NL" {
 		t.Errorf("Location %q", got)
 	}

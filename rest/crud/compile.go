@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool/rest"
-	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
 )
 
@@ -144,8 +143,12 @@ func (c *core[T, K]) compileDocuments() {
 
 func (c *core[T, K]) compileList() error {
 	p := c.config.Pagination
-	if p.FilterSchema != nil {
-		c.list = append(c.list, p.FilterSchema)
+	filter, err := p.filter()
+	if err != nil {
+		return fmt.Errorf("config.Pagination: %w", err)
+	}
+	if filter != nil {
+		c.list = append(c.list, filter)
 	}
 	if len(p.Searching) > 0 {
 		c.list = append(c.list, query.Search(p.Searching...))
@@ -164,34 +167,4 @@ func (c *core[T, K]) compileList() error {
 		c.list = append(c.list, rest.RouteOption(made))
 	}
 	return nil
-}
-
-// paginator makes what Klass and PaginatorKwargs say, or nil.
-func (p ModelPagination) paginator() (page.Paginator, error) {
-	var name string
-	switch klass := p.Klass.(type) {
-	case nil:
-		if p.PaginatorKwargs == nil {
-			return nil, nil //nolint:nilnil // nothing is configured
-		}
-		name = "page.Number"
-	case page.Paginator:
-		if p.PaginatorKwargs != nil {
-			return nil, errors.New("PaginatorKwargs are not for a paginator that is made already")
-		}
-		return klass, nil
-	case string:
-		name = klass
-	case func(...page.NumberOption) page.Paginator:
-		name = "page.Number"
-	case func(...page.OffsetOption) page.Paginator:
-		name = "page.LimitOffset"
-	case func(...page.CursorOption) page.Paginator:
-		name = "page.Cursor"
-	case func(...page.NoneOption) page.Paginator:
-		name = "page.None"
-	default:
-		return nil, fmt.Errorf("a %T is no Klass: it is a page.Paginator, a function such as page.Number, or a name", klass)
-	}
-	return page.Named(name, p.PaginatorKwargs)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
 )
 
@@ -23,9 +24,9 @@ const (
 // AllRoutes returns the routes in the order in which they are registered.
 func AllRoutes() []Route { return []Route{Create, List, FindOne, Update, Patch, Delete} }
 
-// ModelConfig says what the controller of a model is like. The zero value is a controller
+// Config says what the controller of a model is like. The zero value is a controller
 // with all routes.
-type ModelConfig[T any] struct {
+type Config[T any] struct {
 	// AllowedRoutes are the routes that there are. Another method is answered 405.
 	//
 	// Defaults to all of them.
@@ -47,7 +48,7 @@ type ModelConfig[T any] struct {
 	Path string
 
 	// Pagination says how lists are filtered, ordered, searched and cut into pages.
-	Pagination ModelPagination
+	Pagination Pagination
 
 	// Create, Update and Patch are the types of bodies, made by [Input].
 	//
@@ -86,12 +87,12 @@ type ModelConfig[T any] struct {
 	Name string
 }
 
-// ModelPagination says what is done to the list of a model, in the order of its fields.
-type ModelPagination struct {
-	// FilterSchema is a query.Filter, which narrows the list by itself.
+// Pagination says what is done to the list of a model, in the order of its fields.
+type Pagination struct {
+	// Filter is a query.Filter, which narrows the list by itself.
 	//
 	// Defaults to none.
-	FilterSchema query.Option
+	Filter query.Option
 
 	// Searching are the fields of the query parameter search, as query.Search takes them.
 	//
@@ -109,15 +110,22 @@ type ModelPagination struct {
 	// Defaults to the fields of Ordering, one after the other, and without any to the key.
 	DefaultOrdering []string
 
-	// Klass is what cuts the list: a page.Paginator, the function of package page that makes
-	// one, such as page.Number, or its name.
+	// Paginator cuts the list: page.Number(page.Size(20)), or page.None() for a plain array.
 	//
-	// Defaults to page.Number when there are PaginatorKwargs, and else to what the route
-	// inherits (see rest.Paginate). page.None is a plain array.
-	Klass any
+	// Defaults to what the route inherits (see rest.Paginate).
+	Paginator page.Paginator
 
-	// PaginatorKwargs are the keyword arguments of the paginator, such as page_size; see
-	// page.Builtin. They are not for a page.Paginator, which is made already.
+	// FilterSchema is another name of Filter; see compat.go. New panics when both are given.
+	FilterSchema query.Option
+
+	// Klass and PaginatorKwargs say what Paginator says by names; see compat.go. New panics
+	// when they are given beside it. Klass is a page.Paginator, the function of package page
+	// that makes one, such as page.Number, or its name. PaginatorKwargs are its keyword
+	// arguments, such as page_size (see page.Builtin), and are not for a page.Paginator, which
+	// is made already.
+	//
+	// Klass defaults to page.Number when there are PaginatorKwargs.
+	Klass           any
 	PaginatorKwargs map[string]any
 }
 
@@ -132,7 +140,7 @@ const (
 	VersionField Versions = iota
 	// VersionHash is a hash of the columns that the model shows. Others are not in it: whoever
 	// has the row could try their values until the hash is the same. That can be done with
-	// what [ModelConfig.Out] leaves out.
+	// what [Config.Out] leaves out.
 	VersionHash
 	// NoVersions never answers with an ETag. A condition on one then never holds.
 	NoVersions

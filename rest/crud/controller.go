@@ -23,7 +23,7 @@ type Controller[T, K any] struct{ core *core[T, K] }
 
 // core is a controller's configuration, compiled.
 type core[T, K any] struct {
-	config  ModelConfig[T]
+	config  Config[T]
 	model   *model
 	service Service[T, K]
 	name    string
@@ -42,12 +42,12 @@ type core[T, K any] struct {
 
 // New returns the controller of the model T, whose rows are in store. It panics when the
 // configuration makes no sense, and says why.
-func New[T, K any](store Store[T, K], config ModelConfig[T]) Controller[T, K] {
+func New[T, K any](store Store[T, K], config Config[T]) Controller[T, K] {
 	return NewWith[T, K](NewService(store), config)
 }
 
 // NewWith is [New] with a service of the program.
-func NewWith[T, K any](service Service[T, K], config ModelConfig[T]) Controller[T, K] {
+func NewWith[T, K any](service Service[T, K], config Config[T]) Controller[T, K] {
 	c := &core[T, K]{config: config, service: service}
 	must(c.compile(), fmt.Sprintf("crud.New of %v", reflect.TypeFor[T]()))
 	return Controller[T, K]{c}

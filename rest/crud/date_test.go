@@ -30,9 +30,9 @@ type stayFilter struct {
 func TestDates(t *testing.T) {
 	t.Parallel()
 
-	c := serveController(t, &Stays{crud.New(crud.Memory[Stay, int64](crud.MemoryConfig{}), crud.ModelConfig[Stay]{
+	c := serveController(t, &Stays{crud.New(crud.Memory[Stay, int64](crud.MemoryConfig{}), crud.Config[Stay]{
 		Path:       "/stays",
-		Pagination: crud.ModelPagination{FilterSchema: query.Filter[stayFilter](), Ordering: []string{"day"}},
+		Pagination: crud.Pagination{FilterSchema: query.Filter[stayFilter](), Ordering: []string{"day"}},
 	})})
 	c.do("POST /stays", `{"day":"2026-11-22","until":"2026-11-24","long":"PT1H","nights":2.0}`).
 		status(201).has(`"day":"2026-11-22","until":"2026-11-24","long":"PT1H","nights":2,"tags":[]`)

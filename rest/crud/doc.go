@@ -5,10 +5,10 @@
 //	type Books struct{ crud.Controller[Book, int64] }
 //
 //	func NewBooks(store crud.Store[Book, int64]) *Books {
-//		return &Books{crud.New(store, crud.ModelConfig[Book]{
-//			Pagination: crud.ModelPagination{
-//				Klass: page.Number, FilterSchema: query.Filter[BookFilter](),
-//				PaginatorKwargs: map[string]any{"page_size": 20},
+//		return &Books{crud.New(store, crud.Config[Book]{
+//			Pagination: crud.Pagination{
+//				Paginator: page.Number(page.Size(20)),
+//				Filter:    query.Filter[BookFilter](),
 //			},
 //		})}
 //	}
@@ -30,7 +30,7 @@
 // PUT replaces: an optional field that was not sent becomes its default, null or zero. PATCH
 // changes the fields that were sent, and null is not the same as absent: it is refused where
 // there is no null. What a field holds is replaced as a whole by both. A list has an order in
-// any case: that of [ModelPagination], and else that of the key.
+// any case: that of [Pagination], and else that of the key.
 //
 // # Fields
 //
@@ -42,8 +42,8 @@
 //	Code    string `json:"code"    crud:"given"`     // a key that the client chooses
 //	Created string `json:"created" crud:"readonly"`  // shown, and ignored when it is sent
 //	Secret  string `json:"secret"  crud:"writeonly"` // sent, and never shown
-//	Version int64  `json:"version" crud:"version"`   // of the row, see [ModelConfig.Versions]
-//	OrgID   int64  `json:"org_id"  crud:"parent"`    // from the path, see [ModelConfig.Path]
+//	Version int64  `json:"version" crud:"version"`   // of the row, see [Config.Versions]
+//	OrgID   int64  `json:"org_id"  crud:"parent"`    // from the path, see [Config.Path]
 //
 // A model that is a [rest.Validator] is asked about each row before that is stored, whole, also
 // when a patch has sent a part of it.

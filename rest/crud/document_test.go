@@ -56,7 +56,7 @@ func documentOf(t *testing.T, c *client) document {
 func TestDocument(t *testing.T) {
 	t.Parallel()
 
-	d := documentOf(t, serve(t, storeOf(), crud.ModelConfig[Book]{}))
+	d := documentOf(t, serve(t, storeOf(), crud.Config[Book]{}))
 	bodies := map[string]string{}
 	for _, operations := range d.Paths {
 		for _, o := range operations {
@@ -116,7 +116,7 @@ func TestDocument(t *testing.T) {
 func TestTwoAPIs(t *testing.T) {
 	t.Parallel()
 
-	books := &Books{crud.New(storeOf(), crud.ModelConfig[Book]{})}
+	books := &Books{crud.New(storeOf(), crud.Config[Book]{})}
 	a, b := serveController(t, books, rest.Prefix("/a")), serveController(t, books, rest.Prefix("/b"))
 	if got := a.do("POST /a", dune).status(201).Header().Get("Location"); got != "/a/1" {
 		t.Errorf("Location %q", got)
@@ -159,7 +159,7 @@ type Tokens struct{ crud.Controller[Token, ID] }
 func TestUUIDKeys(t *testing.T) {
 	t.Parallel()
 
-	c := serveController(t, &Tokens{crud.New(crud.Memory[Token, ID](crud.MemoryConfig{}), crud.ModelConfig[Token]{
+	c := serveController(t, &Tokens{crud.New(crud.Memory[Token, ID](crud.MemoryConfig{}), crud.Config[Token]{
 		Path: "/tokens",
 		Hooks: crud.Hooks[Token]{BeforeCreate: func(_ context.Context, row *Token) error {
 			row.ID = ID{1, 2, 3}
@@ -188,7 +188,7 @@ type Tinies struct{ crud.Controller[Tiny, uint8] }
 func TestKeysThatDoNotFit(t *testing.T) {
 	t.Parallel()
 
-	c := serveController(t, &Tinies{crud.New(crud.Memory[Tiny, uint8](crud.MemoryConfig{}), crud.ModelConfig[Tiny]{Path: "/tinies"})})
+	c := serveController(t, &Tinies{crud.New(crud.Memory[Tiny, uint8](crud.MemoryConfig{}), crud.Config[Tiny]{Path: "/tinies"})})
 	c.do("POST /tinies", `{"name":"a"}`).status(201).has(`"id":1`)
 	for _, id := range []string{"257", "-1", "0"} {
 		c.do("GET /tinies/"+id, "").status(404)

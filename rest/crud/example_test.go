@@ -31,10 +31,9 @@ type Songs struct {
 }
 
 func NewSongs(store crud.Store[Song, int64]) *Songs {
-	return &Songs{crud.New(store, crud.ModelConfig[Song]{
-		Pagination: crud.ModelPagination{
-			Klass: page.Number, FilterSchema: query.Filter[SongFilter](), Ordering: []string{"seconds"},
-			PaginatorKwargs: map[string]any{"page_size": 2},
+	return &Songs{crud.New(store, crud.Config[Song]{
+		Pagination: crud.Pagination{
+			Paginator: page.Number(page.Size(2)), Filter: query.Filter[SongFilter](), Ordering: []string{"seconds"},
 		},
 	})}
 }
@@ -93,7 +92,7 @@ func (p *Playable) play(ctx context.Context, in play) (string, error) {
 func ExampleController() {
 	store := crud.Memory[Song, int64](crud.MemoryConfig{})
 	api := rest.New()
-	api.Register(&Playable{crud.New(store, crud.ModelConfig[Song]{})}, rest.Prefix("/songs"))
+	api.Register(&Playable{crud.New(store, crud.Config[Song]{})}, rest.Prefix("/songs"))
 
 	show(api, "POST", "/songs", `{"title":"One","seconds":200}`)
 	show(api, "POST", "/songs/1/play", "")
@@ -114,7 +113,7 @@ type SongOut struct {
 // A controller may show another face than its model's.
 func ExampleInput() {
 	store := crud.Memory[Song, int64](crud.MemoryConfig{})
-	songs := &Songs{crud.New(store, crud.ModelConfig[Song]{
+	songs := &Songs{crud.New(store, crud.Config[Song]{
 		AllowedRoutes: []crud.Route{crud.Create, crud.FindOne},
 		Create: crud.Input(func(_ context.Context, in SongIn, row *Song) error {
 			row.Title, row.Seconds = in.Name, 1
@@ -134,7 +133,7 @@ func ExampleInput() {
 
 // Hooks run in the transaction of the write, and may refuse it.
 func ExampleHooks() {
-	songs := &Songs{crud.New(crud.Memory[Song, int64](crud.MemoryConfig{}), crud.ModelConfig[Song]{
+	songs := &Songs{crud.New(crud.Memory[Song, int64](crud.MemoryConfig{}), crud.Config[Song]{
 		Hooks: crud.Hooks[Song]{BeforeCreate: func(_ context.Context, row *Song) error {
 			if row.Seconds > 3600 {
 				return rest.Conflict("No song is that long.")

@@ -56,7 +56,7 @@ func storeOf(books ...Book) crud.Store[Book, int64] {
 	return store
 }
 
-func serve(t *testing.T, store crud.Store[Book, int64], config crud.ModelConfig[Book]) *client {
+func serve(t *testing.T, store crud.Store[Book, int64], config crud.Config[Book]) *client {
 	t.Helper()
 	return serveController(t, &Books{crud.New(store, config)}, rest.Prefix("/books"))
 }

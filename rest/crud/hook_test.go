@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/crud"
+	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
 )
 
@@ -19,7 +20,7 @@ func TestHooks(t *testing.T) {
 	var calls []string
 	call := func(name string) { calls = append(calls, name) }
 	store := storeOf()
-	c := serve(t, store, crud.ModelConfig[Book]{Hooks: crud.Hooks[Book]{
+	c := serve(t, store, crud.Config[Book]{Hooks: crud.Hooks[Book]{
 		BeforeCreate: func(_ context.Context, row *Book) error {
 			call("before create " + row.Title)
 			row.Owner = "hook"
@@ -78,7 +79,7 @@ func TestHooksRefuse(t *testing.T) {
 			t.Parallel()
 
 			store := storeOf(full())
-			c := serve(t, store, crud.ModelConfig[Book]{Hooks: hooks})
+			c := serve(t, store, crud.Config[Book]{Hooks: hooks})
 			switch name[len(name)-6:] {
 			case "Create":
 				c.do("POST /books", `{"title":"Dune","slug":"other","price":9.5,"authorId":1}`).status(402).has("Pay first.")
@@ -117,7 +118,7 @@ func TestService(t *testing.T) {
 	t.Parallel()
 
 	service := cheap{crud.NewService(storeOf(full()))}
-	c := serveController(t, &Books{crud.NewWith(service, crud.ModelConfig[Book]{})}, rest.Prefix("/books"))
+	c := serveController(t, &Books{crud.NewWith(service, crud.Config[Book]{})}, rest.Prefix("/books"))
 	c.do("GET /books", "").status(200).has(`"count":0`)
 	c.do("POST /books", `{"title":"Dune","slug":"other","price":3,"authorId":1}`).status(201).has(`"owner":"service"`)
 	c.do("GET /books", "").status(200).has(`"count":1`)
@@ -154,7 +155,7 @@ func TestValidators(t *testing.T) {
 	t.Parallel()
 
 	store := crud.Memory[Span, int64](crud.MemoryConfig{})
-	c := serveController(t, &Spans{crud.New(store, crud.ModelConfig[Span]{
+	c := serveController(t, &Spans{crud.New(store, crud.Config[Span]{
 		Path: "/spans",
 		Update: crud.Input(func(_ context.Context, in spanIn, row *Span) error {
 			row.To = row.From + in.Length
@@ -190,25 +191,32 @@ func TestMistakes(t *testing.T) {
 
 	books := storeOf()
 	for want, build := range map[string]func(){
-		`there is no route "destroy"`:        func() { crud.New(books, crud.ModelConfig[Book]{AllowedRoutes: []crud.Route{"destroy"}}) },
-		`no route is allowed`:                func() { crud.New(books, crud.ModelConfig[Book]{AllowedRoutes: []crud.Route{}}) },
-		`has no field "isbn"`:                func() { crud.New(books, crud.ModelConfig[Book]{Lookup: "isbn"}) },
-		`cannot stand in a path`:             func() { crud.New(books, crud.ModelConfig[Book]{Lookup: "price"}) },
-		`has no field "org" with the tag`:    func() { crud.New(books, crud.ModelConfig[Book]{Path: "/{org}/books"}) },
-		`no parameter {org_id} fills it`:     func() { crud.New(crud.Memory[Below, int64](crud.MemoryConfig{}), crud.ModelConfig[Below]{}) },
-		`there may be two parameters`:        func() { crud.New(books, crud.ModelConfig[Book]{Path: "/{a}/{b}/{c}"}) },
-		`no paginator has the name "pages"`:  func() { crud.New(books, crud.ModelConfig[Book]{Pagination: crud.ModelPagination{Klass: "pages"}}) },
-		`a int is no Klass`:                  func() { crud.New(books, crud.ModelConfig[Book]{Pagination: crud.ModelPagination{Klass: 3}}) },
+		`there is no route "destroy"`:       func() { crud.New(books, crud.Config[Book]{AllowedRoutes: []crud.Route{"destroy"}}) },
+		`no route is allowed`:               func() { crud.New(books, crud.Config[Book]{AllowedRoutes: []crud.Route{}}) },
+		`has no field "isbn"`:               func() { crud.New(books, crud.Config[Book]{Lookup: "isbn"}) },
+		`cannot stand in a path`:            func() { crud.New(books, crud.Config[Book]{Lookup: "price"}) },
+		`has no field "org" with the tag`:   func() { crud.New(books, crud.Config[Book]{Path: "/{org}/books"}) },
+		`no parameter {org_id} fills it`:    func() { crud.New(crud.Memory[Below, int64](crud.MemoryConfig{}), crud.Config[Below]{}) },
+		`there may be two parameters`:       func() { crud.New(books, crud.Config[Book]{Path: "/{a}/{b}/{c}"}) },
+		`no paginator has the name "pages"`: func() { crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: "pages"}}) },
+		`a Paginator is given, and a Klass or Pa`: func() {
+			crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: page.Number, Paginator: page.Number()}})
+		},
+		`a Filter and a FilterSchema are given`: func() {
+			f := query.Filter[bookFilter]()
+			crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Filter: f, FilterSchema: f}})
+		},
+		`a int is no Klass`:                  func() { crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: 3}}) },
 		`its key has 0 fields`:               func() { crud.Memory[NoKey, int64](crud.MemoryConfig{}) },
 		`the tag crud:"hidden" is not known`: func() { crud.Memory[BadTag, int64](crud.MemoryConfig{}) },
 		`its key ID is int64, not string`:    func() { crud.Memory[Book, string](crud.MemoryConfig{}) },
 		`a model is a struct`:                func() { crud.Memory[int, int](crud.MemoryConfig{}) },
 		`has no field "isbn" `:               func() { crud.Memory[Book, int64](crud.MemoryConfig{Required: []string{"isbn"}}) },
 		`has no versions to match`: func() {
-			crud.New(books, crud.ModelConfig[Book]{RequireMatch: true, Versions: crud.NoVersions})
+			crud.New(books, crud.Config[Book]{RequireMatch: true, Versions: crud.NoVersions})
 		},
 		`is not one of the controller's`: func() {
-			crud.New(books, crud.ModelConfig[Book]{
+			crud.New(books, crud.Config[Book]{
 				AllowedRoutes: []crud.Route{crud.List},
 				RouteOptions:  map[crud.Route][]rest.RouteOption{crud.Delete: nil},
 			})

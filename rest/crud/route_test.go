@@ -14,7 +14,7 @@ import (
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(), crud.ModelConfig[Book]{})
+	c := serve(t, storeOf(), crud.Config[Book]{})
 
 	created := c.do("POST /books", dune).status(201)
 	if got := created.Header().Get("Location"); got != "/books/1" {
@@ -54,7 +54,7 @@ func TestRoutes(t *testing.T) {
 func TestAllowedRoutes(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(Book{Slug: "a", AuthorID: 1}), crud.ModelConfig[Book]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne}})
+	c := serve(t, storeOf(Book{Slug: "a", AuthorID: 1}), crud.Config[Book]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne}})
 	c.do("GET /books", "").status(200)
 	c.do("GET /books/1", "").status(200)
 	for _, line := range []string{"POST /books", "PUT /books/1", "PATCH /books/1", "DELETE /books/1"} {
@@ -66,7 +66,7 @@ func TestAllowedRoutes(t *testing.T) {
 func TestCreateWithoutFindOne(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(), crud.ModelConfig[Book]{AllowedRoutes: []crud.Route{crud.Create}})
+	c := serve(t, storeOf(), crud.Config[Book]{AllowedRoutes: []crud.Route{crud.Create}})
 	if got := c.do("POST /books", dune).status(201).Header().Get("Location"); got != "" {
 		t.Errorf("Location %q, want none", got)
 	}
@@ -75,7 +75,7 @@ func TestCreateWithoutFindOne(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(), crud.ModelConfig[Book]{})
+	c := serve(t, storeOf(), crud.Config[Book]{})
 	names := map[string]string{}
 	for _, r := range c.api.Routes() {
 		names[r.Methods[0]+" "+r.Path] = r.Name
@@ -93,7 +93,7 @@ func TestListIsAnArrayWithoutPages(t *testing.T) {
 	t.Parallel()
 
 	store := storeOf(Book{Slug: "a", AuthorID: 1}, Book{Slug: "b", AuthorID: 1})
-	c := serve(t, store, crud.ModelConfig[Book]{Pagination: crud.ModelPagination{Klass: page.None}})
+	c := serve(t, store, crud.Config[Book]{Pagination: crud.Pagination{Klass: page.None}})
 	if got := c.do("GET /books", "").status(200).Body.String(); got[0] != '[' {
 		t.Errorf("the list is %s, not an array", got)
 	}
@@ -116,7 +116,7 @@ type bookID struct {
 func TestOwnRoutes(t *testing.T) {
 	t.Parallel()
 
-	c := serveController(t, &Shelf{crud.New(storeOf(Book{Slug: "a", AuthorID: 1, Price: 4}), crud.ModelConfig[Book]{})})
+	c := serveController(t, &Shelf{crud.New(storeOf(Book{Slug: "a", AuthorID: 1, Price: 4}), crud.Config[Book]{})})
 	c.do("POST /shelf/1/sell", "").status(200).has("4")
 	c.do("POST /shelf/9/sell", "").status(404)
 	c.do("DELETE /shelf/1", "").status(409)

@@ -34,8 +34,8 @@ func TestDefect12PrefixWithParameters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := serveController(t, &Rooms{crud.New(store, crud.ModelConfig[Room]{
-		Path: "/orgs/{int:org_id}/houses/{house_id}/rooms", Pagination: crud.ModelPagination{Klass: page.None},
+	c := serveController(t, &Rooms{crud.New(store, crud.Config[Room]{
+		Path: "/orgs/{int:org_id}/houses/{house_id}/rooms", Pagination: crud.Pagination{Klass: page.None},
 	})}, rest.Prefix("/v1"))
 
 	c.do("GET /v1/orgs/1/houses/a/rooms", "").status(200).has("mine").hasNot("other")
@@ -65,22 +65,22 @@ func TestDefect11ListsHaveAnOrder(t *testing.T) {
 		Book{ID: 3, Slug: "c", AuthorID: 1, Price: 2}, Book{ID: 1, Slug: "a", AuthorID: 1, Price: 2}, Book{ID: 2, Slug: "b", AuthorID: 1, Price: 1},
 	)
 	for name, test := range map[string]struct {
-		pagination crud.ModelPagination
+		pagination crud.Pagination
 		query      string
 		want       []string
 	}{
-		"Key":      {crud.ModelPagination{}, "", []string{"a", "b", "c"}},
-		"Default":  {crud.ModelPagination{DefaultOrdering: []string{"-price"}}, "", []string{"c", "a", "b"}},
-		"Asked":    {crud.ModelPagination{Ordering: []string{"price"}}, "?ordering=price", []string{"b", "a", "c"}},
-		"NotAsked": {crud.ModelPagination{Ordering: []string{"price"}}, "", []string{"b", "a", "c"}},
-		"Other":    {crud.ModelPagination{Ordering: []string{"price"}, DefaultOrdering: []string{"-slug"}}, "", []string{"c", "b", "a"}},
-		"Search":   {crud.ModelPagination{Searching: []string{"slug"}}, "?search=c", []string{"c"}},
+		"Key":      {crud.Pagination{}, "", []string{"a", "b", "c"}},
+		"Default":  {crud.Pagination{DefaultOrdering: []string{"-price"}}, "", []string{"c", "a", "b"}},
+		"Asked":    {crud.Pagination{Ordering: []string{"price"}}, "?ordering=price", []string{"b", "a", "c"}},
+		"NotAsked": {crud.Pagination{Ordering: []string{"price"}}, "", []string{"b", "a", "c"}},
+		"Other":    {crud.Pagination{Ordering: []string{"price"}, DefaultOrdering: []string{"-slug"}}, "", []string{"c", "b", "a"}},
+		"Search":   {crud.Pagination{Searching: []string{"slug"}}, "?search=c", []string{"c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			test.pagination.Klass = page.Number
-			c := serve(t, store, crud.ModelConfig[Book]{Pagination: test.pagination})
+			c := serve(t, store, crud.Config[Book]{Pagination: test.pagination})
 			var got []string
 			results, _ := c.do("GET /books"+test.query, "").status(200).object()["results"].([]any)
 			for _, row := range results {
@@ -103,14 +103,14 @@ func TestPagination(t *testing.T) {
 	t.Parallel()
 
 	store := storeOf(Book{Slug: "a", AuthorID: 1, Price: 2}, Book{Slug: "b", AuthorID: 1, Price: 3}, Book{Slug: "c", AuthorID: 1, Price: 9})
-	c := serve(t, store, crud.ModelConfig[Book]{Pagination: crud.ModelPagination{
+	c := serve(t, store, crud.Config[Book]{Pagination: crud.Pagination{
 		Klass: page.Number, FilterSchema: query.Filter[bookFilter](), PaginatorKwargs: map[string]any{"page_size": 1},
 	}})
 	c.do("GET /books?max_price=5", "").status(200).has(`"count":2`).has(`"next":"/books?max_price=5&page=2"`)
 	c.do("GET /books?max_price=x", "").status(422)
 	c.do("GET /books?page=9", "").status(404)
 
-	named := serve(t, store, crud.ModelConfig[Book]{Pagination: crud.ModelPagination{
+	named := serve(t, store, crud.Config[Book]{Pagination: crud.Pagination{
 		Klass: "LimitOffsetPagination", PaginatorKwargs: map[string]any{"limit": 2},
 	}})
 	named.do("GET /books", "").status(200).has(`"items":[`).hasNot(`"slug":"c"`)
@@ -119,7 +119,7 @@ func TestPagination(t *testing.T) {
 func TestLookup(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(Book{Slug: "a-1", Title: "A", AuthorID: 1}, Book{Slug: "b", Title: "B", AuthorID: 1}), crud.ModelConfig[Book]{Lookup: "slug"})
+	c := serve(t, storeOf(Book{Slug: "a-1", Title: "A", AuthorID: 1}, Book{Slug: "b", Title: "B", AuthorID: 1}), crud.Config[Book]{Lookup: "slug"})
 	c.do("GET /books/a-1", "").status(200).has(`"id":1`)
 	c.do("GET /books/1", "").status(404)
 	c.do("PATCH /books/b", `{"price":4}`).status(200).has(`"id":2`)
@@ -153,7 +153,7 @@ func (p person) PrincipalID() string { return string(p) }
 func TestObjectPermissions(t *testing.T) {
 	t.Parallel()
 
-	var api rest.Controller = &Books{crud.New(storeOf(Book{Slug: "a", AuthorID: 1, Owner: "ann"}), crud.ModelConfig[Book]{
+	var api rest.Controller = &Books{crud.New(storeOf(Book{Slug: "a", AuthorID: 1, Owner: "ann"}), crud.Config[Book]{
 		Options: []rest.RouteOption{rest.Auth(keyAuth{})},
 		RouteOptions: map[crud.Route][]rest.RouteOption{
 			crud.Update: {rest.Permit(permission.Owner(func(b Book) string { return b.Owner }))},
@@ -186,7 +186,7 @@ func TestListScopeHoldsForAll(t *testing.T) {
 
 	anns, bobs := "ann", "bob"
 	store := storeOf(Book{Slug: "a", AuthorID: 1, Note: &anns}, Book{Slug: "b", AuthorID: 1, Note: &bobs})
-	c := serve(t, store, crud.ModelConfig[Book]{Options: []rest.RouteOption{rest.Auth(keyAuth{}), rest.Permit(mine())}}).with("Name", "ann")
+	c := serve(t, store, crud.Config[Book]{Options: []rest.RouteOption{rest.Auth(keyAuth{}), rest.Permit(mine())}}).with("Name", "ann")
 	c.do("GET /books", "").status(200).has(`"count":1`).has(`"slug":"a"`)
 	c.do("GET /books/1", "").status(200)
 	for line, body := range map[string]string{"GET /books/2": "", "PATCH /books/2": `{"price":2}`, "PUT /books/2": dune, "DELETE /books/2": ""} {

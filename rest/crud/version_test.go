@@ -17,7 +17,7 @@ func TestIfMatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			c := serve(t, storeOf(full()), crud.ModelConfig[Book]{Versions: versions})
+			c := serve(t, storeOf(full()), crud.Config[Book]{Versions: versions})
 			first := c.do("GET /books/1", "").status(200).Header().Get("ETag")
 			if first == "" {
 				t.Fatal("there is no ETag")
@@ -47,7 +47,7 @@ func TestIfMatch(t *testing.T) {
 func TestIfNoneMatch(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(full()), crud.ModelConfig[Book]{})
+	c := serve(t, storeOf(full()), crud.Config[Book]{})
 	tag := c.do("GET /books/1", "").status(200).Header().Get("ETag")
 	for _, given := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
 		not := c.with("If-None-Match", given).do("GET /books/1", "").status(304)
@@ -63,7 +63,7 @@ func TestIfNoneMatch(t *testing.T) {
 func TestRequireMatch(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(full()), crud.ModelConfig[Book]{RequireMatch: true})
+	c := serve(t, storeOf(full()), crud.Config[Book]{RequireMatch: true})
 	for line, body := range map[string]string{"PATCH /books/1": `{"price":2}`, "PUT /books/1": dune, "DELETE /books/1": ""} {
 		c.do(line, body).status(428)
 	}
@@ -74,7 +74,7 @@ func TestRequireMatch(t *testing.T) {
 func TestNoVersionsMatchNothing(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(full()), crud.ModelConfig[Book]{Versions: crud.NoVersions})
+	c := serve(t, storeOf(full()), crud.Config[Book]{Versions: crud.NoVersions})
 	if tag := c.do("GET /books/1", "").status(200).Header().Get("ETag"); tag != "" {
 		t.Errorf("the ETag is %s", tag)
 	}
@@ -88,7 +88,7 @@ func TestConcurrentPatches(t *testing.T) {
 
 	const writers = 16
 	store := storeOf(full())
-	c := serve(t, store, crud.ModelConfig[Book]{})
+	c := serve(t, store, crud.Config[Book]{})
 	codes := make([]int, writers)
 	var wg sync.WaitGroup
 	for i := range writers {
@@ -130,7 +130,7 @@ func TestTimesAsVersions(t *testing.T) {
 	if err := store.Insert(context.Background(), &Page{Changed: ahead}); err != nil {
 		t.Fatal(err)
 	}
-	c := serveController(t, &Pages{crud.New(store, crud.ModelConfig[Page]{Path: "/pages"})})
+	c := serveController(t, &Pages{crud.New(store, crud.Config[Page]{Path: "/pages"})})
 	tag := c.do("GET /pages/1", "").status(200).Header().Get("ETag")
 	next := c.with("If-Match", tag).do("PATCH /pages/1", `{"text":"a"}`).status(200)
 	c.with("If-Match", tag).do("PATCH /pages/1", `{"text":"b"}`).status(412)

@@ -69,7 +69,7 @@ func run(t *testing.T, rawQuery string, options ...query.Option) any {
 		}
 		stages = append(stages, stage)
 	}
-	for _, stage := range query.SettleOrder(stages, false) {
+	for _, stage := range query.SettleOrder(stages, false, false) {
 		next, faults := stage.Apply(t.Context(), in, list)
 		list = next
 		all = append(all, faults...)

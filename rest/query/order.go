@@ -94,7 +94,7 @@ func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
 		return nil, errors.Join(errs...)
 	}
 	if !o.keep {
-		s.initial = m.stable(first, s.keys)
+		s.said, s.initial = first, m.stable(first, s.keys)
 	}
 	s.params = []bind.Param{s.param(o.allowed)}
 	return s, nil
@@ -133,6 +133,7 @@ type orderStage struct {
 	keys    []Key
 	allowed []any
 	ignore  bool
+	said    []Sort // what initial is made of
 	initial []Sort // of a list without an order, if nobody asks for one
 }
 
@@ -187,7 +188,8 @@ func OrderDefault(sorts ...string) Option {
 }
 
 type orderDefault struct {
-	sorts []Sort
+	said  []Sort
+	sorts []Sort // with the key
 	keys  []Key
 }
 
@@ -204,7 +206,7 @@ func (o orderDefault) Compile(m *Model, place string) (Stage, error) {
 		}
 		keys[i] = key
 	}
-	return orderDefault{sorts: m.stable(o.sorts, keys), keys: keys}, nil
+	return orderDefault{said: o.sorts, sorts: m.stable(o.sorts, keys), keys: keys}, nil
 }
 
 // Params implements [Stage].
@@ -220,19 +222,44 @@ func (o orderDefault) Apply(_ context.Context, _ *bind.Input, l List) (List, []f
 
 // SettleOrder leaves the order of a list for which the client asks for none to one of the stages
 // of a route: what says nothing but that, an [OrderDefault] or the paginator when ordered is
-// true, comes before an [Order].
-func SettleOrder(stages []Stage, ordered bool) []Stage {
-	ordered = ordered || slices.ContainsFunc(stages, func(s Stage) bool { _, ok := s.(orderDefault); return ok })
-	if !ordered {
-		return stages
-	}
+// true, comes before an [Order], whose parameter tells it. A list is free when the handler may
+// give it an order of its own.
+func SettleOrder(stages []Stage, ordered, free bool) []Stage {
 	settled := slices.Clone(stages)
-	for i, s := range settled {
-		if s, ok := s.(*orderStage); ok {
-			other := *s
-			other.initial = nil
-			settled[i] = &other
+	var said []Sort
+	for _, s := range stages {
+		if s, ok := s.(orderDefault); ok && !ordered {
+			ordered, said = true, s.said
 		}
 	}
+	for i, s := range settled {
+		s, ok := s.(*orderStage)
+		if !ok {
+			continue
+		}
+		other := *s
+		if ordered {
+			other.said, other.initial = said, nil
+		}
+		other.params = slices.Clone(s.params)
+		other.params[0].Doc += withoutAsking(other.said, free)
+		settled[i] = &other
+	}
 	return settled
+}
+
+// withoutAsking says which order a list has for which the client asks for none.
+func withoutAsking(said []Sort, free bool) string {
+	if len(said) == 0 {
+		return ""
+	}
+	names := make([]string, len(said))
+	for i, sort := range said {
+		names[i] = sort.String()
+	}
+	text := " Without it the list is ordered by " + joined(names)
+	if free {
+		text += ", unless it has an order of its own"
+	}
+	return text + "."
 }

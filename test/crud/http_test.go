@@ -97,10 +97,10 @@ func openShop(t *testing.T, b backend) *shop {
 	return s
 }
 
-func (s *shop) serve(config crud.ModelConfig[Book]) {
+func (s *shop) serve(config crud.Config[Book]) {
 	s.api = rest.New()
 	s.api.Register(&Books{crud.New(s.books, config)}, rest.Prefix("/books"))
-	s.api.Register(&Authors{crud.New(s.authors, crud.ModelConfig[Author]{})}, rest.Prefix("/authors"))
+	s.api.Register(&Authors{crud.New(s.authors, crud.Config[Author]{})}, rest.Prefix("/authors"))
 }
 
 // do sends a request and returns the answer, whose status has to be the wanted one.
@@ -157,7 +157,7 @@ func TestHTTP(t *testing.T) {
 
 	each(t, func(t *testing.T, s *shop) {
 		t.Helper()
-		s.serve(crud.ModelConfig[Book]{})
+		s.serve(crud.Config[Book]{})
 
 		w := s.do("POST /books", dune, 201)
 		if got := w.Header().Get("Location"); got != "/books/1" {
@@ -197,7 +197,7 @@ func TestConcurrentPatches(t *testing.T) {
 
 	each(t, func(t *testing.T, s *shop) {
 		t.Helper()
-		s.serve(crud.ModelConfig[Book]{})
+		s.serve(crud.Config[Book]{})
 		tag := s.do("POST /books", dune, 201).Header().Get("ETag")
 		const writers = 8
 		codes := make([]int, writers)
@@ -231,7 +231,7 @@ func TestHashVersions(t *testing.T) {
 
 	each(t, func(t *testing.T, s *shop) {
 		t.Helper()
-		s.serve(crud.ModelConfig[Book]{Versions: crud.VersionHash})
+		s.serve(crud.Config[Book]{Versions: crud.VersionHash})
 		body := `{"title":"Dune","slug":"dune","price":9.5,"authorId":1,"seen":"2026-01-02T03:04:05.123456789+02:00"}`
 		tag := s.do("POST /books", body, 201).Header().Get("ETag")
 		if got := s.do("GET /books/1", "", 200).Header().Get("ETag"); got != tag {
@@ -251,7 +251,7 @@ func TestScopeAndLookup(t *testing.T) {
 	each(t, func(t *testing.T, s *shop) {
 		t.Helper()
 		franks := permission.ListScope[Book](func(context.Context) query.Expr { return query.Where("author__name", "Frank") })
-		s.serve(crud.ModelConfig[Book]{Lookup: "slug", Options: []rest.RouteOption{rest.Permit(franks)}})
+		s.serve(crud.Config[Book]{Lookup: "slug", Options: []rest.RouteOption{rest.Permit(franks)}})
 		s.do("POST /books", dune, 201)
 		s.do("POST /books", `{"title":"Other","slug":"other","price":9.5,"authorId":2}`, 403)
 		if err := s.books.Insert(t.Context(), &Book{Title: "Other", Slug: "other", AuthorID: 2}); err != nil {
@@ -281,7 +281,7 @@ func TestHooksAreInTheTransaction(t *testing.T) {
 
 	each(t, func(t *testing.T, s *shop) {
 		t.Helper()
-		s.serve(crud.ModelConfig[Book]{Hooks: crud.Hooks[Book]{
+		s.serve(crud.Config[Book]{Hooks: crud.Hooks[Book]{
 			BeforeCreate: func(ctx context.Context, row *Book) error {
 				author := Author{Name: "Made by a hook"}
 				err := s.authors.Insert(ctx, &author)

@@ -81,7 +81,7 @@ func (in *Input) Query(name string) (text string, ok bool) {
 // not UTF-8 or holding NUL it is a fault. ok is true when there is a text without faults.
 func (in *Input) QueryText(name string) (text string, ok bool, faults []fault.Fault) {
 	found, n := find(in.pairs(), name)
-	faults = in.queryFaults(nil)
+	faults = in.queryFaults()
 
 	switch {
 	case n == 0 || found.bad:
@@ -100,7 +100,7 @@ func (in *Input) QueryText(name string) (text string, ok bool, faults []fault.Fa
 // QueryTexts reads the query parameter as a list that is split at commas: each of its texts,
 // however often it was sent. What is wrong with one of them is a fault, as by [Input.QueryText].
 func (in *Input) QueryTexts(name string) (texts []string, faults []fault.Fault) {
-	faults = in.queryFaults(nil)
+	faults = in.queryFaults()
 	for _, p := range in.pairs() {
 		if p.name != name || p.bad {
 			continue
@@ -139,7 +139,7 @@ func (in *Input) FormNames() iter.Seq[string] {
 // QueryFaults returns what is wrong with the query string as a whole: malformed escapes and
 // too many parameters. It is for requests that no plan with query parameters reads. Like
 // [Plan.Bind] it returns these faults once per request, to whoever asks first.
-func (in *Input) QueryFaults() []fault.Fault { return in.queryFaults(nil) }
+func (in *Input) QueryFaults() []fault.Fault { return in.queryFaults() }
 
 // pairs is the query string in pairs.
 func (in *Input) pairs() []pair {
@@ -151,13 +151,13 @@ func (in *Input) pairs() []pair {
 	return in.query
 }
 
-// queryFaults appends what is wrong with the query string as a whole. Several plans may
+// queryFaults returns what is wrong with the query string as a whole. Several plans may
 // read one request, and only the first of them reports.
-func (in *Input) queryFaults(faults []fault.Fault) []fault.Fault {
+func (in *Input) queryFaults() []fault.Fault {
 	if in.reported {
-		return faults
+		return nil
 	}
 	in.reported = true
 
-	return pairFaults(faults, fault.Query, in.pairs(), in.tooMany)
+	return pairFaults(nil, fault.Query, in.pairs(), in.tooMany)
 }

@@ -104,7 +104,7 @@ func (p *Plan) Bind(in *Input, dst any) []fault.Fault {
 
 	var faults []fault.Fault
 	if p.query {
-		faults = in.queryFaults(nil)
+		faults = in.queryFaults()
 	}
 
 	for i := range p.fields {
