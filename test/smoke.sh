@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does what the README's first command does and what somebody who tries it does next:
+# Runs the first command of README.md and does what somebody who tries it does next:
 # starts the server from source, asks for its health, and stops it with SIGTERM. Fails
 # unless it answers 200 within START_SECONDS (the first build included) and then exits
 # with 0. Needs bash and Go only.
@@ -55,8 +55,11 @@ health() {
 	echo "$status"
 }
 
-echo "smoke: go run ./cmd/spool serve --listen 127.0.0.1:0"
-go run ./cmd/spool serve --listen 127.0.0.1:0 --data "$dir/data" >"$log" 2>&1 </dev/null &
+# The first line of the first block, without its comment.
+command=$(sed -n '/^```sh$/{n;s/ *#.*//p;q;}' README.md)
+[ -n "$command" ] || fail "README.md has no command to begin with"
+echo "smoke: $command --listen 127.0.0.1:0"
+$command --listen 127.0.0.1:0 --data "$dir/data" >"$log" 2>&1 </dev/null &
 run=$!
 
 address=
