@@ -116,18 +116,18 @@ type usageRow struct {
 }
 
 type usageCounts struct {
-	Input      *int64 `doc:"Tokens of the prompt, those of a cache included. Left out: not counted."    json:"inputTokens,omitempty"           nullable:"false"`
-	CacheRead  *int64 `doc:"Those of them that came from a cache. Left out: not counted."               json:"cacheReadInputTokens,omitempty"  nullable:"false"`
-	CacheWrite *int64 `doc:"Those of them that were written to a cache. Left out: not counted."         json:"cacheWriteInputTokens,omitempty" nullable:"false"`
-	Output     *int64 `doc:"Tokens that the model wrote, reasoning included. Left out: not counted."    json:"outputTokens,omitempty"          nullable:"false"`
-	Reasoning  *int64 `doc:"Those of them that were reasoning. Left out: not counted."                  json:"reasoningTokens,omitempty"       nullable:"false"`
+	Input      *int64 `doc:"Tokens of the prompt, those of a cache included. Left out: not counted." json:"inputTokens,omitempty"           nullable:"false"`
+	CacheRead  *int64 `doc:"Those of them that came from a cache. Left out: not counted."            json:"cacheReadInputTokens,omitempty"  nullable:"false"`
+	CacheWrite *int64 `doc:"Those of them that were written to a cache. Left out: not counted."      json:"cacheWriteInputTokens,omitempty" nullable:"false"`
+	Output     *int64 `doc:"Tokens that the model wrote, reasoning included. Left out: not counted." json:"outputTokens,omitempty"          nullable:"false"`
+	Reasoning  *int64 `doc:"Those of them that were reasoning. Left out: not counted."               json:"reasoningTokens,omitempty"       nullable:"false"`
 }
 
 type usageCost struct {
-	Micros   int64            `doc:"Millionths of the currency."                        json:"micros"`
-	Currency string           `doc:"Its code, such as USD."                             json:"currency"`
+	Micros   int64            `doc:"Millionths of the currency."                                                                   json:"micros"`
+	Currency string           `doc:"Its code, such as USD."                                                                        json:"currency"`
 	Source   spool.CostSource `doc:"A price table, the provider's own word, or a price table with counts of which one is a guess." enum:"table,receipt,estimate" json:"source,omitempty"`
-	Version  string           `doc:"The price table that was used. Left out: none was." json:"version,omitempty"`
+	Version  string           `doc:"The price table that was used. Left out: none was."                                            json:"version,omitempty"`
 }
 
 type auditEntry struct {

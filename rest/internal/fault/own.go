@@ -39,7 +39,7 @@ func isOwn(err error, t reflect.Type) bool {
 		if kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
 		}
-		if _, several := err.(interface{ Unwrap() []error }); several { //nolint:errorlint // it is asked for itself
+		if _, several := err.(interface{ Unwrap() []error }); several {
 			return false
 		}
 		if path := kind.PkgPath(); path != "errors" && path != "fmt" && (path != t.PkgPath() || isStandard(path)) {
