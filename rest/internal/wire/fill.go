@@ -66,8 +66,13 @@ func (f *filler) list(n *node, v reflect.Value) (reflect.Value, bool) {
 	}
 
 	var copied reflect.Value
+	flat := n.elem.flat
 	for i := range v.Len() {
-		item, changed := f.value(n.elem, v.Index(i))
+		item := v.Index(i)
+		if flat != nil && !anyNil(item, flat) {
+			continue
+		}
+		item, changed := f.value(n.elem, item)
 		if !changed {
 			continue
 		}
@@ -79,6 +84,18 @@ func (f *filler) list(n *node, v reflect.Value) (reflect.Value, bool) {
 	}
 
 	return either(copied, v)
+}
+
+// anyNil reports whether one of the fields, which are lists and maps, is nil. It is what a
+// page of rows costs, so it comes before the look that can do more.
+func anyNil(v reflect.Value, fields []int) bool {
+	for _, i := range fields {
+		if v.Field(i).IsNil() {
+			return true
+		}
+	}
+
+	return false
 }
 
 // either returns the copy, where one was made.

@@ -94,6 +94,7 @@ type node struct {
 	elem   *node
 	fields []field       // of a struct, with those that are embedded as one
 	named  []named       // of a struct, as they are written
+	flat   []int         // of a struct in which only lists and maps of its own can be nil: those
 	empty  reflect.Value // the list or map without items
 	// lists is set when there may be a list or map that is nil, here or below.
 	lists bool
@@ -265,7 +266,22 @@ func (c *compiler) spread() {
 			}
 		}
 		n.fields = kept
+		n.flat = flatFields(kept)
 	}
+}
+
+// flatFields returns the places of fields that are lists and maps without others in them, and
+// nil when there are fields of another kind.
+func flatFields(fields []field) []int {
+	var flat []int
+	for _, f := range fields {
+		if f.node.kind != list && f.node.kind != dictionary || f.node.elem != nil && f.node.elem.lists {
+			return nil
+		}
+		flat = append(flat, f.index)
+	}
+
+	return flat
 }
 
 func (n *node) below() (lists, texts bool) {
