@@ -49,10 +49,10 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // what others alloca
 	})
 	counts := map[string]float64{}
 	for path, most := range map[string]float64{
-		"/plain/7":                 2, // the request on its way, and the header
-		"/query/7?lang=de&limit=5": 3,
-		"/auth/7":                  2,
-		"/allowed/7":               2,
+		"/plain/7":                 3, // 1 without the race detector, which drops what is pooled
+		"/query/7?lang=de&limit=5": 4,
+		"/auth/7":                  3,
+		"/allowed/7":               3,
 		"/list?page=1":             22, // whatever the length of the page; 17 without the race detector
 	} {
 		counts[path] = allocations(t, api, path)

@@ -85,7 +85,7 @@ func TestAllocationsOfFaults(t *testing.T) { //nolint:paralleltest // what other
 	const request = 12 // what the request of the test itself allocates
 	n := testing.AllocsPerRun(200, send)
 	t.Logf("%v allocations", n)
-	if n > request+15 {
+	if n > request+17 { // 11 without the race detector, which drops what is pooled
 		t.Errorf("%v allocations for three faults", n)
 	}
 }
