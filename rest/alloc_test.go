@@ -55,7 +55,11 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // what others alloca
 		"/allowed/7":               3,
 		"/list?page=1":             22, // whatever the length of the page; 17 without the race detector
 	} {
+		// The least of some, as the race detector drops what is pooled at random.
 		counts[path] = allocations(t, api, path)
+		for range 9 {
+			counts[path] = min(counts[path], allocations(t, api, path))
+		}
 		if counts[path] > most {
 			t.Errorf("%s: %v allocations, at most %v are wanted", path, counts[path], most)
 		}

@@ -51,8 +51,18 @@ type sender struct {
 	contentType []string
 	begun       bool
 	more        bool
-	// encode encodes a part of a body that is put together of parts.
+	codec       Codec
+	// encode is part, and parts what it encodes with, which few bodies need.
 	encode wire.Encode
+	parts  wire.Encode
+}
+
+// part encodes a part of a body that is put together of parts.
+func (s *sender) part(v any) ([]byte, error) {
+	if s.parts == nil {
+		s.parts = partEncoder(s.codec)
+	}
+	return s.parts(v)
 }
 
 // shortBody is up to where net/http tells the length of a body by itself.
@@ -83,7 +93,8 @@ func (s *sender) Write(b []byte) (int, error) {
 func (a *API) send(w http.ResponseWriter, status int, contentType []string, plan wire.Plan, body any) error {
 	s, ok := a.senders.Get().(*sender)
 	if !ok {
-		s = &sender{encode: partEncoder(a.config.codec)}
+		s = &sender{codec: a.config.codec}
+		s.encode = s.part
 		s.encoder = a.config.codec.NewEncoder(s)
 	}
 	s.to, s.status, s.contentType, s.begun, s.more = w, status, contentType, false, false
