@@ -83,9 +83,9 @@ func TestAllocationsOfFaults(t *testing.T) { //nolint:paralleltest // what other
 	}
 	send()
 	const request = 12 // what the request of the test itself allocates
-	n := testing.AllocsPerRun(200, send)
+	n := leastOf(func() float64 { return testing.AllocsPerRun(200, send) })
 	t.Logf("%v allocations", n)
-	if n > request+17 { // 11 without the race detector, which drops what is pooled
+	if n > request+15 { // 11 without the race detector, which drops what is pooled
 		t.Errorf("%v allocations for three faults", n)
 	}
 }

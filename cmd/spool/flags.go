@@ -226,7 +226,7 @@ func (o *options) read(values map[string]*given) error {
 	return errors.Join(wrong...)
 }
 
-// database is what a person is told of where the database is.
+// database returns the path of the database, for messages to people.
 func (o *options) database() string { return filepath.Join(o.data, databaseName) }
 
 // loopback reports whether only this machine can reach the address to listen on.

@@ -224,7 +224,7 @@ type (
 		Stock int     `default:"1"  json:"stock"`
 		Note  *string `json:"note"`
 	}
-	// Owner is who has it.
+	// Owner is a person, who owns an order.
 	Owner struct {
 		Name string `json:"name" minLength:"1"`
 		Age  *int   `json:"age"`
