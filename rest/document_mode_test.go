@@ -120,7 +120,7 @@ func TestWriteOnlyIsNotAnswered(t *testing.T) {
 // receipt has headers, and a body beside them.
 type receipt struct {
 	Total   int            `header:"X-Total"       doc:"How many there are."`
-	Version string         `header:"ETag"` //nolint:tagliatelle // as a program writes it
+	Version string         `header:"ETag"`
 	Made    time.Time      `header:"Last-Modified"`
 	Day     time.Time      `header:"X-Day"         format:"date"`
 	Left    rest.Opt[int]  `header:"X-Left"`
