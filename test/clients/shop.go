@@ -44,7 +44,7 @@ type Book struct {
 
 // Versioned is a book with its version.
 type Versioned struct {
-	Version string `doc:"The version of the book." header:"ETag"` //nolint:tagliatelle // as the standard writes it
+	Version string `doc:"The version of the book." header:"ETag"`
 	Body    Book
 }
 
