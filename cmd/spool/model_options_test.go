@@ -94,3 +94,41 @@ agents: {a: {model: m}}
 		}
 	}
 }
+
+// What a model's section has from the environment is not in the errors of a server that repeats it,
+// nor are values that are named like a secret. Without that, the run's error would have them.
+func TestModelSecrets(t *testing.T) {
+	t.Parallel()
+
+	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, r.Header.Get("X-Gateway")+" "+string(body))
+	}))
+	defer peer.Close()
+	env := map[string]string{"GATE": "gate-0123", "USER_OF": "user-0123", "URL": peer.URL, "MODEL": "mistral-large"}
+	c, err := config.Parse("spool.yaml", []byte(`
+models:
+  m:
+    provider: openai
+    base_url: "${URL}/v1"
+    model: "${MODEL}"
+    headers: {X-Gateway: "Key of ${GATE}"}
+    extra_body: {user: "is ${USER_OF}", service_tier: priority, gateway: {api_key: written-0123}}
+agents: {a: {model: m}}
+`), func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := newModel(c.Models[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range m.Stream(t.Context(), spool.ModelRequest{}) {
+		const want = `[redacted] {"gateway":{"api_key":"[redacted]"},"messages":[],"model":"mistral-large","service_tier":"priority",` +
+			`"stream":true,"stream_options":{"include_usage":true},"user":"is [redacted]"}`
+		if diff := cmp.Diff("model: "+want+" (status 400)", err.Error()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

@@ -20,7 +20,7 @@ func newModel(m config.Model) (spool.Model, string, error) {
 	}
 	model, err := openai.New(openai.Config{
 		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow,
-		PromptCache: openai.PromptCache(m.PromptCache), MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers, Extra: m.Extra,
+		PromptCache: openai.PromptCache(m.PromptCache), MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers, Extra: m.Extra, Secrets: m.Secrets,
 	})
 	return model, m.Model + " at " + hostOf(m.BaseURL), err
 }

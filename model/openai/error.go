@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,39 +20,7 @@ const (
 	maxError = 64 << 10
 	// maxMessage bounds how much of it is told.
 	maxMessage = 1000
-	// minSecret is the length from which a key counts as a secret. Local servers are
-	// given keys like "ollama", and errors must stay readable.
-	minSecret = 8
-
-	redacted = "[redacted]"
 )
-
-// secrets returns what must not get into an error, the longest first, so that a secret
-// within another does not leave half of it behind.
-func secrets(config Config, base *url.URL) []string {
-	all := []string{config.APIKey}
-	for _, value := range config.Headers {
-		all = append(all, value, strings.TrimPrefix(value, "Bearer "))
-	}
-	for _, values := range base.Query() {
-		all = append(all, values...)
-	}
-	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < minSecret })
-	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
-	return all
-}
-
-// clean returns a provider's text without secrets and within bounds.
-func (m *Model) clean(text string) string {
-	for _, s := range m.secrets {
-		text = strings.ReplaceAll(text, s, redacted)
-	}
-	text = strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
-	}
-	return text
-}
 
 // transportError is the error of a request that got no response.
 func (m *Model) transportError(watch *watch, err error) error {

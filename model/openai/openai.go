@@ -41,7 +41,10 @@ type Config struct {
 	ContextWindow int
 
 	// Extra is merged into each request body, under the Extra of the request itself:
-	// sampling settings, "reasoning_effort" and the like.
+	// sampling settings, "reasoning_effort" and the like. Values of 8 characters or more are
+	// kept out of errors where the name of their field, or of one around it, says that they
+	// are secret: where it has "key", "token", "secret", "password" or "auth" in it, or a word
+	// like these.
 	//
 	// Defaults to nothing.
 	Extra map[string]any
@@ -107,6 +110,12 @@ type Config struct {
 	// Defaults to "USD" for OpenRouter and to "-" elsewhere, as others mean other things by
 	// it.
 	ReceiptCurrency string
+
+	// Secrets are kept out of errors too, from 8 characters on. APIKey, and what the comments of
+	// Headers and Extra say, need not be repeated here.
+	//
+	// Defaults to none.
+	Secrets []string
 
 	// Transport is used when HTTPClient is nil.
 	//
@@ -183,7 +192,7 @@ func New(config Config) (*Model, error) {
 		url:     base.JoinPath("chat", "completions").String(),
 		host:    base.Host,
 		client:  newClient(config),
-		secrets: secrets(config, base),
+		secrets: configSecrets(config, base),
 	}, nil
 }
 

@@ -46,7 +46,7 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 			}
 			return nil
 		}
-		err := m.stream(ctx, r, emit)
+		err := m.guarding(r.Extra).stream(ctx, r, emit)
 		if err == nil || errors.Is(err, errStopped) {
 			return
 		}

@@ -16,7 +16,7 @@ var about = map[string]string{
 	"models.<name>.max_output_tokens":             "The most tokens of an answer, reasoning included. Default: the server's.",
 	"models.<name>.reasoning_effort":              "How much the model is to think, in the server's word, such as low, medium or high. Default: the server's.",
 	"models.<name>.headers":                       `Headers of each request to the server, such as "X-Title". Their values are not logged.`,
-	"models.<name>.extra_body":                    "Fields of each request to the server, such as top_p or seed. They cannot be those that the engine sets, such as messages, tools or stream.",
+	"models.<name>.extra_body":                    "Fields of each request to the server, such as top_p or seed. What comes from the environment is kept out of errors. They cannot be those that the engine sets, such as messages, tools or stream.",
 	"models.<name>.only_for":                      "Who may use the model. Default: everybody.",
 	"models.<name>.only_for.tenants":              "Tenants that may.",
 	"models.<name>.only_for.scopes":               "Scopes of which a token needs one, such as team:sales.",

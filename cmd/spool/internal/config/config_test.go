@@ -121,6 +121,7 @@ func TestParse(t *testing.T) {
 					"temperature": 0.2, "reasoning_effort": "low", "top_p": json.Number("0.9"), "seed": json.Number("12345678901234567890"),
 					"provider": map[string]any{"order": []any{"a"}},
 				},
+				Secrets: []string{"sk-secret"},
 			},
 			{Name: "show", Provider: "demo"},
 		},

@@ -34,6 +34,7 @@ func (v value) expand(text string) (string, bool) {
 			v.problemf("the environment variable %s is not set; ${%s:-} allows that", inner[1], inner[1])
 			ok = false
 		}
+		v.d.used = append(v.d.used, set)
 		return set
 	})
 	return out, ok

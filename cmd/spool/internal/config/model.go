@@ -41,6 +41,8 @@ type Model struct {
 	Headers map[string]string
 	// Extra are fields of each request: temperature, reasoning_effort and extra_body.
 	Extra map[string]any
+	// Secrets are the values of the environment in Headers and Extra.
+	Secrets []string
 }
 
 // maxTemperature is the highest temperature that servers take.
@@ -95,8 +97,11 @@ func (m *Model) openAI(f map[string]value) {
 	}
 	f["prompt_cache"].among(m.PromptCache, "none", "key", "marks")
 	m.MaxOutputTokens = f["max_output_tokens"].integer()
+	d := f["headers"].d
+	used := len(d.used)
 	m.Headers = modelHeaders(f["headers"], m.APIKey != "")
 	m.Extra = extraBody(f["extra_body"])
+	m.Secrets = slices.Clone(d.used[used:])
 	if t := f["temperature"].number(0, maxTemperature); t != nil {
 		m.extra(f["temperature"], "temperature", *t)
 	}

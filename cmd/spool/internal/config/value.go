@@ -49,6 +49,8 @@ type decoder struct {
 	file      string
 	lookup    func(string) (string, bool)
 	problems  FieldErrors
+	// used are the values of the environment that references have been replaced with.
+	used []string
 }
 
 // value is a node of the file and the path that leads to it. A nil node is absent.

@@ -1,0 +1,118 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const (
+	// minSecret is the length from which a key counts as a secret. Local servers are
+	// given keys like "ollama", and errors must stay readable.
+	minSecret = 8
+
+	redacted = "[redacted]"
+)
+
+// secretNames are in the names, in lower case, of the fields of a request whose values are
+// secrets: "key" is in "api_key" and in "apiKey".
+var secretNames = []string{"key", "token", "secret", "password", "passwd", "passphrase", "credential", "auth", "bearer", "cookie"}
+
+// configSecrets returns what must not get into an error.
+func configSecrets(config Config, base *url.URL) []string {
+	all := append([]string{config.APIKey}, config.Secrets...)
+	for _, value := range config.Headers {
+		all = append(all, value)
+		if _, credentials, _ := strings.Cut(value, " "); !strings.Contains(credentials, " ") { // behind a scheme, such as Bearer
+			all = append(all, credentials)
+		}
+	}
+	for _, values := range base.Query() {
+		all = append(all, values...)
+	}
+	return redactable(append(all, bodySecrets(config.Extra)...))
+}
+
+// bodySecrets returns the texts and numbers under those fields of a request whose names say
+// that they are secrets.
+func bodySecrets(extra map[string]any) []string {
+	if len(extra) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(extra)
+	if err != nil {
+		return nil // no request can be made of it
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var plain any
+	if d.Decode(&plain) != nil {
+		return nil
+	}
+	return secretsIn(plain, false)
+}
+
+// secretsIn returns the secrets in a value of JSON. All of it is secret under a name that
+// says so.
+func secretsIn(value any, secret bool) []string {
+	var found []string
+	switch value := value.(type) {
+	case map[string]any:
+		for name, v := range value {
+			name = strings.ToLower(name)
+			named := slices.ContainsFunc(secretNames, func(word string) bool { return strings.Contains(name, word) })
+			found = append(found, secretsIn(v, secret || named)...)
+		}
+	case []any:
+		for _, v := range value {
+			found = append(found, secretsIn(v, secret)...)
+		}
+	case string:
+		if secret {
+			found = append(found, value)
+		}
+	case json.Number:
+		if secret {
+			found = append(found, value.String())
+		}
+	}
+	return found
+}
+
+// redactable leaves out secrets that are too short, adds what each looks like in JSON, and
+// puts the longest first, so that a secret within another does not leave half of it behind.
+func redactable(all []string) []string {
+	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < minSecret })
+	for _, s := range slices.Clone(all) {
+		if quoted, err := json.Marshal(s); err == nil && string(quoted[1:len(quoted)-1]) != s {
+			all = append(all, string(quoted[1:len(quoted)-1]))
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
+
+// guarding returns the model with the secrets of one request's own fields.
+func (m *Model) guarding(extra map[string]any) *Model {
+	found := bodySecrets(extra)
+	if len(found) == 0 {
+		return m
+	}
+	guarded := *m
+	guarded.secrets = redactable(slices.Concat(m.secrets, found))
+	return &guarded
+}
+
+// clean returns a provider's text without secrets and within bounds.
+func (m *Model) clean(text string) string {
+	for _, s := range m.secrets {
+		text = strings.ReplaceAll(text, s, redacted)
+	}
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
+	}
+	return text
+}
