@@ -55,9 +55,6 @@ func (in *agentInput) Validate(ctx context.Context) (err error) {
 	return spool.CheckID("runId", string(in.Body.RunID))
 }
 
-// agentEvent is an event of AG-UI: a type, and more by its type.
-type agentEvent map[string]any
-
 // agentRefusal is why there is nothing to stream. Nothing was changed.
 type agentRefusal struct {
 	Accepted bool           `doc:"Always false."                                                                      json:"accepted"`
@@ -73,7 +70,7 @@ type agentRefusal struct {
 // agentAnswer is the stream of a run, or a refusal. The events that it embeds are for the
 // document alone.
 type agentAnswer struct {
-	rest.Events[agentEvent]
+	rest.Events[rest.OneOf[agentEvent]]
 
 	live    *live
 	refusal *agentRefusal

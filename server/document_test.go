@@ -64,6 +64,9 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
+	if doc.Paths["/agents/"] != nil || doc.Paths["/"] != nil {
+		t.Error("the page at the root is in the document")
+	}
 	for _, e := range guarded {
 		if e.method == http.MethodHead {
 			continue

@@ -41,6 +41,9 @@ type link struct{ Title, Text, Href string }
 
 // root answers GET on the path above all others: a page for a browser, JSON for others. Both lead
 // to the docs, the document and the probes. Only who may operate the server reads what runs on it.
+//
+// It is not in the document, nor are the document itself and the docs: they are the way to it, and a
+// client that was generated of it has no use for them.
 func (s *Server) root(w http.ResponseWriter, r *http.Request) {
 	facts, err := s.facts(r)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/agui"
 )
 
 // The types of this file are the bodies of answers as they are on the wire, for the
@@ -258,6 +259,15 @@ func writtenAs(api *rest.API) {
 		{reflect.TypeFor[spool.TokenCount](), reflect.TypeFor[tokenCount]()},
 		{reflect.TypeFor[spool.Money](), reflect.TypeFor[money]()},
 		{reflect.TypeFor[spool.Snapshot](), reflect.TypeFor[snapshot]()},
+		{reflect.TypeFor[agui.Result](), reflect.TypeFor[agentResult]()},
+		{reflect.TypeFor[agui.Outcome](), reflect.TypeFor[agentOutcome]()},
+		{reflect.TypeFor[agui.Interrupt](), reflect.TypeFor[agentInterrupt]()},
+		{reflect.TypeFor[agui.Operation](), reflect.TypeFor[agentOperation]()},
+		{reflect.TypeFor[agui.ThreadState](), reflect.TypeFor[agentThreadState]()},
+		{reflect.TypeFor[agui.ToolCall](), reflect.TypeFor[agentToolCall]()},
+		{reflect.TypeFor[agui.Function](), reflect.TypeFor[agentFunction]()},
+		{reflect.TypeFor[agui.Part](), reflect.TypeFor[agentPart]()},
+		{reflect.TypeFor[agui.Source](), reflect.TypeFor[agentSource]()},
 	} {
 		schemas.RegisterTypeAlias(c.is, c.wire)
 	}

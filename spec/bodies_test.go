@@ -3,6 +3,8 @@ package spec_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,6 +65,29 @@ func examples(t *testing.T) []example {
 			all = append(all, e)
 		}
 	}
+	return append(all, aguiExamples(t)...)
+}
+
+// aguiExamples returns the events of the streams that package agui keeps.
+func aguiExamples(t *testing.T) []example {
+	t.Helper()
+
+	files, err := filepath.Glob("../server/agui/testdata/*.sse")
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no streams of AG-UI", err)
+	}
+	var all []example
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(b), "\n") {
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				all = append(all, example{File: filepath.Base(file), Name: strconv.Itoa(i + 1), Schema: "AgentEvent", Value: json.RawMessage(data)})
+			}
+		}
+	}
 	return all
 }
 
@@ -114,7 +139,8 @@ func TestBodiesAreComplete(t *testing.T) {
 				for _, m := range c {
 					name, ok := strings.CutPrefix(m.Schema.Ref, schemas)
 					if !ok {
-						continue // events of AG-UI, which have fixtures of their own
+						t.Errorf("%s %s: a body is no component", method, path)
+						continue
 					}
 					bodies++
 					if !seen[name] {
@@ -141,32 +167,43 @@ func TestBodiesAreDocumented(t *testing.T) {
 			s["additionalProperties"] = false
 		}
 	}
+	resolved := make(map[string]*jsonschema.Resolved)
 	for _, e := range examples(t) {
+		if resolved[e.Schema] == nil {
+			resolved[e.Schema] = resolve(t, components, e.Schema)
+		}
 		t.Run(e.File+"/"+e.Name, func(t *testing.T) {
 			t.Parallel()
 
-			if components[e.Schema] == nil {
-				t.Fatalf("the document has no schema %q", e.Schema)
-			}
-			b, err := json.Marshal(map[string]any{"$defs": components, "$ref": schemas + e.Schema})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var schema jsonschema.Schema
-			if err := json.Unmarshal([]byte(strings.ReplaceAll(string(b), schemas, "#/$defs/")), &schema); err != nil {
-				t.Fatal(err)
-			}
-			resolved, err := schema.Resolve(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var value any
 			if err := json.Unmarshal(e.Value, &value); err != nil {
 				t.Fatal(err)
 			}
-			if err := resolved.Validate(value); err != nil {
+			if err := resolved[e.Schema].Validate(value); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+// resolve returns what checks bodies of a component.
+func resolve(t *testing.T, components map[string]map[string]any, name string) *jsonschema.Resolved {
+	t.Helper()
+
+	if components[name] == nil {
+		t.Fatalf("the document has no schema %q", name)
+	}
+	b, err := json.Marshal(map[string]any{"$defs": components, "$ref": schemas + name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(b), schemas, "#/$defs/")), &schema); err != nil {
+		t.Fatal(err)
+	}
+	r, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

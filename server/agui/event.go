@@ -78,33 +78,33 @@ func appendEvent(b []byte, e Event) ([]byte, error) {
 
 // RunStarted opens a run.
 type RunStarted struct {
-	ThreadID        spool.ThreadID `json:"threadId"`
-	RunID           string         `json:"runId"`
-	ProtocolVersion string         `json:"protocolVersion"`
-	Metadata        Metadata       `json:"metadata,omitempty"`
+	ThreadID        spool.ThreadID `doc:"The thread."                                      json:"threadId"`
+	RunID           string         `doc:"The run, by the name that the client has for it." json:"runId"`
+	ProtocolVersion string         `doc:"The version of AG-UI."                            json:"protocolVersion"`
+	Metadata        Metadata       `doc:"More from this server, under the key spool."      json:"metadata,omitempty"`
 }
 
 // RunFinished closes a run that did not fail.
 type RunFinished struct {
-	ThreadID spool.ThreadID     `json:"threadId"`
-	RunID    string             `json:"runId"`
-	Result   *Result            `json:"result,omitempty"`
-	Outcome  Outcome            `json:"outcome"`
-	Usage    []spool.TokenCount `json:"usage,omitempty"`
+	ThreadID spool.ThreadID     `doc:"The thread."                                      json:"threadId"`
+	RunID    string             `doc:"The run, by the name that the client has for it." json:"runId"`
+	Result   *Result            `doc:"Of a run that came to its own end."               json:"result,omitempty"`
+	Outcome  Outcome            `doc:"How the run ended."                               json:"outcome"`
+	Usage    []spool.TokenCount `doc:"The tokens that it used."                         json:"usage,omitempty"`
 }
 
 // Result is what there is to say of a run that came to its own end.
 type Result struct {
 	// FinishReason is the run's stop reason, or "client_tool" for one that waits for the client to
 	// run its tools.
-	FinishReason spool.StopReason `json:"finishReason"`
+	FinishReason spool.StopReason `doc:"The run's stopReason, or client_tool where the client is to run its tools." json:"finishReason"`
 }
 
 // Outcome says how a run ended that did not fail.
 type Outcome struct {
-	Type OutcomeType `json:"type"`
+	Type OutcomeType `doc:"How the run ended: with interrupt, it waits." enum:"success,interrupt,cancelled" json:"type"`
 	// Interrupts are what the run waits for; there are some exactly with [OutcomeInterrupt].
-	Interrupts []Interrupt `json:"interrupts,omitempty"`
+	Interrupts []Interrupt `doc:"What the run waits for, with interrupt." json:"interrupts,omitempty"`
 }
 
 // OutcomeType names an outcome.
@@ -119,20 +119,20 @@ const (
 
 // RunError closes a run that failed.
 type RunError struct {
-	Message string             `json:"message"`
-	Code    string             `json:"code,omitempty"`
-	Usage   []spool.TokenCount `json:"usage,omitempty"`
+	Message string             `doc:"What went wrong."              json:"message"`
+	Code    string             `doc:"The same for a program."       json:"code,omitempty"`
+	Usage   []spool.TokenCount `doc:"The tokens that the run used." json:"usage,omitempty"`
 }
 
 // StepStarted opens a step.
 type StepStarted struct {
-	StepName string `json:"stepName"`
+	StepName string `doc:"The step's name." json:"stepName"`
 }
 
 // StepFinished closes a step.
 type StepFinished struct {
-	StepName string   `json:"stepName"`
-	Metadata Metadata `json:"metadata,omitempty"`
+	StepName string   `doc:"The step's name."                                  json:"stepName"`
+	Metadata Metadata `doc:"The step's number and usage, under the key spool." json:"metadata,omitempty"`
 }
 
 // Metadata is what an event says beyond the protocol, by who says it.
@@ -143,16 +143,16 @@ func ours(v any) Metadata { return Metadata{stateKey: v} }
 
 // TextStart opens a message of text.
 type TextStart struct {
-	MessageID string     `json:"messageId"`
-	Role      spool.Role `json:"role"`
+	MessageID string     `doc:"The message." json:"messageId"`
+	Role      spool.Role `doc:"Who speaks."  json:"role"`
 }
 
 // Delta adds to a message of text or of reasoning.
 type Delta struct {
 	kind Type
 
-	MessageID string `json:"messageId"`
-	Delta     string `json:"delta"`
+	MessageID string `doc:"The message."         json:"messageId"`
+	Delta     string `doc:"What is added to it." json:"delta"`
 }
 
 func (e Delta) appendFields(b []byte) []byte {
@@ -163,7 +163,7 @@ func (e Delta) appendFields(b []byte) []byte {
 type Mark struct {
 	kind Type
 
-	MessageID string `json:"messageId"`
+	MessageID string `doc:"The message." json:"messageId"`
 }
 
 func (e Mark) appendFields(b []byte) []byte {
@@ -172,62 +172,62 @@ func (e Mark) appendFields(b []byte) []byte {
 
 // ReasoningMessageStart opens a message of reasoning.
 type ReasoningMessageStart struct {
-	MessageID string `json:"messageId"`
-	Role      string `json:"role"` // always "reasoning"
+	MessageID string `doc:"The message."      json:"messageId"`
+	Role      string `doc:"Always reasoning." json:"role"` // always "reasoning"
 }
 
 // ToolStart opens a tool call. All calls of a step have the same parent message.
 type ToolStart struct {
-	ToolCallID      spool.ToolCallID `json:"toolCallId"`
-	ToolCallName    string           `json:"toolCallName"`
-	ParentMessageID string           `json:"parentMessageId"`
+	ToolCallID      spool.ToolCallID `doc:"The call."                             json:"toolCallId"`
+	ToolCallName    string           `doc:"The tool."                             json:"toolCallName"`
+	ParentMessageID string           `doc:"The message that the call is part of." json:"parentMessageId"`
 }
 
 // ToolArgs adds to the arguments of a tool call.
 type ToolArgs struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	Delta      string           `json:"delta"`
+	ToolCallID spool.ToolCallID `doc:"The call."                       json:"toolCallId"`
+	Delta      string           `doc:"What is added to its arguments." json:"delta"`
 }
 
 func (e ToolArgs) appendFields(b []byte) []byte { return spool.ToolArgs(e).AppendJSON(b) }
 
 // ToolEnd says that the arguments of a tool call are complete.
 type ToolEnd struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
+	ToolCallID spool.ToolCallID `doc:"The call." json:"toolCallId"`
 }
 
 // ToolResult is what a tool returned: its text, or JSON as text.
 type ToolResult struct {
-	MessageID  string           `json:"messageId"`
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	Content    string           `json:"content"`
-	Role       spool.Role       `json:"role"`
+	MessageID  string           `doc:"The message of the result."                         json:"messageId"`
+	ToolCallID spool.ToolCallID `doc:"The call."                                          json:"toolCallId"`
+	Content    string           `doc:"What the tool returned: its text, or JSON as text." json:"content"`
+	Role       spool.Role       `doc:"Always tool."                                       json:"role"`
 }
 
 // StateSnapshot replaces the state that the client has.
 type StateSnapshot struct {
-	Snapshot map[string]ThreadState `json:"snapshot"`
+	Snapshot map[string]ThreadState `doc:"The state, in place of the one that the client has: the thread under the key spool." json:"snapshot"`
 }
 
 // StateDelta changes the state that the client has, by RFC 6902.
 type StateDelta struct {
-	Delta []Operation `json:"delta"`
+	Delta []Operation `doc:"Changes of the state that the client has, by RFC 6902." json:"delta"`
 }
 
 // Operation is one change of a [StateDelta].
 type Operation struct {
-	Op    string      `json:"op"`
-	Path  string      `json:"path"`
-	Value ThreadState `json:"value"`
+	Op    string      `doc:"What is done."       json:"op"`
+	Path  string      `doc:"Where it is done."   json:"path"`
+	Value ThreadState `doc:"What is there then." json:"value"`
 }
 
 // Custom is an event of an application, or one of this server for which the protocol has
 // no word.
 type Custom struct {
-	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"`
+	Name  string          `doc:"The name of the event."  json:"name"`
+	Value json.RawMessage `doc:"What it says: any JSON." json:"value"`
 	// Metadata says who has published an application's event. Nil: nobody is known.
-	Metadata Metadata `json:"metadata,omitempty"`
+	Metadata Metadata `doc:"Who has published it, under the key spool." json:"metadata,omitempty"`
 }
 
 // Type implements [Event].

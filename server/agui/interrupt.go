@@ -11,14 +11,14 @@ import (
 // Interrupt is a park: something that a run waits for. Its id is the id of the call that
 // waits, from the call's second question on with "#" and the question's number.
 type Interrupt struct {
-	ID         spool.ToolCallID `json:"id"`
-	Reason     string           `json:"reason"`
-	Message    string           `json:"message"`
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
+	ID         spool.ToolCallID `doc:"What an answer in resume names."      json:"id"`
+	Reason     string           `doc:"Why the run waits, such as approval." json:"reason"`
+	Message    string           `doc:"The question."                        json:"message"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits."                 json:"toolCallId"`
 	// ResponseSchema describes what an answer's payload is to be, in JSON Schema.
-	ResponseSchema map[string]any `json:"responseSchema"`
-	ExpiresAt      time.Time      `json:"expiresAt,omitzero"`
-	Metadata       Metadata       `json:"metadata"`
+	ResponseSchema map[string]any `doc:"The JSON Schema of an answer's payload."       json:"responseSchema"`
+	ExpiresAt      time.Time      `doc:"Until when it waits."                          json:"expiresAt,omitzero"`
+	Metadata       Metadata       `doc:"The call and its digest, under the key spool." json:"metadata"`
 	// DistinctApprover is true when who started the run may not answer.
 	DistinctApprover bool `json:"-"`
 	// Digest is what an answer to a second or later question of a call has to name. Empty: the

@@ -12,26 +12,26 @@ const roleReasoning spool.Role = "reasoning"
 
 // Message is a message of a conversation.
 type Message struct {
-	ID   string     `json:"id"`
-	Role spool.Role `json:"role"`
+	ID   string     `doc:"Of a user's turn: the client's own name for it, if it has one." json:"id"`
+	Role spool.Role `doc:"Who speaks."                                                    enum:"user,assistant,system,tool,reasoning" json:"role"`
 	// Content is a string, or a list of [Part] with the images of a user. Nil only for an
 	// assistant's message of nothing but calls.
 	Content    any              `json:"content,omitempty"`
-	ToolCalls  []ToolCall       `json:"toolCalls,omitempty"`
-	ToolCallID spool.ToolCallID `json:"toolCallId,omitempty"`
+	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                                  json:"toolCalls,omitempty"`
+	ToolCallID spool.ToolCallID `doc:"Of a message of the role tool: the call whose result it is." json:"toolCallId,omitempty"`
 }
 
 // ToolCall is a call that an assistant's message made.
 type ToolCall struct {
-	ID       spool.ToolCallID `json:"id"`
-	Type     string           `json:"type"` // always "function"
-	Function Function         `json:"function"`
+	ID       spool.ToolCallID `doc:"The call's id."   json:"id"`
+	Type     string           `doc:"Always function." json:"type"` // always "function"
+	Function Function         `doc:"What is called."  json:"function"`
 }
 
 // Function is the tool's name, and the arguments as the model wrote them.
 type Function struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
+	Name      string `doc:"The tool."                              json:"name"`
+	Arguments string `doc:"The arguments as the model wrote them." json:"arguments"`
 }
 
 // Part is a part of a message with more than text.

@@ -34,10 +34,10 @@ func UseOf(state json.RawMessage) StateUse {
 
 // ThreadState is where the thread is.
 type ThreadState struct {
-	State      spool.State      `json:"state"`
-	RunID      spool.RunID      `json:"runId,omitempty"`
-	StopReason spool.StopReason `json:"stopReason,omitempty"`
-	Error      string           `json:"error,omitempty"`
+	State      spool.State      `doc:"The state of the thread." json:"state"`
+	RunID      spool.RunID      `doc:"Its run."                 json:"runId,omitempty"`
+	StopReason spool.StopReason `doc:"Why the run ended."       json:"stopReason,omitempty"`
+	Error      string           `doc:"Why the run failed."      json:"error,omitempty"`
 }
 
 func threadState(r spool.Run) ThreadState {
