@@ -189,7 +189,7 @@ func TestResultsMerge(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| CPU | new |", "| [A goal](#first) | at most 2 | 3 | **missed** |", "| [A goal](#second) | at most 2 | 1 | met |",
-		"| [A ratio](#first) | at least 0.50 | 1.13 (rounds: 1.08 to 1.15) | met |", "\n    cd bench && go run . -only second\n",
+		"| [A ratio](#first) | at least 0.50 | 1.13 (rounds: 1.08 to 1.15) | met |", "\n```sh\ncd bench && go run . -only second\n```\n",
 	} {
 		if !strings.Contains(merged.markdown(), want) {
 			t.Errorf("%q is not in\n%s", want, merged.markdown())

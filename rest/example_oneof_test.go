@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 
@@ -43,4 +44,21 @@ func ExampleOneOf() {
 	// 200 "a circle of radius 2"
 	// 200 "a square of side 1"
 	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.kind","pointer":"/kind","kind":"enum","message":"must be 'circle' or 'square'","limits":{"expected":"'circle' or 'square'"}}]}
+}
+
+// For tools that do not know OpenAPI 3.1, the document can be had as 3.0.
+func ExampleAPI_Huma_downgrade() {
+	api := rest.New(rest.Title("Shapes"))
+
+	document, err := api.Huma().OpenAPI().Downgrade() // JSON; DowngradeYAML for YAML
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var said struct {
+		OpenAPI string `json:"openapi"`
+	}
+	fmt.Println(json.Unmarshal(document, &said), said.OpenAPI)
+	// Output:
+	// <nil> 3.0.3
 }

@@ -100,6 +100,27 @@ func TestGo(t *testing.T) { //nolint:paralleltest // it writes a folder of this 
 	}
 }
 
+// The page names the versions that are tested.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+
+	read := func(file string) string {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	page := read("../../docs/rest/clients.md")
+	_, version, _ := strings.Cut(read("go.mod"), "github.com/oapi-codegen/oapi-codegen/v2 ")
+	version, _, _ = strings.Cut(version, " ")
+	for _, want := range []string{"cmd/oapi-codegen@" + version + "\n", "pip install " + strings.TrimSpace(read("requirements.txt")) + "\n"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("docs/rest/clients.md does not have %q", want)
+		}
+	}
+}
+
 func TestTypeScript(t *testing.T) {
 	t.Parallel()
 

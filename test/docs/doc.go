@@ -1,5 +1,5 @@
-// Package docs runs the pages: each fenced block of the README, of the folders docs and spec,
-// and of the examples' READMEs.
+// Package docs runs the pages: each fenced block of each page of the repository. Code that is
+// only indented is refused.
 //
 // The blocks of a page run in page order, in one shell, in a folder of the page's own, with a
 // network of its own (so that port 8080 is free for each page) and with a spool binary in the

@@ -76,6 +76,40 @@ loop.sh: line 20: 12042 Killed                  spool serve --data subagents
 	}
 }
 
+// Code without a fence is run by nobody.
+func TestIndented(t *testing.T) {
+	t.Parallel()
+
+	for _, page := range pages(t) {
+		for _, line := range indented(read(t, page)) {
+			t.Errorf("%s:%d: an indented block, which no test runs: put a fence around it, and see test/docs/doc.go for what its language means", page, line)
+		}
+	}
+}
+
+func TestFindIndented(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		page string
+		want []int
+	}{
+		"Code":      {"text\n\n    $ a\n    b\n\ntext\n", []int{3}},
+		"AtTheTop":  {"    a\n", []int{1}},
+		"Tab":       {"text\n\n\ta\n", []int{3}},
+		"Paragraph": {"text\n    goes on\n", nil},
+		"Fence":     {"text\n\n```sh\n\n    a\n```\n\n    b\n", []int{8}},
+		"List":      {"- item\n\n  more\n\n    - below\n\n      more\n\n1. item\n\n   more\n", nil},
+		"CodeInIt":  {"- item\n\n      a\n", []int{3}},
+		"BehindIt":  {"- item\n\ntext\n\n    a\n", []int{5}},
+		"FenceInIt": {"- item\n\n  ```sh\n      a\n  ```\n", nil},
+	} {
+		if diff := cmp.Diff(c.want, indented(c.page)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
 
