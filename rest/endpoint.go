@@ -108,7 +108,7 @@ func (rt *route) url(values map[string]string, query []string) (string, error) {
 	for _, s := range rt.path.segments {
 		b.WriteByte('/')
 		if s.name == "" {
-			b.WriteString(s.literal)
+			b.WriteString(s.escaped)
 			continue
 		}
 		text, ok := values[s.name]

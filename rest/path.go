@@ -1,16 +1,20 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // segment is a part of a path between two slashes.
 type segment struct {
 	literal string // empty for a parameter
+	escaped string // the literal as an address has it
 	name    string
 	kind    converter
 }
@@ -125,7 +129,10 @@ func (s segment) covers(other segment) bool {
 
 func parseSegment(part string) (segment, error) {
 	if !strings.ContainsAny(part, "{}") {
-		return segment{literal: part}, nil
+		if err := checkLiteral(part); err != nil {
+			return segment{}, fmt.Errorf("segment %q: %w", part, err)
+		}
+		return segment{literal: part, escaped: escapedLiteral(part)}, nil
 	}
 	inner, ok := strings.CutPrefix(part, "{")
 	inner, closed := strings.CutSuffix(inner, "}")
@@ -144,6 +151,27 @@ func parseSegment(part string) (segment, error) {
 		return segment{}, fmt.Errorf("segment %q: there is no converter %q; there are int, str, slug, uuid and path", part, kind)
 	}
 	return segment{name: name, kind: converter(kind)}, nil
+}
+
+// escapedLiteral escapes what an address has to escape, and leaves the rest as it is.
+func escapedLiteral(part string) string {
+	return (&url.URL{Path: "/" + part, RawPath: "/" + part}).EscapedPath()[1:]
+}
+
+// checkLiteral returns an error when no request could be for a segment, or none in its plain
+// form. It is what the escapes in a request's path stand for, and has none itself.
+func checkLiteral(part string) error {
+	switch {
+	case part == "." || part == "..":
+		return errors.New("it is a step in the path, which clients and servers take before they ask; dots inside a segment are fine, such as v1.2 or .well-known")
+	case strings.Contains(part, "%"):
+		return errors.New("it has a %, which begins an escape: write the characters as they are, such as /ä and not /%C3%A4; a slash cannot be part of a segment")
+	case strings.ContainsAny(part, "?#"):
+		return errors.New("it has a ? or #, which end a path: a parameter of the query is a field of the input")
+	case !utf8.ValidString(part) || strings.IndexFunc(part, unicode.IsControl) >= 0:
+		return errors.New("it has a control character or is no UTF-8, which a path cannot have")
+	}
+	return nil
 }
 
 func isName(s string) bool {
