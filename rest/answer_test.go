@@ -2,9 +2,11 @@ package rest_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/resttest"
@@ -116,6 +118,13 @@ func TestAnswerIsRefused(t *testing.T) {
 		"rest.Answer[github.com/spoolhq/spool/rest_test.draft] is an answer by itself, and cannot be the body of one": func(r *rest.Routes) {
 			rest.Get(r, "/x", func(context.Context, struct{}) (rest.Answer[rest.Answer[draft]], error) { panic("") })
 		},
+		"the body of an answer is error, and an error has no JSON of its own": func(r *rest.Routes) {
+			rest.Get(r, "/x", func(context.Context, struct{}) (rest.Answer[error], error) { panic("") })
+		},
+		"the body of an answer is []error": func(r *rest.Routes) {
+			rest.Get(r, "/x", func(context.Context, struct{}) ([]error, error) { panic("") })
+		},
+		"an answer is map[string]error":          func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Also[map[string]error](409)) },
 		"409 is declared with *rest.File, which": func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Also[*rest.File](409)) },
 		"rest.Also makes an Alternative":         func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Alternative[draft]{}) },
 		"but rest_test.draft is declared for it": func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Also[draft](204)) },
@@ -124,6 +133,23 @@ func TestAnswerIsRefused(t *testing.T) {
 	} {
 		if text := mustPanic(t, func() { serve(f) }); !strings.Contains(text, want) {
 			t.Errorf("want %q, got %q", want, text)
+		}
+	}
+}
+
+// Any JSON is a body, and so is what has methods of the program.
+func TestAnswerOfAnInterface(t *testing.T) {
+	t.Parallel()
+
+	api := serve(func(r *rest.Routes) {
+		rest.Get(r, "/any", func(context.Context, struct{}) (rest.Answer[any], error) {
+			return rest.Answer[any]{Body: book{ID: 3}}, nil
+		})
+		rest.Get(r, "/own", func(context.Context, struct{}) (fmt.Stringer, error) { return time.Second, nil })
+	})
+	for path, want := range map[string]string{"/any": `{"id":3`, "/own": "1000000000"} {
+		if status, text := get(t, api, path); status != http.StatusOK || !strings.HasPrefix(text, want) {
+			t.Errorf("%s: got %d %s", path, status, text)
 		}
 	}
 }

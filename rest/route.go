@@ -201,6 +201,9 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	case isWhole(out):
 		return fmt.Errorf("the handler answers %v: %v is an answer by itself, and stands neither behind a pointer nor in a list", out, wholeOf(out))
 	default:
+		if err := checkNoError(out); err != nil {
+			return err
+		}
 		rt.wire = wire.PlanOf(reflect.PointerTo(out))
 		if err := rt.compileHeads(out); err != nil {
 			return err
@@ -231,6 +234,9 @@ func (rt *route) compileAnswer(out reflect.Type) error {
 	rt.answers = answersTyped
 	a, _ := reflect.TypeAssert[answerer](reflect.New(out))
 	body := a.bodyType()
+	if err := checkNoError(body); err != nil {
+		return err
+	}
 	rt.body = bodyOf(body)
 	if err := rt.compileHeads(rt.body); err != nil {
 		return err
@@ -281,7 +287,21 @@ func (rt *route) checkDeclared(d declared) error {
 	case (d.status == http.StatusNoContent || d.status == http.StatusNotModified) && rt.bodyType(d.body) != nil:
 		return fmt.Errorf("an answer with the status %d has no body, but %v is declared for it: declare rest.NoContent", d.status, d.body)
 	}
-	return nil
+	return checkNoError(d.body)
+}
+
+// checkNoError returns an error when a body is an interface of errors, or has it by pointers, lists
+// and maps. Its JSON would be that of whatever struct is in it, mostly {}.
+func checkNoError(body reflect.Type) error {
+	t := body
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Interface || !t.Implements(reflect.TypeFor[error]()) {
+		return nil
+	}
+	return fmt.Errorf("the body of an answer is %v, and an error has no JSON of its own: return it as the error of the handler, "+
+		"or answer a struct that says what went wrong", body)
 }
 
 // isWhole reports whether a type is, or leads by pointers and lists to, one that is an answer
