@@ -1,8 +1,8 @@
 package bind
 
 import (
-	"fmt"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -19,13 +19,13 @@ func timeParser(format string) (parser, error) {
 	case "time":
 		return parseForm[time.Time](textform.Clock, format), nil
 	default:
-		return nil, fmt.Errorf("a time has format date-time, date or time, not %q", format)
+		return nil, textform.Check(timeType, format)
 	}
 }
 
 func durationParser(format string) (parser, error) {
 	if format != "" && format != "duration" {
-		return nil, fmt.Errorf("a duration has format duration, not %q", format)
+		return nil, textform.Check(durationType, format)
 	}
 
 	return parseForm[time.Duration](textform.Span, "duration"), nil
@@ -38,7 +38,7 @@ func urlParser(format string) (parser, error) {
 	case "uri-reference":
 		return parseForm[url.URL](textform.Reference, format), nil
 	default:
-		return nil, fmt.Errorf("an address has format uri or uri-reference, not %q", format)
+		return nil, textform.Check(reflect.TypeFor[url.URL](), format)
 	}
 }
 

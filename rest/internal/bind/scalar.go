@@ -72,6 +72,11 @@ func scalarOf(t reflect.Type, format string) (scalar, error) {
 	if parse == nil {
 		return scalar{}, fmt.Errorf("%w %s", errUnsupported, t)
 	}
+	if of != classText {
+		if err := textform.CheckText(t, format); err != nil {
+			return scalar{}, err
+		}
+	}
 
 	return scalar{typ: t, class: of, parse: parse}, nil
 }

@@ -71,7 +71,10 @@ func special(r *Registry, t, original reflect.Type, hint string) *huma.Schema {
 
 // object is the schema of a struct.
 func (r *Registry) object(t, original reflect.Type) *huma.Schema {
-	s := huma.SchemaFromType(r, original)
+	s := r.withTextDefaults(t)
+	if s == nil {
+		s = huma.SchemaFromType(r, original)
+	}
 	if s.Type != huma.TypeObject || implements(t, jsonUnmarshaler) && implements(t, transformer) {
 		return s
 	}
@@ -152,7 +155,7 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 
 // property is the schema of one field.
 func (r *Registry) property(t reflect.Type, f reflect.StructField) *huma.Schema {
-	s := huma.SchemaFromField(r, f, t.Name()+f.Name)
+	s := r.schemaOf(t, f)
 	if s != nil {
 		formed(f, s)
 		r.check(t, f, s)
@@ -161,15 +164,21 @@ func (r *Registry) property(t reflect.Type, f reflect.StructField) *huma.Schema 
 	return s
 }
 
-// formed makes a text of a duration that is one: encoding/json has a number of nanoseconds.
+// formed gives the items of lists in lists their format, and makes a text of a duration that is
+// one: encoding/json has a number of nanoseconds.
 func formed(f reflect.StructField, s *huma.Schema) {
-	if textform.OfField(f.Type, f.Tag.Get("format")) != textform.Span {
-		return
-	}
+	format := f.Tag.Get("format")
 	for s.Type == huma.TypeArray && s.Items != nil {
 		s = s.Items
+		if s.Type == huma.TypeArray {
+			s.Format = ""
+		} else if format != "" {
+			s.Format = format
+		}
 	}
-	s.Type, s.Format = huma.TypeString, "duration"
+	if textform.OfField(f.Type, format) == textform.Span {
+		s.Type, s.Format = huma.TypeString, "duration"
+	}
 }
 
 // isParameter says whether a field is read from elsewhere in the request than its body.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
 // ruleTags are the tags that limit values, with the types of JSON that they are for.
@@ -57,11 +58,51 @@ func (r *Registry) check(t reflect.Type, f reflect.StructField, s *huma.Schema) 
 			}
 		}
 	}
+	if err := r.checkFormat(f, s); err != nil {
+		fail("%w", err)
+	}
 	if s.MultipleOf != nil && *s.MultipleOf <= 0 {
 		fail("multipleOf:%q is not above zero", f.Tag.Get("multipleOf"))
 	}
 
 	r.checkDefault(f, s, fail)
+}
+
+// checkFormat returns an error when the tag format says what is not so of the type of a field: in
+// a body, where nobody reads it so, and in an answer.
+func (r *Registry) checkFormat(f reflect.StructField, s *huma.Schema) error {
+	format := f.Tag.Get("format")
+	t := textform.Elem(f.Type)
+	for s.Type == huma.TypeArray && s.Items != nil {
+		s = s.Items
+	}
+	if format == "" || provides(f.Type) || provides(t) {
+		return nil
+	}
+	if t == durationType && format == "int64" {
+		return nil // nanoseconds
+	}
+	if err := textform.Check(t, format); err != nil {
+		return err
+	}
+
+	target := s
+	if isNullableRef(s) {
+		target = s.AnyOf[0]
+	}
+	if target.Ref != "" {
+		target = r.SchemaFromRef(target.Ref)
+	}
+	switch {
+	case target == nil:
+		return nil
+	case s.ContentEncoding == "base64":
+		return textform.CheckText(f.Type, format)
+	case target.Type != "" && target.Type != huma.TypeString:
+		return textform.CheckText(t, format)
+	}
+
+	return nil
 }
 
 // applies says whether a limit for the types means something to s. Limits of texts and
@@ -101,10 +142,25 @@ func (r *Registry) checkDefault(f reflect.StructField, s *huma.Schema, fail func
 		fail("its default: %v", err)
 	}
 
-	for _, problem := range r.validate(s, value) {
+	limits := s
+	if _, _, ok := textType(f); ok {
+		limits = withoutFormat(s) // the type has read it, and huma's duration is another one
+	}
+	for _, problem := range r.validate(limits, value) {
 		fail("default:%q: %s", f.Tag.Get("default"), problem.Message)
 	}
 	if err := body.Unmarshal(text, reflect.New(f.Type).Interface(), f.Tag.Get("format")); err != nil {
 		fail("default:%q does not fit %s", f.Tag.Get("default"), f.Type)
 	}
+}
+
+// withoutFormat is the schema of a text, or of a list of texts, without its format.
+func withoutFormat(s *huma.Schema) *huma.Schema {
+	plain := *s
+	plain.Format = ""
+	if s.Items != nil {
+		plain.Items = withoutFormat(s.Items)
+	}
+
+	return &plain
 }

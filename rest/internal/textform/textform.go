@@ -11,6 +11,7 @@ package textform
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"reflect"
 	"strings"
@@ -56,8 +57,31 @@ func Of(t reflect.Type, format string) Form {
 	return None
 }
 
+// Check returns an error when a type has forms of its own, and none for the tag format of its
+// field.
+func Check(t reflect.Type, format string) error {
+	var fits string
+	switch {
+	case format == "":
+		return nil
+	case t == timeType && format != "date-time" && Of(t, format) == None:
+		fits = "date-time, date or time"
+	case t == durationType && Of(t, format) == None:
+		fits = "duration"
+	case t == urlType && format != "uri" && format != "uri-reference":
+		fits = "uri or uri-reference"
+	default:
+		return nil
+	}
+
+	return fmt.Errorf("the tag format:%q does not fit %v, which takes %s", format, t, fits)
+}
+
 // OfField is [Of] for the type of a field: through pointers, lists and Opt.
-func OfField(t reflect.Type, format string) Form {
+func OfField(t reflect.Type, format string) Form { return Of(Elem(t), format) }
+
+// Elem is the type that the tag format of a field is about: through pointers, lists and Opt.
+func Elem(t reflect.Type) reflect.Type {
 	for {
 		switch elem, ok := opt.ElemOf(t); {
 		case ok:
@@ -65,9 +89,32 @@ func OfField(t reflect.Type, format string) Form {
 		case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
 			t = t.Elem()
 		default:
-			return Of(t, format)
+			return t
 		}
 	}
+}
+
+// names are the formats of texts that are checked, wherever texts are read. Another one is a
+// note for the reader of the document.
+var names = map[string]bool{
+	"date-time": true, "date-time-http": true, "date": true, "time": true, "duration": true,
+	"email": true, "idn-email": true, "hostname": true, "idn-hostname": true, "ipv4": true, "ipv6": true, "ip": true,
+	"uri": true, "uri-reference": true, "iri": true, "iri-reference": true, "uri-template": true, "uuid": true,
+	"json-pointer": true, "relative-json-pointer": true, "regex": true,
+}
+
+// CheckText returns an error when a format is one of texts, for the field of a type that is none.
+func CheckText(t reflect.Type, format string) error {
+	if !names[format] {
+		return nil
+	}
+	for _, one := range []reflect.Type{timeType, durationType, urlType} {
+		if Check(one, format) == nil {
+			return fmt.Errorf("the tag format:%q does not fit %v: it is for string and %v", format, t, one)
+		}
+	}
+
+	return fmt.Errorf("the tag format:%q does not fit %v: it is for string", format, t)
 }
 
 // IsURL reports whether a type is that of addresses.
