@@ -23,6 +23,9 @@
 // more than 90 characters may go on in the next one. What a server prints by itself in the
 // background (its banner, its log) may be left out, as a whole.
 //
+// What curl sends to a path of spec/openapi.json, and the JSON that it prints, is what that
+// document says: the server ignores a field that a page misspells.
+//
 // Anything else needs a comment right above its block, and the test lists these:
 //
 //	<!-- run by cmd/spool/nginx_test.go -->  that test reads the page, or has the block in it

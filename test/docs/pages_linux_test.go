@@ -56,6 +56,8 @@ func TestPages(t *testing.T) {
 	}
 	var alone sync.Mutex
 	bin := binary(t)
+	record(t, bin)
+	document := readDocument(t, "spec/openapi.json")
 	sources := examples(t)
 	for _, page := range pages(t) {
 		blocks := parse(page, read(t, page))
@@ -68,7 +70,7 @@ func TestPages(t *testing.T) {
 				alone.Lock()
 				defer alone.Unlock()
 			}
-			p := &runner{t: t, blocks: blocks, network: apart, bin: bin, sources: sources}
+			p := &runner{t: t, blocks: blocks, network: apart, bin: bin, sources: sources, document: document}
 			p.all()
 		})
 	}
@@ -99,8 +101,11 @@ type runner struct {
 	network bool
 	bin     string
 	sources map[string]string
-	shell   *shell
-	folder  string
+	// document is that of Spool, and sent how many requests were found that it may have.
+	document *document
+	sent     int
+	shell    *shell
+	folder   string
 }
 
 var (
@@ -206,6 +211,9 @@ func (r *runner) end() {
 	if r.shell == nil {
 		return
 	}
+	if r.sent == 0 && slices.ContainsFunc(r.blocks, func(b block) bool { return b.lang == "sh" && strings.Contains(b.text, "curl -s localhost:8080/api/") }) {
+		r.t.Errorf("%s: nobody has seen what the page sends with curl", r.blocks[0].page)
+	}
 	left, err := r.shell.end()
 	if err != nil {
 		r.t.Errorf("%s: %v", r.blocks[0].page, err)
@@ -249,7 +257,9 @@ func (r *runner) installed(b block) bool {
 func (r *runner) step(s *shell, b block, script string, want *block) bool {
 	r.t.Helper()
 
+	var all string
 	difference, err := s.step(b, script, func(printed string) string {
+		all = printed
 		if want != nil {
 			return differ(*want, printed)
 		}
@@ -264,6 +274,7 @@ func (r *runner) step(s *shell, b block, script string, want *block) bool {
 	if want != nil && want.lang == "json" {
 		r.json(*want)
 	}
+	r.bodies(b, script, all)
 	return err == nil
 }
 

@@ -18,6 +18,9 @@ const (
 	pageTime   = 90 * time.Second // for all blocks of a page
 	outputTime = 5 * time.Second  // for what comes from the background behind the end of a block
 	mark       = "\x1e"
+
+	// requestsFile has what the page has sent with curl, in the folder of the shell's scripts.
+	requestsFile = "requests"
 )
 
 // loop reads the names of scripts from descriptor 3 and runs one after another in one shell.
@@ -63,7 +66,7 @@ func start(t *testing.T, network bool, folder, bin string) *shell {
 	ctx, cancel := context.WithTimeout(t.Context(), pageTime)
 	command := exec.CommandContext(ctx, self, "bash", main)
 	command.Dir = folder
-	command.Env = environment(network, folder, bin)
+	command.Env = append(environment(network, folder, bin), "PAGE_REQUESTS="+filepath.Join(s.dir, requestsFile))
 	command.Stdout, command.Stderr = s, &s.left
 	command.ExtraFiles = []*os.File{read}
 	command.SysProcAttr = isolated(network)
