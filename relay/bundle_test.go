@@ -25,6 +25,10 @@ const (
 	consumer = "http://consumer.example/api/queue/agent-run"
 )
 
+// sweepEvery is the time between sweeps, at which no push of a test is due: a sweep between the
+// receiver's yes and its claim finds the run without a job, and adds a ticket that does nothing.
+const sweepEvery = 90 * time.Minute
+
 var thread = spool.ThreadKey{Tenant: "a", ID: "t1"}
 
 // link is the network between a relay and its receiver. It lets the test fail a push, or have
@@ -126,7 +130,7 @@ func newEngine(t *testing.T, b spool.Backend, m spool.Model) *engine.Engine {
 	t.Helper()
 
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, SweepEvery: time.Hour,
+		Agents: []engine.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, SweepEvery: sweepEvery,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -271,7 +271,7 @@ func TestPushLostByReceiver(t *testing.T) {
 		if r := b.run(t); r.State != spool.Queued || b.idle.Asked() != 0 {
 			t.Errorf("the run is %s, the model was asked %d times", r.State, b.idle.Asked())
 		}
-		pass(time.Hour) // the next sweep
+		pass(sweepEvery)
 		b.completed(t)
 		seen := b.link.seen()
 		if len(seen) != 2 || seen[0].id == seen[1].id || !strings.Contains(seen[1].body, `"kind":"reclaim"`) {
