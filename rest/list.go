@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/wire"
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
 )
@@ -103,7 +104,7 @@ func (rt *route) compileList(out reflect.Type) error {
 		}
 		seen[p.Name] = true
 	}
-	rt.list = l
+	rt.list, rt.wire = l, wire.PlanOf(reflect.SliceOf(l.item))
 	rt.warnUnnarrowed()
 	return nil
 }
@@ -157,7 +158,7 @@ func (c *routeContext) answerList(out any) error {
 	l := c.route.list
 	rows, ok := out.(query.List) // a *Set is a List too, without copying it
 	if !ok {
-		if rows, ok = query.ListOf(reflect.ValueOf(out).Elem().Interface()); !ok {
+		if rows, ok = query.ListOf(out); !ok {
 			return fmt.Errorf("%s returned a %T", c.route.name, out)
 		}
 	}
@@ -188,11 +189,11 @@ func (c *routeContext) answerList(out any) error {
 func (c *routeContext) answerPage(rows query.List, in *bind.Input) error {
 	l := c.route.list
 	result, faults, err := l.paginator.Page(c, in, rows, page.NewLinks(c.route.api.config.baseURL, c.request.URL, c.route.secrets))
-	var past *page.PastEndError
 	switch {
-	case errors.As(err, &past):
-		return &Error{Status: http.StatusNotFound, Code: "page_not_found", Detail: past.Error(), Err: err}
 	case err != nil:
+		if past, ok := errors.AsType[*page.PastEndError](err); ok {
+			return &Error{Status: http.StatusNotFound, Code: "page_not_found", Detail: past.Error(), Err: err}
+		}
 		return err //nolint:wrapcheck // it is the list's own
 	case len(faults) > 0:
 		return Invalid(faults...)

@@ -17,11 +17,7 @@ import (
 //	}
 //
 // It is safe for concurrent use.
-type Reader[T any] struct {
-	plan *bind.Plan
-	// typ is T, or T with other tags.
-	typ reflect.Type
-}
+type Reader[T any] struct{ plan *bind.Plan }
 
 // NewReader compiles T. It panics when a tag is wrong, with a message that starts with
 // place and names type, field and tag.
@@ -39,21 +35,20 @@ func (r *Reader[T]) Params() []Param { return r.plan.Params() }
 
 // Read reads the parameters. With faults, the T is of no use.
 func (r *Reader[T]) Read(in *Input) (T, []Fault) {
-	value := reflect.New(r.typ)
-	faults := r.plan.Bind(in, value.Interface())
+	var read T
+	faults := r.plan.Bind(in, &read)
 
-	read, _ := reflect.TypeAssert[*T](value.Convert(reflect.TypeFor[*T]()))
-
-	return *read, faults
+	return read, faults
 }
 
+// compile makes a Reader of t, which is T or T with other tags.
 func compile[T any](place string, t reflect.Type) (*Reader[T], error) {
-	plan, err := bind.Compile(t, bind.Options{Place: place})
+	plan, err := bind.Compile(t, bind.Options{Filled: reflect.TypeFor[T](), Place: place})
 	if err != nil {
 		return nil, err
 	}
 
-	return &Reader[T]{plan: plan, typ: t}, nil
+	return &Reader[T]{plan: plan}, nil
 }
 
 // rule is what the tags of a parameter say whose name and limits are options.

@@ -49,17 +49,20 @@ type Estimator interface {
 	Estimate(ctx context.Context) (int64, error)
 }
 
-// ListOf returns v as a list: v itself when it is one, and the items of a slice of any type.
-// It reports false for everything else.
+// ListOf returns v as a list: v itself when it is one, and the items of a slice of any type, or
+// of what a pointer to one points to. It reports false for everything else.
 func ListOf(v any) (List, bool) {
 	if l, ok := v.(List); ok {
 		return l, true
 	}
 	items := reflect.ValueOf(v)
-	if !items.IsValid() || items.Kind() != reflect.Slice {
+	if items.Kind() == reflect.Pointer {
+		items = items.Elem()
+	}
+	if items.Kind() != reflect.Slice {
 		return nil, false
 	}
-	return newList(items.Type().Elem(), memory{anyRows{items}}), true
+	return newSliceList(items), true
 }
 
 // Cut returns items[from:to] of a []T.
@@ -81,7 +84,6 @@ func Flip(items any) any {
 // list is the one implementation, below typed sets and plain slices.
 type list struct {
 	elem  reflect.Type
-	model *Model
 	src   source
 	where Predicate
 	order []Key
@@ -100,7 +102,23 @@ type source interface {
 }
 
 func newList(elem reflect.Type, src source) *list {
-	return &list{elem: elem, model: ModelOf(elem), src: src}
+	return &list{elem: elem, src: src}
+}
+
+// sliceList is a list of a slice with its source, in one piece of memory: each answer that is
+// a slice makes one.
+type sliceList struct {
+	list
+
+	memory memory
+	rows   anyRows
+}
+
+func newSliceList(items reflect.Value) *list {
+	l := &sliceList{list: list{elem: items.Type().Elem()}, rows: anyRows{items}}
+	l.memory = memory{&l.rows}
+	l.src = &l.memory
+	return &l.list
 }
 
 func (l *list) narrow(exprs []Expr) *list {
@@ -112,8 +130,9 @@ func (l *list) narrow(exprs []Expr) *list {
 	if l.where != nil {
 		items = append(items, l.where)
 	}
+	model := l.Model()
 	for _, e := range exprs {
-		p, err := l.model.Resolve(e)
+		p, err := model.Resolve(e)
 		if err != nil {
 			next.err = err
 			return &next
@@ -130,8 +149,9 @@ func (l *list) sorted(sorts []Sort) *list {
 	}
 	next := *l
 	next.sorts, next.order = slices.Clone(sorts), make([]Key, len(sorts))
+	model := l.Model()
 	for i, s := range sorts {
-		key, err := l.model.sortKey(s)
+		key, err := model.sortKey(s)
 		if err != nil {
 			next.err = err
 			return &next
@@ -143,7 +163,8 @@ func (l *list) sorted(sorts []Sort) *list {
 
 func (l *list) Elem() reflect.Type { return l.elem }
 
-func (l *list) Model() *Model { return l.model }
+// Model is looked for when something asks: a plain page of a slice needs none.
+func (l *list) Model() *Model { return ModelOf(l.elem) }
 
 func (l *list) WithWhere(exprs ...Expr) List { return l.narrow(exprs) }
 
@@ -158,7 +179,7 @@ func (l *list) Stable() List {
 	if len(l.order) == 0 && l.src.ordered() {
 		return l
 	}
-	sorts := l.model.stable(l.sorts, l.order)
+	sorts := l.Model().stable(l.sorts, l.order)
 	if len(sorts) == len(l.sorts) {
 		return l
 	}

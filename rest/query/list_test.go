@@ -39,6 +39,18 @@ func TestListOf(t *testing.T) {
 		t.Errorf("past the end there is %v, %d, %v", items, n, err)
 	}
 
+	if _, ok := query.ListOf((*[]string)(nil)); ok {
+		t.Error("a nil pointer is a list")
+	}
+	if _, ok := query.ListOf(new(5)); ok {
+		t.Error("a pointer to a number is a list")
+	}
+	l, _ = query.ListOf(&[]author{{2, "b"}, {1, "a"}})
+	items, n, err = l.WithOrder(query.Asc("id")).FetchItems(t.Context(), 0, 1)
+	if diff := cmp.Diff([]author{{1, "a"}}, items); diff != "" || n != 1 || err != nil {
+		t.Error(n, err, diff)
+	}
+
 	words, _ := query.ListOf([]string{"a", "b", "c"})
 	items, n, err = words.FetchItems(t.Context(), 1, 1)
 	if diff := cmp.Diff([]string{"b"}, items); diff != "" || n != 1 || err != nil {

@@ -31,7 +31,14 @@ func Compile(t reflect.Type, o Options) (*Plan, error) {
 	for _, err := range fieldtag.Input(t) {
 		c.errs = append(c.errs, c.prefixed(err))
 	}
-	c.plan = &Plan{typ: t, pointer: reflect.PointerTo(t)}
+	filled := t
+	if o.Filled != nil {
+		if o.Filled.Kind() != reflect.Struct || !t.ConvertibleTo(o.Filled) {
+			return nil, c.prefixed(fmt.Errorf("%s has not the fields of %s, which is to be filled", t, o.Filled))
+		}
+		filled = o.Filled
+	}
+	c.plan = &Plan{typ: t, pointer: reflect.PointerTo(filled)}
 	c.walk(t, 0, nil)
 
 	if len(c.errs) > 0 {

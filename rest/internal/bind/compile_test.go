@@ -391,6 +391,53 @@ func TestRegistrationErrorsComeTogether(t *testing.T) {
 	}
 }
 
+// A type that has the tags, and another one with its fields that is filled.
+func TestFilled(t *testing.T) {
+	t.Parallel()
+
+	type tagged struct {
+		Size int64  `default:"20" query:"size"`
+		Sort string `query:"sort"`
+	}
+	type plain struct {
+		Size int64
+		Sort string
+	}
+
+	plan, err := bind.Compile(reflect.TypeFor[tagged](), bind.Options{Filled: reflect.TypeFor[plain]()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got plain
+	if faults := plan.Bind(bind.NewInput(get("sort=name"), nil), &got); len(faults) > 0 || got != (plain{20, "name"}) {
+		t.Errorf("got %+v, %v", got, faults)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the type with the tags was filled")
+			}
+		}()
+		plan.Bind(bind.NewInput(get(""), nil), &tagged{})
+	}()
+
+	for name, other := range map[string]reflect.Type{
+		"AnotherType": reflect.TypeFor[struct {
+			Size int32
+			Sort string
+		}](),
+		"AnotherOrder": reflect.TypeFor[struct {
+			Sort string
+			Size int64
+		}](),
+		"NoStruct": reflect.TypeFor[any](),
+	} {
+		if _, err := bind.Compile(reflect.TypeFor[tagged](), bind.Options{Filled: other}); err == nil {
+			t.Errorf("%s: was accepted", name)
+		}
+	}
+}
+
 func TestEmbeddedPointerWithoutParameters(t *testing.T) {
 	t.Parallel()
 

@@ -8,10 +8,12 @@ import (
 // place is the memory of one value. It is the only use of unsafe in this package, and it
 // is sound because of how places come to be:
 //
-//   - [placeOf] starts from a pointer whose type was compared with the plan's own. The
-//     value is a whole struct on the heap, and the place keeps it alive as any pointer does.
-//   - at adds the offset that reflection gives for a field of that very type, so the result
-//     lies inside the same value and is aligned for the field.
+//   - [placeOf] starts from a pointer whose type was compared with the one that the plan
+//     fills. The value is a whole struct on the heap, and the place keeps it alive as any
+//     pointer does.
+//   - at adds the offset that reflection gives for a field of that very type, or of one that
+//     differs in its tags alone, which lies in memory in the same way: so the result lies
+//     inside the same value and is aligned for the field.
 //   - item does so for an element of a slice that was just made with the length.
 //   - load and store name a type with the layout of what lies there: scalars are compiled
 //     per [reflect.Kind], and a named type has the layout of its kind.

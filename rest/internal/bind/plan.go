@@ -22,6 +22,12 @@ type Options struct {
 	// name of its parameter.
 	Format func(f reflect.StructField, name string) string
 
+	// Filled is the type that [Plan.Bind] fills: one with the fields of the type that is
+	// compiled, but other tags.
+	//
+	// Defaults to the type that is compiled.
+	Filled reflect.Type
+
 	// Place starts the messages of mistakes, such as "GET /books: Books.list".
 	//
 	// Defaults to nothing.
@@ -76,7 +82,7 @@ type Param struct {
 	Doc, Example string
 }
 
-// Type is the struct type that p fills.
+// Type is the struct type that was compiled, and that p fills unless the options said another.
 func (p *Plan) Type() reflect.Type { return p.typ }
 
 // Params describes the parameters in the order of their fields. The caller must not change
@@ -87,14 +93,14 @@ func (p *Plan) Params() []Param { return p.params }
 // [Input.ParseForm].
 func (p *Plan) NeedsForm() bool { return p.form }
 
-// Bind fills dst, a pointer to a zero value of the plan's type, from in, and returns all
+// Bind fills dst, a pointer to a zero value of the type to fill, from in, and returns all
 // that is wrong, at most a hundred faults. With faults dst holds whatever was read until
 // then. Form fields and files are absent when in has parsed no form.
 //
 // A malformed query string is reported by the first plan with query parameters that reads
 // the Input.
 //
-// Bind panics when dst is not of the plan's type or is nil, which is a mistake of the
+// Bind panics when dst is not of that type or is nil, which is a mistake of the
 // program.
 func (p *Plan) Bind(in *Input, dst any) []fault.Fault {
 	base, ok := placeOf(dst, p.pointer)

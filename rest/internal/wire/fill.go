@@ -8,6 +8,7 @@ import (
 // filler replaces nil lists and maps by empty ones. Its methods report whether there was
 // something to replace; what they return then is a copy, in which all is exported.
 type filler struct {
+	plan   Plan
 	encode Encode
 	err    error
 	depth  int
@@ -66,13 +67,8 @@ func (f *filler) list(n *node, v reflect.Value) (reflect.Value, bool) {
 	}
 
 	var copied reflect.Value
-	flat := n.elem.flat
-	for i := range v.Len() {
-		item := v.Index(i)
-		if flat != nil && !anyNil(item, flat) {
-			continue
-		}
-		item, changed := f.value(n.elem, item)
+	for i := n.elem.next(v, 0); i < v.Len(); i = n.elem.next(v, i+1) {
+		item, changed := f.value(n.elem, v.Index(i))
 		if !changed {
 			continue
 		}
@@ -86,16 +82,22 @@ func (f *filler) list(n *node, v reflect.Value) (reflect.Value, bool) {
 	return either(copied, v)
 }
 
-// anyNil reports whether one of the fields, which are lists and maps, is nil. It is what a
-// page of rows costs, so it comes before the look that can do more.
-func anyNil(v reflect.Value, fields []int) bool {
-	for _, i := range fields {
-		if v.Field(i).IsNil() {
-			return true
+// next returns the first item from i on that has to be looked into, and the number of items
+// when there is none. For rows it is what a page of them costs.
+func (n *node) next(items reflect.Value, i int) int {
+	if n.flat == nil {
+		return i
+	}
+	for ; i < items.Len(); i++ {
+		row := items.Index(i)
+		for _, at := range n.flat {
+			if row.Field(at).IsNil() {
+				return i
+			}
 		}
 	}
 
-	return false
+	return i
 }
 
 // either returns the copy, where one was made.
@@ -242,7 +244,7 @@ func (f *filler) dynamic(n *node, v reflect.Value) (reflect.Value, bool) {
 	if isScalar(held.Kind()) {
 		return v, false
 	}
-	inner := nodeOf(held.Type())
+	inner := f.plan.nodeOf(held.Type())
 	if inner.texts {
 		return reflect.ValueOf(f.written(held.Interface())), true
 	}

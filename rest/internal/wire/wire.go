@@ -22,7 +22,8 @@ import (
 // Encode encodes a value with the codec of an API. The text is good until the next call.
 type Encode func(v any) ([]byte, error)
 
-// Plan is what is known of the type that answers mostly have. The zero Plan is for any type.
+// Plan is what is known of the type that answers mostly have, be it as a whole or as the items
+// of a page. The zero Plan is for any type.
 type Plan struct{ node *node }
 
 // PlanOf compiles the plan of a type.
@@ -41,10 +42,7 @@ func (p Plan) Prepare(v any, encode Encode) (value any, text []byte, err error) 
 	if t == nil {
 		return v, nil, nil
 	}
-	n := p.node
-	if n == nil || n.typ != t {
-		n = nodeOf(t)
-	}
+	n := p.nodeOf(t)
 	if n.texts {
 		w := writer{encode: encode}
 		from := reflect.New(t).Elem()
@@ -56,7 +54,7 @@ func (p Plan) Prepare(v any, encode Encode) (value any, text []byte, err error) 
 	if !n.lists {
 		return v, nil, nil
 	}
-	f := filler{encode: encode}
+	f := filler{plan: p, encode: encode}
 	filled, changed := f.value(n, reflect.ValueOf(v))
 	if f.err != nil {
 		return nil, nil, f.err
@@ -66,6 +64,15 @@ func (p Plan) Prepare(v any, encode Encode) (value any, text []byte, err error) 
 	}
 
 	return filled.Interface(), nil, nil
+}
+
+// nodeOf is nodeOf of any type, without a search for the plan's own.
+func (p Plan) nodeOf(t reflect.Type) *node {
+	if p.node != nil && p.node.typ == t {
+		return p.node
+	}
+
+	return nodeOf(t)
 }
 
 // HasTexts reports whether values of a type have texts that encoding/json does not write, and
@@ -111,6 +118,15 @@ type field struct {
 	keepsNil bool
 	// omitsZero is set when the field is left out while its value is zero.
 	omitsZero bool
+}
+
+// fillable reports a field in which something nil may have to be replaced.
+func (f *field) fillable() bool {
+	if f.keepsNil && (f.node.kind == list || f.node.kind == dictionary) {
+		return f.node.elem != nil && f.node.elem.lists
+	}
+
+	return f.node.lists
 }
 
 // named is a field of a struct as it is written.
@@ -261,7 +277,7 @@ func (c *compiler) spread() {
 	for _, n := range c.all {
 		kept := n.fields[:0]
 		for _, f := range n.fields {
-			if f.node.lists {
+			if f.fillable() {
 				kept = append(kept, f)
 			}
 		}
@@ -293,7 +309,7 @@ func (n *node) below() (lists, texts bool) {
 		return n.elem.lists, n.elem.texts
 	}
 	for i := range n.fields {
-		lists = lists || n.fields[i].node.lists
+		lists = lists || n.fields[i].fillable()
 	}
 	for i := range n.named {
 		texts = texts || n.named[i].node.texts

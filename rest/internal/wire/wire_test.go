@@ -159,6 +159,54 @@ func TestNothingIsChanged(t *testing.T) {
 	}
 }
 
+// Of a page of rows, those are copied in which something is nil that may not be.
+func TestRows(t *testing.T) {
+	t.Parallel()
+
+	type row struct {
+		Tags []string       `json:"tags"`
+		Left []string       `json:"left,omitempty"`
+		Null map[string]int `json:"null"           nullable:"true"`
+	}
+	some := []string{"a"}
+	for want, rows := range map[string][]row{
+		`[]`:                           {},
+		`[{"tags":["a"],"null":null}]`: {{Tags: some}},
+		`[{"tags":[],"null":null},{"tags":["a"],"null":null},{"tags":[],"left":["a"],"null":null},{"tags":["a"],"null":null},{"tags":[],"null":{}}]`: {
+			{}, {Tags: some}, {Left: some}, {Tags: some}, {Null: map[string]int{}},
+		},
+	} {
+		if diff := cmp.Diff(want, write(t, rows)); diff != "" {
+			t.Error(diff)
+		}
+		plan := wire.PlanOf(reflect.TypeFor[[]row]())
+		paged, _, err := plan.Prepare(struct{ Items any }{rows}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(paged)
+		if diff := cmp.Diff(`{"Items":`+want+`}`, string(text)); diff != "" || err != nil {
+			t.Error(diff, err)
+		}
+	}
+}
+
+// What may be nil is looked into where it is not.
+func TestRowsOfRows(t *testing.T) {
+	t.Parallel()
+
+	type row struct {
+		Left []string `json:"left,omitempty"`
+		Kids []row    `json:"kids,omitempty"`
+		Tags []string `json:"tags"`
+	}
+	rows := []row{{Tags: []string{"a"}, Kids: []row{{Left: []string{"b"}}}}, {Kids: []row{}}}
+	want := `[{"kids":[{"left":["b"],"tags":[]}],"tags":["a"]},{"tags":[]}]`
+	if diff := cmp.Diff(want, write(t, rows)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A value in which nothing is nil is given to the codec as it is.
 //
 //nolint:paralleltest // it counts allocations
