@@ -28,6 +28,10 @@ type FollowOptions struct {
 	// counts as none. Defaults to the thread that there is. Either way the follower ends when
 	// that thread is deleted, also if another one is made under its id.
 	CreatedAt time.Time
+	// Begun is called once, when the follower has its place and before its first frame: none of
+	// the live events that are published from then on is missed. It reports whether to go on.
+	// Nil: nobody waits for that.
+	Begun func() (more bool)
 }
 
 // Follow yields the thread's frames from the place on, and goes on as they come, until
@@ -68,6 +72,9 @@ func (e *Engine) followBatches(
 		return
 	}
 	defer f.close()
+	if o.Begun != nil && !o.Begun() {
+		return
+	}
 	for {
 		frames, err := f.next(ctx, idle)
 		switch {
@@ -190,6 +197,7 @@ type follower struct {
 	walker walker
 	hello  []ringFrame
 	told   int64       // how many of the hub's notices the client knows
+	heard  int64       // behind how many of them the live events come that it lacks
 	state  []byte      // the last one of the state
 	run    spool.RunID // that it was about
 	passed bool        // whether the next snapshot frame of the hub is not for this client
@@ -256,6 +264,7 @@ func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
 	var state walked
 	frames, err := f.walker.place(ctx, at, func(read func(v spool.View) error) (err error) {
 		state, f.told, err = f.hub.state(ctx, f.walker.made, read)
+		f.heard = f.told
 		return err
 	})
 	switch {
@@ -429,8 +438,8 @@ func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
 	return frames[:at], true
 }
 
-// wanted leaves out the notices that the hello has overtaken and, for a follower of the
-// record alone, all but the entries and user turns that it lacks.
+// wanted leaves out the states that the hello has overtaken, the live events that the client has
+// and, for a follower of the record alone, all but the entries and user turns that it lacks.
 func (f *follower) wanted(frames []ringFrame) []ringFrame {
 	kept := frames[:0]
 	for _, frame := range frames {
@@ -439,6 +448,12 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 			f.told = max(f.told, frame.notices+1)
 			if !f.walker.recordOnly {
 				f.state = nil // the notice behind it is told, whatever it says
+				kept = append(kept, frame)
+			}
+		case frame.isLive():
+			f.told = max(f.told, frame.notices+1)
+			if frame.notices >= f.heard {
+				f.heard = frame.notices + 1
 				kept = append(kept, frame)
 			}
 		case frame.notice && frame.notices < f.told:
@@ -487,10 +502,7 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 	p, shared := f.walker.position()
 	index, notices, found, changed := f.hub.find(p, f.walker.heard.told || f.passed)
 	if found && shared {
-		f.joined, f.index = true, index
-		if notices > f.told { // some have come and gone while it walked
-			frames, err = f.greet(ctx)
-		}
+		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err
 	}
 	walked, err := f.walker.next(ctx, true)
@@ -507,15 +519,27 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 	}
 }
 
+// joinRing goes on with the frame of that index, which stands behind so many notices. It returns
+// what has come and gone while the follower walked: the live events, and the state as it is now.
+func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFrame, error) {
+	f.joined, f.index = true, index
+	var missed []ringFrame
+	if notices > f.heard {
+		missed, f.heard = f.hub.liveBefore(index, f.heard), notices
+	}
+	if notices <= f.told {
+		return missed, nil
+	}
+	state, err := f.greet(ctx)
+	return append(missed, state...), err
+}
+
 // recordFromStorage is fromStorage for a follower of the record alone.
 func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
 	p, _ := f.walker.position()
 	index, notices, found, changed := f.hub.findRecord(p)
 	if found {
-		f.joined, f.index = true, index
-		if notices > f.told {
-			frames, err = f.greet(ctx)
-		}
+		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err
 	}
 	walked, err := f.walker.next(ctx, true)

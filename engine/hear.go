@@ -76,3 +76,20 @@ func readNotice(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
 	publisher{subject: entry.PublishedBy, tool: entry.PublishedByTool}.sign(heard)
 	return heard, true
 }
+
+// isLive reports whether the frame is a live event of an application's.
+func (f walked) isLive() bool {
+	return f.notice && f.Event.Type != spool.NoticeStateChange && f.Event.Type != spool.NoticeThreadDeleted
+}
+
+// liveBefore returns the live events that the ring has before the index, behind so many notices.
+func (h *hub) liveBefore(index, notices int64) (live []ringFrame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.ring[:max(min(index, h.next)-h.first, 0)] {
+		if frame := h.ring[i]; frame.isLive() && frame.notices >= notices {
+			live = append(live, frame)
+		}
+	}
+	return live
+}

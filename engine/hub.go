@@ -59,6 +59,9 @@ type hub struct {
 	notices int64 // how many there have been
 	head    position
 	placed  bool // head is valid
+	// base is where the hub was placed, before the frame with the index begin.
+	base    position
+	begin   int64
 	ended   bool
 	owner   ownership
 	changed chan struct{} // closed when anything of the above changes
@@ -329,6 +332,7 @@ func (h *hub) place(ctx context.Context) error {
 	defer h.mu.Unlock()
 	h.stand = walked{at: w.at, turn: w.turn, reading: w.reading}
 	h.head, h.placed = h.stand.position(), true
+	h.base, h.begin = h.head, h.next
 	h.change()
 	return nil
 }
@@ -562,6 +566,8 @@ func (h *hub) findFrame(told bool, is func(at position) bool) (index, notices in
 	switch {
 	case told && snapshot >= 0:
 		return snapshot + 1, h.noticesBefore(snapshot + 1), true, h.changed
+	case h.first == h.begin && is(h.base): // the ring has all that has come since, if only notices
+		return h.first, h.noticesBefore(h.first), true, h.changed
 	case at >= 0 && h.ring[at-h.first].isSnapshot():
 		return at, h.noticesBefore(at), true, h.changed
 	case at >= 0:

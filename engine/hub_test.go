@@ -299,3 +299,92 @@ func TestStateIsToldBehindALostPlace(t *testing.T) {
 		stop()
 	})
 }
+
+// A live event reaches a reader that has just begun and is slow to ask for its next frame, also
+// where the hub has passed nothing on before, and where the reader finds in the store what has
+// come behind the event. It comes once.
+func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		begun  bool  // it is published when the reader is told that it has begun, else at its first frame
+		behind bool  // the reader comes with the cursor of the last entry
+		then   bool  // an entry and a run follow before the reader goes on
+		alone  bool  // the reader is the first one of the thread
+		others int64 // live events before that
+	}{
+		{name: "FirstFrame"}, {name: "Begun", begun: true},
+		{name: "BehindTheRecord", behind: true}, {name: "BegunBehindTheRecord", begun: true, behind: true},
+		{name: "ThenMore", then: true}, {name: "ThenMoreBehindTheRecord", then: true, behind: true},
+		{name: "Alone", alone: true}, {name: "AloneBehindTheRecord", alone: true, behind: true},
+		{name: "AloneThenMore", alone: true, then: true},
+		{name: "AloneThenMoreBehindTheRecord", alone: true, then: true, behind: true, begun: true},
+		{name: "NotTheFirst", others: 2, then: true}, {name: "NotTheFirstBehindTheRecord", others: 2, behind: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
+				stop := work(t, e)
+				defer stop()
+				start(t, e, "r1")
+				pass(time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				publish := func(kind spool.EntryType, durable bool) {
+					if _, err := e.PublishEvent(ctx, key, kind, 1, engine.PublishOptions{Durable: durable}); err != nil {
+						t.Error(err)
+					}
+					pass(time.Second) // the hub passes it on
+				}
+				if !c.alone {
+					watch(ctx, e, nil)
+					pass(time.Second)
+				}
+				for range c.others {
+					publish("before", false)
+				}
+				goOn := func() bool {
+					publish("ping", false)
+					if c.then {
+						publish("note", true)
+						start(t, e, "r2")
+						pass(time.Second)
+					}
+					return true
+				}
+				o := engine.FollowOptions{}
+				if c.behind {
+					o.Cursor = &spool.Cursor{Seq: snapshot(t, e).LastEventSeq}
+				}
+				if c.begun {
+					o.Begun = goOn
+				}
+				quiet := time.AfterFunc(30*time.Second, cancel)
+				defer quiet.Stop()
+				var lines []string
+				for f, err := range e.Follow(ctx, key, o) {
+					if err != nil {
+						break
+					}
+					if lines = append(lines, line(f)); len(lines) == 1 && !c.begun {
+						goOn()
+					}
+				}
+				if count(lines, "=ping") != 1 || has(lines, "=before") || c.then && count(lines, "=note") != 1 {
+					t.Errorf("the reader is told:\n%s", text(lines))
+				}
+			})
+		})
+	}
+}
+
+// A reader that does not go on once it has begun gets no frames.
+func TestFollowEndsWhereItBegins(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel()))
+	start(t, e, "r1")
+	for f, err := range e.Follow(t.Context(), key, engine.FollowOptions{Begun: func() bool { return false }}) {
+		t.Errorf("got %s, %v", line(f), err)
+	}
+}

@@ -127,17 +127,26 @@ func (a *aguiStream) Done() bool { return a.translator.Done() }
 func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		defer a.stop()
-		if !a.yield(yield, a.prelude) {
+		id, events, err := a.prelude()
+		told := false
+		begin := func() bool {
+			told = a.yield(yield, func(text *agui.Text) error { return a.addPrelude(text, id, events, err) })
+			events = nil // a client that waits does not keep them
+			return told
+		}
+		if err != nil || a.translator.Done() {
+			begin()
 			return
 		}
-		if a.translator.Done() {
-			return
-		}
-		o := engine.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made}
+		// A client that has read the prelude counts as one who follows, for live events too.
+		o := engine.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made, Begun: begin}
 		for frames, err := range a.engine.FollowFormed(a.ctx, a.key, o, agui.Form, aguiKeepalive) {
 			if !a.yield(yield, func(text *agui.Text) error { return a.addAll(text, frames, err) }) || a.translator.Done() {
 				return
 			}
+		}
+		if !told {
+			return
 		}
 		if a.retry {
 			a.yield(yield, comeBack)
@@ -182,29 +191,32 @@ func (a *aguiStream) yield(yield func([]byte, error) bool, add func(*agui.Text) 
 	return err == nil
 }
 
-// prelude adds what the client is told first.
-func (a *aguiStream) prelude(text *agui.Text) error {
+// prelude returns what the client is told first, and the id that comes with it.
+func (a *aguiStream) prelude() (id string, events []agui.Event, err error) {
 	first := a.first
 	a.first, a.held = nil, append(a.held, first)
+	if a.began != nil {
+		a.at = *a.began
+		events, err = a.translator.Replay(first, a.at)
+		return a.at.String(), events, err
+	}
+	if events, err = a.translator.Prelude(first, a.have); err != nil {
+		return "", nil, err
+	}
+	a.at, a.turn = first.Cursor(), lastTurn(first.Messages)
+	if len(events) > 0 {
+		id = a.at.String()
+	}
+	return id, events, nil
+}
+
+// addPrelude adds what [aguiStream.prelude] has returned.
+func (a *aguiStream) addPrelude(text *agui.Text, id string, events []agui.Event, err error) error {
 	if a.retry {
 		text.AddLine(retryLine(aguiRetry))
 	}
-	if a.began != nil {
-		a.at = *a.began
-		events, err := a.translator.Replay(first, a.at)
-		if err != nil {
-			return err
-		}
-		return text.Add(a.at.String(), events...)
-	}
-	events, err := a.translator.Prelude(first, a.have)
 	if err != nil {
 		return err
-	}
-	a.at, a.turn = first.Cursor(), lastTurn(first.Messages)
-	id := ""
-	if len(events) > 0 {
-		id = a.at.String()
 	}
 	return text.Add(id, events...)
 }

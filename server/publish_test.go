@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -86,6 +87,57 @@ func TestPublish(t *testing.T) {
 		}
 		seen.WriteString(m.raw)
 	}
+}
+
+// onceWritten calls written when the client can have read the words, and before the server goes
+// on behind them.
+type onceWritten struct {
+	http.ResponseWriter
+
+	words   string
+	written func()
+}
+
+func (w *onceWritten) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *onceWritten) Write(text []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(text)
+	if w.written != nil && strings.Contains(string(text), w.words) {
+		written := w.written
+		w.written = nil
+		written()
+	}
+	return n, err
+}
+
+// A live event that is published as soon as an AG-UI client has read where the thread is comes
+// with the next run, however slow the server is with what it does behind that.
+func TestPublishBehindThePreludeOfAGUI(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	waiting(t, b)
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.server.ServeHTTP(&onceWritten{w, `"RUN_FINISHED"`, func() {
+			if got := b.publish(t, `"type":"ping"`); got.status != http.StatusAccepted {
+				t.Errorf("a live event: %d %s", got.status, got.body)
+			}
+			native := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
+			b.publish(t, `"type":"last"`)
+			native.until(t, entry("last")) // so the hub has passed on both
+		}}, r)
+	}))
+	t.Cleanup(slow.Close)
+	over := *b
+	over.url = slow.URL
+	agui := over.stream(t, call{path: streamPath + "?wireFormat=ag-ui&threadId=t1", token: tokenA})
+	agui.until(t, func(m message) bool { return strings.Contains(m.raw, `"RUN_FINISHED"`) })
+	b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`)
+	var seen strings.Builder
+	agui.until(t, func(m message) bool {
+		seen.WriteString(m.raw)
+		return strings.Contains(seen.String(), `"CUSTOM","name":"ping"`) && strings.Contains(seen.String(), `"CUSTOM","name":"last"`)
+	})
 }
 
 func TestPublishTooLong(t *testing.T) {
