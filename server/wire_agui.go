@@ -1,8 +1,10 @@
 package server
 
 import (
+	"encoding/json"
 	"reflect"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/agui"
 )
@@ -39,6 +41,7 @@ type (
 	agentRunStarted struct {
 		Type agui.Type `const:"RUN_STARTED" json:"type"`
 		agui.RunStarted
+		Metadata *agentMetadata[agentRun] `doc:"More from this server." json:"metadata,omitempty"`
 	}
 	agentRunFinished struct {
 		Type agui.Type `const:"RUN_FINISHED" json:"type"`
@@ -55,6 +58,7 @@ type (
 	agentStepFinished struct {
 		Type agui.Type `const:"STEP_FINISHED" json:"type"`
 		agui.StepFinished
+		Metadata *agentMetadata[agentStep] `doc:"More from this server." json:"metadata,omitempty"`
 	}
 	agentTextMessageStart struct {
 		Type agui.Type `const:"TEXT_MESSAGE_START" json:"type"`
@@ -119,6 +123,7 @@ type (
 	agentCustom struct {
 		Type agui.Type `const:"CUSTOM" json:"type"`
 		agui.Custom
+		Metadata *agentMetadata[agentPublisher] `doc:"More from this server." json:"metadata,omitempty"`
 	}
 	agentMessage struct {
 		agui.Message
@@ -130,13 +135,44 @@ type (
 type (
 	agentResult      agui.Result
 	agentOutcome     agui.Outcome
-	agentInterrupt   agui.Interrupt
 	agentOperation   agui.Operation
 	agentThreadState agui.ThreadState
 	agentToolCall    agui.ToolCall
 	agentFunction    agui.Function
 	agentPart        agui.Part
 	agentSource      agui.Source
+)
+
+// agentInterrupt is what a run waits for.
+type agentInterrupt struct {
+	agui.Interrupt
+	ResponseSchema json.RawMessage              `doc:"The JSON Schema of an answer's payload." json:"responseSchema"`
+	Metadata       agentMetadata[agentQuestion] `doc:"More from this server."                  json:"metadata"`
+}
+
+// agentMetadata is what this server says beyond the protocol. Its types are those that the package
+// agui writes there.
+type agentMetadata[T any] struct {
+	Spool T `doc:"What AG-UI has no field for." json:"spool"`
+}
+
+type (
+	agentRun struct {
+		RunID spool.RunID `doc:"The run's own id, where the client has another name for it." json:"runId"`
+	}
+	agentStep      struct{ spool.StepFinished }
+	agentPublisher struct {
+		PublishedBy     string `doc:"The subject who has published the event." json:"publishedBy,omitempty"`
+		PublishedByTool string `doc:"The tool that has."                       json:"publishedByTool,omitempty"`
+	}
+	agentQuestion struct {
+		ToolName         string          `doc:"The tool."                                                          json:"toolName"`
+		AgentID          *spool.AgentID  `doc:"The nested run that asks, if one does."                             json:"agentId,omitempty"`
+		Arguments        json.RawMessage `doc:"The arguments that are asked about."                                json:"arguments"`
+		Digest           string          `doc:"Names what is asked. An answer that has it holds for nothing else." json:"digest,omitempty"`
+		Occurrence       int             `doc:"Which question of the call it is, from 2. Left out: its first."     json:"occurrence,omitempty"`
+		DistinctApprover bool            `doc:"Whoever started the run may not answer."                            json:"distinctApprover,omitempty"`
+	}
 )
 
 // agentContent is what a message says: a text, or the parts of a user's turn with images.
