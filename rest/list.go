@@ -207,10 +207,27 @@ func (c *routeContext) answerPage(rows query.List, in *bind.Input) error {
 	if l.view != nil {
 		items = l.view.all(items)
 	}
+	if err := c.checkRows(items); err != nil {
+		return err
+	}
 	if result.Body != nil {
 		return c.write(c.route.status, result.Body(items))
 	}
 	return c.write(c.route.status, items)
+}
+
+// checkRows returns an error when an item is a nil pointer: the document promises an object.
+func (c *routeContext) checkRows(items any) error {
+	v := reflect.ValueOf(items)
+	if v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.Pointer {
+		return nil
+	}
+	for i := range v.Len() {
+		if v.Index(i).IsNil() {
+			return fmt.Errorf("%s has a nil %v in its list, at %d", c.route.name, v.Type().Elem(), i)
+		}
+	}
+	return nil
 }
 
 // mayEnd reports whether a page of the list may be answered 404.

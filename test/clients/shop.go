@@ -40,6 +40,19 @@ type Book struct {
 	Tags     []string         `json:"tags"   required:"false"`
 	Copies   int              `default:"1"   json:"copies"`
 	Form     rest.OneOf[Form] `json:"form"`
+	// Notes and Prices have items that an answer may have as null, and a request may not.
+	Notes  []*Note           `json:"notes,omitempty"`
+	Prices map[string]*Price `json:"prices,omitempty"`
+}
+
+// Note is what somebody says of a book.
+type Note struct {
+	Text string `json:"text"`
+}
+
+// Price is that of a book in a country.
+type Price struct {
+	Cents int `json:"cents" minimum:"0"`
 }
 
 // Versioned is a book with its version.

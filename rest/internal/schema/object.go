@@ -23,6 +23,7 @@ var (
 	bigIntType      = reflect.TypeFor[big.Int]()
 	numberType      = reflect.TypeFor[json.Number]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	jsonMarshaler   = reflect.TypeFor[json.Marshaler]()
 	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
 	provider        = reflect.TypeFor[huma.SchemaProvider]()
 	transformer     = reflect.TypeFor[huma.SchemaTransformer]()
@@ -130,8 +131,8 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 		if property == nil || r.answers && r.unanswered(t, f) {
 			continue
 		}
-		if r.answers && isNullInAnswers(f) && property.Ref != "" {
-			property = r.nullableRef(property)
+		if r.answers && isNullInAnswers(f) {
+			property = r.orNull(property)
 		}
 
 		fields[f.Name] = true

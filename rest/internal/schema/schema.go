@@ -218,36 +218,17 @@ func (r *Registry) Schema(t reflect.Type, allowRef bool, hint string) *huma.Sche
 // inline is huma's schema of a type that is no component.
 func (r *Registry) inline(t reflect.Type) *huma.Schema {
 	s := huma.SchemaFromType(r, t)
-	if s != nil && s.Type == huma.TypeArray && !provides(t) {
+	if s == nil || provides(t) {
+		return s
+	}
+	if s.Type == huma.TypeArray {
 		s.Nullable = false
+	}
+	if r.answers {
+		r.nullItems(t, s)
 	}
 
 	return s
-}
-
-// nullable adds null to the values of a schema.
-func (r *Registry) nullable(s *huma.Schema) *huma.Schema {
-	switch {
-	case s == nil || s.Type == "" && s.Ref == "":
-		return s
-	case s.Ref == "":
-		s.Nullable = true
-		return s
-	}
-
-	return r.nullableRef(s)
-}
-
-// nullableRef adds null to the values of a component. What is said of the reference is said
-// of both.
-func (r *Registry) nullableRef(s *huma.Schema) *huma.Schema {
-	// The enum is for huma's own validator, to which the type "null" means nothing.
-	null := &huma.Schema{Type: "null", Enum: []any{nil}}
-	either := *s
-	either.Ref, either.AnyOf = "", []*huma.Schema{{Ref: s.Ref}, null}
-	either.PrecomputeMessages()
-
-	return &either
 }
 
 // SchemaFromRef is the component of a reference, nil when there is none.

@@ -1,0 +1,71 @@
+package schema
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// nullable adds null to the values of a schema.
+func (r *Registry) nullable(s *huma.Schema) *huma.Schema {
+	switch {
+	case s == nil || s.Type == "" && s.Ref == "":
+		return s
+	case s.Ref == "":
+		s.Nullable = true
+		return s
+	}
+
+	return r.nullableRef(s)
+}
+
+// nullableRef adds null to the values of a component. What is said of the reference is said
+// of both.
+func (r *Registry) nullableRef(s *huma.Schema) *huma.Schema {
+	// The enum is for huma's own validator, to which the type "null" means nothing.
+	null := &huma.Schema{Type: "null", Enum: []any{nil}}
+	either := *s
+	either.Ref, either.AnyOf = "", []*huma.Schema{{Ref: s.Ref}, null}
+	either.PrecomputeMessages()
+
+	return &either
+}
+
+// nullItems adds null to the items of a list and the values of a map that are pointers, as
+// encoding/json writes it. A request may have null there only for a text, a number or a bool: an
+// object that is null would be a nil pointer that no handler expects.
+func (r *Registry) nullItems(t reflect.Type, s *huma.Schema) {
+	t = valueType(t)
+	if k := t.Kind(); k != reflect.Slice && k != reflect.Array && k != reflect.Map || t.Elem().Kind() != reflect.Pointer || implements(t, jsonMarshaler) {
+		return
+	}
+	if s.Items != nil {
+		s.Items = r.orNull(s.Items)
+	}
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		s.AdditionalProperties = r.orNull(values)
+	}
+}
+
+// orNull adds null to the values of any schema. It leaves the schema itself alone, which may be
+// the one that a type has for all of its uses.
+func (r *Registry) orNull(s *huma.Schema) *huma.Schema {
+	switch {
+	case s.Ref != "":
+		return r.nullableRef(s)
+	case s.Type != "" && !s.Nullable:
+		either := *s
+		either.Nullable = true
+
+		return &either
+	case len(s.AnyOf) > 0 && !slices.ContainsFunc(s.AnyOf, func(one *huma.Schema) bool { return one.Type == "null" }):
+		either := *s
+		either.AnyOf = append(slices.Clip(s.AnyOf), &huma.Schema{Type: "null", Enum: []any{nil}})
+		either.PrecomputeMessages()
+
+		return &either
+	}
+
+	return s
+}
