@@ -90,6 +90,12 @@ func (n *node) next(items reflect.Value, i int) int {
 	}
 	for ; i < items.Len(); i++ {
 		row := items.Index(i)
+		if n.kind == pointer {
+			if row.IsNil() {
+				continue
+			}
+			row = row.Elem()
+		}
 		for _, at := range n.flat {
 			if row.Field(at).IsNil() {
 				return i

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/spoolhq/spool/rest/internal/wire"
@@ -15,17 +16,24 @@ func BenchmarkPrepare(b *testing.B) {
 		Tags  []string `json:"tags"`
 	}
 	type page struct {
-		Items []item `json:"items"`
-		Count int    `json:"count"`
+		Items any `json:"items"`
+		Count int `json:"count"`
 	}
-	p := page{Items: make([]item, 50)}
-	for i := range p.Items {
-		p.Items[i].Tags = []string{"a"}
+	values, pointers := make([]item, 50), make([]*item, 50)
+	for i := range values {
+		values[i].Tags = []string{"a"}
+		pointers[i] = &values[i]
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := wire.Prepare(p, nil); err != nil {
-			b.Fatal(err)
-		}
+	for name, rows := range map[string]any{"Values": values, "Pointers": pointers} {
+		b.Run(name, func(b *testing.B) {
+			plan := wire.PlanOf(reflect.TypeOf(rows))
+			p := page{Items: rows, Count: 50}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := plan.Prepare(p, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -101,7 +101,7 @@ type node struct {
 	elem   *node
 	fields []field       // of a struct, with those that are embedded as one
 	named  []named       // of a struct, as they are written
-	flat   []int         // of a struct in which only lists and maps of its own can be nil: those
+	flat   []int         // of a struct in which only lists and maps of its own can be nil, and of a pointer to one: those
 	empty  reflect.Value // the list or map without items
 	// lists is set when there may be a list or map that is nil, here or below.
 	lists bool
@@ -283,6 +283,11 @@ func (c *compiler) spread() {
 		}
 		n.fields = kept
 		n.flat = flatFields(kept)
+	}
+	for _, n := range c.all {
+		if n.kind == pointer && n.elem.kind == object {
+			n.flat = n.elem.flat
+		}
 	}
 }
 

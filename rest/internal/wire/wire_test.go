@@ -191,6 +191,26 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// Rows behind pointers are the program's too: they are copied before something is replaced.
+func TestRowsBehindPointers(t *testing.T) {
+	t.Parallel()
+
+	type row struct {
+		Tags []string `json:"tags"`
+	}
+	bare := &row{}
+	rows := []*row{{Tags: []string{"a"}}, nil, bare, {Tags: []string{}}, bare}
+	if diff := cmp.Diff(`[{"tags":["a"]},null,{"tags":[]},{"tags":[]},{"tags":[]}]`, write(t, rows)); diff != "" {
+		t.Error(diff)
+	}
+	if bare.Tags != nil {
+		t.Error("a row was written to")
+	}
+	if diff := cmp.Diff(`[null,{"tags":[]}]`, write(t, []**row{nil, &bare})); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What may be nil is looked into where it is not.
 func TestRowsOfRows(t *testing.T) {
 	t.Parallel()
