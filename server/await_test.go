@@ -139,6 +139,17 @@ func TestRunWaitInvalid(t *testing.T) {
 			}
 		}
 	}
+	for _, waits := range []string{"wait=1s&wait=2s", "wait=1s&wait=1s", "wait=1s&x=1&wait=2s"} {
+		for _, c := range []call{
+			{method: http.MethodPost, path: runPath, body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`},
+			{method: http.MethodGet, path: outcomePath + "/r1"},
+		} {
+			c.token, c.path = tokenA, c.path+"?"+waits
+			if got := b.do(t, c); got.status != http.StatusBadRequest || got.body != `{"error":"wait must be given only once","code":"invalid"}` {
+				t.Errorf("%s %s: %d %s", c.method, c.path, got.status, got.body)
+			}
+		}
+	}
 	if got := b.as(t, tokenA, http.MethodGet, outcomePath+"/r1", ""); got.status != http.StatusNotFound {
 		t.Errorf("something was started: %s", got.body)
 	}

@@ -39,7 +39,8 @@ func (s *Server) lenient(w http.ResponseWriter, r *http.Request) *http.Request {
 	return r
 }
 
-// tidy returns a request whose parameters are there once or not at all. A query that makes
+// tidy returns a request whose parameters are there once or not at all, but for those in
+// repeated. A query that makes
 // no sense stays one, but for a POST, of which that part is left out.
 func tidy(r *http.Request) *http.Request {
 	if r.URL.RawQuery == "" && r.URL.RawPath == "" {
@@ -56,7 +57,7 @@ func tidy(r *http.Request) *http.Request {
 	to.RawPath, to.RawQuery = "", "%"
 	if err == nil || r.Method == http.MethodPost {
 		for name, v := range q {
-			if name == repeated {
+			if slices.Contains(repeated, name) {
 				q[name] = plainTexts(v)
 				continue
 			}
@@ -72,13 +73,14 @@ func tidy(r *http.Request) *http.Request {
 	return &copied
 }
 
-// repeated is the one parameter that may come several times, and counts each time.
-const repeated = "label"
+// repeated are the parameters of which the first of several does not stand for all: a label counts
+// each time, and a second wait is refused.
+var repeated = []string{"label", "wait"}
 
-// onlyRepeats reports whether nothing is odd about a query but that parameter.
+// onlyRepeats reports whether nothing is odd about a query but those parameters.
 func onlyRepeats(q url.Values) bool {
 	for name, v := range q {
-		if len(v) > 1 && name != repeated || slices.ContainsFunc(v, func(text string) bool { return text == "" || !clean(text) }) {
+		if len(v) > 1 && !slices.Contains(repeated, name) || slices.ContainsFunc(v, func(text string) bool { return text == "" || !clean(text) }) {
 			return false
 		}
 	}

@@ -80,6 +80,8 @@ func sentence(f rest.Fault) string {
 	switch f.Kind {
 	case "missing":
 		return name + " is required"
+	case "repeated":
+		return name + " must be given only once"
 	case "percent_encoding", "too_many_parameters":
 		return "the query of the URL is malformed"
 	case "int_parsing", "int_overflow", "greater_than_equal", "less_than_equal":
