@@ -89,9 +89,12 @@ type UsageRow struct {
 	// Step is the step of the run that asked, from 1. Zero: it was for none.
 	Step int `json:"step"`
 	// Model is the name that the run asked for, ModelID what the provider calls it.
-	Model   string  `json:"model"`
-	ModelID string  `json:"modelId"`
-	Outcome Outcome `json:"outcome"`
+	Model   string `json:"model"`
+	ModelID string `json:"modelId"`
+	// Requested is what the provider calls the model that was asked: see [Described]. An answer
+	// may come from another name, such as that of a version. Empty: not known.
+	Requested string  `json:"-"`
+	Outcome   Outcome `json:"outcome"`
 	// Usage is what the provider reported, and nothing else.
 	Usage Usage `json:"usage"`
 	// Guess has an Input and Output for those that the provider did not report and that

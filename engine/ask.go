@@ -96,6 +96,7 @@ func (l *loop) ask(ctx context.Context, history *history, asked weighed) (turn, 
 	}
 	row := spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,
+		Requested: requestedOf(l.model),
 	}
 	if t.capped, err = l.reserve(ctx, row, l.model, &request, newMeter(l.run.Context).of(t.weight)); err != nil {
 		return t, err

@@ -57,9 +57,7 @@ func (e *Engine) price(ctx context.Context, m spool.Model, row spool.UsageRow, r
 		Kind: row.Kind, Agent: row.Agent, Model: row.Model, ModelID: row.ModelID,
 		Usage: row.Best(), Estimated: row.Estimated(), Receipt: receipt,
 	}
-	if m, ok := m.(spool.Described); ok {
-		_, c.Requested = m.Describe()
-	}
+	c.Requested = requestedOf(m)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), priceTimeout)
 	defer cancel()
 	cost, err := e.tryPrice(ctx, c)
@@ -74,6 +72,14 @@ func (e *Engine) price(ctx context.Context, m spool.Model, row spool.UsageRow, r
 		return nil
 	}
 	return &cost
+}
+
+// requestedOf returns what the provider calls the model. Empty: it does not say.
+func requestedOf(m spool.Model) (name string) {
+	if m, ok := m.(spool.Described); ok {
+		_, name = m.Describe()
+	}
+	return name
 }
 
 // tryPrice asks the pricer. A panic is an error.

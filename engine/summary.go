@@ -45,7 +45,7 @@ func (e *Engine) newSummariser(name string, model spool.Model, m meter, to room,
 		name = e.config.CompactionModel
 		model = e.config.Models[name]
 	}
-	row.Kind, row.Model = spool.UsageCompaction, name
+	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, requestedOf(model)
 	s := &summariser{model: model, room: e.roomOf(name, model, 0), meter: meter{perByte: m.perByte}, row: row, telemetry: e.telemetry, bytes: e.config.MaxAnswerBytes}
 	s.price = func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
 		return e.price(ctx, model, row, receipt)

@@ -40,8 +40,8 @@ func (s *Server) lenient(w http.ResponseWriter, r *http.Request) *http.Request {
 }
 
 // tidy returns a request whose parameters are there once or not at all, but for those in
-// repeated. A query that makes
-// no sense stays one, but for a POST, of which that part is left out.
+// repeated. A query that makes no sense stays one, but for a POST, of which that part is left
+// out.
 func tidy(r *http.Request) *http.Request {
 	if r.URL.RawQuery == "" && r.URL.RawPath == "" {
 		return r

@@ -12,7 +12,7 @@ func testStoreUsage(s *storeTest) {
 	n := func(n int64) *int64 { return &n }
 	row := func(agent, model string, input int64) spool.UsageRow {
 		return spool.UsageRow{
-			RunID: "r", AgentID: spool.AgentID(agent), Agent: "agent " + agent, Step: 2, Model: model, ModelID: model + "-1",
+			RunID: "r", AgentID: spool.AgentID(agent), Agent: "agent " + agent, Step: 2, Model: model, ModelID: model + "-1", Requested: model,
 			Outcome: spool.OutcomeFinished, Kind: spool.UsageStep,
 			Usage: spool.Usage{Input: n(input), CacheRead: n(2), CacheWrite: n(3), Output: n(4), Reasoning: n(5)},
 		}

@@ -17,20 +17,25 @@ type Unfinished struct {
 	// MadeOn is the provider's name of the model that answered last on the threads of these runs,
 	// where that was under the name Model. Empty: none has yet.
 	MadeOn string
-	Runs   int64
+	// Requested is the provider's name of the model that was asked then, of which MadeOn may be a
+	// version. Empty: not known, as of answers that an older version of spool has asked for.
+	Requested string
+	Runs      int64
 }
 
 // unfinishedQueries walk the two indexes that have only such runs: of active ones, and of those that
 // wait for their thread.
 var unfinishedQueries = []string{
-	"SELECT agent, model, state, " + madeOn + " FROM run INDEXED BY run_active WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')",
-	"SELECT agent, model, state, " + madeOn + " FROM run INDEXED BY run_waiting WHERE place > 0",
+	"SELECT agent, model, state, " + madeOn + ", " + requested + " FROM run INDEXED BY run_active WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')",
+	"SELECT agent, model, state, " + madeOn + ", " + requested + " FROM run INDEXED BY run_waiting WHERE place > 0",
 }
 
-const madeOn = `coalesce((
-	SELECT CASE WHEN usage.model = run.model THEN usage.model_id END FROM usage
-	WHERE usage.tenant = run.tenant AND usage.thread_id = run.thread_id ORDER BY usage.ord DESC LIMIT 1
-), '')`
+const (
+	madeOn    = "coalesce((SELECT CASE WHEN usage.model = run.model THEN usage.model_id END" + lastUsage + "), '')"
+	requested = "coalesce((SELECT CASE WHEN usage.model = run.model THEN usage.requested END" + lastUsage + "), '')"
+	lastUsage = ` FROM usage
+		WHERE usage.tenant = run.tenant AND usage.thread_id = run.thread_id ORDER BY usage.ord DESC LIMIT 1`
+)
 
 // Unfinished returns what a process over this file goes on with, of all tenants.
 func (db *DB) Unfinished(ctx context.Context) (all []Unfinished, err error) {
@@ -45,7 +50,7 @@ func readUnfinished(c *conn) (all []Unfinished, err error) {
 	counts := make(map[Unfinished]int64)
 	for _, query := range unfinishedQueries {
 		if err := c.query(query, func(r *row) error {
-			counts[Unfinished{Agent: r.text(), Model: r.text(), State: spool.State(r.text()), MadeOn: r.text()}]++
+			counts[Unfinished{Agent: r.text(), Model: r.text(), State: spool.State(r.text()), MadeOn: r.text(), Requested: r.text()}]++
 			return nil
 		}); err != nil {
 			return nil, err
@@ -56,7 +61,8 @@ func readUnfinished(c *conn) (all []Unfinished, err error) {
 		all = append(all, u)
 	}
 	slices.SortFunc(all, func(a, b Unfinished) int {
-		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.MadeOn, b.MadeOn), cmp.Compare(a.State, b.State))
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model), cmp.Compare(a.MadeOn, b.MadeOn),
+			cmp.Compare(a.Requested, b.Requested), cmp.Compare(a.State, b.State))
 	})
 	return all, nil
 }

@@ -37,7 +37,7 @@ func TestUnfinished(t *testing.T) {
 			if madeOn == "" {
 				return nil
 			}
-			return tx.AddUsage(spool.UsageRow{RunID: spool.RunID(thread) + runs[0].ID, Model: "demo", ModelID: madeOn, CreatedAt: time.Now()})
+			return tx.AddUsage(spool.UsageRow{RunID: spool.RunID(thread) + runs[0].ID, Model: "demo", ModelID: madeOn, Requested: "asked " + madeOn, CreatedAt: time.Now()})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestUnfinished(t *testing.T) {
 
 	want := []Unfinished{
 		{Agent: "assistant", Model: "demo", State: spool.Queued, Runs: 1},
-		{Agent: "assistant", Model: "demo", State: spool.Running, MadeOn: "x-1", Runs: 2},
+		{Agent: "assistant", Model: "demo", State: spool.Running, MadeOn: "x-1", Requested: "asked x-1", Runs: 2},
 		{Agent: "assistant", Model: "other", State: spool.Queued, Runs: 1},
 	}
 	got, err := db.Unfinished(t.Context())

@@ -9,7 +9,7 @@ import (
 const (
 	usageColumns = `run_id, agent_id, agent, kind, step, model, model_id, outcome,
 	input, cache_read, cache_write, output, reasoning, guess_input, guess_output,
-	cost, currency, cost_source, price_version, created_at`
+	cost, currency, cost_source, price_version, created_at, requested`
 
 	sumColumns = `agent_id, agent, model, model_id, currency,
 	input, cache_read, cache_write, output, reasoning, calls, estimated, guess_input, guess_output, cost`
@@ -30,7 +30,7 @@ func scanUsage(r *row) spool.UsageRow {
 		cost.Micros = *micros
 		u.Cost = &cost
 	}
-	u.CreatedAt = r.time()
+	u.CreatedAt, u.Requested = r.time(), r.text()
 	return u
 }
 
@@ -107,10 +107,10 @@ func (t *tx) AddUsage(u spool.UsageRow) error {
 	}
 	c := u.Usage
 	err := t.write("INSERT INTO usage (tenant, thread_id, "+usageColumns+`, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, `+next+" + 1)",
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, `+next+" + 1)",
 		t.key.Tenant, t.key.ID, u.RunID, u.AgentID, u.Agent, string(cmp.Or(u.Kind, spool.UsageStep)), u.Step,
 		u.Model, u.ModelID, string(u.Outcome), c.Input, c.CacheRead, c.CacheWrite, c.Output, c.Reasoning,
-		u.Guess.Input, u.Guess.Output, micros, cost.Currency, string(cost.Source), cost.Version, t.now,
+		u.Guess.Input, u.Guess.Output, micros, cost.Currency, string(cost.Source), cost.Version, t.now, u.Requested,
 		t.key.Tenant, t.key.ID)
 	if err != nil {
 		return err

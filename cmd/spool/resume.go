@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func (s *setup) resumed(all []sqlite.Unfinished) []string {
 	var kinds []change
 	for _, u := range all {
-		k := s.changed(u, madeOn(all, u))
+		k := s.changed(u.Agent, madeOn(all, u))
 		if k.what == "" {
 			continue
 		}
@@ -33,18 +34,20 @@ func (s *setup) resumed(all []sqlite.Unfinished) []string {
 	return out
 }
 
-// madeOn returns what the model of a run was. Where no model has answered it yet, other runs with a
+// made is what the model of a run was: its name in the configuration, the provider's name of the one
+// that answered, and of the one that was asked. The provider's are empty where they are not known.
+type made struct{ name, on, requested string }
+
+// madeOn returns what the model of a run was. Where no model was asked for it yet, other runs with a
 // model of the same name say so.
-func madeOn(all []sqlite.Unfinished, u sqlite.Unfinished) string {
-	if u.MadeOn != "" {
-		return u.MadeOn
+func madeOn(all []sqlite.Unfinished, u sqlite.Unfinished) made {
+	known := func(other sqlite.Unfinished) bool {
+		return other.Model == u.Model && cmp.Or(other.MadeOn, other.Requested) != ""
 	}
-	for _, other := range all {
-		if other.Model == u.Model && other.MadeOn != "" {
-			return other.MadeOn
-		}
+	if at := slices.IndexFunc(all, known); at >= 0 && !known(u) {
+		u = all[at]
 	}
-	return ""
+	return made{u.Model, u.MadeOn, u.Requested}
 }
 
 // change is what becomes of runs that do not go on as they began.
@@ -99,26 +102,51 @@ func (c *change) String() string {
 	return fmt.Sprintf("%d run%s (%s) %s, %s%s", c.runs, plural, strings.Join(states, ", "), c.what, verb, c.until)
 }
 
-// changed says what differs for a run from when it began, with a model that was what made says.
-func (s *setup) changed(u sqlite.Unfinished, made string) change {
-	at := slices.IndexFunc(s.engine.Agents, func(a engine.Agent) bool { return a.Name == u.Agent })
-	if u.Agent == "" {
+// changed says what differs for a run of an agent from when it began, with a model that was what
+// was says.
+func (s *setup) changed(agent string, was made) change {
+	at := slices.IndexFunc(s.engine.Agents, func(a engine.Agent) bool { return a.Name == agent })
+	if agent == "" {
 		at = 0
 	}
 	if at < 0 {
-		return change{what: "of the agent " + u.Agent + ", which is not configured", waits: true, until: "it is"}
+		return change{what: "of the agent " + agent + ", which is not configured", waits: true, until: "it is"}
 	}
-	now, ok := s.modelNamed(u.Model)
+	now, ok := s.modelNamed(was.name)
 	if !ok {
 		now, _ = s.modelNamed(s.engine.Agents[at].Model)
-		return change{what: "started with the model " + u.Model + ", which is not configured", until: describe([]description{now})}
+		return change{what: "started with the model " + was.name + ", which is not configured", until: describe([]description{now})}
 	}
-	if was := made == demo.ModelID; made == "" || was == s.isDemo(u.Model) {
+	before := s.before(was)
+	if before == "" {
 		return change{}
-	} else if was {
-		made = "the demo model"
 	}
-	return change{what: "started with the model " + u.Model + " when that was " + made, until: describe([]description{now})}
+	return change{what: "started with the model " + was.name + " when that was " + before, until: describe([]description{now})}
+}
+
+// before returns what a configured model was when it was another one. Empty: it is the same, or
+// nobody knows. What answers may have another name than what is asked, and a new one each week, so
+// that only what was asked is compared.
+func (s *setup) before(was made) string {
+	name := cmp.Or(was.on, was.requested)
+	wasDemo := name == demo.ModelID
+	switch {
+	case name == "":
+		return ""
+	case wasDemo != s.isDemo(was.name):
+		if wasDemo {
+			return "the demo model"
+		}
+		return cmp.Or(was.requested, was.on)
+	case wasDemo || was.requested == "":
+		return ""
+	}
+	if says, ok := s.engine.Models[was.name].(spool.Described); ok {
+		if _, asks := says.Describe(); asks != "" && asks != was.requested {
+			return was.requested
+		}
+	}
+	return ""
 }
 
 func (s *setup) modelNamed(name string) (description, bool) {

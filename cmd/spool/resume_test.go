@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/model/openai"
+	"github.com/spoolhq/spool/spooltest"
 )
 
 // A database with runs of the demo model is not gone on with by another one without a word: the
@@ -60,5 +64,68 @@ func TestResumed(t *testing.T) {
 	}
 	if got := command(nil, "check", "--data", filepath.Join(data, "none")); got.code != exitFailure {
 		t.Errorf("%+v", got)
+	}
+}
+
+// So it is with runs of a model under whose name another one of a provider is configured now. Another
+// address of the same one says nothing: a local server may have another port.
+func TestResumedOnAnotherModel(t *testing.T) {
+	t.Parallel()
+
+	data := t.TempDir()
+	file := func(model, port string) string {
+		return writeConfig(t, `models: {local: {provider: openai, base_url: "http://127.0.0.1:`+port+`/v1", model: `+model+`}}
+agents: {assistant: {model: local}}
+limits: {retry_backoff: 1h}
+`)
+	}
+	first := start(t, data, "--config", file("qwen3", "1"))
+	first.post(t, "/api/agent/run", `{"threadId":"t1","prompt":"Hello"}`)
+	var w watcher
+	w.watch(t, first, func(f spool.Frame) bool { return f.Event != nil && f.Event.Type == spool.EntryRunEnded })
+	first.signal(t, syscall.SIGKILL)
+
+	const changed = "1 run (queued) started with the model local when that was qwen3, goes on with local (gpt-5 at 127.0.0.1:1)\n"
+	for _, c := range []struct{ config, want string }{{file("qwen3", "1"), ""}, {file("qwen3", "2"), ""}, {file("gpt-5", "1"), changed}} {
+		got := command(nil, "check", "--config", c.config, "--data", data)
+		if got.code != exitOK || (c.want != "") != strings.Contains(got.stdout, "resume ") || !strings.Contains(got.stdout, c.want) {
+			t.Errorf("%+v", got)
+		}
+	}
+	other := start(t, data, "--config", file("gpt-5", "1"))
+	other.signal(t, syscall.SIGKILL)
+	if !strings.Contains(other.banner, changed) || !strings.Contains(other.stderr.String(), "when that was qwen3, goes on with local") {
+		t.Errorf("it is not said:\n%s%s", other.banner, other.stderr.String())
+	}
+}
+
+// Only what is asked is compared: a provider answers gpt-5 under the name of a version, and a router
+// under another one. Where an older version has not kept what was asked, nothing is said.
+func TestModelBefore(t *testing.T) {
+	t.Parallel()
+
+	asks, err := openai.New(openai.Config{Model: "gpt-5", APIKey: "a-key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := setup{engine: engine.Config{Models: map[string]spool.Model{"a": asks, "demo": demo.New(demo.Config{}), "other": spooltest.NewModel()}}}
+	for was, want := range map[made]string{
+		{"a", "gpt-5-2026-08-07", "gpt-5"}:  "",
+		{"a", "gpt-5-2026-08-07", "gpt-4"}:  "gpt-4",
+		{"a", "gpt-5-2026-08-07", ""}:       "",
+		{"a", "", "gpt-4"}:                  "gpt-4",
+		{"a", "", ""}:                       "",
+		{"a", "demo", "demo"}:               "the demo model",
+		{"a", "demo", ""}:                   "the demo model",
+		{"a", "", "demo"}:                   "the demo model",
+		{"demo", "demo", "demo"}:            "",
+		{"demo", "demo", ""}:                "",
+		{"demo", "gpt-5-2026-08-07", ""}:    "gpt-5-2026-08-07",
+		{"demo", "gpt-5-2026-08-07", "gpt"}: "gpt",
+		{"other", "x-1", "x"}:               "", // one of your own that does not say whose it is
+	} {
+		if got := s.before(was); got != want {
+			t.Errorf("%+v: %q, want %q", was, got, want)
+		}
 	}
 }
