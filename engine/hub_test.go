@@ -313,13 +313,18 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 		alone  bool  // the reader is the first one of the thread
 		others int64 // live events before that
 	}{
-		{name: "FirstFrame"}, {name: "Begun", begun: true},
-		{name: "BehindTheRecord", behind: true}, {name: "BegunBehindTheRecord", begun: true, behind: true},
-		{name: "ThenMore", then: true}, {name: "ThenMoreBehindTheRecord", then: true, behind: true},
-		{name: "Alone", alone: true}, {name: "AloneBehindTheRecord", alone: true, behind: true},
+		{name: "FirstFrame"},
+		{name: "Begun", begun: true},
+		{name: "BehindTheRecord", behind: true},
+		{name: "BegunBehindTheRecord", begun: true, behind: true},
+		{name: "ThenMore", then: true},
+		{name: "ThenMoreBehindTheRecord", then: true, behind: true},
+		{name: "Alone", alone: true},
+		{name: "AloneBehindTheRecord", alone: true, behind: true},
 		{name: "AloneThenMore", alone: true, then: true},
 		{name: "AloneThenMoreBehindTheRecord", alone: true, then: true, behind: true, begun: true},
-		{name: "NotTheFirst", others: 2, then: true}, {name: "NotTheFirstBehindTheRecord", others: 2, behind: true},
+		{name: "NotTheFirst", others: 2, then: true},
+		{name: "NotTheFirstBehindTheRecord", others: 2, behind: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
