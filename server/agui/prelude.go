@@ -44,7 +44,7 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 	}
 	events = append(events, messages)
 	events = append(events, t.step.reopen()...)
-	events = append(events, append(t.told(), customs...)...)
+	events = append(events, append(t.told(), append(missed(s.Snapshot, have), customs...)...)...)
 	switch {
 	case r.State.Terminal():
 		events = append(events, t.ended(r)...)
@@ -52,6 +52,20 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 		events = append(events, t.parked()...)
 	}
 	return events, nil
+}
+
+// missed returns the durable events of the application that a client at have lacks of a run that is
+// not over: they are in no message, and no stream has them. Nil: nobody knows what it lacks.
+func missed(s *spool.Snapshot, have *spool.Cursor) (events []Event) {
+	if have == nil {
+		return nil
+	}
+	for _, e := range s.ActiveEvents {
+		if e.Seq > have.Seq && spool.CheckEventType(e.Type) == nil {
+			events = append(events, custom(string(e.Type), e.Payload).publishedBy(e.PublishedBy, e.PublishedByTool))
+		}
+	}
+	return events
 }
 
 // BeganSince reports whether the run of [Options.From] has gone on before the snapshot was
