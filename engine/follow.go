@@ -28,10 +28,6 @@ type FollowOptions struct {
 	// counts as none. Defaults to the thread that there is. Either way the follower ends when
 	// that thread is deleted, also if another one is made under its id.
 	CreatedAt time.Time
-	// Begun is called once, when the follower has its place and before its first frame: none of
-	// the live events that are published from then on is missed. It reports whether to go on.
-	// Nil: nobody waits for that.
-	Begun func() (more bool)
 }
 
 // Follow yields the thread's frames from the place on, and goes on as they come, until
@@ -46,7 +42,12 @@ type FollowOptions struct {
 // ctx's own when it ended, or the store's.
 func (e *Engine) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptions) iter.Seq2[spool.Frame, error] {
 	return func(yield func(spool.Frame, error) bool) {
-		e.followBatches(ctx, key, o, walker{}, 0, func(frames []ringFrame, err error) bool {
+		f, err := e.follow(ctx, key, o, false)
+		if err != nil {
+			yield(spool.Frame{}, err)
+			return
+		}
+		f.batches(ctx, 0, func(frames []ringFrame, err error) bool {
 			if err != nil {
 				return yield(spool.Frame{}, err)
 			}
@@ -60,21 +61,11 @@ func (e *Engine) Follow(ctx context.Context, key spool.ThreadKey, o FollowOption
 	}
 }
 
-// followBatches is Follow with what the walker leaves out or encodes, and with the frames that
-// are there at the same time in one batch. A batch is good until yield returns. An empty one
-// says that nothing has come for as long as idle, where that is positive.
-func (e *Engine) followBatches(
-	ctx context.Context, key spool.ThreadKey, o FollowOptions, with walker, idle time.Duration, yield func([]ringFrame, error) bool,
-) {
-	f, err := e.followWith(ctx, key, o, with)
-	if err != nil {
-		yield(nil, err)
-		return
-	}
+// batches yields the frames that are there at the same time in one batch, which is good until
+// yield returns. An empty one says that nothing has come for as long as idle, where that is
+// positive. Batches closes the follower.
+func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([]ringFrame, error) bool) {
 	defer f.close()
-	if o.Begun != nil && !o.Begun() {
-		return
-	}
 	for {
 		frames, err := f.next(ctx, idle)
 		switch {

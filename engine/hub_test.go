@@ -307,7 +307,7 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		begun  bool  // it is published when the reader is told that it has begun, else at its first frame
+		begun  bool  // it is published when the reader has its place, else at its first frame
 		behind bool  // the reader comes with the cursor of the last entry
 		then   bool  // an entry and a run follow before the reader goes on
 		alone  bool  // the reader is the first one of the thread
@@ -349,30 +349,37 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 				for range c.others {
 					publish("before", false)
 				}
-				goOn := func() bool {
+				goOn := func() {
 					publish("ping", false)
 					if c.then {
 						publish("note", true)
 						start(t, e, "r2")
 						pass(time.Second)
 					}
-					return true
 				}
 				o := engine.FollowOptions{}
 				if c.behind {
 					o.Cursor = &spool.Cursor{Seq: snapshot(t, e).LastEventSeq}
 				}
-				if c.begun {
-					o.Begun = goOn
-				}
 				quiet := time.AfterFunc(30*time.Second, cancel)
 				defer quiet.Stop()
+				follower, err := e.FollowFormed(ctx, key, o, noMessages{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.begun {
+					goOn()
+				}
 				var lines []string
-				for f, err := range e.Follow(ctx, key, o) {
+				for frames, err := range follower.Frames(ctx, 0) {
 					if err != nil {
 						break
 					}
-					if lines = append(lines, line(f)); len(lines) == 1 && !c.begun {
+					first := len(lines) == 0
+					for _, f := range frames {
+						lines = append(lines, line(f.Frame))
+					}
+					if first && !c.begun {
 						goOn()
 					}
 				}
@@ -384,12 +391,32 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 	}
 }
 
-// A reader that does not go on once it has begun gets no frames.
-func TestFollowEndsWhereItBegins(t *testing.T) {
+// noMessages is a form of snapshots without their messages.
+type noMessages struct{}
+
+// AppendMessage implements [engine.SnapshotForm].
+func (noMessages) AppendMessage(b []byte, _ spool.Message) ([]byte, engine.SnapshotForm, error) {
+	return b, noMessages{}, nil
+}
+
+// Finish implements [engine.SnapshotForm].
+func (noMessages) Finish(*spool.Snapshot) (shared any, size int64, err error) { return nil, 0, nil }
+
+// A follower that is closed yields nothing, and may be closed again.
+func TestFollowFormedClose(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel()))
+	if _, err := e.FollowFormed(t.Context(), key, engine.FollowOptions{}, noMessages{}); spool.CodeOf(err) != spool.NotFound {
+		t.Errorf("follow a thread that does not exist: %v", err)
+	}
 	start(t, e, "r1")
-	for f, err := range e.Follow(t.Context(), key, engine.FollowOptions{Begun: func() bool { return false }}) {
-		t.Errorf("got %s, %v", line(f), err)
+	follower, err := e.FollowFormed(t.Context(), key, engine.FollowOptions{}, noMessages{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	follower.Close()
+	follower.Close()
+	for frames, err := range follower.Frames(t.Context(), 0) {
+		t.Errorf("got %v, %v", frames, err)
 	}
 }

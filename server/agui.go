@@ -128,25 +128,21 @@ func (a *aguiStream) Chunks() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		defer a.stop()
 		id, events, err := a.prelude()
-		told := false
-		begin := func() bool {
-			told = a.yield(yield, func(text *agui.Text) error { return a.addPrelude(text, id, events, err) })
-			events = nil // a client that waits does not keep them
-			return told
+		// A client that has read the prelude counts as one who follows, for live events too.
+		var follower *engine.FormedFollower
+		if err == nil && !a.translator.Done() {
+			o := engine.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made}
+			if follower, err = a.engine.FollowFormed(a.ctx, a.key, o, agui.Form); err == nil {
+				defer follower.Close()
+			}
 		}
-		if err != nil || a.translator.Done() {
-			begin()
+		if !a.yield(yield, func(text *agui.Text) error { return a.addPrelude(text, id, events, err) }) || follower == nil {
 			return
 		}
-		// A client that has read the prelude counts as one who follows, for live events too.
-		o := engine.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made, Begun: begin}
-		for frames, err := range a.engine.FollowFormed(a.ctx, a.key, o, agui.Form, aguiKeepalive) {
+		for frames, err := range follower.Frames(a.ctx, aguiKeepalive) {
 			if !a.yield(yield, func(text *agui.Text) error { return a.addAll(text, frames, err) }) || a.translator.Done() {
 				return
 			}
-		}
-		if !told {
-			return
 		}
 		if a.retry {
 			a.yield(yield, comeBack)

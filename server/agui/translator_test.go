@@ -133,7 +133,11 @@ func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
 	ctx, v.cancel = context.WithCancel(context.Background())
 	go func() {
 		defer close(v.over)
-		for frames, err := range s.engine.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, agui.Form, 0) {
+		follower, err := s.engine.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, agui.Form)
+		if err != nil {
+			return
+		}
+		for frames, err := range follower.Frames(ctx, 0) {
 			if err != nil {
 				return
 			}
