@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // BeforeSegment returns the place in the thread right before a segment of a run began, from
@@ -15,11 +16,11 @@ func (e *Engine) BeforeSegment(ctx context.Context, key spool.ThreadKey, run spo
 	err := e.store.View(ctx, key, func(v spool.View) error {
 		place = nil
 		if _, err := v.Thread(); err != nil {
-			return notFound(err)
+			return record.NotFound(err)
 		}
 		entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: run})
 		for _, entry := range entries {
-			if id, err := streamOf(entry); err != nil || id != stream {
+			if id, err := record.StreamOf(entry); err != nil || id != stream {
 				continue
 			}
 			place = &spool.Cursor{Seq: entry.Seq - 1}

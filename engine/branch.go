@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // BranchOptions narrow a branch's messages.
@@ -42,12 +43,12 @@ func (e *Engine) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Bra
 	var branches []spool.Branch
 	err := e.store.View(ctx, key, func(v spool.View) (err error) {
 		if _, err = v.Thread(); err != nil {
-			return notFound(err)
+			return record.NotFound(err)
 		}
 		branches, err = v.Branches()
 		return err
 	})
-	return filled(branches), err
+	return record.NonNil(branches), err
 }
 
 // Branch returns a branch and its messages. A nil o narrows nothing. It returns a
@@ -59,7 +60,7 @@ func (e *Engine) Branch(ctx context.Context, key spool.ThreadKey, id spool.Branc
 	var out BranchMessages
 	err := e.store.View(ctx, key, func(v spool.View) (err error) {
 		if _, err = v.Thread(); err != nil {
-			return notFound(err)
+			return record.NotFound(err)
 		}
 		if out.Branch, err = branchOf(v, id); err != nil {
 			return err
@@ -67,7 +68,7 @@ func (e *Engine) Branch(ctx context.Context, key spool.ThreadKey, id spool.Branc
 		out.Messages, err = v.Messages(spool.MessageQuery{Branch: id, Before: o.Before, Limit: o.Limit})
 		return err
 	})
-	out.Messages = filled(out.Messages)
+	out.Messages = record.NonNil(out.Messages)
 	return out, err
 }
 
@@ -105,7 +106,7 @@ func restore(tx spool.Tx, id spool.BranchID) (dropped spool.BranchID, err error)
 	thread, err := tx.Thread()
 	switch {
 	case missing(err):
-		return 0, &refusal{ReasonNotFound, threadNotFound}
+		return 0, &refusal{ReasonNotFound, record.ThreadNotFound}
 	case err != nil:
 		return 0, err
 	case thread.State.Active():

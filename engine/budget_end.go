@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/internal/strictjson"
 )
 
@@ -355,7 +356,7 @@ func (l *loop) saveCut(ctx context.Context, t turn) error {
 	})
 	if err == nil && len(said) > 0 {
 		l.said = cmp.Or(t.message.Text(), l.said)
-		l.stepFinished(ctx, stepStopped, t.usage.Count())
+		l.stepFinished(ctx, record.StepStopped, t.usage.Count())
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // CompactResult is the answer to [Engine.Compact]. A refusal is not an error.
@@ -157,7 +158,7 @@ func compactRefused(err error) (CompactResult, error) {
 		return CompactResult{Reason: no.reason, Error: no.text}, nil
 	}
 	if missing(err) {
-		return CompactResult{Reason: ReasonNotFound, Error: threadNotFound}, nil
+		return CompactResult{Reason: ReasonNotFound, Error: record.ThreadNotFound}, nil
 	}
 	return CompactResult{}, err
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // ThreadChange is what [Engine.UpdateThread] changes of a thread. A field that is nil stays as it
@@ -57,7 +58,7 @@ func (e *Engine) UpdateThread(ctx context.Context, key spool.ThreadKey, c Thread
 		return appendAudit(ctx, tx, key.Tenant, audited)
 	})
 	if err != nil {
-		return spool.Thread{}, notFound(err)
+		return spool.Thread{}, record.NotFound(err)
 	}
 	e.logAudit(ctx, audited)
 	if len(audited) > 0 {

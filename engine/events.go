@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // EventQuery selects durable events of an application from a thread's record.
@@ -47,7 +48,7 @@ func (e *Engine) Events(ctx context.Context, key spool.ThreadKey, q EventQuery) 
 	err := e.store.View(ctx, key, func(v spool.View) error {
 		page.Events, page.Next = page.Events[:0], 0
 		if _, err := v.Thread(); err != nil {
-			return notFound(err)
+			return record.NotFound(err)
 		}
 		entries, err := v.Entries(spool.EntryQuery{After: q.After, Limit: maxEventScan})
 		for i, entry := range entries {

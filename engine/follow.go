@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // FollowOptions say from where to follow.
@@ -113,12 +114,12 @@ func (e *Engine) FollowRecord(ctx context.Context, key spool.ThreadKey, since in
 // gone, also in the middle.
 func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset) iter.Seq2[spool.Item, error] {
 	return func(yield func(spool.Item, error) bool) {
-		var named namedStream
+		var named record.NamedStream
 		err := e.store.View(ctx, key, func(v spool.View) (err error) {
-			named, err = e.findStream(v, spool.Cursor{Stream: id})
+			named, err = record.FindStream(v, spool.Cursor{Stream: id}, e.config.StreamGrace)
 			return err
 		})
-		if err == nil && named.past {
+		if err == nil && named.Past {
 			err = spool.ErrStreamGone
 		}
 		if err != nil {
@@ -244,7 +245,7 @@ func (e *Engine) followWith(ctx context.Context, key spool.ThreadKey, o FollowOp
 	}
 	if err := f.begin(ctx, o.Cursor); err != nil {
 		f.close()
-		return nil, notFound(err)
+		return nil, record.NotFound(err)
 	}
 	return f, nil
 }
@@ -268,13 +269,6 @@ func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
 		f.hello = unringed([]walked{state})
 	}
 	return nil
-}
-
-func notFound(err error) error {
-	if missing(err) {
-		return spool.Errorf(spool.NotFound, threadNotFound)
-	}
-	return err
 }
 
 func (f *follower) close() {
@@ -336,7 +330,7 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 			frames, changed, err = f.fromRing()
 		} else {
 			frames, changed, err = f.fromStorage(ctx)
-			if errors.Is(err, errThreadGone) { // the hub tells those that have caught up
+			if errors.Is(err, record.ErrThreadGone) { // the hub tells those that have caught up
 				err = errOver
 			}
 		}

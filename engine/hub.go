@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 const (
@@ -180,9 +181,9 @@ func (h *hub) run(ctx context.Context) {
 
 // read takes in all that has come.
 func (h *hub) read(ctx context.Context) error {
-	record := h.dirty.Swap(false)
+	grown := h.dirty.Swap(false)
 	h.looked = false
-	if record {
+	if grown {
 		h.walker.atEnd = false
 	}
 	if !h.isPlaced() {
@@ -193,7 +194,7 @@ func (h *hub) read(ctx context.Context) error {
 		h.looked, h.walker.atEnd = true, true // it has just been placed there
 	}
 	for {
-		more, err := h.advance(ctx, record)
+		more, err := h.advance(ctx, grown)
 		switch {
 		case errors.Is(err, errReset):
 			h.reset()
@@ -201,12 +202,12 @@ func (h *hub) read(ctx context.Context) error {
 			return nil
 		case err != nil:
 			h.dirty.Store(true)
-			if errors.Is(err, errThreadGone) {
+			if errors.Is(err, record.ErrThreadGone) {
 				return h.endIfDeleted(err)
 			}
 			return err
 		case !more:
-			if record && h.walker.blocked.IsZero() && !h.looked {
+			if grown && h.walker.blocked.IsZero() && !h.looked {
 				return h.notify(ctx)
 			}
 			if !h.walker.blocked.IsZero() {
@@ -214,13 +215,13 @@ func (h *hub) read(ctx context.Context) error {
 			}
 			return nil
 		}
-		record = record || !h.walker.reading // an ended stream has an entry behind it
+		grown = grown || !h.walker.reading // an ended stream has an entry behind it
 	}
 }
 
 // advance adds the frames that come next. It reports false at the present.
-func (h *hub) advance(ctx context.Context, record bool) (more bool, err error) {
-	more, rest, err := h.withSnapshots(ctx, record)
+func (h *hub) advance(ctx context.Context, grown bool) (more bool, err error) {
+	more, rest, err := h.withSnapshots(ctx, grown)
 	if err != nil || !more {
 		return false, err
 	}
@@ -234,12 +235,12 @@ func (h *hub) advance(ctx context.Context, record bool) (more bool, err error) {
 //
 // Where the walker has come to the end of the record, it has seen the state there. If nothing
 // has to be told in between, it adds all frames, and a notice of that state if it is news.
-func (h *hub) withSnapshots(ctx context.Context, record bool) (more bool, rest []walked, err error) {
+func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []walked, err error) {
 	h.looks.Lock()
 	defer h.looks.Unlock()
 	h.seen = nil
 	changes := h.ownerChanges()
-	frames, err := h.walker.next(ctx, record)
+	frames, err := h.walker.next(ctx, grown)
 	n := len(frames)
 	for n > 0 && !frames[n-1].isSnapshot() {
 		n--
@@ -279,20 +280,20 @@ func (h *hub) see(v spool.View) {
 // place puts the walker at the present.
 func (h *hub) place(ctx context.Context) error {
 	changes := h.ownerChanges()
-	var last latest
+	var last record.Segment
 	var thread spool.Thread
 	var turns []spool.Message
 	err := h.e.store.View(ctx, h.key, func(v spool.View) (err error) {
 		if thread, err = v.Thread(); err != nil {
 			return err
 		}
-		if err = checkSame(thread, h.walker.made); err != nil {
+		if err = record.CheckSame(thread, h.walker.made); err != nil {
 			return err
 		}
-		if last, err = latestSegment(v, thread); err != nil {
+		if last, err = record.LatestSegment(v, thread); err != nil {
 			return err
 		}
-		if turns, err = turnsAt(v, thread.LastSeq); err != nil {
+		if turns, err = record.TurnsAt(v, thread.LastSeq); err != nil {
 			return err
 		}
 		return h.notice.start(v, thread)
@@ -305,27 +306,27 @@ func (h *hub) place(ctx context.Context) error {
 	w.made = thread.CreatedAt
 	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
 	w.turn = lastOf(turns, func(spool.MessageID) bool { return true })
-	w.heard = heardOf{stream: last.stream}
-	if last.end != nil {
+	w.heard = heardOf{stream: last.Stream}
+	if last.End != nil {
 		w.heard = heardOf{}
-		if thread.State.Active() && thread.RunID == last.run {
-			w.heard.ended = last.end
+		if thread.State.Active() && thread.RunID == last.Run {
+			w.heard.ended = last.End
 		}
 	}
-	if last.stream != "" {
-		page, err := h.e.streams.Read(ctx, spool.StreamKey{Thread: h.key, ID: last.stream}, farthest, 1)
+	if last.Stream != "" {
+		page, err := h.e.streams.Read(ctx, spool.StreamKey{Thread: h.key, ID: last.Stream}, record.Farthest, 1)
 		switch {
 		case err == nil:
-			w.at.Stream, w.at.Offset, w.reading = last.stream, page.Last, last.inFlight() && !page.Ended
-			if last.end != nil {
-				w.at.Offset = farther(page.Last, last.end.After)
+			w.at.Stream, w.at.Offset, w.reading = last.Stream, page.Last, last.InFlight() && !page.Ended
+			if last.End != nil {
+				w.at.Offset = record.Farther(page.Last, last.End.After)
 			}
 		case !errors.Is(err, spool.ErrStreamGone):
 			return err
-		case last.live && last.inFlight(): // its worker is about to open it
-			w.at.Stream, w.reading = last.stream, true
-		case last.end == nil: // clients stand behind what is saved of it: see streamSnapshot
-			w.at.Stream, w.at.Offset = last.stream, last.saved.last()
+		case last.Live && last.InFlight(): // its worker is about to open it
+			w.at.Stream, w.reading = last.Stream, true
+		case last.End == nil: // clients stand behind what is saved of it: see streamSnapshot
+			w.at.Stream, w.at.Offset = last.Stream, last.Saved.Last()
 		}
 	}
 	h.mu.Lock()
@@ -419,7 +420,7 @@ func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View)
 	}
 	defer h.looks.Unlock()
 	err = h.e.store.View(ctx, h.key, func(v spool.View) error {
-		if err := sameThread(v, made); err != nil {
+		if err := record.SameThread(v, made); err != nil {
 			return err
 		}
 		if also != nil {

@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // lostStream is the stream of a worker that went away, which somebody else has to end.
@@ -20,11 +20,11 @@ func (h *held) loseSegment(reason string) (*lostStream, error) {
 	if err := h.lose(); err != nil {
 		return nil, err
 	}
-	saved, err := savedOf(h, h.run)
+	saved, err := record.SavedOf(h, h.run)
 	if err != nil {
 		return nil, err
 	}
-	lost := &lostStream{id: h.run.Stream(), end: endBehind(saved.last())}
+	lost := &lostStream{id: h.run.Stream(), end: endBehind(saved.Last())}
 	return lost, h.closeSegment(spool.SegmentLost, reason, lost.end)
 }
 
@@ -62,15 +62,12 @@ func (e *Engine) closeFor(ctx context.Context, key spool.StreamKey, end spool.It
 	}
 }
 
-// farthest stands behind every item.
-var farthest = spool.Offset{Fence: math.MaxInt64, N: math.MaxInt64}
-
 // whole reports whether a stream has every item that stands before the one at end.
 func (e *Engine) whole(ctx context.Context, key spool.StreamKey, end spool.Offset) bool {
 	if end.N <= 1 {
 		return true
 	}
-	page, err := e.streams.Read(ctx, key, farthest, 1)
+	page, err := e.streams.Read(ctx, key, record.Farthest, 1)
 	if err != nil {
 		return errors.Is(err, spool.ErrStreamGone)
 	}

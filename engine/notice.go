@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // noticer derives the notices of a thread's state from its row: nobody sends them, so none
@@ -24,7 +25,7 @@ type noticer struct {
 // start takes the present for known.
 func (n *noticer) start(v spool.View, thread spool.Thread) (err error) {
 	n.made, n.state, n.run = thread.CreatedAt, thread.State, thread.RunID
-	n.queue, err = queueOf(v, thread, false)
+	n.queue, err = record.QueueOf(v, thread, false)
 	return err
 }
 
@@ -52,10 +53,10 @@ func (n *noticer) see(v spool.View) (s sight, err error) {
 	case err != nil:
 		return s, err
 	case !s.thread.CreatedAt.Equal(n.made): // deleted, and made again
-		return s, spool.Errorf(spool.NotFound, threadNotFound)
+		return s, spool.Errorf(spool.NotFound, record.ThreadNotFound)
 	}
 	n.owner, n.ownerRead = s.thread.Owner, true
-	if s.queue, err = queueOf(v, s.thread, false); err != nil {
+	if s.queue, err = record.QueueOf(v, s.thread, false); err != nil {
 		return s, err
 	}
 	s.news = n.again || s.thread.State != n.state || s.thread.RunID != n.run || !sameQueue(s.queue, n.queue)
@@ -92,7 +93,7 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walked, error) {
 		return nil, err
 	}
 	n.owner, n.ownerRead = thread.Owner, true
-	queue, err := queueOf(v, thread, false)
+	queue, err := record.QueueOf(v, thread, false)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,7 @@ func hello(v spool.View) (walked, error) {
 	if err != nil {
 		return walked{}, err
 	}
-	queue, err := queueOf(v, thread, false)
+	queue, err := record.QueueOf(v, thread, false)
 	if err != nil {
 		return walked{}, err
 	}

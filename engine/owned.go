@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // ownedStore hides from an actor with OwnOnly the threads of others. It stands before the
@@ -112,7 +113,7 @@ func (e *Engine) checkOwner(ctx context.Context, key spool.ThreadKey) error {
 // foreignView is the view of a thread that does not exist for who asks.
 type foreignView struct{ now time.Time }
 
-var errForeign = spool.Errorf(spool.NotFound, threadNotFound)
+var errForeign = spool.Errorf(spool.NotFound, record.ThreadNotFound)
 
 // Now implements [spool.View].
 func (v foreignView) Now() time.Time { return v.now }
@@ -167,7 +168,7 @@ func (foreignView) UsageRows(spool.UsageQuery) ([]spool.UsageRow, error) {
 type foreignTx struct{ foreignView }
 
 // errTaken refuses a start with the id of a thread that somebody else has.
-var errTaken = &refusal{ReasonNotFound, threadNotFound}
+var errTaken = &refusal{ReasonNotFound, record.ThreadNotFound}
 
 // PutThread implements [spool.Tx].
 func (foreignTx) PutThread(spool.Thread) error { return errTaken }

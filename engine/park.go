@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // newPark returns a park of the call, which lasts for ttl, or as long as the tool or else
@@ -154,7 +155,7 @@ func (e *Engine) inputRequired(v spool.View, p spool.Park) (spool.InputRequired,
 		shown = p.Shown
 	}
 	required := spool.InputRequired{
-		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: filled(p.Frames),
+		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: record.NonNil(p.Frames),
 		Reason: p.Reason, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 		DistinctApprover: p.DistinctApprover,
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // PublishOptions say how an event is published.
@@ -105,7 +106,7 @@ func (e *Engine) tell(ctx context.Context, key spool.ThreadKey, s *segment, even
 		return err
 	})
 	if err != nil {
-		return spool.Entry{}, notFound(err)
+		return spool.Entry{}, record.NotFound(err)
 	}
 	if s == nil || s.id != entry.RunID || !s.writer.custom(ctx, entry) {
 		e.notify(key, entry)
@@ -152,7 +153,7 @@ func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Ev
 		return tx.AppendEntries(&entry)
 	})
 	if err != nil {
-		return spool.Entry{}, notFound(err)
+		return spool.Entry{}, record.NotFound(err)
 	}
 	e.bus.Wake(key, spool.WakeRecord)
 	if held {
@@ -192,7 +193,7 @@ func (s *segment) record(ctx context.Context, event spool.Event, about spool.Run
 		return 0, err
 	})
 	if err != nil {
-		return spool.Entry{}, notFound(err)
+		return spool.Entry{}, record.NotFound(err)
 	}
 	s.e.bus.Wake(s.key, spool.WakeRecord)
 	return entry, nil

@@ -2,11 +2,10 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // A segment can end although no message has a part of what it said: its step failed, it was
@@ -62,7 +61,7 @@ func (h *heardOf) entry(entry spool.Entry) {
 	if entry.Type != spool.EntryRunEnded {
 		return
 	}
-	if id, err := streamOf(entry); err != nil || id != h.stream {
+	if id, err := record.StreamOf(entry); err != nil || id != h.stream {
 		return
 	}
 	quiet := h.quiet(entry)
@@ -74,7 +73,7 @@ func (h *heardOf) entry(entry spool.Entry) {
 
 // quiet reports whether a segment ended in a way that leaves nothing unsaid or unsaved.
 func (h *heardOf) quiet(ended spool.Entry) bool {
-	return h.plain && statusOf(ended) == spool.SegmentFinished
+	return h.plain && record.StatusOf(ended) == spool.SegmentFinished
 }
 
 // find looks for the RUN_ENDED entry behind which a client with this cursor stands. A cursor
@@ -86,7 +85,7 @@ func (h *heardOf) find(v spool.View, at spool.Cursor) error {
 	}
 	entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, Run: runOf(at.Stream)})
 	for _, entry := range entries {
-		id, err := streamOf(entry)
+		id, err := record.StreamOf(entry)
 		if err == nil && entry.Seq <= at.Seq && id == at.Stream {
 			*h = heardOf{ended: &entry}
 		}
@@ -95,43 +94,17 @@ func (h *heardOf) find(v spool.View, at spool.Cursor) error {
 }
 
 func (h *heardOf) findBare(v spool.View, seq int64) error {
-	started, err := lastUpTo(v, spool.EntryRunStarted, seq)
+	started, err := record.LastUpTo(v, spool.EntryRunStarted, seq)
 	if err != nil || started == nil {
 		return err
 	}
-	ended, err := lastUpTo(v, spool.EntryRunEnded, seq)
+	ended, err := record.LastUpTo(v, spool.EntryRunEnded, seq)
 	if err != nil || ended != nil && ended.Seq > started.Seq {
 		h.ended = ended
 		return err
 	}
-	h.stream, err = streamOf(*started)
+	h.stream, err = record.StreamOf(*started)
 	return err
-}
-
-// lastUpTo returns the last entry of a type up to seq. It looks close to seq first, as the entry
-// nearly always is. Nil: there is none.
-func lastUpTo(v spool.View, t spool.EntryType, seq int64) (*spool.Entry, error) {
-	for near := int64(32); ; near *= 8 {
-		q := spool.EntryQuery{Type: t, After: max(seq-near, 0), Limit: int(near)}
-		entries, err := v.Entries(q)
-		for _, entry := range slices.Backward(entries) {
-			if entry.Seq <= seq {
-				return &entry, err
-			}
-		}
-		if err != nil || q.After == 0 {
-			return nil, err
-		}
-	}
-}
-
-// statusOf returns how the segment of a RUN_ENDED entry ended.
-func statusOf(ended spool.Entry) spool.SegmentStatus {
-	var p spool.RunEnded
-	if json.Unmarshal(ended.Payload, &p) != nil {
-		return spool.SegmentLost
-	}
-	return p.Status
 }
 
 // retracted adds the frame of retract that stands before an entry, if there is one.
@@ -163,7 +136,7 @@ func givenFirst(frames []walked, err error) ([]walked, error) {
 // retract returns the frame by which clients drop what a segment has said and no message
 // has. Ended is the entry that comes next.
 func (w *walker) retract(ctx context.Context, ended spool.Entry) ([]walked, error) {
-	id, err := streamOf(ended)
+	id, err := record.StreamOf(ended)
 	if err != nil || id == "" || id != w.heard.stream || w.heard.quiet(ended) {
 		return nil, err
 	}
@@ -173,9 +146,9 @@ func (w *walker) retract(ctx context.Context, ended spool.Entry) ([]walked, erro
 	}
 	at := w.at
 	at.Seq = ended.Seq - 1
-	var p part
+	var p record.RunPart
 	err = w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
-		p, err = partOf(v, ended, at.Seq, true)
+		p, err = record.ReadRunPart(v, ended, at.Seq, true)
 		return err
 	})
 	if missing(err) {
@@ -184,7 +157,7 @@ func (w *walker) retract(ctx context.Context, ended spool.Entry) ([]walked, erro
 	if err != nil {
 		return nil, err
 	}
-	if said := hearOut(page.Items); !gone && !said.unsaved() && !said.untold(p.since(p.segment)) {
+	if said := record.ReadItems(page.Items); !gone && !said.Unsaved() && !said.LacksResult(p.Since(p.Segment)) {
 		return nil, nil
 	}
 	return w.partial(p, page, gone), nil
@@ -197,7 +170,7 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 	if w.recordOnly || h.ended == nil && !h.astray || h.ended != nil && w.at.Seq < h.ended.Seq {
 		return nil, nil
 	}
-	var p *part
+	var p *record.RunPart
 	var end runEnd
 	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
 		if h.astray {
@@ -213,7 +186,7 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 			end.told = false // the client was told that it shows nothing of the run
 			return err
 		}
-		read, err := partOf(v, *h.ended, w.at.Seq, false)
+		read, err := record.ReadRunPart(v, *h.ended, w.at.Seq, false)
 		p = &read
 		return err
 	})
@@ -232,10 +205,10 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 	}
 	ended := *h.ended
 	h.ended, h.open = nil, false
-	if !end.told || !end.asked && len(p.since(ended.Seq)) == 0 {
+	if !end.told || !end.asked && len(p.Since(ended.Seq)) == 0 {
 		return nil, nil
 	}
-	page, gone, err := w.whole(ctx, p.stream)
+	page, gone, err := w.whole(ctx, p.Stream)
 	if err != nil {
 		h.ended = &ended
 		return nil, err
@@ -257,7 +230,7 @@ type runEnd struct {
 // endOf reads what became of the run of a RUN_ENDED entry. Of nearly all runs there is nothing
 // to tell, so this reads no message.
 func endOf(v spool.View, ended spool.Entry) (end runEnd, err error) {
-	id, err := streamOf(ended)
+	id, err := record.StreamOf(ended)
 	if err != nil {
 		return end, err
 	}
@@ -274,11 +247,11 @@ func endOf(v spool.View, ended spool.Entry) (end runEnd, err error) {
 	case !run.State.Terminal():
 		return runEnd{open: true}, nil
 	}
-	end.asked = statusOf(ended) == spool.SegmentParked && thread.RunID == run.ID
+	end.asked = record.StatusOf(ended) == spool.SegmentParked && thread.RunID == run.ID
 	if end.told = end.asked || run.Children > 0; end.told {
 		return end, nil
 	}
-	ids, err := encodedView(v).MessageIDs(spool.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
+	ids, err := record.Encoded(v).MessageIDs(spool.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
 	end.told = len(ids) > 0
 	return end, err
 }
@@ -300,15 +273,15 @@ func (w *walker) whole(ctx context.Context, id spool.StreamID) (page spool.Strea
 }
 
 // partial returns the frame with a part of the thread. The walker stands where it stood.
-func (w *walker) partial(p part, page spool.StreamPage, gone bool) []walked {
-	past := w.shared && p.thread.RunID != p.run.ID
+func (w *walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []walked {
+	past := w.shared && p.Thread.RunID != p.Run.ID
 	if past { // clients are told of the next run behind the frame
-		p.thread.State, p.thread.RunID = p.run.State, p.run.ID
+		p.Thread.State, p.Thread.RunID = p.Run.State, p.Run.ID
 	}
-	snap := p.snapshot(w.at.Seq)
+	snap := p.Snapshot(w.at.Seq)
 	if !gone {
 		snap.Stream = w.endedStream(p, page)
-		snap.Stream.Items = p.open.items(snap.Stream.Items, p.thread.LastSeq)
+		snap.Stream.Items = p.Open.Items(snap.Stream.Items, p.Thread.LastSeq)
 	}
 	at := snap.Cursor()
 	at.Seq = w.at.Seq
@@ -321,8 +294,8 @@ func (w *walker) partial(p part, page spool.StreamPage, gone bool) []walked {
 // endedStream returns the stream of a segment that is over, without any content: the messages
 // have all of it that is saved. The stream may not know yet that it is over, as the record is
 // told first. It then ends here as its RUN_ENDED entry says.
-func (w *walker) endedStream(p part, page spool.StreamPage) *spool.StreamSnapshot {
-	s := &spool.StreamSnapshot{StreamID: p.stream, RunID: runOf(p.stream), Items: []spool.Item{}}
+func (w *walker) endedStream(p record.RunPart, page spool.StreamPage) *spool.StreamSnapshot {
+	s := &spool.StreamSnapshot{StreamID: p.Stream, RunID: runOf(p.Stream), Items: []spool.Item{}}
 	for _, item := range page.Items {
 		if item.Type.Content() {
 			continue
@@ -332,12 +305,12 @@ func (w *walker) endedStream(p part, page spool.StreamPage) *spool.StreamSnapsho
 			s.End = &item
 		}
 	}
-	last := farther(page.Last, p.ended.After)
-	if w.at.Stream == p.stream {
+	last := record.Farther(page.Last, p.Ended.After)
+	if w.at.Stream == p.Stream {
 		last = w.at.Offset
 	}
 	if s.End == nil {
-		end := endItem(p.ended, last)
+		end := record.EndItem(p.Ended, last)
 		s.Items = append(s.Items, end)
 		s.End = &end
 	}
@@ -345,12 +318,4 @@ func (w *walker) endedStream(p part, page spool.StreamPage) *spool.StreamSnapsho
 		s.Offset = &last
 	}
 	return s
-}
-
-// farther returns the greater offset.
-func farther(a, b spool.Offset) spool.Offset {
-	if a.Compare(b) < 0 {
-		return b
-	}
-	return a
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // TestSnapshotAtTheLastSavedItem cuts a stream into which two nested runs speak at what each
@@ -45,10 +46,10 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 		{3, 7, 12, "6 9", 12}, // b's step was saved before its last items were in the stream
 		{11, 7, 8, "6", 11},
 	} {
-		l := latest{stream: key.ID, run: "r1", live: true, saved: savedUpTo{main: at(test.main), nested: map[spool.AgentID]spool.Offset{}}}
+		l := record.Segment{Stream: key.ID, Run: "r1", Live: true, Saved: record.Saved{Main: at(test.main), Nested: map[spool.AgentID]spool.Offset{}}}
 		for id, n := range map[spool.AgentID]int64{"a": test.a, "b": test.b} {
 			if n > 0 {
-				l.saved.nested[id] = at(n)
+				l.Saved.Nested[id] = at(n)
 			}
 		}
 		snap, err := e.streamSnapshot(t.Context(), key.Thread, l)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 const (
@@ -50,7 +51,7 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 	if err != nil {
 		return nil, err
 	}
-	snap.Messages = filled(snap.Messages)
+	snap.Messages = record.NonNil(snap.Messages)
 	return snap, nil
 }
 
@@ -58,8 +59,8 @@ func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotO
 // the same state.
 func (e *Engine) readSnapshot(ctx context.Context, key spool.ThreadKey, snap *spool.Snapshot, messages func(v spool.View) error) error {
 	snap.LastEventSeq = -1
-	var last latest
-	var open openCalls
+	var last record.Segment
+	var open record.OpenCalls
 	err := e.store.View(ctx, key, func(v spool.View) (err error) {
 		if snap.Thread, err = v.Thread(); err != nil {
 			return err
@@ -78,95 +79,40 @@ func (e *Engine) readSnapshot(ctx context.Context, key spool.ThreadKey, snap *sp
 				return err
 			}
 		}
-		if open, err = openCallsOf(v, snap.Thread); err != nil {
+		if open, err = record.OpenCallsOf(v, snap.Thread); err != nil {
 			return err
 		}
-		snap.ActiveEvents = open.entries(snap.ActiveEvents)
-		if snap.Queue, err = queueOf(v, snap.Thread, true); err != nil {
+		snap.ActiveEvents = open.Entries(snap.ActiveEvents)
+		if snap.Queue, err = record.QueueOf(v, snap.Thread, true); err != nil {
 			return err
 		}
-		last, err = latestSegment(v, snap.Thread)
+		last, err = record.LatestSegment(v, snap.Thread)
 		return err
 	})
 	if err != nil {
-		return notFound(err)
+		return record.NotFound(err)
 	}
-	snap.Runs, snap.ActiveEvents = filled(snap.Runs), filled(snap.ActiveEvents)
+	snap.Runs, snap.ActiveEvents = record.NonNil(snap.Runs), record.NonNil(snap.ActiveEvents)
 	snap.Stream, err = e.streamSnapshot(ctx, key, last)
 	if snap.Stream != nil {
-		snap.Stream.Items = open.items(snap.Stream.Items, snap.Thread.LastSeq)
+		snap.Stream.Items = open.Items(snap.Stream.Items, snap.Thread.LastSeq)
 	}
 	return err
-}
-
-// filled returns a slice that encodes as a JSON array.
-func filled[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
-}
-
-// latest is the latest segment of a thread.
-type latest struct {
-	stream spool.StreamID // empty: the thread has had none
-	run    spool.RunID
-	seq    int64 // of its RUN_STARTED entry
-	// end is its RUN_ENDED entry. Nil: it has not ended.
-	end *spool.Entry
-	// saved is how much of what the stream says the messages have.
-	saved savedUpTo
-	// live is true while a worker holds the run in this segment.
-	live bool
-	now  time.Time
-}
-
-func (l latest) inFlight() bool { return l.stream != "" && l.end == nil }
-
-// latestSegment finds the latest segment by its RUN_STARTED entry.
-func latestSegment(v spool.View, thread spool.Thread) (latest, error) {
-	started, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Last: true, Limit: 1})
-	if err != nil || len(started) == 0 {
-		return latest{}, err
-	}
-	stream, err := streamOf(started[0])
-	if err != nil {
-		return latest{}, err
-	}
-	l := latest{stream: stream, run: started[0].RunID, seq: started[0].Seq, now: v.Now()}
-	ended, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, After: l.seq, Last: true, Limit: 1})
-	if err != nil {
-		return latest{}, err
-	}
-	if len(ended) > 0 {
-		l.end = &ended[0]
-	}
-	run, err := v.Run(l.run)
-	if missing(err) {
-		return l, nil
-	}
-	if run.Stream() == l.stream {
-		if l.saved, err = savedOf(v, run); err != nil {
-			return latest{}, err
-		}
-		l.live = run.State == spool.Running && thread.Leased(l.now)
-	}
-	return l, err
 }
 
 // streamSnapshot returns the segment's stream less what is saved, or nil when it is over
 // and gone. A stream that its worker is about to open is empty, and so is one that was lost
 // before the record has ended its segment: a client stands behind what is saved of it, since
 // the messages of the snapshot have that, and may lack what is saved later.
-func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l latest) (*spool.StreamSnapshot, error) {
-	if l.stream == "" || l.end != nil && l.now.Sub(l.end.CreatedAt) >= recentEnd {
+func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l record.Segment) (*spool.StreamSnapshot, error) {
+	if l.Stream == "" || l.End != nil && l.Now.Sub(l.End.CreatedAt) >= recentEnd {
 		return nil, nil //nolint:nilnil // null is the wire's word for it
 	}
-	snap := &spool.StreamSnapshot{StreamID: l.stream, RunID: l.run, Items: []spool.Item{}}
-	page, err := e.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.stream}, spool.Offset{}, 0)
+	snap := &spool.StreamSnapshot{StreamID: l.Stream, RunID: l.Run, Items: []spool.Item{}}
+	page, err := e.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.Stream}, spool.Offset{}, 0)
 	switch {
-	case errors.Is(err, spool.ErrStreamGone) && l.end == nil:
-		if saved := l.saved.last(); !saved.IsZero() {
+	case errors.Is(err, spool.ErrStreamGone) && l.End == nil:
+		if saved := l.Saved.Last(); !saved.IsZero() {
 			snap.Offset = &saved
 		}
 		return snap, nil
@@ -177,21 +123,21 @@ func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l late
 	}
 	dead := deadIn(l, page)
 	for _, item := range page.Items {
-		if l.saved.has(item) || dead(item) {
+		if l.Saved.Has(item) || dead(item) {
 			continue
 		}
 		snap.Items = append(snap.Items, item)
 	}
 	// A step may have been saved whose last items are not yet in the stream, and so may the
 	// segment's end.
-	last := farther(page.Last, l.saved.last())
+	last := record.Farther(page.Last, l.Saved.Last())
 	switch {
 	case page.Ended && len(page.Items) > 0:
 		end := page.Items[len(page.Items)-1]
 		snap.End = &end
-	case l.end != nil:
-		last = farther(last, l.end.After)
-		end := endItem(*l.end, last)
+	case l.End != nil:
+		last = record.Farther(last, l.End.After)
+		end := record.EndItem(*l.End, last)
 		snap.Items = append(snap.Items, end)
 		snap.End = &end
 	}
@@ -199,4 +145,19 @@ func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l late
 		snap.Offset = &last
 	}
 	return snap, nil
+}
+
+// deadIn returns which items of a page no message will ever have. Behind the segment's
+// RUN_ENDED that is all content: what was saved of it is in the messages. A stream that has
+// ended before the record says so was perhaps read later than the messages, and then what
+// its steps have saved is in neither.
+func deadIn(l record.Segment, page spool.StreamPage) func(spool.Item) bool {
+	switch {
+	case l.End != nil:
+		return func(item spool.Item) bool { return item.Type.Content() }
+	case page.Ended:
+		return record.ReadItems(page.Items).Lost
+	default:
+		return func(spool.Item) bool { return false }
+	}
 }

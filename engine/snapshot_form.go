@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // SnapshotForm encodes snapshots for clients of another protocol. Each message is encoded
@@ -164,7 +165,7 @@ func (l *encodedList) addFormed(m spool.Message, scratch *[]byte) error {
 // addAll adds the messages that q selects.
 func (l *encodedList) addAll(v spool.View, q spool.MessageQuery) error {
 	if l.form == nil {
-		return encodedView(v).EachMessage(q, l.add)
+		return record.Encoded(v).EachMessage(q, l.add)
 	}
 	var scratch []byte
 	if encoded, ok := v.(spool.EncodedMessages); ok {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 const (
@@ -60,7 +61,7 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form SnapshotFor
 	}
 	after := l.last()
 	if after != "" {
-		last, err := encodedView(v).MessageIDs(spool.MessageQuery{Limit: 1})
+		last, err := record.Encoded(v).MessageIDs(spool.MessageQuery{Limit: 1})
 		if err != nil || len(last) == 1 && last[0] == after {
 			return l, true, err
 		}
@@ -81,7 +82,7 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form SnapshotFor
 
 // listPage returns a list that has only what o selects, which has a limit.
 func listPage(v spool.View, thread spool.Thread, o SnapshotOptions) (*encodedList, error) {
-	encoded, l := encodedView(v), &encodedList{made: thread.CreatedAt}
+	encoded, l := record.Encoded(v), &encodedList{made: thread.CreatedAt}
 	q := spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit + 1}
 	ids, err := encoded.MessageIDs(q)
 	if err != nil {
@@ -177,43 +178,4 @@ func (l *encodedList) since(seq int64) (found []spool.Message) {
 	}
 	slices.Reverse(found)
 	return found
-}
-
-// encodedView returns the view as one that has its messages encoded.
-func encodedView(v spool.View) spool.EncodedMessages {
-	if encoded, ok := v.(spool.EncodedMessages); ok {
-		return encoded
-	}
-	return encodingView{v}
-}
-
-// encodingView encodes the messages of a store that does not keep them encoded.
-type encodingView struct{ spool.View }
-
-// MessageIDs implements [spool.EncodedMessages].
-func (v encodingView) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
-	all, err := v.Messages(q)
-	ids := make([]spool.MessageID, len(all))
-	for i, m := range all {
-		ids[i] = m.ID
-	}
-	return ids, err
-}
-
-// EachMessage implements [spool.EncodedMessages].
-func (v encodingView) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
-	all, err := v.Messages(q)
-	if err != nil {
-		return err
-	}
-	for _, m := range all {
-		content, err := json.Marshal(m.Content)
-		if err != nil {
-			return spool.Wrap(spool.Internal, "a message cannot be encoded", err)
-		}
-		if err := fn(m, content); err != nil {
-			return err
-		}
-	}
-	return nil
 }

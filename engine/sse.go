@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // SSEOptions say from where and how to stream.
@@ -259,7 +260,7 @@ func moved(f spool.Frame, c spool.Cursor) *spool.Cursor {
 		return nil
 	default:
 		c.Seq = f.Event.Seq
-		if id, err := streamOf(*f.Event); err == nil && f.Event.Type == spool.EntryRunStarted {
+		if id, err := record.StreamOf(*f.Event); err == nil && f.Event.Type == spool.EntryRunStarted {
 			c.Stream, c.Offset = id, spool.Offset{}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // StopResult is the answer to a stop. A refusal is not an error.
@@ -196,13 +197,13 @@ func (e *Engine) endUnheld(h *held, ending spool.Ending) (*segment, error) {
 // settleUnheld takes the lease of a run that has ended but for its settle hook, and
 // returns the segment that has still to settle.
 func (e *Engine) settleUnheld(h *held) (*segment, error) {
-	saved, err := savedOf(h, h.run)
+	saved, err := record.SavedOf(h, h.run)
 	if err != nil {
 		return nil, err
 	}
 	h.lease(e.config.Lease)
 	s := e.newSegment(h)
-	s.writer.inherit(saved.last())
+	s.writer.inherit(saved.Last())
 	return s, h.save()
 }
 
@@ -261,7 +262,7 @@ func (l *loop) stopped(ctx context.Context, cause error) error {
 		return err
 	}
 	if len(said) > 0 {
-		l.stepFinished(ctx, stepStopped, cut.turn.usage.Count())
+		l.stepFinished(ctx, record.StepStopped, cut.turn.usage.Count())
 	}
 	return l.concluded(ctx)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // DeleteResult is the answer to a deletion. A refusal is not an error.
@@ -28,7 +29,7 @@ func (e *Engine) Thread(ctx context.Context, key spool.ThreadKey) (thread spool.
 		return err
 	})
 	if err != nil {
-		return spool.Thread{}, notFound(err)
+		return spool.Thread{}, record.NotFound(err)
 	}
 	return thread, nil
 }
@@ -64,7 +65,7 @@ func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (Del
 	case errors.As(err, &no):
 		return DeleteResult{Reason: no.reason, Error: no.text}, nil
 	case missing(err):
-		return DeleteResult{Reason: ReasonNotFound, Error: threadNotFound}, nil
+		return DeleteResult{Reason: ReasonNotFound, Error: record.ThreadNotFound}, nil
 	case err != nil:
 		return DeleteResult{}, err
 	}
@@ -101,8 +102,6 @@ func (e *Engine) stopParked(ctx context.Context, key spool.ThreadKey) error {
 	return err
 }
 
-const threadNotFound = "Thread not found"
-
 // Usage sums what the thread's runs have used, and says how full the model's window is.
 // It returns a [spool.NotFound] error for a thread that does not exist.
 func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUsage, error) {
@@ -110,7 +109,7 @@ func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUs
 	err := e.store.View(ctx, key, func(v spool.View) error {
 		thread, err := v.Thread()
 		if missing(err) {
-			return spool.Errorf(spool.NotFound, threadNotFound)
+			return spool.Errorf(spool.NotFound, record.ThreadNotFound)
 		}
 		if err != nil {
 			return err
@@ -119,7 +118,7 @@ func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUs
 		if err != nil {
 			return err
 		}
-		counted, err := v.UsageRows(spool.UsageQuery{Agent: &mainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
+		counted, err := v.UsageRows(spool.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
 		if err != nil {
 			return err
 		}

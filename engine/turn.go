@@ -7,13 +7,11 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // walkTurns is how many user turns a walker reads at once. A turn may have large images.
 const walkTurns = 32
-
-// mainAgent is the agent of the dispatched runs. Its user turns are those of people.
-var mainAgent spool.AgentID
 
 // stretch is a part of the record, with the user turns that were said along it. A turn
 // stands behind the entry that was the last one when the turn was saved, which is
@@ -29,7 +27,7 @@ type stretch struct {
 // of one view, so that no turn can come too late.
 func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
 	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
-		if err := sameThread(v, w.made); err != nil {
+		if err := record.SameThread(v, w.made); err != nil {
 			return err
 		}
 		s.entries, err = v.Entries(spool.EntryQuery{After: w.at.Seq, Limit: limit})
@@ -68,11 +66,6 @@ func (s *stretch) rest(w *walker) []walked { return s.before(math.MaxInt64, w) }
 func (w *walker) tell(turn spool.Message) walked {
 	w.turn = turn.ID
 	return w.walked(turnFrame(w.key, turn))
-}
-
-// turnsAt returns the user turns that stand right behind an entry.
-func turnsAt(v spool.View, seq int64) ([]spool.Message, error) {
-	return v.Messages(spool.MessageQuery{Turns: true, SinceSeq: seq, BeforeSeq: seq + 1})
 }
 
 // lastOf returns the id of the last of these turns that has, "" where none has.

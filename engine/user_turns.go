@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // UserTurns returns the thread, and the user turns in its view without what they say. It
@@ -14,12 +15,12 @@ func (e *Engine) UserTurns(ctx context.Context, key spool.ThreadKey) (thread spo
 		if thread, err = v.Thread(); err != nil {
 			return err
 		}
-		q := spool.MessageQuery{Role: spool.RoleUser, Agent: &mainAgent}
-		return encodedView(v).EachMessage(q, func(m spool.Message, _ []byte) error {
+		q := spool.MessageQuery{Role: spool.RoleUser, Agent: &record.MainAgent}
+		return record.Encoded(v).EachMessage(q, func(m spool.Message, _ []byte) error {
 			m.Content = nil
 			turns = append(turns, m)
 			return nil
 		})
 	})
-	return thread, turns, notFound(err)
+	return thread, turns, record.NotFound(err)
 }

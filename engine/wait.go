@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // behindAll is before the first place of those who wait without having stopped anybody. The ones
@@ -95,7 +96,7 @@ func (e *Engine) rollBack(h *held, run *spool.Run, line []spool.Run) ([]spool.Ru
 		}
 	}
 	if last < 0 {
-		turns, err := h.Messages(spool.MessageQuery{Agent: &mainAgent, Role: spool.RoleUser, Limit: 1})
+		turns, err := h.Messages(spool.MessageQuery{Agent: &record.MainAgent, Role: spool.RoleUser, Limit: 1})
 		if err == nil && len(turns) > 0 && turns[0].RunID == h.run.ID {
 			run.Wait.RollbackMessageID = turns[0].ID
 		}
@@ -215,27 +216,4 @@ func (h *held) begin() error {
 		return err
 	}
 	return h.Enqueue(h.ticket(spool.JobStart, 0))
-}
-
-// queueOf returns the runs that wait for the thread, with their turns where they are
-// wanted. Nobody waits for a thread that no run has.
-func queueOf(v spool.View, thread spool.Thread, turns bool) ([]spool.QueuedRun, error) {
-	if !thread.State.Active() {
-		return nil, nil
-	}
-	line, err := v.Waiting()
-	if err != nil || len(line) == 0 {
-		return nil, err
-	}
-	queue := make([]spool.QueuedRun, len(line))
-	for i, r := range line {
-		queue[i] = spool.QueuedRun{
-			RunID: r.ID, Position: i + 1, WhenBusy: r.Wait.WhenBusy,
-			ClientMessageID: r.Wait.ClientMessageID, EnqueuedAt: r.EnqueuedAt,
-		}
-		if turns {
-			queue[i].Content = r.Wait.Content
-		}
-	}
-	return queue, nil
 }

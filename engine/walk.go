@@ -1,15 +1,14 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 const (
@@ -53,7 +52,7 @@ type walker struct {
 	// cut is what the messages already have of the stream that a walker without a place in
 	// it began with. It leaves that out, as the steps of nested runs are saved before the
 	// one around them.
-	cut savedUpTo
+	cut record.Saved
 	// restored is what the walker knows of branches that have come back.
 	restored restoredBranch
 	// heard is what decides about the snapshot frames between segments.
@@ -106,13 +105,13 @@ var errReset = errors.New("the stream is gone")
 // in a transaction.
 func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]walked, error) {
 	var thread spool.Thread
-	var last latest
-	var named namedStream
+	var last record.Segment
+	var named record.NamedStream
 	err := view(func(v spool.View) (err error) {
 		if thread, err = v.Thread(); err != nil {
 			return err
 		}
-		if err := checkSame(thread, w.made); err != nil {
+		if err := record.CheckSame(thread, w.made); err != nil {
 			return err
 		}
 		if err := w.placeTurn(v, c); err != nil {
@@ -121,13 +120,13 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 		if err := w.placeRestored(v, thread, c); err != nil {
 			return err
 		}
-		if last, err = latestSegment(v, thread); err != nil || c == nil {
+		if last, err = record.LatestSegment(v, thread); err != nil || c == nil {
 			return err
 		}
 		if err := w.heard.find(v, *c); err != nil || c.Stream == "" {
 			return err
 		}
-		named, err = w.e.findStream(v, *c)
+		named, err = record.FindStream(v, *c, w.e.config.StreamGrace)
 		return err
 	})
 	if err != nil {
@@ -142,7 +141,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 	case c == nil:
 		w.beginNow(last)
 		return nil, nil
-	case c.Seq > thread.LastSeq, c.Stream != "" && named.seq == 0, named.past, w.restored.owed:
+	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.restored.owed:
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginBehind(last, max(c.Seq, 0))
@@ -152,17 +151,17 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 	w.at.Seq = max(c.Seq, 0)
 	page, err := w.e.streams.Read(ctx, w.stream(), c.Offset, 1)
 	switch {
-	case errors.Is(err, spool.ErrStreamGone) && c.Offset.IsZero() && last.live && last.stream == c.Stream:
+	case errors.Is(err, spool.ErrStreamGone) && c.Offset.IsZero() && last.Live && last.Stream == c.Stream:
 	case errors.Is(err, spool.ErrStreamGone):
 		return w.snapshot(ctx)
 	case err != nil:
 		return nil, err
-	case c.Offset.Compare(farther(page.Last, named.last)) > 0 && (last.stream != c.Stream || c.Offset.Compare(last.saved.last()) > 0):
+	case c.Offset.Compare(record.Farther(page.Last, named.Last)) > 0 && (last.Stream != c.Stream || c.Offset.Compare(last.Saved.Last()) > 0):
 		return w.snapshot(ctx)
 	}
-	more := !named.over && (!page.Ended || len(page.Items) > 0)
-	if named.seq > w.at.Seq {
-		w.jump, w.jumpRead = named.seq, more
+	more := !named.Over && (!page.Ended || len(page.Items) > 0)
+	if named.Seq > w.at.Seq {
+		w.jump, w.jumpRead = named.Seq, more
 	} else {
 		w.reading = more
 	}
@@ -180,75 +179,39 @@ func (w *walker) placeTurn(v spool.View, c *spool.Cursor) error {
 	if c != nil {
 		seq = max(c.Seq, 0)
 	}
-	turns, err := turnsAt(v, seq)
+	turns, err := record.TurnsAt(v, seq)
 	w.turn = lastOf(turns, func(id spool.MessageID) bool { return id == w.known || id == shown })
 	return err
 }
 
 // beginNow places a walker without a cursor: the record is read from its start, and of
 // the streams only the one in flight, from what the messages lack.
-func (w *walker) beginNow(last latest) {
-	w.at = spool.Cursor{Stream: last.stream, Offset: last.saved.main}
-	w.cut = last.saved
-	w.jump, w.jumpRead = last.seq, last.inFlight()
-	w.heard = heardOf{stream: last.stream}
-	if last.end != nil { // all segments are over: the record alone tells of them
-		w.at.Offset = last.end.After
-		w.heard = heardOf{ended: last.end}
+func (w *walker) beginNow(last record.Segment) {
+	w.at = spool.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
+	w.cut = last.Saved
+	w.jump, w.jumpRead = last.Seq, last.InFlight()
+	w.heard = heardOf{stream: last.Stream}
+	if last.End != nil { // all segments are over: the record alone tells of them
+		w.at.Offset = last.End.After
+		w.heard = heardOf{ended: last.End}
 	}
 }
 
 // beginBehind places a walker with a cursor that names no stream. A stream in flight that
 // the cursor is already in is read from what the messages lack; every later one from its
 // start.
-func (w *walker) beginBehind(last latest, seq int64) {
+func (w *walker) beginBehind(last record.Segment, seq int64) {
 	w.at = spool.Cursor{Seq: seq}
-	if last.inFlight() && last.seq <= seq {
-		w.at.Stream, w.at.Offset, w.reading = last.stream, last.saved.main, true
-		w.cut = last.saved
-		w.heard = heardOf{stream: last.stream}
+	if last.InFlight() && last.Seq <= seq {
+		w.at.Stream, w.at.Offset, w.reading = last.Stream, last.Saved.Main, true
+		w.cut = last.Saved
+		w.heard = heardOf{stream: last.Stream}
 	}
-}
-
-// namedStream is what the record says of the stream that a cursor names.
-type namedStream struct {
-	seq  int64        // of its RUN_STARTED. Zero: it is none of the thread's
-	over bool         // the cursor is behind its RUN_ENDED
-	past bool         // its grace is over
-	last spool.Offset // where clients stand behind its RUN_ENDED. Zero: the cursor is before that
-}
-
-// findStream looks for the cursor's stream in the record.
-func (e *Engine) findStream(v spool.View, c spool.Cursor) (named namedStream, err error) {
-	run, _, ok := c.Stream.Split()
-	if !ok {
-		return named, nil
-	}
-	for _, t := range []spool.EntryType{spool.EntryRunStarted, spool.EntryRunEnded} {
-		entries, err := v.Entries(spool.EntryQuery{Type: t, Run: run})
-		if err != nil {
-			return named, err
-		}
-		for _, entry := range entries {
-			if id, err := streamOf(entry); err != nil || id != c.Stream {
-				continue
-			}
-			if t == spool.EntryRunStarted {
-				named.seq = entry.Seq
-				continue
-			}
-			if named.over = entry.Seq <= c.Seq; named.over {
-				named.last = entry.After
-			}
-			named.past = v.Now().Sub(entry.CreatedAt) >= e.config.StreamGrace
-		}
-	}
-	return named, nil
 }
 
 // next returns the frames that follow and that storage has already, empty at the
-// present. Record says whether the record may have grown.
-func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
+// present. Grown says whether the record may have more entries than were read.
+func (w *walker) next(ctx context.Context, grown bool) ([]walked, error) {
 	if w.restored.owed {
 		return w.snapshot(ctx)
 	}
@@ -258,7 +221,7 @@ func (w *walker) next(ctx context.Context, record bool) ([]walked, error) {
 			return frames, err
 		}
 	}
-	if !record || w.atEnd {
+	if !grown || w.atEnd {
 		return nil, nil
 	}
 	s, err := w.stretch(ctx, walkPage)
@@ -317,7 +280,7 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 		w.at.Offset = item.Offset
 		w.reading, w.lacking = !item.Type.End(), false
 		w.heard.item(*item)
-		if w.cut.has(*item) {
+		if w.cut.Has(*item) {
 			continue
 		}
 		frames = append(frames, w.walked(spool.Frame{Kind: spool.FrameStream, StreamID: w.at.Stream, Item: item}))
@@ -364,17 +327,17 @@ func (w *walker) pass(entry spool.Entry) walked {
 	w.heard.entry(entry)
 	switch {
 	case entry.Type == spool.EntryRunEnded:
-		if id, err := streamOf(entry); err == nil && id == w.at.Stream && id != "" {
-			w.at.Offset = farther(w.at.Offset, entry.After) // also where its last items were lost
+		if id, err := record.StreamOf(entry); err == nil && id == w.at.Stream && id != "" {
+			w.at.Offset = record.Farther(w.at.Offset, entry.After) // also where its last items were lost
 		}
 	case entry.Type == spool.EntryRunStarted && !w.recordOnly:
-		switch id, err := streamOf(entry); {
+		switch id, err := record.StreamOf(entry); {
 		case err != nil, entry.Seq < w.jump:
 		case entry.Seq == w.jump:
 			w.reading = w.jumpRead
 		default:
 			w.at.Stream, w.at.Offset, w.reading = id, spool.Offset{}, true
-			w.cut, w.lacking = savedUpTo{}, false
+			w.cut, w.lacking = record.Saved{}, false
 			w.heard = heardOf{stream: id, plain: true}
 		}
 	}
@@ -417,19 +380,7 @@ func (w *walker) await(ctx context.Context, entry spool.Entry) ([]walked, error)
 
 // closeAs ends a stream as its RUN_ENDED entry says that it ended.
 func (e *Engine) closeAs(ctx context.Context, key spool.StreamKey, entry spool.Entry) {
-	e.closeFor(ctx, key, endItem(entry, spool.Offset{}), entry.After)
-}
-
-// endItem returns the last item of the stream whose segment a RUN_ENDED entry ended.
-func endItem(entry spool.Entry, at spool.Offset) spool.Item {
-	var ended spool.RunEnded
-	if err := json.Unmarshal(entry.Payload, &ended); err != nil {
-		ended.Status = spool.SegmentLost
-	}
-	if ended.Status == spool.SegmentError || ended.Status == spool.SegmentLost {
-		return spool.NewItem(spool.ItemRunError, at, entry.Seq-1, spool.StreamFailed{Status: ended.Status, Error: ended.Error})
-	}
-	return spool.NewItem(spool.ItemRunFinished, at, entry.Seq-1, spool.StreamFinished{Status: ended.Status})
+	e.closeFor(ctx, key, record.EndItem(entry, spool.Offset{}), entry.After)
 }
 
 // gone decides what to do without the stream: wait for one whose worker is about to open
@@ -437,22 +388,22 @@ func endItem(entry spool.Entry, at spool.Offset) spool.Item {
 // the client a snapshot.
 func (w *walker) gone(ctx context.Context) ([]walked, error) {
 	if w.at.Offset.IsZero() || w.lacking {
-		var last latest
+		var last record.Segment
 		err := w.e.store.View(ctx, w.key, func(v spool.View) error {
 			thread, err := v.Thread()
 			if err == nil {
-				last, err = latestSegment(v, thread)
+				last, err = record.LatestSegment(v, thread)
 			}
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		if last.stream == w.at.Stream && last.end == nil {
-			if last.live && w.at.Offset.IsZero() {
+		if last.Stream == w.at.Stream && last.End == nil {
+			if last.Live && w.at.Offset.IsZero() {
 				return nil, nil
 			}
-			if w.lacking && last.saved.last().Compare(w.at.Offset) <= 0 { // a snapshot would say the same again
+			if w.lacking && last.Saved.Last().Compare(w.at.Offset) <= 0 { // a snapshot would say the same again
 				w.reading = false
 				return nil, nil
 			}
@@ -473,7 +424,7 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = checkSame(snap.Thread, w.made); err == nil {
+	if err = record.CheckSame(snap.Thread, w.made); err == nil {
 		w.at = snap.Cursor()
 		w.turn, err = w.turnIn(ctx, snap)
 	}
@@ -484,7 +435,7 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 	}
 	w.restored.owed = false
 	w.heard = heardOf{stream: w.at.Stream, astray: snap.Thread.State.Active()}
-	w.cut = savedUpTo{}
+	w.cut = record.Saved{}
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
 	w.lacking = w.reading && len(snap.Stream.Items) == 0
 	w.jump = 0
@@ -499,7 +450,7 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 // with it.
 func (w *walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.MessageID, err error) {
 	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
-		turns, err := turnsAt(v, max(snap.LastEventSeq, 0))
+		turns, err := record.TurnsAt(v, max(snap.LastEventSeq, 0))
 		turn = lastOf(turns, func(id spool.MessageID) bool {
 			return id == w.last || slices.ContainsFunc(snap.Messages, func(m spool.Message) bool { return m.ID == id })
 		})
@@ -545,29 +496,7 @@ func (p position) record() position { return position{seq: p.seq, turn: p.turn} 
 // position returns where the walker stands. It reports false while no hub can stand at
 // the same place.
 func (w *walker) position() (position, bool) {
-	cutting := w.reading && w.at.Offset.Compare(w.cut.last()) < 0
+	cutting := w.reading && w.at.Offset.Compare(w.cut.Last()) < 0
 	settled := w.at.Seq >= w.jump && !w.recordOnly && !cutting && !w.restored.owed && w.heard.settled()
 	return positionAt(w.at, w.turn, w.reading), settled
-}
-
-// streamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names. Each client that
-// connects asks for it several times, so what the engine itself has written is not decoded.
-func streamOf(entry spool.Entry) (spool.StreamID, error) {
-	const run, stream = `{"runId":"`, `","streamId":"`
-	if text, ok := bytes.CutPrefix(entry.Payload, []byte(run)); ok {
-		if text, ok = bytes.CutPrefix(text, []byte(entry.RunID)); ok {
-			if text, ok = bytes.CutPrefix(text, []byte(stream)); ok {
-				if id, _, ok := bytes.Cut(text, []byte(`"`)); ok && bytes.IndexByte(id, '\\') < 0 {
-					return spool.StreamID(id), nil
-				}
-			}
-		}
-	}
-	var p struct {
-		StreamID spool.StreamID `json:"streamId"`
-	}
-	if err := json.Unmarshal(entry.Payload, &p); err != nil {
-		return "", spool.Wrap(spool.Internal, "read entry", err)
-	}
-	return p.StreamID, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // The stream of an entry is what its payload says, whoever has written it.
@@ -20,7 +21,7 @@ func TestStreamOf(t *testing.T) {
 			StreamID spool.StreamID `json:"streamId"`
 		}
 		wantErr := json.Unmarshal([]byte(payload), &want)
-		got, err := streamOf(spool.Entry{RunID: "r1", Payload: json.RawMessage(payload)})
+		got, err := record.StreamOf(spool.Entry{RunID: "r1", Payload: json.RawMessage(payload)})
 		if (err != nil) != (wantErr != nil) || err == nil && got != want.StreamID {
 			t.Errorf("%s: %q (%v), want %q (%v)", payload, got, err, want.StreamID, wantErr)
 		}

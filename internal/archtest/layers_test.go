@@ -22,6 +22,7 @@ var layers = []archtest.Row{
 	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
+	{Place: "engine/internal/record", Ours: []string{"."}},
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
 	{Place: "spooltest/...", Ours: []string{".", "engine", "spooltest/..."}},
 

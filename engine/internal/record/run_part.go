@@ -1,4 +1,4 @@
-package engine
+package record
 
 import (
 	"slices"
@@ -6,34 +6,34 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// part is what a thread has of one run: the part of a snapshot that does not grow with the
+// RunPart is what a thread has of one run: the part of a snapshot that does not grow with the
 // thread.
-type part struct {
-	thread  spool.Thread
-	run     spool.Run      // the dispatched one
-	ended   spool.Entry    // the RUN_ENDED entry of the segment that has ended
-	stream  spool.StreamID // of that segment
-	segment int64          // seq of the segment's RUN_STARTED entry
+type RunPart struct {
+	Thread  spool.Thread
+	Run     spool.Run      // the dispatched one
+	Ended   spool.Entry    // the RUN_ENDED entry of the segment that has ended
+	Stream  spool.StreamID // of that segment
+	Segment int64          // seq of the segment's RUN_STARTED entry
 	runs    []spool.Run
 	behind  spool.MessageID // the message before those of the run. Empty: there is none
 	all     []spool.Message // of the run and those nested in it, without the turn that started it
 	events  []spool.Entry
-	open    openCalls // of a run that has not ended
+	Open    OpenCalls // of a run that has not ended
 	queue   []spool.QueuedRun
 }
 
-// partOf reads the part of the run of a RUN_ENDED entry. Seq is where the reader stands.
+// ReadRunPart reads the part of the run of a RUN_ENDED entry. Seq is where the reader stands.
 // With before, messages that were saved behind the entry are left out. It returns a
 // [spool.NotFound] error for a run that is not there any more.
-func partOf(v spool.View, ended spool.Entry, seq int64, before bool) (p part, err error) {
-	p.ended = ended
-	if p.stream, err = streamOf(ended); err != nil {
+func ReadRunPart(v spool.View, ended spool.Entry, seq int64, before bool) (p RunPart, err error) {
+	p.Ended = ended
+	if p.Stream, err = StreamOf(ended); err != nil {
 		return p, err
 	}
-	if p.thread, err = v.Thread(); err != nil {
+	if p.Thread, err = v.Thread(); err != nil {
 		return p, err
 	}
-	if p.run, err = v.Run(ended.RunID); err != nil {
+	if p.Run, err = v.Run(ended.RunID); err != nil {
 		return p, err
 	}
 	if err := p.readRuns(v); err != nil {
@@ -46,32 +46,32 @@ func partOf(v spool.View, ended spool.Entry, seq int64, before bool) (p part, er
 	if err := p.readMessages(v, until); err != nil {
 		return p, err
 	}
-	if p.thread.State.Active() && p.thread.RunID == p.run.ID {
-		entries, err := v.Entries(spool.EntryQuery{Run: p.run.ID})
+	if p.Thread.State.Active() && p.Thread.RunID == p.Run.ID {
+		entries, err := v.Entries(spool.EntryQuery{Run: p.Run.ID})
 		if err != nil {
 			return p, err
 		}
-		if p.open, err = openCallsOf(v, p.thread); err != nil {
+		if p.Open, err = OpenCallsOf(v, p.Thread); err != nil {
 			return p, err
 		}
-		p.events = p.open.entries(slices.DeleteFunc(entries, func(e spool.Entry) bool { return e.Seq > seq }))
+		p.events = p.Open.Entries(slices.DeleteFunc(entries, func(e spool.Entry) bool { return e.Seq > seq }))
 	}
-	p.queue, err = queueOf(v, p.thread, true)
+	p.queue, err = QueueOf(v, p.Thread, true)
 	return p, err
 }
 
 // readRuns reads the runs of the tree, and the one that has the thread, the newest first.
-func (p *part) readRuns(v spool.View) error {
-	p.runs = []spool.Run{p.run}
-	if p.run.Children > 0 {
-		nested, err := v.Nested(p.run.ID)
+func (p *RunPart) readRuns(v spool.View) error {
+	p.runs = []spool.Run{p.Run}
+	if p.Run.Children > 0 {
+		nested, err := v.Nested(p.Run.ID)
 		if err != nil {
 			return err
 		}
 		p.runs = append(p.runs, nested...)
 	}
-	if p.thread.RunID != p.run.ID {
-		now, err := v.Run(p.thread.RunID)
+	if p.Thread.RunID != p.Run.ID {
+		now, err := v.Run(p.Thread.RunID)
 		if err != nil && !missing(err) {
 			return err
 		}
@@ -85,14 +85,14 @@ func (p *part) readRuns(v spool.View) error {
 
 // readMessages reads the messages of the run that were saved before the record reached
 // until. Zero: all.
-func (p *part) readMessages(v spool.View, until int64) error {
-	starts, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: p.run.ID})
+func (p *RunPart) readMessages(v spool.View, until int64) error {
+	starts, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: p.Run.ID})
 	if err != nil || len(starts) == 0 {
 		return err
 	}
 	for _, start := range starts {
-		if id, err := streamOf(start); err == nil && id == p.stream {
-			p.segment = start.Seq
+		if id, err := StreamOf(start); err == nil && id == p.Stream {
+			p.Segment = start.Seq
 		}
 	}
 	since, err := v.Messages(spool.MessageQuery{SinceSeq: starts[0].Seq})
@@ -101,7 +101,7 @@ func (p *part) readMessages(v spool.View, until int64) error {
 	}
 	tree := make(map[spool.RunID]bool, len(p.runs))
 	for _, r := range p.runs {
-		tree[r.ID] = r.Root() == p.run.ID
+		tree[r.ID] = r.Root() == p.Run.ID
 	}
 	for _, m := range since {
 		if tree[m.RunID] && (until == 0 || m.AfterSeq < until) {
@@ -122,11 +122,11 @@ func (p *part) readMessages(v spool.View, until int64) error {
 	if len(last) > 0 {
 		p.behind = last[0].ID
 	}
-	if len(p.all) > 0 || len(last) > 0 && last[0].RunID == p.run.ID {
+	if len(p.all) > 0 || len(last) > 0 && last[0].RunID == p.Run.ID {
 		return nil
 	}
 	// The turn was dropped, of which the client is told later. It shows the turn still.
-	turn, err := firstTurn(v, p.run.ID, starts[0].Seq)
+	turn, err := firstTurn(v, p.Run.ID, starts[0].Seq)
 	if turn != "" {
 		p.behind = turn
 	}
@@ -151,8 +151,8 @@ func firstTurn(v spool.View, run spool.RunID, started int64) (spool.MessageID, e
 	}
 }
 
-// since returns the messages that were saved when the record had reached seq.
-func (p *part) since(seq int64) (messages []spool.Message) {
+// Since returns the messages that were saved when the record had reached seq.
+func (p *RunPart) Since(seq int64) (messages []spool.Message) {
 	for _, m := range p.all {
 		if m.AfterSeq >= seq {
 			messages = append(messages, m)
@@ -161,13 +161,13 @@ func (p *part) since(seq int64) (messages []spool.Message) {
 	return messages
 }
 
-// snapshot returns the part as clients get it, without a stream.
-func (p *part) snapshot(seq int64) *spool.Snapshot {
+// Snapshot returns the part as clients get it, without a stream.
+func (p *RunPart) Snapshot(seq int64) *spool.Snapshot {
 	if seq == 0 {
 		seq = -1
 	}
 	return &spool.Snapshot{
-		Thread: p.thread, Messages: filled(p.all), Runs: p.runs, LastEventSeq: seq, ActiveEvents: filled(p.events), Queue: p.queue,
+		Thread: p.Thread, Messages: NonNil(p.all), Runs: p.runs, LastEventSeq: seq, ActiveEvents: NonNil(p.events), Queue: p.queue,
 		AfterMessageID: &p.behind,
 	}
 }

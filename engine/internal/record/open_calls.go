@@ -1,4 +1,4 @@
-package engine
+package record
 
 import (
 	"encoding/json"
@@ -6,19 +6,19 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// openCalls are the calls of the thread's run that wait for an answer.
-type openCalls map[spool.ToolCallID]bool
+// OpenCalls are the calls of the thread's run that wait for an answer.
+type OpenCalls map[spool.ToolCallID]bool
 
-// openCallsOf returns the calls of the thread's run that wait for an answer.
-func openCallsOf(v spool.View, thread spool.Thread) (openCalls, error) {
+// OpenCallsOf returns the calls of the thread's run that wait for an answer.
+func OpenCallsOf(v spool.View, thread spool.Thread) (OpenCalls, error) {
 	if !thread.State.Active() {
-		return openCalls{}, nil
+		return OpenCalls{}, nil
 	}
 	parks, err := v.Parks(thread.RunID)
 	if err != nil {
 		return nil, err
 	}
-	open := make(openCalls)
+	open := make(OpenCalls)
 	for _, p := range parks {
 		if p.State == spool.ParkOpen {
 			open[p.ToolCallID] = true
@@ -27,9 +27,9 @@ func openCallsOf(v spool.View, thread spool.Thread) (openCalls, error) {
 	return open, nil
 }
 
-// entries leaves out what the record says of questions that are over. Of a call that has
+// Entries leaves out what the record says of questions that are over. Of a call that has
 // asked more than once, the last question is left.
-func (o openCalls) entries(all []spool.Entry) []spool.Entry {
+func (o OpenCalls) Entries(all []spool.Entry) []spool.Entry {
 	last := make(map[spool.ToolCallID]int64)
 	for _, e := range all {
 		if e.Type == spool.EntryInputRequired {
@@ -51,9 +51,9 @@ func (o openCalls) entries(all []spool.Entry) []spool.Entry {
 	return left
 }
 
-// items leaves out the questions that are over by the entry with that seq. What a stream
+// Items leaves out the questions that are over by the entry with that seq. What a stream
 // says behind it is newer than what is known of the parks.
-func (o openCalls) items(all []spool.Item, seq int64) []spool.Item {
+func (o OpenCalls) Items(all []spool.Item, seq int64) []spool.Item {
 	left := make([]spool.Item, 0, len(all))
 	for _, item := range all {
 		if item.Type == spool.ItemInputRequired && item.Seq <= seq && !o[callOf(item.Data)] {

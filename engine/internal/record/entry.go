@@ -1,0 +1,81 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// EndItem returns the last item of the stream whose segment a RUN_ENDED entry ended.
+func EndItem(entry spool.Entry, at spool.Offset) spool.Item {
+	var ended spool.RunEnded
+	if err := json.Unmarshal(entry.Payload, &ended); err != nil {
+		ended.Status = spool.SegmentLost
+	}
+	if ended.Status == spool.SegmentError || ended.Status == spool.SegmentLost {
+		return spool.NewItem(spool.ItemRunError, at, entry.Seq-1, spool.StreamFailed{Status: ended.Status, Error: ended.Error})
+	}
+	return spool.NewItem(spool.ItemRunFinished, at, entry.Seq-1, spool.StreamFinished{Status: ended.Status})
+}
+
+// StreamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names. Each client that
+// connects asks for it several times, so what the engine itself has written is not decoded.
+func StreamOf(entry spool.Entry) (spool.StreamID, error) {
+	const run, stream = `{"runId":"`, `","streamId":"`
+	if text, ok := bytes.CutPrefix(entry.Payload, []byte(run)); ok {
+		if text, ok = bytes.CutPrefix(text, []byte(entry.RunID)); ok {
+			if text, ok = bytes.CutPrefix(text, []byte(stream)); ok {
+				if id, _, ok := bytes.Cut(text, []byte(`"`)); ok && bytes.IndexByte(id, '\\') < 0 {
+					return spool.StreamID(id), nil
+				}
+			}
+		}
+	}
+	var p struct {
+		StreamID spool.StreamID `json:"streamId"`
+	}
+	if err := json.Unmarshal(entry.Payload, &p); err != nil {
+		return "", spool.Wrap(spool.Internal, "read entry", err)
+	}
+	return p.StreamID, nil
+}
+
+// LastUpTo returns the last entry of a type up to seq. It looks close to seq first, as the entry
+// nearly always is. Nil: there is none.
+func LastUpTo(v spool.View, t spool.EntryType, seq int64) (*spool.Entry, error) {
+	for near := int64(32); ; near *= 8 {
+		q := spool.EntryQuery{Type: t, After: max(seq-near, 0), Limit: int(near)}
+		entries, err := v.Entries(q)
+		for _, entry := range slices.Backward(entries) {
+			if entry.Seq <= seq {
+				return &entry, err
+			}
+		}
+		if err != nil || q.After == 0 {
+			return nil, err
+		}
+	}
+}
+
+// StatusOf returns how the segment of a RUN_ENDED entry ended.
+func StatusOf(ended spool.Entry) spool.SegmentStatus {
+	var p spool.RunEnded
+	if json.Unmarshal(ended.Payload, &p) != nil {
+		return spool.SegmentLost
+	}
+	return p.Status
+}
+
+// Farther returns the greater offset.
+func Farther(a, b spool.Offset) spool.Offset {
+	if a.Compare(b) < 0 {
+		return b
+	}
+	return a
+}
+
+// Farthest stands behind every item.
+var Farthest = spool.Offset{Fence: math.MaxInt64, N: math.MaxInt64}

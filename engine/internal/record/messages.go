@@ -1,0 +1,62 @@
+package record
+
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// NonNil returns a slice that encodes as a JSON array.
+func NonNil[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// MainAgent is the agent of the dispatched runs. Its user turns are those of people.
+var MainAgent spool.AgentID
+
+// TurnsAt returns the user turns that stand right behind an entry.
+func TurnsAt(v spool.View, seq int64) ([]spool.Message, error) {
+	return v.Messages(spool.MessageQuery{Turns: true, SinceSeq: seq, BeforeSeq: seq + 1})
+}
+
+// Encoded returns the view as one that has its messages encoded.
+func Encoded(v spool.View) spool.EncodedMessages {
+	if encoded, ok := v.(spool.EncodedMessages); ok {
+		return encoded
+	}
+	return encodingView{v}
+}
+
+// encodingView encodes the messages of a store that does not keep them encoded.
+type encodingView struct{ spool.View }
+
+// MessageIDs implements [spool.EncodedMessages].
+func (v encodingView) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
+	all, err := v.Messages(q)
+	ids := make([]spool.MessageID, len(all))
+	for i, m := range all {
+		ids[i] = m.ID
+	}
+	return ids, err
+}
+
+// EachMessage implements [spool.EncodedMessages].
+func (v encodingView) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
+	all, err := v.Messages(q)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		content, err := json.Marshal(m.Content)
+		if err != nil {
+			return spool.Wrap(spool.Internal, "a message cannot be encoded", err)
+		}
+		if err := fn(m, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}

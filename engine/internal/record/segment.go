@@ -1,0 +1,90 @@
+package record
+
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Segment is the latest segment of a thread.
+type Segment struct {
+	Stream spool.StreamID // empty: the thread has had none
+	Run    spool.RunID
+	Seq    int64 // of its RUN_STARTED entry
+	// End is its RUN_ENDED entry. Nil: it has not ended.
+	End *spool.Entry
+	// Saved is how much of what the stream says the messages have.
+	Saved Saved
+	// Live is true while a worker holds the run in this segment.
+	Live bool
+	Now  time.Time
+}
+
+func (l Segment) InFlight() bool { return l.Stream != "" && l.End == nil }
+
+// LatestSegment finds the latest segment by its RUN_STARTED entry.
+func LatestSegment(v spool.View, thread spool.Thread) (Segment, error) {
+	started, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Last: true, Limit: 1})
+	if err != nil || len(started) == 0 {
+		return Segment{}, err
+	}
+	stream, err := StreamOf(started[0])
+	if err != nil {
+		return Segment{}, err
+	}
+	l := Segment{Stream: stream, Run: started[0].RunID, Seq: started[0].Seq, Now: v.Now()}
+	ended, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, After: l.Seq, Last: true, Limit: 1})
+	if err != nil {
+		return Segment{}, err
+	}
+	if len(ended) > 0 {
+		l.End = &ended[0]
+	}
+	run, err := v.Run(l.Run)
+	if missing(err) {
+		return l, nil
+	}
+	if run.Stream() == l.Stream {
+		if l.Saved, err = SavedOf(v, run); err != nil {
+			return Segment{}, err
+		}
+		l.Live = run.State == spool.Running && thread.Leased(l.Now)
+	}
+	return l, err
+}
+
+// NamedStream is what the record says of the stream that a cursor names.
+type NamedStream struct {
+	Seq  int64        // of its RUN_STARTED. Zero: it is none of the thread's
+	Over bool         // the cursor is behind its RUN_ENDED
+	Past bool         // its grace is over
+	Last spool.Offset // where clients stand behind its RUN_ENDED. Zero: the cursor is before that
+}
+
+// FindStream looks for the cursor's stream in the record.
+func FindStream(v spool.View, c spool.Cursor, grace time.Duration) (named NamedStream, err error) {
+	run, _, ok := c.Stream.Split()
+	if !ok {
+		return named, nil
+	}
+	for _, t := range []spool.EntryType{spool.EntryRunStarted, spool.EntryRunEnded} {
+		entries, err := v.Entries(spool.EntryQuery{Type: t, Run: run})
+		if err != nil {
+			return named, err
+		}
+		for _, entry := range entries {
+			if id, err := StreamOf(entry); err != nil || id != c.Stream {
+				continue
+			}
+			if t == spool.EntryRunStarted {
+				named.Seq = entry.Seq
+				continue
+			}
+			if named.Over = entry.Seq <= c.Seq; named.Over {
+				named.Last = entry.After
+			}
+			named.Past = v.Now().Sub(entry.CreatedAt) >= grace
+		}
+	}
+	return named, nil
+}

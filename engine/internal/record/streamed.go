@@ -1,0 +1,113 @@
+package record
+
+import "github.com/spoolhq/spool"
+
+// Streamed sums up the items of a stream that has ended: how much content each agent has
+// streamed, how much of that was saved, and which calls have a result.
+type Streamed struct {
+	// content is the offset of each agent's last content, saved that of its last
+	// STEP_FINISHED. The main agent is "".
+	content, saved map[spool.AgentID]spool.Offset
+	results        map[agentCall]bool
+	// unmade is true when a step was saved without a call that the stream has begun: the
+	// model was stopped while it wrote the arguments.
+	unmade bool
+}
+
+// agentCall is a call of an agent. Two agents may have calls of the same id.
+type agentCall struct {
+	agent spool.AgentID
+	call  spool.ToolCallID
+}
+
+// StepStopped is the finish reason of a step whose answer was cut off. Its message has the
+// text that came, and no calls.
+const StepStopped = "stopped"
+
+// ReadItems reads all items of a stream.
+func ReadItems(items []spool.Item) Streamed {
+	s := Streamed{
+		content: make(map[spool.AgentID]spool.Offset), saved: make(map[spool.AgentID]spool.Offset), results: make(map[agentCall]bool),
+	}
+	begun := make(map[spool.AgentID]bool) // agents with a call in their open step
+	for _, item := range items {
+		if item.Type == spool.ItemStepFinished {
+			var f spool.StepFinished
+			_ = item.Decode(&f) // the engine's own
+			agent := agentOf(f.AgentID)
+			s.unmade = s.unmade || f.FinishReason == StepStopped && begun[agent]
+			s.saved[agent] = item.Offset
+			delete(begun, agent)
+			continue
+		}
+		if !item.Type.Content() {
+			continue
+		}
+		agent, inner := contentOf(item)
+		s.content[agent] = item.Offset
+		switch inner.Type {
+		case spool.ItemToolStart:
+			begun[agent] = true
+		case spool.ItemToolResult:
+			var r spool.ToolResulted
+			_ = inner.Decode(&r)
+			s.results[agentCall{agent, r.ToolCallID}] = true
+		default:
+		}
+	}
+	return s
+}
+
+// Unsaved reports whether the stream has content that no message has.
+func (s Streamed) Unsaved() bool {
+	for agent, offset := range s.content {
+		if offset.Compare(s.saved[agent]) > 0 {
+			return true
+		}
+	}
+	return s.unmade
+}
+
+// Lost reports whether an item of the stream is content that no step has saved.
+func (s Streamed) Lost(item spool.Item) bool {
+	if !item.Type.Content() {
+		return false
+	}
+	agent, _ := contentOf(item)
+	return item.Offset.Compare(s.saved[agent]) > 0
+}
+
+// LacksResult reports whether the messages have a result which the stream does not.
+func (s Streamed) LacksResult(messages []spool.Message) bool {
+	for _, m := range messages {
+		for _, p := range m.ToolResults() {
+			if !s.results[agentCall{m.AgentID, p.ToolCallID}] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// contentOf returns the agent of an item of content, and the item without its wrapping.
+func contentOf(item spool.Item) (spool.AgentID, spool.Item) {
+	if item.Type != spool.ItemSubagentEvent {
+		return "", item
+	}
+	var e spool.SubagentEvent
+	if item.Decode(&e) != nil {
+		return "", item
+	}
+	var inner spool.Item
+	if inner.UnmarshalJSON(e.Event) != nil {
+		inner = spool.Item{}
+	}
+	return e.SubagentID, inner
+}
+
+func agentOf(id *spool.AgentID) spool.AgentID {
+	if id == nil {
+		return ""
+	}
+	return *id
+}
