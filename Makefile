@@ -13,8 +13,8 @@ GOLANGCI ?= go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 FUZZTIME ?= 10s
 TESTFLAGS ?=
 
-# The module, and the unpublished ones beside it that are there.
-MODULES = . $(patsubst %/go.mod,%,$(wildcard bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
+# The module, its leaves (rest/...), and the unpublished ones beside it that are there.
+MODULES = . $(patsubst %/go.mod,%,$(wildcard rest/*/go.mod rest/*/*/go.mod bench/go.mod bench/*/go.mod examples/*/go.mod test/*/go.mod))
 
 .DEFAULT_GOAL := help
 

@@ -11,6 +11,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/labstack/echo/v5 v5.3.1
 	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool/rest/bunquery v0.0.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
 	modernc.org/sqlite v1.50.0
@@ -60,4 +61,7 @@ require (
 	modernc.org/memory v1.11.0 // indirect
 )
 
-replace github.com/spoolhq/spool => ../..
+replace (
+	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest/bunquery => ../../rest/bunquery
+)

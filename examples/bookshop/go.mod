@@ -7,6 +7,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0
 	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool/rest/bunquery v0.0.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
 	modernc.org/sqlite v1.50.0
@@ -31,4 +32,7 @@ require (
 	modernc.org/memory v1.11.0 // indirect
 )
 
-replace github.com/spoolhq/spool => ../..
+replace (
+	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest/bunquery => ../../rest/bunquery
+)

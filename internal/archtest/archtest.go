@@ -55,16 +55,17 @@ type source struct {
 	ast  *ast.File
 }
 
-// sources parses the Go files of the module at the root of tree. Modules below it, and
-// what the go command does not look at either, are left out.
-func sources(tree fs.FS) ([]source, error) {
+// sources parses the Go files of the module at the root of tree and of its leaves, which are
+// folders with a module of their own. It leaves out other modules, and what the go command
+// ignores.
+func sources(tree fs.FS, leaves []string) ([]source, error) {
 	var all []source
 	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
-			if file != "." && outsideModule(tree, file) {
+			if file != "." && !slices.Contains(leaves, file) && outsideModule(tree, file) {
 				return fs.SkipDir
 			}
 			return nil
@@ -101,10 +102,10 @@ func outsideModule(tree fs.FS, dir string) bool {
 	return err == nil
 }
 
-// Imports checks every file of the module against its row. Tests may also import what
-// testOutside lists.
-func Imports(tree fs.FS, module string, rows []Row, testOutside []string) ([]Problem, error) {
-	all, err := sources(tree)
+// Imports checks every file of the module and of its leaves against its row. Tests may also
+// import what testOutside lists.
+func Imports(tree fs.FS, module string, rows []Row, testOutside []string, leaves ...string) ([]Problem, error) {
+	all, err := sources(tree, leaves)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +178,8 @@ const (
 )
 
 // Lengths reports files that are too long, except generated ones.
-func Lengths(tree fs.FS) ([]Problem, error) {
-	all, err := sources(tree)
+func Lengths(tree fs.FS, leaves ...string) ([]Problem, error) {
+	all, err := sources(tree, leaves)
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +210,8 @@ func givesReason(s source) bool {
 }
 
 // PackageComments reports packages that do not say what they are, or say it twice.
-func PackageComments(tree fs.FS) ([]Problem, error) {
-	all, err := sources(tree)
+func PackageComments(tree fs.FS, leaves ...string) ([]Problem, error) {
+	all, err := sources(tree, leaves)
 	if err != nil {
 		return nil, err
 	}

@@ -88,6 +88,18 @@ func TestImportsLeavesOutOtherModules(t *testing.T) {
 	check(t, found, err)
 }
 
+func TestImportsOfLeaves(t *testing.T) {
+	t.Parallel()
+
+	found, err := archtest.Imports(tree(map[string]string{
+		"core/leaf/go.mod": "module example.com/m/core/leaf\n",
+		"core/leaf/a.go":   `package leaf; import ("example.com/m/core"; "example.com/m/cmd/x"; "example.org/driver")`,
+	}), "example.com/m", []archtest.Row{{Place: "core/leaf", Ours: []string{"core"}}}, nil, "core/leaf")
+	check(t, found, err,
+		"core/leaf/a.go: core/leaf must not import our cmd/x",
+		"core/leaf/a.go: core/leaf must not import example.org/driver from outside")
+}
+
 func TestImportsFailsOnBrokenFile(t *testing.T) {
 	t.Parallel()
 

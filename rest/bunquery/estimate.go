@@ -3,11 +3,10 @@ package bunquery
 import (
 	"context"
 
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
-
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/sqltext"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 )
 
 // Estimate implements [query.PlanEstimator]: it asks PostgreSQL's planner, and counts in

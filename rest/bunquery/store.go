@@ -8,13 +8,12 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
-	"github.com/uptrace/bun/schema"
-
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
+	"github.com/uptrace/bun/schema"
 )
 
 // Store keeps the rows of T's table, for a controller of package crud. T is a struct that bun

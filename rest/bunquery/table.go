@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/uptrace/bun/schema"
-
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/sqltext"
+	"github.com/uptrace/bun/schema"
 )
 
 // table is bun's schema of a struct as sqltext asks for it.

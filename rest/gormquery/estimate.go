@@ -3,10 +3,9 @@ package gormquery
 import (
 	"context"
 
-	"gorm.io/gorm"
-
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/sqltext"
+	"gorm.io/gorm"
 )
 
 // Estimate implements [query.PlanEstimator]: it asks PostgreSQL's planner, and counts in

@@ -13,11 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
-
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/sqltext"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 )
 
 // Set returns the rows of T's table. T is a struct that gorm knows, or a pointer to one. db may

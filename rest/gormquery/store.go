@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"reflect"
 
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
-
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/query"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 )
 
 // Store keeps the rows of T's table, for a controller of package crud. T is a struct that gorm

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
-
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/sqltext"
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
 
 // table is gorm's schema of a struct as sqltext asks for it.

@@ -72,6 +72,9 @@ func (r *runner) quote(b block) {
 	r.failf(b, "no block before prints this, and no example does: is the block before a sh? If it cannot be printed, a comment has to say why (see test/docs/doc.go)")
 }
 
+// leaf is the import of a leaf: a module of its own below the root.
+var leaf = regexp.MustCompile(`github\.com/spoolhq/spool/(rest/(?:bunquery|gormquery|throttle/redis|auth/oidc))\b`)
+
 // build builds a program in a module of its own that uses this one.
 func (r *runner) build(b block) {
 	dir := r.t.TempDir()
@@ -79,9 +82,18 @@ func (r *runner) build(b block) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	mod := strings.Replace(read(r.t, "go.mod"), "module github.com/spoolhq/spool", "module example.com/page", 1) +
-		"\nrequire github.com/spoolhq/spool v0.0.0\n\nreplace github.com/spoolhq/spool => " + absolute + "\n"
-	for name, text := range map[string]string{"go.mod": mod, "go.sum": read(r.t, "go.sum"), "main.go": b.text} {
+	var mod, sum strings.Builder
+	mod.WriteString(strings.Replace(read(r.t, "go.mod"), "module github.com/spoolhq/spool", "module example.com/page", 1))
+	sum.WriteString(read(r.t, "go.sum"))
+	need := func(path, folder string) {
+		fmt.Fprintf(&mod, "\nrequire %[1]s v0.0.0\n\nreplace %[1]s => %[2]s\n", path, filepath.Join(absolute, folder))
+	}
+	need("github.com/spoolhq/spool", ".")
+	for _, m := range leaf.FindAllStringSubmatch(b.text, -1) {
+		need(m[0], m[1])
+		sum.WriteString(read(r.t, m[1]+"/go.sum"))
+	}
+	for name, text := range map[string]string{"go.mod": mod.String(), "go.sum": sum.String(), "main.go": b.text} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			r.t.Fatal(err)
 		}

@@ -2,13 +2,13 @@ module github.com/spoolhq/spool/test/query
 
 go 1.26.0
 
-replace github.com/spoolhq/spool => ../..
-
 require (
 	github.com/glebarez/sqlite v1.11.0
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/spoolhq/spool v0.0.0-00010101000000-000000000000
+	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool/rest/bunquery v0.0.0
+	github.com/spoolhq/spool/rest/gormquery v0.0.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/pgdialect v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
@@ -42,4 +42,10 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.11.0 // indirect
 	modernc.org/sqlite v1.50.0 // indirect
+)
+
+replace (
+	github.com/spoolhq/spool => ../..
+	github.com/spoolhq/spool/rest/bunquery => ../../rest/bunquery
+	github.com/spoolhq/spool/rest/gormquery => ../../rest/gormquery
 )

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest"
+
 	"github.com/spoolhq/spool/rest/auth/oidc"
 )
 

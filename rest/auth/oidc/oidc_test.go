@@ -20,6 +20,7 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/auth/jwt"
+
 	"github.com/spoolhq/spool/rest/auth/oidc"
 )
 

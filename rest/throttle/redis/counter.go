@@ -13,7 +13,6 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
-
 	"github.com/spoolhq/spool/rest/throttle"
 )
 

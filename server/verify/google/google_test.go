@@ -17,7 +17,7 @@ var _ server.QueueVerifier = (*google.Verifier)(nil)
 func TestVerify(t *testing.T) {
 	t.Parallel()
 
-	const badSignature = "failed to verify signature"
+	const badSignature = "signature is invalid"
 	const badEmail = "which may not deliver"
 	signature := func(text string) string { return text[strings.LastIndex(text, ".")+1:] }
 	for name, c := range map[string]struct {
@@ -29,27 +29,28 @@ func TestVerify(t *testing.T) {
 		"ShortIssuer":     {change: func(k *token) { k.claim("iss", "accounts.google.com") }},
 		"OneOfAudiences":  {change: func(k *token) { k.claim("aud", []string{"x", audience}) }},
 		"WrongKey":        {change: func(k *token) { k.key = keys()[2] }, want: badSignature},
-		"OtherIssuer":     {change: func(k *token) { k.claim("iss", "https://evil.example") }, want: "issued by a different provider"},
-		"NoIssuer":        {change: func(k *token) { delete(k.claims, "iss") }, want: "issued by a different provider"},
-		"OtherAudience":   {change: func(k *token) { k.claim("aud", "https://other.example.com/") }, want: "expected audience"},
-		"LongerAudience":  {change: func(k *token) { k.claim("aud", audience+"/") }, want: "expected audience"},
-		"NoAudience":      {change: func(k *token) { delete(k.claims, "aud") }, want: "expected audience"},
+		"OtherIssuer":     {change: func(k *token) { k.claim("iss", "https://evil.example") }, want: "not by Google"},
+		"NoIssuer":        {change: func(k *token) { delete(k.claims, "iss") }, want: "not by Google"},
+		"OtherAudience":   {change: func(k *token) { k.claim("aud", "https://other.example.com/") }, want: "is for the audience"},
+		"LongerAudience":  {change: func(k *token) { k.claim("aud", audience+"/") }, want: "is for the audience"},
+		"NoAudience":      {change: func(k *token) { delete(k.claims, "aud") }, want: "is for the audience"},
 		"OtherAccount":    {change: func(k *token) { k.claim("email", "eve@evil.iam.gserviceaccount.com") }, want: badEmail},
 		"NoAccount":       {change: func(k *token) { delete(k.claims, "email") }, want: badEmail},
-		"AccountNoText":   {change: func(k *token) { k.claim("email", 7) }, want: "malformed claims"},
+		"AccountNoText":   {change: func(k *token) { k.claim("email", 7) }, want: "token is malformed"},
 		"AccountPrefix":   {change: func(k *token) { k.claim("email", account+".evil.example") }, want: badEmail},
 		"Unverified":      {change: func(k *token) { k.claim("email_verified", false) }, want: "not verified"},
 		"VerifiedMissing": {change: func(k *token) { delete(k.claims, "email_verified") }, want: "not verified"},
-		"VerifiedText":    {change: func(k *token) { k.claim("email_verified", "true") }, want: "malformed claims"},
-		"Expired":         {change: func(k *token) { k.claim("exp", now-1) }, want: "token is expired"},
-		"NoExpiry":        {change: func(k *token) { delete(k.claims, "exp") }, want: "token is expired"},
-		"NotYetValid":     {change: func(k *token) { k.claim("nbf", now+301) }, want: "before the nbf"},
-		"AlgNone":         {change: func(k *token) { k.header["alg"] = "none" }, want: "malformed jwt"},
+		"VerifiedText":    {change: func(k *token) { k.claim("email_verified", "true") }, want: "token is malformed"},
+		"Expired":         {change: func(k *token) { k.claim("exp", now-1) }, want: "is expired"},
+		"NoExpiry":        {change: func(k *token) { delete(k.claims, "exp") }, want: "is expired"},
+		"NotYetValid":     {change: func(k *token) { k.claim("nbf", now+301) }, want: "not valid yet"},
+		"AlgNone":         {change: func(k *token) { k.header["alg"] = "none" }, want: `signed with "none"`},
 		"AlgNoneUnsigned": {change: func(k *token) {
 			k.header["alg"] = "none"
 			k.mangle = func(s string) string { return strings.TrimSuffix(s, signature(s)) }
-		}, want: "malformed jwt"},
-		"PublicKeyAsSecret": {change: func(k *token) { k.header["alg"] = "HS256"; k.mangle = withSecret(keys()[0]) }, want: "malformed jwt"},
+		}, want: `signed with "none"`},
+		"PublicKeyAsSecret": {change: func(k *token) { k.header["alg"] = "HS256"; k.mangle = withSecret(keys()[0]) }, want: `signed with "HS256"`},
+		"CriticalHeader":    {change: func(k *token) { k.header["crit"] = []string{"x"} }, want: "critical headers"},
 		"OwnKeyInHeader": {change: func(k *token) {
 			k.key = keys()[2]
 			k.header["jwk"] = object{"kty": "RSA", "n": encode(keys()[2].N.Bytes()), "e": "AQAB"}
@@ -64,7 +65,7 @@ func TestVerify(t *testing.T) {
 				return strings.Join(parts, ".")
 			}
 		}, want: badSignature},
-		"Garbage": {change: func(k *token) { k.mangle = func(string) string { return "a.b.c" } }, want: "malformed jwt"},
+		"Garbage": {change: func(k *token) { k.mangle = func(string) string { return "a.b.c" } }, want: "token is malformed"},
 		"Empty":   {change: func(k *token) { k.mangle = func(string) string { return "" } }, want: "no bearer token"},
 		"TooLong": {change: func(k *token) { k.claim("pad", strings.Repeat("x", 8192)) }, want: "the header Authorization is too long"},
 	} {
@@ -141,16 +142,16 @@ func TestKeysRotate(t *testing.T) {
 	b.provider.set(func(p *provider) { p.published = []*rsa.PrivateKey{keys()[2]} })
 
 	// Not at once: a token that nobody has signed looks alike.
-	expect(t, b.verify(t, newer), "failed to verify signature")
+	expect(t, b.verify(t, newer), "signature is invalid")
 	b.clock.advance(10 * time.Second)
 	expect(t, b.verify(t, newer), "")
-	expect(t, b.verify(t, older), "failed to verify signature")
+	expect(t, b.verify(t, older), "signature is invalid")
 
 	// Without an unknown key it is time that reloads them.
 	b.provider.set(func(p *provider) { p.published = []*rsa.PrivateKey{keys()[1]} })
 	expect(t, b.verify(t, newer), "")
 	b.clock.advance(time.Hour)
-	expect(t, b.verify(t, newer), "failed to verify signature")
+	expect(t, b.verify(t, newer), "signature is invalid")
 }
 
 // expect looks for a part in the text of an error, and for a token, which is not in it.

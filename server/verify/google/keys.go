@@ -2,7 +2,6 @@ package google
 
 import (
 	"context"
-	"crypto"
 	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
@@ -14,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/spoolhq/spool"
 )
@@ -37,7 +36,7 @@ type keySet struct {
 	url    string
 
 	mu       sync.Mutex
-	keys     *oidc.StaticKeySet
+	keys     *jwt.VerificationKeySet
 	loadedAt time.Time
 	triedAt  time.Time
 	err      error         // of the last load
@@ -56,25 +55,8 @@ func newKeySet(c Config) *keySet {
 	return k
 }
 
-// VerifySignature implements [oidc.KeySet]. When no key fits, the right one may be new.
-func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	known, err := k.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	payload, failure := known.VerifySignature(ctx, token)
-	if failure == nil {
-		return payload, nil
-	}
-	newer, err := k.renew(ctx, known)
-	if err != nil || newer == known {
-		return nil, failure
-	}
-	return newer.VerifySignature(ctx, token)
-}
-
 // get returns the keys, and loads them when there are none or they are old.
-func (k *keySet) get(ctx context.Context) (*oidc.StaticKeySet, error) {
+func (k *keySet) get(ctx context.Context) (*jwt.VerificationKeySet, error) {
 	k.mu.Lock()
 	known, loadedAt := k.keys, k.loadedAt
 	k.mu.Unlock()
@@ -86,7 +68,7 @@ func (k *keySet) get(ctx context.Context) (*oidc.StaticKeySet, error) {
 
 // renew returns other keys than those that are known, if there are any: it loads them, or
 // waits for the request that does, unless that has just been tried.
-func (k *keySet) renew(ctx context.Context, known *oidc.StaticKeySet) (*oidc.StaticKeySet, error) {
+func (k *keySet) renew(ctx context.Context, known *jwt.VerificationKeySet) (*jwt.VerificationKeySet, error) {
 	loading, mine := k.begin(known)
 	if mine {
 		k.loadForAll(ctx)
@@ -108,7 +90,7 @@ func (k *keySet) renew(ctx context.Context, known *oidc.StaticKeySet) (*oidc.Sta
 
 // begin returns the load that is under way, if there is one, and whether it is for the
 // caller to carry out.
-func (k *keySet) begin(known *oidc.StaticKeySet) (loading chan struct{}, mine bool) {
+func (k *keySet) begin(known *jwt.VerificationKeySet) (loading chan struct{}, mine bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 
@@ -129,7 +111,7 @@ func (k *keySet) begin(known *oidc.StaticKeySet) (loading chan struct{}, mine bo
 // loadForAll carries out a load. Others wait for it, so the end of one request, even by a
 // panic, does not leave them waiting.
 func (k *keySet) loadForAll(ctx context.Context) {
-	keys, err := (*oidc.StaticKeySet)(nil), errors.New("the load of keys broke off")
+	keys, err := (*jwt.VerificationKeySet)(nil), errors.New("the load of keys broke off")
 	defer func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -143,7 +125,7 @@ func (k *keySet) loadForAll(ctx context.Context) {
 	keys, err = k.load(context.WithoutCancel(ctx))
 }
 
-func (k *keySet) load(ctx context.Context) (*oidc.StaticKeySet, error) {
+func (k *keySet) load(ctx context.Context) (*jwt.VerificationKeySet, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url, http.NoBody)
 	if err != nil {
 		return nil, err
@@ -164,7 +146,7 @@ func (k *keySet) load(ctx context.Context) (*oidc.StaticKeySet, error) {
 }
 
 // parseKeys reads a JSON Web Key Set and takes what can sign with RS256.
-func parseKeys(text []byte) (*oidc.StaticKeySet, error) {
+func parseKeys(text []byte) (*jwt.VerificationKeySet, error) {
 	var set struct {
 		Keys []struct {
 			Kty, Use, Alg, N, E string
@@ -173,16 +155,16 @@ func parseKeys(text []byte) (*oidc.StaticKeySet, error) {
 	if err := json.Unmarshal(text, &set); err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
-	out := &oidc.StaticKeySet{}
+	out := &jwt.VerificationKeySet{}
 	for _, k := range set.Keys {
-		if k.Kty != "RSA" || k.Use != "" && k.Use != "sig" || k.Alg != "" && k.Alg != oidc.RS256 {
+		if k.Kty != "RSA" || k.Use != "" && k.Use != "sig" || k.Alg != "" && k.Alg != jwt.SigningMethodRS256.Alg() {
 			continue
 		}
 		if key := publicKey(k.N, k.E); key != nil {
-			out.PublicKeys = append(out.PublicKeys, crypto.PublicKey(key))
+			out.Keys = append(out.Keys, key)
 		}
 	}
-	if len(out.PublicKeys) == 0 {
+	if len(out.Keys) == 0 {
 		return nil, errors.New("read keys: there is none that can be used")
 	}
 	return out, nil

@@ -23,14 +23,14 @@ func TestKeysFlood(t *testing.T) {
 	forged.key = keys()[2]
 	text := forged.text(t)
 	for range 50 {
-		expect(t, b.verifier.Verify(request(t, text), nil), "failed to verify signature")
+		expect(t, b.verifier.Verify(request(t, text), nil), "signature is invalid")
 	}
 	if n := b.provider.count(); n != 1 {
 		t.Errorf("50 forged tokens made %d loads", n)
 	}
 	b.clock.advance(10 * time.Second)
 	for range 50 {
-		expect(t, b.verifier.Verify(request(t, text), nil), "failed to verify signature")
+		expect(t, b.verifier.Verify(request(t, text), nil), "signature is invalid")
 	}
 	if n := b.provider.count(); n != 2 {
 		t.Errorf("ten seconds later there were %d loads", n)

@@ -1,0 +1,92 @@
+package archtest_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// leafOnly are modules that only a leaf needs, and other programs must not resolve: object
+// mappers, clients of Redis, OpenID Connect.
+var leafOnly = []string{
+	"github.com/uptrace/bun", "gorm.io", "entgo.io", "github.com/redis", "github.com/go-redis",
+	"github.com/gomodule/redigo", "github.com/coreos/go-oidc", "github.com/go-jose", "golang.org/x/oauth2",
+}
+
+// A program in a module of its own that imports one product resolves no module that only a
+// leaf needs.
+func TestModuleGraphs(t *testing.T) {
+	t.Parallel()
+
+	for name, imports := range map[string][]string{
+		"Rest":   {"rest", "rest/auth/jwt", "rest/crud", "rest/page", "rest/query", "rest/throttle"},
+		"Engine": {"engine", "backend/sqlite"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			dir := program(t, imports)
+			linked := list(t, dir, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
+			if !slices.Contains(linked, module) {
+				t.Fatalf("the program links %q, without this module", linked)
+			}
+			for _, resolved := range slices.Concat(linked, list(t, dir, "-m", "-f", "{{.Path}}", "all")) {
+				for _, prefix := range leafOnly {
+					if resolved == prefix || strings.HasPrefix(resolved, prefix+"/") {
+						t.Errorf("a program that imports %q resolves %s", imports, resolved)
+					}
+				}
+			}
+		})
+	}
+}
+
+// program writes a module that requires this one and returns its folder.
+func program(t *testing.T, imports []string) string {
+	t.Helper()
+
+	absolute, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, path := range imports {
+		fmt.Fprintf(&code, "import _ %q\n", module+"/"+path)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":  fmt.Sprintf("module example.com/program\n\ngo 1.26.0\n\nrequire %s v0.0.0\n\nreplace %s => %s\n", module, module, absolute),
+		"go.sum":  string(sum),
+		"main.go": "package main\n\n" + code.String() + "\nfunc main() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// list returns what the go command lists. The first time on a machine, it downloads the
+// go.mod files of the graph.
+func list(t *testing.T, dir string, arguments ...string) []string {
+	t.Helper()
+
+	command := exec.CommandContext(t.Context(), "go", append([]string{"list", "-mod=mod"}, arguments...)...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOWORK=off")
+	var fault strings.Builder
+	command.Stderr = &fault
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list %q: %v\n%s", arguments, err, fault.String())
+	}
+	return strings.Fields(string(out))
+}
