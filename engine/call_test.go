@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -40,7 +41,7 @@ func once(name string) *spooltest.Model {
 func TestUnknownOutcomesAnswerIsNotTheTools(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
 		sent := false
 		mail := dieFirst(f, "mail", func(c spool.ToolCall) (json.RawMessage, error) {
@@ -77,7 +78,7 @@ func TestUnknownOutcomesAnswerIsNotTheTools(t *testing.T) {
 func TestUnknownOutcomeKeepsTheApprovalsPayload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
 		var seen string
 		pay := dieFirst(f, "pay", func(c spool.ToolCall) (json.RawMessage, error) {
@@ -112,7 +113,7 @@ func TestUnknownOutcomeKeepsTheApprovalsPayload(t *testing.T) {
 func TestUnknownOutcomeIsAskedForThoughTheToolIsGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
 		e := newEngine(t, f.Backend(), config(once("pay"), dieFirst(f, "pay", nil)))
 		stop := work(t, e)
@@ -145,7 +146,7 @@ func TestApprovalThatPanicsEndsNoProcess(t *testing.T) {
 			return nil, nil
 		})
 		send.Approval = func(context.Context, spool.ToolCall) (bool, error) { panic("approval") }
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		e := newEngine(t, b, config(once("send"), send))
 		stop := work(t, e)
 		start(t, e, "r1")
@@ -170,7 +171,7 @@ func TestNestedDeep(t *testing.T) {
 				model := spooltest.NewReplayModel(
 					spooltest.Use(spooltest.Call{ID: "c1", Name: "say"}, spooltest.Call{ID: "c2", Name: "say", Args: given}), spooltest.Say("done"))
 				say := toolOf("say", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(given), nil })
-				e := newEngine(t, spooltest.NewMemory(nil), config(model, say))
+				e := newEngine(t, memory.New(nil), config(model, say))
 				stop := work(t, e)
 				start(t, e, "r1")
 				pass(time.Second)

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/memory"
+	"github.com/spoolhq/spool/internal/inprocess"
 )
 
 // Config says what an engine runs and how. Agents and Models are required; the zero
@@ -281,8 +281,8 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 }
 
 // NewBus returns a bus for one process.
-func NewBus() spool.Bus { return memory.NewBus() }
+func NewBus() spool.Bus { return inprocess.NewBus() }
 
 // NewStreams returns run streams that live in memory and take up to the given number of
 // bytes, beyond which the streams that ended first are removed. Defaults to 256 MiB.
-func NewStreams(maxBytes int64) spool.Streams { return memory.NewStreams(maxBytes) }
+func NewStreams(maxBytes int64) spool.Streams { return inprocess.NewStreams(maxBytes) }

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
-	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/tool"
 )
 
@@ -38,7 +38,7 @@ func openExample(change ...func(*engine.Config)) *engine.Engine {
 	for _, fn := range change {
 		fn(&config)
 	}
-	e, err := engine.New(spooltest.NewMemory(nil), config)
+	e, err := engine.New(memory.New(nil), config)
 	if err != nil {
 		panic(err)
 	}

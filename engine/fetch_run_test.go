@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -36,7 +37,7 @@ func TestFetchedImages(t *testing.T) {
 	defer host.Close()
 
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "nothing"}), spooltest.Say("a pixel"))
-	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents:      []engine.Agent{{Name: "a", Model: "m"}},
 		Models:      map[string]spool.Model{"m": m},
 		Attachments: engine.AttachmentOptions{Fetch: true, Egress: engine.Egress{Allow: []string{"127.0.0.1"}}},

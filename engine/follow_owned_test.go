@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -35,7 +36,7 @@ func over(lines []string) bool { return slices.Contains(lines, "END") && !has(li
 func TestFollowEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
 		stop := work(t, e)
 		start(t, e, "r1")
 		give(t, e, "ben")
@@ -73,7 +74,7 @@ func TestFollowEndsWithTheOwnerWithoutWakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+				f := spooltest.NewFaulty(memory.New(nil))
 				e := newEngine(t, f.Backend(), config(spooltest.NewReplayModel(spooltest.Say("x"))))
 				stop := work(t, e)
 				start(t, e, "r1")
@@ -101,7 +102,7 @@ func TestFollowEndsWithTheOwnerWithoutWakes(t *testing.T) {
 func TestFollowEndsWithTheOwnerInAStep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f := spooltest.NewFaulty(memory.New(nil))
 		more := make(chan struct{})
 		e := newEngine(t, f.Backend(), config(spooltest.NewModel(
 			spooltest.Turn{Text: []string{"one"}, Gate: more, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}}, spooltest.Say("x"))))
@@ -133,7 +134,7 @@ func TestReadStreamEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel(spooltest.Turn{Text: []string{"one", "two"}, Gate: gate})))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewModel(spooltest.Turn{Text: []string{"one", "two"}, Gate: gate})))
 		stop := work(t, e)
 		start(t, e, "r1")
 		give(t, e, "ben")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -103,7 +104,7 @@ func TestFollowReconnectsAfterEveryFrame(t *testing.T) {
 			spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"one ", "two"}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}, {ID: "c2", Name: "send"}}},
 			spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(3, 4)},
 		)
-		e := newEngine(t, spooltest.NewMemory(nil), config(model, lookup, send))
+		e := newEngine(t, memory.New(nil), config(model, lookup, send))
 		stop := work(t, e)
 		r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1", ClientMessageID: "c"})
 		if err != nil || !r.Accepted {
@@ -152,7 +153,7 @@ func TestFollowFromAnEmptyRecord(t *testing.T) {
 			spooltest.Turn{Text: []string{"first"}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
 			spooltest.Turn{Text: []string{"second"}, Gate: gate},
 		)
-		e := newEngine(t, spooltest.NewMemory(nil), config(model, lookup))
+		e := newEngine(t, memory.New(nil), config(model, lookup))
 		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +180,7 @@ func TestFollowFromAnEmptyRecord(t *testing.T) {
 func TestFollowRecordHasEntriesAndNotices(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(spooltest.Say("hi"))))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewReplayModel(spooltest.Say("hi"))))
 		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // viewingStore counts the transactions that read.
@@ -52,7 +52,7 @@ func TestHubReads(t *testing.T) {
 // follower begins.
 func viewsOfRun(t *testing.T, follow bool) (run, join int64) {
 	t.Helper()
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	store := &viewingStore{Store: b.Store}
 	b.Store = store
 	say := toolOf("say", func(context.Context, spool.ToolCall) (json.RawMessage, error) {

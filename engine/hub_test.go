@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -20,7 +21,7 @@ import (
 func TestDeletedThreadRepeatsNoFrames(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel(spooltest.Say("x"))))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewModel(spooltest.Say("x"))))
 		stop := work(t, e)
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -52,7 +53,7 @@ func TestDeletedThreadRepeatsNoFrames(t *testing.T) {
 func TestThreadMadeAgainIsToldWithoutWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f := spooltest.NewFaulty(memory.New(nil))
 		f.DropWakes(true)
 		e := newEngine(t, f.Backend(), config(spooltest.NewReplayModel(spooltest.Say("x"))))
 		stop := work(t, e)
@@ -86,7 +87,7 @@ func TestMessagesAreToldToAReaderThatCatchesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second := make(chan struct{}), make(chan struct{})
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		e := newEngine(t, b, config(spooltest.NewModel(
 			spooltest.Turn{Text: []string{"one"}, Gate: first},
 			spooltest.Turn{Text: slices.Repeat([]string{"w "}, 3000), Gate: second})))
@@ -153,7 +154,7 @@ func stuck(ctx context.Context, e *engine.Engine) (release func()) {
 func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f := spooltest.NewFaulty(memory.New(nil))
 		f.DropWakes(true)
 		e := newEngine(t, f.Backend(), config(spooltest.NewModel(
 			spooltest.Turn{Text: slices.Repeat([]string{"old "}, 1000)}, spooltest.Turn{Text: slices.Repeat([]string{"new "}, 3000)})))
@@ -205,7 +206,7 @@ func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
 func TestNewReaderGetsNothingOfTheDeletedThread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		e := newEngine(t, b, config(spooltest.NewReplayModel(spooltest.Say("secret"))))
 		stop := work(t, e)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -230,7 +231,7 @@ func TestNewReaderGetsNothingOfTheDeletedThread(t *testing.T) {
 func TestStuckReaderKeepsNobodyOffTheNewThread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
 		stop := work(t, e)
 		ctx, cancel := context.WithCancel(t.Context())
 		start(t, e, "r1")
@@ -272,7 +273,7 @@ func (s goneOnce) Read(ctx context.Context, k spool.StreamKey, after spool.Offse
 func TestStateIsToldBehindALostPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f := spooltest.NewFaulty(memory.New(nil))
 		f.DropWakes(true)
 		gate := make(chan struct{})
 		e := newEngine(t, f.Backend(), config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})))
@@ -329,7 +330,7 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
+				e := newEngine(t, memory.New(nil), config(spooltest.NewReplayModel(spooltest.Say("x"))))
 				stop := work(t, e)
 				defer stop()
 				start(t, e, "r1")
@@ -405,7 +406,7 @@ func (noMessages) Finish(*spool.Snapshot) (shared any, size int64, err error) { 
 // A follower that is closed yields nothing, and may be closed again.
 func TestFollowFormedClose(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel()))
+	e := newEngine(t, memory.New(nil), config(spooltest.NewModel()))
 	if _, err := e.FollowFormed(t.Context(), key, engine.FollowOptions{}, noMessages{}); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("follow a thread that does not exist: %v", err)
 	}

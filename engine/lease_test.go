@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -45,7 +46,7 @@ func (p pausedStore) View(ctx context.Context, k spool.ThreadKey, fn func(spool.
 func TestPausedWorkerWritesNothingToAThreadMadeAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		paused := b
 		paused.Bus = engine.NewBus()
 		store := pausedStore{b.Store, make(chan struct{}), make(chan struct{})}
@@ -138,7 +139,7 @@ func TestClockJumpsPastTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := spooltest.NewClock()
 		still := tick(clock)
-		b := spooltest.NewMemory(clock)
+		b := memory.New(&memory.Options{Clock: clock})
 		gate := make(chan struct{})
 		old := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{Text: []string{"old"}, Gate: gate})))
 		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{Text: []string{"new"}, Before: func(context.Context) error {
@@ -177,7 +178,7 @@ func TestClockJumpsPastTheLeaseInATool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := spooltest.NewClock()
 		still := tick(clock)
-		b := spooltest.NewMemory(clock)
+		b := memory.New(&memory.Options{Clock: clock})
 		var calls atomic.Int64
 		pay := toolOf("pay", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 			calls.Add(1)
@@ -222,7 +223,7 @@ func TestClockJumpsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := spooltest.NewClock()
 		still := tick(clock)
-		b := spooltest.NewMemory(clock)
+		b := memory.New(&memory.Options{Clock: clock})
 		gate := make(chan struct{})
 		m := spooltest.NewModel(spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
 		c := config(m)
@@ -260,7 +261,7 @@ func TestClockJumpsBackWhileParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := spooltest.NewClock()
 		still := tick(clock)
-		b := spooltest.NewMemory(clock)
+		b := memory.New(&memory.Options{Clock: clock})
 		calls := 0
 		send := toolOf("send", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 			calls++

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -49,7 +50,7 @@ func TestLogLinesNameTheRun(t *testing.T) {
 		c := config(m, bad)
 		c.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.OnSettle = func(context.Context, engine.Settlement) error { return errors.New("not now") }
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		b.Streams = hookStreams{Streams: b.Streams, onAppend: func(context.Context, []spool.Item) error { return errors.New("full") }}
 		e := newEngine(t, b, c)
 		r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "MARKprompt", RunID: "r1"})

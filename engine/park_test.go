@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestTwoParksComeInOneOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		b.Streams = hookStreams{Streams: b.Streams, onAppend: func(_ context.Context, items []spool.Item) error {
 			if items[0].Type == spool.ItemInputRequired {
 				<-time.After(50 * time.Millisecond)
@@ -48,7 +49,7 @@ func TestTwoParksComeInOneOrder(t *testing.T) {
 func TestShutdownBehindAParkKeepsItsQuestion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		ask := toolOf("ask", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 			return nil, spool.ParkFor("question", "how many?", 0)
 		})
@@ -80,7 +81,7 @@ func TestShutdownBehindAParkKeepsItsQuestion(t *testing.T) {
 func TestCallsOfEqualIDsAreAnsweredEachOnItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		seen := make(chan string, 3)
 		send := toolOf("send", func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
 			seen <- string(c.Args)
@@ -138,7 +139,7 @@ func TestExpiryDoesNotCutABackoffShort(t *testing.T) {
 		})
 		c := config(m, sendTool())
 		c.ParkTTL, c.RetryBackoff, c.RetryBackoffMax = time.Minute, 5*time.Minute, 5*time.Minute
-		e := newEngine(t, spooltest.NewMemory(nil), c)
+		e := newEngine(t, memory.New(nil), c)
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(time.Hour)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -35,7 +36,7 @@ func (s *sickStore) Update(ctx context.Context, key spool.ThreadKey, fence int64
 func TestCheckStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		sick := &sickStore{Store: b.Store}
 		b.Store = sick
 		e := newEngine(t, b, config(spooltest.NewModel()))
@@ -76,7 +77,7 @@ func TestCheckStoreFull(t *testing.T) {
 	t.Parallel()
 	measured, _ := measure(t, config(spooltest.NewModel()))
 	for name, c := range map[string]engine.Config{"plain": config(spooltest.NewModel()), "measured": measured} {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		b.Store = fullStore{b.Store}
 		err := newEngine(t, b, c).CheckStore(t.Context())
 		if spool.CodeOf(err) != spool.Unavailable || spool.MessageOf(err) != "the disk has no room" {
@@ -117,7 +118,7 @@ func (q *sickQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.
 func TestCheckWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		sick := &sickQueue{Queue: b.Queue}
 		b.Queue = sick
 		e := newEngine(t, b, config(spooltest.NewModel(held("x"))))

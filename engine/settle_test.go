@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -30,7 +31,7 @@ func TestSlowSettleHookOfAQueuedRunIsCalledOnce(t *testing.T) {
 		c := config(spooltest.NewModel())
 		hook, calls := slowHook()
 		c.OnSettle = hook
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		e := newEngine(t, b, c)
 		start(t, e, "r1")
 		done := make(chan error, 1)
@@ -59,7 +60,7 @@ func TestSlowSettleHookOfARunStoppedTwiceIsCalledOnce(t *testing.T) {
 		c := config(spooltest.NewModel(held("x")))
 		hook, calls := slowHook()
 		c.OnSettle = hook
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		e := newEngine(t, b, c)
 		stop := work(t, e)
 		start(t, e, "r1")
@@ -85,7 +86,7 @@ func TestDeletedParkedRunIsSettled(t *testing.T) {
 			settled++
 			return nil
 		}
-		e := newEngine(t, spooltest.NewMemory(nil), c)
+		e := newEngine(t, memory.New(nil), c)
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(time.Second)
@@ -111,7 +112,7 @@ func TestSettlementCountsAnswersThatBrokeOff(t *testing.T) {
 			got = s.Usage
 			return nil
 		}
-		e := newEngine(t, spooltest.NewMemory(nil), c)
+		e := newEngine(t, memory.New(nil), c)
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(time.Minute)

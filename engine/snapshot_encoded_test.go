@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/spooltest"
@@ -47,7 +48,7 @@ const goneCursor = "1 r0:1 1-5"
 // filled returns an engine over a thread of so many messages of a kilobyte.
 func filled(t *testing.T, messages int) (*engine.Engine, *countingStore) {
 	t.Helper()
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
 		err := tx.PutThread(spool.Thread{State: spool.Idle})
 		for i := range messages {

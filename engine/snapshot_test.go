@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -22,7 +23,7 @@ func TestSnapshotBehindAStopInAToolHasContentOnce(t *testing.T) {
 			return nil, ctx.Err()
 		})
 		m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "slow"}))
-		e := newEngine(t, spooltest.NewMemory(nil), config(m, slow))
+		e := newEngine(t, memory.New(nil), config(m, slow))
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(100 * time.Millisecond)
@@ -50,7 +51,7 @@ func TestSnapshotBehindAStopInAToolHasContentOnce(t *testing.T) {
 func TestSnapshotBeforeTheStreamClosesLeadsToItsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		b.Streams = hookStreams{Streams: b.Streams, onClose: func(end spool.Item) {
 			if end.Type == spool.ItemRunError {
 				<-time.After(time.Second)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/sse"
 	"github.com/spoolhq/spool/spooltest"
@@ -68,7 +69,7 @@ func TestEventStreamCutAtEveryByte(t *testing.T) {
 		look := toolOf("look", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 			return json.RawMessage(`{"line":"a\n\nb"}`), nil
 		})
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewReplayModel(
+		e := newEngine(t, memory.New(nil), config(spooltest.NewReplayModel(
 			spooltest.Turn{Text: []string{"ü\n\n", "data: x"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "send"}}},
 			spooltest.Say("done")), look, sendTool()))
 		start(t, e, "r1")
@@ -112,7 +113,7 @@ func TestEventStreamCutAtEveryByte(t *testing.T) {
 func TestEventStreamOfADeadWorkersRunIsKeptAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
 		c := config(spooltest.NewModel(held("x")))
 		e := newEngine(t, f.Backend(), c)
@@ -143,7 +144,7 @@ func TestKeepaliveWithoutAStream(t *testing.T) {
 		gate := make(chan struct{})
 		model := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})
 		streams := engine.NewStreams(0)
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		b.Streams = streams
 		e := newEngine(t, b, config(model))
 		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "go", RunID: "r1"}); err != nil {

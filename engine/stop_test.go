@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -18,7 +19,7 @@ import (
 func TestStopBehindAnUnknownOutcomeSavesTheStepOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		store := &hookStore{Store: b.Store}
 		b.Store = store
 		var e *engine.Engine
@@ -51,7 +52,7 @@ func TestStopBehindAnUnknownOutcomeSavesTheStepOnce(t *testing.T) {
 func TestStopOfADeadWorkersRunClosesItsStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
 		c := config(spooltest.NewModel(held("x"), spooltest.Say("y")))
 		e := newEngine(t, f.Backend(), c)
@@ -85,7 +86,7 @@ func TestStopOfADeadWorkersRunClosesItsStream(t *testing.T) {
 func TestStopOfADeadWorkersRunKeepsResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
 		pay := toolOf("pay", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(`"paid"`), nil })
 		slow := toolOf("slow", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
@@ -146,7 +147,7 @@ func TestStopOutlivesTheLastWorker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := spooltest.NewMemory(nil)
+				b := memory.New(nil)
 				hang := toolOf("hang", func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
 					<-ctx.Done()
 					return nil, ctx.Err()

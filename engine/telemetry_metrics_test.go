@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -67,7 +68,7 @@ func TestMetricsOfRuns(t *testing.T) {
 		asks := spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})
 		asks.Usage = spooltest.Tokens(10, 4)
 		done := spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(20, 2)}
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		c, m := measure(t, config(spooltest.NewModel(failed, asks, done), sendTool()))
 		e := newEngine(t, b, c)
 
@@ -163,7 +164,7 @@ func TestMetricsOfWork(t *testing.T) {
 			return nil
 		}
 		c, m := measure(t, config(spooltest.NewReplayModel(waits, spooltest.Say("done")), slow))
-		e := newEngine(t, spooltest.NewMemory(nil), c)
+		e := newEngine(t, memory.New(nil), c)
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -207,7 +208,7 @@ func TestMetricsNameNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, m := measure(t, config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("x")), sendTool()))
-		e := newEngine(t, spooltest.NewMemory(nil), c)
+		e := newEngine(t, memory.New(nil), c)
 		whose := spool.ThreadKey{Tenant: "MARKtenant", ID: "MARKthread"}
 		if r, err := e.Run(t.Context(), whose, engine.StartRequest{Prompt: "p", RunID: "MARKrun"}); err != nil || !r.Accepted {
 			t.Fatal(r, err)

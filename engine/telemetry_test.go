@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -120,7 +121,7 @@ func TestSpansOfARun(t *testing.T) {
 		c := config(spooltest.NewReplayModel(first, last), find, sendTool())
 		c.Models["m"] = names{spooltest.NewReplayModel(first, last)}
 		c, m := measure(t, c)
-		e := newEngine(t, spooltest.NewMemory(nil), c)
+		e := newEngine(t, memory.New(nil), c)
 
 		ctx, span := m.provider.Tracer("test").Start(t.Context(), "POST /run")
 		if r, err := e.Run(ctx, key, engine.StartRequest{Prompt: "p", RunID: "r1"}); err != nil || !r.Accepted {
@@ -249,7 +250,7 @@ func TestSpansOfErrors(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c, m := measure(t, config(spooltest.NewReplayModel(test.turns...), test.tools...))
-				e := newEngine(t, spooltest.NewMemory(nil), c)
+				e := newEngine(t, memory.New(nil), c)
 				start(t, e, "r1")
 				defer work(t, e)()
 				pass(time.Second)
@@ -273,7 +274,7 @@ func TestSpansOfAStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, m := measure(t, config(spooltest.NewModel(held("so"))))
-		e := newEngine(t, spooltest.NewMemory(nil), c)
+		e := newEngine(t, memory.New(nil), c)
 		start(t, e, "r1")
 		defer work(t, e)()
 		pass(time.Second)
@@ -320,7 +321,7 @@ func TestContentsOfSpans(t *testing.T) {
 				c.Agents[0].Instructions = "MARKinstructions"
 				c, m := measure(t, c)
 				c.Telemetry.Contents = contents
-				e := newEngine(t, spooltest.NewMemory(nil), c)
+				e := newEngine(t, memory.New(nil), c)
 				if r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "MARKprompt " + strings.Repeat("é", 4096), RunID: "r1"}); err != nil || !r.Accepted {
 					t.Fatal(r, err)
 				}
@@ -368,7 +369,7 @@ func TestSpansOfNestedRuns(t *testing.T) {
 				c.Agents[0].Spawn = &engine.Spawn{Open: true}
 				c, m := measure(t, c)
 				c.Telemetry.Contents = contents
-				b := spooltest.NewMemory(nil)
+				b := memory.New(nil)
 				e := newEngine(t, b, c)
 				start(t, e, "r1")
 				defer work(t, e)()

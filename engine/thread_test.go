@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -17,7 +18,7 @@ func TestRecordTellsOfTheEndAndOfTheDeletion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})))
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(time.Second)
@@ -60,7 +61,7 @@ func TestRecordTellsOfTheEndAndOfTheDeletion(t *testing.T) {
 func TestUsageNumbersStepsFromOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Usage: spooltest.Tokens(1, 1)})))
 		stop := work(t, e)
 		start(t, e, "r1")
@@ -85,7 +86,7 @@ func TestRenewalLeavesUpdatedAtAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})))
 		stop := work(t, e)
 		start(t, e, "r1")
 		updated := func() time.Time {

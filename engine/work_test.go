@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
@@ -15,7 +16,7 @@ import (
 func TestJobOfAnEndedRunGoesThoughItsAgentIsGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		e := newEngine(t, b, config(spooltest.NewModel()))
 		start(t, e, "r1")
 		stopRun(t, e)
@@ -36,7 +37,7 @@ func TestJobOfAnEndedRunGoesThoughItsAgentIsGone(t *testing.T) {
 func TestWorkWithAnEndedContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, spooltest.NewMemory(nil), config(spooltest.NewModel()))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewModel()))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := e.Work(ctx, engine.WorkOptions{}); err != nil {

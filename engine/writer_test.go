@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -16,7 +17,7 @@ func TestItemsOfAFailedAppendReachReaders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f := spooltest.NewFaulty(memory.New(nil))
 		f.Plan(spooltest.Fault{On: "Streams.Append", Call: 2, Kind: spooltest.FailBefore})
 		e := newEngine(t, f.Backend(), config(spooltest.NewModel(spooltest.Turn{Text: []string{"hello ", "world"}, Gate: gate})))
 		stop := work(t, e)
@@ -39,7 +40,7 @@ func TestStopEndsARunWhoseStreamsHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		b.Streams = hookStreams{Streams: b.Streams, onAppend: func(ctx context.Context, _ []spool.Item) error {
 			select {
 			case <-hang:
@@ -67,7 +68,7 @@ func TestStopEndsARunWhoseStreamsHang(t *testing.T) {
 func TestUnknownOutcomeOfTheEndIsNotToldAsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		store := &hookStore{Store: b.Store}
 		b.Store = store
 		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{Text: []string{"hello"}, Before: func(context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/relay"
 	"github.com/spoolhq/spool/server"
@@ -106,7 +107,7 @@ type bundle struct {
 func setup(t *testing.T, f fault) *bundle {
 	t.Helper()
 
-	b := &bundle{backend: spooltest.NewMemory(nil), idle: spooltest.NewModel(), busy: spooltest.NewModel(spooltest.Say("hi"))}
+	b := &bundle{backend: memory.New(nil), idle: spooltest.NewModel(), busy: spooltest.NewModel(spooltest.Say("hi"))}
 	b.front = newEngine(t, b.backend, b.idle)
 	back := newEngine(t, b.backend, b.busy)
 	verifier, err := webhook.New(webhook.Config{Secrets: []string{secret}})

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // An agent or a model that the caller's scopes do not allow answers like one that is not there,
@@ -17,7 +17,7 @@ import (
 func TestLimitedAgents(t *testing.T) {
 	t.Parallel()
 
-	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{
 			{Name: "open", Model: "demo"},
 			{Name: "none", Model: "demo", Access: spool.Access{Scopes: []string{"team:sales"}}},

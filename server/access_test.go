@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // accessed returns the lines of requests, without what differs each time.
@@ -101,7 +101,7 @@ func TestRequestID(t *testing.T) {
 func TestErrorsHaveTheRequest(t *testing.T) {
 	t.Parallel()
 
-	backend := spooltest.NewMemory(nil)
+	backend := memory.New(nil)
 	backend.Store = brokenStore{backend.Store, errors.New("no disk")}
 	var log syncWriter
 	s := newServer(t, backend, server.Config{Insecure: true, AccessLevel: slog.LevelInfo, Log: slog.New(slog.NewTextHandler(&log, nil))})

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // lateStore calls begun when a transaction has given a worker something to do, before the
@@ -129,7 +129,7 @@ func TestAGUITellsWhatWasSaidBeforeItsStream(t *testing.T) {
 	t.Parallel()
 
 	var since int64
-	e, url := serve(t, spooltest.NewMemory(nil), demo.New(demo.Config{}))
+	e, url := serve(t, memory.New(nil), demo.New(demo.Config{}))
 	want := converse(t, url, aguiCalls, func() { segment(t, e, &since) })
 	for i, text := range []string{`"delta":"hello`, `"TOOL_CALL_START"`, `"TOOL_CALL_RESULT"`} {
 		if !strings.Contains(want[i], text) {
@@ -137,7 +137,7 @@ func TestAGUITellsWhatWasSaidBeforeItsStream(t *testing.T) {
 		}
 	}
 
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	var late *engine.Engine
 	var lateSince int64
 	b.Store = lateStore{b.Store, func() { segment(t, late, &lateSince) }}
@@ -151,7 +151,7 @@ func TestAGUITellsWhatWasSaidBeforeItsStream(t *testing.T) {
 func TestAGUIShowsTheMessagesOfAStreamThatIsGone(t *testing.T) {
 	t.Parallel()
 
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	var e *engine.Engine
 	var since int64
 	b.Store = lateStore{b.Store, func() {

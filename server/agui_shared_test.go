@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // wholeReads counts how often all messages of a thread are read.
@@ -109,7 +109,7 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	t.Parallel()
 	const clients, large = 200, 100
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	store := &wholeReads{Store: b.Store}
 	b.Store = store
 	err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // sessionOf knows who a session belongs to.
@@ -32,7 +32,7 @@ func (s sessionOf) Authenticate(r *http.Request) (server.Principal, error) {
 // Callers that are known by a cookie need to be kept from pages of other origins.
 func ExampleConfig_cookies() {
 	sessions := sessionOf{"of-ann": {Tenant: "acme", Subject: "ann", Scopes: server.AllScopes()}}
-	e, err := engine.New(spooltest.NewMemory(spool.SystemClock{}), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/spooltest"
@@ -21,7 +22,7 @@ import (
 // slowing returns a server that slows failures behind the third one, for use in a bubble.
 func slowing(t *testing.T, c server.Config) *server.Server {
 	t.Helper()
-	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel()},
 		Log: slog.New(slog.DiscardHandler),
 	})

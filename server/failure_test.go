@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // brokenStore fails every call.
@@ -61,7 +61,7 @@ func TestInternalErrors(t *testing.T) {
 			{method: http.MethodGet, path: threadsPath},
 			{method: http.MethodDelete, path: threadsPath + "?threadId=t1"},
 		} {
-			backend := spooltest.NewMemory(spool.SystemClock{})
+			backend := memory.New(nil)
 			backend.Store = brokenStore{backend.Store, c.err}
 			var log syncWriter
 			s := newServer(t, backend, server.Config{Insecure: true, Log: slog.New(slog.NewTextHandler(&log, nil))})

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 func (b *bundle) starts(t *testing.T, token, thread string) answer {
@@ -76,7 +76,7 @@ func TestStartsPerMinuteRetry(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		e, err := engine.New(spooltest.NewMemory(spool.SystemClock{}), engine.Config{
+		e, err := engine.New(memory.New(nil), engine.Config{
 			Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
 		})
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // headerVerifier judges a delivery by one header, before the body and with it.
@@ -55,7 +55,7 @@ func TestQueueHeadersWithoutBody(t *testing.T) {
 				listener := oneConn{make(chan net.Conn, 1)}
 				listener.conns <- there
 				s := &http.Server{
-					Handler: newServer(t, spooltest.NewMemory(nil), server.Config{
+					Handler: newServer(t, memory.New(nil), server.Config{
 						Authenticator: twoTenants(t), QueueVerifier: c.verifier, Log: slog.New(slog.DiscardHandler),
 					}),
 					ReadHeaderTimeout: time.Second,

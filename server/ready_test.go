@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // ready is the body of GET /readyz.
@@ -40,7 +40,7 @@ func probe(t *testing.T, s *server.Server) (int, ready) {
 
 func readyServer(t *testing.T, checks map[string]server.Check) *server.Server {
 	t.Helper()
-	return newServer(t, spooltest.NewMemory(nil), server.Config{Insecure: true, Checks: checks})
+	return newServer(t, memory.New(nil), server.Config{Insecure: true, Checks: checks})
 }
 
 // The answer says which check failed, in the words that are for everybody, and what it says

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // browserCode returns the code of the page about tenants by which a browser follows a thread.
@@ -328,7 +328,7 @@ func TestBrowserReconnects(t *testing.T) {
 		t.Skip("it takes some seconds")
 	}
 	first, second := "the-first-token-of-anna", "the-second-token-of-anna"
-	backend := spooltest.NewMemory(nil)
+	backend := memory.New(nil)
 	key := spool.ThreadKey{Tenant: "a", ID: "t1"}
 	f := newFront(t)
 	f.credentials.Store(&first)

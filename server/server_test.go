@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/tool"
 )
 
@@ -87,7 +87,7 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 	t.Helper()
 
 	clock := &holdClock{}
-	b := &bundle{backend: spooltest.NewMemory(clock), clock: clock, logged: &syncWriter{}}
+	b := &bundle{backend: memory.New(&memory.Options{Clock: clock}), clock: clock, logged: &syncWriter{}}
 	log := slog.New(slog.NewTextHandler(b.logged, nil))
 	var err error
 	b.engine, err = engine.New(b.backend, engine.Config{

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // oneConn is a listener of a single connection.
@@ -58,7 +58,7 @@ func TestSlowBody(t *testing.T) {
 					listener := oneConn{make(chan net.Conn, 1)}
 					listener.conns <- there
 					s := &http.Server{
-						Handler:           newServer(t, spooltest.NewMemory(nil), server.Config{Authenticator: twoTenants(t), Log: slog.New(slog.DiscardHandler)}),
+						Handler:           newServer(t, memory.New(nil), server.Config{Authenticator: twoTenants(t), Log: slog.New(slog.DiscardHandler)}),
 						ReadHeaderTimeout: time.Second,
 					}
 					defer s.Close()

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 const (
@@ -125,7 +125,7 @@ func tokenServer(t *testing.T, c server.Config) (*engine.Engine, *server.Server)
 	t.Helper()
 
 	c.Log = slog.New(slog.DiscardHandler)
-	e, err := engine.New(spooltest.NewMemory(spool.SystemClock{}), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})}, Log: c.Log,
 	})
 	if err != nil {
@@ -291,7 +291,7 @@ func (leanView) Entries(spool.EntryQuery) ([]spool.Entry, error) {
 func TestStreamTokenReadsNothing(t *testing.T) {
 	t.Parallel()
 
-	backend := spooltest.NewMemory(spool.SystemClock{})
+	backend := memory.New(nil)
 	s := newServer(t, backend, server.Config{Insecure: true})
 	backend.Store = leanStore{backend.Store}
 	lean := newServer(t, backend, server.Config{Insecure: true})

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 var update = flag.Bool("update", false, "write openapi.json again")
@@ -40,7 +40,7 @@ func TestOpenAPI(t *testing.T) {
 func document(t *testing.T) []byte {
 	t.Helper()
 
-	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	})

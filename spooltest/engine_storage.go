@@ -2,6 +2,7 @@ package spooltest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -183,7 +184,11 @@ func (s *engineTest) weighed(bytes int64, threads []spool.Thread) {
 		err := s.backend.Store.View(context.Background(), thread.Key(), func(v spool.View) error {
 			messages, err := v.Messages(spool.MessageQuery{})
 			for _, m := range messages {
-				least += contentSize(m.Content)
+				text, err := json.Marshal(m.Content)
+				if err != nil {
+					return err
+				}
+				least += len(text)
 			}
 			entries, err2 := v.Entries(spool.EntryQuery{})
 			for _, e := range entries {

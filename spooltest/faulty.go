@@ -226,3 +226,7 @@ func (f *Faulty) silent() bool {
 	defer f.mu.Unlock()
 	return f.dropWakes || f.dead
 }
+
+func canceled(ctx context.Context) error {
+	return spool.Wrap(spool.Canceled, "Canceled", ctx.Err())
+}

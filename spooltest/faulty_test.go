@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -59,7 +60,7 @@ func TestFaultyUpdate(t *testing.T) {
 		t.Run(test.kind.String(), func(t *testing.T) {
 			t.Parallel()
 
-			behind := spooltest.NewMemory(nil)
+			behind := memory.New(nil)
 			f := spooltest.NewFaulty(behind)
 			f.Plan(spooltest.Fault{Call: 2, Kind: test.kind})
 			store := f.Backend().Store
@@ -96,7 +97,7 @@ func isClosed(c <-chan struct{}) bool {
 func TestFaultyOwnErrors(t *testing.T) {
 	t.Parallel()
 
-	f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+	f := spooltest.NewFaulty(memory.New(nil))
 	boom := errors.New("boom")
 	for _, kind := range []spooltest.FaultKind{spooltest.FailAfter, spooltest.Rerun} {
 		f.Plan(spooltest.Fault{Call: f.Calls() + 1, Kind: kind})
@@ -110,7 +111,7 @@ func TestFaultyOwnErrors(t *testing.T) {
 func TestFaultyHang(t *testing.T) {
 	t.Parallel()
 
-	behind := spooltest.NewMemory(nil)
+	behind := memory.New(nil)
 	f := spooltest.NewFaulty(behind)
 	f.Plan(spooltest.Fault{Call: 1, Kind: spooltest.Hang})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -135,7 +136,7 @@ func TestFaultyEveryCall(t *testing.T) {
 		"Streams.Open r:1", "Streams.Append r:1", "Streams.Read r:1", "Streams.Close r:1", "Streams.Delete default/t",
 	}
 	for n := range want {
-		f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+		f := spooltest.NewFaulty(memory.New(nil))
 		f.Plan(spooltest.Fault{Call: n + 1, Kind: spooltest.FailBefore})
 		codes := everyCall(t.Context(), f.Backend())
 		if got := f.Log(); !slices.Equal(got, want) || f.Calls() != len(want) {
@@ -180,7 +181,7 @@ func everyCall(ctx context.Context, b spool.Backend) []spool.Code {
 func TestFaultyOn(t *testing.T) {
 	t.Parallel()
 
-	f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+	f := spooltest.NewFaulty(memory.New(nil))
 	f.Plan(
 		spooltest.Fault{On: "Store.Update", Call: 2, Kind: spooltest.FailBefore},
 		spooltest.Fault{On: "Queue", Call: 1, Kind: spooltest.FailBefore},
@@ -212,7 +213,7 @@ func TestFaultyDeliveries(t *testing.T) {
 		t.Run(test.kind.String(), func(t *testing.T) {
 			t.Parallel()
 
-			f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+			f := spooltest.NewFaulty(memory.New(nil))
 			f.Plan(spooltest.Fault{On: "Queue.Claim", Call: 1, Kind: test.kind})
 			b := f.Backend()
 			err := b.Store.Update(t.Context(), faultyKey, 0, func(tx spool.Tx) error {
@@ -234,7 +235,7 @@ func TestFaultyDeliveries(t *testing.T) {
 func TestFaultyWakes(t *testing.T) {
 	t.Parallel()
 
-	f := spooltest.NewFaulty(spooltest.NewMemory(nil))
+	f := spooltest.NewFaulty(memory.New(nil))
 	bus, woken := f.Backend().Bus, 0
 	stop, err := bus.Subscribe(t.Context(), faultyKey, func(spool.WakeKind) { woken++ })
 	if err != nil {

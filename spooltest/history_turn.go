@@ -230,3 +230,10 @@ func (v *view) endsWith(thread spool.Thread) {
 		v.wrongf("state-order", v.where, "the last state that is told is %s, and the thread is %s", v.state, thread.State)
 	}
 }
+
+func messageAt(all []spool.Message, id spool.MessageID) int {
+	return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
+}
+
+// ofUser reports whether the message is a turn of the user's in the thread itself.
+func ofUser(m spool.Message) bool { return m.Role == spool.RoleUser && m.AgentID == "" }

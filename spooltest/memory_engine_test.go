@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -11,6 +12,6 @@ func TestMemoryEngine(t *testing.T) {
 	t.Parallel()
 
 	spooltest.TestEngine(t, func(_ *testing.T, clock spool.Clock) spool.Backend {
-		return spooltest.NewMemory(clock)
+		return memory.New(&memory.Options{Clock: clock})
 	}, spooltest.Features{})
 }

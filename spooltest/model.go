@@ -254,3 +254,13 @@ func (t Turn) finish() spool.Finish {
 	}
 	return end
 }
+
+// cloneMessage returns a message that shares no memory with m.
+func cloneMessage(m spool.Message) spool.Message {
+	m.Content = slices.Clone(m.Content)
+	for i, p := range m.Content {
+		p.Args, p.Result, p.Provider = slices.Clone(p.Args), slices.Clone(p.Result), slices.Clone(p.Provider)
+		m.Content[i] = p
+	}
+	return m
+}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 )
 
@@ -40,7 +41,7 @@ var nestedWrites = []struct{ phase, what string }{
 func TestNestedCrashes(t *testing.T) {
 	t.Parallel()
 
-	synctest.Test(t, func(t *testing.T) { nestedCrash(newEngineTest(t, NewMemory(spool.SystemClock{}))) })
+	synctest.Test(t, func(t *testing.T) { nestedCrash(newEngineTest(t, memory.New(nil))) })
 	table := nestedCrashRows(t)
 	page, err := os.ReadFile(crashTable)
 	if err != nil {
@@ -75,7 +76,7 @@ func nestedCrashRows(t *testing.T) string {
 			t.Run(fmt.Sprintf("%d %s", at+1, kind), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					s := newEngineTest(t, NewMemory(spool.SystemClock{}))
+					s := newEngineTest(t, memory.New(nil))
 					outcome := nestedCrash(s, Fault{Call: at + 2, On: "Store.Update", Kind: kind})
 					write := nestedWrites[at]
 					rows[i] = fmt.Sprintf("| %s | %s | %s | %s |\n", write.phase, write.what, strings.TrimPrefix(kind.String(), "crash "), outcome)

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // operated is a server to operate, without a worker.
@@ -27,7 +27,7 @@ type operated struct {
 
 func newOperated(t *testing.T) *operated {
 	t.Helper()
-	o := &operated{backend: spooltest.NewMemory(nil)}
+	o := &operated{backend: memory.New(nil)}
 	log := slog.New(slog.DiscardHandler)
 	var err error
 	o.engine, err = engine.New(o.backend, engine.Config{

@@ -10,11 +10,11 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify/secret"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 func tracedServer(t *testing.T, parents string, ask bool) (http.Handler, *tracetest.InMemoryExporter) {
 	t.Helper()
 
-	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
 	})
 	if err != nil {

@@ -29,6 +29,7 @@ var layers = []archtest.Row{
 	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
 
 	{Place: "backend/internal/...", Ours: []string{".", "backend/internal/...", "internal/..."}},
+	{Place: "backend/memory", Ours: []string{".", "internal/inprocess"}},
 	{Place: "backend/sqlite/...", Ours: []string{".", "internal/...", "backend/internal/...", "backend/sqlite/..."}, Outside: []string{"modernc.org/sqlite", "modernc.org/libc", "golang.org/x/sys"}},
 
 	{Place: "model/demo", Ours: []string{".", "internal/..."}},

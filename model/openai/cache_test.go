@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/model/openai"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // asked is a request as far as caches look at it.
@@ -48,7 +48,7 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 			return json.RawMessage(`{"z":1,"a":"<seen>"}`), nil
 		},
 	}
-	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "a", Model: "m", Instructions: "Be brief.", Tools: []spool.Tool{look, {ToolSpec: spool.ToolSpec{Name: "other"}, Call: look.Call}}}},
 		Models: map[string]spool.Model{"m": p.model(t, openai.Config{PromptCache: cache})},
 		Log:    slog.New(slog.DiscardHandler),

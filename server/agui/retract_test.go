@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // A run that waits for more time has kept nothing of a call whose arguments were being
@@ -19,7 +19,7 @@ import (
 func TestUnlearnsWhatAParkedRunDidNotSave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+		e, err := engine.New(memory.New(nil), engine.Config{
 			Agents: []engine.Agent{{Name: "a", Model: "m", Budget: spool.Budget{WallTime: time.Minute}, OnBudget: spool.BudgetPark}},
 			Models: map[string]spool.Model{"m": writing{}}, FlushEvery: -1,
 		})

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
@@ -50,7 +51,7 @@ func newScene(t *testing.T, model spool.Model) *scene {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{send, urgent, soon, longer, lookup, hang},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send}}}},

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // consumer is a server without a worker: its runs move by deliveries only.
@@ -53,7 +53,7 @@ func newConsumer(t *testing.T, s scheme) *consumer {
 	c := &consumer{t: t, scheme: s, logged: &syncBuffer{}}
 	log := slog.New(slog.NewTextHandler(c.logged, nil))
 	var err error
-	c.engine, err = engine.New(spooltest.NewMemory(spool.SystemClock{}), engine.Config{
+	c.engine, err = engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 		Log:    log,

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/spooltest"
 )
 
 // patience is how long a condition may take to come true.
@@ -59,7 +59,7 @@ func setup(t *testing.T, model spool.Model) *bundle {
 		return c.Answer.Payload, nil
 	}}
 	var err error
-	b.engine, err = engine.New(spooltest.NewMemory(spool.SystemClock{}), engine.Config{
+	b.engine, err = engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, urgent, wait},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},

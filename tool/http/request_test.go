@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testwait"
 	"github.com/spoolhq/spool/spooltest"
@@ -136,7 +137,7 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 
 	url, requests := listen(t)
 	post := open(t, httptool.Config{URL: url, Egress: loopback, Approval: true})
-	e, err := engine.New(spooltest.NewMemory(nil), engine.Config{
+	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
 		Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done"))},
 		Log:    slog.New(slog.DiscardHandler), Poll: 10 * time.Millisecond,

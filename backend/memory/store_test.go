@@ -1,6 +1,7 @@
-package spooltest_test
+package memory_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -24,6 +26,24 @@ func view(t *testing.T, b spool.Backend, id spool.ThreadID, fn func(v spool.View
 	if err := b.Store.View(t.Context(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}, fn); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// touch adds an entry to a thread.
+func touch(ctx context.Context, b spool.Backend) error {
+	return b.Store.Update(ctx, spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}, 0, func(tx spool.Tx) error {
+		return errors.Join(tx.PutThread(spool.Thread{}), tx.AppendEntries(spool.NewEntry("TOUCHED", "", nil)))
+	})
+}
+
+// touched counts the entries of that thread.
+func touched(t *testing.T, b spool.Backend) (n int) {
+	t.Helper()
+	view(t, b, "t", func(v spool.View) error {
+		entries, err := v.Entries(spool.EntryQuery{})
+		n = len(entries)
+		return err
+	})
+	return n
 }
 
 // everything writes one of each thing.
@@ -62,10 +82,10 @@ func tally(t *testing.T, b spool.Backend, id spool.ThreadID) string {
 	return out + fmt.Sprint(" ", stats.Ready)
 }
 
-func TestMemoryRollback(t *testing.T) {
+func TestRollback(t *testing.T) {
 	t.Parallel()
 
-	b, boom := spooltest.NewMemory(nil), errors.New("boom")
+	b, boom := memory.New(nil), errors.New("boom")
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	fail := func() {
 		t.Helper()
@@ -96,10 +116,10 @@ func TestMemoryRollback(t *testing.T) {
 }
 
 // A view is of one moment, whatever is committed while it is read.
-func TestMemoryViewIsOneState(t *testing.T) {
+func TestViewIsOneState(t *testing.T) {
 	t.Parallel()
 
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	update(t, b, "t", everything)
 	view(t, b, "t", func(v spool.View) error {
 		update(t, b, "t", func(tx spool.Tx) error {
@@ -130,10 +150,10 @@ func TestMemoryViewIsOneState(t *testing.T) {
 }
 
 // What a caller does with what it gave or got does not reach the store.
-func TestMemoryKeepsItsOwn(t *testing.T) {
+func TestKeepsItsOwn(t *testing.T) {
 	t.Parallel()
 
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	draft := &spool.Draft{Message: spool.Message{Content: spool.TextContent("a")}}
 	update(t, b, "t", func(tx spool.Tx) error {
 		return errors.Join(
@@ -154,10 +174,10 @@ func TestMemoryKeepsItsOwn(t *testing.T) {
 	}
 }
 
-func TestMemoryRunsAreRefused(t *testing.T) {
+func TestRunsAreRefused(t *testing.T) {
 	t.Parallel()
 
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	update(t, b, "t", everything)
 	update(t, b, "u", func(tx spool.Tx) error {
 		for _, test := range []struct {
@@ -187,10 +207,10 @@ func TestMemoryRunsAreRefused(t *testing.T) {
 	})
 }
 
-func TestMemoryFence(t *testing.T) {
+func TestFence(t *testing.T) {
 	t.Parallel()
 
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	none := func(spool.Tx) error { return nil }
 	if err := b.Store.Update(t.Context(), key, 1, none); !errors.Is(err, spool.ErrFenced) {
@@ -205,22 +225,22 @@ func TestMemoryFence(t *testing.T) {
 }
 
 // Updates of one thread follow each other, so that nothing is lost or numbered twice.
-func TestMemoryConcurrentUpdates(t *testing.T) {
+func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
 
-	b := spooltest.NewMemory(nil)
+	b := memory.New(nil)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			for range 25 {
-				if err := touch(t.Context(), b.Store); err != nil {
+				if err := touch(t.Context(), b); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 		group.Go(func() {
 			for range 25 {
-				n := touched(t, b.Store)
+				n := touched(t, b)
 				view(t, b, "t", func(v spool.View) error {
 					entries, err := v.Entries(spool.EntryQuery{After: int64(n)})
 					for i, e := range entries {
@@ -234,16 +254,16 @@ func TestMemoryConcurrentUpdates(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := touched(t, b.Store); got != 200 {
+	if got := touched(t, b); got != 200 {
 		t.Errorf("%d entries, want 200", got)
 	}
 }
 
-func TestMemoryJobs(t *testing.T) {
+func TestJobs(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		b, ctx := spooltest.NewMemory(nil), t.Context()
+		b, ctx := memory.New(nil), t.Context()
 		claim := func(want int) spool.Delivery {
 			t.Helper()
 			taken, _, err := b.Queue.Claim(ctx, spool.ClaimQuery{Limit: 10, Lease: time.Minute})
@@ -294,11 +314,11 @@ func TestMemoryJobs(t *testing.T) {
 	})
 }
 
-func TestMemoryStranded(t *testing.T) {
+func TestStranded(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		b := spooltest.NewMemory(nil)
+		b := memory.New(nil)
 		put := func(id spool.ThreadID, thread spool.Thread, jobs ...spool.Job) {
 			thread.RunID = spool.RunID("r-" + id)
 			update(t, b, id, func(tx spool.Tx) error {

@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"cmp"
@@ -7,10 +7,10 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// memoryTx works on a fork of the thread's data, which the store takes over when it
+// transaction works on a fork of the thread's data, which the store takes over when it
 // commits.
-type memoryTx struct {
-	*memoryView
+type transaction struct {
+	*view
 	store *memory
 	// jobs are the changes of the queue, which are made at the commit.
 	jobs []func(*memory)
@@ -22,10 +22,10 @@ type memoryTx struct {
 	audited int64
 }
 
-var _ spool.Tx = (*memoryTx)(nil)
+var _ spool.Tx = (*transaction)(nil)
 
 // PutThread inserts the thread's row or replaces it.
-func (tx *memoryTx) PutThread(t spool.Thread) error {
+func (tx *transaction) PutThread(t spool.Thread) error {
 	t.Tenant, t.ID, t.LastSeq = tx.key.Tenant, tx.key.ID, 0
 	if old := tx.data.thread; old != nil {
 		t.LastSeq, t.CreatedAt = old.LastSeq, old.CreatedAt
@@ -49,7 +49,7 @@ func (tx *memoryTx) PutThread(t spool.Thread) error {
 }
 
 // DeleteThread removes the thread and its jobs, the dead ones included.
-func (tx *memoryTx) DeleteThread() error {
+func (tx *transaction) DeleteThread() error {
 	tx.data = &threadData{}
 	tx.reindex = true
 	key := tx.key
@@ -65,7 +65,7 @@ func (tx *memoryTx) DeleteThread() error {
 }
 
 // InsertRun adds a run.
-func (tx *memoryTx) InsertRun(r spool.Run) error {
+func (tx *transaction) InsertRun(r spool.Run) error {
 	if tx.data.thread == nil {
 		return errNoThread
 	}
@@ -89,7 +89,7 @@ func (tx *memoryTx) InsertRun(r spool.Run) error {
 
 // runTaken asks the index for other threads only: what this one has, the transaction
 // knows better.
-func (tx *memoryTx) runTaken(id spool.RunID) bool {
+func (tx *transaction) runTaken(id spool.RunID) bool {
 	if tx.data.runAt(id) >= 0 {
 		return true
 	}
@@ -99,7 +99,7 @@ func (tx *memoryTx) runTaken(id spool.RunID) bool {
 	return taken && owner != tx.key
 }
 
-func (tx *memoryTx) startTaken(r spool.Run) bool {
+func (tx *transaction) startTaken(r spool.Run) bool {
 	if r.StartKey == "" {
 		return false
 	}
@@ -114,14 +114,14 @@ func (tx *memoryTx) startTaken(r spool.Run) bool {
 	return taken && tx.store.runs[run] != tx.key
 }
 
-func (tx *memoryTx) secondActive(r spool.Run) bool {
+func (tx *transaction) secondActive(r spool.Run) bool {
 	return r.Depth == 0 && r.Active() && slices.ContainsFunc(tx.data.runs, func(other spool.Run) bool {
 		return other.ID != r.ID && other.Depth == 0 && other.Active()
 	})
 }
 
 // UpdateRun replaces a run. It refuses a second active run as InsertRun does.
-func (tx *memoryTx) UpdateRun(r spool.Run) error {
+func (tx *transaction) UpdateRun(r spool.Run) error {
 	at := tx.data.runAt(r.ID)
 	if at < 0 {
 		return errNoRun
@@ -143,7 +143,7 @@ func (tx *memoryTx) UpdateRun(r spool.Run) error {
 
 // AppendMessages saves messages. It returns a conflict error for an id that the thread
 // has already.
-func (tx *memoryTx) AppendMessages(messages ...*spool.Message) error {
+func (tx *transaction) AppendMessages(messages ...*spool.Message) error {
 	if tx.data.thread == nil {
 		return errNoThread
 	}
@@ -164,7 +164,7 @@ func (tx *memoryTx) AppendMessages(messages ...*spool.Message) error {
 }
 
 // AppendEntries adds entries to the record.
-func (tx *memoryTx) AppendEntries(entries ...*spool.Entry) error {
+func (tx *transaction) AppendEntries(entries ...*spool.Entry) error {
 	if tx.data.thread == nil {
 		return errNoThread
 	}
@@ -177,7 +177,7 @@ func (tx *memoryTx) AppendEntries(entries ...*spool.Entry) error {
 }
 
 // PutPark inserts a park or replaces it in its place.
-func (tx *memoryTx) PutPark(p spool.Park) error {
+func (tx *transaction) PutPark(p spool.Park) error {
 	if tx.data.thread == nil {
 		return errNoThread
 	}
@@ -188,7 +188,7 @@ func (tx *memoryTx) PutPark(p spool.Park) error {
 }
 
 // PutEffect inserts an effect or replaces it in its place.
-func (tx *memoryTx) PutEffect(e spool.Effect) error {
+func (tx *transaction) PutEffect(e spool.Effect) error {
 	if tx.data.thread == nil {
 		return errNoThread
 	}
@@ -199,7 +199,7 @@ func (tx *memoryTx) PutEffect(e spool.Effect) error {
 }
 
 // AddUsage adds a row to the ledger.
-func (tx *memoryTx) AddUsage(row spool.UsageRow) error {
+func (tx *transaction) AddUsage(row spool.UsageRow) error {
 	if tx.data.thread == nil {
 		return errNoThread
 	}
@@ -209,7 +209,7 @@ func (tx *memoryTx) AddUsage(row spool.UsageRow) error {
 }
 
 // Enqueue adds a job of the thread at the commit.
-func (tx *memoryTx) Enqueue(j spool.Job) error {
+func (tx *transaction) Enqueue(j spool.Job) error {
 	j.Tenant, j.ThreadID = tx.key.Tenant, tx.key.ID
 	now := tx.now
 	tx.jobs = append(tx.jobs, func(m *memory) { m.addJob(j, now) })
@@ -217,7 +217,7 @@ func (tx *memoryTx) Enqueue(j spool.Job) error {
 }
 
 // CancelJob removes a job at the commit.
-func (tx *memoryTx) CancelJob(key string) error {
+func (tx *transaction) CancelJob(key string) error {
 	tenant := tx.key.Tenant
 	tx.jobs = append(tx.jobs, func(m *memory) { // no job is found by an empty key
 		if id, ok := m.jobKeys[jobKey{tenant, key}]; ok {

@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// memoryJob is a job that is not dead.
-type memoryJob struct {
+// job is a job that is not dead.
+type job struct {
 	spool.Job
 	id int64
 	// due is when the job may be claimed; for one that is in flight, when its lease
@@ -25,7 +25,7 @@ type memoryJob struct {
 }
 
 // state returns where the job is. One whose lease has lapsed is ready.
-func (j *memoryJob) state(now time.Time) spool.JobState {
+func (j *job) state(now time.Time) spool.JobState {
 	switch {
 	case !j.due.After(now):
 		return spool.JobReady
@@ -36,23 +36,23 @@ func (j *memoryJob) state(now time.Time) spool.JobState {
 	}
 }
 
-type memoryQueue struct{ *memory }
+type queue struct{ *memory }
 
-var _ spool.Queue = memoryQueue{}
+var _ spool.Queue = queue{}
 
 // Extend leases the delivery anew.
-func (q memoryQueue) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
-	return q.guarded(ctx, d, func(j *memoryJob) { j.due = q.now().Add(lease) })
+func (q queue) Extend(ctx context.Context, d spool.Delivery, lease time.Duration) error {
+	return q.guarded(ctx, d, func(j *job) { j.due = q.now().Add(lease) })
 }
 
 // Ack removes the job.
-func (q memoryQueue) Ack(ctx context.Context, d spool.Delivery) error {
-	return q.guarded(ctx, d, func(j *memoryJob) { q.dropJob(j.id) })
+func (q queue) Ack(ctx context.Context, d spool.Delivery) error {
+	return q.guarded(ctx, d, func(j *job) { q.dropJob(j.id) })
 }
 
 // Release makes the job due again.
-func (q memoryQueue) Release(ctx context.Context, d spool.Delivery, after time.Duration, refund bool) error {
-	return q.guarded(ctx, d, func(j *memoryJob) {
+func (q queue) Release(ctx context.Context, d spool.Delivery, after time.Duration, refund bool) error {
+	return q.guarded(ctx, d, func(j *job) {
 		j.inFlight, j.due = false, q.now().Add(after)
 		if refund {
 			j.attempt--
@@ -63,7 +63,7 @@ func (q memoryQueue) Release(ctx context.Context, d spool.Delivery, after time.D
 }
 
 // Jobs lists a tenant's jobs.
-func (q memoryQueue) Jobs(ctx context.Context, tenant spool.Tenant, query spool.JobQuery) ([]spool.QueuedJob, error) {
+func (q queue) Jobs(ctx context.Context, tenant spool.Tenant, query spool.JobQuery) ([]spool.QueuedJob, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (q memoryQueue) Jobs(ctx context.Context, tenant spool.Tenant, query spool.
 }
 
 // Stats counts jobs.
-func (q memoryQueue) Stats(ctx context.Context, tenant spool.Tenant) (spool.QueueStats, error) {
+func (q queue) Stats(ctx context.Context, tenant spool.Tenant) (spool.QueueStats, error) {
 	if err := canceled(ctx); err != nil {
 		return spool.QueueStats{}, err
 	}
@@ -119,7 +119,7 @@ func (q memoryQueue) Stats(ctx context.Context, tenant spool.Tenant) (spool.Queu
 }
 
 // guarded runs fn on the job that d was a delivery of, unless d is worthless.
-func (q memoryQueue) guarded(ctx context.Context, d spool.Delivery, fn func(*memoryJob)) error {
+func (q queue) guarded(ctx context.Context, d spool.Delivery, fn func(*job)) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (m *memory) addJob(j spool.Job, now time.Time) {
 		due = now
 	}
 	id := spool.NewJobID()
-	m.jobs[id] = &memoryJob{Job: j, id: id, due: due, firstDue: due}
+	m.jobs[id] = &job{Job: j, id: id, due: due, firstDue: due}
 	if j.Key != "" {
 		m.jobKeys[jobKey{j.Tenant, j.Key}] = id
 	}

@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 // AppendAudit adds entries at the commit. There is one writer, so that their numbers are known.
-func (tx *memoryTx) AppendAudit(entries ...*spool.AuditEntry) error {
+func (tx *transaction) AppendAudit(entries ...*spool.AuditEntry) error {
 	tx.store.mu.RLock()
 	last := tx.store.lastAudit[tx.key.Tenant]
 	tx.store.mu.RUnlock()
@@ -27,7 +27,7 @@ func (tx *memoryTx) AppendAudit(entries ...*spool.AuditEntry) error {
 }
 
 // Audit lists a tenant's entries, the last written first.
-func (s memoryStore) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+func (s store) Audit(ctx context.Context, tenant spool.Tenant, q spool.AuditQuery) ([]spool.AuditEntry, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func audited(e spool.AuditEntry, q spool.AuditQuery) bool {
 }
 
 // PruneAudit removes entries that are older than before.
-func (s memoryStore) PruneAudit(ctx context.Context, before time.Time, limit int) (int, error) {
+func (s store) PruneAudit(ctx context.Context, before time.Time, limit int) (int, error) {
 	if err := canceled(ctx); err != nil {
 		return 0, err
 	}

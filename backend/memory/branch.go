@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"slices"
@@ -6,16 +6,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// memoryBranch is a branch with its messages. What follows from them, and from where the
+// branch is a branch with its messages. What follows from them, and from where the
 // base is, is left out of the branch.
-type memoryBranch struct {
+type branch struct {
 	spool.Branch
 
 	messages []spool.Message
 }
 
 func (d *threadData) branchAt(id spool.BranchID) int {
-	return slices.IndexFunc(d.branches, func(b memoryBranch) bool { return b.ID == id })
+	return slices.IndexFunc(d.branches, func(b branch) bool { return b.ID == id })
 }
 
 // branched returns the messages of a branch.
@@ -45,7 +45,7 @@ func (d *threadData) lastMessage() spool.MessageID {
 }
 
 // Branches returns the branches, the newest first.
-func (v *memoryView) Branches() ([]spool.Branch, error) {
+func (v *view) Branches() ([]spool.Branch, error) {
 	found := []spool.Branch{}
 	for _, b := range slices.Backward(v.data.branches) {
 		b.FromMessageID, b.MessageCount = b.messages[0].ID, len(b.messages)
@@ -72,7 +72,7 @@ func (d *threadData) turns(q spool.MessageQuery) []spool.Message {
 }
 
 // DropMessages takes a message and all behind it out of the view.
-func (tx *memoryTx) DropMessages(from spool.MessageID, seq int64) error {
+func (tx *transaction) DropMessages(from spool.MessageID, seq int64) error {
 	d, id := tx.data, spool.BranchID(seq)
 	at := messageAt(d.messages, from)
 	if at < 0 {
@@ -81,7 +81,7 @@ func (tx *memoryTx) DropMessages(from spool.MessageID, seq int64) error {
 	if d.branchAt(id) >= 0 {
 		return spool.Errorf(spool.Conflict, "Branch %d is there already", id)
 	}
-	b := memoryBranch{Branch: spool.Branch{ID: id, CreatedAt: tx.now}, messages: slices.Clone(d.messages[at:])}
+	b := branch{Branch: spool.Branch{ID: id, CreatedAt: tx.now}, messages: slices.Clone(d.messages[at:])}
 	if i := slices.IndexFunc(d.entries, func(e spool.Entry) bool { return e.Seq == seq }); i >= 0 {
 		b.RunID = d.entries[i].RunID
 	}
@@ -89,12 +89,12 @@ func (tx *memoryTx) DropMessages(from spool.MessageID, seq int64) error {
 	d.messages = slices.Clip(d.messages[:at])
 	b.BaseMessageID = d.lastMessage()
 	d.branches = append(slices.Clip(d.branches), b)
-	slices.SortFunc(d.branches, func(a, b memoryBranch) int { return int(a.ID - b.ID) })
+	slices.SortFunc(d.branches, func(a, b branch) int { return int(a.ID - b.ID) })
 	return nil
 }
 
 // RestoreBranch puts the messages of a branch back behind the last one of the view.
-func (tx *memoryTx) RestoreBranch(id spool.BranchID) error {
+func (tx *transaction) RestoreBranch(id spool.BranchID) error {
 	d := tx.data
 	at := d.branchAt(id)
 	if at < 0 {

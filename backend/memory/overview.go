@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 )
 
 // Runs lists a tenant's runs.
-func (s memoryStore) Runs(ctx context.Context, tenant spool.Tenant, q spool.RunQuery) ([]spool.Run, error) {
+func (s store) Runs(ctx context.Context, tenant spool.Tenant, q spool.RunQuery) ([]spool.Run, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func runListed(r spool.Run, q spool.RunQuery) bool {
 }
 
 // Tally sums up what a tenant has.
-func (s memoryStore) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tally, error) {
+func (s store) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tally, error) {
 	tally := spool.Tally{Runs: make(map[spool.State]int64)}
 	if err := canceled(ctx); err != nil {
 		return tally, err
@@ -75,7 +75,7 @@ func (s memoryStore) Tally(ctx context.Context, tenant spool.Tenant) (spool.Tall
 }
 
 // Idle returns threads in which nothing happens.
-func (s memoryStore) Idle(ctx context.Context, q spool.IdleQuery) ([]spool.ThreadKey, error) {
+func (s store) Idle(ctx context.Context, q spool.IdleQuery) ([]spool.ThreadKey, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}

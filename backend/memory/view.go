@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ type threadData struct {
 	// added are all messages in the order in which they were added, wherever they are now.
 	added []spool.Message
 	// branches are what was taken out of the view, in the order of their ids.
-	branches []memoryBranch
+	branches []branch
 }
 
 func (d *threadData) fork() *threadData {
@@ -57,21 +57,21 @@ func messageAt(all []spool.Message, id spool.MessageID) int {
 	return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
 }
 
-// memoryView reads one state of a thread.
-type memoryView struct {
+// view reads one state of a thread.
+type view struct {
 	key  spool.ThreadKey
 	now  time.Time
 	data *threadData
 }
 
 // end makes any later use panic.
-func (v *memoryView) end() { v.data = nil }
+func (v *view) end() { v.data = nil }
 
 // Now returns the time at which the view was taken.
-func (v *memoryView) Now() time.Time { return v.now }
+func (v *view) Now() time.Time { return v.now }
 
 // Thread returns the thread's row.
-func (v *memoryView) Thread() (spool.Thread, error) {
+func (v *view) Thread() (spool.Thread, error) {
 	if v.data.thread == nil {
 		return spool.Thread{}, errNoThread
 	}
@@ -79,10 +79,10 @@ func (v *memoryView) Thread() (spool.Thread, error) {
 }
 
 // Run returns a run of the thread.
-func (v *memoryView) Run(id spool.RunID) (spool.Run, error) { return v.data.findRun(id) }
+func (v *view) Run(id spool.RunID) (spool.Run, error) { return v.data.findRun(id) }
 
 // Runs returns runs in the reverse order of their insertion.
-func (v *memoryView) Runs(limit int) ([]spool.Run, error) {
+func (v *view) Runs(limit int) ([]spool.Run, error) {
 	found := make([]spool.Run, 0, len(v.data.runs))
 	for _, r := range slices.Backward(v.data.runs) {
 		found = append(found, cloneRun(r))
@@ -91,7 +91,7 @@ func (v *memoryView) Runs(limit int) ([]spool.Run, error) {
 }
 
 // Nested returns the runs of a tree in the order of their insertion.
-func (v *memoryView) Nested(root spool.RunID) ([]spool.Run, error) {
+func (v *view) Nested(root spool.RunID) ([]spool.Run, error) {
 	found := []spool.Run{}
 	for _, r := range v.data.runs {
 		if r.RootID == root && root != "" {
@@ -102,7 +102,7 @@ func (v *memoryView) Nested(root spool.RunID) ([]spool.Run, error) {
 }
 
 // Waiting returns the runs that wait for the thread, the next one first.
-func (v *memoryView) Waiting() ([]spool.Run, error) {
+func (v *view) Waiting() ([]spool.Run, error) {
 	found := []spool.Run{}
 	for _, r := range v.data.runs {
 		if r.Place > 0 {
@@ -114,7 +114,7 @@ func (v *memoryView) Waiting() ([]spool.Run, error) {
 }
 
 // Messages returns messages in their order.
-func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 	if q.Turns {
 		return v.data.turns(q), nil
 	}
@@ -140,7 +140,7 @@ func (v *memoryView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 }
 
 // Message returns a message that has not been dropped.
-func (v *memoryView) Message(id spool.MessageID) (spool.Message, error) {
+func (v *view) Message(id spool.MessageID) (spool.Message, error) {
 	if at := messageAt(v.data.messages, id); at >= 0 {
 		return cloneMessage(v.data.messages[at]), nil
 	}
@@ -148,7 +148,7 @@ func (v *memoryView) Message(id spool.MessageID) (spool.Message, error) {
 }
 
 // Entries returns record entries by seq.
-func (v *memoryView) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
+func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 	found := []spool.Entry{}
 	for _, e := range v.data.entries {
 		if e.Seq > q.After && (q.Run == "" || e.RunID == q.Run) && (q.Type == "" || e.Type == q.Type) {
@@ -162,7 +162,7 @@ func (v *memoryView) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 }
 
 // Parks returns the parks of a run.
-func (v *memoryView) Parks(run spool.RunID) ([]spool.Park, error) {
+func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 	found := []spool.Park{}
 	for _, p := range v.data.parks {
 		if p.RunID == run {
@@ -173,7 +173,7 @@ func (v *memoryView) Parks(run spool.RunID) ([]spool.Park, error) {
 }
 
 // Effects returns the effects of a step.
-func (v *memoryView) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
+func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 	found := []spool.Effect{}
 	for _, e := range v.data.effects {
 		if e.RunID == run && e.Step == step {
@@ -184,7 +184,7 @@ func (v *memoryView) Effects(run spool.RunID, step int) ([]spool.Effect, error) 
 }
 
 // Usage sums the ledger. A line's model is both of its names.
-func (v *memoryView) Usage() ([]spool.UsageLine, error) {
+func (v *view) Usage() ([]spool.UsageLine, error) {
 	type group struct {
 		agentID                         spool.AgentID
 		agent, model, modelID, currency string
@@ -212,7 +212,7 @@ func (v *memoryView) Usage() ([]spool.UsageLine, error) {
 }
 
 // UsageRows returns rows of the ledger.
-func (v *memoryView) UsageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
+func (v *view) UsageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
 	found := []spool.UsageRow{}
 	for _, row := range v.data.usage {
 		switch {

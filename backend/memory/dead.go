@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 )
 
 // Bury moves the job to the dead ones.
-func (q memoryQueue) Bury(ctx context.Context, d spool.Delivery, cause string) error {
-	return q.guarded(ctx, d, func(j *memoryJob) {
+func (q queue) Bury(ctx context.Context, d spool.Delivery, cause string) error {
+	return q.guarded(ctx, d, func(j *job) {
 		q.dropJob(j.id)
 		q.dead = append(q.dead, spool.DeadJob{
 			Job: j.Job, JobID: j.id, Attempts: j.attempt, Cause: cause, DiedAt: q.now(),
@@ -19,7 +19,7 @@ func (q memoryQueue) Bury(ctx context.Context, d spool.Delivery, cause string) e
 }
 
 // Dead lists the dead jobs of a tenant.
-func (q memoryQueue) Dead(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) ([]spool.DeadJob, error) {
+func (q queue) Dead(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) ([]spool.DeadJob, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (q memoryQueue) Dead(ctx context.Context, tenant spool.Tenant, query spool.
 
 // Purge removes dead jobs. It counts as a write of the store: a job that a transaction has
 // taken is not there any more.
-func (q memoryQueue) Purge(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) (int, error) {
+func (q queue) Purge(ctx context.Context, tenant spool.Tenant, query spool.DeadQuery) (int, error) {
 	select {
 	case q.writer <- struct{}{}:
 	case <-ctx.Done():
@@ -70,7 +70,7 @@ func (m *memory) dropDead(id int64) {
 }
 
 // TakeDead removes a dead job at the commit.
-func (tx *memoryTx) TakeDead(jobID int64) (spool.DeadJob, error) {
+func (tx *transaction) TakeDead(jobID int64) (spool.DeadJob, error) {
 	tx.store.mu.RLock()
 	defer tx.store.mu.RUnlock()
 	for _, d := range tx.store.dead {
@@ -87,7 +87,7 @@ func (tx *memoryTx) TakeDead(jobID int64) (spool.DeadJob, error) {
 }
 
 // AddDead adds a dead job at the commit.
-func (tx *memoryTx) AddDead(j spool.Job, attempts int, cause string) error {
+func (tx *transaction) AddDead(j spool.Job, attempts int, cause string) error {
 	now := tx.Now()
 	j.Tenant, j.ThreadID = tx.key.Tenant, tx.key.ID
 	if j.DueAt.IsZero() {

@@ -1,4 +1,4 @@
-package spooltest
+package memory
 
 import (
 	"cmp"
@@ -10,14 +10,14 @@ import (
 )
 
 // Claim takes due jobs, of the tenants with the fewest in flight first.
-func (q memoryQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+func (q queue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, time.Time{}, err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
-	var due []*memoryJob
+	var due []*job
 	var next time.Time
 	inFlight := make(map[spool.Tenant]int)
 	served := make(map[spool.Tenant]time.Time)
@@ -42,7 +42,7 @@ func (q memoryQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool
 		if j == nil {
 			break
 		}
-		due = slices.DeleteFunc(due, func(other *memoryJob) bool { return other == j })
+		due = slices.DeleteFunc(due, func(other *job) bool { return other == j })
 		inFlight[j.Tenant]++
 		taken = append(taken, q.take(j, now.Add(query.Lease)))
 	}
@@ -53,7 +53,7 @@ func (q memoryQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool
 }
 
 // Waiting lists the tenants that have due jobs.
-func (q memoryQueue) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err error) {
+func (q queue) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (q memoryQueue) Waiting(ctx context.Context) (waiting []spool.WaitingTenant
 }
 
 // nextFair returns the job that is taken next, while so many may be. Nil: none.
-func nextFair(due []*memoryJob, inFlight map[spool.Tenant]int, served map[spool.Tenant]time.Time, q spool.ClaimQuery, free int) (next *memoryJob) {
+func nextFair(due []*job, inFlight map[spool.Tenant]int, served map[spool.Tenant]time.Time, q spool.ClaimQuery, free int) (next *job) {
 	for _, j := range due {
 		has := inFlight[j.Tenant]
 		switch {
@@ -98,7 +98,7 @@ func nextFair(due []*memoryJob, inFlight map[spool.Tenant]int, served map[spool.
 }
 
 // take leases a job. It is called with mu held.
-func (m *memory) take(j *memoryJob, until time.Time) spool.Delivery {
+func (m *memory) take(j *job, until time.Time) spool.Delivery {
 	m.lastToken++
 	job := j.Job
 	job.DueAt = j.due

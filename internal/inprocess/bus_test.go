@@ -1,11 +1,11 @@
-package memory_test
+package inprocess_test
 
 import (
 	"context"
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/memory"
+	"github.com/spoolhq/spool/internal/inprocess"
 )
 
 // Within one process a wake-up has arrived when Wake returns, and none arrives after the
@@ -13,7 +13,7 @@ import (
 func TestBusIsSynchronous(t *testing.T) {
 	t.Parallel()
 
-	b, topic := memory.NewBus(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+	b, topic := inprocess.NewBus(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	woken := 0
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -34,7 +34,7 @@ func TestBusIsSynchronous(t *testing.T) {
 }
 
 func BenchmarkBusNobody(b *testing.B) {
-	bus, topic := memory.NewBus(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
+	bus, topic := inprocess.NewBus(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	b.ReportAllocs()
 	for b.Loop() {
 		bus.Wake(topic, spool.WakeStream)

@@ -1,0 +1,52 @@
+package memory_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// features hold as long as the backend is handed on.
+var features = spooltest.Features{Durable: true, CrossProcess: true}
+
+// handedOn returns an [spooltest.Open] that gives each test one backend, however often it
+// opens it.
+func handedOn() spooltest.Open {
+	var made sync.Map
+	return func(t *testing.T, clock spool.Clock) spool.Backend {
+		t.Helper()
+		once, _ := made.LoadOrStore(t, sync.OnceValue(func() spool.Backend { return memory.New(&memory.Options{Clock: clock}) }))
+		backend, ok := once.(func() spool.Backend)
+		if !ok {
+			t.Fatal("something else is stored")
+		}
+		return backend()
+	}
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+
+	spooltest.TestStore(t, handedOn(), features)
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+
+	spooltest.TestQueue(t, handedOn(), features)
+}
+
+func TestStreams(t *testing.T) {
+	t.Parallel()
+
+	spooltest.TestStreams(t, func(*testing.T) spool.Streams { return memory.New(nil).Streams })
+}
+
+func TestBus(t *testing.T) {
+	t.Parallel()
+
+	spooltest.TestBus(t, func(*testing.T) spool.Bus { return memory.New(nil).Bus })
+}
