@@ -159,16 +159,16 @@ func (t *turn) take(event spool.ModelEvent) (spool.ModelEvent, bool) {
 }
 
 func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
-	w := &l.voice
+	w := &l.events
 	switch ev := event.(type) {
 	case spool.TextDelta:
 		if ev.Text != "" {
-			w.text(ctx, ev.Text)
+			w.Text(ctx, ev.Text)
 			t.came.say(spool.PartText, ev.Text)
 		}
 	case spool.ReasoningDelta:
 		if ev.Text != "" {
-			w.reasoning(ctx, ev.Text)
+			w.Reasoning(ctx, ev.Text)
 			t.came.say(spool.PartReasoning, ev.Text)
 		}
 	case spool.ReasoningEnd:
@@ -177,15 +177,15 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 		if ev.Name == "" { // nobody could be called
 			return
 		}
-		w.endBlock(ctx)
-		w.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name})
+		w.EndBlock(ctx)
+		w.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name})
 	case spool.ToolCallDelta:
 		c := t.ids[ev.ID]
 		if c == nil {
 			return
 		}
 		c.args = append(c.args, ev.Args...)
-		w.emit(ctx, spool.ItemToolArgs, spool.ToolArgs{ToolCallID: c.id, Delta: ev.Args})
+		w.Item(ctx, spool.ItemToolArgs, spool.ToolArgs{ToolCallID: c.id, Delta: ev.Args})
 	case spool.ToolCallEnd:
 		if ev.Name == "" {
 			return
@@ -193,7 +193,7 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 		part := spool.Part{
 			Type: spool.PartToolCall, ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name, Args: callArgs(ev.Args), Provider: ev.Provider,
 		}
-		w.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
+		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
 		t.came.add(part)
 		delete(t.ids, ev.ID) // another call of the same id is another call
 	case spool.UsageSeen:

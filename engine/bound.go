@@ -104,7 +104,7 @@ func (l *loop) cutShort(ctx context.Context, t *turn) {
 	t.reason = spool.FinishLength
 	for _, c := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
 		part := spool.Part{Type: spool.PartToolCall, ToolCallID: c.id, ToolName: c.name, Args: encode(string(c.args))}
-		l.voice.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
+		l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
 		t.came.add(part)
 	}
 	clear(t.ids)

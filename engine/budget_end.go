@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/internal/strictjson"
 )
 
@@ -52,40 +51,30 @@ func (l *loop) useUp(ctx context.Context, reason spool.StopReason) error {
 			return err
 		}
 	}
-	l.s.writer.flush(ctx)
-	l.voice.take()
-	defer l.voice.give()
-	var parked []*spool.Entry
-	var entry *spool.Entry
-	err := l.update(ctx, func(h *held) (err error) {
-		parked, entry = nil, nil
+	err := l.commit(ctx, func(h *held) error {
 		switch {
 		case !h.tree().run.StopAt.IsZero():
-			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, 1)
+			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		case l.parksBudget(reason):
-			parked, err = l.parkBudget(h, reason)
+			return l.parkBudget(h, reason)
+		}
+		if err := l.exhausted(h, reason); err != nil {
 			return err
 		}
-		if entry, err = l.exhausted(h, reason, 0); err != nil {
-			return err
-		}
-		return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: reason}, 1)
+		return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: reason})
 	})
 	switch {
 	case err != nil:
 		return err
 	case l.run.State == spool.WaitingForInput:
-		l.parked(ctx, parked)
+		l.parked()
 		return nil
-	case entry != nil:
-		l.s.writer.wrote(entry.Seq)
 	}
 	return l.concluded(ctx)
 }
 
-// exhausted adds the entry that tells of a budget that is used up. It stands behind the
-// ahead-th item from here.
-func (l *loop) exhausted(h *held, reason spool.StopReason, ahead int64) (*spool.Entry, error) {
+// exhausted adds the entry that tells of a budget that is used up.
+func (l *loop) exhausted(h *held, reason spool.StopReason) error {
 	root := h.tree().run
 	var agent *spool.AgentID
 	if id := h.run.AgentID(); id != "" {
@@ -114,28 +103,27 @@ func (l *loop) exhausted(h *held, reason spool.StopReason, ahead int64) (*spool.
 			AgentID: agent, WallTimeMS: wallTime(a, h.now).Milliseconds(), WallTimeBudgetMS: a.Budget.WallTime.Milliseconds(),
 		})
 	}
-	entry.Stream, entry.After = root.Stream(), l.s.writer.next(ahead)
-	return entry, h.AppendEntries(entry)
+	return h.entries(entry)
 }
 
 // parkBudget parks the run for a larger budget. All runs of the tree wait for one answer,
 // which no call gets a result of.
-func (l *loop) parkBudget(h *held, reason spool.StopReason) ([]*spool.Entry, error) {
+func (l *loop) parkBudget(h *held, reason spool.StopReason) error {
 	parks, err := h.parks()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	asked := func(p spool.Park) bool { return p.Reason == spool.ParkBudget && p.State == spool.ParkOpen }
 	if !slices.ContainsFunc(parks, asked) {
 		if err := l.askBudget(h, reason); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if h.root != nil {
 		h.run.State = spool.WaitingForInput
-		return nil, h.put()
+		return h.put()
 	}
-	return l.s.park(h, 0)
+	return l.s.park(h)
 }
 
 // askBudget adds the park for a larger budget.
@@ -210,26 +198,20 @@ func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 	}
 	var shown budgetPark
 	_ = json.Unmarshal(park.Args, &shown) // the engine's own
-	l.voice.take()
-	defer l.voice.give()
-	var entry *spool.Entry
-	err = l.update(ctx, func(h *held) (err error) {
+	err = l.commit(ctx, func(h *held) error {
 		if err := h.PutPark(*park); err != nil {
 			return err
 		}
 		if !h.run.StopAt.IsZero() {
-			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, 1)
+			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		}
-		if entry, err = l.exhausted(h, shown.Exhausted, 0); err != nil {
+		if err := l.exhausted(h, shown.Exhausted); err != nil {
 			return err
 		}
-		return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: shown.Exhausted}, 1)
+		return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: shown.Exhausted})
 	})
 	if err != nil {
 		return true, err
-	}
-	if entry != nil {
-		l.s.writer.wrote(entry.Seq)
 	}
 	return true, l.concluded(ctx)
 }
@@ -304,8 +286,7 @@ func raiseTo(name string, to *int64, spent int64, bound *int64, most int64, requ
 func (l *loop) outOfTime(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	l.voice.endBlock(ctx)
-	l.s.writer.flush(ctx)
+	l.events.EndBlock(ctx)
 	if l.plan == nil && l.run.Draft != nil { // of a worker before this one
 		if _, err := l.planDraft(ctx); err != nil {
 			return err
@@ -334,29 +315,21 @@ func (l *loop) outOfTime(ctx context.Context, cause error) error {
 // saveCut saves what came of an answer for which there was no more time. The run is not over
 // by it.
 func (l *loop) saveCut(ctx context.Context, t turn) error {
-	said := spoken(t.message.Content)
-	l.voice.take()
-	defer l.voice.give()
-	upTo := l.s.writer.next(0)
-	err := l.update(ctx, func(h *held) error {
+	err := l.commit(ctx, func(h *held) error {
 		if err := t.charge(h, spool.OutcomeAborted); err != nil {
 			return err
 		}
-		if len(said) == 0 {
-			h.add(t.usage.Count())
-			return h.put()
-		}
-		m := t.message
-		m.Content = said
-		if _, err := h.saveStep(m, nil, t.usage.Count(), upTo); err != nil {
+		saved, err := h.saveCut(t)
+		if err != nil {
 			return err
 		}
-		h.cut()
+		if saved {
+			h.cut()
+		}
 		return h.put()
 	})
-	if err == nil && len(said) > 0 {
+	if err == nil && len(spoken(t.message.Content)) > 0 {
 		l.said = cmp.Or(t.message.Text(), l.said)
-		l.stepFinished(ctx, record.StepStopped, t.usage.Count())
 	}
 	return err
 }

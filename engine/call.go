@@ -185,19 +185,18 @@ func (l *loop) announce(ctx context.Context, p *plannedCall) {
 		return
 	}
 	p.announced = true
-	l.voice.emit(ctx, spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result})
+	l.events.Item(ctx, spool.ItemToolResult, p.resulted())
+}
+
+func (p *plannedCall) resulted() spool.ToolResulted {
+	return spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result}
 }
 
 // saveCalls saves the step, or the results of the parks that were answered, and parks or
 // ends the run where that follows.
 func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	step := l.handedStep()
-	l.s.writer.flush(ctx)
-	l.voice.take()
-	defer l.voice.give()
-	var parked []*spool.Entry
-	err = l.update(ctx, func(h *held) error {
-		parked = nil
+	err = l.commit(ctx, func(h *held) error {
 		if step.draft != nil {
 			l.said = cmp.Or(step.draft.Message.Text(), l.said)
 		}
@@ -208,20 +207,21 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 		case l.late:
 			cancelRest(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(l.s.timeReason()))
 		}
-		// What follows in the stream: the results, STEP_FINISHED, then an INPUT_REQUIRED for
-		// each park, then the end.
-		unannounced := unannounced(l.plan)
-		if saved, err = h.saveCalls(l.plan, step, l.s.writer.next(unannounced)); err != nil {
+		for _, p := range l.plan {
+			if p.result != nil && !p.announced {
+				h.item(spool.ItemToolResult, p.resulted())
+			}
+		}
+		if saved, err = h.saveCalls(l.plan, step); err != nil {
 			return err
 		}
 		switch {
 		case stopped:
-			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, unannounced+2)
+			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		case waiting(l.plan) > 0 || l.open > 0:
-			parked, err = l.park(h, unannounced+1)
-			return err
+			return l.park(h)
 		case h.run.Steps >= l.maxSteps() && usedUp(h.tree().run.Allowance, h.now) == "":
-			return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}, unannounced+2)
+			return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
 		default:
 			return h.putUnseen()
 		}
@@ -229,16 +229,10 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 	if err != nil {
 		return nil, false, err
 	}
-	for _, p := range l.plan {
-		if p.result != nil {
-			l.announce(ctx, p)
-		}
-	}
 	l.plan = nil
-	l.stepFinished(ctx, string(spool.FinishToolCalls), step.usage)
 	switch {
 	case l.run.State == spool.WaitingForInput:
-		l.parked(ctx, parked)
+		l.parked()
 		return saved, true, nil
 	case l.run.State.Terminal() || l.run.Ending != nil:
 		return saved, true, l.concluded(ctx)
@@ -262,7 +256,7 @@ func (l *loop) handedStep() handed {
 
 // saveCalls writes the results of a plan: with the draft that they belong to as a whole
 // step, or as a message of their own when they come from answered parks.
-func (h *held) saveCalls(plan []*plannedCall, step handed, upTo spool.Offset) ([]spool.Message, error) {
+func (h *held) saveCalls(plan []*plannedCall, step handed) ([]spool.Message, error) {
 	results := make(spool.Content, 0, len(plan))
 	for _, p := range plan {
 		if p.waits {
@@ -279,10 +273,9 @@ func (h *held) saveCalls(plan []*plannedCall, step handed, upTo spool.Offset) ([
 		}
 	}
 	if step.draft != nil {
-		return h.saveStep(step.draft.Message, results, step.usage, upTo)
+		return h.saveStep(step.draft.Message, results, step.usage, string(spool.FinishToolCalls))
 	}
-	h.run.Saved = upTo
-	h.progressed()
+	h.stepFinished(string(spool.FinishToolCalls), step.usage)
 	if len(results) == 0 {
 		return nil, nil
 	}
@@ -312,16 +305,6 @@ func cancelRest(plan []*plannedCall, reason string) {
 			p.result, p.park, p.ran, p.waits = cancelledResult(reason), nil, false, false
 		}
 	}
-}
-
-// unannounced counts the results that the stream does not have yet.
-func unannounced(plan []*plannedCall) (n int64) {
-	for _, p := range plan {
-		if p.result != nil && !p.announced {
-			n++
-		}
-	}
-	return n
 }
 
 func waiting(plan []*plannedCall) (n int) {

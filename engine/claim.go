@@ -154,9 +154,9 @@ func (e *Engine) take(h *held, j spool.Job, c *claimed) (err error) {
 	if err := h.save(); err != nil {
 		return err
 	}
+	h.thread.LastSeq = entry.Seq
 	c.segment = e.newSegment(h)
 	c.segment.alone = c.alone
-	c.segment.writer.seq = entry.Seq
 	return nil
 }
 

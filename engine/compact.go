@@ -119,31 +119,24 @@ func (l *loop) compact(ctx context.Context, history *history, c compaction, m me
 	}
 	text, failed := s.summary(ctx, c)
 	var summary *spool.Message
-	err := l.s.writer.among(ctx, func(place func() spool.Offset) (seq int64, err error) {
-		err = l.update(ctx, func(h *held) error {
-			seq = 0
-			if err := h.addCompactions(s.rows, l.s.e.config.Log); err != nil {
-				return err
-			}
-			if failed != nil {
-				return h.put()
-			}
-			summary = h.message(spool.RoleSystem, summaryContent(text, c))
-			if err := h.AppendMessages(summary); err != nil {
-				return err
-			}
-			entry := compacted(h.run, summary, c)
-			entry.Stream, entry.After = l.s.writer.key.ID, place()
-			if err := h.AppendEntries(entry); err != nil {
-				return err
-			}
-			seq = entry.Seq
-			if h.run.Context = l.counted(append(slices.Clip(history.messages), *summary), m); h.run.Context != nil {
-				h.run.Context.Messages += history.unread
-			}
+	err := l.commit(ctx, func(h *held) error {
+		if err := h.addCompactions(s.rows, l.s.e.config.Log); err != nil {
+			return err
+		}
+		if failed != nil {
 			return h.put()
-		})
-		return seq, err
+		}
+		summary = h.message(spool.RoleSystem, summaryContent(text, c))
+		if err := h.AppendMessages(summary); err != nil {
+			return err
+		}
+		if err := h.entries(compacted(h.run, summary, c)); err != nil {
+			return err
+		}
+		if h.run.Context = l.counted(append(slices.Clip(history.messages), *summary), m); h.run.Context != nil {
+			h.run.Context.Messages += history.unread
+		}
+		return h.put()
 	})
 	if err := errors.Join(err, failed); err != nil {
 		return spool.Message{}, err

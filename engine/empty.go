@@ -18,7 +18,7 @@ func (l *loop) askSpeaking(ctx context.Context, history *history) (turn, error) 
 		return first, err
 	}
 	concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "the model's answer is empty", "step", l.run.Steps+1, "finish_reason", first.reason)
-	l.voice.endBlock(ctx)
+	l.events.EndBlock(ctx)
 	err = l.update(ctx, func(h *held) error {
 		h.add(first.usage.Count())
 		if err := first.charge(h, spool.OutcomeError); err != nil {
@@ -73,11 +73,4 @@ func (t *turn) unrun() spool.Content {
 		results = append(results, resultPart(p.ToolCallID, p.ToolName, cancelledResult("the answer ended before its calls could run")))
 	}
 	return results
-}
-
-// announceUnrun tells the stream of the results that [turn.unrun] has made.
-func (l *loop) announceUnrun(ctx context.Context, results spool.Content) {
-	for _, p := range results {
-		l.voice.emit(ctx, spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/internal/inprocess"
 )
 
@@ -229,6 +230,7 @@ type Engine struct {
 	store       spool.Store
 	queue       spool.Queue
 	streams     spool.Streams
+	streaming   stream.Settings
 	bus         spool.Bus
 	agents      map[string]*Agent
 	hubs        hubs
@@ -274,6 +276,10 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		attachments: images,
 		config:      c, store: ownedStore{b.Store}, queue: b.Queue, streams: b.Streams, bus: b.Bus,
 		agents: agents, closing: make(chan struct{}),
+	}
+	e.streaming = stream.Settings{
+		Streams: e.streams, Bus: e.bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
+		Grace: max(c.StreamGrace, recentEnd),
 	}
 	e.hubs.open = make(map[spool.ThreadKey]*hub)
 	e.snapshots = newSnapshots(e, int64(c.SnapshotMemory))

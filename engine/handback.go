@@ -13,9 +13,7 @@ const gaveSlot = "the run waits for its turn"
 // handBack ends the segment of a run whose worker shuts down. It costs no attempt: a new
 // ticket is due at once.
 func (s *segment) handBack(ctx context.Context, cause error) error {
-	s.main.voice.endBlock(ctx)
-	s.writer.flush(ctx)
-	err := s.main.update(ctx, func(h *held) error {
+	err := s.main.commit(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
 			return err
 		}
@@ -25,7 +23,7 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 		if !h.run.StopAt.IsZero() {
 			return errStopped
 		}
-		return s.requeue(h, h.ticket(spool.JobHandBack, 0), spool.RunEnded{Status: spool.SegmentLost, Error: workerDied})
+		return h.requeue(h.ticket(spool.JobHandBack, 0), spool.RunEnded{Status: spool.SegmentLost, Error: workerDied})
 	})
 	switch {
 	case errors.Is(err, errStopped): // it was not noticed before
@@ -33,13 +31,8 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 	case err != nil:
 		return err
 	}
-	s.handedBack(ctx, workerDied)
-	return nil
-}
-
-func (s *segment) handedBack(ctx context.Context, reason string) {
-	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
 	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	return nil
 }
 
 // giveSlot hands the run back where its slot is due to another tenant. It is called between two
@@ -57,14 +50,13 @@ func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 	if !wanted {
 		return false, nil
 	}
-	s.writer.flush(ctx)
-	err = l.update(ctx, func(h *held) error {
+	err = l.commit(ctx, func(h *held) error {
 		if !h.run.StopAt.IsZero() {
 			return errUnchanged // the segment will notice, and ends the run
 		}
 		next := h.ticket(spool.JobHandBack, 0)
 		next.DueAt = due
-		return s.requeue(h, next, spool.RunEnded{Status: spool.SegmentLost, Error: gaveSlot})
+		return h.requeue(next, spool.RunEnded{Status: spool.SegmentLost, Error: gaveSlot})
 	})
 	switch {
 	case errors.Is(err, errUnchanged):
@@ -73,13 +65,14 @@ func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 	case err != nil:
 		return true, err
 	}
-	s.handedBack(ctx, gaveSlot)
+	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	return true, nil
 }
 
 // requeue is the transition back to QUEUED, with a ticket for the next segment.
-func (s *segment) requeue(h *held, next spool.Job, ended spool.RunEnded) error {
-	if err := h.closeSegmentWith(ended, s.writer.next(1)); err != nil {
+func (h *held) requeue(next spool.Job, ended spool.RunEnded) error {
+	failed := spool.StreamFailed{Status: ended.Status, Error: ended.Error, RetryAfterMS: ended.RetryAfterMS}
+	if err := h.closeSegment(spool.ItemRunError, failed, ended); err != nil {
 		return err
 	}
 	if err := h.move(spool.Queued); err != nil {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
 // held is a thread inside a transaction, with the run that owns it. A transition reads
@@ -23,6 +25,9 @@ type held struct {
 	// given is true once there are jobs of other runs than this one, which workers have
 	// to be told of.
 	given bool
+	// out takes the items and entries of the transition in their order. Nil: no stream of a segment
+	// is open, or the transition adds nothing to it.
+	out *stream.List
 	// unseen is true for a change of which those who follow the thread see nothing: the record,
 	// the user turns, the queue, and the state stay as they were. They are not woken.
 	unseen bool
@@ -57,7 +62,7 @@ func (h *held) of(run spool.Run) (*held, error) {
 	if err == nil && run.State.Terminal() {
 		err = spool.ErrFenced
 	}
-	return &held{Tx: h.Tx, random: h.random, thread: h.thread, run: run, root: h.tree(), now: h.now}, err
+	return &held{Tx: h.Tx, random: h.random, thread: h.thread, run: run, root: h.tree(), now: h.now, out: h.out}, err
 }
 
 // putUnseen is put for a change that has no entry and no user turn, and leaves the state as it
@@ -122,26 +127,57 @@ func (h *held) letGo() {
 	h.stopClock(h.now)
 }
 
-// closeSegment adds the entry that ends the latest segment, behind the item at end.
-func (h *held) closeSegment(status spool.SegmentStatus, reason string, end spool.Offset) error {
-	return h.closeSegmentWith(spool.RunEnded{Status: status, Error: reason}, end)
-}
-
-// closeLast is [held.closeSegment] for the last segment of a run that ends.
-func (h *held) closeLast(ending spool.Ending, end spool.Offset) error {
-	var ended spool.RunEnded
-	ended.Status, ended.Error = closing(ending)
-	if ending.State == spool.Completed && ending.Reason != spool.StopCompleted {
-		ended.StopReason = ending.Reason
+// item adds an item of the run to the stream of the segment.
+func (h *held) item(t spool.ItemType, payload any) {
+	if h.out != nil {
+		h.out.Item(h.run.AgentID(), t, payload)
 	}
-	return h.closeSegmentWith(ended, end)
 }
 
-func (h *held) closeSegmentWith(ended spool.RunEnded, end spool.Offset) error {
+// entries adds entries to the record. While a segment is open they have a place among its items.
+func (h *held) entries(entries ...*spool.Entry) error {
+	if h.out != nil {
+		h.out.Place(entries...)
+	}
+	err := h.AppendEntries(entries...)
+	if err == nil && h.out != nil && len(entries) > 0 {
+		h.out.Behind(entries[len(entries)-1].Seq)
+	}
+	return err
+}
+
+// closeSegment ends the latest segment: its stream with an item, and then, in the record, the
+// segment itself.
+func (h *held) closeSegment(t spool.ItemType, item any, ended spool.RunEnded) error {
+	h.out.End(t, item)
+	return h.entries(h.runEnded(ended))
+}
+
+func (h *held) runEnded(ended spool.RunEnded) *spool.Entry {
 	ended.RunID, ended.StreamID, ended.Segment = h.run.ID, h.run.Stream(), h.run.Segments
-	entry := spool.NewEntry(spool.EntryRunEnded, h.run.ID, ended)
-	entry.Stream, entry.After = h.run.Stream(), end
-	return h.AppendEntries(entry)
+	return spool.NewEntry(spool.EntryRunEnded, h.run.ID, ended)
+}
+
+// lostStream is the stream of a worker that went away, which somebody else has to end.
+type lostStream struct {
+	id  spool.StreamID
+	end spool.Offset
+}
+
+// loseSegment adds the entry that ends the segment of a worker that went away, and the
+// model calls that went with it.
+func (h *held) loseSegment(reason string) (*lostStream, error) {
+	if err := h.lose(); err != nil {
+		return nil, err
+	}
+	saved, err := record.SavedOf(h, h.run)
+	if err != nil {
+		return nil, err
+	}
+	lost := &lostStream{id: h.run.Stream(), end: stream.EndBehind(saved.Last())}
+	entry := h.runEnded(spool.RunEnded{Status: spool.SegmentLost, Error: reason})
+	entry.Stream, entry.After = lost.id, lost.end
+	return lost, h.AppendEntries(entry)
 }
 
 // forgetStep drops the step in hand. What it has used stays used.

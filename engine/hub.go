@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/internal/chanlock"
 )
 
 const (
@@ -45,7 +46,7 @@ type hub struct {
 	stand  walked // where the last frame has left the clients
 	// looks keeps looks at the state apart: who looks later knows the same or more, so that
 	// no client is told of an older state behind a newer one.
-	looks lock
+	looks chanlock.Lock
 	// seen is the state as it was at the end of the record that the walker has read last. Nil:
 	// it was not looked at.
 	seen *sight
@@ -90,7 +91,7 @@ func (e *Engine) join(key spool.ThreadKey) (*hub, error) {
 	h := &hub{
 		e: e, key: key, clients: 1, cancel: cancel, done: make(chan struct{}), ready: make(chan struct{}),
 		woken: make(chan struct{}, 1), changed: make(chan struct{}),
-		walker: walker{e: e, key: key, shared: true, deleted: new(atomic.Bool)}, notice: noticer{key: key}, looks: newLock(),
+		walker: walker{e: e, key: key, shared: true, deleted: new(atomic.Bool)}, notice: noticer{key: key}, looks: chanlock.New(),
 	}
 	h.walker.beside = h.see
 	unsubscribe, err := e.bus.Subscribe(ctx, key, h.wake)

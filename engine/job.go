@@ -60,3 +60,13 @@ func (e *Engine) handleJob(ctx context.Context, j spool.Job, in *slot) (JobResul
 	}
 	return JobResult{Accepted: true}, nil
 }
+
+// closeLost ends a lost stream, so that its readers move on. Nil is none.
+func (e *Engine) closeLost(ctx context.Context, key spool.ThreadKey, lost *lostStream) {
+	if lost == nil {
+		return
+	}
+	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
+	e.streaming.CloseLost(ctx, spool.StreamKey{Thread: key, ID: lost.id}, end, lost.end)
+	e.bus.Wake(key, spool.WakeStream)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
 // loop is an agent at work on a run: it asks its model, runs the tools that the model
@@ -19,7 +20,7 @@ type loop struct {
 	plan   []*plannedCall // the tool calls in hand
 	open   int            // parks of the last step that are not answered yet
 	said   string         // the last answer, as far as it is saved
-	voice  voice
+	events stream.Emitter
 	images map[string]spool.Part // those that were fetched, by URL
 	unsaid int64                 // tokens of the prompt for which the last summary failed, 0 for none
 	// resultRoom is how many bytes the results that the plan lacks may have.
@@ -33,7 +34,7 @@ func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
 	if model == nil && agent != nil { // the configuration has changed since the start
 		model = e.config.Models[agent.Model]
 	}
-	return &loop{s: s, agent: agent, model: model, run: run, self: run, voice: voice{w: s.writer, agent: run.AgentID()}}
+	return &loop{s: s, agent: agent, model: model, run: run, self: run, events: s.writer.Emitter(run.AgentID())}
 }
 
 // update runs a transition of the loop's run under the segment's lease, whatever has
@@ -42,8 +43,18 @@ func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
 // An update that has failed may have been carried out nevertheless. One that finds so fails too,
 // as it would save the same step again: whoever takes the run over goes on from what is saved.
 func (l *loop) update(ctx context.Context, fn func(h *held) error) error {
+	return l.transact(ctx, l.s.update, fn)
+}
+
+// commit is update for a transition that adds to the stream, or places entries in it.
+func (l *loop) commit(ctx context.Context, fn func(h *held) error) error {
+	l.events.EndBlock(ctx)
+	return l.transact(ctx, l.s.commit, fn)
+}
+
+func (l *loop) transact(ctx context.Context, by func(context.Context, func(*held) error) error, fn func(h *held) error) error {
 	var run spool.Run
-	err := l.s.update(ctx, func(h *held) (err error) {
+	err := by(ctx, func(h *held) (err error) {
 		if h, err = h.of(l.self); err != nil {
 			return err
 		}

@@ -54,8 +54,8 @@ func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 	child := l.child(run)
 	p.nested = child
 	child.started(ctx)
-	if run.State.Terminal() { // its worker died before it could tell
-		child.finished(ctx)
+	if run.State.Terminal() {
+		child.finishedBefore(ctx)
 	} else if o.err = child.carry(ctx); o.err != nil {
 		return o
 	}
@@ -177,7 +177,7 @@ func (l *loop) child(run spool.Run) *loop {
 	if model == nil { // the configuration has changed since
 		model = cmp.Or(l.s.e.config.Models[agent.Model], l.model)
 	}
-	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, voice: voice{w: l.s.writer, agent: run.AgentID()}}
+	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, events: l.s.writer.Emitter(run.AgentID())}
 }
 
 // frames returns the calls that wait while a call of the loop does, the innermost first.

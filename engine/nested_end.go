@@ -37,7 +37,7 @@ var errSiblings = errors.New("the step was given up")
 
 // leave gives up the work on a nested run whose worker shuts down. It costs no attempt.
 func (l *loop) leave(ctx context.Context, cause error) error {
-	l.voice.endBlock(ctx)
+	l.events.EndBlock(ctx)
 	err := l.update(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
 			return err
@@ -59,18 +59,17 @@ func (l *loop) leave(ctx context.Context, cause error) error {
 func (l *loop) fail(ctx context.Context, cause error) error {
 	concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "nested run step failed",
 		"step", l.run.Steps+1, "attempt", l.run.Attempts+1, "error", cause)
-	l.voice.endBlock(ctx)
 	final := permanent(cause)
-	err := l.update(ctx, func(h *held) error {
+	err := l.commit(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeError); err != nil {
 			return err
 		}
 		h.run.Attempts++
 		switch {
 		case !h.tree().run.StopAt.IsZero(): // it was not noticed before
-			return h.endNested(spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
+			return h.finishNested(spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
 		case final || h.run.Attempts >= l.s.e.config.MaxAttempts:
-			return h.endNested(spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: failureText(cause)}, "")
+			return h.finishNested(spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: failureText(cause)}, "")
 		}
 		return h.put()
 	})
@@ -78,7 +77,6 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 	case err != nil:
 		return err
 	case l.run.State.Terminal():
-		l.finished(ctx)
 		return nil
 	}
 	if c, ok := errors.AsType[*cutOffError](cause); ok { // which is in the ledger already
@@ -102,6 +100,15 @@ func (h *held) endNested(ending spool.Ending, said string) error {
 		h.run.Result = &spool.NestedResult{Text: said}
 	}
 	return h.put()
+}
+
+// finishNested is [held.endNested] for a nested run at work, whose end the stream has too.
+func (h *held) finishNested(ending spool.Ending, text string) error {
+	err := h.endNested(ending, text)
+	if err == nil {
+		h.item(spool.ItemSubagentFinished, subagentFinished(h.run))
+	}
+	return err
 }
 
 // closeTree ends the nested runs of a dispatched run that ends itself.
@@ -148,31 +155,35 @@ func (h *held) inHand() (bool, error) {
 
 // started announces a nested run, once in each stream that it is at work in.
 func (l *loop) started(ctx context.Context) {
-	l.voice.emit(ctx, spool.ItemSubagentStarted, spool.SubagentStarted{
+	l.events.Item(ctx, spool.ItemSubagentStarted, spool.SubagentStarted{
 		SubagentID: l.run.AgentID(), Name: l.run.Agent, Depth: l.run.Depth,
 	})
 }
 
-// finished announces the end of a nested run.
-func (l *loop) finished(ctx context.Context) {
-	end := spool.SubagentFinished{SubagentID: l.run.AgentID(), Status: spool.SubagentCompleted, Error: l.run.Error}
-	switch l.run.State {
+func subagentFinished(run spool.Run) spool.SubagentFinished {
+	end := spool.SubagentFinished{SubagentID: run.AgentID(), Status: spool.SubagentCompleted, Error: run.Error}
+	switch run.State {
 	case spool.Failed:
 		end.Status = spool.SubagentFailed
 	case spool.Cancelled:
 		end.Status = spool.SubagentCancelled
 	default:
 	}
-	l.voice.emit(ctx, spool.ItemSubagentFinished, end)
+	return end
+}
+
+// finishedBefore announces the end of a nested run whose worker died before it could.
+func (l *loop) finishedBefore(ctx context.Context) {
+	l.events.Item(ctx, spool.ItemSubagentFinished, subagentFinished(l.run))
 }
 
 // conclusion ends the loop's run in the transaction of its last step. See
 // [segment.conclusion].
-func (l *loop) conclusion(h *held, ending spool.Ending, ahead int64) error {
+func (l *loop) conclusion(h *held, ending spool.Ending) error {
 	if l.parent == nil {
-		return l.s.conclusion(h, ending, ahead)
+		return l.s.conclusion(h, ending)
 	}
-	return h.endNested(ending, shorten(l.said, l.s.limits().ResultCap))
+	return h.finishNested(ending, shorten(l.said, l.s.limits().ResultCap))
 }
 
 // concluded sees to what follows a conclusion.
@@ -180,7 +191,6 @@ func (l *loop) concluded(ctx context.Context) error {
 	if l.parent == nil {
 		return l.s.concluded(ctx)
 	}
-	l.finished(ctx)
 	return nil
 }
 
@@ -192,16 +202,12 @@ func (l *loop) conclude(ctx context.Context, ending spool.Ending) error {
 	if err := l.takeUp(ctx); err != nil {
 		return err
 	}
-	err := l.update(ctx, func(h *held) error {
+	return l.commit(ctx, func(h *held) error {
 		if !h.tree().run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
-		return l.conclusion(h, ending, 0)
+		return l.conclusion(h, ending)
 	})
-	if err != nil {
-		return err
-	}
-	return l.concluded(ctx)
 }
 
 // takeUp is the transition of a nested run that has waited, and ends without another step.
@@ -241,8 +247,8 @@ func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
 			}
 			p.nested = l.child(run)
 			p.nested.started(ctx)
-			if run.State.Terminal() { // its worker died before it could tell
-				p.nested.finished(ctx)
+			if run.State.Terminal() {
+				p.nested.finishedBefore(ctx)
 			}
 		}
 		if p.nested.run.State.Terminal() {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 
@@ -65,7 +64,7 @@ func (l *loop) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 
 // park writes the parks of a step with it. With the dispatched run's, the parks of all the
 // runs below it come into force, which nobody could answer before.
-func (l *loop) park(h *held, ahead int64) ([]*spool.Entry, error) {
+func (l *loop) park(h *held) error {
 	for _, p := range l.plan {
 		if p.park == nil {
 			continue
@@ -74,31 +73,31 @@ func (l *loop) park(h *held, ahead int64) ([]*spool.Entry, error) {
 		park.CreatedAt = h.now
 		park.Digest = park.DigestOf(nil)
 		if err := h.PutPark(park); err != nil {
-			return nil, err
+			return err
 		}
 		if p.ran { // the tool has parked itself, and is called again with the answer
 			if err := h.PutEffect(p.effect(spool.EffectVoid)); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	if h.root != nil {
 		h.run.State = spool.WaitingForInput
-		return nil, h.put()
+		return h.put()
 	}
 	if err := l.askIfAlone(h); err != nil {
-		return nil, err
+		return err
 	}
-	return l.s.park(h, ahead)
+	return l.s.park(h)
 }
 
 // park is the transition to WAITING_FOR_INPUT. The entries that tell of the parks and the
-// jobs by which they expire are written with the step; the lease is given up. The entries
-// stand behind the ahead-th item from here, which is STEP_FINISHED.
-func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
+// jobs by which they expire are written with the step; the lease is given up. The stream has an
+// item for each entry, behind all of them, and then ends.
+func (s *segment) park(h *held) error {
 	parks, err := h.parks()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var entries []*spool.Entry
 	for _, park := range parks {
@@ -108,44 +107,39 @@ func (s *segment) park(h *held, ahead int64) ([]*spool.Entry, error) {
 		park.CreatedAt = h.now
 		park.ExpiresAt = h.now.Add(park.Expiry.TTL)
 		if err := h.PutPark(park); err != nil {
-			return nil, err
+			return err
 		}
 		if err := h.Enqueue(h.expiryJob(park)); err != nil {
-			return nil, err
+			return err
 		}
 		required, err := s.e.inputRequired(h, park)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		entry := spool.NewEntry(spool.EntryInputRequired, h.run.ID, required)
-		entry.Stream, entry.After = h.run.Stream(), s.writer.next(ahead)
-		entries = append(entries, entry)
+		entries = append(entries, spool.NewEntry(spool.EntryInputRequired, h.run.ID, required))
 	}
-	if err := h.AppendEntries(entries...); err != nil {
-		return nil, err
+	if err := h.entries(entries...); err != nil {
+		return err
 	}
-	end := s.writer.next(ahead + int64(len(entries)) + 1)
-	if err := h.closeSegment(spool.SegmentParked, "", end); err != nil {
-		return nil, err
+	for _, entry := range entries {
+		h.item(spool.ItemInputRequired, entry.Payload)
+	}
+	err = h.closeSegment(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked}, spool.RunEnded{Status: spool.SegmentParked})
+	if err != nil {
+		return err
 	}
 	if err := h.move(spool.WaitingForInput); err != nil {
-		return nil, err
+		return err
 	}
 	h.letGo()
-	return entries, h.save()
+	return h.save()
 }
 
-// parked announces the parks and ends the stream. For a nested run, the dispatched one does.
-func (l *loop) parked(ctx context.Context, entries []*spool.Entry) {
-	if l.parent != nil {
-		return
+// parked wakes workers for the times at which the parks expire.
+func (l *loop) parked() {
+	if l.parent == nil {
+		l.s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	}
-	l.s.writer.wrote(entries[len(entries)-1].Seq) // the entries come first, all of them
-	for _, entry := range entries {
-		l.voice.emit(ctx, spool.ItemInputRequired, entry.Payload)
-	}
-	l.s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked})
-	l.s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs) // for its next due time
 }
 
 // inputRequired returns what the record tells of an open park.

@@ -308,15 +308,15 @@ func (l *loop) repeat(ctx context.Context, d *spool.Draft) {
 	for _, p := range d.Message.Content {
 		switch p.Type {
 		case spool.PartReasoning:
-			l.voice.reasoning(ctx, p.Text)
+			l.events.Reasoning(ctx, p.Text)
 		case spool.PartText:
-			l.voice.text(ctx, p.Text)
+			l.events.Text(ctx, p.Text)
 		case spool.PartToolCall:
-			l.voice.endBlock(ctx)
-			l.voice.emit(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
-			l.voice.emit(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
+			l.events.EndBlock(ctx)
+			l.events.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
+			l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
 		}
 	}
-	l.voice.endBlock(ctx)
-	l.s.writer.flush(ctx)
+	l.events.EndBlock(ctx)
+	l.s.writer.Flush(ctx)
 }

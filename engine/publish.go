@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
 // PublishOptions say how an event is published.
@@ -90,8 +90,8 @@ func (s *segment) publish(ctx context.Context, event spool.Event, run spool.RunI
 	}
 	entry := spool.Entry{ThreadID: s.key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
 	by.sign(&entry)
-	if !s.writer.custom(ctx, entry) {
-		s.e.notify(s.key, entry)
+	if !s.writer.Event(ctx, entry) {
+		stream.Notify(s.e.bus, s.key, entry)
 	}
 	return nil
 }
@@ -108,8 +108,8 @@ func (e *Engine) tell(ctx context.Context, key spool.ThreadKey, s *segment, even
 	if err != nil {
 		return spool.Entry{}, record.NotFound(err)
 	}
-	if s == nil || s.id != entry.RunID || !s.writer.custom(ctx, entry) {
-		e.notify(key, entry)
+	if s == nil || s.id != entry.RunID || !s.writer.Event(ctx, entry) {
+		stream.Notify(e.bus, key, entry)
 	}
 	return entry, nil
 }
@@ -167,8 +167,8 @@ func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Ev
 func (s *segment) record(ctx context.Context, event spool.Event, about spool.RunID, by publisher) (entry spool.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	err = s.writer.among(ctx, func(place func() spool.Offset) (int64, error) {
-		err := s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
+	err = s.writer.Commit(ctx, func(out *stream.List) error {
+		return s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
 			run, thread, err := subject(tx, about)
 			switch {
 			case err != nil:
@@ -176,21 +176,22 @@ func (s *segment) record(ctx context.Context, event spool.Event, about spool.Run
 			case !s.owns(thread):
 				return spool.ErrFenced
 			}
+			out.Begin(thread.LastSeq)
 			entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
 			by.sign(&entry)
 			open, err := s.isOpen(tx, thread)
-			if open {
-				entry.Stream, entry.After = s.writer.key.ID, place()
-			}
 			if err != nil {
 				return err
 			}
-			return tx.AppendEntries(&entry)
+			if open {
+				out.Place(&entry)
+			}
+			if err := tx.AppendEntries(&entry); err != nil {
+				return err
+			}
+			out.Behind(entry.Seq)
+			return nil
 		})
-		if err == nil && entry.Stream != "" {
-			return entry.Seq, nil
-		}
-		return 0, err
 	})
 	if err != nil {
 		return spool.Entry{}, record.NotFound(err)
@@ -207,20 +208,7 @@ func (s *segment) isOpen(v spool.View, thread spool.Thread) (bool, error) {
 		return false, nil
 	}
 	run, err := v.Run(thread.RunID)
-	return run.Stream() == s.writer.key.ID, err
-}
-
-// notify gives a live event to whoever follows the thread, in any process.
-func (e *Engine) notify(key spool.ThreadKey, entry spool.Entry) {
-	if notice, err := json.Marshal(entry); err == nil {
-		e.bus.Notify(key, notice)
-	}
-}
-
-func (e *Engine) notifyAll(key spool.ThreadKey, entries []spool.Entry) {
-	for _, entry := range entries {
-		e.notify(key, entry)
-	}
+	return run.Stream() == s.writer.ID(), err
 }
 
 // carried are the segments that this process has in hand.

@@ -14,12 +14,9 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	concerning(s.e.config.Log, s.key, s.id).WarnContext(ctx, "run step failed",
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
 	reason := failureText(cause)
-	s.main.voice.endBlock(ctx)
-	s.writer.flush(ctx)
 	final := permanent(cause)
 	nested, isNested := errors.AsType[*attemptError](cause)
-	var wait time.Duration
-	err := s.main.update(ctx, func(h *held) error {
+	err := s.main.commit(ctx, func(h *held) error {
 		if err := h.recordCut(cause, spool.OutcomeError); err != nil {
 			return err
 		}
@@ -27,15 +24,13 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 		case !h.run.StopAt.IsZero():
 			return errStopped
 		case isNested: // whose attempt it was, and is counted
-			wait = s.e.backoff(nested.attempts, cause)
-			return s.retryLater(h, wait, reason)
+			return h.retryLater(s.e.backoff(nested.attempts, cause), reason)
 		}
 		h.run.Attempts++
 		if final || h.run.Attempts >= s.e.config.MaxAttempts {
-			return s.conclusion(h, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason}, 1)
+			return s.conclusion(h, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason})
 		}
-		wait = s.e.backoff(h.run.Attempts, cause)
-		return s.retryLater(h, wait, reason)
+		return h.retryLater(s.e.backoff(h.run.Attempts, cause), reason)
 	})
 	switch {
 	case errors.Is(err, errStopped): // it was not noticed before
@@ -45,15 +40,14 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	case s.main.run.State != spool.Queued:
 		return s.concluded(ctx)
 	}
-	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: reason, RetryAfterMS: wait.Milliseconds()})
 	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	return nil
 }
 
 // retryLater has the next attempt follow after a wait.
-func (s *segment) retryLater(h *held, wait time.Duration, reason string) error {
+func (h *held) retryLater(wait time.Duration, reason string) error {
 	ended := spool.RunEnded{Status: spool.SegmentError, Error: reason, RetryAfterMS: wait.Milliseconds()}
-	return s.requeue(h, h.ticket(spool.JobRetry, wait), ended)
+	return h.requeue(h.ticket(spool.JobRetry, wait), ended)
 }
 
 // recordCut writes down what an answer has used that did not come to its end.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
 // segment is one pickup of a run by a worker, from the claim to the end of its stream.
@@ -17,7 +18,7 @@ type segment struct {
 	fence  int64
 	id     spool.RunID
 	made   time.Time // when the thread was, as a deleted one may be made again
-	writer *writer
+	writer *stream.Writer
 	main   *loop // of the run that has the thread
 
 	place    *slot       // of the worker that carries it. Nil: none
@@ -46,11 +47,7 @@ const saveTimeout = 30 * time.Second
 func (e *Engine) newSegment(h *held) *segment {
 	s := &segment{
 		e: e, key: h.thread.Key(), fence: h.thread.Fence, id: h.run.ID, made: h.thread.CreatedAt,
-		writer: &writer{
-			turn: newLock(), flushing: newLock(),
-			e: e, fence: h.thread.Fence, seq: h.thread.LastSeq,
-			key: spool.StreamKey{Thread: h.thread.Key(), ID: h.run.Stream()},
-		},
+		writer: stream.New(e.streaming, spool.StreamKey{Thread: h.thread.Key(), ID: h.run.Stream()}, h.thread.Fence, h.thread.LastSeq),
 	}
 	s.main, s.budgeted = e.newLoop(s, h.run), h.run.Allowance != nil
 	return s
@@ -66,7 +63,9 @@ func (s *segment) carry(worker context.Context) error {
 
 	defer s.alone.release()
 	defer s.e.carried.add(s)()
-	s.writer.open(ctx, s.main.run)
+	s.writer.Open(ctx, spool.StreamStarted{
+		ThreadID: s.key.ID, RunID: s.id, StreamID: s.writer.ID(), Segment: s.main.run.Segments,
+	})
 	if !s.main.run.StopAt.IsZero() { // the worker before this one died before it could stop
 		cancel(errStopped)
 	}
@@ -104,7 +103,7 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	s.writer.lack() // what was written last may have been saved
+	s.writer.Broken() // what was written last may have been saved
 	s.abandon(ctx, "the worker lost its store")
 	if spool.CodeOf(err) == spool.Fenced {
 		return nil
@@ -115,7 +114,7 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 // abandon closes the stream without a word in the record. Whoever takes the run over
 // writes that.
 func (s *segment) abandon(ctx context.Context, reason string) {
-	s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
+	s.writer.Close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
 }
 
 // storeError marks an error of the store, as opposed to the model's.
@@ -128,9 +127,18 @@ func isStoreError(err error) bool {
 	return errors.As(err, &s)
 }
 
-// update runs a transition under the segment's lease, whatever has become of ctx. A run
-// that has ended is not the segment's any more.
+// update runs a transition that adds nothing to the stream under the segment's lease, whatever
+// has become of ctx. A run that has ended is not the segment's any more.
 func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
+	return s.transact(ctx, nil, fn)
+}
+
+// commit is update for a transition that adds to the stream, or places entries in it.
+func (s *segment) commit(ctx context.Context, fn func(h *held) error) error {
+	return s.writer.Commit(ctx, func(out *stream.List) error { return s.transact(ctx, out, fn) })
+}
+
+func (s *segment) transact(ctx context.Context, out *stream.List, fn func(h *held) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	var given, unseen, suspected bool
@@ -142,7 +150,10 @@ func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
 		if !s.owns(h.thread) || h.run.State.Terminal() {
 			return spool.ErrFenced
 		}
-		s.writer.learn(h.thread.LastSeq)
+		s.writer.Learn(h.thread.LastSeq)
+		if h.out = out; out != nil {
+			out.Begin(h.thread.LastSeq)
+		}
 		err = fn(h)
 		given, unseen, suspected = h.given, h.unseen, h.run.Carriage.Alone
 		return err
@@ -256,7 +267,7 @@ func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
 			lost = true
 			return nil
 		}
-		s.writer.learn(thread.LastSeq)
+		s.writer.Learn(thread.LastSeq)
 		run, err := v.Run(thread.RunID)
 		stop = err == nil && !run.StopAt.IsZero()
 		return err

@@ -40,7 +40,7 @@ const (
 	settleRetry = time.Minute
 )
 
-// end is the transition to an end state. The segment, if one is open, is closed already.
+// end is the transition to an end state. A segment whose stream is open is closed with it.
 // A run that waits has the thread from then on: h.run stays the one that has ended.
 func (e *Engine) end(h *held, ending spool.Ending) error {
 	if err := h.closeTree(ending); err != nil {
@@ -59,6 +59,11 @@ func (e *Engine) end(h *held, ending spool.Ending) error {
 		return err
 	}
 	h.letGo()
+	if h.out != nil {
+		if err := h.closeLast(ending); err != nil {
+			return err
+		}
+	}
 	if err := h.save(); err != nil {
 		return err
 	}
@@ -66,27 +71,39 @@ func (e *Engine) end(h *held, ending spool.Ending) error {
 }
 
 // conclusion ends the run in the transaction of its last step, or leaves the end to the
-// settle hook. The stream's last item is the ahead-th from here.
-func (s *segment) conclusion(h *held, ending spool.Ending, ahead int64) error {
+// settle hook.
+func (s *segment) conclusion(h *held, ending spool.Ending) error {
 	if s.e.config.OnSettle != nil {
 		h.forgetStep()
 		h.run.Ending = &ending
 		return h.save()
 	}
-	if err := h.closeLast(ending, s.writer.next(ahead)); err != nil {
-		return err
-	}
 	return s.e.end(h, ending)
+}
+
+// closeLast closes the last segment of a run that ends.
+func (h *held) closeLast(ending spool.Ending) error {
+	var ended spool.RunEnded
+	ended.Status, ended.Error = closing(ending)
+	if ending.State == spool.Completed && ending.Reason != spool.StopCompleted {
+		ended.StopReason = ending.Reason
+	}
+	if ended.Status == spool.SegmentError {
+		return h.closeSegment(spool.ItemRunError, spool.StreamFailed{Status: ended.Status, Error: ended.Error}, ended)
+	}
+	usage := h.run.TokenCount
+	return h.closeSegment(spool.ItemRunFinished, spool.StreamFinished{
+		Status: ended.Status, Usage: &usage, Costs: h.run.Costs(), FinishReason: ending.Reason,
+	}, ended)
 }
 
 // conclude ends a run between two steps.
 func (s *segment) conclude(ctx context.Context, ending spool.Ending) error {
-	s.writer.flush(ctx)
-	err := s.main.update(ctx, func(h *held) error {
+	err := s.main.commit(ctx, func(h *held) error {
 		if !h.run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
-		return s.conclusion(h, ending, 1)
+		return s.conclusion(h, ending)
 	})
 	if err != nil {
 		return err
@@ -94,12 +111,11 @@ func (s *segment) conclude(ctx context.Context, ending spool.Ending) error {
 	return s.concluded(ctx)
 }
 
-// concluded sees to what follows a conclusion: the settle hook, and the last item.
+// concluded sees to what follows a conclusion: the settle hook.
 func (s *segment) concluded(ctx context.Context) error {
 	if s.main.run.Ending != nil {
 		return s.settle(ctx)
 	}
-	s.announceEnd(ctx)
 	return nil
 }
 
@@ -112,12 +128,11 @@ func (s *segment) settle(ctx context.Context) error {
 	if hookErr != nil && ending.State == spool.Completed {
 		ending = spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "settle: " + spool.MessageOf(hookErr)}
 	}
-	err := s.main.update(ctx, func(h *held) error {
-		if open {
-			if err := h.closeLast(ending, s.writer.next(1)); err != nil {
-				return err
-			}
-		}
+	by := s.main.update
+	if open {
+		by = s.main.commit
+	}
+	return by(ctx, func(h *held) error {
 		if hookErr == nil {
 			h.run.SettledAt = h.now
 		} else {
@@ -129,24 +144,6 @@ func (s *segment) settle(ctx context.Context) error {
 		}
 		return s.e.end(h, ending)
 	})
-	if err != nil {
-		return err
-	}
-	if open {
-		s.announceEnd(ctx)
-	}
-	return nil
-}
-
-// announceEnd writes the last item of a run's last segment.
-func (s *segment) announceEnd(ctx context.Context) {
-	usage := s.main.run.TokenCount
-	status, reason := closing(spool.Ending{State: s.main.run.State, Reason: s.main.run.StopReason, Error: s.main.run.Error})
-	if status == spool.SegmentError {
-		s.writer.close(ctx, spool.ItemRunError, spool.StreamFailed{Status: status, Error: reason})
-		return
-	}
-	s.writer.close(ctx, spool.ItemRunFinished, spool.StreamFinished{Status: status, Usage: &usage, Costs: s.main.run.Costs(), FinishReason: s.main.run.StopReason})
 }
 
 // closing returns how a run's last segment ends.

@@ -120,29 +120,25 @@ func (l *loop) maxSteps() int {
 // finish saves the last step and ends the run with it, in one transaction where no
 // settle hook has to run in between.
 func (l *loop) finish(ctx context.Context, t turn) error {
-	l.voice.endBlock(ctx)
-	l.s.writer.flush(ctx)
-	l.voice.take()
-	defer l.voice.give()
 	results := t.unrun()
-	unannounced := int64(len(results))
-	upTo := l.s.writer.next(unannounced)
 	l.said = t.message.Text()
 	var short spool.StopReason
-	var entry *spool.Entry
-	err := l.update(ctx, func(h *held) error {
-		short, entry = "", nil
+	err := l.commit(ctx, func(h *held) error {
+		short = ""
 		if err := t.charge(h, spool.OutcomeFinished); err != nil {
 			return err
 		}
 		t.counted(h)
-		if _, err := h.saveStep(t.message, results, t.usage.Count(), upTo); err != nil {
+		for _, p := range results {
+			h.item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
+		}
+		if _, err := h.saveStep(t.message, results, t.usage.Count(), string(t.reason)); err != nil {
 			return err
 		}
 		ending := t.completion()
 		if !h.tree().run.StopAt.IsZero() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
-			return l.conclusion(h, ending, unannounced+2)
+			return l.conclusion(h, ending)
 		}
 		cut := t.reason == spool.FinishLength && t.capped != "" && !t.bound.exceeded
 		if cut && l.parent == nil && l.parksBudget(t.capped) { // a larger budget has it go on
@@ -151,24 +147,16 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 		}
 		if reason := usedUp(h.tree().run.Allowance, h.now); cut || reason != "" {
 			ending.Reason = cmp.Or(reason, t.capped)
-			var err error
-			if entry, err = l.exhausted(h, ending.Reason, unannounced+1); err != nil {
+			if err := l.exhausted(h, ending.Reason); err != nil {
 				return err
 			}
 		}
-		return l.conclusion(h, ending, unannounced+2)
+		return l.conclusion(h, ending)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	l.announceUnrun(ctx, results)
-	l.stepFinished(ctx, string(t.reason), t.usage.Count())
-	if entry != nil {
-		l.s.writer.wrote(entry.Seq)
-	}
-	if short != "" {
-		l.voice.give()
-		defer l.voice.take() // as it is given back
+	case short != "":
 		return l.useUp(ctx, short)
 	}
 	return l.concluded(ctx)
@@ -190,8 +178,8 @@ func (l *loop) nothingLeft(ctx context.Context) (reason spool.StopReason, err er
 // saveDraft makes the model's part of a step durable, and with it the calls that are
 // about to run, before any of them does.
 func (l *loop) saveDraft(ctx context.Context, t turn) error {
-	l.voice.endBlock(ctx)
-	l.s.writer.flush(ctx)
+	l.events.EndBlock(ctx)
+	l.s.writer.Flush(ctx)
 	l.plan = l.planCalls(ctx, t.message.ToolCalls(), l.run.Steps+1, nil)
 	var refused []*plannedCall
 	err := l.update(ctx, func(h *held) error {
@@ -221,8 +209,9 @@ func (l *loop) saveDraft(ctx context.Context, t turn) error {
 }
 
 // saveStep makes a whole step a part of the thread: the assistant's turn and the results
-// of its tools. Everything that the stream has said up to upTo is then in the messages.
-func (h *held) saveStep(message spool.Message, results spool.Content, usage spool.TokenCount, upTo spool.Offset) ([]spool.Message, error) {
+// of its tools. Everything that the stream has up to here is then in the messages, and
+// STEP_FINISHED says so.
+func (h *held) saveStep(message spool.Message, results spool.Content, usage spool.TokenCount, reason string) ([]spool.Message, error) {
 	messages := make([]*spool.Message, 0, 2)
 	if len(message.Content) > 0 {
 		messages = append(messages, h.message(spool.RoleAssistant, message.Content))
@@ -235,8 +224,7 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 	}
 	h.run.Steps++
 	h.run.Draft = nil
-	h.run.Saved = upTo
-	h.progressed()
+	h.stepFinished(reason, usage)
 	if a := h.run.Allowance; h.root != nil {
 		h.run.Allowance = nil
 	} else if a != nil {
@@ -250,6 +238,17 @@ func (h *held) saveStep(message spool.Message, results spool.Content, usage spoo
 	return saved, nil
 }
 
+// stepFinished notes that the messages have everything that the stream has up to here.
+func (h *held) stepFinished(reason string, usage spool.TokenCount) {
+	h.run.Saved = h.out.Last()
+	finished := spool.StepFinished{Step: h.run.Steps, FinishReason: reason, Usage: usage}
+	if id := h.run.AgentID(); id != "" {
+		finished.AgentID = &id
+	}
+	h.item(spool.ItemStepFinished, finished)
+	h.progressed()
+}
+
 // progressed notes that a run has saved something: with a nested one, the dispatched run has
 // not stood still either.
 func (h *held) progressed() {
@@ -259,13 +258,4 @@ func (h *held) progressed() {
 	if h.root != nil {
 		h.root.run.Deaths, h.run.Segments = 0, h.root.run.Segments
 	}
-}
-
-// stepFinished announces a saved step.
-func (l *loop) stepFinished(ctx context.Context, reason string, usage spool.TokenCount) {
-	finished := spool.StepFinished{Step: l.run.Steps, FinishReason: reason, Usage: usage}
-	if id := l.run.AgentID(); id != "" {
-		finished.AgentID = &id
-	}
-	l.voice.emit(ctx, spool.ItemStepFinished, finished)
 }

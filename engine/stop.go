@@ -203,7 +203,7 @@ func (e *Engine) settleUnheld(h *held) (*segment, error) {
 	}
 	h.lease(e.config.Lease)
 	s := e.newSegment(h)
-	s.writer.inherit(saved.Last())
+	s.writer.Inherit(saved.Last())
 	return s, h.save()
 }
 
@@ -212,8 +212,7 @@ func (e *Engine) settleUnheld(h *held) (*segment, error) {
 func (l *loop) stopped(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	l.voice.endBlock(ctx)
-	l.s.writer.flush(ctx)
+	l.events.EndBlock(ctx)
 	if l.plan == nil { // what a worker before this one had in hand
 		resume := l.planLanding
 		if l.run.Draft != nil {
@@ -235,36 +234,29 @@ func (l *loop) stopped(ctx context.Context, cause error) error {
 	if !errors.As(cause, &cut) {
 		return l.conclude(ctx, ending)
 	}
-	said := spoken(cut.turn.message.Content)
-	ahead := int64(1)
-	if len(said) > 0 {
-		ahead = 2
-	}
-	l.voice.take()
-	defer l.voice.give()
-	upTo := l.s.writer.next(0)
-	err := l.update(ctx, func(h *held) error {
+	err := l.commit(ctx, func(h *held) error {
 		if err := cut.turn.charge(h, spool.OutcomeAborted); err != nil {
 			return err
 		}
-		if len(said) > 0 {
-			m := cut.turn.message
-			m.Content = said
-			if _, err := h.saveStep(m, nil, cut.turn.usage.Count(), upTo); err != nil {
-				return err
-			}
-		} else {
-			h.add(cut.turn.usage.Count())
+		if _, err := h.saveCut(cut.turn); err != nil {
+			return err
 		}
-		return l.conclusion(h, ending, ahead)
+		return l.conclusion(h, ending)
 	})
 	if err != nil {
 		return err
 	}
-	if len(said) > 0 {
-		l.stepFinished(ctx, record.StepStopped, cut.turn.usage.Count())
-	}
 	return l.concluded(ctx)
+}
+
+// saveCut saves what came of an answer that was cut off, as far as it can stand as a message.
+func (h *held) saveCut(t turn) (saved bool, err error) {
+	if t.message.Content = spoken(t.message.Content); len(t.message.Content) == 0 {
+		h.add(t.usage.Count())
+		return false, nil
+	}
+	_, err = h.saveStep(t.message, nil, t.usage.Count(), record.StepStopped)
+	return true, err
 }
 
 // spoken returns what of a cut answer can stand as a message: its text and reasoning, if

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
 // DeleteResult is the answer to a deletion. A refusal is not an error.
@@ -77,7 +78,7 @@ func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (Del
 // deleted removes what is left of a thread outside of the store, and tells those who watch
 // it.
 func (e *Engine) deleted(ctx context.Context, key spool.ThreadKey) {
-	ctx, cancel := streamContext(ctx)
+	ctx, cancel := stream.WithTimeout(ctx)
 	defer cancel()
 	if err := e.streams.Delete(ctx, key); err != nil {
 		concerning(e.config.Log, key, "").WarnContext(ctx, "delete run streams", "error", err)

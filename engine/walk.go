@@ -380,7 +380,7 @@ func (w *walker) await(ctx context.Context, entry spool.Entry) ([]walked, error)
 
 // closeAs ends a stream as its RUN_ENDED entry says that it ended.
 func (e *Engine) closeAs(ctx context.Context, key spool.StreamKey, entry spool.Entry) {
-	e.closeFor(ctx, key, record.EndItem(entry, spool.Offset{}), entry.After)
+	e.streaming.CloseLost(ctx, key, record.EndItem(entry, spool.Offset{}), entry.After)
 }
 
 // gone decides what to do without the stream: wait for one whose worker is about to open

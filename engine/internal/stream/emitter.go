@@ -1,0 +1,84 @@
+package stream
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spoolhq/spool"
+)
+
+// Emitter is an agent's part in the stream of its segment. It keeps the agent's open block,
+// and wraps the content of a nested run. Only the agent's goroutine uses it.
+type Emitter struct {
+	w     *Writer
+	agent spool.AgentID
+
+	block    string         // id of the open block
+	blockEnd spool.ItemType // what closes it, empty when none is open
+}
+
+// Emitter returns the emitter of an agent of the tree. The dispatched run has the empty id.
+func (w *Writer) Emitter(agent spool.AgentID) Emitter { return Emitter{w: w, agent: agent} }
+
+// Item emits an item of the agent.
+func (e *Emitter) Item(ctx context.Context, t spool.ItemType, payload any) {
+	now := atOnce(t)
+	t, payload = Wrap(e.agent, t, payload)
+	if _, full := e.w.add(ctx, queued{of: t, payload: payload}); full || now {
+		e.w.Flush(ctx)
+	}
+}
+
+// atOnce reports whether somebody waits for an item of this type.
+func atOnce(t spool.ItemType) bool {
+	switch t {
+	case spool.ItemRunStarted, spool.ItemToolResult, spool.ItemStepFinished, spool.ItemInputRequired, spool.ItemSubagentFinished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Text adds to the open block of text, or opens one.
+func (e *Emitter) Text(ctx context.Context, delta string) {
+	e.in(ctx, spool.ItemTextStart, spool.ItemTextEnd)
+	e.Item(ctx, spool.ItemTextContent, spool.Delta{MessageID: e.block, Delta: delta})
+}
+
+// Reasoning adds to the open block of reasoning, or opens one.
+func (e *Emitter) Reasoning(ctx context.Context, delta string) {
+	e.in(ctx, spool.ItemReasoningStart, spool.ItemReasoningEnd)
+	e.Item(ctx, spool.ItemReasoningContent, spool.Delta{MessageID: e.block, Delta: delta})
+}
+
+// in makes a block of one kind the open one.
+func (e *Emitter) in(ctx context.Context, start, end spool.ItemType) {
+	if e.blockEnd == end {
+		return
+	}
+	e.EndBlock(ctx)
+	e.block, e.blockEnd = e.w.newBlock(), end
+	b := spool.Block{MessageID: e.block}
+	if start == spool.ItemTextStart {
+		b.Role = spool.RoleAssistant
+	}
+	e.Item(ctx, start, b)
+}
+
+// EndBlock closes the open block, if there is one.
+func (e *Emitter) EndBlock(ctx context.Context) {
+	if e.blockEnd == "" {
+		return
+	}
+	t := e.blockEnd
+	e.blockEnd = ""
+	e.Item(ctx, t, spool.Block{MessageID: e.block})
+}
+
+// newBlock returns an id for a block, which no other one of the stream has.
+func (w *Writer) newBlock() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.blocks++
+	return string(w.key.ID) + ":m" + strconv.Itoa(w.blocks)
+}

@@ -1,0 +1,45 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// CloseLost ends a stream in the place of its worker, which went away. The record says at
+// which offset the end is at the earliest. A stream that lacks an item before that offset is
+// removed: the item was saved, and the worker died before it could write it. The readers
+// of the stream then get a snapshot.
+func (s Settings) CloseLost(ctx context.Context, key spool.StreamKey, end spool.Item, at spool.Offset) {
+	ctx, cancel := WithTimeout(ctx)
+	defer cancel()
+	grace := s.Grace
+	if !s.whole(ctx, key, at) {
+		grace = 0
+	}
+	if err := s.Streams.Close(ctx, key, end, grace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
+		s.logger(key).WarnContext(ctx, "end the stream of a lost segment", "stream", string(key.ID), "error", err)
+	}
+}
+
+// whole reports whether a stream has every item that stands before the one at end.
+func (s Settings) whole(ctx context.Context, key spool.StreamKey, end spool.Offset) bool {
+	if end.N <= 1 {
+		return true
+	}
+	page, err := s.Streams.Read(ctx, key, record.Farthest, 1)
+	if err != nil {
+		return errors.Is(err, spool.ErrStreamGone)
+	}
+	return page.Last.Compare(spool.Offset{Fence: end.Fence, N: end.N - 1}) >= 0
+}
+
+// Notify gives a live event to every client that follows the thread now, in any process.
+func Notify(bus spool.Bus, key spool.ThreadKey, event spool.Entry) {
+	if notice, err := json.Marshal(event); err == nil {
+		bus.Notify(key, notice)
+	}
+}

@@ -1,0 +1,285 @@
+// Package stream writes the run stream of one segment, and keeps the one order of stream and
+// record. A [Writer] numbers items and writes them in batches. [Writer.Commit] carries out a
+// transition: the items and entries of its [List] are numbered together, saved, and then
+// written. All agents of the segment's tree share the writer; each has an [Emitter].
+//
+// The package touches the streams and the bus. It knows nothing of the store: a transition is
+// a function that its caller gives.
+package stream
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/chanlock"
+)
+
+// Settings say where streams are written, and how.
+type Settings struct {
+	Streams spool.Streams
+	Bus     spool.Bus
+	Log     *slog.Logger
+	// FlushEvery is how long items may wait for others. Negative: each is written at once.
+	FlushEvery time.Duration
+	// FlushItems is how many items are written together at the most.
+	FlushItems int
+	// Grace is how long a stream can be read after its end.
+	Grace time.Duration
+}
+
+// Writer writes the stream of one segment. It is safe for concurrent use.
+type Writer struct {
+	Settings
+
+	key spool.StreamKey
+
+	committing chanlock.Lock // one commit at a time; taken before the others
+	flushing   chanlock.Lock // keeps batches in order; taken before mu
+	mu         sync.Mutex
+	fence      int64
+	at         mark // of the last item
+	blocks     int  // how many were opened
+	batch      []spool.Item
+	timer      *time.Timer
+	underWay   bool     // a commit is: what is emitted meanwhile comes behind it
+	behind     []queued // that
+	learned    int64    // the last entry that is known of besides the segment's own
+	broken     bool     // an append has failed: the run goes on without a stream
+	inherited  bool     // another worker has written the stream
+	ended      bool
+}
+
+// queued is an item that has no number yet.
+type queued struct {
+	of      spool.ItemType
+	payload any
+	event   *spool.Entry // the live event that the item tells. Nil: none
+}
+
+// New returns the writer of a segment's stream. The record's last entry is seq.
+func New(s Settings, key spool.StreamKey, fence, seq int64) *Writer {
+	return &Writer{Settings: s, key: key, fence: fence, at: mark{seq: seq}, committing: chanlock.New(), flushing: chanlock.New()}
+}
+
+// ID returns the id of the stream.
+func (w *Writer) ID() spool.StreamID { return w.key.ID }
+
+// Open makes the stream and writes its first item.
+func (w *Writer) Open(ctx context.Context, first spool.StreamStarted) {
+	if err := w.Streams.Open(ctx, w.key); err != nil {
+		w.fail(ctx, err)
+	}
+	w.add(ctx, queued{of: spool.ItemRunStarted, payload: first})
+	w.Flush(ctx)
+}
+
+// Commit carries out a transition, which lists what it adds to stream and record. Whatever was
+// emitted before is written first. Whatever is emitted meanwhile comes behind the list. The
+// items of the list are written once the transition has succeeded, and with an end the
+// stream ends. It returns the error of the transition.
+func (w *Writer) Commit(ctx context.Context, transition func(l *List) error) error {
+	w.committing.Lock()
+	defer w.committing.Unlock()
+	l := w.begin()
+	w.Flush(ctx)
+	err := transition(l)
+	w.finish(l, err)
+	if err == nil && l.ends {
+		w.end(ctx, l.items[len(l.items)-1])
+		return nil
+	}
+	w.Flush(ctx)
+	return err
+}
+
+func (w *Writer) begin() *List {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.underWay = true
+	return &List{id: w.key.ID, fence: w.fence, start: w.at, at: w.at}
+}
+
+// finish takes the list of a transition that has succeeded, and then what was emitted meanwhile.
+func (w *Writer) finish(l *List, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.underWay = false
+	if err == nil {
+		w.at = l.at
+		w.batch = append(w.batch, l.items...)
+		if l.ends { // its own item is the stream's to write
+			w.batch = w.batch[:len(w.batch)-1]
+			return
+		}
+	}
+	w.at.seq = max(w.at.seq, w.learned)
+	for _, q := range w.behind {
+		w.number(q)
+	}
+	w.behind = nil
+}
+
+// Learn puts the items to come behind an entry that somebody else may have written.
+func (w *Writer) Learn(seq int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.learned = max(w.learned, seq)
+	if !w.underWay {
+		w.at.seq = max(w.at.seq, seq)
+	}
+}
+
+// Event emits a live event. It reports false where the stream takes none any more.
+func (w *Writer) Event(ctx context.Context, e spool.Entry) bool {
+	custom := spool.Custom{Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool}
+	taken, full := w.add(ctx, queued{of: spool.ItemCustom, payload: custom, event: &e})
+	if full {
+		w.Flush(ctx)
+	}
+	return taken
+}
+
+// add emits an item, which is written within the flush window. It reports whether the stream
+// takes items at all, and whether the batch should be written at once.
+func (w *Writer) add(ctx context.Context, q queued) (taken, full bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.ended || w.broken:
+		return false, false
+	case w.underWay:
+		w.behind = append(w.behind, q)
+		return true, false
+	}
+	w.number(q)
+	if len(w.batch) >= w.FlushItems || w.FlushEvery < 0 {
+		return true, true
+	}
+	if w.timer == nil {
+		w.timer = time.AfterFunc(w.FlushEvery, func() { w.Flush(context.WithoutCancel(ctx)) })
+	}
+	return true, false
+}
+
+// number puts an item behind the last one. The caller holds mu.
+func (w *Writer) number(q queued) {
+	w.at.n++
+	w.batch = append(w.batch, spool.NewItem(q.of, spool.Offset{Fence: w.fence, N: w.at.n}, w.at.seq, q.payload))
+}
+
+// Flush writes the batch. A failure is logged once and is not the run's: the readers of the
+// stream get a snapshot.
+func (w *Writer) Flush(ctx context.Context) {
+	w.flushing.Lock()
+	defer w.flushing.Unlock()
+	items, broken := w.take()
+	if len(items) == 0 || broken {
+		return
+	}
+	ctx, cancel := WithTimeout(ctx)
+	defer cancel()
+	if err := w.Streams.Append(ctx, w.key, items); err != nil {
+		w.fail(ctx, err)
+		return
+	}
+	w.Bus.Wake(w.key.Thread, spool.WakeStream)
+}
+
+func (w *Writer) take() (items []spool.Item, broken bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+	items, w.batch = w.batch, nil
+	return items, w.broken
+}
+
+// streamTimeout bounds a write to a stream, which goes on when the segment's context has
+// ended. Streams that hang must not hold a run.
+const streamTimeout = 5 * time.Second
+
+// WithTimeout bounds a write to streams. It goes on when ctx ends.
+func WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), streamTimeout)
+}
+
+func (w *Writer) fail(ctx context.Context, err error) {
+	if w.breaks() {
+		w.logger(w.key).WarnContext(ctx, "write run stream", "stream", string(w.key.ID), "error", err)
+	}
+}
+
+// breaks reports whether the stream was whole until now.
+func (w *Writer) breaks() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was := w.broken
+	w.broken = true
+	return !was
+}
+
+// Broken says that the stream does not have everything that it should.
+func (w *Writer) Broken() { w.breaks() }
+
+// Inherit makes w the writer of a stream that another worker has written, and which only has
+// to be ended. Everything up to saved is in the messages.
+func (w *Writer) Inherit(saved spool.Offset) {
+	w.inherited = true
+	if end := EndBehind(saved); !end.IsZero() {
+		w.fence, w.at.n = end.Fence, end.N-1
+	}
+}
+
+// Close ends the stream of a segment of which the record has no end yet.
+func (w *Writer) Close(ctx context.Context, t spool.ItemType, payload any) {
+	w.committing.Lock()
+	defer w.committing.Unlock()
+	w.mu.Lock()
+	w.at.n++
+	end := spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.at.n}, w.at.seq, payload)
+	w.mu.Unlock()
+	w.end(ctx, end)
+}
+
+// end ends the stream with its last item. A stream that lacks something is removed, so that
+// its readers get a snapshot.
+func (w *Writer) end(ctx context.Context, last spool.Item) {
+	w.mu.Lock()
+	w.ended = true
+	late := w.behind
+	w.behind = nil
+	w.mu.Unlock()
+	w.Flush(ctx)
+	w.mu.Lock()
+	grace := w.Grace
+	if w.broken {
+		grace = 0
+	}
+	w.mu.Unlock()
+	if w.inherited {
+		w.CloseLost(ctx, w.key, last, last.Offset)
+	} else {
+		ctx, cancel := WithTimeout(ctx)
+		defer cancel()
+		if err := w.Streams.Close(ctx, w.key, last, grace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
+			w.fail(ctx, err)
+		}
+	}
+	w.Bus.Wake(w.key.Thread, spool.WakeStream)
+	for _, q := range late {
+		if q.event != nil { // it still reaches those who follow now
+			Notify(w.Bus, w.key.Thread, *q.event)
+		}
+	}
+}
+
+func (s Settings) logger(key spool.StreamKey) *slog.Logger {
+	run, _, _ := key.ID.Split()
+	return s.Log.With("tenant", string(key.Thread.Tenant), "thread", string(key.Thread.ID), "run", string(run))
+}
