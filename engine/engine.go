@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/internal/inprocess"
 )
@@ -234,7 +235,7 @@ type Engine struct {
 	bus         spool.Bus
 	agents      map[string]*Agent
 	hubs        hubs
-	snapshots   *snapshots
+	snapshots   *snapshot.Snapshots
 	carried     carried
 	compacting  compacting
 	attachments *attachments
@@ -279,10 +280,12 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	}
 	e.streaming = stream.Settings{
 		Streams: e.streams, Bus: e.bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
-		Grace: max(c.StreamGrace, recentEnd),
+		Grace: max(c.StreamGrace, snapshot.RecentEnd),
 	}
 	e.hubs.open = make(map[spool.ThreadKey]*hub)
-	e.snapshots = newSnapshots(e, int64(c.SnapshotMemory))
+	e.snapshots = snapshot.New(snapshot.Sources{
+		Own: e.store, Shared: b.Store, CheckOwner: e.checkOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
+	})
 	return e, e.measure()
 }
 

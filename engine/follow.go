@@ -14,22 +14,7 @@ import (
 )
 
 // FollowOptions say from where to follow.
-type FollowOptions struct {
-	// Cursor is the place behind which to follow. Nil: from now, which is the record from
-	// its start and of the run streams only the one in flight, from what the messages
-	// lack.
-	Cursor *spool.Cursor
-	// LastMessageID is the last message that the client has, so that a snapshot frame
-	// carries only those behind it. Empty: none.
-	LastMessageID spool.MessageID
-	// LastTurnID is the last user turn behind the cursor's entry that the client has, for one
-	// that has no messages else. Empty: none, and those turns come again.
-	LastTurnID spool.MessageID
-	// CreatedAt is when the thread that is meant was made: one that was made at another time
-	// counts as none. Defaults to the thread that there is. Either way the follower ends when
-	// that thread is deleted, also if another one is made under its id.
-	CreatedAt time.Time
-}
+type FollowOptions = spool.FollowOptions
 
 // Follow yields the thread's frames from the place on, and goes on as they come, until
 // ctx ends, the caller stops, the thread is deleted or the engine is closed. It also ends when

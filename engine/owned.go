@@ -90,17 +90,6 @@ func (a Actor) startKey(key string) string {
 	return "own:" + hex.EncodeToString(hash[:])
 }
 
-// withoutOwner returns ctx for a read that several callers share, each of whom has been asked
-// by [Engine.checkOwner] already.
-func withoutOwner(ctx context.Context) context.Context {
-	actor := actorOf(ctx)
-	if !actor.OwnOnly {
-		return ctx
-	}
-	actor.OwnOnly = false
-	return WithActor(ctx, actor)
-}
-
 // checkOwner returns a [spool.NotFound] error for a thread that the actor of ctx must not see.
 func (e *Engine) checkOwner(ctx context.Context, key spool.ThreadKey) error {
 	if !actorOf(ctx).OwnOnly {

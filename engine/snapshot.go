@@ -2,31 +2,28 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/record"
-)
-
-const (
-	// recentEnd is how long a stream stays in the snapshot after its segment's end.
-	recentEnd = time.Minute
-	// snapshotRuns is how many runs a snapshot carries, so that its cost does not grow
-	// with the age of the thread.
-	snapshotRuns = 100
+	"github.com/spoolhq/spool/engine/internal/snapshot"
 )
 
 // SnapshotOptions narrow a snapshot's messages.
-type SnapshotOptions struct {
-	// LastMessageID leaves out this message and those before it. An id that the thread
-	// does not have leaves out nothing.
-	LastMessageID spool.MessageID
-	// Before leaves out this message and those behind it.
-	Before spool.MessageID
-	// Limit keeps only the newest ones. Zero: all.
-	Limit int
-}
+type SnapshotOptions = spool.SnapshotOptions
+
+// SnapshotForm encodes snapshots for clients of another protocol.
+type SnapshotForm = spool.SnapshotForm
+
+// EncodedSnapshot is a [spool.Snapshot] as JSON, whose bytes are shared with other clients. It has
+// the Pieces of the JSON, [][]byte, and their Size. The pieces must not be changed. The caller must
+// call Release once it has sent them.
+type EncodedSnapshot = snapshot.Encoded
+
+// FormedSnapshot is a snapshot in a [SnapshotForm], which other clients have as well. It has a
+// [spool.Snapshot] whose messages are those behind the last entry of the record, what
+// [spool.SnapshotForm.Finish] returned as Shared, and the methods First(n), Before(seq) and All,
+// which return messages as the elements of a JSON array. The caller must call Release once it has
+// sent it.
+type FormedSnapshot = snapshot.Formed
 
 // Snapshot returns all that a client needs to show the thread and to follow it from
 // there. A nil o narrows nothing. It returns a [spool.NotFound] error for a thread that
@@ -35,129 +32,28 @@ type SnapshotOptions struct {
 // Record, messages and runs are one consistent state. The stream is read after them and
 // cut at what that state has saved, so that no text is missing or there twice.
 func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*spool.Snapshot, error) {
+	return e.snapshots.Snapshot(ctx, key, narrowing(o))
+}
+
+// EncodedSnapshot returns what [Engine.Snapshot] returns, encoded. All callers who ask at
+// the same time share one read of the thread and its bytes. The messages are encoded once
+// for as long as they are asked for.
+//
+// Beside the errors of Snapshot, it returns an [spool.Unavailable] error when the snapshots
+// that are being sent take [Config.SnapshotMemory] for longer than ten seconds.
+func (e *Engine) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*EncodedSnapshot, error) {
+	return e.snapshots.Encoded(ctx, key, narrowing(o))
+}
+
+// FormedSnapshot returns what [Engine.Snapshot] returns, in another form. Clients share it
+// as they share the bytes of [Engine.EncodedSnapshot], with the same bounds and errors.
+func (e *Engine) FormedSnapshot(ctx context.Context, key spool.ThreadKey, form SnapshotForm) (*FormedSnapshot, error) {
+	return e.snapshots.Formed(ctx, key, form)
+}
+
+func narrowing(o *SnapshotOptions) SnapshotOptions {
 	if o == nil {
-		o = &SnapshotOptions{}
+		return SnapshotOptions{}
 	}
-	release, err := e.snapshots.work(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	snap := &spool.Snapshot{}
-	err = e.readSnapshot(ctx, key, snap, func(v spool.View) (err error) {
-		snap.Messages, err = v.Messages(spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	snap.Messages = record.NonNil(snap.Messages)
-	return snap, nil
-}
-
-// readSnapshot reads all of a snapshot but its messages into snap. It calls messages within
-// the same state.
-func (e *Engine) readSnapshot(ctx context.Context, key spool.ThreadKey, snap *spool.Snapshot, messages func(v spool.View) error) error {
-	snap.LastEventSeq = -1
-	var last record.Segment
-	var open record.OpenCalls
-	err := e.store.View(ctx, key, func(v spool.View) (err error) {
-		if snap.Thread, err = v.Thread(); err != nil {
-			return err
-		}
-		if snap.Thread.LastSeq > 0 {
-			snap.LastEventSeq = snap.Thread.LastSeq
-		}
-		if err = messages(v); err != nil {
-			return err
-		}
-		if snap.Runs, err = v.Runs(snapshotRuns); err != nil {
-			return err
-		}
-		if snap.Thread.State.Active() {
-			if snap.ActiveEvents, err = v.Entries(spool.EntryQuery{Run: snap.Thread.RunID}); err != nil {
-				return err
-			}
-		}
-		if open, err = record.OpenCallsOf(v, snap.Thread); err != nil {
-			return err
-		}
-		snap.ActiveEvents = open.Entries(snap.ActiveEvents)
-		if snap.Queue, err = record.QueueOf(v, snap.Thread, true); err != nil {
-			return err
-		}
-		last, err = record.LatestSegment(v, snap.Thread)
-		return err
-	})
-	if err != nil {
-		return record.NotFound(err)
-	}
-	snap.Runs, snap.ActiveEvents = record.NonNil(snap.Runs), record.NonNil(snap.ActiveEvents)
-	snap.Stream, err = e.streamSnapshot(ctx, key, last)
-	if snap.Stream != nil {
-		snap.Stream.Items = open.Items(snap.Stream.Items, snap.Thread.LastSeq)
-	}
-	return err
-}
-
-// streamSnapshot returns the segment's stream less what is saved, or nil when it is over
-// and gone. A stream that its worker is about to open is empty, and so is one that was lost
-// before the record has ended its segment: a client stands behind what is saved of it, since
-// the messages of the snapshot have that, and may lack what is saved later.
-func (e *Engine) streamSnapshot(ctx context.Context, key spool.ThreadKey, l record.Segment) (*spool.StreamSnapshot, error) {
-	if l.Stream == "" || l.End != nil && l.Now.Sub(l.End.CreatedAt) >= recentEnd {
-		return nil, nil //nolint:nilnil // null is the wire's word for it
-	}
-	snap := &spool.StreamSnapshot{StreamID: l.Stream, RunID: l.Run, Items: []spool.Item{}}
-	page, err := e.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.Stream}, spool.Offset{}, 0)
-	switch {
-	case errors.Is(err, spool.ErrStreamGone) && l.End == nil:
-		if saved := l.Saved.Last(); !saved.IsZero() {
-			snap.Offset = &saved
-		}
-		return snap, nil
-	case errors.Is(err, spool.ErrStreamGone):
-		return nil, nil //nolint:nilnil // null is the wire's word for it
-	case err != nil:
-		return nil, err
-	}
-	dead := deadIn(l, page)
-	for _, item := range page.Items {
-		if l.Saved.Has(item) || dead(item) {
-			continue
-		}
-		snap.Items = append(snap.Items, item)
-	}
-	// A step may have been saved whose last items are not yet in the stream, and so may the
-	// segment's end.
-	last := record.Farther(page.Last, l.Saved.Last())
-	switch {
-	case page.Ended && len(page.Items) > 0:
-		end := page.Items[len(page.Items)-1]
-		snap.End = &end
-	case l.End != nil:
-		last = record.Farther(last, l.End.After)
-		end := record.EndItem(*l.End, last)
-		snap.Items = append(snap.Items, end)
-		snap.End = &end
-	}
-	if !last.IsZero() {
-		snap.Offset = &last
-	}
-	return snap, nil
-}
-
-// deadIn returns which items of a page no message will ever have. Behind the segment's
-// RUN_ENDED that is all content: what was saved of it is in the messages. A stream that has
-// ended before the record says so was perhaps read later than the messages, and then what
-// its steps have saved is in neither.
-func deadIn(l record.Segment, page spool.StreamPage) func(spool.Item) bool {
-	switch {
-	case l.End != nil:
-		return func(item spool.Item) bool { return item.Type.Content() }
-	case page.Ended:
-		return record.ReadItems(page.Items).Lost
-	default:
-		return func(spool.Item) bool { return false }
-	}
+	return *o
 }

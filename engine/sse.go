@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -18,30 +17,7 @@ import (
 )
 
 // SSEOptions say from where and how to stream.
-type SSEOptions struct {
-	// Cursor is the client's place in its wire form: what came as Last-Event-ID, or else
-	// as the cursor parameter. A malformed one is none.
-	Cursor string
-	// Since is a bare record seq of an older client, used when there is no cursor. Nil:
-	// none.
-	Since *int64
-	// LastMessageID is the last message that the client has. Empty: none.
-	LastMessageID spool.MessageID
-	// CreatedAt is that of [FollowOptions].
-	CreatedAt time.Time
-	// Retry is how long a browser is told to wait before it reconnects. Negative: it is
-	// not told. Defaults to [Config.RetryHint].
-	Retry time.Duration
-	// KeepaliveEvent has an idle stream kept alive by events of the type "keepalive" with an empty
-	// object and without an id, which scripts in a browser see. Defaults to comments, which only
-	// keep the connection.
-	KeepaliveEvent bool
-	// WireFormat is the form of the frames. The only one is "", the native one.
-	WireFormat string
-	// State is the run state of a host whose storage is scoped by it. The engine scopes
-	// by the thread's tenant and does not read it.
-	State json.RawMessage
-}
+type SSEOptions = spool.SSEOptions
 
 // SSEHeaders returns the header of an event stream.
 func SSEHeaders() http.Header {
@@ -206,7 +182,7 @@ func (s *EventStream) release() error {
 func (e *Engine) Close() {
 	e.closeOnce.Do(func() {
 		close(e.closing)
-		e.snapshots.close()
+		e.snapshots.Close()
 		e.unobserved()
 	})
 }
@@ -351,3 +327,29 @@ func appendEntry(b []byte, e *spool.Entry) []byte {
 	}
 	return append(b, "}}"...)
 }
+
+// yieldSnapshot yields a snapshot as a server-sent event. A large one comes in pieces, as
+// a copy for each client is what sharing avoids.
+func yieldSnapshot(s *EncodedSnapshot, at *spool.Cursor, yield func([]byte, error) bool) bool {
+	head := append(appendID(nil, at), `{"kind":"snapshot","snapshot":`...)
+	if s.Size <= maxWhole {
+		for _, p := range s.Pieces {
+			head = append(head, p...)
+		}
+		return yield(append(head, frameEnd...), nil)
+	}
+	if !yield(head, nil) {
+		return false
+	}
+	for _, p := range s.Pieces {
+		if !yield(p, nil) {
+			return false
+		}
+	}
+	return yield(frameEnd, nil)
+}
+
+// maxWhole is up to which size a snapshot is sent in one piece.
+const maxWhole = 64 << 10
+
+var frameEnd = []byte("}\n\n")

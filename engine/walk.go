@@ -500,3 +500,21 @@ func (w *walker) position() (position, bool) {
 	settled := w.at.Seq >= w.jump && !w.recordOnly && !cutting && !w.restored.owed && w.heard.settled()
 	return positionAt(w.at, w.turn, w.reading), settled
 }
+
+// takeSnapshot returns a snapshot, which is encoded, or in another form, for a walker that
+// wants it so. It then has no messages but those behind its last entry.
+func (w *walker) takeSnapshot(ctx context.Context, o *SnapshotOptions) (snap *spool.Snapshot, encoded *EncodedSnapshot, formed *FormedSnapshot, err error) {
+	switch {
+	case w.encodes:
+		if encoded, err = w.e.EncodedSnapshot(ctx, w.key, o); err == nil {
+			snap = encoded.Rest()
+		}
+	case w.form != nil:
+		if formed, err = w.e.FormedSnapshot(ctx, w.key, w.form); err == nil {
+			snap = formed.Snapshot
+		}
+	default:
+		snap, err = w.e.Snapshot(ctx, w.key, o)
+	}
+	return snap, encoded, formed, err
+}

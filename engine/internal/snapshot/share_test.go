@@ -1,4 +1,4 @@
-package engine
+package snapshot
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type reads struct {
 	interrupted atomic.Int64
 }
 
-func (r *reads) extend(ctx context.Context, _ snapshotKey, old *encodedList) (*encodedState, bool, error) {
+func (r *reads) extend(ctx context.Context, _ threadForm, old *encodedList) (*encodedState, bool, error) {
 	r.all.Add(1)
 	now := r.now.Add(1)
 	defer r.now.Add(-1)
@@ -49,16 +49,12 @@ func (r *reads) seen(now int64) {
 	}
 }
 
-func sharing(r *reads, most int64) *snapshots {
-	s := newSnapshots(&Engine{}, most)
-	s.extend = r.extend
-	return s
-}
+func sharingOf(r *reads, most int64) *sharing { return newSharing(r.extend, most) }
 
 func ten() int64 { return 10 }
 
-func threadOf(n int) snapshotKey {
-	return snapshotKey{ThreadKey: spool.ThreadKey{Tenant: "t", ID: spool.ThreadID(rune('a' + n))}}
+func threadOf(n int) threadForm {
+	return threadForm{ThreadKey: spool.ThreadKey{Tenant: "t", ID: spool.ThreadID(rune('a' + n))}}
 }
 
 // Five hundred clients that come at once share one read. Those that come while a read is
@@ -67,9 +63,9 @@ func TestSnapshotIsReadOnceForMany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := &reads{size: ten}
-		s := sharing(r, 1000)
+		s := sharingOf(r, 1000)
 		var mu sync.Mutex
-		got := map[*encodedState]int{}
+		got := map[*sharedState]int{}
 		var all sync.WaitGroup
 		come := func(clients int) {
 			for range clients {
@@ -107,9 +103,9 @@ func TestSnapshotIsReadOnceForMany(t *testing.T) {
 }
 
 // gone checks that nothing is left, once what is kept has expired.
-func (s *snapshots) gone(t *testing.T) {
+func (s *sharing) gone(t *testing.T) {
 	t.Helper()
-	<-time.After(snapshotKept + time.Second)
+	<-time.After(keptFor + time.Second)
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +118,7 @@ func TestSnapshotReadsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := &reads{size: ten}
-		s := sharing(r, 1000)
+		s := sharingOf(r, 1000)
 		var all sync.WaitGroup
 		for n := range 9 {
 			all.Go(func() {
@@ -135,7 +131,7 @@ func TestSnapshotReadsAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if r.most.Load() != snapshotReads {
+		if r.most.Load() != readsAtOnce {
 			t.Errorf("%d were read at once", r.most.Load())
 		}
 		s.gone(t)
@@ -148,8 +144,8 @@ func TestSnapshotMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := &reads{size: ten}
-		s := sharing(r, 40)
-		take := func(n int) *encodedState {
+		s := sharingOf(r, 40)
+		take := func(n int) *sharedState {
 			t.Helper()
 			state, err := s.get(t.Context(), threadOf(n))
 			if err != nil {
@@ -170,7 +166,7 @@ func TestSnapshotMemory(t *testing.T) {
 		reads := r.all.Load()
 		began := time.Now()
 		_, err := s.get(t.Context(), threadOf(7))
-		if spool.CodeOf(err) != spool.Unavailable || time.Since(began) != snapshotPatience {
+		if spool.CodeOf(err) != spool.Unavailable || time.Since(began) != patience {
 			t.Errorf("a third waits for %v: %v", time.Since(began), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -178,7 +174,7 @@ func TestSnapshotMemory(t *testing.T) {
 		if _, err = s.get(ctx, threadOf(7)); spool.CodeOf(err) != spool.Canceled {
 			t.Errorf("one that goes: %v", err)
 		}
-		got := make(chan *encodedState)
+		got := make(chan *sharedState)
 		go func() { got <- take(7) }()
 		synctest.Wait()
 		release, err := s.work(t.Context())
@@ -203,16 +199,16 @@ func TestSnapshotClientsGo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := &reads{size: ten}
-		s := sharing(r, 1000)
+		s := sharingOf(r, 1000)
 		together := func(come func()) {
-			for range snapshotReads {
+			for range readsAtOnce {
 				if _, err := s.work(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
 			come()
 			synctest.Wait()
-			for range snapshotReads {
+			for range readsAtOnce {
 				<-s.slots
 			}
 		}
@@ -260,7 +256,7 @@ func TestSnapshotAccounts(t *testing.T) {
 	for _, grow := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &reads{size: func() int64 { return rand.Int64N(30) }, grow: grow}
-			s := sharing(r, 100)
+			s := sharingOf(r, 100)
 			var all sync.WaitGroup
 			for range 400 {
 				all.Go(func() {

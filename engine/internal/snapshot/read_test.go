@@ -1,4 +1,4 @@
-package engine
+package snapshot
 
 import (
 	"strconv"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/internal/inprocess"
 )
 
 // TestSnapshotAtTheLastSavedItem cuts a stream into which two nested runs speak at what each
@@ -20,9 +21,9 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 	text := func(n int64) spool.Item {
 		return spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1, N: n}, 0, nil)
 	}
-	streams := NewStreams(0)
+	streams := inprocess.NewStreams(0)
 	key := spool.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, ID: "r1:1"}
-	e := &Engine{streams: streams}
+	r := reader{streams: streams}
 	if err := streams.Open(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 				l.Saved.Nested[id] = at(n)
 			}
 		}
-		snap, err := e.streamSnapshot(t.Context(), key.Thread, l)
+		snap, err := r.stream(t.Context(), key.Thread, l)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package engine
+package snapshot
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ type encodedList struct {
 	index  []encodedMessage
 	size   int64 // in bytes, the index included
 	// form is that of the next message, nil for [spool.Message].
-	form SnapshotForm
+	form spool.SnapshotForm
 }
 
 // encodedMessage is the place of a message in the blocks of a list.
@@ -55,7 +55,7 @@ func (l *encodedList) last() spool.MessageID {
 // an empty one, and form is that of the first message.
 //
 // Extend writes behind what l has of its last block, so a list must not be extended twice.
-func (l *encodedList) extend(v spool.View, thread spool.Thread, form SnapshotForm) (_ *encodedList, shares bool, err error) {
+func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.SnapshotForm) (_ *encodedList, shares bool, err error) {
 	if l != nil && !l.made.Equal(thread.CreatedAt) {
 		l = nil
 	}
@@ -66,7 +66,7 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form SnapshotFor
 			return l, true, err
 		}
 		switch _, err := v.Message(after); {
-		case missing(err): // the view has lost its end
+		case spool.CodeOf(err) == spool.NotFound: // the view has lost its end
 			after = ""
 		case err != nil:
 			return nil, false, err
@@ -81,7 +81,7 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form SnapshotFor
 }
 
 // listPage returns a list that has only what o selects, which has a limit.
-func listPage(v spool.View, thread spool.Thread, o SnapshotOptions) (*encodedList, error) {
+func listPage(v spool.View, thread spool.Thread, o spool.SnapshotOptions) (*encodedList, error) {
 	encoded, l := record.Encoded(v), &encodedList{made: thread.CreatedAt}
 	q := spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit + 1}
 	ids, err := encoded.MessageIDs(q)
@@ -93,6 +93,27 @@ func listPage(v spool.View, thread spool.Thread, o SnapshotOptions) (*encodedLis
 	}
 	q.Limit = 0
 	return l, encoded.EachMessage(q, l.add)
+}
+
+// addAll adds the messages that q selects.
+func (l *encodedList) addAll(v spool.View, q spool.MessageQuery) error {
+	if l.form == nil {
+		return record.Encoded(v).EachMessage(q, l.add)
+	}
+	var scratch []byte
+	if encoded, ok := v.(spool.EncodedMessages); ok {
+		return encoded.EachMessage(q, func(m spool.Message, content []byte) error {
+			if err := json.Unmarshal(content, &m.Content); err != nil {
+				return spool.Wrap(spool.Internal, "a message cannot be decoded", err)
+			}
+			return l.addFormed(m, &scratch)
+		})
+	}
+	all, err := v.Messages(q)
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = l.addFormed(all[i], &scratch)
+	}
+	return err
 }
 
 // add adds a message.
@@ -113,6 +134,21 @@ func (l *encodedList) add(m spool.Message, content []byte) error {
 	return nil
 }
 
+// addFormed adds a message in the list's form.
+func (l *encodedList) addFormed(m spool.Message, scratch *[]byte) error {
+	text, next, err := l.form.AppendMessage((*scratch)[:0], m)
+	if err != nil {
+		return err
+	}
+	*scratch, l.form = text[:0], next
+	b := l.room(len(text))
+	from := len(*b)
+	*b = append(*b, text...)
+	l.index = append(l.index, encodedMessage{id: m.ID, block: len(l.blocks) - 1, from: from, to: len(*b), after: m.AfterSeq})
+	l.size += indexCost
+	return nil
+}
+
 // room returns the last block, with room for so many bytes more.
 func (l *encodedList) room(need int) *[]byte {
 	if n := len(l.blocks); n > 0 && cap(l.blocks[n-1])-len(l.blocks[n-1]) >= need {
@@ -125,7 +161,7 @@ func (l *encodedList) room(need int) *[]byte {
 }
 
 // cut returns the messages that o selects, as the elements of a JSON array, in pieces.
-func (l *encodedList) cut(o SnapshotOptions) [][]byte {
+func (l *encodedList) cut(o spool.SnapshotOptions) [][]byte {
 	from, to := 0, len(l.index)
 	if at := l.find(o.LastMessageID); at >= 0 {
 		from = at + 1

@@ -1,4 +1,4 @@
-package engine
+package snapshot
 
 import (
 	"container/list"
@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// snapshotReads is how many snapshots are read at once. It is below the number of
+	// readsAtOnce is how many snapshots are read at once. It is below the number of
 	// connections that a store reads with, so that starts and followers always have one.
-	snapshotReads = 2
-	// snapshotKept is how long the encoded messages of a thread are kept without use.
-	snapshotKept = 30 * time.Second
-	// snapshotPatience is how long a snapshot waits for others to be sent.
-	snapshotPatience = 10 * time.Second
+	readsAtOnce = 2
+	// keptFor is how long the encoded messages of a thread are kept without use.
+	keptFor = 30 * time.Second
+	// patience is how long a snapshot waits for others to be sent.
+	patience = 10 * time.Second
 )
 
-// snapshots shares encoded snapshots between clients, and bounds how many are read at once
+// sharing shares encoded snapshots between clients, and bounds how many are read at once
 // and how much memory they take.
 //
 // A thread is read by one goroutine at a time. Clients that come before the read begins
 // share it. Those that come later share the next one, because a client must see what was
 // committed before it came.
-type snapshots struct {
-	extend func(ctx context.Context, key snapshotKey, old *encodedList) (*encodedState, bool, error)
+type sharing struct {
+	extend extender
 	most   int64         // bytes
 	slots  chan struct{} // one for each read under way
 
 	mu      sync.Mutex
-	threads map[snapshotKey]*sharedThread
+	threads map[threadForm]*sharedThread
 	used    int64      // bytes of all kept threads and of the states that clients have
 	idle    *list.List // of *keptThread that no client has, the last used one at the back
 	freed   chan struct{}
@@ -39,23 +39,27 @@ type snapshots struct {
 	closed  bool
 }
 
-// snapshotKey names what clients share: a thread in one form.
-type snapshotKey struct {
+// threadForm names what clients share: a thread in one form.
+type threadForm struct {
 	spool.ThreadKey
 
-	form SnapshotForm // nil: the JSON of [spool.Snapshot]
+	form spool.SnapshotForm // nil: the JSON of [spool.Snapshot]
 }
+
+// extender reads a thread of whose messages old has a part, nil for none. It reports whether the
+// list of the state shares the blocks of old.
+type extender func(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error)
 
 // sharedThread is a thread of which somebody wants a snapshot, or whose messages are kept.
 type sharedThread struct {
 	kept *keptThread
-	next *snapshotRead // the read that clients may still join
-	last *snapshotRead // the newest read, nil when it is over
+	next *sharedRead // the read that clients may still join
+	last *sharedRead // the newest read, nil when it is over
 }
 
 // keptThread are the encoded messages of a thread, as far as they are known.
 type keptThread struct {
-	key  snapshotKey
+	key  threadForm
 	list *encodedList // the newest
 	size int64        // what is charged for it
 	refs int          // states that clients have
@@ -65,26 +69,35 @@ type keptThread struct {
 	used    time.Time
 }
 
-// snapshotRead is one read of a thread, for all who wait for it.
-type snapshotRead struct {
-	key     snapshotKey
-	before  *snapshotRead
+// sharedState is a state, and how many clients have it.
+type sharedState struct {
+	*encodedState
+
+	// kept and refs are under sharing.mu.
+	kept *keptThread
+	refs int
+}
+
+// sharedRead is one read of a thread, for all who wait for it.
+type sharedRead struct {
+	key     threadForm
+	before  *sharedRead
 	cancel  context.CancelFunc
 	waiters int
 	done    chan struct{} // closed when state and err are there
-	state   *encodedState
+	state   *sharedState
 	err     error
 }
 
-func newSnapshots(e *Engine, most int64) *snapshots {
-	return &snapshots{
-		extend: e.extendState, most: most, slots: make(chan struct{}, snapshotReads),
-		threads: make(map[snapshotKey]*sharedThread), idle: list.New(), freed: make(chan struct{}),
+func newSharing(extend extender, most int64) *sharing {
+	return &sharing{
+		extend: extend, most: most, slots: make(chan struct{}, readsAtOnce),
+		threads: make(map[threadForm]*sharedThread), idle: list.New(), freed: make(chan struct{}),
 	}
 }
 
 // work waits until one more snapshot may be read. The caller must call release.
-func (s *snapshots) work(ctx context.Context) (release func(), err error) {
+func (s *sharing) work(ctx context.Context) (release func(), err error) {
 	if ctx.Err() == nil {
 		select {
 		case s.slots <- struct{}{}:
@@ -96,7 +109,7 @@ func (s *snapshots) work(ctx context.Context) (release func(), err error) {
 }
 
 // get returns the thread's state. The caller must release it.
-func (s *snapshots) get(ctx context.Context, key snapshotKey) (*encodedState, error) {
+func (s *sharing) get(ctx context.Context, key threadForm) (*sharedState, error) {
 	r := s.join(ctx, key)
 	select {
 	case <-r.done:
@@ -108,34 +121,33 @@ func (s *snapshots) get(ctx context.Context, key snapshotKey) (*encodedState, er
 }
 
 // has reports whether the thread's messages are kept, or will be soon.
-func (s *snapshots) has(key snapshotKey) bool {
+func (s *sharing) has(key threadForm) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.threads[key] != nil
 }
 
 // alone returns a state that is not shared. The caller must release it.
-func (s *snapshots) alone(ctx context.Context, read func() (*encodedState, error)) (*encodedState, error) {
+func (s *sharing) alone(ctx context.Context, read func() (*encodedState, error)) (*sharedState, error) {
 	done, err := s.room(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	state, err := read()
+	made, err := read()
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state.kept = &keptThread{list: state.list, size: state.list.size, refs: 1}
-	state.refs = 1
+	state := &sharedState{made, &keptThread{list: made.list, size: made.list.size, refs: 1}, 1}
 	s.used += state.size() + state.list.size
 	s.trim(0)
 	return state, nil
 }
 
 // join returns a read that has not begun, and begins one where there is none.
-func (s *snapshots) join(ctx context.Context, key snapshotKey) *snapshotRead {
+func (s *sharing) join(ctx context.Context, key threadForm) *sharedRead {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.threads[key]
@@ -148,14 +160,14 @@ func (s *snapshots) join(ctx context.Context, key snapshotKey) *snapshotRead {
 		return t.next
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it outlives its first client
-	r := &snapshotRead{key: key, before: t.last, cancel: cancel, waiters: 1, done: make(chan struct{})}
+	r := &sharedRead{key: key, before: t.last, cancel: cancel, waiters: 1, done: make(chan struct{})}
 	t.next, t.last = r, r
 	go s.read(ctx, r)
 	return r
 }
 
 // abandon takes a client away from a read. The last one ends the read.
-func (s *snapshots) abandon(r *snapshotRead) {
+func (s *sharing) abandon(r *sharedRead) {
 	s.mu.Lock()
 	r.waiters--
 	over := r.state != nil || r.err != nil
@@ -174,14 +186,14 @@ func (s *snapshots) abandon(r *snapshotRead) {
 }
 
 // shut lets nobody join the read any more. The caller holds mu.
-func (s *snapshots) shut(r *snapshotRead) {
+func (s *sharing) shut(r *sharedRead) {
 	if t := s.threads[r.key]; t.next == r {
 		t.next = nil
 	}
 }
 
 // read reads the thread once the read before is over and there is room.
-func (s *snapshots) read(ctx context.Context, r *snapshotRead) {
+func (s *sharing) read(ctx context.Context, r *sharedRead) {
 	defer close(r.done)
 	defer r.cancel()
 	if r.before != nil {
@@ -202,19 +214,19 @@ func (s *snapshots) read(ctx context.Context, r *snapshotRead) {
 		old = kept.list
 	}
 	s.mu.Unlock()
-	var state *encodedState
+	var made *encodedState
 	var shares bool
 	if err == nil {
-		state, shares, err = s.extend(ctx, r.key, old)
+		made, shares, err = s.extend(ctx, r.key, old)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		s.keep(r, t, state, shares)
+		r.state = s.keep(r, t, made, shares)
 	} else if kept != nil {
 		s.enlist(kept)
 	}
-	r.state, r.err = state, err
+	r.err = err
 	if t.last == r {
 		t.last = nil
 	}
@@ -222,7 +234,7 @@ func (s *snapshots) read(ctx context.Context, r *snapshotRead) {
 }
 
 // keep charges what the read has made, and keeps its messages for the next one.
-func (s *snapshots) keep(r *snapshotRead, t *sharedThread, state *encodedState, shares bool) {
+func (s *sharing) keep(r *sharedRead, t *sharedThread, made *encodedState, shares bool) *sharedState {
 	if t.kept != nil && !shares {
 		s.retire(t.kept)
 		t.kept = nil
@@ -231,26 +243,27 @@ func (s *snapshots) keep(r *snapshotRead, t *sharedThread, state *encodedState, 
 		t.kept = &keptThread{key: r.key, current: true}
 	}
 	k := t.kept
-	s.used += state.list.size - k.size + state.size()
-	k.list, k.size, k.used = state.list, state.list.size, time.Now()
+	s.used += made.list.size - k.size + made.size()
+	k.list, k.size, k.used = made.list, made.list.size, time.Now()
 	k.refs++ // the state's
-	state.kept, state.refs = k, r.waiters
+	state := &sharedState{made, k, r.waiters}
 	if r.waiters == 0 { // all have gone in the last moment
 		state.refs = 1
 		s.drop(state)
 	}
 	s.trim(0)
+	return state
 }
 
 // release gives a state of get back.
-func (s *snapshots) release(state *encodedState) {
+func (s *sharing) release(state *sharedState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(state)
 }
 
 // drop takes a client away from a state. The caller holds mu.
-func (s *snapshots) drop(state *encodedState) {
+func (s *sharing) drop(state *sharedState) {
 	if state.refs--; state.refs > 0 {
 		return
 	}
@@ -271,7 +284,7 @@ func (s *snapshots) drop(state *encodedState) {
 }
 
 // retire says that no snapshot will be made from what is kept. The caller holds mu.
-func (s *snapshots) retire(k *keptThread) {
+func (s *sharing) retire(k *keptThread) {
 	s.unlist(k)
 	k.current = false
 	if k.refs == 0 {
@@ -281,7 +294,7 @@ func (s *snapshots) retire(k *keptThread) {
 
 // enlist says that what is kept may be removed, unless a client has it. The caller holds
 // mu.
-func (s *snapshots) enlist(k *keptThread) {
+func (s *sharing) enlist(k *keptThread) {
 	if k.refs > 0 || k.idle != nil || !k.current {
 		return
 	}
@@ -289,7 +302,7 @@ func (s *snapshots) enlist(k *keptThread) {
 	s.schedule()
 }
 
-func (s *snapshots) unlist(k *keptThread) {
+func (s *sharing) unlist(k *keptThread) {
 	if k.idle != nil {
 		s.idle.Remove(k.idle)
 		k.idle = nil
@@ -298,14 +311,14 @@ func (s *snapshots) unlist(k *keptThread) {
 
 // trim removes what nobody uses until so many bytes are free, the longest unused first.
 // The caller holds mu.
-func (s *snapshots) trim(free int64) {
+func (s *sharing) trim(free int64) {
 	for s.used+free > s.most && s.idle.Len() > 0 {
 		s.evict()
 	}
 }
 
 // evict removes what was not used for longest. The caller holds mu.
-func (s *snapshots) evict() {
+func (s *sharing) evict() {
 	k, _ := s.idle.Front().Value.(*keptThread)
 	s.retire(k)
 	if t := s.threads[k.key]; t != nil && t.kept == k {
@@ -316,24 +329,24 @@ func (s *snapshots) evict() {
 
 // forget removes a thread that nobody wants and of which nothing is kept. The caller holds
 // mu.
-func (s *snapshots) forget(key snapshotKey) {
+func (s *sharing) forget(key threadForm) {
 	if t := s.threads[key]; t != nil && t.kept == nil && t.next == nil && t.last == nil {
 		delete(s.threads, key)
 	}
 }
 
 // schedule has what is unused removed in time. The caller holds mu.
-func (s *snapshots) schedule() {
+func (s *sharing) schedule() {
 	if s.expire != nil || s.closed || s.idle.Len() == 0 {
 		return
 	}
 	k, _ := s.idle.Front().Value.(*keptThread)
-	s.expire = time.AfterFunc(time.Until(k.used.Add(snapshotKept)), func() {
+	s.expire = time.AfterFunc(time.Until(k.used.Add(keptFor)), func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.expire = nil
 		for s.idle.Len() > 0 {
-			if k, _ := s.idle.Front().Value.(*keptThread); time.Since(k.used) < snapshotKept {
+			if k, _ := s.idle.Front().Value.(*keptThread); time.Since(k.used) < keptFor {
 				break
 			}
 			s.evict()
@@ -345,7 +358,7 @@ func (s *snapshots) schedule() {
 // room waits until there is memory for a snapshot, and then until it may be read. How much
 // memory it will take is not known before: those that are read at once may go beyond the
 // bound.
-func (s *snapshots) room(ctx context.Context) (release func(), err error) {
+func (s *sharing) room(ctx context.Context) (release func(), err error) {
 	var late <-chan time.Time
 	for {
 		full, freed := s.full()
@@ -359,7 +372,7 @@ func (s *snapshots) room(ctx context.Context) (release func(), err error) {
 			release() // while it waits for memory, others need the slot
 		}
 		if late == nil {
-			timer := time.NewTimer(snapshotPatience)
+			timer := time.NewTimer(patience)
 			defer timer.Stop()
 			late = timer.C
 		}
@@ -375,7 +388,7 @@ func (s *snapshots) room(ctx context.Context) (release func(), err error) {
 
 // full reports whether there is no memory for one more snapshot, and what is closed when
 // that may have changed.
-func (s *snapshots) full() (full bool, freed <-chan struct{}) {
+func (s *sharing) full() (full bool, freed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trim(1)
@@ -383,7 +396,7 @@ func (s *snapshots) full() (full bool, freed <-chan struct{}) {
 }
 
 // close keeps nothing any more.
-func (s *snapshots) close() {
+func (s *sharing) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// FormedFrame is a frame whose snapshot is in another form.
+type FormedFrame struct {
+	spool.Frame
+
+	// Formed is the snapshot of a frame that tells of the whole thread, which the caller must
+	// release. Nil: it is another frame.
+	Formed *FormedSnapshot
+}
+
+// FormedFollower is a client that follows a thread with the snapshots of whole threads in another
+// form. It is for one goroutine.
+type FormedFollower struct {
+	f    *follower
+	over bool
+}
+
+// FollowFormed follows as [Engine.Follow] does, with the snapshots of whole threads in another form.
+// It returns once the follower has its place: none of the live events that are published from then on
+// is missed. It returns the errors with which Follow may begin. The caller must call Frames or Close.
+func (e *Engine) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) (*FormedFollower, error) {
+	f, err := e.followWith(ctx, key, o, walker{form: form})
+	if err != nil {
+		return nil, err
+	}
+	return &FormedFollower{f: f}, nil
+}
+
+// Close ends the follower. It may be called more than once, and behind Frames.
+func (f *FormedFollower) Close() {
+	if !f.over {
+		f.over = true
+		f.f.close()
+	}
+}
+
+// Frames yields the frames as [Engine.Follow] does, those that are there at the same time in one
+// batch, and closes the follower. A follower that is closed yields nothing. A batch is good until the
+// next one. An empty batch says that nothing has come for as long as idle; a zero idle yields none.
+func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]FormedFrame, error] {
+	return func(yield func([]FormedFrame, error) bool) {
+		if f.over {
+			return
+		}
+		f.over = true
+		f.f.batches(ctx, idle, func(frames []ringFrame, err error) bool {
+			shared, _ := formedBatches.Get().(*[maxBatch]FormedFrame)
+			batch := shared[:0]
+			for i := range frames {
+				batch = append(batch, FormedFrame{frames[i].Frame, frames[i].formed})
+			}
+			more := yield(batch, err)
+			clear(shared[:])
+			formedBatches.Put(shared)
+			return more
+		})
+	}
+}
+
+// formedBatches are shared, so that a client that waits holds none.
+var formedBatches = sync.Pool{New: func() any { return new([maxBatch]FormedFrame) }}
+
+// releaseFormed releases the snapshots of frames that nobody has got.
+func releaseFormed(frames []ringFrame) {
+	for i := range frames {
+		frames[i].formed.Release()
+	}
+}

@@ -1,0 +1,141 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+const (
+	// RecentEnd is how long a stream stays in the snapshot after its segment's end.
+	RecentEnd = time.Minute
+	// maxRuns is how many runs a snapshot carries, so that its cost does not grow
+	// with the age of the thread.
+	maxRuns = 100
+)
+
+// Store is what snapshots need of [spool.Store].
+type Store interface {
+	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
+}
+
+// Streams is what snapshots need of [spool.Streams].
+type Streams interface {
+	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
+}
+
+// reader reads snapshots of threads.
+type reader struct {
+	store   Store
+	streams Streams
+}
+
+// read reads all of a snapshot but its messages into snap. It calls messages within
+// the same state.
+func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snapshot, messages func(v spool.View) error) error {
+	snap.LastEventSeq = -1
+	var last record.Segment
+	var open record.OpenCalls
+	err := r.store.View(ctx, key, func(v spool.View) (err error) {
+		if snap.Thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if snap.Thread.LastSeq > 0 {
+			snap.LastEventSeq = snap.Thread.LastSeq
+		}
+		if err = messages(v); err != nil {
+			return err
+		}
+		if snap.Runs, err = v.Runs(maxRuns); err != nil {
+			return err
+		}
+		if snap.Thread.State.Active() {
+			if snap.ActiveEvents, err = v.Entries(spool.EntryQuery{Run: snap.Thread.RunID}); err != nil {
+				return err
+			}
+		}
+		if open, err = record.OpenCallsOf(v, snap.Thread); err != nil {
+			return err
+		}
+		snap.ActiveEvents = open.Entries(snap.ActiveEvents)
+		if snap.Queue, err = record.QueueOf(v, snap.Thread, true); err != nil {
+			return err
+		}
+		last, err = record.LatestSegment(v, snap.Thread)
+		return err
+	})
+	if err != nil {
+		return record.NotFound(err)
+	}
+	snap.Runs, snap.ActiveEvents = record.NonNil(snap.Runs), record.NonNil(snap.ActiveEvents)
+	snap.Stream, err = r.stream(ctx, key, last)
+	if snap.Stream != nil {
+		snap.Stream.Items = open.Items(snap.Stream.Items, snap.Thread.LastSeq)
+	}
+	return err
+}
+
+// stream returns the segment's stream less what is saved, or nil when it is over
+// and gone. A stream that its worker is about to open is empty, and so is one that was lost
+// before the record has ended its segment: a client stands behind what is saved of it, since
+// the messages of the snapshot have that, and may lack what is saved later.
+func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segment) (*spool.StreamSnapshot, error) {
+	if l.Stream == "" || l.End != nil && l.Now.Sub(l.End.CreatedAt) >= RecentEnd {
+		return nil, nil //nolint:nilnil // null is the wire's word for it
+	}
+	snap := &spool.StreamSnapshot{StreamID: l.Stream, RunID: l.Run, Items: []spool.Item{}}
+	page, err := r.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.Stream}, spool.Offset{}, 0)
+	switch {
+	case errors.Is(err, spool.ErrStreamGone) && l.End == nil:
+		if saved := l.Saved.Last(); !saved.IsZero() {
+			snap.Offset = &saved
+		}
+		return snap, nil
+	case errors.Is(err, spool.ErrStreamGone):
+		return nil, nil //nolint:nilnil // null is the wire's word for it
+	case err != nil:
+		return nil, err
+	}
+	dead := deadIn(l, page)
+	for _, item := range page.Items {
+		if l.Saved.Has(item) || dead(item) {
+			continue
+		}
+		snap.Items = append(snap.Items, item)
+	}
+	// A step may have been saved whose last items are not yet in the stream, and so may the
+	// segment's end.
+	last := record.Farther(page.Last, l.Saved.Last())
+	switch {
+	case page.Ended && len(page.Items) > 0:
+		end := page.Items[len(page.Items)-1]
+		snap.End = &end
+	case l.End != nil:
+		last = record.Farther(last, l.End.After)
+		end := record.EndItem(*l.End, last)
+		snap.Items = append(snap.Items, end)
+		snap.End = &end
+	}
+	if !last.IsZero() {
+		snap.Offset = &last
+	}
+	return snap, nil
+}
+
+// deadIn returns which items of a page no message will ever have. Behind the segment's
+// RUN_ENDED that is all content: what was saved of it is in the messages. A stream that has
+// ended before the record says so was perhaps read later than the messages, and then what
+// its steps have saved is in neither.
+func deadIn(l record.Segment, page spool.StreamPage) func(spool.Item) bool {
+	switch {
+	case l.End != nil:
+		return func(item spool.Item) bool { return item.Type.Content() }
+	case page.Ended:
+		return record.ReadItems(page.Items).Lost
+	default:
+		return func(spool.Item) bool { return false }
+	}
+}

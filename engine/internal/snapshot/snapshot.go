@@ -1,0 +1,130 @@
+// Package snapshot makes the snapshots of threads: all that a client needs to show a thread and
+// to follow it from there, as values, as JSON, or in the form of another protocol.
+//
+// Clients that ask for the JSON or a form at the same time share one read of the thread and its
+// bytes. The package bounds how many threads are read at once and how much memory the bytes take.
+//
+// It reads the store and the run streams, and writes neither. It imports the root package and
+// engine/internal/record.
+package snapshot
+
+import (
+	"context"
+	"sync"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// Sources are what snapshots are made of.
+type Sources struct {
+	// Own is the store as the actor of a context may see it.
+	Own Store
+	// Shared is the store as it is. What is read from it is for several callers, each of whom
+	// CheckOwner has let pass.
+	Shared Store
+	// CheckOwner returns a [spool.NotFound] error for a thread that the actor of the context must
+	// not see.
+	CheckOwner func(ctx context.Context, key spool.ThreadKey) error
+	Streams    Streams
+	// Memory bounds the bytes of shared snapshots that are kept or being sent.
+	Memory int64
+}
+
+// Snapshots makes the snapshots of threads. It is safe for concurrent use.
+type Snapshots struct {
+	own, shared reader
+	checkOwner  func(ctx context.Context, key spool.ThreadKey) error
+	sharing     *sharing
+}
+
+// New returns snapshots that are made of the sources. The caller must call Close.
+func New(s Sources) *Snapshots {
+	shared := reader{s.Shared, s.Streams}
+	return &Snapshots{
+		own: reader{s.Own, s.Streams}, shared: shared, checkOwner: s.CheckOwner, sharing: newSharing(shared.extend, s.Memory),
+	}
+}
+
+// Close ends what is kept for later snapshots.
+func (s *Snapshots) Close() { s.sharing.close() }
+
+// Snapshot returns a snapshot that is the caller's alone.
+func (s *Snapshots) Snapshot(ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions) (*spool.Snapshot, error) {
+	release, err := s.sharing.work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	snap := &spool.Snapshot{}
+	err = s.own.read(ctx, key, snap, func(v spool.View) (err error) {
+		snap.Messages, err = v.Messages(spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	snap.Messages = record.NonNil(snap.Messages)
+	return snap, nil
+}
+
+// Encoded returns a snapshot as JSON, which callers share.
+func (s *Snapshots) Encoded(ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions) (*Encoded, error) {
+	state, err := s.get(ctx, key, func() (*sharedState, error) { return s.selected(ctx, key, o) })
+	if err != nil {
+		return nil, err
+	}
+	messages := state.list.cut(o)
+	pieces := make([][]byte, 0, len(messages)+2)
+	pieces = append(append(append(pieces, state.head), messages...), state.tail)
+	size := int64(0)
+	for _, p := range pieces {
+		size += int64(len(p))
+	}
+	return &Encoded{
+		Pieces: pieces, Size: size, rest: state.rest,
+		release: sync.OnceFunc(func() { s.sharing.release(state) }),
+	}, nil
+}
+
+// Formed returns a snapshot in another form, which callers share.
+func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form spool.SnapshotForm) (*Formed, error) {
+	state, err := s.get(ctx, key, func() (*sharedState, error) { return s.sharing.get(ctx, threadForm{key, form}) })
+	if err != nil {
+		return nil, err
+	}
+	return &Formed{
+		Snapshot: state.rest, Shared: state.shared, list: state.list,
+		release: sync.OnceFunc(func() { s.sharing.release(state) }),
+	}, nil
+}
+
+// get returns a shared state to a caller who may see the thread, before the state is read and
+// after: the thread may have been deleted meanwhile, and made again by somebody else.
+func (s *Snapshots) get(ctx context.Context, key spool.ThreadKey, get func() (*sharedState, error)) (*sharedState, error) {
+	if err := s.checkOwner(ctx, key); err != nil {
+		return nil, err
+	}
+	state, err := get()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkOwner(ctx, key); err != nil {
+		s.sharing.release(state)
+		return nil, err
+	}
+	return state, nil
+}
+
+// selected returns a state that has at least the messages that o selects. A page of a thread
+// whose messages are not kept is read by itself.
+func (s *Snapshots) selected(ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions) (*sharedState, error) {
+	if all := (threadForm{ThreadKey: key}); o.Limit == 0 || s.sharing.has(all) {
+		return s.sharing.get(ctx, all)
+	}
+	return s.sharing.alone(ctx, func() (*encodedState, error) {
+		return s.shared.encode(ctx, key, func(v spool.View, thread spool.Thread) (*encodedList, error) {
+			return listPage(v, thread, o)
+		})
+	})
+}

@@ -1,0 +1,88 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
+
+// encodedState is one state of a thread, encoded. It is shared and does not change.
+type encodedState struct {
+	list *encodedList
+	// head and tail stand before and behind the messages. A state in another form has none.
+	head, tail []byte
+	// rest has the thread, the cursor, the stream's end, and the messages behind the last
+	// entry. That of a state in another form has the rest of the snapshot too.
+	rest *spool.Snapshot
+	// shared is what clients share beside the messages in another form, and formed is how
+	// many bytes that and rest take.
+	shared any
+	formed int64
+}
+
+// size is how many bytes the state takes beside its list.
+func (s *encodedState) size() int64 { return int64(len(s.head)+len(s.tail)) + s.formed }
+
+// extend reads a thread of whose messages old has a part. A nil old has none. It
+// reports whether the list of the state shares the blocks of old.
+func (r reader) extend(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error) {
+	s, err = r.encode(ctx, key.ThreadKey, func(v spool.View, thread spool.Thread) (l *encodedList, err error) {
+		l, shares, err = old.extend(v, thread, key.form)
+		return l, err
+	})
+	return s, shares, err
+}
+
+// encode reads a thread. It gets the messages from list.
+func (r reader) encode(
+	ctx context.Context, key spool.ThreadKey, list func(v spool.View, thread spool.Thread) (*encodedList, error),
+) (*encodedState, error) {
+	snap := &spool.Snapshot{Messages: []spool.Message{}}
+	s := &encodedState{}
+	err := r.read(ctx, key, snap, func(v spool.View) (err error) {
+		s.list, err = list(v, snap.Thread)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.list.form != nil {
+		if err := s.finish(snap); err != nil {
+			return nil, err
+		}
+		s.rest, snap.Messages = snap, s.list.since(max(snap.LastEventSeq, 0))
+		return s, nil
+	}
+	text, err := json.Marshal(snap)
+	if err != nil {
+		return nil, spool.Wrap(spool.Internal, "a snapshot cannot be encoded", err)
+	}
+	const messages = `"messages":[`
+	at := bytes.Index(text, []byte(messages+"]")) + len(messages)
+	s.head, s.tail = text[:at:at], text[at:]
+	s.rest = &spool.Snapshot{Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
+	if from := snap.Stream; from != nil {
+		s.rest.Stream = &spool.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset}
+	}
+	return s, nil
+}
+
+// finish completes a state in another form.
+func (s *encodedState) finish(snap *spool.Snapshot) error {
+	shared, size, err := s.list.form.Finish(snap)
+	if err != nil {
+		return err
+	}
+	for _, e := range snap.ActiveEvents {
+		size += int64(len(e.Payload)) + indexCost
+	}
+	if snap.Stream != nil {
+		for _, item := range snap.Stream.Items {
+			size += int64(len(item.Data)) + indexCost
+		}
+	}
+	s.shared, s.formed = shared, size
+	return nil
+}
