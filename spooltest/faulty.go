@@ -68,10 +68,7 @@ type Fault struct {
 type Faulty struct {
 	behind  spool.Backend
 	crashed chan struct{}
-	// order gives the calls their turns, and as says whose they are. Nil: a call waits for
-	// nobody.
-	order *callOrder
-	as    string
+	around  Around
 
 	mu        sync.Mutex
 	plan      []Fault
@@ -82,6 +79,11 @@ type Faulty struct {
 	// late are deliveries that a later Claim is to return.
 	late []spool.Delivery
 }
+
+// Around carries out a call, by do, or not. name is that of the port and its method, such as
+// "Store.Update", and subject the thread, run or stream, if there is one. do returns the fault
+// that hit the call, zero for none, and the call's error, which Around returns as a rule.
+type Around func(ctx context.Context, name, subject string, do func() (FaultKind, error)) error
 
 // NewFaulty returns a wrapper with nothing planned. Streams and a bus that b lacks are
 // made in memory.
@@ -112,6 +114,10 @@ func (f *Faulty) Plan(faults ...Fault) {
 	f.plan = append(f.plan, faults...)
 }
 
+// SetAround has all calls go through fn, which may log them, or have them wait for their turns.
+// It comes before the first call.
+func (f *Faulty) SetAround(fn Around) { f.around = fn }
+
 // DropWakes says whether the bus loses all wake-ups.
 func (f *Faulty) DropWakes(drop bool) {
 	f.mu.Lock()
@@ -140,17 +146,14 @@ func (f *Faulty) Crashed() <-chan struct{} { return f.crashed }
 // call carries out one call with the fault that is planned for it. subject is what the
 // log says behind the name. do is told the fault, for those that are its own affair.
 func (f *Faulty) call(ctx context.Context, name, subject string, do func(FaultKind) error) error {
-	if f.order == nil {
+	once := func() (FaultKind, error) {
 		kind, n := f.next(name, subject)
-		return f.carry(ctx, name, kind, n, do)
+		return kind, f.carry(ctx, name, kind, n, do)
 	}
-	as := caller(ctx, f.as)
-	if err := f.order.wait(ctx, as+" "+name+" "+subject); err != nil {
-		return err
+	if f.around != nil {
+		return f.around(ctx, name, subject, once)
 	}
-	kind, n := f.next(name, subject)
-	err := f.carry(ctx, name, kind, n, do)
-	f.order.trace.call(as, name, subject, kind, err)
+	_, err := once()
 	return err
 }
 

@@ -175,6 +175,35 @@ func (h *History) Answered(a Answered) {
 	h.Answers = append(h.Answers, a)
 }
 
+// Forget leaves out the starts of threads that are gone on purpose.
+func (h *History) Forget(keys ...spool.ThreadKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	gone := make(map[spool.ThreadKey]bool, len(keys))
+	for _, key := range keys {
+		gone[key] = true
+	}
+	kept := h.Starts[:0]
+	for _, start := range h.Starts {
+		if !gone[start.Thread] {
+			kept = append(kept, start)
+		}
+	}
+	h.Starts = kept
+}
+
+// Calls returns the calls of tools that have taken effect so far.
+func (h *History) Calls() (calls []spool.ToolCall) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.Executions {
+		if e.Call.ID != "" {
+			calls = append(calls, e.Call)
+		}
+	}
+	return calls
+}
+
 // Tool returns the tool, with its calls remembered. A call that parks has no effect.
 func (h *History) Tool(t spool.Tool) spool.Tool {
 	call := t.Call

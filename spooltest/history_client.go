@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // view is what a client has made of its frames.
@@ -390,7 +391,7 @@ func (v *view) compare() {
 	for run, turns := range v.shown {
 		for _, turn := range turns {
 			for id, result := range turn.results {
-				if want, ok := results[runCall{run, id}]; !ok || !bytes.Equal(canonical(result), canonical(want)) {
+				if want, ok := results[runCall{run, id}]; !ok || !bytes.Equal(compare.Canonical(result), compare.Canonical(want)) {
 					v.wrongf("client-text", v.where, "call %s of run %s shows the result %s, and %s was saved", id, run, result, want)
 				}
 			}
@@ -425,7 +426,7 @@ func quoted(turns []said) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(dump(s.reasoning + "|" + s.text))
+		b.WriteString(compare.Dump(s.reasoning + "|" + s.text))
 		if len(s.calls) > 0 {
 			_, _ = fmt.Fprint(&b, s.calls)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // rows returns the rows of the ledger of a thread.
@@ -113,8 +114,8 @@ func (c *checker) ledger(where string, d ThreadDump) {
 		}
 		want[at].Add(row)
 	}
-	if !equal(d.Usage, want) {
-		c.wrongf("usage", where, "the ledger sums up to %s and its rows to %s", dump(d.Usage), dump(want))
+	if !compare.Equal(d.Usage, want) {
+		c.wrongf("usage", where, "the ledger sums up to %s and its rows to %s", compare.Dump(d.Usage), compare.Dump(want))
 	}
 }
 

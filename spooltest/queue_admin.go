@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 func testQueueJobs(q *queueTest) {
@@ -59,7 +60,7 @@ func (q *queueTest) jobs(tenant spool.Tenant, query spool.JobQuery) []spool.Queu
 // listed returns the keys of jobs of the default tenant.
 func (q *queueTest) listed(query spool.JobQuery) string {
 	q.Helper()
-	return spaced(q.jobs(spool.DefaultTenant, query), func(j spool.QueuedJob) string { return j.Key })
+	return compare.Spaced(q.jobs(spool.DefaultTenant, query), func(j spool.QueuedJob) string { return j.Key })
 }
 
 func testQueueStatsOfTenant(q *queueTest) {
@@ -102,7 +103,7 @@ func (q *queueTest) deadKeys(query spool.DeadQuery) string {
 	q.Helper()
 	dead, err := q.Queue.Dead(q.ctx, spool.DefaultTenant, query)
 	q.ok("dead", err)
-	return joined(dead, func(d spool.DeadJob) string { return d.Key })
+	return compare.Joined(dead, func(d spool.DeadJob) string { return d.Key })
 }
 
 func testQueueDeadPages(q *queueTest) {
@@ -126,7 +127,7 @@ func testQueueDeadPages(q *queueTest) {
 				query.Before, query.BeforeID = last.DiedAt, last.JobID
 			}
 		}
-		q.same(fmt.Sprintf("pages of %d", size), joined(got, func(d spool.DeadJob) string { return d.Key }), want)
+		q.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, func(d spool.DeadJob) string { return d.Key }), want)
 	}
 }
 

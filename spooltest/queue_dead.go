@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 func testQueueBury(q *queueTest) {
@@ -41,7 +42,7 @@ func testQueueDead(q *queueTest) {
 	q.ok("bury", q.Queue.Bury(q.ctx, q.claimOne(), "cause"))
 
 	keys := func(tenant spool.Tenant, limit int) string {
-		return joined(q.dead(tenant, limit), func(d spool.DeadJob) string { return d.Key })
+		return compare.Joined(q.dead(tenant, limit), func(d spool.DeadJob) string { return d.Key })
 	}
 	q.same("all", keys(spool.DefaultTenant, 10), "acb")
 	q.same("two", keys(spool.DefaultTenant, 2), "ac")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // addOf enqueues jobs of a tenant, which are due now, each a microsecond behind the one before.
@@ -27,7 +28,7 @@ func (q *queueTest) take(query spool.ClaimQuery) (of string, taken []spool.Deliv
 	query.Lease = lease
 	taken, _, err := q.Queue.Claim(q.ctx, query)
 	q.ok("claim", err)
-	return joined(taken, func(d spool.Delivery) string { return string(d.Tenant) }), taken
+	return compare.Joined(taken, func(d spool.Delivery) string { return string(d.Tenant) }), taken
 }
 
 // testQueueFair has tenants that came later not wait for all jobs of the first one.
@@ -37,7 +38,7 @@ func testQueueFair(q *queueTest) {
 	q.addOf("c", "1")
 	of, taken := q.take(spool.ClaimQuery{Limit: 5})
 	q.same("the first five", of, "abcab")
-	q.same("of the first tenant", joined(taken, func(d spool.Delivery) string { return d.Key }), "11122")
+	q.same("of the first tenant", compare.Joined(taken, func(d spool.Delivery) string { return d.Key }), "11122")
 	for _, d := range taken {
 		if d.Tenant == "a" {
 			q.ok("ack", q.Queue.Ack(q.ctx, d))

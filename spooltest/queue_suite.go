@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // TestQueue checks that a queue keeps the contract of [spool.Queue]. The backend must have
@@ -127,7 +128,7 @@ func (q *queueTest) claimed(limit int) string {
 }
 
 func jobKeys(taken []spool.Delivery) string {
-	return joined(taken, func(d spool.Delivery) string { return d.Key })
+	return compare.Joined(taken, func(d spool.Delivery) string { return d.Key })
 }
 
 // next checks that nothing is due, and when something will be.

@@ -5,16 +5,11 @@ import (
 	"time"
 )
 
-const (
-	// bubbleWait bounds a wait in a bubble, where it costs nothing.
-	bubbleWait = time.Hour
-	// realWait bounds a wait outside of bubbles, on a busy machine too.
-	realWait = time.Minute
-)
+// realWait bounds a wait on a busy machine too.
+const realWait = time.Minute
 
 // receive returns what comes over a channel, or ends the test if nothing has come for so long.
-// A closed channel is something. In a bubble, timers of workers and followers would let the
-// time go on for ever.
+// A closed channel is something.
 func receive[T any](t testing.TB, ch <-chan T, within time.Duration, what string) (got T) {
 	t.Helper()
 	limit := time.NewTimer(within)

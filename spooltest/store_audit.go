@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // audit lists entries.
@@ -22,7 +23,7 @@ func (s *storeTest) audit(tenant spool.Tenant, q spool.AuditQuery) []spool.Audit
 // audited lists the numbers of entries, each as a letter from a on.
 func (s *storeTest) audited(tenant spool.Tenant, q spool.AuditQuery) string {
 	s.Helper()
-	return joined(s.audit(tenant, q), func(e spool.AuditEntry) string { return string(rune('a' - 1 + e.Seq)) })
+	return compare.Joined(s.audit(tenant, q), func(e spool.AuditEntry) string { return string(rune('a' - 1 + e.Seq)) })
 }
 
 // act adds entries to the log of a tenant, about no thread that exists.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // says adds user turns that say their own names, and makes the thread where it has to.
@@ -48,9 +49,9 @@ func (s *storeTest) tree(key spool.ThreadKey) string {
 	s.Helper()
 	id := func(m spool.Message) spool.MessageID { return m.ID }
 	c := s.all(key, "")
-	lines := []string{joined(c.Messages, id)}
+	lines := []string{compare.Joined(c.Messages, id)}
 	for i, b := range c.Branches {
-		line := fmt.Sprintf("%d: %s>%s", b.ID, b.BaseMessageID, joined(c.Branched[i], id))
+		line := fmt.Sprintf("%d: %s>%s", b.ID, b.BaseMessageID, compare.Joined(c.Branched[i], id))
 		if b.BaseBranchID != 0 {
 			line += fmt.Sprintf(" in %d", b.BaseBranchID)
 		}
@@ -156,8 +157,8 @@ func testStoreBranchRestored(s *storeTest) {
 	}
 	s.says(key, "f")
 	s.same("the tree", s.tree(key), fmt.Sprintf("adef, %d: a>bc", old))
-	s.same("Limit", joined(s.branched(key, spool.MessageQuery{Limit: 2}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
-	s.same("After", joined(s.branched(key, spool.MessageQuery{After: "d"}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
+	s.same("Limit", compare.Joined(s.branched(key, spool.MessageQuery{Limit: 2}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
+	s.same("After", compare.Joined(s.branched(key, spool.MessageQuery{After: "d"}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
 	s.same("After one of a branch", len(s.branched(key, spool.MessageQuery{After: "c"})), 4)
 }
 

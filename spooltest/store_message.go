@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 func testStoreMessageRoundTrip(s *storeTest) {
@@ -174,7 +175,7 @@ func testStoreDropMessages(s *storeTest) {
 	view := func(key spool.ThreadKey, q spool.MessageQuery) (ids string) {
 		s.read(key, func(v spool.View) error {
 			all, err := v.Messages(q)
-			ids = joined(all, func(m spool.Message) spool.MessageID { return m.ID })
+			ids = compare.Joined(all, func(m spool.Message) spool.MessageID { return m.ID })
 			return err
 		})
 		return ids

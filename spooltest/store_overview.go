@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // runs lists the ids of a tenant's runs.
 func (s *storeTest) runs(tenant spool.Tenant, q spool.RunQuery) string {
 	s.Helper()
-	return joined(s.listRuns(tenant, q), func(r spool.Run) spool.RunID { return r.ID })
+	return compare.Joined(s.listRuns(tenant, q), func(r spool.Run) spool.RunID { return r.ID })
 }
 
 func (s *storeTest) listRuns(tenant spool.Tenant, q spool.RunQuery) []spool.Run {
@@ -88,7 +89,7 @@ func testStoreRunsPages(s *storeTest) {
 			id := spool.RunID(fmt.Sprintf("late-%d-%d", size, page))
 			s.run(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "late"}, spool.Run{ID: id, State: spool.Completed})
 		}
-		s.same(fmt.Sprintf("pages of %d", size), joined(got, func(r spool.Run) spool.RunID { return r.ID }), want)
+		s.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, func(r spool.Run) spool.RunID { return r.ID }), want)
 		s.write(thread("late"), func(tx spool.Tx) error { return tx.DeleteThread() })
 	}
 }
@@ -240,7 +241,7 @@ func (s *storeTest) idle(q spool.IdleQuery) string {
 	if err != nil {
 		s.Fatalf("list idle threads: %v", err)
 	}
-	return spaced(keys, spool.ThreadKey.String)
+	return compare.Spaced(keys, spool.ThreadKey.String)
 }
 
 // ackAll carries out all jobs that are due.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 func fullRun(s *storeTest) spool.Run {
@@ -123,7 +124,7 @@ func testStoreRunsNewestFirst(s *storeTest) {
 	for limit, want := range []string{"acb", "a", "ac", "acb", "acb"} {
 		s.read(thread("t"), func(v spool.View) error {
 			runs, err := v.Runs(limit)
-			s.same("runs", joined(runs, func(r spool.Run) spool.RunID { return r.ID }), want)
+			s.same("runs", compare.Joined(runs, func(r spool.Run) spool.RunID { return r.ID }), want)
 			return err
 		})
 	}

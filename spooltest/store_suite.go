@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // TestStore checks that a store keeps the contract of [spool.Store]. The backend must have
@@ -230,11 +231,11 @@ func fill(tx spool.Tx, key spool.ThreadKey, run spool.RunID) error {
 	)
 }
 
-// same reports an error unless got is what was wanted. See [equal].
+// same reports an error unless got is what was wanted. See [compare.Equal].
 func (s *storeTest) same(what string, got, want any) {
 	s.Helper()
-	if !equal(got, want) {
-		s.Errorf("%s:\n got %s\nwant %s", what, dump(got), dump(want))
+	if !compare.Equal(got, want) {
+		s.Errorf("%s:\n got %s\nwant %s", what, compare.Dump(got), compare.Dump(want))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 func testStoreNothingThere(s *storeTest) {
@@ -81,7 +82,7 @@ func (s *storeTest) ids(tenant spool.Tenant, q spool.ThreadQuery) string {
 	if err != nil {
 		s.Fatalf("list threads: %v", err)
 	}
-	return joined(list, threadID)
+	return compare.Joined(list, threadID)
 }
 
 func threadID(t spool.Thread) spool.ThreadID { return t.ID }
@@ -131,7 +132,7 @@ func testStoreThreadsPages(s *storeTest) {
 				q.Before, q.BeforeID = last.UpdatedAt, last.ID
 			}
 		}
-		s.same(fmt.Sprintf("pages of %d", size), joined(got, threadID), want)
+		s.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, threadID), want)
 	}
 }
 

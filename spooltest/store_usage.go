@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 func testStoreUsage(s *storeTest) {
@@ -133,7 +134,7 @@ func testStoreUsageRows(s *storeTest) {
 	} {
 		s.read(key, func(v spool.View) error {
 			rows, err := v.UsageRows(c.q)
-			if got := joined(rows, func(r spool.UsageRow) string { return r.ModelID }); got != c.want {
+			if got := compare.Joined(rows, func(r spool.UsageRow) string { return r.ModelID }); got != c.want {
 				s.Errorf("rows of %+v: %q, want %q", c.q, got, c.want)
 			}
 			return err

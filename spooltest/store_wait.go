@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // testStoreWaitingRuns puts runs in line behind an active one. They are not active, are
@@ -25,7 +26,7 @@ func testStoreWaitingRuns(s *storeTest) {
 		if err != nil {
 			s.Error(err)
 		}
-		s.same("the line", joined(runs, func(r spool.Run) spool.RunID { return r.ID }), want)
+		s.same("the line", compare.Joined(runs, func(r spool.Run) spool.RunID { return r.ID }), want)
 	}
 	s.write(key, func(tx spool.Tx) error {
 		line(tx, "")

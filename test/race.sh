@@ -26,8 +26,8 @@ trap 'kill 0' INT TERM
 
 modules() {
 	local failed=0 dir
-	echo "go test ./spooltest -run 'TestReplay|TestMemoryEngine/^Random\$'"
-	go test "${plain[@]}" -timeout=5m ./spooltest -run 'TestReplay|TestMemoryEngine/^Random$' || failed=1
+	echo "go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random\$'"
+	go test -p 1 "${plain[@]}" -timeout=5m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
 	for dir in "$@"; do
 		echo "go -C $dir test -race ./..."
 		go -C "$dir" test "${flags[@]}" -timeout=10m ./... || failed=1
@@ -40,7 +40,7 @@ beside=$!
 
 status=0
 echo "go test -race ./..."
-go test "${flags[@]}" -timeout=15m ./backend/sqlite ./spooltest ./... || status=1 # the longest first
+go test "${flags[@]}" -timeout=15m ./backend/sqlite ./engine ./... || status=1 # the longest first
 wait "$beside" || status=1
 cat "$log"
 exit $status

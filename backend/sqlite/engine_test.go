@@ -3,10 +3,10 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/internal/enginetest"
 )
 
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	spooltest.TestEngine(t, opener(t), features)
+	enginetest.Test(t, opener(t), features)
 }

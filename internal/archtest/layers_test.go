@@ -20,13 +20,14 @@ var layers = []archtest.Row{
 
 	{Place: "internal/archtest"},
 	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
+	{Place: "internal/enginetest", Ours: []string{".", "engine", "spooltest", "internal/compare"}},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
 	{Place: "engine/internal/record", Ours: []string{"."}},
 	{Place: "engine/internal/stream", Ours: []string{".", "engine/internal/record", "internal/chanlock"}},
 	{Place: "engine/internal/snapshot", Ours: []string{".", "engine/internal/record"}},
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
-	{Place: "spooltest/...", Ours: []string{".", "engine", "spooltest/..."}},
+	{Place: "spooltest/...", Ours: []string{".", "engine", "internal/compare", "spooltest/..."}},
 
 	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
 

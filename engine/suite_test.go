@@ -1,0 +1,19 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/internal/enginetest"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// TestEngine runs the behaviour suites over the backend in memory, and nothing else does.
+func TestEngine(t *testing.T) {
+	t.Parallel()
+
+	enginetest.Test(t, func(_ *testing.T, clock spool.Clock) spool.Backend {
+		return memory.New(&memory.Options{Clock: clock})
+	}, spooltest.Features{})
+}

@@ -1,0 +1,156 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var accessTests = map[string]func(s *engineTest){
+	"Agents":  testAccessAgents,
+	"Models":  testAccessModels,
+	"Tools":   testAccessTools,
+	"Nested":  testAccessNested,
+	"Answers": testAccessAnswers,
+}
+
+// noStart starts a run that is wrong, and returns what is said of it.
+func (s *engineTest) noStart(e *engine.Engine, key spool.ThreadKey, r engine.StartRequest) string {
+	s.Helper()
+	r.Prompt = "go"
+	result, err := e.Run(context.Background(), key, r)
+	if spool.CodeOf(err) != spool.Invalid {
+		s.Errorf("a start: %+v, %v", result, err)
+	}
+	return spool.MessageOf(err)
+}
+
+// An agent that a caller may not use is as good as none.
+func testAccessAgents(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3")))
+	c.Agents = []engine.Agent{
+		{Name: "sales", Model: "m", Access: spool.Access{Tenants: []spool.Tenant{"other"}}},
+		{Name: "desk", Model: "m", Access: spool.Access{Scopes: []string{"team:desk", "write:all"}}},
+		{Name: "open", Model: "m"},
+	}
+	e := s.working(c)
+	for _, name := range []string{"sales", "desk", "nobody"} {
+		got := s.noStart(e, chat, engine.StartRequest{Agent: name, Scopes: []string{"write"}})
+		s.same("as "+name, got, `agent: there is none of the name "`+name+`"`)
+	}
+	// The default is the first one that may be used.
+	for want, r := range map[string]engine.StartRequest{
+		"open": {Prompt: "go", RunID: "r1", Scopes: []string{"write"}},
+		"desk": {Prompt: "go", RunID: "r2", Scopes: []string{"write", "team:desk"}},
+	} {
+		key := of(chat.Tenant, spool.ThreadID(want))
+		s.startAs(e, key, r)
+		s.same("the agent", s.all(key, r.RunID).Runs[0].Agent, want)
+	}
+	s.startAs(e, of("other", "t"), engine.StartRequest{Prompt: "go", RunID: "r3"})
+	s.same("of the other tenant", s.all(of("other", "t"), "r3").Runs[0].Agent, "sales")
+	s.keys = slices.DeleteFunc(s.keys, func(key spool.ThreadKey) bool { return key == chat }) // nobody could start there
+	for _, key := range s.keys {
+		s.until("the end of "+key.String(), func() bool { return s.all(key, "").Thread.State.Terminal() })
+	}
+}
+
+func testAccessModels(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Say("1")))
+	c.Models["large"] = spooltest.NewModel(spooltest.Say("2"))
+	c.ModelAccess = map[string]spool.Access{"large": {Scopes: []string{"model:large"}}}
+	e := s.working(c)
+	for _, name := range []string{"large", "nothing"} {
+		s.same("as "+name, s.noStart(e, chat, engine.StartRequest{Model: name}), `model: there is none of the name "`+name+`"`)
+	}
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", Model: "large", RunID: "r1", Scopes: []string{"model:large"}})
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant 2")
+}
+
+// offered returns the names of the tools that a model was offered.
+func offered(r spool.ModelRequest) string {
+	names := make([]string, len(r.Tools))
+	for i, t := range r.Tools {
+		names[i] = t.Name
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+// limited returns a tool for runs of who has the scope.
+func limited(t spool.Tool, scope string) spool.Tool {
+	t.Access = spool.Access{Scopes: []string{scope}}
+	return t
+}
+
+// A tool that who started the run may not use is not offered, and cannot be called. That holds
+// behind a restart, and for a run that goes on where another one failed.
+func testAccessTools(s *engineTest) {
+	var seen []string
+	model := func() spool.Model {
+		return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+			seen = append(seen, offered(r))
+			if spooltest.StepOf(r) == 0 {
+				return spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"})
+			}
+			return spooltest.Say("done")
+		})
+	}
+	c := s.config(model(), limited(plain("pay", "1"), "team:pay"), plain("look", "1"))
+	first := s.engine(c)
+	s.startAs(first, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
+	job := s.die(first)
+	s.redrive(first, job)
+	stop := s.work(s.engine(c)) // another process than that of the start
+	s.ended(spool.Completed)
+	stop()
+	s.same("offered", seen, []string{"look", "look"})
+	s.lines("messages", s.script(), "user go", "assistant c1=pay{}", `tool c1:"error: unknown tool pay"`, "assistant done")
+	s.same("executed", s.executed(), 0)
+
+	seen = nil
+	e := s.working(c)
+	s.startAs(e, of(chat.Tenant, "paid"), engine.StartRequest{Prompt: "go", RunID: "r2", Scopes: []string{"team:pay"}})
+	s.until("the end", func() bool { return s.all(of(chat.Tenant, "paid"), "r2").Thread.State.Terminal() })
+	s.same("offered to who may", seen, []string{"look pay", "look pay"})
+	s.same("executed for who may", s.executed(), 1)
+}
+
+// A nested run has the tools that who started the dispatched run may use, and no other model.
+func testAccessNested(s *engineTest) {
+	var seen []string
+	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		seen = append(seen, offered(r))
+		if strings.Contains(offered(r), engine.SpawnTool) && spooltest.StepOf(r) == 0 {
+			return spooltest.Use(spooltest.Call{ID: "c1", Name: engine.SpawnTool, Args: `{"name":"helper","instructions":"help","model":"large"}`})
+		}
+		return spooltest.Say("done")
+	})
+	c := s.config(m)
+	c.Models["large"] = spooltest.NewModel(spooltest.Say("of the large one"))
+	c.ModelAccess = map[string]spool.Access{"large": {Tenants: []spool.Tenant{"other"}}}
+	c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{"helper": {
+		Description: "helps", Tools: []spool.Tool{limited(plain("pay", "1"), "team:pay"), plain("look", "1")},
+	}}}
+	e := s.working(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
+	s.ended(spool.Completed)
+	s.same("offered", seen, []string{engine.SpawnTool, "look", engine.SpawnTool})
+}
+
+// A park of a tool that only some may use is answered as any other.
+func testAccessAnswers(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}), spooltest.Say("done")), limited(approved("pay", "1"), "team:pay")))
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"team:pay"}})
+	s.becomes(spool.WaitingForInput)
+	if r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", Approved: true, Args: []byte(`{"x":1}`)}); err != nil || !r.Delivered {
+		s.Fatalf("the answer: %+v, %v", r, err)
+	}
+	s.ended(spool.Completed)
+	s.same("executed", s.executed(), 1)
+}

@@ -1,0 +1,253 @@
+package enginetest
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var aloneTests = map[string]func(s *engineTest){
+	"CrashLoop": testAloneCrashLoop,
+	"Others":    testAloneOthers,
+	"Saved":     testAloneSaved,
+	"Stopped":   testAloneStopped,
+}
+
+// deadly is a model whose answer to "bomb" kills the process that asks, until it is defused. Its
+// answers to "slow" take a while.
+type deadly struct {
+	*spooltest.Model
+
+	booms   chan struct{}
+	defused atomic.Bool
+	// slow counts the answers under way to "slow", together at the most.
+	slow, most atomic.Int64
+}
+
+func newDeadly() *deadly {
+	d := &deadly{booms: make(chan struct{})}
+	d.Model = spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		prompt, step := "", spooltest.StepOf(r)
+		for _, m := range r.Messages {
+			if m.Role == spool.RoleUser {
+				prompt = m.Text()
+			}
+		}
+		switch {
+		case strings.HasPrefix(prompt, "bomb") && !d.defused.Load():
+			return spooltest.Turn{Before: d.kill}
+		case strings.HasPrefix(prompt, "slow"):
+			return spooltest.Turn{Before: d.wait, Text: []string{"well"}}
+		case strings.HasPrefix(prompt, "two") && step == 0:
+			return spooltest.Turn{Before: d.wait, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}
+		case strings.HasPrefix(prompt, "two"):
+			return spooltest.Turn{Text: []string{"on"}, Gate: make(chan struct{})}
+		default:
+			return spooltest.Say("hello")
+		}
+	})
+	return d
+}
+
+// kill has the process die, in which the call then ends.
+func (d *deadly) kill(ctx context.Context) error {
+	select {
+	case d.booms <- struct{}{}:
+	case <-ctx.Done():
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (d *deadly) wait(ctx context.Context) error {
+	if n := d.slow.Add(1); n > d.most.Load() {
+		d.most.Store(n)
+	}
+	defer d.slow.Add(-1)
+	select {
+	case <-time.After(20 * time.Second):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// loop runs one process after the other, each until the bomb goes off in it or done. It returns
+// how many died.
+func (d *deadly) loop(s *engineTest, c engine.Config, done func() bool) (deaths int) {
+	s.Helper()
+	p := s.process(c)
+	end := time.Now().Add(6 * time.Hour)
+	for !done() {
+		if time.Now().After(end) {
+			s.Fatalf("it is not done after %d deaths", deaths)
+		}
+		select {
+		case <-d.booms:
+			p.kill()
+			deaths++
+			p = s.process(c)
+		case <-time.After(time.Second):
+		}
+	}
+	p.stop()
+	return deaths
+}
+
+// startOn starts a run on a thread of its own.
+func (s *engineTest) startOn(e *engine.Engine, name, prompt string) spool.ThreadKey {
+	s.Helper()
+	key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID(name)}
+	s.startAs(e, key, engine.StartRequest{Prompt: prompt, RunID: spool.RunID("run-" + name)})
+	return key
+}
+
+// firstRun returns the run that startOn has started.
+func (s *engineTest) firstRun(key spool.ThreadKey) (run spool.Run) {
+	s.Helper()
+	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
+		run, err = v.Run(spool.RunID("run-" + key.ID))
+		return err
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return run
+}
+
+// endOf returns the state of a thread's run, once it is an end state.
+func (s *engineTest) endOf(key spool.ThreadKey) spool.State {
+	s.Helper()
+	if state := s.all(key, "").Thread.State; state.Terminal() {
+		return state
+	}
+	return ""
+}
+
+// testAloneCrashLoop has one run kill each process that carries it. It alone fails, and can be
+// redriven once what killed is mended.
+func testAloneCrashLoop(s *engineTest) {
+	d := newDeadly()
+	c := s.config(d)
+	c.MaxDeaths = 4
+	e := s.engine(c)
+	bomb := s.startOn(e, "bomb", "bomb")
+	var others []spool.ThreadKey
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		others = append(others, s.startOn(e, name, "slow"))
+	}
+	deaths := d.loop(s, c, func() bool {
+		for _, key := range append(others, bomb) {
+			if s.endOf(key) == "" {
+				return false
+			}
+		}
+		return true
+	})
+	for _, key := range others {
+		if state := s.endOf(key); state != spool.Completed {
+			s.Errorf("the run of %s beside it ended as %s", key, state)
+		}
+	}
+	run := s.firstRun(bomb)
+	if run.State != spool.Failed || run.Deaths != 3 || run.Carriage.AloneDeaths != 4 || deaths != 7 || run.Error != "7 workers died in the same step" {
+		s.Errorf("after %d deaths the run is %+v", deaths, run)
+	}
+	dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, spool.DeadQuery{})
+	if err != nil || len(dead) != 1 || dead[0].RunID != "run-bomb" || dead[0].Attempts != 7 || dead[0].Cause != run.Error {
+		s.Fatalf("the dead jobs are %+v (%v)", dead, err)
+	}
+	d.defused.Store(true)
+	result, err := e.Redrive(context.Background(), chat.Tenant, dead[0].JobID)
+	if err != nil || !result.Accepted {
+		s.Fatalf("redrive: %+v, %v", result, err)
+	}
+	s.history.Started(bomb, result.RunID)
+	s.work(e)
+	s.until("the end of what was redriven", func() bool { return s.endOf(bomb) == spool.Completed })
+}
+
+// suspects starts runs and has three workers die in their first steps.
+func (s *engineTest) suspects(d *deadly, c engine.Config, prompts ...string) (e *engine.Engine, keys []spool.ThreadKey) {
+	s.Helper()
+	e = s.engine(c)
+	for i, prompt := range prompts {
+		keys = append(keys, s.startOn(e, string(rune('a'+i)), prompt))
+	}
+	for range 3 {
+		p := s.process(c)
+		s.until("all at work", func() bool { return d.slow.Load() == int64(len(prompts)) })
+		p.kill()
+		s.until("their end", func() bool { return d.slow.Load() == 0 })
+	}
+	d.most.Store(0)
+	return e, keys
+}
+
+// testAloneOthers has a suspect be carried: a prompt of somebody else does not wait for it, and
+// the next suspect does.
+func testAloneOthers(s *engineTest) {
+	d := newDeadly()
+	e, keys := s.suspects(d, s.config(d), "slow", "slow", "slow")
+	s.work(e)
+	s.until("the first suspect", func() bool { return d.slow.Load() == 1 })
+	hello := s.startOn(e, "hello", "hello")
+	s.endsWithin(hello, 2*time.Second)
+	for _, key := range keys {
+		s.endsWithin(key, 5*time.Minute)
+		if run := s.firstRun(key); run.Deaths != 0 || run.Carriage.Alone || run.Carriage.AloneDeaths != 0 {
+			s.Errorf("the run is %+v", run)
+		}
+	}
+	if most := d.most.Load(); most != 1 {
+		s.Errorf("%d suspects were carried at once", most)
+	}
+}
+
+// testAloneSaved has a suspect save a step, and then go on for long: the next one gets its turn.
+func testAloneSaved(s *engineTest) {
+	d := newDeadly()
+	c := s.config(d, plain("look", "1"))
+	e, keys := s.suspects(d, c, "two", "two")
+	s.work(e)
+	for _, key := range keys {
+		s.until("a saved step", func() bool {
+			run := s.firstRun(key)
+			return run.State == spool.Running && run.Steps == 1 && run.Deaths == 0
+		})
+	}
+	for _, key := range keys {
+		if r, err := e.Stop(context.Background(), key); err != nil || !r.Accepted {
+			s.Errorf("stop: %+v, %v", r, err)
+		}
+		s.history.Stopped(key)
+		s.until("its end", func() bool { return s.endOf(key) == spool.Cancelled })
+	}
+}
+
+// testAloneStopped stops a suspect while it waits for its turn.
+func testAloneStopped(s *engineTest) {
+	d := newDeadly()
+	c := s.config(d)
+	c.RetryBackoff = time.Minute
+	e, keys := s.suspects(d, c, "slow")
+	stop := s.work(e)
+	s.until("the wait", func() bool { return s.all(keys[0], "").Thread.State == spool.Queued })
+	if r, err := e.Stop(context.Background(), keys[0]); err != nil || !r.Accepted {
+		s.Errorf("stop: %+v, %v", r, err)
+	}
+	s.history.Stopped(keys[0])
+	if state := s.endOf(keys[0]); state != spool.Cancelled {
+		s.Errorf("the stopped run is %s", state)
+	}
+	<-time.After(5 * time.Minute)
+	stop()
+	if n := d.most.Load(); n != 0 {
+		s.Error("the stopped run was carried")
+	}
+}

@@ -1,0 +1,277 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var auditTests = map[string]func(s *engineTest){
+	"Answer":           testAuditAnswer,
+	"RaiseBudget":      testAuditRaiseBudget,
+	"Stop":             testAuditStop,
+	"StopAgain":        testAuditStopAgain,
+	"StopDecided":      testAuditStopDecided,
+	"Interrupt":        testAuditInterrupt,
+	"InterruptsInARow": testAuditInterruptsInARow,
+	"Latest":           testAuditLatest,
+	"Rollback":         testAuditRollback,
+	"Delete":           testAuditDelete,
+	"Operator":         testAuditOperator,
+	"Operate":          testAuditOperate,
+	"Together":         testAuditTogether,
+	"Retention":        testAuditRetention,
+}
+
+// as is a context for calls that a person makes.
+func as(subject string) context.Context {
+	return engine.WithActor(context.Background(), engine.Actor{Subject: subject, Tenant: chat.Tenant})
+}
+
+// acts lists the audit log of the chat's tenant, the first entry first: what was done, by whom,
+// and to which run.
+func (s *engineTest) acts() (lines []string) {
+	s.Helper()
+	list := s.auditLog(chat.Tenant)
+	for i := range list {
+		e := list[len(list)-1-i]
+		words := []string{string(e.Action), "by " + e.By}
+		if e.RunID != "" {
+			words = append(words, string(e.RunID))
+		}
+		lines = append(lines, strings.Join(words, " "))
+	}
+	return lines
+}
+
+func (s *engineTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
+	s.Helper()
+	list, err := s.backend.Store.Audit(context.Background(), tenant, spool.AuditQuery{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return list
+}
+
+// What an operator does is in the log as done by one, also where it belongs to the tenant, and
+// whatever name its answer has in the record.
+func testAuditOperator(s *engineTest) {
+	e := s.working(s.config(sending(), approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	act := func(tenant spool.Tenant) context.Context {
+		return engine.WithActor(context.Background(), engine.Actor{Subject: "olga", Tenant: tenant, Operator: true})
+	}
+	r, err := e.Respond(act("ops"), chat, engine.Response{ToolCallID: "c1", By: "operator"})
+	s.history.Answered(spooltest.Answered{Thread: chat, Call: "c1", Delivered: r.Delivered, Unknown: err != nil})
+	if err != nil || !r.Delivered {
+		s.Fatal(r, err)
+	}
+	s.ended(spool.Completed)
+	other := of(chat.Tenant, "other")
+	s.startAs(e, other, engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.until("the park", func() bool { return s.all(other, "r2").Thread.State == spool.WaitingForInput })
+	if r, err := e.Stop(act(chat.Tenant), other); err != nil || !r.Accepted {
+		s.Fatal(r, err)
+	}
+	s.history.Stopped(other)
+	var lines []string
+	for _, entry := range s.auditLog(chat.Tenant) {
+		lines = append(lines, string(entry.Action)+" "+string(entry.ByTenant)+"/"+entry.By)
+	}
+	s.lines("the log", lines, "stop acme/olga", "answer ops/olga")
+	s.same("the record", s.answers()[0].AnsweredBy, "operator")
+}
+
+// An answer that counts is in the log, with what was shown and why; one that is refused is not.
+func testAuditAnswer(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"text":"of the prompt"}`}), spooltest.Say("done")), approved("send", "1")))
+	s.start(e, "r1", "of the prompt")
+	s.becomes(spool.WaitingForInput)
+	digest := s.all(chat, "r1").Parks[0].Digest
+	if r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", Digest: "another", By: "eve"}); r.Delivered || err != nil {
+		s.Errorf("an answer to something else: %+v, %v", r, err)
+	}
+	r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest, By: "bert", Reason: "it is Monday"})
+	if !r.Delivered || err != nil {
+		s.Fatalf("the answer: %+v, %v", r, err)
+	}
+	if r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", By: "eve"}); r.Delivered || err != nil {
+		s.Errorf("an answer that comes late: %+v, %v", r, err)
+	}
+	s.ended(spool.Completed)
+	list, yes := s.auditLog(chat.Tenant), true
+	if len(list) != 1 {
+		s.Fatalf("%d entries", len(list))
+	}
+	list[0].At = time.Time{}
+	s.same("the entry", list[0], spool.AuditEntry{
+		Tenant: chat.Tenant, Seq: 1, Action: spool.AuditAnswer, By: "bert", ThreadID: chat.ID, RunID: "r1", ToolCallID: "c1",
+		Approved: &yes, Digest: digest, Reason: "it is Monday",
+	})
+	if text, err := json.Marshal(list); err != nil || strings.Contains(string(text), "of the prompt") {
+		s.Errorf("the log has what was said: %s, %v", text, err)
+	}
+}
+
+func testAuditRaiseBudget(s *engineTest) {
+	e := s.working(s.asksForMore(spool.Budget{ToolCalls: 1}, frugal(40, thrice)))
+	s.start(e, "r1", "go")
+	s.answer(e, s.budgetPark().ToolCallID, true, `{"toolCallBudget":9}`)
+	s.ended(spool.Completed)
+	s.lines("the log", s.acts(), "answer by ann r1", "raise_budget by ann r1")
+	s.same("the new bounds", string(compare.Canonical(s.auditLog(chat.Tenant)[0].Detail)), `{"toolCallBudget":9}`)
+}
+
+func testAuditStop(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	s.start(e, "r1", "go")
+	s.startAs(e, chat, engine.StartRequest{Prompt: "next", RunID: "r2", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, engine.StartRequest{Prompt: "more", RunID: "r3", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, engine.StartRequest{Prompt: "last", RunID: "r4", WhenBusy: spool.BusyEnqueue})
+	if r, err := e.StopRun(as("bert"), chat, "r2"); !r.Accepted || err != nil {
+		s.Fatalf("stop one that waits: %+v, %v", r, err)
+	}
+	if r, err := e.Stop(as("anna"), chat); !r.Accepted || err != nil {
+		s.Fatalf("stop: %+v, %v", r, err)
+	}
+	s.history.Stopped(chat)
+	if r, err := e.Stop(as("eve"), chat); r.Accepted || err != nil {
+		s.Errorf("stop what has ended: %+v, %v", r, err)
+	}
+	s.lines("the log", s.acts(), "stop by bert r2", "stop by anna r3", "stop by anna r4", "stop by anna r1")
+}
+
+// A start that stops the run before it is a stop by who started.
+func testAuditInterrupt(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
+	s.start(e, "r1", "go")
+	s.startAs(e, chat, engine.StartRequest{Prompt: "no", RunID: "r2", WhenBusy: spool.BusyInterrupt, By: "bert"})
+	s.history.Stopped(chat)
+	s.work(e)
+	s.ended(spool.Completed)
+	s.lines("the log", s.acts(), "stop by bert r1")
+}
+
+// Who deleted a thread is known afterwards. A thread that was not there was not deleted.
+func testAuditDelete(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
+	old := of(chat.Tenant, "old")
+	s.completes(e, old)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if r, err := e.DeleteThread(as("bert"), old); !r.Accepted || err != nil {
+		s.Fatalf("delete: %+v, %v", r, err)
+	}
+	if r, err := e.DeleteThread(as("eve"), old); r.Accepted || err != nil {
+		s.Errorf("delete again: %+v, %v", r, err)
+	}
+	<-time.After(time.Hour)
+	if _, err := e.Prune(as("olga"), engine.PruneOptions{Before: time.Now()}); err != nil {
+		s.Fatal(err)
+	}
+	s.lines("the log", s.acts(), "delete_thread by bert", "prune_thread by olga")
+	s.same("the last thread", s.auditLog(chat.Tenant)[0].ThreadID, chat.ID)
+	s.keys = nil
+	s.history.Forget(old, chat)
+}
+
+// What an operator of another tenant does is in the log of the tenant that it was done to.
+func testAuditOperate(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
+	s.start(e, "r1", "go")
+	job := s.die(e)
+	operator := engine.WithActor(context.Background(), engine.Actor{Subject: "olga", Tenant: "ops"})
+	again, err := e.Redrive(operator, chat.Tenant, job)
+	if err != nil || !again.Accepted {
+		s.Fatalf("redrive: %+v, %v", again, err)
+	}
+	s.history.Started(chat, again.RunID)
+	job = s.die(e)
+	if n, err := e.PurgeJobs(operator, chat.Tenant, spool.DeadQuery{JobID: job}); n != 1 || err != nil {
+		s.Errorf("purge: %d, %v", n, err)
+	}
+	s.lines("the log", s.acts(), "redrive_job by olga "+string(again.RunID), "purge_jobs by olga")
+	for _, entry := range s.auditLog(chat.Tenant) {
+		if entry.ByTenant != "ops" || entry.JobID == 0 {
+			s.Errorf("%+v", entry)
+		}
+	}
+	s.same("of the operator's tenant", len(s.auditLog("ops")), 0)
+}
+
+// What fails has not happened, and is not in the log.
+func testAuditTogether(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
+	s.start(e, "r1", "go")
+	failing := s.over(spool.Backend{
+		Store: failingStore{s.backend.Store}, Queue: s.backend.Queue, Streams: s.backend.Streams, Bus: s.backend.Bus,
+	}, s.config(spooltest.NewModel()))
+	if _, err := failing.Stop(as("anna"), chat); !errors.Is(err, errAuditFails) {
+		s.Errorf("a stop without a log: %v", err)
+	}
+	if _, err := failing.DeleteThread(as("anna"), chat); err != nil { // it is active
+		s.Error(err)
+	}
+	s.busy(e, "r2", spool.BusyEnqueue)
+	if _, err := failing.Run(as("anna"), chat, engine.StartRequest{Prompt: "no", RunID: "r3", WhenBusy: spool.BusyLatest}); !errors.Is(err, errAuditFails) {
+		s.Errorf("a start in another's place without a log: %v", err)
+	}
+	s.lines("the log", s.acts())
+	s.same("the runs", s.states(), "r1 QUEUED, r2 QUEUED")
+	s.work(e)
+	s.ended(spool.Completed)
+	if _, err := failing.DeleteThread(as("anna"), chat); !errors.Is(err, errAuditFails) {
+		s.Errorf("a deletion without a log: %v", err)
+	}
+	s.same("the thread exists", s.exists(chat), true)
+}
+
+var errAuditFails = errors.New("the audit log fails")
+
+// failingStore cannot write its audit log.
+type failingStore struct{ spool.Store }
+
+func (f failingStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	return f.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(failingTx{tx}) })
+}
+
+type failingTx struct{ spool.Tx }
+
+func (failingTx) AppendAudit(...*spool.AuditEntry) error { return errAuditFails }
+
+// Workers remove what is older than the configuration says, and nothing where it says for ever.
+func testAuditRetention(s *engineTest) {
+	day := 24 * time.Hour
+	s.lasts(600 * day)
+	kept := s.config(spooltest.NewModel())
+	kept.AuditRetention, kept.Poll, kept.SweepEvery = -1, time.Hour, time.Hour
+	e := s.engine(kept)
+	add := func() {
+		if err := e.AppendAudit(as("anna"), chat.Tenant, &spool.AuditEntry{Action: "own"}); err != nil {
+			s.Fatal(err)
+		}
+	}
+	add()
+	stop := s.work(e)
+	<-time.After(500 * day)
+	add()
+	s.same("kept for ever", len(s.auditLog(chat.Tenant)), 2)
+	stop()
+	kept.AuditRetention = 0
+	stop = s.work(s.engine(kept))
+	<-time.After(2 * time.Hour)
+	s.lines("within 400 days", s.acts(), "own by anna")
+	stop()
+	kept.AuditRetention = day
+	s.work(s.engine(kept))
+	<-time.After(day)
+	s.lines("within a day", s.acts())
+}

@@ -1,0 +1,273 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var branchTests = map[string]func(s *engineTest){
+	"BackAndForth": testBranchBackAndForth,
+	"Listed":       testBranchListed,
+	"Nested":       testBranchNested,
+	"Rollback":     testBranchRollback,
+	"GoesOn":       testBranchGoesOn,
+	"ToolCalls":    testBranchToolCalls,
+	"Refused":      testBranchRefused,
+	"Active":       testBranchActive,
+	"Race":         testBranchRace,
+	"RaceStart":    testBranchRaceStart,
+	"Faults":       testBranchFaults,
+	"Follow":       testBranchFollow,
+	"Shown":        testBranchShown,
+	"Deleted":      testBranchDeleted,
+}
+
+// said runs prompts one after another, each to its end.
+func (s *engineTest) said(e *engine.Engine, prompts ...string) {
+	s.Helper()
+	for _, prompt := range prompts {
+		s.start(e, spool.RunID("r-"+prompt), prompt)
+		s.ended(spool.Completed)
+	}
+}
+
+// edited replaces the nth message of the view, and waits for the answer.
+func (s *engineTest) edited(e *engine.Engine, nth int, prompt string) {
+	s.Helper()
+	turn := s.all(chat, "").Messages[nth].ID
+	s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: spool.RunID("r-" + prompt), EditMessageID: turn})
+	s.ended(spool.Completed)
+}
+
+// restored restores a branch, which must be accepted, and returns the one that has come of
+// what was shown.
+func (s *engineTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchID {
+	s.Helper()
+	r, err := e.RestoreBranch(context.Background(), chat, id)
+	if err != nil || !r.Accepted || r.BranchID != id {
+		s.Fatalf("restore %d: %+v, %v", id, r, err)
+	}
+	return r.DroppedBranchID
+}
+
+// notRestored restores a branch, which must be refused.
+func (s *engineTest) notRestored(e *engine.Engine, key spool.ThreadKey, id spool.BranchID, reason, text string) {
+	s.Helper()
+	r, err := e.RestoreBranch(context.Background(), key, id)
+	want := engine.RestoreResult{BranchID: id, Reason: reason, Error: text}
+	if err != nil || r != want {
+		s.Errorf("restore %d: %+v, %v, want %+v", id, r, err, want)
+	}
+}
+
+// branches returns the branches as the engine lists them, in short.
+func (s *engineTest) branches(e *engine.Engine) (lines []string) {
+	s.Helper()
+	all, err := e.Branches(context.Background(), chat)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, b := range all {
+		line := fmt.Sprintf("%d %s: %d", b.ID, b.Preview, b.MessageCount)
+		if !b.Restorable() {
+			line += fmt.Sprintf(" in %d", b.BaseBranchID)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// testBranchBackAndForth goes back to what an edit has replaced, and forward again. All is
+// what it was, in a later process too.
+func testBranchBackAndForth(s *engineTest) {
+	c := s.config(echo())
+	e := s.engine(c)
+	stop := s.work(e)
+	s.said(e, "one", "two", "three")
+	first := s.all(chat, "").Messages
+	s.edited(e, 2, "2")
+	second := s.all(chat, "").Messages
+	s.lines("messages", s.script(), "user one", "assistant re: one", "user 2", "assistant re: 2")
+	usage, err := e.Usage(context.Background(), chat)
+	if err != nil {
+		s.Fatal(err)
+	}
+	runs := s.all(chat, "").Runs
+	id := s.all(chat, "").Branches[0].ID
+	for range 2 {
+		id = s.restored(e, id)
+		s.same("the first messages", s.all(chat, "").Messages, first)
+		s.lines("branches", s.branches(e), fmt.Sprintf("%d 2: 2", id))
+		stop()
+		e.Close()
+		e = s.engine(c)
+		stop = s.work(e)
+		id = s.restored(e, id)
+		s.same("the second messages", s.all(chat, "").Messages, second)
+		s.lines("branches", s.branches(e), fmt.Sprintf("%d two: 4", id))
+	}
+	s.same("the runs", s.all(chat, "").Runs, runs)
+	if again, err := e.Usage(context.Background(), chat); err != nil || again.Tokens.TotalTokens != usage.Tokens.TotalTokens {
+		s.Errorf("usage: %+v, %v, want %+v", again, err, usage)
+	}
+	s.lines("record", s.record()[len(s.record())-2:], "MESSAGES_DROPPED", "MESSAGES_RESTORED")
+	last := s.all(chat, "").Entries
+	told := last[len(last)-1]
+	want := fmt.Sprintf(`{"branchId":%d,"count":2,"fromMessageId":"%s"}`, id-2, second[2].ID)
+	if got := string(compare.Canonical(told.Payload)); got != want || told.RunID != "" {
+		s.Errorf("the entry says %s of %q, want %s", got, told.RunID, want)
+	}
+}
+
+func testBranchListed(s *engineTest) {
+	e := s.working(s.config(echo()))
+	if _, err := e.Branches(context.Background(), chat); spool.CodeOf(err) != spool.NotFound {
+		s.Errorf("no thread: %v", err)
+	}
+	s.said(e, "one", "two")
+	if all, err := e.Branches(context.Background(), chat); err != nil || all == nil || len(all) > 0 {
+		s.Errorf("no branch: %v, %v", all, err)
+	}
+	before := s.all(chat, "").Messages
+	s.edited(e, 2, "2")
+	all, err := e.Branches(context.Background(), chat)
+	if err != nil || len(all) != 1 {
+		s.Fatalf("branches: %v, %v", all, err)
+	}
+	b := all[0]
+	entry := s.all(chat, "").Entries[b.ID-1]
+	want := spool.Branch{
+		ID: b.ID, FromMessageID: before[2].ID, BaseMessageID: before[1].ID, Preview: "two", MessageCount: 2,
+		CreatedAt: entry.CreatedAt, RunID: "r-2",
+	}
+	s.same("branch", b, want)
+	if entry.Type != spool.EntryMessagesDropped {
+		s.Errorf("the branch is named after %+v", entry)
+	}
+	got, err := e.Branch(context.Background(), chat, b.ID, nil)
+	if err != nil {
+		s.Error(err)
+	}
+	s.same("the branch", got, engine.BranchMessages{Branch: b, Messages: before[2:]})
+	got, err = e.Branch(context.Background(), chat, b.ID, &engine.BranchOptions{Before: before[3].ID, Limit: 3})
+	if err != nil {
+		s.Error(err)
+	}
+	s.same("a page", got.Messages, before[2:3])
+	for what, key := range map[string]spool.ThreadKey{"no such branch": chat, "no such thread": {Tenant: "umbrella", ID: "chat"}} {
+		if _, err := e.Branch(context.Background(), key, b.ID+1, nil); spool.CodeOf(err) != spool.NotFound {
+			s.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// testBranchNested edits an edit, and goes to a turn whose base has left the view.
+func testBranchNested(s *engineTest) {
+	e := s.working(s.config(echo()))
+	s.said(e, "one", "two")
+	s.edited(e, 2, "2") // one two -> one 2
+	s.edited(e, 2, "II")
+	inner := s.all(chat, "").Branches[1].ID
+	s.edited(e, 0, "1")
+	s.lines("messages", s.script(), "user 1", "assistant re: 1")
+	outer := s.all(chat, "").Branches[0].ID
+	before := s.all(chat, "")
+	s.notRestored(e, chat, inner, engine.ReasonNotRestorable, fmt.Sprintf("Branch %d has to be restored first", outer))
+	s.same("the thread", s.all(chat, ""), before)
+	s.restored(e, outer)
+	s.lines("messages", s.script(), "user one", "assistant re: one", "user II", "assistant re: II")
+	s.restored(e, inner)
+	s.lines("messages", s.script(), "user one", "assistant re: one", "user two", "assistant re: two")
+	if got := s.branches(e); len(got) != 3 || slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "in") }) {
+		s.Errorf("branches: %q", got)
+	}
+}
+
+func testBranchRollback(s *engineTest) {
+	m := gated(make(chan struct{}))
+	e := s.working(s.config(m))
+	s.start(e, "r0", "zero")
+	s.ended(spool.Completed)
+	s.talks(e, m)
+	s.busy(e, "r2", spool.BusyRollback)
+	s.ended(spool.Completed)
+	branch := s.all(chat, "").Branches[0]
+	if branch.RunID != "r2" {
+		s.Errorf("the branch: %+v", branch)
+	}
+	s.restored(e, branch.ID)
+	if got := s.script(); len(got) < 3 || got[2] != "user r1!" {
+		s.Errorf("messages: %q", got)
+	}
+	if r := s.run("r1"); r.State != spool.Cancelled {
+		s.Errorf("the run: %+v", r)
+	}
+}
+
+// testBranchGoesOn has what was restored go on, and be edited again.
+func testBranchGoesOn(s *engineTest) {
+	m := echo()
+	e := s.working(s.config(m))
+	s.said(e, "one")
+	s.edited(e, 0, "1")
+	s.restored(e, s.all(chat, "").Branches[0].ID)
+	s.said(e, "two")
+	s.lines("messages", s.script(), "user one", "assistant re: one", "user two", "assistant re: two")
+	if asked := m.Requests()[2].Messages; len(asked) != 3 || asked[0].Text() != "one" {
+		s.Errorf("the model was asked with %d messages", len(asked))
+	}
+	s.edited(e, 0, "I")
+	if got := s.branches(e); len(got) != 2 || !strings.HasSuffix(got[0], "one: 4") || !strings.HasSuffix(got[1], "1: 2") {
+		s.Errorf("branches: %q", got)
+	}
+}
+
+// testBranchToolCalls has the same call id in two branches, from a model that counts anew
+// in each: whichever is shown, a call has one result, right behind it, and a later one of
+// the same id gets another.
+func testBranchToolCalls(s *engineTest) {
+	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		last := r.Messages[len(r.Messages)-1]
+		if last.Role == spool.RoleUser {
+			return spooltest.Turn{Text: []string{"for " + last.Text()}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}
+		}
+		return spooltest.Say("done")
+	})
+	e := s.working(s.config(m, plain("look", "1")))
+	s.said(e, "one")
+	s.edited(e, 0, "1")
+	both := []spool.ToolCallID{s.all(chat, "").Messages[1].ToolCalls()[0].ToolCallID}
+	s.restored(e, s.all(chat, "").Branches[0].ID)
+	both = append(both, s.all(chat, "").Messages[1].ToolCalls()[0].ToolCallID)
+	if both[0] != "c1" || both[1] != "c1" {
+		s.Errorf("the calls of the branches: %q", both)
+	}
+	s.said(e, "two")
+	s.restored(e, s.all(chat, "").Branches[0].ID)
+	s.said(e, "three")
+	for _, r := range m.Requests() {
+		seen := make(map[spool.ToolCallID]bool)
+		for i, asked := range r.Messages {
+			for _, call := range asked.ToolCalls() {
+				if seen[call.ToolCallID] {
+					s.Errorf("call %s is there twice", call.ToolCallID)
+				}
+				seen[call.ToolCallID] = true
+				results := r.Messages[i+1].ToolResults()
+				if len(results) != 1 || results[0].ToolCallID != call.ToolCallID || string(results[0].Result) != "1" {
+					s.Errorf("behind call %s: %+v", call.ToolCallID, results)
+				}
+			}
+		}
+	}
+	if calls := s.all(chat, "").Messages; len(calls) != 8 || calls[5].ToolCalls()[0].ToolCallID == "c1" {
+		s.Errorf("messages: %q", s.script())
+	}
+}

@@ -1,0 +1,88 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// shownByContract is what a client shows that knows only the contract's own events: turns
+// come and go, a snapshot has all that there is, and a branch that is restored means nothing
+// to it. Answers are those of snapshots.
+func shownByContract(frames []spool.Frame) (shown []string) {
+	var messages []spool.Message
+	for _, f := range frames {
+		switch {
+		case f.Kind == spool.FrameSnapshot:
+			messages = slices.Clone(f.Snapshot.Messages)
+		case f.Kind != spool.FrameThread:
+		case f.Event.Type == spool.NoticeMessageAppended:
+			var m spool.Message
+			_ = m.UnmarshalJSON(f.Event.Payload)
+			if messageAt(messages, m.ID) < 0 {
+				messages = append(messages, m)
+			}
+		case f.Event.Type == spool.EntryMessagesDropped:
+			var p spool.MessagesDropped
+			_ = json.Unmarshal(f.Event.Payload, &p)
+			if at := messageAt(messages, p.FromMessageID); at >= 0 {
+				messages = messages[:at]
+			}
+		}
+	}
+	for _, m := range messages {
+		shown = append(shown, m.Text())
+	}
+	return shown
+}
+
+// testBranchShown restores a branch while clients follow: all of them show its messages, and
+// so do those that come back behind any frame, and those that fall behind.
+func testBranchShown(s *engineTest) {
+	e := s.working(s.config(echo()))
+	s.said(e, "one", "two")
+	s.edited(e, 2, "zwei")
+	live := []*spooltest.Client{{Name: "one"}, {Name: "another"}}
+	stops := make([]func() []spool.Frame, len(live))
+	for i, c := range live {
+		stops[i] = s.watch(e, c, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	}
+	<-time.After(time.Second)
+	s.restored(e, 5)
+	<-time.After(time.Second)
+	s.said(e, "three")
+	<-time.After(time.Second)
+	s.history.Settled = true
+	want := []string{"one", "re: one", "two", "re: two", "three"} // whose answer is in the stream
+	frames := stops[0]()
+	s.lines("live", shownByContract(frames), want...)
+	s.lines("another", orderLines(stops[1]()), orderLines(frames)...)
+	at := slices.IndexFunc(frames, func(f spool.Frame) bool {
+		return f.Kind == spool.FrameThread && f.Event.Type == spool.EntryMessagesRestored
+	})
+	if f := frames[at+1]; f.Kind != spool.FrameSnapshot || f.Snapshot.LastEventSeq != frames[at].Event.Seq || entryLine(*frames[at+2].Event) != "STATE_CHANGE COMPLETED" {
+		s.Errorf("behind the entry comes %s", transcript(frames[at+1:at+3]))
+	}
+	for i, f := range frames {
+		if f.Cursor == nil {
+			continue
+		}
+		got := s.comesBack(e, frames[:i+1])
+		shown := strings.Join(shownByContract(append(slices.Clone(frames[:i+1]), got...)), ", ")
+		if !strings.HasPrefix(shown, strings.Join(want, ", ")) {
+			s.Errorf("behind %s: %s", frameLine(f), shown)
+		}
+		if n := strings.Count(transcript(got), "| snapshot"); n > 1 {
+			s.Errorf("behind %s: %d snapshots", frameLine(f), n)
+		}
+	}
+	if lines := fmt.Sprint(frameLines(s.collect(e, chat, engine.FollowOptions{}))); strings.Contains(lines, "snapshot") {
+		s.Errorf("without a cursor: %s", lines)
+	}
+}

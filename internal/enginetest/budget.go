@@ -1,0 +1,438 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var budgetTests = map[string]func(s *engineTest){
+	"Refused":       testBudgetRefused,
+	"FallsThrough":  testBudgetFallsThrough,
+	"Most":          testBudgetMost,
+	"Tokens":        testBudgetTokens,
+	"TokensCut":     testBudgetTokensCut,
+	"NoRoom":        testBudgetNoRoom,
+	"Cost":          testBudgetCost,
+	"CostCurrency":  testBudgetCostCurrency,
+	"BothAtOnce":    testBudgetBothAtOnce,
+	"LastStep":      testBudgetLastStep,
+	"StoreFails":    testBudgetStoreFails,
+	"ToolCalls":     testBudgetToolCalls,
+	"TimeInModel":   testBudgetTimeInModel,
+	"TimeInTool":    testBudgetTimeInTool,
+	"TimeOfPeople":  testBudgetTimeOfPeople,
+	"Retried":       testBudgetRetried,
+	"Lost":          testBudgetLost,
+	"Stopped":       testBudgetStopped,
+	"Writes":        testBudgetWrites,
+	"Children":      testBudgetChildren,
+	"ChildrenWait":  testBudgetChildrenWait,
+	"ChildrenCost":  testBudgetChildrenCost,
+	"ChildrenShare": testBudgetChildrenShare,
+	"ChildrenPark":  testBudgetChildrenPark,
+	"Park":          testBudgetPark,
+	"ParkDenied":    testBudgetParkDenied,
+	"ParkExpired":   testBudgetParkExpired,
+	"ParkStopped":   testBudgetParkStopped,
+	"ParkCut":       testBudgetParkCut,
+	"ParkToolCalls": testBudgetParkToolCalls,
+	"ParkTime":      testBudgetParkTime,
+}
+
+// promptTokens is what the prompts of frugal models count as. The engine guesses more, as
+// the instructions of its agent are long.
+const promptTokens = 20
+
+// frugal returns a model that answers as fn says, in as many tokens as it is allowed, or as
+// many as it wants to.
+func frugal(wants int64, fn func(r spool.ModelRequest, step int) spooltest.Turn) *spooltest.Model {
+	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		t := fn(r, spooltest.StepOf(r))
+		out := wants
+		if r.MaxOutputTokens > 0 && int64(r.MaxOutputTokens) < out {
+			out = int64(r.MaxOutputTokens)
+			if len(t.Calls) == 0 && t.Err == nil {
+				t.FinishReason = spool.FinishLength
+			}
+		}
+		t.Usage = spooltest.Tokens(promptTokens, out)
+		return t
+	})
+}
+
+// looking calls a tool for ever.
+func looking(_ spool.ModelRequest, step int) spooltest.Turn {
+	return spooltest.Use(spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "look"})
+}
+
+// budgeted returns a configuration whose runs have a budget, and whose model keeps to what
+// it is allowed.
+func (s *engineTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
+	c := s.priced(perToken, m, append(tools, plain("look", "1"))...)
+	c.Agents[0].Instructions = strings.Repeat("instruct ", 40)
+	c.Budget = b
+	s.history.Bounded = true
+	return c
+}
+
+// endsBy waits for the end of run r1 by a budget, and returns what the record tells of it.
+func (s *engineTest) endsBy(reason spool.StopReason, entry spool.EntryType, payload any) {
+	s.Helper()
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.StopReason != reason {
+		s.Errorf("the run ended by %s, want %s: %+v", r.StopReason, reason, r.Allowance)
+	}
+	var found []spool.Entry
+	s.view(func(v spool.View) (err error) {
+		found, err = v.Entries(spool.EntryQuery{Type: entry})
+		return err
+	})
+	if len(found) != 1 {
+		s.Fatalf("%d entries of the type %s", len(found), entry)
+	}
+	if err := json.Unmarshal(found[0].Payload, payload); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// wellFormed reports an error unless each call of the messages has one result, right behind
+// it, and no result is without a call.
+func (s *engineTest) wellFormed() {
+	s.Helper()
+	calls, results := map[spool.ToolCallID]bool{}, map[spool.ToolCallID]bool{}
+	for _, m := range s.all(chat, "r1").Messages {
+		for _, p := range m.ToolCalls() {
+			calls[p.ToolCallID] = true
+		}
+		for _, p := range m.ToolResults() {
+			if !calls[p.ToolCallID] || results[p.ToolCallID] {
+				s.Errorf("the result of %s is one too many", p.ToolCallID)
+			}
+			results[p.ToolCallID] = true
+		}
+	}
+	if len(calls) != len(results) {
+		s.Errorf("%d calls have %d results", len(calls), len(results))
+	}
+}
+
+func testBudgetRefused(s *engineTest) {
+	for want, b := range map[string]spool.Budget{
+		"Tokens is negative":     {Tokens: -1},
+		"CostMicros is negative": {CostMicros: -1},
+		"ToolCalls is negative":  {ToolCalls: -1},
+		"WallTime is negative":   {WallTime: -1},
+		"CostMicros needs":       {CostMicros: 1},
+	} {
+		c := s.config(spooltest.NewModel())
+		c.Budget = b
+		if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.Budget."+want) {
+			s.Errorf("of the configuration: %v, want %s", err, want)
+		}
+		c = s.config(spooltest.NewModel())
+		c.Agents[0].Budget = b
+		if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), `agent "a": Budget.`+want) {
+			s.Errorf("of the agent: %v, want %s", err, want)
+		}
+	}
+	c := s.config(spooltest.NewModel())
+	c.OnBudget = "sleep"
+	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid {
+		s.Errorf("an action that there is not: %v", err)
+	}
+	e := s.engine(s.config(spooltest.NewModel()))
+	for want, b := range map[string]spool.Budget{
+		"tokenBudget must":                {Tokens: -1},
+		"costBudgetMicros must":           {CostMicros: -1},
+		"toolCallBudget must":             {ToolCalls: -1},
+		"wallTimeMs must":                 {WallTime: -1},
+		"costBudgetMicros cannot be kept": {CostMicros: 1},
+	} {
+		_, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", Budget: b})
+		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), want) {
+			s.Errorf("of the start: %v, want %s", err, want)
+		}
+	}
+	if s.thread().ID != "" {
+		s.Errorf("a refused start has made the thread %+v", s.thread())
+	}
+}
+
+func testBudgetFallsThrough(s *engineTest) {
+	c := s.config(spooltest.NewModel())
+	c.Pricer = pricer(perToken)
+	c.Budget = spool.Budget{Tokens: 1, CostMicros: 2, ToolCalls: 3, WallTime: 4}
+	c.Agents[0].Budget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "EUR"}
+	e := s.engine(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 7}})
+	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 7, CostMicros: 6, Currency: "EUR", ToolCalls: 3, WallTime: 4})
+	text, err := json.Marshal(s.run("r1"))
+	if err != nil || !strings.Contains(string(text), `"tokenBudget":7,"costBudgetMicros":6,"toolCallBudget":3`) {
+		s.Errorf("the record: %s, %v", text, err)
+	}
+	s.stop(e)
+}
+
+// testBudgetMost asks for more than any run may have.
+func testBudgetMost(s *engineTest) {
+	c := s.config(spooltest.NewModel())
+	c.Pricer = pricer(perToken)
+	c.Agents[0].Budget = spool.Budget{ToolCalls: 9}
+	c.MaxBudget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "EUR", ToolCalls: 7}
+	e := s.engine(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 8, CostMicros: 4, WallTime: 10}})
+	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 5, CostMicros: 4, Currency: "EUR", ToolCalls: 7, WallTime: 10})
+	s.stop(e)
+	c.MaxBudget.Tokens = -1
+	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.MaxBudget.Tokens is negative") {
+		s.Errorf("of the configuration: %v", err)
+	}
+}
+
+func testBudgetTokens(s *engineTest) {
+	m := frugal(60, looking)
+	c := s.budgeted(spool.Budget{Tokens: 400}, m)
+	c.Agents[0].MaxOutputTokens = 60
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	client := &spooltest.Client{Name: "live", FromStart: true}
+	stop := s.watch(e, client, engine.FollowOptions{})
+	s.work(e)
+	var told spool.TokenBudgetExhausted
+	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	<-time.After(quiet)
+	stop()
+	r := s.run("r1")
+	if told.TokenBudget != 400 || told.TokensUsed > 400 || told.TokensUsed < 250 || told.TokensUsed != r.TotalTokens || told.AgentID != nil {
+		s.Errorf("the record tells %+v of a run of %d tokens", told, r.TotalTokens)
+	}
+	s.wellFormed()
+	bounds := []int{}
+	for _, r := range m.Requests() {
+		bounds = append(bounds, r.MaxOutputTokens)
+	}
+	if bounds[0] != 60 || slices.Max(bounds) > 60 || r.Steps != len(bounds) {
+		s.Errorf("the answers were bounded by %v, in %d steps", bounds, r.Steps)
+	}
+	record := s.record()
+	s.lines("the end of the record", record[len(record)-2:], "TOKEN_BUDGET_EXHAUSTED", "RUN_ENDED r1:1 finished")
+}
+
+// testBudgetTokensCut has the budget cut an answer off at its end.
+func testBudgetTokensCut(s *engineTest) {
+	m := frugal(5000, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("half an answer") })
+	e := s.working(s.budgeted(spool.Budget{Tokens: 1000}, m))
+	s.start(e, "r1", "go")
+	var told spool.TokenBudgetExhausted
+	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	if got := m.Requests()[0].MaxOutputTokens; got < 500 || got > 980 {
+		s.Errorf("the answer was bounded by %d", got)
+	}
+	s.lines("messages", s.script(), "user go", "assistant half an answer")
+}
+
+func testBudgetNoRoom(s *engineTest) {
+	m := frugal(60, looking)
+	e := s.working(s.budgeted(spool.Budget{Tokens: 30}, m))
+	s.start(e, "r1", "go")
+	var told spool.TokenBudgetExhausted
+	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	if m.Asked() != 0 || told.TokensUsed != 0 {
+		s.Errorf("the model was asked %d times, and %+v", m.Asked(), told)
+	}
+}
+
+func testBudgetCost(s *engineTest) {
+	m := frugal(60, looking)
+	c := s.budgeted(spool.Budget{CostMicros: 1200}, m)
+	c.Agents[0].MaxOutputTokens = 60
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	var told spool.CostBudgetExhausted
+	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
+	if r := s.run("r1"); told.CostMicros != r.CostMicros || told.CostMicros > 1200 || told.CostMicros < 700 || told.Currency != "USD" || told.CostBudgetMicros != 1200 {
+		s.Errorf("the record tells %+v of a run of %d", told, r.CostMicros)
+	}
+	s.wellFormed()
+}
+
+// testBudgetCostCurrency has a price in another currency than the budget's.
+func testBudgetCostCurrency(s *engineTest) {
+	e := s.working(s.budgeted(spool.Budget{CostMicros: 10_000, Currency: "EUR"}, frugal(5, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("hi") })))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.CostMicros != 0 || r.Currency != "" || r.StopReason != spool.StopCompleted {
+		s.Errorf("the run: %+v", r)
+	}
+}
+
+// testBudgetBothAtOnce has a step cross the budget of cost and that of tokens.
+func testBudgetBothAtOnce(s *engineTest) {
+	c := s.budgeted(spool.Budget{Tokens: 50, CostMicros: 50}, spooltest.NewModel(spooltest.Turn{Usage: spooltest.Tokens(100, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
+	s.history.Bounded = false // the model does not keep to anything
+	c.Agents[0].Instructions, c.Agents[0].MaxOutputTokens = "", 4
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	var told spool.CostBudgetExhausted
+	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
+	s.lines("messages", s.script(), "user go", "assistant c1=look{}", "tool c1:1")
+}
+
+// testBudgetLastStep has the last step that a run may have cross its budget.
+func testBudgetLastStep(s *engineTest) {
+	c := s.budgeted(spool.Budget{Tokens: 300}, spooltest.NewModel(spooltest.Turn{Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
+	c.Agents[0].MaxSteps = 1
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	var told spool.TokenBudgetExhausted
+	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+}
+
+func testBudgetToolCalls(s *engineTest) {
+	e := s.working(s.budgeted(spool.Budget{ToolCalls: 3}, spooltest.NewReplayModel(
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spooltest.Call{ID: "c2", Name: "nope"}),
+		spooltest.Use(spooltest.Call{ID: "c3", Name: "look"}, spooltest.Call{ID: "c4", Name: "look"}, spooltest.Call{ID: "c5", Name: "send"}),
+		spooltest.Say("too late"),
+	), approved("send", `"sent"`)))
+	s.start(e, "r1", "go")
+	var told spool.ToolCallBudgetExhausted
+	s.endsBy(spool.StopToolCallBudget, spool.EntryToolCallBudgetExhausted, &told)
+	if s.executed() != 3 || told.ToolCalls != 3 || told.ToolCallBudget != 3 {
+		s.Errorf("%d calls took effect, and the record tells %+v", s.executed(), told)
+	}
+	s.wellFormed()
+	script := s.script()
+	if last := script[len(script)-1]; !strings.Contains(last, `c5:"error: the run's budget of tool calls was used up`) {
+		s.Errorf("the last message is %s", last)
+	}
+}
+
+func testBudgetTimeInModel(s *engineTest) {
+	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})})))
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	var told spool.TimeBudgetExhausted
+	s.endsBy(spool.StopTimeBudget, spool.EntryTimeBudgetExhausted, &told)
+	if took := time.Since(begin); took < 9*time.Second || took > 13*time.Second || told.WallTimeBudgetMS != 10_000 || told.WallTimeMS < 10_000 {
+		s.Errorf("it took %s, and the record tells %+v", took, told)
+	}
+	s.lines("messages", s.script(), "user go", "assistant so far")
+}
+
+func testBudgetTimeInTool(s *engineTest) {
+	slow := plain("slow", "1")
+	slow.Call = func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"})), slow))
+	s.start(e, "r1", "go")
+	var told spool.TimeBudgetExhausted
+	s.endsBy(spool.StopTimeBudget, spool.EntryTimeBudgetExhausted, &told)
+	s.lines("messages", s.script(), "user go", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"reason":"time_budget"} c2:1`)
+}
+
+// testBudgetTimeOfPeople has a person take longer than the run may.
+func testBudgetTimeOfPeople(s *engineTest) {
+	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), approved("send", `"sent"`)))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	<-time.After(5 * time.Minute)
+	s.answer(e, "c1", true, "")
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.Allowance.Spent.WallTime > 5*time.Second {
+		s.Errorf("the run: %s, %+v", r.StopReason, r.Allowance.Spent)
+	}
+}
+
+// testBudgetRetried has attempts fail, whose tokens stay spent.
+func testBudgetRetried(s *engineTest) {
+	calls := 0
+	m := frugal(30, func(spool.ModelRequest, int) spooltest.Turn {
+		if calls++; calls < 3 {
+			return spooltest.Turn{Text: []string{"half"}, Err: overloaded()}
+		}
+		return spooltest.Say("done")
+	})
+	e := s.working(s.budgeted(spool.Budget{Tokens: 1000}, m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if r := s.run("r1"); calls != 3 || r.Allowance.Spent.Tokens != 3*(promptTokens+30) {
+		s.Errorf("%d calls have spent %+v", calls, r.Allowance.Spent)
+	}
+}
+
+// testBudgetLost has a worker die in a model call, which had room set aside.
+func testBudgetLost(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(promptTokens, 2)})
+	c := s.budgeted(spool.Budget{Tokens: 1000, CostMicros: 10_000}, m)
+	s.dies(c, func() bool { return m.Asked() == 1 })
+	held := s.run("r1").Allowance.Holds
+	if len(held) != 1 || held[0].Tokens <= held[0].Input || held[0].CostMicros <= 0 {
+		s.Fatalf("while the model is asked: %s", compare.Dump(held))
+	}
+	s.working(c)
+	s.ended(spool.Completed)
+	rows := s.ledger()
+	if len(rows) != 2 || rows[0].Outcome != spool.OutcomeLost || rows[0].Usage != (spool.Usage{}) || *rows[0].Guess.Input != held[0].Input || rows[0].Guess.Output != nil {
+		s.Fatalf("rows: %s", compare.Dump(rows))
+	}
+	s.same("what the lost prompt cost", rows[0].Cost, held[0].Prompt)
+}
+
+// testBudgetStopped stops a run in a model call.
+func testBudgetStopped(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})})
+	e := s.working(s.budgeted(spool.Budget{Tokens: 1000}, m))
+	s.start(e, "r1", "go")
+	s.until("the answer", func() bool { return m.Asked() == 1 })
+	<-time.After(time.Second)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	if a := s.run("r1").Allowance; len(a.Holds) > 0 || a.Spent.Tokens == 0 {
+		s.Errorf("behind the stop: %+v", a)
+	}
+}
+
+// testBudgetWrites counts what a budget costs the store: a write for each model call, and
+// none for a run without one.
+func testBudgetWrites(s *engineTest) {
+	commits := func(run spool.RunID, b spool.Budget) (n int) {
+		m := frugal(5, func(_ spool.ModelRequest, step int) spooltest.Turn {
+			if step == 0 {
+				return spooltest.Use(spooltest.Call{ID: spool.ToolCallID("c" + string(run)), Name: "look"})
+			}
+			return spooltest.Say("done")
+		})
+		key := spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID("of-" + run)}
+		c := s.budgeted(spool.Budget{}, m)
+		c.Lease = time.Hour // so that none is renewed
+		e := s.engine(c)
+		stop := s.work(e)
+		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: run, Budget: b})
+		s.until("the end", func() bool { t := s.all(key, run).Thread; return t.State.Terminal() })
+		stop()
+		for _, commit := range s.history.Commits {
+			if commit.Thread == key {
+				n++
+			}
+		}
+		return n
+	}
+	without := commits("r1", spool.Budget{})
+	if n := commits("r2", spool.Budget{ToolCalls: 9, WallTime: time.Minute}); n != without {
+		s.Errorf("budgets of calls and time take %d writes, and none takes %d", n, without)
+	}
+	if n := commits("r3", spool.Budget{Tokens: 9000}); n != without+2 {
+		s.Errorf("a budget of tokens takes %d writes for two calls, and none takes %d", n, without)
+	}
+}

@@ -1,0 +1,53 @@
+package enginetest
+
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// testBudgetChildrenCost has three runs at once share what they may cost, of which there is enough
+// for all.
+func testBudgetChildrenCost(s *engineTest) { s.share(100_000, 3) }
+
+// testBudgetChildrenShare has enough for all, but not for more than two at once.
+func testBudgetChildrenShare(s *engineTest) { s.share(1000, 2) }
+
+// share has three nested runs ask at once, each of which has to set aside what its answer may cost.
+// While they do, that is there for nobody else, and in the end the run has cost what its five
+// answers have, to the millionth.
+func (s *engineTest) share(budget int64, atOnce int) {
+	s.Helper()
+	const cost = 5 * (2*promptTokens + 3*30)
+	c, most := s.family(spool.Budget{CostMicros: budget}, func(int) bool { return true })
+	s.start(s.working(c), "r1", "go")
+	s.ended(spool.Completed)
+	held, last := 0, 0
+	for n, commit := range s.history.Commits {
+		at := slices.IndexFunc(commit.Runs, func(r spool.Run) bool { return r.ID == "r1" })
+		if at < 0 {
+			continue
+		}
+		holds := commit.Runs[at].Allowance.Holds
+		if len(holds) > last+1 || len(holds) < last-1 {
+			s.Errorf("commit %d goes from %d holds to %d", n, last, len(holds))
+		}
+		last = len(holds)
+		held = max(held, last)
+		for _, h := range holds {
+			if want := 2*h.Input + 3*30; h.CostMicros != want {
+				s.Errorf("commit %d holds %d of the cost, want %d: %+v", n, h.CostMicros, want, h)
+			}
+		}
+	}
+	if held != atOnce {
+		s.Errorf("up to %d answers have had something set aside at once, want %d", held, atOnce)
+	}
+	r := s.run("r1")
+	if r.StopReason != spool.StopCompleted || most.Load() != int64(atOnce) {
+		s.Errorf("the run ended by %s, with up to %d at once", r.StopReason, most.Load())
+	}
+	if r.CostMicros != cost || r.Allowance.Spent.CostMicros != cost || len(r.Allowance.Holds) > 0 {
+		s.Errorf("the run has cost %d, want %d: %+v", r.CostMicros, cost, r.Allowance)
+	}
+}

@@ -1,0 +1,210 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var mostTests = map[string]func(s *engineTest){
+	"Answer":   testMostAnswer,
+	"Ends":     testMostEnds,
+	"Time":     testMostTime,
+	"Lowered":  testMostLowered,
+	"Distinct": testMostDistinct,
+	"NoStop":   testMostNoStop,
+	"Latest":   testMostLatest,
+	"DeleteOf": testMostDeleteIdle,
+}
+
+// testMostAnswer has a person raise the budget of a run up to what any run may have, and not
+// beyond it. Once that is used up, the run ends and asks nobody.
+func testMostAnswer(s *engineTest) {
+	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking))
+	c.Agents[0].MaxSteps = 100
+	c.MaxBudget = spool.Budget{Tokens: 1000, ToolCalls: 50}
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	park := s.budgetPark()
+	before := s.all(chat, "r1")
+	for payload, want := range map[string]string{
+		`{"tokenBudget":1001}`:                      "payload.tokenBudget may be 1000 at the most",
+		`{"tokenBudget":1000,"toolCallBudget":51}`:  "payload.toolCallBudget may be 50 at the most",
+		`{"tokenBudget":9000000,"wallTimeMs":1000}`: "payload.tokenBudget may be 1000 at the most",
+	} {
+		if _, err := s.respond(e, park.ToolCallID, true, payload); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
+			s.Errorf("the answer %s: %v, want %s", payload, err, want)
+		}
+	}
+	s.history.Answers = nil // they were refused
+	s.same("behind answers that ask for too much", s.all(chat, "r1"), before)
+	s.answer(e, park.ToolCallID, true, `{"tokenBudget":1000}`)
+	var told spool.TokenBudgetExhausted
+	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	if r := s.run("r1"); told.TokenBudget != 1000 || r.Allowance.Parks != 1 || r.TotalTokens > 1000 {
+		s.Errorf("the record says %+v of %+v", told, r)
+	}
+	s.wellFormed()
+}
+
+// testMostEnds has a run that begins with as much as any run may have, of each kind.
+func testMostEnds(s *engineTest) {
+	for id, most := range map[spool.RunID]spool.Budget{
+		"r1": {Tokens: 230}, "r2": {CostMicros: 600, Currency: "USD"}, "r3": {ToolCalls: 1},
+	} {
+		c := s.asksForMore(spool.Budget{}, frugal(40, looking))
+		c.MaxBudget = most
+		e := s.engine(c)
+		stop := s.work(e)
+		s.start(e, id, "go")
+		s.ended(spool.Completed)
+		stop()
+		if r := s.run(id); r.Allowance.Parks != 0 || !strings.HasSuffix(string(r.StopReason), "_budget") {
+			s.Errorf("with %+v: %+v, %+v", most, r, r.Allowance)
+		}
+	}
+	s.wellFormed()
+}
+
+func testMostTime(s *engineTest) {
+	c := s.asksForMore(spool.Budget{}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})}))
+	c.MaxBudget.WallTime = 10 * time.Second
+	s.start(s.working(c), "r1", "go")
+	var told spool.TimeBudgetExhausted
+	s.endsBy(spool.StopTimeBudget, spool.EntryTimeBudgetExhausted, &told)
+	s.lines("messages", s.script(), "user go", "assistant so far")
+}
+
+// testMostLowered has the bound be lowered while a run waits. Its question stays, and no answer
+// that raises the budget counts. A denial ends the run.
+func testMostLowered(s *engineTest) {
+	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking))
+	first := s.engine(c)
+	stop := s.work(first)
+	s.start(first, "r1", "go")
+	park := s.budgetPark()
+	stop()
+	c.MaxBudget.Tokens = 100
+	e := s.working(c)
+	if _, err := s.respond(e, park.ToolCallID, true, `{"tokenBudget":231}`); spool.CodeOf(err) != spool.Invalid {
+		s.Errorf("more than the most: %v", err)
+	}
+	s.history.Answers = nil
+	s.answer(e, park.ToolCallID, false, "")
+	var told spool.TokenBudgetExhausted
+	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+}
+
+// testMostDistinct has who started a run ask for more, where somebody else has to approve.
+func testMostDistinct(s *engineTest) {
+	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, func(r spool.ModelRequest, step int) spooltest.Turn {
+		if step < 3 {
+			return looking(r, step)
+		}
+		return spooltest.Say("done")
+	}))
+	c.Agents[0].DistinctApprover = true
+	e := s.working(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	park := s.budgetPark()
+	snapshot, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var asked spool.InputRequired
+	for _, entry := range snapshot.ActiveEvents {
+		if entry.Type == spool.EntryInputRequired {
+			err = json.Unmarshal(entry.Payload, &asked)
+		}
+	}
+	if err != nil || !asked.DistinctApprover {
+		s.Errorf("the question is %+v, %v", asked, err)
+	}
+	more := engine.Response{ToolCallID: park.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), By: "ann"}
+	s.refused(e, more, engine.ReasonSameApprover)
+	more.By = "bob"
+	s.delivered(e, more)
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
+		s.Errorf("the run: %+v", r)
+	}
+}
+
+// testMostNoStop has somebody start a run who may not stop others, on an agent whose starts
+// interrupt. The start is refused while the thread is busy, and accepted when it is not.
+func testMostNoStop(s *engineTest) {
+	for _, policy := range []spool.WhenBusy{spool.BusyInterrupt, spool.BusyRollback} {
+		c := s.config(echo())
+		c.Agents[0].WhenBusy = policy
+		e := s.engine(c)
+		stop := s.work(e)
+		weak := engine.StartRequest{Prompt: "go", MayNotStop: true}
+		s.startAs(e, chat, weak)
+		s.ended(spool.Completed)
+		stop()
+		s.startAs(e, chat, engine.StartRequest{Prompt: "go"})
+		for _, asked := range []spool.WhenBusy{"", policy} {
+			weak.WhenBusy = asked
+			if r, err := e.Run(context.Background(), chat, weak); err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {
+				s.Errorf("%s, asked for %q: %+v, %v", policy, asked, r, err)
+			}
+		}
+		weak.WhenBusy = spool.BusyEnqueue
+		s.startAs(e, chat, weak)
+		s.stop(e)
+	}
+}
+
+// testMostLatest has somebody replace what waits who may not stop runs: that is what they have said
+// themselves, and nothing of others.
+func testMostLatest(s *engineTest) {
+	c := s.config(echo())
+	c.Agents[0].WhenBusy = spool.BusyLatest
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	start := func(run spool.RunID, by string, weak bool) {
+		s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: run, By: by, MayNotStop: weak})
+	}
+	waiting := func(want string) {
+		s.Helper()
+		s.view(func(v spool.View) error {
+			line, err := v.Waiting()
+			s.same("the line", compare.Spaced(line, func(r spool.Run) spool.RunID { return r.ID }), want)
+			return err
+		})
+	}
+	start("ann1", "ann", true)
+	start("ben1", "ben", true)
+	waiting("ann1 ben1")
+	start("ann2", "ann", true)
+	waiting("ben1 ann2")
+	if r := s.run("ann1"); r.State != spool.Cancelled {
+		s.Errorf("what was replaced is %s", r.State)
+	}
+	start("ann3", "ann", false)
+	waiting("ann3")
+	s.work(e)
+	s.until("the end", func() bool { return s.run("ann3").State == spool.Completed })
+}
+
+// testMostDeleteIdle has somebody delete threads who may not stop runs.
+func testMostDeleteIdle(s *engineTest) {
+	e := s.parked(sending(), checked())
+	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {
+		s.Errorf("a parked thread: %+v, %v", r, err)
+	}
+	if state := s.thread().State; state != spool.WaitingForInput {
+		s.Errorf("the thread is %s", state)
+	}
+	s.stop(e)
+	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || !r.Accepted {
+		s.Errorf("an idle thread: %+v, %v", r, err)
+	}
+	s.history.Starts = nil
+}

@@ -1,0 +1,211 @@
+package enginetest
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool/spooltest"
+)
+
+const (
+	// turnRaster is the unit of all waits of a campaign: they are whole milliseconds.
+	turnRaster = time.Millisecond
+	// turnStep lies between the fractions of a millisecond of a turn and the next. It has no
+	// divisor in common with turnRaster, so that a million turns have fractions of their own.
+	turnStep = 97 * time.Nanosecond
+)
+
+// callOrder lets the port calls of a campaign happen one at a time, in an order that depends on
+// nothing but the seed and on who calls. It works in a bubble of testing/synctest alone.
+//
+// A call waits until all other goroutines of the bubble wait too. Of the calls that wait, the
+// one with the least hash of the seed, its caller and how often that caller has called goes
+// first. So it does not matter in which order goroutines that are ready at one instant run.
+//
+// Each turn has an instant whose fraction of a millisecond no other turn has. A timer that is
+// set in a turn, to a whole number of milliseconds, therefore fires at an instant at which no
+// other turn begins and no timer of another turn fires.
+type callOrder struct {
+	seed  uint64
+	trace *trace
+	// rest is called where nothing else is ready. Nil: nothing is.
+	rest func()
+
+	mu      sync.Mutex
+	waiting []*turnOf
+	asked   map[string]int
+	given   int
+	// scheduled says that a turn is to come.
+	scheduled bool
+}
+
+// turnOf is a call that waits for its turn.
+type turnOf struct {
+	caller    string
+	goroutine uint64 // tells calls of one caller at one instant apart
+	weight    uint64 // zero: not weighed yet
+	begin     chan struct{}
+}
+
+func newCallOrder(seed uint64, t *trace) *callOrder {
+	return &callOrder{seed: seed, trace: t, asked: make(map[string]int)}
+}
+
+// callerKey has the name of who calls in a context.
+type callerKey struct{}
+
+// callingAs returns a context whose port calls are told from those of others.
+func callingAs(ctx context.Context, who string) context.Context {
+	return context.WithValue(ctx, callerKey{}, who)
+}
+
+// caller says who calls a port of a process.
+func caller(ctx context.Context, as string) string {
+	if who, ok := ctx.Value(callerKey{}).(string); ok {
+		return who + " at " + as
+	}
+	return as
+}
+
+// around has the port calls of a process wait for their turns, and traces them.
+func (o *callOrder) around(process string) spooltest.Around {
+	return func(ctx context.Context, name, subject string, do func() (spooltest.FaultKind, error)) error {
+		as := caller(ctx, process)
+		if err := o.wait(ctx, as+" "+name+" "+subject); err != nil {
+			return err
+		}
+		kind, err := do()
+		o.trace.call(as, name, subject, kind, err)
+		return err
+	}
+}
+
+// wait returns when it is the caller's turn, or as soon as the caller has gone. The latter leaves
+// no trace: at an instant at which a call is canceled, it is chance whether it still begins.
+func (o *callOrder) wait(ctx context.Context, caller string) error {
+	if ctx.Err() != nil {
+		return canceled(ctx)
+	}
+	t := &turnOf{caller: caller, goroutine: goroutineID(), begin: make(chan struct{})}
+	o.mu.Lock()
+	o.waiting = append(o.waiting, t)
+	o.schedule()
+	o.mu.Unlock()
+	select {
+	case <-t.begin:
+		return nil
+	case <-ctx.Done():
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting = slices.DeleteFunc(o.waiting, func(other *turnOf) bool { return other == t })
+	return canceled(ctx)
+}
+
+// schedule sets the instant of the next turn, if calls wait for one. The caller holds mu.
+func (o *callOrder) schedule() {
+	if o.scheduled || len(o.waiting) == 0 {
+		return
+	}
+	o.scheduled = true
+	at := time.Duration(o.given+1) * turnStep % turnRaster
+	wait := at - time.Duration(time.Now().Nanosecond())%turnRaster
+	if wait <= 0 {
+		wait += turnRaster
+	}
+	time.AfterFunc(wait, o.give)
+}
+
+// give gives the turn to one of the calls that wait.
+func (o *callOrder) give() {
+	if o.rest != nil {
+		o.rest()
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.scheduled = false
+	if len(o.waiting) == 0 {
+		return
+	}
+	o.given++
+	slices.SortFunc(o.waiting, func(a, b *turnOf) int {
+		return cmp.Or(strings.Compare(a.caller, b.caller), cmp.Compare(a.goroutine, b.goroutine))
+	})
+	next := 0
+	for i, t := range o.waiting {
+		if t.weight == 0 {
+			o.asked[t.caller]++
+			t.weight = 1 + chance(1<<40, o.seed, t.caller, o.asked[t.caller])
+		}
+		if t.weight < o.waiting[next].weight {
+			next = i
+		}
+	}
+	t := o.waiting[next]
+	o.waiting = slices.Delete(o.waiting, next, next+1)
+	o.schedule()
+	close(t.begin)
+}
+
+// goroutineID returns the number of the calling goroutine. One goroutine's children have rising
+// numbers.
+func goroutineID() uint64 {
+	var b [64]byte
+	text, _ := strings.CutPrefix(string(b[:runtime.Stack(b[:], false)]), "goroutine ")
+	text, _, _ = strings.Cut(text, " ")
+	id, _ := strconv.ParseUint(text, 10, 64)
+	return id
+}
+
+const (
+	// restEvery is how long a thread that is to be left alone works before it rests for restFor.
+	restEvery = 500 * time.Microsecond
+	restFor   = 200 * time.Microsecond
+	// longWork is how long a thread works without a rest before an interruption counts as
+	// possible: half of the 10 ms of the Go scheduler, as it is measured from a moment behind the rest.
+	longWork = 5 * time.Millisecond
+)
+
+// oneThread has goroutines that are ready at one instant run in a fixed order until end is
+// called. It is for a process that does nothing else, and is called outside of bubbles.
+//
+// The Go scheduler puts a goroutine behind the others when the system has kept its thread
+// waiting for 10 ms, as it does on a busy machine when the thread has used up its share.
+// So the thread sleeps from time to time, in rest, which is called where no goroutine but the
+// caller is ready. That makes it rare; end reports whether it may have happened.
+func oneThread() (rest func(), end func() (interrupted bool)) {
+	threads, gc := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
+	asked, rested := make(chan struct{}), make(chan struct{})
+	interrupted := false
+	go func() {
+		defer close(rested)
+		began := time.Now()
+		for range asked {
+			worked := time.Since(began)
+			interrupted = interrupted || worked >= longWork
+			if worked > restEvery {
+				<-time.After(restFor) // of real time: this goroutine is in no bubble
+				began = time.Now()
+			}
+			rested <- struct{}{}
+		}
+	}()
+	rest = func() {
+		asked <- struct{}{}
+		<-rested
+	}
+	return rest, func() bool {
+		close(asked)
+		<-rested
+		runtime.GOMAXPROCS(threads)
+		debug.SetGCPercent(gc)
+		return interrupted
+	}
+}

@@ -1,0 +1,278 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// campaign is a thread that much happens to: processes come and go, and clients follow
+// and reconnect all the while.
+type campaign struct {
+	*engineTest
+
+	config engine.Config
+	// ownStreams says that each process has run streams of its own, which go with it.
+	ownStreams bool
+
+	draws *draws
+	// order gives the port calls their turns, and trace has what happened. Nil: a call waits
+	// for nobody, and nothing is kept.
+	order *callOrder
+	trace *trace
+	// behind is the backend of the nodes, whose calls are given turns under their own names.
+	behind spool.Backend
+
+	mu     sync.Mutex
+	nodes  []*node
+	booted int           // how many nodes there have been
+	moved  chan struct{} // closed when the nodes change
+}
+
+// node is a process of a campaign: an engine that may crash, and, in the same process,
+// one without faults that clients read from.
+type node struct {
+	*engine.Engine
+
+	name   string
+	reader *engine.Engine
+	faulty *spooltest.Faulty
+	stop   func()
+}
+
+func newCampaign(s *engineTest, c engine.Config, seed uint64, ownStreams bool) *campaign {
+	return &campaign{
+		engineTest: s, config: c, ownStreams: ownStreams, behind: s.backend,
+		draws: newDraws(seed), moved: make(chan struct{}),
+	}
+}
+
+// inTurns has the port calls of the campaign happen one at a time, in an order that the seed
+// decides. It comes before everything else.
+func (c *campaign) inTurns(rest func()) {
+	c.trace = newTrace()
+	c.order = newCallOrder(c.draws.seed, c.trace)
+	c.order.rest = rest
+	c.backend = c.ordered(c.behind, "campaign").Backend()
+}
+
+// ordered returns a wrapper without faults whose calls are those of a name.
+func (c *campaign) ordered(b spool.Backend, as string) *spooltest.Faulty {
+	f := spooltest.NewFaulty(b)
+	if c.order != nil {
+		f.SetAround(c.order.around(as))
+	}
+	return f
+}
+
+// n returns a random number below n for who asks: nobody means the campaign itself.
+func (c *campaign) n(n int, who ...any) int { return c.draws.n(n, who...) }
+
+// boot starts a process without a worker.
+func (c *campaign) boot(faults ...spooltest.Fault) *node {
+	c.Helper()
+	b := c.behind
+	if c.ownStreams {
+		b.Streams, b.Bus = engine.NewStreams(0), engine.NewBus()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.booted++
+	name := "node " + strconv.Itoa(c.booted)
+	f := c.ordered(b, name)
+	f.Plan(faults...)
+	config, reads := c.config, b
+	if c.order != nil {
+		config.Random, reads = c.draws.reader(name), c.ordered(b, name+" for clients").Backend()
+	}
+	n := &node{name: name, Engine: c.over(f.Backend(), config), reader: c.over(reads, config), faulty: f, stop: func() {}}
+	c.nodes = append(c.nodes, n)
+	close(c.moved)
+	c.moved = make(chan struct{})
+	return n
+}
+
+// hire gives the node a worker.
+func (c *campaign) hire(n *node) { n.stop = c.work(n.Engine) }
+
+// retire ends a node whose worker is to shut down, or which has crashed.
+func (c *campaign) retire(n *node) {
+	n.stop()
+	c.mu.Lock()
+	for i, other := range c.nodes {
+		if other == n {
+			c.nodes = append(c.nodes[:i:i], c.nodes[i+1:]...)
+		}
+	}
+	c.mu.Unlock()
+	n.Close()
+	n.reader.Close()
+}
+
+// node returns one of the nodes to who asks, or waits until there is one.
+func (c *campaign) node(ctx context.Context, who ...any) *node {
+	for ctx.Err() == nil {
+		c.mu.Lock()
+		moved := c.moved
+		if len(c.nodes) > 0 {
+			n := c.nodes[c.n(len(c.nodes), who...)]
+			c.mu.Unlock()
+			return n
+		}
+		c.mu.Unlock()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// clients lets a number of clients follow the thread, each over many short connections,
+// until the returned function is called.
+func (c *campaign) clients(names ...string) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	for i, name := range names {
+		client := c.history.Client(&spooltest.Client{Name: name, Thread: chat, FromStart: true})
+		group.Go(func() {
+			for ctx.Err() == nil {
+				n := c.node(ctx, "client", name)
+				if n == nil {
+					return
+				}
+				connection, cut := context.WithCancel(callingAs(ctx, "client "+name))
+				// Most connections end behind a few frames, some after a while.
+				frames := 1 + c.n(40, "client", name)
+				timer := time.AfterFunc(time.Duration(1+c.n(20_000, "client", name))*time.Millisecond, cut)
+				if i%2 == 0 {
+					c.followOnce(connection, n.reader, client, frames)
+				} else {
+					c.streamOnce(connection, n.reader, client, frames)
+				}
+				timer.Stop()
+				cut()
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Duration(c.n(200, "client", name)) * time.Millisecond):
+				}
+			}
+		})
+	}
+	return func() {
+		cancel()
+		group.Wait()
+	}
+}
+
+// place is where a client goes on, from the thread's start at first.
+func place(client *spooltest.Client) *spool.Cursor {
+	if at := client.Cursor(); at != nil {
+		return at
+	}
+	return &spool.Cursor{}
+}
+
+func (c *campaign) followOnce(ctx context.Context, e *engine.Engine, client *spooltest.Client, frames int) {
+	at := place(client)
+	client.Connected(at, "")
+	for f, err := range e.Follow(ctx, client.Thread, engine.FollowOptions{Cursor: at}) {
+		if err != nil {
+			c.expected(err)
+			return
+		}
+		client.Saw(f)
+		if frames--; frames <= 0 {
+			return
+		}
+	}
+}
+
+func (c *campaign) streamOnce(ctx context.Context, e *engine.Engine, client *spooltest.Client, frames int) {
+	at := place(client)
+	client.Connected(at, "")
+	body, err := e.SSE(ctx, client.Thread, engine.SSEOptions{Cursor: at.String()})
+	if err != nil {
+		c.expected(err)
+		return
+	}
+	defer body.Close()
+	var text []byte // of a message, as large ones come in pieces
+	for chunk, err := range body.Chunks() {
+		if err != nil {
+			c.expected(err)
+			return
+		}
+		if text = append(text, chunk...); !bytes.HasSuffix(text, []byte("\n\n")) {
+			continue
+		}
+		got, _ := c.parse(bytes.NewReader(text))
+		text = nil
+		for _, f := range got {
+			client.Saw(f)
+			if frames--; frames <= 0 { // the connection is cut in the middle
+				return
+			}
+		}
+	}
+}
+
+// expected reports an error that a client of a healthy store should not get.
+func (c *campaign) expected(err error) {
+	if !errors.Is(err, context.Canceled) && spool.CodeOf(err) != spool.NotFound {
+		c.Errorf("a client got the error %v", err)
+	}
+}
+
+// finish lets everything come to its end and checks what has become of it.
+func (c *campaign) finish(stopClients func()) {
+	c.Helper()
+	<-time.After(2 * quiet)
+	stopClients()
+	for _, n := range append([]*node(nil), c.nodes...) {
+		c.retire(n)
+	}
+	c.history.Settled = true
+	c.check()
+	c.trace.end(c.history)
+	if c.Failed() {
+		c.Logf("the record:\n%s", strings.Join(c.record(), "\n"))
+		for _, client := range c.history.Clients {
+			c.Logf("client %s saw:\n%s", client.Name, transcript(client.Frames))
+		}
+	}
+}
+
+func transcript(frames []spool.Frame) string {
+	lines := make([]string, len(frames))
+	for i, f := range frames {
+		lines[i] = frameLine(f)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// answerAll answers every open park, as the choice says for a call.
+func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) engine.Response) {
+	thread := c.thread()
+	if thread.State != spool.WaitingForInput {
+		return
+	}
+	for _, p := range c.all(chat, thread.RunID).Parks {
+		if p.State == spool.ParkOpen {
+			r := choose(p)
+			r.ToolCallID = p.ToolCallID
+			if p.Occurrence > 1 { // nothing else counts
+				r.Digest = p.Digest
+			}
+			_, _ = c.respondWith(e, r)
+		}
+	}
+}

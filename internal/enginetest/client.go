@@ -1,0 +1,220 @@
+package enginetest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// watch follows the thread from now until the returned function is called, and returns
+// what came. It has joined when watch returns.
+func (s *engineTest) watch(e *engine.Engine, c *spooltest.Client, o engine.FollowOptions) (stop func() []spool.Frame) {
+	s.Helper()
+	if c.Thread == (spool.ThreadKey{}) {
+		c.Thread = chat
+	}
+	s.history.Client(c)
+	c.Connected(o.Cursor, o.LastMessageID)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	joined := make(chan struct{})
+	go func() {
+		defer close(done)
+		first := sync.OnceFunc(func() { close(joined) })
+		defer first()
+		for f, err := range e.Follow(ctx, c.Thread, o) {
+			if err != nil {
+				if ctx.Err() == nil {
+					s.Errorf("follow: %v", err)
+				}
+				return
+			}
+			c.Saw(f)
+			first()
+		}
+	}()
+	receive(s, joined, bubbleWait, "the first frame of client "+c.Name)
+	return func() []spool.Frame {
+		cancel()
+		receive(s, done, bubbleWait, "the end of client "+c.Name)
+		return c.Frames
+	}
+}
+
+// collect follows the thread until nothing more comes.
+func (s *engineTest) collect(e *engine.Engine, key spool.ThreadKey, o engine.FollowOptions) (frames []spool.Frame) {
+	s.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	timer := time.AfterFunc(quiet, cancel)
+	defer timer.Stop()
+	for f, err := range e.Follow(ctx, key, o) {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				s.Errorf("follow: %v", err)
+			}
+			break
+		}
+		timer.Reset(quiet)
+		frames = append(frames, f)
+	}
+	return frames
+}
+
+// sse reads an event stream until nothing more comes. Frames without an id have no
+// cursor. What is no frame is in other.
+func (s *engineTest) sse(e *engine.Engine, key spool.ThreadKey, o engine.SSEOptions, wait time.Duration) (frames []spool.Frame, other []string) {
+	s.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	body, err := e.SSE(ctx, key, o)
+	if err != nil {
+		s.Fatalf("sse: %v", err)
+	}
+	defer body.Close()
+	timer := time.AfterFunc(wait, cancel)
+	defer timer.Stop()
+	var text bytes.Buffer
+	for chunk, err := range body.Chunks() {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				s.Errorf("sse: %v", err)
+			}
+			break
+		}
+		if wait <= quiet {
+			timer.Reset(wait)
+		}
+		text.Write(chunk)
+	}
+	return s.parse(&text)
+}
+
+// parse reads server-sent events.
+func (s *engineTest) parse(r io.Reader) (frames []spool.Frame, other []string) {
+	s.Helper()
+	var at *spool.Cursor
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		switch {
+		case line == "":
+			at = nil
+		case strings.HasPrefix(line, "id: "):
+			c, ok := spool.ParseCursor(line[len("id: "):])
+			if !ok {
+				s.Errorf("an event has the id %q", line)
+			}
+			at = &c
+		case strings.HasPrefix(line, "data: "):
+			var f spool.Frame
+			if err := json.Unmarshal([]byte(line[len("data: "):]), &f); err != nil {
+				s.Errorf("read %q: %v", line, err)
+			}
+			f.Cursor = at
+			frames = append(frames, f)
+		default:
+			other = append(other, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		s.Error(err)
+	}
+	return frames, other
+}
+
+// frameLine is a frame in short: its place and what it is.
+func frameLine(f spool.Frame) string {
+	at := "notice"
+	if f.Cursor != nil {
+		at = f.Cursor.String()
+	}
+	switch f.Kind {
+	case spool.FrameStream:
+		var d struct{ Delta, Status, ToolCallID string }
+		_ = f.Item.Decode(&d)
+		return strings.TrimSpace(at + " | " + string(f.Item.Type) + " " + d.Delta + d.ToolCallID + d.Status)
+	case spool.FrameSnapshot:
+		return at + " | snapshot"
+	case spool.FrameThread:
+		return at + " | =" + entryLine(*f.Event)
+	default:
+		return at + " | a frame of kind " + string(f.Kind)
+	}
+}
+
+// frameLines leaves out the notices, which have no place.
+func frameLines(frames []spool.Frame) (lines []string) {
+	for _, f := range frames {
+		if f.Cursor != nil {
+			lines = append(lines, frameLine(f))
+		}
+	}
+	return lines
+}
+
+// notices are the frames that have no place.
+func notices(frames []spool.Frame) (lines []string) {
+	for _, f := range frames {
+		if f.Cursor == nil {
+			lines = append(lines, entryLine(*f.Event))
+		}
+	}
+	return lines
+}
+
+// shownText is the text that frames have shown, unsaved text included.
+func shownText(frames []spool.Frame) string {
+	text, run, before := "", spool.RunID(""), 0 // where the run's own text begins
+	for _, f := range frames {
+		switch f.Kind {
+		case spool.FrameStream:
+			text += deltaOf(*f.Item)
+		case spool.FrameSnapshot:
+			if f.Snapshot.AfterMessageID == nil {
+				before = 0
+			}
+			text = text[:before] + snapshotText(f.Snapshot)
+		case spool.FrameThread:
+			if f.Event.Type == spool.EntryRunStarted && f.Event.RunID != run {
+				run, before = f.Event.RunID, len(text)
+			}
+		}
+	}
+	return text
+}
+
+func deltaOf(item spool.Item) string {
+	var d spool.Delta
+	if item.Type == spool.ItemTextContent {
+		_ = item.Decode(&d)
+	}
+	return d.Delta
+}
+
+// snapshotText is the text of the assistant that a snapshot shows.
+func snapshotText(snap *spool.Snapshot) string {
+	var b strings.Builder
+	for _, m := range snap.Messages {
+		if m.Role == spool.RoleAssistant {
+			b.WriteString(m.Text())
+		}
+	}
+	if snap.Stream != nil {
+		for _, item := range snap.Stream.Items {
+			b.WriteString(deltaOf(item))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,82 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// marching returns a model that tells from the prompt which step is next, so that a step
+// which is repeated gets the same answer. The third one asks for an approval.
+func marching(window, steps int) *spooltest.Model {
+	return counting(window, func(r spool.ModelRequest) spooltest.Turn { return march(r, steps) })
+}
+
+func march(r spool.ModelRequest, steps int) spooltest.Turn {
+	step := 1
+	for _, m := range r.Messages {
+		var n int
+		if _, err := fmt.Sscanf(m.Text(), "step-%d.", &n); err == nil && m.Role == spool.RoleAssistant {
+			step = n + 1
+		}
+	}
+	if step > steps {
+		return spooltest.Say("over")
+	}
+	t := spooltest.Turn{Text: []string{fmt.Sprintf("step-%d.", step)}}
+	names := []string{"look", "once"}
+	if step == 3 {
+		names = []string{"look", "send"}
+	}
+	for i, name := range names {
+		t.Calls = append(t.Calls, spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("c%d.%d", step, i)), Name: name})
+	}
+	return t
+}
+
+// compactScript runs a script of several steps in which the history is summarised twice,
+// behind a park the second time, in a process with faults and, when it has crashed, in
+// another. It returns how many calls the first process has made.
+func compactScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+	m := marching(900, 7) // room for 675, compacted at 540, of which 168 stay
+	sums := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		return spooltest.Turn{Text: []string{fmt.Sprintf("SUM of %d lines", strings.Count(r.Messages[0].Text(), "\n")+1)}, Usage: spooltest.Tokens(7, 3)}
+	})
+	look := plain("look", result("seen", 640))
+	look.Idempotent = true
+	config := s.contextConfig(m, sums, look, plain("once", `"done"`), approved("send", `"sent"`))
+	c := newCampaign(s, config, 1, own)
+	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
+		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
+			if p.Reason == spool.ParkOutcomeUnknown {
+				return engine.Response{Approved: false, Payload: json.RawMessage(`"a person looked"`)}
+			}
+			return engine.Response{Approved: true}
+		})
+	})
+	if got := s.thread(); got.State != spool.Completed {
+		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
+	}
+	text := strings.Join(s.script(), "\n")
+	for step := 1; step <= 7; step++ {
+		if said := fmt.Sprintf("step-%d.", step); strings.Count(text, said) != 1 {
+			s.Errorf("step %d is in %s", step, text)
+		}
+	}
+	if told := s.compactions(); len(told) < 2 || strings.Count(text, "SUM of") != len(told) {
+		s.Errorf("the record tells of %d summaries: %s", len(told), text)
+	}
+	s.fits(m, 675)
+	for i, r := range m.Requests() {
+		if !strings.HasSuffix(r.Messages[0].Text(), "go") {
+			s.Errorf("prompt %d begins with %s", i, r.Messages[0].Text())
+		}
+	}
+	c.finish(stop)
+	return first.faulty.Calls()
+}

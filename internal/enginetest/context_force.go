@@ -1,0 +1,238 @@
+package enginetest
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var forceTests = map[string]func(s *engineTest){
+	"Compacts":   testForceCompacts,
+	"Refused":    testForceRefused,
+	"Changed":    testForceChanged,
+	"Once":       testForceOnce,
+	"Fails":      testForceFails,
+	"InTwo":      testForceInTwo,
+	"BehindRun":  testForceBehindRun,
+	"UsageAfter": testForceUsage,
+}
+
+func (s *engineTest) compact(e *engine.Engine) engine.CompactResult {
+	s.Helper()
+	result, err := e.Compact(context.Background(), chat)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return result
+}
+
+func testForceCompacts(s *engineTest) {
+	m, sums := answering(100_000), summing()
+	e := s.working(s.contextConfig(m, sums))
+	s.turns(e, "a", "b", "c", "d", "e")
+	before := s.all(chat, "r-e")
+	client := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
+	result := s.compact(e)
+	if !result.Compacted || result.Reason != "" || result.SummarizedMessages < 6 {
+		s.Fatalf("the result is %+v", result)
+	}
+	after := s.all(chat, "r-e")
+	s.same("the originals", after.Messages[:10], before.Messages)
+	s.same("the thread's state", after.Thread.State, before.Thread.State)
+	if told := s.compactions(); len(told) != 1 || told[0].SummarizedMessages != result.SummarizedMessages {
+		s.Errorf("the record tells of %+v", told)
+	}
+	s.turns(e, "f")
+	client()
+	if text := promptText(m.Requests()[5]); strings.Count(text, "SUM-1 of") != 1 || strings.Contains(text, long("b", 9)) || !strings.HasSuffix(text, long("f", 400)) {
+		s.Errorf("the next prompt is %s", text)
+	}
+	rows := s.rows(spool.UsageCompaction)
+	if len(rows) != 1 || rows[0].RunID != "" || rows[0].Outcome != spool.OutcomeFinished {
+		s.Errorf("the ledger has %s", compare.Dump(rows))
+	}
+}
+
+func testForceRefused(s *engineTest) {
+	m := answering(2000)
+	e := s.engine(s.contextConfig(m, summing()))
+	refused := func(reason, text string) {
+		s.Helper()
+		if got := s.compact(e); got.Compacted || got.Reason != reason || got.Error != text {
+			s.Errorf("the result is %+v", got)
+		}
+	}
+	refused(engine.ReasonNotFound, "Thread not found")
+	s.start(e, "r-a", "a")
+	before := s.all(chat, "r-a")
+	refused(engine.ReasonActiveRun, "Thread has an active run")
+	s.same("the thread", s.all(chat, "r-a"), before)
+	s.work(e)
+	s.ended(spool.Completed)
+	s.compact(e)
+	before = s.all(chat, "r-a")
+	refused(engine.ReasonNothingToCompact, "There is nothing to summarise")
+	s.same("the thread", s.all(chat, "r-a"), before)
+}
+
+// testForceOnce asks for a summary while one is made. The second caller is refused, and pays for
+// no model; behind the first one the thread can be summarised again.
+func testForceOnce(s *engineTest) {
+	var e *engine.Engine
+	var meanwhile engine.CompactResult
+	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		return spooltest.Turn{Before: func(context.Context) error {
+			meanwhile = s.compact(e)
+			return nil
+		}, Text: []string{"SUM"}}
+	})
+	e = s.working(s.contextConfig(answering(100_000), sums))
+	s.turns(e, "a", "b", "c", "d", "e")
+	if got := s.compact(e); !got.Compacted {
+		s.Errorf("the first: %+v", got)
+	}
+	s.same("the second", meanwhile, engine.CompactResult{Reason: engine.ReasonCompacting, Error: "The thread is being summarised already"})
+	s.same("summaries that were asked for", sums.Asked(), 1)
+	if got := s.compact(e); got.Reason == engine.ReasonCompacting {
+		s.Errorf("behind both: %+v", got)
+	}
+}
+
+// testForceChanged has a run come and go while the summary is made, and one that is active
+// when it is there.
+func testForceChanged(s *engineTest) {
+	m := answering(100_000)
+	var e *engine.Engine
+	meanwhile := func() {}
+	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		return spooltest.Turn{Before: func(context.Context) error {
+			meanwhile()
+			return nil
+		}, Text: []string{"SUM"}}
+	})
+	e = s.engine(s.contextConfig(m, sums))
+	s.work(e)
+	s.turns(e, "a", "b", "c")
+	meanwhile = func() { s.turns(e, "d") }
+	if got := s.compact(e); got.Compacted || got.Reason != engine.ReasonChanged {
+		s.Errorf("behind another run: %+v", got)
+	}
+	s.rest()
+	meanwhile = func() { s.start(e, "r-e", "e") }
+	if got := s.compact(e); got.Compacted || got.Reason != engine.ReasonActiveRun {
+		s.Errorf("with another run: %+v", got)
+	}
+	if len(s.compactions()) != 0 || len(s.rows(spool.UsageCompaction)) != 2 {
+		s.Errorf("the record tells of %+v, and the ledger of %d summaries", s.compactions(), len(s.rows(spool.UsageCompaction)))
+	}
+	s.work(e)
+	s.ended(spool.Completed)
+	meanwhile = func() {}
+	if got := s.compact(e); !got.Compacted {
+		s.Errorf("in the end: %+v", got)
+	}
+}
+
+func testForceFails(s *engineTest) {
+	sums := spooltest.NewModel(spooltest.Turn{Err: overloaded()})
+	e := s.working(s.contextConfig(answering(100_000), sums))
+	s.turns(e, "a", "b", "c")
+	before := s.all(chat, "r-c")
+	if got, err := e.Compact(context.Background(), chat); spool.CodeOf(err) != spool.Unavailable || got.Compacted {
+		s.Errorf("the result is %+v, %v", got, err)
+	}
+	after := s.all(chat, "r-c")
+	s.same("the messages", after.Messages, before.Messages)
+	s.same("the record", after.Entries, before.Entries)
+	if rows := s.rows(spool.UsageCompaction); len(rows) != 1 || rows[0].Outcome != spool.OutcomeError {
+		s.Errorf("the ledger has %s", compare.Dump(rows))
+	}
+}
+
+// testForceInTwo has callers of two processes at the same time, of whom one is too late.
+func testForceInTwo(s *engineTest) {
+	gate := make(chan struct{})
+	asked := make(chan struct{}, 2)
+	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		asked <- struct{}{}
+		return spooltest.Turn{Text: []string{"SUM"}, Gate: gate}
+	})
+	c := s.contextConfig(answering(100_000), sums)
+	e, other := s.working(c), s.engine(c)
+	s.turns(e, "a", "b", "c")
+	results := make(chan engine.CompactResult, 2)
+	for _, e := range []*engine.Engine{e, other} {
+		go func() {
+			r, err := e.Compact(context.Background(), chat)
+			if err != nil {
+				s.Error(err)
+			}
+			results <- r
+		}()
+	}
+	receive(s, asked, bubbleWait, "the question to the model")
+	receive(s, asked, bubbleWait, "the question to the model")
+	close(gate)
+	one, two := receive(s, results, bubbleWait, "a result"), receive(s, results, bubbleWait, "a result")
+	if one.Compacted == two.Compacted || one.Reason+two.Reason != engine.ReasonChanged {
+		s.Errorf("the results are %+v and %+v", one, two)
+	}
+	if len(s.compactions()) != 1 {
+		s.Errorf("the record tells of %+v", s.compactions())
+	}
+}
+
+// testForceBehindRun has a long run be summarised when it is over, its turn included.
+func testForceBehindRun(s *engineTest) {
+	m := stepping(100_000, 6, "look", "look")
+	e := s.working(s.contextConfig(m, summing(), plain("look", result("seen", 300))))
+	s.start(e, "r1", "What I want is this.")
+	s.ended(spool.Completed)
+	if got := s.compact(e); !got.Compacted {
+		s.Fatalf("the result is %+v", got)
+	}
+	s.start(e, "r2", "And now?")
+	s.ended(spool.Completed)
+	last := m.Requests()[m.Asked()-1]
+	if problem := malformed(last.Messages); problem != "" {
+		s.Error(problem)
+	}
+	if text := promptText(last); strings.Contains(text, "What I want is this.") || !strings.Contains(text, "step-6.") || !strings.HasSuffix(text, "And now?") {
+		s.Errorf("the next prompt is %s", text)
+	}
+}
+
+func testForceUsage(s *engineTest) {
+	m := answering(100_000)
+	e := s.working(s.contextConfig(m, summing()))
+	s.turns(e, "a", "b", "c", "d", "e", "f")
+	usage := func() spool.ContextUsage {
+		u, err := e.Usage(context.Background(), chat)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return u.Context
+	}
+	before := usage()
+	asked := m.Requests()[5]
+	if want := int64(tokensOf(promptText(asked))) + 102; before.UsedTokens != want || before.BudgetTokens != 84_000 || before.CompactAtTokens != 67_200 || before.Messages != 12 {
+		s.Errorf("before: %+v, want %d tokens", before, want)
+	}
+	s.compact(e)
+	after := usage()
+	if after.UsedTokens >= before.UsedTokens/2 || after.UsedTokens < before.UsedTokens/8 || after.Messages != 13 {
+		s.Errorf("behind it: %+v", after)
+	}
+	// An edit takes away what was counted.
+	turn := s.all(chat, "").Messages[2]
+	s.rest()
+	s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: "r-x", EditMessageID: turn.ID})
+	if got := usage(); got.Messages != 3 {
+		s.Errorf("behind an edit: %+v", got)
+	}
+	s.stop(e)
+}

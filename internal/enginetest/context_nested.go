@@ -1,0 +1,64 @@
+package enginetest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// testContextNested has two nested runs at the same time, whose histories get too long each
+// by itself, with a park in each. The agent above them has a short one.
+func testContextNested(s *engineTest) {
+	m := counting(900, func(r spool.ModelRequest) spooltest.Turn {
+		text := promptText(r)
+		switch {
+		case !strings.Contains(text, "go left") && !strings.Contains(text, "go right"):
+			return spooltest.Use(spawn("s1", "helper", "go left"), spawn("s2", "helper", "go right"))
+		case r.Instructions == "": // the agent above, which has both results
+			return spooltest.Say("both are there")
+		default:
+			return march(r, 7)
+		}
+	})
+	c := s.treeConfig(m, plain("look", result("seen", 640)), plain("once", `"done"`), approved("send", `"sent"`))
+	c.Agents[0].Spawn.MaxSteps = 40
+	c.Models["sums"], c.CompactionModel = summing(), "sums"
+	e := s.working(c)
+	s.start(e, "r1", "March.")
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.becomes(spool.WaitingForInput)
+	s.answerAs(e, "go right:send", true)
+	s.answerAs(e, "go left:send", false)
+	s.ended(spool.Completed)
+	client()
+
+	nested := s.nested()
+	told := s.compactions()
+	for _, brief := range []string{"go left", "go right"} {
+		id := nested[brief].AgentID()
+		if !slices.ContainsFunc(told, func(p spool.ContextCompacted) bool { return p.AgentID == id }) {
+			s.Errorf("nothing was summarised of %s: %+v", brief, told)
+		}
+		if r := nested[brief]; r.State != spool.Completed || r.Steps != 8 {
+			s.Errorf("%s: %+v", brief, r)
+		}
+	}
+	if slices.ContainsFunc(told, func(p spool.ContextCompacted) bool { return p.AgentID == "" }) {
+		s.Errorf("the agent above was summarised: %+v", told)
+	}
+	for _, row := range s.rows(spool.UsageCompaction) {
+		if row.RunID != "r1" || row.AgentID == "" {
+			s.Errorf("the ledger has %s", compare.Dump(row))
+		}
+	}
+	s.fits(m, 675)
+	for i, r := range m.Requests() {
+		if first := r.Messages[0].Text(); r.Instructions != "" && !strings.HasSuffix(first, "go left") && !strings.HasSuffix(first, "go right") {
+			s.Errorf("prompt %d begins with %s", i, first)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// tooLong is what a provider says of a prompt that has no room.
+func tooLong() error {
+	return &spool.ModelError{Status: 400, Type: "context_length_exceeded", Message: "This model's maximum context length is 500 tokens."}
+}
+
+// strict returns a model of unknown window, which refuses prompts of more than a number of
+// tokens.
+func strict(tokens int, say func(r spool.ModelRequest) spooltest.Turn) *spooltest.Model {
+	return counting(0, func(r spool.ModelRequest) spooltest.Turn {
+		if tokensOf(promptText(r)) > tokens {
+			return spooltest.Turn{Err: tooLong()}
+		}
+		return say(r)
+	})
+}
+
+func sayLong(spool.ModelRequest) spooltest.Turn { return spooltest.Say(long("re", 400)) }
+
+func (s *engineTest) outcomes() (all []string) {
+	s.Helper()
+	for _, row := range s.rows("") {
+		all = append(all, string(row.Kind)+" "+string(row.Outcome))
+	}
+	return all
+}
+
+func testContextRefused(s *engineTest) {
+	m, sums := strict(700, sayLong), summing()
+	e := s.working(s.contextConfig(m, sums))
+	s.turns(e, "a", "b", "c", "d")
+	if len(s.compactions()) != 1 || sums.Asked() != 1 {
+		s.Fatalf("it was compacted %d times: %v", len(s.compactions()), s.outcomes())
+	}
+	r := s.run("r-d")
+	if r.Segments != 1 || r.Attempts != 0 || r.Steps != 1 {
+		s.Errorf("the run: %+v", r)
+	}
+	s.lines("the ledger", s.outcomes(), "step finished", "step finished", "step finished", "step error", "compaction finished", "step finished")
+	last := promptText(m.Requests()[4])
+	if !strings.Contains(last, "SUM-1") || !strings.HasSuffix(last, long("d", 400)) {
+		s.Errorf("the second prompt is %s", last)
+	}
+}
+
+func testContextRefusedTwice(s *engineTest) {
+	m, sums := strict(100, sayLong), summing()
+	e := s.working(s.contextConfig(m, sums, plain("look", "1")))
+	s.start(e, "r-a", "short")
+	s.ended(spool.Completed)
+	s.start(e, "r-b", long("b", 2000))
+	s.ended(spool.Failed)
+	if r := s.run("r-b"); m.Asked() != 3 || r.Segments != 1 || !strings.Contains(r.Error, "maximum context length") {
+		s.Errorf("the model was asked %d times: %+v", m.Asked(), r)
+	}
+	s.lines("the ledger", s.outcomes(), "step finished", "step error", "compaction finished", "step error")
+}
+
+// testContextRefusedNothing has nothing that could be left out.
+func testContextRefusedNothing(s *engineTest) {
+	m, sums := strict(100, sayLong), summing()
+	e := s.working(s.contextConfig(m, sums))
+	s.start(e, "r-a", long("a", 2000))
+	s.ended(spool.Failed)
+	if m.Asked() != 1 || sums.Asked() != 0 || s.run("r-a").Segments != 1 {
+		s.Errorf("the model was asked %d times, and for %d summaries", m.Asked(), sums.Asked())
+	}
+	s.lines("the ledger", s.outcomes(), "step error")
+}
+
+// testContextRefusedMidway has a provider say so when the answer has begun.
+func testContextRefusedMidway(s *engineTest) {
+	sums := summing()
+	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"), spooltest.Turn{Text: []string{"half an ans"}, Err: tooLong()})
+	e := s.working(s.contextConfig(m, sums))
+	s.turns(e, "a", "b")
+	s.start(e, "r-c", "c")
+	s.ended(spool.Failed)
+	if m.Asked() != 3 || sums.Asked() != 0 {
+		s.Errorf("the model was asked %d times, and for %d summaries", m.Asked(), sums.Asked())
+	}
+}
+
+func testContextRefusedThrottle(s *engineTest) {
+	sums := summing()
+	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"),
+		spooltest.Turn{Err: &spool.ModelError{Status: 429, Type: "rate_limit_exceeded", Message: "Request too large on tokens per min (TPM): please reduce the length of the messages."}},
+		spooltest.Say("three"))
+	e := s.working(s.contextConfig(m, sums))
+	s.turns(e, "a", "b", "c")
+	if r := s.run("r-c"); m.Asked() != 4 || sums.Asked() != 0 || r.Segments != 2 {
+		s.Errorf("the model was asked %d times, and for %d summaries: %+v", m.Asked(), sums.Asked(), r)
+	}
+}
+
+// testContextCacheMarks has the prompts of a run and of the next one begin with the same
+// messages, up to the marks of the one before.
+func testContextCacheMarks(s *engineTest) {
+	m := stepping(0, 2, "look", "look")
+	c := s.config(m, plain("look", `"seen"`))
+	c.Agents[0].Instructions = "Be brief."
+	e := s.working(c)
+	s.turns(e, "a", "b")
+	asked := m.Requests()
+	want := [][]int{{0, 1}, {0, 3}, {0, 5}, {0, 6, 7}}
+	for i, r := range asked {
+		if i >= len(want) || !slices.Equal(r.CacheMarks, want[i]) {
+			s.Errorf("prompt %d of %d messages has the marks %v", i, len(r.Messages), r.CacheMarks)
+		}
+		if r.CacheKey == "" || r.CacheKey != asked[0].CacheKey || strings.Contains(r.CacheKey, "acme") {
+			s.Errorf("prompt %d has the key %q", i, r.CacheKey)
+		}
+		if i > 0 {
+			s.same("the beginning of the next prompt", r.Messages[:len(asked[i-1].Messages)], asked[i-1].Messages)
+		}
+	}
+	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
+	r, err := e.Run(context.Background(), other, engine.StartRequest{Prompt: "x"})
+	if err != nil || !r.Accepted {
+		s.Fatal(r, err)
+	}
+	s.until("the other run", func() bool { return s.all(other, "").Thread.State.Terminal() })
+	if got := m.Requests()[4].CacheKey; got == asked[0].CacheKey {
+		s.Error("two threads have the same key")
+	}
+}

@@ -1,0 +1,158 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// testEngineCrash runs one script again and again, and lets something go wrong at each
+// call of the store, the queue and the streams in turn: the process dies before or behind
+// it, or the call alone fails.
+func testEngineCrash(t *testing.T, open spooltest.Open, features spooltest.Features, script func(s *engineTest, own bool, faults ...spooltest.Fault) int) {
+	t.Helper()
+	kinds := []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailBefore, spooltest.FailAfter}
+	calls := 0
+	t.Run("nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			calls = script(newEngineTest(t, open(t, spool.SystemClock{})), false)
+		})
+	})
+	if calls < 30 {
+		t.Fatalf("the script makes %d calls", calls)
+	}
+	for _, own := range []bool{false, true} {
+		for turn, kind := range kinds {
+			name := fmt.Sprintf("%s, own streams %t", kind, own)
+			t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+				t.Parallel()
+				for n := 1; n <= calls && !t.Failed(); n++ {
+					if features.Durable && (n%4 != turn || own != (n/4%2 == 0)) {
+						continue // a slow backend has each call go wrong once
+					}
+					t.Run(strconv.Itoa(n), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) {
+							script(newEngineTest(t, open(t, spool.SystemClock{})), own, spooltest.Fault{Call: n, Kind: kind})
+						})
+					})
+				}
+			})
+		}
+	}
+}
+
+// crashScript runs a script of two steps, with tools of every kind and a park, in a
+// process with faults and, when it has crashed, in another. It returns how many calls the
+// first process has made.
+func crashScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+	m := spooltest.NewReplayModel(
+		spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"one ", "two"}, Usage: spooltest.Tokens(5, 7), Calls: []spooltest.Call{
+			{ID: "c1", Name: "look"}, {ID: "c2", Name: "once"}, {ID: "c3", Name: "send"}, {ID: "c4", Name: "nope"},
+		}},
+		spooltest.Turn{Text: []string{"three ", "four"}, Usage: spooltest.Tokens(11, 13), Calls: []spooltest.Call{{ID: "c5", Name: "once"}}},
+		spooltest.Turn{Text: []string{"five"}, Usage: spooltest.Tokens(17, 19)},
+	)
+	look := spool.Tool{ToolSpec: spool.ToolSpec{Name: "look"}, Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+		_ = call.Publish(ctx, "looking", 1) // what goes wrong is the script's
+		_ = call.PublishDurable(ctx, "looked", 2)
+		return json.RawMessage(`"seen"`), nil
+	}}
+	look.Idempotent = true
+	c := newCampaign(s, s.config(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
+	answered := 0
+	first, stop := c.survive(faults, []string{"a", "b"}, func(n *node) {
+		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
+			answered++
+			if p.Reason != spool.ParkOutcomeUnknown {
+				return engine.Response{Approved: true, Args: json.RawMessage(`{"to":"eve"}`), Reason: "to eve", Digest: p.Digest}
+			}
+			r := engine.Response{Approved: answered%2 == 0}
+			if answered/2%2 == 1 {
+				r.Payload = json.RawMessage(`"a person looked"`)
+			}
+			return r
+		})
+	})
+	if got := s.thread(); got.State != spool.Completed {
+		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
+	}
+	if text := strings.Join(s.script(), "\n"); strings.Count(text, "one two") != 1 || strings.Count(text, "three four") != 1 || strings.Count(text, "five") != 1 {
+		s.Errorf("messages: %s", text)
+	}
+	c.finish(stop)
+	return first.faulty.Calls()
+}
+
+// expiryScript lets nobody answer a call: it is warned of, gets more time, and expires.
+func expiryScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+	c := newCampaign(s, s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 2 * time.Minute, Warn: time.Minute, Extensions: 1})), 1, own)
+	c.config.Poll, c.config.SweepEvery = 4*time.Second, 20*time.Second // the calls of an idle worker are all the same
+	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
+	calls := first.faulty.Calls()
+	if got := s.thread(); got.State != spool.Completed || s.executed() != 0 {
+		s.Errorf("the run ended as %s, with %d calls of tools: %+v", got.State, s.executed(), s.run("r1"))
+	}
+	waits := s.waits()
+	for i, line := range waits {
+		_, waits[i], _ = strings.Cut(line, " ") // when is another matter: a job that got lost comes again
+	}
+	s.lines("waits", waits, "INPUT_REQUIRED c1 approval extend", "INPUT_EXPIRING c1 extend", "INPUT_EXTENDED c1",
+		"INPUT_REQUIRED c1 approval", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
+	c.finish(stop)
+	return calls
+}
+
+// survive carries a run from its start to its end, in a process with faults and, when that
+// has crashed, in another, while the named clients follow. With each look it calls each for the process
+// that there is. It returns the first process, and what has the clients go.
+func (c *campaign) survive(faults []spooltest.Fault, clients []string, each func(n *node)) (first *node, stop func()) {
+	c.Helper()
+	first = c.boot(faults...)
+	n := c.begin(first)
+	stop = c.clients(clients...)
+	c.hire(n)
+	c.until("the end of the run", func() bool {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+			c.hire(n)
+		default:
+		}
+		each(n)
+		return c.thread().State.Terminal()
+	})
+	return first, stop
+}
+
+// begin starts the run, in another process when this one crashes, which it then returns.
+func (c *campaign) begin(n *node) *node {
+	c.Helper()
+	for range 10 {
+		r, err := n.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "start"})
+		if err == nil && !r.Accepted {
+			c.Fatalf("start: %+v", r)
+		}
+		if err == nil {
+			c.history.Started(chat, r.RunID)
+			return n
+		}
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+			n = c.boot()
+		case <-time.After(time.Second):
+		}
+	}
+	c.Fatal("the run could not be started")
+	return nil
+}

@@ -1,0 +1,249 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var distinctTests = map[string]func(s *engineTest){
+	"Tool":          testDistinctTool,
+	"Cold":          testDistinctCold,
+	"Agent":         testDistinctAgent,
+	"Question":      testDistinctQuestion,
+	"Unknown":       testDistinctUnknown,
+	"AfterApproval": testDistinctAfterApproval,
+	"NobodyStarted": testDistinctNobodyStarted,
+	"Edit":          testDistinctEdit,
+	"Queued":        testDistinctQueued,
+	"Repeated":      testDistinctRepeated,
+	"Nested":        testDistinctNested,
+}
+
+// by is an approval of c1 by a subject.
+func by(subject string) engine.Response {
+	return engine.Response{ToolCallID: "c1", Approved: true, By: subject}
+}
+
+// distinct returns a tool whose calls need the approval of somebody else.
+func distinct() spool.Tool {
+	t := approved("send", `{"sent":true}`)
+	t.DistinctApprover = true
+	return t
+}
+
+// parkedBy starts a run of the subject whose first call waits, in a process that then has
+// no worker.
+func (s *engineTest) parkedBy(subject string, c engine.Config) *engine.Engine {
+	s.Helper()
+	e := s.engine(c)
+	stop := s.work(e)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: subject})
+	s.becomes(spool.WaitingForInput)
+	stop()
+	return e
+}
+
+// anonymous gives the answer of a subject that nobody knows, which must be refused.
+func (s *engineTest) anonymous(e *engine.Engine, r engine.Response) {
+	s.Helper()
+	if result, err := e.Respond(context.Background(), chat, r); err != nil || result.Delivered || result.Reason != engine.ReasonSameApprover {
+		s.Errorf("the answer of nobody: %+v, %v", result, err)
+	}
+}
+
+// asked returns the last question in the record.
+func (s *engineTest) asked() (asked spool.InputRequired) {
+	s.Helper()
+	for _, e := range s.all(chat, "r1").Entries {
+		if e.Type == spool.EntryInputRequired {
+			asked = spool.InputRequired{}
+			_ = json.Unmarshal(e.Payload, &asked)
+		}
+	}
+	return asked
+}
+
+func testDistinctTool(s *engineTest) {
+	e := s.parkedBy("ann", s.config(sending(), distinct()))
+	if run := s.run("r1"); run.StartedBy != "ann" {
+		s.Errorf("the run was started by %q", run.StartedBy)
+	}
+	if !s.asked().DistinctApprover || !s.park().DistinctApprover {
+		s.Error("nobody says that somebody else is to answer")
+	}
+	denied := by("ann")
+	denied.Approved = false
+	for range 2 {
+		s.refused(e, by("ann"), engine.ReasonSameApprover)
+		s.refused(e, denied, engine.ReasonSameApprover)
+		s.anonymous(e, by(""))
+	}
+	if p := s.park(); p.State != spool.ParkOpen || p.Answer != nil || len(s.answers()) != 0 {
+		s.Errorf("a refused answer has changed something: %+v", p)
+	}
+	s.delivered(e, by("bob"))
+	s.refused(e, by("ann"), engine.ReasonAnswered)
+	s.work(e)
+	s.ended(spool.Completed)
+	if s.executed() != 1 {
+		s.Errorf("the tool was called %d times", s.executed())
+	}
+}
+
+// testDistinctCold answers in a process that knows nothing of the rule.
+func testDistinctCold(s *engineTest) {
+	s.parkedBy("ann", s.config(sending(), distinct()))
+	e := s.engine(s.config(sending(), checked()))
+	edited := edit(`{"to":"eve"}`)
+	edited.By = "ann"
+	s.refused(e, edited, engine.ReasonSameApprover)
+	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.delivered(e, by("bob"))
+}
+
+// testDistinctAgent asks for somebody else in all approvals of an agent, and in no question
+// that a tool has of its own.
+func testDistinctAgent(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
+		approved("send", `{"sent":true}`), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
+	c.Agents[0].DistinctApprover = true
+	e := s.parkedBy("ann", c)
+	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.delivered(e, by("bob"))
+	s.work(e)
+	s.until("the question", func() bool { return len(s.all(chat, "r1").Parks) == 2 })
+	if s.asked().DistinctApprover {
+		s.Error("the question of a tool is not for who started the run")
+	}
+	s.delivered(e, engine.Response{ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`1`), By: "ann"})
+	s.ended(spool.Completed)
+}
+
+// testDistinctQuestion has a tool that wants its own questions answered by somebody else.
+func testDistinctQuestion(s *engineTest) {
+	tool := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })
+	tool.DistinctApprover = true
+	e := s.parkedBy("ann", s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")), tool))
+	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.delivered(e, by("bob"))
+}
+
+// testDistinctUnknown lets a worker die in a call, which may run again on the word of
+// somebody else.
+func testDistinctUnknown(s *engineTest) {
+	d := newDying(1)
+	c := s.config(sending(), d.Tool)
+	c.Agents[0].DistinctApprover = true
+	p := s.process(c)
+	s.startAs(p.Engine, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	receive(s, d.called, bubbleWait, "the call of the tool")
+	p.kill()
+	close(d.gate)
+	e := s.working(c)
+	s.becomes(spool.WaitingForInput)
+	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.delivered(e, by("bob"))
+	s.ended(spool.Completed)
+}
+
+// testDistinctAfterApproval lets a worker die in a call that somebody else has approved. The
+// next worker does not know the rule, and the question of the outcome keeps it.
+func testDistinctAfterApproval(s *engineTest) {
+	d := newDying(1)
+	d.Approval = spool.AlwaysApprove
+	plain := s.config(sending(), d.Tool)
+	strict := s.config(sending(), d.Tool)
+	strict.Agents[0].DistinctApprover = true
+	p := s.process(strict)
+	s.startAs(p.Engine, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	s.becomes(spool.WaitingForInput)
+	s.delivered(p.Engine, by("bob"))
+	receive(s, d.called, bubbleWait, "the call of the tool")
+	p.kill()
+	close(d.gate)
+	e := s.working(plain)
+	s.becomes(spool.WaitingForInput)
+	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	r := by("bob")
+	r.Digest = s.shown("c1").Digest
+	s.delivered(e, r)
+	s.ended(spool.Completed)
+}
+
+// testDistinctNobodyStarted has a run of nobody: whoever answers could have started it.
+func testDistinctNobodyStarted(s *engineTest) {
+	e := s.parkedBy("", s.config(sending(), distinct()))
+	s.refused(e, by("bob"), engine.ReasonSameApprover)
+	s.anonymous(e, by(""))
+	s.stop(e)
+	s.ended(spool.Cancelled)
+}
+
+// testDistinctEdit edits the turn of another: who edits is who asks.
+func testDistinctEdit(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), distinct())
+	e := s.working(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "hi", RunID: "r0", By: "ann"})
+	s.ended(spool.Completed)
+	turn := s.all(chat, "").Messages[0]
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", EditMessageID: turn.ID, By: "bob"})
+	s.becomes(spool.WaitingForInput)
+	s.refused(e, by("bob"), engine.ReasonSameApprover)
+	s.delivered(e, by("ann"))
+	s.ended(spool.Completed)
+}
+
+// testDistinctQueued has a run wait for its thread: it stays the run of who started it.
+func testDistinctQueued(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("one"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("two")), distinct())
+	e := s.engine(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "first", RunID: "r0", By: "ann"})
+	s.startAs(e, chat, engine.StartRequest{Prompt: "second", RunID: "r1", By: "bob", WhenBusy: spool.BusyEnqueue})
+	s.work(e)
+	s.becomes(spool.WaitingForInput)
+	s.delivered(e, by("bob"))
+	s.until("the second question", func() bool { return len(s.all(chat, "r1").Parks) == 1 && s.thread().State == spool.WaitingForInput })
+	r := engine.Response{ToolCallID: s.all(chat, "r1").Parks[0].ToolCallID, Approved: true, By: "bob"}
+	s.refused(e, r, engine.ReasonSameApprover)
+	r.By = "ann"
+	s.delivered(e, r)
+	s.ended(spool.Completed)
+}
+
+// testDistinctRepeated repeats a start under its key: the run stays the first one's.
+func testDistinctRepeated(s *engineTest) {
+	e := s.engine(s.config(sending(), distinct()))
+	start := engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "key", By: "ann"}
+	s.startAs(e, chat, start)
+	start.RunID, start.By = "r2", "bob"
+	if r, err := e.Run(context.Background(), chat, start); err != nil || r.RunID != "r1" {
+		s.Errorf("the start again: %+v, %v", r, err)
+	}
+	s.work(e)
+	s.becomes(spool.WaitingForInput)
+	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.delivered(e, by("bob"))
+	s.ended(spool.Completed)
+}
+
+// testDistinctNested has the call wait in a nested run: what its main agent asks for holds
+// below it.
+func testDistinctNested(s *engineTest) {
+	c := s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
+	c.Agents[0].DistinctApprover = true
+	e := s.parkedBy("ann", c)
+	if run := s.nested()["mail"]; run.StartedBy != "ann" {
+		s.Errorf("the nested run was started by %q", run.StartedBy)
+	}
+	r := by("ann")
+	r.ToolCallID = s.waiting()["mail:send"].ToolCallID
+	s.refused(e, r, engine.ReasonSameApprover)
+	r.By = "bob"
+	s.delivered(e, r)
+	s.work(e)
+	s.ended(spool.Completed)
+}

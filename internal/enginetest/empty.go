@@ -1,0 +1,255 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var emptyTests = map[string]func(s *engineTest){
+	"Once":     testEmptyOnce,
+	"Twice":    testEmptyTwice,
+	"NoName":   testEmptyNoName,
+	"Blank":    testEmptyBlank,
+	"Thought":  testEmptyThought,
+	"Fails":    testEmptyFails,
+	"Length":   testEmptyLength,
+	"Cut":      testEmptyCut,
+	"CutCalls": testEmptyCutCalls,
+	"Filter":   testEmptyFilter,
+	"MaxSteps": testEmptyMaxSteps,
+	"Settle":   testEmptySettle,
+	"Nested":   testEmptyNested,
+}
+
+// tellsEnd checks that the run, its record, its stream and its thread's state say why it ended.
+func (s *engineTest) tellsEnd(want spool.StopReason) {
+	s.Helper()
+	run := s.run("r1")
+	if run.State != spool.Completed || run.StopReason != want {
+		s.Errorf("the run is %s, %s, want %s", run.State, run.StopReason, want)
+	}
+	said := want
+	if want == spool.StopCompleted {
+		said = ""
+	}
+	entries := s.all(chat, "r1").Entries
+	var ended spool.RunEnded
+	if err := json.Unmarshal(entries[len(entries)-1].Payload, &ended); err != nil {
+		s.Fatal(err)
+	}
+	if ended.Status != spool.SegmentFinished || ended.StopReason != said {
+		s.Errorf("the record ends with %s", entries[len(entries)-1].Payload)
+	}
+	items := s.streamOf(run.Stream())
+	var finished spool.StreamFinished
+	if err := json.Unmarshal(items[len(items)-1].Data, &finished); err != nil {
+		s.Fatal(err)
+	}
+	if finished.FinishReason != want {
+		s.Errorf("the stream ends with %s", items[len(items)-1].Data)
+	}
+}
+
+// streamOf returns the items of a stream of the thread.
+func (s *engineTest) streamOf(id spool.StreamID) []spool.Item {
+	s.Helper()
+	chunk, err := s.backend.Streams.Read(context.Background(), spool.StreamKey{Thread: chat, ID: id}, spool.Offset{}, 0)
+	if err != nil || len(chunk.Items) == 0 {
+		s.Fatalf("the stream %s has %d items: %v", id, len(chunk.Items), err)
+	}
+	return chunk.Items
+}
+
+// plays has a model give these answers to r1, and returns it.
+func (s *engineTest) plays(turns ...spooltest.Turn) *spooltest.Model {
+	s.Helper()
+	m := spooltest.NewModel(turns...)
+	e := s.working(s.config(m, plain("look", "1")))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	return m
+}
+
+// testEmptyOnce has a model say nothing at first. It is asked once more, in the same segment and
+// step, and both answers are paid for.
+func testEmptyOnce(s *engineTest) {
+	m := s.plays(spooltest.Turn{Usage: spooltest.Tokens(10, 1)}, spooltest.Turn{Text: []string{"hello"}, Usage: spooltest.Tokens(10, 5)})
+	s.tellsEnd(spool.StopCompleted)
+	s.lines("messages", s.script(), "user go", "assistant hello")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
+	run := s.run("r1")
+	if want := (spool.TokenCount{InputTokens: 20, OutputTokens: 6, TotalTokens: 26}); m.Asked() != 2 || run.Steps != 1 || run.TokenCount != want {
+		s.Errorf("asked %d times, and the run is %+v", m.Asked(), run)
+	}
+	s.view(func(v spool.View) error {
+		rows, err := v.UsageRows(spool.UsageQuery{})
+		if len(rows) != 2 || rows[0].Outcome == rows[1].Outcome || rows[0].Step != 1 || rows[1].Step != 1 {
+			s.Errorf("the ledger has %+v", rows)
+		}
+		return err
+	})
+}
+
+// testEmptyTwice has a model say nothing at all. The run says so, and the thread goes on.
+func testEmptyTwice(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{}, spooltest.Turn{}, spooltest.Say("now"))
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.tellsEnd(spool.StopEmpty)
+	s.lines("messages", s.script(), "user go")
+	if m.Asked() != 2 {
+		s.Errorf("asked %d times", m.Asked())
+	}
+	s.start(e, "r2", "and?")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "user and?", "assistant now")
+}
+
+// testEmptyNoName has a model call nobody. No client hears of such a call.
+func testEmptyNoName(s *engineTest) {
+	nobody := spooltest.Use(spooltest.Call{ID: "c1", Args: `{"a":1}`})
+	m := s.plays(nobody, nobody)
+	s.tellsEnd(spool.StopEmpty)
+	s.lines("messages", s.script(), "user go")
+	for _, item := range s.streamOf("r1:1") {
+		if strings.HasPrefix(string(item.Type), "TOOL_CALL") {
+			s.Errorf("the stream has %s", item.Data)
+		}
+	}
+	if m.Asked() != 2 {
+		s.Errorf("asked %d times", m.Asked())
+	}
+}
+
+func testEmptyBlank(s *engineTest) {
+	s.plays(spooltest.Say(" \n"), spooltest.Say("\n", "\n"))
+	s.tellsEnd(spool.StopEmpty)
+}
+
+// testEmptyThought has a model think and not speak. What it thought was shown, and stays.
+func testEmptyThought(s *engineTest) {
+	s.plays(spooltest.Turn{Reasoning: []string{"hm"}, Provider: []byte(`{"signature":"x"}`)}, spooltest.Turn{Reasoning: []string{"ah"}, Text: []string{"hello"}})
+	s.tellsEnd(spool.StopCompleted)
+	s.lines("messages", s.script(), "user go", "assistant (hm) (ah) hello")
+	if p := s.all(chat, "r1").Messages[1].Content[0]; p.Provider != nil {
+		s.Errorf("what was thought in another answer is signed for this one: %s", p.Provider)
+	}
+}
+
+// testEmptyFails has the second answer be cut off. The next segment begins anew.
+func testEmptyFails(s *engineTest) {
+	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}}, spooltest.Turn{Text: []string{"he"}, Err: &spool.ModelError{Status: 503, Message: "down"}}, spooltest.Turn{}, spooltest.Say("hello"))
+	s.tellsEnd(spool.StopCompleted)
+	s.lines("messages", s.script(), "user go", "assistant hello")
+	if m.Asked() != 4 {
+		s.Errorf("asked %d times", m.Asked())
+	}
+}
+
+// testEmptyLength has an answer be cut before it said a word. It would be cut again.
+func testEmptyLength(s *engineTest) {
+	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}, FinishReason: spool.FinishLength})
+	s.tellsEnd(spool.StopLength)
+	if m.Asked() != 1 {
+		s.Errorf("asked %d times", m.Asked())
+	}
+}
+
+func testEmptyCut(s *engineTest) {
+	s.plays(spooltest.Turn{Text: []string{"Once upon"}, FinishReason: spool.FinishLength})
+	s.tellsEnd(spool.StopLength)
+	s.lines("messages", s.script(), "user go", "assistant Once upon")
+}
+
+// testEmptyCutCalls has an answer be cut behind a call and within another. Neither runs, and
+// each has a result that says so, in the stream and in the messages.
+func testEmptyCutCalls(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look", Args: `{"a`}}, FinishReason: spool.FinishLength}, spooltest.Say("hello"))
+	e := s.engine(s.config(m, plain("look", "1")))
+	s.start(e, "r1", "go")
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
+	s.ended(spool.Completed)
+	s.tellsEnd(spool.StopLength)
+	const unrun = `{"cancelled":true,"reason":"the answer ended before its calls could run"}`
+	s.lines("messages", s.script(), "user go", `assistant I look. c1=look{} c2=look"{\"a"`, "tool c1:"+unrun+" c2:"+unrun)
+	if s.executed() != 0 {
+		s.Errorf("%d calls of tools", s.executed())
+	}
+	s.start(e, "r2", "go on")
+	s.ended(spool.Completed)
+	if asked := m.Requests()[1].Messages; len(asked) != 4 {
+		s.Errorf("the next run is asked with %+v", asked)
+	}
+	client()
+}
+
+func testEmptyFilter(s *engineTest) {
+	s.plays(spooltest.Turn{FinishReason: spool.FinishFilter})
+	s.tellsEnd(spool.StopFilter)
+}
+
+// testEmptyMaxSteps has a run end by its last step: the record says that too.
+func testEmptyMaxSteps(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"})), plain("look", "1")))
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 1})
+	s.ended(spool.Completed)
+	s.tellsEnd(spool.StopMaxSteps)
+}
+
+func testEmptySettle(s *engineTest) {
+	var mu sync.Mutex
+	var settled []spool.StopReason
+	c := s.config(spooltest.NewModel(spooltest.Turn{}, spooltest.Turn{}))
+	c.OnSettle = func(_ context.Context, settlement engine.Settlement) error {
+		mu.Lock()
+		defer mu.Unlock()
+		settled = append(settled, settlement.StopReason)
+		return nil
+	}
+	s.start(s.working(c), "r1", "go")
+	s.ended(spool.Completed)
+	s.tellsEnd(spool.StopEmpty)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(settled) != 1 || settled[0] != spool.StopEmpty {
+		s.Errorf("settled: %v", settled)
+	}
+}
+
+// testEmptyNested has a nested run say nothing. The run above reads why.
+func testEmptyNested(s *engineTest) {
+	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		switch last := r.Messages[len(r.Messages)-1]; {
+		case last.Text() == "think":
+			return spooltest.Turn{}
+		case last.Role == spool.RoleTool:
+			return spooltest.Say("done")
+		default:
+			return spooltest.Use(spawn("c1", "helper", "think"))
+		}
+	})
+	s.start(s.working(s.treeConfig(m)), "r1", "go")
+	s.ended(spool.Completed)
+	s.tellsEnd(spool.StopCompleted)
+	run := s.nested()["think"]
+	if run.StopReason != spool.StopEmpty || m.Asked() != 4 {
+		s.Errorf("asked %d times, and the nested run is %+v", m.Asked(), run)
+	}
+	var results strings.Builder
+	for _, message := range s.all(chat, "r1").Messages {
+		for _, p := range message.ToolResults() {
+			results.Write(p.Result)
+		}
+	}
+	if !strings.Contains(results.String(), "it ended early: empty answer") {
+		s.Errorf("the run above reads %s", results.String())
+	}
+}

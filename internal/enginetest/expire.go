@@ -1,0 +1,282 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var expireTests = map[string]func(s *engineTest){
+	"Warned":        testExpireWarned,
+	"NotWarned":     testExpireNotWarned,
+	"Times":         testExpireTimes,
+	"Fail":          testExpireFail,
+	"FailSettled":   testExpireFailSettled,
+	"FailSiblings":  testExpireFailSiblings,
+	"FailReclaimed": testExpireFailReclaimed,
+	"FailSwept":     testExpireFailSwept,
+	"FailUnknown":   testExpireFailUnknown,
+	"Extend":        testExpireExtend,
+	"ExtendAnswer":  testExpireExtendAnswer,
+	"ExtendLate":    testExpireExtendLate,
+	"OfBefore":      testExpireOfBefore,
+	"NoSense":       testExpireNoSense,
+}
+
+// expiring returns a tool whose calls need an approval, and expire in that way.
+func expiring(x spool.Expiry) spool.Tool {
+	t := approved("send", `"sent"`)
+	t.Expiry = x
+	return t
+}
+
+// waits returns the entries of the record that tell of parks, each with the minutes that
+// had passed since the first.
+func (s *engineTest) waits() (lines []string) {
+	s.Helper()
+	var first time.Time
+	for _, e := range s.all(chat, s.thread().RunID).Entries {
+		if !strings.HasPrefix(string(e.Type), "INPUT_") {
+			continue
+		}
+		if first.IsZero() {
+			first = e.CreatedAt
+		}
+		var p struct{ OnExpiry string }
+		_ = json.Unmarshal(e.Payload, &p)
+		passed := int(e.CreatedAt.Sub(first).Round(time.Minute) / time.Minute)
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%dm %s %s", passed, entryLine(e), p.OnExpiry)))
+	}
+	return lines
+}
+
+func testExpireWarned(s *engineTest) {
+	e := s.working(s.config(sending(), approved("send", `"sent"`)))
+	s.start(e, "r1", "go")
+	s.until("the warning", func() bool { return len(s.waits()) > 1 })
+	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval", "12m INPUT_EXPIRING c1")
+	var warning spool.InputExpiring
+	for _, entry := range s.all(chat, "r1").Entries {
+		if entry.Type == spool.EntryInputExpiring {
+			_ = json.Unmarshal(entry.Payload, &warning)
+		}
+	}
+	if p := s.park(); !warning.ExpiresAt.Equal(p.ExpiresAt) || p.State != spool.ParkOpen || !p.Warned {
+		s.Errorf("the warning is %+v, the park %+v", warning, p)
+	}
+	<-time.After(2 * time.Minute)
+	s.answer(e, "c1", true, "")
+	s.ended(spool.Completed)
+	<-time.After(time.Hour)
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
+		"INPUT_EXPIRING c1", "HITL_RESPONSE c1 approved", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+}
+
+func testExpireNotWarned(s *engineTest) {
+	for _, warn := range []time.Duration{-1, 15 * time.Minute, time.Hour} {
+		e := s.engine(s.config(sending(), expiring(spool.Expiry{Warn: warn})))
+		stop := s.work(e)
+		s.start(e, spool.RunID("r"+warn.String()), "go")
+		s.ended(spool.Completed)
+		stop()
+		s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval", "15m INPUT_EXPIRED c1")
+		if _, err := e.DeleteThread(context.Background(), chat); err != nil {
+			s.Fatal(err)
+		}
+	}
+	s.history = &spooltest.History{}
+}
+
+// testExpireTimes checks whose word counts for how long a call waits.
+func testExpireTimes(s *engineTest) {
+	job := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }) // says an hour
+	job.Expiry = spool.Expiry{TTL: time.Minute, Warn: 30 * time.Second}
+	send := expiring(spool.Expiry{TTL: 2 * time.Hour, Warn: 20 * time.Minute})
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done")), job, send))
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	for i, want := range []time.Duration{time.Hour, 2 * time.Hour} {
+		if p := s.all(chat, "r1").Parks[i]; p.ExpiresAt.Sub(p.CreatedAt) != want || p.Expiry.TTL != want {
+			s.Errorf("park %+v, want %s", p, want)
+		}
+	}
+	<-time.After(3 * time.Hour)
+	stop()
+	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 job", "0m INPUT_REQUIRED c2 approval",
+		"60m INPUT_EXPIRING c1", "60m INPUT_EXPIRED c1", "100m INPUT_EXPIRING c2", "120m INPUT_EXPIRED c2")
+}
+
+const unanswered = "nobody answered the call of send in time"
+
+func testExpireFail(s *engineTest) {
+	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireFail})))
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	if r := s.run("r1"); r.StopReason != spool.StopFailed || r.Error != unanswered {
+		s.Errorf("the run is %+v", r)
+	}
+	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "12m INPUT_EXPIRING c1 fail", "15m INPUT_EXPIRED c1 fail")
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`)
+	if p := s.park(); p.State != spool.ParkExpired || p.Answer != nil {
+		s.Errorf("the park is %+v", p)
+	}
+	if s.executed() != 0 {
+		s.Error("the tool was called")
+	}
+	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Reason != engine.ReasonNoPark {
+		s.Errorf("an answer behind the end: %+v, %v", r, err)
+	}
+}
+
+func testExpireFailSettled(s *engineTest) {
+	m := sending()
+	c := s.config(m, expiring(spool.Expiry{Then: spool.ExpireFail}))
+	var settled []engine.Settlement
+	c.OnSettle = func(_ context.Context, t engine.Settlement) error {
+		settled = append(settled, t)
+		return nil
+	}
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	if len(settled) != 1 || settled[0].State != spool.Failed || settled[0].Error != unanswered {
+		s.Errorf("settled: %+v", settled)
+	}
+	if m.Asked() != 1 || s.run("r1").Error != unanswered {
+		s.Errorf("the model was asked %d times: %+v", m.Asked(), s.run("r1"))
+	}
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
+}
+
+// testExpireFailSiblings fails a run of which another call still waits.
+func testExpireFailSiblings(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
+		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	if took := time.Since(begin); took > 16*time.Minute {
+		s.Errorf("it took %s", took)
+	}
+	for i, want := range []spool.ParkState{spool.ParkExpired, spool.ParkClosed} {
+		if p := s.all(chat, "r1").Parks[i]; p.State != want || !p.Landed {
+			s.Errorf("park %+v, want %s", p, want)
+		}
+	}
+	<-time.After(2 * time.Hour)
+	if got := s.record(); got[len(got)-1] != "INPUT_EXPIRED c1" {
+		s.Errorf("the record ends with %s", got[len(got)-1])
+	}
+}
+
+// testExpireFailReclaimed looks at the thread before a worker does.
+func testExpireFailReclaimed(s *engineTest) {
+	e := s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
+		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
+	<-time.After(20 * time.Minute)
+	s.refused(e, engine.Response{ToolCallID: "c2", Approved: true}, engine.ReasonNoPark)
+	s.refused(e, engine.Response{ToolCallID: "c1", Approved: true}, engine.ReasonNoPark)
+	s.work(e)
+	s.ended(spool.Failed)
+	if r := s.run("r1"); r.Error != unanswered || s.executed() != 0 {
+		s.Errorf("the run is %+v, with %d calls", r, s.executed())
+	}
+}
+
+// testExpireFailSwept loses the job that would have failed the run.
+func testExpireFailSwept(s *engineTest) {
+	e := s.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.CancelJob("hitl-expiry:r1:c1") })
+	if err != nil {
+		s.Fatal(err)
+	}
+	<-time.After(20 * time.Minute)
+	s.work(e)
+	s.ended(spool.Failed)
+}
+
+// testExpireFailUnknown asks in vain what became of a call.
+func testExpireFailUnknown(s *engineTest) {
+	d := newDying(1)
+	d.Expiry = spool.Expiry{Then: spool.ExpireFail, TTL: time.Minute}
+	c := s.config(sending(), d.Tool)
+	p := s.process(c)
+	s.start(p.Engine, "r1", "go")
+	receive(s, d.called, bubbleWait, "the call of the tool")
+	p.kill()
+	close(d.gate)
+	s.working(c)
+	s.ended(spool.Failed)
+	if got := s.script()[2]; !strings.HasPrefix(got, `tool c1:{"error":"the worker died`) || s.executed() != 1 {
+		s.Errorf("the result is %s, behind %d calls", got, s.executed())
+	}
+}
+
+func testExpireExtend(s *engineTest) {
+	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 10 * time.Minute, Extensions: 2})))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",
+		"8m INPUT_EXPIRING c1 extend", "10m INPUT_EXTENDED c1 extend", "10m INPUT_REQUIRED c1 approval extend",
+		"18m INPUT_EXPIRING c1 extend", "20m INPUT_EXTENDED c1", "20m INPUT_REQUIRED c1 approval",
+		"28m INPUT_EXPIRING c1", "30m INPUT_EXPIRED c1")
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant done")
+}
+
+func testExpireExtendAnswer(s *engineTest) {
+	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend})))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	digest := s.park().Digest
+	<-time.After(50 * time.Minute)
+	p := s.park()
+	if left := time.Until(p.ExpiresAt); left < 9*time.Minute || left > 11*time.Minute || p.Expiry.Extensions != 7 {
+		s.Errorf("%s are left: %+v", left, p)
+	}
+	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest})
+	s.ended(spool.Completed)
+	<-time.After(time.Hour)
+	if got := s.waits(); len(got) != 10 {
+		s.Errorf("waits: %s", strings.Join(got, "\n"))
+	}
+}
+
+// testExpireExtendLate answers behind the end of the time, of which no worker has taken
+// note.
+func testExpireExtendLate(s *engineTest) {
+	e := s.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend}))
+	<-time.After(40 * time.Minute)
+	s.answer(e, "c1", true, "")
+	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",
+		"40m INPUT_EXTENDED c1 extend", "40m INPUT_REQUIRED c1 approval extend")
+	s.work(e)
+	s.ended(spool.Completed)
+}
+
+// testExpireOfBefore expires a park of a time before there were choices.
+func testExpireOfBefore(s *engineTest) {
+	e := s.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
+	p := s.park()
+	p.Expiry = spool.Expiry{}
+	s.putPark(p)
+	s.work(e)
+	s.ended(spool.Completed)
+	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "15m INPUT_EXPIRED c1")
+}
+
+func testExpireNoSense(s *engineTest) {
+	for _, x := range []spool.Expiry{{Then: "never"}, {TTL: -1}, {Extensions: -1}} {
+		_, err := engine.New(s.backend, s.config(sending(), expiring(x)))
+		if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Expiry.") {
+			s.Errorf("%+v: %v", x, err)
+		}
+	}
+}

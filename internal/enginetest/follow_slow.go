@@ -1,0 +1,96 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// meanwhile has a second run be stopped before a worker takes it, while a client reads what was
+// said before it, and an event be published behind that. The state of the thread was told to all
+// who had caught up by then, before the place at which the client will.
+func (s *engineTest) meanwhile(e *engine.Engine) {
+	s.Helper()
+	s.start(e, "r2", "go on")
+	s.stop(e)
+	s.until("the end of the second run", func() bool { return s.run("r2").State == spool.Cancelled })
+	<-time.After(quiet)
+	if _, err := e.PublishEvent(context.Background(), chat, "receipt", 1, engine.PublishOptions{Durable: true}); err != nil {
+		s.Error(err)
+	}
+	<-time.After(quiet)
+}
+
+// oneRun returns an engine without a worker, behind a run that has completed.
+func (s *engineTest) oneRun() *engine.Engine {
+	s.Helper()
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	stop()
+	return e
+}
+
+// stateOf returns the state that a notice tells, and the last one where the entry is none.
+func stateOf(e *spool.Entry, last spool.State) spool.State {
+	var p spool.StateChange
+	if e == nil || e.Type != spool.NoticeStateChange || json.Unmarshal(e.Payload, &p) != nil {
+		return last
+	}
+	return p.State
+}
+
+// testFollowSlowWalk has a client walk through the record so slowly that the thread changes its
+// state meanwhile. Once it has caught up it is told.
+func testFollowSlowWalk(s *engineTest) {
+	e := s.oneRun()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var told spool.State
+	receipt, first := false, true
+	for f, err := range e.Follow(ctx, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 1}}) {
+		if err != nil {
+			break
+		}
+		if first {
+			s.meanwhile(e)
+			time.AfterFunc(quiet, cancel)
+			first = false
+		}
+		if told = stateOf(f.Event, told); f.Event != nil && f.Event.Type == "receipt" {
+			receipt = true
+		}
+	}
+	if told != spool.Cancelled || !receipt {
+		s.Errorf("the client takes the thread for %s, and has read to the end: %t", told, receipt)
+	}
+}
+
+// testFollowSlowWalkRecord is testFollowSlowWalk for who follows the record alone.
+func testFollowSlowWalkRecord(s *engineTest) {
+	e := s.oneRun()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var told spool.State
+	receipt, first := false, true
+	for entry, err := range e.FollowRecord(ctx, chat, 1) {
+		if err != nil {
+			break
+		}
+		if first {
+			s.meanwhile(e)
+			time.AfterFunc(quiet, cancel)
+			first = false
+		}
+		told, receipt = stateOf(&entry, told), receipt || entry.Type == "receipt"
+	}
+	if told != spool.Cancelled || !receipt {
+		s.Errorf("the client takes the thread for %s, and has read to the end: %t", told, receipt)
+	}
+}

@@ -1,0 +1,64 @@
+package enginetest
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// maxDeliveries is how many times the workers of these tests deliver a job.
+const maxDeliveries = 4
+
+// failing returns how to deliver to nobody, and what counts that.
+func failing() (engine.WorkOptions, *atomic.Int64) {
+	n := new(atomic.Int64)
+	return engine.WorkOptions{
+		MaxDeliveries: maxDeliveries,
+		Deliver: func(context.Context, spool.Delivery) (engine.JobResult, error) {
+			n.Add(1)
+			return engine.JobResult{}, spool.Errorf(spool.Unavailable, "not today")
+		},
+	}, n
+}
+
+// testJobMaxDeliveries counts the deliveries of a job that fail each time.
+func testJobMaxDeliveries(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	o, n := failing()
+	s.start(e, "r1", "go")
+	s.workWith(e, o)
+	s.ended(spool.Failed)
+	<-time.After(time.Hour)
+	if n.Load() != maxDeliveries || s.deadJobs() != 1 {
+		s.Errorf("%d deliveries, %d dead jobs", n.Load(), s.deadJobs())
+	}
+}
+
+// testJobKilledTooOften has the worker of each delivery die in it. Those deliveries count,
+// and there is none beyond the last one.
+func testJobKilledTooOften(s *engineTest) {
+	for _, died := range []int64{maxDeliveries - 1, maxDeliveries} {
+		e := s.engine(s.config(spooltest.NewModel()))
+		s.start(e, "", "go")
+		dead := s.deadJobs()
+		for range died {
+			s.until("a delivery", func() bool {
+				taken, _, err := s.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Second})
+				return err == nil && len(taken) == 1
+			})
+			<-time.After(time.Second)
+		}
+		o, n := failing()
+		stop := s.workWith(e, o)
+		s.ended(spool.Failed)
+		s.until("the dead job", func() bool { return s.deadJobs() == dead+1 })
+		stop()
+		if n.Load() != maxDeliveries-died {
+			s.Errorf("behind %d deliveries there were %d", died, n.Load())
+		}
+	}
+}

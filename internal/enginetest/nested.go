@@ -1,0 +1,419 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var nestedTests = map[string]func(s *engineTest){
+	"Result":        testNestedResult,
+	"Stream":        testNestedStream,
+	"Refused":       testNestedRefused,
+	"Persona":       testNestedPersona,
+	"Model":         testNestedModel,
+	"MaxSteps":      testNestedMaxSteps,
+	"ResultCap":     testNestedResultCap,
+	"Slots":         testNestedSlots,
+	"SameCallIDs":   testNestedSameCallIDs,
+	"Fails":         testNestedFails,
+	"Retried":       testNestedRetried,
+	"RetriesEnd":    testNestedRetriesEnd,
+	"Usage":         testNestedUsage,
+	"Edit":          testNestedEdit,
+	"Park":          testNestedPark,
+	"ParkDeep":      testNestedParkDeep,
+	"ParkSeveral":   testNestedParkSeveral,
+	"ParkAgain":     testNestedParkAgain,
+	"ParkExpires":   testNestedParkExpires,
+	"ParkEdited":    testNestedParkEdited,
+	"Distinct":      testNestedDistinct,
+	"FailUnwinding": testNestedFailUnwinding,
+	"ProfileGone":   testNestedProfileGone,
+	"StopRunning":   testNestedStopRunning,
+	"StopParked":    testNestedStopParked,
+	"StopDead":      testNestedStopDead,
+	"StopDeadDeep":  testNestedStopDeadDeep,
+	"FailedRoot":    testNestedFailedRoot,
+	"HandBack":      testNestedHandBack,
+	"Killed":        testNestedKilled,
+	"Unknown":       testNestedUnknown,
+	"Snapshot":      testNestedSnapshot,
+	"FollowNow":     testNestedFollowNow,
+	"Delete":        testNestedDelete,
+}
+
+// casting is a model for a tree of agents: each is told its turns by the text of its last
+// user turn, which for a nested run is its brief.
+func casting(scripts map[string][]spooltest.Turn) *spooltest.Model {
+	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		return turnAt(scripts[roleOf(r)], spooltest.StepOf(r))
+	})
+}
+
+func roleOf(r spool.ModelRequest) string {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role == spool.RoleUser {
+			return m.Text()
+		}
+	}
+	return ""
+}
+
+// askedAs counts the requests of one role.
+func askedAs(m *spooltest.Model, role string) (n int) {
+	for _, r := range m.Requests() {
+		if roleOf(r) == role {
+			n++
+		}
+	}
+	return n
+}
+
+// spawn returns a call that spawns.
+func spawn(id spool.ToolCallID, name, brief string) spooltest.Call {
+	return spooltest.Call{ID: id, Name: engine.SpawnTool, Args: fmt.Sprintf(`{"name":%q,"instructions":%q}`, name, brief)}
+}
+
+// treeConfig returns a configuration whose agent has the profiles helper, which may not
+// spawn, and lead, which may. All of them have the tools.
+func (s *engineTest) treeConfig(m spool.Model, tools ...spool.Tool) engine.Config {
+	c := s.config(m, tools...)
+	all := c.Agents[0].Tools
+	c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{
+		"helper": {Description: "Helps.", Instructions: "Help.", Tools: all},
+		"lead":   {Description: "Leads.", Tools: all, Spawns: true},
+	}}
+	return c
+}
+
+// nested returns the nested runs of r1 by their briefs.
+func (s *engineTest) nested() map[string]spool.Run {
+	s.Helper()
+	byBrief := make(map[string]spool.Run)
+	s.view(func(v spool.View) error {
+		runs, err := v.Nested("r1")
+		for _, r := range runs {
+			byBrief[r.Prompt] = r
+		}
+		return err
+	})
+	return byBrief
+}
+
+// waiting returns the open parks by the names of who asks and the tool, as in
+// "helper:send".
+func (s *engineTest) waiting() map[string]spool.Park {
+	s.Helper()
+	open := make(map[string]spool.Park)
+	s.view(func(v spool.View) error {
+		parks, err := v.Parks("r1")
+		for _, p := range parks {
+			if p.State != spool.ParkOpen {
+				continue
+			}
+			run, err := v.Run(p.CallerID())
+			if err != nil {
+				return err
+			}
+			who := run.Prompt
+			if who == "" {
+				who = "main"
+			}
+			open[who+":"+p.ToolName] = p
+		}
+		return err
+	})
+	return open
+}
+
+// answerAs answers an open park by its name in waiting.
+func (s *engineTest) answerAs(e *engine.Engine, who string, approve bool) {
+	s.Helper()
+	p, ok := s.waiting()[who]
+	if !ok {
+		s.Fatalf("%s does not wait: %v", who, s.waiting())
+	}
+	s.answer(e, p.ToolCallID, approve, "")
+}
+
+var (
+	nestedSuffix = regexp.MustCompile(`\b(c[0-9]+)-[0-9a-z]{6}\b`)
+	nestedRunID  = regexp.MustCompile(`sub_[0-9a-z]{26}`)
+)
+
+// plainly leaves out of a line what only names nested runs.
+func plainly(line string) string {
+	return nestedRunID.ReplaceAllString(nestedSuffix.ReplaceAllString(line, "$1"), "ID")
+}
+
+// tree returns the messages of all agents in short, those of nested runs behind their briefs.
+func (s *engineTest) tree() (lines []string) {
+	s.Helper()
+	s.view(func(v spool.View) error {
+		messages, err := v.Messages(spool.MessageQuery{})
+		for _, m := range messages {
+			line := messageLine(m)
+			if m.AgentID != "" {
+				run, err := v.Run(spool.RunID(m.AgentID))
+				if err != nil {
+					return err
+				}
+				line = run.Prompt + ": " + line
+			}
+			lines = append(lines, plainly(line))
+		}
+		return err
+	})
+	return lines
+}
+
+// of returns the lines of the tree of one brief, "" being the main agent.
+func (s *engineTest) of(brief string) (lines []string) {
+	s.Helper()
+	for _, line := range s.tree() {
+		who, said, nested := strings.Cut(line, ": ")
+		switch {
+		case nested && who == brief:
+			lines = append(lines, said)
+		case brief == "" && (!nested || strings.ContainsAny(who, "{\" ")):
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func testNestedResult(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go":   {spooltest.Use(spawn("c1", "helper", "find"), spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("found it")},
+		"find": {spooltest.Use(spooltest.Call{ID: "c9", Name: "look"}), spooltest.Say("it is ", "here")},
+	})
+	e := s.working(s.treeConfig(m, plain("look", `"seen"`)))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages of the main agent", s.of(""), "user go",
+		`assistant c1=spawnSubagent{"instructions":"find","name":"helper"} c2=look{}`,
+		`tool c1:{"agentId":"ID","result":"it is here"} c2:"seen"`, "assistant found it")
+	s.lines("messages of the nested run", s.of("find"), "user find", "assistant c9=look{}", `tool c9:"seen"`, "assistant it is here")
+	root, run := s.run("r1"), s.nested()["find"]
+	if run.State != spool.Completed || run.StopReason != spool.StopCompleted || run.EndedAt.IsZero() || run.Steps != 2 ||
+		run.ParentID != "r1" || run.RootID != "r1" || run.CallID != "c1" || run.Depth != 1 || run.Agent != "helper" || run.Model != "m" {
+		s.Errorf("the nested run: %+v", run)
+	}
+	if run.Result == nil || run.Result.Text != "it is here" || run.Prompt != "find" || root.Children != 1 || root.Steps != 2 {
+		s.Errorf("result %+v of %q, %d children of %d steps", run.Result, run.Prompt, root.Children, root.Steps)
+	}
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
+	for _, r := range m.Requests() {
+		if roleOf(r) == "find" && (r.Instructions != "Help." || r.Messages[0].Text() != "find") {
+			s.Errorf("the nested run was asked with %q and %d messages", r.Instructions, len(r.Messages))
+		}
+	}
+}
+
+// testNestedStream checks what the stream says of nested runs: their content wrapped, each
+// once with its own id at any depth, their steps not.
+func testNestedStream(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go":    {{Text: []string{"one"}, Calls: []spooltest.Call{spawn("c1", "lead", "above")}}, spooltest.Say("end")},
+		"above": {spooltest.Use(spawn("c2", "helper", "below")), spooltest.Say("up")},
+		"below": {{Reasoning: []string{"hm"}, Text: []string{"down"}}},
+	})
+	e := s.engine(s.treeConfig(m))
+	s.start(e, "r1", "go")
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
+	s.ended(spool.Completed)
+	names := map[spool.AgentID]string{}
+	for brief, run := range s.nested() {
+		names[run.AgentID()] = brief
+	}
+	var lines []string
+	for _, f := range client() {
+		if f.Kind != spool.FrameStream || f.Item.Type == spool.ItemToolArgs {
+			continue
+		}
+		var p struct {
+			SubagentID, AgentID spool.AgentID
+			Name, Status        string
+			Depth               int
+			Event               *spool.Item
+			Delta, ToolCallID   string
+		}
+		_ = f.Item.Decode(&p)
+		line := string(f.Item.Type)
+		if who := names[p.SubagentID] + names[p.AgentID]; who != "" {
+			line += " " + who
+		}
+		if p.Event != nil {
+			var in struct{ Delta, ToolCallID, Offset string }
+			_ = p.Event.Decode(&in)
+			if in.Offset != "" {
+				s.Errorf("a wrapped item has the offset %s", in.Offset)
+			}
+			if p.Event.Type == spool.ItemToolArgs {
+				continue
+			}
+			line = names[p.SubagentID] + ": " + string(p.Event.Type) + " " + in.Delta + in.ToolCallID
+		}
+		lines = append(lines, strings.TrimSpace(plainly(line+" "+p.Name+p.Delta+p.ToolCallID+p.Status)))
+	}
+	s.lines("items", lines, "RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT one", "TEXT_MESSAGE_END",
+		"TOOL_CALL_START c1", "TOOL_CALL_END c1", "SUBAGENT_STARTED above lead", "above: TOOL_CALL_START c2", "above: TOOL_CALL_END c2",
+		"SUBAGENT_STARTED below helper", "below: REASONING_START", "below: REASONING_CONTENT hm", "below: REASONING_END",
+		"below: TEXT_MESSAGE_START", "below: TEXT_MESSAGE_CONTENT down", "below: TEXT_MESSAGE_END",
+		"STEP_FINISHED below", "SUBAGENT_FINISHED below completed", "above: TOOL_CALL_RESULT c2", "STEP_FINISHED above",
+		"above: TEXT_MESSAGE_START", "above: TEXT_MESSAGE_CONTENT up", "above: TEXT_MESSAGE_END", "STEP_FINISHED above",
+		"SUBAGENT_FINISHED above completed", "TOOL_CALL_RESULT c1", "STEP_FINISHED",
+		"TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT end", "TEXT_MESSAGE_END", "STEP_FINISHED", "RUN_FINISHED finished")
+}
+
+// testNestedRefused makes calls that spawn nothing.
+func testNestedRefused(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go": {spooltest.Use(spawn("c1", "nobody", "x"), spawn("c2", "helper", ""), spawn("c3", "", "x"),
+			spooltest.Call{ID: "c4", Name: engine.SpawnTool, Args: `{"name":1}`}, spawn("c5", "lead", "one")), spooltest.Say("oh")},
+		"one": {spooltest.Use(spawn("c1", "lead", "two")), spooltest.Say("1")},
+		"two": {spooltest.Use(spawn("c1", "lead", "three")), spooltest.Say("2")},
+	})
+	e := s.working(s.treeConfig(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if n := len(s.nested()); n != 2 {
+		s.Errorf("%d nested runs", n)
+	}
+	text := strings.Join(s.tree(), "\n")
+	for _, want := range []string{
+		`c1:"error: there is no agent \"nobody\": the choices are helper, lead"`, `c2:"error: instructions are required"`,
+		`c3:"error: name is required: the choices are helper, lead"`,
+		`c4:"error: the arguments are name, instructions and model, all of them strings"`,
+		`two: tool c1:"error: runs may not be nested deeper than 2"`,
+	} {
+		if !strings.Contains(text, want) {
+			s.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// testNestedPersona makes up an agent, which has the tools of the one that made it up but
+// cannot spawn.
+func testNestedPersona(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go":   {spooltest.Use(spawn("c1", "critic", "read")), spooltest.Say("ok")},
+		"read": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spawn("c2", "critic", "more")), spooltest.Say("bad")},
+	})
+	c := s.treeConfig(m, plain("look", `"seen"`))
+	c.Agents[0].Spawn = &engine.Spawn{Open: true}
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages", s.of("read"), "user read", `assistant c1=look{} c2=spawnSubagent{"instructions":"more","name":"critic"}`,
+		`tool c1:"seen" c2:"error: unknown tool spawnSubagent"`, "assistant bad")
+	for _, r := range m.Requests() {
+		if roleOf(r) == "read" && !strings.Contains(r.Instructions, "critic") {
+			s.Errorf("instructions %q", r.Instructions)
+		}
+	}
+}
+
+// testNestedModel asks for models: a known one, one that there is not, and none.
+func testNestedModel(s *engineTest) {
+	script := map[string][]spooltest.Turn{"go": {spooltest.Use(
+		spooltest.Call{ID: "c1", Name: engine.SpawnTool, Args: `{"name":"helper","instructions":"a","model":"other"}`},
+		spooltest.Call{ID: "c2", Name: engine.SpawnTool, Args: `{"name":"helper","instructions":"b","model":"none"}`},
+		spawn("c3", "fixed", "c"),
+	), spooltest.Say("ok")}, "a": {spooltest.Say("a")}, "b": {spooltest.Say("b")}, "c": {spooltest.Say("c")}}
+	c := s.treeConfig(casting(script))
+	c.Models["other"], c.Models["third"] = casting(script), casting(script)
+	c.Agents[0].Spawn.Profiles["fixed"] = engine.Profile{Model: "third"}
+	e := s.working(c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1"})
+	s.ended(spool.Completed)
+	for brief, want := range map[string]string{"a": "other", "b": "m", "c": "third"} {
+		if got := s.nested()[brief]; got.Model != want || got.Result == nil || got.Result.Text != brief {
+			s.Errorf("%s ran with %q, want %q: %+v", brief, got.Model, want, got)
+		}
+	}
+}
+
+func testNestedMaxSteps(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")},
+		"find": {spooltest.Turn{Text: []string{"so far"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("never")},
+	})
+	c := s.treeConfig(m, plain("look", `"seen"`))
+	c.Agents[0].Spawn.MaxSteps = 2
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if got := s.nested()["find"]; got.State != spool.Completed || got.StopReason != spool.StopMaxSteps || got.Steps != 2 {
+		s.Errorf("the nested run: %+v", got)
+	}
+	if want := `tool c1:{"agentId":"ID","note":"it ended early: max steps","result":"so far"}`; s.of("")[2] != want {
+		s.Errorf("the result is %s, want %s", s.of("")[2], want)
+	}
+}
+
+func testNestedResultCap(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")}, "find": {spooltest.Say("äöü", "äöü")}})
+	c := s.treeConfig(m)
+	c.Agents[0].Spawn.ResultCap = 4
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if want := `tool c1:{"agentId":"ID","result":"äöüä… [2 more characters were cut]"}`; s.of("")[2] != want {
+		s.Errorf("the result is %s, want %s", s.of("")[2], want)
+	}
+}
+
+// testNestedSlots has more nested runs than may work at once.
+func testNestedSlots(s *engineTest) {
+	gate := make(chan struct{})
+	script := map[string][]spooltest.Turn{"go": {spooltest.Use(
+		spawn("c1", "helper", "a"), spawn("c2", "helper", "b"), spawn("c3", "helper", "c"), spawn("c4", "helper", "d"),
+	), spooltest.Say("ok")}}
+	for _, brief := range []string{"a", "b", "c", "d"} {
+		script[brief] = []spooltest.Turn{{Text: []string{brief}, Gate: gate}}
+	}
+	m := casting(script)
+	c := s.treeConfig(m)
+	c.Agents[0].Spawn.MaxConcurrent = 2
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.until("two nested runs", func() bool { return m.Asked() == 3 })
+	if n := len(s.nested()); n != 2 {
+		s.Errorf("%d nested runs are at work", n)
+	}
+	close(gate)
+	s.ended(spool.Completed)
+	if n := len(s.nested()); n != 4 {
+		s.Errorf("%d nested runs", n)
+	}
+}
+
+// testNestedSameCallIDs has a model that counts its calls from one in each agent.
+func testNestedSameCallIDs(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go": {spooltest.Use(spawn("c1", "helper", "a"), spawn("c2", "helper", "b"), spooltest.Call{ID: "c3", Name: "look"}), spooltest.Say("ok")},
+		"a":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("a")},
+		"b":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("b")},
+	})
+	e := s.working(s.treeConfig(m, plain("look", `"seen"`)))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	seen := make(map[spool.ToolCallID]bool)
+	for _, message := range s.all(chat, "r1").Messages {
+		for _, p := range message.ToolCalls() {
+			if seen[p.ToolCallID] {
+				s.Errorf("two calls have the id %s", p.ToolCallID)
+			}
+			seen[p.ToolCallID] = true
+		}
+	}
+}

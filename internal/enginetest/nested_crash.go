@@ -1,0 +1,74 @@
+package enginetest
+
+import (
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// nestedScript runs a tree of three agents beside and below each other, with tools of every
+// kind and parks at two depths, in a process with faults and, when it has crashed, in
+// another. It returns how many calls the first process has made.
+func nestedScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+	m := casting(map[string][]spooltest.Turn{
+		"go": {
+			{Text: []string{"to ", "work"}, Usage: spooltest.Tokens(5, 7), Calls: []spooltest.Call{spawn("c1", "lead", "plan"), spawn("c2", "helper", "side"), {ID: "c3", Name: "once"}}},
+			{Text: []string{"all ", "done"}, Usage: spooltest.Tokens(11, 13)},
+		},
+		"plan": {
+			{Text: []string{"let me ", "see"}, Usage: spooltest.Tokens(1, 1), Calls: []spooltest.Call{spawn("c1", "helper", "mail")}},
+			{Text: []string{"it is ", "planned"}, Usage: spooltest.Tokens(1, 2)},
+		},
+		"mail": {
+			{Reasoning: []string{"hm"}, Usage: spooltest.Tokens(2, 1), Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "look"}}},
+			{Text: []string{"I ", "mailed"}, Usage: spooltest.Tokens(2, 2)},
+		},
+		"side": {
+			{Text: []string{"aside"}, Usage: spooltest.Tokens(3, 1), Calls: []spooltest.Call{{ID: "c1", Name: "once"}, {ID: "c2", Name: "send"}}},
+			{Text: []string{"be", "side"}, Usage: spooltest.Tokens(3, 2)},
+		},
+	})
+	look := plain("look", `"seen"`)
+	look.Idempotent = true
+	c := newCampaign(s, s.treeConfig(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
+	first, stop := c.survive(faults, []string{"a", "b"}, func(n *node) {
+		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
+			return engine.Response{Approved: p.Reason != spool.ParkOutcomeUnknown, Digest: p.Digest}
+		})
+	})
+	calls := first.faulty.Calls()
+	if got := s.thread(); got.State != spool.Completed {
+		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
+	}
+	text := strings.Join(s.tree(), "\n")
+	for _, said := range []string{
+		"assistant to work", "assistant all done", "plan: assistant let me see", "plan: assistant it is planned",
+		"mail: assistant (hm)", "mail: assistant I mailed", "side: assistant aside", "side: assistant beside",
+	} {
+		if strings.Count(text, said) != 1 {
+			s.Errorf("%q is there %d times:\n%s", said, strings.Count(text, said), text)
+		}
+	}
+	c.finish(stop)
+	return calls
+}
+
+// nestedLateScript is nestedScript for a tree whose time is used up while nested runs are at work.
+// What they had said by then is saved once, also where the update that saves it seems to fail.
+func nestedLateScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+	c := newCampaign(s, s.late(), 1, own)
+	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
+	if r := s.run("r1"); r.State != spool.Completed {
+		s.Errorf("the run ended as %s: %+v", r.State, r)
+	}
+	text := strings.Join(s.tree(), "\n")
+	for _, said := range []string{"talk: assistant so far", "talk: assistant and on", "work: assistant c1=slow{} c2=look{}", "work: tool "} {
+		if strings.Count(text, said) > 1 {
+			s.Errorf("%q is there %d times:\n%s", said, strings.Count(text, said), text)
+		}
+	}
+	c.finish(stop)
+	return first.faulty.Calls()
+}

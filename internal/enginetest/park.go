@@ -1,0 +1,358 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var parkTests = map[string]func(s *engineTest){
+	"Approved":          testParkApproved,
+	"Denied":            testParkDenied,
+	"Expired":           testParkExpired,
+	"ByItself":          testParkByItself,
+	"ByItselfTwice":     testParkByItselfTwice,
+	"Several":           testParkSeveral,
+	"SomeExpire":        testParkSomeExpire,
+	"SecondAnswer":      testParkSecondAnswer,
+	"NoPark":            testParkNoPark,
+	"EightAnswers":      testParkEightAnswers,
+	"AnswerRacesExpiry": testParkAnswerRacesExpiry,
+	"OldRun":            testParkOldRun,
+	"Reclaim":           testParkReclaim,
+	"ToolGone":          testParkToolGone,
+}
+
+// sending is a model that asks for a mail and then says so.
+func sending() *spooltest.Model {
+	return spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}), spooltest.Say("done"))
+}
+
+func testParkApproved(s *engineTest) {
+	var got spool.ToolCall
+	send := approved("send", "")
+	send.Call = func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		got = c
+		return json.RawMessage(`{"sent":true}`), nil
+	}
+	e := s.working(s.config(sending(), send))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	if thread := s.thread(); !thread.LeaseUntil.IsZero() {
+		s.Errorf("a parked run holds a lease: %+v", thread)
+	}
+	all := s.all(chat, "r1")
+	if len(all.Parks) != 1 || all.Parks[0].State != spool.ParkOpen || all.Parks[0].ExpiresAt.Sub(all.Parks[0].CreatedAt) != 15*time.Minute {
+		s.Errorf("parks: %+v", all.Parks)
+	}
+	if len(all.Effects) != 0 || s.executed() != 0 {
+		s.Errorf("effects: %+v", all.Effects)
+	}
+	s.answer(e, "c1", true, `{"note":1}`)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"sent":true}`, "assistant done")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
+		"HITL_RESPONSE c1 approved", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+	if string(got.Args) != `{"to":"bob"}` || got.Answer == nil || string(compare.Canonical(got.Answer.Payload)) != `{"note":1}` || got.Answer.By != "ann" {
+		s.Errorf("the tool was called with %+v", got)
+	}
+	if s.executed() != 1 {
+		s.Errorf("the tool was called %d times", s.executed())
+	}
+}
+
+func testParkDenied(s *engineTest) {
+	e := s.working(s.config(sending(), approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	s.answer(e, "c1", false, `"because"`)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"denied":true}`, "assistant done")
+	if s.executed() != 0 {
+		s.Error("the tool was called")
+	}
+}
+
+func testParkExpired(s *engineTest) {
+	e := s.working(s.config(sending(), approved("send", "1")))
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if took := time.Since(begin); took < 15*time.Minute || took > 15*time.Minute+5*time.Second {
+		s.Errorf("it took %s", took)
+	}
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant done")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
+		"INPUT_EXPIRING c1", "INPUT_EXPIRED c1", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Delivered {
+		s.Errorf("an answer behind the expiry: %+v, %v", r, err)
+	}
+}
+
+// outside returns a tool that parks by itself and goes on with the answer.
+func outside(resume func(a *spool.Answer) (json.RawMessage, error)) spool.Tool {
+	t := plain("job", "")
+	t.Call = func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		if c.Answer == nil {
+			return nil, spool.ParkFor("job", map[string]int{"ticket": 7}, time.Hour)
+		}
+		return resume(c.Answer)
+	}
+	return t
+}
+
+func testParkByItself(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job", Args: `{"n":1}`}), spooltest.Say("done")),
+		outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	var asked spool.InputRequired
+	for _, entry := range s.all(chat, "r1").Entries {
+		if entry.Type == spool.EntryInputRequired {
+			_ = json.Unmarshal(entry.Payload, &asked)
+		}
+	}
+	if string(compare.Canonical(asked.Arguments)) != `{"ticket":7}` || asked.Reason != "job" || time.Until(asked.ExpiresAt) < 59*time.Minute {
+		s.Errorf("asked: %+v", asked)
+	}
+	s.answer(e, "c1", true, `{"result":[1]}`)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", `assistant c1=job{"n":1}`, `tool c1:{"result":[1]}`, "assistant done")
+}
+
+func testParkByItselfTwice(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")),
+		outside(func(*spool.Answer) (json.RawMessage, error) { return nil, spool.ParkFor("again", nil, 0) })))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	s.answer(e, "c1", true, "")
+	s.ended(spool.Completed)
+	if got := s.script()[2]; !strings.HasPrefix(got, `tool c1:{"error":`) {
+		s.Errorf("the result is %s", got)
+	}
+}
+
+// testParkSeveral answers the parks of one step in another order than they were made, and
+// keeps the results of their siblings.
+func testParkSeveral(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Use(
+		spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "look"}, spooltest.Call{ID: "c3", Name: "send"}, spooltest.Call{ID: "c4", Name: "send"},
+	), spooltest.Say("done"))
+	e := s.engine(s.config(m, approved("send", `"sent"`), plain("look", `"seen"`)))
+	s.start(e, "r1", "go")
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
+	s.becomes(spool.WaitingForInput)
+	s.lines("messages", s.script(), "user go", "assistant c1=send{} c2=look{} c3=send{} c4=send{}", `tool c2:"seen"`)
+	s.answer(e, "c4", true, "")
+	s.answer(e, "c1", false, "")
+	<-time.After(time.Minute)
+	if s.thread().State != spool.WaitingForInput || m.Asked() != 1 {
+		s.Errorf("the run is %s with a park open", s.thread().State)
+	}
+	s.answer(e, "c3", true, "")
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	client()
+	s.lines("messages", s.script(), "user go", "assistant c1=send{} c2=look{} c3=send{} c4=send{}", `tool c2:"seen"`,
+		`tool c1:{"denied":true} c3:"sent" c4:"sent"`, "assistant done")
+	if s.executed() != 3 {
+		s.Errorf("%d calls of tools", s.executed())
+	}
+	asked := m.Requests()[1].Messages
+	if len(asked) != 3 || messageLine(asked[2]) != `tool c1:{"denied":true} c2:"seen" c3:"sent" c4:"sent"` {
+		s.Errorf("the model was asked with %d messages: %s", len(asked), messageLine(asked[len(asked)-1]))
+	}
+}
+
+func testParkSomeExpire(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
+		approved("send", "1"), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	<-time.After(30 * time.Minute)
+	if s.thread().State != spool.WaitingForInput {
+		s.Errorf("the run is %s with a park open", s.thread().State)
+	}
+	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Delivered {
+		s.Errorf("an answer to a park that has expired: %+v, %v", r, err)
+	}
+	s.answer(e, "c2", true, "2")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant c1=send{} c2=job{}",
+		`tool c1:{"cancelled":true,"reason":"timeout","responded":false} c2:2`, "assistant done")
+}
+
+func testParkSecondAnswer(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done")), approved("send", "1"))
+	e := s.engine(c)
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	stop()
+	s.answer(e, "c1", true, "")
+	for range 2 {
+		r, err := s.respond(e, "c1", false, "")
+		if err != nil || r.Delivered || r.Reason != engine.ReasonAnswered || r.Error != "This request was already answered" {
+			s.Errorf("a second answer: %+v, %v", r, err)
+		}
+	}
+	s.answer(e, "c2", true, "")
+	if r, err := s.respond(e, "c2", true, ""); err != nil || r.Reason != engine.ReasonAnswered {
+		s.Errorf("an answer behind the last one: %+v, %v", r, err)
+	}
+	s.work(e)
+	s.ended(spool.Completed)
+	if s.executed() != 2 {
+		s.Errorf("%d calls of tools", s.executed())
+	}
+}
+
+func testParkNoPark(s *engineTest) {
+	e := s.working(s.config(sending(), approved("send", "1")))
+	none := func(what string, id spool.ToolCallID) {
+		s.Helper()
+		r, err := s.respond(e, id, true, "")
+		if err != nil || r.Delivered || r.Reason != engine.ReasonNoPark || r.Error != "No matching pending input request" {
+			s.Errorf("%s: %+v, %v", what, r, err)
+		}
+	}
+	none("no thread", "c1")
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	none("another call", "c9")
+	s.answer(e, "c1", true, "")
+	s.ended(spool.Completed)
+	none("an ended run", "c1")
+	for _, r := range []engine.Response{{ToolCallID: "a b"}, {ToolCallID: ""}, {ToolCallID: "c1", Payload: json.RawMessage("{")}} {
+		if _, err := e.Respond(context.Background(), chat, r); spool.CodeOf(err) != spool.Invalid {
+			s.Errorf("%+v: %v", r, err)
+		}
+	}
+}
+
+func testParkEightAnswers(s *engineTest) {
+	e := s.working(s.config(sending(), approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	delivered := 0
+	for i := range 8 {
+		group.Go(func() {
+			r, err := s.respond(e, "c1", i%2 == 0, "")
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				s.Error(err)
+			case r.Delivered:
+				delivered++
+			case r.Reason != engine.ReasonAnswered && r.Reason != engine.ReasonNoPark:
+				s.Errorf("refused: %+v", r)
+			}
+		})
+	}
+	group.Wait()
+	s.ended(spool.Completed)
+	if delivered != 1 || s.executed() > 1 {
+		s.Errorf("%d answers were delivered, and %d tools called", delivered, s.executed())
+	}
+}
+
+func testParkAnswerRacesExpiry(s *engineTest) {
+	c := s.config(sending(), approved("send", "1"))
+	c.ParkTTL = 10 * time.Second
+	e := s.working(c)
+	for i := range 10 {
+		id := spool.RunID("r" + string(rune('a'+i)))
+		key := spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID("t" + string(rune('a'+i)))}
+		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: id})
+		var expires time.Time
+		s.until("the park", func() bool {
+			parks := s.all(key, id).Parks
+			if len(parks) > 0 {
+				expires = parks[0].ExpiresAt
+			}
+			return len(parks) > 0
+		})
+		<-time.After(time.Until(expires) - time.Duration(i-5)*time.Millisecond)
+		r, err := e.Respond(context.Background(), key, engine.Response{ToolCallID: "c1", Approved: true})
+		s.history.Answered(spooltest.Answered{Thread: key, Call: "c1", Delivered: r.Delivered, Unknown: err != nil})
+		s.until("the end", func() bool { return s.all(key, id).Thread.State == spool.Completed })
+		park := s.all(key, id).Parks[0]
+		if want := map[bool]spool.ParkState{true: spool.ParkAnswered, false: spool.ParkExpired}[r.Delivered]; park.State != want {
+			s.Errorf("answer %+v, %v: the park is %s", r, err, park.State)
+		}
+	}
+}
+
+// testParkOldRun answers the park of a run that another has replaced.
+func testParkOldRun(s *engineTest) {
+	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		if spooltest.StepOf(r) > 0 {
+			return spooltest.Say("done")
+		}
+		return spooltest.Use(spooltest.Call{ID: spool.ToolCallID("of-" + r.Messages[len(r.Messages)-1].Text()), Name: "send"})
+	})
+	e := s.working(s.config(m, approved("send", "1")))
+	s.start(e, "r1", "one")
+	s.becomes(spool.WaitingForInput)
+	s.stop(e)
+	s.start(e, "r2", "two")
+	s.becomes(spool.WaitingForInput)
+	if r, err := s.respond(e, "of-one", true, ""); err != nil || r.Delivered || r.Reason != engine.ReasonNoPark {
+		s.Errorf("the old park: %+v, %v", r, err)
+	}
+	for _, p := range s.all(chat, "r1").Parks {
+		if p.State != spool.ParkClosed {
+			s.Errorf("the old park is %s", p.State)
+		}
+	}
+	s.answer(e, "of-two", true, "")
+	s.ended(spool.Completed)
+}
+
+func testParkReclaim(s *engineTest) {
+	c := s.config(sending(), approved("send", "1"))
+	e := s.engine(c)
+	stop := s.work(e)
+	reclaim := func(want bool) {
+		s.Helper()
+		if got, err := e.ReclaimIfOrphaned(context.Background(), chat); err != nil || got != want {
+			s.Errorf("reclaim: %t, %v, want %t", got, err, want)
+		}
+	}
+	reclaim(false)
+	s.start(e, "r1", "go")
+	reclaim(false)
+	s.becomes(spool.WaitingForInput)
+	stop()
+	reclaim(false)
+	<-time.After(16 * time.Minute)
+	reclaim(true)
+	reclaim(false)
+	s.work(e)
+	s.ended(spool.Completed)
+}
+
+// testParkToolGone resumes a run in a process that has the tool no more.
+func testParkToolGone(s *engineTest) {
+	e := s.engine(s.config(sending(), approved("send", "1")))
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	stop()
+	e = s.working(s.config(sending(), plain("look", "1")))
+	s.answer(e, "c1", true, "")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"error":"Unknown tool: send"}`, "assistant done")
+}

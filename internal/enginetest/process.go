@@ -1,0 +1,99 @@
+package enginetest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// process is an engine with a worker that can die: what it writes from then on is lost.
+type process struct {
+	*engine.Engine
+
+	faulty *spooltest.Faulty
+	stop   func()
+}
+
+// process starts an engine with a worker of its own, which can be killed.
+func (s *engineTest) process(c engine.Config) *process {
+	s.Helper()
+	f := spooltest.NewFaulty(s.backend)
+	e := s.over(f.Backend(), c)
+	return &process{Engine: e, faulty: f, stop: s.work(e)}
+}
+
+// kill kills the process.
+func (p *process) kill() {
+	crash(p.faulty)
+	p.stop()
+	p.Close()
+}
+
+// crash kills the process behind the wrapper at its next call, which it makes.
+func crash(f *spooltest.Faulty) {
+	for {
+		f.Plan(spooltest.Fault{Call: f.Calls() + 1, Kind: spooltest.CrashBefore})
+		_, _ = f.Backend().Queue.Stats(context.Background(), "")
+		select {
+		case <-f.Crashed():
+			return
+		default: // another call came in between
+		}
+	}
+}
+
+// stall is a store whose updates of a thread can be made to wait, as those of a process
+// that is paused. Their contexts do not count while they wait.
+type stall struct {
+	spool.Store
+
+	mu   sync.Mutex
+	gate chan struct{}
+}
+
+// newStall returns the backend of a process that can be paused.
+func (s *engineTest) newStall() (*stall, spool.Backend) {
+	p, b := &stall{Store: s.backend.Store}, s.backend
+	b.Store = p
+	s.Cleanup(p.wake) // a test that fails must not leave it asleep
+	return p, b
+}
+
+func (s *stall) pause() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gate = make(chan struct{})
+}
+
+func (s *stall) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gate != nil {
+		close(s.gate)
+		s.gate = nil
+	}
+}
+
+func (s *stall) wait() {
+	s.mu.Lock()
+	gate := s.gate
+	s.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
+}
+
+// Update waits for the process to go on.
+func (s *stall) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	s.wait()
+	return s.Store.Update(context.WithoutCancel(ctx), key, fence, fn)
+}
+
+// View waits for the process to go on.
+func (s *stall) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+	s.wait()
+	return s.Store.View(context.WithoutCancel(ctx), key, fn)
+}

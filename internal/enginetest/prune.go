@@ -1,0 +1,238 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var pruneTests = map[string]func(s *engineTest){
+	"Old":       testPruneOld,
+	"Limit":     testPruneLimit,
+	"Moved":     testPruneMoved,
+	"Unsettled": testPruneUnsettled,
+	"Dead":      testPruneDead,
+	"Invalid":   testPruneInvalid,
+	"Retention": testRetention,
+}
+
+func (s *engineTest) prune(e *engine.Engine, o engine.PruneOptions) string {
+	s.Helper()
+	report, err := e.Prune(context.Background(), o)
+	if err != nil {
+		s.Fatalf("prune: %v", err)
+	}
+	return compare.Spaced(report.Threads, spool.ThreadKey.String)
+}
+
+func (s *engineTest) exists(key spool.ThreadKey) bool {
+	err := s.backend.Store.View(context.Background(), key, func(v spool.View) error {
+		_, err := v.Thread()
+		return err
+	})
+	return err == nil
+}
+
+// completes runs a prompt on a thread to its end.
+func (s *engineTest) completes(e *engine.Engine, key spool.ThreadKey) engine.RunResult {
+	s.Helper()
+	result := s.startAs(e, key, engine.StartRequest{Prompt: "go"})
+	s.until("the end of "+key.String(), func() bool {
+		runs, err := s.backend.Store.Runs(context.Background(), key.Tenant, spool.RunQuery{ID: result.RunID})
+		return err == nil && len(runs) == 1 && runs[0].State.Terminal()
+	})
+	return result
+}
+
+func of(tenant spool.Tenant, id spool.ThreadID) spool.ThreadKey {
+	return spool.ThreadKey{Tenant: tenant, ID: id}
+}
+
+// testPruneOld has threads that are old, new, and old but not at rest.
+func testPruneOld(s *engineTest) {
+	s.lasts(30 * 24 * time.Hour)
+	day := 24 * time.Hour
+	slow := approved("send", "1")
+	slow.Expiry = spool.Expiry{TTL: 30 * day}
+	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("3"), spooltest.Say("4")), slow)
+	c.Poll, c.SweepEvery = time.Hour, time.Hour // days are long for who looks each second
+	e := s.working(c)
+	old, theirs, parked, fresh := of("acme", "old"), of("other", "old"), chat, of("acme", "fresh")
+	result := s.completes(e, old)
+	s.completes(e, theirs)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	<-time.After(10 * day)
+	s.completes(e, fresh)
+
+	o := engine.PruneOptions{Before: time.Now().Add(-day), DryRun: true}
+	s.same("a dry run", s.prune(e, o), "acme/old other/old")
+	s.same("a dry run again", s.prune(e, o), "acme/old other/old")
+	o.DryRun, o.Tenant = false, "acme"
+	s.same("of a tenant", s.prune(e, o), "acme/old")
+	o.Tenant = ""
+	s.same("of all tenants", s.prune(e, o), "other/old")
+	s.same("again", s.prune(e, o), "")
+	for key, want := range map[spool.ThreadKey]bool{old: false, theirs: false, parked: true, fresh: true} {
+		s.same(key.String()+" exists", s.exists(key), want)
+	}
+	if _, err := e.Snapshot(context.Background(), old, nil); spool.CodeOf(err) != spool.NotFound {
+		s.Errorf("a snapshot: %v", err)
+	}
+	_, err := s.backend.Streams.Read(context.Background(),
+		spool.StreamKey{Thread: old, ID: spool.NewStreamID(result.RunID, 1)}, spool.Offset{}, 0)
+	if !errors.Is(err, spool.ErrStreamGone) {
+		s.Errorf("its stream: %v", err)
+	}
+	s.answer(e, "c1", true, "")
+	s.ended(spool.Completed)
+	s.keys = []spool.ThreadKey{parked, fresh}
+	s.history.Forget(old, theirs)
+}
+
+func testPruneLimit(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"))))
+	for _, id := range []spool.ThreadID{"b", "c", "a"} {
+		s.completes(e, of("acme", id))
+		<-time.After(time.Second)
+	}
+	for _, want := range []struct {
+		threads string
+		more    bool
+	}{{"acme/b acme/c", true}, {"acme/a", false}, {"", false}} {
+		report, err := e.Prune(context.Background(), engine.PruneOptions{Before: time.Now(), Limit: 2})
+		if got := compare.Spaced(report.Threads, spool.ThreadKey.String); err != nil || got != want.threads || report.More != want.more {
+			s.Errorf("%+v and error %v, want %+v", report, err, want)
+		}
+	}
+	s.keys = nil
+	s.history.Forget(of("acme", "a"), of("acme", "b"), of("acme", "c"))
+}
+
+// testPruneMoved has threads that move between when they are found and their turn.
+func testPruneMoved(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"), spooltest.Say("5")))
+	e := s.engine(c)
+	stop := s.work(e)
+	again, queued, gone := of("acme", "again"), of("acme", "queued"), of("acme", "gone")
+	for _, key := range []spool.ThreadKey{again, queued, gone} {
+		s.completes(e, key)
+	}
+	<-time.After(time.Hour)
+	before := time.Now().Add(-time.Minute)
+	b := s.backend
+	b.Store = foundIdle{b.Store, []spool.ThreadKey{gone, again, queued}}
+	s.completes(e, again)
+	stop()
+	s.startAs(e, queued, engine.StartRequest{Prompt: "go"})
+	if _, err := e.DeleteThread(context.Background(), gone); err != nil {
+		s.Fatal(err)
+	}
+	s.same("pruned", s.prune(s.over(b, c), engine.PruneOptions{Before: before}), "")
+	if !s.exists(again) || !s.exists(queued) {
+		s.Error("a thread that moved is gone")
+	}
+	s.work(e)
+	s.until("the end", func() bool {
+		runs, err := e.Runs(context.Background(), "acme", spool.RunQuery{State: spool.Completed})
+		return err == nil && len(runs) == 4
+	})
+	s.keys = []spool.ThreadKey{again, queued}
+	s.history.Forget(gone)
+}
+
+// foundIdle finds threads that were idle once.
+type foundIdle struct {
+	spool.Store
+
+	keys []spool.ThreadKey
+}
+
+func (f foundIdle) Idle(context.Context, spool.IdleQuery) ([]spool.ThreadKey, error) {
+	return f.keys, nil
+}
+
+// testPruneUnsettled has a run whose settlement is still to be done.
+func testPruneUnsettled(s *engineTest) {
+	var fine atomic.Bool
+	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
+	c.OnSettle = func(context.Context, engine.Settlement) error {
+		if fine.Load() {
+			return nil
+		}
+		return errors.New("not now")
+	}
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	<-time.After(time.Hour)
+	o := engine.PruneOptions{Before: time.Now().Add(-30 * time.Minute)}
+	s.same("unsettled", s.prune(e, o), "")
+	fine.Store(true)
+	s.until("the settlement", func() bool { return !s.run("r1").SettledAt.IsZero() })
+	<-time.After(time.Minute)
+	s.same("settled", s.prune(e, o), chat.String())
+	s.keys = nil
+	s.history.Forget(chat)
+}
+
+// testPruneDead has a thread whose job has died: it goes, and the dead job with it.
+func testPruneDead(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	s.start(e, "r1", "go")
+	s.die(e)
+	<-time.After(time.Hour)
+	s.same("pruned", s.prune(e, engine.PruneOptions{Before: time.Now()}), chat.String())
+	s.same("dead jobs", s.deadJobs(), 0)
+	s.keys = nil
+	s.history.Forget(chat)
+}
+
+func testPruneInvalid(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	for _, o := range []engine.PruneOptions{{}, {Before: time.Now(), Limit: -1}} {
+		if _, err := e.Prune(context.Background(), o); spool.CodeOf(err) != spool.Invalid {
+			s.Errorf("%+v: %v", o, err)
+		}
+	}
+	c := s.config(spooltest.NewModel())
+	c.Retention = -time.Second
+	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid {
+		s.Errorf("a negative retention: %v", err)
+	}
+	s.keys = nil
+}
+
+// testRetention has a worker remove what is old, and nothing that is not.
+func testRetention(s *engineTest) {
+	s.lasts(5 * 24 * time.Hour)
+	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3")))
+	c.Retention = 24 * time.Hour
+	c.Poll, c.SweepEvery = 10*time.Minute, 10*time.Minute
+	e := s.working(c)
+	once, again := of("acme", "once"), of("other", "again")
+	s.completes(e, once)
+	s.completes(e, again)
+	<-time.After(20 * time.Hour)
+	s.completes(e, again)
+	<-time.After(3 * time.Hour)
+	if !s.exists(once) {
+		s.Error("it went too early")
+	}
+	<-time.After(2 * time.Hour)
+	if s.exists(once) || !s.exists(again) {
+		s.Errorf("after a day: %v, %v", s.exists(once), s.exists(again))
+	}
+	<-time.After(20 * time.Hour)
+	if s.exists(again) {
+		s.Error("it is still there")
+	}
+	s.keys = nil
+	s.history.Forget(once, again)
+}

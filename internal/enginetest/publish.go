@@ -1,0 +1,445 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var publishTests = map[string]func(s *engineTest){
+	"FromATool":     testPublishFromATool,
+	"Outside":       testPublishOutside,
+	"OtherProcess":  testPublishOtherProcess,
+	"OneOrder":      testPublishOneOrder,
+	"Waiting":       testPublishWaiting,
+	"Refused":       testPublishRefused,
+	"LostLease":     testPublishLostLease,
+	"WhileSettling": testPublishWhileSettling,
+	"StreamOver":    testPublishStreamOver,
+	"Nested":        testPublishNested,
+	"By":            testPublishBy,
+	"List":          testPublishList,
+}
+
+// telling returns a tool whose calls do something with themselves, and answer with 1.
+func telling(name string, do func(ctx context.Context, call spool.ToolCall) error) spool.Tool {
+	return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+		return json.RawMessage("1"), do(ctx, call)
+	}}
+}
+
+// published returns the application's events among frames: their kind of frame, type,
+// payload and run.
+func published(frames []spool.Frame) (lines []string) {
+	for _, f := range frames {
+		switch {
+		case f.Kind == spool.FrameStream && f.Item.Type == spool.ItemCustom:
+			var c spool.Custom
+			_ = f.Item.Decode(&c)
+			lines = append(lines, "item "+c.Name+string(c.Value))
+		case f.Kind == spool.FrameThread && spool.CheckEventType(f.Event.Type) == nil && f.Event.Seq == 0:
+			lines = append(lines, "notice "+string(f.Event.Type)+string(f.Event.Payload)+string(f.Event.RunID))
+		case f.Kind == spool.FrameThread && spool.CheckEventType(f.Event.Type) == nil:
+			lines = append(lines, "entry "+string(f.Event.Type)+string(f.Event.Payload)+string(f.Event.RunID))
+		}
+	}
+	return lines
+}
+
+// testPublishFromATool has a tool tell of its progress and write down a receipt. Both are
+// where they were said, live and replayed, and the receipt is in the record alone.
+func testPublishFromATool(s *engineTest) {
+	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a"}, Calls: []spooltest.Call{{ID: "c1", Name: "pay"}}}, spooltest.Say("b"))
+	e := s.engine(s.config(m, telling("pay", func(ctx context.Context, call spool.ToolCall) error {
+		for i := range 2 {
+			if err := call.Publish(ctx, "progress", i); err != nil {
+				return err
+			}
+		}
+		if err := call.PublishDurable(ctx, "receipt", map[string]int{"cents": 5}); err != nil {
+			return err
+		}
+		return call.Publish(ctx, "progress", 2)
+	})))
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(time.Second)
+	frames := stop()
+	s.lines("live", published(frames), "item progress0", "item progress1", `entry receipt{"cents":5}r1`, "item progress2")
+	replayed := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})
+	s.lines("replayed", frameLines(replayed), frameLines(frames)...)
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "receipt", "RUN_ENDED r1:1 finished")
+	s.lines("messages", s.script(), "user go", "assistant a c1=pay{}", "tool c1:1", "assistant b")
+}
+
+// testPublishOutside publishes while no run has the thread. Who follows is told, in any
+// process, also twice of the same; who comes later has the durable ones.
+func testPublishOutside(s *engineTest) {
+	e, other := s.working(s.config(echo())), s.engine(s.config(echo()))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	<-time.After(time.Second)
+	stops := []func() []spool.Frame{
+		s.watch(e, &spooltest.Client{Name: "here"}, engine.FollowOptions{}), s.watch(other, &spooltest.Client{Name: "there"}, engine.FollowOptions{}),
+	}
+	<-time.After(time.Second)
+	for range 2 {
+		entry := s.publish(e, "ping", `{"n":1}`, engine.PublishOptions{})
+		if entry.Seq != 0 || entry.RunID != "" || entry.ThreadID != chat.ID || entry.CreatedAt.IsZero() {
+			s.Errorf("a live event: %+v", entry)
+		}
+	}
+	entry := s.publish(e, "note", `"kept"`, engine.PublishOptions{Durable: true})
+	if entry.Seq != 3 || entry.RunID != "" || entry.Type != "note" {
+		s.Errorf("a durable event: %+v", entry)
+	}
+	<-time.After(time.Second)
+	for i, stop := range stops {
+		got := published(stop())
+		slices.Sort(got) // notices have no order
+		s.lines(fmt.Sprint("client ", i), got, `entry note"kept"`, `notice ping{"n":1}`, `notice ping{"n":1}`)
+	}
+	s.lines("later", published(s.collect(e, chat, engine.FollowOptions{})), `entry note"kept"`)
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "note")
+}
+
+// publish publishes what must be accepted.
+func (s *engineTest) publish(e *engine.Engine, t spool.EntryType, payload string, o engine.PublishOptions) spool.Entry {
+	s.Helper()
+	entry, err := e.PublishEvent(context.Background(), chat, t, json.RawMessage(payload), o)
+	if err != nil {
+		s.Fatalf("publish %s: %v", t, err)
+	}
+	return entry
+}
+
+// testPublishOtherProcess publishes while another process carries the run: live events are
+// notices there, and durable ones stand among the items at a place that is the same for all.
+func testPublishOtherProcess(s *engineTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a", "b"}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Say("c"))
+	c := s.config(m, plain("look", "1"))
+	c.FlushEvery = -1
+	e, other := s.working(c), s.engine(s.config(m))
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.until("the first text", func() bool { return m.Asked() == 1 })
+	<-time.After(time.Second)
+	s.publish(other, "ping", "1", engine.PublishOptions{})
+	entry := s.publish(other, "note", "2", engine.PublishOptions{Durable: true})
+	if entry.RunID != "r1" || entry.Seq != 2 {
+		s.Errorf("a durable event: %+v", entry)
+	}
+	<-time.After(time.Second)
+	close(gate)
+	s.ended(spool.Completed)
+	<-time.After(time.Second)
+	frames := stop()
+	got := published(frames)
+	slices.Sort(got)
+	s.lines("live", got, "entry note2r1", "notice ping1r1")
+	lines := frameLines(frames)
+	s.lines("replayed", frameLines(s.collect(other, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), lines...)
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasSuffix(l, "=note") })
+	if text := shownText(frames[:slices.IndexFunc(frames, func(f spool.Frame) bool { return frameLine(f) == lines[max(at, 0)] })]); text != "ab" {
+		s.Errorf("the note comes behind %q", text)
+	}
+}
+
+// testPublishOneOrder has tools, the host and another process publish as fast as they can
+// while the run streams, saves its steps and parks. Live and replayed, from any place, all
+// of it is in one order.
+func testPublishOneOrder(s *engineTest) {
+	text := make([]string, 20)
+	for i := range text {
+		text[i] = strconv.Itoa(i) + " "
+	}
+	tell := telling("tell", func(ctx context.Context, call spool.ToolCall) error {
+		for i := range 3 {
+			if err := call.Publish(ctx, "live."+spool.EntryType(call.ID), i); err != nil {
+				return err
+			}
+			if err := call.PublishDurable(ctx, "kept."+spool.EntryType(call.ID), i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	m := spooltest.NewReplayModel(
+		spooltest.Turn{Text: text, Calls: []spooltest.Call{{ID: "c1", Name: "tell"}, {ID: "c2", Name: "tell"}, {ID: "c3", Name: "tell"}}},
+		spooltest.Turn{Text: text, Calls: []spooltest.Call{{ID: "c4", Name: "tell"}, {ID: "c5", Name: "send"}}},
+		spooltest.Turn{Text: text},
+	)
+	c := s.config(paced{m, time.Millisecond}, tell, approved("send", "2"))
+	c.FlushEvery, c.FlushItems = 3*time.Millisecond, 4
+	slow := s.backend
+	slow.Store = &slowStore{Store: s.backend.Store}
+	e, other := s.over(slow, c), s.over(slow, s.config(m))
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stopOther := s.watch(other, &spooltest.Client{Name: "other", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	over := make(chan struct{})
+	var publishers sync.WaitGroup
+	for name, from := range map[spool.EntryType]*engine.Engine{"here": e, "there": other} {
+		publishers.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Duration(i%7) * time.Millisecond):
+				}
+				if _, err := from.PublishEvent(context.Background(), chat, name, i, engine.PublishOptions{Durable: i%2 == 0}); err != nil {
+					s.Errorf("publish: %v", err)
+				}
+			}
+		})
+	}
+	s.work(e)
+	s.becomes(spool.WaitingForInput)
+	s.answer(e, "c5", true, "")
+	s.ended(spool.Completed)
+	close(over)
+	publishers.Wait()
+	<-time.After(quiet)
+	frames := stop()
+	lines := frameLines(frames)
+	s.lines("the other process", frameLines(stopOther()), lines...)
+	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})), lines...)
+	n := 0
+	for _, f := range frames {
+		if f.Cursor == nil {
+			continue
+		}
+		if n++; n%5 == 0 {
+			s.lines("behind "+frameLine(f), frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor})), lines[n:]...)
+		}
+	}
+	for _, id := range []string{"c1", "c2", "c3", "c4"} {
+		var got, want []string
+		for _, l := range published(frames) {
+			if strings.Contains(l, "."+id) {
+				got = append(got, l)
+			}
+		}
+		for i := range 3 {
+			want = append(want, fmt.Sprintf("item live.%s%d", id, i), fmt.Sprintf("entry kept.%s%dr1", id, i))
+		}
+		s.lines("what "+id+" tells", got, want...)
+	}
+}
+
+// paced is a model that takes its time.
+type paced struct {
+	spool.Model
+
+	between time.Duration
+}
+
+// Stream waits before each event.
+func (p paced) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
+	return func(yield func(spool.ModelEvent, error) bool) {
+		for event, err := range p.Model.Stream(ctx, r) {
+			<-time.After(p.between)
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+// slowStore takes its time before each commit, and behind it.
+type slowStore struct {
+	spool.Store
+
+	calls atomic.Int64
+}
+
+// Update waits, each time for another while.
+func (s *slowStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	n := s.calls.Add(1)
+	wait := func(of int64) { <-time.After(time.Duration(n*7%of) * time.Millisecond) }
+	wait(5)
+	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+		err := fn(tx)
+		wait(3)
+		return err
+	})
+	wait(4)
+	return err
+}
+
+// testPublishWaiting publishes while the run is parked: there is no stream, and a durable
+// event is one of the unfinished run.
+func testPublishWaiting(s *engineTest) {
+	e := s.working(s.config(sending(), approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	stop := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
+	<-time.After(time.Second)
+	s.publish(e, "ping", "1", engine.PublishOptions{})
+	s.publish(e, "note", "2", engine.PublishOptions{Durable: true})
+	<-time.After(time.Second)
+	got := published(stop())
+	slices.Sort(got)
+	s.lines("live", got, "entry note2r1", "notice ping1r1")
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if last := snap.ActiveEvents[len(snap.ActiveEvents)-1]; last.Type != "note" || last.Seq != snap.LastEventSeq {
+		s.Errorf("the snapshot's last event is %+v", last)
+	}
+	s.answer(e, "c1", true, "")
+	s.ended(spool.Completed)
+}
+
+// testPublishRefused publishes what must not be. Nothing is changed.
+func testPublishRefused(s *engineTest) {
+	e := s.working(s.config(echo()))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	before := s.all(chat, "r1")
+	for _, durable := range []bool{false, true} {
+		for _, c := range []struct {
+			key     spool.ThreadKey
+			kind    spool.EntryType
+			payload any
+			run     spool.RunID
+			code    spool.Code
+			message string
+		}{
+			{chat, "RUN_ENDED", nil, "", spool.Invalid, "type RUN_ENDED is reserved"},
+			{chat, "", nil, "", spool.Invalid, "type is required"},
+			{chat, "a b", nil, "", spool.Invalid, "type may only have letters"},
+			{chat, "note", func() {}, "", spool.Invalid, "payload has no JSON form"},
+			{chat, "note", strings.Repeat("x", spool.MaxEventBytes), "", spool.Invalid, "payload is longer than"},
+			{chat, "note", nil, "r 2", spool.Invalid, "runId may only have letters"},
+			{chat, "note", nil, "r2", spool.Invalid, "runId is not a run of the thread"},
+			{chat, "note", nil, "r1", spool.Conflict, "runId is a run that has ended"},
+			{spool.ThreadKey{Tenant: chat.Tenant, ID: "none"}, "note", nil, "", spool.NotFound, "Thread not found"},
+			{spool.ThreadKey{Tenant: "other", ID: chat.ID}, "note", nil, "", spool.NotFound, "Thread not found"},
+		} {
+			_, err := e.PublishEvent(context.Background(), c.key, c.kind, c.payload, engine.PublishOptions{Durable: durable, RunID: c.run})
+			if spool.CodeOf(err) != c.code || !strings.HasPrefix(spool.MessageOf(err), c.message) {
+				s.Errorf("%s of type %q about %q: %v", c.key, c.kind, c.run, err)
+			}
+		}
+	}
+	s.same("the thread", s.all(chat, "r1"), before)
+}
+
+// testPublishLostLease has a tool go on whose worker has lost the run. What it writes down
+// does not reach the record.
+func testPublishLostLease(s *engineTest) {
+	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}), spooltest.Say("done"))
+	gate, result := make(chan struct{}), make(chan error, 10)
+	slow := telling("slow", func(_ context.Context, call spool.ToolCall) error {
+		<-gate
+		result <- call.PublishDurable(context.Background(), "late", 1)
+		return nil
+	})
+	slow.Idempotent = true
+	e := s.working(s.config(m, slow))
+	s.start(e, "r1", "go")
+	s.until("the call", func() bool { return s.executed() == 1 })
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { // another claims it
+		thread, err := tx.Thread()
+		if err != nil {
+			return err
+		}
+		thread.Fence++
+		return tx.PutThread(thread)
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	close(gate)
+	if err := receive(s, result, bubbleWait, "the result"); spool.CodeOf(err) != spool.Fenced {
+		s.Errorf("published with %v", err)
+	}
+	if record := strings.Join(s.record(), "\n"); strings.Contains(record, "late") {
+		s.Errorf("the record: %s", record)
+	}
+	s.until("the end of the run", func() bool { return s.thread().State.Terminal() })
+}
+
+// testPublishWhileSettling publishes from the settle hook, which runs when all is said and
+// before the end is written.
+func testPublishWhileSettling(s *engineTest) {
+	c := s.config(spooltest.NewReplayModel(spooltest.Say("hi")))
+	var e *engine.Engine
+	c.OnSettle = func(ctx context.Context, settled engine.Settlement) error {
+		_, err := e.PublishEvent(ctx, settled.Thread, "billed", 7, engine.PublishOptions{Durable: true})
+		if err == nil {
+			_, err = e.PublishEvent(ctx, settled.Thread, "bye", 8, engine.PublishOptions{})
+		}
+		return err
+	}
+	e = s.engine(c)
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(time.Second)
+	frames := stop()
+	s.lines("live", published(frames), "entry billed7r1", "item bye8")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "billed", "RUN_ENDED r1:1 finished")
+	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), frameLines(frames)...)
+}
+
+// testPublishNested has the tools of two nested runs publish at the same time. They have the
+// host's state, a durable event is of the nested run, and all is in one order.
+func testPublishNested(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go":  {spooltest.Use(spawn("c1", "helper", "one"), spawn("c2", "helper", "two")), spooltest.Say("done")},
+		"one": {spooltest.Use(spooltest.Call{ID: "c1", Name: "tell"}), spooltest.Say("first")},
+		"two": {spooltest.Use(spooltest.Call{ID: "c1", Name: "tell"}), spooltest.Say("second")},
+	})
+	c := s.treeConfig(m, telling("tell", func(ctx context.Context, call spool.ToolCall) error {
+		for i := range 3 {
+			if err := call.Publish(ctx, "live", i); err != nil {
+				return err
+			}
+			if err := call.PublishDurable(ctx, "kept", call.HostState); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	slow := s.backend
+	slow.Store = &slowStore{Store: s.backend.Store}
+	e := s.over(slow, c)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", HostState: json.RawMessage(`{"n":1}`)})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	frames := stop()
+	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})), frameLines(frames)...)
+	got := published(frames)
+	slices.Sort(got)
+	var want []string
+	for _, r := range s.nested() {
+		for i := range 3 {
+			want = append(want, fmt.Sprintf(`entry kept{"n":1}%s`, r.ID), fmt.Sprintf("item live%d", i))
+		}
+	}
+	slices.Sort(want)
+	if len(want) != 12 {
+		s.Errorf("there are %d nested runs", len(want)/6)
+	}
+	s.lines("published", got, want...)
+}

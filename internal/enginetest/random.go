@@ -1,0 +1,386 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// testEngineRandom lets everything happen to a thread that can, in an order that a seed
+// decides: see [callOrder]. SPOOL_CAMPAIGN says how many seeds are tried, and SPOOL_SEED which
+// one alone. With SPOOL_TRACE, the name of a folder, each trace is written there.
+func testEngineRandom(t *testing.T, open spooltest.Open, features spooltest.Features) {
+	t.Helper()
+	seeds := 100
+	if features.Durable {
+		seeds = 6
+	}
+	if n, err := strconv.Atoi(os.Getenv("SPOOL_CAMPAIGN")); err == nil {
+		seeds = n
+	}
+	first := uint64(time.Now().UnixNano()) & 0xffffff
+	if n, err := strconv.ParseUint(os.Getenv("SPOOL_SEED"), 10, 64); err == nil {
+		first, seeds = n, 1
+	}
+	// A seed alone is replayed: it gives the same trace each time. See CONTRIBUTING.md.
+	const lanes = 4
+	for lane := range lanes {
+		t.Run(strconv.Itoa(lane), func(t *testing.T) {
+			t.Parallel()
+			for i := lane; i < seeds && !t.Failed(); i += lanes {
+				seed := first + uint64(i)
+				t.Run(fmt.Sprintf("SPOOL_SEED=%d", seed), func(t *testing.T) {
+					var rest func()
+					if seeds == 1 {
+						var end func() bool
+						rest, end = oneThread()
+						defer end()
+					}
+					synctest.Test(t, func(t *testing.T) {
+						randomCampaign(newEngineTest(t, open(t, spool.SystemClock{})), seed, rest)
+					})
+				})
+			}
+		})
+	}
+}
+
+// wanderer is a model that says and calls something else in each step of each run, and
+// sometimes fails.
+func (c *campaign) wanderer(seed uint64) *spooltest.Model {
+	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		step := spooltest.StepOf(r)
+		turn := ""
+		for _, m := range r.Messages {
+			if m.Role == spool.RoleUser {
+				turn = m.Text()
+			}
+		}
+		wait := time.Duration(c.n(1500, "model", turn, step)) * time.Millisecond
+		t := spooltest.Turn{
+			Text:  []string{turn, "/", strconv.Itoa(step), " a ", "b ", "c"},
+			Usage: spooltest.Tokens(int64(10+step), int64(3+step)),
+			Before: func(ctx context.Context) error {
+				select {
+				case <-time.After(wait):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			},
+		}
+		if chance(3, seed, turn, step, "thinks") == 0 {
+			t.Reasoning = []string{"hm ", turn, strconv.Itoa(step)}
+		}
+		if c.n(12, "model fails", turn, step) == 0 {
+			t.Err = overloaded()
+			return t
+		}
+		if step < 4 && chance(5, seed, turn, step, "calls") > 0 {
+			names := []string{"look", "once", "send", "ask", "show", "nope"}
+			if c.config.Agents[0].Spawn != nil {
+				names = append(names, "helper", "lead")
+			}
+			for i := range 1 + chance(3, seed, turn, step, "how many") {
+				name := names[chance(uint64(len(names)), seed, turn, step, i)]
+				id := spool.ToolCallID(fmt.Sprintf("%s.%d.%d", turn, step, i))
+				if name == "helper" || name == "lead" {
+					t.Calls = append(t.Calls, spawn(id, name, string(id)))
+					continue
+				}
+				call := spooltest.Call{ID: id, Name: name}
+				if name == "show" {
+					call = show(id)
+				}
+				t.Calls = append(t.Calls, call)
+			}
+		}
+		return t
+	})
+}
+
+// tools are one of each kind, all of which take a while.
+func (c *campaign) tools() []spool.Tool {
+	slow := func(t spool.Tool) spool.Tool {
+		call := t.Call
+		t.Call = func(ctx context.Context, call2 spool.ToolCall) (json.RawMessage, error) {
+			select {
+			case <-time.After(time.Duration(c.n(1500, "tool", call2.RunID, call2.ID)) * time.Millisecond):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			return call(ctx, call2)
+		}
+		return t
+	}
+	look := plain("look", `"seen"`)
+	look.Idempotent = true
+	ask := plain("ask", "")
+	ask.Call = func(_ context.Context, call spool.ToolCall) (json.RawMessage, error) {
+		if call.Answer == nil {
+			return nil, spool.ParkFor("question", nil, time.Minute)
+		}
+		return json.RawMessage(`"heard"`), nil
+	}
+	send := approved("send", `"sent"`)
+	for _, t := range []*spool.Tool{&send, &ask} {
+		t.Expiry = spool.Expiry{
+			Then: []spool.ExpiryAction{"", spool.ExpireFail, spool.ExpireExtend}[c.n(3)], Extensions: c.n(3),
+			Warn: time.Duration(c.n(3)) * 20 * time.Second,
+		}
+	}
+	return []spool.Tool{slow(look), slow(plain("once", `"done"`)), slow(send), slow(ask)}
+}
+
+// randomCampaign does one campaign, and returns what happened in it. rest may be nil: see
+// [oneThread].
+func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
+	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
+	s.Cleanup(func() { c.trace.report(s.T, seed) })
+	if !raceDetector { // whose finds are calls that nothing orders
+		c.inTurns(rest)
+	}
+	if seed/2%2 == 0 {
+		c.config = s.treeConfig(c.wanderer(seed), c.tools()...)
+		c.config.Agents[0].Spawn.MaxConcurrent, c.config.Agents[0].Spawn.MaxDepth = 1+c.n(3), 1+c.n(3)
+	} else {
+		c.config = s.config(c.wanderer(seed), c.tools()...)
+	}
+	if seed%3 == 0 {
+		c.config.OnSettle = func(_ context.Context, s engine.Settlement) error {
+			<-time.After(time.Duration(c.n(300, "settle", s.RunID)) * time.Millisecond)
+			return nil
+		}
+	}
+	if seed%5 < 2 {
+		c.config.Windows = map[string]int{"m": 60 + 40*c.n(4)} // older messages are summarised all the time
+	}
+	c.config.MaxDeaths, c.config.ParkTTL = 1000, 2*time.Minute
+	if seed%5 < 2 {
+		c.someBudget()
+	}
+	n := c.boot()
+	c.hire(n)
+	c.someStart()
+	stop := c.clients("a", "b", "c")
+	acts := []struct {
+		name string
+		do   func()
+	}{
+		{"start", c.someStart},
+		{"start", c.someStart},
+		{"start", c.someStart},
+		{"answer", c.someAnswer},
+		{"answer", c.someAnswer},
+		{"answer", c.someAnswer},
+		{"restore", c.someRestore},
+		{"restore", c.someRestore},
+		{"stop", c.someStop},
+		{"crash", c.someCrash},
+		{"fault", c.someFault},
+		{"fault", c.someFault},
+		{"boot", c.someBoot},
+		{"shutdown", c.someShutdown},
+		{"delivery", c.someDelivery},
+		{"loss", c.someLoss},
+		{"sweep", c.someSweep},
+	}
+	for range 40 {
+		wait := time.Duration(c.n(3000)) * time.Millisecond
+		switch c.n(12) {
+		case 0:
+			wait = time.Duration(c.n(4)) * time.Minute // a park expires, a lease lapses
+		case 1, 2, 3:
+			wait = 0
+		}
+		<-time.After(wait)
+		act := acts[c.n(len(acts))]
+		c.trace.addf("campaign: %s", act.name)
+		act.do()
+		c.bury()
+	}
+	// All faults end, and everything must come to its end.
+	for _, n := range append([]*node(nil), c.nodes...) {
+		c.retire(n)
+	}
+	last := c.boot()
+	c.hire(last)
+	s.until("the end of the run", func() bool {
+		c.answerAll(last.Engine, c.anyAnswer())
+		return s.thread().State.Terminal()
+	})
+	for range 4 {
+		c.someRestore()
+		<-time.After(time.Second)
+	}
+	c.finish(stop)
+	return c.trace
+}
+
+// bury retires the nodes that have crashed.
+func (c *campaign) bury() {
+	for _, n := range append([]*node(nil), c.nodes...) {
+		select {
+		case <-n.faulty.Crashed():
+			c.retire(n)
+		default:
+		}
+	}
+	if len(c.nodes) == 0 {
+		c.hire(c.boot())
+	}
+}
+
+// some returns one of the nodes.
+func (c *campaign) some(who ...any) *node { return c.node(context.Background(), who...) }
+
+// anyAnswer returns the answers of a person.
+func (c *campaign) anyAnswer(who ...any) func(p spool.Park) engine.Response {
+	return func(p spool.Park) engine.Response {
+		if p.Reason == spool.ParkBudget {
+			return c.moreBudget(who...)
+		}
+		r := engine.Response{Approved: c.n(3, who...) > 0, Reason: []string{"", "because"}[c.n(2, who...)]}
+		if c.n(2, who...) == 0 {
+			r.Payload = json.RawMessage(`{"n":1}`)
+		}
+		if c.n(2, who...) == 0 {
+			r.Digest = p.Digest
+		}
+		if r.Approved && p.Reason == spool.ParkApproval && c.n(2, who...) == 0 {
+			r.Args = json.RawMessage(`{"edited":` + strconv.Itoa(c.n(3, who...)) + `}`)
+		}
+		return r
+	}
+}
+
+// someStart starts a run, which may edit a turn, and mostly finds the thread busy.
+func (c *campaign) someStart() {
+	word := fmt.Sprintf("w%d", c.n(1_000_000))
+	r := engine.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), MaxSteps: c.n(4)}
+	if c.n(3) > 0 { // else the model calls a tool that is not there
+		r.Client = showing().Client
+	}
+	if c.n(3) == 0 {
+		if messages := c.all(chat, "").Messages; len(messages) > 0 {
+			r.EditMessageID = messages[c.n(len(messages))].ID
+		}
+	}
+	r.WhenBusy = []spool.WhenBusy{
+		"", spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback,
+	}[c.n(7)]
+	result, err := c.some().Run(context.Background(), chat, r)
+	c.trace.addf("campaign: start %s %s in place of %q: %s, %v", r.RunID, r.WhenBusy, r.EditMessageID, asJSON(result), err)
+	if err == nil && result.Accepted {
+		c.history.Started(chat, result.RunID)
+	}
+}
+
+// someRestore restores a branch, which most often finds the thread busy.
+func (c *campaign) someRestore() {
+	if branches := c.all(chat, "").Branches; len(branches) > 0 {
+		_, _ = c.some().RestoreBranch(context.Background(), chat, branches[c.n(len(branches))].ID)
+	}
+}
+
+func (c *campaign) someStop() {
+	if runs := c.all(chat, "").Runs; len(runs) > 0 && c.n(3) == 0 {
+		_, _ = c.some().StopRun(context.Background(), chat, runs[c.n(min(len(runs), 4))].ID)
+		return
+	}
+	if r, err := c.some().Stop(context.Background(), chat); err == nil && r.Accepted {
+		c.history.Stopped(chat)
+	}
+}
+
+// someAnswer answers the open parks, once or twice at once.
+func (c *campaign) someAnswer() {
+	done := make(chan struct{})
+	twice := c.n(3) == 0
+	go func() {
+		defer close(done)
+		if twice {
+			c.answerAll(c.some("another person").Engine, c.anyAnswer("another person"))
+		}
+	}()
+	c.answerAll(c.some().Engine, c.anyAnswer())
+	receive(c, done, bubbleWait, "the other person")
+}
+
+func (c *campaign) someCrash() {
+	n := c.some()
+	crash(n.faulty)
+	c.bury()
+}
+
+// someFault plans something for one of the calls to come.
+func (c *campaign) someFault() {
+	n := c.some()
+	kinds := []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun, spooltest.Duplicate, spooltest.Delay}
+	fault := spooltest.Fault{Call: n.faulty.Calls() + 1 + c.n(30), Kind: kinds[c.n(len(kinds))]}
+	deaf := c.n(3) == 0
+	n.faulty.Plan(fault)
+	n.faulty.DropWakes(deaf)
+	c.trace.addf("campaign: call %d of %s is to %s, and it loses wake-ups: %t", fault.Call, n.name, fault.Kind, deaf)
+}
+
+// someBoot adds a process, so that several race for the run.
+func (c *campaign) someBoot() {
+	if len(c.nodes) < 3 {
+		c.hire(c.boot())
+	}
+}
+
+func (c *campaign) someShutdown() {
+	c.retire(c.some())
+	c.bury()
+}
+
+// someDelivery delivers a ticket once more, as an outside queue may: of the present run
+// or of one of before.
+func (c *campaign) someDelivery() {
+	runs := c.all(chat, "").Runs
+	if len(runs) == 0 {
+		return
+	}
+	run := runs[c.n(len(runs))]
+	j := spool.Job{
+		Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Agent: run.Agent,
+		Segment: c.n(run.Segments + 2), Kind: spool.JobResume,
+	}
+	n := c.some()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(c.n(5000))*time.Millisecond)
+	defer cancel()
+	if c.n(4) == 0 {
+		_ = n.HandleDeadJob(ctx, spool.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Segment: run.Segments}, 3, "a test")
+		return
+	}
+	result, err := n.HandleJob(ctx, j)
+	c.trace.addf("campaign: deliver segment %d of %s to %s: %s, %v", j.Segment, j.RunID, n.name, asJSON(result), err)
+}
+
+// someLoss loses the jobs that are due.
+func (c *campaign) someLoss() {
+	taken, _, err := c.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1 + c.n(3), Lease: time.Minute})
+	if err != nil {
+		c.Error(err)
+	}
+	for _, d := range taken {
+		_ = c.backend.Queue.Ack(context.Background(), d)
+	}
+}
+
+func (c *campaign) someSweep() {
+	n := c.some()
+	_, _ = n.Sweep(context.Background())
+	_, _ = n.ReclaimIfOrphaned(context.Background(), chat)
+}

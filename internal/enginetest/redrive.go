@@ -1,0 +1,271 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var redriveTests = map[string]func(s *engineTest){
+	"Start":      testRedriveStart,
+	"GoesOn":     testRedriveGoesOn,
+	"Parked":     testRedriveParked,
+	"Refused":    testRedriveRefused,
+	"Settle":     testRedriveSettle,
+	"OnlyOnce":   testRedriveOnlyOnce,
+	"StoreFails": testRedriveStoreFails,
+	"NotFailed":  testRedriveNotFailed,
+	"Settled":    testRedriveSettled,
+}
+
+// die has the next job of the tenant die, as a worker does that gives it up.
+func (s *engineTest) die(e *engine.Engine) int64 {
+	s.Helper()
+	ctx := context.Background()
+	var dead spool.Delivery
+	s.until("a job", func() bool {
+		taken, _, err := s.backend.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+		if err != nil || len(taken) == 0 {
+			return false
+		}
+		dead = taken[0]
+		return true
+	})
+	if err := e.HandleDeadJob(ctx, dead.Job, dead.Attempt, "given up"); err != nil {
+		s.Fatal(err)
+	}
+	if err := s.backend.Queue.Bury(ctx, dead, "given up"); err != nil {
+		s.Fatal(err)
+	}
+	return dead.JobID
+}
+
+func (s *engineTest) redrive(e *engine.Engine, job int64) engine.RedriveResult {
+	s.Helper()
+	result, err := e.Redrive(context.Background(), chat.Tenant, job)
+	if err != nil {
+		s.Fatalf("redrive: %v", err)
+	}
+	if result.Accepted {
+		s.history.Started(chat, result.RunID)
+	}
+	return result
+}
+
+// deadJobs counts the tenant's dead jobs.
+func (s *engineTest) deadJobs() int {
+	s.Helper()
+	dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, spool.DeadQuery{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return len(dead)
+}
+
+// testRedriveStart has a run that never began: another one answers its turn.
+func testRedriveStart(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 7})
+	job := s.die(e)
+	s.ended(spool.Failed)
+	result := s.redrive(e, job)
+	if !result.Accepted || result.JobID != job || result.ThreadID != chat.ID || result.RunID == "" || result.RunID == "r1" {
+		s.Fatalf("redrive: %+v", result)
+	}
+	s.same("dead jobs", s.deadJobs(), 0)
+	next := s.run(result.RunID)
+	if next.Agent != "a" || next.Model != "m" || next.MaxSteps != 7 || next.EnqueuedAt.IsZero() || next.Place != 0 {
+		s.Errorf("the run: %+v", next)
+	}
+	s.work(e)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant hi")
+	if failed := s.run("r1"); failed.State != spool.Failed {
+		s.Errorf("the failed run: %+v", failed)
+	}
+	if again := s.redrive(e, job); again.Accepted || again.Reason != engine.ReasonNotFound {
+		s.Errorf("a second redrive: %+v", again)
+	}
+}
+
+// testRedriveGoesOn has a run that fails behind a step: the step is not done again.
+func testRedriveGoesOn(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Err: errors.New("overloaded")}, spooltest.Say("done"))
+	e := s.engine(s.config(m, plain("look", "1")))
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.until("the failure", func() bool { return s.thread().State == spool.Queued && m.Asked() == 2 })
+	stop()
+	job := s.die(e)
+	s.ended(spool.Failed)
+	result := s.redrive(e, job)
+	s.work(e)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant c1=look{}", "tool c1:1", "assistant done")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error",
+		"RUN_STARTED "+string(result.RunID)+":1", "RUN_ENDED "+string(result.RunID)+":1 finished")
+	if s.executed() != 1 {
+		s.Errorf("%d calls of tools", s.executed())
+	}
+}
+
+// testRedriveParked has a run that dies when it was to resume: the model reads that the
+// call, which has not run, failed.
+func testRedriveParked(s *engineTest) {
+	e := s.engine(s.config(sending(), approved("send", "1")))
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	stop()
+	s.answer(e, "c1", true, "")
+	job := s.die(e)
+	s.ended(spool.Failed)
+	if result := s.redrive(e, job); !result.Accepted {
+		s.Fatalf("redrive: %+v", result)
+	}
+	s.work(e)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"cancelled":true,"reason":"failed"}`, "assistant done")
+	if s.executed() != 0 {
+		s.Errorf("%d calls of tools", s.executed())
+	}
+}
+
+// testRedriveRefused has jobs of which nothing is left to be done.
+func testRedriveRefused(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hi again"))))
+	s.start(e, "r1", "go")
+	job := s.die(e)
+	refused := func(what string, tenant spool.Tenant, id int64, reason string) {
+		s.Helper()
+		before := s.all(chat, "r1")
+		result, err := e.Redrive(context.Background(), tenant, id)
+		if err != nil || result.Accepted || result.Reason != reason || result.Error == "" || result.RunID != "" {
+			s.Errorf("%s: %+v, %v", what, result, err)
+		}
+		s.same(what, s.all(chat, "r1"), before)
+		s.same(what+": dead jobs", s.deadJobs(), 1)
+	}
+	refused("no such job", chat.Tenant, job+1, engine.ReasonNotFound)
+	refused("another tenant's", "other", job, engine.ReasonNotFound)
+	s.start(e, "r2", "and")
+	refused("another run has the thread", chat.Tenant, job, engine.ReasonActiveRun)
+	stop := s.work(e)
+	s.ended(spool.Completed)
+	stop()
+	refused("a later run has ended", chat.Tenant, job, engine.ReasonMovedOn)
+}
+
+// testRedriveSettle has a settlement that died: the hook is called again.
+func testRedriveSettle(s *engineTest) {
+	var mu sync.Mutex
+	broken, calls := true, 0
+	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
+	c.OnSettle = func(context.Context, engine.Settlement) error {
+		mu.Lock()
+		defer mu.Unlock()
+		calls++
+		if broken {
+			return errors.New("the ledger is closed")
+		}
+		return nil
+	}
+	e := s.engine(c)
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	stop()
+	job := s.die(e)
+	if !s.run("r1").SettledAt.IsZero() {
+		s.Fatal("the run is settled")
+	}
+	without := c
+	without.OnSettle = nil
+	if result := s.redrive(s.engine(without), job); result.Accepted || result.Reason != engine.ReasonMovedOn {
+		s.Errorf("without a hook: %+v", result)
+	}
+	mu.Lock()
+	broken = false
+	mu.Unlock()
+	if result := s.redrive(e, job); !result.Accepted || result.RunID != "r1" {
+		s.Errorf("redrive: %+v", result)
+	}
+	s.work(e)
+	s.until("the settlement", func() bool { return !s.run("r1").SettledAt.IsZero() })
+	s.same("dead jobs", s.deadJobs(), 0)
+}
+
+// testRedriveOnlyOnce has many redrive one job: there is one new run.
+func testRedriveOnlyOnce(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
+	s.start(e, "r1", "go")
+	job := s.die(e)
+	results := make(chan engine.RedriveResult, 8)
+	for range cap(results) {
+		go func() {
+			result, err := e.Redrive(context.Background(), chat.Tenant, job)
+			if err != nil {
+				s.Error(err)
+			}
+			results <- result
+		}()
+	}
+	accepted := 0
+	for range cap(results) {
+		switch result := receive(s, results, bubbleWait, "a result"); {
+		case result.Accepted:
+			accepted++
+			s.history.Started(chat, result.RunID)
+		case result.Reason != engine.ReasonNotFound:
+			s.Errorf("refused with %+v", result)
+		}
+	}
+	s.same("accepted", accepted, 1)
+	s.same("runs", len(s.all(chat, "r1").Runs), 2)
+	s.work(e)
+	s.ended(spool.Completed)
+}
+
+// testRedriveStoreFails has each call of a redrive fail in each way. Who tries again gets
+// one new run in the end, and no job is lost.
+func testRedriveStoreFails(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"), spooltest.Say("5"), spooltest.Say("6")))
+	for _, kind := range []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.Rerun} {
+		for call := 1; call <= 2; call++ {
+			s.start(s.engine(c), "", "go")
+			job := s.die(s.engine(c))
+			failed := s.thread().RunID
+			f := spooltest.NewFaulty(s.backend)
+			f.Plan(spooltest.Fault{Call: call, Kind: kind})
+			e := s.over(f.Backend(), c)
+			var result engine.RedriveResult
+			for try := 0; ; try++ {
+				var err error
+				if result, err = e.Redrive(context.Background(), chat.Tenant, job); err == nil {
+					break
+				}
+				if spool.CodeOf(err) != spool.Unavailable || try > 0 {
+					s.Fatalf("%s of call %d: %v", kind, call, err)
+				}
+			}
+			// Where the outcome was unknown it has happened, and cannot happen again.
+			if result.Accepted == (kind == spooltest.FailAfter && call == 2) {
+				s.Errorf("%s of call %d: %+v", kind, call, result)
+			}
+			thread := s.thread()
+			if thread.State != spool.Queued || thread.RunID == failed || s.deadJobs() != 0 {
+				s.Errorf("%s of call %d: the thread is %+v", kind, call, thread)
+			}
+			s.history.Started(chat, thread.RunID)
+			stop := s.work(s.engine(c))
+			s.ended(spool.Completed)
+			stop()
+		}
+	}
+}

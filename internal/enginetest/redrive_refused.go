@@ -1,0 +1,50 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// testRedriveNotFailed has the job of a run die that another process has completed.
+func testRedriveNotFailed(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("never"))))
+	s.start(e, "r1", "go")
+	if r, err := e.HandleJob(context.Background(), ticket("r1")); err != nil || !r.Accepted {
+		s.Fatal(r, err)
+	}
+	s.ended(spool.Completed)
+	s.movedOn(e, s.die(e))
+}
+
+// movedOn reports an error unless a redrive is refused, as nothing is left to be done, and
+// changes nothing.
+func (s *engineTest) movedOn(e *engine.Engine, job int64) {
+	s.Helper()
+	before, dead := s.all(chat, "r1"), s.deadJobs()
+	if r := s.redrive(e, job); r.Accepted || r.Reason != engine.ReasonMovedOn || r.RunID != "" {
+		s.Errorf("redrive: %+v", r)
+	}
+	s.same("the thread", s.all(chat, "r1"), before)
+	if dead == 0 || s.deadJobs() != dead {
+		s.Errorf("%d dead jobs, and %d behind the redrive", dead, s.deadJobs())
+	}
+}
+
+// testRedriveSettled has a settlement die whose run was settled after all.
+func testRedriveSettled(s *engineTest) {
+	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
+	c.OnSettle = func(context.Context, engine.Settlement) error { return errors.New("the ledger is closed") }
+	e := s.engine(c)
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	stop()
+	job := s.die(e)
+	s.change(func(r *spool.Run, now time.Time) { r.SettledAt = now })
+	s.movedOn(e, job)
+}

@@ -1,0 +1,226 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// neverClosed are run streams that cannot be closed.
+type neverClosed struct{ spool.Streams }
+
+// Close fails.
+func (neverClosed) Close(context.Context, spool.StreamKey, spool.Item, time.Duration) error {
+	return spool.Errorf(spool.Unavailable, "the stream cannot be closed")
+}
+
+// testRetractUnclosed stops a run that waits, of which the record has ended the segment, and the
+// stream has not. A client that has a whole snapshot stands behind the end, and stays there.
+func testRetractUnclosed(s *engineTest) {
+	b := s.backend
+	b.Streams = neverClosed{b.Streams}
+	e := s.over(b, s.config(asksTwice(), approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.work(e)
+	s.becomes(spool.WaitingForInput)
+	live := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 99}})
+	<-time.After(time.Second)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	<-time.After(quiet)
+	frames := slices.DeleteFunc(slices.Clone(live()), func(f spool.Frame) bool { return f.Kind != spool.FrameSnapshot })
+	if len(frames) != 2 || len(parts(frames)) != 1 {
+		s.Fatalf("the client saw\n%s", transcript(frames))
+	}
+	whole, part := frames[0].Snapshot, frames[1].Snapshot
+	if whole.Cursor().Offset != part.Cursor().Offset || part.Stream.End == nil {
+		s.Errorf("the client stands at %s, and the stream of the frame is %+v", whole.Cursor(), part.Stream)
+	}
+}
+
+// testRetractShortStream comes back behind a RUN_ENDED whose stream lacks its last item. Nothing is
+// missing there, and so no snapshot takes the place of what comes next.
+func testRetractShortStream(s *engineTest) {
+	b := s.backend
+	b.Streams = neverClosed{b.Streams}
+	e := s.over(b, s.config(spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"))))
+	s.work(e)
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	at := snap.Cursor()
+	s.start(e, "r2", "again")
+	s.ended(spool.Completed)
+	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
+		if f.Kind == spool.FrameSnapshot {
+			s.Errorf("behind %s comes %s", at, frameLine(f))
+		}
+	}
+}
+
+// testRetractNextBegan has a client come back to the place where the next run had begun. A frame
+// of the run before would take the next one's turn away.
+func testRetractNextBegan(s *engineTest) {
+	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("done"))
+	e := s.working(s.config(m, approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	before := &spool.Cursor{Seq: s.thread().LastSeq}
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	s.start(e, "r2", "again")
+	s.becomes(spool.WaitingForInput)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	frames := s.collect(e, chat, engine.FollowOptions{Cursor: before})
+	began := slices.IndexFunc(frames, func(f spool.Frame) bool {
+		return f.Event != nil && f.Event.Type == spool.EntryRunStarted && f.Event.RunID == "r2"
+	})
+	if began < 0 || len(parts(frames)) != 2 {
+		s.Fatalf("the client saw\n%s", transcript(frames))
+	}
+	at := &spool.Cursor{Seq: frames[began].Event.Seq}
+	for _, part := range parts(s.collect(e, chat, engine.FollowOptions{Cursor: at})) {
+		if id := part.Snapshot.Stream.RunID; id != "r2" {
+			s.Errorf("behind the start of r2 comes the snapshot of %s", id)
+		}
+	}
+}
+
+// testRetractBareSeq has a client that names no stream come back into a segment whose worker has
+// died. The run was stopped then, which has closed the call that the client shows.
+func testRetractBareSeq(s *engineTest) {
+	gate := make(chan struct{})
+	m := casting(map[string][]spooltest.Turn{
+		"go":   {spooltest.Use(spawn("c1", "helper", "mail"))},
+		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), {Text: []string{"on it"}, Gate: gate}},
+	})
+	c := s.treeConfig(m, approved("send", `"sent"`))
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	first := s.work(e)
+	s.becomes(spool.WaitingForInput)
+	first()
+	s.answerAs(e, "mail:send", true)
+	p := s.process(c)
+	s.until("the second step", func() bool { return askedAs(m, "mail") == 2 })
+	began := s.thread().LastSeq
+	p.kill()
+	<-time.After(31 * time.Second) // its lease
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	close(gate)
+	frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: began}})
+	results := 0
+	for _, part := range parts(frames) {
+		for _, message := range part.Snapshot.Messages {
+			if message.AgentID == "" {
+				results += len(message.ToolResults())
+			}
+		}
+	}
+	if results != 1 {
+		s.Errorf("the client reads of %d results:\n%s", results, transcript(frames))
+	}
+}
+
+// testRetractElsewhere follows at a process that does not have the run's stream, and goes on at the
+// one that has it. The snapshot there has the saved step, and the stream goes on behind it.
+func testRetractElsewhere(s *engineTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(
+		spooltest.Turn{Text: []string{"one "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Turn{Text: []string{"two "}, Gate: gate},
+		spooltest.Say("two three"),
+	)
+	c := s.config(m, plain("look", "1"))
+	c.FlushEvery = -1
+	b := s.backend
+	b.Streams = engine.NewStreams(0)
+	elsewhere := s.over(b, c)
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	live := s.watch(elsewhere, &spooltest.Client{Name: "elsewhere", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	p := s.process(c)
+	s.until("the second step", func() bool { return m.Asked() == 2 })
+	<-time.After(time.Second)
+	snap, err := elsewhere.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	at := snap.Cursor()
+	if saved := s.run("r1").Saved; at.Stream != "r1:1" || at.Offset != saved || saved.IsZero() {
+		s.Errorf("the snapshot stands at %s, and %s is saved", at, saved)
+	}
+	var text strings.Builder
+	text.WriteString(snapshotText(snap))
+	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
+		if f.Item != nil {
+			text.WriteString(deltaOf(*f.Item))
+		}
+	}
+	if text.String() != "one two " {
+		s.Errorf("the client shows %q", text.String())
+	}
+	p.kill()
+	s.until("the end of the lease", func() bool { return !s.thread().Leased(time.Now()) })
+	if got := frameLines(s.collect(elsewhere, chat, engine.FollowOptions{Cursor: &at})); len(got) != 1 {
+		s.Errorf("a client whose stream is gone gets %v", got)
+	}
+	close(gate)
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	live()
+}
+
+// testRetractGoneEntry follows a run whose process died with the run's stream. An entry that is
+// written then leaves the client's place in that stream as it is, also where the thread is read
+// for the first time.
+func testRetractGoneEntry(s *engineTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"one "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Gate: gate}, spooltest.Say("two"))
+	c := s.config(m, plain("look", "1"))
+	s.start(s.engine(c), "r1", "go")
+	p := s.process(c)
+	s.until("the second step", func() bool { return m.Asked() == 2 })
+	p.kill()
+	s.until("the end of the lease", func() bool { return !s.thread().Leased(time.Now()) })
+	s.backend.Streams = engine.NewStreams(0)
+	e := s.engine(c)
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	want := snap.Cursor()
+	if want.Stream != "r1:1" || want.Offset.IsZero() {
+		s.Errorf("the snapshot stands at %s", want)
+	}
+	client := &spooltest.Client{Name: "live"}
+	at := want
+	live := s.watch(e, client, engine.FollowOptions{Cursor: &at})
+	for range 3 {
+		<-time.After(time.Second)
+		if _, err := e.PublishEvent(context.Background(), chat, "note", 1, engine.PublishOptions{Durable: true}); err != nil {
+			s.Fatal(err)
+		}
+		want.Seq++
+		s.until("the entry", func() bool { at := client.Cursor(); return at != nil && at.Seq == want.Seq })
+		if at := client.Cursor(); *at != want {
+			s.Errorf("behind the entry the client stands at %s, want %s", at, want)
+		}
+	}
+	close(gate)
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	live()
+}

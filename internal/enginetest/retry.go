@@ -1,0 +1,186 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var retryTests = map[string]func(s *engineTest){
+	"Transient":    testRetryTransient,
+	"AskedWait":    testRetryAskedWait,
+	"AskedTooLong": testRetryAskedTooLong,
+	"AskedCut":     testRetryAskedCut,
+	"Permanent":    testRetryPermanent,
+	"MaxAttempts":  testRetryMaxAttempts,
+	"CleanEnd":     testRetryCleanEnd,
+	"ModelPanics":  testRetryModelPanics,
+}
+
+// overloaded is an error that will pass.
+func overloaded() error { return &spool.ModelError{Status: 503, Message: "overloaded"} }
+
+func testRetryTransient(s *engineTest) {
+	m := spooltest.NewModel(
+		spooltest.Turn{Err: overloaded()},
+		spooltest.Turn{Text: []string{"half an ans"}, Usage: spooltest.Tokens(5, 2), Err: overloaded()},
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+		spooltest.Turn{Err: overloaded()},
+		spooltest.Say("done"),
+	)
+	e := s.engine(s.config(m, plain("look", "1")))
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
+	s.until("the first failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
+	if r := s.run("r1"); r.Attempts != 1 || r.State != spool.Queued || r.Deaths != 0 {
+		s.Errorf("behind the first failure: %+v", r)
+	}
+	s.ended(spool.Completed)
+	// 5 s, 10 s and, behind a step, 5 s again, each with up to a quarter more.
+	if took := time.Since(begin); took < 20*time.Second || took > 27*time.Second {
+		s.Errorf("it took %s", took)
+	}
+	<-time.After(quiet)
+	stop()
+	s.lines("messages", s.script(), "user go", "assistant c1=look{}", "tool c1:1", "assistant done")
+	s.lines("record", s.record(),
+		"RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2", "RUN_ENDED r1:2 error",
+		"RUN_STARTED r1:3", "RUN_ENDED r1:3 error", "RUN_STARTED r1:4", "RUN_ENDED r1:4 finished")
+	if r := s.run("r1"); r.Attempts != 0 || r.Segments != 4 {
+		s.Errorf("in the end: %+v", r)
+	}
+}
+
+func testRetryAskedWait(s *engineTest) {
+	m := spooltest.NewModel(
+		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: 30 * time.Second}},
+		spooltest.Turn{Err: spool.RetryAfter(40 * time.Second)},
+		spooltest.Say("done"),
+	)
+	e := s.working(s.config(m))
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if took := time.Since(begin); took < 70*time.Second || took > 75*time.Second {
+		s.Errorf("it took %s", took)
+	}
+}
+
+// testRetryAskedTooLong has a provider ask for more than runs wait. What is heeded of it is told.
+func testRetryAskedTooLong(s *engineTest) {
+	c := s.config(spooltest.NewModel(
+		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: 10 * time.Minute}},
+		spooltest.Turn{Err: &spool.ModelError{Status: 503, Message: "come back tomorrow", After: 24 * time.Hour}},
+		spooltest.Say("done"),
+	))
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	begin := time.Now()
+	s.work(e)
+	s.ended(spool.Completed)
+	if took := time.Since(begin); took < 25*time.Minute || took > 26*time.Minute {
+		s.Errorf("it took %s", took)
+	}
+	var told []int64
+	for _, e := range s.all(chat, "r1").Entries {
+		var ended spool.RunEnded
+		if e.Type == spool.EntryRunEnded && json.Unmarshal(e.Payload, &ended) == nil && ended.Status == spool.SegmentError {
+			told = append(told, ended.RetryAfterMS)
+		}
+	}
+	s.same("what the record tells", told, []int64{600_000, 900_000})
+	<-time.After(quiet)
+	told = nil
+	for _, f := range client() {
+		var failed spool.StreamFailed
+		if f.Item != nil && f.Item.Type == spool.ItemRunError && f.Item.Decode(&failed) == nil {
+			told = append(told, failed.RetryAfterMS)
+		}
+	}
+	s.same("what the streams tell", told, []int64{600_000, 900_000})
+}
+
+// testRetryAskedCut bounds what a provider asks for by less than the engine's own longest wait.
+// The engine's own wait is kept where it is longer.
+func testRetryAskedCut(s *engineTest) {
+	c := s.config(spooltest.NewModel(
+		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: time.Minute}},
+		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: time.Minute}},
+		spooltest.Say("done"),
+	))
+	c.RetryAfterMax = 7 * time.Second
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	begin := time.Now()
+	s.work(e)
+	s.ended(spool.Completed)
+	// 7 s, and then 10 s with up to a quarter more.
+	if took := time.Since(begin); took < 17*time.Second || took > 21*time.Second {
+		s.Errorf("it took %s", took)
+	}
+}
+
+func testRetryPermanent(s *engineTest) {
+	for i, err := range []error{
+		&spool.ModelError{Status: 401, Message: "bad key"},
+		&spool.ModelError{Status: 429, Type: "insufficient_quota", Message: "no money"},
+		spool.Errorf(spool.Invalid, "no such thing"),
+	} {
+		c := s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Err: err}))
+		c.Agents[0].Name = "a" + string(rune('1'+i))
+		e := s.engine(c)
+		stop := s.work(e)
+		id := spool.RunID("r" + string(rune('1'+i)))
+		begin := time.Now()
+		s.start(e, id, "go")
+		s.ended(spool.Failed)
+		if r := s.run(id); r.Segments != 1 || r.Error == "" || r.StopReason != spool.StopFailed || time.Since(begin) > time.Second {
+			s.Errorf("%v: %+v", err, r)
+		}
+		stop()
+	}
+}
+
+func testRetryMaxAttempts(s *engineTest) {
+	m := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		return spooltest.Turn{Text: []string{"x"}, Usage: spooltest.Tokens(3, 1), Err: overloaded()}
+	})
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	r := s.run("r1")
+	if m.Asked() != 3 || r.Attempts != 3 || r.Segments != 3 || !strings.Contains(r.Error, "overloaded") {
+		s.Errorf("asked %d times: %+v", m.Asked(), r)
+	}
+	s.lines("messages", s.script(), "user go")
+	if u, err := e.Usage(context.Background(), chat); err != nil || u.Tokens.TotalTokens != 12 {
+		s.Errorf("usage: %+v, %v", u, err)
+	}
+}
+
+func testRetryCleanEnd(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Cut: true}, spooltest.Say("whole"))
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant whole")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+}
+
+func testRetryModelPanics(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Before: func(context.Context) error { panic("boom") }})
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.ended(spool.Failed)
+	if r := s.run("r1"); strings.Contains(r.Error, "boom") || m.Asked() != 1 {
+		s.Errorf("asked %d times: %+v", m.Asked(), r)
+	}
+}

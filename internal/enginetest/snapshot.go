@@ -1,0 +1,263 @@
+package enginetest
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var snapshotTests = map[string]func(s *engineTest){
+	"AtEveryCall":  testSnapshotAtEveryCall,
+	"Encoded":      testSnapshotEncoded,
+	"FollowsOn":    testSnapshotFollowsOn,
+	"BeforeItems":  testSnapshotBeforeItems,
+	"Pages":        testSnapshotPages,
+	"StreamEnds":   testSnapshotStreamEnds,
+	"ActiveEvents": testSnapshotActiveEvents,
+	"Questions":    testSnapshotQuestions,
+}
+
+// talking is a run of several steps, parks and texts, each piece of which is unique.
+func talking() (*spooltest.Model, string) {
+	m := spooltest.NewReplayModel(
+		spooltest.Turn{Reasoning: []string{"r1"}, Text: []string{"a1 ", "a2 ", "a3 "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}}},
+		spooltest.Turn{Text: []string{"b1 ", "b2 "}, Calls: []spooltest.Call{{ID: "c3", Name: "send"}, {ID: "c4", Name: "look"}}},
+		spooltest.Turn{Text: []string{"c1 ", "c2 "}},
+	)
+	return m, "a1 a2 a3 b1 b2 c1 c2 "
+}
+
+// probing runs a function behind every call that writes.
+type probing struct {
+	spool.Store
+	spool.Streams
+
+	probe func()
+}
+
+// Update runs the probe behind the commit.
+func (p *probing) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+	defer p.probe()
+	return p.Store.Update(ctx, key, fence, fn)
+}
+
+func (p *probing) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+	defer p.probe()
+	return p.Streams.Append(ctx, key, items)
+}
+
+// probingStore and probingStreams have the methods that both ports have.
+type (
+	probingStore   struct{ *probing }
+	probingStreams struct{ *probing }
+)
+
+func (p probingStore) Close() error { return p.Store.Close() }
+
+func (p probingStreams) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+	defer p.probe()
+	return p.Streams.Close(ctx, key, end, grace)
+}
+
+// testSnapshotAtEveryCall takes a snapshot behind everything that the worker writes: what
+// it shows never has a piece twice, lacks one that is saved, or goes back.
+func testSnapshotAtEveryCall(s *engineTest) {
+	m, whole := talking()
+	c := s.config(m, plain("look", "1"), approved("send", "2"))
+	c.FlushEvery = -1
+	reader := s.engine(c)
+	shown, taken := "", 0
+	b := s.backend
+	p := &probing{Store: b.Store, Streams: b.Streams}
+	p.probe = func() {
+		snap, err := reader.Snapshot(context.Background(), chat, nil)
+		if err != nil {
+			return // the thread is not there yet
+		}
+		taken++
+		now := snapshotText(snap)
+		if !strings.HasPrefix(whole, now) || len(now) < len(shown) {
+			s.Errorf("a snapshot shows %q behind %q", now, shown)
+		}
+		shown = now
+	}
+	b.Store, b.Streams = probingStore{p}, probingStreams{p}
+	e := s.over(b, c)
+	s.start(e, "r1", "go")
+	one := func() {
+		if _, err := e.HandleJob(context.Background(), ticket("r1")); err != nil {
+			s.Error(err)
+		}
+	}
+	one()
+	s.answer(e, "c3", true, "")
+	one()
+	s.ended(spool.Completed)
+	if shown != whole || taken < 20 {
+		s.Errorf("the last of %d snapshots shows %q", taken, shown)
+	}
+}
+
+// testSnapshotFollowsOn takes a snapshot at each frame of a live client, and compares what
+// a client has that goes on from it.
+func testSnapshotFollowsOn(s *engineTest) {
+	m, whole := talking()
+	c := s.config(m, plain("look", "1"), approved("send", "2"))
+	c.FlushEvery = -1
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	var snaps []*spool.Snapshot
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var shown strings.Builder
+		for f, err := range e.Follow(ctx, chat, engine.FollowOptions{}) {
+			if err != nil {
+				return
+			}
+			if f.Kind == spool.FrameStream {
+				shown.WriteString(deltaOf(*f.Item))
+			}
+			snap, err := e.Snapshot(context.Background(), chat, nil)
+			if err != nil {
+				s.Errorf("snapshot: %v", err)
+				return
+			}
+			if text := snapshotText(snap); !strings.HasPrefix(text, shown.String()) || !strings.HasPrefix(whole, text) {
+				s.Errorf("behind %s, where %q is shown, a snapshot has %q", frameLine(f), shown.String(), text)
+			}
+			snaps = append(snaps, snap)
+		}
+	}()
+	<-time.After(time.Second)
+	s.work(e)
+	s.becomes(spool.WaitingForInput)
+	<-time.After(time.Second)
+	s.answer(e, "c3", true, "")
+	s.ended(spool.Completed)
+	<-time.After(time.Second)
+	cancel()
+	receive(s, done, bubbleWait, "the end of the goroutine")
+	if len(snaps) < 20 {
+		s.Errorf("%d snapshots", len(snaps))
+	}
+	for _, snap := range snaps {
+		at := snap.Cursor()
+		var text strings.Builder
+		text.WriteString(snapshotText(snap))
+		for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
+			switch f.Kind {
+			case spool.FrameStream:
+				text.WriteString(deltaOf(*f.Item))
+			case spool.FrameSnapshot:
+				s.Errorf("a cursor of a snapshot, %s, gives another snapshot", at)
+			case spool.FrameThread:
+			}
+		}
+		if text.String() != whole {
+			s.Errorf("a client that goes on from %s shows %q", at, text.String())
+		}
+	}
+}
+
+func testSnapshotPages(s *engineTest) {
+	e := s.working(s.config(echo()))
+	for _, prompt := range []string{"1", "2", "3"} {
+		s.start(e, spool.RunID("r"+prompt), prompt)
+		s.ended(spool.Completed)
+	}
+	texts := func(o *engine.SnapshotOptions) (lines []string) {
+		s.Helper()
+		snap, err := e.Snapshot(context.Background(), chat, o)
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, m := range snap.Messages {
+			lines = append(lines, m.Text())
+		}
+		return lines
+	}
+	all := s.all(chat, "").Messages
+	s.lines("all", texts(nil), "1", "re: 1", "2", "re: 2", "3", "re: 3")
+	s.lines("the newest", texts(&engine.SnapshotOptions{Limit: 2}), "3", "re: 3")
+	s.lines("those before", texts(&engine.SnapshotOptions{Limit: 2, Before: all[4].ID}), "2", "re: 2")
+	s.lines("those behind", texts(&engine.SnapshotOptions{LastMessageID: all[3].ID}), "3", "re: 3")
+	s.lines("behind an unknown one", texts(&engine.SnapshotOptions{LastMessageID: "x"}), "1", "re: 1", "2", "re: 2", "3", "re: 3")
+	s.lines("behind the last", texts(&engine.SnapshotOptions{LastMessageID: all[5].ID}))
+	snap, err := e.Snapshot(context.Background(), chat, &engine.SnapshotOptions{Limit: 1})
+	if err != nil || len(snap.Runs) != 3 || snap.Runs[0].ID != "r3" || snap.LastEventSeq != 6 || snap.Thread.State != spool.Completed {
+		s.Errorf("the rest: %+v, %v", snap, err)
+	}
+}
+
+func testSnapshotStreamEnds(s *engineTest) {
+	gate := make(chan struct{})
+	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))
+	snapshot := func() *spool.Snapshot {
+		s.Helper()
+		snap, err := e.Snapshot(context.Background(), chat, nil)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return snap
+	}
+	s.start(e, "r1", "go")
+	snap := snapshot()
+	if snap.Stream != nil && snap.Stream.End != nil || snap.LastEventSeq > 1 {
+		s.Errorf("at the start: %+v", snap.Stream)
+	}
+	s.until("the text", func() bool {
+		snap = snapshot()
+		return snap.Stream != nil && len(snap.Stream.Items) == 3
+	})
+	if snap.Stream.StreamID != "r1:1" || snap.Stream.RunID != "r1" || snap.Stream.End != nil || *snap.Stream.Offset != snap.Stream.Items[2].Offset {
+		s.Errorf("while it runs: %+v", snap.Stream)
+	}
+	close(gate)
+	s.ended(spool.Completed)
+	<-time.After(59 * time.Second)
+	snap = snapshot()
+	if snap.Stream == nil || snap.Stream.End == nil || snap.Stream.End.Type != spool.ItemRunFinished || snapshotText(snap) != "hi" {
+		s.Errorf("soon: %+v", snap.Stream)
+	}
+	<-time.After(2 * time.Second)
+	if snap = snapshot(); snap.Stream != nil || snapshotText(snap) != "hi" {
+		s.Errorf("a minute later: %+v", snap.Stream)
+	}
+}
+
+func testSnapshotActiveEvents(s *engineTest) {
+	e := s.working(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), approved("send", "1")))
+	events := func() (lines []string) {
+		snap, err := e.Snapshot(context.Background(), chat, nil)
+		if err != nil {
+			s.Error(err)
+			return nil
+		}
+		for _, entry := range snap.ActiveEvents {
+			lines = append(lines, entryLine(entry))
+		}
+		return lines
+	}
+	for _, id := range []spool.RunID{"r1", "r2"} {
+		s.start(e, id, "go")
+		s.becomes(spool.WaitingForInput)
+		want := []string{"RUN_STARTED " + string(id) + ":1", "INPUT_REQUIRED c1 approval", "RUN_ENDED " + string(id) + ":1 parked"}
+		if id == "r2" { // whose call got an id of its own
+			call := s.all(chat, id).Parks[0].ToolCallID
+			want[1] = "INPUT_REQUIRED " + string(call) + " approval"
+			s.lines("parked", events(), want...)
+			s.answer(e, call, true, "")
+		} else {
+			s.lines("parked", events(), want...)
+			s.answer(e, "c1", true, "")
+		}
+		s.ended(spool.Completed)
+		s.lines("ended", events())
+	}
+}

@@ -1,0 +1,161 @@
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// testSnapshotEncoded takes an encoded snapshot behind everything that is written, through
+// an edit and a restored branch, and compares its bytes with those of a snapshot that
+// nobody shares.
+func testSnapshotEncoded(s *engineTest) {
+	m, _ := talking()
+	c := s.config(m, plain("look", "1"), approved("send", "2"))
+	c.FlushEvery = -1
+	reader := s.engine(c)
+	taken := 0
+	b := s.backend
+	p := &probing{Store: b.Store, Streams: b.Streams}
+	p.probe = func() { taken += s.sameEncoded(reader) }
+	b.Store, b.Streams = probingStore{p}, probingStreams{p}
+	e := s.over(b, c)
+	s.start(e, "r1", "go <on> & on\u2028")
+	one := func() {
+		if _, err := e.HandleJob(context.Background(), ticket("r1")); err != nil {
+			s.Error(err)
+		}
+	}
+	one()
+	s.answer(e, "c3", true, "")
+	one()
+	s.ended(spool.Completed)
+	if taken < 200 {
+		s.Errorf("%d snapshots were compared", taken)
+	}
+	other := s.working(s.config(echo()))
+	s.said(other, "one", "two", "three")
+	s.sameEncoded(reader)
+	before := s.all(chat, "").Messages
+	s.edited(other, len(before)-4, "2")
+	s.sameEncoded(reader)
+	s.restored(other, s.all(chat, "").Branches[0].ID)
+	if got := s.all(chat, "").Messages; len(got) != len(before) {
+		s.Errorf("%d messages of %d are back", len(got), len(before))
+	}
+	if s.sameEncoded(reader) == 0 {
+		s.Error("nothing was compared")
+	}
+}
+
+// sameEncoded compares encoded snapshots with others, for each message that a client may
+// have. It returns how many it has compared.
+func (s *engineTest) sameEncoded(e *engine.Engine) (compared int) {
+	s.Helper()
+	now := s.all(chat, "")
+	if !now.Found {
+		return 0
+	}
+	all := []engine.SnapshotOptions{{}, {Limit: 1}, {Limit: 3}, {LastMessageID: "unknown"}, {LastMessageID: "unknown", Before: "unknown"}}
+	for _, m := range now.Messages {
+		all = append(all, engine.SnapshotOptions{LastMessageID: m.ID}, engine.SnapshotOptions{Before: m.ID},
+			engine.SnapshotOptions{Before: m.ID, Limit: 2}, engine.SnapshotOptions{LastMessageID: m.ID, Before: now.Messages[0].ID})
+	}
+	alone := func(o engine.SnapshotOptions) []byte {
+		snap, err := e.Snapshot(context.Background(), chat, &o)
+		text, encodeErr := json.Marshal(snap)
+		if err != nil || encodeErr != nil {
+			s.Errorf("snapshot: %v, %v", err, encodeErr)
+		}
+		return text
+	}
+	compared += s.sameFormed(e)
+	for _, o := range all {
+		before := alone(o)
+		shared, err := e.EncodedSnapshot(context.Background(), chat, &o)
+		if err != nil {
+			s.Errorf("encoded snapshot of %+v: %v", o, err)
+			return compared
+		}
+		text := bytes.Join(shared.Pieces, nil)
+		shared.Release()
+		if !bytes.Equal(before, alone(o)) {
+			continue // somebody else has written meanwhile
+		}
+		compared++
+		if !bytes.Equal(text, before) || shared.Size != int64(len(text)) {
+			s.Errorf("the encoded snapshot of %+v is\n%s\nand not\n%s", o, text, before)
+			return compared
+		}
+	}
+	return compared
+}
+
+// sameFormed compares a snapshot in another form with one that nobody shares. It returns how
+// many it has compared.
+func (s *engineTest) sameFormed(e *engine.Engine) int {
+	s.Helper()
+	alone := func() (*spool.Snapshot, []byte) {
+		snap, err := e.Snapshot(context.Background(), chat, nil)
+		text, encodeErr := json.Marshal(snap)
+		if err != nil || encodeErr != nil {
+			s.Errorf("snapshot: %v, %v", err, encodeErr)
+		}
+		return snap, text
+	}
+	want, before := alone()
+	formed, err := e.FormedSnapshot(context.Background(), chat, numbered(0))
+	if err != nil {
+		s.Errorf("formed snapshot: %v", err)
+		return 0
+	}
+	defer formed.Release()
+	rest := *formed.Snapshot
+	rest.Messages = nil
+	got, err := json.Marshal(rest)
+	if _, after := alone(); err != nil || !bytes.Equal(before, after) {
+		return 0 // somebody else has written meanwhile
+	}
+	var text []byte
+	var form engine.SnapshotForm = numbered(0)
+	at := []int{0} // where each message ends
+	for _, m := range want.Messages {
+		text, form, _ = form.AppendMessage(text, m)
+		at = append(at, len(text))
+	}
+	same := func(what string, pieces [][]byte, want []byte) {
+		s.Helper()
+		if got := bytes.Join(pieces, nil); !bytes.Equal(got, bytes.TrimPrefix(want, []byte(","))) {
+			s.Errorf("%s in another form are\n%s\nand not\n%s", what, got, want)
+		}
+	}
+	same("all messages", formed.All(), text)
+	same("two messages", formed.First(min(2, len(want.Messages))), text[:at[min(2, len(want.Messages))]])
+	saved := 0
+	for saved < len(want.Messages) && want.Messages[saved].AfterSeq == 0 {
+		saved++
+	}
+	same("the messages before the record", formed.Before(0), text[:at[saved]])
+	want.Messages = nil
+	wanted, err := json.Marshal(want)
+	if err != nil || !bytes.Equal(got, wanted) || formed.Shared != form {
+		s.Errorf("beside the messages it has\n%s\n(%v) and not\n%s\n(%v)", got, formed.Shared, wanted, form)
+	}
+	return 1
+}
+
+// numbered encodes each message behind its number, and none for a message of a tool.
+type numbered int
+
+func (n numbered) AppendMessage(b []byte, m spool.Message) ([]byte, engine.SnapshotForm, error) {
+	if m.Role == spool.RoleTool {
+		return b, n + 1, nil
+	}
+	text, err := json.Marshal([]any{n, m.ID, m.Content})
+	return append(append(b, ','), text...), n + 1, err
+}
+
+func (n numbered) Finish(*spool.Snapshot) (shared any, size int64, err error) { return n, 0, nil }

@@ -1,0 +1,76 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// questions are the calls that a snapshot asks about, by its entries and by its stream.
+func (s *engineTest) questions(e *engine.Engine) (entries, items []string) {
+	s.Helper()
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, entry := range snap.ActiveEvents {
+		if line := entryLine(entry); strings.HasPrefix(line, "INPUT_") || strings.HasPrefix(line, "HITL_") {
+			entries = append(entries, line)
+		}
+	}
+	if snap.Stream != nil {
+		for _, item := range snap.Stream.Items {
+			var p spool.InputRequired
+			if item.Type == spool.ItemInputRequired && item.Decode(&p) == nil {
+				items = append(items, string(p.ToolCallID))
+			}
+		}
+	}
+	return entries, items
+}
+
+// testSnapshotQuestions has a client come to a thread whose calls wait, some of which were
+// answered: it is asked for the others, and left in the state that the thread is in.
+func testSnapshotQuestions(s *engineTest) {
+	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done"))
+	e := s.engine(s.config(m, approved("send", "1")))
+	s.start(e, "r1", "go")
+	rest := s.work(e)
+	s.becomes(spool.WaitingForInput)
+	rest()
+	entries, items := s.questions(e)
+	s.lines("both wait, in the record", entries, "INPUT_REQUIRED c1 approval", "INPUT_REQUIRED c2 approval")
+	s.lines("both wait, in the stream", items, "c1", "c2")
+
+	s.answer(e, "c1", true, "")
+	entries, items = s.questions(e)
+	s.lines("one waits, in the record", entries, "INPUT_REQUIRED c2 approval")
+	s.lines("one waits, in the stream", items, "c2")
+
+	s.answer(e, "c2", false, "")
+	entries, items = s.questions(e)
+	s.lines("none waits, in the record", entries)
+	s.lines("none waits, in the stream", items)
+	frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 99}})
+	if len(frames) != 2 || frames[0].Kind != spool.FrameSnapshot || notices(frames)[0] != "STATE_CHANGE "+string(s.thread().State) {
+		s.Errorf("a client that is given a snapshot: %s", transcript(frames))
+	}
+
+	s.work(e)
+	s.ended(spool.Completed)
+	if entries, items = s.questions(e); len(entries)+len(items) > 0 {
+		s.Errorf("behind the end: %v, %v", entries, items)
+	}
+
+	// Of a call that asks twice, the open question is the last one.
+	<-time.After(time.Minute)
+	s.start(e, "r2", "again")
+	if slices.Contains(first(s.questions(e)), "INPUT_REQUIRED c2 approval") {
+		s.Error("the next run is asked the questions of the last one")
+	}
+}

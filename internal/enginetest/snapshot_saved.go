@@ -1,0 +1,89 @@
+package enginetest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+)
+
+// testSnapshotBeforeItems takes a snapshot behind every commit and every batch of items of a run.
+// Behind the commit of a step, the results of its calls are in the messages and not in the
+// stream yet. A client that goes on from there must not get them once more.
+func testSnapshotBeforeItems(s *engineTest) {
+	m, whole := talking()
+	c := s.config(m, plain("look", "1"), approved("send", "2"))
+	c.FlushEvery = -1
+	reader := s.engine(c)
+	var snaps []*spool.Snapshot
+	between := 0
+	b := s.backend
+	p := &probing{Store: b.Store, Streams: b.Streams}
+	p.probe = func() {
+		snap, err := reader.Snapshot(context.Background(), chat, nil)
+		if err != nil {
+			return // the thread is not there yet
+		}
+		snaps = append(snaps, snap)
+		if at := s.run("r1").Saved; snap.Stream != nil && !at.IsZero() {
+			page, err := s.backend.Streams.Read(context.Background(), spool.StreamKey{Thread: chat, ID: snap.Stream.StreamID}, spool.Offset{}, 0)
+			if err == nil && page.Last.Compare(at) < 0 {
+				between++
+			}
+		}
+	}
+	b.Store, b.Streams = probingStore{p}, probingStreams{p}
+	e := s.over(b, c)
+	s.start(e, "r1", "go")
+	for _, answer := range []spool.ToolCallID{"c3", ""} {
+		if _, err := e.HandleJob(context.Background(), ticket("r1")); err != nil {
+			s.Error(err)
+		}
+		if answer != "" {
+			s.answer(e, answer, true, "")
+		}
+	}
+	s.ended(spool.Completed)
+	if between == 0 {
+		s.Error("no snapshot was taken between a step's commit and its last items")
+	}
+	want := map[spool.ToolCallID]int{"c1": 1, "c2": 1, "c3": 1, "c4": 1}
+	for n, snap := range snaps {
+		var text strings.Builder
+		text.WriteString(snapshotText(snap))
+		results := make(map[spool.ToolCallID]int)
+		for _, message := range snap.Messages {
+			for _, part := range message.ToolResults() {
+				results[part.ToolCallID]++
+			}
+		}
+		var items []spool.Item
+		if snap.Stream != nil {
+			items = snap.Stream.Items
+		}
+		for _, f := range s.collect(reader, chat, engine.FollowOptions{Cursor: new(snap.Cursor())}) {
+			switch f.Kind {
+			case spool.FrameStream:
+				text.WriteString(deltaOf(*f.Item))
+				items = append(slices.Clip(items), *f.Item)
+			case spool.FrameSnapshot: // all that was shown before is replaced
+				items, results = nil, maps.Clone(want)
+				text.Reset()
+				text.WriteString(snapshotText(f.Snapshot))
+			default:
+			}
+		}
+		for _, item := range items {
+			var result spool.ToolResulted
+			if item.Type == spool.ItemToolResult && item.Decode(&result) == nil {
+				results[result.ToolCallID]++
+			}
+		}
+		if text.String() != whole || !maps.Equal(results, want) {
+			s.Errorf("snapshot %d and what comes behind it say %q, with the results %v", n, text.String(), results)
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package enginetest
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var startTests = map[string]func(s *engineTest){
+	"Fresh":          testStartFresh,
+	"MadeUpIDs":      testStartMadeUpIDs,
+	"ActiveRun":      testStartActiveRun,
+	"RunIDUsed":      testStartRunIDUsed,
+	"MaxSteps":       testStartMaxSteps,
+	"Attachments":    testStartAttachments,
+	"IdempotencyKey": testStartIdempotencyKey,
+	"OneOfMany":      testStartOneOfMany,
+	"Invalid":        testStartInvalid,
+	"QueueFull":      testStartQueueFull,
+	"QueueFullOnce":  testStartQueueFullOnce,
+}
+
+func testStartFresh(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
+	r := s.startAs(e, chat, engine.StartRequest{Prompt: " hello\nyou ", RunID: "r1", ClientMessageID: "mine"})
+	s.same("result", r, engine.RunResult{Accepted: true, ThreadID: "chat", RunID: "r1", State: spool.Queued})
+
+	all := s.all(chat, "r1")
+	if all.Thread.State != spool.Queued || all.Thread.RunID != "r1" || all.Thread.Title != "hello" || all.Thread.Model != "m" {
+		s.Errorf("thread: %+v", all.Thread)
+	}
+	if len(all.Runs) != 1 || all.Runs[0].State != spool.Queued || all.Runs[0].EnqueuedAt.IsZero() || all.Runs[0].Agent != "a" {
+		s.Errorf("runs: %+v", all.Runs)
+	}
+	if len(all.Messages) != 1 || all.Messages[0].ClientMessageID != "mine" || all.Messages[0].Text() != " hello\nyou " || all.Messages[0].RunID != "r1" {
+		s.Errorf("messages: %+v", all.Messages)
+	}
+	if stats, err := s.backend.Queue.Stats(context.Background(), ""); err != nil || stats.Ready != 1 {
+		s.Errorf("queue: %+v, %v", stats, err)
+	}
+	s.work(e)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user  hello\nyou ", "assistant hi")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
+}
+
+func testStartMadeUpIDs(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	a := s.startAs(e, spool.ThreadKey{Tenant: "acme"}, engine.StartRequest{Prompt: "x"})
+	b := s.startAs(e, spool.ThreadKey{Tenant: "acme"}, engine.StartRequest{Prompt: "x"})
+	for _, id := range []string{string(a.ThreadID), string(a.RunID), string(b.ThreadID), string(b.RunID)} {
+		if err := spool.CheckID("id", id); err != nil {
+			s.Error(err)
+		}
+	}
+	if a.ThreadID == b.ThreadID || a.RunID == b.RunID {
+		s.Errorf("two starts got the same ids: %+v, %+v", a, b)
+	}
+}
+
+func testStartActiveRun(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	s.start(e, "r1", "one")
+	before := s.all(chat, "r1")
+	r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "two", RunID: "r2", EditMessageID: before.Messages[0].ID})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.same("result", r, engine.RunResult{ThreadID: "chat", Reason: engine.ReasonActiveRun, Error: "Thread has an active run"})
+	s.same("the thread", s.all(chat, "r1"), before)
+	if stats, err := s.backend.Queue.Stats(context.Background(), ""); err != nil || stats.Ready != 1 {
+		s.Errorf("queue: %+v, %v", stats, err)
+	}
+}
+
+func testStartRunIDUsed(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	s.start(e, "r1", "one")
+	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
+	r, err := e.Run(context.Background(), other, engine.StartRequest{Prompt: "two", RunID: "r1"})
+	if err != nil || r.Accepted || r.Reason != engine.ReasonRunIDUsed || r.Error != "Run id already used" {
+		s.Errorf("a run id of the same tenant: %+v, %v", r, err)
+	}
+	if s.all(other, "r1").Found {
+		s.Error("a refused start made its thread")
+	}
+	s.stop(e)
+	if r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "two", RunID: "r1"}); err != nil || r.Reason != engine.ReasonRunIDUsed {
+		s.Errorf("a run id of the same thread: %+v, %v", r, err)
+	}
+	s.startAs(e, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, engine.StartRequest{Prompt: "two", RunID: "r1"})
+}
+
+func testStartMaxSteps(s *engineTest) {
+	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		return spooltest.Use(spooltest.Call{ID: spool.ToolCallID(spool.NewID("c")), Name: "look"})
+	}), plain("look", "1"))
+	c.Agents[0].MaxSteps = 3
+	e := s.working(c)
+	for i, test := range []struct{ asked, want int }{{2, 2}, {0, 3}, {10, 3}} {
+		id := spool.RunID("r" + string(rune('1'+i)))
+		s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: id, MaxSteps: test.asked})
+		s.ended(spool.Completed)
+		if r := s.run(id); r.Steps != test.want || r.StopReason != spool.StopMaxSteps {
+			s.Errorf("maxSteps %d: %d steps, %s", test.asked, r.Steps, r.StopReason)
+		}
+	}
+}
+
+// pixel is an image of one pixel.
+const pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+
+func testStartAttachments(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Say("nice"))
+	e := s.working(s.config(m))
+	s.startAs(e, chat, engine.StartRequest{Prompt: "look", Attachments: []engine.Attachment{
+		{URL: "https://x.test/a.png", MediaType: "image/png"}, {URL: pixel},
+	}})
+	s.ended(spool.Completed)
+	want := spool.Content{
+		{Type: spool.PartText, Text: "look"},
+		{Type: spool.PartImage, Image: "https://x.test/a.png", MIMEType: "image/png"},
+		{Type: spool.PartImage, Image: pixel},
+	}
+	s.same("saved", s.all(chat, "").Messages[0].Content, want)
+	s.same("asked", m.Requests()[0].Messages[0].Content, want)
+}
+
+func testStartIdempotencyKey(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	first := s.startAs(e, chat, engine.StartRequest{Prompt: "x", IdempotencyKey: "k"})
+	results := make([]engine.RunResult, 8)
+	var group sync.WaitGroup
+	for i := range results {
+		group.Go(func() {
+			key := chat
+			if i%2 == 1 {
+				key.ID = "" // the client does not know what the first answer was
+			}
+			var err error
+			if results[i], err = e.Run(context.Background(), key, engine.StartRequest{Prompt: "x", IdempotencyKey: "k"}); err != nil {
+				s.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for _, r := range results {
+		s.same("a repeated start", r, first)
+	}
+	threads, err := e.Threads(context.Background(), "acme", spool.ThreadQuery{})
+	if err != nil || len(threads) != 1 {
+		s.Errorf("threads: %+v, %v", threads, err)
+	}
+	other := s.startAs(e, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, engine.StartRequest{Prompt: "x", IdempotencyKey: "k"})
+	if other.RunID == first.RunID {
+		s.Error("the key of another tenant was answered")
+	}
+}
+
+// testStartOneOfMany starts at once, with the same idempotency key and without.
+func testStartOneOfMany(s *engineTest) {
+	e := s.engine(s.config(spooltest.NewModel()))
+	for _, key := range []string{"", "k"} {
+		at := spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID("many" + key)}
+		s.keys = append(s.keys, at)
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		accepted := make(map[spool.RunID]int)
+		for range 8 {
+			group.Go(func() {
+				r, err := e.Run(context.Background(), at, engine.StartRequest{Prompt: "x", IdempotencyKey: key})
+				if err != nil {
+					s.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if r.Accepted {
+					accepted[r.RunID]++
+				}
+			})
+		}
+		group.Wait()
+		if len(accepted) != 1 {
+			s.Errorf("key %q: %d runs were accepted", key, len(accepted))
+		}
+		for _, n := range accepted {
+			if want := map[string]int{"": 1, "k": 8}[key]; n != want {
+				s.Errorf("key %q: %d of 8 were told that it was accepted", key, n)
+			}
+		}
+	}
+}
+
+func testStartInvalid(s *engineTest) {
+	c := s.config(spooltest.NewModel())
+	c.MaxPromptBytes = 10
+	e := s.engine(c)
+	for name, test := range map[string]struct {
+		id spool.ThreadID
+		r  engine.StartRequest
+	}{
+		"threadId":                 {"a b", engine.StartRequest{Prompt: "x"}},
+		"runId":                    {"t", engine.StartRequest{Prompt: "x", RunID: "a\nb"}},
+		"runId is longer":          {"t", engine.StartRequest{Prompt: "x", RunID: spool.RunID(strings.Repeat("r", 129))}},
+		"editMessageId":            {"t", engine.StartRequest{Prompt: "x", EditMessageID: "ä"}},
+		"clientMessageId":          {"t", engine.StartRequest{Prompt: "x", ClientMessageID: "a b"}},
+		"Idempotency-Key":          {"t", engine.StartRequest{Prompt: "x", IdempotencyKey: "a b"}},
+		"prompt is req":            {"t", engine.StartRequest{}},
+		"prompt is long":           {"t", engine.StartRequest{Prompt: "12345678901"}},
+		"prompt is not":            {"t", engine.StartRequest{Prompt: "\xff"}},
+		"agent":                    {"t", engine.StartRequest{Prompt: "x", Agent: "nobody"}},
+		"model":                    {"t", engine.StartRequest{Prompt: "x", Model: "none"}},
+		"maxSteps":                 {"t", engine.StartRequest{Prompt: "x", MaxSteps: -1}},
+		"attachments[0].url":       {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "ftp://x"}}}},
+		"attachments[1].url":       {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: pixel}, {URL: "http://localhost/"}}}},
+		"attachments has more":     {"t", engine.StartRequest{Attachments: make([]engine.Attachment, 9)}},
+		"attachments[0].mediaType": {"t", engine.StartRequest{Attachments: []engine.Attachment{{URL: "https://x.example/y", MediaType: "text/html"}}}},
+	} {
+		_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: test.id}, test.r)
+		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), name) {
+			s.Errorf("%s: %v", name, err)
+		}
+	}
+	if threads, err := e.Threads(context.Background(), "acme", spool.ThreadQuery{}); err != nil || len(threads) > 0 {
+		s.Errorf("threads: %+v, %v", threads, err)
+	}
+}
+
+// testStartQueueFull fills the queue: the next start is refused and changes nothing, until a
+// worker has made room.
+func testStartQueueFull(s *engineTest) {
+	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
+	c.MaxQueueDepth = 2
+	e := s.engine(c)
+	start := func(key spool.ThreadKey, request engine.StartRequest) engine.RunResult {
+		s.Helper()
+		request.Prompt = "x"
+		r, err := e.Run(context.Background(), key, request)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return r
+	}
+	s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: "r1", IdempotencyKey: "key"})
+	if r := start(chat, engine.StartRequest{}); r.Reason != engine.ReasonActiveRun { // which takes no place
+		s.Errorf("a start on a busy thread: %+v", r)
+	}
+	s.startAs(e, threadKey("b"), engine.StartRequest{Prompt: "x", RunID: "r2"})
+	for range 2 {
+		r := start(threadKey("c"), engine.StartRequest{})
+		if r.Accepted || r.Reason != engine.ReasonQueueFull || r.Error == "" || r.RetryAfter <= 0 || r.ThreadID != "c" {
+			s.Errorf("a start beyond the bound: %+v", r)
+		}
+	}
+	if s.all(threadKey("c"), "").Found {
+		s.Error("a refused start made its thread")
+	}
+	if r := start(chat, engine.StartRequest{IdempotencyKey: "key"}); !r.Accepted || r.RunID != "r1" {
+		s.Errorf("a start that was accepted before: %+v", r)
+	}
+	stop := s.work(e)
+	s.ended(spool.Completed)
+	s.until("the other run's end", func() bool { return s.all(threadKey("b"), "").Thread.State == spool.Completed })
+	stop()
+	s.until("room", func() bool {
+		return start(threadKey("c"), engine.StartRequest{RunID: "r3"}).Reason != engine.ReasonQueueFull
+	})
+	s.work(e)
+	s.until("its end", func() bool { return s.all(threadKey("c"), "").Thread.State == spool.Completed })
+}
+
+// testStartQueueFullOnce starts many runs at once: a process counts its own exactly.
+func testStartQueueFullOnce(s *engineTest) {
+	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
+	c.MaxQueueDepth = 5
+	e := s.engine(c)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	accepted := 0
+	for range 20 {
+		wg.Go(func() {
+			r, err := e.Run(context.Background(), spool.ThreadKey{Tenant: chat.Tenant}, engine.StartRequest{Prompt: "x"})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || !r.Accepted && r.Reason != engine.ReasonQueueFull {
+				s.Errorf("start: %+v, %v", r, err)
+			}
+			if r.Accepted {
+				accepted++
+			}
+		})
+	}
+	wg.Wait()
+	if accepted != 5 {
+		s.Errorf("%d starts were accepted, want 5", accepted)
+	}
+}

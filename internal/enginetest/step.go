@@ -1,0 +1,234 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var stepTests = map[string]func(s *engineTest){
+	"ToolLoop":           testStepToolLoop,
+	"ParallelTools":      testStepParallelTools,
+	"UnknownTool":        testStepUnknownTool,
+	"BadArguments":       testStepBadArguments,
+	"ToolFails":          testStepToolFails,
+	"ReusedCallID":       testStepReusedCallID,
+	"SaveBeforeAnnounce": testStepSaveBeforeAnnounce,
+	"IdempotencyKey":     testStepIdempotencyKey,
+}
+
+func testStepToolLoop(s *engineTest) {
+	m := spooltest.NewModel(
+		spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"let me ", "see"}, Calls: []spooltest.Call{{ID: "c1", Name: "look", Args: `{"at":1}`}}, Usage: spooltest.Tokens(10, 2)},
+		spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(20, 3)},
+	)
+	e := s.working(s.config(m, plain("look", `{"n":1}`)))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", `assistant (hm) let me see c1=look{"at":1}`, `tool c1:{"n":1}`, "assistant done")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
+	r := s.run("r1")
+	want := spool.TokenCount{InputTokens: 30, OutputTokens: 5, TotalTokens: 35}
+	if r.Steps != 2 || r.StopReason != spool.StopCompleted || r.TokenCount != want || r.Draft != nil {
+		s.Errorf("run: %+v", r)
+	}
+	asked := m.Requests()[1].Messages
+	if len(asked) != 3 || messageLine(asked[2]) != `tool c1:{"n":1}` {
+		s.Errorf("the second request: %+v", asked)
+	}
+}
+
+func testStepParallelTools(s *engineTest) {
+	meet := make(chan struct{})
+	tool := func(name string, give bool) spool.Tool {
+		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+			if give {
+				select {
+				case meet <- struct{}{}:
+				case <-ctx.Done():
+				}
+			} else {
+				<-meet
+			}
+			return json.RawMessage(`"` + name + `"`), nil
+		}}
+	}
+	e := s.working(s.config(spooltest.NewModel(
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "a"}, spooltest.Call{ID: "c2", Name: "b"}), spooltest.Say("done"),
+	), tool("a", false), tool("b", true)))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant c1=a{} c2=b{}", `tool c1:"a" c2:"b"`, "assistant done")
+}
+
+func testStepUnknownTool(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "nope"}), spooltest.Say("done")), plain("look", "1")))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant c1=nope{}", `tool c1:"error: unknown tool nope"`, "assistant done")
+}
+
+func testStepBadArguments(s *engineTest) {
+	checked := plain("checked", "1")
+	checked.Check = func(args json.RawMessage) error {
+		if !strings.Contains(string(args), "to") {
+			return errors.New("to is required")
+		}
+		return nil
+	}
+	e := s.working(s.config(spooltest.NewModel(
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "checked", Args: `{"to":`}, spooltest.Call{ID: "c2", Name: "checked", Args: `[1]`}, spooltest.Call{ID: "c3", Name: "checked"}),
+		spooltest.Say("done"),
+	), checked))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", `assistant c1=checked"{\"to\":" c2=checked[1] c3=checked{}`,
+		`tool c1:"error: the arguments are not a JSON object" c2:"error: the arguments are not a JSON object" c3:"error: to is required"`,
+		"assistant done")
+	if s.executed() != 0 {
+		s.Error("the tool was called")
+	}
+}
+
+func testStepToolFails(s *engineTest) {
+	fails := func(name string, err error) spool.Tool {
+		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			if err == nil {
+				panic("boom")
+			}
+			return nil, err
+		}}
+	}
+	null := plain("null", "")
+	null.Call = func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, nil }
+	refused := plain("refused", "")
+	refused.Approval = func(context.Context, spool.ToolCall) (bool, error) {
+		return false, spool.Errorf(spool.Forbidden, "not you")
+	}
+	e := s.working(s.config(spooltest.NewModel(
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "plain"}, spooltest.Call{ID: "c2", Name: "coded"}, spooltest.Call{ID: "c3", Name: "panics"}, spooltest.Call{ID: "c4", Name: "text"}, spooltest.Call{ID: "c5", Name: "null"}, spooltest.Call{ID: "c6", Name: "refused"}),
+		spooltest.Say("done"),
+	), fails("plain", errors.New("no luck")), fails("coded", &spool.Error{Code: spool.Internal, Message: "it broke", Err: errors.New("secret")}),
+		fails("panics", nil), plain("text", "no json"), null, refused))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant c1=plain{} c2=coded{} c3=panics{} c4=text{} c5=null{} c6=refused{}",
+		`tool c1:"error: no luck" c2:"error: it broke" c3:"error: the tool panicked" c4:"no json" c5:null c6:"error: not you"`,
+		"assistant done")
+}
+
+// testStepReusedCallID has a provider that counts its calls from one in each answer.
+func testStepReusedCallID(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done"))
+	e := s.working(s.config(m, plain("look", "1")))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	if n := s.executed(); n != 2 {
+		s.Errorf("%d calls", n)
+	}
+	calls := make(map[spool.ToolCallID]bool)
+	for _, message := range s.all(chat, "r1").Messages {
+		for _, p := range message.ToolCalls() {
+			calls[p.ToolCallID] = true
+		}
+	}
+	if len(calls) != 2 {
+		s.Errorf("the ids of the calls are %v", calls)
+	}
+}
+
+func testStepIdempotencyKey(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	for i, want := range []string{"r1/1/c1/", "r1/2/c2/"} {
+		if got := s.history.Executions[i].Call.IdempotencyKey(); !strings.HasPrefix(got, want) || len(got) != len(want)+32 {
+			s.Errorf("call %d has the key %s, want %s and 32 digits", i, got, want)
+		}
+	}
+}
+
+// announced looks, for each item that tells of something saved, whether it is.
+type announced struct {
+	spool.Streams
+
+	s *engineTest
+}
+
+func (a announced) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+	for _, item := range items {
+		a.look(key, item)
+	}
+	return a.Streams.Append(ctx, key, items)
+}
+
+func (a announced) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+	a.look(key, end)
+	return a.Streams.Close(ctx, key, end, grace)
+}
+
+func (a announced) look(key spool.StreamKey, item spool.Item) {
+	all := a.s.all(key.Thread, "r1")
+	run := all.Runs[0]
+	switch item.Type {
+	case spool.ItemStepFinished:
+		var p spool.StepFinished
+		_ = item.Decode(&p)
+		if run.Steps < p.Step || run.Saved.Compare(item.Offset) >= 0 || run.Saved.N < item.Offset.N-1 {
+			a.s.Errorf("step %d is announced at %s, and %d steps are saved up to %s", p.Step, item.Offset, run.Steps, run.Saved)
+		}
+	case spool.ItemToolResult:
+		var p spool.ToolResulted
+		_ = item.Decode(&p)
+		if !hasResult(all, p) {
+			a.s.Errorf("the result of %s is announced before it is saved", p.ToolCallID)
+		}
+	case spool.ItemInputRequired:
+		if run.State != spool.WaitingForInput {
+			a.s.Errorf("a park is announced while the run is %s", run.State)
+		}
+	case spool.ItemRunFinished, spool.ItemRunError:
+		last := all.Entries[len(all.Entries)-1]
+		if last.Type != spool.EntryRunEnded || last.Stream != key.ID || last.After != item.Offset {
+			a.s.Errorf("the end is announced at %s behind the entry %+v", item.Offset, last)
+		}
+	default:
+	}
+}
+
+func hasResult(all contents, p spool.ToolResulted) bool {
+	for _, e := range all.Effects {
+		if e.ToolCallID == p.ToolCallID && e.State == spool.EffectDone {
+			return true
+		}
+	}
+	for _, m := range all.Messages {
+		for _, part := range m.ToolResults() {
+			if part.ToolCallID == p.ToolCallID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func testStepSaveBeforeAnnounce(s *engineTest) {
+	m := spooltest.NewReplayModel(
+		spooltest.Turn{Text: []string{"a"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}, {ID: "c3", Name: "nope"}, {ID: "c4", Name: "send"}}},
+		spooltest.Say("b"), spooltest.Say("never"),
+	)
+	c := s.config(m, plain("look", "1"), approved("send", "2"))
+	b := s.backend
+	b.Streams = announced{b.Streams, s}
+	e := s.over(b, c)
+	s.work(e)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	s.answer(e, "c4", true, "")
+	s.ended(spool.Completed)
+}

@@ -1,0 +1,281 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var stopTests = map[string]func(s *engineTest){
+	"Queued":        testStopQueued,
+	"Streaming":     testStopStreaming,
+	"Reasoning":     testStopReasoning,
+	"InTool":        testStopInTool,
+	"Parked":        testStopParked,
+	"WaitsToRetry":  testStopWaitsToRetry,
+	"Ended":         testStopEnded,
+	"Twice":         testStopTwice,
+	"LostWake":      testStopLostWake,
+	"DeadWorker":    testStopDeadWorker,
+	"RacesFinish":   testStopRacesFinish,
+	"RacesHandBack": testStopRacesHandBack,
+}
+
+func testStopQueued(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Say("never"))
+	e := s.engine(s.config(m))
+	s.start(e, "r1", "go")
+	s.stop(e)
+	if r := s.run("r1"); r.State != spool.Cancelled || r.StopReason != spool.StopCancelled || r.EndedAt.IsZero() || s.thread().State != spool.Cancelled {
+		s.Errorf("the run: %+v", r)
+	}
+	s.work(e)
+	<-time.After(quiet)
+	if m.Asked() != 0 || len(s.record()) != 0 {
+		s.Errorf("the run went on: %v", s.record())
+	}
+	s.until("an empty queue", func() bool {
+		stats, err := s.backend.Queue.Stats(context.Background(), "")
+		return err == nil && stats.Ready+stats.Delayed+stats.InFlight == 0
+	})
+}
+
+func testStopStreaming(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"half ", "an answer"}, Gate: make(chan struct{}), Usage: spooltest.Tokens(7, 3)}, spooltest.Say("more"))
+	e := s.engine(s.config(m))
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
+	s.until("the model's text", func() bool { return m.Asked() == 1 })
+	<-time.After(time.Second)
+	began := time.Now()
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	if took := time.Since(began); took > 100*time.Millisecond {
+		s.Errorf("the stop took %s", took)
+	}
+	<-time.After(quiet)
+	frames := stop()
+	s.lines("messages", s.script(), "user go", "assistant (hm) half an answer")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped")
+	lines := frameLines(frames)
+	if n := len(lines); n < 3 || lines[n-2][len("1 r1:1 1-"):] == "" {
+		s.Errorf("frames: %v", lines)
+	}
+	if last := frames[len(frames)-1]; last.Cursor != nil || entryLine(*last.Event) != "STATE_CHANGE CANCELLED" {
+		s.Errorf("the last frame is %s", frameLine(last))
+	}
+	// The next run goes on behind what was kept.
+	s.start(e, "r2", "and?")
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant (hm) half an answer", "user and?", "assistant more")
+}
+
+// testStopReasoning stops a run that has not said anything worth keeping.
+func testStopReasoning(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Reasoning: []string{"hm"}, Gate: make(chan struct{})})
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.until("the model's thoughts", func() bool { return m.Asked() == 1 })
+	<-time.After(time.Second)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	s.lines("messages", s.script(), "user go")
+}
+
+func testStopInTool(s *engineTest) {
+	running := make(chan struct{}, 2)
+	slow := spool.Tool{ToolSpec: spool.ToolSpec{Name: "slow"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+		running <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	e := s.engine(s.config(spooltest.NewModel(
+		spooltest.Turn{Text: []string{"wait"}, Calls: []spooltest.Call{{ID: "c1", Name: "slow"}, {ID: "c2", Name: "quick"}, {ID: "c3", Name: "send"}}},
+	), slow, plain("quick", "1"), approved("send", "2")))
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	s.work(e)
+	receive(s, running, bubbleWait, "the call of the tool")
+	<-time.After(time.Second)
+	s.stop(e)
+	s.ended(spool.Cancelled)
+	<-time.After(quiet)
+	stop()
+	s.lines("messages", s.script(), "user go", "assistant wait c1=slow{} c2=quick{} c3=send{}",
+		`tool c1:{"cancelled":true,"reason":"stopped"} c2:1 c3:{"cancelled":true,"reason":"stopped"}`)
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped")
+}
+
+func testStopParked(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("never"))
+	e := s.working(s.config(m, approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	s.answer(e, "c1", true, "")
+	s.stop(e)
+	if s.thread().State != spool.Cancelled {
+		s.Errorf("the thread is %s behind the stop", s.thread().State)
+	}
+	if r, err := s.respond(e, "c2", true, ""); err != nil || r.Delivered || r.Reason != engine.ReasonNoPark {
+		s.Errorf("an answer behind the stop: %+v, %v", r, err)
+	}
+	<-time.After(20 * time.Minute) // the expiry has nothing to do
+	s.lines("messages", s.script(), "user go", "assistant c1=send{} c2=send{}",
+		`tool c1:{"cancelled":true,"reason":"stopped"} c2:{"cancelled":true,"reason":"stopped"}`)
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "INPUT_REQUIRED c2 approval", "RUN_ENDED r1:1 parked", "HITL_RESPONSE c1 approved")
+	if s.executed() != 0 || m.Asked() != 1 {
+		s.Error("the run went on")
+	}
+}
+
+func testStopWaitsToRetry(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Err: overloaded()}, spooltest.Say("never"))
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.until("the failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
+	s.stop(e)
+	if s.thread().State != spool.Cancelled {
+		s.Errorf("the thread is %s behind the stop", s.thread().State)
+	}
+	<-time.After(time.Minute)
+	if m.Asked() != 1 {
+		s.Error("the run went on")
+	}
+}
+
+func testStopEnded(s *engineTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"))))
+	if r, err := e.Stop(context.Background(), chat); err != nil || r.Accepted || r.Error != "Cannot stop thread in state unknown" {
+		s.Errorf("no thread: %+v, %v", r, err)
+	}
+	s.start(e, "r1", "go")
+	s.ended(spool.Completed)
+	r, err := e.Stop(context.Background(), chat)
+	if err != nil || r.Accepted || r.Reason != engine.ReasonNotActive || r.Error != "Cannot stop thread in state COMPLETED" {
+		s.Errorf("an ended run: %+v, %v", r, err)
+	}
+}
+
+// testStopTwice stops a run whose model does not listen.
+func testStopTwice(s *engineTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(spooltest.Turn{Before: func(context.Context) error {
+		<-gate
+		return nil
+	}, Text: []string{"x"}})
+	e := s.working(s.config(m))
+	s.start(e, "r1", "go")
+	s.until("the question", func() bool { return m.Asked() == 1 })
+	s.stop(e)
+	s.stop(e)
+	<-time.After(time.Second)
+	if s.thread().State != spool.Running {
+		s.Errorf("the thread is %s", s.thread().State)
+	}
+	close(gate)
+	s.ended(spool.Cancelled)
+}
+
+// testStopLostWake stops from another process, whose wake-up is lost.
+func testStopLostWake(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})})
+	c := s.config(m)
+	p := s.process(c)
+	p.faulty.DropWakes(true)
+	s.start(p.Engine, "r1", "go")
+	s.until("the question", func() bool { return m.Asked() == 1 })
+	begin := time.Now()
+	s.stop(s.engine(c))
+	s.ended(spool.Cancelled)
+	if took := time.Since(begin); took > 600*time.Millisecond {
+		s.Errorf("the stop took %s", took)
+	}
+}
+
+// testStopDeadWorker stops a run whose worker has died: while the lease lasts, and behind
+// it.
+func testStopDeadWorker(s *engineTest) {
+	m := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		return spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}
+	})
+	c := s.config(m)
+	e := s.engine(c)
+	for i, wait := range []time.Duration{time.Second, time.Minute} {
+		id := spool.RunID("r" + string(rune('1'+i)))
+		p := s.process(c)
+		s.start(e, id, "go")
+		s.until("the question", func() bool { return m.Asked() == i+1 })
+		<-time.After(time.Second)
+		p.kill()
+		<-time.After(wait)
+		began := time.Now()
+		s.stop(e)
+		again := s.work(e)
+		s.ended(spool.Cancelled)
+		if took := time.Since(began); took > 40*time.Second || wait > time.Second && took > 0 {
+			s.Errorf("the stop took %s", took)
+		}
+		again()
+	}
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r2:1", "RUN_ENDED r2:1 lost")
+}
+
+func testStopRacesFinish(s *engineTest) {
+	var gate chan struct{}
+	e := s.working(s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		return spooltest.Turn{Text: []string{"x"}, Gate: gate}
+	})))
+	for i := range 20 {
+		gate = make(chan struct{})
+		id := spool.RunID("r" + string(rune('a'+i)))
+		s.start(e, id, "go")
+		s.becomes(spool.Running)
+		<-time.After(time.Second)
+		var stopped engine.StopResult
+		var group sync.WaitGroup
+		group.Go(func() { close(gate) })
+		group.Go(func() {
+			var err error
+			if stopped, err = e.Stop(context.Background(), chat); err != nil {
+				s.Error(err)
+			}
+		})
+		group.Wait()
+		s.until("the end", func() bool { return s.thread().State.Terminal() })
+		want := spool.Completed
+		if stopped.Accepted {
+			want = spool.Cancelled
+			s.history.Stopped(chat)
+		}
+		if got := s.thread().State; got != want {
+			s.Errorf("the run ended as %s, want %s", got, want)
+		}
+	}
+}
+
+// testStopRacesHandBack stops a run while its worker shuts down: what was said is kept.
+func testStopRacesHandBack(s *engineTest) {
+	gate := make(chan struct{})
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate})
+	c := s.config(m)
+	f := spooltest.NewFaulty(s.backend)
+	f.DropWakes(true)
+	e := s.over(f.Backend(), c)
+	s.start(s.engine(c), "r1", "go")
+	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	stop := s.work(e)
+	s.until("the question", func() bool { return m.Asked() == 1 })
+	<-time.After(time.Second + 100*time.Millisecond) // between two looks for a stop
+	s.stop(s.engine(c))
+	stop()
+	s.ended(spool.Cancelled)
+	<-time.After(quiet)
+	client()
+	s.lines("messages", s.script(), "user go", "assistant half")
+}

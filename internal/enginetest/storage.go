@@ -1,0 +1,211 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var storageTests = map[string]func(s *engineTest){
+	"Refused":   testStorageRefused,
+	"LastStart": testStorageLastStart,
+	"NextStep":  testStorageNextStep,
+	"Queued":    testStorageQueued,
+	"Parked":    testStorageParked,
+	"Nested":    testStorageNested,
+}
+
+// storageLimit is how many bytes a tenant of these tests may store: room for a few small runs.
+const storageLimit = 100_000
+
+// fill has the tenant of the thread store more than it may, on another thread, and returns that.
+func (s *engineTest) fill(c engine.Config) spool.ThreadKey {
+	s.Helper()
+	c.MaxTenantBytes = 0
+	key := spool.ThreadKey{Tenant: chat.Tenant, ID: "full"}
+	s.startAs(s.engine(c), key, engine.StartRequest{Prompt: strings.Repeat("x", storageLimit)})
+	return key
+}
+
+// endsFull waits for the end by the limit, and checks what the record tells of it.
+func (s *engineTest) endsFull() {
+	s.Helper()
+	var told spool.StorageLimitReached
+	s.endsBy(spool.StopStorageLimit, spool.EntryStorageLimitReached, &told)
+	if told.BytesLimit != storageLimit {
+		s.Errorf("the record tells %+v", told)
+	}
+}
+
+// testStorageRefused refuses what would add much, of the tenant that is full and of no other.
+func testStorageRefused(s *engineTest) {
+	c := s.config(echo())
+	c.MaxTenantBytes = storageLimit
+	e, ctx := s.working(c), context.Background()
+	first := s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"})
+	s.ended(spool.Completed)
+	full := s.fill(c)
+	<-time.After(time.Minute)
+	before := s.all(chat, "r1")
+	refused := func(what string, err error) {
+		s.Helper()
+		if spool.CodeOf(err) != spool.StorageFull || !strings.Contains(spool.MessageOf(err), "100000") {
+			s.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := e.Run(ctx, chat, engine.StartRequest{Prompt: "more"})
+	refused("a start", err)
+	_, err = e.Run(ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "new"}, engine.StartRequest{Prompt: "more"})
+	refused("a start on a new thread", err)
+	_, err = e.PublishEvent(ctx, chat, "receipt", nil, engine.PublishOptions{Durable: true})
+	refused("a durable event", err)
+	_, err = e.Compact(ctx, chat)
+	refused("a summary", err)
+	s.same("the thread", s.all(chat, "r1"), before)
+
+	if again, err := e.Run(ctx, chat, engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}); err != nil || again.RunID != first.RunID {
+		s.Errorf("the first start again: %+v, %v", again, err)
+	}
+	if _, err := e.PublishEvent(ctx, chat, "receipt", nil, engine.PublishOptions{}); err != nil {
+		s.Errorf("a live event: %v", err)
+	}
+	s.startAs(e, spool.ThreadKey{Tenant: "other", ID: "t"}, engine.StartRequest{Prompt: "go"})
+	if o, err := e.Overview(ctx, chat.Tenant); err != nil || o.Bytes < storageLimit || o.BytesLimit != storageLimit {
+		s.Errorf("the overview has %d of %d bytes, %v", o.Bytes, o.BytesLimit, err)
+	}
+	if o, err := e.Overview(ctx, "other"); err != nil || o.Bytes > storageLimit {
+		s.Errorf("the other tenant has %d bytes, %v", o.Bytes, err)
+	}
+	if result, err := e.DeleteThread(ctx, full); err != nil || !result.Accepted {
+		s.Fatalf("delete: %+v, %v", result, err)
+	}
+	s.keys = s.keys[:1]
+	s.start(e, "r2", "go on")
+	s.until("the end", func() bool { return s.run("r2").State == spool.Completed })
+}
+
+// testStorageLastStart goes beyond the bound by no more than one start, which came while there
+// was room.
+func testStorageLastStart(s *engineTest) {
+	c := s.config(spooltest.NewModel())
+	c.MaxTenantBytes = storageLimit
+	e, ctx := s.engine(c), context.Background()
+	most := int64(2*storageLimit - 1)
+	for i, size := range []int{storageLimit - 5_000, storageLimit} {
+		key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID("t" + string(rune('1'+i)))}
+		s.startAs(e, key, engine.StartRequest{Prompt: strings.Repeat("x", size)})
+	}
+	if _, err := e.Run(ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "t3"}, engine.StartRequest{Prompt: "more"}); spool.CodeOf(err) != spool.StorageFull {
+		s.Errorf("a start beyond the bound: %v", err)
+	}
+	if o, err := e.Overview(ctx, chat.Tenant); err != nil || o.Bytes <= storageLimit || o.Bytes > most {
+		s.Errorf("the tenant stores %d bytes, and at most %d were let through, %v", o.Bytes, most, err)
+	}
+	s.history.Starts = nil // nobody carries them out
+	s.keys = nil
+}
+
+// testStorageNextStep has a tool's result fill the room: the step is saved, and is the last.
+func testStorageNextStep(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Text: []string{"never"}})
+	c := s.config(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
+	c.MaxTenantBytes = storageLimit
+	s.start(s.working(c), "r1", "go")
+	s.endsFull()
+	if n := len(m.Requests()); n != 1 {
+		s.Errorf("the model was asked %d times", n)
+	}
+	if messages := s.all(chat, "r1").Messages; len(messages) != 3 || messages[2].Role != spool.RoleTool {
+		s.Errorf("the thread has %s", compare.Dump(messages))
+	}
+}
+
+// testStorageQueued has the room be filled before a worker takes the run.
+func testStorageQueued(s *engineTest) {
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"never"}})
+	c := s.config(m)
+	c.MaxTenantBytes = storageLimit
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	s.fill(c)
+	s.work(e)
+	s.endsFull()
+	s.lines("messages", s.script(), "user go")
+}
+
+// testStorageParked has the room be filled while a person thinks. What they allow is done and
+// kept.
+func testStorageParked(s *engineTest) {
+	c := s.config(sending(), approved("send", `"sent"`))
+	c.MaxTenantBytes = storageLimit
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	s.fill(c)
+	s.answer(e, "c1", true, "")
+	s.endsFull()
+	if messages := s.all(chat, "r1").Messages; len(messages) != 3 || !strings.Contains(compare.Dump(messages[2]), "sent") {
+		s.Errorf("the thread has %s", compare.Dump(messages))
+	}
+}
+
+// testStorageNested ends the nested runs, and the one that has spawned them.
+func testStorageNested(s *engineTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go":   {spooltest.Use(spawn("c1", "helper", "work")), spooltest.Say("never")},
+		"work": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("never")},
+	})
+	c := s.treeConfig(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
+	c.MaxTenantBytes = storageLimit
+	s.start(s.working(c), "r1", "go")
+	s.until("the end", func() bool { return s.run("r1").State.Terminal() })
+	for name, run := range map[string]spool.Run{"the run": s.run("r1"), "the nested run": s.nested()["work"]} {
+		if run.State != spool.Completed || run.StopReason != spool.StopStorageLimit {
+			s.Errorf("%s is %s by %s", name, run.State, run.StopReason)
+		}
+	}
+	if n := len(m.Requests()); n != 2 {
+		s.Errorf("the models were asked %d times", n)
+	}
+	s.wellFormed()
+}
+
+// weighed checks the bytes of a tenant against what its threads have: they are at least the
+// messages and the payloads of the record, but for the newest of a thread that a run has.
+func (s *engineTest) weighed(bytes int64, threads []spool.Thread) {
+	s.Helper()
+	least := 0
+	for _, thread := range threads {
+		err := s.backend.Store.View(context.Background(), thread.Key(), func(v spool.View) error {
+			messages, err := v.Messages(spool.MessageQuery{})
+			for _, m := range messages {
+				text, err := json.Marshal(m.Content)
+				if err != nil {
+					return err
+				}
+				least += len(text)
+			}
+			entries, err2 := v.Entries(spool.EntryQuery{})
+			for _, e := range entries {
+				least += len(e.Payload)
+			}
+			return errors.Join(err, err2)
+		})
+		if err != nil {
+			s.Error(err)
+		}
+		if thread.State.Active() {
+			least -= 64 << 10
+		}
+	}
+	if bytes < int64(least) || len(threads) == 0 && bytes != 0 {
+		s.Errorf("%d threads have %d bytes, want at least %d", len(threads), bytes, least)
+	}
+}

@@ -1,0 +1,160 @@
+package enginetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var timeLimitTests = map[string]func(s *engineTest){
+	"Default":      testTimeLimitDefault,
+	"Lifted":       testTimeLimitLifted,
+	"LongerBudget": testTimeLimitLongerBudget,
+	"Segments":     testTimeLimitSegments,
+	"People":       testTimeLimitPeople,
+	"NotRaised":    testTimeLimitNotRaised,
+	"Nested":       testTimeLimitNested,
+}
+
+// endless returns a model whose first answer does not end by itself, and the gate that ends it.
+func endless() (*spooltest.Model, chan struct{}) {
+	gate := make(chan struct{})
+	return spooltest.NewReplayModel(spooltest.Turn{Text: []string{"so far"}, Gate: gate}), gate
+}
+
+// limited waits for the end by the limit, and checks what the record tells of it.
+func (s *engineTest) limited(limit time.Duration) {
+	s.Helper()
+	var told spool.TimeLimitReached
+	s.endsBy(spool.StopTimeLimit, spool.EntryTimeLimitReached, &told)
+	if told.WallTimeLimitMS != limit.Milliseconds() || told.WallTimeMS < limit.Milliseconds() {
+		s.Errorf("the record tells %+v", told)
+	}
+	if got := s.run("r1").Carriage; !got.Since.IsZero() || got.Carried < limit || got.Carried > limit+5*time.Second {
+		s.Errorf("the run was carried %+v", got)
+	}
+}
+
+func testTimeLimitDefault(s *engineTest) {
+	m, _ := endless()
+	e := s.working(s.config(m))
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	<-time.After(59 * time.Minute)
+	if state := s.thread().State; state != spool.Running {
+		s.Errorf("the run is %s within its hour", state)
+	}
+	s.limited(time.Hour)
+	if took := time.Since(begin); took > time.Hour+5*time.Second {
+		s.Errorf("it took %s", took)
+	}
+	s.lines("messages", s.script(), "user go", "assistant so far")
+}
+
+func testTimeLimitLifted(s *engineTest) {
+	m, gate := endless()
+	c := s.config(m)
+	c.MaxWallTime = -1
+	s.start(s.working(c), "r1", "go")
+	<-time.After(3 * time.Hour)
+	close(gate)
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
+		s.Errorf("the run ended by %s", r.StopReason)
+	}
+}
+
+// testTimeLimitLongerBudget has a budget of time that is longer than the default limit, of the
+// configuration and of a start.
+func testTimeLimitLongerBudget(s *engineTest) {
+	m, _ := endless()
+	c := s.config(m)
+	c.Agents[0].Budget.WallTime = 2 * time.Hour
+	e := s.working(c)
+	begin := time.Now()
+	s.start(e, "r1", "go")
+	s.until("the next hour", func() bool { return time.Since(begin) > 59*time.Minute })
+	<-time.After(45 * time.Minute)
+	if state := s.thread().State; state != spool.Running {
+		s.Errorf("the run is %s within its budget", state)
+	}
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.StopReason != spool.StopTimeBudget {
+		s.Errorf("the run ended by %s", r.StopReason)
+	}
+	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r2", Budget: spool.Budget{WallTime: 9 * time.Hour}})
+	<-time.After(time.Hour + 55*time.Minute)
+	s.until("the end", func() bool { return s.run("r2").State.Terminal() })
+	if r := s.run("r2"); r.StopReason != spool.StopTimeLimit {
+		s.Errorf("the run that asked for more ended by %s", r.StopReason)
+	}
+}
+
+// testTimeLimitSegments adds the time up over workers, of which one dies.
+func testTimeLimitSegments(s *engineTest) {
+	m, _ := endless()
+	c := s.config(m)
+	c.MaxWallTime = time.Minute
+	e := s.engine(c)
+	stop := s.work(e)
+	s.start(e, "r1", "go")
+	<-time.After(20 * time.Second)
+	stop()
+	if got := s.run("r1").Carriage.Carried; got < 19*time.Second || got > 21*time.Second {
+		s.Errorf("the run was carried for %s", got)
+	}
+	<-time.After(time.Minute) // without a worker
+	p := s.process(c)
+	<-time.After(10 * time.Second)
+	p.kill()
+	s.working(c)
+	s.limited(time.Minute)
+	if n := s.run("r1").Segments; n != 3 {
+		s.Errorf("the run had %d segments", n)
+	}
+}
+
+// testTimeLimitPeople does not count the time in which the run waits for an answer.
+func testTimeLimitPeople(s *engineTest) {
+	c := s.config(sending(), approved("send", `"sent"`))
+	c.MaxWallTime = time.Minute
+	e := s.working(c)
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	<-time.After(10 * time.Minute)
+	s.answer(e, "c1", true, "")
+	s.ended(spool.Completed)
+	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.Carriage.Carried > 10*time.Second {
+		s.Errorf("the run ended by %s, carried for %s", r.StopReason, r.Carriage.Carried)
+	}
+}
+
+// testTimeLimitNotRaised has a run that would park for a larger budget: the limit is nobody's
+// to raise.
+func testTimeLimitNotRaised(s *engineTest) {
+	m, _ := endless()
+	c := s.asksForMore(spool.Budget{WallTime: time.Minute}, m)
+	c.MaxWallTime = 30 * time.Second
+	s.start(s.working(c), "r1", "go")
+	s.limited(30 * time.Second)
+	s.lines("messages", s.script(), "user go", "assistant so far")
+}
+
+// testTimeLimitNested ends a tree.
+func testTimeLimitNested(s *engineTest) {
+	c := s.late()
+	c.Budget, c.MaxWallTime = spool.Budget{}, 10*time.Second
+	s.start(s.working(c), "r1", "go")
+	s.ended(spool.Completed)
+	reasons := []spool.StopReason{s.run("r1").StopReason}
+	for _, run := range s.nested() {
+		reasons = append(reasons, run.StopReason)
+	}
+	if len(reasons) != 4 || slices.ContainsFunc(reasons, func(r spool.StopReason) bool { return r != spool.StopTimeLimit }) {
+		s.Errorf("the runs ended by %v", reasons)
+	}
+	s.wellFormed()
+}

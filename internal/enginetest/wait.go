@@ -1,0 +1,371 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var waitTests = map[string]func(s *engineTest){
+	"Free":             testWaitFree,
+	"Policy":           testWaitPolicy,
+	"Enqueue":          testWaitEnqueue,
+	"Full":             testWaitFull,
+	"Latest":           testWaitLatest,
+	"Interrupt":        testWaitInterrupt,
+	"InterruptQueued":  testWaitInterruptQueued,
+	"InterruptParked":  testWaitInterruptParked,
+	"InterruptsInARow": testWaitInterruptsInARow,
+	"InterruptFirst":   testWaitInterruptFirst,
+	"Rollback":         testWaitRollback,
+	"RollbackInterrupt": testWaitRollbackWaiting(spool.BusyInterrupt,
+		"user zero", "assistant re: zero", "user one!", "user r3", "assistant re: r3"),
+	"RollbackRollback": testWaitRollbackWaiting(spool.BusyRollback,
+		"user zero", "assistant re: zero", "user r3", "assistant re: r3"),
+	"BehindPark":        testWaitBehindPark,
+	"BehindFailure":     testWaitBehindFailure,
+	"Stop":              testWaitStop,
+	"StopRun":           testWaitStopRun,
+	"Edit":              testWaitEdit,
+	"EditGone":          testWaitEditGone,
+	"Delete":            testWaitDelete,
+	"IdempotencyKey":    testWaitIdempotencyKey,
+	"Ticket":            testWaitTicket,
+	"Settle":            testWaitSettle,
+	"SettleInterrupted": testWaitSettleInterrupted,
+	"DeadWorker":        testWaitDeadWorker,
+	"Notices":           testWaitNotices,
+	"Snapshot":          testWaitSnapshot,
+	"LatestInterrupt":   testWaitLatestInterrupt,
+	"RollbackNoTurn":    testWaitRollbackNoTurn,
+	"Places":            testWaitPlaces,
+}
+
+// busy starts a run by a policy.
+func (s *engineTest) busy(e *engine.Engine, run spool.RunID, w spool.WhenBusy) engine.RunResult {
+	s.Helper()
+	return s.startAs(e, chat, engine.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w})
+}
+
+// queue returns the ids of the runs that wait, as the snapshot shows them.
+func (s *engineTest) queue(e *engine.Engine) string {
+	s.Helper()
+	snap, err := e.Snapshot(context.Background(), chat, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ids := make([]string, len(snap.Queue))
+	for i, q := range snap.Queue {
+		ids[i] = string(q.RunID)
+		if q.Position != i+1 {
+			s.Errorf("run %s is at position %d of the queue, and its place is %d", q.RunID, i+1, q.Position)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+// states returns the runs in the order of their starts with where they are.
+func (s *engineTest) states() string {
+	s.Helper()
+	var words []string
+	for _, r := range s.all(chat, "").Runs {
+		words = append([]string{string(r.ID) + " " + string(r.State)}, words...)
+	}
+	return strings.Join(words, ", ")
+}
+
+// gated is a model that repeats the last turn, and waits for its gate where the turn ends
+// in an exclamation mark, half of the answer having been said.
+func gated(gate chan struct{}) *spooltest.Model {
+	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		said := r.Messages[len(r.Messages)-1].Text()
+		t := spooltest.Say("re: ", said)
+		if strings.HasSuffix(said, "!") {
+			t.Gate = gate
+		}
+		return t
+	})
+}
+
+// deaf is a model that repeats the last turn, and hears of nothing before its gate opens
+// where the turn ends in an exclamation mark.
+func deaf(gate chan struct{}) *spooltest.Model {
+	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		said := r.Messages[len(r.Messages)-1].Text()
+		t := spooltest.Say("re: ", said)
+		if strings.HasSuffix(said, "!") {
+			t.Before = func(context.Context) error {
+				<-gate
+				return nil
+			}
+		}
+		return t
+	})
+}
+
+// scriptBut returns the messages of the thread but for the answer of a run that was stopped
+// at the moment when its model began to talk, which may or may not be there.
+func (s *engineTest) scriptBut(line string) []string {
+	s.Helper()
+	return slices.DeleteFunc(s.script(), func(l string) bool { return l == line })
+}
+
+// talks starts the run r1, whose model is in the middle of its answer.
+func (s *engineTest) talks(e *engine.Engine, m *spooltest.Model) {
+	s.Helper()
+	asked := m.Asked()
+	s.start(e, "r1", "r1!")
+	s.until("the model's text", func() bool { return m.Asked() > asked })
+	<-time.After(time.Second)
+}
+
+func testWaitFree(s *engineTest) {
+	e := s.working(s.config(echo()))
+	for _, w := range []spool.WhenBusy{spool.BusyReject, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback} {
+		run := spool.RunID("r-" + w)
+		s.same("result", s.busy(e, run, w), engine.RunResult{Accepted: true, ThreadID: "chat", RunID: run, State: spool.Queued})
+		s.ended(spool.Completed)
+	}
+}
+
+// testWaitPolicy takes the policy from the request, the agent and the configuration.
+func testWaitPolicy(s *engineTest) {
+	c := s.config(echo())
+	c.WhenBusy = spool.BusyEnqueue
+	c.Agents = append(c.Agents, engine.Agent{Name: "b", Model: "m", WhenBusy: spool.BusyReject})
+	e := s.engine(c)
+	s.start(e, "r1", "one")
+	for _, test := range []struct {
+		agent    string
+		policy   spool.WhenBusy
+		accepted bool
+	}{{"a", "", true}, {"a", spool.BusyReject, false}, {"b", "", false}, {"b", spool.BusyEnqueue, true}} {
+		r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "x", Agent: test.agent, WhenBusy: test.policy})
+		if err != nil || r.Accepted != test.accepted || !r.Accepted && r.Reason != engine.ReasonActiveRun {
+			s.Errorf("%+v: %+v, %v", test, r, err)
+		}
+	}
+	_, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "x", WhenBusy: "drop"})
+	if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "whenBusy must be") {
+		s.Errorf("an unknown policy: %v", err)
+	}
+	c.WhenBusy = "drop"
+	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid {
+		s.Errorf("an unknown policy in the configuration: %v", err)
+	}
+	s.stop(e)
+}
+
+func testWaitEnqueue(s *engineTest) {
+	gate := make(chan struct{})
+	m := gated(gate)
+	e := s.working(s.config(m))
+	s.talks(e, m)
+	for i, id := range []spool.RunID{"r2", "r3"} {
+		s.same("result", s.busy(e, id, spool.BusyEnqueue), engine.RunResult{
+			Accepted: true, ThreadID: "chat", RunID: id, State: spool.Queued, Position: i + 1,
+		})
+	}
+	if got := s.queue(e); got != "r2 r3" {
+		s.Errorf("the queue is %q", got)
+	}
+	s.lines("messages", s.script(), "user r1!")
+	close(gate)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r2", "assistant re: r2", "user r3", "assistant re: r3")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished",
+		"RUN_STARTED r3:1", "RUN_ENDED r3:1 finished")
+	if got := s.queue(e); got != "" {
+		s.Errorf("the queue behind the end is %q", got)
+	}
+}
+
+func testWaitFull(s *engineTest) {
+	c := s.config(echo())
+	c.MaxWaiting = 2
+	e := s.engine(c)
+	s.start(e, "r1", "one")
+	s.busy(e, "r2", spool.BusyEnqueue)
+	s.busy(e, "r3", spool.BusyEnqueue)
+	before := s.all(chat, "r1")
+	for _, w := range []spool.WhenBusy{spool.BusyEnqueue, spool.BusyInterrupt, spool.BusyRollback} {
+		r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "x", WhenBusy: w})
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.same("result", r, engine.RunResult{ThreadID: "chat", Reason: engine.ReasonQueueFull, Error: "Too many runs wait for the thread"})
+	}
+	s.same("the thread", s.all(chat, "r1"), before)
+	if r := s.busy(e, "r4", spool.BusyLatest); r.Position != 1 {
+		s.Errorf("the latest start: %+v", r)
+	}
+	s.stop(e)
+}
+
+func testWaitLatest(s *engineTest) {
+	gate := make(chan struct{})
+	m := gated(gate)
+	e := s.working(s.config(m))
+	s.talks(e, m)
+	s.busy(e, "r2", spool.BusyEnqueue)
+	s.busy(e, "r3", spool.BusyLatest)
+	if r := s.busy(e, "r4", spool.BusyLatest); r.Position != 1 {
+		s.Errorf("result: %+v", r)
+	}
+	if got := s.queue(e); got != "r4" {
+		s.Errorf("the queue is %q", got)
+	}
+	if r := s.run("r3"); r.State != spool.Cancelled || r.StopReason != spool.StopCancelled || r.Error != "a later start took its place" || r.EndedAt.IsZero() {
+		s.Errorf("the run before: %+v", r)
+	}
+	s.busy(e, "r5", spool.BusyEnqueue)
+	close(gate)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r4", "assistant re: r4", "user r5", "assistant re: r5")
+}
+
+func testWaitInterrupt(s *engineTest) {
+	m := gated(make(chan struct{}))
+	e := s.working(s.config(m))
+	s.talks(e, m)
+	s.busy(e, "r2", spool.BusyEnqueue)
+	began := time.Now()
+	if r := s.busy(e, "r3", spool.BusyInterrupt); r.Position != 1 {
+		s.Errorf("result: %+v", r)
+	}
+	s.ended(spool.Completed)
+	if took := time.Since(began); took > 500*time.Millisecond {
+		s.Errorf("it took %s", took)
+	}
+	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r3", "assistant re: r3", "user r2", "assistant re: r2")
+	if got := s.states(); got != "r1 CANCELLED, r2 COMPLETED, r3 COMPLETED" {
+		s.Errorf("the runs: %s", got)
+	}
+	if first := s.record()[1]; first != "RUN_ENDED r1:1 stopped" {
+		s.Errorf("the record has %s", first)
+	}
+}
+
+// testWaitInterruptQueued stops a run that nobody holds: the new one has the thread when
+// the start is answered.
+func testWaitInterruptQueued(s *engineTest) {
+	e := s.engine(s.config(echo()))
+	s.start(e, "r1", "one")
+	s.same("result", s.busy(e, "r2", spool.BusyInterrupt), engine.RunResult{Accepted: true, ThreadID: "chat", RunID: "r2", State: spool.Queued})
+	if t := s.thread(); t.RunID != "r2" || t.State != spool.Queued {
+		s.Errorf("the thread: %+v", t)
+	}
+	s.work(e)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user one", "user r2", "assistant re: r2")
+}
+
+func testWaitInterruptParked(s *engineTest) {
+	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		if last := r.Messages[len(r.Messages)-1]; last.Role == spool.RoleUser && last.Text() == "go" {
+			return spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})
+		}
+		return spooltest.Say("yes")
+	})
+	e := s.working(s.config(m, approved("send", "1")))
+	s.start(e, "r1", "go")
+	s.becomes(spool.WaitingForInput)
+	s.busy(e, "r2", spool.BusyInterrupt)
+	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Delivered || r.Reason != engine.ReasonNoPark {
+		s.Errorf("an answer behind the interrupt: %+v, %v", r, err)
+	}
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "assistant c1=send{}", `tool c1:{"cancelled":true,"reason":"stopped"}`, "user r2", "assistant yes")
+	if s.executed() != 0 {
+		s.Error("the tool was called")
+	}
+}
+
+// testWaitInterruptsInARow interrupts three times before the first run has stopped: all
+// turns are said, in their order, and only the last is answered.
+func testWaitInterruptsInARow(s *engineTest) {
+	gate := make(chan struct{})
+	m := deaf(gate)
+	e := s.working(s.config(m))
+	s.start(e, "r1", "one!")
+	s.until("the question", func() bool { return m.Asked() == 1 })
+	for i, id := range []spool.RunID{"r2", "r3", "r4"} {
+		if r := s.busy(e, id, spool.BusyInterrupt); r.Position != i+1 {
+			s.Errorf("result: %+v", r)
+		}
+	}
+	s.busy(e, "r5", spool.BusyEnqueue)
+	if got := s.queue(e); got != "r2 r3 r4 r5" {
+		s.Errorf("the queue is %q", got)
+	}
+	close(gate)
+	s.ended(spool.Completed)
+	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "user r3", "user r4", "assistant re: r4", "user r5", "assistant re: r5")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "RUN_STARTED r4:1", "RUN_ENDED r4:1 finished",
+		"RUN_STARTED r5:1", "RUN_ENDED r5:1 finished")
+	if got := s.states(); got != "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED, r4 COMPLETED, r5 COMPLETED" {
+		s.Errorf("the runs: %s", got)
+	}
+}
+
+// testWaitInterruptFirst races an interrupt with the end of the run.
+func testWaitInterruptFirst(s *engineTest) {
+	e := s.working(s.config(echo()))
+	for i := range 20 {
+		first, second := spool.RunID("a"+string(rune('a'+i))), spool.RunID("b"+string(rune('a'+i)))
+		s.start(e, first, "one")
+		<-time.After(time.Duration(i) * 100 * time.Microsecond)
+		s.busy(e, second, spool.BusyInterrupt)
+		s.until("both ends", func() bool { return s.run(first).State.Terminal() && s.run(second).State.Terminal() })
+		if r := s.run(second); r.State != spool.Completed {
+			s.Errorf("the second run: %+v", r)
+		}
+	}
+}
+
+func testWaitRollback(s *engineTest) {
+	m := gated(make(chan struct{}))
+	e := s.working(s.config(m))
+	s.start(e, "r0", "zero")
+	s.ended(spool.Completed)
+	s.talks(e, m)
+	turn := s.all(chat, "").Messages[2].ID
+	s.busy(e, "r2", spool.BusyRollback)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user zero", "assistant re: zero", "user r2", "assistant re: r2")
+	s.lines("record", s.record()[2:], "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "MESSAGES_DROPPED", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished")
+	if e := s.all(chat, "").Entries[4]; e.RunID != "r2" || !strings.Contains(string(e.Payload), string(turn)) {
+		s.Errorf("the entry is %+v with %s", e, e.Payload)
+	}
+}
+
+// testWaitRollbackWaiting rolls back runs that have stopped another one and have not had
+// their turn yet: what such a one would have kept is kept, and what it would have dropped
+// is dropped.
+func testWaitRollbackWaiting(first spool.WhenBusy, want ...string) func(s *engineTest) {
+	return func(s *engineTest) {
+		gate := make(chan struct{})
+		m := deaf(gate)
+		e := s.working(s.config(m))
+		s.start(e, "r0", "zero")
+		s.ended(spool.Completed)
+		s.start(e, "r1", "one!")
+		s.until("the question", func() bool { return m.Asked() == 2 })
+		s.busy(e, "r2", first)
+		s.busy(e, "r3", spool.BusyRollback)
+		if got := s.queue(e); got != "r3" {
+			s.Errorf("the queue is %q", got)
+		}
+		close(gate)
+		s.ended(spool.Completed)
+		s.lines("messages", s.scriptBut("assistant re: one!"), want...)
+		if got := s.states(); got != "r0 COMPLETED, r1 CANCELLED, r2 CANCELLED, r3 COMPLETED" {
+			s.Errorf("the runs: %s", got)
+		}
+	}
+}

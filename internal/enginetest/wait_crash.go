@@ -1,0 +1,127 @@
+package enginetest
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// testWaitCrash starts runs by every policy on one thread, and lets something go wrong at
+// each call of the process in turn, as testEngineCrash does.
+func testWaitCrash(t *testing.T, open spooltest.Open, features spooltest.Features) {
+	t.Helper()
+	calls := 0
+	t.Run("nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			calls = waitCrashScript(newEngineTest(t, open(t, spool.SystemClock{})))
+		})
+	})
+	if calls < 30 {
+		t.Fatalf("the script makes %d calls", calls)
+	}
+	for turn, kind := range []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailAfter, spooltest.Rerun} {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			for n := 1; n <= calls && !t.Failed(); n++ {
+				if features.Durable && n%4 != turn {
+					continue // a slow backend has each call go wrong once
+				}
+				t.Run(strconv.Itoa(n), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						waitCrashScript(newEngineTest(t, open(t, spool.SystemClock{})), spooltest.Fault{Call: n, Kind: kind})
+					})
+				})
+			}
+		})
+	}
+}
+
+// waitCrashScript has every policy once. Each start is repeated with its key until it is
+// answered. It returns how many calls the first process has made.
+func waitCrashScript(s *engineTest, faults ...spooltest.Fault) int {
+	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
+		last := r.Messages[len(r.Messages)-1]
+		t := spooltest.Say("re: ", last.Text())
+		if last.Text() == "r1" {
+			t.Calls = []spooltest.Call{{ID: "c1", Name: "once"}}
+		}
+		t.Before = func(ctx context.Context) error {
+			select {
+			case <-time.After(2 * time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return t
+	})
+	c := newCampaign(s, s.config(m, plain("once", `"done"`)), 1, false)
+	n := c.boot(faults...)
+	first := n
+	c.hire(n)
+	stop := func() {}
+	for i, w := range []spool.WhenBusy{
+		spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback, spool.BusyEnqueue,
+	} {
+		id := spool.RunID("r" + strconv.Itoa(i+1))
+		n = c.insist(n, engine.StartRequest{Prompt: string(id), RunID: id, IdempotencyKey: "start-" + string(id), WhenBusy: w})
+		if i == 0 {
+			stop = c.clients("a", "b")
+		}
+		<-time.After(time.Second)
+	}
+	s.until("all ends", func() bool {
+		n = c.revive(n)
+		for _, r := range s.all(chat, "").Runs {
+			if !r.State.Terminal() {
+				return false
+			}
+		}
+		return s.thread().State.Terminal()
+	})
+	if runs := s.all(chat, "").Runs; len(runs) != 7 || runs[0].State != spool.Completed || s.thread().RunID != "r7" {
+		s.Errorf("the runs: %s, the thread: %+v", s.states(), s.thread())
+	}
+	c.finish(stop)
+	return first.faulty.Calls()
+}
+
+// insist starts a run, in another process when this one crashes, which it then returns.
+func (c *campaign) insist(n *node, r engine.StartRequest) *node {
+	c.Helper()
+	for range 10 {
+		result, err := n.Run(context.Background(), chat, r)
+		if err == nil && !result.Accepted {
+			c.Fatalf("start %s: %+v", r.RunID, result)
+		}
+		if err == nil {
+			c.history.Started(chat, result.RunID)
+			return n
+		}
+		if next := c.revive(n); next != n {
+			n = next
+		} else {
+			<-time.After(time.Second)
+		}
+	}
+	c.Fatalf("run %s could not be started", r.RunID)
+	return nil
+}
+
+// revive returns the node, or another one with a worker where it has crashed.
+func (c *campaign) revive(n *node) *node {
+	select {
+	case <-n.faulty.Crashed():
+		c.retire(n)
+		n = c.boot()
+		c.hire(n)
+	default:
+	}
+	return n
+}

@@ -1,0 +1,94 @@
+package enginetest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// testWaitLatestInterrupt has a start take the place of those who wait. One that has stopped
+// the run before it has the thread as good as got, and keeps its turn.
+func testWaitLatestInterrupt(s *engineTest) {
+	gate := make(chan struct{})
+	m := deaf(gate)
+	e := s.working(s.config(m))
+	s.start(e, "r1", "one!")
+	s.until("the question", func() bool { return m.Asked() == 1 })
+	s.busy(e, "r2", spool.BusyInterrupt)
+	s.busy(e, "r3", spool.BusyEnqueue)
+	if r := s.busy(e, "r4", spool.BusyLatest); r.Position != 2 {
+		s.Errorf("result: %+v", r)
+	}
+	if got := s.queue(e); got != "r2 r4" {
+		s.Errorf("the queue is %q", got)
+	}
+	close(gate)
+	s.ended(spool.Completed)
+	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "assistant re: r2", "user r4", "assistant re: r4")
+	if got := s.states(); got != "r1 CANCELLED, r2 COMPLETED, r3 CANCELLED, r4 COMPLETED" {
+		s.Errorf("the runs: %s", got)
+	}
+}
+
+// testWaitRollbackNoTurn rolls back a run that has no turn of its own, as one that was
+// redriven has none: the turn before it is another run's, and stays.
+func testWaitRollbackNoTurn(s *engineTest) {
+	e := s.engine(s.config(echo()))
+	s.start(e, "r1", "go")
+	if r := s.redrive(e, s.die(e)); !r.Accepted {
+		s.Fatalf("redrive: %+v", r)
+	}
+	s.busy(e, "r2", spool.BusyRollback)
+	s.work(e)
+	s.ended(spool.Completed)
+	s.lines("messages", s.script(), "user go", "user r2", "assistant re: r2")
+	if branches := s.all(chat, "").Branches; len(branches) != 0 {
+		s.Errorf("the branches: %+v", branches)
+	}
+}
+
+// testWaitPlaces lets so many wait that a sort which does not keep equal ones in their order
+// would show. Each has a place of its own, those that have stopped another one before the
+// rest, and they get the thread in that order.
+func testWaitPlaces(s *engineTest) {
+	gate := make(chan struct{})
+	m := deaf(gate)
+	c := s.config(m)
+	c.MaxWaiting = 40
+	e := s.working(c)
+	s.start(e, "r", "one!")
+	s.until("the question", func() bool { return m.Asked() == 1 })
+	var stops, rest []string
+	for i := range 20 {
+		id := string(rune('a' + i))
+		if i%2 == 0 {
+			s.busy(e, spool.RunID("s"+id), spool.BusyInterrupt)
+			stops = append(stops, "s"+id)
+		}
+		s.busy(e, spool.RunID("e"+id), spool.BusyEnqueue)
+		rest = append(rest, "e"+id)
+	}
+	want := slices.Concat(stops, rest)
+	if got := s.queue(e); got != strings.Join(want, " ") {
+		s.Errorf("the queue is %q", got)
+	}
+	s.view(func(v spool.View) error {
+		line, err := v.Waiting()
+		for i := 1; i < len(line); i++ {
+			if line[i].Place <= line[i-1].Place {
+				s.Errorf("run %s has the place %d behind run %s with the place %d", line[i].ID, line[i].Place, line[i-1].ID, line[i-1].Place)
+			}
+		}
+		return err
+	})
+	close(gate)
+	s.ended(spool.Completed)
+	var got []string
+	for _, line := range s.script() {
+		if id, ok := strings.CutPrefix(line, "user "); ok && id != "one!" {
+			got = append(got, id)
+		}
+	}
+	s.lines("the turns", got, want...)
+}
