@@ -10,7 +10,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var accessTests = map[string]func(s *engineTest){
+// accessTest is the bench of cases about who may see and do what.
+type accessTest struct{ *engineTest }
+
+var accessTests = map[string]func(s accessTest){
 	"Agents":  testAccessAgents,
 	"Models":  testAccessModels,
 	"Tools":   testAccessTools,
@@ -19,7 +22,7 @@ var accessTests = map[string]func(s *engineTest){
 }
 
 // noStart starts a run that is wrong, and returns what is said of it.
-func (s *engineTest) noStart(e *engine.Engine, key spool.ThreadKey, r engine.StartRequest) string {
+func (s accessTest) noStart(e *engine.Engine, key spool.ThreadKey, r engine.StartRequest) string {
 	s.Helper()
 	r.Prompt = "go"
 	result, err := e.Run(context.Background(), key, r)
@@ -30,7 +33,7 @@ func (s *engineTest) noStart(e *engine.Engine, key spool.ThreadKey, r engine.Sta
 }
 
 // An agent that a caller may not use is as good as none.
-func testAccessAgents(s *engineTest) {
+func testAccessAgents(s accessTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3")))
 	c.Agents = []engine.Agent{
 		{Name: "sales", Model: "m", Access: spool.Access{Tenants: []spool.Tenant{"other"}}},
@@ -59,7 +62,7 @@ func testAccessAgents(s *engineTest) {
 	}
 }
 
-func testAccessModels(s *engineTest) {
+func testAccessModels(s accessTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("1")))
 	c.Models["large"] = spooltest.NewModel(spooltest.Say("2"))
 	c.ModelAccess = map[string]spool.Access{"large": {Scopes: []string{"model:large"}}}
@@ -90,7 +93,7 @@ func limited(t spool.Tool, scope string) spool.Tool {
 
 // A tool that who started the run may not use is not offered, and cannot be called. That holds
 // behind a restart, and for a run that goes on where another one failed.
-func testAccessTools(s *engineTest) {
+func testAccessTools(s accessTest) {
 	var seen []string
 	model := func() spool.Model {
 		return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
@@ -104,8 +107,8 @@ func testAccessTools(s *engineTest) {
 	c := s.config(model(), limited(plain("pay", "1"), "team:pay"), plain("look", "1"))
 	first := s.engine(c)
 	s.startAs(first, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
-	job := s.die(first)
-	s.redrive(first, job)
+	job := redriveTest{s.engineTest}.die(first)
+	redriveTest{s.engineTest}.redrive(first, job)
 	stop := s.work(s.engine(c)) // another process than that of the start
 	s.ended(spool.Completed)
 	stop()
@@ -122,7 +125,7 @@ func testAccessTools(s *engineTest) {
 }
 
 // A nested run has the tools that who started the dispatched run may use, and no other model.
-func testAccessNested(s *engineTest) {
+func testAccessNested(s accessTest) {
 	var seen []string
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		seen = append(seen, offered(r))
@@ -144,7 +147,7 @@ func testAccessNested(s *engineTest) {
 }
 
 // A park of a tool that only some may use is answered as any other.
-func testAccessAnswers(s *engineTest) {
+func testAccessAnswers(s accessTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}), spooltest.Say("done")), limited(approved("pay", "1"), "team:pay")))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"team:pay"}})
 	s.becomes(spool.WaitingForInput)

@@ -11,7 +11,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var aloneTests = map[string]func(s *engineTest){
+// aloneTest is the bench of cases about runs that are carried alone.
+type aloneTest struct{ *engineTest }
+
+var aloneTests = map[string]func(s aloneTest){
 	"CrashLoop": testAloneCrashLoop,
 	"Others":    testAloneOthers,
 	"Saved":     testAloneSaved,
@@ -79,7 +82,7 @@ func (d *deadly) wait(ctx context.Context) error {
 
 // loop runs one process after the other, each until the bomb goes off in it or done. It returns
 // how many died.
-func (d *deadly) loop(s *engineTest, c engine.Config, done func() bool) (deaths int) {
+func (d *deadly) loop(s aloneTest, c engine.Config, done func() bool) (deaths int) {
 	s.Helper()
 	p := s.process(c)
 	end := time.Now().Add(6 * time.Hour)
@@ -100,7 +103,7 @@ func (d *deadly) loop(s *engineTest, c engine.Config, done func() bool) (deaths 
 }
 
 // startOn starts a run on a thread of its own.
-func (s *engineTest) startOn(e *engine.Engine, name, prompt string) spool.ThreadKey {
+func (s aloneTest) startOn(e *engine.Engine, name, prompt string) spool.ThreadKey {
 	s.Helper()
 	key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID(name)}
 	s.startAs(e, key, engine.StartRequest{Prompt: prompt, RunID: spool.RunID("run-" + name)})
@@ -108,7 +111,7 @@ func (s *engineTest) startOn(e *engine.Engine, name, prompt string) spool.Thread
 }
 
 // firstRun returns the run that startOn has started.
-func (s *engineTest) firstRun(key spool.ThreadKey) (run spool.Run) {
+func (s aloneTest) firstRun(key spool.ThreadKey) (run spool.Run) {
 	s.Helper()
 	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
 		run, err = v.Run(spool.RunID("run-" + key.ID))
@@ -121,7 +124,7 @@ func (s *engineTest) firstRun(key spool.ThreadKey) (run spool.Run) {
 }
 
 // endOf returns the state of a thread's run, once it is an end state.
-func (s *engineTest) endOf(key spool.ThreadKey) spool.State {
+func (s aloneTest) endOf(key spool.ThreadKey) spool.State {
 	s.Helper()
 	if state := s.all(key, "").Thread.State; state.Terminal() {
 		return state
@@ -131,7 +134,7 @@ func (s *engineTest) endOf(key spool.ThreadKey) spool.State {
 
 // testAloneCrashLoop has one run kill each process that carries it. It alone fails, and can be
 // redriven once what killed is mended.
-func testAloneCrashLoop(s *engineTest) {
+func testAloneCrashLoop(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d)
 	c.MaxDeaths = 4
@@ -173,7 +176,7 @@ func testAloneCrashLoop(s *engineTest) {
 }
 
 // suspects starts runs and has three workers die in their first steps.
-func (s *engineTest) suspects(d *deadly, c engine.Config, prompts ...string) (e *engine.Engine, keys []spool.ThreadKey) {
+func (s aloneTest) suspects(d *deadly, c engine.Config, prompts ...string) (e *engine.Engine, keys []spool.ThreadKey) {
 	s.Helper()
 	e = s.engine(c)
 	for i, prompt := range prompts {
@@ -191,15 +194,15 @@ func (s *engineTest) suspects(d *deadly, c engine.Config, prompts ...string) (e 
 
 // testAloneOthers has a suspect be carried: a prompt of somebody else does not wait for it, and
 // the next suspect does.
-func testAloneOthers(s *engineTest) {
+func testAloneOthers(s aloneTest) {
 	d := newDeadly()
 	e, keys := s.suspects(d, s.config(d), "slow", "slow", "slow")
 	s.work(e)
 	s.until("the first suspect", func() bool { return d.slow.Load() == 1 })
 	hello := s.startOn(e, "hello", "hello")
-	s.endsWithin(hello, 2*time.Second)
+	fairTest{s.engineTest}.endsWithin(hello, 2*time.Second)
 	for _, key := range keys {
-		s.endsWithin(key, 5*time.Minute)
+		fairTest{s.engineTest}.endsWithin(key, 5*time.Minute)
 		if run := s.firstRun(key); run.Deaths != 0 || run.Carriage.Alone || run.Carriage.AloneDeaths != 0 {
 			s.Errorf("the run is %+v", run)
 		}
@@ -210,7 +213,7 @@ func testAloneOthers(s *engineTest) {
 }
 
 // testAloneSaved has a suspect save a step, and then go on for long: the next one gets its turn.
-func testAloneSaved(s *engineTest) {
+func testAloneSaved(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d, plain("look", "1"))
 	e, keys := s.suspects(d, c, "two", "two")
@@ -231,7 +234,7 @@ func testAloneSaved(s *engineTest) {
 }
 
 // testAloneStopped stops a suspect while it waits for its turn.
-func testAloneStopped(s *engineTest) {
+func testAloneStopped(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d)
 	c.RetryBackoff = time.Minute

@@ -12,7 +12,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var approveTests = map[string]func(s *engineTest){
+// approveTest is the bench of cases about approvals.
+type approveTest struct{ *engineTest }
+
+var approveTests = map[string]func(s approveTest){
 	"Schema":         testApproveSchema,
 	"Edited":         testApproveEdited,
 	"EditedToSame":   testApproveEditedToSame,
@@ -57,7 +60,7 @@ func edit(args string) engine.Response {
 }
 
 // delivered gives an answer, which must be delivered.
-func (s *engineTest) delivered(e *engine.Engine, r engine.Response) {
+func (s approveTest) delivered(e *engine.Engine, r engine.Response) {
 	s.Helper()
 	if result, err := s.respondWith(e, r); err != nil || !result.Delivered {
 		s.Fatalf("answer %+v: %+v, %v", r, result, err)
@@ -65,7 +68,7 @@ func (s *engineTest) delivered(e *engine.Engine, r engine.Response) {
 }
 
 // refused gives an answer that must be refused for a reason, which leaves the run waiting.
-func (s *engineTest) refused(e *engine.Engine, r engine.Response, reason string) {
+func (s approveTest) refused(e *engine.Engine, r engine.Response, reason string) {
 	s.Helper()
 	if result, err := s.respondWith(e, r); err != nil || result.Delivered || result.Reason != reason || result.Error == "" {
 		s.Errorf("answer %+v: %+v, %v, want %s", r, result, err, reason)
@@ -76,7 +79,7 @@ func (s *engineTest) refused(e *engine.Engine, r engine.Response, reason string)
 }
 
 // parked starts a run whose first call waits, in a process that then has no worker.
-func (s *engineTest) parked(m *spooltest.Model, tools ...spool.Tool) *engine.Engine {
+func (s approveTest) parked(m *spooltest.Model, tools ...spool.Tool) *engine.Engine {
 	s.Helper()
 	e := s.engine(s.config(m, tools...))
 	stop := s.work(e)
@@ -87,7 +90,7 @@ func (s *engineTest) parked(m *spooltest.Model, tools ...spool.Tool) *engine.Eng
 }
 
 // park returns the park of c1.
-func (s *engineTest) park() spool.Park {
+func (s approveTest) park() spool.Park {
 	s.Helper()
 	for _, p := range s.all(chat, "r1").Parks {
 		if p.ToolCallID == "c1" {
@@ -99,7 +102,7 @@ func (s *engineTest) park() spool.Park {
 }
 
 // putPark replaces a park behind the engine's back.
-func (s *engineTest) putPark(p spool.Park) {
+func (s approveTest) putPark(p spool.Park) {
 	s.Helper()
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.PutPark(p) })
 	if err != nil {
@@ -108,7 +111,7 @@ func (s *engineTest) putPark(p spool.Park) {
 }
 
 // answers returns the answers in the record.
-func (s *engineTest) answers() (answers []spool.HITLResponse) {
+func (s approveTest) answers() (answers []spool.HITLResponse) {
 	s.Helper()
 	for _, e := range s.all(chat, "r1").Entries {
 		if e.Type == spool.EntryHITLResponse {
@@ -122,7 +125,7 @@ func (s *engineTest) answers() (answers []spool.HITLResponse) {
 
 // testApproveSchema tells with an approval what may stand in place of its arguments, and
 // with nothing else that waits.
-func testApproveSchema(s *engineTest) {
+func testApproveSchema(s approveTest) {
 	tool := checked()
 	s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
 		tool, outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
@@ -144,7 +147,7 @@ func testApproveSchema(s *engineTest) {
 	}
 }
 
-func testApproveEdited(s *engineTest) {
+func testApproveEdited(s approveTest) {
 	m := sending()
 	e := s.parked(m, checked())
 	asked := s.park()
@@ -174,7 +177,7 @@ func testApproveEdited(s *engineTest) {
 
 // testApproveEditedToSame sends back what was shown, as a form does that nobody has
 // touched.
-func testApproveEditedToSame(s *engineTest) {
+func testApproveEditedToSame(s approveTest) {
 	e := s.parked(sending(), checked())
 	s.delivered(e, edit(` { "to" : "bob" } `))
 	if got := s.answers()[0]; got.Arguments != nil || got.Digest != s.park().Digest {
@@ -185,7 +188,7 @@ func testApproveEditedToSame(s *engineTest) {
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"sent":true}`, "assistant done")
 }
 
-func testApproveEditedBadly(s *engineTest) {
+func testApproveEditedBadly(s approveTest) {
 	e := s.parked(sending(), checked())
 	invalid := func(r engine.Response, message string) {
 		s.Helper()
@@ -222,7 +225,7 @@ func testApproveEditedBadly(s *engineTest) {
 
 // testApproveEditedNoTool edits in a process that cannot know whether the tool would take
 // it.
-func testApproveEditedNoTool(s *engineTest) {
+func testApproveEditedNoTool(s approveTest) {
 	s.parked(sending(), checked())
 	e := s.engine(s.config(sending(), plain("look", "1")))
 	if r, err := s.respondWith(e, edit(`{"to":"eve"}`)); spool.CodeOf(err) != spool.Invalid || r.Delivered {
@@ -234,7 +237,7 @@ func testApproveEditedNoTool(s *engineTest) {
 }
 
 // testApproveEditOfNoCall edits what is not a call that waits for an approval.
-func testApproveEditOfNoCall(s *engineTest) {
+func testApproveEditOfNoCall(s approveTest) {
 	e := s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job", Args: `{"n":1}`}), spooltest.Say("done")),
 		outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	s.refused(e, edit(`{"n":2}`), engine.ReasonNotEditable)
@@ -245,7 +248,7 @@ func testApproveEditOfNoCall(s *engineTest) {
 }
 
 // testApproveEditedLater picks the answer up in a process whose tool has become stricter.
-func testApproveEditedLater(s *engineTest) {
+func testApproveEditedLater(s approveTest) {
 	e := s.parked(sending(), approved("send", "1"))
 	s.delivered(e, edit(`{"too":"eve"}`))
 	s.working(s.config(sending(), checked()))
@@ -256,7 +259,7 @@ func testApproveEditedLater(s *engineTest) {
 	}
 }
 
-func testApproveEditedFails(s *engineTest) {
+func testApproveEditedFails(s approveTest) {
 	send := checked()
 	send.Call = func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, errors.New("no such box") }
 	e := s.parked(sending(), send)
@@ -269,7 +272,7 @@ func testApproveEditedFails(s *engineTest) {
 
 // testApproveEditedUnknown lets the worker die in an edited call. What became of that call
 // is asked, and it is that call which runs again.
-func testApproveEditedUnknown(s *engineTest) {
+func testApproveEditedUnknown(s approveTest) {
 	d := newDying(1)
 	d.Approval = spool.AlwaysApprove
 	c := s.config(sending(), d.Tool)
@@ -299,7 +302,7 @@ func testApproveEditedUnknown(s *engineTest) {
 		`tool c1:{"approved":true,"arguments":{"to":"eve"},"reason":"it is not in the outbox","result":"sent"}`, "assistant done")
 }
 
-func testApproveWhy(s *engineTest) {
+func testApproveWhy(s approveTest) {
 	e := s.parked(sending(), checked())
 	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Reason: "just this once"})
 	s.work(e)
@@ -308,7 +311,7 @@ func testApproveWhy(s *engineTest) {
 		`tool c1:{"approved":true,"reason":"just this once","result":{"sent":true}}`, "assistant done")
 }
 
-func testApproveDeniedWhy(s *engineTest) {
+func testApproveDeniedWhy(s approveTest) {
 	m := sending()
 	e := s.parked(m, checked())
 	s.delivered(e, engine.Response{ToolCallID: "c1", Reason: "not on a Friday"})
@@ -325,7 +328,7 @@ func testApproveDeniedWhy(s *engineTest) {
 
 // testApproveReportedWhy says of a call of unknown outcome what it came to, and how one
 // knows.
-func testApproveReportedWhy(s *engineTest) {
+func testApproveReportedWhy(s approveTest) {
 	for _, test := range []struct {
 		run             spool.RunID
 		payload, result string
@@ -362,7 +365,7 @@ func testApproveReportedWhy(s *engineTest) {
 }
 
 // testApproveDigest answers what was shown, and something else.
-func testApproveDigest(s *engineTest) {
+func testApproveDigest(s approveTest) {
 	e := s.parked(sending(), checked())
 	asked := s.park()
 	var shown spool.InputRequired
@@ -384,7 +387,7 @@ func testApproveDigest(s *engineTest) {
 
 // testApproveDigestOfBefore gives the approval of a call to the question of what became of
 // it, as a page does that was open all the while.
-func testApproveDigestOfBefore(s *engineTest) {
+func testApproveDigestOfBefore(s approveTest) {
 	d := newDying(1)
 	d.Approval = spool.AlwaysApprove
 	c := s.config(sending(), d.Tool)
@@ -407,7 +410,7 @@ func testApproveDigestOfBefore(s *engineTest) {
 }
 
 // testApproveTampered changes the call behind the approval.
-func testApproveTampered(s *engineTest) {
+func testApproveTampered(s approveTest) {
 	for n, tamper := range []func(p *spool.Park){
 		func(p *spool.Park) { p.Args = json.RawMessage(`{"to":"eve"}`) },
 		func(p *spool.Park) { p.Answer.Args = json.RawMessage(`{"to":"eve"}`) },
@@ -438,7 +441,7 @@ func testApproveTampered(s *engineTest) {
 }
 
 // testApproveTamperedBefore changes the call between the question and the answer.
-func testApproveTamperedBefore(s *engineTest) {
+func testApproveTamperedBefore(s approveTest) {
 	e := s.parked(sending(), checked())
 	p := s.park()
 	p.Args = json.RawMessage(`{"to":"eve"}`)
@@ -451,7 +454,7 @@ func testApproveTamperedBefore(s *engineTest) {
 }
 
 // testApproveWithoutDigest answers a park of a time before there were digests.
-func testApproveWithoutDigest(s *engineTest) {
+func testApproveWithoutDigest(s approveTest) {
 	e := s.parked(sending(), checked())
 	p := s.park()
 	shown := p.Digest

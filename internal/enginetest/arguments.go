@@ -11,7 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var argumentTests = map[string]func(s *engineTest){
+var argumentTests = map[string]func(s approveTest){
 	"Refused": testArgumentsRefused,
 	"Same":    testArgumentsSame,
 	"Edited":  testArgumentsEdited,
@@ -29,7 +29,7 @@ var twofold = map[string]string{
 
 // testArgumentsRefused has a model write arguments that readers read differently. The call is
 // neither shown for approval nor run: the model reads what is wrong with it.
-func testArgumentsRefused(s *engineTest) {
+func testArgumentsRefused(s approveTest) {
 	var calls []spooltest.Call
 	for _, name := range []string{"twice", "escaped", "deep", "half", "nul"} {
 		calls = append(calls, spooltest.Call{ID: spool.ToolCallID("c-" + name), Name: "send", Args: twofold[name]}, spooltest.Call{ID: spool.ToolCallID("p-" + name), Name: "plain", Args: twofold[name]})
@@ -51,7 +51,7 @@ func testArgumentsRefused(s *engineTest) {
 
 // testArgumentsSame has a model write arguments in an unusual form. The stream, the message, the
 // question for approval and the tool have the same bytes of them, also in another process.
-func testArgumentsSame(s *engineTest) {
+func testArgumentsSame(s approveTest) {
 	const wrote = "{ \"to\" : \"<b\\u00f6b> & \u2028\\/\\ud83d\\ude00\",\n\"n\" : 1.0e2, \"z\":[ ] , \"a\": {} }"
 	c := s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: wrote}, spooltest.Call{ID: "c2", Name: "plain", Args: wrote}), spooltest.Say("done")), checked(), plain("plain", "1"))
 	first := s.engine(c)
@@ -110,7 +110,7 @@ func testArgumentsSame(s *engineTest) {
 
 // testArgumentsEdited has a person answer with what readers read differently. The answer is
 // refused with the name of the field, and changes nothing.
-func testArgumentsEdited(s *engineTest) {
+func testArgumentsEdited(s approveTest) {
 	e := s.working(s.config(sending(), checked()))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -136,7 +136,7 @@ func testArgumentsEdited(s *engineTest) {
 
 // testArgumentsOld answers a call that an older version has let wait with a key that is there
 // twice, which its digest does not tell. The answer counts, and the tool does not run.
-func testArgumentsOld(s *engineTest) {
+func testArgumentsOld(s approveTest) {
 	e := s.parked(sending(), checked())
 	p := s.park()
 	p.Args = json.RawMessage(`{"to":"eve","to":"bob"}`)

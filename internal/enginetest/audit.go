@@ -13,7 +13,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var auditTests = map[string]func(s *engineTest){
+// auditTest is the bench of cases about the audit log.
+type auditTest struct{ *engineTest }
+
+var auditTests = map[string]func(s auditTest){
 	"Answer":           testAuditAnswer,
 	"RaiseBudget":      testAuditRaiseBudget,
 	"Stop":             testAuditStop,
@@ -37,7 +40,7 @@ func as(subject string) context.Context {
 
 // acts lists the audit log of the chat's tenant, the first entry first: what was done, by whom,
 // and to which run.
-func (s *engineTest) acts() (lines []string) {
+func (s auditTest) acts() (lines []string) {
 	s.Helper()
 	list := s.auditLog(chat.Tenant)
 	for i := range list {
@@ -51,7 +54,7 @@ func (s *engineTest) acts() (lines []string) {
 	return lines
 }
 
-func (s *engineTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
+func (s auditTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
 	s.Helper()
 	list, err := s.backend.Store.Audit(context.Background(), tenant, spool.AuditQuery{})
 	if err != nil {
@@ -62,7 +65,7 @@ func (s *engineTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
 
 // What an operator does is in the log as done by one, also where it belongs to the tenant, and
 // whatever name its answer has in the record.
-func testAuditOperator(s *engineTest) {
+func testAuditOperator(s auditTest) {
 	e := s.working(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -87,11 +90,11 @@ func testAuditOperator(s *engineTest) {
 		lines = append(lines, string(entry.Action)+" "+string(entry.ByTenant)+"/"+entry.By)
 	}
 	s.lines("the log", lines, "stop acme/olga", "answer ops/olga")
-	s.same("the record", s.answers()[0].AnsweredBy, "operator")
+	s.same("the record", approveTest{s.engineTest}.answers()[0].AnsweredBy, "operator")
 }
 
 // An answer that counts is in the log, with what was shown and why; one that is refused is not.
-func testAuditAnswer(s *engineTest) {
+func testAuditAnswer(s auditTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"text":"of the prompt"}`}), spooltest.Say("done")), approved("send", "1")))
 	s.start(e, "r1", "of the prompt")
 	s.becomes(spool.WaitingForInput)
@@ -121,16 +124,16 @@ func testAuditAnswer(s *engineTest) {
 	}
 }
 
-func testAuditRaiseBudget(s *engineTest) {
-	e := s.working(s.asksForMore(spool.Budget{ToolCalls: 1}, frugal(40, thrice)))
+func testAuditRaiseBudget(s auditTest) {
+	e := s.working(budgetTest{s.engineTest}.asksForMore(spool.Budget{ToolCalls: 1}, frugal(40, thrice)))
 	s.start(e, "r1", "go")
-	s.answer(e, s.budgetPark().ToolCallID, true, `{"toolCallBudget":9}`)
+	s.answer(e, budgetTest{s.engineTest}.budgetPark().ToolCallID, true, `{"toolCallBudget":9}`)
 	s.ended(spool.Completed)
 	s.lines("the log", s.acts(), "answer by ann r1", "raise_budget by ann r1")
 	s.same("the new bounds", string(compare.Canonical(s.auditLog(chat.Tenant)[0].Detail)), `{"toolCallBudget":9}`)
 }
 
-func testAuditStop(s *engineTest) {
+func testAuditStop(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	s.start(e, "r1", "go")
 	s.startAs(e, chat, engine.StartRequest{Prompt: "next", RunID: "r2", WhenBusy: spool.BusyEnqueue})
@@ -150,7 +153,7 @@ func testAuditStop(s *engineTest) {
 }
 
 // A start that stops the run before it is a stop by who started.
-func testAuditInterrupt(s *engineTest) {
+func testAuditInterrupt(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")
 	s.startAs(e, chat, engine.StartRequest{Prompt: "no", RunID: "r2", WhenBusy: spool.BusyInterrupt, By: "bert"})
@@ -161,10 +164,10 @@ func testAuditInterrupt(s *engineTest) {
 }
 
 // Who deleted a thread is known afterwards. A thread that was not there was not deleted.
-func testAuditDelete(s *engineTest) {
+func testAuditDelete(s auditTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
 	old := of(chat.Tenant, "old")
-	s.completes(e, old)
+	pruneTest{s.engineTest}.completes(e, old)
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	if r, err := e.DeleteThread(as("bert"), old); !r.Accepted || err != nil {
@@ -184,17 +187,17 @@ func testAuditDelete(s *engineTest) {
 }
 
 // What an operator of another tenant does is in the log of the tenant that it was done to.
-func testAuditOperate(s *engineTest) {
+func testAuditOperate(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")
-	job := s.die(e)
+	job := redriveTest{s.engineTest}.die(e)
 	operator := engine.WithActor(context.Background(), engine.Actor{Subject: "olga", Tenant: "ops"})
 	again, err := e.Redrive(operator, chat.Tenant, job)
 	if err != nil || !again.Accepted {
 		s.Fatalf("redrive: %+v, %v", again, err)
 	}
 	s.history.Started(chat, again.RunID)
-	job = s.die(e)
+	job = redriveTest{s.engineTest}.die(e)
 	if n, err := e.PurgeJobs(operator, chat.Tenant, spool.DeadQuery{JobID: job}); n != 1 || err != nil {
 		s.Errorf("purge: %d, %v", n, err)
 	}
@@ -208,7 +211,7 @@ func testAuditOperate(s *engineTest) {
 }
 
 // What fails has not happened, and is not in the log.
-func testAuditTogether(s *engineTest) {
+func testAuditTogether(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
 	s.start(e, "r1", "go")
 	failing := s.over(spool.Backend{
@@ -220,18 +223,18 @@ func testAuditTogether(s *engineTest) {
 	if _, err := failing.DeleteThread(as("anna"), chat); err != nil { // it is active
 		s.Error(err)
 	}
-	s.busy(e, "r2", spool.BusyEnqueue)
+	waitTest{s.engineTest}.busy(e, "r2", spool.BusyEnqueue)
 	if _, err := failing.Run(as("anna"), chat, engine.StartRequest{Prompt: "no", RunID: "r3", WhenBusy: spool.BusyLatest}); !errors.Is(err, errAuditFails) {
 		s.Errorf("a start in another's place without a log: %v", err)
 	}
 	s.lines("the log", s.acts())
-	s.same("the runs", s.states(), "r1 QUEUED, r2 QUEUED")
+	s.same("the runs", waitTest{s.engineTest}.states(), "r1 QUEUED, r2 QUEUED")
 	s.work(e)
 	s.ended(spool.Completed)
 	if _, err := failing.DeleteThread(as("anna"), chat); !errors.Is(err, errAuditFails) {
 		s.Errorf("a deletion without a log: %v", err)
 	}
-	s.same("the thread exists", s.exists(chat), true)
+	s.same("the thread exists", pruneTest{s.engineTest}.exists(chat), true)
 }
 
 var errAuditFails = errors.New("the audit log fails")
@@ -248,7 +251,7 @@ type failingTx struct{ spool.Tx }
 func (failingTx) AppendAudit(...*spool.AuditEntry) error { return errAuditFails }
 
 // Workers remove what is older than the configuration says, and nothing where it says for ever.
-func testAuditRetention(s *engineTest) {
+func testAuditRetention(s auditTest) {
 	day := 24 * time.Hour
 	s.lasts(600 * day)
 	kept := s.config(spooltest.NewModel())

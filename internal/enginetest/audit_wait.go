@@ -9,13 +9,13 @@ import (
 )
 
 // busyAs starts a run by a policy, for a person.
-func (s *engineTest) busyAs(e *engine.Engine, by string, run spool.RunID, w spool.WhenBusy) {
+func (s auditTest) busyAs(e *engine.Engine, by string, run spool.RunID, w spool.WhenBusy) {
 	s.Helper()
 	s.startAs(e, chat, engine.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w, By: by})
 }
 
 // A start that takes the place of runs that wait is a stop of each of them.
-func testAuditLatest(s *engineTest) {
+func testAuditLatest(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
 	s.start(e, "r1", "go")
 	s.busyAs(e, "alice", "r2", spool.BusyEnqueue)
@@ -37,11 +37,11 @@ func testAuditLatest(s *engineTest) {
 	}
 	s.work(e)
 	s.ended(spool.Completed)
-	s.same("the runs", s.states(), "r1 COMPLETED, r2 CANCELLED, r3 CANCELLED, r4 CANCELLED, r5 COMPLETED")
+	s.same("the runs", waitTest{s.engineTest}.states(), "r1 COMPLETED, r2 CANCELLED, r3 CANCELLED, r4 CANCELLED, r5 COMPLETED")
 }
 
 // deafAtWork returns an engine whose run r1 hears of no stop until gate is closed.
-func (s *engineTest) deafAtWork() (e *engine.Engine, gate chan struct{}) {
+func (s auditTest) deafAtWork() (e *engine.Engine, gate chan struct{}) {
 	s.Helper()
 	gate = make(chan struct{})
 	m := deaf(gate)
@@ -52,30 +52,30 @@ func (s *engineTest) deafAtWork() (e *engine.Engine, gate chan struct{}) {
 }
 
 // A rollback stops the run that has interrupted another one and has not had its turn.
-func testAuditRollback(s *engineTest) {
+func testAuditRollback(s auditTest) {
 	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
 	s.busyAs(e, "bert", "r3", spool.BusyRollback)
 	close(gate)
 	s.ended(spool.Completed)
-	s.same("the runs", s.states(), "r1 CANCELLED, r2 CANCELLED, r3 COMPLETED")
+	s.same("the runs", waitTest{s.engineTest}.states(), "r1 CANCELLED, r2 CANCELLED, r3 COMPLETED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2")
 }
 
 // Each run that an interrupt stops is in the log once, also where its turn is still said.
-func testAuditInterruptsInARow(s *engineTest) {
+func testAuditInterruptsInARow(s auditTest) {
 	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
 	s.busyAs(e, "bert", "r3", spool.BusyInterrupt)
 	s.busyAs(e, "carol", "r4", spool.BusyInterrupt)
 	close(gate)
 	s.ended(spool.Completed)
-	s.same("the runs", s.states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED, r4 COMPLETED")
+	s.same("the runs", waitTest{s.engineTest}.states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED, r4 COMPLETED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by carol r3")
 }
 
 // Who stops a run that somebody else has stopped already has not stopped it.
-func testAuditStopAgain(s *engineTest) {
+func testAuditStopAgain(s auditTest) {
 	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
 	s.busyAs(e, "bert", "r3", spool.BusyInterrupt)
@@ -90,12 +90,12 @@ func testAuditStopAgain(s *engineTest) {
 	stop("emil", func(ctx context.Context) (engine.StopResult, error) { return e.Stop(ctx, chat) })
 	close(gate)
 	s.ended(spool.Cancelled)
-	s.same("the runs", s.states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED")
+	s.same("the runs", waitTest{s.engineTest}.states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by dora r3")
 }
 
 // A stop of a thread whose run has ended but for its settle hook stops only the runs that wait.
-func testAuditStopDecided(s *engineTest) {
+func testAuditStopDecided(s auditTest) {
 	gate, settling := make(chan struct{}), make(chan struct{}, 1)
 	c := s.config(spooltest.NewModel(spooltest.Say("done")))
 	c.OnSettle = func(_ context.Context, t engine.Settlement) error {
@@ -115,5 +115,5 @@ func testAuditStopDecided(s *engineTest) {
 	s.lines("the log", s.acts(), "stop by anna r2")
 	close(gate)
 	s.ended(spool.Completed)
-	s.same("the runs", s.states(), "r1 COMPLETED, r2 CANCELLED")
+	s.same("the runs", waitTest{s.engineTest}.states(), "r1 COMPLETED, r2 CANCELLED")
 }

@@ -15,7 +15,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var awaitTests = map[string]func(s *engineTest){
+// awaitTest is the bench of cases about waiting for the end of a run.
+type awaitTest struct{ *engineTest }
+
+var awaitTests = map[string]func(s awaitTest){
 	"End":         testAwaitEnd,
 	"Failed":      testAwaitFailed,
 	"Park":        testAwaitPark,
@@ -58,7 +61,7 @@ func (a awaited) line() string {
 }
 
 // await waits for a run in the background.
-func (s *engineTest) await(ctx context.Context, e *engine.Engine, key spool.ThreadKey, id spool.RunID) <-chan awaited {
+func (s awaitTest) await(ctx context.Context, e *engine.Engine, key spool.ThreadKey, id spool.RunID) <-chan awaited {
 	got := make(chan awaited, 1)
 	go func() {
 		o, err := e.Await(ctx, key, id)
@@ -68,18 +71,18 @@ func (s *engineTest) await(ctx context.Context, e *engine.Engine, key spool.Thre
 }
 
 // awaitsNow waits for a run for up to a minute.
-func (s *engineTest) awaitsNow(e *engine.Engine, id spool.RunID) awaited {
+func (s awaitTest) awaitsNow(e *engine.Engine, id spool.RunID) awaited {
 	s.Helper()
 	return s.gets(s.await(context.Background(), e, chat, id))
 }
 
-func (s *engineTest) gets(from <-chan awaited) awaited {
+func (s awaitTest) gets(from <-chan awaited) awaited {
 	s.Helper()
 	return receive(s, from, time.Minute, "the end of the wait")
 }
 
 // stillWaits reports an error unless somebody waits, also a while later.
-func (s *engineTest) stillWaits(what string, from <-chan awaited) {
+func (s awaitTest) stillWaits(what string, from <-chan awaited) {
 	s.Helper()
 	select {
 	case a := <-from:
@@ -88,7 +91,7 @@ func (s *engineTest) stillWaits(what string, from <-chan awaited) {
 	}
 }
 
-func testAwaitEnd(s *engineTest) {
+func testAwaitEnd(s awaitTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"hel", "lo"}, Gate: gate, Usage: spooltest.Tokens(3, 2)})
 	e := s.engine(s.config(m))
@@ -120,7 +123,7 @@ func testAwaitEnd(s *engineTest) {
 	s.same("later", s.awaitsNow(e, "r1").line(), `r1 COMPLETED "hello"`)
 }
 
-func testAwaitFailed(s *engineTest) {
+func testAwaitFailed(s awaitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Err: &spool.Error{Code: spool.Invalid, Message: "no such model"}})))
 	s.start(e, "r1", "go")
 	a := s.awaitsNow(e, "r1")
@@ -132,7 +135,7 @@ func testAwaitFailed(s *engineTest) {
 
 // testAwaitPark waits again behind the answer, until the run has ended: a park that is answered
 // is none.
-func testAwaitPark(s *engineTest) {
+func testAwaitPark(s awaitTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
@@ -156,7 +159,7 @@ func testAwaitPark(s *engineTest) {
 }
 
 // testAwaitSeveralParks has a run that does not go on before all are answered.
-func testAwaitSeveralParks(s *engineTest) {
+func testAwaitSeveralParks(s awaitTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
@@ -168,7 +171,7 @@ func testAwaitSeveralParks(s *engineTest) {
 }
 
 // testAwaitExpired begins to wait when nobody can answer any more, and no worker has seen that.
-func testAwaitExpired(s *engineTest) {
+func testAwaitExpired(s awaitTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
 	stop := s.work(e)
@@ -182,7 +185,7 @@ func testAwaitExpired(s *engineTest) {
 }
 
 // testAwaitExtended has a park that gets more time in place of an end.
-func testAwaitExtended(s *engineTest) {
+func testAwaitExtended(s awaitTest) {
 	e := s.engine(s.config(sending(), expiring(spool.Expiry{TTL: 10 * time.Minute, Then: spool.ExpireExtend, Extensions: 1})))
 	s.start(e, "r1", "go")
 	stop := s.work(e)
@@ -198,13 +201,13 @@ func testAwaitExtended(s *engineTest) {
 }
 
 // testAwaitLine waits for runs that wait for the thread.
-func testAwaitLine(s *engineTest) {
+func testAwaitLine(s awaitTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(gated(gate)))
 	s.start(e, "r1", "one!")
 	s.becomes(spool.Running)
-	s.busy(e, "r2", spool.BusyEnqueue)
-	s.busy(e, "r3", spool.BusyEnqueue)
+	waitTest{s.engineTest}.busy(e, "r2", spool.BusyEnqueue)
+	waitTest{s.engineTest}.busy(e, "r3", spool.BusyEnqueue)
 	o, err := e.Outcome(context.Background(), chat, "r3")
 	s.same("in line", awaited{o, err}.line(), `r3 QUEUED "" at 2`)
 	third := s.await(context.Background(), e, chat, "r3")
@@ -218,13 +221,13 @@ func testAwaitLine(s *engineTest) {
 }
 
 // testAwaitLineStopped stops a run that never had the thread, and one that has it.
-func testAwaitLineStopped(s *engineTest) {
+func testAwaitLineStopped(s awaitTest) {
 	gate := make(chan struct{})
 	defer close(gate)
 	e := s.working(s.config(gated(gate)))
 	s.start(e, "r1", "one!")
 	s.becomes(spool.Running)
-	s.busy(e, "r2", spool.BusyEnqueue)
+	waitTest{s.engineTest}.busy(e, "r2", spool.BusyEnqueue)
 	second := s.await(context.Background(), e, chat, "r2")
 	first := s.await(context.Background(), e, chat, "r1")
 	s.stillWaits("while the first runs", second)
@@ -240,21 +243,21 @@ func testAwaitLineStopped(s *engineTest) {
 }
 
 // testAwaitNested waits for a nested run, which is over before the one that has spawned it.
-func testAwaitNested(s *engineTest) {
+func testAwaitNested(s awaitTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), {Text: []string{"done"}, Gate: gate}},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
 	})
-	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
+	e := s.working(nestedTest{s.engineTest}.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	top := s.awaitsNow(e, "r1")
-	nested := s.nested()["mail"].ID
+	nested := nestedTest{s.engineTest}.nested()["mail"].ID
 	if len(top.Parks) != 1 || top.Parks[0].Nested == nil || top.Parks[0].Nested.AgentID != spool.AgentID(nested) {
 		s.Errorf("the dispatched run waits with %+v", top.Parks)
 	}
 	s.same("the nested run waits with its own", len(s.awaitsNow(e, nested).Parks), 1)
-	s.answerAs(e, "mail:send", true)
+	nestedTest{s.engineTest}.answerAs(e, "mail:send", true)
 	below := s.awaitsNow(e, nested)
 	if below.State != spool.Completed || below.Text != "sent" || s.run("r1").State.Terminal() {
 		s.Errorf("below: %s, above %s", below.line(), s.run("r1").State)
@@ -264,7 +267,7 @@ func testAwaitNested(s *engineTest) {
 }
 
 // testAwaitElsewhere waits in a process that carries nothing out.
-func testAwaitElsewhere(s *engineTest) {
+func testAwaitElsewhere(s awaitTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
 	api := s.engine(c)
 	s.start(api, "r1", "go")
@@ -275,7 +278,7 @@ func testAwaitElsewhere(s *engineTest) {
 	s.same("the end", s.awaitsNow(api, "r1").line(), `r1 COMPLETED "done"`)
 }
 
-func testAwaitGone(s *engineTest) {
+func testAwaitGone(s awaitTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	for name, key := range map[string]spool.ThreadKey{
 		"no run": {Tenant: "acme"}, "no thread": chat, "another tenant": {Tenant: "other"},
@@ -309,7 +312,7 @@ func testAwaitGone(s *engineTest) {
 }
 
 // testAwaitForeign waits as somebody who may see only threads of its own.
-func testAwaitForeign(s *engineTest) {
+func testAwaitForeign(s awaitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
 	for who, want := range map[string]string{"ann": `r1 COMPLETED "hi"`, "ben": "not_found: Run not found"} {
@@ -321,7 +324,7 @@ func testAwaitForeign(s *engineTest) {
 }
 
 // testAwaitGivenUp ends waits, after which the run goes on.
-func testAwaitGivenUp(s *engineTest) {
+func testAwaitGivenUp(s awaitTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))
 	s.start(e, "r1", "go")
@@ -356,7 +359,7 @@ func (c *countedStore) View(ctx context.Context, key spool.ThreadKey, fn func(v 
 
 // testAwaitReads has fifty who wait for ten minutes, in which the run talks. They read the thread
 // no more often than one does.
-func testAwaitReads(s *engineTest) {
+func testAwaitReads(s awaitTest) {
 	gate := make(chan struct{})
 	worker := s.engine(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))
 	s.start(worker, "r1", "go")
@@ -376,7 +379,7 @@ func testAwaitReads(s *engineTest) {
 		<-time.After(quiet)
 		before := counted.views.Load()
 		for range 100 {
-			s.publish(worker, "tick", "1", engine.PublishOptions{})
+			publishTest{s.engineTest}.publish(worker, "tick", "1", engine.PublishOptions{})
 			<-time.After(6 * time.Second)
 		}
 		n := counted.views.Load() - before
@@ -394,11 +397,11 @@ func testAwaitReads(s *engineTest) {
 }
 
 // testAwaitReplaced asks for a run whose turn was edited since.
-func testAwaitReplaced(s *engineTest) {
+func testAwaitReplaced(s awaitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("second"))))
 	s.start(e, "r1", "go")
 	s.same("before", s.awaitsNow(e, "r1").line(), `r1 COMPLETED "first"`)
-	s.edited(e, 0, "again")
+	branchTest{s.engineTest}.edited(e, 0, "again")
 	a := s.awaitsNow(e, "r1")
 	s.same("replaced", a.line(), `r1 COMPLETED ""`)
 	if a.Message != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var boundTests = map[string]func(s *engineTest){
+var boundTests = map[string]func(s emptyTest){
 	"Text":      testBoundText,
 	"Whole":     testBoundWhole,
 	"Reasoning": testBoundReasoning,
@@ -60,7 +60,7 @@ func (m *talkative) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[
 
 // cutAt has the talkative model answer r1 with answers bound, and returns the message that it has
 // become.
-func (s *engineTest) cutAt(bytes int, m *talkative) spool.Message {
+func (s emptyTest) cutAt(bytes int, m *talkative) spool.Message {
 	s.Helper()
 	c := s.config(m, plain("look", "1"))
 	c.MaxAnswerBytes = bytes
@@ -83,7 +83,7 @@ func (s *engineTest) cutAt(bytes int, m *talkative) spool.Message {
 
 // testBoundText has a model speak for ever. Its answer is cut within the bound, between two
 // characters, and the request ends.
-func testBoundText(s *engineTest) {
+func testBoundText(s emptyTest) {
 	text := s.cutAt(1000, &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: "äöü€"} }}).Text()
 	if len(text) > 1000 || len(text) < 800 || !utf8.ValidString(text) || !strings.HasPrefix(text, "äöü€ä") {
 		s.Errorf("%d bytes are saved: %q", len(text), text)
@@ -91,14 +91,14 @@ func testBoundText(s *engineTest) {
 }
 
 // testBoundWhole has a server that does not stream give all at once.
-func testBoundWhole(s *engineTest) {
+func testBoundWhole(s emptyTest) {
 	text := s.cutAt(1000, &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("€", 1<<20)} }}).Text()
 	if len(text) != 999 || text != strings.Repeat("€", 333) {
 		s.Errorf("%d bytes are saved", len(text))
 	}
 }
 
-func testBoundReasoning(s *engineTest) {
+func testBoundReasoning(s emptyTest) {
 	m := s.cutAt(1000, &talkative{next: func(int) spool.ModelEvent { return spool.ReasoningDelta{Text: "hm "} }})
 	if n := len(m.Content[0].Text); m.Content[0].Type != spool.PartReasoning || n > 1000 || n < 700 {
 		s.Errorf("%d bytes are saved of %s", n, m.Content[0].Type)
@@ -107,7 +107,7 @@ func testBoundReasoning(s *engineTest) {
 
 // testBoundArguments has a model write arguments for ever. The call is closed for clients, has a
 // result that says that it did not run, and the thread goes on.
-func testBoundArguments(s *engineTest) {
+func testBoundArguments(s emptyTest) {
 	m := &talkative{
 		head: []spool.ModelEvent{
 			spool.TextDelta{Text: "I look."},
@@ -139,7 +139,7 @@ func testBoundArguments(s *engineTest) {
 }
 
 // testBoundCalls has a model make calls for ever.
-func testBoundCalls(s *engineTest) {
+func testBoundCalls(s emptyTest) {
 	calls := s.cutAt(100<<10, &talkative{next: func(n int) spool.ModelEvent {
 		id := spool.ToolCallID("c" + string(rune('a'+n/2%26)) + strings.Repeat("x", n/52))
 		if n%2 == 0 {
@@ -153,7 +153,7 @@ func testBoundCalls(s *engineTest) {
 }
 
 // testBoundNothing has a model send events that say nothing, behind a word.
-func testBoundNothing(s *engineTest) {
+func testBoundNothing(s emptyTest) {
 	m := &talkative{head: []spool.ModelEvent{spool.TextDelta{Text: "x"}}, next: func(int) spool.ModelEvent { return spool.UsageSeen{Usage: spooltest.Tokens(7, 1)} }}
 	if text := s.cutAt(1000, m).Text(); text != "x" || m.given.Load() > 1000 {
 		s.Errorf("%q is saved behind %d events", text, m.given.Load())
@@ -164,7 +164,7 @@ func testBoundNothing(s *engineTest) {
 }
 
 // testBoundDefault has a model say 64 MB where no bound is configured.
-func testBoundDefault(s *engineTest) {
+func testBoundDefault(s emptyTest) {
 	m := &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("x", 64<<10)} }}
 	if n := len(s.cutAt(0, m).Text()); n > 4<<20 || n < 4<<20-64<<10 || m.given.Load() > 65 {
 		s.Errorf("%d bytes are saved of %d pieces", n, m.given.Load())
@@ -172,7 +172,7 @@ func testBoundDefault(s *engineTest) {
 }
 
 // testBoundExact has an answer that just fits.
-func testBoundExact(s *engineTest) {
+func testBoundExact(s emptyTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("12345", "6789")))
 	c.MaxAnswerBytes = 11 // a piece counts one
 	s.start(s.working(c), "r1", "go")
@@ -182,7 +182,7 @@ func testBoundExact(s *engineTest) {
 
 // testBoundResults has tools whose results are too long for a step, each or together. The model
 // reads that, and goes on.
-func testBoundResults(s *engineTest) {
+func testBoundResults(s emptyTest) {
 	long := plain("long", `"`+strings.Repeat("x", 10000)+`"`)
 	half := plain("half", `"`+strings.Repeat("y", 5000)+`"`)
 	c := s.config(spooltest.NewModel(
@@ -211,7 +211,7 @@ func testBoundResults(s *engineTest) {
 }
 
 // testBoundApproved has the long result be one of a call that has waited.
-func testBoundApproved(s *engineTest) {
+func testBoundApproved(s emptyTest) {
 	c := s.config(sending(), approved("send", `"`+strings.Repeat("x", 5000)+`"`))
 	c.MaxStepBytes = 4500
 	e := s.working(c)
@@ -225,7 +225,7 @@ func testBoundApproved(s *engineTest) {
 }
 
 // testBoundSummary has the model that summarises not come to an end.
-func testBoundSummary(s *engineTest) {
+func testBoundSummary(s emptyTest) {
 	m := &talkative{kind: spool.UsageCompaction, next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("long ", 100)} }}
 	c := s.config(m)
 	c.MaxAnswerBytes = 100 << 10
@@ -240,7 +240,7 @@ func testBoundSummary(s *engineTest) {
 	}
 }
 
-func testBoundConfig(s *engineTest) {
+func testBoundConfig(s emptyTest) {
 	for _, c := range []struct{ answer, step int }{{-1, 0}, {0, -1}, {2000, 1000}} {
 		config := s.config(echo())
 		config.MaxAnswerBytes, config.MaxStepBytes = c.answer, c.step

@@ -12,7 +12,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var branchTests = map[string]func(s *engineTest){
+// branchTest is the bench of cases about branches.
+type branchTest struct{ *engineTest }
+
+var branchTests = map[string]func(s branchTest){
 	"BackAndForth": testBranchBackAndForth,
 	"Listed":       testBranchListed,
 	"Nested":       testBranchNested,
@@ -30,7 +33,7 @@ var branchTests = map[string]func(s *engineTest){
 }
 
 // said runs prompts one after another, each to its end.
-func (s *engineTest) said(e *engine.Engine, prompts ...string) {
+func (s branchTest) said(e *engine.Engine, prompts ...string) {
 	s.Helper()
 	for _, prompt := range prompts {
 		s.start(e, spool.RunID("r-"+prompt), prompt)
@@ -39,7 +42,7 @@ func (s *engineTest) said(e *engine.Engine, prompts ...string) {
 }
 
 // edited replaces the nth message of the view, and waits for the answer.
-func (s *engineTest) edited(e *engine.Engine, nth int, prompt string) {
+func (s branchTest) edited(e *engine.Engine, nth int, prompt string) {
 	s.Helper()
 	turn := s.all(chat, "").Messages[nth].ID
 	s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: spool.RunID("r-" + prompt), EditMessageID: turn})
@@ -48,7 +51,7 @@ func (s *engineTest) edited(e *engine.Engine, nth int, prompt string) {
 
 // restored restores a branch, which must be accepted, and returns the one that has come of
 // what was shown.
-func (s *engineTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchID {
+func (s branchTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchID {
 	s.Helper()
 	r, err := e.RestoreBranch(context.Background(), chat, id)
 	if err != nil || !r.Accepted || r.BranchID != id {
@@ -58,7 +61,7 @@ func (s *engineTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchI
 }
 
 // notRestored restores a branch, which must be refused.
-func (s *engineTest) notRestored(e *engine.Engine, key spool.ThreadKey, id spool.BranchID, reason, text string) {
+func (s branchTest) notRestored(e *engine.Engine, key spool.ThreadKey, id spool.BranchID, reason, text string) {
 	s.Helper()
 	r, err := e.RestoreBranch(context.Background(), key, id)
 	want := engine.RestoreResult{BranchID: id, Reason: reason, Error: text}
@@ -68,7 +71,7 @@ func (s *engineTest) notRestored(e *engine.Engine, key spool.ThreadKey, id spool
 }
 
 // branches returns the branches as the engine lists them, in short.
-func (s *engineTest) branches(e *engine.Engine) (lines []string) {
+func (s branchTest) branches(e *engine.Engine) (lines []string) {
 	s.Helper()
 	all, err := e.Branches(context.Background(), chat)
 	if err != nil {
@@ -86,7 +89,7 @@ func (s *engineTest) branches(e *engine.Engine) (lines []string) {
 
 // testBranchBackAndForth goes back to what an edit has replaced, and forward again. All is
 // what it was, in a later process too.
-func testBranchBackAndForth(s *engineTest) {
+func testBranchBackAndForth(s branchTest) {
 	c := s.config(echo())
 	e := s.engine(c)
 	stop := s.work(e)
@@ -126,7 +129,7 @@ func testBranchBackAndForth(s *engineTest) {
 	}
 }
 
-func testBranchListed(s *engineTest) {
+func testBranchListed(s branchTest) {
 	e := s.working(s.config(echo()))
 	if _, err := e.Branches(context.Background(), chat); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("no thread: %v", err)
@@ -169,7 +172,7 @@ func testBranchListed(s *engineTest) {
 }
 
 // testBranchNested edits an edit, and goes to a turn whose base has left the view.
-func testBranchNested(s *engineTest) {
+func testBranchNested(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one", "two")
 	s.edited(e, 2, "2") // one two -> one 2
@@ -190,13 +193,13 @@ func testBranchNested(s *engineTest) {
 	}
 }
 
-func testBranchRollback(s *engineTest) {
+func testBranchRollback(s branchTest) {
 	m := gated(make(chan struct{}))
 	e := s.working(s.config(m))
 	s.start(e, "r0", "zero")
 	s.ended(spool.Completed)
-	s.talks(e, m)
-	s.busy(e, "r2", spool.BusyRollback)
+	waitTest{s.engineTest}.talks(e, m)
+	waitTest{s.engineTest}.busy(e, "r2", spool.BusyRollback)
 	s.ended(spool.Completed)
 	branch := s.all(chat, "").Branches[0]
 	if branch.RunID != "r2" {
@@ -212,7 +215,7 @@ func testBranchRollback(s *engineTest) {
 }
 
 // testBranchGoesOn has what was restored go on, and be edited again.
-func testBranchGoesOn(s *engineTest) {
+func testBranchGoesOn(s branchTest) {
 	m := echo()
 	e := s.working(s.config(m))
 	s.said(e, "one")
@@ -232,7 +235,7 @@ func testBranchGoesOn(s *engineTest) {
 // testBranchToolCalls has the same call id in two branches, from a model that counts anew
 // in each: whichever is shown, a call has one result, right behind it, and a later one of
 // the same id gets another.
-func testBranchToolCalls(s *engineTest) {
+func testBranchToolCalls(s branchTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		last := r.Messages[len(r.Messages)-1]
 		if last.Role == spool.RoleUser {

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-func testBranchRefused(s *engineTest) {
+func testBranchRefused(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.notRestored(e, chat, 1, engine.ReasonNotFound, "Thread not found")
 	if s.all(chat, "").Found {
@@ -29,7 +29,7 @@ func testBranchRefused(s *engineTest) {
 }
 
 // testBranchActive restores while a run is queued, works, and waits for a person.
-func testBranchActive(s *engineTest) {
+func testBranchActive(s branchTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if r.Messages[0].Text() != "go" {
@@ -69,7 +69,7 @@ func testBranchActive(s *engineTest) {
 }
 
 // testBranchRace has two restore one branch, and two others each another one, at once.
-func testBranchRace(s *engineTest) {
+func testBranchRace(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one")
 	s.edited(e, 0, "1")
@@ -102,7 +102,7 @@ func testBranchRace(s *engineTest) {
 
 // testBranchRaceStart has a start and a restore at once: either the start is behind the
 // restore and answers what was restored, or the restore is refused.
-func testBranchRaceStart(s *engineTest) {
+func testBranchRaceStart(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one")
 	s.edited(e, 0, "1")
@@ -137,7 +137,7 @@ func testBranchRaceStart(s *engineTest) {
 
 // testBranchFaults lets something go wrong at each call of a restore. It happens whole or
 // not at all, and can be repeated until it has.
-func testBranchFaults(s *engineTest) {
+func testBranchFaults(s branchTest) {
 	c := s.config(echo())
 	worker := s.working(c)
 	s.said(worker, "one")
@@ -167,7 +167,7 @@ func testBranchFaults(s *engineTest) {
 
 // testBranchFollow has clients follow over a restore: one that is there, one that comes
 // back later, and one that asks for a snapshot.
-func testBranchFollow(s *engineTest) {
+func testBranchFollow(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one", "two")
 	first := s.all(chat, "").Messages
@@ -221,7 +221,7 @@ func testBranchFollow(s *engineTest) {
 	}
 }
 
-func testBranchDeleted(s *engineTest) {
+func testBranchDeleted(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one")
 	s.edited(e, 0, "1")

@@ -44,7 +44,7 @@ func shownByContract(frames []spool.Frame) (shown []string) {
 
 // testBranchShown restores a branch while clients follow: all of them show its messages, and
 // so do those that come back behind any frame, and those that fall behind.
-func testBranchShown(s *engineTest) {
+func testBranchShown(s branchTest) {
 	e := s.working(s.config(echo()))
 	s.said(e, "one", "two")
 	s.edited(e, 2, "zwei")
@@ -73,7 +73,7 @@ func testBranchShown(s *engineTest) {
 		if f.Cursor == nil {
 			continue
 		}
-		got := s.comesBack(e, frames[:i+1])
+		got := followTest{s.engineTest}.comesBack(e, frames[:i+1])
 		shown := strings.Join(shownByContract(append(slices.Clone(frames[:i+1]), got...)), ", ")
 		if !strings.HasPrefix(shown, strings.Join(want, ", ")) {
 			s.Errorf("behind %s: %s", frameLine(f), shown)

@@ -14,7 +14,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var budgetTests = map[string]func(s *engineTest){
+// budgetTest is the bench of cases about budgets.
+type budgetTest struct{ *engineTest }
+
+var budgetTests = map[string]func(s budgetTest){
 	"Refused":       testBudgetRefused,
 	"FallsThrough":  testBudgetFallsThrough,
 	"Most":          testBudgetMost,
@@ -76,8 +79,8 @@ func looking(_ spool.ModelRequest, step int) spooltest.Turn {
 
 // budgeted returns a configuration whose runs have a budget, and whose model keeps to what
 // it is allowed.
-func (s *engineTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
-	c := s.priced(perToken, m, append(tools, plain("look", "1"))...)
+func (s budgetTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
+	c := usageTest{s.engineTest}.priced(perToken, m, append(tools, plain("look", "1"))...)
 	c.Agents[0].Instructions = strings.Repeat("instruct ", 40)
 	c.Budget = b
 	s.history.Bounded = true
@@ -85,7 +88,7 @@ func (s *engineTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool
 }
 
 // endsBy waits for the end of run r1 by a budget, and returns what the record tells of it.
-func (s *engineTest) endsBy(reason spool.StopReason, entry spool.EntryType, payload any) {
+func (s budgetTest) endsBy(reason spool.StopReason, entry spool.EntryType, payload any) {
 	s.Helper()
 	s.ended(spool.Completed)
 	if r := s.run("r1"); r.StopReason != reason {
@@ -106,7 +109,7 @@ func (s *engineTest) endsBy(reason spool.StopReason, entry spool.EntryType, payl
 
 // wellFormed reports an error unless each call of the messages has one result, right behind
 // it, and no result is without a call.
-func (s *engineTest) wellFormed() {
+func (s budgetTest) wellFormed() {
 	s.Helper()
 	calls, results := map[spool.ToolCallID]bool{}, map[spool.ToolCallID]bool{}
 	for _, m := range s.all(chat, "r1").Messages {
@@ -125,7 +128,7 @@ func (s *engineTest) wellFormed() {
 	}
 }
 
-func testBudgetRefused(s *engineTest) {
+func testBudgetRefused(s budgetTest) {
 	for want, b := range map[string]spool.Budget{
 		"Tokens is negative":     {Tokens: -1},
 		"CostMicros is negative": {CostMicros: -1},
@@ -167,7 +170,7 @@ func testBudgetRefused(s *engineTest) {
 	}
 }
 
-func testBudgetFallsThrough(s *engineTest) {
+func testBudgetFallsThrough(s budgetTest) {
 	c := s.config(spooltest.NewModel())
 	c.Pricer = pricer(perToken)
 	c.Budget = spool.Budget{Tokens: 1, CostMicros: 2, ToolCalls: 3, WallTime: 4}
@@ -183,7 +186,7 @@ func testBudgetFallsThrough(s *engineTest) {
 }
 
 // testBudgetMost asks for more than any run may have.
-func testBudgetMost(s *engineTest) {
+func testBudgetMost(s budgetTest) {
 	c := s.config(spooltest.NewModel())
 	c.Pricer = pricer(perToken)
 	c.Agents[0].Budget = spool.Budget{ToolCalls: 9}
@@ -198,7 +201,7 @@ func testBudgetMost(s *engineTest) {
 	}
 }
 
-func testBudgetTokens(s *engineTest) {
+func testBudgetTokens(s budgetTest) {
 	m := frugal(60, looking)
 	c := s.budgeted(spool.Budget{Tokens: 400}, m)
 	c.Agents[0].MaxOutputTokens = 60
@@ -228,7 +231,7 @@ func testBudgetTokens(s *engineTest) {
 }
 
 // testBudgetTokensCut has the budget cut an answer off at its end.
-func testBudgetTokensCut(s *engineTest) {
+func testBudgetTokensCut(s budgetTest) {
 	m := frugal(5000, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("half an answer") })
 	e := s.working(s.budgeted(spool.Budget{Tokens: 1000}, m))
 	s.start(e, "r1", "go")
@@ -240,7 +243,7 @@ func testBudgetTokensCut(s *engineTest) {
 	s.lines("messages", s.script(), "user go", "assistant half an answer")
 }
 
-func testBudgetNoRoom(s *engineTest) {
+func testBudgetNoRoom(s budgetTest) {
 	m := frugal(60, looking)
 	e := s.working(s.budgeted(spool.Budget{Tokens: 30}, m))
 	s.start(e, "r1", "go")
@@ -251,7 +254,7 @@ func testBudgetNoRoom(s *engineTest) {
 	}
 }
 
-func testBudgetCost(s *engineTest) {
+func testBudgetCost(s budgetTest) {
 	m := frugal(60, looking)
 	c := s.budgeted(spool.Budget{CostMicros: 1200}, m)
 	c.Agents[0].MaxOutputTokens = 60
@@ -266,7 +269,7 @@ func testBudgetCost(s *engineTest) {
 }
 
 // testBudgetCostCurrency has a price in another currency than the budget's.
-func testBudgetCostCurrency(s *engineTest) {
+func testBudgetCostCurrency(s budgetTest) {
 	e := s.working(s.budgeted(spool.Budget{CostMicros: 10_000, Currency: "EUR"}, frugal(5, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("hi") })))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
@@ -276,7 +279,7 @@ func testBudgetCostCurrency(s *engineTest) {
 }
 
 // testBudgetBothAtOnce has a step cross the budget of cost and that of tokens.
-func testBudgetBothAtOnce(s *engineTest) {
+func testBudgetBothAtOnce(s budgetTest) {
 	c := s.budgeted(spool.Budget{Tokens: 50, CostMicros: 50}, spooltest.NewModel(spooltest.Turn{Usage: spooltest.Tokens(100, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
 	s.history.Bounded = false // the model does not keep to anything
 	c.Agents[0].Instructions, c.Agents[0].MaxOutputTokens = "", 4
@@ -288,7 +291,7 @@ func testBudgetBothAtOnce(s *engineTest) {
 }
 
 // testBudgetLastStep has the last step that a run may have cross its budget.
-func testBudgetLastStep(s *engineTest) {
+func testBudgetLastStep(s budgetTest) {
 	c := s.budgeted(spool.Budget{Tokens: 300}, spooltest.NewModel(spooltest.Turn{Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
 	c.Agents[0].MaxSteps = 1
 	e := s.working(c)
@@ -297,7 +300,7 @@ func testBudgetLastStep(s *engineTest) {
 	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
 }
 
-func testBudgetToolCalls(s *engineTest) {
+func testBudgetToolCalls(s budgetTest) {
 	e := s.working(s.budgeted(spool.Budget{ToolCalls: 3}, spooltest.NewReplayModel(
 		spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spooltest.Call{ID: "c2", Name: "nope"}),
 		spooltest.Use(spooltest.Call{ID: "c3", Name: "look"}, spooltest.Call{ID: "c4", Name: "look"}, spooltest.Call{ID: "c5", Name: "send"}),
@@ -316,7 +319,7 @@ func testBudgetToolCalls(s *engineTest) {
 	}
 }
 
-func testBudgetTimeInModel(s *engineTest) {
+func testBudgetTimeInModel(s budgetTest) {
 	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})})))
 	begin := time.Now()
 	s.start(e, "r1", "go")
@@ -328,7 +331,7 @@ func testBudgetTimeInModel(s *engineTest) {
 	s.lines("messages", s.script(), "user go", "assistant so far")
 }
 
-func testBudgetTimeInTool(s *engineTest) {
+func testBudgetTimeInTool(s budgetTest) {
 	slow := plain("slow", "1")
 	slow.Call = func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
 		<-ctx.Done()
@@ -342,7 +345,7 @@ func testBudgetTimeInTool(s *engineTest) {
 }
 
 // testBudgetTimeOfPeople has a person take longer than the run may.
-func testBudgetTimeOfPeople(s *engineTest) {
+func testBudgetTimeOfPeople(s budgetTest) {
 	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -355,7 +358,7 @@ func testBudgetTimeOfPeople(s *engineTest) {
 }
 
 // testBudgetRetried has attempts fail, whose tokens stay spent.
-func testBudgetRetried(s *engineTest) {
+func testBudgetRetried(s budgetTest) {
 	calls := 0
 	m := frugal(30, func(spool.ModelRequest, int) spooltest.Turn {
 		if calls++; calls < 3 {
@@ -372,17 +375,17 @@ func testBudgetRetried(s *engineTest) {
 }
 
 // testBudgetLost has a worker die in a model call, which had room set aside.
-func testBudgetLost(s *engineTest) {
+func testBudgetLost(s budgetTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(promptTokens, 2)})
 	c := s.budgeted(spool.Budget{Tokens: 1000, CostMicros: 10_000}, m)
-	s.dies(c, func() bool { return m.Asked() == 1 })
+	usageTest{s.engineTest}.dies(c, func() bool { return m.Asked() == 1 })
 	held := s.run("r1").Allowance.Holds
 	if len(held) != 1 || held[0].Tokens <= held[0].Input || held[0].CostMicros <= 0 {
 		s.Fatalf("while the model is asked: %s", compare.Dump(held))
 	}
 	s.working(c)
 	s.ended(spool.Completed)
-	rows := s.ledger()
+	rows := usageTest{s.engineTest}.ledger()
 	if len(rows) != 2 || rows[0].Outcome != spool.OutcomeLost || rows[0].Usage != (spool.Usage{}) || *rows[0].Guess.Input != held[0].Input || rows[0].Guess.Output != nil {
 		s.Fatalf("rows: %s", compare.Dump(rows))
 	}
@@ -390,7 +393,7 @@ func testBudgetLost(s *engineTest) {
 }
 
 // testBudgetStopped stops a run in a model call.
-func testBudgetStopped(s *engineTest) {
+func testBudgetStopped(s budgetTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})})
 	e := s.working(s.budgeted(spool.Budget{Tokens: 1000}, m))
 	s.start(e, "r1", "go")
@@ -405,7 +408,7 @@ func testBudgetStopped(s *engineTest) {
 
 // testBudgetWrites counts what a budget costs the store: a write for each model call, and
 // none for a run without one.
-func testBudgetWrites(s *engineTest) {
+func testBudgetWrites(s budgetTest) {
 	commits := func(run spool.RunID, b spool.Budget) (n int) {
 		m := frugal(5, func(_ spool.ModelRequest, step int) spooltest.Turn {
 			if step == 0 {

@@ -8,15 +8,15 @@ import (
 
 // testBudgetChildrenCost has three runs at once share what they may cost, of which there is enough
 // for all.
-func testBudgetChildrenCost(s *engineTest) { s.share(100_000, 3) }
+func testBudgetChildrenCost(s budgetTest) { s.share(100_000, 3) }
 
 // testBudgetChildrenShare has enough for all, but not for more than two at once.
-func testBudgetChildrenShare(s *engineTest) { s.share(1000, 2) }
+func testBudgetChildrenShare(s budgetTest) { s.share(1000, 2) }
 
 // share has three nested runs ask at once, each of which has to set aside what its answer may cost.
 // While they do, that is there for nobody else, and in the end the run has cost what its five
 // answers have, to the millionth.
-func (s *engineTest) share(budget int64, atOnce int) {
+func (s budgetTest) share(budget int64, atOnce int) {
 	s.Helper()
 	const cost = 5 * (2*promptTokens + 3*30)
 	c, most := s.family(spool.Budget{CostMicros: budget}, func(int) bool { return true })

@@ -13,7 +13,8 @@ import (
 // budgetScript has a run use its budget up, wait for a larger one and go on with it, and
 // lets something go wrong meanwhile. Whatever that is, nothing is spent twice or beyond the
 // budget, and nothing stays set aside.
-func budgetScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+func budgetScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
+	s := budgetTest{t}
 	m := frugal(40, func(_ spool.ModelRequest, step int) spooltest.Turn {
 		switch step {
 		case 0, 1:
@@ -24,7 +25,7 @@ func budgetScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	})
 	config := s.asksForMore(spool.Budget{Tokens: 160, CostMicros: 9000, ToolCalls: 5}, m, plain("once", `"done"`))
 	config.Agents[0].MaxOutputTokens = 40
-	c := newCampaign(s, config, 1, own)
+	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			if p.Reason != spool.ParkBudget {
@@ -66,22 +67,22 @@ func (c *campaign) moreBudget(who ...any) engine.Response {
 
 // testBudgetStoreFails has each call of the store fail in turn while a run uses its budget up with its
 // last step. The run ends by that budget whatever could not be read meanwhile.
-func testBudgetStoreFails(s *engineTest) {
+func testBudgetStoreFails(s budgetTest) {
 	c := s.budgeted(spool.Budget{Tokens: 300}, spooltest.NewReplayModel(spooltest.Turn{Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
 	s.history.Bounded = false // a model that is asked again takes as much once more
 	c.Agents[0].MaxSteps, c.SweepEvery = 1, time.Second
 	e := s.engine(c)
 	for call, calls := 1, 2; call <= calls; call++ {
-		key := s.startOn(e, fmt.Sprintf("t%02d", call), "go")
+		key := aloneTest{s.engineTest}.startOn(e, fmt.Sprintf("t%02d", call), "go")
 		f := spooltest.NewFaulty(s.backend)
 		f.Plan(spooltest.Fault{Call: call, Kind: spooltest.FailBefore})
 		stop := s.work(s.over(f.Backend(), c))
-		s.until("the end of the run", func() bool { return s.firstRun(key).State.Terminal() })
+		s.until("the end of the run", func() bool { return aloneTest{s.engineTest}.firstRun(key).State.Terminal() })
 		if call == 1 {
 			calls = f.Calls()
 		}
 		stop()
-		if r := s.firstRun(key); r.StopReason != spool.StopTokenBudget {
+		if r := (aloneTest{s.engineTest}).firstRun(key); r.StopReason != spool.StopTokenBudget {
 			s.Errorf("call %d fails: the run ended as %s by %q", call, r.State, r.StopReason)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var mostTests = map[string]func(s *engineTest){
+var mostTests = map[string]func(s budgetTest){
 	"Answer":   testMostAnswer,
 	"Ends":     testMostEnds,
 	"Time":     testMostTime,
@@ -25,7 +25,7 @@ var mostTests = map[string]func(s *engineTest){
 
 // testMostAnswer has a person raise the budget of a run up to what any run may have, and not
 // beyond it. Once that is used up, the run ends and asks nobody.
-func testMostAnswer(s *engineTest) {
+func testMostAnswer(s budgetTest) {
 	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking))
 	c.Agents[0].MaxSteps = 100
 	c.MaxBudget = spool.Budget{Tokens: 1000, ToolCalls: 50}
@@ -54,7 +54,7 @@ func testMostAnswer(s *engineTest) {
 }
 
 // testMostEnds has a run that begins with as much as any run may have, of each kind.
-func testMostEnds(s *engineTest) {
+func testMostEnds(s budgetTest) {
 	for id, most := range map[spool.RunID]spool.Budget{
 		"r1": {Tokens: 230}, "r2": {CostMicros: 600, Currency: "USD"}, "r3": {ToolCalls: 1},
 	} {
@@ -72,7 +72,7 @@ func testMostEnds(s *engineTest) {
 	s.wellFormed()
 }
 
-func testMostTime(s *engineTest) {
+func testMostTime(s budgetTest) {
 	c := s.asksForMore(spool.Budget{}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})}))
 	c.MaxBudget.WallTime = 10 * time.Second
 	s.start(s.working(c), "r1", "go")
@@ -83,7 +83,7 @@ func testMostTime(s *engineTest) {
 
 // testMostLowered has the bound be lowered while a run waits. Its question stays, and no answer
 // that raises the budget counts. A denial ends the run.
-func testMostLowered(s *engineTest) {
+func testMostLowered(s budgetTest) {
 	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking))
 	first := s.engine(c)
 	stop := s.work(first)
@@ -102,7 +102,7 @@ func testMostLowered(s *engineTest) {
 }
 
 // testMostDistinct has who started a run ask for more, where somebody else has to approve.
-func testMostDistinct(s *engineTest) {
+func testMostDistinct(s budgetTest) {
 	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, func(r spool.ModelRequest, step int) spooltest.Turn {
 		if step < 3 {
 			return looking(r, step)
@@ -127,9 +127,9 @@ func testMostDistinct(s *engineTest) {
 		s.Errorf("the question is %+v, %v", asked, err)
 	}
 	more := engine.Response{ToolCallID: park.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), By: "ann"}
-	s.refused(e, more, engine.ReasonSameApprover)
+	approveTest{s.engineTest}.refused(e, more, engine.ReasonSameApprover)
 	more.By = "bob"
-	s.delivered(e, more)
+	approveTest{s.engineTest}.delivered(e, more)
 	s.ended(spool.Completed)
 	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
 		s.Errorf("the run: %+v", r)
@@ -138,7 +138,7 @@ func testMostDistinct(s *engineTest) {
 
 // testMostNoStop has somebody start a run who may not stop others, on an agent whose starts
 // interrupt. The start is refused while the thread is busy, and accepted when it is not.
-func testMostNoStop(s *engineTest) {
+func testMostNoStop(s budgetTest) {
 	for _, policy := range []spool.WhenBusy{spool.BusyInterrupt, spool.BusyRollback} {
 		c := s.config(echo())
 		c.Agents[0].WhenBusy = policy
@@ -163,7 +163,7 @@ func testMostNoStop(s *engineTest) {
 
 // testMostLatest has somebody replace what waits who may not stop runs: that is what they have said
 // themselves, and nothing of others.
-func testMostLatest(s *engineTest) {
+func testMostLatest(s budgetTest) {
 	c := s.config(echo())
 	c.Agents[0].WhenBusy = spool.BusyLatest
 	e := s.engine(c)
@@ -194,8 +194,8 @@ func testMostLatest(s *engineTest) {
 }
 
 // testMostDeleteIdle has somebody delete threads who may not stop runs.
-func testMostDeleteIdle(s *engineTest) {
-	e := s.parked(sending(), checked())
+func testMostDeleteIdle(s budgetTest) {
+	e := approveTest{s.engineTest}.parked(sending(), checked())
 	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {
 		s.Errorf("a parked thread: %+v, %v", r, err)
 	}

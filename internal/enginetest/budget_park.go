@@ -16,14 +16,14 @@ import (
 )
 
 // asksForMore returns a configuration whose runs wait for a larger budget.
-func (s *engineTest) asksForMore(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
+func (s budgetTest) asksForMore(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
 	c := s.budgeted(b, m, tools...)
 	c.OnBudget = spool.BudgetPark
 	return c
 }
 
 // budgetPark waits for a park for a larger budget, and returns it.
-func (s *engineTest) budgetPark() (park spool.Park) {
+func (s budgetTest) budgetPark() (park spool.Park) {
 	s.Helper()
 	s.becomes(spool.WaitingForInput)
 	open := 0
@@ -47,7 +47,7 @@ func thrice(_ spool.ModelRequest, step int) spooltest.Turn {
 	return spooltest.Say("done")
 }
 
-func testBudgetPark(s *engineTest) {
+func testBudgetPark(s budgetTest) {
 	m := frugal(40, thrice)
 	c := s.asksForMore(spool.Budget{Tokens: 160}, m)
 	c.Agents[0].MaxOutputTokens = 40
@@ -93,7 +93,7 @@ func testBudgetPark(s *engineTest) {
 	s.lines("messages", s.script(), "user go", "assistant c0=look{}", "tool c0:1", "assistant c1=look{}", "tool c1:1", "assistant done")
 }
 
-func testBudgetParkDenied(s *engineTest) {
+func testBudgetParkDenied(s budgetTest) {
 	e := s.working(s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking)))
 	s.start(e, "r1", "go")
 	s.answer(e, s.budgetPark().ToolCallID, false, "")
@@ -102,7 +102,7 @@ func testBudgetParkDenied(s *engineTest) {
 	s.wellFormed()
 }
 
-func testBudgetParkExpired(s *engineTest) {
+func testBudgetParkExpired(s budgetTest) {
 	e := s.working(s.asksForMore(spool.Budget{CostMicros: 600}, frugal(40, looking)))
 	s.start(e, "r1", "go")
 	s.budgetPark()
@@ -112,7 +112,7 @@ func testBudgetParkExpired(s *engineTest) {
 	s.wellFormed()
 }
 
-func testBudgetParkStopped(s *engineTest) {
+func testBudgetParkStopped(s budgetTest) {
 	e := s.working(s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking)))
 	s.start(e, "r1", "go")
 	park := s.budgetPark()
@@ -127,7 +127,7 @@ func testBudgetParkStopped(s *engineTest) {
 }
 
 // testBudgetParkCut has the budget cut the last answer off, which a larger one has go on.
-func testBudgetParkCut(s *engineTest) {
+func testBudgetParkCut(s budgetTest) {
 	m := frugal(900, func(_ spool.ModelRequest, step int) spooltest.Turn {
 		return spooltest.Say(fmt.Sprintf("part %d", step))
 	})
@@ -141,7 +141,7 @@ func testBudgetParkCut(s *engineTest) {
 	s.lines("messages", s.script(), "user go", "assistant part 0", "assistant part 1")
 }
 
-func testBudgetParkToolCalls(s *engineTest) {
+func testBudgetParkToolCalls(s budgetTest) {
 	e := s.working(s.asksForMore(spool.Budget{ToolCalls: 1}, spooltest.NewReplayModel(
 		spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spooltest.Call{ID: "c2", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c3", Name: "look"}), spooltest.Say("done"),
 	)))
@@ -154,7 +154,7 @@ func testBudgetParkToolCalls(s *engineTest) {
 	s.wellFormed()
 }
 
-func testBudgetParkTime(s *engineTest) {
+func testBudgetParkTime(s budgetTest) {
 	gate := make(chan struct{})
 	e := s.working(s.asksForMore(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: gate}, spooltest.Say("and on"))))
 	s.start(e, "r1", "go")
@@ -168,7 +168,7 @@ func testBudgetParkTime(s *engineTest) {
 
 // family returns a configuration whose agent spawns three others at once, which look for
 // ever, or until they are told to be content.
-func (s *engineTest) family(b spool.Budget, content func(step int) bool) (engine.Config, *atomic.Int64) {
+func (s budgetTest) family(b spool.Budget, content func(step int) bool) (engine.Config, *atomic.Int64) {
 	var most, now atomic.Int64
 	m := frugal(30, func(r spool.ModelRequest, step int) spooltest.Turn {
 		if len(r.Tools) > 0 && r.Tools[len(r.Tools)-1].Name == engine.SpawnTool {
@@ -211,7 +211,7 @@ func (s *engineTest) family(b spool.Budget, content func(step int) bool) (engine
 }
 
 // testBudgetChildren has three runs at once use one budget up.
-func testBudgetChildren(s *engineTest) {
+func testBudgetChildren(s budgetTest) {
 	c, most := s.family(spool.Budget{Tokens: 1500}, func(int) bool { return false })
 	e := s.working(c)
 	s.start(e, "r1", "go")
@@ -229,7 +229,7 @@ func testBudgetChildren(s *engineTest) {
 }
 
 // testBudgetChildrenWait has a budget with room for all, but not for all at once.
-func testBudgetChildrenWait(s *engineTest) {
+func testBudgetChildrenWait(s budgetTest) {
 	c, most := s.family(spool.Budget{Tokens: 470}, func(int) bool { return true })
 	e := s.working(c)
 	s.start(e, "r1", "go")
@@ -240,7 +240,7 @@ func testBudgetChildrenWait(s *engineTest) {
 }
 
 // testBudgetChildrenPark has three runs at once wait for one answer, and go on with it.
-func testBudgetChildrenPark(s *engineTest) {
+func testBudgetChildrenPark(s budgetTest) {
 	c, _ := s.family(spool.Budget{Tokens: 600}, func(step int) bool { return step > 2 })
 	c.OnBudget = spool.BudgetPark
 	e := s.working(c)

@@ -55,10 +55,10 @@ func testClientToolAnswered(s *engineTest) {
 		s.Errorf("the call waits for %s", park.ExpiresAt.Sub(park.CreatedAt))
 	}
 	second := s.engine(c)
-	s.refused(second, engine.Response{ToolCallID: "c2", Approved: true, By: "ann"}, engine.ReasonNoPark)
-	s.refused(second, engine.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"text":"no"}`), By: "ann"}, engine.ReasonNotEditable)
+	approveTest{s}.refused(second, engine.Response{ToolCallID: "c2", Approved: true, By: "ann"}, engine.ReasonNoPark)
+	approveTest{s}.refused(second, engine.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"text":"no"}`), By: "ann"}, engine.ReasonNotEditable)
 	s.answer(second, "c1", true, `{"shown":true}`)
-	s.refused(second, engine.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"shown":false}`)}, engine.ReasonAnswered)
+	approveTest{s}.refused(second, engine.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"shown":false}`)}, engine.ReasonAnswered)
 	s.work(second)
 	s.ended(spool.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=show{"text":"hi"} c2=look{}`, `tool c2:"seen"`, `tool c1:{"shown":true}`, "assistant done")
@@ -160,7 +160,7 @@ func testClientToolNested(s *engineTest) {
 			return spooltest.Say("done")
 		}
 	})
-	c := s.treeConfig(m)
+	c := nestedTest{s}.treeConfig(m)
 	first := s.engine(c)
 	stop := s.work(first)
 	start := showing()
@@ -169,7 +169,7 @@ func testClientToolNested(s *engineTest) {
 	s.becomes(spool.WaitingForInput)
 	stop()
 	second := s.working(c)
-	call := s.waiting()["help:show"].ToolCallID
+	call := nestedTest{s}.waiting()["help:show"].ToolCallID
 	s.answer(second, call, true, `"shown"`)
 	s.ended(spool.Completed)
 	for _, r := range m.Requests() {
@@ -177,15 +177,15 @@ func testClientToolNested(s *engineTest) {
 			s.Error("the nested run was told of the client's context")
 		}
 	}
-	s.lines("the nested messages", s.of("help"), "user help", `assistant c2=show{"text":"hi"}`, `tool c2:"shown"`, "assistant helped")
+	s.lines("the nested messages", nestedTest{s}.of("help"), "user help", `assistant c2=show{"text":"hi"}`, `tool c2:"shown"`, "assistant helped")
 }
 
 func testClientToolRedrive(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.startAs(e, chat, showing())
-	job := s.die(e)
+	job := redriveTest{s}.die(e)
 	s.ended(spool.Failed)
-	result := s.redrive(e, job)
+	result := redriveTest{s}.redrive(e, job)
 	s.same("the client's tools", len(s.run(result.RunID).Client.Tools), 1)
 }
 

@@ -42,7 +42,8 @@ func march(r spool.ModelRequest, steps int) spooltest.Turn {
 // compactScript runs a script of several steps in which the history is summarised twice,
 // behind a park the second time, in a process with faults and, when it has crashed, in
 // another. It returns how many calls the first process has made.
-func compactScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+func compactScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
+	s := contextTest{t}
 	m := marching(900, 7) // room for 675, compacted at 540, of which 168 stay
 	sums := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		return spooltest.Turn{Text: []string{fmt.Sprintf("SUM of %d lines", strings.Count(r.Messages[0].Text(), "\n")+1)}, Usage: spooltest.Tokens(7, 3)}
@@ -50,7 +51,7 @@ func compactScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	look := plain("look", result("seen", 640))
 	look.Idempotent = true
 	config := s.contextConfig(m, sums, look, plain("once", `"done"`), approved("send", `"sent"`))
-	c := newCampaign(s, config, 1, own)
+	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			if p.Reason == spool.ParkOutcomeUnknown {

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var forceTests = map[string]func(s *engineTest){
+var forceTests = map[string]func(s contextTest){
 	"Compacts":   testForceCompacts,
 	"Refused":    testForceRefused,
 	"Changed":    testForceChanged,
@@ -21,7 +21,7 @@ var forceTests = map[string]func(s *engineTest){
 	"UsageAfter": testForceUsage,
 }
 
-func (s *engineTest) compact(e *engine.Engine) engine.CompactResult {
+func (s contextTest) compact(e *engine.Engine) engine.CompactResult {
 	s.Helper()
 	result, err := e.Compact(context.Background(), chat)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *engineTest) compact(e *engine.Engine) engine.CompactResult {
 	return result
 }
 
-func testForceCompacts(s *engineTest) {
+func testForceCompacts(s contextTest) {
 	m, sums := answering(100_000), summing()
 	e := s.working(s.contextConfig(m, sums))
 	s.turns(e, "a", "b", "c", "d", "e")
@@ -57,7 +57,7 @@ func testForceCompacts(s *engineTest) {
 	}
 }
 
-func testForceRefused(s *engineTest) {
+func testForceRefused(s contextTest) {
 	m := answering(2000)
 	e := s.engine(s.contextConfig(m, summing()))
 	refused := func(reason, text string) {
@@ -81,7 +81,7 @@ func testForceRefused(s *engineTest) {
 
 // testForceOnce asks for a summary while one is made. The second caller is refused, and pays for
 // no model; behind the first one the thread can be summarised again.
-func testForceOnce(s *engineTest) {
+func testForceOnce(s contextTest) {
 	var e *engine.Engine
 	var meanwhile engine.CompactResult
 	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
@@ -104,7 +104,7 @@ func testForceOnce(s *engineTest) {
 
 // testForceChanged has a run come and go while the summary is made, and one that is active
 // when it is there.
-func testForceChanged(s *engineTest) {
+func testForceChanged(s contextTest) {
 	m := answering(100_000)
 	var e *engine.Engine
 	meanwhile := func() {}
@@ -137,7 +137,7 @@ func testForceChanged(s *engineTest) {
 	}
 }
 
-func testForceFails(s *engineTest) {
+func testForceFails(s contextTest) {
 	sums := spooltest.NewModel(spooltest.Turn{Err: overloaded()})
 	e := s.working(s.contextConfig(answering(100_000), sums))
 	s.turns(e, "a", "b", "c")
@@ -154,7 +154,7 @@ func testForceFails(s *engineTest) {
 }
 
 // testForceInTwo has callers of two processes at the same time, of whom one is too late.
-func testForceInTwo(s *engineTest) {
+func testForceInTwo(s contextTest) {
 	gate := make(chan struct{})
 	asked := make(chan struct{}, 2)
 	sums := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
@@ -187,7 +187,7 @@ func testForceInTwo(s *engineTest) {
 }
 
 // testForceBehindRun has a long run be summarised when it is over, its turn included.
-func testForceBehindRun(s *engineTest) {
+func testForceBehindRun(s contextTest) {
 	m := stepping(100_000, 6, "look", "look")
 	e := s.working(s.contextConfig(m, summing(), plain("look", result("seen", 300))))
 	s.start(e, "r1", "What I want is this.")
@@ -206,7 +206,7 @@ func testForceBehindRun(s *engineTest) {
 	}
 }
 
-func testForceUsage(s *engineTest) {
+func testForceUsage(s contextTest) {
 	m := answering(100_000)
 	e := s.working(s.contextConfig(m, summing()))
 	s.turns(e, "a", "b", "c", "d", "e", "f")

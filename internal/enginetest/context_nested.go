@@ -12,7 +12,7 @@ import (
 
 // testContextNested has two nested runs at the same time, whose histories get too long each
 // by itself, with a park in each. The agent above them has a short one.
-func testContextNested(s *engineTest) {
+func testContextNested(s contextTest) {
 	m := counting(900, func(r spool.ModelRequest) spooltest.Turn {
 		text := promptText(r)
 		switch {
@@ -24,19 +24,19 @@ func testContextNested(s *engineTest) {
 			return march(r, 7)
 		}
 	})
-	c := s.treeConfig(m, plain("look", result("seen", 640)), plain("once", `"done"`), approved("send", `"sent"`))
+	c := nestedTest{s.engineTest}.treeConfig(m, plain("look", result("seen", 640)), plain("once", `"done"`), approved("send", `"sent"`))
 	c.Agents[0].Spawn.MaxSteps = 40
 	c.Models["sums"], c.CompactionModel = summing(), "sums"
 	e := s.working(c)
 	s.start(e, "r1", "March.")
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	s.becomes(spool.WaitingForInput)
-	s.answerAs(e, "go right:send", true)
-	s.answerAs(e, "go left:send", false)
+	nestedTest{s.engineTest}.answerAs(e, "go right:send", true)
+	nestedTest{s.engineTest}.answerAs(e, "go left:send", false)
 	s.ended(spool.Completed)
 	client()
 
-	nested := s.nested()
+	nested := nestedTest{s.engineTest}.nested()
 	told := s.compactions()
 	for _, brief := range []string{"go left", "go right"} {
 		id := nested[brief].AgentID()

@@ -35,7 +35,7 @@ func (v countedView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 
 // testContextReadsLittle has a run begin behind a summary. It asks as a run does that has
 // read all messages, and does not read those that the summary stands for.
-func testContextReadsLittle(s *engineTest) {
+func testContextReadsLittle(s contextTest) {
 	m, sums := answering(1700), summing()
 	e := s.working(s.contextConfig(m, sums))
 	s.turns(e, strings.Split("abcdefghiklmnopqrs", "")...)

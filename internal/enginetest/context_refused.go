@@ -28,7 +28,7 @@ func strict(tokens int, say func(r spool.ModelRequest) spooltest.Turn) *spooltes
 
 func sayLong(spool.ModelRequest) spooltest.Turn { return spooltest.Say(long("re", 400)) }
 
-func (s *engineTest) outcomes() (all []string) {
+func (s contextTest) outcomes() (all []string) {
 	s.Helper()
 	for _, row := range s.rows("") {
 		all = append(all, string(row.Kind)+" "+string(row.Outcome))
@@ -36,7 +36,7 @@ func (s *engineTest) outcomes() (all []string) {
 	return all
 }
 
-func testContextRefused(s *engineTest) {
+func testContextRefused(s contextTest) {
 	m, sums := strict(700, sayLong), summing()
 	e := s.working(s.contextConfig(m, sums))
 	s.turns(e, "a", "b", "c", "d")
@@ -54,7 +54,7 @@ func testContextRefused(s *engineTest) {
 	}
 }
 
-func testContextRefusedTwice(s *engineTest) {
+func testContextRefusedTwice(s contextTest) {
 	m, sums := strict(100, sayLong), summing()
 	e := s.working(s.contextConfig(m, sums, plain("look", "1")))
 	s.start(e, "r-a", "short")
@@ -68,7 +68,7 @@ func testContextRefusedTwice(s *engineTest) {
 }
 
 // testContextRefusedNothing has nothing that could be left out.
-func testContextRefusedNothing(s *engineTest) {
+func testContextRefusedNothing(s contextTest) {
 	m, sums := strict(100, sayLong), summing()
 	e := s.working(s.contextConfig(m, sums))
 	s.start(e, "r-a", long("a", 2000))
@@ -80,7 +80,7 @@ func testContextRefusedNothing(s *engineTest) {
 }
 
 // testContextRefusedMidway has a provider say so when the answer has begun.
-func testContextRefusedMidway(s *engineTest) {
+func testContextRefusedMidway(s contextTest) {
 	sums := summing()
 	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"), spooltest.Turn{Text: []string{"half an ans"}, Err: tooLong()})
 	e := s.working(s.contextConfig(m, sums))
@@ -92,7 +92,7 @@ func testContextRefusedMidway(s *engineTest) {
 	}
 }
 
-func testContextRefusedThrottle(s *engineTest) {
+func testContextRefusedThrottle(s contextTest) {
 	sums := summing()
 	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"),
 		spooltest.Turn{Err: &spool.ModelError{Status: 429, Type: "rate_limit_exceeded", Message: "Request too large on tokens per min (TPM): please reduce the length of the messages."}},
@@ -106,7 +106,7 @@ func testContextRefusedThrottle(s *engineTest) {
 
 // testContextCacheMarks has the prompts of a run and of the next one begin with the same
 // messages, up to the marks of the one before.
-func testContextCacheMarks(s *engineTest) {
+func testContextCacheMarks(s contextTest) {
 	m := stepping(0, 2, "look", "look")
 	c := s.config(m, plain("look", `"seen"`))
 	c.Agents[0].Instructions = "Be brief."

@@ -101,7 +101,7 @@ func expiryScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	if got := s.thread(); got.State != spool.Completed || s.executed() != 0 {
 		s.Errorf("the run ended as %s, with %d calls of tools: %+v", got.State, s.executed(), s.run("r1"))
 	}
-	waits := s.waits()
+	waits := expireTest{s}.waits()
 	for i, line := range waits {
 		_, waits[i], _ = strings.Cut(line, " ") // when is another matter: a job that got lost comes again
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var distinctTests = map[string]func(s *engineTest){
+var distinctTests = map[string]func(s approveTest){
 	"Tool":          testDistinctTool,
 	"Cold":          testDistinctCold,
 	"Agent":         testDistinctAgent,
@@ -37,7 +37,7 @@ func distinct() spool.Tool {
 
 // parkedBy starts a run of the subject whose first call waits, in a process that then has
 // no worker.
-func (s *engineTest) parkedBy(subject string, c engine.Config) *engine.Engine {
+func (s approveTest) parkedBy(subject string, c engine.Config) *engine.Engine {
 	s.Helper()
 	e := s.engine(c)
 	stop := s.work(e)
@@ -48,7 +48,7 @@ func (s *engineTest) parkedBy(subject string, c engine.Config) *engine.Engine {
 }
 
 // anonymous gives the answer of a subject that nobody knows, which must be refused.
-func (s *engineTest) anonymous(e *engine.Engine, r engine.Response) {
+func (s approveTest) anonymous(e *engine.Engine, r engine.Response) {
 	s.Helper()
 	if result, err := e.Respond(context.Background(), chat, r); err != nil || result.Delivered || result.Reason != engine.ReasonSameApprover {
 		s.Errorf("the answer of nobody: %+v, %v", result, err)
@@ -56,7 +56,7 @@ func (s *engineTest) anonymous(e *engine.Engine, r engine.Response) {
 }
 
 // asked returns the last question in the record.
-func (s *engineTest) asked() (asked spool.InputRequired) {
+func (s approveTest) asked() (asked spool.InputRequired) {
 	s.Helper()
 	for _, e := range s.all(chat, "r1").Entries {
 		if e.Type == spool.EntryInputRequired {
@@ -67,7 +67,7 @@ func (s *engineTest) asked() (asked spool.InputRequired) {
 	return asked
 }
 
-func testDistinctTool(s *engineTest) {
+func testDistinctTool(s approveTest) {
 	e := s.parkedBy("ann", s.config(sending(), distinct()))
 	if run := s.run("r1"); run.StartedBy != "ann" {
 		s.Errorf("the run was started by %q", run.StartedBy)
@@ -95,7 +95,7 @@ func testDistinctTool(s *engineTest) {
 }
 
 // testDistinctCold answers in a process that knows nothing of the rule.
-func testDistinctCold(s *engineTest) {
+func testDistinctCold(s approveTest) {
 	s.parkedBy("ann", s.config(sending(), distinct()))
 	e := s.engine(s.config(sending(), checked()))
 	edited := edit(`{"to":"eve"}`)
@@ -107,7 +107,7 @@ func testDistinctCold(s *engineTest) {
 
 // testDistinctAgent asks for somebody else in all approvals of an agent, and in no question
 // that a tool has of its own.
-func testDistinctAgent(s *engineTest) {
+func testDistinctAgent(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
 		approved("send", `{"sent":true}`), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	c.Agents[0].DistinctApprover = true
@@ -124,7 +124,7 @@ func testDistinctAgent(s *engineTest) {
 }
 
 // testDistinctQuestion has a tool that wants its own questions answered by somebody else.
-func testDistinctQuestion(s *engineTest) {
+func testDistinctQuestion(s approveTest) {
 	tool := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })
 	tool.DistinctApprover = true
 	e := s.parkedBy("ann", s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")), tool))
@@ -134,7 +134,7 @@ func testDistinctQuestion(s *engineTest) {
 
 // testDistinctUnknown lets a worker die in a call, which may run again on the word of
 // somebody else.
-func testDistinctUnknown(s *engineTest) {
+func testDistinctUnknown(s approveTest) {
 	d := newDying(1)
 	c := s.config(sending(), d.Tool)
 	c.Agents[0].DistinctApprover = true
@@ -152,7 +152,7 @@ func testDistinctUnknown(s *engineTest) {
 
 // testDistinctAfterApproval lets a worker die in a call that somebody else has approved. The
 // next worker does not know the rule, and the question of the outcome keeps it.
-func testDistinctAfterApproval(s *engineTest) {
+func testDistinctAfterApproval(s approveTest) {
 	d := newDying(1)
 	d.Approval = spool.AlwaysApprove
 	plain := s.config(sending(), d.Tool)
@@ -175,7 +175,7 @@ func testDistinctAfterApproval(s *engineTest) {
 }
 
 // testDistinctNobodyStarted has a run of nobody: whoever answers could have started it.
-func testDistinctNobodyStarted(s *engineTest) {
+func testDistinctNobodyStarted(s approveTest) {
 	e := s.parkedBy("", s.config(sending(), distinct()))
 	s.refused(e, by("bob"), engine.ReasonSameApprover)
 	s.anonymous(e, by(""))
@@ -184,7 +184,7 @@ func testDistinctNobodyStarted(s *engineTest) {
 }
 
 // testDistinctEdit edits the turn of another: who edits is who asks.
-func testDistinctEdit(s *engineTest) {
+func testDistinctEdit(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), distinct())
 	e := s.working(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "hi", RunID: "r0", By: "ann"})
@@ -198,7 +198,7 @@ func testDistinctEdit(s *engineTest) {
 }
 
 // testDistinctQueued has a run wait for its thread: it stays the run of who started it.
-func testDistinctQueued(s *engineTest) {
+func testDistinctQueued(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("one"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("two")), distinct())
 	e := s.engine(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "first", RunID: "r0", By: "ann"})
@@ -215,7 +215,7 @@ func testDistinctQueued(s *engineTest) {
 }
 
 // testDistinctRepeated repeats a start under its key: the run stays the first one's.
-func testDistinctRepeated(s *engineTest) {
+func testDistinctRepeated(s approveTest) {
 	e := s.engine(s.config(sending(), distinct()))
 	start := engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "key", By: "ann"}
 	s.startAs(e, chat, start)
@@ -232,15 +232,15 @@ func testDistinctRepeated(s *engineTest) {
 
 // testDistinctNested has the call wait in a nested run: what its main agent asks for holds
 // below it.
-func testDistinctNested(s *engineTest) {
-	c := s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
+func testDistinctNested(s approveTest) {
+	c := nestedTest{s.engineTest}.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
 	c.Agents[0].DistinctApprover = true
 	e := s.parkedBy("ann", c)
-	if run := s.nested()["mail"]; run.StartedBy != "ann" {
+	if run := (nestedTest{s.engineTest}).nested()["mail"]; run.StartedBy != "ann" {
 		s.Errorf("the nested run was started by %q", run.StartedBy)
 	}
 	r := by("ann")
-	r.ToolCallID = s.waiting()["mail:send"].ToolCallID
+	r.ToolCallID = nestedTest{s.engineTest}.waiting()["mail:send"].ToolCallID
 	s.refused(e, r, engine.ReasonSameApprover)
 	r.By = "bob"
 	s.delivered(e, r)

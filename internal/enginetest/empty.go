@@ -11,7 +11,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var emptyTests = map[string]func(s *engineTest){
+// emptyTest is the bench of cases about answers that are empty or cut.
+type emptyTest struct{ *engineTest }
+
+var emptyTests = map[string]func(s emptyTest){
 	"Once":     testEmptyOnce,
 	"Twice":    testEmptyTwice,
 	"NoName":   testEmptyNoName,
@@ -28,7 +31,7 @@ var emptyTests = map[string]func(s *engineTest){
 }
 
 // tellsEnd checks that the run, its record, its stream and its thread's state say why it ended.
-func (s *engineTest) tellsEnd(want spool.StopReason) {
+func (s emptyTest) tellsEnd(want spool.StopReason) {
 	s.Helper()
 	run := s.run("r1")
 	if run.State != spool.Completed || run.StopReason != want {
@@ -57,7 +60,7 @@ func (s *engineTest) tellsEnd(want spool.StopReason) {
 }
 
 // streamOf returns the items of a stream of the thread.
-func (s *engineTest) streamOf(id spool.StreamID) []spool.Item {
+func (s emptyTest) streamOf(id spool.StreamID) []spool.Item {
 	s.Helper()
 	chunk, err := s.backend.Streams.Read(context.Background(), spool.StreamKey{Thread: chat, ID: id}, spool.Offset{}, 0)
 	if err != nil || len(chunk.Items) == 0 {
@@ -67,7 +70,7 @@ func (s *engineTest) streamOf(id spool.StreamID) []spool.Item {
 }
 
 // plays has a model give these answers to r1, and returns it.
-func (s *engineTest) plays(turns ...spooltest.Turn) *spooltest.Model {
+func (s emptyTest) plays(turns ...spooltest.Turn) *spooltest.Model {
 	s.Helper()
 	m := spooltest.NewModel(turns...)
 	e := s.working(s.config(m, plain("look", "1")))
@@ -78,7 +81,7 @@ func (s *engineTest) plays(turns ...spooltest.Turn) *spooltest.Model {
 
 // testEmptyOnce has a model say nothing at first. It is asked once more, in the same segment and
 // step, and both answers are paid for.
-func testEmptyOnce(s *engineTest) {
+func testEmptyOnce(s emptyTest) {
 	m := s.plays(spooltest.Turn{Usage: spooltest.Tokens(10, 1)}, spooltest.Turn{Text: []string{"hello"}, Usage: spooltest.Tokens(10, 5)})
 	s.tellsEnd(spool.StopCompleted)
 	s.lines("messages", s.script(), "user go", "assistant hello")
@@ -97,7 +100,7 @@ func testEmptyOnce(s *engineTest) {
 }
 
 // testEmptyTwice has a model say nothing at all. The run says so, and the thread goes on.
-func testEmptyTwice(s *engineTest) {
+func testEmptyTwice(s emptyTest) {
 	m := spooltest.NewModel(spooltest.Turn{}, spooltest.Turn{}, spooltest.Say("now"))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
@@ -113,7 +116,7 @@ func testEmptyTwice(s *engineTest) {
 }
 
 // testEmptyNoName has a model call nobody. No client hears of such a call.
-func testEmptyNoName(s *engineTest) {
+func testEmptyNoName(s emptyTest) {
 	nobody := spooltest.Use(spooltest.Call{ID: "c1", Args: `{"a":1}`})
 	m := s.plays(nobody, nobody)
 	s.tellsEnd(spool.StopEmpty)
@@ -128,13 +131,13 @@ func testEmptyNoName(s *engineTest) {
 	}
 }
 
-func testEmptyBlank(s *engineTest) {
+func testEmptyBlank(s emptyTest) {
 	s.plays(spooltest.Say(" \n"), spooltest.Say("\n", "\n"))
 	s.tellsEnd(spool.StopEmpty)
 }
 
 // testEmptyThought has a model think and not speak. What it thought was shown, and stays.
-func testEmptyThought(s *engineTest) {
+func testEmptyThought(s emptyTest) {
 	s.plays(spooltest.Turn{Reasoning: []string{"hm"}, Provider: []byte(`{"signature":"x"}`)}, spooltest.Turn{Reasoning: []string{"ah"}, Text: []string{"hello"}})
 	s.tellsEnd(spool.StopCompleted)
 	s.lines("messages", s.script(), "user go", "assistant (hm) (ah) hello")
@@ -144,7 +147,7 @@ func testEmptyThought(s *engineTest) {
 }
 
 // testEmptyFails has the second answer be cut off. The next segment begins anew.
-func testEmptyFails(s *engineTest) {
+func testEmptyFails(s emptyTest) {
 	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}}, spooltest.Turn{Text: []string{"he"}, Err: &spool.ModelError{Status: 503, Message: "down"}}, spooltest.Turn{}, spooltest.Say("hello"))
 	s.tellsEnd(spool.StopCompleted)
 	s.lines("messages", s.script(), "user go", "assistant hello")
@@ -154,7 +157,7 @@ func testEmptyFails(s *engineTest) {
 }
 
 // testEmptyLength has an answer be cut before it said a word. It would be cut again.
-func testEmptyLength(s *engineTest) {
+func testEmptyLength(s emptyTest) {
 	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}, FinishReason: spool.FinishLength})
 	s.tellsEnd(spool.StopLength)
 	if m.Asked() != 1 {
@@ -162,7 +165,7 @@ func testEmptyLength(s *engineTest) {
 	}
 }
 
-func testEmptyCut(s *engineTest) {
+func testEmptyCut(s emptyTest) {
 	s.plays(spooltest.Turn{Text: []string{"Once upon"}, FinishReason: spool.FinishLength})
 	s.tellsEnd(spool.StopLength)
 	s.lines("messages", s.script(), "user go", "assistant Once upon")
@@ -170,7 +173,7 @@ func testEmptyCut(s *engineTest) {
 
 // testEmptyCutCalls has an answer be cut behind a call and within another. Neither runs, and
 // each has a result that says so, in the stream and in the messages.
-func testEmptyCutCalls(s *engineTest) {
+func testEmptyCutCalls(s emptyTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look", Args: `{"a`}}, FinishReason: spool.FinishLength}, spooltest.Say("hello"))
 	e := s.engine(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
@@ -191,20 +194,20 @@ func testEmptyCutCalls(s *engineTest) {
 	client()
 }
 
-func testEmptyFilter(s *engineTest) {
+func testEmptyFilter(s emptyTest) {
 	s.plays(spooltest.Turn{FinishReason: spool.FinishFilter})
 	s.tellsEnd(spool.StopFilter)
 }
 
 // testEmptyMaxSteps has a run end by its last step: the record says that too.
-func testEmptyMaxSteps(s *engineTest) {
+func testEmptyMaxSteps(s emptyTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"})), plain("look", "1")))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 1})
 	s.ended(spool.Completed)
 	s.tellsEnd(spool.StopMaxSteps)
 }
 
-func testEmptySettle(s *engineTest) {
+func testEmptySettle(s emptyTest) {
 	var mu sync.Mutex
 	var settled []spool.StopReason
 	c := s.config(spooltest.NewModel(spooltest.Turn{}, spooltest.Turn{}))
@@ -225,7 +228,7 @@ func testEmptySettle(s *engineTest) {
 }
 
 // testEmptyNested has a nested run say nothing. The run above reads why.
-func testEmptyNested(s *engineTest) {
+func testEmptyNested(s emptyTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		switch last := r.Messages[len(r.Messages)-1]; {
 		case last.Text() == "think":
@@ -236,10 +239,10 @@ func testEmptyNested(s *engineTest) {
 			return spooltest.Use(spawn("c1", "helper", "think"))
 		}
 	})
-	s.start(s.working(s.treeConfig(m)), "r1", "go")
+	s.start(s.working(nestedTest{s.engineTest}.treeConfig(m)), "r1", "go")
 	s.ended(spool.Completed)
 	s.tellsEnd(spool.StopCompleted)
-	run := s.nested()["think"]
+	run := nestedTest{s.engineTest}.nested()["think"]
 	if run.StopReason != spool.StopEmpty || m.Asked() != 4 {
 		s.Errorf("asked %d times, and the nested run is %+v", m.Asked(), run)
 	}

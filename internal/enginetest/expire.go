@@ -12,7 +12,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var expireTests = map[string]func(s *engineTest){
+// expireTest is the bench of cases about parks that expire.
+type expireTest struct{ *engineTest }
+
+var expireTests = map[string]func(s expireTest){
 	"Warned":        testExpireWarned,
 	"NotWarned":     testExpireNotWarned,
 	"Times":         testExpireTimes,
@@ -38,7 +41,7 @@ func expiring(x spool.Expiry) spool.Tool {
 
 // waits returns the entries of the record that tell of parks, each with the minutes that
 // had passed since the first.
-func (s *engineTest) waits() (lines []string) {
+func (s expireTest) waits() (lines []string) {
 	s.Helper()
 	var first time.Time
 	for _, e := range s.all(chat, s.thread().RunID).Entries {
@@ -56,7 +59,7 @@ func (s *engineTest) waits() (lines []string) {
 	return lines
 }
 
-func testExpireWarned(s *engineTest) {
+func testExpireWarned(s expireTest) {
 	e := s.working(s.config(sending(), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	s.until("the warning", func() bool { return len(s.waits()) > 1 })
@@ -67,7 +70,7 @@ func testExpireWarned(s *engineTest) {
 			_ = json.Unmarshal(entry.Payload, &warning)
 		}
 	}
-	if p := s.park(); !warning.ExpiresAt.Equal(p.ExpiresAt) || p.State != spool.ParkOpen || !p.Warned {
+	if p := (approveTest{s.engineTest}).park(); !warning.ExpiresAt.Equal(p.ExpiresAt) || p.State != spool.ParkOpen || !p.Warned {
 		s.Errorf("the warning is %+v, the park %+v", warning, p)
 	}
 	<-time.After(2 * time.Minute)
@@ -78,7 +81,7 @@ func testExpireWarned(s *engineTest) {
 		"INPUT_EXPIRING c1", "HITL_RESPONSE c1 approved", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
-func testExpireNotWarned(s *engineTest) {
+func testExpireNotWarned(s expireTest) {
 	for _, warn := range []time.Duration{-1, 15 * time.Minute, time.Hour} {
 		e := s.engine(s.config(sending(), expiring(spool.Expiry{Warn: warn})))
 		stop := s.work(e)
@@ -94,7 +97,7 @@ func testExpireNotWarned(s *engineTest) {
 }
 
 // testExpireTimes checks whose word counts for how long a call waits.
-func testExpireTimes(s *engineTest) {
+func testExpireTimes(s expireTest) {
 	job := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }) // says an hour
 	job.Expiry = spool.Expiry{TTL: time.Minute, Warn: 30 * time.Second}
 	send := expiring(spool.Expiry{TTL: 2 * time.Hour, Warn: 20 * time.Minute})
@@ -115,7 +118,7 @@ func testExpireTimes(s *engineTest) {
 
 const unanswered = "nobody answered the call of send in time"
 
-func testExpireFail(s *engineTest) {
+func testExpireFail(s expireTest) {
 	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireFail})))
 	s.start(e, "r1", "go")
 	s.ended(spool.Failed)
@@ -124,7 +127,7 @@ func testExpireFail(s *engineTest) {
 	}
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "12m INPUT_EXPIRING c1 fail", "15m INPUT_EXPIRED c1 fail")
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`)
-	if p := s.park(); p.State != spool.ParkExpired || p.Answer != nil {
+	if p := (approveTest{s.engineTest}).park(); p.State != spool.ParkExpired || p.Answer != nil {
 		s.Errorf("the park is %+v", p)
 	}
 	if s.executed() != 0 {
@@ -135,7 +138,7 @@ func testExpireFail(s *engineTest) {
 	}
 }
 
-func testExpireFailSettled(s *engineTest) {
+func testExpireFailSettled(s expireTest) {
 	m := sending()
 	c := s.config(m, expiring(spool.Expiry{Then: spool.ExpireFail}))
 	var settled []engine.Settlement
@@ -156,7 +159,7 @@ func testExpireFailSettled(s *engineTest) {
 }
 
 // testExpireFailSiblings fails a run of which another call still waits.
-func testExpireFailSiblings(s *engineTest) {
+func testExpireFailSiblings(s expireTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
 		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
 	begin := time.Now()
@@ -177,12 +180,12 @@ func testExpireFailSiblings(s *engineTest) {
 }
 
 // testExpireFailReclaimed looks at the thread before a worker does.
-func testExpireFailReclaimed(s *engineTest) {
-	e := s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
+func testExpireFailReclaimed(s expireTest) {
+	e := approveTest{s.engineTest}.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
 		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	<-time.After(20 * time.Minute)
-	s.refused(e, engine.Response{ToolCallID: "c2", Approved: true}, engine.ReasonNoPark)
-	s.refused(e, engine.Response{ToolCallID: "c1", Approved: true}, engine.ReasonNoPark)
+	approveTest{s.engineTest}.refused(e, engine.Response{ToolCallID: "c2", Approved: true}, engine.ReasonNoPark)
+	approveTest{s.engineTest}.refused(e, engine.Response{ToolCallID: "c1", Approved: true}, engine.ReasonNoPark)
 	s.work(e)
 	s.ended(spool.Failed)
 	if r := s.run("r1"); r.Error != unanswered || s.executed() != 0 {
@@ -191,8 +194,8 @@ func testExpireFailReclaimed(s *engineTest) {
 }
 
 // testExpireFailSwept loses the job that would have failed the run.
-func testExpireFailSwept(s *engineTest) {
-	e := s.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
+func testExpireFailSwept(s expireTest) {
+	e := approveTest{s.engineTest}.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.CancelJob("hitl-expiry:r1:c1") })
 	if err != nil {
 		s.Fatal(err)
@@ -203,7 +206,7 @@ func testExpireFailSwept(s *engineTest) {
 }
 
 // testExpireFailUnknown asks in vain what became of a call.
-func testExpireFailUnknown(s *engineTest) {
+func testExpireFailUnknown(s expireTest) {
 	d := newDying(1)
 	d.Expiry = spool.Expiry{Then: spool.ExpireFail, TTL: time.Minute}
 	c := s.config(sending(), d.Tool)
@@ -219,7 +222,7 @@ func testExpireFailUnknown(s *engineTest) {
 	}
 }
 
-func testExpireExtend(s *engineTest) {
+func testExpireExtend(s expireTest) {
 	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 10 * time.Minute, Extensions: 2})))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
@@ -231,17 +234,17 @@ func testExpireExtend(s *engineTest) {
 		`tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant done")
 }
 
-func testExpireExtendAnswer(s *engineTest) {
+func testExpireExtendAnswer(s expireTest) {
 	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend})))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
-	digest := s.park().Digest
+	digest := approveTest{s.engineTest}.park().Digest
 	<-time.After(50 * time.Minute)
-	p := s.park()
+	p := approveTest{s.engineTest}.park()
 	if left := time.Until(p.ExpiresAt); left < 9*time.Minute || left > 11*time.Minute || p.Expiry.Extensions != 7 {
 		s.Errorf("%s are left: %+v", left, p)
 	}
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest})
+	approveTest{s.engineTest}.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest})
 	s.ended(spool.Completed)
 	<-time.After(time.Hour)
 	if got := s.waits(); len(got) != 10 {
@@ -251,8 +254,8 @@ func testExpireExtendAnswer(s *engineTest) {
 
 // testExpireExtendLate answers behind the end of the time, of which no worker has taken
 // note.
-func testExpireExtendLate(s *engineTest) {
-	e := s.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend}))
+func testExpireExtendLate(s expireTest) {
+	e := approveTest{s.engineTest}.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend}))
 	<-time.After(40 * time.Minute)
 	s.answer(e, "c1", true, "")
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",
@@ -262,17 +265,17 @@ func testExpireExtendLate(s *engineTest) {
 }
 
 // testExpireOfBefore expires a park of a time before there were choices.
-func testExpireOfBefore(s *engineTest) {
-	e := s.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
-	p := s.park()
+func testExpireOfBefore(s expireTest) {
+	e := approveTest{s.engineTest}.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
+	p := approveTest{s.engineTest}.park()
 	p.Expiry = spool.Expiry{}
-	s.putPark(p)
+	approveTest{s.engineTest}.putPark(p)
 	s.work(e)
 	s.ended(spool.Completed)
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "15m INPUT_EXPIRED c1")
 }
 
-func testExpireNoSense(s *engineTest) {
+func testExpireNoSense(s expireTest) {
 	for _, x := range []spool.Expiry{{Then: "never"}, {TTL: -1}, {Extensions: -1}} {
 		_, err := engine.New(s.backend, s.config(sending(), expiring(x)))
 		if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Expiry.") {

@@ -13,14 +13,17 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var fairTests = map[string]func(s *engineTest){
+// fairTest is the bench of cases about fairness between tenants.
+type fairTest struct{ *engineTest }
+
+var fairTests = map[string]func(s fairTest){
 	"BesideManySlow":   testFairBesideManySlow,
 	"LoneTenant":       testFairLoneTenant,
 	"OneSlot":          testFairOneSlot,
 	"RunningPerTenant": testFairRunningPerTenant,
 	"DepthPerTenant":   testFairDepthPerTenant,
-	"BesideTwoSlow":    func(s *engineTest) { testFairBesideSlow(s, 2) },
-	"BesideThreeSlow":  func(s *engineTest) { testFairBesideSlow(s, 3) },
+	"BesideTwoSlow":    func(s fairTest) { testFairBesideSlow(s, 2) },
+	"BesideThreeSlow":  func(s fairTest) { testFairBesideSlow(s, 3) },
 	"RoomForTheNext":   testFairRoomForTheNext,
 	"RoomByShare":      testFairRoomByShare,
 	"RoomInTurn":       testFairRoomInTurn,
@@ -78,7 +81,7 @@ func (c *crowd) now() (busy, most int) {
 }
 
 // startMany starts slow runs of a tenant, each on a thread of its own.
-func (s *engineTest) startMany(e *engine.Engine, tenant spool.Tenant, n int) []spool.ThreadKey {
+func (s fairTest) startMany(e *engine.Engine, tenant spool.Tenant, n int) []spool.ThreadKey {
 	s.Helper()
 	keys := make([]spool.ThreadKey, n)
 	for i := range keys {
@@ -89,7 +92,7 @@ func (s *engineTest) startMany(e *engine.Engine, tenant spool.Tenant, n int) []s
 }
 
 // endsWithin waits for the end of a thread's run, for so long at the most.
-func (s *engineTest) endsWithin(key spool.ThreadKey, within time.Duration) {
+func (s fairTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 	s.Helper()
 	begin := time.Now()
 	s.until("the end of "+string(key.Tenant)+"'s run", func() bool { return s.all(key, "").Thread.State == spool.Completed })
@@ -100,7 +103,7 @@ func (s *engineTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 
 // testFairBesideManySlow has 200 slow runs of one tenant in: the prompts of others are answered
 // at once all the same, one after the other.
-func testFairBesideManySlow(s *engineTest) {
+func testFairBesideManySlow(s fairTest) {
 	m := newCrowd()
 	e := s.working(s.config(m))
 	many := s.startMany(e, "many", 200)
@@ -120,7 +123,7 @@ func testFairBesideManySlow(s *engineTest) {
 }
 
 // testFairLoneTenant lets a tenant alone have all slots but one.
-func testFairLoneTenant(s *engineTest) {
+func testFairLoneTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
 	s.workWith(e, engine.WorkOptions{Concurrency: 4})
@@ -134,7 +137,7 @@ func testFairLoneTenant(s *engineTest) {
 }
 
 // testFairOneSlot has a worker with one slot, which is for whoever comes.
-func testFairOneSlot(s *engineTest) {
+func testFairOneSlot(s fairTest) {
 	m := newCrowd()
 	close(m.gate)
 	e := s.engine(s.config(m))
@@ -145,7 +148,7 @@ func testFairOneSlot(s *engineTest) {
 }
 
 // testFairRunningPerTenant bounds what each tenant has at work.
-func testFairRunningPerTenant(s *engineTest) {
+func testFairRunningPerTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
 	s.workWith(e, engine.WorkOptions{PerTenant: 2})
@@ -165,7 +168,7 @@ func testFairRunningPerTenant(s *engineTest) {
 
 // testFairDepthPerTenant fills a tenant's part of the queue: its next start is refused, another
 // tenant's is not.
-func testFairDepthPerTenant(s *engineTest) {
+func testFairDepthPerTenant(s fairTest) {
 	c := s.config(newCrowd())
 	c.MaxQueueDepth, c.MaxTenantDepth = 5, 2
 	e := s.engine(c)

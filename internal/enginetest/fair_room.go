@@ -91,7 +91,7 @@ func (w *walkers) atWork(of spool.Tenant) (n int) {
 }
 
 // startWalks starts runs of a tenant in steps, one after the other, each on a thread of its own.
-func (s *engineTest) startWalks(e *engine.Engine, tenant spool.Tenant, n int) []spool.ThreadKey {
+func (s fairTest) startWalks(e *engine.Engine, tenant spool.Tenant, n int) []spool.ThreadKey {
 	s.Helper()
 	keys := make([]spool.ThreadKey, n)
 	for i := range keys {
@@ -104,7 +104,7 @@ func (s *engineTest) startWalks(e *engine.Engine, tenant spool.Tenant, n int) []
 
 // arrived checks that the runs end, and that no step of them was done twice. It returns how often
 // they were handed back.
-func (s *engineTest) arrived(w *walkers, keys []spool.ThreadKey) (times int) {
+func (s fairTest) arrived(w *walkers, keys []spool.ThreadKey) (times int) {
 	s.Helper()
 	for i, key := range keys {
 		s.endsWithin(key, time.Hour)
@@ -125,7 +125,7 @@ func (s *engineTest) arrived(w *walkers, keys []spool.ThreadKey) (times int) {
 }
 
 // hello has a tenant say hello, which has to be answered in time.
-func (s *engineTest) hello(e *engine.Engine, tenant spool.Tenant, within time.Duration) {
+func (s fairTest) hello(e *engine.Engine, tenant spool.Tenant, within time.Duration) {
 	s.Helper()
 	key := spool.ThreadKey{Tenant: tenant, ID: "hello"}
 	s.startAs(e, key, engine.StartRequest{Prompt: "hello", RunID: "h"})
@@ -134,7 +134,7 @@ func (s *engineTest) hello(e *engine.Engine, tenant spool.Tenant, within time.Du
 
 // testFairBesideSlow has several tenants with runs whose one step lasts for long: nobody else
 // waits for them, one after the other and at once.
-func testFairBesideSlow(s *engineTest, slow int) {
+func testFairBesideSlow(s fairTest, slow int) {
 	m := newCrowd()
 	e := s.working(s.config(m))
 	keys := s.startMany(e, "many", 20)
@@ -163,7 +163,7 @@ func testFairBesideSlow(s *engineTest, slow int) {
 
 // testFairRoomForTheNext has so many slow tenants that no slot is left. The tenant with the most
 // segments gives slots back at the end of its steps, until the next one finds a slot at once.
-func testFairRoomForTheNext(s *engineTest) {
+func testFairRoomForTheNext(s fairTest) {
 	w := newWalkers()
 	e := s.working(s.config(w, plain("look", `"seen"`)))
 	many := s.startWalks(e, "acme", 30)
@@ -195,7 +195,7 @@ func testFairRoomForTheNext(s *engineTest) {
 
 // testFairRoomByShare has two tenants with more runs than slots. The second one gets as many as
 // the first, and runs that were handed back go on before those of their tenant that came later.
-func testFairRoomByShare(s *engineTest) {
+func testFairRoomByShare(s fairTest) {
 	w := newWalkers()
 	e := s.working(s.config(w, plain("look", `"seen"`)))
 	many := s.startWalks(e, "acme", 40)
@@ -226,7 +226,7 @@ func testFairRoomByShare(s *engineTest) {
 
 // testFairRoomInTurn has a worker with one slot, which a tenant with one run of many steps has.
 // Another tenant's prompt waits for the end of a step, and not for the end of the run.
-func testFairRoomInTurn(s *engineTest) {
+func testFairRoomInTurn(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
 	s.workWith(e, engine.WorkOptions{Concurrency: 1})
@@ -241,7 +241,7 @@ func testFairRoomInTurn(s *engineTest) {
 // testFairRoomBesideMany has a worker with one slot, where one tenant has a run of many steps and
 // another has started many before it. Neither the first run nor the prompt of a third
 // tenant waits for more than a run's step of each tenant.
-func testFairRoomBesideMany(s *engineTest) {
+func testFairRoomBesideMany(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
 	many := s.startWalks(e, "many", 10)
@@ -261,7 +261,7 @@ func testFairRoomBesideMany(s *engineTest) {
 
 // testFairRoomNotPerTenant has nobody give a slot back to a tenant that has as many segments as
 // it may have, nor to itself.
-func testFairRoomNotPerTenant(s *engineTest) {
+func testFairRoomNotPerTenant(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
 	s.workWith(e, engine.WorkOptions{Concurrency: 4, PerTenant: 2})
@@ -287,7 +287,7 @@ func (q *lookingQueue) Waiting(ctx context.Context) ([]spool.WaitingTenant, erro
 
 // testFairRoomStopped has a run stopped at the moment at which it is about to be handed back: it
 // ends at once, and does not go into the queue again.
-func testFairRoomStopped(s *engineTest) {
+func testFairRoomStopped(s fairTest) {
 	w := newWalkers()
 	q := &lookingQueue{Queue: s.backend.Queue}
 	s.backend.Queue = q

@@ -14,7 +14,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var followTests = map[string]func(s *engineTest){
+// followTest is the bench of cases about followers and the turns that they are told.
+type followTest struct{ *engineTest }
+
+var followTests = map[string]func(s followTest){
 	"AfterEveryFrame": testFollowAfterEveryFrame,
 	"FromNow":         testFollowFromNow,
 	"ForeignStream":   testFollowForeignStream,
@@ -31,7 +34,7 @@ var followTests = map[string]func(s *engineTest){
 }
 
 // told runs the whole script of [talking], and returns what a live client saw of it.
-func (s *engineTest) told() (*engine.Engine, []spool.Frame) {
+func (s followTest) told() (*engine.Engine, []spool.Frame) {
 	s.Helper()
 	m, _ := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
@@ -48,7 +51,7 @@ func (s *engineTest) told() (*engine.Engine, []spool.Frame) {
 	return e, stop()
 }
 
-func testFollowAfterEveryFrame(s *engineTest) {
+func testFollowAfterEveryFrame(s followTest) {
 	e, frames := s.told()
 	whole := frameLines(frames)
 	if len(whole) < 40 {
@@ -71,7 +74,7 @@ func testFollowAfterEveryFrame(s *engineTest) {
 
 // testFollowFromNow follows without a place: the record comes whole, and of the streams
 // only what is in flight and not yet in the messages.
-func testFollowFromNow(s *engineTest) {
+func testFollowFromNow(s followTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewReplayModel(
 		spooltest.Turn{Text: []string{"saved"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
@@ -109,7 +112,7 @@ func testFollowFromNow(s *engineTest) {
 func first[A, B any](a A, _ B) A { return a }
 
 // testFollowForeignStream names streams that are not the thread's.
-func testFollowForeignStream(s *engineTest) {
+func testFollowForeignStream(s followTest) {
 	e := s.working(s.config(echo()))
 	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
 	s.startAs(e, other, engine.StartRequest{Prompt: "secret", RunID: "theirs"})
@@ -136,7 +139,7 @@ func testFollowForeignStream(s *engineTest) {
 	}
 }
 
-func testFollowBeyondTheRecord(s *engineTest) {
+func testFollowBeyondTheRecord(s followTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "hello")
 	s.ended(spool.Completed)
@@ -149,7 +152,7 @@ func testFollowBeyondTheRecord(s *engineTest) {
 }
 
 // testFollowGoneStream reconnects when the stream of the cursor is gone.
-func testFollowGoneStream(s *engineTest) {
+func testFollowGoneStream(s followTest) {
 	e, frames := s.told()
 	last := s.all(chat, "").Messages[1].ID
 	<-time.After(11 * time.Minute)
@@ -172,7 +175,7 @@ func testFollowGoneStream(s *engineTest) {
 }
 
 // testFollowHello looks at the notices with which a connection begins.
-func testFollowHello(s *engineTest) {
+func testFollowHello(s followTest) {
 	e := s.working(s.config(echo()))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r1", ClientMessageID: "mine"})
 	s.ended(spool.Completed)
@@ -220,7 +223,7 @@ func flood(n int, gate chan struct{}) (*spooltest.Model, string) {
 
 // testFollowSlowReader has a client stop reading until the hub's ring has gone round
 // more than twice.
-func testFollowSlowReader(s *engineTest) {
+func testFollowSlowReader(s followTest) {
 	m, whole := flood(3000, nil)
 	c := s.config(m)
 	e := s.engine(c)
@@ -260,7 +263,7 @@ func testFollowSlowReader(s *engineTest) {
 	}
 }
 
-func testFollowFifty(s *engineTest) {
+func testFollowFifty(s followTest) {
 	m, _ := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	c.FlushEvery = -1
@@ -282,7 +285,7 @@ func testFollowFifty(s *engineTest) {
 }
 
 // testFollowLostWakes follows over a bus that loses everything.
-func testFollowLostWakes(s *engineTest) {
+func testFollowLostWakes(s followTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	s.start(s.engine(c), "r1", "go")
@@ -303,7 +306,7 @@ func testFollowLostWakes(s *engineTest) {
 	}
 }
 
-func testFollowRecord(s *engineTest) {
+func testFollowRecord(s followTest) {
 	m, _ := talking()
 	e := s.working(s.config(m, plain("look", "1"), approved("send", "2")))
 	s.start(e, "r1", "go")
@@ -340,7 +343,7 @@ func testFollowRecord(s *engineTest) {
 	s.lines("since 2", seen[2], whole[2:]...)
 }
 
-func testFollowReadStream(s *engineTest) {
+func testFollowReadStream(s followTest) {
 	gate := make(chan struct{})
 	m, whole := flood(700, gate)
 	e := s.working(s.config(m))

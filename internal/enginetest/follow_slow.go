@@ -13,7 +13,7 @@ import (
 // meanwhile has a second run be stopped before a worker takes it, while a client reads what was
 // said before it, and an event be published behind that. The state of the thread was told to all
 // who had caught up by then, before the place at which the client will.
-func (s *engineTest) meanwhile(e *engine.Engine) {
+func (s followTest) meanwhile(e *engine.Engine) {
 	s.Helper()
 	s.start(e, "r2", "go on")
 	s.stop(e)
@@ -26,7 +26,7 @@ func (s *engineTest) meanwhile(e *engine.Engine) {
 }
 
 // oneRun returns an engine without a worker, behind a run that has completed.
-func (s *engineTest) oneRun() *engine.Engine {
+func (s followTest) oneRun() *engine.Engine {
 	s.Helper()
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	stop := s.work(e)
@@ -48,7 +48,7 @@ func stateOf(e *spool.Entry, last spool.State) spool.State {
 
 // testFollowSlowWalk has a client walk through the record so slowly that the thread changes its
 // state meanwhile. Once it has caught up it is told.
-func testFollowSlowWalk(s *engineTest) {
+func testFollowSlowWalk(s followTest) {
 	e := s.oneRun()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -73,7 +73,7 @@ func testFollowSlowWalk(s *engineTest) {
 }
 
 // testFollowSlowWalkRecord is testFollowSlowWalk for who follows the record alone.
-func testFollowSlowWalkRecord(s *engineTest) {
+func testFollowSlowWalkRecord(s followTest) {
 	e := s.oneRun()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

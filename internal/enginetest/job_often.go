@@ -33,8 +33,8 @@ func testJobMaxDeliveries(s *engineTest) {
 	s.workWith(e, o)
 	s.ended(spool.Failed)
 	<-time.After(time.Hour)
-	if n.Load() != maxDeliveries || s.deadJobs() != 1 {
-		s.Errorf("%d deliveries, %d dead jobs", n.Load(), s.deadJobs())
+	if n.Load() != maxDeliveries || (redriveTest{s}).deadJobs() != 1 {
+		s.Errorf("%d deliveries, %d dead jobs", n.Load(), redriveTest{s}.deadJobs())
 	}
 }
 
@@ -44,7 +44,7 @@ func testJobKilledTooOften(s *engineTest) {
 	for _, died := range []int64{maxDeliveries - 1, maxDeliveries} {
 		e := s.engine(s.config(spooltest.NewModel()))
 		s.start(e, "", "go")
-		dead := s.deadJobs()
+		dead := redriveTest{s}.deadJobs()
 		for range died {
 			s.until("a delivery", func() bool {
 				taken, _, err := s.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Second})
@@ -55,7 +55,7 @@ func testJobKilledTooOften(s *engineTest) {
 		o, n := failing()
 		stop := s.workWith(e, o)
 		s.ended(spool.Failed)
-		s.until("the dead job", func() bool { return s.deadJobs() == dead+1 })
+		s.until("the dead job", func() bool { return redriveTest{s}.deadJobs() == dead+1 })
 		stop()
 		if n.Load() != maxDeliveries-died {
 			s.Errorf("behind %d deliveries there were %d", died, n.Load())

@@ -84,7 +84,7 @@ func testKeyDeletion(s *engineTest) {
 
 // testKeyNested does the same with a nested run, whose id follows from those above.
 func testKeyNested(s *engineTest) {
-	c := s.treeConfig(mailing(), plain("look", `"seen"`), plain("send", `"sent"`))
+	c := nestedTest{s}.treeConfig(mailing(), plain("look", `"seen"`), plain("send", `"sent"`))
 	keys := make(map[string]bool)
 	for range 2 {
 		e := s.engine(c)

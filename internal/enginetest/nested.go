@@ -12,7 +12,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var nestedTests = map[string]func(s *engineTest){
+// nestedTest is the bench of cases about nested runs.
+type nestedTest struct{ *engineTest }
+
+var nestedTests = map[string]func(s nestedTest){
 	"Result":        testNestedResult,
 	"Stream":        testNestedStream,
 	"Refused":       testNestedRefused,
@@ -83,7 +86,7 @@ func spawn(id spool.ToolCallID, name, brief string) spooltest.Call {
 
 // treeConfig returns a configuration whose agent has the profiles helper, which may not
 // spawn, and lead, which may. All of them have the tools.
-func (s *engineTest) treeConfig(m spool.Model, tools ...spool.Tool) engine.Config {
+func (s nestedTest) treeConfig(m spool.Model, tools ...spool.Tool) engine.Config {
 	c := s.config(m, tools...)
 	all := c.Agents[0].Tools
 	c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{
@@ -94,7 +97,7 @@ func (s *engineTest) treeConfig(m spool.Model, tools ...spool.Tool) engine.Confi
 }
 
 // nested returns the nested runs of r1 by their briefs.
-func (s *engineTest) nested() map[string]spool.Run {
+func (s nestedTest) nested() map[string]spool.Run {
 	s.Helper()
 	byBrief := make(map[string]spool.Run)
 	s.view(func(v spool.View) error {
@@ -109,7 +112,7 @@ func (s *engineTest) nested() map[string]spool.Run {
 
 // waiting returns the open parks by the names of who asks and the tool, as in
 // "helper:send".
-func (s *engineTest) waiting() map[string]spool.Park {
+func (s nestedTest) waiting() map[string]spool.Park {
 	s.Helper()
 	open := make(map[string]spool.Park)
 	s.view(func(v spool.View) error {
@@ -134,7 +137,7 @@ func (s *engineTest) waiting() map[string]spool.Park {
 }
 
 // answerAs answers an open park by its name in waiting.
-func (s *engineTest) answerAs(e *engine.Engine, who string, approve bool) {
+func (s nestedTest) answerAs(e *engine.Engine, who string, approve bool) {
 	s.Helper()
 	p, ok := s.waiting()[who]
 	if !ok {
@@ -154,7 +157,7 @@ func plainly(line string) string {
 }
 
 // tree returns the messages of all agents in short, those of nested runs behind their briefs.
-func (s *engineTest) tree() (lines []string) {
+func (s nestedTest) tree() (lines []string) {
 	s.Helper()
 	s.view(func(v spool.View) error {
 		messages, err := v.Messages(spool.MessageQuery{})
@@ -175,7 +178,7 @@ func (s *engineTest) tree() (lines []string) {
 }
 
 // of returns the lines of the tree of one brief, "" being the main agent.
-func (s *engineTest) of(brief string) (lines []string) {
+func (s nestedTest) of(brief string) (lines []string) {
 	s.Helper()
 	for _, line := range s.tree() {
 		who, said, nested := strings.Cut(line, ": ")
@@ -189,7 +192,7 @@ func (s *engineTest) of(brief string) (lines []string) {
 	return lines
 }
 
-func testNestedResult(s *engineTest) {
+func testNestedResult(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "find"), spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("found it")},
 		"find": {spooltest.Use(spooltest.Call{ID: "c9", Name: "look"}), spooltest.Say("it is ", "here")},
@@ -219,7 +222,7 @@ func testNestedResult(s *engineTest) {
 
 // testNestedStream checks what the stream says of nested runs: their content wrapped, each
 // once with its own id at any depth, their steps not.
-func testNestedStream(s *engineTest) {
+func testNestedStream(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":    {{Text: []string{"one"}, Calls: []spooltest.Call{spawn("c1", "lead", "above")}}, spooltest.Say("end")},
 		"above": {spooltest.Use(spawn("c2", "helper", "below")), spooltest.Say("up")},
@@ -275,7 +278,7 @@ func testNestedStream(s *engineTest) {
 }
 
 // testNestedRefused makes calls that spawn nothing.
-func testNestedRefused(s *engineTest) {
+func testNestedRefused(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go": {spooltest.Use(spawn("c1", "nobody", "x"), spawn("c2", "helper", ""), spawn("c3", "", "x"),
 			spooltest.Call{ID: "c4", Name: engine.SpawnTool, Args: `{"name":1}`}, spawn("c5", "lead", "one")), spooltest.Say("oh")},
@@ -303,7 +306,7 @@ func testNestedRefused(s *engineTest) {
 
 // testNestedPersona makes up an agent, which has the tools of the one that made it up but
 // cannot spawn.
-func testNestedPersona(s *engineTest) {
+func testNestedPersona(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "critic", "read")), spooltest.Say("ok")},
 		"read": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spawn("c2", "critic", "more")), spooltest.Say("bad")},
@@ -323,7 +326,7 @@ func testNestedPersona(s *engineTest) {
 }
 
 // testNestedModel asks for models: a known one, one that there is not, and none.
-func testNestedModel(s *engineTest) {
+func testNestedModel(s nestedTest) {
 	script := map[string][]spooltest.Turn{"go": {spooltest.Use(
 		spooltest.Call{ID: "c1", Name: engine.SpawnTool, Args: `{"name":"helper","instructions":"a","model":"other"}`},
 		spooltest.Call{ID: "c2", Name: engine.SpawnTool, Args: `{"name":"helper","instructions":"b","model":"none"}`},
@@ -342,7 +345,7 @@ func testNestedModel(s *engineTest) {
 	}
 }
 
-func testNestedMaxSteps(s *engineTest) {
+func testNestedMaxSteps(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")},
 		"find": {spooltest.Turn{Text: []string{"so far"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("never")},
@@ -360,7 +363,7 @@ func testNestedMaxSteps(s *engineTest) {
 	}
 }
 
-func testNestedResultCap(s *engineTest) {
+func testNestedResultCap(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")}, "find": {spooltest.Say("äöü", "äöü")}})
 	c := s.treeConfig(m)
 	c.Agents[0].Spawn.ResultCap = 4
@@ -373,7 +376,7 @@ func testNestedResultCap(s *engineTest) {
 }
 
 // testNestedSlots has more nested runs than may work at once.
-func testNestedSlots(s *engineTest) {
+func testNestedSlots(s nestedTest) {
 	gate := make(chan struct{})
 	script := map[string][]spooltest.Turn{"go": {spooltest.Use(
 		spawn("c1", "helper", "a"), spawn("c2", "helper", "b"), spawn("c3", "helper", "c"), spawn("c4", "helper", "d"),
@@ -398,7 +401,7 @@ func testNestedSlots(s *engineTest) {
 }
 
 // testNestedSameCallIDs has a model that counts its calls from one in each agent.
-func testNestedSameCallIDs(s *engineTest) {
+func testNestedSameCallIDs(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go": {spooltest.Use(spawn("c1", "helper", "a"), spawn("c2", "helper", "b"), spooltest.Call{ID: "c3", Name: "look"}), spooltest.Say("ok")},
 		"a":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("a")},

@@ -11,7 +11,8 @@ import (
 // nestedScript runs a tree of three agents beside and below each other, with tools of every
 // kind and parks at two depths, in a process with faults and, when it has crashed, in
 // another. It returns how many calls the first process has made.
-func nestedScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+func nestedScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
+	s := nestedTest{t}
 	m := casting(map[string][]spooltest.Turn{
 		"go": {
 			{Text: []string{"to ", "work"}, Usage: spooltest.Tokens(5, 7), Calls: []spooltest.Call{spawn("c1", "lead", "plan"), spawn("c2", "helper", "side"), {ID: "c3", Name: "once"}}},
@@ -32,7 +33,7 @@ func nestedScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	})
 	look := plain("look", `"seen"`)
 	look.Idempotent = true
-	c := newCampaign(s, s.treeConfig(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
+	c := newCampaign(s.engineTest, s.treeConfig(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
 	first, stop := c.survive(faults, []string{"a", "b"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			return engine.Response{Approved: p.Reason != spool.ParkOutcomeUnknown, Digest: p.Digest}
@@ -57,8 +58,9 @@ func nestedScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 
 // nestedLateScript is nestedScript for a tree whose time is used up while nested runs are at work.
 // What they had said by then is saved once, also where the update that saves it seems to fail.
-func nestedLateScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
-	c := newCampaign(s, s.late(), 1, own)
+func nestedLateScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
+	s := nestedTest{t}
+	c := newCampaign(s.engineTest, s.late(), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
 	if r := s.run("r1"); r.State != spool.Completed {
 		s.Errorf("the run ended as %s: %+v", r.State, r)

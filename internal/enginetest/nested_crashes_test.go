@@ -95,7 +95,7 @@ func nestedCrash(s *engineTest, faults ...spooltest.Fault) string {
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
 	})
-	c := newCampaign(s, s.treeConfig(m, approved("send", `"sent"`)), 1, false)
+	c := newCampaign(s, nestedTest{s}.treeConfig(m, approved("send", `"sent"`)), 1, false)
 	n := c.boot(faults...)
 	n = c.begin(n)
 	stop := c.clients("a")

@@ -13,7 +13,7 @@ import (
 )
 
 // testNestedFails has a nested run fail for good, which the one above reads of.
-func testNestedFails(s *engineTest) {
+func testNestedFails(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "find"), spawn("c2", "helper", "fine")), spooltest.Say("sorry")},
 		"find": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), {Text: []string{"half"}, Err: &spool.ModelError{Status: 400, Message: "no"}}},
@@ -38,7 +38,7 @@ func testNestedFails(s *engineTest) {
 
 // testNestedRetried has a nested run fail for a reason that passes. The others come to their
 // end first, and are not touched by the next attempt.
-func testNestedRetried(s *engineTest) {
+func testNestedRetried(s nestedTest) {
 	var failed atomic.Bool
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		script := map[string][]spooltest.Turn{
@@ -86,7 +86,7 @@ func testNestedRetried(s *engineTest) {
 }
 
 // testNestedRetriesEnd has a nested run use up its attempts.
-func testNestedRetriesEnd(s *engineTest) {
+func testNestedRetriesEnd(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("sorry")}, "find": {{Err: overloaded()}}})
 	e := s.working(s.treeConfig(m))
 	s.start(e, "r1", "go")
@@ -99,7 +99,7 @@ func testNestedRetriesEnd(s *engineTest) {
 	}
 }
 
-func testNestedUsage(s *engineTest) {
+func testNestedUsage(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {{Usage: spooltest.Tokens(1, 2), Calls: []spooltest.Call{spawn("c1", "helper", "find")}}, {Text: []string{"ok"}, Usage: spooltest.Tokens(10, 20)}},
 		"find": {{Text: []string{"x"}, Usage: spooltest.Tokens(100, 200)}},
@@ -123,7 +123,7 @@ func testNestedUsage(s *engineTest) {
 
 // testNestedEdit edits the turn above a nested run, and a nested run's own brief, which is
 // not the user's.
-func testNestedEdit(s *engineTest) {
+func testNestedEdit(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")}, "find": {spooltest.Say("x")}, "again": {spooltest.Say("fine")},
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var mixedTests = map[string]func(s *engineTest){
+var mixedTests = map[string]func(s nestedTest){
 	"TimeEnds":      testMixedTimeEnds,
 	"TimeParks":     testMixedTimeParks,
 	"TimeGone":      testMixedTimeGone,
@@ -50,7 +50,7 @@ func subagents(frames []spool.Frame) (started, finished map[spool.AgentID]int) {
 }
 
 // late is a tree that has no time left while one nested run talks and another is in a tool.
-func (s *engineTest) late() engine.Config {
+func (s nestedTest) late() engine.Config {
 	gate := make(chan struct{})
 	time.AfterFunc(15*time.Second, func() { close(gate) })
 	slow := plain("slow", `"slow"`)
@@ -76,7 +76,7 @@ func (s *engineTest) late() engine.Config {
 
 // testMixedTimeEnds lets the time of a tree be used up below its main agent: what was said
 // is kept, and every nested run is told to have ended.
-func testMixedTimeEnds(s *engineTest) {
+func testMixedTimeEnds(s nestedTest) {
 	e := s.engine(s.late())
 	s.start(e, "r1", "go")
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
@@ -97,17 +97,17 @@ func testMixedTimeEnds(s *engineTest) {
 	}
 	s.lines("what was said", s.of("talk"), "user talk", "assistant so far")
 	s.lines("what was done", s.of("work"), "user work", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"reason":"time_budget"} c2:"seen"`)
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // testMixedTimeParks has a person give such a tree more time, which then goes on where it
 // was.
-func testMixedTimeParks(s *engineTest) {
+func testMixedTimeParks(s nestedTest) {
 	c := s.late()
 	c.OnBudget = spool.BudgetPark
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	park := s.budgetPark()
+	park := budgetTest{s.engineTest}.budgetPark()
 	for brief, run := range s.nested() {
 		if run.State != spool.WaitingForInput {
 			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
@@ -122,12 +122,12 @@ func testMixedTimeParks(s *engineTest) {
 	}
 	s.lines("what was said", s.of("talk"), "user talk", "assistant so far", "assistant and on")
 	s.lines("messages", s.of("")[2:], `tool c1:{"agentId":"ID","result":"planned"} c2:{"agentId":"ID","result":"worked"}`, "assistant done")
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // testMixedTimeGone leaves no time in which a nested run could take its answer up, as it is
 // when a worker has died over that: the run then waits for more time, and for nobody else.
-func testMixedTimeGone(s *engineTest) {
+func testMixedTimeGone(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
@@ -153,7 +153,7 @@ func testMixedTimeGone(s *engineTest) {
 	}
 	s.work(e)
 	s.until("the question", func() bool { return s.run("r1").Allowance.Parks > 0 })
-	park := s.budgetPark()
+	park := budgetTest{s.engineTest}.budgetPark()
 	if s.executed() != 0 {
 		s.Error("a tool ran without time")
 	}
@@ -162,7 +162,7 @@ func testMixedTimeGone(s *engineTest) {
 	if s.executed() != 1 || askedAs(m, "mail") != 2 || askedAs(m, "go") != 2 {
 		s.Errorf("%d calls, asked %d and %d times", s.executed(), askedAs(m, "mail"), askedAs(m, "go"))
 	}
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // later holds an answer back.
@@ -179,7 +179,7 @@ func later(d time.Duration) func(ctx context.Context) error {
 
 // short is a tree of which, at two depths, one run waits for a person and another for a
 // larger budget.
-func (s *engineTest) short() engine.Config {
+func (s nestedTest) short() engine.Config {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "look")), spooltest.Say("done")},
 		"plan": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("planned")},
@@ -192,9 +192,9 @@ func (s *engineTest) short() engine.Config {
 }
 
 // shortParks waits for the two parks of such a tree.
-func (s *engineTest) shortParks() (send, budget spool.ToolCallID) {
+func (s nestedTest) shortParks() (send, budget spool.ToolCallID) {
 	s.Helper()
-	budget = s.budgetPark().ToolCallID
+	budget = budgetTest{s.engineTest}.budgetPark().ToolCallID
 	park, ok := s.waiting()["mail:send"]
 	if !ok {
 		s.Fatalf("parks: %v", s.waiting())
@@ -203,12 +203,12 @@ func (s *engineTest) shortParks() (send, budget spool.ToolCallID) {
 }
 
 // testMixedBudgetFirst raises the budget before the call is approved.
-func testMixedBudgetFirst(s *engineTest) { s.raised(true) }
+func testMixedBudgetFirst(s nestedTest) { s.raised(true) }
 
 // testMixedBudgetLast approves the call before the budget is raised.
-func testMixedBudgetLast(s *engineTest) { s.raised(false) }
+func testMixedBudgetLast(s nestedTest) { s.raised(false) }
 
-func (s *engineTest) raised(first bool) {
+func (s nestedTest) raised(first bool) {
 	s.Helper()
 	e := s.working(s.short())
 	s.start(e, "r1", "go")
@@ -228,12 +228,12 @@ func (s *engineTest) raised(first bool) {
 		s.Errorf("the run ended by %s", r.StopReason)
 	}
 	s.lines("messages of the one that waited", s.of("mail")[2:], `tool c1:"sent"`, "assistant sent")
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // testMixedBudgetDenied approves the call and denies the budget: the call does not run, and
 // says why.
-func testMixedBudgetDenied(s *engineTest) {
+func testMixedBudgetDenied(s nestedTest) {
 	e := s.working(s.short())
 	s.start(e, "r1", "go")
 	send, budget := s.shortParks()
@@ -243,7 +243,7 @@ func testMixedBudgetDenied(s *engineTest) {
 }
 
 // testMixedBudgetExpired has nobody answer either of them.
-func testMixedBudgetExpired(s *engineTest) {
+func testMixedBudgetExpired(s nestedTest) {
 	e := s.working(s.short())
 	s.start(e, "r1", "go")
 	s.shortParks()
@@ -252,7 +252,7 @@ func testMixedBudgetExpired(s *engineTest) {
 }
 
 // testMixedAnswerAll answers both at once. Where one answer is wrong, none is given.
-func testMixedAnswerAll(s *engineTest) {
+func testMixedAnswerAll(s nestedTest) {
 	e := s.working(s.short())
 	s.start(e, "r1", "go")
 	send, budget := s.shortParks()
@@ -283,7 +283,7 @@ func testMixedAnswerAll(s *engineTest) {
 }
 
 // overBudget waits for the end of a tree that got no larger budget.
-func (s *engineTest) overBudget() {
+func (s nestedTest) overBudget() {
 	s.Helper()
 	s.ended(spool.Completed)
 	if r := s.run("r1"); r.StopReason != spool.StopToolCallBudget {
@@ -297,11 +297,11 @@ func (s *engineTest) overBudget() {
 	if text := strings.Join(s.tree(), "\n"); strings.Contains(text, `"reason":"failed"`) || strings.Contains(text, `:"sent"`) {
 		s.Errorf("messages:\n%s", text)
 	}
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // testMixedManyParks has thirty nested runs wait at once, three of which may be at work.
-func testMixedManyParks(s *engineTest) {
+func testMixedManyParks(s nestedTest) {
 	const many = 30
 	script := map[string][]spooltest.Turn{"go": {{}, spooltest.Say("done")}}
 	for i := range many {
@@ -327,11 +327,11 @@ func testMixedManyParks(s *engineTest) {
 	if s.executed() != many || s.run("r1").TotalTokens != 6*many {
 		s.Errorf("%d calls, %d tokens", s.executed(), s.run("r1").TotalTokens)
 	}
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // testMixedTwins makes two nested runs of one profile with one brief, each of which waits.
-func testMixedTwins(s *engineTest) {
+func testMixedTwins(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail"), spawn("c1", "helper", "mail")), spooltest.Say("done")},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
@@ -348,12 +348,12 @@ func testMixedTwins(s *engineTest) {
 	if n != 4 || s.executed() != 4 {
 		s.Errorf("%d parks, %d calls", n, s.executed())
 	}
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // testMixedTakenID has a caller choose the id that a nested run would get, for a run of the
 // same thread. The nested run then fails, and does not say what another one has said.
-func testMixedTakenID(s *engineTest) {
+func testMixedTakenID(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":    {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("done")},
 		"find":  {spooltest.Say("found")},
@@ -381,7 +381,7 @@ func testMixedTakenID(s *engineTest) {
 }
 
 // deep is a tree of three levels, of which the last one waits in the middle.
-func (s *engineTest) deep(gate chan struct{}) engine.Config {
+func (s nestedTest) deep(gate chan struct{}) engine.Config {
 	script := map[string][]spooltest.Turn{
 		"go":    {{Text: []string{"one ", "two"}, Calls: []spooltest.Call{spawn("c1", "lead", "above"), spawn("c2", "helper", "side")}}, spooltest.Say("the ", "end")},
 		"above": {{Text: []string{"up ", "here"}, Calls: []spooltest.Call{spawn("c1", "lead", "middle")}}, spooltest.Say("up ", "done")},
@@ -404,7 +404,7 @@ func (s *engineTest) deep(gate chan struct{}) engine.Config {
 
 // testMixedCursorWalk reconnects at every place of the stream of a deep tree: what comes
 // then is what came behind that place.
-func testMixedCursorWalk(s *engineTest) {
+func testMixedCursorWalk(s nestedTest) {
 	gate := make(chan struct{})
 	close(gate)
 	e := s.engine(s.deep(gate))
@@ -437,7 +437,7 @@ func testMixedCursorWalk(s *engineTest) {
 
 // testMixedSnapshotWalk takes a snapshot each time that the stream of a deep tree has moved:
 // with the messages and what comes behind it, everybody has said everything once.
-func testMixedSnapshotWalk(s *engineTest) {
+func testMixedSnapshotWalk(s nestedTest) {
 	gate := make(chan struct{})
 	e := s.engine(s.deep(gate))
 	s.start(e, "r1", "go")
@@ -503,7 +503,7 @@ func testMixedSnapshotWalk(s *engineTest) {
 }
 
 // testMixedRaceStop answers parks of two depths while somebody stops the run.
-func testMixedRaceStop(s *engineTest) {
+func testMixedRaceStop(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "mail2"), spooltest.Call{ID: "c3", Name: "send"}), spooltest.Say("done")},
 		"plan": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("planned")},
@@ -523,16 +523,17 @@ func testMixedRaceStop(s *engineTest) {
 	})
 	group.Wait()
 	s.until("the end", func() bool { return s.thread().State.Terminal() })
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // shortScript runs a tree that waits for a person and for a larger budget of time and of
 // calls at once, in a process with faults and, when it has crashed, in another. It returns
 // how many calls the first process has made.
-func shortScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+func shortScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
+	s := nestedTest{t}
 	config := s.short()
 	config.Budget.WallTime = 900 * time.Millisecond
-	c := newCampaign(s, config, 1, own)
+	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
 			r := engine.Response{Approved: true, Digest: p.Digest}
@@ -546,7 +547,7 @@ func shortScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	if r := s.run("r1"); r.State != spool.Completed || r.StopReason != spool.StopCompleted {
 		s.Errorf("the run: %+v, %+v", r, r.Allowance)
 	}
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 	c.finish(stop)
 	return calls
 }

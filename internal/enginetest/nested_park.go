@@ -21,7 +21,7 @@ func mailing() *spooltest.Model {
 
 // testNestedPark parks below the main agent and goes on in another process: nobody is asked
 // again but the one that has waited.
-func testNestedPark(s *engineTest) {
+func testNestedPark(s nestedTest) {
 	m := mailing()
 	c := s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`))
 	e := s.engine(c)
@@ -61,7 +61,7 @@ func testNestedPark(s *engineTest) {
 }
 
 // required returns what the record has asked for.
-func (s *engineTest) required() (asked []spool.InputRequired) {
+func (s nestedTest) required() (asked []spool.InputRequired) {
 	s.Helper()
 	for _, entry := range s.all(chat, "r1").Entries {
 		if entry.Type == spool.EntryInputRequired {
@@ -74,7 +74,7 @@ func (s *engineTest) required() (asked []spool.InputRequired) {
 }
 
 // testNestedParkDeep parks at depth 2, beside a nested run that has ended.
-func testNestedParkDeep(s *engineTest) {
+func testNestedParkDeep(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "side")), spooltest.Say("done")},
 		"plan": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("planned")},
@@ -114,7 +114,7 @@ func testNestedParkDeep(s *engineTest) {
 }
 
 // testNestedParkSeveral has parks at three places, answered in another order.
-func testNestedParkSeveral(s *engineTest) {
+func testNestedParkSeveral(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go": {spooltest.Use(spawn("c1", "helper", "a"), spooltest.Call{ID: "c2", Name: "send"}, spawn("c3", "lead", "b"), spooltest.Call{ID: "c4", Name: "look"}), spooltest.Say("done")},
 		"a":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("a!")},
@@ -154,7 +154,7 @@ func testNestedParkSeveral(s *engineTest) {
 }
 
 // testNestedParkAgain parks a nested run in each of its steps.
-func testNestedParkAgain(s *engineTest) {
+func testNestedParkAgain(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "send"}, spooltest.Call{ID: "c3", Name: "send"}), spooltest.Say("sent")},
@@ -173,7 +173,7 @@ func testNestedParkAgain(s *engineTest) {
 	}
 }
 
-func testNestedParkExpires(s *engineTest) {
+func testNestedParkExpires(s nestedTest) {
 	m := mailing()
 	e := s.working(s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
@@ -182,7 +182,7 @@ func testNestedParkExpires(s *engineTest) {
 }
 
 // testNestedParkEdited edits the arguments of a nested call, by its own tool's check.
-func testNestedParkEdited(s *engineTest) {
+func testNestedParkEdited(s nestedTest) {
 	var got spool.ToolCall
 	send := approved("send", "")
 	send.Check = func(args json.RawMessage) error {
@@ -213,7 +213,7 @@ func testNestedParkEdited(s *engineTest) {
 }
 
 // testNestedDistinct has an agent that needs somebody else's approval, below itself too.
-func testNestedDistinct(s *engineTest) {
+func testNestedDistinct(s nestedTest) {
 	c := s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
 	c.Agents[0].DistinctApprover = true
 	e := s.working(c)
@@ -227,7 +227,7 @@ func testNestedDistinct(s *engineTest) {
 }
 
 // testNestedFailUnwinding has a nested run fail once its park is answered.
-func testNestedFailUnwinding(s *engineTest) {
+func testNestedFailUnwinding(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan")), spooltest.Say("sorry")},
 		"plan": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("it failed")},
@@ -246,7 +246,7 @@ func testNestedFailUnwinding(s *engineTest) {
 }
 
 // testNestedProfileGone resumes in a process that has the profile no more.
-func testNestedProfileGone(s *engineTest) {
+func testNestedProfileGone(s nestedTest) {
 	m := mailing()
 	c := s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`))
 	e := s.engine(c)

@@ -22,7 +22,7 @@ func hanging(running chan struct{}) spool.Tool {
 
 // allCancelled reports an error unless every nested run was cancelled with the tree, and
 // every call has a result.
-func (s *engineTest) allCancelled(want int) {
+func (s nestedTest) allCancelled(want int) {
 	s.Helper()
 	runs := s.nested()
 	if len(runs) != want {
@@ -38,7 +38,7 @@ func (s *engineTest) allCancelled(want int) {
 const cancelled = `{"cancelled":true,"reason":"stopped"}`
 
 // testNestedStopRunning stops a tree of which one agent streams and another runs a tool.
-func testNestedStopRunning(s *engineTest) {
+func testNestedStopRunning(s nestedTest) {
 	running := make(chan struct{}, 1)
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "talk"), spooltest.Call{ID: "c3", Name: "look"})},
@@ -81,7 +81,7 @@ func testNestedStopRunning(s *engineTest) {
 }
 
 // testNestedStopParked stops a tree that waits, with one park answered and others open.
-func testNestedStopParked(s *engineTest) {
+func testNestedStopParked(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spooltest.Call{ID: "c2", Name: "send"}, spawn("c3", "helper", "side"))},
 		"plan": {spooltest.Use(spawn("c1", "helper", "mail"))},
@@ -109,7 +109,7 @@ func testNestedStopParked(s *engineTest) {
 
 // testNestedStopDead stops a tree whose worker died while a nested run's tools ran. What one
 // of them had done by then is kept.
-func testNestedStopDead(s *engineTest) {
+func testNestedStopDead(s nestedTest) {
 	s.stopDead(func(c engine.Config) *process {
 		p := s.process(c)
 		s.start(p.Engine, "r1", "go")
@@ -118,7 +118,7 @@ func testNestedStopDead(s *engineTest) {
 }
 
 // testNestedStopDeadDeep does so behind a park, when only the nested run has a step in hand.
-func testNestedStopDeadDeep(s *engineTest) {
+func testNestedStopDeadDeep(s nestedTest) {
 	s.stopDead(func(c engine.Config) *process {
 		p := s.process(c)
 		s.start(p.Engine, "r1", "first")
@@ -128,7 +128,7 @@ func testNestedStopDeadDeep(s *engineTest) {
 	})
 }
 
-func (s *engineTest) stopDead(begin func(c engine.Config) *process) {
+func (s nestedTest) stopDead(begin func(c engine.Config) *process) {
 	s.Helper()
 	running := make(chan struct{}, 1)
 	m := casting(map[string][]spooltest.Turn{
@@ -155,7 +155,7 @@ func (s *engineTest) stopDead(begin func(c engine.Config) *process) {
 }
 
 // testNestedFailedRoot fails a parked tree, by a park of it that fails the run.
-func testNestedFailedRoot(s *engineTest) {
+func testNestedFailedRoot(s nestedTest) {
 	send := approved("send", `"sent"`)
 	send.Expiry = spool.Expiry{Then: spool.ExpireFail}
 	e := s.working(s.treeConfig(mailing(), plain("look", `"seen"`), send))
@@ -172,7 +172,7 @@ func testNestedFailedRoot(s *engineTest) {
 
 // testNestedHandBack shuts a worker down under a tree, which goes on elsewhere and costs no
 // attempt.
-func testNestedHandBack(s *engineTest) {
+func testNestedHandBack(s nestedTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
 		"go":    {spooltest.Use(spawn("c1", "helper", "talk"), spawn("c2", "helper", "other")), spooltest.Say("done")},
@@ -202,7 +202,7 @@ func testNestedHandBack(s *engineTest) {
 
 // testNestedKilled kills a worker under a tree: what was saved at any depth is not done
 // again.
-func testNestedKilled(s *engineTest) {
+func testNestedKilled(s nestedTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
 		"go":    {spooltest.Use(spawn("c1", "lead", "plan")), spooltest.Say("done")},
@@ -231,7 +231,7 @@ func testNestedKilled(s *engineTest) {
 }
 
 // testNestedUnknown kills a worker in a nested tool: a person is asked what became of it.
-func testNestedUnknown(s *engineTest) {
+func testNestedUnknown(s nestedTest) {
 	d := newDying(1)
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
@@ -282,7 +282,7 @@ func saidIn(items []spool.Item) map[spool.AgentID]string {
 
 // testNestedSnapshot takes a snapshot while nested runs are at different places: of each
 // agent it has what the messages lack.
-func testNestedSnapshot(s *engineTest) {
+func testNestedSnapshot(s nestedTest) {
 	gate := make(chan struct{})
 	m := midway(gate)
 	c := s.treeConfig(m, plain("look", "1"))
@@ -318,7 +318,7 @@ func testNestedSnapshot(s *engineTest) {
 
 // testNestedFollowNow follows without a place, and gets no more of each agent than the
 // messages lack.
-func testNestedFollowNow(s *engineTest) {
+func testNestedFollowNow(s nestedTest) {
 	gate := make(chan struct{})
 	m := midway(gate)
 	c := s.treeConfig(m, plain("look", "1"))
@@ -344,7 +344,7 @@ func testNestedFollowNow(s *engineTest) {
 }
 
 // testNestedDelete deletes a thread that waits in a nested run.
-func testNestedDelete(s *engineTest) {
+func testNestedDelete(s nestedTest) {
 	e := s.working(s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)

@@ -28,7 +28,7 @@ func testOverview(s *engineTest) {
 	s.start(e, "r1", "go")
 	s.startAs(e, of("acme", "t2"), engine.StartRequest{Prompt: "go", RunID: "r2"})
 	s.startAs(e, of("other", "t3"), engine.StartRequest{Prompt: "go", RunID: "r3"})
-	s.die(e)
+	redriveTest{s}.die(e)
 	<-time.After(1500 * time.Millisecond)
 	o, err := e.Overview(context.Background(), "acme")
 	if err != nil {
@@ -186,7 +186,7 @@ func testRunDetailNested(s *engineTest) {
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
 		"mail": {{Calls: []spooltest.Call{{ID: "c1", Name: "send", Args: `{"to":"bob"}`}}, Usage: spooltest.Tokens(3, 4)}, spooltest.Say("sent")},
 	})
-	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
+	e := s.working(nestedTest{s}.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
 	detail := func(id spool.RunID) engine.RunDetail {
@@ -197,7 +197,7 @@ func testRunDetailNested(s *engineTest) {
 		}
 		return d
 	}
-	child := s.nested()["mail"].ID
+	child := nestedTest{s}.nested()["mail"].ID
 	top, under := detail("r1"), detail(child)
 	if len(top.Children) != 1 || top.Children[0].ID != child || len(top.Parks) != 0 || len(top.Usage) != 2 ||
 		len(top.Steps) != 1 || len(top.Steps[0].Calls) != 1 || top.Steps[0].Calls[0].ToolName != engine.SpawnTool || top.Steps[0].Calls[0].Park != "" {
@@ -212,7 +212,7 @@ func testRunDetailNested(s *engineTest) {
 	if err != nil || o.Runs != 2 || len(o.Active) != 2 {
 		s.Errorf("the overview: %+v, %v", o, err)
 	}
-	s.answerAs(e, "mail:send", true)
+	nestedTest{s}.answerAs(e, "mail:send", true)
 	s.ended(spool.Completed)
 	if d := detail(child); d.Run.State != spool.Completed || len(d.Steps) != 2 || d.Steps[0].Calls[0].Effect != spool.EffectDone {
 		s.Errorf("the nested run at its end: %+v", d)
@@ -255,7 +255,7 @@ func (s *engineTest) tallied() {
 			s.Errorf("the sums of %s: %v", key.Tenant, err)
 			continue
 		}
-		s.weighed(got.Bytes, threads)
+		storageTest{s}.weighed(got.Bytes, threads)
 		want := spool.Tally{Threads: int64(len(threads)), Bytes: got.Bytes, Runs: make(map[spool.State]int64)}
 		for _, r := range runs {
 			want.Runs[r.State]++

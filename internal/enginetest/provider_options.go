@@ -45,7 +45,7 @@ func testProviderOptionsReaches(s *engineTest) {
 	})
 	send := telling("send", func(context.Context, spool.ToolCall) error { return nil })
 	send.Approval = spool.AlwaysApprove
-	c := s.treeConfig(wrapped, send)
+	c := nestedTest{s}.treeConfig(wrapped, send)
 	c.Agents[0].Extra = map[string]any{"temperature": 1, "top_p": 0.5}
 	c.Agents[0].ProviderOptions = []string{"temperature", "reasoning"}
 	first := s.engine(c)
@@ -91,9 +91,9 @@ func testProviderOptionsRedrive(s *engineTest) {
 	c.Agents[0].ProviderOptions = []string{"seed"}
 	e := s.engine(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", ProviderOptions: json.RawMessage(`{"seed":7}`)})
-	job := s.die(e)
+	job := redriveTest{s}.die(e)
 	s.ended(spool.Failed)
-	result := s.redrive(e, job)
+	result := redriveTest{s}.redrive(e, job)
 	s.same("the options", string(s.run(result.RunID).ProviderOptions), `{"seed":7}`)
 }
 

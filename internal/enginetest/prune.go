@@ -12,7 +12,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var pruneTests = map[string]func(s *engineTest){
+// pruneTest is the bench of cases about pruning.
+type pruneTest struct{ *engineTest }
+
+var pruneTests = map[string]func(s pruneTest){
 	"Old":       testPruneOld,
 	"Limit":     testPruneLimit,
 	"Moved":     testPruneMoved,
@@ -22,7 +25,7 @@ var pruneTests = map[string]func(s *engineTest){
 	"Retention": testRetention,
 }
 
-func (s *engineTest) prune(e *engine.Engine, o engine.PruneOptions) string {
+func (s pruneTest) prune(e *engine.Engine, o engine.PruneOptions) string {
 	s.Helper()
 	report, err := e.Prune(context.Background(), o)
 	if err != nil {
@@ -31,7 +34,7 @@ func (s *engineTest) prune(e *engine.Engine, o engine.PruneOptions) string {
 	return compare.Spaced(report.Threads, spool.ThreadKey.String)
 }
 
-func (s *engineTest) exists(key spool.ThreadKey) bool {
+func (s pruneTest) exists(key spool.ThreadKey) bool {
 	err := s.backend.Store.View(context.Background(), key, func(v spool.View) error {
 		_, err := v.Thread()
 		return err
@@ -40,7 +43,7 @@ func (s *engineTest) exists(key spool.ThreadKey) bool {
 }
 
 // completes runs a prompt on a thread to its end.
-func (s *engineTest) completes(e *engine.Engine, key spool.ThreadKey) engine.RunResult {
+func (s pruneTest) completes(e *engine.Engine, key spool.ThreadKey) engine.RunResult {
 	s.Helper()
 	result := s.startAs(e, key, engine.StartRequest{Prompt: "go"})
 	s.until("the end of "+key.String(), func() bool {
@@ -55,7 +58,7 @@ func of(tenant spool.Tenant, id spool.ThreadID) spool.ThreadKey {
 }
 
 // testPruneOld has threads that are old, new, and old but not at rest.
-func testPruneOld(s *engineTest) {
+func testPruneOld(s pruneTest) {
 	s.lasts(30 * 24 * time.Hour)
 	day := 24 * time.Hour
 	slow := approved("send", "1")
@@ -96,7 +99,7 @@ func testPruneOld(s *engineTest) {
 	s.history.Forget(old, theirs)
 }
 
-func testPruneLimit(s *engineTest) {
+func testPruneLimit(s pruneTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"))))
 	for _, id := range []spool.ThreadID{"b", "c", "a"} {
 		s.completes(e, of("acme", id))
@@ -116,7 +119,7 @@ func testPruneLimit(s *engineTest) {
 }
 
 // testPruneMoved has threads that move between when they are found and their turn.
-func testPruneMoved(s *engineTest) {
+func testPruneMoved(s pruneTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"), spooltest.Say("5")))
 	e := s.engine(c)
 	stop := s.work(e)
@@ -159,7 +162,7 @@ func (f foundIdle) Idle(context.Context, spool.IdleQuery) ([]spool.ThreadKey, er
 }
 
 // testPruneUnsettled has a run whose settlement is still to be done.
-func testPruneUnsettled(s *engineTest) {
+func testPruneUnsettled(s pruneTest) {
 	var fine atomic.Bool
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	c.OnSettle = func(context.Context, engine.Settlement) error {
@@ -183,18 +186,18 @@ func testPruneUnsettled(s *engineTest) {
 }
 
 // testPruneDead has a thread whose job has died: it goes, and the dead job with it.
-func testPruneDead(s *engineTest) {
+func testPruneDead(s pruneTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	s.start(e, "r1", "go")
-	s.die(e)
+	redriveTest{s.engineTest}.die(e)
 	<-time.After(time.Hour)
 	s.same("pruned", s.prune(e, engine.PruneOptions{Before: time.Now()}), chat.String())
-	s.same("dead jobs", s.deadJobs(), 0)
+	s.same("dead jobs", redriveTest{s.engineTest}.deadJobs(), 0)
 	s.keys = nil
 	s.history.Forget(chat)
 }
 
-func testPruneInvalid(s *engineTest) {
+func testPruneInvalid(s pruneTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	for _, o := range []engine.PruneOptions{{}, {Before: time.Now(), Limit: -1}} {
 		if _, err := e.Prune(context.Background(), o); spool.CodeOf(err) != spool.Invalid {
@@ -210,7 +213,7 @@ func testPruneInvalid(s *engineTest) {
 }
 
 // testRetention has a worker remove what is old, and nothing that is not.
-func testRetention(s *engineTest) {
+func testRetention(s pruneTest) {
 	s.lasts(5 * 24 * time.Hour)
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3")))
 	c.Retention = 24 * time.Hour

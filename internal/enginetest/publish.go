@@ -17,7 +17,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var publishTests = map[string]func(s *engineTest){
+// publishTest is the bench of cases about published events.
+type publishTest struct{ *engineTest }
+
+var publishTests = map[string]func(s publishTest){
 	"FromATool":     testPublishFromATool,
 	"Outside":       testPublishOutside,
 	"OtherProcess":  testPublishOtherProcess,
@@ -59,7 +62,7 @@ func published(frames []spool.Frame) (lines []string) {
 
 // testPublishFromATool has a tool tell of its progress and write down a receipt. Both are
 // where they were said, live and replayed, and the receipt is in the record alone.
-func testPublishFromATool(s *engineTest) {
+func testPublishFromATool(s publishTest) {
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a"}, Calls: []spooltest.Call{{ID: "c1", Name: "pay"}}}, spooltest.Say("b"))
 	e := s.engine(s.config(m, telling("pay", func(ctx context.Context, call spool.ToolCall) error {
 		for i := range 2 {
@@ -87,7 +90,7 @@ func testPublishFromATool(s *engineTest) {
 
 // testPublishOutside publishes while no run has the thread. Who follows is told, in any
 // process, also twice of the same; who comes later has the durable ones.
-func testPublishOutside(s *engineTest) {
+func testPublishOutside(s publishTest) {
 	e, other := s.working(s.config(echo())), s.engine(s.config(echo()))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
@@ -117,7 +120,7 @@ func testPublishOutside(s *engineTest) {
 }
 
 // publish publishes what must be accepted.
-func (s *engineTest) publish(e *engine.Engine, t spool.EntryType, payload string, o engine.PublishOptions) spool.Entry {
+func (s publishTest) publish(e *engine.Engine, t spool.EntryType, payload string, o engine.PublishOptions) spool.Entry {
 	s.Helper()
 	entry, err := e.PublishEvent(context.Background(), chat, t, json.RawMessage(payload), o)
 	if err != nil {
@@ -128,7 +131,7 @@ func (s *engineTest) publish(e *engine.Engine, t spool.EntryType, payload string
 
 // testPublishOtherProcess publishes while another process carries the run: live events are
 // notices there, and durable ones stand among the items at a place that is the same for all.
-func testPublishOtherProcess(s *engineTest) {
+func testPublishOtherProcess(s publishTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a", "b"}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Say("c"))
 	c := s.config(m, plain("look", "1"))
@@ -162,7 +165,7 @@ func testPublishOtherProcess(s *engineTest) {
 // testPublishOneOrder has tools, the host and another process publish as fast as they can
 // while the run streams, saves its steps and parks. Live and replayed, from any place, all
 // of it is in one order.
-func testPublishOneOrder(s *engineTest) {
+func testPublishOneOrder(s publishTest) {
 	text := make([]string, 20)
 	for i := range text {
 		text[i] = strconv.Itoa(i) + " "
@@ -283,7 +286,7 @@ func (s *slowStore) Update(ctx context.Context, key spool.ThreadKey, fence int64
 
 // testPublishWaiting publishes while the run is parked: there is no stream, and a durable
 // event is one of the unfinished run.
-func testPublishWaiting(s *engineTest) {
+func testPublishWaiting(s publishTest) {
 	e := s.working(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -307,7 +310,7 @@ func testPublishWaiting(s *engineTest) {
 }
 
 // testPublishRefused publishes what must not be. Nothing is changed.
-func testPublishRefused(s *engineTest) {
+func testPublishRefused(s publishTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
@@ -343,7 +346,7 @@ func testPublishRefused(s *engineTest) {
 
 // testPublishLostLease has a tool go on whose worker has lost the run. What it writes down
 // does not reach the record.
-func testPublishLostLease(s *engineTest) {
+func testPublishLostLease(s publishTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}), spooltest.Say("done"))
 	gate, result := make(chan struct{}), make(chan error, 10)
 	slow := telling("slow", func(_ context.Context, call spool.ToolCall) error {
@@ -378,7 +381,7 @@ func testPublishLostLease(s *engineTest) {
 
 // testPublishWhileSettling publishes from the settle hook, which runs when all is said and
 // before the end is written.
-func testPublishWhileSettling(s *engineTest) {
+func testPublishWhileSettling(s publishTest) {
 	c := s.config(spooltest.NewReplayModel(spooltest.Say("hi")))
 	var e *engine.Engine
 	c.OnSettle = func(ctx context.Context, settled engine.Settlement) error {
@@ -402,13 +405,13 @@ func testPublishWhileSettling(s *engineTest) {
 
 // testPublishNested has the tools of two nested runs publish at the same time. They have the
 // host's state, a durable event is of the nested run, and all is in one order.
-func testPublishNested(s *engineTest) {
+func testPublishNested(s publishTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":  {spooltest.Use(spawn("c1", "helper", "one"), spawn("c2", "helper", "two")), spooltest.Say("done")},
 		"one": {spooltest.Use(spooltest.Call{ID: "c1", Name: "tell"}), spooltest.Say("first")},
 		"two": {spooltest.Use(spooltest.Call{ID: "c1", Name: "tell"}), spooltest.Say("second")},
 	})
-	c := s.treeConfig(m, telling("tell", func(ctx context.Context, call spool.ToolCall) error {
+	c := nestedTest{s.engineTest}.treeConfig(m, telling("tell", func(ctx context.Context, call spool.ToolCall) error {
 		for i := range 3 {
 			if err := call.Publish(ctx, "live", i); err != nil {
 				return err
@@ -432,7 +435,7 @@ func testPublishNested(s *engineTest) {
 	got := published(frames)
 	slices.Sort(got)
 	var want []string
-	for _, r := range s.nested() {
+	for _, r := range (nestedTest{s.engineTest}).nested() {
 		for i := range 3 {
 			want = append(want, fmt.Sprintf(`entry kept{"n":1}%s`, r.ID), fmt.Sprintf("item live%d", i))
 		}

@@ -15,7 +15,7 @@ import (
 
 // testPublishBy publishes as subjects, as the program and as a tool. Each event says who it was,
 // live and in the record, and in the item of a run stream.
-func testPublishBy(s *engineTest) {
+func testPublishBy(s publishTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "export"}), spooltest.Say("done"))
 	var e *engine.Engine
 	e = s.engine(s.config(m, telling("export", func(ctx context.Context, call spool.ToolCall) error {
@@ -59,7 +59,7 @@ func testPublishBy(s *engineTest) {
 
 // testPublishList reads the durable events of a thread a page at a time, over a record that has
 // more entries of the engine's own than one page reads.
-func testPublishList(s *engineTest) {
+func testPublishList(s publishTest) {
 	e := s.working(s.config(echo()))
 	ctx := context.Background()
 	if _, err := e.Events(ctx, chat, engine.EventQuery{}); spool.CodeOf(err) != spool.NotFound {

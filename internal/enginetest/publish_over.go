@@ -14,7 +14,7 @@ import (
 // worker died, and a stop has closed its segment and waits for the settle hook. The hook
 // publishes, and so does the worker, which was only asleep and has not noticed yet. Their
 // events stand behind the end of the segment.
-func testPublishStreamOver(s *engineTest) {
+func testPublishStreamOver(s publishTest) {
 	asleep, backend := s.newStall()
 	m := spooltest.NewModel(spooltest.Turn{Before: func(ctx context.Context) error {
 		asleep.pause()

@@ -150,7 +150,7 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 		c.inTurns(rest)
 	}
 	if seed/2%2 == 0 {
-		c.config = s.treeConfig(c.wanderer(seed), c.tools()...)
+		c.config = nestedTest{s}.treeConfig(c.wanderer(seed), c.tools()...)
 		c.config.Agents[0].Spawn.MaxConcurrent, c.config.Agents[0].Spawn.MaxDepth = 1+c.n(3), 1+c.n(3)
 	} else {
 		c.config = s.config(c.wanderer(seed), c.tools()...)

@@ -11,7 +11,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var redriveTests = map[string]func(s *engineTest){
+// redriveTest is the bench of cases about dead jobs and their redrive.
+type redriveTest struct{ *engineTest }
+
+var redriveTests = map[string]func(s redriveTest){
 	"Start":      testRedriveStart,
 	"GoesOn":     testRedriveGoesOn,
 	"Parked":     testRedriveParked,
@@ -24,7 +27,7 @@ var redriveTests = map[string]func(s *engineTest){
 }
 
 // die has the next job of the tenant die, as a worker does that gives it up.
-func (s *engineTest) die(e *engine.Engine) int64 {
+func (s redriveTest) die(e *engine.Engine) int64 {
 	s.Helper()
 	ctx := context.Background()
 	var dead spool.Delivery
@@ -45,7 +48,7 @@ func (s *engineTest) die(e *engine.Engine) int64 {
 	return dead.JobID
 }
 
-func (s *engineTest) redrive(e *engine.Engine, job int64) engine.RedriveResult {
+func (s redriveTest) redrive(e *engine.Engine, job int64) engine.RedriveResult {
 	s.Helper()
 	result, err := e.Redrive(context.Background(), chat.Tenant, job)
 	if err != nil {
@@ -58,7 +61,7 @@ func (s *engineTest) redrive(e *engine.Engine, job int64) engine.RedriveResult {
 }
 
 // deadJobs counts the tenant's dead jobs.
-func (s *engineTest) deadJobs() int {
+func (s redriveTest) deadJobs() int {
 	s.Helper()
 	dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, spool.DeadQuery{})
 	if err != nil {
@@ -68,7 +71,7 @@ func (s *engineTest) deadJobs() int {
 }
 
 // testRedriveStart has a run that never began: another one answers its turn.
-func testRedriveStart(s *engineTest) {
+func testRedriveStart(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 7})
 	job := s.die(e)
@@ -94,7 +97,7 @@ func testRedriveStart(s *engineTest) {
 }
 
 // testRedriveGoesOn has a run that fails behind a step: the step is not done again.
-func testRedriveGoesOn(s *engineTest) {
+func testRedriveGoesOn(s redriveTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Err: errors.New("overloaded")}, spooltest.Say("done"))
 	e := s.engine(s.config(m, plain("look", "1")))
 	stop := s.work(e)
@@ -116,7 +119,7 @@ func testRedriveGoesOn(s *engineTest) {
 
 // testRedriveParked has a run that dies when it was to resume: the model reads that the
 // call, which has not run, failed.
-func testRedriveParked(s *engineTest) {
+func testRedriveParked(s redriveTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
@@ -138,7 +141,7 @@ func testRedriveParked(s *engineTest) {
 }
 
 // testRedriveRefused has jobs of which nothing is left to be done.
-func testRedriveRefused(s *engineTest) {
+func testRedriveRefused(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hi again"))))
 	s.start(e, "r1", "go")
 	job := s.die(e)
@@ -163,7 +166,7 @@ func testRedriveRefused(s *engineTest) {
 }
 
 // testRedriveSettle has a settlement that died: the hook is called again.
-func testRedriveSettle(s *engineTest) {
+func testRedriveSettle(s redriveTest) {
 	var mu sync.Mutex
 	broken, calls := true, 0
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
@@ -202,7 +205,7 @@ func testRedriveSettle(s *engineTest) {
 }
 
 // testRedriveOnlyOnce has many redrive one job: there is one new run.
-func testRedriveOnlyOnce(s *engineTest) {
+func testRedriveOnlyOnce(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.start(e, "r1", "go")
 	job := s.die(e)
@@ -234,7 +237,7 @@ func testRedriveOnlyOnce(s *engineTest) {
 
 // testRedriveStoreFails has each call of a redrive fail in each way. Who tries again gets
 // one new run in the end, and no job is lost.
-func testRedriveStoreFails(s *engineTest) {
+func testRedriveStoreFails(s redriveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"), spooltest.Say("5"), spooltest.Say("6")))
 	for _, kind := range []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.Rerun} {
 		for call := 1; call <= 2; call++ {

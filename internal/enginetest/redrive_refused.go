@@ -11,7 +11,7 @@ import (
 )
 
 // testRedriveNotFailed has the job of a run die that another process has completed.
-func testRedriveNotFailed(s *engineTest) {
+func testRedriveNotFailed(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("never"))))
 	s.start(e, "r1", "go")
 	if r, err := e.HandleJob(context.Background(), ticket("r1")); err != nil || !r.Accepted {
@@ -23,7 +23,7 @@ func testRedriveNotFailed(s *engineTest) {
 
 // movedOn reports an error unless a redrive is refused, as nothing is left to be done, and
 // changes nothing.
-func (s *engineTest) movedOn(e *engine.Engine, job int64) {
+func (s redriveTest) movedOn(e *engine.Engine, job int64) {
 	s.Helper()
 	before, dead := s.all(chat, "r1"), s.deadJobs()
 	if r := s.redrive(e, job); r.Accepted || r.Reason != engine.ReasonMovedOn || r.RunID != "" {
@@ -36,7 +36,7 @@ func (s *engineTest) movedOn(e *engine.Engine, job int64) {
 }
 
 // testRedriveSettled has a settlement die whose run was settled after all.
-func testRedriveSettled(s *engineTest) {
+func testRedriveSettled(s redriveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	c.OnSettle = func(context.Context, engine.Settlement) error { return errors.New("the ledger is closed") }
 	e := s.engine(c)
@@ -45,6 +45,6 @@ func testRedriveSettled(s *engineTest) {
 	s.ended(spool.Failed)
 	stop()
 	job := s.die(e)
-	s.change(func(r *spool.Run, now time.Time) { r.SettledAt = now })
+	settleTest{s.engineTest}.change(func(r *spool.Run, now time.Time) { r.SettledAt = now })
 	s.movedOn(e, job)
 }

@@ -15,10 +15,13 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
+// retractTest is the bench of cases about taking back what was not saved.
+type retractTest struct{ *engineTest }
+
 // retractTests have segments end with something said that no message has, and runs end with
 // calls that no stream closes. The history checker holds each client to what was saved, also
 // as one that knows nothing of RUN_ERROR.
-var retractTests = map[string]func(s *engineTest){
+var retractTests = map[string]func(s retractTest){
 	"Retried":       testRetractRetried,
 	"Size":          testRetractSize,
 	"Shared":        testRetractShared,
@@ -61,7 +64,7 @@ func parts(frames []spool.Frame) (of []spool.Frame) {
 
 // cutEverywhere has a client come back from behind each frame that another one saw, and
 // checks that it ends with the same text.
-func (s *engineTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
+func (s retractTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
 	s.Helper()
 	want := shownText(frames)
 	for i, f := range frames {
@@ -83,7 +86,7 @@ func (s *engineTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
 
 // live runs a test of a run, followed by a live client, and returns what it saw once all is
 // quiet.
-func (s *engineTest) live(e *engine.Engine, do func()) []spool.Frame {
+func (s retractTest) live(e *engine.Engine, do func()) []spool.Frame {
 	s.Helper()
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	do()
@@ -98,7 +101,7 @@ func endAt(frames []spool.Frame, id string) int {
 	})
 }
 
-func testRetractRetried(s *engineTest) {
+func testRetractRetried(s retractTest) {
 	c := s.config(cutsOff(2))
 	c.FlushEvery = -1
 	e := s.engine(c)
@@ -130,7 +133,7 @@ func testRetractRetried(s *engineTest) {
 }
 
 // testRetractSize compares the frame in a new thread with that in a long one.
-func testRetractSize(s *engineTest) {
+func testRetractSize(s retractTest) {
 	var failing atomic.Bool
 	m := spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
 		if failing.CompareAndSwap(true, false) {
@@ -181,7 +184,7 @@ func (c *countedStreams) Read(ctx context.Context, key spool.StreamKey, after sp
 }
 
 // testRetractShared has many clients, for whom the frame is made once.
-func testRetractShared(s *engineTest) {
+func testRetractShared(s retractTest) {
 	b := s.backend
 	streams := &countedStreams{Streams: b.Streams}
 	b.Streams = streams
@@ -206,7 +209,7 @@ func testRetractShared(s *engineTest) {
 }
 
 // testRetractReload reads the history behind a failed run, and while another attempt waits.
-func testRetractReload(s *engineTest) {
+func testRetractReload(s retractTest) {
 	c := s.config(cutsOff(10))
 	c.MaxAttempts = 2
 	e := s.working(c)
@@ -234,7 +237,7 @@ func testRetractReload(s *engineTest) {
 }
 
 // testRetractKilled has a worker die in the middle of an answer.
-func testRetractKilled(s *engineTest) {
+func testRetractKilled(s retractTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(
 		spooltest.Turn{Text: []string{"one ", "two "}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
@@ -263,7 +266,7 @@ func testRetractKilled(s *engineTest) {
 
 // testRetractDropped has a turn leave the view before a client reads how its run has ended. The
 // client shows the turn still, and knows the saved messages of no other run.
-func testRetractDropped(s *engineTest) {
+func testRetractDropped(s retractTest) {
 	m := spooltest.NewModel(spooltest.Say("before"), spooltest.Turn{Text: []string{"one ", "tw"}, Err: &spool.ModelError{Status: 400, Message: "no"}}, spooltest.Say("after"))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
@@ -285,7 +288,7 @@ func testRetractDropped(s *engineTest) {
 
 // testRetractParkDropped has a turn leave the view whose run was stopped while it waited. A client
 // that has read so shows no call that a frame has to close.
-func testRetractParkDropped(s *engineTest) {
+func testRetractParkDropped(s retractTest) {
 	e := s.working(s.config(asksTwice(), approved("send", "1")))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -334,7 +337,7 @@ func (h holds) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[spool
 
 // testRetractStoppedCall stops a run whose model is writing the arguments of a call. The text
 // before it is kept, and the call is not.
-func testRetractStoppedCall(s *engineTest) {
+func testRetractStoppedCall(s retractTest) {
 	c := s.config(holds{
 		spool.TextDelta{Text: "I look"}, spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallDelta{ID: "c1", Args: `{"a`},
 	}, plain("look", "1"))
@@ -356,7 +359,7 @@ func testRetractStoppedCall(s *engineTest) {
 }
 
 // testRetractStoppedMute stops a run that has only thought, of which nothing is kept.
-func testRetractStoppedMute(s *engineTest) {
+func testRetractStoppedMute(s retractTest) {
 	e := s.engine(s.config(holds{spool.ReasoningDelta{Text: "hm"}}))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
@@ -373,12 +376,12 @@ func testRetractStoppedMute(s *engineTest) {
 }
 
 // testRetractNestedFails has a nested run speak and fail for good, in a run that completes.
-func testRetractNestedFails(s *engineTest) {
+func testRetractNestedFails(s retractTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("sorry")},
 		"find": {{Text: []string{"half"}, Err: &spool.ModelError{Status: 400, Message: "no"}}},
 	})
-	e := s.engine(s.treeConfig(m))
+	e := s.engine(nestedTest{s.engineTest}.treeConfig(m))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
@@ -392,7 +395,7 @@ func testRetractNestedFails(s *engineTest) {
 
 // testRetractNestedParks has a nested run speak and fail an attempt, and the run use up its
 // time before the others have come to their end: the run parks, and asks for more.
-func testRetractNestedParks(s *engineTest) {
+func testRetractNestedParks(s retractTest) {
 	nap := plain("nap", "")
 	nap.Call = func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
 		<-ctx.Done()
@@ -403,7 +406,7 @@ func testRetractNestedParks(s *engineTest) {
 		"find": {{Text: []string{"half"}, Err: overloaded()}},
 		"slow": {spooltest.Use(spooltest.Call{ID: "c1", Name: "nap"}), spooltest.Say("slept")},
 	})
-	c := s.treeConfig(m, nap)
+	c := nestedTest{s.engineTest}.treeConfig(m, nap)
 	c.Agents[0].Budget = spool.Budget{WallTime: time.Minute}
 	c.Agents[0].OnBudget = spool.BudgetPark
 	e := s.engine(c)
@@ -428,7 +431,7 @@ func asksTwice() *spooltest.Model {
 }
 
 // closes checks that a frame behind the run's last segment closes its calls.
-func (s *engineTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
+func (s retractTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
 	s.Helper()
 	got := parts(frames)
 	if len(got) != 1 {
@@ -455,7 +458,7 @@ func (s *engineTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
 }
 
 // testRetractParkStopped stops a run that waits: no stream is open to close its calls.
-func testRetractParkStopped(s *engineTest) {
+func testRetractParkStopped(s retractTest) {
 	e := s.engine(s.config(asksTwice(), approved("send", "1")))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
@@ -469,7 +472,7 @@ func testRetractParkStopped(s *engineTest) {
 }
 
 // testRetractParkFailed has nobody answer a call that fails its run then.
-func testRetractParkFailed(s *engineTest) {
+func testRetractParkFailed(s retractTest) {
 	e := s.engine(s.config(asksTwice(), expiring(spool.Expiry{Then: spool.ExpireFail})))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
@@ -480,12 +483,12 @@ func testRetractParkFailed(s *engineTest) {
 }
 
 // testRetractBudgetStopped stops a run that waits for a larger budget, which is no call.
-func testRetractBudgetStopped(s *engineTest) {
-	e := s.engine(s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking)))
+func testRetractBudgetStopped(s retractTest) {
+	e := s.engine(budgetTest{s.engineTest}.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking)))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
-		s.budgetPark()
+		budgetTest{s.engineTest}.budgetPark()
 		<-time.After(time.Second)
 		s.stop(e)
 		s.ended(spool.Cancelled)
@@ -497,12 +500,12 @@ func testRetractBudgetStopped(s *engineTest) {
 }
 
 // testRetractNestedStopped stops a run whose nested run waits.
-func testRetractNestedStopped(s *engineTest) {
+func testRetractNestedStopped(s retractTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "find"))},
 		"find": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})},
 	})
-	e := s.engine(s.treeConfig(m, approved("send", "1")))
+	e := s.engine(nestedTest{s.engineTest}.treeConfig(m, approved("send", "1")))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
@@ -516,7 +519,7 @@ func testRetractNestedStopped(s *engineTest) {
 
 // testRetractNextRun has a client come back when the run that it saw wait was stopped, and
 // another one has come and gone.
-func testRetractNextRun(s *engineTest) {
+func testRetractNextRun(s retractTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if roleOf(r) == "go" && spooltest.StepOf(r) == 0 {
 			return spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})

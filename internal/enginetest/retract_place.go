@@ -21,7 +21,7 @@ func (neverClosed) Close(context.Context, spool.StreamKey, spool.Item, time.Dura
 
 // testRetractUnclosed stops a run that waits, of which the record has ended the segment, and the
 // stream has not. A client that has a whole snapshot stands behind the end, and stays there.
-func testRetractUnclosed(s *engineTest) {
+func testRetractUnclosed(s retractTest) {
 	b := s.backend
 	b.Streams = neverClosed{b.Streams}
 	e := s.over(b, s.config(asksTwice(), approved("send", "1")))
@@ -45,7 +45,7 @@ func testRetractUnclosed(s *engineTest) {
 
 // testRetractShortStream comes back behind a RUN_ENDED whose stream lacks its last item. Nothing is
 // missing there, and so no snapshot takes the place of what comes next.
-func testRetractShortStream(s *engineTest) {
+func testRetractShortStream(s retractTest) {
 	b := s.backend
 	b.Streams = neverClosed{b.Streams}
 	e := s.over(b, s.config(spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"))))
@@ -68,7 +68,7 @@ func testRetractShortStream(s *engineTest) {
 
 // testRetractNextBegan has a client come back to the place where the next run had begun. A frame
 // of the run before would take the next one's turn away.
-func testRetractNextBegan(s *engineTest) {
+func testRetractNextBegan(s retractTest) {
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("done"))
 	e := s.working(s.config(m, approved("send", "1")))
 	s.start(e, "r1", "go")
@@ -97,19 +97,19 @@ func testRetractNextBegan(s *engineTest) {
 
 // testRetractBareSeq has a client that names no stream come back into a segment whose worker has
 // died. The run was stopped then, which has closed the call that the client shows.
-func testRetractBareSeq(s *engineTest) {
+func testRetractBareSeq(s retractTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail"))},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), {Text: []string{"on it"}, Gate: gate}},
 	})
-	c := s.treeConfig(m, approved("send", `"sent"`))
+	c := nestedTest{s.engineTest}.treeConfig(m, approved("send", `"sent"`))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	first := s.work(e)
 	s.becomes(spool.WaitingForInput)
 	first()
-	s.answerAs(e, "mail:send", true)
+	nestedTest{s.engineTest}.answerAs(e, "mail:send", true)
 	p := s.process(c)
 	s.until("the second step", func() bool { return askedAs(m, "mail") == 2 })
 	began := s.thread().LastSeq
@@ -134,7 +134,7 @@ func testRetractBareSeq(s *engineTest) {
 
 // testRetractElsewhere follows at a process that does not have the run's stream, and goes on at the
 // one that has it. The snapshot there has the saved step, and the stream goes on behind it.
-func testRetractElsewhere(s *engineTest) {
+func testRetractElsewhere(s retractTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(
 		spooltest.Turn{Text: []string{"one "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
@@ -185,7 +185,7 @@ func testRetractElsewhere(s *engineTest) {
 // testRetractGoneEntry follows a run whose process died with the run's stream. An entry that is
 // written then leaves the client's place in that stream as it is, also where the thread is read
 // for the first time.
-func testRetractGoneEntry(s *engineTest) {
+func testRetractGoneEntry(s retractTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"one "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Gate: gate}, spooltest.Say("two"))
 	c := s.config(m, plain("look", "1"))

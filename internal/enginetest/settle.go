@@ -11,7 +11,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var settleTests = map[string]func(s *engineTest){
+// settleTest is the bench of cases about the settle hook.
+type settleTest struct{ *engineTest }
+
+var settleTests = map[string]func(s settleTest){
 	"Completed":       testSettleCompleted,
 	"Failed":          testSettleFailed,
 	"StoppedQueued":   testSettleStoppedQueued,
@@ -52,8 +55,8 @@ func (h *settlements) hook(_ context.Context, settled engine.Settlement) error {
 }
 
 // settling returns a configuration with a settle hook.
-func (s *engineTest) settling(m spool.Model, tools ...spool.Tool) (engine.Config, *settlements) {
-	h := &settlements{s: s}
+func (s settleTest) settling(m spool.Model, tools ...spool.Tool) (engine.Config, *settlements) {
+	h := &settlements{s: s.engineTest}
 	c := s.config(m, tools...)
 	c.OnSettle = h.hook
 	return c, h
@@ -72,7 +75,7 @@ func (h *settlements) once(state spool.State, reason spool.StopReason) {
 	}
 }
 
-func testSettleCompleted(s *engineTest) {
+func testSettleCompleted(s settleTest) {
 	c, h := s.settling(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(3, 4)}), plain("look", "1"))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
@@ -87,7 +90,7 @@ func testSettleCompleted(s *engineTest) {
 	}
 }
 
-func testSettleFailed(s *engineTest) {
+func testSettleFailed(s settleTest) {
 	c, h := s.settling(spooltest.NewModel())
 	e := s.working(c)
 	s.start(e, "r1", "go")
@@ -98,7 +101,7 @@ func testSettleFailed(s *engineTest) {
 	}
 }
 
-func testSettleStoppedQueued(s *engineTest) {
+func testSettleStoppedQueued(s settleTest) {
 	c, h := s.settling(spooltest.NewModel())
 	e := s.engine(c)
 	s.start(e, "r1", "go")
@@ -109,7 +112,7 @@ func testSettleStoppedQueued(s *engineTest) {
 	h.once(spool.Cancelled, spool.StopCancelled)
 }
 
-func testSettleStoppedParked(s *engineTest) {
+func testSettleStoppedParked(s settleTest) {
 	c, h := s.settling(sending(), approved("send", "1"))
 	e := s.working(c)
 	s.start(e, "r1", "go")
@@ -121,7 +124,7 @@ func testSettleStoppedParked(s *engineTest) {
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"reason":"stopped"}`)
 }
 
-func testSettleStoppedRunning(s *engineTest) {
+func testSettleStoppedRunning(s settleTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})})
 	c, h := s.settling(m)
 	e := s.engine(c)
@@ -137,7 +140,7 @@ func testSettleStoppedRunning(s *engineTest) {
 	h.once(spool.Cancelled, spool.StopCancelled)
 }
 
-func testSettleDead(s *engineTest) {
+func testSettleDead(s settleTest) {
 	c, h := s.settling(spooltest.NewModel())
 	e := s.engine(c)
 	s.start(e, "r1", "go")
@@ -147,7 +150,7 @@ func testSettleDead(s *engineTest) {
 	h.once(spool.Failed, spool.StopFailed)
 }
 
-func testSettleHookFails(s *engineTest) {
+func testSettleHookFails(s settleTest) {
 	c, h := s.settling(spooltest.NewModel(spooltest.Say("hi")))
 	h.err = func(n int) error {
 		if n <= 3 {
@@ -172,7 +175,7 @@ func testSettleHookFails(s *engineTest) {
 	}
 }
 
-func testSettleHookFailsOnStop(s *engineTest) {
+func testSettleHookFailsOnStop(s settleTest) {
 	c, h := s.settling(spooltest.NewModel())
 	h.err = func(int) error { return errors.New("no money") }
 	e := s.engine(c)
@@ -184,7 +187,7 @@ func testSettleHookFailsOnStop(s *engineTest) {
 }
 
 // testSettleWorkerDies kills the worker in the hook.
-func testSettleWorkerDies(s *engineTest) {
+func testSettleWorkerDies(s settleTest) {
 	c, h := s.settling(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("never")))
 	called, gate := make(chan struct{}), make(chan struct{})
 	h.err = func(n int) error {
@@ -213,7 +216,7 @@ func testSettleWorkerDies(s *engineTest) {
 }
 
 // testSettleStopWhile stops a run whose end is decided: it comes too late.
-func testSettleStopWhile(s *engineTest) {
+func testSettleStopWhile(s settleTest) {
 	c, h := s.settling(spooltest.NewModel(spooltest.Say("hi")))
 	called, gate := make(chan struct{}), make(chan struct{})
 	h.err = func(int) error {
@@ -233,7 +236,7 @@ func testSettleStopWhile(s *engineTest) {
 }
 
 // testSettleStoppedAndLost has a worker die behind a stop, before it could end the run.
-func testSettleStoppedAndLost(s *engineTest) {
+func testSettleStoppedAndLost(s settleTest) {
 	m := spooltest.NewModel(spooltest.Turn{Before: func(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
@@ -255,7 +258,7 @@ func testSettleStoppedAndLost(s *engineTest) {
 
 // testSettleStoppedTwice stops a run whose worker died, in a process that then dies in
 // the hook, and stops it again.
-func testSettleStoppedTwice(s *engineTest) {
+func testSettleStoppedTwice(s settleTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})})
 	c, h := s.settling(m)
 	p := s.process(c)

@@ -11,7 +11,7 @@ import (
 
 // unsettled stops the run r1 before it has begun, by an engine that has no settle hook, and
 // claims its settlement for a while. It returns the engine that has the hook.
-func (s *engineTest) unsettled(claim time.Duration) (*engine.Engine, *settlements) {
+func (s settleTest) unsettled(claim time.Duration) (*engine.Engine, *settlements) {
 	s.Helper()
 	c, h := s.settling(spooltest.NewModel())
 	h.err = func(int) error { return nil }
@@ -25,7 +25,7 @@ func (s *engineTest) unsettled(claim time.Duration) (*engine.Engine, *settlement
 }
 
 // change writes to the run r1, as another process may.
-func (s *engineTest) change(fn func(r *spool.Run, now time.Time)) {
+func (s settleTest) change(fn func(r *spool.Run, now time.Time)) {
 	s.Helper()
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
 		r, err := tx.Run("r1")
@@ -41,7 +41,7 @@ func (s *engineTest) change(fn func(r *spool.Run, now time.Time)) {
 }
 
 // settles delivers a late settlement.
-func (s *engineTest) settles(e *engine.Engine, run spool.RunID) engine.JobResult {
+func (s settleTest) settles(e *engine.Engine, run spool.RunID) engine.JobResult {
 	s.Helper()
 	j := ticket(run)
 	j.Kind = spool.JobSettle
@@ -54,7 +54,7 @@ func (s *engineTest) settles(e *engine.Engine, run spool.RunID) engine.JobResult
 
 // testSettleClaimed delivers a settlement that another worker has begun: it comes back when
 // that one's time is over, and the hook is not called before.
-func testSettleClaimed(s *engineTest) {
+func testSettleClaimed(s settleTest) {
 	const claim = 7 * time.Minute
 	e, h := s.unsettled(claim)
 	if r := s.settles(e, "r1"); r.Accepted || r.RetryAfter != claim || len(h.calls) != 0 || !s.run("r1").SettledAt.IsZero() {
@@ -72,7 +72,7 @@ func testSettleClaimed(s *engineTest) {
 }
 
 // testSettleAgain delivers a settlement again, and one of a run that has not ended.
-func testSettleAgain(s *engineTest) {
+func testSettleAgain(s settleTest) {
 	e, h := s.unsettled(0)
 	for i := range 3 {
 		if r := s.settles(e, "r1"); !r.Accepted {

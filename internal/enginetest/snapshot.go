@@ -10,7 +10,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var snapshotTests = map[string]func(s *engineTest){
+// snapshotTest is the bench of cases about snapshots.
+type snapshotTest struct{ *engineTest }
+
+var snapshotTests = map[string]func(s snapshotTest){
 	"AtEveryCall":  testSnapshotAtEveryCall,
 	"Encoded":      testSnapshotEncoded,
 	"FollowsOn":    testSnapshotFollowsOn,
@@ -65,7 +68,7 @@ func (p probingStreams) Close(ctx context.Context, key spool.StreamKey, end spoo
 
 // testSnapshotAtEveryCall takes a snapshot behind everything that the worker writes: what
 // it shows never has a piece twice, lacks one that is saved, or goes back.
-func testSnapshotAtEveryCall(s *engineTest) {
+func testSnapshotAtEveryCall(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	c.FlushEvery = -1
@@ -104,7 +107,7 @@ func testSnapshotAtEveryCall(s *engineTest) {
 
 // testSnapshotFollowsOn takes a snapshot at each frame of a live client, and compares what
 // a client has that goes on from it.
-func testSnapshotFollowsOn(s *engineTest) {
+func testSnapshotFollowsOn(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	c.FlushEvery = -1
@@ -165,7 +168,7 @@ func testSnapshotFollowsOn(s *engineTest) {
 	}
 }
 
-func testSnapshotPages(s *engineTest) {
+func testSnapshotPages(s snapshotTest) {
 	e := s.working(s.config(echo()))
 	for _, prompt := range []string{"1", "2", "3"} {
 		s.start(e, spool.RunID("r"+prompt), prompt)
@@ -195,7 +198,7 @@ func testSnapshotPages(s *engineTest) {
 	}
 }
 
-func testSnapshotStreamEnds(s *engineTest) {
+func testSnapshotStreamEnds(s snapshotTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))
 	snapshot := func() *spool.Snapshot {
@@ -231,7 +234,7 @@ func testSnapshotStreamEnds(s *engineTest) {
 	}
 }
 
-func testSnapshotActiveEvents(s *engineTest) {
+func testSnapshotActiveEvents(s snapshotTest) {
 	e := s.working(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), approved("send", "1")))
 	events := func() (lines []string) {
 		snap, err := e.Snapshot(context.Background(), chat, nil)

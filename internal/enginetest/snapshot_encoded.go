@@ -12,7 +12,7 @@ import (
 // testSnapshotEncoded takes an encoded snapshot behind everything that is written, through
 // an edit and a restored branch, and compares its bytes with those of a snapshot that
 // nobody shares.
-func testSnapshotEncoded(s *engineTest) {
+func testSnapshotEncoded(s snapshotTest) {
 	m, _ := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	c.FlushEvery = -1
@@ -37,12 +37,12 @@ func testSnapshotEncoded(s *engineTest) {
 		s.Errorf("%d snapshots were compared", taken)
 	}
 	other := s.working(s.config(echo()))
-	s.said(other, "one", "two", "three")
+	branchTest{s.engineTest}.said(other, "one", "two", "three")
 	s.sameEncoded(reader)
 	before := s.all(chat, "").Messages
-	s.edited(other, len(before)-4, "2")
+	branchTest{s.engineTest}.edited(other, len(before)-4, "2")
 	s.sameEncoded(reader)
-	s.restored(other, s.all(chat, "").Branches[0].ID)
+	branchTest{s.engineTest}.restored(other, s.all(chat, "").Branches[0].ID)
 	if got := s.all(chat, "").Messages; len(got) != len(before) {
 		s.Errorf("%d messages of %d are back", len(got), len(before))
 	}
@@ -53,7 +53,7 @@ func testSnapshotEncoded(s *engineTest) {
 
 // sameEncoded compares encoded snapshots with others, for each message that a client may
 // have. It returns how many it has compared.
-func (s *engineTest) sameEncoded(e *engine.Engine) (compared int) {
+func (s snapshotTest) sameEncoded(e *engine.Engine) (compared int) {
 	s.Helper()
 	now := s.all(chat, "")
 	if !now.Found {
@@ -96,7 +96,7 @@ func (s *engineTest) sameEncoded(e *engine.Engine) (compared int) {
 
 // sameFormed compares a snapshot in another form with one that nobody shares. It returns how
 // many it has compared.
-func (s *engineTest) sameFormed(e *engine.Engine) int {
+func (s snapshotTest) sameFormed(e *engine.Engine) int {
 	s.Helper()
 	alone := func() (*spool.Snapshot, []byte) {
 		snap, err := e.Snapshot(context.Background(), chat, nil)

@@ -12,7 +12,7 @@ import (
 )
 
 // questions are the calls that a snapshot asks about, by its entries and by its stream.
-func (s *engineTest) questions(e *engine.Engine) (entries, items []string) {
+func (s snapshotTest) questions(e *engine.Engine) (entries, items []string) {
 	s.Helper()
 	snap, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *engineTest) questions(e *engine.Engine) (entries, items []string) {
 
 // testSnapshotQuestions has a client come to a thread whose calls wait, some of which were
 // answered: it is asked for the others, and left in the state that the thread is in.
-func testSnapshotQuestions(s *engineTest) {
+func testSnapshotQuestions(s snapshotTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done"))
 	e := s.engine(s.config(m, approved("send", "1")))
 	s.start(e, "r1", "go")

@@ -13,7 +13,7 @@ import (
 // testSnapshotBeforeItems takes a snapshot behind every commit and every batch of items of a run.
 // Behind the commit of a step, the results of its calls are in the messages and not in the
 // stream yet. A client that goes on from there must not get them once more.
-func testSnapshotBeforeItems(s *engineTest) {
+func testSnapshotBeforeItems(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	c.FlushEvery = -1

@@ -25,7 +25,7 @@ var sseTests = map[string]func(s *engineTest){
 
 // testSSEAfterEveryFrame reconnects with the id of each event, as a browser does.
 func testSSEAfterEveryFrame(s *engineTest) {
-	e, _ := s.told()
+	e, _ := followTest{s}.told()
 	frames, other := s.sse(e, chat, engine.SSEOptions{Cursor: "0 r1:1 -"}, quiet)
 	whole := frameLines(frames)
 	if len(whole) < 40 || len(other) == 0 || other[0] != "retry: 1000" {
@@ -43,7 +43,7 @@ func testSSEAfterEveryFrame(s *engineTest) {
 }
 
 func testSSESince(s *engineTest) {
-	e, _ := s.told()
+	e, _ := followTest{s}.told()
 	since := int64(3)
 	frames, other := s.sse(e, chat, engine.SSEOptions{Since: &since, Retry: -1}, quiet)
 	if len(other) != 0 {
@@ -139,7 +139,7 @@ func testSSEDeleted(s *engineTest) {
 }
 
 func testSSEReader(s *engineTest) {
-	e, _ := s.told()
+	e, _ := followTest{s}.told()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	body, err := e.SSE(ctx, chat, engine.SSEOptions{Cursor: "0 r1:1 -"})

@@ -13,7 +13,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var storageTests = map[string]func(s *engineTest){
+// storageTest is the bench of cases about the limit of storage.
+type storageTest struct{ *engineTest }
+
+var storageTests = map[string]func(s storageTest){
 	"Refused":   testStorageRefused,
 	"LastStart": testStorageLastStart,
 	"NextStep":  testStorageNextStep,
@@ -26,7 +29,7 @@ var storageTests = map[string]func(s *engineTest){
 const storageLimit = 100_000
 
 // fill has the tenant of the thread store more than it may, on another thread, and returns that.
-func (s *engineTest) fill(c engine.Config) spool.ThreadKey {
+func (s storageTest) fill(c engine.Config) spool.ThreadKey {
 	s.Helper()
 	c.MaxTenantBytes = 0
 	key := spool.ThreadKey{Tenant: chat.Tenant, ID: "full"}
@@ -35,17 +38,17 @@ func (s *engineTest) fill(c engine.Config) spool.ThreadKey {
 }
 
 // endsFull waits for the end by the limit, and checks what the record tells of it.
-func (s *engineTest) endsFull() {
+func (s storageTest) endsFull() {
 	s.Helper()
 	var told spool.StorageLimitReached
-	s.endsBy(spool.StopStorageLimit, spool.EntryStorageLimitReached, &told)
+	budgetTest{s.engineTest}.endsBy(spool.StopStorageLimit, spool.EntryStorageLimitReached, &told)
 	if told.BytesLimit != storageLimit {
 		s.Errorf("the record tells %+v", told)
 	}
 }
 
 // testStorageRefused refuses what would add much, of the tenant that is full and of no other.
-func testStorageRefused(s *engineTest) {
+func testStorageRefused(s storageTest) {
 	c := s.config(echo())
 	c.MaxTenantBytes = storageLimit
 	e, ctx := s.working(c), context.Background()
@@ -93,7 +96,7 @@ func testStorageRefused(s *engineTest) {
 
 // testStorageLastStart goes beyond the bound by no more than one start, which came while there
 // was room.
-func testStorageLastStart(s *engineTest) {
+func testStorageLastStart(s storageTest) {
 	c := s.config(spooltest.NewModel())
 	c.MaxTenantBytes = storageLimit
 	e, ctx := s.engine(c), context.Background()
@@ -113,7 +116,7 @@ func testStorageLastStart(s *engineTest) {
 }
 
 // testStorageNextStep has a tool's result fill the room: the step is saved, and is the last.
-func testStorageNextStep(s *engineTest) {
+func testStorageNextStep(s storageTest) {
 	m := spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Text: []string{"never"}})
 	c := s.config(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
 	c.MaxTenantBytes = storageLimit
@@ -128,7 +131,7 @@ func testStorageNextStep(s *engineTest) {
 }
 
 // testStorageQueued has the room be filled before a worker takes the run.
-func testStorageQueued(s *engineTest) {
+func testStorageQueued(s storageTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"never"}})
 	c := s.config(m)
 	c.MaxTenantBytes = storageLimit
@@ -142,7 +145,7 @@ func testStorageQueued(s *engineTest) {
 
 // testStorageParked has the room be filled while a person thinks. What they allow is done and
 // kept.
-func testStorageParked(s *engineTest) {
+func testStorageParked(s storageTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
 	c.MaxTenantBytes = storageLimit
 	e := s.working(c)
@@ -157,16 +160,16 @@ func testStorageParked(s *engineTest) {
 }
 
 // testStorageNested ends the nested runs, and the one that has spawned them.
-func testStorageNested(s *engineTest) {
+func testStorageNested(s storageTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "helper", "work")), spooltest.Say("never")},
 		"work": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("never")},
 	})
-	c := s.treeConfig(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
+	c := nestedTest{s.engineTest}.treeConfig(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
 	c.MaxTenantBytes = storageLimit
 	s.start(s.working(c), "r1", "go")
 	s.until("the end", func() bool { return s.run("r1").State.Terminal() })
-	for name, run := range map[string]spool.Run{"the run": s.run("r1"), "the nested run": s.nested()["work"]} {
+	for name, run := range map[string]spool.Run{"the run": s.run("r1"), "the nested run": (nestedTest{s.engineTest}).nested()["work"]} {
 		if run.State != spool.Completed || run.StopReason != spool.StopStorageLimit {
 			s.Errorf("%s is %s by %s", name, run.State, run.StopReason)
 		}
@@ -174,12 +177,12 @@ func testStorageNested(s *engineTest) {
 	if n := len(m.Requests()); n != 2 {
 		s.Errorf("the models were asked %d times", n)
 	}
-	s.wellFormed()
+	budgetTest{s.engineTest}.wellFormed()
 }
 
 // weighed checks the bytes of a tenant against what its threads have: they are at least the
 // messages and the payloads of the record, but for the newest of a thread that a run has.
-func (s *engineTest) weighed(bytes int64, threads []spool.Thread) {
+func (s storageTest) weighed(bytes int64, threads []spool.Thread) {
 	s.Helper()
 	least := 0
 	for _, thread := range threads {

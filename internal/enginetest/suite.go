@@ -32,53 +32,53 @@ func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
 		tests map[string]func(s *engineTest)
 	}{
 		{"Start", startTests},
-		{"Wait", waitTests},
+		{"Wait", cases(waitTests)},
 		{"Step", stepTests},
 		{"Retry", retryTests},
 		{"Stop", stopTests},
-		{"Usage", usageTests},
-		{"Budget", budgetTests},
+		{"Usage", cases(usageTests)},
+		{"Budget", cases(budgetTests)},
 		{"Park", parkTests},
-		{"Approve", approveTests},
-		{"Distinct", distinctTests},
-		{"Expire", expireTests},
+		{"Approve", cases(approveTests)},
+		{"Distinct", cases(distinctTests)},
+		{"Expire", cases(expireTests)},
 		{"Unknown", unknownTests},
-		{"Nested", nestedTests},
-		{"Mixed", mixedTests},
+		{"Nested", cases(nestedTests)},
+		{"Mixed", cases(mixedTests)},
 		{"Edit", editTests},
-		{"Context", contextTests},
-		{"Force", forceTests},
-		{"Branch", branchTests},
+		{"Context", cases(contextTests)},
+		{"Force", cases(forceTests)},
+		{"Branch", cases(branchTests)},
 		{"Job", jobTests},
-		{"Fair", fairTests},
-		{"Storage", storageTests},
-		{"TimeLimit", timeLimitTests},
+		{"Fair", cases(fairTests)},
+		{"Storage", cases(storageTests)},
+		{"TimeLimit", cases(timeLimitTests)},
 		{"Lease", leaseTests},
-		{"Alone", aloneTests},
-		{"Sweep", sweepTests},
-		{"Access", accessTests},
-		{"Audit", auditTests},
-		{"Redrive", redriveTests},
-		{"Prune", pruneTests},
+		{"Alone", cases(aloneTests)},
+		{"Sweep", cases(sweepTests)},
+		{"Access", cases(accessTests)},
+		{"Audit", cases(auditTests)},
+		{"Redrive", cases(redriveTests)},
+		{"Prune", cases(pruneTests)},
 		{"Overview", overviewTests},
-		{"Await", awaitTests},
-		{"Settle", settleTests},
+		{"Await", cases(awaitTests)},
+		{"Settle", cases(settleTests)},
 		{"Thread", threadTests},
-		{"Snapshot", snapshotTests},
-		{"Follow", followTests},
-		{"Turns", turnTests},
-		{"Retract", retractTests},
+		{"Snapshot", cases(snapshotTests)},
+		{"Follow", cases(followTests)},
+		{"Turns", cases(turnTests)},
+		{"Retract", cases(retractTests)},
 		{"SSE", sseTests},
-		{"Publish", publishTests},
+		{"Publish", cases(publishTests)},
 		{"HostState", hostStateTests},
 		{"ProviderOptions", providerOptionsTests},
 		{"ClientTool", clientToolTests},
 		{"ClientContext", clientContextTests},
 		{"Key", keyTests},
-		{"Arguments", argumentTests},
-		{"Empty", emptyTests},
-		{"Bound", boundTests},
-		{"Most", mostTests},
+		{"Arguments", cases(argumentTests)},
+		{"Empty", cases(emptyTests)},
+		{"Bound", cases(boundTests)},
+		{"Most", cases(mostTests)},
 	} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +126,15 @@ func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
 		t.Parallel()
 		testEngineRandom(t, open, features)
 	})
+}
+
+// cases returns the cases of one verb, which have the helpers of their own.
+func cases[T ~struct{ *engineTest }](tests map[string]func(T)) map[string]func(*engineTest) {
+	all := make(map[string]func(*engineTest), len(tests))
+	for name, test := range tests {
+		all[name] = func(s *engineTest) { test(T(struct{ *engineTest }{s})) }
+	}
+	return all
 }
 
 // bubble runs a test in a bubble of its own, over a fresh backend.

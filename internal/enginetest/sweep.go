@@ -8,7 +8,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var sweepTests = map[string]func(s *engineTest){
+// sweepTest is the bench of cases about the sweeper.
+type sweepTest struct{ *engineTest }
+
+var sweepTests = map[string]func(s sweepTest){
 	"QueuedWithoutJob":  testSweepQueued,
 	"RunningWithoutJob": testSweepRunning,
 	"ExpiryLost":        testSweepExpiryLost,
@@ -17,7 +20,7 @@ var sweepTests = map[string]func(s *engineTest){
 }
 
 // loseJobs takes all jobs out of the queue, due or not.
-func (s *engineTest) loseJobs() (n int) {
+func (s sweepTest) loseJobs() (n int) {
 	s.Helper()
 	for {
 		taken, next, err := s.backend.Queue.Claim(context.Background(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})
@@ -40,7 +43,7 @@ func (s *engineTest) loseJobs() (n int) {
 	}
 }
 
-func testSweepQueued(s *engineTest) {
+func testSweepQueued(s sweepTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.start(e, "r1", "go")
 	if n := s.loseJobs(); n != 1 {
@@ -62,7 +65,7 @@ func testSweepQueued(s *engineTest) {
 	}
 }
 
-func testSweepRunning(s *engineTest) {
+func testSweepRunning(s sweepTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}, spooltest.Say("whole"))
 	c := s.config(m)
 	p := s.process(c)
@@ -78,7 +81,7 @@ func testSweepRunning(s *engineTest) {
 	}
 }
 
-func testSweepExpiryLost(s *engineTest) {
+func testSweepExpiryLost(s sweepTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	stop := s.work(e)
 	begin := time.Now()
@@ -95,7 +98,7 @@ func testSweepExpiryLost(s *engineTest) {
 		"INPUT_EXPIRING c1", "INPUT_EXPIRED c1", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
-func testSweepResumeLost(s *engineTest) {
+func testSweepResumeLost(s sweepTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
@@ -110,7 +113,7 @@ func testSweepResumeLost(s *engineTest) {
 	}
 }
 
-func testSweepLeavesAlone(s *engineTest) {
+func testSweepLeavesAlone(s sweepTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	none := func(what string) {
 		s.Helper()

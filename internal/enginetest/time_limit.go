@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var timeLimitTests = map[string]func(s *engineTest){
+var timeLimitTests = map[string]func(s budgetTest){
 	"Default":      testTimeLimitDefault,
 	"Lifted":       testTimeLimitLifted,
 	"LongerBudget": testTimeLimitLongerBudget,
@@ -26,7 +26,7 @@ func endless() (*spooltest.Model, chan struct{}) {
 }
 
 // limited waits for the end by the limit, and checks what the record tells of it.
-func (s *engineTest) limited(limit time.Duration) {
+func (s budgetTest) limited(limit time.Duration) {
 	s.Helper()
 	var told spool.TimeLimitReached
 	s.endsBy(spool.StopTimeLimit, spool.EntryTimeLimitReached, &told)
@@ -38,7 +38,7 @@ func (s *engineTest) limited(limit time.Duration) {
 	}
 }
 
-func testTimeLimitDefault(s *engineTest) {
+func testTimeLimitDefault(s budgetTest) {
 	m, _ := endless()
 	e := s.working(s.config(m))
 	begin := time.Now()
@@ -54,7 +54,7 @@ func testTimeLimitDefault(s *engineTest) {
 	s.lines("messages", s.script(), "user go", "assistant so far")
 }
 
-func testTimeLimitLifted(s *engineTest) {
+func testTimeLimitLifted(s budgetTest) {
 	m, gate := endless()
 	c := s.config(m)
 	c.MaxWallTime = -1
@@ -69,7 +69,7 @@ func testTimeLimitLifted(s *engineTest) {
 
 // testTimeLimitLongerBudget has a budget of time that is longer than the default limit, of the
 // configuration and of a start.
-func testTimeLimitLongerBudget(s *engineTest) {
+func testTimeLimitLongerBudget(s budgetTest) {
 	m, _ := endless()
 	c := s.config(m)
 	c.Agents[0].Budget.WallTime = 2 * time.Hour
@@ -94,7 +94,7 @@ func testTimeLimitLongerBudget(s *engineTest) {
 }
 
 // testTimeLimitSegments adds the time up over workers, of which one dies.
-func testTimeLimitSegments(s *engineTest) {
+func testTimeLimitSegments(s budgetTest) {
 	m, _ := endless()
 	c := s.config(m)
 	c.MaxWallTime = time.Minute
@@ -118,7 +118,7 @@ func testTimeLimitSegments(s *engineTest) {
 }
 
 // testTimeLimitPeople does not count the time in which the run waits for an answer.
-func testTimeLimitPeople(s *engineTest) {
+func testTimeLimitPeople(s budgetTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
 	c.MaxWallTime = time.Minute
 	e := s.working(c)
@@ -134,7 +134,7 @@ func testTimeLimitPeople(s *engineTest) {
 
 // testTimeLimitNotRaised has a run that would park for a larger budget: the limit is nobody's
 // to raise.
-func testTimeLimitNotRaised(s *engineTest) {
+func testTimeLimitNotRaised(s budgetTest) {
 	m, _ := endless()
 	c := s.asksForMore(spool.Budget{WallTime: time.Minute}, m)
 	c.MaxWallTime = 30 * time.Second
@@ -144,13 +144,13 @@ func testTimeLimitNotRaised(s *engineTest) {
 }
 
 // testTimeLimitNested ends a tree.
-func testTimeLimitNested(s *engineTest) {
-	c := s.late()
+func testTimeLimitNested(s budgetTest) {
+	c := nestedTest{s.engineTest}.late()
 	c.Budget, c.MaxWallTime = spool.Budget{}, 10*time.Second
 	s.start(s.working(c), "r1", "go")
 	s.ended(spool.Completed)
 	reasons := []spool.StopReason{s.run("r1").StopReason}
-	for _, run := range s.nested() {
+	for _, run := range (nestedTest{s.engineTest}).nested() {
 		reasons = append(reasons, run.StopReason)
 	}
 	if len(reasons) != 4 || slices.ContainsFunc(reasons, func(r spool.StopReason) bool { return r != spool.StopTimeLimit }) {

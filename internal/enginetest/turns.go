@@ -14,7 +14,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var turnTests = map[string]func(s *engineTest){
+var turnTests = map[string]func(s followTest){
 	"AfterEveryFrame":  testTurnsAfterEveryFrame,
 	"OfAnEdit":         testTurnsOfAnEdit,
 	"OfTheNext":        testTurnsOfTheNext,
@@ -72,7 +72,7 @@ func slowly(gate chan struct{}) *spooltest.Model {
 // chatted has a thread go through what turns can: runs one after another, a turn whose run
 // never begins, an edit, and turns that wait for the run before. It returns what a client
 // saw that was there all the time.
-func (s *engineTest) chatted() (*engine.Engine, []spool.Frame) {
+func (s followTest) chatted() (*engine.Engine, []spool.Frame) {
 	s.Helper()
 	gate := make(chan struct{})
 	e := s.engine(s.config(slowly(gate)))
@@ -81,7 +81,7 @@ func (s *engineTest) chatted() (*engine.Engine, []spool.Frame) {
 	<-time.After(time.Second)
 	rest := s.work(e)
 	s.ended(spool.Completed)
-	s.said(e, "two")
+	branchTest{s.engineTest}.said(e, "two")
 	rest()
 	s.start(e, "r-never", "never")
 	<-time.After(time.Second)
@@ -92,8 +92,8 @@ func (s *engineTest) chatted() (*engine.Engine, []spool.Frame) {
 	<-time.After(time.Second)
 	s.work(e)
 	s.becomes(spool.Running)
-	s.busy(e, "r-3", spool.BusyEnqueue)
-	s.busy(e, "r-4", spool.BusyEnqueue)
+	waitTest{s.engineTest}.busy(e, "r-3", spool.BusyEnqueue)
+	waitTest{s.engineTest}.busy(e, "r-4", spool.BusyEnqueue)
 	<-time.After(time.Second)
 	close(gate)
 	s.ended(spool.Completed)
@@ -126,7 +126,7 @@ func places(frames []spool.Frame) (lines []string) {
 
 // comesBack has a client come back that has seen frames since the thread's start, and
 // returns what it is sent then.
-func (s *engineTest) comesBack(e *engine.Engine, frames []spool.Frame) []spool.Frame {
+func (s followTest) comesBack(e *engine.Engine, frames []spool.Frame) []spool.Frame {
 	s.Helper()
 	n := len(frames)
 	c := &spooltest.Client{
@@ -140,7 +140,7 @@ func (s *engineTest) comesBack(e *engine.Engine, frames []spool.Frame) []spool.F
 
 // testTurnsAfterEveryFrame comes back behind each frame of a client that was there all the
 // time, and sees the rest of what that one saw.
-func testTurnsAfterEveryFrame(s *engineTest) {
+func testTurnsAfterEveryFrame(s followTest) {
 	e, frames := s.chatted()
 	whole := orderLines(frames)
 	s.lines("the order", places(frames), chattedOrder...)
@@ -162,7 +162,7 @@ func testTurnsAfterEveryFrame(s *engineTest) {
 }
 
 // testTurnsOfAnEdit looks at where the states stand when a live client sees an edit.
-func testTurnsOfAnEdit(s *engineTest) {
+func testTurnsOfAnEdit(s followTest) {
 	_, frames := s.chatted()
 	var lines []string
 	for _, f := range frames {
@@ -177,7 +177,7 @@ func testTurnsOfAnEdit(s *engineTest) {
 
 // testTurnsOfTheNext looks at the states around turns that have waited: the end of the run
 // before is told, although the thread's row never shows it.
-func testTurnsOfTheNext(s *engineTest) {
+func testTurnsOfTheNext(s followTest) {
 	_, frames := s.chatted()
 	var lines []string
 	for _, f := range frames {
@@ -204,7 +204,7 @@ func testTurnsOfTheNext(s *engineTest) {
 
 // testTurnsWithoutACursor follows from now: the turns come among the entries, except those
 // up to the last message that the client has.
-func testTurnsWithoutACursor(s *engineTest) {
+func testTurnsWithoutACursor(s followTest) {
 	e, _ := s.chatted()
 	s.lines("all", places(s.collect(e, chat, engine.FollowOptions{})), chattedOrder...)
 	messages := s.all(chat, "").Messages
@@ -225,7 +225,7 @@ func testTurnsWithoutACursor(s *engineTest) {
 }
 
 // testTurnsMany misses more turns than are read at once, at one place and at many.
-func testTurnsMany(s *engineTest) {
+func testTurnsMany(s followTest) {
 	e := s.engine(s.config(echo()))
 	var want []string
 	say := func(n int) {
@@ -250,7 +250,7 @@ func testTurnsMany(s *engineTest) {
 }
 
 // testTurnsRecord reads the record alone, live and behind each seq.
-func testTurnsRecord(s *engineTest) {
+func testTurnsRecord(s followTest) {
 	gate := make(chan struct{})
 	e := s.engine(s.config(gated(gate)))
 	s.start(e, "r-one", "one!")
@@ -282,7 +282,7 @@ func testTurnsRecord(s *engineTest) {
 	live, beyond := read(0), read(3)
 	s.work(e)
 	s.becomes(spool.Running)
-	s.busy(e, "r-2", spool.BusyEnqueue)
+	waitTest{s.engineTest}.busy(e, "r-2", spool.BusyEnqueue)
 	<-time.After(time.Second)
 	close(gate)
 	s.ended(spool.Completed)
@@ -301,7 +301,7 @@ func testTurnsRecord(s *engineTest) {
 
 // testTurnsWithASnapshot comes back when what was missed is gone: the snapshot has the
 // turns, and the state stands behind it.
-func testTurnsWithASnapshot(s *engineTest) {
+func testTurnsWithASnapshot(s followTest) {
 	e, frames := s.chatted()
 	<-time.After(11 * time.Minute)
 	seen := map[int]bool{}
@@ -332,12 +332,12 @@ func testTurnsWithASnapshot(s *engineTest) {
 
 // testTurnsOfARestored keeps the turns of a branch in the place where they were said, also
 // when it has come back.
-func testTurnsOfARestored(s *engineTest) {
+func testTurnsOfARestored(s followTest) {
 	e := s.working(s.config(echo()))
-	s.said(e, "one", "two")
-	s.edited(e, 2, "zwei")
-	s.restored(e, 5)
-	s.said(e, "three")
+	branchTest{s.engineTest}.said(e, "one", "two")
+	branchTest{s.engineTest}.edited(e, 2, "zwei")
+	branchTest{s.engineTest}.restored(e, 5)
+	branchTest{s.engineTest}.said(e, "three")
 	<-time.After(time.Second)
 	s.history.Settled = true
 	stop := s.watch(e, &spooltest.Client{Name: "from the start"}, engine.FollowOptions{})
@@ -351,10 +351,10 @@ func testTurnsOfARestored(s *engineTest) {
 
 // testTurnsFirstIDs checks the ids of entries that are replayed without a cursor, as
 // spec/events.md has them.
-func testTurnsFirstIDs(s *engineTest) {
+func testTurnsFirstIDs(s followTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(gated(gate)))
-	s.said(e, "one")
+	branchTest{s.engineTest}.said(e, "one")
 	s.start(e, "r-two", "two!")
 	s.becomes(spool.Running)
 	<-time.After(time.Second)
@@ -385,7 +385,7 @@ func idLines(frames []spool.Frame) (ids []string) {
 
 // testTurnsStateIsNeverLate has many clients connect while the state changes without an
 // entry. The history checks that no state goes back.
-func testTurnsStateIsNeverLate(s *engineTest) {
+func testTurnsStateIsNeverLate(s followTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r", "go")
 	first := s.watch(e, &spooltest.Client{Name: "first"}, engine.FollowOptions{})

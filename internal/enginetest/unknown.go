@@ -169,7 +169,7 @@ func testUnknownSentAgain(s *engineTest) {
 	s.becomes(spool.WaitingForInput)
 	first := s.shown("c1")
 	approval := engine.Response{ToolCallID: "c1", Approved: true, Digest: first.Digest}
-	s.delivered(p.Engine, approval)
+	approveTest{s}.delivered(p.Engine, approval)
 	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
@@ -179,15 +179,15 @@ func testUnknownSentAgain(s *engineTest) {
 	if first.Occurrence != 0 || second.Occurrence != 2 || second.Digest == first.Digest || second.Reason != first.Reason {
 		s.Errorf("the questions are %+v and %+v", first, second)
 	}
-	s.refused(e, approval, engine.ReasonChanged)
+	approveTest{s}.refused(e, approval, engine.ReasonChanged)
 	for _, approved := range []bool{true, false} {
-		s.refused(e, engine.Response{ToolCallID: "c1", Approved: approved}, engine.ReasonChanged)
+		approveTest{s}.refused(e, engine.Response{ToolCallID: "c1", Approved: approved}, engine.ReasonChanged)
 	}
 	if s.executed() != 2 {
 		s.Errorf("%d calls of tools", s.executed())
 	}
 	approval.Digest = second.Digest
-	s.delivered(e, approval)
+	approveTest{s}.delivered(e, approval)
 	s.ended(spool.Completed)
 	if s.executed() != 3 {
 		s.Errorf("%d calls of tools", s.executed())

@@ -13,7 +13,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var usageTests = map[string]func(s *engineTest){
+// usageTest is the bench of cases about usage and costs.
+type usageTest struct{ *engineTest }
+
+var usageTests = map[string]func(s usageTest){
 	"Priced":          testUsagePriced,
 	"NotPriced":       testUsageNotPriced,
 	"PricerFails":     testUsagePricerFails,
@@ -50,14 +53,14 @@ func perToken(c spool.Charge) (spool.Cost, error) {
 }
 
 // priced returns a configuration with a pricer.
-func (s *engineTest) priced(p pricer, m spool.Model, tools ...spool.Tool) engine.Config {
+func (s usageTest) priced(p pricer, m spool.Model, tools ...spool.Tool) engine.Config {
 	c := s.config(m, tools...)
 	c.Pricer = p
 	return c
 }
 
 // ledger returns the rows of the ledger without their times.
-func (s *engineTest) ledger() (rows []spool.UsageRow) {
+func (s usageTest) ledger() (rows []spool.UsageRow) {
 	s.Helper()
 	s.view(func(v spool.View) (err error) {
 		rows, err = v.UsageRows(spool.UsageQuery{})
@@ -70,7 +73,7 @@ func (s *engineTest) ledger() (rows []spool.UsageRow) {
 }
 
 // row returns a row of run r1 and the model of tests.
-func (s *engineTest) row(step int, outcome spool.Outcome, u spool.Usage, cost *spool.Cost) spool.UsageRow {
+func (s usageTest) row(step int, outcome spool.Outcome, u spool.Usage, cost *spool.Cost) spool.UsageRow {
 	r := spool.UsageRow{
 		RunID: "r1", Agent: "a", Kind: spool.UsageStep, Step: step, Model: "m", ModelID: "scripted-1", Outcome: outcome, Usage: u, Cost: cost,
 	}
@@ -86,7 +89,7 @@ func table(micros int64) *spool.Cost {
 
 // costsTold returns what the clients of a run are told of its costs: by the last item of its
 // stream, by the notice of its end, and by its record.
-func (s *engineTest) costsTold(c *spooltest.Client) []string {
+func (s usageTest) costsTold(c *spooltest.Client) []string {
 	var told []string
 	for _, f := range c.Frames {
 		var of struct {
@@ -118,8 +121,8 @@ func (s *engineTest) costsTold(c *spooltest.Client) []string {
 	return append(told, "run "+string(of.CostMicros)+string(of.Currency))
 }
 
-func testUsagePriced(s *engineTest) {
-	settled, h := s.settling(spooltest.NewModel(
+func testUsagePriced(s usageTest) {
+	settled, h := settleTest{s.engineTest}.settling(spooltest.NewModel(
 		spooltest.Turn{Usage: spooltest.Tokens(10, 1), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
 		spooltest.Turn{Text: []string{"half"}, Usage: spooltest.Tokens(5, 1), Err: overloaded()},
 		spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(20, 2)},
@@ -149,7 +152,7 @@ func testUsagePriced(s *engineTest) {
 	s.same("by currency", u.Tokens.Costs, []spool.CurrencyCost{{Currency: "USD", CostMicros: 82, Calls: 3}})
 }
 
-func testUsageNotPriced(s *engineTest) {
+func testUsageNotPriced(s usageTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(20, 2)})))
 	s.start(e, "r1", "go")
 	client := &spooltest.Client{Name: "live", FromStart: true}
@@ -166,16 +169,16 @@ func testUsageNotPriced(s *engineTest) {
 	}
 }
 
-func testUsagePricerFails(s *engineTest) {
+func testUsagePricerFails(s usageTest) {
 	s.unpriced(func(spool.Charge) (spool.Cost, error) { return spool.Cost{}, errors.New("broken") })
 }
 
-func testUsagePricerPanics(s *engineTest) {
+func testUsagePricerPanics(s usageTest) {
 	s.unpriced(func(spool.Charge) (spool.Cost, error) { panic("broken") })
 }
 
 // unpriced runs with a pricer that has no prices, which must not fail the run.
-func (s *engineTest) unpriced(p pricer) {
+func (s usageTest) unpriced(p pricer) {
 	e := s.working(s.priced(p, spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(20, 2)})))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
@@ -183,7 +186,7 @@ func (s *engineTest) unpriced(p pricer) {
 }
 
 // testUsageReceipt has the pricer told what the provider says and what the model is.
-func testUsageReceipt(s *engineTest) {
+func testUsageReceipt(s usageTest) {
 	var asked []spool.Charge
 	receipt := &spool.Cost{Micros: 99, Currency: "EUR"}
 	e := s.working(s.priced(func(c spool.Charge) (spool.Cost, error) {
@@ -199,7 +202,7 @@ func testUsageReceipt(s *engineTest) {
 }
 
 // testUsageTwoCurrencies has a run whose second call is priced in another currency.
-func testUsageTwoCurrencies(s *engineTest) {
+func testUsageTwoCurrencies(s usageTest) {
 	calls := 0
 	e := s.working(s.priced(func(spool.Charge) (spool.Cost, error) {
 		calls++
@@ -217,7 +220,7 @@ func testUsageTwoCurrencies(s *engineTest) {
 }
 
 // testUsageNextRunCurrency has the next run of the thread priced in another currency.
-func testUsageNextRunCurrency(s *engineTest) {
+func testUsageNextRunCurrency(s usageTest) {
 	calls := 0
 	e := s.working(s.priced(func(spool.Charge) (spool.Cost, error) {
 		calls++
@@ -235,7 +238,7 @@ func testUsageNextRunCurrency(s *engineTest) {
 }
 
 // testUsageAbsent has a provider that counts nothing, and one that counts nought.
-func testUsageAbsent(s *engineTest) {
+func testUsageAbsent(s usageTest) {
 	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(0, 0)}), plain("look", "1")))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
@@ -247,7 +250,7 @@ func testUsageAbsent(s *engineTest) {
 }
 
 // testUsageCutOff stops an answer before its provider has counted it.
-func testUsageCutOff(s *engineTest) {
+func testUsageCutOff(s usageTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"12345678", "90"}, Gate: gate, Usage: spooltest.Tokens(20, 2)})
 	e := s.working(s.priced(perToken, m))
@@ -276,7 +279,7 @@ func testUsageCutOff(s *engineTest) {
 }
 
 // testUsageCutOffCounted stops an answer whose provider has told the prompt's count.
-func testUsageCutOffCounted(s *engineTest) {
+func testUsageCutOffCounted(s usageTest) {
 	gate := make(chan struct{})
 	input := int64(20)
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"12345678"}, Early: spool.Usage{Input: &input}, Gate: gate})
@@ -294,7 +297,7 @@ func testUsageCutOffCounted(s *engineTest) {
 }
 
 // testUsageRefused has a provider that refuses, which costs nothing that could be guessed.
-func testUsageRefused(s *engineTest) {
+func testUsageRefused(s usageTest) {
 	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Turn{Err: &spool.ModelError{Status: 401, Message: "no"}})))
 	s.start(e, "r1", "go")
 	s.ended(spool.Failed)
@@ -302,7 +305,7 @@ func testUsageRefused(s *engineTest) {
 }
 
 // testUsageHandedBack shuts a worker down in the middle of an answer.
-func testUsageHandedBack(s *engineTest) {
+func testUsageHandedBack(s usageTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(20, 2)})
 	c := s.priced(perToken, m)
@@ -321,7 +324,7 @@ func testUsageHandedBack(s *engineTest) {
 }
 
 // testUsageLost has a worker die in the middle of an answer.
-func testUsageLost(s *engineTest) {
+func testUsageLost(s usageTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(20, 2)})
 	c := s.priced(perToken, m)
@@ -335,7 +338,7 @@ func testUsageLost(s *engineTest) {
 }
 
 // testUsageLostInTool has a worker die while a tool runs: the answer was counted.
-func testUsageLostInTool(s *engineTest) {
+func testUsageLostInTool(s usageTest) {
 	slow := plain("slow", "1")
 	slow.Idempotent = true
 	var running atomic.Int64
@@ -356,7 +359,7 @@ func testUsageLostInTool(s *engineTest) {
 }
 
 // testUsageLostStopped stops a run whose worker has died in the middle of an answer.
-func testUsageLostStopped(s *engineTest) {
+func testUsageLostStopped(s usageTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate})
 	c := s.priced(perToken, m)
@@ -368,7 +371,7 @@ func testUsageLostStopped(s *engineTest) {
 }
 
 // dies starts run r1 and has its worker die once the condition holds.
-func (s *engineTest) dies(c engine.Config, when func() bool) {
+func (s usageTest) dies(c engine.Config, when func() bool) {
 	s.Helper()
 	f := spooltest.NewFaulty(s.backend)
 	e := s.over(f.Backend(), c)

@@ -11,7 +11,10 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-var waitTests = map[string]func(s *engineTest){
+// waitTest is the bench of cases about runs that wait in line.
+type waitTest struct{ *engineTest }
+
+var waitTests = map[string]func(s waitTest){
 	"Free":             testWaitFree,
 	"Policy":           testWaitPolicy,
 	"Enqueue":          testWaitEnqueue,
@@ -47,13 +50,13 @@ var waitTests = map[string]func(s *engineTest){
 }
 
 // busy starts a run by a policy.
-func (s *engineTest) busy(e *engine.Engine, run spool.RunID, w spool.WhenBusy) engine.RunResult {
+func (s waitTest) busy(e *engine.Engine, run spool.RunID, w spool.WhenBusy) engine.RunResult {
 	s.Helper()
 	return s.startAs(e, chat, engine.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w})
 }
 
 // queue returns the ids of the runs that wait, as the snapshot shows them.
-func (s *engineTest) queue(e *engine.Engine) string {
+func (s waitTest) queue(e *engine.Engine) string {
 	s.Helper()
 	snap, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil {
@@ -70,7 +73,7 @@ func (s *engineTest) queue(e *engine.Engine) string {
 }
 
 // states returns the runs in the order of their starts with where they are.
-func (s *engineTest) states() string {
+func (s waitTest) states() string {
 	s.Helper()
 	var words []string
 	for _, r := range s.all(chat, "").Runs {
@@ -110,13 +113,13 @@ func deaf(gate chan struct{}) *spooltest.Model {
 
 // scriptBut returns the messages of the thread but for the answer of a run that was stopped
 // at the moment when its model began to talk, which may or may not be there.
-func (s *engineTest) scriptBut(line string) []string {
+func (s waitTest) scriptBut(line string) []string {
 	s.Helper()
 	return slices.DeleteFunc(s.script(), func(l string) bool { return l == line })
 }
 
 // talks starts the run r1, whose model is in the middle of its answer.
-func (s *engineTest) talks(e *engine.Engine, m *spooltest.Model) {
+func (s waitTest) talks(e *engine.Engine, m *spooltest.Model) {
 	s.Helper()
 	asked := m.Asked()
 	s.start(e, "r1", "r1!")
@@ -124,7 +127,7 @@ func (s *engineTest) talks(e *engine.Engine, m *spooltest.Model) {
 	<-time.After(time.Second)
 }
 
-func testWaitFree(s *engineTest) {
+func testWaitFree(s waitTest) {
 	e := s.working(s.config(echo()))
 	for _, w := range []spool.WhenBusy{spool.BusyReject, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback} {
 		run := spool.RunID("r-" + w)
@@ -134,7 +137,7 @@ func testWaitFree(s *engineTest) {
 }
 
 // testWaitPolicy takes the policy from the request, the agent and the configuration.
-func testWaitPolicy(s *engineTest) {
+func testWaitPolicy(s waitTest) {
 	c := s.config(echo())
 	c.WhenBusy = spool.BusyEnqueue
 	c.Agents = append(c.Agents, engine.Agent{Name: "b", Model: "m", WhenBusy: spool.BusyReject})
@@ -161,7 +164,7 @@ func testWaitPolicy(s *engineTest) {
 	s.stop(e)
 }
 
-func testWaitEnqueue(s *engineTest) {
+func testWaitEnqueue(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
 	e := s.working(s.config(m))
@@ -185,7 +188,7 @@ func testWaitEnqueue(s *engineTest) {
 	}
 }
 
-func testWaitFull(s *engineTest) {
+func testWaitFull(s waitTest) {
 	c := s.config(echo())
 	c.MaxWaiting = 2
 	e := s.engine(c)
@@ -207,7 +210,7 @@ func testWaitFull(s *engineTest) {
 	s.stop(e)
 }
 
-func testWaitLatest(s *engineTest) {
+func testWaitLatest(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
 	e := s.working(s.config(m))
@@ -229,7 +232,7 @@ func testWaitLatest(s *engineTest) {
 	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r4", "assistant re: r4", "user r5", "assistant re: r5")
 }
 
-func testWaitInterrupt(s *engineTest) {
+func testWaitInterrupt(s waitTest) {
 	m := gated(make(chan struct{}))
 	e := s.working(s.config(m))
 	s.talks(e, m)
@@ -253,7 +256,7 @@ func testWaitInterrupt(s *engineTest) {
 
 // testWaitInterruptQueued stops a run that nobody holds: the new one has the thread when
 // the start is answered.
-func testWaitInterruptQueued(s *engineTest) {
+func testWaitInterruptQueued(s waitTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "one")
 	s.same("result", s.busy(e, "r2", spool.BusyInterrupt), engine.RunResult{Accepted: true, ThreadID: "chat", RunID: "r2", State: spool.Queued})
@@ -265,7 +268,7 @@ func testWaitInterruptQueued(s *engineTest) {
 	s.lines("messages", s.script(), "user one", "user r2", "assistant re: r2")
 }
 
-func testWaitInterruptParked(s *engineTest) {
+func testWaitInterruptParked(s waitTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if last := r.Messages[len(r.Messages)-1]; last.Role == spool.RoleUser && last.Text() == "go" {
 			return spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})
@@ -288,7 +291,7 @@ func testWaitInterruptParked(s *engineTest) {
 
 // testWaitInterruptsInARow interrupts three times before the first run has stopped: all
 // turns are said, in their order, and only the last is answered.
-func testWaitInterruptsInARow(s *engineTest) {
+func testWaitInterruptsInARow(s waitTest) {
 	gate := make(chan struct{})
 	m := deaf(gate)
 	e := s.working(s.config(m))
@@ -314,7 +317,7 @@ func testWaitInterruptsInARow(s *engineTest) {
 }
 
 // testWaitInterruptFirst races an interrupt with the end of the run.
-func testWaitInterruptFirst(s *engineTest) {
+func testWaitInterruptFirst(s waitTest) {
 	e := s.working(s.config(echo()))
 	for i := range 20 {
 		first, second := spool.RunID("a"+string(rune('a'+i))), spool.RunID("b"+string(rune('a'+i)))
@@ -328,7 +331,7 @@ func testWaitInterruptFirst(s *engineTest) {
 	}
 }
 
-func testWaitRollback(s *engineTest) {
+func testWaitRollback(s waitTest) {
 	m := gated(make(chan struct{}))
 	e := s.working(s.config(m))
 	s.start(e, "r0", "zero")
@@ -347,8 +350,8 @@ func testWaitRollback(s *engineTest) {
 // testWaitRollbackWaiting rolls back runs that have stopped another one and have not had
 // their turn yet: what such a one would have kept is kept, and what it would have dropped
 // is dropped.
-func testWaitRollbackWaiting(first spool.WhenBusy, want ...string) func(s *engineTest) {
-	return func(s *engineTest) {
+func testWaitRollbackWaiting(first spool.WhenBusy, want ...string) func(s waitTest) {
+	return func(s waitTest) {
 		gate := make(chan struct{})
 		m := deaf(gate)
 		e := s.working(s.config(m))

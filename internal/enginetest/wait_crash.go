@@ -44,7 +44,8 @@ func testWaitCrash(t *testing.T, open spooltest.Open, features spooltest.Feature
 
 // waitCrashScript has every policy once. Each start is repeated with its key until it is
 // answered. It returns how many calls the first process has made.
-func waitCrashScript(s *engineTest, faults ...spooltest.Fault) int {
+func waitCrashScript(t *engineTest, faults ...spooltest.Fault) int {
+	s := waitTest{t}
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		last := r.Messages[len(r.Messages)-1]
 		t := spooltest.Say("re: ", last.Text())
@@ -61,7 +62,7 @@ func waitCrashScript(s *engineTest, faults ...spooltest.Fault) int {
 		}
 		return t
 	})
-	c := newCampaign(s, s.config(m, plain("once", `"done"`)), 1, false)
+	c := newCampaign(s.engineTest, s.config(m, plain("once", `"done"`)), 1, false)
 	n := c.boot(faults...)
 	first := n
 	c.hire(n)

@@ -9,7 +9,7 @@ import (
 
 // testWaitLatestInterrupt has a start take the place of those who wait. One that has stopped
 // the run before it has the thread as good as got, and keeps its turn.
-func testWaitLatestInterrupt(s *engineTest) {
+func testWaitLatestInterrupt(s waitTest) {
 	gate := make(chan struct{})
 	m := deaf(gate)
 	e := s.working(s.config(m))
@@ -33,10 +33,10 @@ func testWaitLatestInterrupt(s *engineTest) {
 
 // testWaitRollbackNoTurn rolls back a run that has no turn of its own, as one that was
 // redriven has none: the turn before it is another run's, and stays.
-func testWaitRollbackNoTurn(s *engineTest) {
+func testWaitRollbackNoTurn(s waitTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "go")
-	if r := s.redrive(e, s.die(e)); !r.Accepted {
+	if r := (redriveTest{s.engineTest}).redrive(e, (redriveTest{s.engineTest}).die(e)); !r.Accepted {
 		s.Fatalf("redrive: %+v", r)
 	}
 	s.busy(e, "r2", spool.BusyRollback)
@@ -51,7 +51,7 @@ func testWaitRollbackNoTurn(s *engineTest) {
 // testWaitPlaces lets so many wait that a sort which does not keep equal ones in their order
 // would show. Each has a place of its own, those that have stopped another one before the
 // rest, and they get the thread in that order.
-func testWaitPlaces(s *engineTest) {
+func testWaitPlaces(s waitTest) {
 	gate := make(chan struct{})
 	m := deaf(gate)
 	c := s.config(m)

@@ -13,7 +13,7 @@ import (
 )
 
 // testWaitBehindPark waits behind a run that is parked, until it was answered.
-func testWaitBehindPark(s *engineTest) {
+func testWaitBehindPark(s waitTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if last := r.Messages[len(r.Messages)-1]; last.Role == spool.RoleUser && last.Text() == "go" {
 			return spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})
@@ -34,7 +34,7 @@ func testWaitBehindPark(s *engineTest) {
 }
 
 // testWaitBehindFailure goes on behind a run that fails.
-func testWaitBehindFailure(s *engineTest) {
+func testWaitBehindFailure(s waitTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if r.Messages[len(r.Messages)-1].Text() == "go" {
 			return spooltest.Turn{Err: overloaded()}
@@ -52,7 +52,7 @@ func testWaitBehindFailure(s *engineTest) {
 }
 
 // testWaitStop stops the whole thread.
-func testWaitStop(s *engineTest) {
+func testWaitStop(s waitTest) {
 	m := gated(make(chan struct{}))
 	e := s.working(s.config(m))
 	s.talks(e, m)
@@ -68,7 +68,7 @@ func testWaitStop(s *engineTest) {
 }
 
 // testWaitStopRun stops one run at a time.
-func testWaitStopRun(s *engineTest) {
+func testWaitStopRun(s waitTest) {
 	m := gated(make(chan struct{}))
 	e := s.working(s.config(m))
 	stop := func(id spool.RunID, accepted bool, text string) {
@@ -99,7 +99,7 @@ func testWaitStopRun(s *engineTest) {
 }
 
 // testWaitEdit edits an earlier turn while a run is active: at once, and behind it.
-func testWaitEdit(s *engineTest) {
+func testWaitEdit(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
 	e := s.working(s.config(m))
@@ -128,7 +128,7 @@ func testWaitEdit(s *engineTest) {
 }
 
 // testWaitEditGone waits to edit a turn that another one edits first.
-func testWaitEditGone(s *engineTest) {
+func testWaitEditGone(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
 	e := s.working(s.config(m))
@@ -148,7 +148,7 @@ func testWaitEditGone(s *engineTest) {
 	}
 }
 
-func testWaitDelete(s *engineTest) {
+func testWaitDelete(s waitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})), approved("send", "1")))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -164,7 +164,7 @@ func testWaitDelete(s *engineTest) {
 
 // testWaitIdempotencyKey repeats a start that waits, at once and later: what it did to
 // others happens once, and the answer stays the first one.
-func testWaitIdempotencyKey(s *engineTest) {
+func testWaitIdempotencyKey(s waitTest) {
 	e := s.engine(s.config(echo()))
 	for _, w := range []spool.WhenBusy{spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback} {
 		s.startAs(e, chat, engine.StartRequest{Prompt: "x"})
@@ -203,7 +203,7 @@ func testWaitIdempotencyKey(s *engineTest) {
 }
 
 // testWaitTicket delivers a ticket of a run that waits, as a queue outside may.
-func testWaitTicket(s *engineTest) {
+func testWaitTicket(s waitTest) {
 	m := echo()
 	e := s.engine(s.config(m))
 	s.start(e, "r1", "one")
@@ -250,7 +250,7 @@ func (h *settled) of(ids ...spool.RunID) string {
 }
 
 // testWaitSettle has every run settled once, those that never began as well.
-func testWaitSettle(s *engineTest) {
+func testWaitSettle(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
 	h := &settled{runs: make(map[spool.RunID]string)}
@@ -270,7 +270,7 @@ func testWaitSettle(s *engineTest) {
 }
 
 // testWaitSettleInterrupted interrupts runs that nobody holds, with a settle hook.
-func testWaitSettleInterrupted(s *engineTest) {
+func testWaitSettleInterrupted(s waitTest) {
 	h := &settled{runs: make(map[spool.RunID]string)}
 	m := echo()
 	c := s.config(m)
@@ -291,7 +291,7 @@ func testWaitSettleInterrupted(s *engineTest) {
 
 // testWaitDeadWorker interrupts a run whose worker died while its tool ran. What the tool
 // did is kept before the new turn is said.
-func testWaitDeadWorker(s *engineTest) {
+func testWaitDeadWorker(s waitTest) {
 	running := make(chan struct{})
 	hang := spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
 		close(running)
@@ -326,7 +326,7 @@ func testWaitDeadWorker(s *engineTest) {
 
 // testWaitNotices follows: each change of the queue is told with the state, and so is the
 // turn of a run that has waited, with the name that its sender gave it.
-func testWaitNotices(s *engineTest) {
+func testWaitNotices(s waitTest) {
 	gate := make(chan struct{})
 	m := gated(gate)
 	e := s.working(s.config(m))
@@ -381,7 +381,7 @@ func testWaitNotices(s *engineTest) {
 }
 
 // testWaitSnapshot shows the turns of those that wait, and nothing where nobody does.
-func testWaitSnapshot(s *engineTest) {
+func testWaitSnapshot(s waitTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "one")
 	snap := func() (text string) {
