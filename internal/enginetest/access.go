@@ -107,8 +107,8 @@ func testAccessTools(s accessTest) {
 	c := s.config(model(), limited(plain("pay", "1"), "team:pay"), plain("look", "1"))
 	first := s.engine(c)
 	s.startAs(first, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
-	job := redriveTest{s.engineTest}.die(first)
-	redriveTest{s.engineTest}.redrive(first, job)
+	job := redriveTest(s).die(first)
+	redriveTest(s).redrive(first, job)
 	stop := s.work(s.engine(c)) // another process than that of the start
 	s.ended(spool.Completed)
 	stop()

@@ -200,9 +200,9 @@ func testAloneOthers(s aloneTest) {
 	s.work(e)
 	s.until("the first suspect", func() bool { return d.slow.Load() == 1 })
 	hello := s.startOn(e, "hello", "hello")
-	fairTest{s.engineTest}.endsWithin(hello, 2*time.Second)
+	fairTest(s).endsWithin(hello, 2*time.Second)
 	for _, key := range keys {
-		fairTest{s.engineTest}.endsWithin(key, 5*time.Minute)
+		fairTest(s).endsWithin(key, 5*time.Minute)
 		if run := s.firstRun(key); run.Deaths != 0 || run.Carriage.Alone || run.Carriage.AloneDeaths != 0 {
 			s.Errorf("the run is %+v", run)
 		}

@@ -90,7 +90,7 @@ func testAuditOperator(s auditTest) {
 		lines = append(lines, string(entry.Action)+" "+string(entry.ByTenant)+"/"+entry.By)
 	}
 	s.lines("the log", lines, "stop acme/olga", "answer ops/olga")
-	s.same("the record", approveTest{s.engineTest}.answers()[0].AnsweredBy, "operator")
+	s.same("the record", approveTest(s).answers()[0].AnsweredBy, "operator")
 }
 
 // An answer that counts is in the log, with what was shown and why; one that is refused is not.
@@ -125,9 +125,9 @@ func testAuditAnswer(s auditTest) {
 }
 
 func testAuditRaiseBudget(s auditTest) {
-	e := s.working(budgetTest{s.engineTest}.asksForMore(spool.Budget{ToolCalls: 1}, frugal(40, thrice)))
+	e := s.working(budgetTest(s).asksForMore(spool.Budget{ToolCalls: 1}, frugal(40, thrice)))
 	s.start(e, "r1", "go")
-	s.answer(e, budgetTest{s.engineTest}.budgetPark().ToolCallID, true, `{"toolCallBudget":9}`)
+	s.answer(e, budgetTest(s).budgetPark().ToolCallID, true, `{"toolCallBudget":9}`)
 	s.ended(spool.Completed)
 	s.lines("the log", s.acts(), "answer by ann r1", "raise_budget by ann r1")
 	s.same("the new bounds", string(compare.Canonical(s.auditLog(chat.Tenant)[0].Detail)), `{"toolCallBudget":9}`)
@@ -167,7 +167,7 @@ func testAuditInterrupt(s auditTest) {
 func testAuditDelete(s auditTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("done"), spooltest.Say("done"))))
 	old := of(chat.Tenant, "old")
-	pruneTest{s.engineTest}.completes(e, old)
+	pruneTest(s).completes(e, old)
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	if r, err := e.DeleteThread(as("bert"), old); !r.Accepted || err != nil {
@@ -190,14 +190,14 @@ func testAuditDelete(s auditTest) {
 func testAuditOperate(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")
-	job := redriveTest{s.engineTest}.die(e)
+	job := redriveTest(s).die(e)
 	operator := engine.WithActor(context.Background(), engine.Actor{Subject: "olga", Tenant: "ops"})
 	again, err := e.Redrive(operator, chat.Tenant, job)
 	if err != nil || !again.Accepted {
 		s.Fatalf("redrive: %+v, %v", again, err)
 	}
 	s.history.Started(chat, again.RunID)
-	job = redriveTest{s.engineTest}.die(e)
+	job = redriveTest(s).die(e)
 	if n, err := e.PurgeJobs(operator, chat.Tenant, spool.DeadQuery{JobID: job}); n != 1 || err != nil {
 		s.Errorf("purge: %d, %v", n, err)
 	}
@@ -223,18 +223,18 @@ func testAuditTogether(s auditTest) {
 	if _, err := failing.DeleteThread(as("anna"), chat); err != nil { // it is active
 		s.Error(err)
 	}
-	waitTest{s.engineTest}.busy(e, "r2", spool.BusyEnqueue)
+	waitTest(s).busy(e, "r2", spool.BusyEnqueue)
 	if _, err := failing.Run(as("anna"), chat, engine.StartRequest{Prompt: "no", RunID: "r3", WhenBusy: spool.BusyLatest}); !errors.Is(err, errAuditFails) {
 		s.Errorf("a start in another's place without a log: %v", err)
 	}
 	s.lines("the log", s.acts())
-	s.same("the runs", waitTest{s.engineTest}.states(), "r1 QUEUED, r2 QUEUED")
+	s.same("the runs", waitTest(s).states(), "r1 QUEUED, r2 QUEUED")
 	s.work(e)
 	s.ended(spool.Completed)
 	if _, err := failing.DeleteThread(as("anna"), chat); !errors.Is(err, errAuditFails) {
 		s.Errorf("a deletion without a log: %v", err)
 	}
-	s.same("the thread exists", pruneTest{s.engineTest}.exists(chat), true)
+	s.same("the thread exists", pruneTest(s).exists(chat), true)
 }
 
 var errAuditFails = errors.New("the audit log fails")

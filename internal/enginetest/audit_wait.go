@@ -37,7 +37,7 @@ func testAuditLatest(s auditTest) {
 	}
 	s.work(e)
 	s.ended(spool.Completed)
-	s.same("the runs", waitTest{s.engineTest}.states(), "r1 COMPLETED, r2 CANCELLED, r3 CANCELLED, r4 CANCELLED, r5 COMPLETED")
+	s.same("the runs", waitTest(s).states(), "r1 COMPLETED, r2 CANCELLED, r3 CANCELLED, r4 CANCELLED, r5 COMPLETED")
 }
 
 // deafAtWork returns an engine whose run r1 hears of no stop until gate is closed.
@@ -58,7 +58,7 @@ func testAuditRollback(s auditTest) {
 	s.busyAs(e, "bert", "r3", spool.BusyRollback)
 	close(gate)
 	s.ended(spool.Completed)
-	s.same("the runs", waitTest{s.engineTest}.states(), "r1 CANCELLED, r2 CANCELLED, r3 COMPLETED")
+	s.same("the runs", waitTest(s).states(), "r1 CANCELLED, r2 CANCELLED, r3 COMPLETED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2")
 }
 
@@ -70,7 +70,7 @@ func testAuditInterruptsInARow(s auditTest) {
 	s.busyAs(e, "carol", "r4", spool.BusyInterrupt)
 	close(gate)
 	s.ended(spool.Completed)
-	s.same("the runs", waitTest{s.engineTest}.states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED, r4 COMPLETED")
+	s.same("the runs", waitTest(s).states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED, r4 COMPLETED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by carol r3")
 }
 
@@ -90,7 +90,7 @@ func testAuditStopAgain(s auditTest) {
 	stop("emil", func(ctx context.Context) (engine.StopResult, error) { return e.Stop(ctx, chat) })
 	close(gate)
 	s.ended(spool.Cancelled)
-	s.same("the runs", waitTest{s.engineTest}.states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED")
+	s.same("the runs", waitTest(s).states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by dora r3")
 }
 
@@ -115,5 +115,5 @@ func testAuditStopDecided(s auditTest) {
 	s.lines("the log", s.acts(), "stop by anna r2")
 	close(gate)
 	s.ended(spool.Completed)
-	s.same("the runs", waitTest{s.engineTest}.states(), "r1 COMPLETED, r2 CANCELLED")
+	s.same("the runs", waitTest(s).states(), "r1 COMPLETED, r2 CANCELLED")
 }

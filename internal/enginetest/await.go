@@ -206,8 +206,8 @@ func testAwaitLine(s awaitTest) {
 	e := s.working(s.config(gated(gate)))
 	s.start(e, "r1", "one!")
 	s.becomes(spool.Running)
-	waitTest{s.engineTest}.busy(e, "r2", spool.BusyEnqueue)
-	waitTest{s.engineTest}.busy(e, "r3", spool.BusyEnqueue)
+	waitTest(s).busy(e, "r2", spool.BusyEnqueue)
+	waitTest(s).busy(e, "r3", spool.BusyEnqueue)
 	o, err := e.Outcome(context.Background(), chat, "r3")
 	s.same("in line", awaited{o, err}.line(), `r3 QUEUED "" at 2`)
 	third := s.await(context.Background(), e, chat, "r3")
@@ -227,7 +227,7 @@ func testAwaitLineStopped(s awaitTest) {
 	e := s.working(s.config(gated(gate)))
 	s.start(e, "r1", "one!")
 	s.becomes(spool.Running)
-	waitTest{s.engineTest}.busy(e, "r2", spool.BusyEnqueue)
+	waitTest(s).busy(e, "r2", spool.BusyEnqueue)
 	second := s.await(context.Background(), e, chat, "r2")
 	first := s.await(context.Background(), e, chat, "r1")
 	s.stillWaits("while the first runs", second)
@@ -249,15 +249,15 @@ func testAwaitNested(s awaitTest) {
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), {Text: []string{"done"}, Gate: gate}},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
 	})
-	e := s.working(nestedTest{s.engineTest}.treeConfig(m, approved("send", `"sent"`)))
+	e := s.working(nestedTest(s).treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	top := s.awaitsNow(e, "r1")
-	nested := nestedTest{s.engineTest}.nested()["mail"].ID
+	nested := nestedTest(s).nested()["mail"].ID
 	if len(top.Parks) != 1 || top.Parks[0].Nested == nil || top.Parks[0].Nested.AgentID != spool.AgentID(nested) {
 		s.Errorf("the dispatched run waits with %+v", top.Parks)
 	}
 	s.same("the nested run waits with its own", len(s.awaitsNow(e, nested).Parks), 1)
-	nestedTest{s.engineTest}.answerAs(e, "mail:send", true)
+	nestedTest(s).answerAs(e, "mail:send", true)
 	below := s.awaitsNow(e, nested)
 	if below.State != spool.Completed || below.Text != "sent" || s.run("r1").State.Terminal() {
 		s.Errorf("below: %s, above %s", below.line(), s.run("r1").State)
@@ -379,7 +379,7 @@ func testAwaitReads(s awaitTest) {
 		<-time.After(quiet)
 		before := counted.views.Load()
 		for range 100 {
-			publishTest{s.engineTest}.publish(worker, "tick", "1", engine.PublishOptions{})
+			publishTest(s).publish(worker, "tick", "1", engine.PublishOptions{})
 			<-time.After(6 * time.Second)
 		}
 		n := counted.views.Load() - before
@@ -401,7 +401,7 @@ func testAwaitReplaced(s awaitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("second"))))
 	s.start(e, "r1", "go")
 	s.same("before", s.awaitsNow(e, "r1").line(), `r1 COMPLETED "first"`)
-	branchTest{s.engineTest}.edited(e, 0, "again")
+	branchTest(s).edited(e, 0, "again")
 	a := s.awaitsNow(e, "r1")
 	s.same("replaced", a.line(), `r1 COMPLETED ""`)
 	if a.Message != nil {

@@ -198,8 +198,8 @@ func testBranchRollback(s branchTest) {
 	e := s.working(s.config(m))
 	s.start(e, "r0", "zero")
 	s.ended(spool.Completed)
-	waitTest{s.engineTest}.talks(e, m)
-	waitTest{s.engineTest}.busy(e, "r2", spool.BusyRollback)
+	waitTest(s).talks(e, m)
+	waitTest(s).busy(e, "r2", spool.BusyRollback)
 	s.ended(spool.Completed)
 	branch := s.all(chat, "").Branches[0]
 	if branch.RunID != "r2" {

@@ -73,7 +73,7 @@ func testBranchShown(s branchTest) {
 		if f.Cursor == nil {
 			continue
 		}
-		got := followTest{s.engineTest}.comesBack(e, frames[:i+1])
+		got := followTest(s).comesBack(e, frames[:i+1])
 		shown := strings.Join(shownByContract(append(slices.Clone(frames[:i+1]), got...)), ", ")
 		if !strings.HasPrefix(shown, strings.Join(want, ", ")) {
 			s.Errorf("behind %s: %s", frameLine(f), shown)

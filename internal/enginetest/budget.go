@@ -80,7 +80,7 @@ func looking(_ spool.ModelRequest, step int) spooltest.Turn {
 // budgeted returns a configuration whose runs have a budget, and whose model keeps to what
 // it is allowed.
 func (s budgetTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
-	c := usageTest{s.engineTest}.priced(perToken, m, append(tools, plain("look", "1"))...)
+	c := usageTest(s).priced(perToken, m, append(tools, plain("look", "1"))...)
 	c.Agents[0].Instructions = strings.Repeat("instruct ", 40)
 	c.Budget = b
 	s.history.Bounded = true
@@ -378,14 +378,14 @@ func testBudgetRetried(s budgetTest) {
 func testBudgetLost(s budgetTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(promptTokens, 2)})
 	c := s.budgeted(spool.Budget{Tokens: 1000, CostMicros: 10_000}, m)
-	usageTest{s.engineTest}.dies(c, func() bool { return m.Asked() == 1 })
+	usageTest(s).dies(c, func() bool { return m.Asked() == 1 })
 	held := s.run("r1").Allowance.Holds
 	if len(held) != 1 || held[0].Tokens <= held[0].Input || held[0].CostMicros <= 0 {
 		s.Fatalf("while the model is asked: %s", compare.Dump(held))
 	}
 	s.working(c)
 	s.ended(spool.Completed)
-	rows := usageTest{s.engineTest}.ledger()
+	rows := usageTest(s).ledger()
 	if len(rows) != 2 || rows[0].Outcome != spool.OutcomeLost || rows[0].Usage != (spool.Usage{}) || *rows[0].Guess.Input != held[0].Input || rows[0].Guess.Output != nil {
 		s.Fatalf("rows: %s", compare.Dump(rows))
 	}

@@ -73,16 +73,16 @@ func testBudgetStoreFails(s budgetTest) {
 	c.Agents[0].MaxSteps, c.SweepEvery = 1, time.Second
 	e := s.engine(c)
 	for call, calls := 1, 2; call <= calls; call++ {
-		key := aloneTest{s.engineTest}.startOn(e, fmt.Sprintf("t%02d", call), "go")
+		key := aloneTest(s).startOn(e, fmt.Sprintf("t%02d", call), "go")
 		f := spooltest.NewFaulty(s.backend)
 		f.Plan(spooltest.Fault{Call: call, Kind: spooltest.FailBefore})
 		stop := s.work(s.over(f.Backend(), c))
-		s.until("the end of the run", func() bool { return aloneTest{s.engineTest}.firstRun(key).State.Terminal() })
+		s.until("the end of the run", func() bool { return aloneTest(s).firstRun(key).State.Terminal() })
 		if call == 1 {
 			calls = f.Calls()
 		}
 		stop()
-		if r := (aloneTest{s.engineTest}).firstRun(key); r.StopReason != spool.StopTokenBudget {
+		if r := aloneTest(s).firstRun(key); r.StopReason != spool.StopTokenBudget {
 			s.Errorf("call %d fails: the run ended as %s by %q", call, r.State, r.StopReason)
 		}
 	}

@@ -127,9 +127,9 @@ func testMostDistinct(s budgetTest) {
 		s.Errorf("the question is %+v, %v", asked, err)
 	}
 	more := engine.Response{ToolCallID: park.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), By: "ann"}
-	approveTest{s.engineTest}.refused(e, more, engine.ReasonSameApprover)
+	approveTest(s).refused(e, more, engine.ReasonSameApprover)
 	more.By = "bob"
-	approveTest{s.engineTest}.delivered(e, more)
+	approveTest(s).delivered(e, more)
 	s.ended(spool.Completed)
 	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
 		s.Errorf("the run: %+v", r)
@@ -195,7 +195,7 @@ func testMostLatest(s budgetTest) {
 
 // testMostDeleteIdle has somebody delete threads who may not stop runs.
 func testMostDeleteIdle(s budgetTest) {
-	e := approveTest{s.engineTest}.parked(sending(), checked())
+	e := approveTest(s).parked(sending(), checked())
 	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {
 		s.Errorf("a parked thread: %+v, %v", r, err)
 	}

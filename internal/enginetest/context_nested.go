@@ -24,19 +24,19 @@ func testContextNested(s contextTest) {
 			return march(r, 7)
 		}
 	})
-	c := nestedTest{s.engineTest}.treeConfig(m, plain("look", result("seen", 640)), plain("once", `"done"`), approved("send", `"sent"`))
+	c := nestedTest(s).treeConfig(m, plain("look", result("seen", 640)), plain("once", `"done"`), approved("send", `"sent"`))
 	c.Agents[0].Spawn.MaxSteps = 40
 	c.Models["sums"], c.CompactionModel = summing(), "sums"
 	e := s.working(c)
 	s.start(e, "r1", "March.")
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
 	s.becomes(spool.WaitingForInput)
-	nestedTest{s.engineTest}.answerAs(e, "go right:send", true)
-	nestedTest{s.engineTest}.answerAs(e, "go left:send", false)
+	nestedTest(s).answerAs(e, "go right:send", true)
+	nestedTest(s).answerAs(e, "go left:send", false)
 	s.ended(spool.Completed)
 	client()
 
-	nested := nestedTest{s.engineTest}.nested()
+	nested := nestedTest(s).nested()
 	told := s.compactions()
 	for _, brief := range []string{"go left", "go right"} {
 		id := nested[brief].AgentID()

@@ -233,14 +233,14 @@ func testDistinctRepeated(s approveTest) {
 // testDistinctNested has the call wait in a nested run: what its main agent asks for holds
 // below it.
 func testDistinctNested(s approveTest) {
-	c := nestedTest{s.engineTest}.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
+	c := nestedTest(s).treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
 	c.Agents[0].DistinctApprover = true
 	e := s.parkedBy("ann", c)
-	if run := (nestedTest{s.engineTest}).nested()["mail"]; run.StartedBy != "ann" {
+	if run := nestedTest(s).nested()["mail"]; run.StartedBy != "ann" {
 		s.Errorf("the nested run was started by %q", run.StartedBy)
 	}
 	r := by("ann")
-	r.ToolCallID = nestedTest{s.engineTest}.waiting()["mail:send"].ToolCallID
+	r.ToolCallID = nestedTest(s).waiting()["mail:send"].ToolCallID
 	s.refused(e, r, engine.ReasonSameApprover)
 	r.By = "bob"
 	s.delivered(e, r)

@@ -239,10 +239,10 @@ func testEmptyNested(s emptyTest) {
 			return spooltest.Use(spawn("c1", "helper", "think"))
 		}
 	})
-	s.start(s.working(nestedTest{s.engineTest}.treeConfig(m)), "r1", "go")
+	s.start(s.working(nestedTest(s).treeConfig(m)), "r1", "go")
 	s.ended(spool.Completed)
 	s.tellsEnd(spool.StopCompleted)
-	run := nestedTest{s.engineTest}.nested()["think"]
+	run := nestedTest(s).nested()["think"]
 	if run.StopReason != spool.StopEmpty || m.Asked() != 4 {
 		s.Errorf("asked %d times, and the nested run is %+v", m.Asked(), run)
 	}

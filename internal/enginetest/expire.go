@@ -70,7 +70,7 @@ func testExpireWarned(s expireTest) {
 			_ = json.Unmarshal(entry.Payload, &warning)
 		}
 	}
-	if p := (approveTest{s.engineTest}).park(); !warning.ExpiresAt.Equal(p.ExpiresAt) || p.State != spool.ParkOpen || !p.Warned {
+	if p := approveTest(s).park(); !warning.ExpiresAt.Equal(p.ExpiresAt) || p.State != spool.ParkOpen || !p.Warned {
 		s.Errorf("the warning is %+v, the park %+v", warning, p)
 	}
 	<-time.After(2 * time.Minute)
@@ -127,7 +127,7 @@ func testExpireFail(s expireTest) {
 	}
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "12m INPUT_EXPIRING c1 fail", "15m INPUT_EXPIRED c1 fail")
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`)
-	if p := (approveTest{s.engineTest}).park(); p.State != spool.ParkExpired || p.Answer != nil {
+	if p := approveTest(s).park(); p.State != spool.ParkExpired || p.Answer != nil {
 		s.Errorf("the park is %+v", p)
 	}
 	if s.executed() != 0 {
@@ -181,11 +181,11 @@ func testExpireFailSiblings(s expireTest) {
 
 // testExpireFailReclaimed looks at the thread before a worker does.
 func testExpireFailReclaimed(s expireTest) {
-	e := approveTest{s.engineTest}.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
+	e := approveTest(s).parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
 		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	<-time.After(20 * time.Minute)
-	approveTest{s.engineTest}.refused(e, engine.Response{ToolCallID: "c2", Approved: true}, engine.ReasonNoPark)
-	approveTest{s.engineTest}.refused(e, engine.Response{ToolCallID: "c1", Approved: true}, engine.ReasonNoPark)
+	approveTest(s).refused(e, engine.Response{ToolCallID: "c2", Approved: true}, engine.ReasonNoPark)
+	approveTest(s).refused(e, engine.Response{ToolCallID: "c1", Approved: true}, engine.ReasonNoPark)
 	s.work(e)
 	s.ended(spool.Failed)
 	if r := s.run("r1"); r.Error != unanswered || s.executed() != 0 {
@@ -195,7 +195,7 @@ func testExpireFailReclaimed(s expireTest) {
 
 // testExpireFailSwept loses the job that would have failed the run.
 func testExpireFailSwept(s expireTest) {
-	e := approveTest{s.engineTest}.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
+	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.CancelJob("hitl-expiry:r1:c1") })
 	if err != nil {
 		s.Fatal(err)
@@ -238,13 +238,13 @@ func testExpireExtendAnswer(s expireTest) {
 	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend})))
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
-	digest := approveTest{s.engineTest}.park().Digest
+	digest := approveTest(s).park().Digest
 	<-time.After(50 * time.Minute)
-	p := approveTest{s.engineTest}.park()
+	p := approveTest(s).park()
 	if left := time.Until(p.ExpiresAt); left < 9*time.Minute || left > 11*time.Minute || p.Expiry.Extensions != 7 {
 		s.Errorf("%s are left: %+v", left, p)
 	}
-	approveTest{s.engineTest}.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest})
+	approveTest(s).delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest})
 	s.ended(spool.Completed)
 	<-time.After(time.Hour)
 	if got := s.waits(); len(got) != 10 {
@@ -255,7 +255,7 @@ func testExpireExtendAnswer(s expireTest) {
 // testExpireExtendLate answers behind the end of the time, of which no worker has taken
 // note.
 func testExpireExtendLate(s expireTest) {
-	e := approveTest{s.engineTest}.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend}))
+	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend}))
 	<-time.After(40 * time.Minute)
 	s.answer(e, "c1", true, "")
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",
@@ -266,10 +266,10 @@ func testExpireExtendLate(s expireTest) {
 
 // testExpireOfBefore expires a park of a time before there were choices.
 func testExpireOfBefore(s expireTest) {
-	e := approveTest{s.engineTest}.parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
-	p := approveTest{s.engineTest}.park()
+	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
+	p := approveTest(s).park()
 	p.Expiry = spool.Expiry{}
-	approveTest{s.engineTest}.putPark(p)
+	approveTest(s).putPark(p)
 	s.work(e)
 	s.ended(spool.Completed)
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "15m INPUT_EXPIRED c1")

@@ -97,7 +97,7 @@ func testMixedTimeEnds(s nestedTest) {
 	}
 	s.lines("what was said", s.of("talk"), "user talk", "assistant so far")
 	s.lines("what was done", s.of("work"), "user work", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"reason":"time_budget"} c2:"seen"`)
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // testMixedTimeParks has a person give such a tree more time, which then goes on where it
@@ -107,7 +107,7 @@ func testMixedTimeParks(s nestedTest) {
 	c.OnBudget = spool.BudgetPark
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	park := budgetTest{s.engineTest}.budgetPark()
+	park := budgetTest(s).budgetPark()
 	for brief, run := range s.nested() {
 		if run.State != spool.WaitingForInput {
 			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
@@ -122,7 +122,7 @@ func testMixedTimeParks(s nestedTest) {
 	}
 	s.lines("what was said", s.of("talk"), "user talk", "assistant so far", "assistant and on")
 	s.lines("messages", s.of("")[2:], `tool c1:{"agentId":"ID","result":"planned"} c2:{"agentId":"ID","result":"worked"}`, "assistant done")
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // testMixedTimeGone leaves no time in which a nested run could take its answer up, as it is
@@ -153,7 +153,7 @@ func testMixedTimeGone(s nestedTest) {
 	}
 	s.work(e)
 	s.until("the question", func() bool { return s.run("r1").Allowance.Parks > 0 })
-	park := budgetTest{s.engineTest}.budgetPark()
+	park := budgetTest(s).budgetPark()
 	if s.executed() != 0 {
 		s.Error("a tool ran without time")
 	}
@@ -162,7 +162,7 @@ func testMixedTimeGone(s nestedTest) {
 	if s.executed() != 1 || askedAs(m, "mail") != 2 || askedAs(m, "go") != 2 {
 		s.Errorf("%d calls, asked %d and %d times", s.executed(), askedAs(m, "mail"), askedAs(m, "go"))
 	}
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // later holds an answer back.
@@ -194,7 +194,7 @@ func (s nestedTest) short() engine.Config {
 // shortParks waits for the two parks of such a tree.
 func (s nestedTest) shortParks() (send, budget spool.ToolCallID) {
 	s.Helper()
-	budget = budgetTest{s.engineTest}.budgetPark().ToolCallID
+	budget = budgetTest(s).budgetPark().ToolCallID
 	park, ok := s.waiting()["mail:send"]
 	if !ok {
 		s.Fatalf("parks: %v", s.waiting())
@@ -228,7 +228,7 @@ func (s nestedTest) raised(first bool) {
 		s.Errorf("the run ended by %s", r.StopReason)
 	}
 	s.lines("messages of the one that waited", s.of("mail")[2:], `tool c1:"sent"`, "assistant sent")
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // testMixedBudgetDenied approves the call and denies the budget: the call does not run, and
@@ -297,7 +297,7 @@ func (s nestedTest) overBudget() {
 	if text := strings.Join(s.tree(), "\n"); strings.Contains(text, `"reason":"failed"`) || strings.Contains(text, `:"sent"`) {
 		s.Errorf("messages:\n%s", text)
 	}
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // testMixedManyParks has thirty nested runs wait at once, three of which may be at work.
@@ -327,7 +327,7 @@ func testMixedManyParks(s nestedTest) {
 	if s.executed() != many || s.run("r1").TotalTokens != 6*many {
 		s.Errorf("%d calls, %d tokens", s.executed(), s.run("r1").TotalTokens)
 	}
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // testMixedTwins makes two nested runs of one profile with one brief, each of which waits.
@@ -348,7 +348,7 @@ func testMixedTwins(s nestedTest) {
 	if n != 4 || s.executed() != 4 {
 		s.Errorf("%d parks, %d calls", n, s.executed())
 	}
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // testMixedTakenID has a caller choose the id that a nested run would get, for a run of the
@@ -523,7 +523,7 @@ func testMixedRaceStop(s nestedTest) {
 	})
 	group.Wait()
 	s.until("the end", func() bool { return s.thread().State.Terminal() })
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // shortScript runs a tree that waits for a person and for a larger budget of time and of
@@ -547,7 +547,7 @@ func shortScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	if r := s.run("r1"); r.State != spool.Completed || r.StopReason != spool.StopCompleted {
 		s.Errorf("the run: %+v, %+v", r, r.Allowance)
 	}
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 	c.finish(stop)
 	return calls
 }

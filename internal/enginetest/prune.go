@@ -189,10 +189,10 @@ func testPruneUnsettled(s pruneTest) {
 func testPruneDead(s pruneTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	s.start(e, "r1", "go")
-	redriveTest{s.engineTest}.die(e)
+	redriveTest(s).die(e)
 	<-time.After(time.Hour)
 	s.same("pruned", s.prune(e, engine.PruneOptions{Before: time.Now()}), chat.String())
-	s.same("dead jobs", redriveTest{s.engineTest}.deadJobs(), 0)
+	s.same("dead jobs", redriveTest(s).deadJobs(), 0)
 	s.keys = nil
 	s.history.Forget(chat)
 }

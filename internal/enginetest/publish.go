@@ -411,7 +411,7 @@ func testPublishNested(s publishTest) {
 		"one": {spooltest.Use(spooltest.Call{ID: "c1", Name: "tell"}), spooltest.Say("first")},
 		"two": {spooltest.Use(spooltest.Call{ID: "c1", Name: "tell"}), spooltest.Say("second")},
 	})
-	c := nestedTest{s.engineTest}.treeConfig(m, telling("tell", func(ctx context.Context, call spool.ToolCall) error {
+	c := nestedTest(s).treeConfig(m, telling("tell", func(ctx context.Context, call spool.ToolCall) error {
 		for i := range 3 {
 			if err := call.Publish(ctx, "live", i); err != nil {
 				return err
@@ -435,7 +435,7 @@ func testPublishNested(s publishTest) {
 	got := published(frames)
 	slices.Sort(got)
 	var want []string
-	for _, r := range (nestedTest{s.engineTest}).nested() {
+	for _, r := range nestedTest(s).nested() {
 		for i := range 3 {
 			want = append(want, fmt.Sprintf(`entry kept{"n":1}%s`, r.ID), fmt.Sprintf("item live%d", i))
 		}

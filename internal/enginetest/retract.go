@@ -381,7 +381,7 @@ func testRetractNestedFails(s retractTest) {
 		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("sorry")},
 		"find": {{Text: []string{"half"}, Err: &spool.ModelError{Status: 400, Message: "no"}}},
 	})
-	e := s.engine(nestedTest{s.engineTest}.treeConfig(m))
+	e := s.engine(nestedTest(s).treeConfig(m))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
@@ -406,7 +406,7 @@ func testRetractNestedParks(s retractTest) {
 		"find": {{Text: []string{"half"}, Err: overloaded()}},
 		"slow": {spooltest.Use(spooltest.Call{ID: "c1", Name: "nap"}), spooltest.Say("slept")},
 	})
-	c := nestedTest{s.engineTest}.treeConfig(m, nap)
+	c := nestedTest(s).treeConfig(m, nap)
 	c.Agents[0].Budget = spool.Budget{WallTime: time.Minute}
 	c.Agents[0].OnBudget = spool.BudgetPark
 	e := s.engine(c)
@@ -484,11 +484,11 @@ func testRetractParkFailed(s retractTest) {
 
 // testRetractBudgetStopped stops a run that waits for a larger budget, which is no call.
 func testRetractBudgetStopped(s retractTest) {
-	e := s.engine(budgetTest{s.engineTest}.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking)))
+	e := s.engine(budgetTest(s).asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking)))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
-		budgetTest{s.engineTest}.budgetPark()
+		budgetTest(s).budgetPark()
 		<-time.After(time.Second)
 		s.stop(e)
 		s.ended(spool.Cancelled)
@@ -505,7 +505,7 @@ func testRetractNestedStopped(s retractTest) {
 		"go":   {spooltest.Use(spawn("c1", "helper", "find"))},
 		"find": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})},
 	})
-	e := s.engine(nestedTest{s.engineTest}.treeConfig(m, approved("send", "1")))
+	e := s.engine(nestedTest(s).treeConfig(m, approved("send", "1")))
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)

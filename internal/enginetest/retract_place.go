@@ -103,13 +103,13 @@ func testRetractBareSeq(s retractTest) {
 		"go":   {spooltest.Use(spawn("c1", "helper", "mail"))},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), {Text: []string{"on it"}, Gate: gate}},
 	})
-	c := nestedTest{s.engineTest}.treeConfig(m, approved("send", `"sent"`))
+	c := nestedTest(s).treeConfig(m, approved("send", `"sent"`))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	first := s.work(e)
 	s.becomes(spool.WaitingForInput)
 	first()
-	nestedTest{s.engineTest}.answerAs(e, "mail:send", true)
+	nestedTest(s).answerAs(e, "mail:send", true)
 	p := s.process(c)
 	s.until("the second step", func() bool { return askedAs(m, "mail") == 2 })
 	began := s.thread().LastSeq

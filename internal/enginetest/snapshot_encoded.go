@@ -37,12 +37,12 @@ func testSnapshotEncoded(s snapshotTest) {
 		s.Errorf("%d snapshots were compared", taken)
 	}
 	other := s.working(s.config(echo()))
-	branchTest{s.engineTest}.said(other, "one", "two", "three")
+	branchTest(s).said(other, "one", "two", "three")
 	s.sameEncoded(reader)
 	before := s.all(chat, "").Messages
-	branchTest{s.engineTest}.edited(other, len(before)-4, "2")
+	branchTest(s).edited(other, len(before)-4, "2")
 	s.sameEncoded(reader)
-	branchTest{s.engineTest}.restored(other, s.all(chat, "").Branches[0].ID)
+	branchTest(s).restored(other, s.all(chat, "").Branches[0].ID)
 	if got := s.all(chat, "").Messages; len(got) != len(before) {
 		s.Errorf("%d messages of %d are back", len(got), len(before))
 	}

@@ -41,7 +41,7 @@ func (s storageTest) fill(c engine.Config) spool.ThreadKey {
 func (s storageTest) endsFull() {
 	s.Helper()
 	var told spool.StorageLimitReached
-	budgetTest{s.engineTest}.endsBy(spool.StopStorageLimit, spool.EntryStorageLimitReached, &told)
+	budgetTest(s).endsBy(spool.StopStorageLimit, spool.EntryStorageLimitReached, &told)
 	if told.BytesLimit != storageLimit {
 		s.Errorf("the record tells %+v", told)
 	}
@@ -165,11 +165,11 @@ func testStorageNested(s storageTest) {
 		"go":   {spooltest.Use(spawn("c1", "helper", "work")), spooltest.Say("never")},
 		"work": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("never")},
 	})
-	c := nestedTest{s.engineTest}.treeConfig(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
+	c := nestedTest(s).treeConfig(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
 	c.MaxTenantBytes = storageLimit
 	s.start(s.working(c), "r1", "go")
 	s.until("the end", func() bool { return s.run("r1").State.Terminal() })
-	for name, run := range map[string]spool.Run{"the run": s.run("r1"), "the nested run": (nestedTest{s.engineTest}).nested()["work"]} {
+	for name, run := range map[string]spool.Run{"the run": s.run("r1"), "the nested run": nestedTest(s).nested()["work"]} {
 		if run.State != spool.Completed || run.StopReason != spool.StopStorageLimit {
 			s.Errorf("%s is %s by %s", name, run.State, run.StopReason)
 		}
@@ -177,7 +177,7 @@ func testStorageNested(s storageTest) {
 	if n := len(m.Requests()); n != 2 {
 		s.Errorf("the models were asked %d times", n)
 	}
-	budgetTest{s.engineTest}.wellFormed()
+	budgetTest(s).wellFormed()
 }
 
 // weighed checks the bytes of a tenant against what its threads have: they are at least the

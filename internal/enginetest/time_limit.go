@@ -145,12 +145,12 @@ func testTimeLimitNotRaised(s budgetTest) {
 
 // testTimeLimitNested ends a tree.
 func testTimeLimitNested(s budgetTest) {
-	c := nestedTest{s.engineTest}.late()
+	c := nestedTest(s).late()
 	c.Budget, c.MaxWallTime = spool.Budget{}, 10*time.Second
 	s.start(s.working(c), "r1", "go")
 	s.ended(spool.Completed)
 	reasons := []spool.StopReason{s.run("r1").StopReason}
-	for _, run := range (nestedTest{s.engineTest}).nested() {
+	for _, run := range nestedTest(s).nested() {
 		reasons = append(reasons, run.StopReason)
 	}
 	if len(reasons) != 4 || slices.ContainsFunc(reasons, func(r spool.StopReason) bool { return r != spool.StopTimeLimit }) {

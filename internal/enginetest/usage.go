@@ -122,7 +122,7 @@ func (s usageTest) costsTold(c *spooltest.Client) []string {
 }
 
 func testUsagePriced(s usageTest) {
-	settled, h := settleTest{s.engineTest}.settling(spooltest.NewModel(
+	settled, h := settleTest(s).settling(spooltest.NewModel(
 		spooltest.Turn{Usage: spooltest.Tokens(10, 1), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
 		spooltest.Turn{Text: []string{"half"}, Usage: spooltest.Tokens(5, 1), Err: overloaded()},
 		spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(20, 2)},

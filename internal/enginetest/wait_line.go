@@ -36,7 +36,7 @@ func testWaitLatestInterrupt(s waitTest) {
 func testWaitRollbackNoTurn(s waitTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "go")
-	if r := (redriveTest{s.engineTest}).redrive(e, (redriveTest{s.engineTest}).die(e)); !r.Accepted {
+	if r := redriveTest(s).redrive(e, redriveTest(s).die(e)); !r.Accepted {
 		s.Fatalf("redrive: %+v", r)
 	}
 	s.busy(e, "r2", spool.BusyRollback)
