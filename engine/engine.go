@@ -14,11 +14,11 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/live"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/internal/inprocess"
@@ -234,14 +234,13 @@ type Engine struct {
 	streaming   stream.Settings
 	bus         spool.Bus
 	agents      map[string]*Agent
-	hubs        hubs
+	live        *live.Hubs
 	snapshots   *snapshot.Snapshots
 	carried     carried
 	compacting  compacting
 	attachments *attachments
 	depths      depths
 	aloneSlot   aloneSlot
-	closing     chan struct{}
 
 	telemetry  *telemetry
 	unobserved func()
@@ -249,8 +248,6 @@ type Engine struct {
 	looks      looks
 	// auditLooked is when old entries of the audit log were last looked for, in Unix ns.
 	auditLooked atomic.Int64
-
-	closeOnce sync.Once
 }
 
 // New returns an engine over the backend's ports. It returns an [spool.Invalid] error
@@ -276,17 +273,30 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	e := &Engine{
 		attachments: images,
 		config:      c, store: ownedStore{b.Store}, queue: b.Queue, streams: b.Streams, bus: b.Bus,
-		agents: agents, closing: make(chan struct{}),
+		agents: agents,
 	}
 	e.streaming = stream.Settings{
 		Streams: e.streams, Bus: e.bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
 		Grace: max(c.StreamGrace, snapshot.RecentEnd),
 	}
-	e.hubs.open = make(map[spool.ThreadKey]*hub)
 	e.snapshots = snapshot.New(snapshot.Sources{
 		Own: e.store, Shared: b.Store, CheckOwner: e.checkOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
 	})
+	e.live = live.New(live.Config{
+		Store: e.store, Streams: e.streams, Bus: e.bus, Snapshots: e.snapshots, EndStream: e.endStream, Spread: e.random().upTo, Log: c.Log,
+		Keepalive: c.Keepalive, Poll: c.Poll, RetryHint: c.RetryHint, StreamGrace: c.StreamGrace,
+	})
 	return e, e.measure()
+}
+
+// Close ends all event streams of this process: their clients are told when to come back,
+// each a little later than the next so that they do not come all at once. It does not
+// stop workers, and may be called more than once. Metrics that are read when they are
+// collected are not any more.
+func (e *Engine) Close() {
+	e.live.Close()
+	e.snapshots.Close()
+	e.unobserved()
 }
 
 // NewBus returns a bus for one process.

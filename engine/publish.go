@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
@@ -23,24 +21,6 @@ type PublishOptions struct {
 	// By is the subject who publishes. Clients see it with the event, cut to 200 bytes of JSON.
 	// Empty: not known.
 	By string
-}
-
-// publisher is who publishes an event, a subject or a tool.
-type publisher struct{ subject, tool string }
-
-// maxPublisher bounds the subject of an event, so that a live event fits into a notice with it.
-const maxPublisher = 200
-
-// sign says in the entry who publishes it.
-func (p publisher) sign(e *spool.Entry) {
-	e.PublishedBy, e.PublishedByTool = strings.ToValidUTF8(p.subject, ""), p.tool
-	if len(e.PublishedBy) > maxPublisher {
-		e.PublishedBy = strings.ToValidUTF8(e.PublishedBy[:maxPublisher], "")
-	}
-	for len(encode(e.PublishedBy)) > maxPublisher+len(`""`) { // what has to be escaped takes more room
-		_, last := utf8.DecodeLastRuneInString(e.PublishedBy)
-		e.PublishedBy = e.PublishedBy[:len(e.PublishedBy)-last]
-	}
 }
 
 // PublishEvent tells those who follow the thread something of the application's own. It
@@ -65,7 +45,7 @@ func (e *Engine) PublishEvent(
 	if err != nil {
 		return spool.Entry{}, err
 	}
-	s, by := e.carried.find(key), publisher{subject: o.By}
+	s, by := e.carried.find(key), record.Publisher{Subject: o.By}
 	if !event.Durable {
 		return e.tell(ctx, key, s, event, o.RunID, by)
 	}
@@ -83,13 +63,13 @@ func (e *Engine) PublishEvent(
 
 // publish is [Engine.PublishEvent] for a tool of the segment.
 func (s *segment) publish(ctx context.Context, event spool.Event, run spool.RunID, tool string) error {
-	by := publisher{tool: tool}
+	by := record.Publisher{Tool: tool}
 	if event.Durable {
 		_, err := s.record(ctx, event, run, by)
 		return err
 	}
 	entry := spool.Entry{ThreadID: s.key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
-	by.sign(&entry)
+	by.Sign(&entry)
 	if !s.writer.Event(ctx, entry) {
 		stream.Notify(s.e.bus, s.key, entry)
 	}
@@ -97,9 +77,9 @@ func (s *segment) publish(ctx context.Context, event spool.Event, run spool.RunI
 }
 
 // tell publishes a live event.
-func (e *Engine) tell(ctx context.Context, key spool.ThreadKey, s *segment, event spool.Event, about spool.RunID, by publisher) (spool.Entry, error) {
+func (e *Engine) tell(ctx context.Context, key spool.ThreadKey, s *segment, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
 	entry := spool.Entry{ThreadID: key.ID, Type: event.Type, Payload: event.Payload}
-	by.sign(&entry)
+	by.Sign(&entry)
 	err := e.store.View(ctx, key, func(v spool.View) error {
 		run, _, err := subject(v, about)
 		entry.RunID, entry.CreatedAt = run.ID, v.Now()
@@ -139,7 +119,7 @@ func subject(v spool.View, about spool.RunID) (run spool.Run, thread spool.Threa
 // record writes a durable event from outside of the thread's segment, of whose stream
 // nothing is known. If there is one, its worker is told, so that its next items stand behind
 // the entry.
-func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by publisher) (spool.Entry, error) {
+func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
 	var entry spool.Entry
 	held := false
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
@@ -149,7 +129,7 @@ func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Ev
 		}
 		held = thread.Leased(tx.Now())
 		entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
-		by.sign(&entry)
+		by.Sign(&entry)
 		return tx.AppendEntries(&entry)
 	})
 	if err != nil {
@@ -164,7 +144,7 @@ func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Ev
 
 // record writes a durable event among the items of the segment, or behind them where the
 // segment is over.
-func (s *segment) record(ctx context.Context, event spool.Event, about spool.RunID, by publisher) (entry spool.Entry, err error) {
+func (s *segment) record(ctx context.Context, event spool.Event, about spool.RunID, by record.Publisher) (entry spool.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	err = s.writer.Commit(ctx, func(out *stream.List) error {
@@ -178,7 +158,7 @@ func (s *segment) record(ctx context.Context, event spool.Event, about spool.Run
 			}
 			out.Begin(thread.LastSeq)
 			entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
-			by.sign(&entry)
+			by.Sign(&entry)
 			open, err := s.isOpen(tx, thread)
 			if err != nil {
 				return err

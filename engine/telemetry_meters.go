@@ -98,7 +98,7 @@ func (t *telemetry) observe(e *Engine) (stop func(), err error) {
 	}
 	registered, err := t.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		o.ObserveInt64(active, e.carrying.Load())
-		o.ObserveInt64(streams, e.hubs.clients())
+		o.ObserveInt64(streams, e.live.Clients())
 		if e.queue == nil {
 			return nil
 		}
@@ -121,14 +121,4 @@ func (t *telemetry) observe(e *Engine) (stop func(), err error) {
 		return nil, err
 	}
 	return func() { _ = registered.Unregister() }, nil
-}
-
-// clients counts who follows a thread.
-func (h *hubs) clients() (n int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, hub := range h.open {
-		n += int64(hub.clients)
-	}
-	return n
 }

@@ -1,19 +1,18 @@
-package engine
+package record
 
 import (
 	"encoding/json"
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // The stream of an entry is what its payload says, whoever has written it.
 func TestStreamOf(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{
-		string(encode(spool.RunStarted{RunID: "r1", StreamID: "r1:2", Segment: 2})),
-		string(encode(spool.RunEnded{RunID: "r1", StreamID: "r1:2", Segment: 2, Status: spool.SegmentError, Error: `"streamId":"x"`})),
+		string(spool.NewEntry("", "", spool.RunStarted{RunID: "r1", StreamID: "r1:2", Segment: 2}).Payload),
+		string(spool.NewEntry("", "", spool.RunEnded{RunID: "r1", StreamID: "r1:2", Segment: 2, Status: spool.SegmentError, Error: `"streamId":"x"`}).Payload),
 		`{"streamId":"r1:2","runId":"r1"}`, `{"runId":"r1", "streamId":"r1:2"}`, `{"runId":"r2","streamId":"r1:2"}`,
 		`{"runId":"r1","streamId":"r1\u003a2"}`, `{"runId":"r1"}`, `{"runId":"r1","streamId":`, `{"runId":"r1","streamId":"`, `7`, ``,
 	} {
@@ -21,7 +20,7 @@ func TestStreamOf(t *testing.T) {
 			StreamID spool.StreamID `json:"streamId"`
 		}
 		wantErr := json.Unmarshal([]byte(payload), &want)
-		got, err := record.StreamOf(spool.Entry{RunID: "r1", Payload: json.RawMessage(payload)})
+		got, err := StreamOf(spool.Entry{RunID: "r1", Payload: json.RawMessage(payload)})
 		if (err != nil) != (wantErr != nil) || err == nil && got != want.StreamID {
 			t.Errorf("%s: %q (%v), want %q (%v)", payload, got, err, want.StreamID, wantErr)
 		}

@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/snapshot"
 )
 
 const (
@@ -25,8 +26,8 @@ const (
 // they stand behind, and items the entry; a walker only has to respect both. A user turn
 // knows the entry that it stands behind.
 type walker struct {
-	e   *Engine
-	key spool.ThreadKey
+	from *Config
+	key  spool.ThreadKey
 	// made is when the thread was. The walker reads no other thread of its id. Zero: not known
 	// yet.
 	made time.Time
@@ -55,36 +56,36 @@ type walker struct {
 	cut record.Saved
 	// restored is what the walker knows of branches that have come back.
 	restored restoredBranch
-	// heard is what decides about the snapshot frames between segments.
-	heard heardOf
+	// shown is what decides about the snapshot frames between segments.
+	shown shownSegment
 	// recordOnly leaves the streams out.
 	recordOnly bool
 	// encodes says that the client wants its snapshots encoded.
 	encodes bool
 	// form is the form in which the client wants its snapshots. Nil: as they are.
-	form SnapshotForm
+	form spool.SnapshotForm
 	// shared is true for a hub's walker, which has no client to send a snapshot to.
 	shared bool
 	// atEnd is true once a hub's walker has passed all of the record, until it hears of more.
 	atEnd bool
-	// beside is called in the transaction of each read that goes to the end of the record. Nil:
+	// atRecordEnd is called in the transaction of each read that goes to the end of the record. Nil:
 	// nothing is.
-	beside func(v spool.View)
+	atRecordEnd func(v spool.View)
 	// blocked is since when the walker waits for an item.
 	blocked time.Time
 }
 
-// walked is a frame, and where it leaves the walker.
-type walked struct {
+// placedFrame is a frame, and where it leaves the walker.
+type placedFrame struct {
 	spool.Frame
 
 	at      spool.Cursor
 	turn    spool.MessageID
 	reading bool // whether the stream at.Stream has more to come
 	// encoded is the snapshot of a frame whose Snapshot has few messages. Nil: it has all.
-	encoded *EncodedSnapshot
+	encoded *snapshot.Encoded
 	// formed is the same for a client of another protocol.
-	formed *FormedSnapshot
+	formed *snapshot.Formed
 	// notice is true for what has no place in the order: the state, and live events.
 	notice bool
 	// past is true for the state in which a run has ended that does not have the thread any
@@ -93,9 +94,9 @@ type walked struct {
 }
 
 // isSnapshot reports whether the frame tells of a thread or a run as a whole.
-func (f walked) isSnapshot() bool { return f.Kind == spool.FrameSnapshot }
+func (f placedFrame) isSnapshot() bool { return f.Kind == spool.FrameSnapshot }
 
-func isSnapshot(f walked) bool { return f.isSnapshot() }
+func isSnapshot(f placedFrame) bool { return f.isSnapshot() }
 
 // errReset tells a walker without a client that its stream is gone.
 var errReset = errors.New("the stream is gone")
@@ -103,7 +104,7 @@ var errReset = errors.New("the stream is gone")
 // place sets the walker to a client's cursor, or to "now" without one. It returns a
 // snapshot frame where the cursor's place does not exist any more. View runs what it is given
 // in a transaction.
-func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]walked, error) {
+func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]placedFrame, error) {
 	var thread spool.Thread
 	var last record.Segment
 	var named record.NamedStream
@@ -123,10 +124,10 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 		if last, err = record.LatestSegment(v, thread); err != nil || c == nil {
 			return err
 		}
-		if err := w.heard.find(v, *c); err != nil || c.Stream == "" {
+		if err := w.shown.find(v, *c); err != nil || c.Stream == "" {
 			return err
 		}
-		named, err = record.FindStream(v, *c, w.e.config.StreamGrace)
+		named, err = record.FindStream(v, *c, w.from.StreamGrace)
 		return err
 	})
 	if err != nil {
@@ -141,7 +142,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 	case c == nil:
 		w.beginNow(last)
 		return nil, nil
-	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.restored.owed:
+	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.restored.due:
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginBehind(last, max(c.Seq, 0))
@@ -149,7 +150,7 @@ func (w *walker) place(ctx context.Context, c *spool.Cursor, view func(read func
 	}
 	w.at = *c
 	w.at.Seq = max(c.Seq, 0)
-	page, err := w.e.streams.Read(ctx, w.stream(), c.Offset, 1)
+	page, err := w.from.Streams.Read(ctx, w.stream(), c.Offset, 1)
 	switch {
 	case errors.Is(err, spool.ErrStreamGone) && c.Offset.IsZero() && last.Live && last.Stream == c.Stream:
 	case errors.Is(err, spool.ErrStreamGone):
@@ -190,10 +191,10 @@ func (w *walker) beginNow(last record.Segment) {
 	w.at = spool.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
 	w.cut = last.Saved
 	w.jump, w.jumpRead = last.Seq, last.InFlight()
-	w.heard = heardOf{stream: last.Stream}
+	w.shown = shownSegment{stream: last.Stream}
 	if last.End != nil { // all segments are over: the record alone tells of them
 		w.at.Offset = last.End.After
-		w.heard = heardOf{ended: last.End}
+		w.shown = shownSegment{ended: last.End}
 	}
 }
 
@@ -205,14 +206,14 @@ func (w *walker) beginBehind(last record.Segment, seq int64) {
 	if last.InFlight() && last.Seq <= seq {
 		w.at.Stream, w.at.Offset, w.reading = last.Stream, last.Saved.Main, true
 		w.cut = last.Saved
-		w.heard = heardOf{stream: last.Stream}
+		w.shown = shownSegment{stream: last.Stream}
 	}
 }
 
 // next returns the frames that follow and that storage has already, empty at the
 // present. Grown says whether the record may have more entries than were read.
-func (w *walker) next(ctx context.Context, grown bool) ([]walked, error) {
-	if w.restored.owed {
+func (w *walker) next(ctx context.Context, grown bool) ([]placedFrame, error) {
+	if w.restored.due {
 		return w.snapshot(ctx)
 	}
 	if w.reading {
@@ -228,8 +229,8 @@ func (w *walker) next(ctx context.Context, grown bool) ([]walked, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.heard.open = false // it may have ended since
-	var frames []walked
+	w.shown.open = false // it may have ended since
+	var frames []placedFrame
 	for i, entry := range s.entries {
 		if frames, err = w.settled(ctx, frames); err != nil {
 			return givenFirst(frames, err)
@@ -245,8 +246,8 @@ func (w *walker) next(ctx context.Context, grown bool) ([]walked, error) {
 			return givenFirst(frames, err)
 		}
 		frames = append(frames, w.pass(entry))
-		if w.reading || w.restored.owed {
-			w.atEnd = w.shared && s.last && i == len(s.entries)-1 && len(s.turns) == 0 && !w.restored.owed
+		if w.reading || w.restored.due {
+			w.atEnd = w.shared && s.last && i == len(s.entries)-1 && len(s.turns) == 0 && !w.restored.due
 			return frames, nil // the items of the stream that it has opened come next, or a snapshot
 		}
 	}
@@ -258,8 +259,8 @@ func (w *walker) next(ctx context.Context, grown bool) ([]walked, error) {
 }
 
 // items returns items of the stream that is read, with the entries written among them.
-func (w *walker) items(ctx context.Context) ([]walked, error) {
-	page, err := w.e.streams.Read(ctx, w.stream(), w.at.Offset, walkPage)
+func (w *walker) items(ctx context.Context) ([]placedFrame, error) {
+	page, err := w.from.Streams.Read(ctx, w.stream(), w.at.Offset, walkPage)
 	if errors.Is(err, spool.ErrStreamGone) {
 		return w.gone(ctx)
 	}
@@ -269,7 +270,7 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 	if err != nil {
 		return nil, err
 	}
-	frames := make([]walked, 0, len(page.Items))
+	frames := make([]placedFrame, 0, len(page.Items))
 	for i := range page.Items {
 		item := &page.Items[i]
 		among, err := w.upTo(ctx, item.Seq)
@@ -279,11 +280,11 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 		frames = append(frames, among...)
 		w.at.Offset = item.Offset
 		w.reading, w.lacking = !item.Type.End(), false
-		w.heard.item(*item)
+		w.shown.item(*item)
 		if w.cut.Has(*item) {
 			continue
 		}
-		frames = append(frames, w.walked(spool.Frame{Kind: spool.FrameStream, StreamID: w.at.Stream, Item: item}))
+		frames = append(frames, w.framed(spool.Frame{Kind: spool.FrameStream, StreamID: w.at.Stream, Item: item}))
 	}
 	if page.Ended {
 		w.reading = false // the end was read before
@@ -301,7 +302,7 @@ func (w *walker) items(ctx context.Context) ([]walked, error) {
 }
 
 // upTo passes the entries up to a seq, with the turns between them.
-func (w *walker) upTo(ctx context.Context, seq int64) (frames []walked, err error) {
+func (w *walker) upTo(ctx context.Context, seq int64) (frames []placedFrame, err error) {
 	for w.at.Seq < seq {
 		s, err := w.stretch(ctx, int(seq-w.at.Seq))
 		if err != nil {
@@ -320,11 +321,11 @@ func (w *walker) upTo(ctx context.Context, seq int64) (frames []walked, err erro
 }
 
 // pass goes behind an entry, and to the stream that it opens.
-func (w *walker) pass(entry spool.Entry) walked {
+func (w *walker) pass(entry spool.Entry) placedFrame {
 	w.at.Seq, w.turn = entry.Seq, ""
 	w.blocked = time.Time{}
-	w.shows(entry)
-	w.heard.entry(entry)
+	w.noteMessages(entry)
+	w.shown.entry(entry)
 	switch {
 	case entry.Type == spool.EntryRunEnded:
 		if id, err := record.StreamOf(entry); err == nil && id == w.at.Stream && id != "" {
@@ -338,10 +339,10 @@ func (w *walker) pass(entry spool.Entry) walked {
 		default:
 			w.at.Stream, w.at.Offset, w.reading = id, spool.Offset{}, true
 			w.cut, w.lacking = record.Saved{}, false
-			w.heard = heardOf{stream: id, plain: true}
+			w.shown = shownSegment{stream: id, plain: true}
 		}
 	}
-	return w.walked(spool.Frame{Kind: spool.FrameThread, Event: &entry})
+	return w.framed(spool.Frame{Kind: spool.FrameThread, Event: &entry})
 }
 
 // itemsFirst reports whether items of the stream that is read stand before the entry.
@@ -359,7 +360,7 @@ func (w *walker) itemsFirst(entry spool.Entry) bool {
 
 // await returns the items that stand before an entry. Those that do not come were lost
 // with their worker: the stream is then ended in its place.
-func (w *walker) await(ctx context.Context, entry spool.Entry) ([]walked, error) {
+func (w *walker) await(ctx context.Context, entry spool.Entry) ([]placedFrame, error) {
 	frames, err := w.items(ctx)
 	if len(frames) > 0 || err != nil || !w.reading {
 		return frames, err
@@ -372,24 +373,19 @@ func (w *walker) await(ctx context.Context, entry spool.Entry) ([]walked, error)
 		return nil, nil
 	}
 	if entry.Type != spool.EntryRunEnded {
-		return []walked{w.pass(entry)}, nil
+		return []placedFrame{w.pass(entry)}, nil
 	}
-	w.e.closeAs(ctx, w.stream(), entry)
+	w.from.EndStream(ctx, w.stream(), entry)
 	return w.items(ctx)
-}
-
-// closeAs ends a stream as its RUN_ENDED entry says that it ended.
-func (e *Engine) closeAs(ctx context.Context, key spool.StreamKey, entry spool.Entry) {
-	e.streaming.CloseLost(ctx, key, record.EndItem(entry, spool.Offset{}), entry.After)
 }
 
 // gone decides what to do without the stream: wait for one whose worker is about to open
 // it, or for the end of one that was already gone when the client got a snapshot, else give
 // the client a snapshot.
-func (w *walker) gone(ctx context.Context) ([]walked, error) {
+func (w *walker) gone(ctx context.Context) ([]placedFrame, error) {
 	if w.at.Offset.IsZero() || w.lacking {
 		var last record.Segment
-		err := w.e.store.View(ctx, w.key, func(v spool.View) error {
+		err := w.from.Store.View(ctx, w.key, func(v spool.View) error {
 			thread, err := v.Thread()
 			if err == nil {
 				last, err = record.LatestSegment(v, thread)
@@ -413,14 +409,14 @@ func (w *walker) gone(ctx context.Context) ([]walked, error) {
 }
 
 // snapshot stands for all that is missing, and goes on behind it.
-func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
+func (w *walker) snapshot(ctx context.Context) ([]placedFrame, error) {
 	if w.recordOnly {
 		return nil, nil
 	}
 	if w.shared {
 		return nil, errReset
 	}
-	snap, encoded, formed, err := w.takeSnapshot(ctx, &SnapshotOptions{LastMessageID: w.last})
+	snap, encoded, formed, err := w.takeSnapshot(ctx, spool.SnapshotOptions{LastMessageID: w.last})
 	if err != nil {
 		return nil, err
 	}
@@ -433,23 +429,23 @@ func (w *walker) snapshot(ctx context.Context) ([]walked, error) {
 		formed.Release()
 		return nil, err
 	}
-	w.restored.owed = false
-	w.heard = heardOf{stream: w.at.Stream, astray: snap.Thread.State.Active()}
+	w.restored.due = false
+	w.shown = shownSegment{stream: w.at.Stream, unsure: snap.Thread.State.Active()}
 	w.cut = record.Saved{}
 	w.reading = snap.Stream != nil && snap.Stream.End == nil
 	w.lacking = w.reading && len(snap.Stream.Items) == 0
 	w.jump = 0
-	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
+	frame := w.framed(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
 	frame.encoded, frame.formed = encoded, formed
 	w.at.Seq = max(w.at.Seq, 0)
 	frame.at = w.at
-	return []walked{frame}, nil
+	return []placedFrame{frame}, nil
 }
 
 // turnIn returns the last user turn behind the last entry of a snapshot that the client has
 // with it.
 func (w *walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.MessageID, err error) {
-	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
+	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
 		turns, err := record.TurnsAt(v, max(snap.LastEventSeq, 0))
 		turn = lastOf(turns, func(id spool.MessageID) bool {
 			return id == w.last || slices.ContainsFunc(snap.Messages, func(m spool.Message) bool { return m.ID == id })
@@ -461,14 +457,14 @@ func (w *walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.M
 
 func (w *walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.at.Stream} }
 
-// walked returns a frame that leaves the walker where it stands. The frame has a cursor, by
+// framed returns a frame that leaves the walker where it stands. The frame has a cursor, by
 // which a client comes back, unless it tells of a user turn.
-func (w *walker) walked(f spool.Frame) walked {
+func (w *walker) framed(f spool.Frame) placedFrame {
 	if f.Kind != spool.FrameThread || f.Event.Seq > 0 {
 		at := w.at
 		f.Cursor = &at
 	}
-	return walked{Frame: f, at: w.at, turn: w.turn, reading: w.reading}
+	return placedFrame{Frame: f, at: w.at, turn: w.turn, reading: w.reading}
 }
 
 // position is where a walker stands, for comparison with another's. A stream counts only
@@ -488,7 +484,7 @@ func positionAt(at spool.Cursor, turn spool.MessageID, reading bool) position {
 }
 
 // position returns where the frame leaves its walker.
-func (f walked) position() position { return positionAt(f.at, f.turn, f.reading) }
+func (f placedFrame) position() position { return positionAt(f.at, f.turn, f.reading) }
 
 // record returns the position of a walker that reads no streams.
 func (p position) record() position { return position{seq: p.seq, turn: p.turn} }
@@ -497,24 +493,24 @@ func (p position) record() position { return position{seq: p.seq, turn: p.turn} 
 // the same place.
 func (w *walker) position() (position, bool) {
 	cutting := w.reading && w.at.Offset.Compare(w.cut.Last()) < 0
-	settled := w.at.Seq >= w.jump && !w.recordOnly && !cutting && !w.restored.owed && w.heard.settled()
+	settled := w.at.Seq >= w.jump && !w.recordOnly && !cutting && !w.restored.due && w.shown.settled()
 	return positionAt(w.at, w.turn, w.reading), settled
 }
 
 // takeSnapshot returns a snapshot, which is encoded, or in another form, for a walker that
 // wants it so. It then has no messages but those behind its last entry.
-func (w *walker) takeSnapshot(ctx context.Context, o *SnapshotOptions) (snap *spool.Snapshot, encoded *EncodedSnapshot, formed *FormedSnapshot, err error) {
+func (w *walker) takeSnapshot(ctx context.Context, o spool.SnapshotOptions) (snap *spool.Snapshot, encoded *snapshot.Encoded, formed *snapshot.Formed, err error) {
 	switch {
 	case w.encodes:
-		if encoded, err = w.e.EncodedSnapshot(ctx, w.key, o); err == nil {
+		if encoded, err = w.from.Snapshots.Encoded(ctx, w.key, o); err == nil {
 			snap = encoded.Rest()
 		}
 	case w.form != nil:
-		if formed, err = w.e.FormedSnapshot(ctx, w.key, w.form); err == nil {
+		if formed, err = w.from.Snapshots.Formed(ctx, w.key, w.form); err == nil {
 			snap = formed.Snapshot
 		}
 	default:
-		snap, err = w.e.Snapshot(ctx, w.key, o)
+		snap, err = w.from.Snapshots.Snapshot(ctx, w.key, o)
 	}
 	return snap, encoded, formed, err
 }

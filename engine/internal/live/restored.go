@@ -1,4 +1,4 @@
-package engine
+package live
 
 import "github.com/spoolhq/spool"
 
@@ -8,8 +8,8 @@ import "github.com/spoolhq/spool"
 
 // restoredBranch is what a walker knows of branches that have come back.
 type restoredBranch struct {
-	// owed is true while the client has still to get the snapshot.
-	owed bool
+	// due is true while the client has still to get the snapshot.
+	due bool
 	// known is the seq up to which the client has read the messages by itself, as it came
 	// without a cursor.
 	known int64
@@ -27,19 +27,19 @@ func (w *walker) placeRestored(v spool.View, thread spool.Thread, c *spool.Curso
 	}
 	entries, err := v.Entries(spool.EntryQuery{After: c.Seq - 1, Limit: 1})
 	if err == nil && len(entries) == 1 && entries[0].Type == spool.EntryMessagesRestored {
-		w.shows(entries[0])
+		w.noteMessages(entries[0])
 	}
 	return err
 }
 
-// shows notes what an entry changes of the messages that the client shows.
-func (w *walker) shows(entry spool.Entry) {
+// noteMessages notes what an entry changes of the messages that the client shows.
+func (w *walker) noteMessages(entry spool.Entry) {
 	switch entry.Type {
 	case spool.EntryMessagesDropped:
 		w.last = "" // what the client shows is not what the view has up to that message
 	case spool.EntryMessagesRestored:
 		w.last = ""
-		w.restored.owed = !w.recordOnly && !w.shared && entry.Seq > w.restored.known
+		w.restored.due = !w.recordOnly && !w.shared && entry.Seq > w.restored.known
 	default:
 	}
 }
@@ -51,8 +51,8 @@ func (f *follower) untilRestored(frames []ringFrame) []ringFrame {
 		if frame.Kind != spool.FrameThread || frame.Event.Seq == 0 {
 			continue
 		}
-		f.walker.shows(*frame.Event)
-		if f.walker.restored.owed {
+		f.walker.noteMessages(*frame.Event)
+		if f.walker.restored.due {
 			return frames[:i+1]
 		}
 	}

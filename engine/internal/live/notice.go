@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"slices"
@@ -29,25 +29,25 @@ func (n *noticer) start(v spool.View, thread spool.Thread) (err error) {
 	return err
 }
 
-// sight is the state of a thread at one time.
-type sight struct {
+// stateSeen is the state of a thread at one time.
+type stateSeen struct {
 	thread spool.Thread
 	queue  []spool.QueuedRun
-	notice walked
+	notice placedFrame
 	news   bool // the notice is to be told
 }
 
 // look returns a notice of the state, if that has changed since the last look.
-func (n *noticer) look(v spool.View) ([]walked, error) {
+func (n *noticer) look(v spool.View) ([]placedFrame, error) {
 	s, err := n.see(v)
 	if err != nil {
 		return nil, err
 	}
-	return n.tell(s), nil
+	return n.notices(s), nil
 }
 
 // see reads the state, which is told by tell.
-func (n *noticer) see(v spool.View) (s sight, err error) {
+func (n *noticer) see(v spool.View) (s stateSeen, err error) {
 	s.thread, err = v.Thread()
 	switch {
 	case err != nil:
@@ -66,23 +66,23 @@ func (n *noticer) see(v spool.View) (s sight, err error) {
 	return s, err
 }
 
-// tell returns the notice of a state that was seen, if it is news.
-func (n *noticer) tell(s sight) []walked {
+// notices returns the notice of a state that was seen, if it is news.
+func (n *noticer) notices(s stateSeen) []placedFrame {
 	if !s.news {
 		return nil
 	}
 	n.state, n.run, n.queue, n.again = s.thread.State, s.thread.RunID, s.queue, false
-	return []walked{s.notice}
+	return []placedFrame{s.notice}
 }
 
 // ended returns a notice of how the run has ended that was told of last, where the run of the
 // next turn has taken the thread from it. The thread's row never shows that end.
-func (n *noticer) ended(v spool.View, next spool.RunID) ([]walked, error) {
+func (n *noticer) ended(v spool.View, next spool.RunID) ([]placedFrame, error) {
 	if !n.state.Active() || n.run == next {
 		return nil, nil
 	}
 	run, err := v.Run(n.run)
-	if missing(err) || err == nil && !run.State.Terminal() {
+	if spool.CodeOf(err) == spool.NotFound || err == nil && !run.State.Terminal() {
 		return nil, nil
 	}
 	if err != nil {
@@ -104,12 +104,12 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walked, error) {
 	}
 	state.past = true
 	n.state, n.run, n.queue, n.again = run.State, run.ID, queue, false
-	return []walked{state}, nil
+	return []placedFrame{state}, nil
 }
 
 // begun returns a notice of the state where a turn's own run has the thread and has not
 // ended. Else the state is told behind what comes in between.
-func (n *noticer) begun(v spool.View, run spool.RunID) ([]walked, error) {
+func (n *noticer) begun(v spool.View, run spool.RunID) ([]placedFrame, error) {
 	thread, err := v.Thread()
 	if err != nil || thread.RunID != run || !thread.State.Active() {
 		return nil, err
@@ -117,15 +117,15 @@ func (n *noticer) begun(v spool.View, run spool.RunID) ([]walked, error) {
 	return n.look(v)
 }
 
-// hello returns the notice of the state as it is now.
-func hello(v spool.View) (walked, error) {
+// currentState returns the notice of the state as it is now.
+func currentState(v spool.View) (placedFrame, error) {
 	thread, err := v.Thread()
 	if err != nil {
-		return walked{}, err
+		return placedFrame{}, err
 	}
 	queue, err := record.QueueOf(v, thread, false)
 	if err != nil {
-		return walked{}, err
+		return placedFrame{}, err
 	}
 	return stateNotice(v, thread, queue)
 }
@@ -137,12 +137,12 @@ func sameQueue(a, b []spool.QueuedRun) bool {
 
 // stateNotice tells the state of the thread, with what there is to know of its run and of
 // those that wait.
-func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (walked, error) {
+func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (placedFrame, error) {
 	change := spool.StateChange{State: thread.State, RunID: thread.RunID, Queue: queue}
 	if thread.RunID != "" {
 		run, err := v.Run(thread.RunID)
-		if err != nil && !missing(err) {
-			return walked{}, err
+		if err != nil && spool.CodeOf(err) != spool.NotFound {
+			return placedFrame{}, err
 		}
 		switch {
 		case thread.State == spool.Queued:
@@ -160,7 +160,8 @@ func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (wa
 }
 
 // noticeFrame returns a frame with seq 0, which moves no cursor.
-func noticeFrame(key spool.ThreadKey, t spool.EntryType, run spool.RunID, payload any, at time.Time) walked {
-	entry := &spool.Entry{ThreadID: key.ID, Type: t, Payload: encode(payload), CreatedAt: at, RunID: run}
-	return walked{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, notice: true}
+func noticeFrame(key spool.ThreadKey, t spool.EntryType, run spool.RunID, payload any, at time.Time) placedFrame {
+	entry := spool.NewEntry(t, run, payload)
+	entry.ThreadID, entry.CreatedAt = key.ID, at
+	return placedFrame{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, notice: true}
 }

@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ type stretch struct {
 // them, and those behind the last one where the record ends there. Entries and turns are
 // of one view, so that no turn can come too late.
 func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
-	err = w.e.store.View(ctx, w.key, func(v spool.View) error {
+	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
 		if err := record.SameThread(v, w.made); err != nil {
 			return err
 		}
@@ -38,8 +38,8 @@ func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 			Turns: true, After: cmp.Or(w.turn, w.known), SinceSeq: w.at.Seq, BeforeSeq: w.at.Seq + int64(limit), Limit: walkTurns,
 		})
 		s.last = len(s.entries) < limit && len(s.turns) < walkTurns
-		if err == nil && s.last && w.beside != nil {
-			w.beside(v)
+		if err == nil && s.last && w.atRecordEnd != nil {
+			w.atRecordEnd(v)
 		}
 		return err
 	})
@@ -51,21 +51,21 @@ func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 }
 
 // before takes the turns that stand before the entry with that seq, and tells of them.
-func (s *stretch) before(seq int64, w *walker) (frames []walked) {
+func (s *stretch) before(seq int64, w *walker) (frames []placedFrame) {
 	for len(s.turns) > 0 && s.turns[0].AfterSeq < seq {
-		frames = append(frames, w.tell(s.turns[0]))
+		frames = append(frames, w.toldTurn(s.turns[0]))
 		s.turns = s.turns[1:]
 	}
 	return frames
 }
 
 // rest takes the turns that are left.
-func (s *stretch) rest(w *walker) []walked { return s.before(math.MaxInt64, w) }
+func (s *stretch) rest(w *walker) []placedFrame { return s.before(math.MaxInt64, w) }
 
-// tell goes behind a user turn.
-func (w *walker) tell(turn spool.Message) walked {
+// toldTurn goes behind a user turn.
+func (w *walker) toldTurn(turn spool.Message) placedFrame {
 	w.turn = turn.ID
-	return w.walked(turnFrame(w.key, turn))
+	return w.framed(turnFrame(w.key, turn))
 }
 
 // lastOf returns the id of the last of these turns that has, "" where none has.
@@ -79,13 +79,13 @@ func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.Message
 }
 
 // isTurn reports whether the frame tells of a user turn.
-func (f walked) isTurn() bool {
+func (f placedFrame) isTurn() bool {
 	return f.Kind == spool.FrameThread && f.Event.Seq == 0 && f.Event.Type == spool.NoticeMessageAppended
 }
 
 // turnFrame tells of a user turn. Its fields are the message's, flat.
 func turnFrame(key spool.ThreadKey, m spool.Message) spool.Frame {
-	return spool.Frame{Kind: spool.FrameThread, Event: &spool.Entry{
-		ThreadID: key.ID, Type: spool.NoticeMessageAppended, Payload: encode(m), CreatedAt: m.CreatedAt, RunID: m.RunID,
-	}}
+	event := spool.NewEntry(spool.NoticeMessageAppended, m.RunID, m)
+	event.ThreadID, event.CreatedAt = key.ID, m.CreatedAt
+	return spool.Frame{Kind: spool.FrameThread, Event: event}
 }

@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/snapshot"
 )
 
 // FormedFrame is a frame whose snapshot is in another form.
@@ -15,7 +16,7 @@ type FormedFrame struct {
 
 	// Formed is the snapshot of a frame that tells of the whole thread, which the caller must
 	// release. Nil: it is another frame.
-	Formed *FormedSnapshot
+	Formed *snapshot.Formed
 }
 
 // FormedFollower is a client that follows a thread with the snapshots of whole threads in another
@@ -25,11 +26,10 @@ type FormedFollower struct {
 	over bool
 }
 
-// FollowFormed follows as [Engine.Follow] does, with the snapshots of whole threads in another form.
-// It returns once the follower has its place: none of the live events that are published from then on
-// is missed. It returns the errors with which Follow may begin. The caller must call Frames or Close.
-func (e *Engine) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) (*FormedFollower, error) {
-	f, err := e.followWith(ctx, key, o, walker{form: form})
+// FollowFormed follows as [Hubs.Follow] does, with the snapshots of whole threads in another form.
+// It returns once the follower has its place. The caller must call Frames or Close.
+func (h *Hubs) FollowFormed(ctx context.Context, key spool.ThreadKey, c Client, form spool.SnapshotForm) (*FormedFollower, error) {
+	f, err := h.follower(ctx, key, c, walker{form: form})
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (f *FormedFollower) Close() {
 	}
 }
 
-// Frames yields the frames as [Engine.Follow] does, those that are there at the same time in one
+// Frames yields the frames as [Hubs.Follow] does, those that are there at the same time in one
 // batch, and closes the follower. A follower that is closed yields nothing. A batch is good until the
 // next one. An empty batch says that nothing has come for as long as idle; a zero idle yields none.
 func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]FormedFrame, error] {

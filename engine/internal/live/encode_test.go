@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"encoding/json"

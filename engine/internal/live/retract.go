@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 // only those that were saved before the place, so that a client which replays an old
 // segment gets all later ones in their turn.
 
-// heardOf is what a walker knows of what its client was told.
-type heardOf struct {
+// shownSegment is what a walker knows of what its client was told.
+type shownSegment struct {
 	// stream is the one of which the client may have items. Empty: it has the RUN_ENDED of
 	// the last one.
 	stream spool.StreamID
@@ -34,17 +34,17 @@ type heardOf struct {
 	ended *spool.Entry
 	// open is true once the walker has seen that the run behind ended has not ended.
 	open bool
-	// astray is true while the walker has still to look for ended.
-	astray bool
-	// told is true while the last frame was the one that closes the calls.
-	told bool
+	// unsure is true while the walker has still to look for ended.
+	unsure bool
+	// closed is true while the last frame was the one that closes the calls.
+	closed bool
 }
 
 // settled reports whether a hub tells the client everything from here on.
-func (h *heardOf) settled() bool { return !h.astray && (h.ended == nil || h.open) }
+func (h *shownSegment) settled() bool { return !h.unsure && (h.ended == nil || h.open) }
 
 // item notes an item that the walker has read.
-func (h *heardOf) item(item spool.Item) {
+func (h *shownSegment) item(item spool.Item) {
 	switch item.Type {
 	case spool.ItemSubagentStarted:
 		h.plain = false
@@ -56,8 +56,8 @@ func (h *heardOf) item(item spool.Item) {
 }
 
 // entry notes an entry that the walker has passed.
-func (h *heardOf) entry(entry spool.Entry) {
-	h.told = false
+func (h *shownSegment) entry(entry spool.Entry) {
+	h.closed = false
 	if entry.Type != spool.EntryRunEnded {
 		return
 	}
@@ -65,35 +65,36 @@ func (h *heardOf) entry(entry spool.Entry) {
 		return
 	}
 	quiet := h.quiet(entry)
-	*h = heardOf{}
+	*h = shownSegment{}
 	if !quiet {
 		h.ended = &entry
 	}
 }
 
 // quiet reports whether a segment ended in a way that leaves nothing unsaid or unsaved.
-func (h *heardOf) quiet(ended spool.Entry) bool {
+func (h *shownSegment) quiet(ended spool.Entry) bool {
 	return h.plain && record.StatusOf(ended) == spool.SegmentFinished
 }
 
 // find looks for the RUN_ENDED entry behind which a client with this cursor stands. A cursor
 // without a stream may also stand within a segment.
-func (h *heardOf) find(v spool.View, at spool.Cursor) error {
-	*h = heardOf{stream: at.Stream}
+func (h *shownSegment) find(v spool.View, at spool.Cursor) error {
+	*h = shownSegment{stream: at.Stream}
 	if at.Stream == "" {
 		return h.findBare(v, max(at.Seq, 0))
 	}
-	entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, Run: runOf(at.Stream)})
+	run, _, _ := at.Stream.Split()
+	entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, Run: run})
 	for _, entry := range entries {
 		id, err := record.StreamOf(entry)
 		if err == nil && entry.Seq <= at.Seq && id == at.Stream {
-			*h = heardOf{ended: &entry}
+			*h = shownSegment{ended: &entry}
 		}
 	}
 	return err
 }
 
-func (h *heardOf) findBare(v spool.View, seq int64) error {
+func (h *shownSegment) findBare(v spool.View, seq int64) error {
 	started, err := record.LastUpTo(v, spool.EntryRunStarted, seq)
 	if err != nil || started == nil {
 		return err
@@ -108,7 +109,7 @@ func (h *heardOf) findBare(v spool.View, seq int64) error {
 }
 
 // retracted adds the frame of retract that stands before an entry, if there is one.
-func (w *walker) retracted(ctx context.Context, frames []walked, entry spool.Entry) ([]walked, error) {
+func (w *walker) retracted(ctx context.Context, frames []placedFrame, entry spool.Entry) ([]placedFrame, error) {
 	if entry.Type != spool.EntryRunEnded || w.recordOnly || entry.Seq <= w.jump {
 		return frames, nil
 	}
@@ -117,8 +118,8 @@ func (w *walker) retracted(ctx context.Context, frames []walked, entry spool.Ent
 }
 
 // settled adds the frame of settle that stands where the walker stands, if there is one.
-func (w *walker) settled(ctx context.Context, frames []walked) ([]walked, error) {
-	if w.reading || w.heard.settled() {
+func (w *walker) settled(ctx context.Context, frames []placedFrame) ([]placedFrame, error) {
+	if w.reading || w.shown.settled() {
 		return frames, nil
 	}
 	frame, err := w.settle(ctx)
@@ -126,7 +127,7 @@ func (w *walker) settled(ctx context.Context, frames []walked) ([]walked, error)
 }
 
 // givenFirst returns the frames that there are before an error, which comes again.
-func givenFirst(frames []walked, err error) ([]walked, error) {
+func givenFirst(frames []placedFrame, err error) ([]placedFrame, error) {
 	if len(frames) > 0 {
 		return frames, nil
 	}
@@ -135,9 +136,9 @@ func givenFirst(frames []walked, err error) ([]walked, error) {
 
 // retract returns the frame by which clients drop what a segment has said and no message
 // has. Ended is the entry that comes next.
-func (w *walker) retract(ctx context.Context, ended spool.Entry) ([]walked, error) {
+func (w *walker) retract(ctx context.Context, ended spool.Entry) ([]placedFrame, error) {
 	id, err := record.StreamOf(ended)
-	if err != nil || id == "" || id != w.heard.stream || w.heard.quiet(ended) {
+	if err != nil || id == "" || id != w.shown.stream || w.shown.quiet(ended) {
 		return nil, err
 	}
 	page, gone, err := w.whole(ctx, id)
@@ -147,11 +148,11 @@ func (w *walker) retract(ctx context.Context, ended spool.Entry) ([]walked, erro
 	at := w.at
 	at.Seq = ended.Seq - 1
 	var p record.RunPart
-	err = w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
+	err = w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
 		p, err = record.ReadRunPart(v, ended, at.Seq, true)
 		return err
 	})
-	if missing(err) {
+	if spool.CodeOf(err) == spool.NotFound {
 		return nil, nil
 	}
 	if err != nil {
@@ -165,25 +166,25 @@ func (w *walker) retract(ctx context.Context, ended spool.Entry) ([]walked, erro
 
 // settle returns the frame by which clients close the calls of a run that has ended between
 // two segments. It returns none while the run has not ended.
-func (w *walker) settle(ctx context.Context) ([]walked, error) {
-	h := &w.heard
-	if w.recordOnly || h.ended == nil && !h.astray || h.ended != nil && w.at.Seq < h.ended.Seq {
+func (w *walker) settle(ctx context.Context) ([]placedFrame, error) {
+	h := &w.shown
+	if w.recordOnly || h.ended == nil && !h.unsure || h.ended != nil && w.at.Seq < h.ended.Seq {
 		return nil, nil
 	}
 	var p *record.RunPart
 	var end runEnd
-	err := w.e.store.View(ctx, w.key, func(v spool.View) (err error) {
-		if h.astray {
+	err := w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
+		if h.unsure {
 			err = h.find(v, w.at)
 		}
 		if err != nil || h.ended == nil {
 			return err
 		}
-		if end, err = endOf(v, *h.ended); err != nil || !end.told {
+		if end, err = endOf(v, *h.ended); err != nil || !end.closed {
 			return err
 		}
 		if left, err := leftView(v, h.ended.Seq, w.at.Seq); err != nil || left {
-			end.told = false // the client was told that it shows nothing of the run
+			end.closed = false // the client was told that it shows nothing of the run
 			return err
 		}
 		read, err := record.ReadRunPart(v, *h.ended, w.at.Seq, false)
@@ -191,7 +192,7 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 		return err
 	})
 	switch {
-	case missing(err):
+	case spool.CodeOf(err) == spool.NotFound:
 		h.ended = nil
 		return nil, nil
 	case err != nil, h.ended == nil:
@@ -205,7 +206,7 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 	}
 	ended := *h.ended
 	h.ended, h.open = nil, false
-	if !end.told || !end.asked && len(p.Since(ended.Seq)) == 0 {
+	if !end.closed || !end.asked && len(p.Since(ended.Seq)) == 0 {
 		return nil, nil
 	}
 	page, gone, err := w.whole(ctx, p.Stream)
@@ -213,7 +214,7 @@ func (w *walker) settle(ctx context.Context) ([]walked, error) {
 		h.ended = &ended
 		return nil, err
 	}
-	h.told = true
+	h.closed = true
 	return w.partial(*p, page, gone), nil
 }
 
@@ -223,8 +224,8 @@ type runEnd struct {
 	open bool // it has not ended
 	// asked is true when its calls were waiting for an answer.
 	asked bool
-	// told is true when clients may have to be told that calls were closed.
-	told bool
+	// closed is true when clients may have to be told that calls were closed.
+	closed bool
 }
 
 // endOf reads what became of the run of a RUN_ENDED entry. Of nearly all runs there is nothing
@@ -248,11 +249,11 @@ func endOf(v spool.View, ended spool.Entry) (end runEnd, err error) {
 		return runEnd{open: true}, nil
 	}
 	end.asked = record.StatusOf(ended) == spool.SegmentParked && thread.RunID == run.ID
-	if end.told = end.asked || run.Children > 0; end.told {
+	if end.closed = end.asked || run.Children > 0; end.closed {
 		return end, nil
 	}
 	ids, err := record.Encoded(v).MessageIDs(spool.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
-	end.told = len(ids) > 0
+	end.closed = len(ids) > 0
 	return end, err
 }
 
@@ -265,7 +266,7 @@ func leftView(v spool.View, ended, seq int64) (bool, error) {
 
 // whole returns all items of a stream, or true where it is gone.
 func (w *walker) whole(ctx context.Context, id spool.StreamID) (page spool.StreamPage, gone bool, err error) {
-	page, err = w.e.streams.Read(ctx, spool.StreamKey{Thread: w.key, ID: id}, spool.Offset{}, 0)
+	page, err = w.from.Streams.Read(ctx, spool.StreamKey{Thread: w.key, ID: id}, spool.Offset{}, 0)
 	if errors.Is(err, spool.ErrStreamGone) {
 		return spool.StreamPage{}, true, nil
 	}
@@ -273,7 +274,7 @@ func (w *walker) whole(ctx context.Context, id spool.StreamID) (page spool.Strea
 }
 
 // partial returns the frame with a part of the thread. The walker stands where it stood.
-func (w *walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []walked {
+func (w *walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []placedFrame {
 	past := w.shared && p.Thread.RunID != p.Run.ID
 	if past { // clients are told of the next run behind the frame
 		p.Thread.State, p.Thread.RunID = p.Run.State, p.Run.ID
@@ -286,16 +287,16 @@ func (w *walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []w
 	at := snap.Cursor()
 	at.Seq = w.at.Seq
 	w.at = at
-	frame := w.walked(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
+	frame := w.framed(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
 	frame.past = past
-	return []walked{frame}
+	return []placedFrame{frame}
 }
 
 // endedStream returns the stream of a segment that is over, without any content: the messages
 // have all of it that is saved. The stream may not know yet that it is over, as the record is
 // told first. It then ends here as its RUN_ENDED entry says.
 func (w *walker) endedStream(p record.RunPart, page spool.StreamPage) *spool.StreamSnapshot {
-	s := &spool.StreamSnapshot{StreamID: p.Stream, RunID: runOf(p.Stream), Items: []spool.Item{}}
+	s := &spool.StreamSnapshot{StreamID: p.Stream, RunID: p.Run.ID, Items: []spool.Item{}}
 	for _, item := range page.Items {
 		if item.Type.Content() {
 			continue

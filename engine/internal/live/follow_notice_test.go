@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ func TestFollowerWantsEachNoticeOnce(t *testing.T) {
 		frame.Event = &spool.Entry{Type: spool.NoticeStateChange, Payload: []byte(payload)}
 		return frame
 	}
-	f := &follower{told: 3, state: []byte("running")}
+	f := &follower{noticesSeen: 3, state: []byte("running")}
 	var told []string
 	for _, batch := range [][]ringFrame{
 		{state(1, "queued"), state(2, "parked"), state(3, "running")},
@@ -30,7 +30,7 @@ func TestFollowerWantsEachNoticeOnce(t *testing.T) {
 			told = append(told, string(frame.Event.Payload))
 		}
 	}
-	if got := strings.Join(told, " "); got != "parked completed" || f.told != 7 {
-		t.Errorf("told of %s, up to notice %d", got, f.told)
+	if got := strings.Join(told, " "); got != "parked completed" || f.noticesSeen != 7 {
+		t.Errorf("told of %s, up to notice %d", got, f.noticesSeen)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package live
 
 import (
 	"context"
@@ -17,5 +17,14 @@ func (w *walker) checkItems(ctx context.Context, page spool.StreamPage) error {
 	if len(page.Items) == 0 || w.deleted != nil && !w.deleted.Load() {
 		return nil
 	}
-	return w.e.store.View(ctx, w.key, func(v spool.View) error { return record.SameThread(v, w.made) })
+	return w.from.Store.View(ctx, w.key, func(v spool.View) error { return record.SameThread(v, w.made) })
+}
+
+// readThread returns a thread as the actor of the context may see it, or a [spool.NotFound] error.
+func readThread(ctx context.Context, store Store, key spool.ThreadKey) (thread spool.Thread, err error) {
+	err = store.View(ctx, key, func(v spool.View) error {
+		thread, err = v.Thread()
+		return err
+	})
+	return thread, record.NotFound(err)
 }

@@ -1,0 +1,162 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/spoolhq/spool"
+)
+
+// ErrDeleted says that the thread was deleted while somebody waited for a run of it.
+var ErrDeleted = errors.New("the thread was deleted")
+
+var errClosed = spool.Errorf(spool.Unavailable, "the engine is closed")
+
+// Await calls read until it reports that the run is over: first at once, and again when the thread
+// tells something by which the run may be over. Read returns the dispatched run that the run belongs
+// to. Await returns read's error, ctx's, [ErrDeleted], or an [spool.Unavailable] one after Close.
+func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, read func() (root spool.RunID, over bool, err error)) error {
+	// A run that is over needs no hub, and one that is not there must not make one.
+	if _, over, err := read(); over || err != nil {
+		return err
+	}
+	hub, err := h.join(key) //nolint:contextcheck // a hub outlives its first client
+	if err != nil {
+		return err
+	}
+	defer h.leave(hub)
+	w := runWatch{hub: hub, closing: h.closing, run: run}
+	if err := w.wait(ctx, hub.ready); err != nil {
+		return err
+	}
+	for {
+		from, placed, changed := hub.mark() // before the read, so that no change falls in between
+		var over bool
+		if w.root, over, err = read(); over || err != nil {
+			return err
+		}
+		if placed {
+			err = w.news(ctx, from)
+		} else {
+			err = w.wait(ctx, changed)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// runWatch waits for what a hub tells of one run.
+type runWatch struct {
+	hub     *hub
+	closing <-chan struct{}
+	run     spool.RunID
+	// root is the dispatched run that the run belongs to, which may be itself.
+	root spool.RunID
+}
+
+// wait waits for a channel to be closed.
+func (w *runWatch) wait(ctx context.Context, closed <-chan struct{}) error {
+	select { // an end comes before news: whether it is noticed must not be chance
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.closing:
+		return errClosed
+	default:
+	}
+	select {
+	case <-closed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.closing:
+		return errClosed
+	}
+}
+
+// news returns once the hub has a frame, from the index on, by which the run may be over, or
+// once it cannot tell whether there was one.
+func (w *runWatch) news(ctx context.Context, from int64) error {
+	for {
+		next, found, err := w.scan(from)
+		if found || err != nil {
+			return err
+		}
+		from = next
+		// Read again, as the ring may have grown since: changed belongs to this read.
+		next, placed, changed := w.hub.mark()
+		switch {
+		case !placed:
+			return nil
+		case next > from:
+			continue
+		}
+		if err := w.wait(ctx, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// scan looks at the frames from the index on, and returns the index behind them.
+func (w *runWatch) scan(from int64) (next int64, found bool, err error) {
+	batch, _ := batches.Get().(*[maxBatch]ringFrame)
+	defer func() {
+		clear(batch[:])
+		batches.Put(batch)
+	}()
+	for {
+		frames, ok, ended, _ := w.hub.take(from, batch[:0])
+		switch {
+		case ended:
+			return from, false, ErrDeleted
+		case !ok:
+			return from, true, nil
+		case len(frames) == 0:
+			return from, false, nil
+		}
+		for i := range frames {
+			if w.concerns(frames[i].placedFrame) {
+				return from, true, nil
+			}
+		}
+		from += int64(len(frames))
+	}
+}
+
+// concerns reports whether the run may be over by a frame. A frame too many costs a read.
+func (w *runWatch) concerns(f placedFrame) bool {
+	switch {
+	case f.isSnapshot():
+		return true
+	case f.Kind == spool.FrameStream:
+		return w.run != w.root && f.Item.Type == spool.ItemSubagentFinished
+	}
+	switch f.Event.Type {
+	case spool.EntryRunEnded, spool.EntryRunRefused, spool.EntryInputExtended:
+		return f.Event.RunID == w.root
+	case spool.NoticeStateChange:
+		return w.mayBeOver(f.Event.Payload)
+	case spool.NoticeThreadDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// mayBeOver reports whether a state of the thread leaves it open that the run goes on.
+func (w *runWatch) mayBeOver(payload json.RawMessage) bool {
+	var state spool.StateChange
+	if json.Unmarshal(payload, &state) != nil {
+		return true
+	}
+	if state.RunID == w.root {
+		return state.State != spool.Queued && state.State != spool.Running
+	}
+	for _, waiting := range state.Queue {
+		if waiting.RunID == w.root {
+			return false
+		}
+	}
+	return true
+}

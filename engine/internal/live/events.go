@@ -1,0 +1,81 @@
+package live
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// maxEvents bounds the live events that a hub has still to pass on.
+const maxEvents = 256
+
+// liveEvents are live events that came over the bus.
+type liveEvents struct {
+	mu      sync.Mutex
+	waiting [][]byte
+}
+
+// receive keeps a notice for the hub's goroutine. More than it can pass on are dropped.
+func (h *hub) receive(notice []byte) {
+	h.events.mu.Lock()
+	kept := len(h.events.waiting) < maxEvents
+	if kept {
+		h.events.waiting = append(h.events.waiting, notice)
+	}
+	h.events.mu.Unlock()
+	if kept {
+		h.look()
+	}
+}
+
+// takeEvents returns the notices that have come. The hub reads the thread behind this and
+// before it passes them on, so that what is published behind a change comes behind it.
+func (h *hub) takeEvents() [][]byte {
+	h.events.mu.Lock()
+	defer h.events.mu.Unlock()
+	notices := h.events.waiting
+	h.events.waiting = nil
+	return notices
+}
+
+// pushEvents passes live events on, unless there is nobody to pass them on to.
+func (h *hub) pushEvents(notices [][]byte) {
+	if !h.isPlaced() || h.isEnded() {
+		return
+	}
+	for batch := range slices.Chunk(notices, maxBatch) {
+		frames := make([]placedFrame, 0, len(batch))
+		for _, notice := range batch {
+			if entry, ok := readEvent(h.key, notice); ok {
+				frames = append(frames, placedFrame{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, notice: true})
+			}
+		}
+		h.push(frames)
+	}
+}
+
+// readEvent returns the event of a notice. It reports false for what no application can
+// have published.
+func readEvent(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
+	var entry spool.Entry
+	if err := json.Unmarshal(notice, &entry); err != nil {
+		return nil, false
+	}
+	event, err := spool.NewEvent(entry.Type, entry.Payload, false)
+	if err != nil || entry.RunID != "" && spool.CheckID("runId", string(entry.RunID)) != nil {
+		return nil, false
+	}
+	live := &spool.Entry{
+		ThreadID: key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: entry.CreatedAt, RunID: entry.RunID,
+	}
+	record.Publisher{Subject: entry.PublishedBy, Tool: entry.PublishedByTool}.Sign(live)
+	return live, true
+}
+
+// isEvent reports whether the frame is a live event of an application's.
+func (f placedFrame) isEvent() bool {
+	return f.notice && f.Event.Type != spool.NoticeStateChange && f.Event.Type != spool.NoticeThreadDeleted
+}

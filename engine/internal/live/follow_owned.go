@@ -1,0 +1,36 @@
+package live
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+// checkOwner returns [errOver] for a follower that must not see the thread any more. It is
+// called when the frames that come next are known and nobody has got them.
+func (f *follower) checkOwner(ctx context.Context) error {
+	if f.subject == nil || f.hub.ownedBy(*f.subject) {
+		return nil
+	}
+	_, err := readThread(ctx, f.hubs.Store, f.hub.key)
+	return f.overWithoutThread(err)
+}
+
+// allowed returns the frames if the follower may still see the thread.
+func (f *follower) allowed(ctx context.Context, frames []ringFrame) ([]ringFrame, error) {
+	if err := f.checkOwner(ctx); err != nil {
+		releaseFormed(frames)
+		f.release()
+		return nil, err
+	}
+	return frames, nil
+}
+
+// overWithoutThread returns [errOver] in place of the error of a thread that a follower of its
+// own threads does not find. It was deleted, or is somebody else's now.
+func (f *follower) overWithoutThread(err error) error {
+	if f.subject != nil && spool.CodeOf(err) == spool.NotFound {
+		return errOver
+	}
+	return err
+}

@@ -1,0 +1,249 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/snapshot"
+)
+
+// errOver ends a follower in order: the thread was deleted, or the engine was closed.
+var errOver = errors.New("there is nothing more to follow")
+
+// errIdle says that nothing came for as long as the caller would wait.
+var errIdle = errors.New("nothing came")
+
+// follower is one client: a walker until it has caught up, then a place in the hub's
+// ring, and a walker again when it falls behind.
+type follower struct {
+	hubs        *Hubs
+	hub         *hub
+	walker      walker
+	first       []ringFrame
+	noticesSeen int64       // how many of the hub's notices the client knows
+	eventsFrom  int64       // behind how many of them the live events come that it lacks
+	state       []byte      // the last one of the state
+	run         spool.RunID // that it was about
+	passed      bool        // whether the next snapshot frame of the hub is not for this client
+	joined      bool
+	index       int64                // of the next frame in the ring
+	batch       *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
+	held        []*snapshot.Encoded  // what the caller has of snapshots
+	timer       *time.Timer
+	// subject is whose threads the client may see. Nil: all.
+	subject *string
+}
+
+// maxBatch is how many frames a client takes from the ring at once.
+const maxBatch = 32
+
+// batches are shared, so that a client that waits holds none.
+var batches = sync.Pool{New: func() any { return new([maxBatch]ringFrame) }}
+
+// follower returns a follower of the thread, whose walker leaves out or encodes what with says. The
+// hub listens before anything is read, so that nothing can fall in between. The caller must close
+// the follower.
+func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, with walker) (*follower, error) {
+	if c.CreatedAt.IsZero() {
+		thread, err := readThread(ctx, h.Store, key)
+		if err != nil {
+			return nil, err
+		}
+		c.CreatedAt = thread.CreatedAt
+	}
+	hub, err := h.join(key) //nolint:contextcheck // a hub outlives its first client
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{hubs: h, hub: hub, walker: with, subject: c.Subject}
+	if f.subject != nil {
+		hub.owned.Add(1)
+	}
+	f.walker.from, f.walker.key, f.walker.made = &h.Config, key, c.CreatedAt
+	f.walker.last, f.walker.known, f.walker.turn = c.LastMessageID, c.LastMessageID, c.LastTurnID
+	if with.encodes {
+		hub.readers.Add(1)
+	}
+	select {
+	case <-hub.ready:
+	case <-ctx.Done():
+		f.close()
+		return nil, ctx.Err()
+	}
+	if err := f.begin(ctx, c.Cursor); err != nil {
+		f.close()
+		return nil, record.NotFound(err)
+	}
+	return f, nil
+}
+
+// begin puts the follower at its place, and looks at the state in the same transaction. Where
+// the place is gone, the state behind the snapshot counts.
+func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
+	var state placedFrame
+	frames, err := f.walker.place(ctx, at, func(read func(v spool.View) error) (err error) {
+		state, f.noticesSeen, err = f.hub.state(ctx, f.walker.made, read)
+		f.eventsFrom = f.noticesSeen
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(frames) > 0:
+		f.first, err = f.withState(ctx, frames)
+		return err
+	case f.isNews(state):
+		f.first = unringed([]placedFrame{state})
+	}
+	return nil
+}
+
+func (f *follower) close() {
+	f.hold(f.first)
+	releaseFormed(f.first)
+	f.release()
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	if f.walker.encodes {
+		f.hub.readers.Add(-1)
+	}
+	if f.subject != nil {
+		f.hub.owned.Add(-1)
+	}
+	f.hubs.leave(f.hub)
+}
+
+func (f *follower) release() {
+	if f.batch != nil {
+		clear(f.batch[:])
+		batches.Put(f.batch)
+		f.batch = nil
+	}
+	for _, snap := range f.held {
+		snap.Release()
+	}
+	f.held = nil
+}
+
+// hold notes which snapshots the caller has from now on.
+func (f *follower) hold(frames []ringFrame) {
+	for i := range frames {
+		if snap := frames[i].encoded; snap != nil {
+			f.held = append(f.held, snap)
+		}
+	}
+}
+
+// batches yields the frames that are there at the same time in one batch, which is good until
+// yield returns. An empty one says that nothing has come for as long as idle, where that is
+// positive. Batches closes the follower.
+func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([]ringFrame, error) bool) {
+	defer f.close()
+	for {
+		frames, err := f.next(ctx, idle)
+		switch {
+		case errors.Is(err, errOver):
+			return
+		case err != nil && !errors.Is(err, errIdle):
+			yield(nil, err)
+			return
+		case (err != nil || len(frames) > 0) && !yield(frames, nil):
+			return
+		}
+	}
+}
+
+// next returns the frames that come next, and waits for them. What it returns is good
+// until the next call. A positive idle bounds the wait, after which it returns errIdle.
+func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, error) {
+	f.release()
+	if len(f.first) > 0 {
+		frames := f.first
+		f.first = nil
+		f.hold(frames)
+		return f.allowed(ctx, frames)
+	}
+	var idleAt time.Time // however often the hub changes without a frame for this client
+	if idle > 0 {
+		idleAt = time.Now().Add(idle)
+	}
+	for {
+		var changed <-chan struct{}
+		var frames []ringFrame
+		var err error
+		if f.joined {
+			frames, changed, err = f.fromRing()
+		} else {
+			frames, changed, err = f.fromStorage(ctx)
+			if errors.Is(err, record.ErrThreadGone) { // the hub tells those that have caught up
+				err = errOver
+			}
+		}
+		if len(frames) > 0 || err != nil {
+			f.hold(frames)
+			if err != nil {
+				releaseFormed(frames)
+				return frames, f.overWithoutThread(err)
+			}
+			return f.allowed(ctx, frames)
+		}
+		if err := f.checkOwner(ctx); err != nil {
+			return nil, err
+		}
+		if changed == nil {
+			continue
+		}
+		if err := f.wait(ctx, changed, idleAt); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wait waits until the hub has changed, or it is time to look anyway. It returns errIdle
+// once it is idleAt, where that is set.
+func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt time.Time) error {
+	limit := f.hubs.Poll
+	if f.joined {
+		limit = 0
+	}
+	if !idleAt.IsZero() {
+		left := time.Until(idleAt)
+		if left <= 0 {
+			return errIdle
+		}
+		if limit == 0 || left < limit {
+			limit = left
+		}
+	}
+	var expired <-chan time.Time
+	if limit > 0 {
+		if f.timer == nil {
+			f.timer = time.NewTimer(limit)
+		} else {
+			f.timer.Reset(limit)
+		}
+		expired = f.timer.C
+	}
+	select { // an end comes before news: whether it is noticed must not be chance
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.hubs.closing:
+		return errOver
+	default:
+	}
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.hubs.closing:
+		return errOver
+	case <-expired:
+		return nil
+	}
+}

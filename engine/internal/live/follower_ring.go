@@ -1,0 +1,133 @@
+package live
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/spoolhq/spool"
+)
+
+// fromRing takes what the ring has. A follower that has fallen behind goes on from
+// storage.
+func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err error) {
+	f.batch, _ = batches.Get().(*[maxBatch]ringFrame)
+	frames, ok, ended, changed := f.hub.take(f.index, f.batch[:0])
+	if len(frames) == 0 {
+		f.release()
+	}
+	switch {
+	case !ok:
+		f.passed = false
+		f.walkOn()
+		return nil, nil, nil
+	case len(frames) == 0 && ended:
+		return nil, nil, errOver
+	case len(frames) == 0:
+		return nil, changed, nil
+	}
+	frames, overtaken := f.untilOvertaken(frames)
+	if len(frames) == 0 {
+		f.passed = true
+		f.release()
+		f.walkOn()
+		return nil, nil, nil
+	}
+	all := len(frames)
+	frames = f.untilRestored(frames)
+	f.passed = overtaken && len(frames) == all
+	last := frames[len(frames)-1]
+	f.index += int64(len(frames))
+	if frames = f.wanted(frames); len(frames) == 0 {
+		f.release()
+	}
+	switch {
+	case !f.walker.recordOnly:
+		f.walker.at, f.walker.turn, f.walker.reading = last.at, last.turn, last.reading
+	case last.at.Seq >= f.walker.at.Seq:
+		f.walker.at.Seq, f.walker.turn = last.at.Seq, last.turn
+	}
+	if overtaken || f.walker.restored.due { // it gets a snapshot from storage
+		f.walkOn()
+	}
+	if len(frames) == 0 {
+		return nil, nil, nil // there may be more behind them
+	}
+	return frames, changed, nil
+}
+
+// walkOn has the follower go on from storage, behind what it had last.
+func (f *follower) walkOn() {
+	f.joined, f.walker.shown = false, shownSegment{stream: f.walker.at.Stream, unsure: true}
+}
+
+// untilOvertaken returns the frames before a snapshot that was made before the client was
+// told the state, and whether there is one. The client gets a snapshot of its own in place of
+// it, as states must not go back.
+func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
+	if f.walker.recordOnly {
+		return frames, false
+	}
+	at := slices.IndexFunc(frames, func(frame ringFrame) bool {
+		return frame.isSnapshot() && (frame.notices < f.noticesSeen || frame.past && f.run != frame.Snapshot.Thread.RunID)
+	})
+	if at < 0 {
+		return frames, false
+	}
+	return frames[:at], true
+}
+
+// wanted leaves out the states that the hello has overtaken, the live events that the client has
+// and, for a follower of the record alone, all but the entries and user turns that it lacks.
+func (f *follower) wanted(frames []ringFrame) []ringFrame {
+	kept := frames[:0]
+	for _, frame := range frames {
+		switch {
+		case frame.isSnapshot():
+			f.noticesSeen = max(f.noticesSeen, frame.notices+1)
+			if !f.walker.recordOnly {
+				f.state = nil // the notice behind it is told, whatever it says
+				kept = append(kept, frame)
+			}
+		case frame.isEvent():
+			f.noticesSeen = max(f.noticesSeen, frame.notices+1)
+			if frame.notices >= f.eventsFrom {
+				f.eventsFrom = frame.notices + 1
+				kept = append(kept, frame)
+			}
+		case frame.notice && frame.notices < f.noticesSeen:
+		case frame.notice:
+			f.noticesSeen = frame.notices + 1
+			if f.isNews(frame.placedFrame) {
+				kept = append(kept, frame)
+			}
+		case !f.walker.recordOnly, f.lacks(frame.placedFrame):
+			kept = append(kept, frame)
+		}
+	}
+	return kept
+}
+
+// lacks reports whether a frame is of the record, and behind the follower.
+func (f *follower) lacks(frame placedFrame) bool {
+	switch at := f.walker.at.Seq; {
+	case frame.Kind != spool.FrameThread:
+		return false
+	case frame.Event.Seq > 0:
+		return frame.Event.Seq > at
+	default: // a user turn
+		return frame.at.Seq >= at
+	}
+}
+
+// isNews reports whether a notice says something that the last one did not, and remembers
+// it. A hello may have looked a moment before the hub did.
+func (f *follower) isNews(frame placedFrame) bool {
+	if frame.Event.Type != spool.NoticeStateChange {
+		return true
+	}
+	if bytes.Equal(f.state, frame.Event.Payload) || frame.past && f.run != frame.Event.RunID {
+		return false
+	}
+	f.state, f.run = frame.Event.Payload, frame.Event.RunID
+	return true
+}

@@ -1,0 +1,92 @@
+package live
+
+import (
+	"context"
+	"slices"
+)
+
+// fromStorage joins the ring where the walker stands, or walks on.
+func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
+	if f.walker.recordOnly {
+		return f.recordFromStorage(ctx)
+	}
+	p, shared := f.walker.position()
+	index, notices, found, changed := f.hub.find(p, f.walker.shown.closed || f.passed)
+	if found && shared {
+		frames, err = f.joinRing(ctx, index, notices)
+		return frames, nil, err
+	}
+	walked, err := f.walker.next(ctx, true)
+	switch n := len(walked); {
+	case err != nil:
+		return nil, nil, err
+	case n == 0:
+		return nil, changed, nil
+	case slices.ContainsFunc(walked, isSnapshot):
+		frames, err = f.withState(ctx, walked)
+		return frames, nil, err
+	default:
+		return unringed(walked), nil, nil
+	}
+}
+
+// joinRing goes on with the frame of that index, which stands behind so many notices. It returns
+// what has come and gone while the follower walked: the live events, and the state as it is now.
+func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFrame, error) {
+	f.joined, f.index = true, index
+	var missed []ringFrame
+	if notices > f.eventsFrom {
+		missed, f.eventsFrom = f.hub.eventsBefore(index, f.eventsFrom), notices
+	}
+	if notices <= f.noticesSeen {
+		return missed, nil
+	}
+	state, err := f.stateNow(ctx)
+	return append(missed, state...), err
+}
+
+// recordFromStorage is fromStorage for a follower of the record alone.
+func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
+	p, _ := f.walker.position()
+	index, notices, found, changed := f.hub.findRecord(p)
+	if found {
+		frames, err = f.joinRing(ctx, index, notices)
+		return frames, nil, err
+	}
+	walked, err := f.walker.next(ctx, true)
+	if len(walked) > 0 || err != nil {
+		return unringed(walked), nil, err
+	}
+	return nil, changed, nil
+}
+
+// withState returns frames with the state behind them, also where the client was told of the
+// same one before.
+func (f *follower) withState(ctx context.Context, frames []placedFrame) ([]ringFrame, error) {
+	f.state = nil
+	state, err := f.stateNow(ctx)
+	return append(unringed(frames), state...), err
+}
+
+// stateNow returns a notice of the state as it is now, in place of all the notices that the
+// client may have missed, or nothing where the client was told of the same state last.
+func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
+	state, told, err := f.hub.state(ctx, f.walker.made, nil)
+	if err != nil {
+		return nil, err
+	}
+	f.noticesSeen = told
+	if !f.isNews(state) {
+		return nil, nil
+	}
+	return unringed([]placedFrame{state}), nil
+}
+
+// unringed returns frames as those of the ring are.
+func unringed(frames []placedFrame) []ringFrame {
+	out := make([]ringFrame, len(frames))
+	for i, f := range frames {
+		out[i].placedFrame = f
+	}
+	return out
+}

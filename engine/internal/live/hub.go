@@ -1,0 +1,322 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/internal/chanlock"
+)
+
+// hub reads one thread for all its followers in this process, and puts what it reads into the
+// ring. Only its goroutine reads.
+type hub struct {
+	ring
+
+	from    *Config
+	key     spool.ThreadKey
+	clients int          // under Hubs.mu
+	readers atomic.Int32 // clients that want the frames as SSE messages
+	owned   atomic.Int32 // clients that see only threads of their own
+	cancel  context.CancelFunc
+	done    chan struct{}
+	ready   chan struct{} // closed once the hub has looked for the first time
+	forget  func()        // called once the thread was deleted
+	run     func()
+
+	woken  chan struct{}
+	dirty  atomic.Bool // the record may have grown
+	events liveEvents
+	walker walker
+	notice noticer
+	stand  placedFrame // where the last frame has left the clients
+	// stateLock keeps looks at the state apart: a later look knows the same or more, so that
+	// no client is told of an older state behind a newer one.
+	stateLock chanlock.Lock
+	// seen is the state as it was at the end of the record that the walker has read last. Nil:
+	// it was not looked at.
+	seen *stateSeen
+	// stateKnown is true once the clients know the state as it was then.
+	stateKnown bool
+}
+
+// openHub returns a hub with its first client, which listens. The caller must start it.
+func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &hub{
+		ring: ring{changed: make(chan struct{})},
+		from: from, key: key, clients: 1, cancel: cancel, done: make(chan struct{}), ready: make(chan struct{}),
+		woken:  make(chan struct{}, 1),
+		walker: walker{from: from, key: key, shared: true, deleted: new(atomic.Bool)}, notice: noticer{key: key}, stateLock: chanlock.New(),
+	}
+	h.walker.atRecordEnd = h.see
+	unsubscribe, err := from.Bus.Subscribe(ctx, key, h.wake)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	unlisten, err := from.Bus.Listen(ctx, key, h.receive)
+	if err != nil {
+		unsubscribe()
+		cancel()
+		return nil, err
+	}
+	h.dirty.Store(true)
+	h.run = func() {
+		defer close(h.done)
+		defer unsubscribe()
+		defer unlisten()
+		h.follow(ctx)
+	}
+	return h, nil
+}
+
+// stop ends the hub's goroutine, and waits for its end.
+func (h *hub) stop() {
+	h.cancel()
+	<-h.done
+}
+
+func (h *hub) wake(kind spool.WakeKind) {
+	switch kind {
+	case spool.WakeDeleted:
+		h.walker.deleted.Store(true)
+		h.dirty.Store(true)
+	case spool.WakeOwner:
+		h.ownerChanged()
+		h.dirty.Store(true)
+	case spool.WakeRecord:
+		h.dirty.Store(true)
+	case spool.WakeStream:
+	default:
+		return
+	}
+	h.look()
+}
+
+// look has the hub read the thread soon.
+func (h *hub) look() {
+	select {
+	case h.woken <- struct{}{}:
+	default:
+	}
+}
+
+// follow reads the thread whenever it is woken, and once in a while without.
+func (h *hub) follow(ctx context.Context) {
+	tick := time.NewTicker(h.from.Poll)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		notices := h.takeEvents()
+		err := h.read(ctx)
+		h.pushEvents(notices)
+		if first {
+			close(h.ready)
+		}
+		if err != nil && ctx.Err() == nil {
+			h.from.Log.WarnContext(ctx, "follow thread", "tenant", string(h.key.Tenant), "thread", string(h.key.ID), "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.woken:
+		case <-tick.C:
+			h.dirty.Store(true)
+		}
+	}
+}
+
+// read takes in all that has come.
+func (h *hub) read(ctx context.Context) error {
+	grown := h.dirty.Swap(false)
+	h.stateKnown = false
+	if grown {
+		h.walker.atEnd = false
+	}
+	if !h.isPlaced() {
+		if err := h.place(ctx); err != nil {
+			h.dirty.Store(true)
+			return h.endIfDeleted(err)
+		}
+		h.stateKnown, h.walker.atEnd = true, true // it has just been placed there
+	}
+	for {
+		more, err := h.advance(ctx, grown)
+		switch {
+		case errors.Is(err, errReset):
+			h.reset()
+			h.dirty.Store(true)
+			return nil
+		case err != nil:
+			h.dirty.Store(true)
+			if errors.Is(err, record.ErrThreadGone) {
+				return h.endIfDeleted(err)
+			}
+			return err
+		case !more:
+			if grown && h.walker.blocked.IsZero() && !h.stateKnown {
+				return h.pushNotice(ctx)
+			}
+			if !h.walker.blocked.IsZero() {
+				h.dirty.Store(true) // the entry that waits has still to be passed
+			}
+			return nil
+		}
+		grown = grown || !h.walker.reading // an ended stream has an entry behind it
+	}
+}
+
+// advance adds the frames that come next. It reports false at the present.
+func (h *hub) advance(ctx context.Context, grown bool) (more bool, err error) {
+	more, rest, err := h.withSnapshots(ctx, grown)
+	if err != nil || !more {
+		return false, err
+	}
+	h.pushWithStates(ctx, rest)
+	return true, nil
+}
+
+// withSnapshots takes the frames that come next, adds those up to the last snapshot, and
+// returns the rest. A snapshot frame tells the state too, and so nobody looks at the state
+// between its making and its place in the ring. A notice of the state follows it in any case.
+//
+// Where the walker has come to the end of the record, it has seen the state there. If nothing
+// has to be told in between, it adds all frames, and a notice of that state if it is news.
+func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []placedFrame, err error) {
+	h.stateLock.Lock()
+	defer h.stateLock.Unlock()
+	h.seen = nil
+	changes := h.ownerChanges()
+	frames, err := h.walker.next(ctx, grown)
+	n := len(frames)
+	for n > 0 && !frames[n-1].isSnapshot() {
+		n--
+	}
+	switch {
+	case h.seen != nil && n == 0:
+		h.sawOwner(h.seen.thread.Owner, changes)
+	case n > 0, slices.ContainsFunc(frames, func(f placedFrame) bool { return f.Kind == spool.FrameThread }):
+		h.missedOwner()
+	case len(frames) > 0:
+		h.askOwner(ctx)
+	}
+	if n > 0 {
+		h.push(frames[:n])
+		h.notice.again = true
+	}
+	rest = frames[n:]
+	switch {
+	case n > 0 || slices.ContainsFunc(rest, placedFrame.isTurn):
+		h.stateKnown = false
+	case err == nil && h.seen != nil && h.walker.atEnd:
+		h.push(rest)
+		h.push(h.notice.notices(*h.seen))
+		rest, h.stateKnown = nil, true
+	}
+	return len(frames) > 0, rest, err
+}
+
+// see looks at the state beside a read of the record. What fails here fails again when the
+// state is looked at alone.
+func (h *hub) see(v spool.View) {
+	if s, err := h.notice.see(v); err == nil {
+		h.seen = &s
+	}
+}
+
+// place puts the walker at the present.
+func (h *hub) place(ctx context.Context) error {
+	changes := h.ownerChanges()
+	var last record.Segment
+	var thread spool.Thread
+	var turns []spool.Message
+	err := h.from.Store.View(ctx, h.key, func(v spool.View) (err error) {
+		if thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if err = record.CheckSame(thread, h.walker.made); err != nil {
+			return err
+		}
+		if last, err = record.LatestSegment(v, thread); err != nil {
+			return err
+		}
+		if turns, err = record.TurnsAt(v, thread.LastSeq); err != nil {
+			return err
+		}
+		return h.notice.start(v, thread)
+	})
+	if err != nil {
+		return err
+	}
+	h.sawOwner(thread.Owner, changes)
+	w := &h.walker
+	w.made = thread.CreatedAt
+	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
+	w.turn = lastOf(turns, func(spool.MessageID) bool { return true })
+	w.shown = shownSegment{stream: last.Stream}
+	if last.End != nil {
+		w.shown = shownSegment{}
+		if thread.State.Active() && thread.RunID == last.Run {
+			w.shown.ended = last.End
+		}
+	}
+	if last.Stream != "" {
+		page, err := h.from.Streams.Read(ctx, spool.StreamKey{Thread: h.key, ID: last.Stream}, record.Farthest, 1)
+		switch {
+		case err == nil:
+			w.at.Stream, w.at.Offset, w.reading = last.Stream, page.Last, last.InFlight() && !page.Ended
+			if last.End != nil {
+				w.at.Offset = record.Farther(page.Last, last.End.After)
+			}
+		case !errors.Is(err, spool.ErrStreamGone):
+			return err
+		case last.Live && last.InFlight(): // its worker is about to open it
+			w.at.Stream, w.reading = last.Stream, true
+		case last.End == nil: // clients stand behind what is saved of it: see package snapshot
+			w.at.Stream, w.at.Offset = last.Stream, last.Saved.Last()
+		}
+	}
+	h.stand = placedFrame{at: w.at, turn: w.turn, reading: w.reading}
+	h.ring.place(h.stand.position())
+	return nil
+}
+
+// askOwner notes whose the thread is behind a read of a run stream alone, for followers that
+// see only threads of their own. A wake-up can get lost, and a step can go on for long.
+func (h *hub) askOwner(ctx context.Context) {
+	if h.owned.Load() == 0 {
+		h.missedOwner()
+		return
+	}
+	changes := h.ownerChanges()
+	thread, err := readThread(ctx, h.from.Store, h.key)
+	if err != nil {
+		h.missedOwner()
+		return
+	}
+	h.sawOwner(thread.Owner, changes)
+}
+
+// push adds frames to the ring, encoded once for all.
+func (h *hub) push(frames []placedFrame) {
+	if len(frames) == 0 {
+		return
+	}
+	added := make([]ringFrame, len(frames))
+	for i, f := range frames {
+		if f.notice { // it moves nobody
+			f.at, f.turn, f.reading = h.stand.at, h.stand.turn, h.stand.reading
+		} else {
+			h.stand = placedFrame{at: f.at, turn: f.turn, reading: f.reading}
+		}
+		added[i] = ringFrame{placedFrame: f}
+		if h.readers.Load() > 0 || f.isSnapshot() {
+			added[i].encode()
+		}
+	}
+	h.add(added, h.stand.position())
+}

@@ -1,0 +1,100 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// pushWithStates adds what the walker has passed. Around a user turn it adds states: that of the run
+// before, which has ended, and that of the turn's own run.
+func (h *hub) pushWithStates(ctx context.Context, frames []placedFrame) {
+	for i, f := range frames {
+		if !f.isTurn() {
+			continue
+		}
+		h.push(frames[:i])
+		err := h.pushState(ctx, func(v spool.View) ([]placedFrame, error) { return h.notice.ended(v, f.Event.RunID) })
+		h.push(frames[i : i+1])
+		if err == nil {
+			err = h.pushState(ctx, func(v spool.View) ([]placedFrame, error) { return h.notice.begun(v, f.Event.RunID) })
+		}
+		if err != nil { // the state is told when all was passed
+			h.dirty.Store(true)
+		}
+		h.pushWithStates(ctx, frames[i+1:])
+		return
+	}
+	h.push(frames)
+}
+
+// pushNotice adds the notices that follow from the thread's row.
+func (h *hub) pushNotice(ctx context.Context) error {
+	err := h.pushState(ctx, h.notice.look)
+	if err != nil {
+		h.dirty.Store(true)
+		return h.endIfDeleted(err)
+	}
+	return nil
+}
+
+// pushState adds what a look at the thread's state returns.
+func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]placedFrame, error)) error {
+	h.stateLock.Lock()
+	defer h.stateLock.Unlock()
+	changes := h.ownerChanges()
+	h.notice.ownerRead = false
+	var frames []placedFrame
+	err := h.from.Store.View(ctx, h.key, func(v spool.View) (err error) {
+		frames, err = look(v)
+		return err
+	})
+	if err == nil && h.notice.ownerRead {
+		h.sawOwner(h.notice.owner, changes)
+	}
+	if err == nil && len(frames) > 0 {
+		h.push(frames)
+	}
+	return err
+}
+
+// state returns a notice of the state as it is now, and how many notices there have been
+// that it overtakes. It is that of the thread that was made at that time. Also is called in
+// the same transaction. Nil: nothing is.
+func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state placedFrame, told int64, err error) {
+	select {
+	case h.stateLock <- struct{}{}:
+	case <-ctx.Done():
+		return placedFrame{}, 0, ctx.Err()
+	}
+	defer h.stateLock.Unlock()
+	err = h.from.Store.View(ctx, h.key, func(v spool.View) error {
+		if err := record.SameThread(v, made); err != nil {
+			return err
+		}
+		if also != nil {
+			if err := also(v); err != nil {
+				return err
+			}
+		}
+		state, err = currentState(v)
+		return err
+	})
+	return state, h.noticeCount(), err
+}
+
+// endIfDeleted ends the hub of a thread that does not exist any more.
+func (h *hub) endIfDeleted(err error) error {
+	if spool.CodeOf(err) != spool.NotFound {
+		return err
+	}
+	h.forget()
+	if h.isEnded() {
+		return nil
+	}
+	h.push([]placedFrame{noticeFrame(h.key, spool.NoticeThreadDeleted, "", spool.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
+	h.end()
+	return nil
+}

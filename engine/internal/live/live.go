@@ -1,0 +1,133 @@
+// Package live gives clients what happens on a thread, as it happens: the entries of the record,
+// the items of the run streams, and notices of the thread's state, as one sequence of frames that
+// is the same live and replayed.
+//
+// Each thread that somebody follows has one [hub] in the process. The hub reads the thread once for
+// all its followers, with a [walker], and keeps the newest frames in a [ring]. A follower has a
+// place in the ring. One that comes back with a cursor, or falls behind, reads storage with a
+// walker of its own until it has caught up.
+//
+// The package reads the store, the run streams and the bus, and writes none of them. It imports the
+// root package, engine/internal/record and engine/internal/snapshot.
+package live
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/snapshot"
+)
+
+// Store is what followers need of [spool.Store].
+type Store interface {
+	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
+}
+
+// Streams is what followers need of [spool.Streams].
+type Streams interface {
+	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
+}
+
+// Bus is what followers need of [spool.Bus].
+type Bus interface {
+	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(spool.WakeKind)) (unsubscribe func(), err error)
+	Listen(ctx context.Context, key spool.ThreadKey, hear func(notice []byte)) (unlisten func(), err error)
+}
+
+// Config says what followers read, and how.
+type Config struct {
+	// Store hides the threads that the actor of a context must not see.
+	Store     Store
+	Streams   Streams
+	Bus       Bus
+	Snapshots *snapshot.Snapshots
+	// EndStream ends the stream of a worker that went away, as the RUN_ENDED entry of its segment
+	// says.
+	EndStream func(ctx context.Context, key spool.StreamKey, ended spool.Entry)
+	// Spread returns a random duration up to the given one.
+	Spread func(time.Duration) time.Duration
+	Log    *slog.Logger
+
+	// Keepalive is the time between signs of life on an idle event stream.
+	Keepalive time.Duration
+	// Poll is how often a thread is looked at without a wake-up.
+	Poll time.Duration
+	// RetryHint is how long browsers wait before they reconnect, where a client does not say.
+	RetryHint time.Duration
+	// StreamGrace is how long a run stream can be read after its end.
+	StreamGrace time.Duration
+}
+
+// Hubs are the threads that somebody follows in this process. It is safe for concurrent use.
+type Hubs struct {
+	Config
+
+	mu   sync.Mutex
+	open map[spool.ThreadKey]*hub
+
+	closing chan struct{}
+	close   sync.Once
+}
+
+// New returns hubs, of which none is open.
+func New(c Config) *Hubs {
+	return &Hubs{Config: c, open: make(map[spool.ThreadKey]*hub), closing: make(chan struct{})}
+}
+
+// Close ends all followers. It may be called more than once.
+func (h *Hubs) Close() { h.close.Do(func() { close(h.closing) }) }
+
+// Clients returns how many clients follow a thread.
+func (h *Hubs) Clients() (n int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, hub := range h.open {
+		n += int64(hub.clients)
+	}
+	return n
+}
+
+// join returns the hub of the thread, with one client more. The client must leave.
+func (h *Hubs) join(key spool.ThreadKey) (*hub, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if hub := h.open[key]; hub != nil {
+		hub.clients++
+		return hub, nil
+	}
+	hub, err := openHub(&h.Config, key)
+	if err != nil {
+		return nil, err
+	}
+	hub.forget = func() { h.forget(hub) }
+	h.open[key] = hub
+	go hub.run()
+	return hub, nil
+}
+
+// leave takes a client away from its hub. The last one ends the hub.
+func (h *Hubs) leave(hub *hub) {
+	h.mu.Lock()
+	hub.clients--
+	last := hub.clients == 0
+	if last && h.open[hub.key] == hub {
+		delete(h.open, hub.key)
+	}
+	h.mu.Unlock()
+	if last {
+		hub.stop()
+	}
+}
+
+// forget takes a hub away whose thread was deleted. A client that follows a thread of the same name
+// from now on gets another one.
+func (h *Hubs) forget(hub *hub) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open[hub.key] == hub {
+		delete(h.open, hub.key)
+	}
+}

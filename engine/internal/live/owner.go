@@ -1,0 +1,59 @@
+package live
+
+// A thread can be given to another subject while somebody follows it. All followers share the
+// frames of a hub, which reads the thread for nobody in particular. So the hub keeps whose the
+// thread was when it read the frames, and a follower that sees only threads of its own looks at
+// that before it passes frames on. Where the hub does not know, or knows of somebody else, the
+// follower asks the store.
+
+// ownership is whose a thread is, as its hub knows it.
+type ownership struct {
+	subject string
+	known   bool
+	// changes counts the wake-ups that told of a change. A read that began before the last one
+	// says nothing of the owner.
+	changes int64
+}
+
+// ownerChanged has the followers ask the store whose the thread is, at once.
+func (r *ring) ownerChanged() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.owner.known = false
+	r.owner.changes++
+	r.change()
+}
+
+// ownerChanges returns what [ring.sawOwner] needs of a time before the read.
+func (r *ring) ownerChanges() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.owner.changes
+}
+
+// sawOwner notes whose the thread was at the read whose frames are pushed next.
+func (r *ring) sawOwner(subject string, changes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.owner.changes != changes {
+		return
+	}
+	if r.owner.subject != subject {
+		r.change()
+	}
+	r.owner.subject, r.owner.known = subject, true
+}
+
+// missedOwner notes that the frames which are pushed next were read without the owner.
+func (r *ring) missedOwner() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.owner.known = false
+}
+
+// ownedBy reports whether the thread was that subject's when the hub has last read it.
+func (r *ring) ownedBy(subject string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.owner.known && r.owner.subject == subject
+}

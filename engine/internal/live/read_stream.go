@@ -1,0 +1,75 @@
+package live
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// ReadStream yields the items of one run stream behind the offset after, to the stream's last one,
+// for a client whose subject alone counts.
+func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset, c Client) iter.Seq2[spool.Item, error] {
+	return func(yield func(spool.Item, error) bool) {
+		var named record.NamedStream
+		err := h.Store.View(ctx, key, func(v spool.View) (err error) {
+			named, err = record.FindStream(v, spool.Cursor{Stream: id}, h.StreamGrace)
+			return err
+		})
+		if err == nil && named.Past {
+			err = spool.ErrStreamGone
+		}
+		if err != nil {
+			yield(spool.Item{}, err)
+			return
+		}
+		woken := make(chan struct{}, 1)
+		unsubscribe, err := h.Bus.Subscribe(ctx, key, func(spool.WakeKind) {
+			select {
+			case woken <- struct{}{}:
+			default:
+			}
+		})
+		if err != nil {
+			yield(spool.Item{}, err)
+			return
+		}
+		defer unsubscribe()
+		tick := time.NewTicker(h.Poll)
+		defer tick.Stop()
+		for {
+			page, err := h.Streams.Read(ctx, spool.StreamKey{Thread: key, ID: id}, after, walkPage)
+			if err == nil && c.Subject != nil { // behind the read: the thread may have been given to somebody else
+				_, err = readThread(ctx, h.Store, key)
+			}
+			if err != nil {
+				yield(spool.Item{}, err)
+				return
+			}
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+				after = item.Offset
+			}
+			switch {
+			case page.Ended:
+				return
+			case after.Compare(page.Last) > 0: // of a stream that has begun anew
+				yield(spool.Item{}, spool.ErrStreamGone)
+				return
+			case len(page.Items) > 0:
+				continue
+			}
+			select {
+			case <-ctx.Done():
+				yield(spool.Item{}, ctx.Err())
+				return
+			case <-woken:
+			case <-tick.C:
+			}
+		}
+	}
+}

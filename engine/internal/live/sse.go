@@ -1,0 +1,155 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/snapshot"
+)
+
+// EventStream is a follower whose frames are server-sent events. It is for one goroutine.
+type EventStream struct {
+	ctx    context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
+	f      *follower
+	retry  time.Duration
+	close  sync.Once
+	events bool // what keeps the stream alive is an event
+}
+
+// SSE returns an event stream of what the client lacks. Of the options it reads Retry and
+// KeepaliveEvent. The caller must call Chunks or Close.
+func (h *Hubs) SSE(ctx context.Context, key spool.ThreadKey, c Client, o spool.SSEOptions) (*EventStream, error) {
+	f, err := h.follower(ctx, key, c, walker{encodes: true})
+	if err != nil {
+		return nil, err
+	}
+	return &EventStream{ctx: ctx, f: f, retry: cmp.Or(o.Retry, h.RetryHint), events: o.KeepaliveEvent}, nil
+}
+
+// Close ends the stream. It may be called more than once.
+func (s *EventStream) Close() { s.close.Do(s.f.close) }
+
+// Chunks yields the messages in pieces of one or more, and closes the stream.
+func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		defer s.Close()
+		if s.retry > 0 && !yield(retryLine(s.retry), nil) {
+			return
+		}
+		for {
+			frames, err := s.f.next(s.ctx, s.f.hubs.Keepalive)
+			switch {
+			case errors.Is(err, errIdle):
+				if !yield(s.keepalive(), nil) {
+					return
+				}
+				continue
+			case errors.Is(err, errOver):
+				yield(s.comeBack(), nil)
+				return
+			case err != nil:
+				yield(nil, err)
+				return
+			case len(frames) == 0:
+				continue
+			}
+			if !yieldJoined(frames, yield) {
+				return
+			}
+		}
+	}
+}
+
+// joins are shared, so that a client that waits holds none.
+var joins = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxJoined bounds the buffers that are kept.
+const maxJoined = 1 << 20
+
+// yieldJoined yields frames as one piece, and encoded snapshots as they are.
+func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
+	for i := range frames {
+		if snap := frames[i].encoded; snap != nil {
+			return (i == 0 || yieldJoined(frames[:i], yield)) && yieldSnapshot(snap, frames[i].Cursor, yield) &&
+				(i == len(frames)-1 || yieldJoined(frames[i+1:], yield))
+		}
+	}
+	size := 0
+	for i := range frames {
+		frames[i].encode()
+		size += len(frames[i].text)
+	}
+	if len(frames) == 1 {
+		return yield(frames[0].text, nil)
+	}
+	joined, _ := joins.Get().(*[]byte)
+	text := slices.Grow((*joined)[:0], size)
+	for i := range frames {
+		text = append(text, frames[i].text...)
+	}
+	more := yield(text, nil)
+	if cap(text) <= maxJoined {
+		*joined = text
+		joins.Put(joined)
+	}
+	return more
+}
+
+// yieldSnapshot yields a snapshot as a server-sent event. A large one comes in pieces, as
+// a copy for each client is what sharing avoids.
+func yieldSnapshot(s *snapshot.Encoded, at *spool.Cursor, yield func([]byte, error) bool) bool {
+	head := append(appendID(nil, at), `{"kind":"snapshot","snapshot":`...)
+	if s.Size <= maxWhole {
+		for _, p := range s.Pieces {
+			head = append(head, p...)
+		}
+		return yield(append(head, frameEnd...), nil)
+	}
+	if !yield(head, nil) {
+		return false
+	}
+	for _, p := range s.Pieces {
+		if !yield(p, nil) {
+			return false
+		}
+	}
+	return yield(frameEnd, nil)
+}
+
+// maxWhole is up to which size a snapshot is sent in one piece.
+const maxWhole = 64 << 10
+
+var frameEnd = []byte("}\n\n")
+
+var (
+	keepalive      = []byte(": keepalive\n\n")
+	keepaliveEvent = []byte("event: keepalive\ndata: {}\n\n")
+)
+
+// keepalive returns what is said on an idle stream.
+func (s *EventStream) keepalive() []byte {
+	if s.events {
+		return keepaliveEvent
+	}
+	return keepalive
+}
+
+func retryLine(d time.Duration) []byte {
+	return []byte("retry: " + strconv.FormatInt(d.Milliseconds(), 10) + "\n\n")
+}
+
+// comeBack returns the last piece of a stream that the server ends: clients come back each a little
+// later than the next, so that they do not come all at once.
+func (s *EventStream) comeBack() []byte {
+	if s.retry <= 0 {
+		return keepalive
+	}
+	return retryLine(s.retry + s.f.hubs.Spread(s.retry))
+}

@@ -1,0 +1,36 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+)
+
+// Publisher is who publishes an event, a subject or a tool.
+type Publisher struct{ Subject, Tool string }
+
+// maxPublisher bounds the subject of an event, so that a live event fits into a notice with it.
+const maxPublisher = 200
+
+// Sign says in the entry who publishes it.
+func (p Publisher) Sign(e *spool.Entry) {
+	e.PublishedBy, e.PublishedByTool = strings.ToValidUTF8(p.Subject, ""), p.Tool
+	if len(e.PublishedBy) > maxPublisher {
+		e.PublishedBy = strings.ToValidUTF8(e.PublishedBy[:maxPublisher], "")
+	}
+	for len(Quote(e.PublishedBy)) > maxPublisher+len(`""`) { // what has to be escaped takes more room
+		_, last := utf8.DecodeLastRuneInString(e.PublishedBy)
+		e.PublishedBy = e.PublishedBy[:len(e.PublishedBy)-last]
+	}
+}
+
+// Quote returns a text as JSON.
+func Quote(text string) []byte {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic("encode a text: " + err.Error()) // a text always has a form
+	}
+	return b
+}
