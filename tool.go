@@ -85,5 +85,8 @@ func (c ToolCall) IdempotencyKey() string {
 	return plainCallKey(c.RunID, c.Step, c.ID)
 }
 
+// SpawnTool is the name of the tool by which an agent makes nested runs.
+const SpawnTool = "spawnSubagent"
+
 // AlwaysApprove is a [Tool.Approval] that parks every call.
 func AlwaysApprove(context.Context, ToolCall) (bool, error) { return true, nil }

@@ -15,7 +15,7 @@ import (
 )
 
 // SpawnTool is the name of the tool by which an agent with a [Spawn] makes nested runs.
-const SpawnTool = "spawnSubagent"
+const SpawnTool = spool.SpawnTool
 
 // Spawn lets an agent hand parts of its work to nested runs: it gets the tool [SpawnTool],
 // whose call runs another agent on a brief and returns what that one answered. A nested run

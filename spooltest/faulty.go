@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/inprocess"
 )
 
 // FaultKind says what goes wrong with a call.
@@ -89,10 +89,10 @@ type Around func(ctx context.Context, name, subject string, do func() (FaultKind
 // made in memory.
 func NewFaulty(b spool.Backend) *Faulty {
 	if b.Streams == nil {
-		b.Streams = engine.NewStreams(0)
+		b.Streams = inprocess.NewStreams(0)
 	}
 	if b.Bus == nil {
-		b.Bus = engine.NewBus()
+		b.Bus = inprocess.NewBus()
 	}
 	return &Faulty{behind: b, crashed: make(chan struct{}), counts: make(map[string]int)}
 }

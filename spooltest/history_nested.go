@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 )
 
 // nested checks the runs that others have spawned: where each belongs, that it has ended
@@ -76,7 +75,7 @@ func (c *checker) reports(where string, d ThreadDump) {
 				_ = json.Unmarshal(p.Result, &told)
 				want := r.State == spool.Completed && told.Result != nil && r.Result != nil && *told.Result == r.Result.Text ||
 					r.State == spool.Failed && told.Error == r.Error
-				if p.ToolName != engine.SpawnTool || !told.Cancelled && (told.AgentID != r.AgentID() || !want) {
+				if p.ToolName != spool.SpawnTool || !told.Cancelled && (told.AgentID != r.AgentID() || !want) {
 					c.wrongf("nested", where, "run %s is %s with %+v, and its call told %s", r.ID, r.State, r.Result, p.Result)
 				}
 			}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -29,10 +28,10 @@ func soundTree() *spooltest.History {
 		{ID: "m2", Role: spool.RoleUser, Content: spool.TextContent("brief"), RunID: "n", AgentID: "n"},
 		{ID: "m3", Role: spool.RoleAssistant, Content: spool.TextContent("below"), RunID: "n", AgentID: "n"},
 		{ID: "m4", Role: spool.RoleAssistant, RunID: "r", Content: spool.Content{
-			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: engine.SpawnTool, Args: json.RawMessage(`{}`)},
+			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: spool.SpawnTool, Args: json.RawMessage(`{}`)},
 		}},
 		{ID: "m5", Role: spool.RoleTool, RunID: "r", Content: spool.Content{
-			{Type: spool.PartToolResult, ToolCallID: "c", ToolName: engine.SpawnTool, Result: json.RawMessage(`{"agentId":"n","result":"below"}`)},
+			{Type: spool.PartToolResult, ToolCallID: "c", ToolName: spool.SpawnTool, Result: json.RawMessage(`{"agentId":"n","result":"below"}`)},
 		}},
 		{ID: "m6", Role: spool.RoleAssistant, Content: spool.TextContent("above"), RunID: "r"},
 	}
@@ -47,7 +46,7 @@ func soundTree() *spooltest.History {
 		payload any
 	}{
 		{spool.ItemRunStarted, nil},
-		{spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c", ToolName: engine.SpawnTool}},
+		{spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c", ToolName: spool.SpawnTool}},
 		{spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: "n", Depth: 1}},
 		{spool.ItemSubagentEvent, spool.WrapItem("n", spool.ItemTextContent, spool.Delta{Delta: "below"})},
 		{spool.ItemStepFinished, spool.StepFinished{Step: 1, AgentID: &id}},

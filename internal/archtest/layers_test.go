@@ -28,7 +28,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/live", Ours: []string{".", "engine/internal/record", "engine/internal/snapshot", "internal/chanlock"}},
 	{Place: "engine/internal/snapshot", Ours: []string{".", "engine/internal/record"}},
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
-	{Place: "spooltest/...", Ours: []string{".", "engine", "internal/compare", "spooltest/..."}},
+	{Place: "spooltest/...", Ours: []string{".", "internal/compare", "internal/inprocess", "spooltest/..."}},
 
 	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
 
