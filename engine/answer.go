@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // Response answers a park.
@@ -71,49 +74,30 @@ func (e *Engine) RespondAll(ctx context.Context, key spool.ThreadKey, responses 
 			return nil, err
 		}
 	}
-	resumed := false
-	results := make([]RespondResult, len(responses))
-	err := e.change(ctx, key, func(h *held) (err error) {
-		resumed, err = e.answerAll(h, responses, results)
-		return err
-	})
+	answers := make([]thread.Response, len(responses))
+	for i, r := range responses {
+		answers[i] = thread.Response(r)
+	}
+	out, err := change(ctx, e, key, func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
 	switch {
-	case errors.Is(err, errUnchanged):
-		return results, nil
-	case missing(err):
-		for i := range results {
-			results[i] = RespondResult{Reason: ReasonNoPark, Error: noPark}
-		}
-		return results, nil
-	case err != nil:
+	case record.Missing(err):
+		out.Refused = slices.Repeat([]*thread.Refusal{thread.NoPark}, len(responses))
+	case err != nil && !errors.Is(err, thread.ErrUnchanged):
 		return nil, err
 	}
-	if resumed {
+	if out.Resumed {
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	}
+	results := make([]RespondResult, len(responses))
+	for i, no := range out.Refused {
+		if no == nil {
+			results[i].Delivered = true
+		} else {
+			results[i].Reason, results[i].Error = no.Reason, no.Text
+		}
 	}
 	return results, nil
 }
-
-// answerAll answers parks, and reports whether none is open any more. It returns errUnchanged
-// where no answer was delivered.
-func (e *Engine) answerAll(h *held, responses []Response, results []RespondResult) (resumed bool, err error) {
-	err = errUnchanged
-	for i, r := range responses {
-		last, failed := e.answer(h, r)
-		if no, ok := errors.AsType[*refusal](failed); ok {
-			results[i] = RespondResult{Reason: no.reason, Error: no.text}
-			continue
-		}
-		if failed != nil {
-			return false, failed
-		}
-		results[i], err = RespondResult{Delivered: true}, nil
-		resumed = resumed || last
-	}
-	return resumed, err
-}
-
-const noPark = "No matching pending input request"
 
 const (
 	// maxReason bounds the reason of an answer, which stays in the record for ever.
@@ -146,7 +130,7 @@ func (r *Response) check() error {
 		}
 	}
 	if r.Args != nil {
-		r.Args = encode(r.Args) // the form in which a model's arguments are kept: see callArgs
+		r.Args = toolresult.JSON(r.Args) // the form in which a model's arguments are kept: see callArgs
 	}
 	switch {
 	case len(r.Reason) > maxReason:
@@ -155,73 +139,4 @@ func (r *Response) check() error {
 		return spool.Errorf(spool.Invalid, "arguments are only for an approved call")
 	}
 	return nil
-}
-
-// answer is the compare-and-set that answers an open park. It reports whether that was
-// the last one.
-func (e *Engine) answer(h *held, r Response) (resumed bool, err error) {
-	if h.run.State != spool.WaitingForInput || h.run.Ending != nil {
-		return false, &refusal{ReasonNoPark, noPark}
-	}
-	parks, err := h.parks()
-	if err != nil {
-		return false, err
-	}
-	var park *spool.Park
-	open := 0
-	for i := range parks {
-		if parks[i].State == spool.ParkOpen {
-			open++
-		}
-		if failsRun(parks[i]) { // the run is over, and only has to be picked up
-			return false, &refusal{ReasonNoPark, noPark}
-		}
-		if parks[i].ToolCallID == r.ToolCallID {
-			park = &parks[i]
-		}
-	}
-	switch {
-	case park == nil:
-		return false, &refusal{ReasonNoPark, noPark}
-	case park.State != spool.ParkOpen, !h.now.Before(park.ExpiresAt):
-		return false, &refusal{ReasonAnswered, "This request was already answered"}
-	case park.DistinctApprover && !h.run.DistinctFrom(r.By):
-		return false, &refusal{ReasonSameApprover, "This request is for somebody else than who started the run"}
-	}
-	if park.Answer, err = answerTo(*park, r, h.now); err != nil {
-		return false, err
-	}
-	if park.Reason == spool.ParkBudget && r.Approved {
-		if err := h.raise(*park, r.Payload, e.config.MaxBudget); err != nil {
-			return false, err
-		}
-		if err := h.UpdateRun(h.run); err != nil {
-			return false, err
-		}
-	}
-	park.State = spool.ParkAnswered
-	if err := h.PutPark(*park); err != nil {
-		return false, err
-	}
-	if park.Reason == spool.ParkOutcomeUnknown && r.Approved {
-		again := spool.Effect{RunID: park.CallerID(), Step: park.Step, ToolCallID: park.ToolCallID, State: spool.EffectVoid}
-		if err := h.PutEffect(again); err != nil {
-			return false, err
-		}
-	}
-	entry := spool.NewEntry(spool.EntryHITLResponse, h.run.ID, spool.HITLResponse{
-		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By,
-		Reason: r.Reason, Arguments: park.Answer.Args, Digest: park.Answer.Digest,
-	})
-	if err := h.AppendEntries(entry); err != nil {
-		return false, err
-	}
-	h.noteAnswer(*park, r)
-	if err := h.CancelJob(expiryKey(*park)); err != nil {
-		return false, err
-	}
-	if open > 1 {
-		return false, nil
-	}
-	return true, h.Enqueue(h.ticket(spool.JobResume, 0))
 }

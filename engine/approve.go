@@ -3,33 +3,12 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"runtime/debug"
-	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
-
-// answerTo returns what is kept of a response to the park, or refuses it: what was
-// answered has to be what waits, and only an approval may come with other arguments.
-func answerTo(p spool.Park, r Response, now time.Time) (*spool.Answer, error) {
-	switch {
-	case r.Digest == "" && p.Occurrence > 1: // it may be the answer to an earlier question, sent again
-		return nil, &refusal{ReasonChanged, "This call has asked before: the answer must name the digest of this request"}
-	case r.Digest != "" && r.Digest != p.Digest, p.Digest != "" && p.Digest != p.DigestOf(nil):
-		return nil, &refusal{ReasonChanged, "This request is not the one that was shown"}
-	case r.Args != nil && p.Reason != spool.ParkApproval:
-		return nil, &refusal{ReasonNotEditable, "The arguments of this request cannot be edited"}
-	}
-	a := &spool.Answer{Approved: r.Approved, Payload: r.Payload, Reason: r.Reason, By: r.By, At: now}
-	if r.Args != nil && p.DigestOf(r.Args) != p.DigestOf(nil) {
-		a.Args = r.Args
-	}
-	if p.Digest != "" {
-		a.Digest = p.DigestOf(a.Args)
-	}
-	return a, nil
-}
 
 // checkEdit checks the arguments of a response by the tool that would run with them. It
 // is the application's code, and so not a part of the transaction that answers. What
@@ -66,7 +45,7 @@ func (e *Engine) checkEdit(ctx context.Context, key spool.ThreadKey, r Response)
 		return err
 	})
 	switch {
-	case missing(err), err == nil && !found:
+	case record.Missing(err), err == nil && !found:
 		return nil
 	case err != nil:
 		return err
@@ -130,37 +109,10 @@ func (p *plannedCall) told(result json.RawMessage, failure string) json.RawMessa
 	}
 	switch {
 	case said.Arguments != nil, said.Reason != "":
-		return encode(said)
+		return toolresult.JSON(said)
 	case failure != "":
-		return errorObject(failure)
+		return toolresult.LateError(failure)
 	default:
 		return result
 	}
-}
-
-// deniedResult is what the model reads of a call that a person did not allow.
-func deniedResult(a *spool.Answer) json.RawMessage {
-	return encode(struct {
-		Denied bool   `json:"denied"`
-		Reason string `json:"reason,omitempty"`
-	}{true, a.Reason})
-}
-
-// reportedResult is what the model reads of a call that its worker died in, and that is
-// not to run again: what a person says it came to, if they know.
-func reportedResult(a *spool.Answer) json.RawMessage {
-	switch {
-	case a.Payload != nil && a.Reason == "":
-		return a.Payload
-	case a.Payload != nil:
-		return encode(struct {
-			Reason string          `json:"reason"`
-			Result json.RawMessage `json:"result"`
-		}{a.Reason, a.Payload})
-	}
-	text := "the outcome of this call is not known, and it is not to be repeated"
-	if a.Reason != "" {
-		text = fmt.Sprintf("%s: %s", text, a.Reason)
-	}
-	return cancelledResult(text)
 }

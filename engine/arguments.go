@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 const noObject = "the arguments are not a JSON object"
@@ -18,9 +19,9 @@ func callArgs(text string) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	if spool.CheckArguments("", json.RawMessage(text)) != nil {
-		return encode(text)
+		return toolresult.JSON(text)
 	}
-	return encode(json.RawMessage(text))
+	return toolresult.JSON(json.RawMessage(text))
 }
 
 // checkArgs says what is wrong with the arguments of a call of the tool.

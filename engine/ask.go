@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // turn is one answer of the model, or the part of it that came.
@@ -21,7 +23,6 @@ type turn struct {
 	capped spool.StopReason
 
 	row spool.UsageRow // of the ledger, but for its outcome
-	log *slog.Logger
 
 	history  *history
 	messages int             // how many the history had when the model was asked
@@ -31,7 +32,7 @@ type turn struct {
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
 	calls    int                            // how many have begun
 	came     gathered                       // until the message has it
-	random   random
+	random   random.Source
 	bound    bound
 }
 
@@ -40,12 +41,12 @@ type turn struct {
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
 	fit := t.history.unlike(id, t.run)
 	if spool.CheckID("toolCallId", string(fit)) != nil || len(fit) > spool.MaxIDLen-8 {
-		fit = spool.ToolCallID(t.random.id("call"))
+		fit = spool.ToolCallID(t.random.ID("call"))
 	}
 	fit += spool.ToolCallID(callSuffix(t.run))
 	here := func(p spool.Part) bool { return p.ToolCallID == fit }
 	if t.history.has(fit) || slices.ContainsFunc(t.came.parts, here) {
-		fit = spool.ToolCallID(t.random.id("call"))
+		fit = spool.ToolCallID(t.random.ID("call"))
 	}
 	return fit
 }
@@ -62,12 +63,12 @@ func (t *turn) begin(id spool.ToolCallID, name string) *openCall {
 }
 
 // counted keeps in the run what its provider has counted of the prompt.
-func (t *turn) counted(h *held) {
+func (t *turn) counted(tx *thread.Tx) {
 	if t.usage.Input == nil || *t.usage.Input <= 0 {
 		return
 	}
 	counts := t.usage.Count()
-	h.run.Context = &spool.ContextCount{
+	tx.Run.Context = &spool.ContextCount{
 		Tokens: counts.InputTokens, Answer: counts.OutputTokens, Bytes: t.weight.bytes, Images: t.weight.images,
 		Messages: t.messages, LastMessageID: t.newest,
 	}
@@ -92,7 +93,7 @@ func (l *loop) ask(ctx context.Context, history *history, asked weighed) (turn, 
 	t := turn{
 		message: spool.Message{Role: spool.RoleAssistant}, history: history, messages: history.len(), newest: newest.ID,
 		weight: asked.weight, run: l.run, ids: make(map[spool.ToolCallID]*openCall),
-		bound: bound{left: l.s.e.config.MaxAnswerBytes}, random: l.s.e.random(),
+		bound: bound{left: l.s.e.config.MaxAnswerBytes}, random: l.s.e.rules.Random,
 	}
 	row := spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,
@@ -224,7 +225,7 @@ func prompt(history []spool.Message) []spool.Message {
 		for _, c := range calls {
 			result, ok := results[c.ToolCallID]
 			if !ok {
-				result = resultPart(c.ToolCallID, c.ToolName, cancelledResult("no result was recorded for this call"))
+				result = toolresult.Part(c.ToolCallID, c.ToolName, toolresult.Cancelled("no result was recorded for this call"))
 			}
 			answer.Content = append(answer.Content, result)
 		}

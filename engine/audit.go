@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 const (
@@ -86,21 +87,6 @@ func appendAudit(ctx context.Context, tx spool.AuditTx, tenant spool.Tenant, ent
 	return tx.AppendAudit(entries...)
 }
 
-// note adds an entry to those that the transaction appends to the audit log when all else of
-// it is written.
-func (h *held) note(entry spool.AuditEntry) {
-	entry.ThreadID = h.thread.ID
-	h.audited = append(h.audited, &entry)
-}
-
-// noteStop notes that somebody stops a run, as the run was before. Who stops it again while it
-// is stopping changes nothing.
-func (h *held) noteStop(run spool.Run, by string) {
-	if run.StopAt.IsZero() {
-		h.note(spool.AuditEntry{Action: spool.AuditStop, RunID: run.ID, By: by})
-	}
-}
-
 // logAudit writes entries, which are durable, to the log of the process.
 func (e *Engine) logAudit(ctx context.Context, entries []*spool.AuditEntry) {
 	for _, entry := range entries {
@@ -158,27 +144,11 @@ func (e *Engine) retainAudit(ctx context.Context) error {
 	}
 }
 
-// noteAnswer notes the answer to a park, and the raise of a budget with which an answer allows
-// a run to go on.
-func (h *held) noteAnswer(park spool.Park, r Response) {
-	approved := r.Approved
-	entry := spool.AuditEntry{
-		Action: spool.AuditAnswer, By: r.By, RunID: h.run.ID, ToolCallID: r.ToolCallID,
-		Approved: &approved, Digest: park.Answer.Digest, Reason: r.Reason,
-	}
-	h.note(entry)
-	if park.Reason == spool.ParkBudget && approved {
-		entry.Action, entry.Approved = spool.AuditRaiseBudget, nil
-		entry.Detail = encode(shownBudget(h.run, "", h.now).Budget)
-		h.note(entry)
-	}
-}
-
 // purgeEntry says which dead jobs a purge is about.
 func purgeEntry(q spool.DeadQuery) *spool.AuditEntry {
 	entry := &spool.AuditEntry{Action: spool.AuditPurge, JobID: q.JobID}
 	if !q.DiedBefore.IsZero() {
-		entry.Detail = encode(struct {
+		entry.Detail = toolresult.JSON(struct {
 			DiedBefore time.Time `json:"diedBefore"`
 		}{q.DiedBefore.UTC()})
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 const (
@@ -103,7 +104,7 @@ type openCall struct {
 func (l *loop) cutShort(ctx context.Context, t *turn) {
 	t.reason = spool.FinishLength
 	for _, c := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
-		part := spool.Part{Type: spool.PartToolCall, ToolCallID: c.id, ToolName: c.name, Args: encode(string(c.args))}
+		part := spool.Part{Type: spool.PartToolCall, ToolCallID: c.id, ToolName: c.name, Args: toolresult.JSON(string(c.args))}
 		l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
 		t.came.add(part)
 	}
@@ -148,5 +149,5 @@ func (l *loop) fitResult(p *plannedCall) {
 		p.result = p.told(nil, text)
 		return
 	}
-	p.result = errorResult(text)
+	p.result = toolresult.Error(text)
 }

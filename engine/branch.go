@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // BranchOptions narrow a branch's messages.
@@ -62,7 +62,7 @@ func (e *Engine) Branch(ctx context.Context, key spool.ThreadKey, id spool.Branc
 		if _, err = v.Thread(); err != nil {
 			return record.NotFound(err)
 		}
-		if out.Branch, err = branchOf(v, id); err != nil {
+		if out.Branch, err = thread.Branch(v, id); err != nil {
 			return err
 		}
 		out.Messages, err = v.Messages(spool.MessageQuery{Branch: id, Before: o.Before, Limit: o.Limit})
@@ -80,77 +80,20 @@ func (e *Engine) Branch(ctx context.Context, key spool.ThreadKey, id spool.Branc
 // Of two calls for one branch, one is refused. A call that failed with [spool.Unavailable]
 // may have restored it.
 func (e *Engine) RestoreBranch(ctx context.Context, key spool.ThreadKey, id spool.BranchID) (RestoreResult, error) {
-	refused := RestoreResult{BranchID: id}
-	done := refused
+	result := RestoreResult{BranchID: id}
+	var dropped spool.BranchID
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
-		done = refused
-		done.Accepted = true
-		done.DroppedBranchID, err = restore(tx, id)
+		dropped, err = thread.RestoreBranch(tx, id)
 		return err
 	})
-	var no *refusal
-	switch {
-	case errors.As(err, &no):
-		refused.Reason, refused.Error = no.reason, no.text
-		return refused, nil
-	case err != nil:
-		return refused, err
+	if no, ok := errors.AsType[*thread.Refusal](err); ok {
+		result.Reason, result.Error = no.Reason, no.Text
+		return result, nil
+	}
+	if err != nil {
+		return result, err
 	}
 	e.announce(key, false)
-	return done, nil
-}
-
-// restore brings a branch back, and returns the one that what was shown in its place has
-// become. The entries belong to no run: those that have written the messages are over.
-func restore(tx spool.Tx, id spool.BranchID) (dropped spool.BranchID, err error) {
-	thread, err := tx.Thread()
-	switch {
-	case missing(err):
-		return 0, &refusal{ReasonNotFound, record.ThreadNotFound}
-	case err != nil:
-		return 0, err
-	case thread.State.Active():
-		return 0, &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
-	}
-	branch, err := branchOf(tx, id)
-	switch {
-	case missing(err):
-		return 0, &refusal{ReasonNotFound, branchNotFound}
-	case err != nil:
-		return 0, err
-	case !branch.Restorable():
-		return 0, &refusal{ReasonNotRestorable, fmt.Sprintf("Branch %d has to be restored first", branch.BaseBranchID)}
-	}
-	shown, err := tx.Messages(spool.MessageQuery{After: branch.BaseMessageID})
-	if err != nil {
-		return 0, err
-	}
-	if len(shown) > 0 {
-		if dropped, err = drop(tx, shown[0].ID, ""); err != nil {
-			return 0, err
-		}
-	}
-	entry := spool.NewEntry(spool.EntryMessagesRestored, "", spool.MessagesRestored{
-		BranchID: id, FromMessageID: branch.FromMessageID, Count: branch.MessageCount,
-	})
-	if err := tx.AppendEntries(entry); err != nil {
-		return 0, err
-	}
-	return dropped, tx.RestoreBranch(id)
-}
-
-const branchNotFound = "Branch not found"
-
-// branchOf returns a branch of the thread, or a [spool.NotFound] error.
-func branchOf(v spool.View, id spool.BranchID) (spool.Branch, error) {
-	branches, err := v.Branches()
-	if err != nil {
-		return spool.Branch{}, err
-	}
-	for _, b := range branches {
-		if b.ID == id {
-			return b, nil
-		}
-	}
-	return spool.Branch{}, spool.Errorf(spool.NotFound, branchNotFound)
+	result.Accepted, result.DroppedBranchID = true, dropped
+	return result, nil
 }

@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"encoding/json"
 	"sync"
-	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // checkBudget fills in what becomes of a run without a budget that is left, and says what is
@@ -56,120 +56,15 @@ func (e *Engine) checkStartBudget(b spool.Budget) error {
 	return nil
 }
 
-// allowanceOf returns the budget that a run starts with, nil for none.
-func allowanceOf(b spool.Budget) *spool.Allowance {
-	if !b.Bounds() {
-		return nil
-	}
-	return &spool.Allowance{Budget: b}
-}
-
-// usedUp returns the budget of which nothing is left, the one that counts most, or "".
-func usedUp(a *spool.Allowance, now time.Time) spool.StopReason {
-	if a == nil {
-		return ""
-	}
-	switch b := a.Budget; {
-	case b.CostMicros > 0 && a.Spent.CostMicros >= b.CostMicros:
-		return spool.StopCostBudget
-	case b.Tokens > 0 && a.Spent.Tokens >= b.Tokens:
-		return spool.StopTokenBudget
-	case a.Refused > 0:
-		return spool.StopToolCallBudget
-	case b.WallTime > 0 && wallTime(a, now) >= b.WallTime:
-		return spool.StopTimeBudget
-	default:
-		return ""
-	}
-}
-
-// wallTime returns how long workers have carried a run.
-func wallTime(a *spool.Allowance, now time.Time) time.Duration {
-	if a.Since.IsZero() {
-		return a.Spent.WallTime
-	}
-	return a.Spent.WallTime + max(0, now.Sub(a.Since))
-}
-
-// startClock counts the time from now on.
-func (h *held) startClock() {
-	h.run.Carriage.Since = h.now
-	if a := h.run.Allowance; a != nil {
-		a.Since = h.now
-	}
-}
-
-// stopClock counts the time up to then.
-func (h *held) stopClock(at time.Time) {
-	c := &h.run.Carriage
-	c.Carried, c.Since = c.Until(at), time.Time{}
-	if a := h.run.Allowance; a != nil {
-		a.Spent.WallTime = wallTime(a, at)
-		a.Since = time.Time{}
-	}
-}
-
-// settle counts a row of the ledger against the budget, and frees what was set aside for it.
-func settle(a *spool.Allowance, row spool.UsageRow) {
-	if a == nil {
-		return
-	}
-	a.Spent.Tokens = plus(a.Spent.Tokens, row.Best().Count().TotalTokens)
-	if row.Cost != nil {
-		a.Spent.CostMicros = plus(a.Spent.CostMicros, row.Cost.Micros)
-	}
-	left := make([]spool.Hold, 0, len(a.Holds))
-	for _, hold := range a.Holds {
-		if hold.AgentID != row.AgentID || hold.Kind != row.Kind {
-			left = append(left, hold)
-		}
-	}
-	a.Holds = left
-}
-
-// cutHolds writes the rows of model calls whose end nobody will tell. Their prompts are
-// taken for read, and what was said to them is not known.
-func (h *held) cutHolds(outcome spool.Outcome) error {
-	a := h.run.Allowance
-	if a == nil {
-		return nil
-	}
-	for _, hold := range a.Holds {
-		row := spool.UsageRow{
-			RunID: h.run.ID, AgentID: hold.AgentID, Agent: hold.Agent, Kind: hold.Kind, Step: hold.Step,
-			Model: hold.Model, Outcome: outcome, Guess: spool.Usage{Input: new(hold.Input)}, Cost: hold.Prompt,
-		}
-		if err := h.charge(row, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // allowCalls counts the calls in hand that are about to run, or to be asked for, against the
 // budget of tool calls. It returns those that are beyond it.
-func (h *held) allowCalls(plan []*plannedCall) (refused []*plannedCall) {
-	a := h.tree().run.Allowance
-	if a == nil {
-		return nil
-	}
+func allowCalls(tx *thread.Tx, plan []*plannedCall) (refused []*plannedCall) {
 	for _, p := range plan {
-		switch {
-		case p.result != nil:
-		case a.Budget.ToolCalls > 0 && a.Spent.ToolCalls >= a.Budget.ToolCalls:
-			a.Refused++
+		if p.result == nil && !budget.AllowCall(tx.Root().Run.Allowance) {
 			refused = append(refused, p)
-		default:
-			a.Spent.ToolCalls++
 		}
 	}
 	return refused
-}
-
-// refusedResult is what the model reads of a call that was beyond the budget, should the
-// budget be raised.
-func refusedResult() json.RawMessage {
-	return errorResult("the run's budget of tool calls was used up, and this call did not run")
 }
 
 // signal wakes all who wait for something to change.

@@ -11,6 +11,9 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // outcome is what a tool's function returned.
@@ -102,7 +105,7 @@ func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error
 // [spool.CheckJSON] refuses it, as a JSON string of its text.
 func kept(text json.RawMessage) json.RawMessage {
 	if spool.CheckJSON("", text) != nil {
-		return encode(string(text))
+		return toolresult.JSON(string(text))
 	}
 	return text
 }
@@ -135,7 +138,7 @@ func (l *loop) resulted(ctx context.Context, o outcome, last bool) error {
 	if p.park != nil {
 		state = spool.EffectVoid // the call is over, and is made again with the answer
 	}
-	err := l.update(ctx, func(h *held) error { return h.PutEffect(p.effect(state)) })
+	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Store.PutEffect(p.effect(state)) })
 	if err != nil || p.park != nil {
 		return err
 	}
@@ -168,7 +171,7 @@ func (l *loop) failedCall(ctx context.Context, p *plannedCall, err error) {
 		p.result = p.told(nil, toolMessage(err))
 		return
 	}
-	p.result = errorResult(toolMessage(err))
+	p.result = toolresult.Error(toolMessage(err))
 }
 
 // toolMessage is what the model reads of a tool's error: a coded error's message, and
@@ -196,11 +199,11 @@ func (p *plannedCall) resulted() spool.ToolResulted {
 // ends the run where that follows.
 func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	step := l.handedStep()
-	err = l.commit(ctx, func(h *held) error {
+	err = l.commit(ctx, func(tx *thread.Tx) error {
 		if step.draft != nil {
 			l.said = cmp.Or(step.draft.Message.Text(), l.said)
 		}
-		stopped := !h.tree().run.StopAt.IsZero()
+		stopped := tx.Stopping()
 		switch {
 		case stopped:
 			cancelRest(l.plan, "stopped")
@@ -209,21 +212,21 @@ func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool,
 		}
 		for _, p := range l.plan {
 			if p.result != nil && !p.announced {
-				h.item(spool.ItemToolResult, p.resulted())
+				tx.Item(spool.ItemToolResult, p.resulted())
 			}
 		}
-		if saved, err = h.saveCalls(l.plan, step); err != nil {
+		if saved, err = saveCalls(tx, l.plan, step); err != nil {
 			return err
 		}
 		switch {
 		case stopped:
-			return l.conclusion(h, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			return l.conclusion(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		case waiting(l.plan) > 0 || l.open > 0:
-			return l.park(h)
-		case h.run.Steps >= l.maxSteps() && usedUp(h.tree().run.Allowance, h.now) == "":
-			return l.conclusion(h, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+			return l.park(tx)
+		case tx.Run.Steps >= l.maxSteps() && budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":
+			return l.conclusion(tx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
 		default:
-			return h.putUnseen()
+			return tx.PutUnseen()
 		}
 	})
 	if err != nil {
@@ -256,37 +259,32 @@ func (l *loop) handedStep() handed {
 
 // saveCalls writes the results of a plan: with the draft that they belong to as a whole
 // step, or as a message of their own when they come from answered parks.
-func (h *held) saveCalls(plan []*plannedCall, step handed) ([]spool.Message, error) {
+func saveCalls(tx *thread.Tx, plan []*plannedCall, step handed) ([]spool.Message, error) {
 	results := make(spool.Content, 0, len(plan))
 	for _, p := range plan {
 		if p.waits {
-			if err := h.PutEffect(p.effect(spool.EffectWaiting)); err != nil {
+			if err := tx.Store.PutEffect(p.effect(spool.EffectWaiting)); err != nil {
 				return nil, err
 			}
 		}
 		if p.result == nil {
 			continue
 		}
-		results = append(results, resultPart(p.call.ID, p.call.Name, p.result))
-		if err := h.landed(p); err != nil {
+		results = append(results, toolresult.Part(p.call.ID, p.call.Name, p.result))
+		if err := landed(tx, p); err != nil {
 			return nil, err
 		}
 	}
 	if step.draft != nil {
-		return h.saveStep(step.draft.Message, results, step.usage, string(spool.FinishToolCalls))
+		return thread.SaveStep(tx, step.draft.Message.Content, results, step.usage, string(spool.FinishToolCalls))
 	}
-	h.stepFinished(string(spool.FinishToolCalls), step.usage)
-	if len(results) == 0 {
-		return nil, nil
-	}
-	m := h.message(spool.RoleTool, results)
-	return []spool.Message{*m}, h.AppendMessages(m)
+	return thread.SaveResults(tx, results)
 }
 
 // landed writes down that a call has its result.
-func (h *held) landed(p *plannedCall) error {
+func landed(tx *thread.Tx, p *plannedCall) error {
 	if (p.ran || p.spawns) && !p.saved {
-		if err := h.PutEffect(p.effect(spool.EffectDone)); err != nil {
+		if err := tx.Store.PutEffect(p.effect(spool.EffectDone)); err != nil {
 			return err
 		}
 	}
@@ -295,14 +293,14 @@ func (h *held) landed(p *plannedCall) error {
 	}
 	park := *p.answered
 	park.Landed = true
-	return h.PutPark(park)
+	return tx.Store.PutPark(park)
 }
 
 // cancelRest gives the calls without a result the one of a run that ends.
 func cancelRest(plan []*plannedCall, reason string) {
 	for _, p := range plan {
 		if p.result == nil {
-			p.result, p.park, p.ran, p.waits = cancelledResult(reason), nil, false, false
+			p.result, p.park, p.ran, p.waits = toolresult.Cancelled(reason), nil, false, false
 		}
 	}
 }
@@ -314,34 +312,4 @@ func waiting(plan []*plannedCall) (n int) {
 		}
 	}
 	return n
-}
-
-func resultPart(id spool.ToolCallID, name string, result json.RawMessage) spool.Part {
-	return spool.Part{Type: spool.PartToolResult, ToolCallID: id, ToolName: name, Result: result}
-}
-
-func cancelledResult(reason string) json.RawMessage {
-	return encode(struct {
-		Cancelled bool   `json:"cancelled"`
-		Reason    string `json:"reason"`
-	}{true, reason})
-}
-
-// errorResult is the result of a call that failed in its step.
-func errorResult(text string) json.RawMessage {
-	return encode("error: " + text)
-}
-
-// errorObject is the result of a call that failed after its park.
-func errorObject(text string) json.RawMessage {
-	return encode(map[string]string{"error": text})
-}
-
-// encode returns the JSON of a value that always has one.
-func encode(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("engine: encode: " + err.Error())
-	}
-	return b
 }

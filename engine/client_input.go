@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/argschema"
 )
 
@@ -148,22 +149,7 @@ func objectSchema(parameters json.RawMessage) json.RawMessage {
 		schema = make(map[string]json.RawMessage, 1)
 	}
 	schema["type"] = json.RawMessage(`"object"`)
-	return encode(schema)
-}
-
-// clientResult is what the model reads of a call that the client has run.
-func clientResult(a *spool.Answer) json.RawMessage {
-	result := a.Payload
-	if result == nil {
-		result = json.RawMessage("null")
-	}
-	if a.Reason == "" {
-		return result
-	}
-	return encode(struct {
-		Reason string          `json:"reason"`
-		Result json.RawMessage `json:"result"`
-	}{a.Reason, result})
+	return toolresult.JSON(schema)
 }
 
 const (

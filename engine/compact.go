@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // worthwhile is the part of a prompt's room that a compaction has to take away, unless the
@@ -31,11 +31,11 @@ func (l *loop) askFitting(ctx context.Context, history *history) (turn, error) {
 	size := newMeter(l.run.Context).of(fitted.weight)
 	concerning(l.s.e.config.Log, l.s.key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
-	if err := l.update(ctx, func(h *held) error {
-		if err := h.recordCut(refused, spool.OutcomeError); err != nil {
+	if err := l.update(ctx, func(tx *thread.Tx) error {
+		if err := recordCut(tx, refused, spool.OutcomeError); err != nil {
 			return err
 		}
-		return h.put()
+		return tx.Put()
 	}); err != nil {
 		return t, err
 	}
@@ -119,24 +119,24 @@ func (l *loop) compact(ctx context.Context, history *history, c compaction, m me
 	}
 	text, failed := s.summary(ctx, c)
 	var summary *spool.Message
-	err := l.commit(ctx, func(h *held) error {
-		if err := h.addCompactions(s.rows, l.s.e.config.Log); err != nil {
+	err := l.commit(ctx, func(tx *thread.Tx) error {
+		if err := tx.ChargeCompactions(s.rows); err != nil {
 			return err
 		}
 		if failed != nil {
-			return h.put()
+			return tx.Put()
 		}
-		summary = h.message(spool.RoleSystem, summaryContent(text, c))
-		if err := h.AppendMessages(summary); err != nil {
+		summary = tx.Message(spool.RoleSystem, summaryContent(text, c))
+		if err := tx.Store.AppendMessages(summary); err != nil {
 			return err
 		}
-		if err := h.entries(compacted(h.run, summary, c)); err != nil {
+		if err := tx.Append(compacted(tx.Run, summary, c)); err != nil {
 			return err
 		}
-		if h.run.Context = l.counted(append(slices.Clip(history.messages), *summary), m); h.run.Context != nil {
-			h.run.Context.Messages += history.unread
+		if tx.Run.Context = l.counted(append(slices.Clip(history.messages), *summary), m); tx.Run.Context != nil {
+			tx.Run.Context.Messages += history.unread
 		}
-		return h.put()
+		return tx.Put()
 	})
 	if err := errors.Join(err, failed); err != nil {
 		return spool.Message{}, err
@@ -152,17 +152,6 @@ func compacted(run spool.Run, summary *spool.Message, c compaction) *spool.Entry
 	return spool.NewEntry(spool.EntryContextCompacted, run.Root(), spool.ContextCompacted{
 		SummarizedMessages: len(c.gone), MessageID: summary.ID, AgentID: run.AgentID(),
 	})
-}
-
-// addCompactions adds what summaries have used to the ledger and to the run.
-func (h *held) addCompactions(rows []spool.UsageRow, log *slog.Logger) error {
-	for _, row := range rows {
-		h.add(row.Usage.Count())
-		if err := h.charge(row, log); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // counted returns the count of a prompt that nobody has counted, by one that somebody has.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // CompactResult is the answer to [Engine.Compact]. A refusal is not an error.
@@ -42,7 +43,7 @@ func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResul
 	}
 	end, ok := e.compacting.begin(key) // only for who may know of the thread
 	if !ok {
-		return compactRefused(&refusal{ReasonCompacting, "The thread is being summarised already"})
+		return compactRefused(thread.Refuse(ReasonCompacting, "The thread is being summarised already"))
 	}
 	defer end()
 	if err := e.checkRoom(ctx, key.Tenant); err != nil {
@@ -58,20 +59,21 @@ func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResul
 	size := min(to.budget, m.of(weigh(l.request(r.messages()))))
 	c, some := r.plan(m, int64(float64(size)*e.config.ContextTailShare), "")
 	if !some {
-		return compactRefused(&refusal{ReasonNothingToCompact, "There is nothing to summarise"})
+		return compactRefused(thread.Refuse(ReasonNothingToCompact, "There is nothing to summarise"))
 	}
 	s := e.newSummariser(was.run.Model, l.model, m, to, spool.UsageRow{Agent: was.run.Agent})
 	text, failed := s.summary(ctx, c)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	err = e.change(saving, key, func(h *held) error {
+	_, err = change(saving, e, key, func(tx *thread.Tx) (struct{}, error) {
 		if failed != nil {
-			return h.addRows(s.rows)
+			return struct{}{}, addRows(tx, s.rows)
 		}
-		return e.saveIdle(h, l, was, text, c, m, s.rows)
+		return struct{}{}, l.saveIdle(tx, was, text, c, m, s.rows)
 	})
-	if changed, ok := errors.AsType[*refusal](err); ok { // what was asked is paid for nevertheless
-		if err := e.change(saving, key, func(h *held) error { return h.addRows(s.rows) }); err != nil && !missing(err) {
+	if changed, ok := errors.AsType[*thread.Refusal](err); ok { // what was asked is paid for nevertheless
+		_, err := change(saving, e, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.rows) })
+		if err != nil && !record.Missing(err) {
 			return CompactResult{}, err
 		}
 		return compactRefused(changed)
@@ -89,16 +91,16 @@ func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResul
 
 // readIdle reads a thread, which must have no active run.
 func readIdle(v spool.View) (idle, error) {
-	thread, err := v.Thread()
+	t, err := v.Thread()
 	switch {
 	case err != nil:
 		return idle{}, err
-	case thread.State.Active():
-		return idle{}, &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
-	case thread.RunID == "":
-		return idle{}, &refusal{ReasonNothingToCompact, "There is nothing to summarise"}
+	case t.State.Active():
+		return idle{}, thread.Refuse(ReasonActiveRun, spool.ErrActiveRun.Message)
+	case t.RunID == "":
+		return idle{}, thread.Refuse(ReasonNothingToCompact, "There is nothing to summarise")
 	}
-	run, err := v.Run(thread.RunID)
+	run, err := v.Run(t.RunID)
 	if err != nil {
 		return idle{}, err
 	}
@@ -115,37 +117,37 @@ func readIdle(v spool.View) (idle, error) {
 }
 
 // saveIdle saves the summary of a thread that must be as it was.
-func (e *Engine) saveIdle(h *held, l *loop, was idle, text string, c compaction, m meter, rows []spool.UsageRow) error {
-	newest, err := h.Messages(spool.MessageQuery{Limit: 1})
+func (l *loop) saveIdle(tx *thread.Tx, was idle, text string, c compaction, m meter, rows []spool.UsageRow) error {
+	newest, err := tx.Store.Messages(spool.MessageQuery{Limit: 1})
 	switch {
 	case err != nil:
 		return err
-	case h.thread.State.Active():
-		return &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
-	case h.run.ID != was.run.ID, len(newest) != 1, newest[0].ID != was.last:
-		return &refusal{ReasonChanged, "The thread has changed meanwhile"}
+	case tx.Thread.State.Active():
+		return thread.Refuse(ReasonActiveRun, spool.ErrActiveRun.Message)
+	case tx.Run.ID != was.run.ID, len(newest) != 1, newest[0].ID != was.last:
+		return thread.Refuse(ReasonChanged, "The thread has changed meanwhile")
 	}
-	summary := h.message(spool.RoleSystem, summaryContent(text, c))
+	summary := tx.Message(spool.RoleSystem, summaryContent(text, c))
 	summary.RunID = "" // its run has ended
-	entry := compacted(h.run, summary, c)
+	entry := compacted(tx.Run, summary, c)
 	entry.RunID = ""
-	if err := h.AppendMessages(summary); err != nil {
+	if err := tx.Store.AppendMessages(summary); err != nil {
 		return err
 	}
-	if err := h.AppendEntries(entry); err != nil {
+	if err := tx.Store.AppendEntries(entry); err != nil {
 		return err
 	}
-	h.run.Context = l.counted(append(slices.Clip(was.history), *summary), m)
-	if err := h.addRows(rows); err != nil {
+	tx.Run.Context = l.counted(append(slices.Clip(was.history), *summary), m)
+	if err := addRows(tx, rows); err != nil {
 		return err
 	}
-	return h.UpdateRun(h.run)
+	return tx.Store.UpdateRun(tx.Run)
 }
 
 // addRows adds to the ledger what no run has used.
-func (h *held) addRows(rows []spool.UsageRow) error {
+func addRows(tx *thread.Tx, rows []spool.UsageRow) error {
 	for _, row := range rows {
-		if err := h.AddUsage(row); err != nil {
+		if err := tx.Store.AddUsage(row); err != nil {
 			return err
 		}
 	}
@@ -154,10 +156,10 @@ func (h *held) addRows(rows []spool.UsageRow) error {
 
 // compactRefused turns what stands against a compaction into a result.
 func compactRefused(err error) (CompactResult, error) {
-	if no, ok := errors.AsType[*refusal](err); ok {
-		return CompactResult{Reason: no.reason, Error: no.text}, nil
+	if no, ok := errors.AsType[*thread.Refusal](err); ok {
+		return CompactResult{Reason: no.Reason, Error: no.Text}, nil
 	}
-	if missing(err) {
+	if record.Missing(err) {
 		return CompactResult{Reason: ReasonNotFound, Error: record.ThreadNotFound}, nil
 	}
 	return CompactResult{}, err

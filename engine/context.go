@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // recall is what a model is asked with of a history: a summary of the older part, where
@@ -132,7 +133,7 @@ func (l *loop) request(messages []spool.Message) spool.ModelRequest {
 
 // cacheKey names an agent on a thread to a provider, which learns nothing of either.
 func cacheKey(key spool.ThreadKey, agent spool.AgentID) string {
-	sum := sha256.Sum256(encode([]any{"cache", key.Tenant, key.ID, agent}))
+	sum := sha256.Sum256(toolresult.JSON([]any{"cache", key.Tenant, key.ID, agent}))
 	return hex.EncodeToString(sum[:16])
 }
 

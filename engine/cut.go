@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // compaction is what a summary is to stand for.
@@ -153,7 +154,7 @@ func cutResults(messages []spool.Message, limit int) []spool.Message {
 		out[i].Content = slices.Clone(m.Content)
 		for j, p := range m.Content {
 			if text, long := cutResult(p.Result, limit); long {
-				out[i].Content[j].Result = encode(text)
+				out[i].Content[j].Result = toolresult.JSON(text)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // historyOf returns a random history of some runs, of which the last one is at work.
@@ -28,8 +29,8 @@ func historyOf(r *rand.Rand) (history []spool.Message, run spool.RunID) {
 			for range 1 + r.IntN(3) {
 				calls++
 				id := spool.ToolCallID(fmt.Sprintf("c%d", calls))
-				content = append(content, spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: "look", Args: encode(map[string]string{"of": text()})})
-				results = append(results, resultPart(id, "look", encode(text())))
+				content = append(content, spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: "look", Args: toolresult.JSON(map[string]string{"of": text()})})
+				results = append(results, toolresult.Part(id, "look", toolresult.JSON(text())))
 			}
 			add(spool.RoleAssistant, content)
 			if r.IntN(2) == 0 { // a call had waited

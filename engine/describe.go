@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // ThreadChange is what [Engine.UpdateThread] changes of a thread. A field that is nil stays as it
@@ -49,7 +50,7 @@ func (e *Engine) UpdateThread(ctx context.Context, key spool.ThreadKey, c Thread
 		audited = nil
 		if after.Owner != before.Owner {
 			audited = append(audited, &spool.AuditEntry{
-				Action: spool.AuditOwner, ThreadID: key.ID, Detail: encode(ownerChange{before.Owner, after.Owner}),
+				Action: spool.AuditOwner, ThreadID: key.ID, Detail: toolresult.JSON(ownerChange{before.Owner, after.Owner}),
 			})
 		}
 		if thread, err = tx.Thread(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // detailLimit bounds each list of a [RunDetail].
@@ -92,7 +93,7 @@ func (e *Engine) RunDetail(ctx context.Context, tenant spool.Tenant, id spool.Ru
 		d = RunDetail{}
 		return d.read(v, id)
 	})
-	if missing(err) { // it went with its thread in between
+	if record.Missing(err) { // it went with its thread in between
 		err = spool.Errorf(spool.NotFound, runNotFound)
 	}
 	return d, err

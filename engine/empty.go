@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // askSpeaking asks the model for the next turn. A turn in which the model says nothing and calls
@@ -19,12 +21,12 @@ func (l *loop) askSpeaking(ctx context.Context, history *history) (turn, error) 
 	}
 	concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "the model's answer is empty", "step", l.run.Steps+1, "finish_reason", first.reason)
 	l.events.EndBlock(ctx)
-	err = l.update(ctx, func(h *held) error {
-		h.add(first.usage.Count())
-		if err := first.charge(h, spool.OutcomeError); err != nil {
+	err = l.update(ctx, func(tx *thread.Tx) error {
+		tx.Add(first.usage.Count())
+		if err := first.charge(tx, spool.OutcomeError); err != nil {
 			return err
 		}
-		return h.put()
+		return tx.Put()
 	})
 	if err != nil {
 		return first, err
@@ -70,7 +72,7 @@ func (t *turn) completion() spool.Ending {
 func (t *turn) unrun() spool.Content {
 	var results spool.Content
 	for _, p := range t.message.ToolCalls() {
-		results = append(results, resultPart(p.ToolCallID, p.ToolName, cancelledResult("the answer ended before its calls could run")))
+		results = append(results, toolresult.Part(p.ToolCallID, p.ToolName, toolresult.Cancelled("the answer ended before its calls could run")))
 	}
 	return results
 }

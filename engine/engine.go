@@ -19,8 +19,10 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/live"
+	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/internal/inprocess"
 )
 
@@ -232,6 +234,7 @@ type Engine struct {
 	queue       spool.Queue
 	streams     spool.Streams
 	streaming   stream.Settings
+	rules       thread.Rules
 	bus         spool.Bus
 	agents      map[string]*Agent
 	live        *live.Hubs
@@ -279,11 +282,16 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		Streams: e.streams, Bus: e.bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
 		Grace: max(c.StreamGrace, snapshot.RecentEnd),
 	}
+	e.rules = thread.Rules{
+		Lease: c.Lease, Settles: c.OnSettle != nil, MaxDeaths: c.MaxDeaths, MaxWaiting: c.MaxWaiting, MaxBudget: c.MaxBudget,
+		ParkTTL: c.ParkTTL, Retry: thread.Retry{Backoff: c.RetryBackoff, Max: c.RetryBackoffMax, AfterMax: c.RetryAfterMax},
+		Random: random.Source{From: c.Random}, Log: c.Log, Parameters: e.parametersOf,
+	}
 	e.snapshots = snapshot.New(snapshot.Sources{
 		Own: e.store, Shared: b.Store, CheckOwner: e.checkOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
 	})
 	e.live = live.New(live.Config{
-		Store: e.store, Streams: e.streams, Bus: e.bus, Snapshots: e.snapshots, EndStream: e.endStream, Spread: e.random().upTo, Log: c.Log,
+		Store: e.store, Streams: e.streams, Bus: e.bus, Snapshots: e.snapshots, EndStream: e.endStream, Spread: e.rules.Random.UpTo, Log: c.Log,
 		Keepalive: c.Keepalive, Poll: c.Poll, RetryHint: c.RetryHint, StreamGrace: c.StreamGrace,
 	})
 	return e, e.measure()

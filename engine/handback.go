@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // gaveSlot is why a segment ended that gave its slot to another tenant.
@@ -13,17 +15,17 @@ const gaveSlot = "the run waits for its turn"
 // handBack ends the segment of a run whose worker shuts down. It costs no attempt: a new
 // ticket is due at once.
 func (s *segment) handBack(ctx context.Context, cause error) error {
-	err := s.main.commit(ctx, func(h *held) error {
-		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
+	err := s.main.commit(ctx, func(tx *thread.Tx) error {
+		if err := recordCut(tx, cause, spool.OutcomeAborted); err != nil {
 			return err
 		}
-		if err := h.voidUnrun(s.main.plan); err != nil {
+		if err := voidUnrun(tx, s.main.plan); err != nil {
 			return err
 		}
-		if !h.run.StopAt.IsZero() {
+		if tx.Stopping() {
 			return errStopped
 		}
-		return h.requeue(h.ticket(spool.JobHandBack, 0), spool.RunEnded{Status: spool.SegmentLost, Error: workerDied})
+		return thread.HandBack(tx, time.Time{}, thread.WorkerDied)
 	})
 	switch {
 	case errors.Is(err, errStopped): // it was not noticed before
@@ -50,16 +52,14 @@ func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 	if !wanted {
 		return false, nil
 	}
-	err = l.commit(ctx, func(h *held) error {
-		if !h.run.StopAt.IsZero() {
-			return errUnchanged // the segment will notice, and ends the run
+	err = l.commit(ctx, func(tx *thread.Tx) error {
+		if tx.Stopping() {
+			return thread.ErrUnchanged // the segment will notice, and ends the run
 		}
-		next := h.ticket(spool.JobHandBack, 0)
-		next.DueAt = due
-		return h.requeue(next, spool.RunEnded{Status: spool.SegmentLost, Error: gaveSlot})
+		return thread.HandBack(tx, due, gaveSlot)
 	})
 	switch {
-	case errors.Is(err, errUnchanged):
+	case errors.Is(err, thread.ErrUnchanged):
 		s.place.stay()
 		return false, nil
 	case err != nil:
@@ -67,23 +67,4 @@ func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 	}
 	s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	return true, nil
-}
-
-// requeue is the transition back to QUEUED, with a ticket for the next segment.
-func (h *held) requeue(next spool.Job, ended spool.RunEnded) error {
-	failed := spool.StreamFailed{Status: ended.Status, Error: ended.Error, RetryAfterMS: ended.RetryAfterMS}
-	if err := h.closeSegment(spool.ItemRunError, failed, ended); err != nil {
-		return err
-	}
-	if err := h.move(spool.Queued); err != nil {
-		return err
-	}
-	if err := h.Enqueue(next); err != nil {
-		return err
-	}
-	if err := h.cutHolds(spool.OutcomeAborted); err != nil {
-		return err
-	}
-	h.letGo()
-	return h.save()
 }

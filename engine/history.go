@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // history is what a loop knows of the messages of its agent, and the prompt that follows
@@ -156,7 +157,7 @@ func behindSummary(v spool.View, run spool.Run) (*history, error) {
 	}
 	through, err := v.Message(summary.ThroughMessageID)
 	switch {
-	case missing(err):
+	case record.Missing(err):
 		return nil, nil //nolint:nilnil // as above
 	case err != nil:
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // JobResult says what became of a job.
@@ -42,15 +43,15 @@ func (e *Engine) handleJob(ctx context.Context, j spool.Job, in *slot) (JobResul
 	if err != nil {
 		return JobResult{}, err
 	}
-	e.closeLost(ctx, j.Thread(), c.lost)
+	e.closeLost(ctx, j.Thread(), c.Lost)
 	switch {
-	case c.busyFor > 0:
+	case c.BusyFor > 0:
 		// The lease is asked for again once it would have lapsed.
-		return JobResult{Reason: c.reason, RetryAfter: c.busyFor}, nil
-	case c.segment == nil:
-		return JobResult{Accepted: true, Reason: c.reason}, nil
-	case c.settle:
+		return JobResult{Reason: c.Reason, RetryAfter: c.BusyFor}, nil
+	case c.Rest != nil:
 		return JobResult{Accepted: true}, c.segment.settle(ctx)
+	case c.segment == nil:
+		return JobResult{Accepted: true, Reason: c.Reason}, nil
 	}
 	c.segment.place = in
 	e.carrying.Add(1)
@@ -62,11 +63,11 @@ func (e *Engine) handleJob(ctx context.Context, j spool.Job, in *slot) (JobResul
 }
 
 // closeLost ends a lost stream, so that its readers move on. Nil is none.
-func (e *Engine) closeLost(ctx context.Context, key spool.ThreadKey, lost *lostStream) {
+func (e *Engine) closeLost(ctx context.Context, key spool.ThreadKey, lost *thread.LostStream) {
 	if lost == nil {
 		return
 	}
-	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: workerDied})
-	e.streaming.CloseLost(ctx, spool.StreamKey{Thread: key, ID: lost.id}, end, lost.end)
+	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: thread.WorkerDied})
+	e.streaming.CloseLost(ctx, spool.StreamKey{Thread: key, ID: lost.ID}, end, lost.End)
 	e.bus.Wake(key, spool.WakeStream)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // loop is an agent at work on a run: it asks its model, runs the tools that the model
@@ -38,31 +39,31 @@ func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
 }
 
 // update runs a transition of the loop's run under the segment's lease, whatever has
-// become of ctx, and keeps the run as it then is. fn finds the dispatched run at h.tree().
+// become of ctx, and keeps the run as it then is. fn finds the dispatched run at tx.Root().
 //
 // An update that has failed may have been carried out nevertheless. One that finds so fails too,
 // as it would save the same step again: whoever takes the run over goes on from what is saved.
-func (l *loop) update(ctx context.Context, fn func(h *held) error) error {
+func (l *loop) update(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return l.transact(ctx, l.s.update, fn)
 }
 
 // commit is update for a transition that adds to the stream, or places entries in it.
-func (l *loop) commit(ctx context.Context, fn func(h *held) error) error {
+func (l *loop) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	l.events.EndBlock(ctx)
 	return l.transact(ctx, l.s.commit, fn)
 }
 
-func (l *loop) transact(ctx context.Context, by func(context.Context, func(*held) error) error, fn func(h *held) error) error {
+func (l *loop) transact(ctx context.Context, by func(context.Context, func(*thread.Tx) error) error, fn func(tx *thread.Tx) error) error {
 	var run spool.Run
-	err := by(ctx, func(h *held) (err error) {
-		if h, err = h.of(l.self); err != nil {
+	err := by(ctx, func(tx *thread.Tx) (err error) {
+		if tx, err = tx.Of(l.self); err != nil {
 			return err
 		}
-		if !l.isAt(h.run) {
-			return spool.Errorf(spool.Unavailable, "run %s was saved by an update that has failed", h.run.ID)
+		if !l.isAt(tx.Run) {
+			return spool.Errorf(spool.Unavailable, "run %s was saved by an update that has failed", tx.Run.ID)
 		}
-		err = fn(h)
-		run = h.run
+		err = fn(tx)
+		run = tx.Run
 		return err
 	})
 	if err == nil {

@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // attemptError says that a nested run has failed an attempt and is to have another one: the
@@ -118,7 +121,7 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 		return run, spool.Errorf(spool.Conflict, "the id of the nested run is taken")
 	case err == nil:
 		return run, nil
-	case !missing(err):
+	case !record.Missing(err):
 		return run, storeError{err}
 	}
 	b, err := briefOf(p.call.Args)
@@ -126,24 +129,16 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 		return run, err
 	}
 	var used error
-	err = l.s.update(ctx, func(root *held) error { // not the loop's own: others of its step spawn too
-		h, err := root.of(l.self)
+	err = l.s.update(ctx, func(root *thread.Tx) error { // not the loop's own: others of its step spawn too
+		tx, err := root.Of(l.self)
 		if err != nil {
 			return err
 		}
-		run, used = l.newNested(h, id, p.call.ID, b), nil
-		if err := h.InsertRun(run); spool.CodeOf(err) == spool.Conflict { // somebody else chose it
-			used = err
-			return nil
-		} else if err != nil {
-			return err
+		run, used = l.newNested(tx, id, p.call.ID, b), nil
+		if err = thread.Spawn(tx, run, b.Instructions); spool.CodeOf(err) == spool.Conflict { // somebody else chose it
+			used, err = err, nil
 		}
-		h.tree().run.Children++
-		child := &held{Tx: h.Tx, random: h.random, thread: h.thread, run: run, root: h.tree(), now: h.now}
-		if err := h.AppendMessages(child.message(spool.RoleUser, spool.TextContent(b.Instructions))); err != nil {
-			return err
-		}
-		return h.put()
+		return err
 	})
 	return run, cmp.Or(err, used)
 }
@@ -152,21 +147,21 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 // any id for them.
 func (p *plannedCall) spawned(run spool.Run) bool { return run.ParentID == p.call.RunID }
 
-func (l *loop) newNested(h *held, id spool.RunID, call spool.ToolCallID, b brief) spool.Run {
+func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b brief) spool.Run {
 	agent := l.agent.nested(b.Name)
 	model := agent.Model
 	if agent.inheritModel {
 		model = l.self.Model
 	}
-	if l.s.e.hasModelFor(b.Model, h.thread.Tenant, l.self.Scopes) {
+	if l.s.e.hasModelFor(b.Model, tx.Thread.Tenant, l.self.Scopes) {
 		model = b.Model
 	}
 	return spool.Run{
-		Tenant: h.thread.Tenant, ID: id, ThreadID: h.thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
-		Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: h.now,
+		Tenant: tx.Thread.Tenant, ID: id, ThreadID: tx.Thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
+		Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: tx.Now,
 		Prompt: shorten(b.Instructions, promptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy, Scopes: l.self.Scopes,
 		ProviderOptions: l.self.ProviderOptions, Client: toolsOnly(l.self.Client),
-		Nonce: h.random.nonce(),
+		Nonce: tx.Random.Nonce(),
 	}
 }
 
@@ -203,7 +198,7 @@ func told(run spool.Run) json.RawMessage {
 	}{AgentID: run.AgentID()}
 	if run.State == spool.Failed {
 		said.Error = cmp.Or(run.Error, "the nested run failed")
-		return encode(said)
+		return toolresult.JSON(said)
 	}
 	text := ""
 	if run.Result != nil {
@@ -213,5 +208,5 @@ func told(run spool.Run) json.RawMessage {
 	if run.StopReason != spool.StopCompleted {
 		said.Note = "it ended early: " + strings.ReplaceAll(string(run.StopReason), "_", " ")
 	}
-	return encode(said)
+	return toolresult.JSON(said)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // carry advances a nested run until it ends, waits, or cannot go on in this segment. What it
@@ -38,14 +40,14 @@ var errSiblings = errors.New("the step was given up")
 // leave gives up the work on a nested run whose worker shuts down. It costs no attempt.
 func (l *loop) leave(ctx context.Context, cause error) error {
 	l.events.EndBlock(ctx)
-	err := l.update(ctx, func(h *held) error {
-		if err := h.recordCut(cause, spool.OutcomeAborted); err != nil {
+	err := l.update(ctx, func(tx *thread.Tx) error {
+		if err := recordCut(tx, cause, spool.OutcomeAborted); err != nil {
 			return err
 		}
-		if err := h.voidUnrun(l.plan); err != nil {
+		if err := voidUnrun(tx, l.plan); err != nil {
 			return err
 		}
-		return h.put()
+		return tx.Put()
 	})
 	if err != nil {
 		return err
@@ -60,18 +62,18 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 	concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "nested run step failed",
 		"step", l.run.Steps+1, "attempt", l.run.Attempts+1, "error", cause)
 	final := permanent(cause)
-	err := l.commit(ctx, func(h *held) error {
-		if err := h.recordCut(cause, spool.OutcomeError); err != nil {
+	err := l.commit(ctx, func(tx *thread.Tx) error {
+		if err := recordCut(tx, cause, spool.OutcomeError); err != nil {
 			return err
 		}
-		h.run.Attempts++
+		tx.Run.Attempts++
 		switch {
-		case !h.tree().run.StopAt.IsZero(): // it was not noticed before
-			return h.finishNested(spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
-		case final || h.run.Attempts >= l.s.e.config.MaxAttempts:
-			return h.finishNested(spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: failureText(cause)}, "")
+		case tx.Stopping(): // it was not noticed before
+			return thread.FinishNested(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
+		case final || tx.Run.Attempts >= l.s.e.config.MaxAttempts:
+			return thread.FinishNested(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: failureText(cause)}, "")
 		}
-		return h.put()
+		return tx.Put()
 	})
 	switch {
 	case err != nil:
@@ -85,74 +87,6 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 	return &attemptError{attempts: l.run.Attempts, err: cause}
 }
 
-// endNested is the transition of a nested run to an end state. Said is its last answer.
-func (h *held) endNested(ending spool.Ending, said string) error {
-	h.forgetStep()
-	if err := h.closeCalls(cancelReason(ending)); err != nil {
-		return err
-	}
-	if !h.run.State.CanBecome(ending.State) {
-		return spool.Errorf(spool.Internal, "run %s cannot go from %s to %s", h.run.ID, h.run.State, ending.State)
-	}
-	h.run.State, h.run.StopReason, h.run.Error, h.run.EndedAt = ending.State, ending.Reason, ending.Error, h.now
-	h.run.Allowance = nil // which is the whole tree's
-	if ending.State == spool.Completed {
-		h.run.Result = &spool.NestedResult{Text: said}
-	}
-	return h.put()
-}
-
-// finishNested is [held.endNested] for a nested run at work, whose end the stream has too.
-func (h *held) finishNested(ending spool.Ending, text string) error {
-	err := h.endNested(ending, text)
-	if err == nil {
-		h.item(spool.ItemSubagentFinished, subagentFinished(h.run))
-	}
-	return err
-}
-
-// closeTree ends the nested runs of a dispatched run that ends itself.
-func (h *held) closeTree(ending spool.Ending) error {
-	if h.run.Children == 0 {
-		return nil
-	}
-	runs, err := h.Nested(h.run.ID)
-	if err != nil {
-		return err
-	}
-	if ending.State == spool.Completed { // none is at work then
-		ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
-	}
-	if ending.State == spool.Failed {
-		ending.Error = "the run that it belongs to failed"
-	}
-	for _, run := range runs {
-		if run.State.Terminal() {
-			continue
-		}
-		nested := &held{Tx: h.Tx, random: h.random, thread: h.thread, run: run, root: h, now: h.now}
-		if err := nested.endNested(ending, ""); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inHand reports whether a step of the tree has a draft, the tools of which have run or may
-// have.
-func (h *held) inHand() (bool, error) {
-	if h.run.Draft != nil || h.run.Children == 0 {
-		return h.run.Draft != nil, nil
-	}
-	runs, err := h.Nested(h.run.ID)
-	for _, run := range runs {
-		if run.Draft != nil && !run.State.Terminal() {
-			return true, nil
-		}
-	}
-	return false, err
-}
-
 // started announces a nested run, once in each stream that it is at work in.
 func (l *loop) started(ctx context.Context) {
 	l.events.Item(ctx, spool.ItemSubagentStarted, spool.SubagentStarted{
@@ -160,30 +94,18 @@ func (l *loop) started(ctx context.Context) {
 	})
 }
 
-func subagentFinished(run spool.Run) spool.SubagentFinished {
-	end := spool.SubagentFinished{SubagentID: run.AgentID(), Status: spool.SubagentCompleted, Error: run.Error}
-	switch run.State {
-	case spool.Failed:
-		end.Status = spool.SubagentFailed
-	case spool.Cancelled:
-		end.Status = spool.SubagentCancelled
-	default:
-	}
-	return end
-}
-
 // finishedBefore announces the end of a nested run whose worker died before it could.
 func (l *loop) finishedBefore(ctx context.Context) {
-	l.events.Item(ctx, spool.ItemSubagentFinished, subagentFinished(l.run))
+	l.events.Item(ctx, spool.ItemSubagentFinished, thread.SubagentFinished(l.run))
 }
 
 // conclusion ends the loop's run in the transaction of its last step. See
 // [segment.conclusion].
-func (l *loop) conclusion(h *held, ending spool.Ending) error {
+func (l *loop) conclusion(tx *thread.Tx, ending spool.Ending) error {
 	if l.parent == nil {
-		return l.s.conclusion(h, ending)
+		return thread.Conclude(tx, ending)
 	}
-	return h.finishNested(ending, shorten(l.said, l.s.limits().ResultCap))
+	return thread.FinishNested(tx, ending, shorten(l.said, l.s.limits().ResultCap))
 }
 
 // concluded sees to what follows a conclusion.
@@ -202,11 +124,11 @@ func (l *loop) conclude(ctx context.Context, ending spool.Ending) error {
 	if err := l.takeUp(ctx); err != nil {
 		return err
 	}
-	return l.commit(ctx, func(h *held) error {
-		if !h.tree().run.StopAt.IsZero() {
+	return l.commit(ctx, func(tx *thread.Tx) error {
+		if tx.Stopping() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
-		return l.conclusion(h, ending)
+		return l.conclusion(tx, ending)
 	})
 }
 
@@ -215,10 +137,7 @@ func (l *loop) takeUp(ctx context.Context) error {
 	if l.parent == nil || l.run.State != spool.WaitingForInput {
 		return nil
 	}
-	return l.update(ctx, func(h *held) error {
-		h.run.State = spool.Running
-		return h.put()
-	})
+	return l.update(ctx, thread.Resume)
 }
 
 // stopNested stops those of the nested runs in hand that are still to be stopped, so that
@@ -240,7 +159,7 @@ func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
 				return err
 			})
 			switch {
-			case missing(err), err == nil && !p.spawned(run):
+			case record.Missing(err), err == nil && !p.spawned(run):
 				continue
 			case err != nil:
 				return storeError{err}

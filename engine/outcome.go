@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // Outcome is where a run is, and what it has come to, as one consistent state.
@@ -84,7 +86,7 @@ func (e *Engine) outcome(ctx context.Context, key spool.ThreadKey, id spool.RunI
 		o, err = e.outcomeOf(v, run)
 		return err
 	})
-	if missing(err) {
+	if record.Missing(err) {
 		err = spool.Errorf(spool.NotFound, runNotFound)
 	}
 	return o, root, err
@@ -140,12 +142,12 @@ func (e *Engine) openParks(v spool.View, run spool.Run) ([]spool.InputRequired, 
 	now := v.Now()
 	for _, p := range parks {
 		switch {
-		case failsRun(p): // the run is over, and only has to be picked up
+		case thread.FailsRun(p): // the run is over, and only has to be picked up
 			return []spool.InputRequired{}, nil
 		case p.State != spool.ParkOpen, !now.Before(p.ExpiresAt), run.RootID != "" && p.CallerID() != run.ID:
 			continue
 		}
-		asked, err := e.inputRequired(v, p)
+		asked, err := e.rules.InputRequired(v, p)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // ownedStore hides from an actor with OwnOnly the threads of others. It stands before the
@@ -74,7 +75,7 @@ func (s ownedStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.Th
 // foreign reports whether a thread is there that is not the actor's.
 func (a Actor) foreign(v spool.View) (bool, error) {
 	thread, err := v.Thread()
-	if missing(err) {
+	if record.Missing(err) {
 		return false, nil
 	}
 	return a.Subject == "" || thread.Owner != a.Subject, err
@@ -157,7 +158,7 @@ func (foreignView) UsageRows(spool.UsageQuery) ([]spool.UsageRow, error) {
 type foreignTx struct{ foreignView }
 
 // errTaken refuses a start with the id of a thread that somebody else has.
-var errTaken = &refusal{ReasonNotFound, record.ThreadNotFound}
+var errTaken = thread.Refuse(ReasonNotFound, record.ThreadNotFound)
 
 // PutThread implements [spool.Tx].
 func (foreignTx) PutThread(spool.Thread) error { return errTaken }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // newPark returns a park of the call, which lasts for ttl, or as long as the tool or else
@@ -63,76 +63,33 @@ func (l *loop) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 }
 
 // park writes the parks of a step with it. With the dispatched run's, the parks of all the
-// runs below it come into force, which nobody could answer before.
-func (l *loop) park(h *held) error {
+// runs below it come into force.
+func (l *loop) park(tx *thread.Tx) error {
 	for _, p := range l.plan {
 		if p.park == nil {
 			continue
 		}
 		park := *p.park
-		park.CreatedAt = h.now
+		park.CreatedAt = tx.Now
 		park.Digest = park.DigestOf(nil)
-		if err := h.PutPark(park); err != nil {
+		if err := tx.Store.PutPark(park); err != nil {
 			return err
 		}
 		if p.ran { // the tool has parked itself, and is called again with the answer
-			if err := h.PutEffect(p.effect(spool.EffectVoid)); err != nil {
+			if err := tx.Store.PutEffect(p.effect(spool.EffectVoid)); err != nil {
 				return err
 			}
 		}
 	}
-	if h.root != nil {
-		h.run.State = spool.WaitingForInput
-		return h.put()
+	if tx.IsNested() {
+		return thread.Wait(tx)
 	}
-	if err := l.askIfAlone(h); err != nil {
-		return err
-	}
-	return l.s.park(h)
-}
-
-// park is the transition to WAITING_FOR_INPUT. The entries that tell of the parks and the
-// jobs by which they expire are written with the step; the lease is given up. The stream has an
-// item for each entry, behind all of them, and then ends.
-func (s *segment) park(h *held) error {
-	parks, err := h.parks()
-	if err != nil {
-		return err
-	}
-	var entries []*spool.Entry
-	for _, park := range parks {
-		if park.State != spool.ParkOpen || !park.ExpiresAt.IsZero() {
-			continue
-		}
-		park.CreatedAt = h.now
-		park.ExpiresAt = h.now.Add(park.Expiry.TTL)
-		if err := h.PutPark(park); err != nil {
+	if l.late && l.parksBudget(spool.StopTimeBudget) {
+		if err := thread.AskTimeIfAlone(tx, l.s.distinct()); err != nil {
 			return err
 		}
-		if err := h.Enqueue(h.expiryJob(park)); err != nil {
-			return err
-		}
-		required, err := s.e.inputRequired(h, park)
-		if err != nil {
-			return err
-		}
-		entries = append(entries, spool.NewEntry(spool.EntryInputRequired, h.run.ID, required))
 	}
-	if err := h.entries(entries...); err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		h.item(spool.ItemInputRequired, entry.Payload)
-	}
-	err = h.closeSegment(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked}, spool.RunEnded{Status: spool.SegmentParked})
-	if err != nil {
-		return err
-	}
-	if err := h.move(spool.WaitingForInput); err != nil {
-		return err
-	}
-	h.letGo()
-	return h.save()
+	return thread.Park(tx)
 }
 
 // parked wakes workers for the times at which the parks expire.
@@ -142,72 +99,13 @@ func (l *loop) parked() {
 	}
 }
 
-// inputRequired returns what the record tells of an open park.
-func (e *Engine) inputRequired(v spool.View, p spool.Park) (spool.InputRequired, error) {
-	shown := p.Args
-	if p.Shown != nil {
-		shown = p.Shown
-	}
-	required := spool.InputRequired{
-		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: record.NonNil(p.Frames),
-		Reason: p.Reason, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
-		DistinctApprover: p.DistinctApprover,
-	}
-	var err error
-	if required.InputSchema, err = e.editableBy(v, p); err != nil || p.AgentID == "" {
-		return required, err
-	}
-	run, err := v.Run(p.CallerID())
-	if err != nil {
-		return required, err
-	}
-	required.AgentID = &p.AgentID
-	required.Nested = &spool.NestedCaller{AgentID: p.AgentID, Name: run.Agent, Model: run.Model, Depth: run.Depth}
-	return required, nil
-}
-
-// editableBy returns the schema of the arguments with which an answer may replace those of
-// the park. Nil: there is none, or they cannot be replaced.
-func (e *Engine) editableBy(v spool.View, p spool.Park) (json.RawMessage, error) {
-	if p.Reason != spool.ParkApproval {
-		return nil, nil
-	}
+// parametersOf returns the schema of the arguments of the call that a park is about. Nil: this
+// process does not have the tool.
+func (e *Engine) parametersOf(v spool.View, p spool.Park) (json.RawMessage, error) {
 	agent, err := e.agentOf(v, p.CallerID())
 	if err != nil || agent == nil {
 		return nil, err
 	}
 	tool, _ := agent.tool(p.ToolName)
 	return tool.Parameters, nil
-}
-
-// onExpiry is what the wire says of a park's end. The usual one goes without saying.
-func onExpiry(p spool.Park) spool.ExpiryAction {
-	if p.Expiry.Then == spool.ExpireDeny {
-		return ""
-	}
-	return p.Expiry.Then
-}
-
-// warnAt returns when an open park is to be warned of, which is zero for never.
-func warnAt(p spool.Park) time.Time {
-	if p.Warned || p.Expiry.Warn <= 0 || p.Expiry.Warn >= p.Expiry.TTL {
-		return time.Time{}
-	}
-	return p.ExpiresAt.Add(-p.Expiry.Warn)
-}
-
-// expiryJob returns the job by which something becomes of an open park: its warning, and
-// then its end.
-func (h *held) expiryJob(p spool.Park) spool.Job {
-	due := p.ExpiresAt
-	if warn := warnAt(p); !warn.IsZero() {
-		due = warn
-	}
-	j := h.job(spool.JobExpiry, due.Sub(h.now))
-	j.Key = expiryKey(p)
-	return j
-}
-
-func expiryKey(p spool.Park) string {
-	return "hitl-expiry:" + string(p.RunID) + ":" + string(p.ToolCallID)
 }

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // plannedCall is a tool call in hand and what is to become of it: it has a result, it
@@ -47,12 +49,12 @@ func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
 }
 
 // putPending writes the calls that are about to run into the ledger.
-func (h *held) putPending(plan []*plannedCall) error {
+func putPending(tx *thread.Tx, plan []*plannedCall) error {
 	for _, p := range plan {
 		if !p.runs() || p.begun || p.spawns {
 			continue // nothing is unknown of a spawn: it is found again
 		}
-		if err := h.PutEffect(p.effect(spool.EffectPending)); err != nil {
+		if err := tx.Store.PutEffect(p.effect(spool.EffectPending)); err != nil {
 			return err
 		}
 	}
@@ -60,12 +62,12 @@ func (h *held) putPending(plan []*plannedCall) error {
 }
 
 // voidUnrun takes back that calls were about to run which have not.
-func (h *held) voidUnrun(plan []*plannedCall) error {
+func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
 	for _, p := range plan {
 		if !p.runs() || p.ran || p.spawns {
 			continue
 		}
-		if err := h.PutEffect(p.effect(spool.EffectVoid)); err != nil {
+		if err := tx.Store.PutEffect(p.effect(spool.EffectVoid)); err != nil {
 			return err
 		}
 	}
@@ -88,7 +90,7 @@ func (l *loop) planCalls(ctx context.Context, calls []spool.Part, step int, effe
 		case effect.State == spool.EffectPending:
 			l.planUnknown(p)
 		case !known:
-			p.result = errorResult("unknown tool " + c.ToolName)
+			p.result = toolresult.Error("unknown tool " + c.ToolName)
 		default:
 			l.planFresh(ctx, p)
 		}
@@ -101,16 +103,16 @@ func (l *loop) planCalls(ctx context.Context, calls []spool.Part, step int, effe
 func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 	defer func() { // a check is the application's, as the tool is
 		if r := recover(); r != nil {
-			p.result, p.park = errorResult(panicked), nil
+			p.result, p.park = toolresult.Error(panicked), nil
 			concerning(l.s.e.config.Log, l.s.key, l.run.ID).ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
 	if err := checkArgs(p.tool, p.call.Args); err != nil {
-		p.result = errorResult(err.Error())
+		p.result = toolresult.Error(err.Error())
 		return
 	}
 	if p.spawns && l.run.Depth >= l.s.limits().MaxDepth {
-		p.result = errorResult(fmt.Sprintf("runs may not be nested deeper than %d", l.s.limits().MaxDepth))
+		p.result = toolresult.Error(fmt.Sprintf("runs may not be nested deeper than %d", l.s.limits().MaxDepth))
 		return
 	}
 	if l.agent.atClient[p.call.Name] {
@@ -122,7 +124,7 @@ func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 	}
 	switch needed, err := p.tool.Approval(ctx, p.call); {
 	case err != nil:
-		p.result = errorResult(spool.MessageOf(err))
+		p.result = toolresult.Error(spool.MessageOf(err))
 	case needed:
 		p.park = l.newPark(p, spool.ParkApproval, 0)
 	}
@@ -152,7 +154,7 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 	}
 	l.repeat(ctx, draft)
 	l.plan = l.planCalls(ctx, draft.Message.ToolCalls(), step, effects)
-	return true, l.update(ctx, func(h *held) error { return h.putPending(l.plan) })
+	return true, l.update(ctx, func(tx *thread.Tx) error { return putPending(tx, l.plan) })
 }
 
 // planLanding takes up the calls of the last step that have waited: those whose parks are
@@ -198,15 +200,14 @@ func (l *loop) planLanding(ctx context.Context) (bool, error) {
 	if l.parent == nil && len(parks) == 0 {
 		return true, nil // there is nothing to write
 	}
-	return true, l.update(ctx, func(h *held) error {
-		if err := h.putPending(l.plan); err != nil {
+	return true, l.update(ctx, func(tx *thread.Tx) error {
+		if err := putPending(tx, l.plan); err != nil {
 			return err
 		}
-		if h.root == nil || h.run.State == spool.Running {
+		if !tx.IsNested() || tx.Run.State == spool.Running {
 			return nil
 		}
-		h.run.State = spool.Running
-		return h.put()
+		return thread.Resume(tx)
 	})
 }
 
@@ -246,24 +247,24 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 	case effect.State == spool.EffectDone:
 		p.result, p.saved = effect.Result, true
 	case park.State == spool.ParkExpired:
-		p.result = expiredResult(park)
+		p.result = toolresult.Expired(park)
 	case !park.Answer.Approved && unknown:
-		p.result = reportedResult(park.Answer)
+		p.result = toolresult.Reported(park.Answer)
 	case !park.Answer.Approved:
-		p.result = deniedResult(park.Answer)
+		p.result = toolresult.Denied(park.Answer)
 	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
-		p.result = errorObject("this call is not the one that was approved")
+		p.result = toolresult.LateError("this call is not the one that was approved")
 	case park.Reason == spool.ParkClientTool: // nothing runs here, whatever tool has the name by now
-		p.result = clientResult(park.Answer)
+		p.result = toolresult.Client(park.Answer)
 	case effect.State == spool.EffectPending:
 		l.planUnknown(p)
 	case !known:
-		p.result = errorObject("Unknown tool: " + park.ToolName)
+		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
 	case argsProblem(p.call.Args) != nil: // an older version has let it wait
-		p.result = errorObject(argsProblem(p.call.Args).Error())
+		p.result = toolresult.LateError(argsProblem(p.call.Args).Error())
 	case park.Answer.Args != nil: // this process may know the tool otherwise than the one that took the answer
 		if err := l.s.e.checkEdited(tool, park.Answer.Args); err != nil {
-			p.result = errorObject(err.Error())
+			p.result = toolresult.LateError(err.Error())
 		}
 	}
 	return p

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 const (
@@ -67,7 +69,7 @@ func (e *Engine) Prune(ctx context.Context, o PruneOptions) (PruneReport, error)
 		switch err := e.prune(ctx, key, o); {
 		case err == nil:
 			report.Threads = append(report.Threads, key)
-		case errors.Is(err, errUnchanged), missing(err):
+		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		default:
 			return report, err
 		}
@@ -79,12 +81,12 @@ func (e *Engine) Prune(ctx context.Context, o PruneOptions) (PruneReport, error)
 func (e *Engine) prune(ctx context.Context, key spool.ThreadKey, o PruneOptions) error {
 	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: o.reason}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		thread, err := tx.Thread()
+		t, err := tx.Thread()
 		if err != nil {
 			return err
 		}
-		if thread.State.Active() || thread.Leased(tx.Now()) || !thread.UpdatedAt.Before(o.Before) {
-			return errUnchanged
+		if t.State.Active() || t.Leased(tx.Now()) || !t.UpdatedAt.Before(o.Before) {
+			return thread.ErrUnchanged
 		}
 		if err := tx.DeleteThread(); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/stream"
 )
@@ -107,7 +108,7 @@ func subject(v spool.View, about spool.RunID) (run spool.Run, thread spool.Threa
 	}
 	run, err = v.Run(about)
 	switch {
-	case missing(err):
+	case record.Missing(err):
 		return run, thread, &spool.Error{Code: spool.Invalid, Message: "runId is not a run of the thread", Err: err}
 	case err == nil && run.State.Terminal():
 		return run, thread, spool.Errorf(spool.Conflict, "runId is a run that has ended")
@@ -147,7 +148,7 @@ func (e *Engine) record(ctx context.Context, key spool.ThreadKey, event spool.Ev
 func (s *segment) record(ctx context.Context, event spool.Event, about spool.RunID, by record.Publisher) (entry spool.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	err = s.writer.Commit(ctx, func(out *stream.List) error {
+	err = s.writer.Commit(ctx, func(out *order.List) error {
 		return s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
 			run, thread, err := subject(tx, about)
 			switch {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // probe is the thread that a look at the store is about. Nobody has it.
@@ -16,9 +17,9 @@ var probe = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "probe:of:readiness
 // changing anything, before ctx ends, and whether it has room for a start, where it can say so
 // (see [spool.RoomChecker]). An error is safe to be shown.
 func (e *Engine) CheckStore(ctx context.Context) error {
-	err := e.store.Update(ctx, probe, 0, func(spool.Tx) error { return errUnchanged })
+	err := e.store.Update(ctx, probe, 0, func(spool.Tx) error { return thread.ErrUnchanged })
 	switch {
-	case errors.Is(err, errUnchanged):
+	case errors.Is(err, thread.ErrUnchanged):
 		if r, ok := e.store.(spool.RoomChecker); ok { // what is rolled back needs none
 			return r.CheckRoom(ctx)
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // RedriveResult is the answer to a redrive. A refusal is not an error.
@@ -49,91 +51,21 @@ func (e *Engine) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) 
 	}
 	key := dead[0].Thread()
 	result.ThreadID = key.ID
-	fresh := spool.RunID(e.random().id("run"))
-	var moved spool.RunID
-	err = e.change(ctx, key, func(h *held) (err error) {
-		moved, err = e.redrive(h, jobID, fresh)
-		h.note(spool.AuditEntry{Action: spool.AuditRedrive, RunID: moved, JobID: jobID})
-		return err
-	})
-	var no *refusal
+	fresh := spool.RunID(e.rules.Random.ID("run"))
+	moved, err := change(ctx, e, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, jobID, fresh) })
+	var no *thread.Refusal
 	switch {
 	case err == nil:
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 		result.Accepted, result.RunID = true, moved
 		return result, nil
 	case errors.As(err, &no):
-		result.Reason, result.Error = no.reason, no.text
+		result.Reason, result.Error = no.Reason, no.Text
 		return result, nil
-	case missing(err): // somebody was faster, or the thread has gone with its jobs
+	case record.Missing(err): // somebody was faster, or the thread has gone with its jobs
 		result.Reason, result.Error = ReasonNotFound, "Dead job not found"
 		return result, nil
 	default:
 		return result, err
 	}
-}
-
-// redrive returns the run that moves again.
-func (e *Engine) redrive(h *held, jobID int64, fresh spool.RunID) (spool.RunID, error) {
-	dead, err := h.TakeDead(jobID)
-	if err != nil {
-		return "", err
-	}
-	run, err := h.Run(dead.RunID)
-	if err != nil {
-		return "", err
-	}
-	if dead.Kind == spool.JobSettle {
-		return run.ID, e.resettle(h, run, dead.Job)
-	}
-	return fresh, e.goOn(h, run, fresh)
-}
-
-// resettle queues the settlement of a run again.
-func (e *Engine) resettle(h *held, run spool.Run, j spool.Job) error {
-	if e.config.OnSettle == nil || !run.SettledAt.IsZero() || !run.State.Terminal() {
-		return &refusal{ReasonMovedOn, "There is nothing to settle"}
-	}
-	again := (&held{thread: h.thread, run: run, now: h.now}).job(spool.JobSettle, 0)
-	again.Key = j.Key
-	return h.Enqueue(again)
-}
-
-// goOn is the transition to QUEUED of a new run that takes up where a failed one ended.
-func (e *Engine) goOn(h *held, failed spool.Run, id spool.RunID) error {
-	switch {
-	case h.thread.State.Active():
-		return &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
-	case failed.State != spool.Failed:
-		return &refusal{ReasonMovedOn, "The run did not fail: it is " + string(failed.State)}
-	case h.run.ID != failed.ID:
-		return &refusal{ReasonMovedOn, "A later run has had the thread"}
-	}
-	if err := h.move(spool.Queued); err != nil {
-		return err
-	}
-	h.run = successor(failed, id)
-	h.run.Nonce = h.random.nonce()
-	h.run.EnqueuedAt, h.run.StartedAt = h.now, h.now
-	h.thread.RunID, h.thread.Model = h.run.ID, h.run.Model
-	if err := h.insert(h.run); err != nil {
-		return err
-	}
-	if err := h.PutThread(h.thread); err != nil {
-		return err
-	}
-	return h.Enqueue(h.ticket(spool.JobStart, 0))
-}
-
-// successor returns a run that was asked for what a failed one was.
-func successor(failed spool.Run, id spool.RunID) spool.Run {
-	next := spool.Run{
-		Tenant: failed.Tenant, ID: id, ThreadID: failed.ThreadID, Agent: failed.Agent, Model: failed.Model,
-		State: spool.Queued, MaxSteps: failed.MaxSteps, HostState: failed.HostState, StartedBy: failed.StartedBy, Scopes: failed.Scopes,
-		ProviderOptions: failed.ProviderOptions, Client: failed.Client,
-	}
-	if failed.Allowance != nil {
-		next.Allowance = &spool.Allowance{Budget: failed.Allowance.Budget}
-	}
-	return next
 }

@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // failed ends the segment of a run whose step has failed: with another attempt after a
@@ -16,21 +16,21 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	reason := failureText(cause)
 	final := permanent(cause)
 	nested, isNested := errors.AsType[*attemptError](cause)
-	err := s.main.commit(ctx, func(h *held) error {
-		if err := h.recordCut(cause, spool.OutcomeError); err != nil {
+	err := s.main.commit(ctx, func(tx *thread.Tx) error {
+		if err := recordCut(tx, cause, spool.OutcomeError); err != nil {
 			return err
 		}
 		switch {
-		case !h.run.StopAt.IsZero():
+		case tx.Stopping():
 			return errStopped
 		case isNested: // whose attempt it was, and is counted
-			return h.retryLater(s.e.backoff(nested.attempts, cause), reason)
+			return thread.RetryLater(tx, tx.Wait(nested.attempts, cause), reason)
 		}
-		h.run.Attempts++
-		if final || h.run.Attempts >= s.e.config.MaxAttempts {
-			return s.conclusion(h, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason})
+		tx.Run.Attempts++
+		if final || tx.Run.Attempts >= s.e.config.MaxAttempts {
+			return thread.Conclude(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason})
 		}
-		return h.retryLater(s.e.backoff(h.run.Attempts, cause), reason)
+		return thread.RetryLater(tx, tx.Wait(tx.Run.Attempts, cause), reason)
 	})
 	switch {
 	case errors.Is(err, errStopped): // it was not noticed before
@@ -44,43 +44,14 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	return nil
 }
 
-// retryLater has the next attempt follow after a wait.
-func (h *held) retryLater(wait time.Duration, reason string) error {
-	ended := spool.RunEnded{Status: spool.SegmentError, Error: reason, RetryAfterMS: wait.Milliseconds()}
-	return h.requeue(h.ticket(spool.JobRetry, wait), ended)
-}
-
 // recordCut writes down what an answer has used that did not come to its end.
-func (h *held) recordCut(cause error, outcome spool.Outcome) error {
+func recordCut(tx *thread.Tx, cause error, outcome spool.Outcome) error {
 	cut, ok := errors.AsType[*cutOffError](cause)
 	if !ok {
 		return nil
 	}
-	h.add(cut.turn.usage.Count())
-	return cut.turn.charge(h, outcome)
-}
-
-// backoff returns the wait before the next attempt: doubling from RetryBackoff, with up
-// to a quarter more so that runs that failed together do not come back together. A
-// provider that asks for a longer wait gets it, up to RetryAfterMax, which may be less than
-// RetryBackoffMax.
-func (e *Engine) backoff(attempts int, cause error) time.Duration {
-	wait := e.config.RetryBackoff
-	for range attempts - 1 {
-		wait = min(wait*2, e.config.RetryBackoffMax)
-	}
-	wait += e.random().upTo(wait / 4)
-	return max(wait, min(askedWait(cause), e.config.RetryAfterMax))
-}
-
-func askedWait(cause error) time.Duration {
-	if asked, ok := errors.AsType[*spool.RetryError](cause); ok {
-		return asked.After
-	}
-	if model, ok := errors.AsType[*spool.ModelError](cause); ok {
-		return model.After
-	}
-	return 0
+	tx.Add(cut.turn.usage.Count())
+	return cut.turn.charge(tx, outcome)
 }
 
 // permanent reports whether the same step will fail again. What is not known to be

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/order"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // segment is one pickup of a run by a worker, from the claim to the end of its stream.
@@ -44,12 +47,14 @@ var (
 // saveTimeout bounds a write that goes on although the segment's context has ended.
 const saveTimeout = 30 * time.Second
 
-func (e *Engine) newSegment(h *held) *segment {
+// newSegment returns the segment of a run whose thread the worker has. The record's last entry is
+// seq.
+func (e *Engine) newSegment(t spool.Thread, run spool.Run, seq int64) *segment {
 	s := &segment{
-		e: e, key: h.thread.Key(), fence: h.thread.Fence, id: h.run.ID, made: h.thread.CreatedAt,
-		writer: stream.New(e.streaming, spool.StreamKey{Thread: h.thread.Key(), ID: h.run.Stream()}, h.thread.Fence, h.thread.LastSeq),
+		e: e, key: t.Key(), fence: t.Fence, id: run.ID, made: t.CreatedAt,
+		writer: stream.New(e.streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
 	}
-	s.main, s.budgeted = e.newLoop(s, h.run), h.run.Allowance != nil
+	s.main, s.budgeted = e.newLoop(s, run), run.Allowance != nil
 	return s
 }
 
@@ -129,33 +134,32 @@ func isStoreError(err error) bool {
 
 // update runs a transition that adds nothing to the stream under the segment's lease, whatever
 // has become of ctx. A run that has ended is not the segment's any more.
-func (s *segment) update(ctx context.Context, fn func(h *held) error) error {
+func (s *segment) update(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return s.transact(ctx, nil, fn)
 }
 
 // commit is update for a transition that adds to the stream, or places entries in it.
-func (s *segment) commit(ctx context.Context, fn func(h *held) error) error {
-	return s.writer.Commit(ctx, func(out *stream.List) error { return s.transact(ctx, out, fn) })
+func (s *segment) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
+	return s.writer.Commit(ctx, func(list *order.List) error { return s.transact(ctx, list, fn) })
 }
 
-func (s *segment) transact(ctx context.Context, out *stream.List, fn func(h *held) error) error {
+func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *thread.Tx) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	var given, unseen, suspected bool
-	err := s.e.store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
-		h, err := hold(tx, s.e.random())
+	var follow thread.Follow
+	var suspected bool
+	err := s.e.store.Update(ctx, s.key, s.fence, func(store spool.Tx) error {
+		tx, err := thread.Open(store, s.e.rules)
 		if err != nil {
 			return err
 		}
-		if !s.owns(h.thread) || h.run.State.Terminal() {
+		if !s.owns(tx.Thread) || tx.Run.State.Terminal() {
 			return spool.ErrFenced
 		}
-		s.writer.Learn(h.thread.LastSeq)
-		if h.out = out; out != nil {
-			out.Begin(h.thread.LastSeq)
-		}
-		err = fn(h)
-		given, unseen, suspected = h.given, h.unseen, h.run.Carriage.Alone
+		s.writer.Learn(tx.Thread.LastSeq)
+		tx.Into(list)
+		err = fn(tx)
+		follow, suspected = tx.Follow, tx.Run.Carriage.Alone
 		return err
 	})
 	if err != nil {
@@ -164,8 +168,8 @@ func (s *segment) transact(ctx context.Context, out *stream.List, fn func(h *hel
 	if !suspected {
 		s.alone.release()
 	}
-	if given || !unseen {
-		s.e.announce(s.key, given)
+	if follow.Jobs || !follow.Unseen {
+		s.e.announce(s.key, follow.Jobs)
 	}
 	return nil
 }
@@ -272,5 +276,5 @@ func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
 		stop = err == nil && !run.StopAt.IsZero()
 		return err
 	})
-	return stop, lost || missing(err)
+	return stop, lost || record.Missing(err)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // Settlement is what a settle hook is told of a run that ends.
@@ -40,70 +42,13 @@ const (
 	settleRetry = time.Minute
 )
 
-// end is the transition to an end state. A segment whose stream is open is closed with it.
-// A run that waits has the thread from then on: h.run stays the one that has ended.
-func (e *Engine) end(h *held, ending spool.Ending) error {
-	if err := h.closeTree(ending); err != nil {
-		return err
-	}
-	h.forgetStep()
-	if err := h.closeCalls(cancelReason(ending)); err != nil {
-		return err
-	}
-	if err := h.move(ending.State); err != nil {
-		return err
-	}
-	h.run.StopReason, h.run.Error, h.run.EndedAt = ending.Reason, ending.Error, h.now
-	h.run.Ending = nil
-	if err := h.cutHolds(spool.OutcomeAborted); err != nil {
-		return err
-	}
-	h.letGo()
-	if h.out != nil {
-		if err := h.closeLast(ending); err != nil {
-			return err
-		}
-	}
-	if err := h.save(); err != nil {
-		return err
-	}
-	return e.next(h)
-}
-
-// conclusion ends the run in the transaction of its last step, or leaves the end to the
-// settle hook.
-func (s *segment) conclusion(h *held, ending spool.Ending) error {
-	if s.e.config.OnSettle != nil {
-		h.forgetStep()
-		h.run.Ending = &ending
-		return h.save()
-	}
-	return s.e.end(h, ending)
-}
-
-// closeLast closes the last segment of a run that ends.
-func (h *held) closeLast(ending spool.Ending) error {
-	var ended spool.RunEnded
-	ended.Status, ended.Error = closing(ending)
-	if ending.State == spool.Completed && ending.Reason != spool.StopCompleted {
-		ended.StopReason = ending.Reason
-	}
-	if ended.Status == spool.SegmentError {
-		return h.closeSegment(spool.ItemRunError, spool.StreamFailed{Status: ended.Status, Error: ended.Error}, ended)
-	}
-	usage := h.run.TokenCount
-	return h.closeSegment(spool.ItemRunFinished, spool.StreamFinished{
-		Status: ended.Status, Usage: &usage, Costs: h.run.Costs(), FinishReason: ending.Reason,
-	}, ended)
-}
-
 // conclude ends a run between two steps.
 func (s *segment) conclude(ctx context.Context, ending spool.Ending) error {
-	err := s.main.commit(ctx, func(h *held) error {
-		if !h.run.StopAt.IsZero() {
+	err := s.main.commit(ctx, func(tx *thread.Tx) error {
+		if tx.Stopping() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
-		return s.conclusion(h, ending)
+		return thread.Conclude(tx, ending)
 	})
 	if err != nil {
 		return err
@@ -132,30 +77,7 @@ func (s *segment) settle(ctx context.Context) error {
 	if open {
 		by = s.main.commit
 	}
-	return by(ctx, func(h *held) error {
-		if hookErr == nil {
-			h.run.SettledAt = h.now
-		} else {
-			late := h.job(spool.JobSettle, settleRetry)
-			late.Key = "settle:" + string(h.run.ID)
-			if err := h.Enqueue(late); err != nil {
-				return err
-			}
-		}
-		return s.e.end(h, ending)
-	})
-}
-
-// closing returns how a run's last segment ends.
-func closing(ending spool.Ending) (spool.SegmentStatus, string) {
-	switch ending.State {
-	case spool.Cancelled:
-		return spool.SegmentStopped, ""
-	case spool.Failed:
-		return spool.SegmentError, ending.Error
-	default:
-		return spool.SegmentFinished, ""
-	}
+	return by(ctx, func(tx *thread.Tx) error { return thread.Settle(tx, ending, hookErr == nil) })
 }
 
 // callSettle calls the hook under the lease, which it renews by itself: the segment may be
@@ -216,7 +138,7 @@ func (e *Engine) settleAgain(ctx context.Context, j spool.Job) (JobResult, error
 		}
 		switch {
 		case !run.SettledAt.IsZero() || !run.State.Terminal():
-			return errUnchanged
+			return thread.ErrUnchanged
 		case tx.Now().Before(run.SettleClaim):
 			busy = run.SettleClaim.Sub(tx.Now())
 			return nil
@@ -225,7 +147,7 @@ func (e *Engine) settleAgain(ctx context.Context, j spool.Job) (JobResult, error
 		return tx.UpdateRun(run)
 	})
 	switch {
-	case missing(err), errors.Is(err, errUnchanged):
+	case record.Missing(err), errors.Is(err, thread.ErrUnchanged):
 		return JobResult{Accepted: true, Reason: "there is nothing to settle"}, nil
 	case err != nil:
 		return JobResult{}, err

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // SpawnTool is the name of the tool by which an agent with a [Spawn] makes nested runs.
@@ -192,7 +193,7 @@ func (s *Spawn) parameters() json.RawMessage {
 	if !s.Open {
 		name.Enum = s.names()
 	}
-	return encode(struct {
+	return toolresult.JSON(struct {
 		Type       string `json:"type"`
 		Properties any    `json:"properties"`
 		Required   any    `json:"required"`

@@ -9,6 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // StartRequest asks for a run.
@@ -75,41 +78,6 @@ type Attachment struct {
 	MediaType string `json:"mediaType"`
 }
 
-// Why a start, a stop, an answer, a deletion, a restore or a redrive was refused.
-const (
-	// ReasonActiveRun: the thread has an active run.
-	ReasonActiveRun = "active_run"
-	// ReasonQueueFull: as many runs wait for the thread as may, or as many jobs for workers;
-	// the latter has a [RunResult.RetryAfter].
-	ReasonQueueFull = "queue_full"
-	// ReasonRunIDUsed: the tenant has a run of that id.
-	ReasonRunIDUsed = "run_id_used"
-	// ReasonNotFound: the thread, the message to edit or the branch to restore does not exist.
-	ReasonNotFound = "not_found"
-	// ReasonNotEditable: the message to edit is not the user's, or what waits is not a call
-	// whose arguments can be edited.
-	ReasonNotEditable = "not_editable"
-	// ReasonNotRestorable: the branch begins in another one.
-	ReasonNotRestorable = "not_restorable"
-	// ReasonNotActive: there is no run to stop.
-	ReasonNotActive = "not_active"
-	// ReasonMovedOn: what died with a job needs no redrive.
-	ReasonMovedOn = "moved_on"
-	// ReasonNoPark: nothing waits for this answer.
-	ReasonNoPark = "no_park"
-	// ReasonAnswered: somebody has answered already, or time has run out.
-	ReasonAnswered = "already_answered"
-	// ReasonSameApprover: who answers is not known to be another than who started the run.
-	ReasonSameApprover = "same_approver"
-	// ReasonChanged: what waits is not what was shown to who answers, or what was said has
-	// changed while it was summarised.
-	ReasonChanged = "changed"
-	// ReasonCompacting: the thread's messages are being summarised.
-	ReasonCompacting = "compacting"
-	// ReasonNothingToCompact: the history is too short for a summary.
-	ReasonNothingToCompact = "nothing_to_compact"
-)
-
 // RunResult is the answer to a start. A refusal is not an error.
 type RunResult struct {
 	Accepted bool           `json:"accepted"`
@@ -152,44 +120,38 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	case !room:
 		return RunResult{ThreadID: key.ID, Reason: ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: depthRetry}, nil
 	}
-	var out startOutcome
-	err = e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		out = startOutcome{}
-		if err := e.start(tx, key, agent, r, &out); err != nil {
+	var out thread.Started
+	request := r.transition(agent)
+	err = e.store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
+		if out, err = thread.Start(tx, key, request, e.rules); err != nil {
 			return err
 		}
-		return appendAudit(ctx, tx, key.Tenant, out.audited)
+		return appendAudit(ctx, tx, key.Tenant, out.Audit)
 	})
 	if err != nil {
 		e.release(key.Tenant, place)
 	}
-	var no *refusal
+	var no *thread.Refusal
 	switch {
 	case err == nil:
-		e.logAudit(ctx, out.audited)
+		e.logAudit(ctx, out.Audit)
 		e.telemetry.started(ctx, key.Tenant, r.RunID)
 		e.bus.Wake(key, spool.WakeRecord)
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
-		if err := e.halted(ctx, key, out.after); err != nil { // the run is accepted, and gets its turn
+		if err := e.afterStop(ctx, key, out.Stopped); err != nil { // the run is accepted, and gets its turn
 			concerning(e.config.Log, key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 		}
-		return RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.position}, nil
+		return RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}, nil
 	case errors.As(err, &no):
 		// The same start may have been accepted while this one waited for the thread.
 		if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 			return first, err
 		}
-		return RunResult{ThreadID: key.ID, Reason: no.reason, Error: no.text}, nil
+		return RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil
 	default:
 		return RunResult{}, err
 	}
 }
-
-// refusal is a start that the thread's state does not allow. It rolls back and becomes
-// a result.
-type refusal struct{ reason, text string }
-
-func (r *refusal) Error() string { return r.text }
 
 // started returns the answer to the start that was accepted under an idempotency key.
 func (e *Engine) started(ctx context.Context, tenant spool.Tenant, startKey string) (RunResult, bool, error) {
@@ -198,7 +160,7 @@ func (e *Engine) started(ctx context.Context, tenant spool.Tenant, startKey stri
 	}
 	run, err := e.store.FindStart(ctx, tenant, startKey)
 	switch {
-	case missing(err):
+	case record.Missing(err):
 		return RunResult{}, false, nil
 	case err != nil:
 		return RunResult{}, false, err
@@ -210,96 +172,26 @@ func (e *Engine) started(ctx context.Context, tenant spool.Tenant, startKey stri
 	return result, true, nil
 }
 
-// startOutcome is what a start has done, for whoever has to act behind its transaction.
-type startOutcome struct {
-	// position is where the run stands in line. Zero: it has the thread.
-	position int
-	// after is what has to follow the stop of the run before.
-	after halted
-	// audited are what the transaction appends to the audit log.
-	audited []*spool.AuditEntry
-}
-
-// start is the transition to QUEUED.
-func (e *Engine) start(tx spool.Tx, key spool.ThreadKey, agent *Agent, r StartRequest, out *startOutcome) error {
-	h, err := hold(tx, e.random())
-	switch {
-	case err == nil && h.thread.State.Active():
-		return e.wait(h, agent, r, out)
-	case missing(err) && h == nil:
-		h = &held{Tx: tx, random: e.random(), now: tx.Now(), thread: spool.Thread{
-			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, CreatedAt: tx.Now(),
-			Title: cmp.Or(r.Title, title(r.Prompt)), Owner: r.By, Labels: r.Labels,
-		}}
-		if r.EditMessageID != "" {
-			return &refusal{ReasonNotFound, "Message not found"}
-		}
-	case err != nil && !missing(err):
-		return err
-	}
-	h.run = h.newRun(agent, r)
-	fresh := h.thread.State == spool.Idle && h.thread.RunID == ""
-	if err := h.move(spool.Queued); err != nil {
-		return err
-	}
-	h.thread.RunID, h.thread.Model = r.RunID, r.Model
-	if fresh { // the run and the message refer to the row
-		if err := h.PutThread(h.thread); err != nil {
-			return err
-		}
-	}
-	if err := h.insert(h.run); err != nil {
-		return err
-	}
-	if r.EditMessageID != "" {
-		if err := h.edit(r.EditMessageID); err != nil {
-			return err
-		}
-	}
-	turn := h.message(spool.RoleUser, r.content())
-	turn.ClientMessageID = r.ClientMessageID
-	if err := h.AppendMessages(turn); err != nil {
-		return err
-	}
-	if !fresh {
-		if err := h.PutThread(h.thread); err != nil {
-			return err
-		}
-	}
-	return h.Enqueue(h.ticket(spool.JobStart, 0))
-}
-
-// newRun returns the run that a start asks for.
-func (h *held) newRun(agent *Agent, r StartRequest) spool.Run {
-	return spool.Run{
-		Tenant: h.thread.Tenant, ID: r.RunID, ThreadID: h.thread.ID, Agent: agent.Name, Model: r.Model,
-		State: spool.Queued, EnqueuedAt: h.now, StartedAt: h.now, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
-		Allowance: allowanceOf(r.Budget), HostState: r.HostState, StartedBy: r.By, Scopes: r.Scopes, Context: h.run.Context,
-		ProviderOptions: r.ProviderOptions, Client: r.client,
-		Nonce: h.random.nonce(),
-	}
-}
-
-// insert adds the run of a start. A run that the store refuses is a start that is.
-func (h *held) insert(run spool.Run) error {
-	err := h.InsertRun(run)
-	switch {
-	case spool.CodeOf(err) != spool.Conflict:
-		return err
-	case spool.MessageOf(err) == spool.ErrRunIDUsed.Message:
-		return &refusal{ReasonRunIDUsed, spool.ErrRunIDUsed.Message}
-	default:
-		return &refusal{ReasonActiveRun, spool.ErrActiveRun.Message}
+// transition returns the start of a request that was checked.
+func (r StartRequest) transition(agent *Agent) thread.StartRequest {
+	return thread.StartRequest{
+		Run: spool.Run{
+			ID: r.RunID, Agent: agent.Name, Model: r.Model, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
+			Allowance: budget.Of(r.Budget), HostState: r.HostState, StartedBy: r.By, Scopes: r.Scopes,
+			ProviderOptions: r.ProviderOptions, Client: r.client,
+		},
+		Content: r.content(), ClientMessageID: r.ClientMessageID, Title: cmp.Or(r.Title, title(r.Prompt)), Labels: r.Labels,
+		EditMessageID: r.EditMessageID, WhenBusy: r.WhenBusy, MayNotStop: r.MayNotStop,
 	}
 }
 
 // checkStart fills in what a request leaves out and says what is wrong with it.
 func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, error) {
 	if key.ID == "" {
-		key.ID = spool.ThreadID(e.random().id("thr"))
+		key.ID = spool.ThreadID(e.rules.Random.ID("thr"))
 	}
 	if r.RunID == "" {
-		r.RunID = spool.RunID(e.random().id("run"))
+		r.RunID = spool.RunID(e.rules.Random.ID("run"))
 	}
 	for _, id := range []struct{ field, value string }{
 		{"threadId", string(key.ID)},

@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // advance carries the run forward step by step from whatever was saved last: the
@@ -123,35 +126,35 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 	results := t.unrun()
 	l.said = t.message.Text()
 	var short spool.StopReason
-	err := l.commit(ctx, func(h *held) error {
+	err := l.commit(ctx, func(tx *thread.Tx) error {
 		short = ""
-		if err := t.charge(h, spool.OutcomeFinished); err != nil {
+		if err := t.charge(tx, spool.OutcomeFinished); err != nil {
 			return err
 		}
-		t.counted(h)
+		t.counted(tx)
 		for _, p := range results {
-			h.item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
+			tx.Item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
 		}
-		if _, err := h.saveStep(t.message, results, t.usage.Count(), string(t.reason)); err != nil {
+		if _, err := thread.SaveStep(tx, t.message.Content, results, t.usage.Count(), string(t.reason)); err != nil {
 			return err
 		}
 		ending := t.completion()
-		if !h.tree().run.StopAt.IsZero() {
+		if tx.Stopping() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
-			return l.conclusion(h, ending)
+			return l.conclusion(tx, ending)
 		}
 		cut := t.reason == spool.FinishLength && t.capped != "" && !t.bound.exceeded
 		if cut && l.parent == nil && l.parksBudget(t.capped) { // a larger budget has it go on
-			short, h.run.Allowance.Cut = t.capped, true
-			return h.put()
+			short, tx.Run.Allowance.Cut = t.capped, true
+			return tx.Put()
 		}
-		if reason := usedUp(h.tree().run.Allowance, h.now); cut || reason != "" {
+		if reason := budget.UsedUp(tx.Root().Run.Allowance, tx.Now); cut || reason != "" {
 			ending.Reason = cmp.Or(reason, t.capped)
-			if err := l.exhausted(h, ending.Reason); err != nil {
+			if err := l.noteExhausted(tx, ending.Reason); err != nil {
 				return err
 			}
 		}
-		return l.conclusion(h, ending)
+		return l.conclusion(tx, ending)
 	})
 	switch {
 	case err != nil:
@@ -166,7 +169,7 @@ func (l *loop) finish(ctx context.Context, t turn) error {
 func (l *loop) nothingLeft(ctx context.Context) (reason spool.StopReason, err error) {
 	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) error {
 		run, err := v.Run(l.run.Root())
-		reason = usedUp(run.Allowance, v.Now())
+		reason = budget.UsedUp(run.Allowance, v.Now())
 		return err
 	})
 	if err != nil {
@@ -182,80 +185,28 @@ func (l *loop) saveDraft(ctx context.Context, t turn) error {
 	l.s.writer.Flush(ctx)
 	l.plan = l.planCalls(ctx, t.message.ToolCalls(), l.run.Steps+1, nil)
 	var refused []*plannedCall
-	err := l.update(ctx, func(h *held) error {
-		t.counted(h)
-		h.run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
-		if err := t.charge(h, spool.OutcomeFinished); err != nil {
+	err := l.update(ctx, func(tx *thread.Tx) error {
+		t.counted(tx)
+		tx.Run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
+		if err := t.charge(tx, spool.OutcomeFinished); err != nil {
 			return err
 		}
-		refused = h.allowCalls(l.plan)
+		refused = allowCalls(tx, l.plan)
 		for _, p := range refused {
 			done := p.effect(spool.EffectDone)
-			done.Result = refusedResult()
-			if err := h.PutEffect(done); err != nil {
+			done.Result = toolresult.Refused()
+			if err := tx.Store.PutEffect(done); err != nil {
 				return err
 			}
 		}
 		allowed := slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return slices.Contains(refused, p) })
-		if err := h.putPending(allowed); err != nil {
+		if err := putPending(tx, allowed); err != nil {
 			return err
 		}
-		return h.putUnseen()
+		return tx.PutUnseen()
 	})
 	for _, p := range refused {
-		p.result, p.park, p.saved = refusedResult(), nil, true
+		p.result, p.park, p.saved = toolresult.Refused(), nil, true
 	}
 	return err
-}
-
-// saveStep makes a whole step a part of the thread: the assistant's turn and the results
-// of its tools. Everything that the stream has up to here is then in the messages, and
-// STEP_FINISHED says so.
-func (h *held) saveStep(message spool.Message, results spool.Content, usage spool.TokenCount, reason string) ([]spool.Message, error) {
-	messages := make([]*spool.Message, 0, 2)
-	if len(message.Content) > 0 {
-		messages = append(messages, h.message(spool.RoleAssistant, message.Content))
-	}
-	if len(results) > 0 {
-		messages = append(messages, h.message(spool.RoleTool, results))
-	}
-	if err := h.AppendMessages(messages...); err != nil {
-		return nil, err
-	}
-	h.run.Steps++
-	h.run.Draft = nil
-	h.stepFinished(reason, usage)
-	if a := h.run.Allowance; h.root != nil {
-		h.run.Allowance = nil
-	} else if a != nil {
-		a.Cut = false
-	}
-	h.add(usage)
-	saved := make([]spool.Message, len(messages))
-	for i, m := range messages {
-		saved[i] = *m
-	}
-	return saved, nil
-}
-
-// stepFinished notes that the messages have everything that the stream has up to here.
-func (h *held) stepFinished(reason string, usage spool.TokenCount) {
-	h.run.Saved = h.out.Last()
-	finished := spool.StepFinished{Step: h.run.Steps, FinishReason: reason, Usage: usage}
-	if id := h.run.AgentID(); id != "" {
-		finished.AgentID = &id
-	}
-	h.item(spool.ItemStepFinished, finished)
-	h.progressed()
-}
-
-// progressed notes that a run has saved something: with a nested one, the dispatched run has
-// not stood still either.
-func (h *held) progressed() {
-	h.run.Attempts, h.run.Deaths = 0, 0
-	root := h.tree()
-	root.run.Carriage.Alone, root.run.Carriage.AloneDeaths = false, 0
-	if h.root != nil {
-		h.root.run.Deaths, h.run.Segments = 0, h.root.run.Segments
-	}
 }

@@ -39,8 +39,3 @@ func (l *loop) outOfRoom(ctx context.Context) (bool, error) {
 	}
 	return false, nil
 }
-
-// storageLimitReached returns the entry that tells of the limit.
-func (l *loop) storageLimitReached(run spool.RunID) *spool.Entry {
-	return spool.NewEntry(spool.EntryStorageLimitReached, run, spool.StorageLimitReached{BytesLimit: l.s.e.config.MaxTenantBytes})
-}

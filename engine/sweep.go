@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // sweepPage is how many stranded threads a sweep looks at.
@@ -31,45 +33,16 @@ func (e *Engine) Sweep(ctx context.Context) (SweepReport, error) {
 	}
 	for _, key := range stranded {
 		report.Checked++
-		switch err := e.change(ctx, key, e.redispatch); {
+		_, err := change(ctx, e, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, thread.Redispatch(tx) })
+		switch {
 		case err == nil:
 			report.Redispatched++
 			e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
-		case errors.Is(err, errUnchanged), missing(err):
+		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		default:
 			report.Errors++
 			concerning(e.config.Log, key, "").WarnContext(ctx, "redispatch run", "error", err)
 		}
 	}
 	return report, ctx.Err()
-}
-
-// redispatch writes the job that the thread's run should have.
-func (e *Engine) redispatch(h *held) error {
-	if !h.run.State.Active() || h.thread.Leased(h.now) {
-		return errUnchanged
-	}
-	if h.run.State != spool.WaitingForInput || h.run.Ending != nil {
-		return h.Enqueue(h.ticket(spool.JobReclaim, 0))
-	}
-	open, err := e.expire(h)
-	if err != nil {
-		return err
-	}
-	if open == 0 {
-		return h.Enqueue(h.ticket(spool.JobResume, 0))
-	}
-	parks, err := h.parks()
-	if err != nil {
-		return err
-	}
-	for _, p := range parks {
-		if p.State != spool.ParkOpen {
-			continue
-		}
-		if err := h.Enqueue(h.expiryJob(p)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // DeleteResult is the answer to a deletion. A refusal is not an error.
@@ -49,23 +50,23 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		h, err := hold(tx, e.random())
-		if err != nil && h == nil {
+		open, err := thread.Open(tx, e.rules)
+		if err != nil && open == nil {
 			return err
 		}
-		if h.thread.State.Active() || h.thread.Leased(h.now) {
-			return &refusal{ReasonActiveRun, "Thread has an active run — stop it before deleting"}
+		if open.Thread.State.Active() || open.Thread.Leased(open.Now) {
+			return thread.Refuse(ReasonActiveRun, "Thread has an active run — stop it before deleting")
 		}
 		if err := tx.DeleteThread(); err != nil {
 			return err
 		}
 		return appendAudit(ctx, tx, key.Tenant, []*spool.AuditEntry{entry})
 	})
-	var no *refusal
+	var no *thread.Refusal
 	switch {
 	case errors.As(err, &no):
-		return DeleteResult{Reason: no.reason, Error: no.text}, nil
-	case missing(err):
+		return DeleteResult{Reason: no.Reason, Error: no.Text}, nil
+	case record.Missing(err):
 		return DeleteResult{Reason: ReasonNotFound, Error: record.ThreadNotFound}, nil
 	case err != nil:
 		return DeleteResult{}, err
@@ -97,7 +98,7 @@ func (e *Engine) stopParked(ctx context.Context, key spool.ThreadKey) error {
 	if err == nil && parked {
 		_, err = e.Stop(ctx, key)
 	}
-	if missing(err) {
+	if record.Missing(err) {
 		return nil
 	}
 	return err
@@ -109,7 +110,7 @@ func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUs
 	var u spool.ThreadUsage
 	err := e.store.View(ctx, key, func(v spool.View) error {
 		thread, err := v.Thread()
-		if missing(err) {
+		if record.Missing(err) {
 			return spool.Errorf(spool.NotFound, record.ThreadNotFound)
 		}
 		if err != nil {

@@ -61,12 +61,3 @@ func (s *segment) timeReason() spool.StopReason {
 	}
 	return spool.StopTimeBudget
 }
-
-// timeLimitReached returns the entry that tells of the limit.
-func (l *loop) timeLimitReached(h *held) *spool.Entry {
-	root := h.tree().run
-	return spool.NewEntry(spool.EntryTimeLimitReached, root.ID, spool.TimeLimitReached{
-		WallTimeMS:      root.Carriage.Until(h.now).Milliseconds(),
-		WallTimeLimitMS: l.s.e.wallTimeLimit(l.s.main.agent).Milliseconds(),
-	})
-}

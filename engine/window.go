@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 const (
@@ -128,7 +129,7 @@ func (e *Engine) contextUsage(v spool.View, thread spool.Thread, newest spool.Us
 	counted := run.Context
 	if counted != nil {
 		switch _, err := v.Message(counted.LastMessageID); {
-		case missing(err):
+		case record.Missing(err):
 			counted = nil
 		case err != nil:
 			return u, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/random"
 )
 
 // WorkOptions bound a worker.
@@ -164,7 +165,7 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slot) {
 		return
 	default:
 		log.WarnContext(ctx, "job failed", "attempt", d.Attempt, "error", err)
-		err = w.e.queue.Release(after, d, deliveryWait(d.Attempt, w.e.random()), false)
+		err = w.e.queue.Release(after, d, deliveryWait(d.Attempt, w.e.rules.Random), false)
 	}
 	if err != nil && !errors.Is(err, spool.ErrFenced) {
 		log.WarnContext(ctx, "settle job", "error", err)
@@ -181,9 +182,9 @@ func (w *worker) carry(ctx context.Context, d spool.Delivery, in *slot) (JobResu
 
 // deliveryWait is when a delivery that failed is made again: jobs that failed together come
 // back apart.
-func deliveryWait(attempt int, r random) time.Duration {
+func deliveryWait(attempt int, r random.Source) time.Duration {
 	wait := min(time.Second<<min(attempt, 6), maxDeliveryWait)
-	return wait + r.upTo(wait/4)
+	return wait + r.UpTo(wait/4)
 }
 
 // bury gives a job up and fails its run.

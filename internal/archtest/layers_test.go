@@ -24,8 +24,15 @@ var layers = []archtest.Row{
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
 	{Place: "engine/internal/record", Ours: []string{"."}},
-	{Place: "engine/internal/stream", Ours: []string{".", "engine/internal/record", "internal/chanlock"}},
 	{Place: "engine/internal/live", Ours: []string{".", "engine/internal/record", "engine/internal/snapshot", "internal/chanlock"}},
+	{Place: "engine/internal/budget", Ours: []string{".", "internal/strictjson"}},
+	{Place: "engine/internal/order", Ours: []string{"."}},
+	{Place: "engine/internal/random", Ours: []string{"."}},
+	{Place: "engine/internal/toolresult", Ours: []string{"."}},
+	{Place: "engine/internal/stream", Ours: []string{".", "engine/internal/order", "engine/internal/record", "internal/chanlock"}},
+	{Place: "engine/internal/thread", Ours: []string{
+		".", "engine/internal/budget", "engine/internal/order", "engine/internal/random", "engine/internal/record", "engine/internal/toolresult",
+	}},
 	{Place: "engine/internal/snapshot", Ours: []string{".", "engine/internal/record"}},
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
 	{Place: "spooltest/...", Ours: []string{".", "internal/compare", "internal/inprocess", "spooltest/..."}},

@@ -72,7 +72,7 @@ func (p *RunPart) readRuns(v spool.View) error {
 	}
 	if p.Thread.RunID != p.Run.ID {
 		now, err := v.Run(p.Thread.RunID)
-		if err != nil && !missing(err) {
+		if err != nil && !Missing(err) {
 			return err
 		}
 		if err == nil {

@@ -41,7 +41,7 @@ func LatestSegment(v spool.View, thread spool.Thread) (Segment, error) {
 		l.End = &ended[0]
 	}
 	run, err := v.Run(l.Run)
-	if missing(err) {
+	if Missing(err) {
 		return l, nil
 	}
 	if run.Stream() == l.Stream {

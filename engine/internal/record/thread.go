@@ -48,7 +48,7 @@ func SameThread(v spool.View, made time.Time) error {
 	}
 	thread, err := v.Thread()
 	switch {
-	case missing(err):
+	case Missing(err):
 		return ErrThreadGone
 	case err != nil:
 		return err
@@ -58,7 +58,7 @@ func SameThread(v spool.View, made time.Time) error {
 }
 
 func NotFound(err error) error {
-	if missing(err) {
+	if Missing(err) {
 		return spool.Errorf(spool.NotFound, ThreadNotFound)
 	}
 	return err
@@ -66,5 +66,5 @@ func NotFound(err error) error {
 
 const ThreadNotFound = "Thread not found"
 
-// missing reports whether err says that the thread, or its run, does not exist.
-func missing(err error) bool { return spool.CodeOf(err) == spool.NotFound }
+// Missing reports whether err says that the thread, or its run, does not exist.
+func Missing(err error) bool { return spool.CodeOf(err) == spool.NotFound }

@@ -66,7 +66,7 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.Snaps
 			return l, true, err
 		}
 		switch _, err := v.Message(after); {
-		case spool.CodeOf(err) == spool.NotFound: // the view has lost its end
+		case record.Missing(err): // the view has lost its end
 			after = ""
 		case err != nil:
 			return nil, false, err

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/order"
 )
 
 // Emitter is an agent's part in the stream of its segment. It keeps the agent's open block,
@@ -23,7 +24,7 @@ func (w *Writer) Emitter(agent spool.AgentID) Emitter { return Emitter{w: w, age
 // Item emits an item of the agent.
 func (e *Emitter) Item(ctx context.Context, t spool.ItemType, payload any) {
 	now := atOnce(t)
-	t, payload = Wrap(e.agent, t, payload)
+	t, payload = order.Wrap(e.agent, t, payload)
 	if _, full := e.w.add(ctx, queued{of: t, payload: payload}); full || now {
 		e.w.Flush(ctx)
 	}

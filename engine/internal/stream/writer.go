@@ -1,6 +1,6 @@
 // Package stream writes the run stream of one segment, and keeps the one order of stream and
 // record. A [Writer] numbers items and writes them in batches. [Writer.Commit] carries out a
-// transition: the items and entries of its [List] are numbered together, saved, and then
+// transition: the items and entries of its [order.List] are numbered together, saved, and then
 // written. All agents of the segment's tree share the writer; each has an [Emitter].
 //
 // The package touches the streams and the bus. It knows nothing of the store: a transition is
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/internal/chanlock"
 )
 
@@ -41,8 +42,8 @@ type Writer struct {
 	flushing   chanlock.Lock // keeps batches in order; taken before mu
 	mu         sync.Mutex
 	fence      int64
-	at         mark // of the last item
-	blocks     int  // how many were opened
+	at         order.Mark // of the last item
+	blocks     int        // how many were opened
 	batch      []spool.Item
 	timer      *time.Timer
 	underWay   bool     // a commit is: what is emitted meanwhile comes behind it
@@ -62,7 +63,7 @@ type queued struct {
 
 // New returns the writer of a segment's stream. The record's last entry is seq.
 func New(s Settings, key spool.StreamKey, fence, seq int64) *Writer {
-	return &Writer{Settings: s, key: key, fence: fence, at: mark{seq: seq}, committing: chanlock.New(), flushing: chanlock.New()}
+	return &Writer{Settings: s, key: key, fence: fence, at: order.Mark{Seq: seq}, committing: chanlock.New(), flushing: chanlock.New()}
 }
 
 // ID returns the id of the stream.
@@ -81,42 +82,43 @@ func (w *Writer) Open(ctx context.Context, first spool.StreamStarted) {
 // emitted before is written first. Whatever is emitted meanwhile comes behind the list. The
 // items of the list are written once the transition has succeeded, and with an end the
 // stream ends. It returns the error of the transition.
-func (w *Writer) Commit(ctx context.Context, transition func(l *List) error) error {
+func (w *Writer) Commit(ctx context.Context, transition func(l *order.List) error) error {
 	w.committing.Lock()
 	defer w.committing.Unlock()
 	l := w.begin()
 	w.Flush(ctx)
 	err := transition(l)
 	w.finish(l, err)
-	if err == nil && l.ends {
-		w.end(ctx, l.items[len(l.items)-1])
+	if items, _, ends := l.Items(); ends && err == nil {
+		w.end(ctx, items[len(items)-1])
 		return nil
 	}
 	w.Flush(ctx)
 	return err
 }
 
-func (w *Writer) begin() *List {
+func (w *Writer) begin() *order.List {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.underWay = true
-	return &List{id: w.key.ID, fence: w.fence, start: w.at, at: w.at}
+	return order.New(w.key.ID, w.fence, w.at)
 }
 
 // finish takes the list of a transition that has succeeded, and then what was emitted meanwhile.
-func (w *Writer) finish(l *List, err error) {
+func (w *Writer) finish(l *order.List, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.underWay = false
 	if err == nil {
-		w.at = l.at
-		w.batch = append(w.batch, l.items...)
-		if l.ends { // its own item is the stream's to write
-			w.batch = w.batch[:len(w.batch)-1]
+		items, last, ends := l.Items()
+		w.at = last
+		if ends { // the end is written by itself
+			w.batch = append(w.batch, items[:len(items)-1]...)
 			return
 		}
+		w.batch = append(w.batch, items...)
 	}
-	w.at.seq = max(w.at.seq, w.learned)
+	w.at.Seq = max(w.at.Seq, w.learned)
 	for _, q := range w.behind {
 		w.number(q)
 	}
@@ -129,7 +131,7 @@ func (w *Writer) Learn(seq int64) {
 	defer w.mu.Unlock()
 	w.learned = max(w.learned, seq)
 	if !w.underWay {
-		w.at.seq = max(w.at.seq, seq)
+		w.at.Seq = max(w.at.Seq, seq)
 	}
 }
 
@@ -167,8 +169,8 @@ func (w *Writer) add(ctx context.Context, q queued) (taken, full bool) {
 
 // number puts an item behind the last one. The caller holds mu.
 func (w *Writer) number(q queued) {
-	w.at.n++
-	w.batch = append(w.batch, spool.NewItem(q.of, spool.Offset{Fence: w.fence, N: w.at.n}, w.at.seq, q.payload))
+	w.at.N++
+	w.batch = append(w.batch, spool.NewItem(q.of, spool.Offset{Fence: w.fence, N: w.at.N}, w.at.Seq, q.payload))
 }
 
 // Flush writes the batch. A failure is logged once and is not the run's: the readers of the
@@ -231,8 +233,8 @@ func (w *Writer) Broken() { w.breaks() }
 // to be ended. Everything up to saved is in the messages.
 func (w *Writer) Inherit(saved spool.Offset) {
 	w.inherited = true
-	if end := EndBehind(saved); !end.IsZero() {
-		w.fence, w.at.n = end.Fence, end.N-1
+	if end := order.EndBehind(saved); !end.IsZero() {
+		w.fence, w.at.N = end.Fence, end.N-1
 	}
 }
 
@@ -241,8 +243,8 @@ func (w *Writer) Close(ctx context.Context, t spool.ItemType, payload any) {
 	w.committing.Lock()
 	defer w.committing.Unlock()
 	w.mu.Lock()
-	w.at.n++
-	end := spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.at.n}, w.at.seq, payload)
+	w.at.N++
+	end := spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.at.N}, w.at.Seq, payload)
 	w.mu.Unlock()
 	w.end(ctx, end)
 }

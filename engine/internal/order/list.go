@@ -1,4 +1,6 @@
-package stream
+// Package order has the one order of a run stream and the record: the [List] of what a
+// transition adds to both. It is pure.
+package order
 
 import "github.com/spoolhq/spool"
 
@@ -8,16 +10,26 @@ import "github.com/spoolhq/spool"
 //
 // A transaction may run twice: it begins with [List.Begin] each time.
 type List struct {
-	id    spool.StreamID
-	fence int64
-	start mark
-	at    mark
-	items []spool.Item
-	ends  bool // the last item ends the stream
+	stream spool.StreamID
+	fence  int64
+	start  Mark
+	at     Mark
+	items  []spool.Item
+	ends   bool // the last item ends the stream
 }
 
-// mark is a place in the order: the number of an item, and the entry that it stands behind.
-type mark struct{ n, seq int64 }
+// Mark is a place in the order.
+type Mark struct {
+	// N is the number of an item.
+	N int64
+	// Seq is the entry that the item stands behind.
+	Seq int64
+}
+
+// New returns an empty list behind the last item of a stream.
+func New(stream spool.StreamID, fence int64, last Mark) *List {
+	return &List{stream: stream, fence: fence, start: last, at: last}
+}
 
 // Begin empties the list. The record's last entry is seq.
 func (l *List) Begin(seq int64) {
@@ -25,17 +37,17 @@ func (l *List) Begin(seq int64) {
 	l.Behind(seq)
 }
 
-// Stream returns the id of the stream.
-func (l *List) Stream() spool.StreamID { return l.id }
+// Items returns the items, the place of the last one, and whether it ends the stream.
+func (l *List) Items() (items []spool.Item, last Mark, ends bool) { return l.items, l.at, l.ends }
 
 // Last returns the offset of the last item.
-func (l *List) Last() spool.Offset { return spool.Offset{Fence: l.fence, N: l.at.n} }
+func (l *List) Last() spool.Offset { return spool.Offset{Fence: l.fence, N: l.at.N} }
 
 // Item adds an item of an agent: see [Wrap].
 func (l *List) Item(agent spool.AgentID, t spool.ItemType, payload any) {
 	t, payload = Wrap(agent, t, payload)
-	l.at.n++
-	l.items = append(l.items, spool.NewItem(t, l.Last(), l.at.seq, payload))
+	l.at.N++
+	l.items = append(l.items, spool.NewItem(t, l.Last(), l.at.Seq, payload))
 }
 
 // End adds the item that ends the stream.
@@ -48,12 +60,12 @@ func (l *List) End(t spool.ItemType, payload any) {
 // calls Behind.
 func (l *List) Place(entries ...*spool.Entry) {
 	for _, entry := range entries {
-		entry.Stream, entry.After = l.id, l.Last()
+		entry.Stream, entry.After = l.stream, l.Last()
 	}
 }
 
 // Behind puts the items that follow behind an entry.
-func (l *List) Behind(seq int64) { l.at.seq = max(l.at.seq, seq) }
+func (l *List) Behind(seq int64) { l.at.Seq = max(l.at.Seq, seq) }
 
 // Wrap returns the item by which the stream of a tree has an item of one of its agents:
 // content of a nested run is carried by a [spool.ItemSubagentEvent]. The dispatched run has

@@ -1,0 +1,102 @@
+// Package budget does the sums of a run's budget: what is spent, what is used up, what is
+// reserved for model calls under way, and what an answer may raise. It is pure: it changes
+// nothing but the [spool.Allowance] that it is given.
+package budget
+
+import (
+	"math"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Of returns the allowance that a run starts with, nil for none.
+func Of(b spool.Budget) *spool.Allowance {
+	if !b.Bounds() {
+		return nil
+	}
+	return &spool.Allowance{Budget: b}
+}
+
+// UsedUp returns the budget of which nothing is left, the one that counts most, or "".
+func UsedUp(a *spool.Allowance, now time.Time) spool.StopReason {
+	if a == nil {
+		return ""
+	}
+	switch b := a.Budget; {
+	case b.CostMicros > 0 && a.Spent.CostMicros >= b.CostMicros:
+		return spool.StopCostBudget
+	case b.Tokens > 0 && a.Spent.Tokens >= b.Tokens:
+		return spool.StopTokenBudget
+	case a.Refused > 0:
+		return spool.StopToolCallBudget
+	case b.WallTime > 0 && WallTime(a, now) >= b.WallTime:
+		return spool.StopTimeBudget
+	default:
+		return ""
+	}
+}
+
+// WallTime returns how long workers have carried a run.
+func WallTime(a *spool.Allowance, now time.Time) time.Duration {
+	if a.Since.IsZero() {
+		return a.Spent.WallTime
+	}
+	return a.Spent.WallTime + max(0, now.Sub(a.Since))
+}
+
+// Settle counts a row of the usage ledger, and frees what was reserved for its call.
+func Settle(a *spool.Allowance, row spool.UsageRow) {
+	if a == nil {
+		return
+	}
+	a.Spent.Tokens = Plus(a.Spent.Tokens, row.Best().Count().TotalTokens)
+	if row.Cost != nil {
+		a.Spent.CostMicros = Plus(a.Spent.CostMicros, row.Cost.Micros)
+	}
+	left := make([]spool.Hold, 0, len(a.Holds))
+	for _, hold := range a.Holds {
+		if hold.AgentID != row.AgentID || hold.Kind != row.Kind {
+			left = append(left, hold)
+		}
+	}
+	a.Holds = left
+}
+
+// AllowCall counts a tool call. It reports false for one that is beyond the budget.
+func AllowCall(a *spool.Allowance) bool {
+	switch {
+	case a == nil:
+		return true
+	case a.Budget.ToolCalls > 0 && a.Spent.ToolCalls >= a.Budget.ToolCalls:
+		a.Refused++
+		return false
+	default:
+		a.Spent.ToolCalls++
+		return true
+	}
+}
+
+// Bound returns the bound of the budget that a stop reason tells of. Zero: there is none.
+func Bound(b spool.Budget, reason spool.StopReason) int64 {
+	switch reason {
+	case spool.StopTokenBudget:
+		return b.Tokens
+	case spool.StopCostBudget:
+		return b.CostMicros
+	case spool.StopToolCallBudget:
+		return b.ToolCalls
+	case spool.StopTimeBudget:
+		return int64(b.WallTime)
+	default:
+		return 0
+	}
+}
+
+// Plus adds two numbers that are not negative, up to the largest one.
+func Plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

@@ -1,0 +1,114 @@
+package budget
+
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// leastOutput is how many tokens of an answer have to have room in a budget.
+	leastOutput = 16
+	// usualOutput bounds an answer where neither the agent nor the window of its model does,
+	// in a run whose tokens or cost are bounded.
+	usualOutput = 8192
+)
+
+// Call is a model call for which room is wanted.
+type Call struct {
+	// Hold is what is reserved, but for what depends on the bound of the answer.
+	Hold spool.Hold
+	// Want is the bound of the answer.
+	Want int64
+	// PerToken is what a token of the answer costs at the most.
+	PerToken int64
+}
+
+// Reservation is what a budget has for a [Call].
+type Reservation struct {
+	Hold spool.Hold
+	// Output bounds the answer. Zero: the budget bounds none.
+	Output int64
+	// Capped is the budget by which the answer is shorter than it could be. Empty: none.
+	Capped spool.StopReason
+	// Short is the budget that has no room at all. Empty: none.
+	Short spool.StopReason
+	// Wait says that other calls may give some of it back.
+	Wait bool
+}
+
+// Want returns the bound of an answer: what the request has, or else what is usual for a window,
+// which may be 0.
+func Want(requested, window int64) int64 {
+	switch {
+	case requested > 0:
+		return requested
+	case window > 0:
+		return min(usualOutput, max(leastOutput, window/4))
+	default:
+		return usualOutput
+	}
+}
+
+// Price sets what the call costs by the price of its prompt alone, and with the whole answer. Nil:
+// not known.
+func (c *Call) Price(prompt, whole *spool.Cost) {
+	c.Hold.Prompt = prompt
+	if whole != nil && prompt != nil && whole.Micros > prompt.Micros {
+		c.PerToken = (whole.Micros - prompt.Micros + c.Want - 1) / c.Want
+	}
+}
+
+// Reserves reports whether a budget has to have room for each call before it is made.
+func Reserves(a *spool.Allowance) bool { return a.Budget.Tokens > 0 || a.Budget.CostMicros > 0 }
+
+// Reserve finds what is left for a model call. It changes nothing.
+func Reserve(a *spool.Allowance, c Call, now time.Time) Reservation {
+	if reason := UsedUp(a, now); reason != "" {
+		return Reservation{Short: reason}
+	}
+	r := Reservation{Hold: c.Hold}
+	if !Reserves(a) {
+		return r
+	}
+	r.Output = c.Want
+	tokens, cost := a.Budget.Tokens-a.Spent.Tokens-c.Hold.Input, a.Budget.CostMicros-a.Spent.CostMicros
+	if p := c.Hold.Prompt; p != nil {
+		cost -= p.Micros
+		r.Hold.CostMicros = p.Micros
+	}
+	own, others := false, false
+	for _, hold := range a.Holds {
+		tokens -= hold.Tokens
+		cost -= hold.CostMicros
+		own = own || hold.AgentID == c.Hold.AgentID
+		others = others || hold.AgentID != c.Hold.AgentID
+	}
+	if a.Budget.Tokens > 0 && tokens < r.Output {
+		r.Output, r.Capped = tokens, spool.StopTokenBudget
+	}
+	if room := roomFor(cost, c.PerToken); a.Budget.CostMicros > 0 && room < r.Output {
+		r.Output, r.Capped = room, spool.StopCostBudget
+	}
+	switch {
+	case r.Capped != "" && others && !own: // an agent with a reservation waits for nobody, as others may wait for it
+		r.Wait = true
+	case r.Output < min(leastOutput, c.Want):
+		r.Short = r.Capped
+	}
+	r.Hold.Tokens = c.Hold.Input + r.Output
+	r.Hold.CostMicros += r.Output * c.PerToken
+	return r
+}
+
+// roomFor returns how many tokens a sum pays for.
+func roomFor(micros, perToken int64) int64 {
+	switch {
+	case micros < 0:
+		return -1
+	case perToken == 0:
+		return usualOutput << 32
+	default:
+		return micros / perToken
+	}
+}

@@ -1,0 +1,47 @@
+// Package random makes the ids of an engine, and the random part of waits.
+package random
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"io"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Source is where ids, nonces and spread waits come from. The zero value reads crypto/rand.
+type Source struct {
+	// From is read in place of crypto/rand. Nil: it is not.
+	From io.Reader
+}
+
+// ID returns a fresh id with a prefix.
+func (r Source) ID(prefix string) string {
+	if r.From == nil {
+		return spool.NewID(prefix)
+	}
+	return spool.NewIDFrom(r.From, prefix)
+}
+
+// Nonce returns the private random text of a new run: see [spool.Run.Nonce].
+func (r Source) Nonce() string {
+	if r.From == nil {
+		return rand.Text()
+	}
+	return spool.NewIDFrom(r.From, "nonce")
+}
+
+// UpTo returns a random duration from zero to most.
+func (r Source) UpTo(most time.Duration) time.Duration {
+	if most <= 0 {
+		return 0
+	}
+	var b [8]byte
+	if r.From == nil {
+		_, _ = rand.Read(b[:])
+	} else {
+		_, _ = io.ReadFull(r.From, b[:])
+	}
+	return time.Duration(binary.BigEndian.Uint64(b[:]) % (uint64(most) + 1)) //nolint:gosec // it is no more than most
+}

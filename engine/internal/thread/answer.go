@@ -1,0 +1,151 @@
+package thread
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+)
+
+// Response answers a park.
+type Response struct {
+	ToolCallID spool.ToolCallID
+	Approved   bool
+	Payload    json.RawMessage
+	// Args are what an approved call runs with. Nil: what it asked for.
+	Args json.RawMessage
+	// Reason is why, for the model and for the record.
+	Reason string
+	// Digest is the one that the person was shown. Empty: it is not compared.
+	Digest string
+	// By is the subject who answers. Empty: not known.
+	By string
+}
+
+// Answers is what [Answer] has done.
+type Answers struct {
+	// Refused has a refusal for each response, nil for one that was delivered.
+	Refused []*Refusal
+	// Resumed is true where no park is open any more, and the run has a ticket.
+	Resumed bool
+}
+
+const noPark = "No matching pending input request"
+
+// NoPark is the refusal of an answer that nothing waits for.
+var NoPark = Refuse(spool.ReasonNoPark, noPark)
+
+// Answer is the compare-and-set that answers open parks. It returns [ErrUnchanged] where no answer
+// was delivered.
+func Answer(tx *Tx, responses []Response) (Answers, error) {
+	a, delivered := Answers{Refused: make([]*Refusal, len(responses))}, false
+	for i, r := range responses {
+		last, err := answer(tx, r)
+		if no, ok := errors.AsType[*Refusal](err); ok {
+			a.Refused[i] = no
+			continue
+		}
+		if err != nil {
+			return a, err
+		}
+		delivered = true
+		a.Resumed = a.Resumed || last
+	}
+	if !delivered {
+		return a, ErrUnchanged
+	}
+	return a, nil
+}
+
+// answer answers one park. It reports whether that was the last one.
+func answer(tx *Tx, r Response) (last bool, err error) {
+	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
+		return false, NoPark
+	}
+	parks, err := Parks(tx)
+	if err != nil {
+		return false, err
+	}
+	var park *spool.Park
+	open := 0
+	for i := range parks {
+		if parks[i].State == spool.ParkOpen {
+			open++
+		}
+		if FailsRun(parks[i]) { // the run is over, and only has to be picked up
+			return false, NoPark
+		}
+		if parks[i].ToolCallID == r.ToolCallID {
+			park = &parks[i]
+		}
+	}
+	switch {
+	case park == nil:
+		return false, NoPark
+	case park.State != spool.ParkOpen, !tx.Now.Before(park.ExpiresAt):
+		return false, Refuse(spool.ReasonAnswered, "This request was already answered")
+	case park.DistinctApprover && !tx.Run.DistinctFrom(r.By):
+		return false, Refuse(spool.ReasonSameApprover, "This request is for somebody else than who started the run")
+	}
+	if park.Answer, err = answerTo(*park, r, tx.Now); err != nil {
+		return false, err
+	}
+	if park.Reason == spool.ParkBudget && r.Approved {
+		if err := budget.Raise(tx.Run.Allowance, park.Args, r.Payload, tx.MaxBudget); err != nil {
+			return false, err
+		}
+		if err := tx.Store.UpdateRun(tx.Run); err != nil {
+			return false, err
+		}
+	}
+	return open == 1, answered(tx, *park, r, open == 1)
+}
+
+// answered writes an answer down. Behind the last one the run has a ticket.
+func answered(tx *Tx, park spool.Park, r Response, last bool) error {
+	park.State = spool.ParkAnswered
+	if err := tx.Store.PutPark(park); err != nil {
+		return err
+	}
+	if park.Reason == spool.ParkOutcomeUnknown && r.Approved {
+		again := spool.Effect{RunID: park.CallerID(), Step: park.Step, ToolCallID: park.ToolCallID, State: spool.EffectVoid}
+		if err := tx.Store.PutEffect(again); err != nil {
+			return err
+		}
+	}
+	err := tx.Append(spool.NewEntry(spool.EntryHITLResponse, tx.Run.ID, spool.HITLResponse{
+		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By,
+		Reason: r.Reason, Arguments: park.Answer.Args, Digest: park.Answer.Digest,
+	}))
+	if err != nil {
+		return err
+	}
+	noteAnswer(tx, park, r)
+	if err := tx.Store.CancelJob(expiryKey(park)); err != nil || !last {
+		return err
+	}
+	return tx.Store.Enqueue(tx.ticket(spool.JobResume, 0))
+}
+
+// answerTo returns what is kept of a response to the park, or refuses it: what was
+// answered has to be what waits, and only an approval may come with other arguments.
+func answerTo(p spool.Park, r Response, now time.Time) (*spool.Answer, error) {
+	switch {
+	case r.Digest == "" && p.Occurrence > 1: // it may be the answer to an earlier question, sent again
+		return nil, Refuse(spool.ReasonChanged, "This call has asked before: the answer must name the digest of this request")
+	case r.Digest != "" && r.Digest != p.Digest, p.Digest != "" && p.Digest != p.DigestOf(nil):
+		return nil, Refuse(spool.ReasonChanged, "This request is not the one that was shown")
+	case r.Args != nil && p.Reason != spool.ParkApproval:
+		return nil, Refuse(spool.ReasonNotEditable, "The arguments of this request cannot be edited")
+	}
+	a := &spool.Answer{Approved: r.Approved, Payload: r.Payload, Reason: r.Reason, By: r.By, At: now}
+	if r.Args != nil && p.DigestOf(r.Args) != p.DigestOf(nil) {
+		a.Args = r.Args
+	}
+	if p.Digest != "" {
+		a.Digest = p.DigestOf(a.Args)
+	}
+	return a, nil
+}

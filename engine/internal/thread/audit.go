@@ -1,0 +1,38 @@
+package thread
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// note adds an entry to those that the transaction appends to the audit log when all else of
+// it is written.
+func (tx *Tx) note(entry spool.AuditEntry) {
+	entry.ThreadID = tx.Thread.ID
+	tx.Follow.Audit = append(tx.Follow.Audit, &entry)
+}
+
+// noteStop notes that somebody stops a run, as the run was before. A second stop of a run that is
+// stopping changes nothing.
+func (tx *Tx) noteStop(run spool.Run, by string) {
+	if run.StopAt.IsZero() {
+		tx.note(spool.AuditEntry{Action: spool.AuditStop, RunID: run.ID, By: by})
+	}
+}
+
+// noteAnswer notes the answer to a park, and the raise of a budget with which an answer allows
+// a run to go on.
+func noteAnswer(tx *Tx, park spool.Park, r Response) {
+	approved := r.Approved
+	entry := spool.AuditEntry{
+		Action: spool.AuditAnswer, By: r.By, RunID: tx.Run.ID, ToolCallID: r.ToolCallID,
+		Approved: &approved, Digest: park.Answer.Digest, Reason: r.Reason,
+	}
+	tx.note(entry)
+	if park.Reason == spool.ParkBudget && approved {
+		entry.Action, entry.Approved = spool.AuditRaiseBudget, nil
+		entry.Detail = toolresult.JSON(budget.Ask(tx.Run, "", tx.Now).Budget)
+		tx.note(entry)
+	}
+}

@@ -1,0 +1,64 @@
+package thread
+
+import (
+	"fmt"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// RestoreBranch brings a branch back, and returns the branch that takes its place: what was shown
+// until then. Zero: nothing was. The entries belong to no run: those that have written the
+// messages are over.
+func RestoreBranch(store spool.Tx, id spool.BranchID) (dropped spool.BranchID, err error) {
+	thread, err := store.Thread()
+	switch {
+	case record.Missing(err):
+		return 0, Refuse(spool.ReasonNotFound, record.ThreadNotFound)
+	case err != nil:
+		return 0, err
+	case thread.State.Active():
+		return 0, Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
+	}
+	branch, err := Branch(store, id)
+	switch {
+	case record.Missing(err):
+		return 0, Refuse(spool.ReasonNotFound, branchNotFound)
+	case err != nil:
+		return 0, err
+	case !branch.Restorable():
+		return 0, Refuse(spool.ReasonNotRestorable, fmt.Sprintf("Branch %d has to be restored first", branch.BaseBranchID))
+	}
+	shown, err := store.Messages(spool.MessageQuery{After: branch.BaseMessageID})
+	if err != nil {
+		return 0, err
+	}
+	if len(shown) > 0 {
+		if dropped, err = drop(store, shown[0].ID, ""); err != nil {
+			return 0, err
+		}
+	}
+	entry := spool.NewEntry(spool.EntryMessagesRestored, "", spool.MessagesRestored{
+		BranchID: id, FromMessageID: branch.FromMessageID, Count: branch.MessageCount,
+	})
+	if err := store.AppendEntries(entry); err != nil {
+		return 0, err
+	}
+	return dropped, store.RestoreBranch(id)
+}
+
+const branchNotFound = "Branch not found"
+
+// Branch returns a branch of the thread, or a [spool.NotFound] error.
+func Branch(v spool.View, id spool.BranchID) (spool.Branch, error) {
+	branches, err := v.Branches()
+	if err != nil {
+		return spool.Branch{}, err
+	}
+	for _, b := range branches {
+		if b.ID == id {
+			return b, nil
+		}
+	}
+	return spool.Branch{}, spool.Errorf(spool.NotFound, branchNotFound)
+}

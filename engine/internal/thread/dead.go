@@ -1,0 +1,33 @@
+package thread
+
+import (
+	"fmt"
+
+	"github.com/spoolhq/spool"
+)
+
+// Dead fails the run of a job that the queue has given up after some attempts. It returns
+// [ErrUnchanged] for a run that has moved on: it has ended, another run has the thread, or a worker
+// holds it.
+func Dead(tx *Tx, j spool.Job, attempts int, cause string) (s Stopped, err error) {
+	moved := tx.Run.ID != j.RunID || !tx.Run.State.Active() || tx.Thread.Leased(tx.Now) ||
+		j.Segment != 0 && j.Segment <= tx.Run.Segments && tx.Run.State != spool.Running
+	switch {
+	case moved:
+		return s, ErrUnchanged
+	case tx.Run.Ending != nil: // it has ended but for its settle hook
+		s.Rest, err = settleUnheld(tx)
+		return s, err
+	}
+	ending := spool.Ending{
+		State: spool.Failed, Reason: spool.StopFailed,
+		Error: fmt.Sprintf("dropped by the queue after %d attempts: %s", attempts, cause),
+	}
+	if tx.Run.State == spool.Running {
+		if s.Lost, err = loseSegment(tx, ending.Error); err != nil {
+			return s, err
+		}
+	}
+	s.Rest, err = endUnheld(tx, ending)
+	return s, err
+}

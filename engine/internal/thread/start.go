@@ -1,0 +1,111 @@
+package thread
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// StartRequest is a start that was checked.
+type StartRequest struct {
+	// Run is the run that is asked for, but for what [Start] sets: its thread, state and times.
+	Run spool.Run
+	// Content is the user turn.
+	Content         spool.Content
+	ClientMessageID string
+	// Title and Labels are those of a thread that the start makes, which the subject of the run owns.
+	Title  string
+	Labels map[string]string
+	// EditMessageID is a user turn to replace, with all behind it. Empty: none.
+	EditMessageID spool.MessageID
+	WhenBusy      spool.WhenBusy
+	// MayNotStop says that the start may stop no runs of other subjects.
+	MayNotStop bool
+}
+
+// Started is what a start has done.
+type Started struct {
+	// Position is where the run stands among those that wait. Zero: it has the thread.
+	Position int
+	// Stopped is what has to follow the stop of the run before.
+	Stopped Stopped
+	// Audit are the entries for the audit log.
+	Audit []*spool.AuditEntry
+}
+
+// Start is the transition to QUEUED, of a thread that it makes if it does not exist. It returns a
+// [Refusal] where the thread's state does not allow the start.
+func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
+	tx, err := Open(store, rules)
+	switch {
+	case err == nil && tx.Thread.State.Active():
+		out, err := wait(tx, s)
+		out.Audit = tx.Follow.Audit
+		return out, err
+	case record.Missing(err) && tx == nil:
+		if s.EditMessageID != "" {
+			return Started{}, Refuse(spool.ReasonNotFound, "Message not found")
+		}
+		tx = &Tx{Rules: rules, Store: store, Now: store.Now(), Thread: spool.Thread{
+			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, CreatedAt: store.Now(),
+			Title: s.Title, Owner: s.Run.StartedBy, Labels: s.Labels,
+		}}
+	case err != nil && !record.Missing(err):
+		return Started{}, err
+	}
+	return Started{}, start(tx, s)
+}
+
+func start(tx *Tx, s StartRequest) error {
+	fresh := tx.Thread.State == spool.Idle && tx.Thread.RunID == ""
+	tx.Run = newRun(tx, s.Run)
+	if err := tx.move(spool.Queued); err != nil {
+		return err
+	}
+	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
+	if fresh { // the run and the message refer to the row
+		if err := tx.Store.PutThread(tx.Thread); err != nil {
+			return err
+		}
+	}
+	if err := insert(tx, tx.Run); err != nil {
+		return err
+	}
+	if s.EditMessageID != "" {
+		if err := edit(tx, s.EditMessageID); err != nil {
+			return err
+		}
+	}
+	turn := tx.Message(spool.RoleUser, s.Content)
+	turn.ClientMessageID = s.ClientMessageID
+	if err := tx.Store.AppendMessages(turn); err != nil {
+		return err
+	}
+	if !fresh {
+		if err := tx.Store.PutThread(tx.Thread); err != nil {
+			return err
+		}
+	}
+	return tx.Store.Enqueue(tx.ticket(spool.JobStart, 0))
+}
+
+// newRun returns the run of a start, which takes over what is known of the thread's prompt.
+func newRun(tx *Tx, run spool.Run) spool.Run {
+	run.Tenant, run.ThreadID = tx.Thread.Tenant, tx.Thread.ID
+	run.State, run.EnqueuedAt, run.StartedAt = spool.Queued, tx.Now, tx.Now
+	run.Context = tx.Run.Context
+	run.Nonce = tx.Random.Nonce()
+	return run
+}
+
+// insert adds the run of a start. A start whose run the store does not take is refused.
+func insert(tx *Tx, run spool.Run) error {
+	err := tx.Store.InsertRun(run)
+	switch {
+	case spool.CodeOf(err) != spool.Conflict:
+		return err
+	case spool.MessageOf(err) == spool.ErrRunIDUsed.Message:
+		return Refuse(spool.ReasonRunIDUsed, spool.ErrRunIDUsed.Message)
+	default:
+		return Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
+	}
+}

@@ -1,0 +1,79 @@
+package thread
+
+import "github.com/spoolhq/spool"
+
+// SaveStep makes a whole step a part of the thread: the assistant's turn and the results
+// of its tools. Everything that the stream has up to here is then in the messages, and
+// STEP_FINISHED says so. It returns the messages.
+func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, reason string) ([]spool.Message, error) {
+	messages := make([]*spool.Message, 0, 2)
+	if len(content) > 0 {
+		messages = append(messages, tx.Message(spool.RoleAssistant, content))
+	}
+	if len(results) > 0 {
+		messages = append(messages, tx.Message(spool.RoleTool, results))
+	}
+	if err := tx.Store.AppendMessages(messages...); err != nil {
+		return nil, err
+	}
+	tx.Run.Steps++
+	tx.Run.Draft = nil
+	stepFinished(tx, reason, usage)
+	if a := tx.Run.Allowance; tx.root != nil {
+		tx.Run.Allowance = nil
+	} else if a != nil {
+		a.Cut = false
+	}
+	tx.Add(usage)
+	saved := make([]spool.Message, len(messages))
+	for i, m := range messages {
+		saved[i] = *m
+	}
+	return saved, nil
+}
+
+// SaveResults adds the results of calls that have waited to the step that made them.
+func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
+	stepFinished(tx, string(spool.FinishToolCalls), spool.TokenCount{})
+	if len(results) == 0 {
+		return nil, nil
+	}
+	m := tx.Message(spool.RoleTool, results)
+	err := tx.Store.AppendMessages(m)
+	return []spool.Message{*m}, err
+}
+
+// stepFinished notes that the messages have everything that the stream has up to here.
+func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
+	tx.Run.Saved = tx.list.Last()
+	finished := spool.StepFinished{Step: tx.Run.Steps, FinishReason: reason, Usage: usage}
+	if id := tx.Run.AgentID(); id != "" {
+		finished.AgentID = &id
+	}
+	tx.Item(spool.ItemStepFinished, finished)
+	progressed(tx)
+}
+
+// progressed notes that a run has saved something: with a nested one, the dispatched run has
+// not stood still either.
+func progressed(tx *Tx) {
+	tx.Run.Attempts, tx.Run.Deaths = 0, 0
+	root := tx.Root()
+	root.Run.Carriage.Alone, root.Run.Carriage.AloneDeaths = false, 0
+	if tx.root != nil {
+		tx.root.Run.Deaths, tx.Run.Segments = 0, tx.root.Run.Segments
+	}
+}
+
+// NoteCut notes that the last answer, which a limit has cut off, is not the run's last. A nested
+// run has no budget of its own, and keeps only that. A dispatched run without a budget was cut off
+// by the time limit, which the next worker sees without being told.
+func NoteCut(tx *Tx) {
+	if tx.Run.Allowance == nil {
+		if tx.root == nil {
+			return
+		}
+		tx.Run.Allowance = &spool.Allowance{}
+	}
+	tx.Run.Allowance.Cut = true
+}

@@ -1,0 +1,180 @@
+package thread
+
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/order"
+)
+
+// Tx is the transaction over one thread, with the run that a transition is about. A transition
+// reads both, decides, and writes them back.
+type Tx struct {
+	Rules
+
+	Store  spool.Tx
+	Thread spool.Thread
+	// Run is the run that the transition is about: the dispatched run, or a nested one.
+	Run spool.Run
+	Now time.Time
+	// Follow is what has to follow the commit. Only that of [Tx.Root] counts.
+	Follow Follow
+
+	root *Tx         // has the dispatched run, where Run is nested in it. Nil: Run is that itself
+	list *order.List // nil: no stream of a segment is open, or the transition adds nothing to it
+}
+
+// Follow is what has to follow the commit of a transaction.
+type Follow struct {
+	// Jobs is true where other runs than the dispatched one have got jobs. Workers have to be woken.
+	Jobs bool
+	// Unseen is true for a change that clients see nothing of: the record, the user turns, the
+	// queue and the state stay as they were.
+	Unseen bool
+	// Audit are the entries that the transaction appends to the audit log.
+	Audit []*spool.AuditEntry
+}
+
+// errNoRun says that a thread exists and that no run has touched it.
+var errNoRun = spool.Errorf(spool.NotFound, "Thread has no run")
+
+// Open reads the thread of a transaction and the run that owns it, or did last. It returns a
+// [spool.NotFound] error for a thread that does not exist, with a nil Tx, and for one that no run
+// has touched.
+func Open(store spool.Tx, rules Rules) (*Tx, error) {
+	thread, err := store.Thread()
+	if err != nil {
+		return nil, err
+	}
+	tx := &Tx{Rules: rules, Store: store, Thread: thread, Now: store.Now()}
+	if thread.RunID == "" {
+		return tx, errNoRun
+	}
+	tx.Run, err = store.Run(thread.RunID)
+	return tx, err
+}
+
+// Into has the transition add its items and entries to a list.
+func (tx *Tx) Into(list *order.List) {
+	if tx.list = list; list != nil {
+		list.Begin(tx.Thread.LastSeq)
+	}
+}
+
+// Of returns the transaction as a run of the tree is its subject. It returns [spool.ErrFenced] for
+// a nested run that has ended, which is not its agent's any more.
+func (tx *Tx) Of(run spool.Run) (*Tx, error) {
+	if run.RootID == "" {
+		return tx.Root(), nil
+	}
+	run, err := tx.Store.Run(run.ID)
+	if err == nil && run.State.Terminal() {
+		err = spool.ErrFenced
+	}
+	nested := tx.nested(run)
+	nested.list = tx.list
+	return nested, err
+}
+
+// nested returns the transaction with a nested run as its subject.
+func (tx *Tx) nested(run spool.Run) *Tx {
+	return &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: run, Now: tx.Now, root: tx.Root()}
+}
+
+// Root returns the transaction with the dispatched run as its subject.
+func (tx *Tx) Root() *Tx {
+	if tx.root != nil {
+		return tx.root
+	}
+	return tx
+}
+
+// IsNested reports whether the run is nested in the dispatched one.
+func (tx *Tx) IsNested() bool { return tx.root != nil }
+
+// Stopping reports whether the dispatched run was asked to stop.
+func (tx *Tx) Stopping() bool { return !tx.Root().Run.StopAt.IsZero() }
+
+// Add counts tokens for the run, and for the dispatched one, which counts all of its tree.
+func (tx *Tx) Add(used spool.TokenCount) {
+	tx.Run.Add(used)
+	if tx.root != nil {
+		tx.root.Run.Add(used)
+	}
+}
+
+// Put writes the run back, and with a nested one the dispatched one.
+func (tx *Tx) Put() error {
+	if tx.root != nil {
+		if err := tx.Store.UpdateRun(tx.root.Run); err != nil {
+			return err
+		}
+	}
+	return tx.Store.UpdateRun(tx.Run)
+}
+
+// PutUnseen is Put for a change that has no entry and no user turn, and leaves the state as it
+// was.
+func (tx *Tx) PutUnseen() error {
+	tx.Root().Follow.Unseen = true
+	return tx.Put()
+}
+
+// move changes the state of the thread and its run, which the table must allow.
+func (tx *Tx) move(to spool.State) error {
+	if !tx.Thread.State.CanBecome(to) {
+		return spool.Errorf(spool.Internal, "thread %s cannot go from %s to %s", tx.Thread.Key(), tx.Thread.State, to)
+	}
+	tx.Thread.State, tx.Run.State = to, to
+	return nil
+}
+
+// save writes thread and run back.
+func (tx *Tx) save() error {
+	if err := tx.Store.UpdateRun(tx.Run); err != nil {
+		return err
+	}
+	return tx.Store.PutThread(tx.Thread)
+}
+
+// lease takes the thread for a worker and shuts out the one before.
+func (tx *Tx) lease() {
+	tx.Thread.Fence++
+	tx.Thread.LeaseUntil = tx.Now.Add(tx.Lease)
+}
+
+// release gives the lease up.
+func (tx *Tx) release() {
+	tx.Thread.LeaseUntil = time.Time{}
+	tx.stopClock(tx.Now)
+}
+
+// ticket returns a job for the next segment of the run.
+func (tx *Tx) ticket(kind spool.JobKind, after time.Duration) spool.Job {
+	j := tx.job(kind, after)
+	j.Segment = tx.Run.Segments + 1
+	j.Key = "run:" + string(spool.NewStreamID(tx.Run.ID, j.Segment))
+	return j
+}
+
+func (tx *Tx) job(kind spool.JobKind, after time.Duration) spool.Job {
+	return tx.jobOf(tx.Run, kind, after)
+}
+
+func (tx *Tx) jobOf(run spool.Run, kind spool.JobKind, after time.Duration) spool.Job {
+	j := spool.Job{
+		Tenant: tx.Thread.Tenant, ThreadID: tx.Thread.ID, RunID: run.ID, Model: run.Model, Agent: run.Agent, Kind: kind,
+	}
+	if after > 0 {
+		j.DueAt = tx.Now.Add(after)
+	}
+	return j
+}
+
+// Message returns a message of the run.
+func (tx *Tx) Message(role spool.Role, content spool.Content) *spool.Message {
+	return &spool.Message{
+		ID: spool.MessageID(tx.Random.ID("msg")), ThreadID: tx.Thread.ID, AgentID: tx.Run.AgentID(),
+		Role: role, Content: content, RunID: tx.Run.ID,
+	}
+}

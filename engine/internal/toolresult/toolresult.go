@@ -1,0 +1,102 @@
+// Package toolresult writes what the model reads of a tool call that did not simply return: an
+// error, a denial, a cancellation. It is pure.
+package toolresult
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spoolhq/spool"
+)
+
+// Part returns the part of a tool message that has a result.
+func Part(id spool.ToolCallID, name string, result json.RawMessage) spool.Part {
+	return spool.Part{Type: spool.PartToolResult, ToolCallID: id, ToolName: name, Result: result}
+}
+
+// Cancelled is the result of a call that will not go on.
+func Cancelled(reason string) json.RawMessage {
+	return JSON(struct {
+		Cancelled bool   `json:"cancelled"`
+		Reason    string `json:"reason"`
+	}{true, reason})
+}
+
+// CancelledBy is [Cancelled] by the ending of the run.
+func CancelledBy(ending spool.Ending) json.RawMessage {
+	switch ending.State {
+	case spool.Cancelled:
+		return Cancelled("stopped")
+	case spool.Completed: // by a limit, or there would be no such calls
+		return Cancelled(string(ending.Reason))
+	default:
+		return Cancelled("failed")
+	}
+}
+
+// Error is the result of a call that failed in its step.
+func Error(text string) json.RawMessage { return JSON("error: " + text) }
+
+// LateError is the result of a call that failed after its park.
+func LateError(text string) json.RawMessage { return JSON(map[string]string{"error": text}) }
+
+// Refused is the result of a call that was beyond the run's budget, should the budget be raised.
+func Refused() json.RawMessage {
+	return Error("the run's budget of tool calls was used up, and this call did not run")
+}
+
+// Expired is the result of a call that nobody has answered for.
+func Expired(p spool.Park) json.RawMessage {
+	if p.Reason == spool.ParkOutcomeUnknown {
+		return LateError("the worker died during this call; whether it took effect is not known")
+	}
+	return json.RawMessage(`{"responded":false,"cancelled":true,"reason":"timeout"}`)
+}
+
+// Denied is the result of a call that a person did not allow.
+func Denied(a *spool.Answer) json.RawMessage {
+	return JSON(struct {
+		Denied bool   `json:"denied"`
+		Reason string `json:"reason,omitempty"`
+	}{true, a.Reason})
+}
+
+// Reported is the result of a call that its worker died in, and that is not to run again: what a
+// person says that it came to, if they know.
+func Reported(a *spool.Answer) json.RawMessage {
+	if a.Payload != nil {
+		return withReason(a.Reason, a.Payload)
+	}
+	text := "the outcome of this call is not known, and it is not to be repeated"
+	if a.Reason != "" {
+		text = fmt.Sprintf("%s: %s", text, a.Reason)
+	}
+	return Cancelled(text)
+}
+
+// Client is the result of a call that the client has run.
+func Client(a *spool.Answer) json.RawMessage {
+	if a.Payload == nil {
+		return withReason(a.Reason, json.RawMessage("null"))
+	}
+	return withReason(a.Reason, a.Payload)
+}
+
+func withReason(reason string, result json.RawMessage) json.RawMessage {
+	if reason == "" {
+		return result
+	}
+	return JSON(struct {
+		Reason string          `json:"reason"`
+		Result json.RawMessage `json:"result"`
+	}{reason, result})
+}
+
+// JSON returns the JSON of a value that always has one.
+func JSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("toolresult: encode: " + err.Error())
+	}
+	return b
+}

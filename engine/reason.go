@@ -1,0 +1,21 @@
+package engine
+
+import "github.com/spoolhq/spool"
+
+// Why a start, a stop, an answer, a deletion, a restore or a redrive was refused.
+const (
+	ReasonActiveRun        = spool.ReasonActiveRun
+	ReasonQueueFull        = spool.ReasonQueueFull
+	ReasonRunIDUsed        = spool.ReasonRunIDUsed
+	ReasonNotFound         = spool.ReasonNotFound
+	ReasonNotEditable      = spool.ReasonNotEditable
+	ReasonNotRestorable    = spool.ReasonNotRestorable
+	ReasonNotActive        = spool.ReasonNotActive
+	ReasonMovedOn          = spool.ReasonMovedOn
+	ReasonNoPark           = spool.ReasonNoPark
+	ReasonAnswered         = spool.ReasonAnswered
+	ReasonSameApprover     = spool.ReasonSameApprover
+	ReasonChanged          = spool.ReasonChanged
+	ReasonCompacting       = spool.ReasonCompacting
+	ReasonNothingToCompact = spool.ReasonNothingToCompact
+)
