@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,6 +28,7 @@ type API struct {
 	shared   map[string]*shape   // by method and pattern of the mux
 	buffers  sync.Pool           // of bytes.Buffer
 	senders  sync.Pool           // of sender
+	bodies   bodyBudget
 
 	ready   sync.Once
 	hinted  sync.Once
@@ -151,6 +153,9 @@ func (a *API) add(rt *route, config controllerConfig) error {
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.ready.Do(a.build)
+	if timeout := a.config.bounds.UnreadTimeout; timeout > 0 && r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // a recorder has none
+	}
 	if a.config.basePath != "" {
 		r = a.public(r)
 	}
@@ -241,14 +246,17 @@ func (a *API) Huma() huma.API {
 func (a *API) Routes() []RouteInfo {
 	all := make([]RouteInfo, 0, len(a.routes))
 	for _, rt := range a.routes {
-		all = append(all, RouteInfo{Name: rt.name, Methods: slices.Clone(rt.methods), Path: rt.path.document(), Controller: reflect.TypeOf(rt.controller)})
+		info := *rt.info
+		info.Methods = slices.Clone(rt.methods)
+		all = append(all, info)
 	}
 	return all
 }
 
 // RouteInfo says what a route is.
 type RouteInfo struct {
-	// Name is what [API.Reverse] finds it by, such as "Books.get".
+	// Name is what [API.Reverse] finds it by, such as "Books.get". Empty: it is the document, or a
+	// page that shows it.
 	Name string
 	// Methods are its methods in their order, without the HEAD that a GET answers too.
 	Methods []string

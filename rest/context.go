@@ -28,6 +28,7 @@ type routeContext struct {
 	scope     atomic.Pointer[requestScope]
 	cleanup   func()         // removes the files of a form
 	presence  *body.Presence // nil without a JSON body
+	held      int64          // what the body has of [BodyBounds.Memory]
 	judged    atomic.Bool    // an object was judged, or the handler saw to that
 }
 

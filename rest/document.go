@@ -72,12 +72,12 @@ func (a *API) WriteOpenAPI(w io.Writer) error {
 }
 
 // plan compiles the plan that reads bodies of the type.
-func (d *document) plan(t reflect.Type, ignoreUnknown bool, name string, codec Codec) (*body.Plan, error) {
+func (d *document) plan(t reflect.Type, ignoreUnknown bool, name string, options body.Options) (*body.Plan, error) {
 	s, err := d.registry.Body(t, name, ignoreUnknown)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the type
 	}
-	return body.Compile(t, s, body.Options{Codec: codec}) //nolint:wrapcheck // it names the type
+	return body.Compile(t, s, options) //nolint:wrapcheck // it names the type
 }
 
 // security adds a scheme to the document.

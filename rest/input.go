@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"reflect"
@@ -192,6 +191,7 @@ func (c *routeContext) parameters() *bind.Input {
 	if c.input == nil {
 		in, _ := inputs.Get().(*bind.Input)
 		in.Reset(c.request, c)
+		in.Tolerate(c.route.tolerates(LooseParameters), c.route.tolerates(BrokenQuery))
 		c.input = in
 	}
 	return c.input
@@ -202,6 +202,7 @@ func (c *routeContext) release() {
 	if c.cleanup != nil {
 		c.cleanup()
 	}
+	c.releaseMemory()
 	if s := c.scope.Load(); s != nil {
 		s.close(c)
 	}
@@ -311,10 +312,16 @@ func (c *routeContext) readForm() ([]fault.Fault, error) {
 // readBody reads the JSON body into the input.
 func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	b := c.route.input.body
-	if !isJSON(c.request.Header) {
+	if !c.route.tolerates(AnyContentType) && !isJSON(c.request.Header) {
 		return nil, &Error{
 			Status: http.StatusUnsupportedMediaType, Detail: "The body must be JSON: send it with the Content-Type application/json.",
 			Header: http.Header{"Accept": {"application/json"}},
+		}
+	}
+	verifier := c.route.entry.config.verifier
+	if verifier != nil {
+		if err := verifier.VerifyHeader(c); err != nil {
+			return nil, err //nolint:wrapcheck // it is the program's own
 		}
 	}
 	buf, err := c.bodyText()
@@ -323,6 +330,14 @@ func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	}
 	defer c.route.api.recycle(buf)
 	data := buf.Bytes()
+	if verifier != nil {
+		if err := verifier.VerifyBody(c, data); err != nil {
+			return nil, err //nolint:wrapcheck // it is the program's own
+		}
+	}
+	if err := c.countValues(data); err != nil {
+		return nil, err
+	}
 	if len(data) == 0 {
 		if b.required {
 			return []fault.Fault{fault.WithMissing(fault.Missing(fault.Body, nil), b.plan.Needed())}, nil
@@ -382,35 +397,6 @@ func SentFields(ctx context.Context) []string {
 		return c.presence.Names()
 	}
 	return nil
-}
-
-// bodyText reads the whole body within its bound.
-func (c *routeContext) bodyText() (*bytes.Buffer, error) {
-	limit := c.route.bodyBytes(1 << 20)
-	if c.request.ContentLength > limit {
-		return nil, &http.MaxBytesError{Limit: limit}
-	}
-	buf := c.route.api.newBuffer()
-	if c.request.Body == nil {
-		return buf, nil
-	}
-	if n := c.request.ContentLength; n > 0 {
-		buf.Grow(int(n) + 1)
-	}
-	n, err := buf.ReadFrom(io.LimitReader(c.request.Body, limit+1))
-	if err == nil && n <= limit {
-		return buf, nil
-	}
-	c.route.api.recycle(buf)
-	var large *http.MaxBytesError
-	switch {
-	case n > limit:
-		return nil, &http.MaxBytesError{Limit: limit}
-	case errors.As(err, &large):
-		return nil, large
-	default:
-		return nil, &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The body could not be read.", Err: err}
-	}
 }
 
 func tooLarge(limit int64) string {

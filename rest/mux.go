@@ -18,6 +18,7 @@ import (
 type shape struct {
 	candidates []candidate
 	plain      http.HandlerFunc // instead of candidates: a handler that is no route
+	info       *RouteInfo       // of plain
 }
 
 type candidate struct {
@@ -79,7 +80,8 @@ func (a *API) plainHandler(method, path string, h http.HandlerFunc) error {
 	if err != nil {
 		return err
 	}
-	return a.handle(method+" "+p.mux(), method, p, &shape{plain: func(w http.ResponseWriter, r *http.Request) {
+	info := &RouteInfo{Methods: []string{method}, Path: p.document()}
+	return a.handle(method+" "+p.mux(), method, p, &shape{info: info, plain: func(w http.ResponseWriter, r *http.Request) {
 		p.setPathValues(r)
 		h(w, r)
 	}})
@@ -157,6 +159,58 @@ var allMethods = []string{
 	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut, http.MethodTrace,
 }
 
+// What [Error.Err] is in the answers to requests that no route takes, for an [ErrorRenderer] with
+// words of its own.
+var (
+	ErrNoPath   = errors.New("there is no such path")
+	ErrNoMethod = errors.New("the path has no such method")
+)
+
+// Match returns the route that has the path of a request, and whether it takes the request's method.
+// It is nil where no route has the path. It is for middleware that treats routes differently, and
+// must not be changed.
+func (a *API) Match(r *http.Request) (route *RouteInfo, takes bool) {
+	path := r.URL.EscapedPath()
+	if info := a.infoOf(r.Method, path); info != nil {
+		return info, true
+	}
+	for _, m := range allMethods {
+		if info := a.infoOf(m, path); info != nil {
+			return info, false
+		}
+	}
+	return nil, false
+}
+
+func (a *API) infoOf(method, path string) *RouteInfo {
+	s := a.find(method, path)
+	if s == nil {
+		return nil
+	}
+	for i := range s.candidates {
+		if rt := s.candidates[i].rt; rt.path.accepts(path) {
+			return rt.info
+		}
+	}
+	return s.info
+}
+
+// Methods lists what the Allow header says of a request's path: its methods and OPTIONS. It is empty
+// for a path that no route has. It is for middleware that answers preflights.
+func (a *API) Methods(r *http.Request) []string {
+	allowed := a.allowed(r.URL.EscapedPath())
+	if len(allowed) == 0 {
+		return nil
+	}
+	return append(allowed, http.MethodOptions)
+}
+
+// Fail answers a request with an error in the form of the API's errors, as if a handler had
+// returned it. It is for middleware that refuses requests.
+func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	a.writeError(w, r, a.answerOf(r, err, ""))
+}
+
 // unmatched answers what no route takes: OPTIONS with what is allowed, another method with
 // 405, a path that differs from a route's in slashes and steps only with a redirect, and the
 // rest with 404.
@@ -168,19 +222,21 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 	allowed := a.allowed(r.URL.EscapedPath())
 	switch {
 	case len(allowed) > 0 && r.Method == http.MethodOptions:
-		w.Header().Set("Allow", allowHeader(append(allowed, http.MethodOptions)))
+		w.Header().Set("Allow", allowHeader(a.Methods(r)))
 		w.WriteHeader(http.StatusNoContent)
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method) && !a.config.strictSlashes && a.redirect(w, r, r.Method):
 		// POST /create means /create/ also where GET has a route for any path.
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method):
 		a.writeError(w, r, &Error{
 			Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("Method %q not allowed.", methodWord(r.Method)),
-			Header: http.Header{"Allow": {allowHeader(append(allowed, http.MethodOptions))}},
+			Header: http.Header{"Allow": {allowHeader(a.Methods(r))}}, Err: ErrNoMethod,
 		})
 	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r, ""):
 	default:
 		a.hintBasePath(r) //nolint:contextcheck // it logs with the context of the request
-		a.writeError(w, r, NotFound(""))
+		e := NotFound("")
+		e.Err = ErrNoPath
+		a.writeError(w, r, e)
 	}
 }
 

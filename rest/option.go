@@ -41,7 +41,8 @@ type level struct {
 	middleware  []Middleware // of this level; all levels run
 	maxBody     int64        // zero: as above, and at the API what is usual for the kind of body
 	unknown     UnknownFields
-	bodyArg     *string // of [BodyName]
+	tolerance   Tolerance // zero: as above
+	bodyArg     *string   // of [BodyName]
 	deprecated  bool
 	sunset      *sunset
 	hidden      bool
@@ -69,6 +70,9 @@ func (l level) under(parent level) level {
 	}
 	if l.unknown == 0 {
 		l.unknown = parent.unknown
+	}
+	if l.tolerance == 0 {
+		l.tolerance = parent.tolerance
 	}
 	if l.bodyArg == nil {
 		l.bodyArg = parent.bodyArg
@@ -345,6 +349,7 @@ type apiConfig struct {
 	invalidStatus               int
 	mapErrors                   []func(error) *Error
 	codec                       Codec
+	bounds                      BodyBounds
 	trusted                     []netip.Prefix
 	logger                      logger
 	fallback                    page.Paginator // of settings: what code says overrides it

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
@@ -47,6 +48,7 @@ type route struct {
 	unjudged sync.Once
 
 	entry *entry
+	info  *RouteInfo
 	tags  []string
 	ids   []string // operation ids, one for each method
 }
@@ -99,6 +101,9 @@ func (a *API) compile(e *entry, controller Controller, config controllerConfig, 
 	if err := rt.compileBody(); err != nil {
 		return nil, err
 	}
+	if err := rt.checkVerifier(); err != nil {
+		return nil, err
+	}
 	rt.bodyLabel = rt.nameOfBody()
 	if err := rt.compileOutput(out); err != nil {
 		return nil, err
@@ -108,6 +113,7 @@ func (a *API) compile(e *entry, controller Controller, config controllerConfig, 
 	}
 	rt.judges = rt.list == nil && !slices.Contains(rt.methods, http.MethodPost) && slices.ContainsFunc(rt.permissions, judgesObjects)
 	rt.compileKnown()
+	rt.info = &RouteInfo{Name: rt.name, Methods: rt.methods, Path: rt.path.document(), Controller: reflect.TypeOf(controller)}
 	return rt, nil
 }
 
@@ -153,7 +159,10 @@ func (rt *route) compileBody() error {
 		}
 	}
 	var err error
-	b.plan, err = rt.api.schemas.plan(b.typ, rt.unknown == IgnoreUnknown, rt.bodyName(), rt.api.config.codec)
+	b.plan, err = rt.api.schemas.plan(b.typ, rt.unknown == IgnoreUnknown, rt.bodyName(), body.Options{
+		Codec: rt.api.config.codec, Loose: rt.tolerates(LooseValues), Absent: rt.tolerates(AbsentFields),
+		MaxDepth: rt.api.config.bounds.Depth,
+	})
 	return err
 }
 

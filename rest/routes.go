@@ -102,6 +102,7 @@ type routeConfig struct {
 	stages               []query.Option
 	view                 *view
 	checks               []inputCheck
+	verifier             BodyVerifier
 	reads, sends         []namedHeader
 }
 

@@ -17,7 +17,8 @@ type operatorTarget struct {
 	ThreadID spool.ThreadID `doc:"The thread."                                                                       json:"threadId,omitempty"`
 }
 
-func (q operatorTarget) check() error {
+// Validate implements [rest.Validator].
+func (q *operatorTarget) Validate(context.Context) error {
 	if (q.RunID == "") == (q.ThreadID == "") {
 		return spool.Errorf(spool.Invalid, "either runId or threadId is required")
 	}
@@ -31,44 +32,27 @@ func (q operatorTarget) check() error {
 	return nil
 }
 
-// operatorStopInput is a request to stop any run.
-type operatorStopInput struct{ Body *operatorStopRequest }
-
 // operatorStopRequest is the body of such a request.
 type operatorStopRequest struct{ operatorTarget }
-
-// Validate reads the body.
-func (in *operatorStopInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[operatorStopRequest](ctx); err != nil {
-		return err
-	}
-	return in.Body.check()
-}
-
-// operatorRespondInput is an answer to any park.
-type operatorRespondInput struct{ Body *operatorRespondRequest }
 
 // operatorRespondRequest is the body of such an answer.
 type operatorRespondRequest struct {
 	operatorTarget
 
 	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       maxLength:"512"  minLength:"1"`
-	Approved   *bool            `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         nullable:"false" required:"true"`
+	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
 	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
 	Arguments  json.RawMessage  `doc:"An object with which an approved call runs in place of what it asked for. Its tool has to accept it." json:"arguments,omitempty"`
 	Reason     string           `doc:"Why, in up to 4096 bytes. The model reads it, and the record keeps it."                               example:"not on a Friday"  json:"reason,omitempty"`
 	Digest     string           `doc:"The digest of what was shown. An answer to anything else does not count."                             json:"digest,omitempty"`
 }
 
-// Validate reads the body.
-func (in *operatorRespondInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeLongBody[operatorRespondRequest](ctx); err != nil {
+// Validate implements [rest.Validator].
+func (in *operatorRespondRequest) Validate(ctx context.Context) error {
+	if err := in.operatorTarget.Validate(ctx); err != nil {
 		return err
 	}
-	if err := in.Body.check(); err != nil {
-		return err
-	}
-	return checkAnswer(in.Body.ToolCallID, in.Body.Approved)
+	return checkToolCall(in.ToolCallID)
 }
 
 // actAs returns ctx for what an operator does to a run or a thread, with the key of the thread and
@@ -101,8 +85,8 @@ func (c *admin) actAs(ctx context.Context, need Scope, target operatorTarget) (c
 }
 
 // stop answers POST /api/admin/stop.
-func (c *admin) stop(ctx context.Context, in operatorStopInput) (engine.StopResult, error) {
-	target := in.Body.operatorTarget
+func (c *admin) stop(ctx context.Context, in operatorStopRequest) (engine.StopResult, error) {
+	target := in.operatorTarget
 	acting, key, root, err := c.actAs(ctx, ScopeStop, target)
 	concerns(ctx, key, target.RunID)
 	var result engine.StopResult
@@ -130,8 +114,8 @@ func (c *admin) stop(ctx context.Context, in operatorStopInput) (engine.StopResu
 const operatorName = "operator"
 
 // respond answers POST /api/admin/respond.
-func (c *admin) respond(ctx context.Context, in operatorRespondInput) (engine.RespondResult, error) {
-	q, p := in.Body, c.asking(ctx)
+func (c *admin) respond(ctx context.Context, in operatorRespondRequest) (engine.RespondResult, error) {
+	q, p := &in, c.asking(ctx)
 	acting, key, root, err := c.actAs(ctx, ScopeApprove, q.operatorTarget)
 	concerns(ctx, key, q.RunID)
 	by := p.Subject
@@ -147,7 +131,7 @@ func (c *admin) respond(ctx context.Context, in operatorRespondInput) (engine.Re
 	}
 	if err == nil && result.Reason == "" {
 		result, err = c.engine.Respond(acting, key, engine.Response{
-			ToolCallID: q.ToolCallID, Approved: *q.Approved, By: by, Payload: q.Payload, Args: q.Arguments, Reason: q.Reason, Digest: q.Digest,
+			ToolCallID: q.ToolCallID, Approved: q.Approved, By: by, Payload: q.Payload, Args: q.Arguments, Reason: q.Reason, Digest: q.Digest,
 		})
 	}
 	if err != nil {

@@ -129,9 +129,6 @@ func checkJobs(tenant spool.Tenant, jobID int64, all bool) error {
 	return checkOptionalID("tenant", string(tenant))
 }
 
-// redriveInput asks for a redrive.
-type redriveInput struct{ Body *redriveRequest }
-
 // redriveRequest is the body of a redrive.
 type redriveRequest struct {
 	Tenant spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
@@ -141,18 +138,15 @@ type redriveRequest struct {
 	Before string       `doc:"The next of the answer before, to go on with all jobs."                            json:"before,omitempty"`
 }
 
-// Validate reads the body.
-func (in *redriveInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[redriveRequest](ctx); err != nil {
-		return err
+// Validate implements [rest.Validator].
+func (in *redriveRequest) Validate(context.Context) error {
+	if in.Limit == 0 {
+		in.Limit = 100
 	}
-	if in.Body.Limit == 0 {
-		in.Body.Limit = 100
-	}
-	if in.Body.Limit < 0 || in.Body.Limit > 1000 {
+	if in.Limit < 0 || in.Limit > 1000 {
 		return spool.Errorf(spool.Invalid, "limit must be an integer from 1 to 1000")
 	}
-	return checkJobs(in.Body.Tenant, in.Body.JobID, in.Body.All)
+	return checkJobs(in.Tenant, in.JobID, in.All)
 }
 
 // redriveAnswer says what became of dead jobs.
@@ -174,15 +168,15 @@ func (a *redriveAnswer) add(r engine.RedriveResult) {
 
 // redrive answers POST /api/admin/jobs/redrive. One job that is refused is a 409, and one
 // that is not there a 404, with the same body; of all jobs each has its own result.
-func (c *admin) redrive(ctx context.Context, in redriveInput) (redriveAnswer, error) {
+func (c *admin) redrive(ctx context.Context, in redriveRequest) (redriveAnswer, error) {
 	out := redriveAnswer{Results: []engine.RedriveResult{}}
-	tenant, err := c.tenant(ctx, in.Body.Tenant)
+	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return out, err
 	}
-	jobs := []spool.DeadJob{{JobID: in.Body.JobID}}
-	if in.Body.All {
-		if jobs, out.Next, err = c.deadJobs(ctx, tenant, in.Body.Before, in.Body.Limit); err != nil {
+	jobs := []spool.DeadJob{{JobID: in.JobID}}
+	if in.All {
+		if jobs, out.Next, err = c.deadJobs(ctx, tenant, in.Before, in.Limit); err != nil {
 			return out, err
 		}
 	}
@@ -193,7 +187,7 @@ func (c *admin) redrive(ctx context.Context, in redriveInput) (redriveAnswer, er
 		}
 		out.add(result)
 	}
-	if !in.Body.All && !out.Results[0].Accepted {
+	if !in.All && !out.Results[0].Accepted {
 		status := http.StatusConflict
 		if out.Results[0].Reason == engine.ReasonNotFound {
 			status = http.StatusNotFound
@@ -203,32 +197,24 @@ func (c *admin) redrive(ctx context.Context, in redriveInput) (redriveAnswer, er
 	return out, nil
 }
 
-// purgeInput asks for a purge.
-type purgeInput struct {
-	Body *purgeRequest
-
-	olderThan time.Duration
-}
-
 // purgeRequest is the body of a purge.
 type purgeRequest struct {
 	Tenant    spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
 	JobID     int64        `doc:"The one job that is meant."                                                        json:"jobId,omitempty"`
 	All       bool         `doc:"Whether all dead jobs are meant, in place of one."                                 json:"all,omitempty"`
 	OlderThan string       `doc:"Of all jobs: only those that have been dead for as long. Defaults to all."         example:"720h"          json:"olderThan,omitempty"`
+
+	olderThan time.Duration
 }
 
-// Validate reads the body.
-func (in *purgeInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[purgeRequest](ctx); err != nil {
-		return err
-	}
-	if in.Body.OlderThan != "" {
-		if in.olderThan, err = parseAge("olderThan", in.Body.OlderThan); err != nil {
+// Validate implements [rest.Validator].
+func (in *purgeRequest) Validate(context.Context) (err error) {
+	if in.OlderThan != "" {
+		if in.olderThan, err = parseAge("olderThan", in.OlderThan); err != nil {
 			return err
 		}
 	}
-	return checkJobs(in.Body.Tenant, in.Body.JobID, in.Body.All)
+	return checkJobs(in.Tenant, in.JobID, in.All)
 }
 
 // parseAge reads how old something has to be.
@@ -247,17 +233,17 @@ type purgeAnswer struct {
 
 // purge answers POST /api/admin/jobs/purge. One job that is not dead, or not there, is a
 // 404.
-func (c *admin) purge(ctx context.Context, in purgeInput) (purgeAnswer, error) {
-	tenant, err := c.tenant(ctx, in.Body.Tenant)
+func (c *admin) purge(ctx context.Context, in purgeRequest) (purgeAnswer, error) {
+	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return purgeAnswer{}, err
 	}
-	q := spool.DeadQuery{JobID: in.Body.JobID}
+	q := spool.DeadQuery{JobID: in.JobID}
 	if in.olderThan > 0 {
 		q.DiedBefore = time.Now().Add(-in.olderThan)
 	}
 	n, err := c.engine.PurgeJobs(c.acting(ctx), tenant, q)
-	if err == nil && n == 0 && in.Body.JobID != 0 {
+	if err == nil && n == 0 && in.JobID != 0 {
 		err = spool.Errorf(spool.NotFound, "Dead job not found")
 	}
 	if err != nil {

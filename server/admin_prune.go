@@ -8,36 +8,28 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// pruneInput asks for a prune.
-type pruneInput struct {
-	Body *pruneRequest
-
-	olderThan time.Duration
-}
-
 // pruneRequest is the body of a prune.
 type pruneRequest struct {
 	Tenant    spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
 	OlderThan string       `doc:"How long nothing must have happened in a thread."                                  example:"720h"          json:"olderThan"`
 	DryRun    bool         `doc:"Whether to tell what would go, and to remove nothing."                             json:"dryRun,omitempty"`
 	Limit     int          `doc:"How many threads may go, up to 1000, which is the default."                        json:"limit,omitempty"`
+
+	olderThan time.Duration
 }
 
-// Validate reads the body.
-func (in *pruneInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[pruneRequest](ctx); err != nil {
+// Validate implements [rest.Validator].
+func (in *pruneRequest) Validate(context.Context) (err error) {
+	if in.OlderThan == "" {
+		return spool.Errorf(spool.Invalid, "olderThan is required")
+	}
+	if in.olderThan, err = parseAge("olderThan", in.OlderThan); err != nil {
 		return err
 	}
-	if err := required("olderThan", in.Body.OlderThan != ""); err != nil {
-		return err
-	}
-	if in.olderThan, err = parseAge("olderThan", in.Body.OlderThan); err != nil {
-		return err
-	}
-	if in.Body.Limit < 0 || in.Body.Limit > 1000 {
+	if in.Limit < 0 || in.Limit > 1000 {
 		return spool.Errorf(spool.Invalid, "limit must be an integer from 1 to 1000")
 	}
-	return checkOptionalID("tenant", string(in.Body.Tenant))
+	return checkOptionalID("tenant", string(in.Tenant))
 }
 
 // pruneAnswer says which threads went, or would go.
@@ -49,15 +41,15 @@ type pruneAnswer struct {
 }
 
 // prune answers POST /api/admin/prune.
-func (c *admin) prune(ctx context.Context, in pruneInput) (pruneAnswer, error) {
-	tenant, err := c.tenant(ctx, in.Body.Tenant)
+func (c *admin) prune(ctx context.Context, in pruneRequest) (pruneAnswer, error) {
+	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return pruneAnswer{}, err
 	}
 	report, err := c.engine.Prune(c.acting(ctx), engine.PruneOptions{
-		Before: time.Now().Add(-in.olderThan), Tenant: tenant, Limit: in.Body.Limit, DryRun: in.Body.DryRun,
+		Before: time.Now().Add(-in.olderThan), Tenant: tenant, Limit: in.Limit, DryRun: in.DryRun,
 	})
-	out := pruneAnswer{DryRun: in.Body.DryRun, Threads: len(report.Threads), ThreadIDs: []spool.ThreadID{}, More: report.More}
+	out := pruneAnswer{DryRun: in.DryRun, Threads: len(report.Threads), ThreadIDs: []spool.ThreadID{}, More: report.More}
 	for _, key := range report.Threads {
 		out.ThreadIDs = append(out.ThreadIDs, key.ID)
 	}

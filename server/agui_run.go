@@ -18,12 +18,15 @@ type agents struct{ *Server }
 // Routes implements [rest.Controller].
 func (c *agents) Routes(r *rest.Routes) {
 	rest.Post(r, "/ag-ui", c.run, c.guarded(ScopeWrite,
-		rest.OperationID("runAgent"), rest.Summary("Run an agent over AG-UI"), rest.Description(aboutAGUI),
+		rest.OperationID("runAgent"), rest.Summary("Run an agent over AG-UI"), rest.Description(aboutAGUI), rest.MaxBody(c.config.MaxBodyBytes), historyMayLack,
 		rest.Returns[agentRefusal](http.StatusConflict), rest.Fails(http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, unavailable, storageFull))...)
 	rest.Post(r, "/ag-ui/connect", c.connect, c.guarded(ScopeRead,
-		rest.OperationID("connectAgent"), rest.Summary("Show a thread over AG-UI"), rest.Description(aboutAGUIConnect),
+		rest.OperationID("connectAgent"), rest.Summary("Show a thread over AG-UI"), rest.Description(aboutAGUIConnect), rest.MaxBody(c.config.MaxBodyBytes), historyMayLack,
 		rest.Fails(http.StatusTooManyRequests, unavailable))...)
 }
+
+// historyMayLack takes what clients leave out of the messages that do not count.
+var historyMayLack = rest.Tolerate(rest.AnyContentType, rest.LooseValues, rest.LooseParameters, rest.AbsentFields)
 
 const aboutAGUI = `What an AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts to start a run, to answer what a
 run waits for, or to see a run again; the answer is the run as server-sent events.
@@ -42,13 +45,12 @@ to its end. No run is started, whatever the body has: only threadId and runId co
 shown as an empty one.`
 
 // agentInput is what an AG-UI client posts.
-type agentInput struct{ Body *agui.RunAgentInput }
+type agentInput struct {
+	Body *agui.RunAgentInput `required:"true"`
+}
 
-// Validate reads the body.
-func (in *agentInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBodyWithImages[agui.RunAgentInput](ctx); err != nil {
-		return err
-	}
+// Validate implements [rest.Validator].
+func (in *agentInput) Validate(context.Context) error {
 	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {
 		return err
 	}

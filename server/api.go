@@ -13,12 +13,11 @@ import (
 
 // newAPI registers the controllers.
 func (s *Server) newAPI() *rest.API {
-	api := rest.New(
+	api := rest.New(append(s.bodyRules(),
 		rest.Title("Spool"), rest.Version("1"), rest.About(aboutAPI), rest.BasePath(s.config.BasePath),
 		rest.Servers(cmp.Or(s.config.PublicURL, "/")),
-		rest.Errors(errorBodies{}), rest.MapError(mapError), rest.InvalidStatus(http.StatusBadRequest),
-		rest.Unknown(rest.IgnoreUnknown), rest.Logger(s.restLog()), rest.Use(s.front),
-	)
+		rest.Errors(errorBodies{}), rest.MapError(mapError), rest.StrictSlashes(), rest.Logger(s.restLog()), rest.Use(s.front),
+	)...)
 	writtenAs(api)
 	api.Register(&runs{s}, rest.Prefix("/api/agent"), rest.Tags("Runs"))
 	api.Register(&agents{s}, rest.Prefix("/api/agent"), rest.Tags("Runs"))
@@ -67,10 +66,7 @@ func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI() }
 //
 // It sets the request's Pattern to the path of the route, as a [http.ServeMux] does, for
 // those who measure requests.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r.Pattern = s.paths.find(r.URL.Path).path
-	s.api.ServeHTTP(w, r)
-}
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
 
 // runs are the endpoints that start, stop and unblock the work on a thread.
 type runs struct{ *Server }
@@ -79,6 +75,7 @@ type runs struct{ *Server }
 func (c *runs) Routes(r *rest.Routes) {
 	rest.Post(r, "/run", c.start, c.guarded(ScopeWrite,
 		rest.OperationID("startRun"), rest.Summary("Start a run"), rest.Description(aboutStart),
+		rest.MaxBody(c.config.MaxBodyBytes), rest.Tolerate(rest.AnyContentType, rest.LooseValues, rest.LooseParameters, rest.BrokenQuery),
 		rest.Status(http.StatusAccepted), rest.Returns[startedRun](http.StatusOK), rest.Returns[runResult](http.StatusConflict),
 		rest.Returns[runRefusal](unavailable), rest.Fails(http.StatusTooManyRequests, storageFull))...)
 	rest.Get(r, "/runs/{runId}", c.outcome, c.guarded(ScopeRead,
@@ -91,10 +88,10 @@ func (c *runs) Routes(r *rest.Routes) {
 		rest.OperationID("compactThread"), rest.Summary("Summarise the older messages of a thread"), rest.Description(aboutCompact),
 		rest.Returns[compactResult](http.StatusConflict), rest.Fails(http.StatusTooManyRequests, unavailable, storageFull))...)
 	rest.Post(r, "/events", c.publish, c.guarded(ScopeWrite,
-		rest.OperationID("publishEvent"), rest.Summary("Publish an event of your own"), rest.Description(aboutPublish),
+		rest.OperationID("publishEvent"), rest.Summary("Publish an event of your own"), rest.Description(aboutPublish), rest.MaxBody(c.maxBody(longBody)),
 		rest.Status(http.StatusAccepted), rest.Returns[publishResult](http.StatusOK), rest.Fails(http.StatusNotFound, unavailable, storageFull))...)
 	rest.Post(r, "/respond", c.respond, c.guarded(ScopeApprove,
-		rest.OperationID("respond"), rest.Summary("Answer what a run waits for"), rest.Description(aboutRespond),
+		rest.OperationID("respond"), rest.Summary("Answer what a run waits for"), rest.Description(aboutRespond), rest.MaxBody(c.maxBody(longBody)),
 		rest.Returns[respondResult](http.StatusConflict), rest.Fails(unavailable))...)
 }
 
@@ -143,6 +140,7 @@ type queue struct{ *Server }
 // Routes implements [rest.Controller].
 func (c *queue) Routes(r *rest.Routes) {
 	rest.Post(r, "/agent-run", c.deliver,
+		rest.MaxBody(c.maxBody(deliveries{c.Server}.maxBody())), rest.VerifyBody(deliveries{c.Server}),
 		rest.OperationID("deliverJob"), rest.Summary("Take a job from a queue"), rest.Description(aboutQueue),
 		rest.Fails(http.StatusUnauthorized, unavailable))
 }
@@ -153,6 +151,7 @@ type health struct{ *Server }
 
 // Routes implements [rest.Controller].
 func (c health) Routes(r *rest.Routes) {
+	rest.Get(r, "/", c.root, rest.Hidden())
 	rest.Get(r, pathHealth, c.check, rest.OperationID("getHealth"), rest.Summary("Is it up?"), rest.Description(aboutHealth))
 	rest.Get(r, pathReady, c.ready, rest.OperationID("getReadiness"), rest.Summary("May requests come?"),
 		rest.Description(aboutReady), rest.Returns[readiness](unavailable))

@@ -16,6 +16,14 @@ type waitInput struct {
 	Wait string `doc:"How long to wait for the run's end, or for a question of it that somebody has to answer, such as 30s. Left out: not at all." example:"30s" query:"wait"`
 }
 
+// Validate implements [rest.Validator]. A second wait does not say which one is meant.
+func (in waitInput) Validate(ctx context.Context) error {
+	if in.Wait != "" && len(rest.RequestOf(ctx).URL.Query()["wait"]) > 1 {
+		return spool.Errorf(spool.Invalid, "wait must be given only once")
+	}
+	return nil
+}
+
 // duration returns how long that is, zero for not at all.
 func (in waitInput) duration(s *Server) (time.Duration, error) {
 	if in.Wait == "" {

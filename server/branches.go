@@ -56,37 +56,22 @@ func (c *branches) messages(ctx context.Context, in branchInput) (engine.BranchM
 	return branch, about(ctx, err, key, "")
 }
 
-// restoreInput is a request to restore a branch.
-type restoreInput struct{ Body *restoreRequest }
-
 // restoreRequest is the body of a restore.
 type restoreRequest struct {
 	ThreadID spool.ThreadID `doc:"The thread."                           example:"t1" json:"threadId"`
 	BranchID spool.BranchID `doc:"The branch that is to be shown again." example:"7"  json:"branchId" minimum:"1" required:"true"`
 }
 
-// Validate reads the body.
-func (in *restoreInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[restoreRequest](ctx); err != nil {
-		return err
-	}
-	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {
-		return err
-	}
-	switch id := in.Body.BranchID; {
-	case id == 0:
-		return required("branchId", false)
-	case id < 0:
-		return spool.Errorf(spool.Invalid, "branchId must be %s", branchRule)
-	}
-	return nil
+// Validate implements [rest.Validator].
+func (in *restoreRequest) Validate(context.Context) error {
+	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
 // restore answers POST /api/agent/branches/restore: 200 with the result when the branch is
 // shown again, 409 with the result when it cannot be, or the thread is not the caller's.
-func (c *branches) restore(ctx context.Context, in restoreInput) (engine.RestoreResult, error) {
-	key := c.asking(ctx).key(in.Body.ThreadID)
-	result, err := c.engine.RestoreBranch(c.acting(ctx), key, in.Body.BranchID)
+func (c *branches) restore(ctx context.Context, in restoreRequest) (engine.RestoreResult, error) {
+	key := c.asking(ctx).key(in.ThreadID)
+	result, err := c.engine.RestoreBranch(c.acting(ctx), key, in.BranchID)
 	if err != nil {
 		return result, about(ctx, err, key, "")
 	}

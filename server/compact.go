@@ -9,27 +9,21 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// compactInput is a request to summarise the older messages of a thread.
-type compactInput struct{ Body *compactRequest }
-
 // compactRequest is the body of a compaction.
 type compactRequest struct {
 	ThreadID spool.ThreadID `doc:"The thread whose older messages are to be summarised." example:"t1" json:"threadId"`
 }
 
-// Validate reads the body.
-func (in *compactInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[compactRequest](ctx); err != nil {
-		return err
-	}
-	return spool.CheckID("threadId", string(in.Body.ThreadID))
+// Validate implements [rest.Validator].
+func (in *compactRequest) Validate(context.Context) error {
+	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
 // compact answers POST /api/agent/compact: 200 with the result when a summary stands for
 // older messages, 409 with the result when there is none, or the thread is not the caller's.
-func (c *runs) compact(ctx context.Context, in compactInput) (engine.CompactResult, error) {
+func (c *runs) compact(ctx context.Context, in compactRequest) (engine.CompactResult, error) {
 	who := c.asking(ctx)
-	thread := who.key(in.Body.ThreadID)
+	thread := who.key(in.ThreadID)
 	concerns(ctx, thread, "")
 	if err := c.takeStart(ctx, who); err != nil { // it asks a model, as a start does
 		return engine.CompactResult{}, about(ctx, err, thread, "")

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
 )
 
 // newCrossOrigin returns the guard of a server whose callers are known by cookies, and nil for
@@ -27,8 +28,8 @@ func newCrossOrigin(c Config, allowed origins) (*http.CrossOriginProtection, err
 // checkCrossOrigin refuses what a page of another origin has a browser send with the cookies
 // of its user: every request that changes something, and streams, each of which is a
 // connection that is kept.
-func (s *Server) checkCrossOrigin(r *http.Request, to *found) error {
-	if to.streams && r.Method == http.MethodGet {
+func (s *Server) checkCrossOrigin(r *http.Request, to *rest.RouteInfo) error {
+	if to.Name == routeStream && r.Method == http.MethodGet {
 		unsafe := *r
 		unsafe.Method = http.MethodPost
 		r = &unsafe

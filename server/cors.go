@@ -116,21 +116,21 @@ func (o origins) expose(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// options answers what a path can do, and the preflight of a page of an allowed origin.
-// The page of another origin gets no permission, which its browser takes for a no.
-func (s *Server) options(w http.ResponseWriter, r *http.Request, f *found) {
-	h := w.Header()
-	h.Set("Allow", f.allow)
-	if origin := r.Header.Get("Origin"); r.Header.Get("Access-Control-Request-Method") != "" {
-		if s.origins.allow(origin) {
-			h.Add("Vary", "Access-Control-Request-Method")
-			h.Add("Vary", "Access-Control-Request-Headers")
-			h.Set("Access-Control-Allow-Methods", f.allow)
-			h.Set("Access-Control-Allow-Headers", s.origins.request)
-			h.Set("Access-Control-Max-Age", corsMaxAge)
-		} else if origin != "" {
-			s.refused.log(r, s.log, origin)
-		}
+// preflight lets a page of an allowed origin send what it asks for. The page of another origin gets
+// no permission, which its browser takes for a no.
+func (s *Server) preflight(w http.ResponseWriter, r *http.Request) {
+	allow := s.api.Methods(r)
+	if len(allow) == 0 || r.Header.Get("Access-Control-Request-Method") == "" {
+		return
 	}
-	w.WriteHeader(http.StatusNoContent)
+	if origin := r.Header.Get("Origin"); s.origins.allow(origin) {
+		h := w.Header()
+		h.Add("Vary", "Access-Control-Request-Method")
+		h.Add("Vary", "Access-Control-Request-Headers")
+		h.Set("Access-Control-Allow-Methods", alphabetical(allow))
+		h.Set("Access-Control-Allow-Headers", s.origins.request)
+		h.Set("Access-Control-Max-Age", corsMaxAge)
+	} else if origin != "" {
+		s.refused.log(r, s.log, origin)
+	}
 }

@@ -1,16 +1,57 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
-	"reflect"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
 )
 
-// Whatever a body is, decoding it either fails with something to tell the client, or
-// gives a request that means the same when it is sent again.
+// decoder is a controller that reads a body as the server's controllers do, and keeps it.
+type decoder[T any] struct{ got *T }
+
+// Routes implements [rest.Controller].
+func (d *decoder[T]) Routes(r *rest.Routes) {
+	rest.Post(r, "/", func(_ context.Context, in struct {
+		Body *T `required:"true"`
+	},
+	) (rest.NoContent, error) {
+		d.got = in.Body
+		return rest.NoContent{}, nil
+	})
+}
+
+// decode reads a body as a T, and returns nil and the error where the server would.
+func decode[T any]() func(t *testing.T, text string) (*T, errorBody) {
+	s := &Server{config: Config{MaxBodyBytes: 32 << 20}.withDefaults()}
+	api := rest.New(append(s.bodyRules(), rest.MaxBody(s.config.MaxBodyBytes), historyMayLack, rest.Errors(errorBodies{}), rest.MapError(mapError))...)
+	d := &decoder[T]{}
+	api.Register(d)
+	return func(t *testing.T, text string) (*T, errorBody) {
+		t.Helper()
+		d.got = nil
+		w := httptest.NewRecorder()
+		api.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(text)))
+		var refusal errorBody
+		if w.Code != http.StatusNoContent {
+			if err := json.Unmarshal(w.Body.Bytes(), &refusal); err != nil || w.Code >= http.StatusInternalServerError {
+				t.Fatalf("%d %s: %v", w.Code, w.Body, err)
+			}
+		}
+		return d.got, refusal
+	}
+}
+
+// Whatever a body is, decoding it either fails with something to tell the client, or gives a
+// request that means the same when it is sent again.
 func FuzzDecodeRun(f *testing.F) {
 	for _, seed := range []string{
 		`{"threadId":"t","prompt":"p","agent":"a","model":"m","editMessageId":"e","clientMessageId":"c","runId":"r","maxSteps":3,"attachments":[{"url":"u","mediaType":"m"}]}`,
@@ -19,30 +60,24 @@ func FuzzDecodeRun(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	read := decode[runRequest]()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var in runRequest
-		if err := decodeObject(body, &in); err != nil {
-			if spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) == "" || !utf8.ValidString(spool.MessageOf(err)) {
-				t.Fatalf("error %v of code %s", err, spool.CodeOf(err))
+		in, refusal := read(t, string(body))
+		if in == nil {
+			if refusal.Code != spool.Invalid && refusal.Code != codeTooLarge || refusal.Error == "" || !utf8.ValidString(refusal.Error) {
+				t.Fatalf("%q: error %+v", body, refusal)
 			}
 			return
 		}
 		if !json.Valid(body) {
 			t.Fatalf("accepted %q", body)
 		}
-		if err := in.check(); err != nil {
-			if spool.CodeOf(err) != spool.Invalid {
-				t.Fatalf("check: %v", err)
-			}
-			return
-		}
 		again, err := json.Marshal(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out runRequest
-		if err := decodeObject(again, &out); err != nil || len(in.Attachments) > 0 && !reflect.DeepEqual(in, out) {
-			t.Fatalf("%+v came back as %+v: %v", in, out, err)
+		if out, refusal := read(t, string(again)); out == nil || len(in.Attachments) > 0 && !cmp.Equal(in, out) {
+			t.Fatalf("%+v came back as %+v: %+v", in, out, refusal)
 		}
 	})
 }
@@ -52,9 +87,10 @@ func FuzzDecodeRespond(f *testing.F) {
 	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":false,"payload":null}`))
 	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":true,"arguments":{"to":"x"},"reason":"why","digest":"sha256:0"}`))
 	f.Add([]byte(`{"approved":"yes"}`))
+	read := decode[respondRequest]()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var in respondRequest
-		if decodeObject(body, &in) != nil || in.check() != nil {
+		in, _ := read(t, string(body))
+		if in == nil {
 			return
 		}
 		for _, text := range []json.RawMessage{in.Payload, in.Arguments} {

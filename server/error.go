@@ -84,6 +84,9 @@ func settled(ctx context.Context, err error) error {
 
 // mapError is how an error is answered, whatever it is.
 func mapError(err error) *rest.Error {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		err = spool.Errorf(codeTooLarge, "the body is larger than %d bytes", large.Limit)
+	}
 	code := spool.CodeOf(err)
 	e := &rest.Error{Status: statusOf(code), Code: string(code), Detail: spool.MessageOf(err), Err: err}
 	later, ok := errors.AsType[*laterError](err)

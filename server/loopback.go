@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/forwarded"
+	"github.com/spoolhq/spool/rest"
 )
 
 // checkLoopback refuses what a web page that the machine's user visits could send to a
@@ -24,7 +25,7 @@ import (
 // It also refuses what a proxy says it has passed on, as everybody who reaches the proxy could use
 // the server. This is a second line of defence: a proxy that is configured to say nothing looks
 // like a program of this machine.
-func (s *Server) checkLoopback(r *http.Request) error {
+func (s *Server) checkLoopback(r *http.Request, to *rest.RouteInfo) error {
 	if !loopbackHost(r.Host) {
 		return spool.Errorf(spool.Forbidden, "this server has no tokens and is only reached as localhost; the Host of the request is another. With tokens (SPOOL_TOKEN) it is reached by any name")
 	}
@@ -32,7 +33,7 @@ func (s *Server) checkLoopback(r *http.Request) error {
 		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s; "+
 			"give it tokens (SPOOL_TOKEN, or auth.tokens in its configuration)", name)
 	}
-	if r.Header.Get("Origin") == "" && !s.ownSite(r) {
+	if r.Header.Get("Origin") == "" && !s.ownSite(r, to) {
 		return spool.Errorf(spool.Forbidden, "pages of other sites may not use this server")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !devProxy(r, origin) && !s.origins.allow(origin) {
@@ -47,13 +48,12 @@ func (s *Server) checkLoopback(r *http.Request) error {
 // ownSite reports whether a request without an Origin does not come from a page of another
 // origin. A link may lead from anywhere to the docs page, which has nothing of anybody's, and to
 // the page at the root, which no other page can read or frame.
-func (s *Server) ownSite(r *http.Request) bool {
+func (s *Server) ownSite(r *http.Request, to *rest.RouteInfo) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
 		return true
 	default:
-		to := s.paths.find(r.URL.Path)
-		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && (to.path == s.paths.docs || to.root)
+		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && (s.isDocs(to) || to.Name == routeRoot)
 	}
 }
 

@@ -10,9 +10,6 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// publishInput is an event of an application.
-type publishInput struct{ Body *publishRequest }
-
 // publishRequest is the body of an event.
 type publishRequest struct {
 	ThreadID spool.ThreadID  `doc:"The thread, which has to exist."                                                                   example:"t1"             json:"threadId"`
@@ -27,28 +24,25 @@ type publishResult struct {
 	Seq      int64 `doc:"The entry's place in the record, of a durable event." example:"7"     json:"seq,omitempty"`
 }
 
-// Validate reads the body.
-func (in *publishInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeLongBody[publishRequest](ctx); err != nil {
+// Validate implements [rest.Validator].
+func (in *publishRequest) Validate(context.Context) error {
+	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
-	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {
-		return err
-	}
-	return spool.CheckEventType(in.Body.Type)
+	return spool.CheckEventType(in.Type)
 }
 
 // publish answers POST /api/agent/events: 202 for a live event, 200 with its seq for one
 // that is in the record now.
-func (c *runs) publish(ctx context.Context, in publishInput) (publishResult, error) {
+func (c *runs) publish(ctx context.Context, in publishRequest) (publishResult, error) {
 	who := c.asking(ctx)
-	key := who.key(in.Body.ThreadID)
+	key := who.key(in.ThreadID)
 	concerns(ctx, key, "")
-	entry, err := c.engine.PublishEvent(c.acting(ctx), key, in.Body.Type, in.Body.Payload, engine.PublishOptions{Durable: in.Body.Durable, By: who.Subject})
+	entry, err := c.engine.PublishEvent(c.acting(ctx), key, in.Type, in.Payload, engine.PublishOptions{Durable: in.Durable, By: who.Subject})
 	if err != nil {
 		return publishResult{}, about(ctx, err, key, "")
 	}
-	if in.Body.Durable {
+	if in.Durable {
 		rest.ResponseOf(ctx).SetStatus(http.StatusOK)
 	}
 	return publishResult{Accepted: true, Seq: entry.Seq}, nil

@@ -30,3 +30,11 @@ func (q lastMessage) id() spool.MessageID {
 	}
 	return spool.MessageID(q.LastMessageID)
 }
+
+// checkOptionalID is [spool.CheckID] for a field that may be absent.
+func checkOptionalID(field, id string) error {
+	if id == "" {
+		return nil
+	}
+	return spool.CheckID(field, id)
+}

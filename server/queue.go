@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
 )
 
 // QueueVerifier proves that a delivery comes from the queue: the endpoint that takes
@@ -34,50 +35,66 @@ type HeaderVerifier interface {
 // again. The sweeper takes over after that.
 const maxRedeliveries = 20
 
-// deliveryInput is a delivery of a queue.
-type deliveryInput struct{ Body *spool.Job }
+// delivery is what a queue delivers: a job.
+type delivery struct {
+	Body spool.Job
+}
 
 // taken is the answer to a delivery.
 type taken struct {
 	Accepted bool `doc:"Always true." json:"accepted"`
 }
 
-// Validate asks the verifier first: it refuses wrong headers before the body is read, and a
-// wrong signature before the body is decoded. The tenant is part of the job, which the queue
-// has signed; a job without one is the default tenant's.
-func (in *deliveryInput) Validate(ctx context.Context) error {
-	b := bodyOf(ctx)
-	s := b.server
-	if s.config.QueueVerifier == nil {
-		b.leave()
-		return spool.Errorf(spool.Unauthorized, "no queue may deliver here")
-	}
-	limit := int64(smallBody)
-	if v, ok := s.config.QueueVerifier.(HeaderVerifier); ok {
-		if err := v.VerifyHeader(b.request); err != nil {
-			b.leave()
-			return s.refusedDelivery(ctx, b.request, err)
+// deliveries verifies the deliveries of a queue: it refuses wrong headers before the body is read,
+// and a wrong signature before the body is decoded.
+type deliveries struct{ *Server }
+
+// VerifyHeader implements [rest.BodyVerifier].
+func (d deliveries) VerifyHeader(ctx context.Context) (err error) {
+	r := rest.RequestOf(ctx)
+	if d.config.QueueVerifier == nil {
+		err = spool.Errorf(spool.Unauthorized, "no queue may deliver here")
+	} else if v, ok := d.config.QueueVerifier.(HeaderVerifier); ok {
+		if err = v.VerifyHeader(r); err != nil {
+			err = d.refusedDelivery(ctx, r, err)
 		}
-		limit = longBody
 	}
-	if b.request.ContentLength > limit {
-		b.leave()
+	if err != nil && r.ContentLength != 0 { // nobody reads the body
+		rest.ResponseOf(ctx).Header().Set("Connection", "close")
 	}
-	text, err := b.read(limit)
-	if err != nil {
-		return err
+	return err
+}
+
+// VerifyBody implements [rest.BodyVerifier].
+func (d deliveries) VerifyBody(ctx context.Context, body []byte) error {
+	r := rest.RequestOf(ctx)
+	if err := d.config.QueueVerifier.Verify(r, body); err != nil {
+		return d.refusedDelivery(ctx, r, err)
 	}
-	if err := s.config.QueueVerifier.Verify(b.request, text); err != nil {
-		return s.refusedDelivery(ctx, b.request, err)
+	return nil
+}
+
+// maxBody bounds the body of a delivery: a long one is read only behind good headers.
+func (d deliveries) maxBody() int64 {
+	if _, ok := d.config.QueueVerifier.(HeaderVerifier); ok {
+		return longBody
 	}
-	in.Body = &spool.Job{}
-	if err := decodeObject(text, in.Body); err != nil {
-		return err
+	return smallBody
+}
+
+// Validate implements [rest.Validator]. The tenant is part of the job, which the queue has signed; a
+// job without one is the default tenant's.
+func (in *delivery) Validate(context.Context) error {
+	job := &in.Body
+	if job.Tenant == "" {
+		job.Tenant = spool.DefaultTenant
 	}
-	if in.Body.Tenant == "" {
-		in.Body.Tenant = spool.DefaultTenant
-	}
-	return checkJob(*in.Body)
+	return errors.Join(
+		spool.CheckID("tenant", string(job.Tenant)),
+		spool.CheckID("threadId", string(job.ThreadID)),
+		spool.CheckID("runId", string(job.RunID)),
+		spool.CheckID("agent", job.Agent),
+	)
 }
 
 // refusedDelivery logs why a verifier refused a delivery, counts the failure of the sender's
@@ -102,23 +119,14 @@ func unverifiable(err error) bool {
 // deliver answers POST /api/queue/agent-run. The answer says that the delivery was taken,
 // and the work continues in the background: a job is a ticket for a run, and the run
 // outlives the request.
-func (c *queue) deliver(ctx context.Context, in deliveryInput) (taken, error) {
-	job := *in.Body
+func (c *queue) deliver(ctx context.Context, in delivery) (taken, error) {
+	job := in.Body
 	concerns(ctx, job.Thread(), job.RunID)
 	if !c.engine.HasAgent(job.Agent) {
 		return taken{}, about(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
 			job.Thread(), job.RunID)
 	}
 	return taken{Accepted: true}, about(ctx, c.work(job), job.Thread(), job.RunID)
-}
-
-func checkJob(j spool.Job) error {
-	return errors.Join(
-		spool.CheckID("tenant", string(j.Tenant)),
-		spool.CheckID("threadId", string(j.ThreadID)),
-		spool.CheckID("runId", string(j.RunID)),
-		spool.CheckID("agent", j.Agent),
-	)
 }
 
 // work starts to carry out a job, unless the server is closing or has its hands full.

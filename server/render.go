@@ -1,11 +1,10 @@
 package server
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -40,6 +39,14 @@ func (errorBodies) Render(r *http.Request, e *rest.Error) (contentType string, b
 		out.Code = spool.Code(strings.ReplaceAll(strings.ToLower(http.StatusText(e.Status)), " ", "_"))
 	}
 	switch {
+	case errors.Is(e.Err, rest.ErrNoPath):
+		out = errorBody{"no such path: " + r.URL.Path, spool.NotFound}
+	case errors.Is(e.Err, rest.ErrNoMethod):
+		out = errorBody{r.Method + " is not allowed here", codeMethod}
+	case e.Code == "malformed_body":
+		out = errorBody{inside(e.Detail), spool.Invalid}
+	case e.Code == "too_large", e.Code == "unavailable":
+		out.Error = inside(e.Detail)
 	case e.Status == http.StatusInternalServerError:
 		out = errorBody{"Internal error", spool.Internal}
 	case len(e.Faults) > 0:
@@ -51,14 +58,9 @@ func (errorBodies) Render(r *http.Request, e *rest.Error) (contentType string, b
 	return "application/json", out
 }
 
-// refuse answers with an error where there is no route to do it.
-func refuse(w http.ResponseWriter, err error) {
-	e := mapError(err)
-	b, _ := json.Marshal(errorBody{e.Detail, spool.Code(e.Code)}) //nolint:errchkjson // two texts can always be encoded
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(b)+1))
-	w.WriteHeader(e.Status)
-	_, _ = w.Write(append(b, '\n'))
+// inside returns a sentence of rest as our errors have them.
+func inside(text string) string {
+	return strings.ToLower(text[:min(1, len(text))]) + strings.TrimSuffix(text[min(1, len(text)):], ".")
 }
 
 // Texts that say what a parameter must be, where its limits say it in pieces.
@@ -73,18 +75,51 @@ const (
 
 // sentence says what is wrong with a parameter.
 func sentence(f rest.Fault) string {
-	name := f.In
-	if len(f.Path) > 0 {
-		name, _ = f.Path[len(f.Path)-1].(string)
+	name := strings.TrimPrefix(f.Location(), f.In+".")
+	if len(f.Path) == 0 {
+		name = "the body"
 	}
 	switch f.Kind {
 	case "missing":
+		if len(f.Path) == 0 {
+			return "the body is empty; a JSON object is required"
+		}
+		return name + " is required"
+	case "model_type", "dict_type":
+		if len(f.Path) == 0 {
+			return "the body must be a JSON object"
+		}
+		return name + " must be an object"
+	case "duplicate_key":
+		return name + " is there twice"
+	case "key_case_mismatch":
+		sent, _ := f.Path[len(f.Path)-1].(string)
+		return fmt.Sprintf("%s%s must be spelled exactly so, not %q", strings.TrimSuffix(name, sent), f.Limits["expected"], sent)
+	case "recursion_limit":
+		return fmt.Sprintf("the body is nested deeper than %v arrays and objects", f.Limits["max_depth"])
+	case "string_type":
+		return name + " must be a string"
+	case "bool_type", "bool_parsing":
+		return name + " must be true or false"
+	case "list_type":
+		return name + " must be an array"
+	case "float_type", "float_parsing", "float_overflow":
+		return name + " must be a number"
+	case "int_type", "int_from_float":
+		return name + " must be an integer"
+	case "string_too_short":
 		return name + " is required"
 	case "repeated":
 		return name + " must be given only once"
 	case "percent_encoding", "too_many_parameters":
 		return "the query of the URL is malformed"
 	case "int_parsing", "int_overflow", "greater_than_equal", "less_than_equal":
+		switch {
+		case f.In == "body" && f.Kind != "greater_than_equal":
+			return name + " must be an integer"
+		case f.In == "body" && name != "branchId":
+			return name + " must be zero or a positive number"
+		}
 		switch name {
 		case "branchId":
 			return name + " must be " + branchRule

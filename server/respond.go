@@ -10,14 +10,11 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// respondInput is an answer to a park.
-type respondInput struct{ Body *respondRequest }
-
 // respondRequest is the body of an answer to a park.
 type respondRequest struct {
 	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                               example:"t1"               json:"threadId"`
 	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                                     example:"call_1"           json:"toolCallId"       maxLength:"512"  minLength:"1"`
-	Approved   *bool            `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         nullable:"false" required:"true"`
+	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
 	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
 	Arguments  json.RawMessage  `doc:"An object with which an approved call runs in place of what it asked for. Its tool has to accept it." json:"arguments,omitempty"`
 	Reason     string           `doc:"Why, in up to 4096 bytes. The model reads it, and the record keeps it."                               example:"not on a Friday"  json:"reason,omitempty"`
@@ -28,45 +25,35 @@ type respondRequest struct {
 // up, so that their characters are not ours to restrict.
 const maxToolCallID = 512
 
-// Validate reads the body.
-func (in *respondInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeLongBody[respondRequest](ctx); err != nil {
+// Validate implements [rest.Validator].
+func (in *respondRequest) Validate(context.Context) error {
+	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
-	return in.Body.check()
+	return checkToolCall(in.ToolCallID)
 }
 
-func (q respondRequest) check() error {
-	if err := spool.CheckID("threadId", string(q.ThreadID)); err != nil {
-		return err
-	}
-	return checkAnswer(q.ToolCallID, q.Approved)
-}
-
-// checkAnswer says what is wrong with an answer to a call.
-func checkAnswer(call spool.ToolCallID, approved *bool) error {
-	if err := required("toolCallId", call != ""); err != nil {
-		return err
-	}
+// checkToolCall returns an error for an id that no call has.
+func checkToolCall(call spool.ToolCallID) error {
 	if len(call) > maxToolCallID {
 		return spool.Errorf(spool.Invalid, "toolCallId is longer than %d characters", maxToolCallID)
 	}
-	return required("approved", approved != nil)
+	return nil
 }
 
 // respond answers POST /api/agent/respond: 200 with the result when the answer is the
 // one that counts, 409 with the result when nothing waits for it, somebody was faster,
 // or the thread is not the caller's.
-func (c *runs) respond(ctx context.Context, in respondInput) (engine.RespondResult, error) {
+func (c *runs) respond(ctx context.Context, in respondRequest) (engine.RespondResult, error) {
 	p := c.asking(ctx)
 	answer := engine.Response{
-		ToolCallID: in.Body.ToolCallID, Approved: *in.Body.Approved, By: p.Subject,
-		Payload: in.Body.Payload, Args: in.Body.Arguments, Reason: in.Body.Reason, Digest: in.Body.Digest,
+		ToolCallID: in.ToolCallID, Approved: in.Approved, By: p.Subject,
+		Payload: in.Payload, Args: in.Arguments, Reason: in.Reason, Digest: in.Digest,
 	}
-	concerns(ctx, p.key(in.Body.ThreadID), "")
-	result, err := c.engine.Respond(c.acting(ctx), p.key(in.Body.ThreadID), answer)
+	concerns(ctx, p.key(in.ThreadID), "")
+	result, err := c.engine.Respond(c.acting(ctx), p.key(in.ThreadID), answer)
 	if err != nil {
-		return result, about(ctx, err, p.key(in.Body.ThreadID), "")
+		return result, about(ctx, err, p.key(in.ThreadID), "")
 	}
 	if !result.Delivered {
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)

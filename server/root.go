@@ -3,12 +3,12 @@ package server
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	_ "embed" // the page
 	"encoding/base64"
 	"encoding/json"
 	"html/template"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -44,12 +44,19 @@ type link struct{ Title, Text, Href string }
 //
 // It is not in the document, nor are the document itself and the docs: they are the way to it, and a
 // client that was generated of it has no use for them.
-func (s *Server) root(w http.ResponseWriter, r *http.Request) {
-	facts, err := s.facts(r)
-	if err != nil {
-		refuseWith(w, err)
-		return
-	}
+func (c health) root(ctx context.Context, _ struct{}) (rootAnswer, error) {
+	facts, err := c.facts(rest.RequestOf(ctx))
+	return rootAnswer{c.Server, facts}, err
+}
+
+// rootAnswer is the page, or its JSON.
+type rootAnswer struct {
+	server *Server
+	facts  []Fact
+}
+
+// Respond implements [rest.Responder].
+func (a rootAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Add("Vary", "Accept")
 	h.Set("Cache-Control", "no-store")
@@ -59,24 +66,19 @@ func (s *Server) root(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", rootPolicy)
 		h.Set("Referrer-Policy", "no-referrer")
-		body = s.rootHTML(r, facts)
+		body = a.server.rootHTML(r, a.facts)
 	} else {
 		h.Set("Content-Type", "application/json")
-		body = s.rootJSON(facts)
+		body = a.server.rootJSON(a.facts)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)
-}
-
-// refuseWith answers with an error as authentication has it.
-func refuseWith(w http.ResponseWriter, e *rest.Error) {
-	maps.Copy(w.Header(), e.Header)
-	refuse(w, e.Err)
+	return nil
 }
 
 // facts returns what the caller may know of the server. A caller without credentials may know
 // nothing, and one with wrong ones is refused, so that nobody tries them here.
-func (s *Server) facts(r *http.Request) ([]Fact, *rest.Error) {
+func (s *Server) facts(r *http.Request) ([]Fact, error) {
 	if s.everybody != nil {
 		return s.config.Facts, nil
 	}
@@ -85,8 +87,7 @@ func (s *Server) facts(r *http.Request) ([]Fact, *rest.Error) {
 	}
 	who, err := gate{s, ScopeAdmin}.Authenticate(r)
 	if err != nil {
-		e, _ := err.(*rest.Error) //nolint:errorlint // the gate has no other
-		return nil, e
+		return nil, err
 	}
 	if c, ok := who.(*caller); !ok || !slices.Contains(c.Scopes, ScopeAdmin) {
 		return nil, nil

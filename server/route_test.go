@@ -27,7 +27,7 @@ func TestRoutes(t *testing.T) {
 		"Dots":        {"GET", "/agents/api/admin/runs/%2e%2e", 404, "", `{"error":"no such path: /agents/api/admin/runs/..","code":"not_found"}`},
 		"DotsOfDocs":  {"GET", "/agents/docs/%2e%2e/openapi.json", 404, "", `{"error":"no such path: /agents/docs/../openapi.json","code":"not_found"}`},
 		"Slashes":     {"GET", "/agents/docs//evil.example", 404, "", `{"error":"no such path: /agents/docs//evil.example","code":"not_found"}`},
-		"NoDocs":      {"GET", "/agents/docs/nothing", 404, "", `{"error":"Not found.","code":"not_found"}`},
+		"NoDocs":      {"GET", "/agents/docs/nothing", 404, "", `{"error":"no such path: /agents/docs/nothing","code":"not_found"}`},
 		"Get":         {"GET", "/agents" + threadsPath, 200, "", `{"threads":[]}`},
 		"Head":        {"HEAD", "/agents" + threadsPath, 200, "", ""},
 		"Health":      {"GET", "/agents/healthz", 200, "", `{"status":"ok"}`},

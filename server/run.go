@@ -17,8 +17,8 @@ import (
 type runInput struct {
 	waitInput
 
-	IdempotencyKey string `doc:"Repeats the first accepted answer for every start with the same key." example:"order-1234" header:"Idempotency-Key"`
-	Body           *runRequest
+	IdempotencyKey string      `doc:"Repeats the first accepted answer for every start with the same key." example:"order-1234" header:"Idempotency-Key"`
+	Body           *runRequest `required:"true"`
 }
 
 // runRequest is the body of a start. The tenant is not part of it: see [Principal].
@@ -29,7 +29,7 @@ type runRequest struct {
 
 	// ThreadID is nil for a new thread.
 	ThreadID         *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                                    json:"threadId,omitempty"`
-	Prompt           *string             `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
+	Prompt           string              `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"`
 	Agent            string              `doc:"The agent that runs. Defaults to the server's first."                                       json:"agent,omitempty"`
 	Model            string              `doc:"The model. Defaults to the agent's."                                                        json:"model,omitempty"`
 	Title            string              `doc:"The title of a thread that the start makes. Defaults to the beginning of the prompt."       json:"title,omitempty"                          maxLength:"200"`
@@ -47,18 +47,8 @@ type runRequest struct {
 	WhenBusy         spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."           enum:"reject,enqueue,latest,interrupt,rollback" json:"whenBusy,omitempty"`
 }
 
-// Validate reads the body.
-func (in *runInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBodyWithImages[runRequest](ctx); err != nil {
-		return err
-	}
-	return in.Body.check()
-}
-
-func (q runRequest) check() error {
-	if err := required("prompt", q.Prompt != nil); err != nil {
-		return err
-	}
+// Validate implements [rest.Validator].
+func (q *runRequest) Validate(context.Context) error {
 	for _, f := range []struct {
 		name  string
 		value json.RawMessage
@@ -78,22 +68,6 @@ func (q runRequest) check() error {
 	} {
 		if err := checkOptionalID(id.field, id.value); err != nil {
 			return err
-		}
-	}
-	if q.MaxSteps < 0 {
-		return spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
-	}
-	for _, f := range []struct {
-		name  string
-		value int64
-	}{
-		{"tokenBudget", q.TokenBudget},
-		{"costBudgetMicros", q.CostBudgetMicros},
-		{"toolCallBudget", q.ToolCallBudget},
-		{"wallTimeMs", q.WallTimeMs},
-	} {
-		if f.value < 0 {
-			return spool.Errorf(spool.Invalid, "%s must be zero or a positive number", f.name)
 		}
 	}
 	if q.WallTimeMs > math.MaxInt64/int64(time.Millisecond) {
@@ -154,7 +128,7 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
 	}
 	result, err := c.engine.Run(c.acting(ctx), thread, engine.StartRequest{
-		Prompt:          *in.Body.Prompt,
+		Prompt:          in.Body.Prompt,
 		Agent:           in.Body.Agent,
 		Model:           in.Body.Model,
 		RunID:           in.Body.RunID,
@@ -190,7 +164,7 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	case wait > 0:
 		// Who waits keeps nothing of the body.
 		*in.Body = runRequest{}
-		releaseBody(rest.RequestOf(ctx))
+		rest.ReleaseBody(ctx)
 		if answer.outcome = c.awaitStarted(ctx, who, result, wait); answer.outcome != nil {
 			response.SetStatus(http.StatusOK)
 		}

@@ -131,7 +131,6 @@ type Server struct {
 	tokens  *streamTokens
 	// crossOrigin guards cookies. Nil: nobody is known by one.
 	crossOrigin *http.CrossOriginProtection
-	paths       paths
 	probes      probes
 	// drain is ended by [Server.Drain].
 	drain      context.Context //nolint:containedctx // as jobs below
@@ -149,7 +148,6 @@ type Server struct {
 	streams openStreams
 	logins  failedLogins
 	pacer   pacer
-	bodies  bodyBudget
 
 	mu      sync.Mutex
 	closed  bool
@@ -204,7 +202,6 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if s.tokens, err = newStreamTokens(s.config); err != nil {
 		return nil, err
 	}
-	s.bodies.most = s.config.BodyMemory
 	s.log = s.config.Log
 	s.probes.checks = maps.Clone(c.Checks)
 	if s.probes.checks == nil {
@@ -218,7 +215,6 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	s.drain, s.startDrain = context.WithCancel(context.Background())
 	s.jobs, s.stopJobs = context.WithCancel(context.Background())
 	s.api = s.newAPI()
-	s.paths = newPaths(s.config.BasePath, s.api)
 	return s, nil
 }
 

@@ -132,7 +132,7 @@ func (tokenGate) Scheme() rest.Scheme {
 // Authenticate implements [rest.Authenticator].
 func (g tokenGate) Authenticate(r *http.Request) (rest.Principal, error) {
 	q := r.URL.Query()
-	if !q.Has(streamTokenParam) {
+	if q.Get(streamTokenParam) == "" {
 		return nil, rest.ErrNoCredentials
 	}
 	grant, err := g.server.tokens.open(q.Get(streamTokenParam), spool.ThreadID(q.Get("threadId")))
@@ -159,9 +159,6 @@ func refusedStreamToken(err error) error {
 	return e
 }
 
-// streamTokenInput asks for a token.
-type streamTokenInput struct{ Body *streamTokenRequest }
-
 // streamTokenRequest is the body of a request for a token.
 type streamTokenRequest struct {
 	ThreadID spool.ThreadID `doc:"The thread whose stream is to be opened." example:"t1" json:"threadId" required:"true"`
@@ -173,19 +170,16 @@ type streamToken struct {
 	ExpiresAt time.Time `doc:"When it ends, and with it the streams that it has opened." json:"expiresAt"`
 }
 
-// Validate reads the body.
-func (in *streamTokenInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[streamTokenRequest](ctx); err != nil {
-		return err
-	}
-	return spool.CheckID("threadId", string(in.Body.ThreadID))
+// Validate implements [rest.Validator].
+func (in *streamTokenRequest) Validate(context.Context) error {
+	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
 // token answers POST /api/agent/stream-token with a token that opens the stream of one thread
 // of the caller's, and nothing else.
-func (c *follow) token(ctx context.Context, in streamTokenInput) (streamToken, error) {
+func (c *follow) token(ctx context.Context, in streamTokenRequest) (streamToken, error) {
 	who := c.asking(ctx)
-	key := who.key(in.Body.ThreadID)
+	key := who.key(in.ThreadID)
 	concerns(ctx, key, "")
 	thread, err := c.engine.Thread(c.acting(ctx), key)
 	if err != nil {

@@ -8,9 +8,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 )
 
-// threadChangeInput asks for a change of a thread.
-type threadChangeInput struct{ Body *threadChange }
-
 // threadChange is the body of a change of a thread.
 type threadChange struct {
 	ThreadID spool.ThreadID     `doc:"The thread."                                                           example:"t1"            json:"threadId"`
@@ -19,18 +16,15 @@ type threadChange struct {
 	Owner    *string            `doc:"The subject whose thread it becomes. Only with the scope admin."       json:"owner,omitempty"`
 }
 
-// Validate reads the body.
-func (in *threadChangeInput) Validate(ctx context.Context) (err error) {
-	if in.Body, err = decodeBody[threadChange](ctx); err != nil {
+// Validate implements [rest.Validator].
+func (in *threadChange) Validate(context.Context) error {
+	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
-	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {
-		return err
-	}
-	if in.Body.Title == nil && in.Body.Labels == nil && in.Body.Owner == nil {
+	if in.Title == nil && in.Labels == nil && in.Owner == nil {
 		return spool.Errorf(spool.Invalid, "title, labels or owner is required")
 	}
-	if in.Body.Owner != nil && len(*in.Body.Owner) > maxSubject {
+	if in.Owner != nil && len(*in.Owner) > maxSubject {
 		return spool.Errorf(spool.Invalid, "owner is longer than %d bytes", maxSubject)
 	}
 	return nil
@@ -40,15 +34,15 @@ func (in *threadChangeInput) Validate(ctx context.Context) (err error) {
 const maxSubject = 512
 
 // change answers PATCH /api/threads with the thread as it is now.
-func (c *threads) change(ctx context.Context, in threadChangeInput) (spool.Thread, error) {
+func (c *threads) change(ctx context.Context, in threadChange) (spool.Thread, error) {
 	p := c.asking(ctx)
-	key := p.key(in.Body.ThreadID)
+	key := p.key(in.ThreadID)
 	concerns(ctx, key, "")
-	if in.Body.Owner != nil && !p.may(ScopeAdmin) {
+	if in.Owner != nil && !p.may(ScopeAdmin) {
 		return spool.Thread{}, spool.Errorf(spool.Forbidden, "the scope %q is required to change the owner", ScopeAdmin)
 	}
 	thread, err := c.engine.UpdateThread(c.acting(ctx), key, engine.ThreadChange{
-		Title: in.Body.Title, Labels: in.Body.Labels, Owner: in.Body.Owner,
+		Title: in.Title, Labels: in.Labels, Owner: in.Owner,
 	})
 	return thread, about(ctx, err, key, "")
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"cmp"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -47,8 +49,17 @@ func (w *answerWriter) begin() {
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 	}
+	if allow := h["Allow"]; len(allow) == 1 {
+		allow[0] = alphabetical(strings.Split(allow[0], ", "))
+	}
 	// A recorder has no deadlines, and a client that is gone needs no answer.
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.timeout))
+}
+
+// alphabetical lists methods as the headers of our answers have them.
+func alphabetical(methods []string) string {
+	slices.Sort(methods)
+	return strings.Join(methods, ", ")
 }
 
 // Unwrap lets [http.ResponseController] find the connection.

@@ -49,11 +49,18 @@ func (f *field) bind(in *Input, a place, faults []fault.Fault) []fault.Fault {
 	case fault.Path:
 		return f.set(a, in.path.PathValue(f.name), faults)
 	case fault.Query:
+		if in.loose {
+			return f.bindLoose(f.looseTexts(in.pairs()), a, faults)
+		}
 		return f.bindPairs(in.pairs(), a, faults)
 	case fault.Form:
 		return f.bindPairs(in.form, a, faults)
 	case fault.Header:
-		return f.bindTexts(headerTexts(in.request, f.name), a, faults)
+		lines := headerTexts(in.request, f.name)
+		if in.loose && f.list == nil {
+			return f.bindLoose(lines, a, faults)
+		}
+		return f.bindTexts(lines, a, faults)
 	case fault.Cookie:
 		return f.bindCookies(in.request.CookiesNamed(f.name), a, faults)
 	default:
@@ -85,6 +92,41 @@ func (f *field) bindPairs(pairs []pair, a place, faults []fault.Fault) []fault.F
 	}
 
 	return f.setList(a, f.texts(pairs, n), faults)
+}
+
+// looseTexts are the texts of a query parameter in their order, those of malformed pairs empty.
+func (f *field) looseTexts(pairs []pair) []string {
+	first, n := find(pairs, f.name)
+	switch {
+	case n == 0:
+		return nil
+	case f.list == nil:
+		return []string{first.text}
+	}
+
+	return f.texts(pairs, n)
+}
+
+// bindLoose reads the first text, or the list of those that are not empty. See [Input.Tolerate].
+func (f *field) bindLoose(texts []string, a place, faults []fault.Fault) []fault.Fault {
+	if f.list == nil {
+		texts = texts[:min(len(texts), 1)]
+	}
+	var plain []string
+	for _, text := range texts {
+		if text != "" {
+			plain = append(plain, strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD"))
+		}
+	}
+
+	switch {
+	case len(plain) == 0:
+		return f.absent(a, faults)
+	case f.list == nil:
+		return f.set(a, plain[0], faults)
+	}
+
+	return f.setList(a, plain, faults)
 }
 
 // bindTexts reads lines of a header.

@@ -34,6 +34,9 @@ type Input struct {
 	tooMany  bool // the query string has more pairs than maxPairs
 	reported bool // what is wrong with the query string as a whole was reported
 
+	loose  bool // see [Input.Tolerate]
+	broken bool
+
 	form  []pair
 	files map[string][]*multipart.FileHeader
 
@@ -60,7 +63,13 @@ func (in *Input) Reset(r *http.Request, path PathValues) {
 	in.request, in.path = r, path
 	in.query, in.cut, in.tooMany, in.reported = nil, false, false, false
 	in.form, in.files = nil, nil
+	in.loose, in.broken = false, false
 }
+
+// Tolerate sets what is taken although a plan would refuse it. Loose: the first of several
+// parameters or headers counts, an empty one is absent, and U+FFFD stands for what is no text.
+// Broken: malformed pairs of the query string are as if they were not there.
+func (in *Input) Tolerate(loose, broken bool) { in.loose, in.broken = loose, broken }
 
 // Request is the request that in reads.
 func (in *Input) Request() *http.Request { return in.request }
@@ -158,6 +167,9 @@ func (in *Input) queryFaults() []fault.Fault {
 		return nil
 	}
 	in.reported = true
+	if in.broken {
+		return nil
+	}
 
 	return pairFaults(nil, fault.Query, in.pairs(), in.tooMany)
 }

@@ -45,6 +45,15 @@ type Options struct {
 	// A plan by itself stores the same values in less than half the time.
 	CodecOnly bool
 
+	// Loose reads values as encoding/json does: null leaves what it stands for as it is, save
+	// the document itself; U+FFFD stands for what is no Unicode, and NUL is a character; an
+	// integer has neither fraction nor exponent; and what a type decodes by itself may have
+	// repeated keys.
+	Loose bool
+
+	// Absent does not ask for required keys.
+	Absent bool
+
 	// In is where faults say they are.
 	//
 	// Defaults to [fault.Body].
@@ -97,7 +106,7 @@ func Compile(t reflect.Type, schema *Schema, opts Options) (*Plan, error) {
 
 // compileField is [Compile] for a field with a tag format.
 func compileField(t reflect.Type, format string, schema *Schema, opts Options) (*Plan, error) {
-	c := compiler{done: map[nodeKey]*node{}}
+	c := compiler{done: map[nodeKey]*node{}, loose: opts.Loose, absent: opts.Absent}
 
 	root, err := c.node(t, schema, format)
 	if err != nil {

@@ -20,7 +20,8 @@ type nodeKey struct {
 
 // compiler remembers the nodes that it has begun, which is what lets types be recursive.
 type compiler struct {
-	done map[nodeKey]*node
+	done          map[nodeKey]*node
+	loose, absent bool
 }
 
 var (
@@ -110,7 +111,9 @@ func (c *compiler) shape(n *node, name string, s *Schema, format string) error {
 	switch name {
 	case "":
 		n.kind, n.use = kindAny, decoded
-		if n.foreign {
+		if c.loose {
+			n.use = ignored
+		} else if n.foreign {
 			n.use = kept
 		}
 

@@ -39,6 +39,10 @@ func (c *compiler) object(n *node, s *Schema) error {
 		}
 	}
 
+	if c.absent {
+		s = &Schema{DependentRequired: s.DependentRequired}
+	}
+
 	return o.finish(s)
 }
 

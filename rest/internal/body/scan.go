@@ -102,7 +102,7 @@ func (s *scanner) document(to unsafe.Pointer) bool {
 // value reads the value at pos, which is not white space, checks it against n, and stores
 // it in what to points to. With a nil pointer it is only checked.
 func (s *scanner) value(n *node, to unsafe.Pointer) bool {
-	if n.null && s.pos < len(s.data) && s.data[s.pos] == 'n' {
+	if (n.null || s.plan.opts.Loose && s.depth > 0) && s.pos < len(s.data) && s.data[s.pos] == 'n' {
 		return s.null(n, to)
 	}
 	if to != nil && len(n.wraps) > 0 {

@@ -20,7 +20,7 @@ func (s *scanner) any(use use) bool {
 	switch c := s.data[s.pos]; {
 	case c == '"':
 		l, ok := s.quoted()
-		if ok && l.flaw != flawless {
+		if ok && s.refused(l.flaw) != flawless {
 			return s.report(l.flaw.fault(s.plan.opts.In, s.where()))
 		}
 

@@ -119,6 +119,9 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 	switch n.kind {
 	case kindInt, kindUint:
 		if !num.whole {
+			if s.plan.opts.Loose {
+				return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
+			}
 			s.own = true
 			switch num.settle() {
 			case fractional:

@@ -34,7 +34,7 @@ func (s *scanner) key() ([]byte, flaw, bool) {
 
 	if l.escaped || l.flaw != flawless {
 		// Other strings follow before the key is done with.
-		return bytes.Clone(s.plain(l)), l.flaw, true
+		return bytes.Clone(s.plain(l)), s.refused(l.flaw), true
 	}
 
 	return l.raw, flawless, true
@@ -123,7 +123,7 @@ func (s *scanner) property(o *object, i int, sets objectSets) bool {
 		ok = s.report(fault.Extra(s.plan.opts.In, s.where())) && s.any(ignored)
 	case sets.mark(seen, i):
 		ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
-	case p.nullOK && s.pos < len(s.data) && s.data[s.pos] == 'n':
+	case (p.nullOK || s.plan.opts.Loose) && s.pos < len(s.data) && s.data[s.pos] == 'n':
 		ok = s.null(p.node, to)
 	default:
 		if !p.readOnly {

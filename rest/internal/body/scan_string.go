@@ -204,13 +204,22 @@ func hex(c byte) rune {
 	return -1
 }
 
+// refused returns the flaw unless texts with flaws are taken.
+func (s *scanner) refused(f flaw) flaw {
+	if s.plan.opts.Loose {
+		return flawless
+	}
+
+	return f
+}
+
 // text reads a string value.
 func (s *scanner) text(n *node, to unsafe.Pointer) bool {
 	l, ok := s.quoted()
 	if !ok {
 		return false
 	}
-	if l.flaw != flawless {
+	if s.refused(l.flaw) != flawless {
 		return s.report(l.flaw.fault(s.plan.opts.In, s.where()))
 	}
 	if n.text != nil && !s.checkText(n.text, l) {

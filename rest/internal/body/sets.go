@@ -43,8 +43,13 @@ func (b objectSets) finish() bool {
 	s, o := b.scanner, b.object
 
 	for w, required := range o.required {
-		for missing := required &^ *b.word(seen, w); missing != 0; missing &= missing - 1 {
-			if !s.missing(&o.props[w*64+bits.TrailingZeros64(missing)]) {
+		there := *b.word(seen, w)
+		if s.plan.opts.Loose {
+			there = *b.word(valued, w) // null is as if the key were not there
+		}
+		for missing := required &^ there; missing != 0; missing &= missing - 1 {
+			i := w*64 + bits.TrailingZeros64(missing)
+			if p := &o.props[i]; (!b.has(seen, i) || !p.node.null) && !s.missing(p) {
 				return false
 			}
 		}

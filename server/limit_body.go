@@ -1,0 +1,38 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+)
+
+const (
+	// smallBody bounds a body that has ids and words alone.
+	smallBody = 64 << 10
+	// longBody bounds a body that has JSON of the client's own, such as the payload of an answer.
+	longBody = 1 << 20
+	// mostValues is how many values and keys a body may have.
+	mostValues = 100_000
+	// bodyTimeout is how long a client may take to send a body.
+	bodyTimeout = time.Minute
+	// unreadTimeout is how long it may take to send a body that nobody reads.
+	unreadTimeout = 10 * time.Second
+)
+
+// maxBody returns the bound of a route's bodies. No body is larger than [Config.MaxBodyBytes].
+func (s *Server) maxBody(bytes int64) int64 { return min(bytes, s.config.MaxBodyBytes) }
+
+// bodyRules returns how requests are read, and what bodies may cost. The contract is older than the
+// controllers, and milder than rest is by default.
+func (s *Server) bodyRules() []rest.APIOption {
+	return []rest.APIOption{
+		rest.InvalidStatus(http.StatusBadRequest), rest.Unknown(rest.IgnoreUnknown),
+		rest.Tolerate(rest.AnyContentType, rest.LooseValues, rest.LooseParameters), rest.MaxBody(s.maxBody(smallBody)),
+		rest.BoundBodies(rest.BodyBounds{
+			Memory: s.config.BodyMemory, Values: mostValues, Depth: spool.MaxJSONDepth,
+			Timeout: bodyTimeout, UnreadTimeout: min(unreadTimeout, s.config.WriteTimeout/2), Closing: s.jobs,
+		}),
+	}
+}
