@@ -60,7 +60,9 @@ func sells(t *testing.T, b spool.Backend, config engine.Config, killed <-chan st
 	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	defer func() {
 		cancel()
-		<-worked
+		if err := <-worked; err != nil {
+			t.Error(err)
+		}
 	}()
 
 	result := make(chan bool, 1)
