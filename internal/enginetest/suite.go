@@ -57,6 +57,7 @@ func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
 		{"Alone", cases(aloneTests)},
 		{"Sweep", cases(sweepTests)},
 		{"Access", cases(accessTests)},
+		{"Own", cases(ownTests)},
 		{"Audit", cases(auditTests)},
 		{"Redrive", cases(redriveTests)},
 		{"Prune", cases(pruneTests)},

@@ -41,8 +41,10 @@ func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.Str
 		defer tick.Stop()
 		for {
 			page, err := h.Streams.Read(ctx, spool.StreamKey{Thread: key, ID: id}, after, walkPage)
-			if err == nil && c.Subject != nil { // behind the read: the thread may have been given to somebody else
-				_, err = readThread(ctx, h.Store, key)
+			if c.Subject != nil { // behind the read: the thread may have been given to somebody else
+				if _, hidden := readThread(ctx, h.Store, key); hidden != nil {
+					err = hidden // also where the stream is gone, so that a thread of somebody else is as none
+				}
 			}
 			if err != nil {
 				yield(spool.Item{}, err)

@@ -1,0 +1,198 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+var ownTests = map[string]func(s ownTest){
+	"Hidden": testOwnHidden,
+	"Starts": testOwnStarts,
+	"Keys":   testOwnKeys,
+	"Lists":  testOwnLists,
+}
+
+// ownTest is the bench of cases about actors who see only threads of their own.
+type ownTest struct{ *engineTest }
+
+// as returns a context for calls of such an actor.
+func (s ownTest) as(subject string) context.Context {
+	return engine.WithActor(context.Background(), engine.Actor{Subject: subject, OwnOnly: true})
+}
+
+// verbs returns what an actor can do with a thread whose run r1 and message are known by their
+// ids. Each verb returns what it has come to in one text.
+func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]func(ctx context.Context, key spool.ThreadKey) string {
+	title, none := "mine", "ben"
+	told := func(v any, err error) string {
+		text, bad := json.Marshal(v)
+		if bad != nil {
+			s.Error(bad)
+		}
+		return fmt.Sprintf("%s %q %q", text, spool.CodeOf(err), spool.MessageOf(err))
+	}
+	type verb = func(ctx context.Context, key spool.ThreadKey) string
+	return map[string]verb{
+		"Thread":        func(ctx context.Context, key spool.ThreadKey) string { return told(e.Thread(ctx, key)) },
+		"Snapshot":      func(ctx context.Context, key spool.ThreadKey) string { return told(e.Snapshot(ctx, key, nil)) },
+		"Outcome":       func(ctx context.Context, key spool.ThreadKey) string { return told(e.Outcome(ctx, key, "r1")) },
+		"Usage":         func(ctx context.Context, key spool.ThreadKey) string { return told(e.Usage(ctx, key)) },
+		"Branches":      func(ctx context.Context, key spool.ThreadKey) string { return told(e.Branches(ctx, key)) },
+		"RestoreBranch": func(ctx context.Context, key spool.ThreadKey) string { return told(e.RestoreBranch(ctx, key, 1)) },
+		"Compact":       func(ctx context.Context, key spool.ThreadKey) string { return told(e.Compact(ctx, key)) },
+		"Stop":          func(ctx context.Context, key spool.ThreadKey) string { return told(e.Stop(ctx, key)) },
+		"StopRun":       func(ctx context.Context, key spool.ThreadKey) string { return told(e.StopRun(ctx, key, "r1")) },
+		"DeleteThread":  func(ctx context.Context, key spool.ThreadKey) string { return told(e.DeleteThread(ctx, key)) },
+		"DeleteIdle":    func(ctx context.Context, key spool.ThreadKey) string { return told(e.DeleteIdleThread(ctx, key)) },
+		"Branch": func(ctx context.Context, key spool.ThreadKey) string {
+			return told(e.Branch(ctx, key, 1, nil))
+		},
+		"EncodedSnapshot": func(ctx context.Context, key spool.ThreadKey) string {
+			_, err := e.EncodedSnapshot(ctx, key, nil)
+			return told(nil, err)
+		},
+		"UserTurns": func(ctx context.Context, key spool.ThreadKey) string {
+			_, turns, err := e.UserTurns(ctx, key)
+			return told(turns, err)
+		},
+		"BeforeSegment": func(ctx context.Context, key spool.ThreadKey) string {
+			return told(e.BeforeSegment(ctx, key, "r1", 1))
+		},
+		"Events": func(ctx context.Context, key spool.ThreadKey) string {
+			return told(e.Events(ctx, key, engine.EventQuery{}))
+		},
+		"Respond": func(ctx context.Context, key spool.ThreadKey) string {
+			return told(e.Respond(ctx, key, engine.Response{ToolCallID: "c1", Approved: true}))
+		},
+		"UpdateThread": func(ctx context.Context, key spool.ThreadKey) string {
+			return told(e.UpdateThread(ctx, key, engine.ThreadChange{Title: &title, Owner: &none}))
+		},
+		"PublishEvent": func(ctx context.Context, key spool.ThreadKey) string {
+			return told(e.PublishEvent(ctx, key, "CUSTOM_TICK", 1, engine.PublishOptions{Durable: true}))
+		},
+		"Edit": func(ctx context.Context, key spool.ThreadKey) string {
+			_, err := e.Run(ctx, key, engine.StartRequest{Prompt: "no", EditMessageID: message, RunID: "edit"})
+			return told(nil, err)
+		},
+		"SSE": func(ctx context.Context, key spool.ThreadKey) string {
+			_, err := e.SSE(ctx, key, engine.SSEOptions{})
+			return told(nil, err)
+		},
+		"Follow": func(ctx context.Context, key spool.ThreadKey) string {
+			for frame, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+				return told(frame, err)
+			}
+			return "nothing"
+		},
+		"FollowRecord": func(ctx context.Context, key spool.ThreadKey) string {
+			for entry, err := range e.FollowRecord(ctx, key, 0) {
+				return told(entry, err)
+			}
+			return "nothing"
+		},
+		"ReadStream": func(ctx context.Context, key spool.ThreadKey) string {
+			for item, err := range e.ReadStream(ctx, key, "r1:1", spool.Offset{}) {
+				return told(item.Offset, err)
+			}
+			return "nothing"
+		},
+	}
+}
+
+// A thread of somebody else answers each verb as one that does not exist, and does not change.
+func testOwnHidden(s ownTest) {
+	m := spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent"))
+	e := s.working(s.config(m, approved("send", `"sent"`)))
+	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r0", By: "ann"})
+	s.ended(spool.Completed)
+	first := s.all(chat, "").Messages[0].ID
+	s.startAs(e, chat, engine.StartRequest{Prompt: "uno", RunID: "r2", By: "ann", EditMessageID: first}) // leaves a branch
+	s.ended(spool.Completed)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "two", RunID: "r1", By: "ann"})
+	s.becomes(spool.WaitingForInput)
+	before := s.all(chat, "r1")
+
+	nowhere := of(chat.Tenant, "nowhere")
+	for name, do := range s.verbs(e, before.Messages[0].ID) {
+		for _, who := range []string{"ben", ""} {
+			ctx, cancel := context.WithTimeout(s.as(who), quiet)
+			s.same(name, do(ctx, chat), strings.ReplaceAll(do(ctx, nowhere), string(nowhere.ID), string(chat.ID)))
+			cancel()
+		}
+	}
+	s.same("the thread", s.all(chat, "r1"), before)
+	s.same("a thread that nobody made", s.all(nowhere, "").Found, false)
+
+	// Its owner goes on with it.
+	r, err := e.Respond(s.as("ann"), chat, engine.Response{ToolCallID: "c1", Approved: true})
+	if err != nil || !r.Delivered {
+		s.Errorf("its owner answers: %+v, %v", r, err)
+	}
+	s.ended(spool.Completed)
+}
+
+// A start with the id of a thread of somebody else is refused, and one with a new id makes the
+// thread the starter's.
+func testOwnStarts(s ownTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"))))
+	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r1", By: "ann"})
+	s.ended(spool.Completed)
+	got, err := e.Run(s.as("ben"), chat, engine.StartRequest{Prompt: "two", RunID: "r2", By: "ben"})
+	if err != nil || got.Accepted || got.Reason != engine.ReasonNotFound {
+		s.Errorf("a start on the thread of another: %+v, %v", got, err)
+	}
+	own := of(chat.Tenant, "own")
+	s.keys = append(s.keys, own)
+	got, err = e.Run(s.as("ben"), own, engine.StartRequest{Prompt: "two", RunID: "r2", By: "ben"})
+	if err != nil || !got.Accepted {
+		s.Errorf("a start on a new thread: %+v, %v", got, err)
+	}
+	s.history.Started(own, "r2")
+	s.until("its end", func() bool { return s.all(own, "").Thread.State == spool.Completed })
+	s.same("its owner", s.all(own, "").Thread.Owner, "ben")
+}
+
+// Two subjects use one idempotency key, and each gets a run of its own, once.
+func testOwnKeys(s ownTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"))))
+	for range 2 {
+		for _, who := range []string{"ann", "ben"} {
+			key := of(chat.Tenant, spool.ThreadID("of-"+who))
+			r, err := e.Run(s.as(who), key, engine.StartRequest{Prompt: "go", By: who, IdempotencyKey: "key"})
+			if err != nil || !r.Accepted || r.ThreadID != key.ID {
+				s.Errorf("a start of %s: %+v, %v", who, r, err)
+			}
+			s.until("the end of "+who, func() bool { return s.all(key, "").Thread.State == spool.Completed })
+			s.same("the runs of "+who, len(s.all(key, "").Runs), 1)
+		}
+	}
+	s.keys = []spool.ThreadKey{of(chat.Tenant, "of-ann"), of(chat.Tenant, "of-ben")}
+}
+
+func testOwnLists(s ownTest) {
+	e := s.working(s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"))))
+	for _, who := range []string{"ann", "ben"} {
+		key := of(chat.Tenant, spool.ThreadID("of-"+who))
+		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: spool.RunID("r-" + who), By: who})
+		s.until("the end of "+who, func() bool { return s.all(key, "").Thread.State == spool.Completed })
+	}
+	for _, c := range []struct{ who, owner, want string }{
+		{"ann", "", "of-ann"}, {"ben", "ben", "of-ben"}, {"ben", "ann", ""}, {"eve", "", ""}, {"", "", ""},
+	} {
+		list, err := e.Threads(s.as(c.who), chat.Tenant, spool.ThreadQuery{Owner: c.owner})
+		var ids []string
+		for _, t := range list {
+			ids = append(ids, string(t.ID))
+		}
+		if got := strings.Join(ids, " "); err != nil || got != c.want {
+			s.Errorf("%q lists the threads of %q: %q, %v, want %q", c.who, c.owner, got, err, c.want)
+		}
+	}
+	s.keys = []spool.ThreadKey{of(chat.Tenant, "of-ann"), of(chat.Tenant, "of-ben")}
+}
