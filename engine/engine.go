@@ -18,11 +18,13 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/admission"
 	"github.com/spoolhq/spool/engine/internal/live"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/worker"
 	"github.com/spoolhq/spool/internal/inprocess"
 )
 
@@ -242,13 +244,13 @@ type Engine struct {
 	carried     carried
 	compacting  compacting
 	attachments *attachments
-	depths      depths
+	admission   *admission.Counts
 	aloneSlot   aloneSlot
 
 	telemetry  *telemetry
 	unobserved func()
 	carrying   atomic.Int64 // segments that this process carries forward
-	looks      looks
+	workers    worker.Health
 	// auditLooked is when old entries of the audit log were last looked for, in Unix ns.
 	auditLooked atomic.Int64
 }
@@ -282,6 +284,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		Streams: e.streams, Bus: e.bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
 		Grace: max(c.StreamGrace, snapshot.RecentEnd),
 	}
+	e.admission = &admission.Counts{Queue: e.queue, Most: c.MaxQueueDepth, MostOfTenant: c.MaxTenantDepth}
 	e.rules = thread.Rules{
 		Lease: c.Lease, Settles: c.OnSettle != nil, MaxDeaths: c.MaxDeaths, MaxWaiting: c.MaxWaiting, MaxBudget: c.MaxBudget,
 		ParkTTL: c.ParkTTL, Retry: thread.Retry{Backoff: c.RetryBackoff, Max: c.RetryBackoffMax, AfterMax: c.RetryAfterMax},

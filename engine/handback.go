@@ -45,7 +45,7 @@ func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	s := l.s
-	due, wanted, err := s.place.wanted(ctx, s.e.queue)
+	due, wanted, err := s.place.Wanted(ctx, s.e.queue)
 	if err != nil && ctx.Err() == nil {
 		concerning(s.e.config.Log, s.key, s.id).WarnContext(ctx, "look who waits for a slot", "error", err)
 	}
@@ -60,7 +60,7 @@ func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 	})
 	switch {
 	case errors.Is(err, thread.ErrUnchanged):
-		s.place.stay()
+		s.place.Stay()
 		return false, nil
 	case err != nil:
 		return true, err

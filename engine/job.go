@@ -2,22 +2,14 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // JobResult says what became of a job.
-type JobResult struct {
-	// Accepted is true when the job need not come back: it was carried out, or there
-	// was nothing to do.
-	Accepted bool
-	// Reason is why nothing was carried out, in words for a log.
-	Reason string
-	// RetryAfter is when the job should come back. Zero for an accepted one.
-	RetryAfter time.Duration
-}
+type JobResult = spool.JobResult
 
 // HandleJob carries out a job: it picks the run up and advances it until it ends, parks,
 // fails an attempt, or ctx ends. When ctx ends the segment stops at once and the run is
@@ -32,7 +24,7 @@ func (e *Engine) HandleJob(ctx context.Context, j spool.Job) (JobResult, error) 
 }
 
 // handleJob carries a job out that has a slot of a worker, or none.
-func (e *Engine) handleJob(ctx context.Context, j spool.Job, in *slot) (JobResult, error) {
+func (e *Engine) handleJob(ctx context.Context, j spool.Job, in *slots.Slot) (JobResult, error) {
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant
 	}

@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
-	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -33,53 +31,4 @@ func (e *Engine) CheckStore(ctx context.Context) error {
 
 // CheckWorker reports whether [Engine.Work] is under way in this process and can look for
 // jobs. An error is safe to be shown.
-func (e *Engine) CheckWorker(context.Context) error { return e.looks.check(e.config.Poll) }
-
-// looks are the workers of a process, and how their last look for jobs went.
-type looks struct {
-	mu      sync.Mutex
-	working int
-	at      time.Time
-	err     error
-}
-
-func (l *looks) begin() (end func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.working++
-	l.at, l.err = time.Now(), nil
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.working--
-	}
-}
-
-// looked notes a look for jobs. One for which there was no room counts as well.
-func (l *looks) looked(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.at, l.err = time.Now(), err
-}
-
-// lateLooks is how many looks in a row may be missing, but for a short time, until a worker
-// counts as stuck.
-const (
-	lateLooks = 5
-	lateLook  = 15 * time.Second
-)
-
-func (l *looks) check(every time.Duration) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.working == 0:
-		return spool.Errorf(spool.Unavailable, "no worker runs")
-	case l.err != nil:
-		return &spool.Error{Code: spool.Unavailable, Message: "the queue hands out no jobs", Err: l.err}
-	case time.Since(l.at) > max(lateLooks*every, lateLook):
-		return spool.Errorf(spool.Unavailable, "the worker is stuck")
-	default:
-		return nil
-	}
-}
+func (e *Engine) CheckWorker(context.Context) error { return e.workers.Check(e.config.Poll) }

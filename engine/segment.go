@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -24,7 +25,7 @@ type segment struct {
 	writer *stream.Writer
 	main   *loop // of the run that has the thread
 
-	place    *slot       // of the worker that carries it. Nil: none
+	place    *slots.Slot // of the worker that carries it. Nil: none
 	alone    *aloneClaim // until the run of a suspect has saved a step
 	overTime atomic.Bool // the run has been carried for as long as any may
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/admission"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -113,12 +114,12 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	if err := e.checkRoom(ctx, key.Tenant); err != nil {
 		return RunResult{}, err
 	}
-	place, room, err := e.reserve(ctx, key.Tenant)
+	place, room, err := e.admission.Admit(ctx, key.Tenant)
 	switch {
 	case err != nil:
 		return RunResult{}, err
 	case !room:
-		return RunResult{ThreadID: key.ID, Reason: ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: depthRetry}, nil
+		return RunResult{ThreadID: key.ID, Reason: ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: admission.RetryAfter}, nil
 	}
 	var out thread.Started
 	request := r.transition(agent)
@@ -129,7 +130,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 		return appendAudit(ctx, tx, key.Tenant, out.Audit)
 	})
 	if err != nil {
-		e.release(key.Tenant, place)
+		e.admission.Release(key.Tenant, place)
 	}
 	var no *thread.Refusal
 	switch {

@@ -1,4 +1,4 @@
-package engine
+package slots
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func TestSlotWanted(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
-		options WorkOptions
+		options spool.WorkOptions
 		work    map[spool.Tenant]int
 		queue   *waitingQueue
 		of      spool.Tenant
@@ -61,13 +61,13 @@ func TestSlotWanted(t *testing.T) {
 		"it is not the one":          {work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("a15", "b1"), of: "b"},
 		"the last place":             {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true},
 		"two places":                 {work: map[spool.Tenant]int{"a": 15, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a15"), of: "a"},
-		"the one that waits is full": {options: WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("b1"), of: "a"},
-		"one slot":                   {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
-		"one slot, older jobs":       {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
-		"one slot, no other tenant":  {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
-		"elsewhere at work":          {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
-		"the queue is away":          {options: WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingQueue{err: errors.New("away")}, of: "a"},
-		"others have more":           {options: WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 2}, queue: waitingOf("c0"), of: "a"},
+		"the one that waits is full": {options: spool.WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 15, "b": 1}, queue: waitingOf("b1"), of: "a"},
+		"one slot":                   {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
+		"one slot, older jobs":       {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
+		"one slot, no other tenant":  {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
+		"elsewhere at work":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
+		"the queue is away":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingQueue{err: errors.New("away")}, of: "a"},
+		"others have more":           {options: spool.WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 2}, queue: waitingOf("c0"), of: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,34 +75,34 @@ func TestSlotWanted(t *testing.T) {
 				if test.options.Concurrency == 0 {
 					test.options.Concurrency = 16
 				}
-				all := newSlots(test.options)
+				all := New(test.options)
 				due := time.Now()
-				var own *slot
+				var own *Slot
 				for tenant, n := range test.work {
 					for range n {
-						s := all.take(spool.Job{Tenant: tenant, DueAt: due})
+						s := all.Take(spool.Job{Tenant: tenant, DueAt: due})
 						if tenant == test.of {
 							own = s
 						}
 					}
 				}
-				free := all.query(0).Limit
-				if _, wanted, _ := own.wanted(t.Context(), test.queue); wanted || test.queue.asked > 0 {
+				free := all.Query(0).Limit
+				if _, wanted, _ := own.Wanted(t.Context(), test.queue); wanted || test.queue.asked > 0 {
 					t.Error("it is wanted at once")
 				}
 				<-time.After(leastHold)
-				at, wanted, err := own.wanted(t.Context(), test.queue)
+				at, wanted, err := own.Wanted(t.Context(), test.queue)
 				if wanted != test.wanted || !errors.Is(err, test.queue.err) || wanted && !at.Equal(due) {
 					t.Fatalf("wanted: %t, %v, %v, want %t", wanted, at, err, test.wanted)
 				}
 				if wanted {
-					own.stay()
-					if at2, again, _ := own.wanted(t.Context(), test.queue); !again || !at2.Equal(at) {
+					own.Stay()
+					if at2, again, _ := own.Wanted(t.Context(), test.queue); !again || !at2.Equal(at) {
 						t.Error("it is not wanted again behind stay")
 					}
 				}
-				own.release()
-				if n := all.query(0).Limit; n != free+1 {
+				own.Release()
+				if n := all.Query(0).Limit; n != free+1 {
 					t.Errorf("%d places are free, want %d", n, free+1)
 				}
 				if n := test.work[test.of] - 1; all.work[test.of] != n || all.leaving != 0 {
@@ -119,25 +119,25 @@ func TestSlotWantedOnce(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		all := newSlots(WorkOptions{Concurrency: 4})
-		var many []*slot
+		all := New(spool.WorkOptions{Concurrency: 4})
+		var many []*Slot
 		for range 3 {
-			many = append(many, all.take(spool.Job{Tenant: "a"}))
+			many = append(many, all.Take(spool.Job{Tenant: "a"}))
 		}
 		for _, tenant := range []spool.Tenant{"b", "c"} {
-			all.take(spool.Job{Tenant: tenant})
+			all.Take(spool.Job{Tenant: tenant})
 		}
 		<-time.After(leastHold)
 		given := 0
 		for _, s := range many {
-			if _, wanted, err := s.wanted(t.Context(), waitingOf("d0")); wanted || err != nil {
+			if _, wanted, err := s.Wanted(t.Context(), waitingOf("d0")); wanted || err != nil {
 				given++
 			}
 		}
 		if given != 2 { // for d, and for the next one
 			t.Errorf("%d slots are given back, want 2", given)
 		}
-		q := all.query(time.Minute)
+		q := all.Query(time.Minute)
 		q.Served = nil
 		if diff := cmp.Diff(spool.ClaimQuery{Lease: time.Minute, Reserved: 2}, q); diff != "" {
 			t.Errorf("a claim before they are gone: -want +got\n%s", diff)
@@ -149,8 +149,8 @@ func TestSlotWantedOnce(t *testing.T) {
 func TestSlots(t *testing.T) {
 	t.Parallel()
 
-	push := func(context.Context, spool.Delivery) (JobResult, error) { return JobResult{}, nil }
-	for o, want := range map[*WorkOptions]spool.ClaimQuery{
+	push := func(context.Context, spool.Delivery) (spool.JobResult, error) { return spool.JobResult{}, nil }
+	for o, want := range map[*spool.WorkOptions]spool.ClaimQuery{
 		{Concurrency: 1}:                 {Limit: 1},
 		{Concurrency: 2}:                 {Limit: 3, Reserved: 2},
 		{Concurrency: 4}:                 {Limit: 5, Reserved: 2},
@@ -158,7 +158,7 @@ func TestSlots(t *testing.T) {
 		{Concurrency: 16}:                {Limit: 20, Reserved: 5},
 		{Concurrency: 16, Deliver: push}: {Limit: 16, Reserved: 1},
 	} {
-		q := newSlots(*o).query(0)
+		q := New(*o).Query(0)
 		q.Served = nil
 		if diff := cmp.Diff(want, q); diff != "" {
 			t.Errorf("%d slots: -want +got\n%s", o.Concurrency, diff)
@@ -171,9 +171,9 @@ func TestServedOfLately(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		all := newSlots(WorkOptions{Concurrency: 1})
+		all := New(spool.WorkOptions{Concurrency: 1})
 		for i := range 5 * maxServed {
-			all.take(spool.Job{Tenant: spool.Tenant(strconv.Itoa(i))}).release()
+			all.Take(spool.Job{Tenant: spool.Tenant(strconv.Itoa(i))}).Release()
 			<-time.After(time.Millisecond)
 		}
 		if n := len(all.served); n < maxServed/2 || n > maxServed {

@@ -1,4 +1,6 @@
-package engine
+// Package slots shares the places of a worker fairly among tenants. It touches the queue only to see
+// which tenants wait.
+package slots
 
 import (
 	"context"
@@ -20,8 +22,8 @@ import (
 // runs of short steps do not change slots all the time.
 const leastHold = time.Second
 
-// slots are the places of a worker. Each place carries one segment at a time.
-type slots struct {
+// Slots are the places of a worker. Each place carries one segment at a time.
+type Slots struct {
 	places int
 	// reserved is how many of the free places are only for tenants that have nothing at work.
 	reserved  int
@@ -41,8 +43,9 @@ type slots struct {
 // before them.
 const maxServed = 1024
 
-func newSlots(o WorkOptions) *slots {
-	s := &slots{places: o.Concurrency, perTenant: o.PerTenant, work: make(map[spool.Tenant]int), served: make(map[spool.Tenant]time.Time)}
+// New returns the places of a worker.
+func New(o spool.WorkOptions) *Slots {
+	s := &Slots{places: o.Concurrency, perTenant: o.PerTenant, work: make(map[spool.Tenant]int), served: make(map[spool.Tenant]time.Time)}
 	if o.Concurrency == 1 {
 		return s
 	}
@@ -54,22 +57,22 @@ func newSlots(o WorkOptions) *slots {
 	return s
 }
 
-// query returns what a worker claims. A Limit of zero says that no place is free.
-func (s *slots) query(lease time.Duration) spool.ClaimQuery {
+// Query returns what a worker claims. A Limit of zero says that no place is free.
+func (s *Slots) Query(lease time.Duration) spool.ClaimQuery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return spool.ClaimQuery{Limit: s.places - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
 }
 
 // lastServed is [spool.ClaimQuery.Served].
-func (s *slots) lastServed(tenant spool.Tenant) time.Time {
+func (s *Slots) lastServed(tenant spool.Tenant) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.served[tenant]
 }
 
 // serve notes that a tenant has a place now, or had one until now. It is called with mu held.
-func (s *slots) serve(tenant spool.Tenant) {
+func (s *Slots) serve(tenant spool.Tenant) {
 	s.served[tenant] = time.Now()
 	if len(s.served) <= maxServed {
 		return
@@ -79,18 +82,18 @@ func (s *slots) serve(tenant spool.Tenant) {
 	maps.DeleteFunc(s.served, func(_ spool.Tenant, at time.Time) bool { return at.Before(half) })
 }
 
-// take gives a job one of the places.
-func (s *slots) take(j spool.Job) *slot {
+// Take gives a job one of the places.
+func (s *Slots) Take(j spool.Job) *Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.taken++
 	s.work[j.Tenant]++
 	s.serve(j.Tenant)
-	return &slot{all: s, tenant: j.Tenant, due: j.DueAt, since: time.Now()}
+	return &Slot{all: s, tenant: j.Tenant, due: j.DueAt, since: time.Now()}
 }
 
 // leave counts one segment of the tenant less. It is called with mu held.
-func (s *slots) leave(tenant spool.Tenant) {
+func (s *Slots) leave(tenant spool.Tenant) {
 	s.serve(tenant)
 	if s.work[tenant]--; s.work[tenant] == 0 {
 		delete(s.work, tenant)
@@ -98,10 +101,10 @@ func (s *slots) leave(tenant spool.Tenant) {
 }
 
 // free is how many places are free once the leaving segments are gone. It is called with mu held.
-func (s *slots) free() int { return s.places - s.taken + s.leaving }
+func (s *Slots) free() int { return s.places - s.taken + s.leaving }
 
 // full reports whether no place is free for a tenant that has something at work.
-func (s *slots) full() bool {
+func (s *Slots) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.free() <= s.reserved
@@ -109,7 +112,7 @@ func (s *slots) full() bool {
 
 // fairShare divides the places by the tenants that have something at work or wait. It is called
 // with mu held.
-func (s *slots) fairShare(waiting []spool.WaitingTenant) int {
+func (s *Slots) fairShare(waiting []spool.WaitingTenant) int {
 	tenants := len(s.work)
 	for _, t := range waiting {
 		if s.work[t.Tenant] == 0 {
@@ -122,7 +125,7 @@ func (s *slots) fairShare(waiting []spool.WaitingTenant) int {
 // above reports whether a tenant that has more than the share gives a place back: because a tenant
 // with less waits, or because the last free place has to stay free for a new tenant. It is called
 // with mu held.
-func (s *slots) above(share int, waiting []spool.WaitingTenant) bool {
+func (s *Slots) above(share int, waiting []spool.WaitingTenant) bool {
 	if s.free() <= 1 && s.reserved > 0 {
 		return true
 	}
@@ -139,7 +142,7 @@ func (s *slots) above(share int, waiting []spool.WaitingTenant) bool {
 // inTurn reports whether a tenant gives a place back although it has no more than its share: all
 // places are taken, no tenant has more of them, and a tenant that has none waits. That tenant has
 // the next turn, however long this one's other jobs have waited. It is called with mu held.
-func (s *slots) inTurn(tenant spool.Tenant, waiting []spool.WaitingTenant) bool {
+func (s *Slots) inTurn(tenant spool.Tenant, waiting []spool.WaitingTenant) bool {
 	if s.free() > 0 {
 		return false
 	}
@@ -151,9 +154,9 @@ func (s *slots) inTurn(tenant spool.Tenant, waiting []spool.WaitingTenant) bool 
 	return slices.ContainsFunc(waiting, func(t spool.WaitingTenant) bool { return t.Tenant != tenant && t.InFlight == 0 })
 }
 
-// slot is the place of one job. A segment that no worker carries has none, which is nil.
-type slot struct {
-	all    *slots
+// Slot is the place of one job. A segment that no worker carries has none, which is nil.
+type Slot struct {
+	all    *Slots
 	tenant spool.Tenant
 	// due is when the job became due, by which it has a place in its tenant's line.
 	due     time.Time
@@ -161,9 +164,9 @@ type slot struct {
 	leaving bool // guarded by all.mu
 }
 
-// wanted reports whether a segment that has saved a step has to give its slot back. Due gives the
-// run its old place in the tenant's line. The slot then counts as leaving, until stay or release.
-func (s *slot) wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted bool, err error) {
+// Wanted reports whether a segment that has saved a step has to give its slot back. Due gives the
+// run its old place in the tenant's line. The slot then counts as leaving, until Stay or Release.
+func (s *Slot) Wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted bool, err error) {
 	if s == nil || time.Since(s.since) < leastHold || !s.all.full() {
 		return time.Time{}, false, nil
 	}
@@ -187,8 +190,8 @@ func (s *slot) wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted
 	return s.due, wanted, nil
 }
 
-// stay keeps the slot after all.
-func (s *slot) stay() {
+// Stay keeps the slot after all.
+func (s *Slot) Stay() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
 	s.leaving = false
@@ -196,8 +199,8 @@ func (s *slot) stay() {
 	s.all.work[s.tenant]++
 }
 
-// release gives the place back.
-func (s *slot) release() {
+// Release gives the place back.
+func (s *Slot) Release() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
 	s.all.taken--
