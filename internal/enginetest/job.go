@@ -122,7 +122,9 @@ func testJobUnknownAgent(s *engineTest) {
 	lacks := s.config(spooltest.NewModel())
 	e := s.engine(lacks)
 	stop := s.work(e)
-	s.startAs(s.engine(knows), chat, engine.StartRequest{Prompt: "go", RunID: "r1", Agent: "b"})
+	other := s.engine(knows)
+	s.startAs(other, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Agent: "b"})
+	s.same("who has which agent", []bool{e.HasAgent(""), e.HasAgent("b"), other.HasAgent("b")}, []bool{true, false, true})
 	j := ticket("r1")
 	for _, j.Agent = range []string{"b", ""} { // a ticket without an agent is the run's
 		if _, err := e.HandleJob(context.Background(), j); !errors.Is(err, spool.ErrUnknownAgent) {

@@ -16,6 +16,7 @@ type snapshotTest struct{ *engineTest }
 var snapshotTests = map[string]func(s snapshotTest){
 	"AtEveryCall":  testSnapshotAtEveryCall,
 	"Encoded":      testSnapshotEncoded,
+	"EncodedPage":  testSnapshotEncodedPage,
 	"FollowsOn":    testSnapshotFollowsOn,
 	"BeforeItems":  testSnapshotBeforeItems,
 	"Pages":        testSnapshotPages,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
@@ -48,6 +49,35 @@ func testSnapshotEncoded(s snapshotTest) {
 	}
 	if s.sameEncoded(reader) == 0 {
 		s.Error("nothing was compared")
+	}
+}
+
+// testSnapshotEncodedPage takes pages of a thread whose messages nobody has kept yet.
+func testSnapshotEncodedPage(s snapshotTest) {
+	e := s.working(s.config(echo()))
+	branchTest(s).said(e, "one", "two", "three")
+	messages := s.all(chat, "").Messages
+	for _, o := range []engine.SnapshotOptions{
+		{Limit: 1},
+		{Limit: 3},
+		{Limit: len(messages)},
+		{Limit: 2, Before: messages[4].ID},
+		{Limit: 9, Before: messages[1].ID},
+		{Limit: 2, LastMessageID: messages[1].ID},
+		{Limit: 2, Before: messages[0].ID},
+	} {
+		fresh := s.engine(s.config(echo()))
+		page, err := fresh.EncodedSnapshot(context.Background(), chat, &o)
+		if err != nil {
+			s.Fatalf("a page of %+v: %v", o, err)
+		}
+		text := bytes.Join(page.Pieces, nil)
+		page.Release()
+		snap, err := fresh.Snapshot(context.Background(), chat, &o)
+		want, encodeErr := json.Marshal(snap)
+		if err != nil || encodeErr != nil || !bytes.Equal(text, want) {
+			s.Errorf("the page of %+v is\n%s\nand not\n%s, %v", o, text, want, errors.Join(err, encodeErr))
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
 		{"Sweep", cases(sweepTests)},
 		{"Access", cases(accessTests)},
 		{"Own", cases(ownTests)},
+		{"Describe", cases(describeTests)},
 		{"Audit", cases(auditTests)},
 		{"Redrive", cases(redriveTests)},
 		{"Prune", cases(pruneTests)},
