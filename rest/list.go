@@ -9,9 +9,11 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
+	"github.com/spoolhq/spool/rest/internal/stage"
 	"github.com/spoolhq/spool/rest/internal/wire"
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // List registers a handler for GET that answers with a list: a slice, or a [query.Set],
@@ -58,7 +60,7 @@ type view struct {
 type list struct {
 	elem      reflect.Type // of the rows
 	item      reflect.Type // of the answer
-	stages    []query.Stage
+	stages    []stage.Stage
 	paginator page.Paginator
 	view      *view
 	scopes    []ScopePermission
@@ -117,21 +119,21 @@ func (l *list) compileStages(options []query.Option, place string, free bool) er
 	if structOf(l.elem).Kind() != reflect.Struct && len(options) > 0 {
 		return fmt.Errorf("a list of %v has no fields to filter or order by", l.elem)
 	}
-	model := query.ModelOf(l.elem)
+	model := driver.ModelOf(l.elem)
 	if checks {
 		if err := checker.CheckModel(model); err != nil {
 			return err //nolint:wrapcheck // the caller adds the place
 		}
 	}
 	for _, o := range options {
-		stage, err := o.Compile(model, place)
+		compiled, err := o.Compile(model, place)
 		if err != nil {
 			return err //nolint:wrapcheck // the caller adds the place
 		}
-		l.stages = append(l.stages, stage)
+		l.stages = append(l.stages, compiled)
 	}
 	owned, ok := l.paginator.(interface{ OrdersByDefault() bool })
-	l.stages = query.SettleOrder(l.stages, ok && owned.OrdersByDefault(), free)
+	l.stages = stage.SettleOrder(l.stages, ok && owned.OrdersByDefault(), free)
 	return nil
 }
 
@@ -147,8 +149,8 @@ func elemOf(t reflect.Type) (reflect.Type, error) {
 	if t.Kind() == reflect.Slice {
 		return t.Elem(), nil
 	}
-	if l, ok := reflect.TypeAssert[query.List](reflect.Zero(t)); ok && t.Kind() == reflect.Struct {
-		return l.Elem(), nil
+	if l, ok := reflect.TypeAssert[interface{ List() *driver.List }](reflect.Zero(t)); ok && t.Kind() == reflect.Struct {
+		return l.List().Elem(), nil
 	}
 	return nil, fmt.Errorf("the handler of a list answers %v; it has to be a slice or a query.Set", t)
 }
@@ -156,11 +158,9 @@ func elemOf(t reflect.Type) (reflect.Type, error) {
 // answerList reads the page that the request asks for from what the handler returned.
 func (c *routeContext) answerList(out any) error {
 	l := c.route.list
-	rows, ok := out.(query.List) // a *Set is a List too, without copying it
+	rows, ok := driver.ListOf(out)
 	if !ok {
-		if rows, ok = query.ListOf(out); !ok {
-			return fmt.Errorf("%s returned a %T", c.route.name, out)
-		}
+		return fmt.Errorf("%s returned a %T", c.route.name, out)
 	}
 	for _, s := range l.scopes {
 		seen, err := s.ListScope(c, l.elem)
@@ -168,7 +168,7 @@ func (c *routeContext) answerList(out any) error {
 			return c.refusal(c, err)
 		}
 		if seen != nil {
-			rows = rows.WithWhere(seen)
+			rows = rows.Where(seen)
 		}
 	}
 	in := c.parameters()
@@ -180,13 +180,13 @@ func (c *routeContext) answerList(out any) error {
 	}
 	if len(faults) > 0 {
 		// What is wrong with the page as well is found without reading the list.
-		_, more, _ := l.paginator.Page(c, in, query.Slice([]struct{}{}), page.Links{})
+		_, more, _ := l.paginator.Page(c, in, driver.Slice([]struct{}{}), page.Links{})
 		return Invalid(append(faults, more...)...)
 	}
 	return c.answerPage(rows, in)
 }
 
-func (c *routeContext) answerPage(rows query.List, in *bind.Input) error {
+func (c *routeContext) answerPage(rows *driver.List, in *bind.Input) error {
 	l := c.route.list
 	result, faults, err := l.paginator.Page(c, in, rows, page.NewLinks(c.route.api.config.baseURL, c.request.URL, c.route.secrets))
 	switch {

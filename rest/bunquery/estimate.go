@@ -3,15 +3,15 @@ package bunquery
 import (
 	"context"
 
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 )
 
-// Estimate implements [query.PlanEstimator]: it asks PostgreSQL's planner, and counts in
+// Estimate implements [driver.PlanEstimator]: it asks PostgreSQL's planner, and counts in
 // SQLite.
-func (s source[T]) Estimate(ctx context.Context, plan query.Plan) (int64, error) {
+func (s source[T]) Estimate(ctx context.Context, plan driver.Plan) (int64, error) {
 	if s.db.Dialect().Name() != dialect.PG {
 		return s.Count(ctx, plan)
 	}

@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
@@ -48,12 +49,12 @@ func Set[T any](db bun.IDB, opts ...Option) query.Set[T] {
 func Check[T any](db bun.IDB, options ...query.Option) error {
 	elem := reflect.TypeFor[T]()
 	for _, o := range options {
-		stage, err := o.Compile(query.ModelOf(elem), "bunquery.Check")
+		stage, err := o.Compile(driver.ModelOf(elem), "bunquery.Check")
 		if err != nil {
 			return err
 		}
 		t := table{db.Dialect().Tables().Get(structOf(elem))}
-		if err := sqltext.Check(t, query.ColumnsOf(stage)); err != nil {
+		if err := sqltext.Check(t, stage.Columns()); err != nil {
 			return fmt.Errorf("bunquery.Check: %w", err)
 		}
 	}
@@ -73,8 +74,8 @@ type source[T any] struct {
 	prepare func(*bun.SelectQuery) *bun.SelectQuery
 }
 
-// Fetch implements [query.Source].
-func (s source[T]) Fetch(ctx context.Context, plan query.Plan) ([]T, error) {
+// Fetch implements [driver.Source].
+func (s source[T]) Fetch(ctx context.Context, plan driver.Plan) ([]T, error) {
 	rows := []T{}
 	if plan.Limit == 0 {
 		return rows, ctx.Err()
@@ -99,8 +100,8 @@ func (s source[T]) Fetch(ctx context.Context, plan query.Plan) ([]T, error) {
 	return rows, nil
 }
 
-// Count implements [query.Source].
-func (s source[T]) Count(ctx context.Context, plan query.Plan) (int64, error) {
+// Count implements [driver.Source].
+func (s source[T]) Count(ctx context.Context, plan driver.Plan) (int64, error) {
 	plan.Order = nil
 	var rows []T
 	q, err := s.statement(&rows, plan)
@@ -111,7 +112,7 @@ func (s source[T]) Count(ctx context.Context, plan query.Plan) (int64, error) {
 }
 
 // statement is a query with the joins, the condition and the order of a plan.
-func (s source[T]) statement(rows *[]T, plan query.Plan) (*bun.SelectQuery, error) {
+func (s source[T]) statement(rows *[]T, plan driver.Plan) (*bun.SelectQuery, error) {
 	t := s.db.Dialect().Tables().Get(structOf(reflect.TypeFor[T]()))
 	st, err := sqltext.Write(dialectOf(s.db.Dialect()), table{t}, string(t.SQLAlias), plan)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/schema"
@@ -30,7 +31,7 @@ func Store[T, K any](db *bun.DB, opts ...Option) crud.Store[T, K] {
 	for _, opt := range opts {
 		opt(&s.config)
 	}
-	model := query.ModelOf(reflect.TypeFor[T]())
+	model := driver.ModelOf(reflect.TypeFor[T]())
 	if len(s.table.PKs) != 1 || s.table.PKs[0].StructField.Type != reflect.TypeFor[K]() {
 		panic(fmt.Sprintf("bunquery.Store: %s has no primary key of type %v", s.table.TypeName, reflect.TypeFor[K]()))
 	}

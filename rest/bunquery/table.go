@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
 	"github.com/uptrace/bun/schema"
 )
@@ -18,7 +18,7 @@ type table struct{ schema *schema.Table }
 func (t table) Source() string { return string(t.schema.SQLNameForSelects) }
 
 // Column implements [sqltext.Table].
-func (t table) Column(f *query.Field) (sqltext.Column, error) {
+func (t table) Column(f *driver.Field) (sqltext.Column, error) {
 	for _, column := range t.schema.Fields {
 		if slices.Equal(column.Index, f.Index) {
 			return sqltext.Column{Name: string(column.SQLName), Zoneless: zoneless(column)}, nil
@@ -34,7 +34,7 @@ func zoneless(f *schema.Field) bool {
 }
 
 // Join implements [sqltext.Table].
-func (t table) Join(r *query.Relation) (*sqltext.Join, error) {
+func (t table) Join(r *driver.Relation) (*sqltext.Join, error) {
 	var rel *schema.Relation
 	for _, known := range t.schema.Relations {
 		if slices.Equal(known.Field.Index, r.Index) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // Columns is what an adapter knows of a table, to tell which field a database means.
@@ -16,7 +16,7 @@ type Columns struct {
 	// Fields are the logical names of its columns.
 	Fields map[string]string
 	// Model is the model of the rows.
-	Model *query.Model
+	Model *driver.Model
 }
 
 // Of returns the columns of fields, without that of the key: what an update writes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // compile checks the configuration.
@@ -66,14 +67,14 @@ func (c *core[T, K]) compileLookup() (err error) {
 }
 
 // kindOf returns what stands in a path for a field.
-func kindOf(f *query.Field) (kind, error) {
+func kindOf(f *driver.Field) (kind, error) {
 	t := through(f.Type)
 	switch {
-	case f.Kind == query.Int:
+	case f.Kind == driver.Int:
 		return numbers, nil
-	case f.Kind == query.String && f.Name == "slug":
+	case f.Kind == driver.String && f.Name == "slug":
 		return slugs, nil
-	case f.Kind == query.String:
+	case f.Kind == driver.String:
 		return texts, nil
 	case reflect.PointerTo(t).Implements(textUnmarshaler) && t.Kind() == reflect.Array && t.Len() == 16:
 		return uuids, nil
@@ -91,7 +92,7 @@ func (c *core[T, K]) compilePath() error {
 	}
 	c.path = path
 	for _, name := range names {
-		i := slices.IndexFunc(c.model.parents, func(f *query.Field) bool { return f.Name == name || c.model.jsonName(f.Name) == name })
+		i := slices.IndexFunc(c.model.parents, func(f *driver.Field) bool { return f.Name == name || c.model.jsonName(f.Name) == name })
 		if i < 0 {
 			return fmt.Errorf("config.Path: %v has no field %q with the tag crud:\"parent\"", c.model.typ, name)
 		}

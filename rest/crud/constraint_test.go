@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/rest/crud"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // pgError is like the error of pgx, and pqError like that of lib/pq.
@@ -93,7 +93,7 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 
 	columns := crud.Columns{
-		Table: "books", Model: query.ModelOf(reflect.TypeFor[Book]()),
+		Table: "books", Model: driver.ModelOf(reflect.TypeFor[Book]()),
 		Fields: map[string]string{"id": "id", "the_title": "title", "price": "price", "price_old": "owner", "author": "author_id"},
 	}
 	for name, test := range map[string]struct {

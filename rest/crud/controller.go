@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool/rest"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // Controller is the controller of a model, to be embedded in one of the program. What embeds
@@ -30,8 +30,8 @@ type core[T, K any] struct {
 	routes  []Route
 
 	path    string
-	parents []*query.Field
-	lookup  *query.Field // nil: the key
+	parents []*driver.Field
+	lookup  *driver.Field // nil: the key
 	kind    kind
 
 	create, update, patch Body[T]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // MemoryConfig says which rules a [Memory] keeps. Fields are named by their logical names.
@@ -47,16 +48,16 @@ func Memory[T, K any](config MemoryConfig) Store[T, K] {
 	m, err := modelFor[T, K]()
 	must(err, "crud.Memory")
 	s := &memory[T, K]{model: m, references: config.References, referenced: config.Referenced, writing: make(chan struct{}, 1)}
-	field := func(name string) *query.Field {
+	field := func(name string) *driver.Field {
 		f := m.column(name)
 		if f == nil {
 			must(fmt.Errorf("%v has no field %q", m.typ, name), "crud.Memory")
 		}
 		return f
 	}
-	s.unique = [][]*query.Field{{m.key}}
+	s.unique = [][]*driver.Field{{m.key}}
 	for _, names := range config.Unique {
-		var fields []*query.Field
+		var fields []*driver.Field
 		for _, name := range names {
 			fields = append(fields, field(name))
 		}
@@ -74,8 +75,8 @@ func Memory[T, K any](config MemoryConfig) Store[T, K] {
 
 type memory[T, K any] struct {
 	model      *model
-	unique     [][]*query.Field
-	required   []*query.Field
+	unique     [][]*driver.Field
+	required   []*driver.Field
 	references map[string]func(context.Context, any) (bool, error)
 	referenced func(context.Context, any) (bool, error)
 
@@ -294,7 +295,7 @@ func (s *memory[T, K]) checkReferences(ctx context.Context, row reflect.Value) e
 }
 
 // equalIn reports rows that are equal in all fields, none of which is null.
-func equalIn(fields []*query.Field, a, b reflect.Value) bool {
+func equalIn(fields []*driver.Field, a, b reflect.Value) bool {
 	for _, f := range fields {
 		x, y := a.FieldByIndex(f.Index), b.FieldByIndex(f.Index)
 		if x.Kind() == reflect.Pointer && (x.IsNil() || y.IsNil()) || !same(x, y) {

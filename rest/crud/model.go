@@ -12,19 +12,19 @@ import (
 	"github.com/spoolhq/spool/rest/internal/body"
 	"github.com/spoolhq/spool/rest/internal/opt"
 	"github.com/spoolhq/spool/rest/internal/valid"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // model is what is known of a struct type. It is made once per type.
 type model struct {
 	typ     reflect.Type
 	name    string
-	logical *query.Model
-	columns []*query.Field
-	key     *query.Field
+	logical *driver.Model
+	columns []*driver.Field
+	key     *driver.Field
 	given   bool // the key is the client's
-	version *query.Field
-	parents []*query.Field
+	version *driver.Field
+	parents []*driver.Field
 
 	valid  *valid.Tree // nil when nothing in a row has a method Validate
 	fields []*field    // in JSON
@@ -39,8 +39,8 @@ type field struct {
 	name     string
 	index    []int
 	decl     reflect.StructField
-	column   *query.Field // nil for what is not stored
-	onCreate bool         // what is sent for it is read
+	column   *driver.Field // nil for what is not stored
+	onCreate bool          // what is sent for it is read
 	onUpdate bool
 	hidden   bool // it is never shown
 	nullable bool
@@ -75,7 +75,7 @@ func compile(t reflect.Type) (*model, error) {
 		return nil, errStruct
 	}
 	name, _, _ := strings.Cut(t.Name(), "[")
-	m := &model{typ: t, name: name, logical: query.ModelOf(t), byName: map[string]*field{}}
+	m := &model{typ: t, name: name, logical: driver.ModelOf(t), byName: map[string]*field{}}
 	for _, name := range m.logical.Names() {
 		if f := m.logical.Field(name); f != nil {
 			m.columns = append(m.columns, f)
@@ -116,7 +116,7 @@ func (m *model) readTags() error {
 				}
 				m.given = true
 			case "version":
-				if m.version != nil || f.Kind != query.Int && f.Kind != query.Time || decl.Type.Kind() == reflect.Pointer {
+				if m.version != nil || f.Kind != driver.Int && f.Kind != driver.Time || decl.Type.Kind() == reflect.Pointer {
 					return fmt.Errorf("field %s: the tag crud:%q is for one field, a whole number or a time", f.Go, word)
 				}
 				m.version = f
@@ -201,7 +201,7 @@ func (m *model) jsonName(logical string) string {
 }
 
 // column returns the column with the logical name, or nil.
-func (m *model) column(logical string) *query.Field {
+func (m *model) column(logical string) *driver.Field {
 	return m.logical.Field(logical)
 }
 

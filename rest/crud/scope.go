@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // ref returns the reference to the row of an address, as far as the caller may know of it.
@@ -46,7 +47,7 @@ func (c *core[T, K]) above(at address) ([]query.Expr, error) {
 		if !ok {
 			return nil, c.notFound()
 		}
-		above = append(above, query.On(f.Name, query.Exact, v.Interface()))
+		above = append(above, driver.On(f.Name, driver.Exact, v.Interface()))
 	}
 	return above, nil
 }
@@ -90,7 +91,7 @@ func (c *core[T, K]) inScope(ctx context.Context, row *T) error {
 		return err
 	}
 	key := reflect.ValueOf(row).Elem().FieldByIndex(c.model.key.Index).Interface()
-	n, err := set.Where(query.On(c.model.key.Name, query.Exact, key)).Where(scope...).Count(ctx)
+	n, err := set.Where(driver.On(c.model.key.Name, driver.Exact, key)).Where(scope...).Count(ctx)
 	if err == nil && n == 0 {
 		err = rest.Denied("")
 	}

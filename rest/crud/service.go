@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // Service does what the routes of a controller want done. [NewService] is the usual one; a
@@ -107,9 +108,9 @@ func (s *DefaultService[T, K]) find(ctx context.Context, ref Ref[K]) (T, error) 
 
 func (s *DefaultService[T, K]) where(ref Ref[K]) query.Expr {
 	if ref.Lookup == "" {
-		return query.On(s.model.key.Name, query.Exact, ref.Key)
+		return driver.On(s.model.key.Name, driver.Exact, ref.Key)
 	}
-	return query.On(ref.Lookup, query.Exact, ref.Value)
+	return driver.On(ref.Lookup, driver.Exact, ref.Value)
 }
 
 // lock reads the row so that nobody else changes it until the transaction ends.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/rest"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // etag returns the ETag of a row, or nothing when the model has none.
@@ -24,7 +24,7 @@ func (c *core[T, K]) etag(row *T) (string, error) {
 		return "", nil
 	case c.versions == VersionHash:
 		return c.model.hash(v)
-	case c.model.version.Kind == query.Time:
+	case c.model.version.Kind == driver.Time:
 		return `"` + strconv.FormatInt(timeOf(v.FieldByIndex(c.model.version.Index)).UnixMicro(), 36) + `"`, nil
 	default:
 		return fmt.Sprintf(`"%d"`, v.FieldByIndex(c.model.version.Index).Interface()), nil
@@ -73,9 +73,9 @@ func (c *core[T, K]) nextVersion(before, row reflect.Value) {
 
 // setVersion sets what comes after before, which may be nothing. Times are those that a
 // database keeps, and always later.
-func setVersion(v reflect.Value, kind query.Kind, before reflect.Value) {
+func setVersion(v reflect.Value, kind driver.Kind, before reflect.Value) {
 	switch {
-	case kind == query.Time:
+	case kind == driver.Time:
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		if before.IsValid() {
 			if last := timeOf(before); !now.After(last) {

@@ -3,14 +3,14 @@ package gormquery
 import (
 	"context"
 
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
 	"gorm.io/gorm"
 )
 
-// Estimate implements [query.PlanEstimator]: it asks PostgreSQL's planner, and counts in
+// Estimate implements [driver.PlanEstimator]: it asks PostgreSQL's planner, and counts in
 // SQLite.
-func (s source[T]) Estimate(ctx context.Context, plan query.Plan) (int64, error) {
+func (s source[T]) Estimate(ctx context.Context, plan driver.Plan) (int64, error) {
 	if dialectOf(s.db) != sqltext.Postgres {
 		return s.Count(ctx, plan)
 	}

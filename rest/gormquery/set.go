@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -31,7 +32,7 @@ func Set[T any](db *gorm.DB) query.Set[T] {
 func Check[T any](db *gorm.DB, options ...query.Option) error {
 	elem := reflect.TypeFor[T]()
 	for _, o := range options {
-		stage, err := o.Compile(query.ModelOf(elem), "gormquery.Check")
+		stage, err := o.Compile(driver.ModelOf(elem), "gormquery.Check")
 		if err != nil {
 			return err
 		}
@@ -39,7 +40,7 @@ func Check[T any](db *gorm.DB, options ...query.Option) error {
 		if err != nil {
 			return err
 		}
-		if err := sqltext.Check(t, query.ColumnsOf(stage)); err != nil {
+		if err := sqltext.Check(t, stage.Columns()); err != nil {
 			return fmt.Errorf("gormquery.Check: %w", err)
 		}
 	}
@@ -49,8 +50,8 @@ func Check[T any](db *gorm.DB, options ...query.Option) error {
 // source makes one statement for each read.
 type source[T any] struct{ db *gorm.DB }
 
-// Fetch implements [query.Source].
-func (s source[T]) Fetch(ctx context.Context, plan query.Plan) ([]T, error) {
+// Fetch implements [driver.Source].
+func (s source[T]) Fetch(ctx context.Context, plan driver.Plan) ([]T, error) {
 	rows := []T{}
 	if plan.Limit == 0 {
 		return rows, ctx.Err()
@@ -75,8 +76,8 @@ func (s source[T]) Fetch(ctx context.Context, plan query.Plan) ([]T, error) {
 	return rows, nil
 }
 
-// Count implements [query.Source].
-func (s source[T]) Count(ctx context.Context, plan query.Plan) (int64, error) {
+// Count implements [driver.Source].
+func (s source[T]) Count(ctx context.Context, plan driver.Plan) (int64, error) {
 	plan.Order = nil
 	tx, err := s.statement(ctx, plan)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s source[T]) Count(ctx context.Context, plan query.Plan) (int64, error) {
 }
 
 // statement adds the joins, the condition and the order of a plan.
-func (s source[T]) statement(ctx context.Context, plan query.Plan) (*gorm.DB, error) {
+func (s source[T]) statement(ctx context.Context, plan driver.Plan) (*gorm.DB, error) {
 	t, err := parse[T](s.db)
 	if err != nil {
 		return nil, err

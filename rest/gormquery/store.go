@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/crud"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -35,7 +36,7 @@ func Store[T, K any](db *gorm.DB) crud.Store[T, K] {
 		panic(fmt.Sprintf("gormquery.Store: %s has no primary key of type %v", s.schema.Name, reflect.TypeFor[K]()))
 	}
 	s.key = s.schema.PrimaryFields[0]
-	model := query.ModelOf(reflect.TypeFor[T]())
+	model := driver.ModelOf(reflect.TypeFor[T]())
 	s.columns = crud.Columns{Table: s.schema.Table, Fields: map[string]string{}, Model: model}
 	for _, f := range s.schema.Fields {
 		if f.DBName == "" {

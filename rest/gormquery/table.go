@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -23,7 +23,7 @@ func (t table) Source() string { return t.quote(t.schema.Table) }
 func (t table) quote(name string) string { return t.db.Statement.Quote(name) }
 
 // Column implements [sqltext.Table].
-func (t table) Column(f *query.Field) (sqltext.Column, error) {
+func (t table) Column(f *driver.Field) (sqltext.Column, error) {
 	for _, column := range t.schema.Fields {
 		if column.DBName != "" && column.Readable && at(column, f.Index) {
 			return sqltext.Column{Name: t.quote(column.DBName), Zoneless: zoneless(column)}, nil
@@ -47,7 +47,7 @@ func zoneless(f *schema.Field) bool {
 }
 
 // Join implements [sqltext.Table].
-func (t table) Join(r *query.Relation) (*sqltext.Join, error) {
+func (t table) Join(r *driver.Relation) (*sqltext.Join, error) {
 	var rel *schema.Relationship
 	for _, known := range t.schema.Relationships.Relations {
 		if at(known.Field, r.Index) {

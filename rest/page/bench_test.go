@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // BenchmarkCursor shows that a page costs the same however deep it lies, over a source that
@@ -27,7 +28,7 @@ func BenchmarkCursor(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				in.Reset(r, nil)
-				result, faults, err := p.Page(b.Context(), in, list, links)
+				result, faults, err := p.Page(b.Context(), in, list.List(), links)
 				if err != nil || len(faults) > 0 || result.N != 50 {
 					b.Fatal(result.N, faults, err)
 				}
@@ -72,9 +73,9 @@ type index struct {
 	touched, skipped int64
 }
 
-func (x *index) Fetch(_ context.Context, plan query.Plan) ([]book, error) {
+func (x *index) Fetch(_ context.Context, plan driver.Plan) ([]book, error) {
 	id := x.start + 1
-	if after, ok := plan.Where.(*query.Test); ok && after.Lookup == query.Greater {
+	if after, ok := plan.Where.(*driver.Test); ok && after.Lookup == driver.Greater {
 		value, _ := after.Values[0].(int64)
 		id = max(id, value+1)
 	} else if plan.Where != nil {
@@ -92,7 +93,7 @@ func (x *index) Fetch(_ context.Context, plan query.Plan) ([]book, error) {
 	return found, nil
 }
 
-func (x *index) Count(context.Context, query.Plan) (int64, error) { return x.size - x.start, nil }
+func (x *index) Count(context.Context, driver.Plan) (int64, error) { return x.size - x.start, nil }
 
 func BenchmarkPage(b *testing.B) {
 	list := query.Slice(books(1000))
@@ -110,7 +111,7 @@ func BenchmarkPage(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				in.Reset(r, nil)
-				result, faults, err := test.p.Page(b.Context(), in, list, page.NewLinks("", r.URL, nil))
+				result, faults, err := test.p.Page(b.Context(), in, list.List(), page.NewLinks("", r.URL, nil))
 				if err != nil || len(faults) > 0 {
 					b.Fatal(result.N, faults, err)
 				}

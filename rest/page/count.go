@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // window is a part of a list, counted from its start, as it was fetched.
@@ -30,7 +30,7 @@ func (w *window) end() int64 { return w.offset + int64(w.n) }
 
 // fetch reads a window and counts the list as far as c asks for. A window past the end is
 // not counted when the answer does not need it.
-func (c *config) fetch(ctx context.Context, l query.List, offset, size int64) (*window, error) {
+func (c *config) fetch(ctx context.Context, l *driver.List, offset, size int64) (*window, error) {
 	w := &window{offset: offset, size: size, count: -1}
 
 	ask := size
@@ -39,13 +39,13 @@ func (c *config) fetch(ctx context.Context, l query.List, offset, size int64) (*
 	}
 
 	var err error
-	if w.items, w.n, err = l.Stable().FetchItems(ctx, offset, ask); err != nil {
+	if w.items, w.n, err = l.Stable().Fetch(ctx, offset, ask); err != nil {
 		return nil, err
 	}
 	if int64(w.n) > size {
 		w.more = true
 		w.n = int(size)
-		w.items = query.Cut(w.items, 0, w.n)
+		w.items = driver.Cut(w.items, 0, w.n)
 	}
 	if w.pastEnd() && c.pastEnd == NotFound {
 		return w, nil
@@ -55,7 +55,7 @@ func (c *config) fetch(ctx context.Context, l query.List, offset, size int64) (*
 }
 
 // counted fills in the count of w.
-func (c *config) counted(ctx context.Context, l query.List, w *window) error {
+func (c *config) counted(ctx context.Context, l *driver.List, w *window) error {
 	switch {
 	case c.count == NoCount:
 		return nil
@@ -88,13 +88,13 @@ func (c *config) counted(ctx context.Context, l query.List, w *window) error {
 	return nil
 }
 
-func (c *config) ask(ctx context.Context, l query.List) (count int64, exact bool, err error) {
-	if guess, ok := l.(query.Estimator); ok && c.count == Estimate {
-		count, err = guess.Estimate(ctx)
+func (c *config) ask(ctx context.Context, l *driver.List) (count int64, exact bool, err error) {
+	if c.count == Estimate {
+		count, err = l.Estimate(ctx)
 		return count, false, err
 	}
 
-	count, err = l.CountItems(ctx)
+	count, err = l.Count(ctx)
 
 	return count, true, err
 }

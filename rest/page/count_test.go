@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // What each kind of page costs in queries.
@@ -118,7 +119,7 @@ func TestEstimate(t *testing.T) {
 // shrinking is a shelf from which everything is taken between fetch and count.
 type shrinking struct{ *shelf }
 
-func (shrinking) Count(context.Context, query.Plan) (int64, error) { return 0, nil }
+func (shrinking) Count(context.Context, driver.Plan) (int64, error) { return 0, nil }
 
 func TestCountIsNeverLessThanThePage(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/option"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // KindCursor is the [Fault.Kind] of a cursor that is none of the list in its order.
@@ -79,7 +80,7 @@ func cursor(options ...CursorOption) (Paginator, error) {
 		if strings.TrimPrefix(by, "-") == "" {
 			return nil, fmt.Errorf("%s: its order has a field without a name", p.paginator)
 		}
-		p.order = append(p.order, query.ParseSort(by))
+		p.order = append(p.order, driver.ParseSort(by))
 	}
 
 	var err error
@@ -103,8 +104,8 @@ func (*cursorPaginator) Shape() Shape {
 }
 
 // CheckModel implements [ModelChecker].
-func (p *cursorPaginator) CheckModel(m *query.Model) error {
-	l, ok := query.ListOf(reflect.MakeSlice(reflect.SliceOf(m.Type()), 0, 0).Interface())
+func (p *cursorPaginator) CheckModel(m *driver.Model) error {
+	l, ok := driver.ListOf(reflect.MakeSlice(reflect.SliceOf(m.Type()), 0, 0).Interface())
 	if !ok {
 		return fmt.Errorf("%s: %v is no list", p.paginator, m)
 	}
@@ -113,7 +114,7 @@ func (p *cursorPaginator) CheckModel(m *query.Model) error {
 		return err
 	}
 	// The list keeps a mistake in its order until it is read.
-	if _, _, err := l.FetchItems(context.Background(), 0, 0); err != nil {
+	if _, _, err := l.Fetch(context.Background(), 0, 0); err != nil {
 		return fmt.Errorf("%s: %w", p.paginator, err)
 	}
 
@@ -122,7 +123,7 @@ func (p *cursorPaginator) CheckModel(m *query.Model) error {
 
 // ordered is the list in an order in which no two items are equal: the key is added to its
 // end, in the same direction, so that one index of a database can serve all of it.
-func (p *cursorPaginator) ordered(l query.List) (query.List, []query.Sort, error) {
+func (p *cursorPaginator) ordered(l *driver.List) (*driver.List, []query.Sort, error) {
 	key := l.Model().Key()
 	if len(key) == 0 {
 		return nil, nil, fmt.Errorf("%s: %v has no key to tell its items apart", p.paginator, l.Model())
@@ -139,10 +140,10 @@ func (p *cursorPaginator) ordered(l query.List) (query.List, []query.Sort, error
 		}
 	}
 
-	return l.WithOrder(sorts...), sorts, nil
+	return l.OrderBy(sorts...), sorts, nil
 }
 
-func (p *cursorPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
+func (p *cursorPaginator) Page(ctx context.Context, in *Input, l *driver.List, links Links) (Result, []Fault, error) {
 	input, faults := p.reader.Read(in)
 	if len(faults) > 0 {
 		return Result{}, faults, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // row has a field of every kind that can be ordered, each with few values, so that many
@@ -123,9 +124,9 @@ func sortedIDs(t *testing.T, list query.Set[row], order []string) []int64 {
 
 	sorts := make([]query.Sort, len(order))
 	for i, by := range order {
-		sorts[i] = query.ParseSort(by)
+		sorts[i] = driver.ParseSort(by)
 	}
-	items, _, err := list.WithOrder(sorts...).Stable().FetchItems(t.Context(), 0, -1)
+	items, _, err := list.List().OrderBy(sorts...).Stable().Fetch(t.Context(), 0, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func sortedIDs(t *testing.T, list query.Set[row], order []string) []int64 {
 }
 
 // lastPage is the address of the last page.
-func lastPage(t *testing.T, p page.Paginator, l query.List) string {
+func lastPage(t *testing.T, p page.Paginator, l any) string {
 	t.Helper()
 
 	a := get(t, p, l, "/")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 type cursorPage = page.CursorResponseSchema[book]
@@ -144,7 +145,7 @@ func TestCursorOrder(t *testing.T) {
 	secret := page.Sign(page.RandomSecret())
 
 	for name, test := range map[string]struct {
-		list query.List
+		list query.Set[book]
 		by   []string
 		want []int64
 	}{
@@ -287,16 +288,16 @@ func TestCursorCheckModel(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		p     page.Paginator
-		model *query.Model
+		model *driver.Model
 		want  string // part of the error
 	}{
-		"fits":              {page.Cursor(secret, page.By("-price", "id")), query.Slice[book](nil).Model(), ""},
-		"no key":            {page.Cursor(secret), query.Slice[keyless](nil).Model(), "has no key"},
-		"unknown field":     {page.Cursor(secret, page.By("-prize")), query.Slice[book](nil).Model(), `no field "prize"`},
-		"without order":     {page.Cursor(secret, page.By("tags")), query.Slice[opaque](nil).Model(), "no order"},
-		"key without order": {page.Cursor(secret), query.Slice[secretive](nil).Model(), "no order"},
-		"behind New":        {page.New(page.Cursor(secret, page.By("x"))), query.Slice[book](nil).Model(), `no field "x"`},
-		"New, no opinion":   {page.New(page.Number()), query.Slice[keyless](nil).Model(), ""},
+		"fits":              {page.Cursor(secret, page.By("-price", "id")), driver.Slice[book](nil).Model(), ""},
+		"no key":            {page.Cursor(secret), driver.Slice[keyless](nil).Model(), "has no key"},
+		"unknown field":     {page.Cursor(secret, page.By("-prize")), driver.Slice[book](nil).Model(), `no field "prize"`},
+		"without order":     {page.Cursor(secret, page.By("tags")), driver.Slice[opaque](nil).Model(), "no order"},
+		"key without order": {page.Cursor(secret), driver.Slice[secretive](nil).Model(), "no order"},
+		"behind New":        {page.New(page.Cursor(secret, page.By("x"))), driver.Slice[book](nil).Model(), `no field "x"`},
+		"New, no opinion":   {page.New(page.Number()), driver.Slice[keyless](nil).Model(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -338,7 +339,7 @@ const (
 )
 
 // walk reads a list page by page and returns the ids in the order of the list.
-func walk(tb testing.TB, p page.Paginator, l query.List, address string, d direction) []int64 {
+func walk(tb testing.TB, p page.Paginator, l any, address string, d direction) []int64 {
 	tb.Helper()
 
 	var seen []int64

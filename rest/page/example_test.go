@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 type planet struct {
@@ -27,7 +28,7 @@ func show(p page.Paginator, address string) string {
 	r := httptest.NewRequest(http.MethodGet, address, nil)
 	links := page.NewLinks("", r.URL, nil)
 
-	result, faults, err := p.Page(context.Background(), page.NewInput(r), planets, links)
+	result, faults, err := p.Page(context.Background(), page.NewInput(r), planets.List(), links)
 	switch {
 	case len(faults) > 0:
 		return faults[0].Location() + ": " + faults[0].Message
@@ -145,12 +146,12 @@ func (h halves) Shape() page.Shape {
 	return page.Shape{Name: "Half", Properties: []page.Property{{Name: "items", Doc: "The items of the half."}}}
 }
 
-func (h halves) Page(ctx context.Context, in *page.Input, l query.List, _ page.Links) (page.Result, []page.Fault, error) {
+func (h halves) Page(ctx context.Context, in *page.Input, l *driver.List, _ page.Links) (page.Result, []page.Fault, error) {
 	input, faults := h.reader.Read(in)
 	if len(faults) > 0 {
 		return page.Result{}, faults, nil
 	}
-	count, err := l.CountItems(ctx)
+	count, err := l.Count(ctx)
 	if err != nil {
 		return page.Result{}, nil, err
 	}
@@ -159,7 +160,7 @@ func (h halves) Page(ctx context.Context, in *page.Input, l query.List, _ page.L
 	if input.Half == "second" {
 		from = size
 	}
-	items, n, err := l.Stable().FetchItems(ctx, from, size)
+	items, n, err := l.Stable().Fetch(ctx, from, size)
 
 	return page.Result{Items: items, N: n, Body: func(items any) any {
 		return map[string]any{"items": items}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 type book struct {
@@ -40,7 +41,7 @@ type answer struct {
 }
 
 // get asks the paginator for the page of l that the address says.
-func get(tb testing.TB, p page.Custom, l query.List, address string) answer {
+func get(tb testing.TB, p page.Custom, l any, address string) answer {
 	tb.Helper()
 
 	r := httptest.NewRequest(http.MethodGet, address, nil)
@@ -49,10 +50,14 @@ func get(tb testing.TB, p page.Custom, l query.List, address string) answer {
 	return ask(tb, p, l, r, links)
 }
 
-func ask(tb testing.TB, p page.Custom, l query.List, r *http.Request, links page.Links) answer {
+func ask(tb testing.TB, p page.Custom, l any, r *http.Request, links page.Links) answer {
 	tb.Helper()
 
-	result, faults, err := p.Page(r.Context(), page.NewInput(r), l, links)
+	list, ok := driver.ListOf(l)
+	if !ok {
+		tb.Fatalf("%T is no list", l)
+	}
+	result, faults, err := p.Page(r.Context(), page.NewInput(r), list, links)
 	if len(faults) > 0 || err != nil {
 		return answer{faults: faults, err: err}
 	}
@@ -130,7 +135,7 @@ var errBroken = errors.New("the shelf is broken")
 
 func (s *shelf) set() query.Set[book] { return query.From[book](s) }
 
-func (s *shelf) Fetch(ctx context.Context, plan query.Plan) ([]book, error) {
+func (s *shelf) Fetch(ctx context.Context, plan driver.Plan) ([]book, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -143,7 +148,7 @@ func (s *shelf) Fetch(ctx context.Context, plan query.Plan) ([]book, error) {
 	return s.view(plan).Fetch(ctx, plan.Offset, plan.Limit)
 }
 
-func (s *shelf) Count(ctx context.Context, plan query.Plan) (int64, error) {
+func (s *shelf) Count(ctx context.Context, plan driver.Plan) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts++
@@ -154,7 +159,7 @@ func (s *shelf) Count(ctx context.Context, plan query.Plan) (int64, error) {
 // guessing is a shelf that can guess.
 type guessing struct{ *shelf }
 
-func (g guessing) Estimate(context.Context, query.Plan) (int64, error) {
+func (g guessing) Estimate(context.Context, driver.Plan) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.guesses++
@@ -163,7 +168,7 @@ func (g guessing) Estimate(context.Context, query.Plan) (int64, error) {
 }
 
 // view reads the plan from a copy of the items, in an order that says nothing by itself.
-func (s *shelf) view(plan query.Plan) query.Set[book] {
+func (s *shelf) view(plan driver.Plan) query.Set[book] {
 	list := query.Slice(slices.Clone(s.items))
 	if plan.Where != nil {
 		list = list.Where(plan.Where)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // keyset reads one page of a list that is ordered to the last item.
 type keyset struct {
 	p     *cursorPaginator
-	list  query.List
+	list  *driver.List
 	scope string
 	links Links
 	size  int64
@@ -59,7 +59,7 @@ func (k *keyset) page(ctx context.Context) (Result, []Fault, error) {
 // refused is a position that the list does not take: the type of a field has changed since
 // the cursor was made, or the list is broken and would not take any.
 func (k *keyset) refused(ctx context.Context) (Result, []Fault, error) {
-	if _, _, err := k.list.FetchItems(ctx, 0, 0); err != nil {
+	if _, _, err := k.list.Fetch(ctx, 0, 0); err != nil {
 		return Result{}, nil, err
 	}
 
@@ -67,18 +67,18 @@ func (k *keyset) refused(ctx context.Context) (Result, []Fault, error) {
 }
 
 // fetch reads one item more than the page has, to know whether there are more.
-func (k *keyset) fetch(ctx context.Context, part query.List) (err error) {
-	if k.items, k.n, err = part.FetchItems(ctx, 0, k.size+1); err != nil {
+func (k *keyset) fetch(ctx context.Context, part *driver.List) (err error) {
+	if k.items, k.n, err = part.Fetch(ctx, 0, k.size+1); err != nil {
 		return err
 	}
 
 	if int64(k.n) > k.size {
 		k.more = true
 		k.n = int(k.size)
-		k.items = query.Cut(k.items, 0, k.n)
+		k.items = driver.Cut(k.items, 0, k.n)
 	}
 	if k.at.backward {
-		k.items = query.Flip(k.items)
+		k.items = driver.Flip(k.items)
 	}
 
 	return nil

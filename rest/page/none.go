@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool/rest/internal/option"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // None answers with all items of a list as a plain array, and has no parameters. Where a
@@ -30,13 +30,13 @@ func (*nonePaginator) Params() []Param { return nil }
 
 func (*nonePaginator) Shape() Shape { return Shape{} }
 
-func (p *nonePaginator) Page(ctx context.Context, _ *Input, l query.List, _ Links) (Result, []Fault, error) {
+func (p *nonePaginator) Page(ctx context.Context, _ *Input, l *driver.List, _ Links) (Result, []Fault, error) {
 	limit := int64(-1)
 	if p.limited {
 		// Which items are left out must not change from request to request.
 		l, limit = l.Stable(), p.limit
 	}
-	items, n, err := l.FetchItems(ctx, 0, limit)
+	items, n, err := l.Fetch(ctx, 0, limit)
 
 	return Result{Items: items, N: n}, nil, err
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/option"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // Number cuts a list into numbered pages: the query parameter page is the number of the
@@ -62,7 +62,7 @@ func (p *numberPaginator) Shape() Shape {
 // MayBeNotFound implements [Ender].
 func (p *numberPaginator) MayBeNotFound() bool { return p.pastEnd == NotFound }
 
-func (p *numberPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
+func (p *numberPaginator) Page(ctx context.Context, in *Input, l *driver.List, links Links) (Result, []Fault, error) {
 	input, faults := p.reader.Read(in)
 	if len(faults) > 0 {
 		for i := range faults {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/spoolhq/spool/rest/internal/option"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // LimitOffset cuts a list by position: the query parameter limit says how many items a
@@ -58,7 +58,7 @@ func (p *offsetPaginator) Shape() Shape {
 // MayBeNotFound implements [Ender].
 func (p *offsetPaginator) MayBeNotFound() bool { return p.pastEnd == NotFound }
 
-func (p *offsetPaginator) Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error) {
+func (p *offsetPaginator) Page(ctx context.Context, in *Input, l *driver.List, links Links) (Result, []Fault, error) {
 	input, faults := p.reader.Read(in)
 	if len(faults) > 0 {
 		return Result{}, faults, nil

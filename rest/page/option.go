@@ -89,9 +89,9 @@ type Counting uint8
 const (
 	// Exact counts, unless the page itself tells the count.
 	Exact Counting = iota
-	// Estimate asks a list that can guess (a [query.Estimator]) for its guess, and counts
-	// other lists. Whether there is a next page is known all the same: one item more than
-	// the page has is fetched.
+	// Estimate asks a source that can guess for its guess (driver.PlanEstimator), and counts
+	// otherwise. Whether there is a next page is known all the same: one item more than the
+	// page has is fetched.
 	Estimate
 	// NoCount never counts: the count in the body is null. Whether there is a next page is
 	// known by fetching one item more than the page has.

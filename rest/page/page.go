@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/option"
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // What a [Custom] speaks in.
@@ -47,14 +47,14 @@ type Custom interface {
 	// answered 404, another one as the error of a handler is.
 	//
 	// It is safe for concurrent use.
-	Page(ctx context.Context, in *Input, l query.List, links Links) (Result, []Fault, error)
+	Page(ctx context.Context, in *Input, l *driver.List, links Links) (Result, []Fault, error)
 }
 
 // ModelChecker is a [Custom] that can tell at registration whether it is fit for lists of
 // a model.
 type ModelChecker interface {
 	// CheckModel returns an error that says what of the paginator the model does not have.
-	CheckModel(m *query.Model) error
+	CheckModel(m *driver.Model) error
 }
 
 // Ender is a [Custom] that has pages which may not be there.
@@ -133,7 +133,7 @@ type custom struct{ Custom }
 func (custom) RestRoute(option.Seal) {}
 
 // CheckModel is nil when the paginator does not say.
-func (c custom) CheckModel(m *query.Model) error {
+func (c custom) CheckModel(m *driver.Model) error {
 	if checker, ok := c.Custom.(ModelChecker); ok {
 		return checker.CheckModel(m)
 	}

@@ -13,7 +13,7 @@ import (
 //
 //	version (1 byte) | flags (1 byte) | a value for each field of the order | tag (16 bytes)
 //
-// A value is its length plus one as a varint and its text as [query.List] gives it; null is
+// A value is its length plus one as a varint and its text as [driver.List] gives it; null is
 // the length 0 alone. The tag is the start of an HMAC-SHA256 over a fixed prefix, the scope
 // and all that stands before the tag. The scope says which list in which order the cursor is
 // of, and is not in the cursor: what was made for another list or order has a wrong tag.

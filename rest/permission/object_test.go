@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/permission"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 func (b Book) OwnerID() string { return b.Owner }
@@ -111,7 +112,7 @@ func mine(ctx context.Context) query.Expr {
 	return query.Where("owner", p.PrincipalID())
 }
 
-func even(context.Context) query.Expr { return query.On("id", query.In, []int{2, 4}) }
+func even(context.Context) query.Expr { return driver.On("id", driver.In, []int{2, 4}) }
 
 // closed is a permission of a program, with a scope, that refuses every request.
 type closed struct{}

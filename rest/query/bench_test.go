@@ -22,7 +22,7 @@ func BenchmarkApply(b *testing.B) {
 		{"Search", "search=les+ann", query.Search("title", "author__name")},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			var list query.List = shelf()
+			list := shelf().List()
 			stage, err := bench.option.Compile(list.Model(), "bench")
 			if err != nil {
 				b.Fatal(err)

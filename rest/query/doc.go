@@ -1,8 +1,8 @@
 // Package query gives lists that are described before they are read: a handler returns a
 // [Set], options narrow, order and search it, a paginator reads one page of it.
 //
-// A set is read from memory ([Slice]) or from a database (packages bunquery and gormquery),
-// and an expression means the same in all of them:
+// A set is read from memory ([Slice]) or from a database (packages bunquery and gormquery; of
+// your own with package driver), and an expression means the same in all of them:
 //
 //   - A path is made of logical names: the snake_case form of Go field names, joined by two
 //     underscores or a dot, as in author__name. What the database calls a column is known to

@@ -98,7 +98,7 @@ func ExampleFilter() {
 	}
 	request := httptest.NewRequest(http.MethodGet, "/films?q=agn%C3%A8s&since=1900&ordering=year", nil)
 
-	var list query.List = films()
+	list := films().List()
 	for _, option := range options {
 		stage, err := option.Compile(list.Model(), "GET /films")
 		if err != nil {
@@ -106,7 +106,7 @@ func ExampleFilter() {
 		}
 		list, _ = stage.Apply(context.Background(), bind.NewInput(request, nil), list)
 	}
-	items, n, err := list.FetchItems(context.Background(), 0, 10)
+	items, n, err := list.Fetch(context.Background(), 0, 10)
 	fmt.Println(n, err, list.Order())
 	for _, f := range items.([]Film) { //nolint:errcheck // films are what they are
 		fmt.Println(f.Title)

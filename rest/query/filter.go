@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/option"
+	"github.com/spoolhq/spool/rest/internal/stage"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // FilterOption changes what [Filter] does.
@@ -77,8 +79,8 @@ type filterOption struct {
 func (filterOption) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
-func (o filterOption) Compile(m *Model, place string) (Stage, error) {
-	plan, err := bind.Compile(o.typ, bind.Options{Default: fault.Query, Place: place, Format: m.filterFormat})
+func (o filterOption) Compile(m *driver.Model, place string) (stage.Stage, error) {
+	plan, err := bind.Compile(o.typ, bind.Options{Default: fault.Query, Place: place, Format: filterFormat(m)})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,7 @@ type customFilter interface {
 
 type filterStage struct {
 	plan   *bind.Plan
-	model  *Model
+	model  *driver.Model
 	config filterConfig
 	names  []string
 	fields []filterField
@@ -137,11 +139,22 @@ type filterStage struct {
 	always bool
 }
 
-// Params implements [Stage].
+// Params implements [stage.Stage].
 func (s *filterStage) Params() []bind.Param { return s.plan.Params() }
 
-// Apply implements [Stage].
-func (s *filterStage) Apply(ctx context.Context, in *bind.Input, l List) (List, []fault.Fault) {
+// Columns implements [stage.Stage].
+func (s *filterStage) Columns() []*driver.Column {
+	var columns []*driver.Column
+	for _, f := range s.fields {
+		for _, t := range f.targets {
+			columns = append(columns, t.Column)
+		}
+	}
+	return columns
+}
+
+// Apply implements [stage.Stage].
+func (s *filterStage) Apply(ctx context.Context, in *bind.Input, l *driver.List) (*driver.List, []fault.Fault) {
 	if !s.always && !sent(in, s.names) {
 		return l, nil
 	}
@@ -153,15 +166,15 @@ func (s *filterStage) Apply(ctx context.Context, in *bind.Input, l List) (List, 
 	if s.custom {
 		c, _ := reflect.TypeAssert[customFilter](filter)
 		if e := c.Filter(ctx); e != nil {
-			return l.WithWhere(e), nil
+			return l.Where(e), nil
 		}
 		return l, nil
 	}
 	return s.apply(filter, l)
 }
 
-func (s *filterStage) apply(filter reflect.Value, l List) (List, []fault.Fault) {
-	var items []Predicate
+func (s *filterStage) apply(filter reflect.Value, l *driver.List) (*driver.List, []fault.Fault) {
+	var items []driver.Predicate
 	var faults []fault.Fault
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -176,7 +189,7 @@ func (s *filterStage) apply(filter reflect.Value, l List) (List, []fault.Fault) 
 			}
 			p, err := s.model.Resolve(e)
 			if err != nil {
-				return l.WithWhere(e), nil // whoever reads the list gets the error
+				return l.Where(e), nil // whoever reads the list gets the error
 			}
 			items = append(items, p)
 			continue
@@ -191,5 +204,5 @@ func (s *filterStage) apply(filter reflect.Value, l List) (List, []fault.Fault) 
 	if len(faults) > 0 || len(items) == 0 {
 		return l, faults
 	}
-	return l.WithWhere(joinPredicates(s.config.connector, items)), nil
+	return l.Where(driver.Join(s.config.connector, items)), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/opt"
 	"github.com/spoolhq/spool/rest/internal/textform"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 type filterField struct {
 	name    string
 	index   []int
-	targets []target
+	targets []driver.Condition
 	op      Connector
 	// method is the index of the method that makes the condition, or -1.
 	method int
@@ -76,25 +77,32 @@ func (s *filterStage) method(p bind.Param) (int, error) {
 	return m.Index, nil
 }
 
-// filterFormat is the format of the column that a field of a filter is compared with: a
+// filterFormat returns the format of the column that a field of a filter is compared with: a
 // column of dates is asked for by a date.
-func (m *Model) filterFormat(f reflect.StructField, name string) string {
-	tag, ok := f.Tag.Lookup("filter")
-	if !ok {
-		tag = name
-	}
-	for part := range strings.FieldsFuncSeq(tag, func(c rune) bool { return c == '|' || c == '&' }) {
-		path, lookup, _ := strings.Cut(strings.TrimSpace(part), ",")
-		if strings.HasPrefix(path, "__") {
-			path = name + path
+func filterFormat(m *driver.Model) func(f reflect.StructField, name string) string {
+	return func(f reflect.StructField, name string) string {
+		tag, ok := f.Tag.Lookup("filter")
+		if !ok {
+			tag = name
 		}
-		t, err := m.target(path, Lookup(strings.TrimSpace(lookup)))
-		if err != nil || t.part != Whole || t.column.Field == nil || textform.OfField(f.Type, t.column.Field.Format) == textform.None {
-			continue // what is wrong is said where the conditions are made
+		for part := range strings.FieldsFuncSeq(tag, func(c rune) bool { return c == '|' || c == '&' }) {
+			c, err := conditionOf(m, part, name)
+			if err != nil || c.Part != driver.Whole || c.Column.Field == nil || textform.OfField(f.Type, c.Column.Field.Format) == textform.None {
+				continue // making the conditions returns the error
+			}
+			return c.Column.Field.Format
 		}
-		return t.column.Field.Format
+		return ""
 	}
-	return ""
+}
+
+// conditionOf reads one part of the tag filter.
+func conditionOf(m *driver.Model, part, name string) (driver.Condition, error) {
+	path, lookup, _ := strings.Cut(strings.TrimSpace(part), ",")
+	if strings.HasPrefix(path, "__") {
+		path = name + path
+	}
+	return m.Condition(path, driver.Lookup(strings.TrimSpace(lookup)))
 }
 
 // conditions reads the tag filter.
@@ -112,61 +120,34 @@ func (s *filterStage) conditions(f *filterField, p bind.Param, list bool) error 
 		}
 	}
 	for part := range strings.SplitSeq(tag, separator) {
-		path, lookup, _ := strings.Cut(strings.TrimSpace(part), ",")
-		if strings.HasPrefix(path, "__") {
-			path = p.Name + path
-		}
-		t, err := s.model.target(path, Lookup(strings.TrimSpace(lookup)))
+		c, err := conditionOf(s.model, part, p.Name)
 		if err != nil {
 			return err
 		}
-		if err := s.fits(t, p.Type, list); err != nil {
+		if err := s.fits(c, p.Type, list); err != nil {
 			return err
 		}
-		f.targets = append(f.targets, t)
+		f.targets = append(f.targets, c)
 	}
 	return nil
 }
 
 // fits checks the type of a parameter against what it is compared with.
-func (s *filterStage) fits(t target, typ reflect.Type, list bool) error {
-	path, value := t.column.Path(), typ
+func (s *filterStage) fits(c driver.Condition, typ reflect.Type, list bool) error {
 	switch {
-	case t.lookup.regex() && !s.config.regex:
-		return fmt.Errorf("lookup %q lets a client write patterns: allow it with query.AllowRegex", t.lookup)
-	case t.lookup.list() && !list:
-		return fmt.Errorf("lookup %q takes a list, and the field is %s", t.lookup, typ)
-	case !t.lookup.list() && list:
-		return fmt.Errorf("lookup %q takes one value, and the field is a list (use the lookup in)", t.lookup)
+	case isRegex(c.Lookup) && !s.config.regex:
+		return fmt.Errorf("lookup %q lets a client write patterns: allow it with query.AllowRegex", c.Lookup)
+	case c.Lookup.TakesList() && !list:
+		return fmt.Errorf("lookup %q takes a list, and the field is %s", c.Lookup, typ)
+	case !c.Lookup.TakesList() && list:
+		return fmt.Errorf("lookup %q takes one value, and the field is a list (use the lookup in)", c.Lookup)
 	case list:
-		value = typ.Elem()
+		typ = typ.Elem()
 	}
-	var ok bool
-	switch {
-	case t.lookup == IsNull:
-		ok = value.Kind() == reflect.Bool
-	case t.part == Date:
-		ok = value.Kind() == reflect.String || (&Field{Kind: Time}).accepts(value)
-	case t.part != Whole:
-		ok = isWhole(value)
-	default:
-		ok = t.column.Field.accepts(value)
-	}
-	if ok {
-		return nil
-	}
-	if t.lookup == IsNull || t.part != Whole {
-		return fmt.Errorf("%s with %q cannot be compared with %s", path, word(t), value)
-	}
-	return fmt.Errorf("%s is %s, and cannot be compared with %s", path, t.column.Field.Type, value)
+	return c.Takes(typ)
 }
 
-func word(t target) string {
-	if t.part != Whole {
-		return string(t.part)
-	}
-	return string(t.lookup)
-}
+func isRegex(l driver.Lookup) bool { return l == driver.Regex || l == driver.IRegex }
 
 // read returns the value that was sent, and false when there is none.
 func (f *filterField) read(filter reflect.Value) (reflect.Value, bool) {
@@ -185,32 +166,32 @@ func (f *filterField) read(filter reflect.Value) (reflect.Value, bool) {
 }
 
 // predicate binds a value to the conditions.
-func (f *filterField) predicate(v reflect.Value) (Predicate, []fault.Fault) {
+func (f *filterField) predicate(v reflect.Value) (driver.Predicate, []fault.Fault) {
 	at := []any{f.name}
-	items := make([]Predicate, len(f.targets))
+	items := make([]driver.Predicate, len(f.targets))
 	for i, t := range f.targets {
-		if fs := t.bounds(at, v); len(fs) > 0 {
+		if fs := bounds(t.Lookup, at, v); len(fs) > 0 {
 			return nil, fs
 		}
-		values, err := t.values(v)
+		values, err := t.Values(v)
 		if err != nil {
 			return nil, []fault.Fault{fault.Value(fault.Query, at, "cannot be compared: "+err.Error())}
 		}
-		items[i] = t.bind(values)
+		items[i] = t.Bind(values)
 	}
-	return joinPredicates(f.op, items), nil
+	return driver.Join(f.op, items), nil
 }
 
 // bounds checks what a client may ask for.
-func (t target) bounds(at []any, v reflect.Value) []fault.Fault {
+func bounds(l driver.Lookup, at []any, v reflect.Value) []fault.Fault {
 	switch {
-	case t.lookup == In && v.Len() > maxIn:
+	case l == driver.In && v.Len() > maxIn:
 		return []fault.Fault{fault.ListTooLong(fault.Query, at, maxIn, v.Len())}
-	case t.lookup == Range && v.Len() < 2:
+	case l == driver.Range && v.Len() < 2:
 		return []fault.Fault{fault.ListTooShort(fault.Query, at, 2, v.Len())}
-	case t.lookup == Range && v.Len() > 2:
+	case l == driver.Range && v.Len() > 2:
 		return []fault.Fault{fault.ListTooLong(fault.Query, at, 2, v.Len())}
-	case t.lookup.regex():
+	case isRegex(l):
 		return patternFaults(at, v.String())
 	default:
 		return nil

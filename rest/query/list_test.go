@@ -9,54 +9,55 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/querytest"
 )
 
 func TestListOf(t *testing.T) {
 	t.Parallel()
 
-	if _, ok := query.ListOf(5); ok {
+	if _, ok := driver.ListOf(5); ok {
 		t.Error("a number is a list")
 	}
-	if _, ok := query.ListOf(nil); ok {
+	if _, ok := driver.ListOf(nil); ok {
 		t.Error("nil is a list")
 	}
 	set := shelf()
-	if l, ok := query.ListOf(set); !ok || l != query.List(set) {
+	if l, ok := driver.ListOf(set); !ok || l != set.List() {
 		t.Error("a set is not itself as a list")
 	}
 
-	l, ok := query.ListOf([]*author{{1, "B"}, nil, {2, "a"}, {3, "C"}})
+	l, ok := driver.ListOf([]*author{{1, "B"}, nil, {2, "a"}, {3, "C"}})
 	if !ok || l.Elem() != reflect.TypeFor[*author]() {
 		t.Fatalf("got a list of %v", l.Elem())
 	}
-	l = l.WithWhere(query.Where("id__ne", 3)).WithOrder(query.Asc("name"))
-	items, n, err := l.FetchItems(t.Context(), 0, -1)
+	l = l.Where(query.Where("id__ne", 3)).OrderBy(query.Asc("name"))
+	items, n, err := l.Fetch(t.Context(), 0, -1)
 	if diff := cmp.Diff([]*author{{1, "B"}, {2, "a"}}, items); diff != "" || n != 2 || err != nil {
 		t.Error(n, err, diff)
 	}
-	if items, n, err = l.FetchItems(t.Context(), 9, 1); n != 0 || err != nil || items.([]*author) == nil { //nolint:errcheck // by contract
+	if items, n, err = l.Fetch(t.Context(), 9, 1); n != 0 || err != nil || items.([]*author) == nil { //nolint:errcheck // by contract
 		t.Errorf("past the end there is %v, %d, %v", items, n, err)
 	}
 
-	if _, ok := query.ListOf((*[]string)(nil)); ok {
+	if _, ok := driver.ListOf((*[]string)(nil)); ok {
 		t.Error("a nil pointer is a list")
 	}
-	if _, ok := query.ListOf(new(5)); ok {
+	if _, ok := driver.ListOf(new(5)); ok {
 		t.Error("a pointer to a number is a list")
 	}
-	l, _ = query.ListOf(&[]author{{2, "b"}, {1, "a"}})
-	items, n, err = l.WithOrder(query.Asc("id")).FetchItems(t.Context(), 0, 1)
+	l, _ = driver.ListOf(&[]author{{2, "b"}, {1, "a"}})
+	items, n, err = l.OrderBy(query.Asc("id")).Fetch(t.Context(), 0, 1)
 	if diff := cmp.Diff([]author{{1, "a"}}, items); diff != "" || n != 1 || err != nil {
 		t.Error(n, err, diff)
 	}
 
-	words, _ := query.ListOf([]string{"a", "b", "c"})
-	items, n, err = words.FetchItems(t.Context(), 1, 1)
+	words, _ := driver.ListOf([]string{"a", "b", "c"})
+	items, n, err = words.Fetch(t.Context(), 1, 1)
 	if diff := cmp.Diff([]string{"b"}, items); diff != "" || n != 1 || err != nil {
 		t.Error(n, err, diff)
 	}
-	if _, err := words.WithOrder(query.Asc("x")).CountItems(t.Context()); err == nil {
+	if _, err := words.OrderBy(query.Asc("x")).Count(t.Context()); err == nil {
 		t.Error("texts are ordered by a field")
 	}
 }
@@ -69,7 +70,7 @@ func TestZeroSet(t *testing.T) {
 	if err != nil || found == nil || len(found) != 0 {
 		t.Errorf("got %v, %v", found, err)
 	}
-	if n, err := set.Estimate(t.Context()); n != 0 || err != nil {
+	if n, err := set.List().Estimate(t.Context()); n != 0 || err != nil {
 		t.Errorf("estimated %d, %v", n, err)
 	}
 }
@@ -78,14 +79,14 @@ func TestCutAndFlip(t *testing.T) {
 	t.Parallel()
 
 	items := []int{1, 2, 3}
-	cut, _ := query.Cut(items, 0, 2).([]int)
+	cut, _ := driver.Cut(items, 0, 2).([]int)
 	if diff := cmp.Diff([]int{1, 2}, cut); diff != "" {
 		t.Error(diff)
 	}
 	if _ = append(cut, 9); items[2] != 3 {
 		t.Error("what is appended to a cut is written into the list")
 	}
-	if diff := cmp.Diff([]int{3, 2, 1}, query.Flip(items)); diff != "" || items[0] != 1 {
+	if diff := cmp.Diff([]int{3, 2, 1}, driver.Flip(items)); diff != "" || items[0] != 1 {
 		t.Error(diff, items)
 	}
 }
@@ -107,10 +108,10 @@ func TestSliceIsNotChanged(t *testing.T) {
 func TestStable(t *testing.T) {
 	t.Parallel()
 
-	memory, source := shelf(), query.From(noRows{})
+	memory, source := shelf().List(), driver.From(noRows{})
 	for _, test := range []struct {
 		name string
-		list query.List
+		list *driver.List
 		want []query.Sort
 	}{
 		{"SliceHasAnOrder", memory, nil},
@@ -131,19 +132,19 @@ func TestStable(t *testing.T) {
 
 type noRows struct{}
 
-func (noRows) Fetch(context.Context, query.Plan) ([]book, error) { return nil, nil }
+func (noRows) Fetch(context.Context, driver.Plan) ([]book, error) { return nil, nil }
 
-func (noRows) Count(context.Context, query.Plan) (int64, error) { return 0, nil }
+func (noRows) Count(context.Context, driver.Plan) (int64, error) { return 0, nil }
 
-func (noRows) Estimate(context.Context, query.Plan) (int64, error) { return 7, nil }
+func (noRows) Estimate(context.Context, driver.Plan) (int64, error) { return 7, nil }
 
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 
-	if n, err := query.From(noRows{}).Estimate(t.Context()); n != 7 || err != nil {
+	if n, err := query.From(noRows{}).List().Estimate(t.Context()); n != 7 || err != nil {
 		t.Errorf("estimated %d (%v), want the 7 of the source", n, err)
 	}
-	if n, err := shelf().Where(query.Where("id__gt", 1)).Estimate(t.Context()); n != 3 || err != nil {
+	if n, err := shelf().Where(query.Where("id__gt", 1)).List().Estimate(t.Context()); n != 3 || err != nil {
 		t.Errorf("estimated %d (%v), want 3", n, err)
 	}
 	if items, err := query.From(noRows{}).All(t.Context()); items == nil || err != nil {
@@ -158,13 +159,13 @@ func FuzzAfter(f *testing.F) {
 	f.Add("\xff", "1e999", "0001-01-01T00:00:00+23:59", "T", "-9223372036854775809")
 	set := query.Slice(querytest.Shelf().Books).OrderBy(
 		query.Asc("title"), query.Desc("rating"), query.Asc("added_at"), query.Desc("hardcover"), query.Asc("cover"), query.Asc("id"),
-	)
+	).List()
 	f.Fuzz(func(t *testing.T, title, rating, added, hardcover, id string) {
 		l, err := set.After([]*string{&title, &rating, &added, &hardcover, nil, &id})
 		if err != nil {
 			return
 		}
-		if n, err := l.CountItems(t.Context()); err != nil || n > 6 {
+		if n, err := l.Count(t.Context()); err != nil || n > 6 {
 			t.Errorf("counted %d (%v)", n, err)
 		}
 	})
@@ -173,13 +174,13 @@ func FuzzAfter(f *testing.F) {
 func TestAfterOfAnotherOrder(t *testing.T) {
 	t.Parallel()
 
-	set := shelf().OrderBy(query.Asc("id"))
+	set := shelf().OrderBy(query.Asc("id")).List()
 	for _, position := range [][]*string{nil, {new("1"), new("2")}, {new("x")}, {new("1.5")}} {
 		if _, err := set.After(position); err == nil {
 			t.Errorf("%d texts are a position", len(position))
 		}
 	}
-	if _, err := shelf().After([]*string{}); err == nil {
+	if _, err := shelf().List().After([]*string{}); err == nil {
 		t.Error("a list without an order has positions")
 	}
 }
@@ -191,8 +192,8 @@ func TestPositionOfTime(t *testing.T) {
 		ID int
 		At time.Time
 	}
-	set := query.Slice([]row{{1, time.Date(2024, 1, 1, 1, 0, 0, 123456789, time.FixedZone("", 3600))}}).OrderBy(query.Asc("at"))
-	items, _, err := set.FetchItems(t.Context(), 0, 1)
+	set := query.Slice([]row{{1, time.Date(2024, 1, 1, 1, 0, 0, 123456789, time.FixedZone("", 3600))}}).OrderBy(query.Asc("at")).List()
+	items, _, err := set.Fetch(t.Context(), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func TestPositionOfTime(t *testing.T) {
 	}
 	if l, err := set.After(position); err != nil {
 		t.Error(err)
-	} else if n, err := l.CountItems(t.Context()); n != 0 || err != nil {
+	} else if n, err := l.Count(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d rows come after the last one (%v)", n, err)
 	}
 }

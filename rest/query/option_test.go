@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/opt"
+	"github.com/spoolhq/spool/rest/internal/stage"
 	"github.com/spoolhq/spool/rest/query"
 )
 
@@ -59,18 +60,18 @@ func run(t *testing.T, rawQuery string, options ...query.Option) any {
 	t.Helper()
 
 	in := bind.NewInput(httptest.NewRequest(http.MethodGet, "/books?"+rawQuery, nil), nil)
-	var list query.List = shelf()
+	list := shelf().List()
 	var all []fault.Fault
-	var stages []query.Stage
+	var stages []stage.Stage
 	for _, o := range options {
-		stage, err := o.Compile(list.Model(), "GET /books")
+		compiled, err := o.Compile(list.Model(), "GET /books")
 		if err != nil {
 			t.Fatal(err)
 		}
-		stages = append(stages, stage)
+		stages = append(stages, compiled)
 	}
-	for _, stage := range query.SettleOrder(stages, false, false) {
-		next, faults := stage.Apply(t.Context(), in, list)
+	for _, s := range stage.SettleOrder(stages, false, false) {
+		next, faults := s.Apply(t.Context(), in, list)
 		list = next
 		all = append(all, faults...)
 	}
@@ -81,7 +82,7 @@ func run(t *testing.T, rawQuery string, options ...query.Option) any {
 		}
 		return texts
 	}
-	items, _, err := list.FetchItems(t.Context(), 0, -1)
+	items, _, err := list.Fetch(t.Context(), 0, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestFilterMistakes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 
-			_, err := test.option.Compile(shelf().Model(), "GET /books")
+			_, err := test.option.Compile(shelf().List().Model(), "GET /books")
 			if err == nil || !strings.HasPrefix(err.Error(), "GET /books: ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
@@ -286,7 +287,7 @@ func TestApplyOfNothingIsFree(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/books", nil)
 	r.URL.RawQuery = url.Values{"page": {"2"}}.Encode()
 	in := bind.NewInput(r, nil)
-	var list query.List = shelf()
+	list := shelf().List()
 	for _, o := range []query.Option{query.Filter[bookFilter](), query.Order("id").KeepOrder(), query.Search("title")} {
 		stage, err := o.Compile(list.Model(), "x")
 		if err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/option"
+	"github.com/spoolhq/spool/rest/internal/stage"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // OrderOption lets a client choose the order of a list.
@@ -61,7 +63,7 @@ func (o OrderOption) KeepOrder() OrderOption {
 func (OrderOption) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
-func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
+func (o OrderOption) Compile(m *driver.Model, place string) (stage.Stage, error) {
 	if len(o.allowed) == 0 {
 		return nil, fmt.Errorf("%s: query.Order: no field is allowed", place)
 	}
@@ -71,8 +73,8 @@ func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
 		first []Sort
 	)
 	for _, text := range o.allowed {
-		sort := ParseSort(text)
-		key, err := m.sortKey(sort)
+		sort := driver.ParseSort(text)
+		key, err := m.SortKey(sort)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: query.Order(%q): %w", place, text, err))
 			continue
@@ -94,7 +96,7 @@ func (o OrderOption) Compile(m *Model, place string) (Stage, error) {
 		return nil, errors.Join(errs...)
 	}
 	if !o.keep {
-		s.said, s.initial = first, m.stable(first, s.keys)
+		s.said, s.initial = first, m.StableOrder(first, s.keys)
 	}
 	s.params = []bind.Param{s.param(o.allowed)}
 	return s, nil
@@ -109,7 +111,7 @@ func (s *orderStage) param(allowed []string) bind.Param {
 	list := reflect.TypeFor[[]string]()
 	return bind.Param{
 		Name: s.name, In: fault.Query, Type: list, Nullable: true,
-		Doc: "Order of the result: " + joined(allowed) + ", separated by commas. A minus in front means descending.",
+		Doc: "Order of the result: " + strings.Join(allowed, ", ") + ", separated by commas. A minus in front means descending.",
 		Field: reflect.StructField{
 			Name: "Order", Type: list, Tag: reflect.StructTag("enum:" + strconv.Quote(strings.Join(names, ","))),
 		},
@@ -130,21 +132,24 @@ type orderStage struct {
 	names   []string
 	params  []bind.Param
 	sorts   map[string]Sort
-	keys    []Key
+	keys    []driver.Key
 	allowed []any
 	ignore  bool
 	said    []Sort // what initial is made of
 	initial []Sort // of a list without an order, if nobody asks for one
 }
 
-// Params implements [Stage].
+// Columns implements [stage.Stage].
+func (s *orderStage) Columns() []*driver.Column { return columnsOf(s.keys) }
+
+// Params implements [stage.Stage].
 func (s *orderStage) Params() []bind.Param { return s.params }
 
-// Apply implements [Stage].
-func (s *orderStage) Apply(_ context.Context, in *bind.Input, l List) (List, []fault.Fault) {
+// Apply implements [stage.Stage].
+func (s *orderStage) Apply(_ context.Context, in *bind.Input, l *driver.List) (*driver.List, []fault.Fault) {
 	if !sent(in, s.names) {
 		if len(s.initial) > 0 && len(l.Order()) == 0 {
-			return l.WithOrder(s.initial...), nil
+			return l.OrderBy(s.initial...), nil
 		}
 		return l, nil
 	}
@@ -170,7 +175,7 @@ func (s *orderStage) Apply(_ context.Context, in *bind.Input, l List) (List, []f
 	if len(faults) > 0 || len(order) == 0 {
 		return l, faults
 	}
-	return l.WithOrder(order...).Stable(), nil
+	return l.OrderBy(order...).Stable(), nil
 }
 
 // maxSorts is how many names are read; what follows repeats what was there.
@@ -182,7 +187,7 @@ const maxSorts = 64
 func OrderDefault(sorts ...string) Option {
 	o := orderDefault{sorts: make([]Sort, len(sorts))}
 	for i, text := range sorts {
-		o.sorts[i] = ParseSort(text)
+		o.sorts[i] = driver.ParseSort(text)
 	}
 	return o
 }
@@ -190,62 +195,59 @@ func OrderDefault(sorts ...string) Option {
 type orderDefault struct {
 	said  []Sort
 	sorts []Sort // with the key
-	keys  []Key
+	keys  []driver.Key
 }
 
 // RestRoute marks an option of routes.
 func (orderDefault) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
-func (o orderDefault) Compile(m *Model, place string) (Stage, error) {
-	keys := make([]Key, len(o.sorts))
+func (o orderDefault) Compile(m *driver.Model, place string) (stage.Stage, error) {
+	keys := make([]driver.Key, len(o.sorts))
 	for i, sort := range o.sorts {
-		key, err := m.sortKey(sort)
+		key, err := m.SortKey(sort)
 		if err != nil {
 			return nil, fmt.Errorf("%s: query.OrderDefault: %w", place, err)
 		}
 		keys[i] = key
 	}
-	return orderDefault{said: o.sorts, sorts: m.stable(o.sorts, keys), keys: keys}, nil
+	return orderDefault{said: o.sorts, sorts: m.StableOrder(o.sorts, keys), keys: keys}, nil
 }
 
-// Params implements [Stage].
+// Columns implements [stage.Stage].
+func (o orderDefault) Columns() []*driver.Column { return columnsOf(o.keys) }
+
+func columnsOf(keys []driver.Key) []*driver.Column {
+	columns := make([]*driver.Column, len(keys))
+	for i, key := range keys {
+		columns[i] = key.Column
+	}
+	return columns
+}
+
+// Params implements [stage.Stage].
 func (orderDefault) Params() []bind.Param { return nil }
 
-// Apply implements [Stage].
-func (o orderDefault) Apply(_ context.Context, _ *bind.Input, l List) (List, []fault.Fault) {
+// Apply implements [stage.Stage].
+func (o orderDefault) Apply(_ context.Context, _ *bind.Input, l *driver.List) (*driver.List, []fault.Fault) {
 	if len(l.Order()) > 0 {
 		return l, nil
 	}
-	return l.WithOrder(o.sorts...), nil
+	return l.OrderBy(o.sorts...), nil
 }
 
-// SettleOrder leaves the order of a list for which the client asks for none to one of the stages
-// of a route: what says nothing but that, an [OrderDefault] or the paginator when ordered is
-// true, comes before an [Order], whose parameter tells it. A list is free when the handler may
-// give it an order of its own.
-func SettleOrder(stages []Stage, ordered, free bool) []Stage {
-	settled := slices.Clone(stages)
-	var said []Sort
-	for _, s := range stages {
-		if s, ok := s.(orderDefault); ok && !ordered {
-			ordered, said = true, s.said
-		}
+// DefaultOrder implements [stage.Defaulter].
+func (o orderDefault) DefaultOrder() []Sort { return o.said }
+
+// Ordered implements [stage.Orderer].
+func (s *orderStage) Ordered(another bool, sorts []Sort, free bool) stage.Stage {
+	ordered := *s
+	if another {
+		ordered.said, ordered.initial = sorts, nil
 	}
-	for i, s := range settled {
-		s, ok := s.(*orderStage)
-		if !ok {
-			continue
-		}
-		other := *s
-		if ordered {
-			other.said, other.initial = said, nil
-		}
-		other.params = slices.Clone(s.params)
-		other.params[0].Doc += withoutAsking(other.said, free)
-		settled[i] = &other
-	}
-	return settled
+	ordered.params = slices.Clone(s.params)
+	ordered.params[0].Doc += withoutAsking(ordered.said, free)
+	return &ordered
 }
 
 // withoutAsking says which order a list has for which the client asks for none.
@@ -257,7 +259,7 @@ func withoutAsking(said []Sort, free bool) string {
 	for i, sort := range said {
 		names[i] = sort.String()
 	}
-	text := " Without it the list is ordered by " + joined(names)
+	text := " Without it the list is ordered by " + strings.Join(names, ", ")
 	if free {
 		text += ", unless it has an order of its own"
 	}

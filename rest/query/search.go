@@ -11,10 +11,17 @@ import (
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/option"
+	"github.com/spoolhq/spool/rest/internal/stage"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// maxTerms is how many terms a search may have.
-const maxTerms = 16
+const (
+	// maxTerms is how many terms a search may have.
+	maxTerms = 16
+	// maxTerm is how many bytes a term may have: no text that is compared without regard to case
+	// has more characters.
+	maxTerm = 1000
+)
 
 // SearchOption lets a client search a list.
 type SearchOption struct {
@@ -48,7 +55,7 @@ func (o SearchOption) AllowRegex() SearchOption {
 func (SearchOption) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
-func (o SearchOption) Compile(m *Model, place string) (Stage, error) {
+func (o SearchOption) Compile(m *driver.Model, place string) (stage.Stage, error) {
 	if len(o.fields) == 0 {
 		return nil, fmt.Errorf("%s: query.Search: there is no field to search", place)
 	}
@@ -57,8 +64,8 @@ func (o SearchOption) Compile(m *Model, place string) (Stage, error) {
 	var errs []error
 	for i, text := range o.fields {
 		path, lookup := searchLookup(text)
-		t, err := m.target(path, lookup)
-		if err == nil && lookup == IRegex && !o.regex {
+		t, err := m.Condition(path, lookup)
+		if err == nil && lookup == driver.IRegex && !o.regex {
 			err = errors.New("the prefix $ lets a client write patterns: allow it with AllowRegex")
 		}
 		if err != nil {
@@ -71,20 +78,20 @@ func (o SearchOption) Compile(m *Model, place string) (Stage, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	s.params = []bind.Param{textParam(o.param, "Words to be found in "+joined(paths)+".")}
+	s.params = []bind.Param{textParam(o.param, "Words to be found in "+strings.Join(paths, ", ")+".")}
 	return s, nil
 }
 
-func searchLookup(field string) (path string, lookup Lookup) {
+func searchLookup(field string) (path string, lookup driver.Lookup) {
 	switch {
 	case strings.HasPrefix(field, "^"):
-		return field[1:], IStartsWith
+		return field[1:], driver.IStartsWith
 	case strings.HasPrefix(field, "="):
-		return field[1:], IExact
+		return field[1:], driver.IExact
 	case strings.HasPrefix(field, "$"):
-		return field[1:], IRegex
+		return field[1:], driver.IRegex
 	default:
-		return field, IContains
+		return field, driver.IContains
 	}
 }
 
@@ -92,14 +99,23 @@ type searchStage struct {
 	name    string
 	names   []string
 	params  []bind.Param
-	targets []target
+	targets []driver.Condition
 }
 
-// Params implements [Stage].
+// Params implements [stage.Stage].
 func (s *searchStage) Params() []bind.Param { return s.params }
 
-// Apply implements [Stage].
-func (s *searchStage) Apply(_ context.Context, in *bind.Input, l List) (List, []fault.Fault) {
+// Columns implements [stage.Stage].
+func (s *searchStage) Columns() []*driver.Column {
+	columns := make([]*driver.Column, len(s.targets))
+	for i, t := range s.targets {
+		columns[i] = t.Column
+	}
+	return columns
+}
+
+// Apply implements [stage.Stage].
+func (s *searchStage) Apply(_ context.Context, in *bind.Input, l *driver.List) (*driver.List, []fault.Fault) {
 	if !sent(in, s.names) {
 		return l, nil
 	}
@@ -107,7 +123,7 @@ func (s *searchStage) Apply(_ context.Context, in *bind.Input, l List) (List, []
 	if !ok {
 		return l, faults
 	}
-	var terms []Predicate
+	var terms []driver.Predicate
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		if len(terms) == maxTerms {
 			return l, []fault.Fault{fault.Value(fault.Query, []any{s.name},
@@ -122,22 +138,22 @@ func (s *searchStage) Apply(_ context.Context, in *bind.Input, l List) (List, []
 	if len(terms) == 0 {
 		return l, nil
 	}
-	return l.WithWhere(joinPredicates(AllOf, terms)), nil
+	return l.Where(driver.Join(AllOf, terms)), nil
 }
 
 // term holds for rows that have word in one of the fields.
-func (s *searchStage) term(word string) (Predicate, []fault.Fault) {
-	if len(word) > maxFolded {
-		return nil, []fault.Fault{fault.TooLong(fault.Query, []any{s.name}, maxFolded)}
+func (s *searchStage) term(word string) (driver.Predicate, []fault.Fault) {
+	if len(word) > maxTerm {
+		return nil, []fault.Fault{fault.TooLong(fault.Query, []any{s.name}, maxTerm)}
 	}
-	items := make([]Predicate, len(s.targets))
+	items := make([]driver.Predicate, len(s.targets))
 	for i, t := range s.targets {
-		if t.lookup.regex() {
+		if isRegex(t.Lookup) {
 			if faults := patternFaults([]any{s.name}, word); len(faults) > 0 {
 				return nil, faults
 			}
 		}
-		items[i] = t.bind([]any{word})
+		items[i] = t.Bind([]any{word})
 	}
-	return joinPredicates(AnyOf, items), nil
+	return driver.Join(AnyOf, items), nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 type author struct {
@@ -61,7 +62,7 @@ func TestSetWhere(t *testing.T) {
 		{"Nothing", query.And(), []int64{1, 2, 3, 4}},
 		{"Exact", query.Where("title", "Nana"), []int64{4}},
 		{"FoldedRelation", query.Where("author__name__iexact", "éMILE zola"), []int64{1, 4}},
-		{"DottedPath", query.On("author.name", query.IStartsWith, "ANNIE"), []int64{2}},
+		{"DottedPath", driver.On("author.name", driver.IStartsWith, "ANNIE"), []int64{2}},
 		{"WildcardIsText", query.Where("title__contains", "%"), []int64{3}},
 		{"NullIsNotEqual", query.Where("price__ne", 3), []int64{1, 4}},
 		{"NotOfNull", query.Not(query.Where("price", 3)), []int64{1, 4}},

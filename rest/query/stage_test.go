@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/stage"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/querytest"
 )
 
@@ -25,11 +27,11 @@ type timeFilter struct {
 	Unsold  *bool       `filter:"reviews__isnull"`
 }
 
-func apply(t *testing.T, stage query.Stage, rawQuery string) (query.List, []string) {
+func apply(t *testing.T, s stage.Stage, rawQuery string) (*driver.List, []string) {
 	t.Helper()
 
 	in := bind.NewInput(httptest.NewRequest(http.MethodGet, "/?"+rawQuery, nil), nil)
-	list, faults := stage.Apply(t.Context(), in, query.Slice(querytest.Shelf().Books))
+	list, faults := s.Apply(t.Context(), in, driver.Slice(querytest.Shelf().Books))
 	texts := []string{}
 	for _, f := range faults {
 		texts = append(texts, f.Kind+" "+f.Location()+": "+f.Message)
@@ -40,7 +42,7 @@ func apply(t *testing.T, stage query.Stage, rawQuery string) (query.List, []stri
 func TestFilterOfTimes(t *testing.T) {
 	t.Parallel()
 
-	model := query.Slice(querytest.Shelf().Books).Model()
+	model := driver.Slice(querytest.Shelf().Books).Model()
 	stage, err := query.Filter[timeFilter](query.AllowRegex()).Compile(model, "GET /books")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +64,7 @@ func TestFilterOfTimes(t *testing.T) {
 			t.Errorf("%s: %v", test.query, faults)
 			continue
 		}
-		if n, err := list.CountItems(t.Context()); err != nil || n != test.want {
+		if n, err := list.Count(t.Context()); err != nil || n != test.want {
 			t.Errorf("%s: counted %d (%v), want %d", test.query, n, err, test.want)
 		}
 	}
@@ -83,16 +85,16 @@ func TestFilterOfTimes(t *testing.T) {
 func TestParams(t *testing.T) {
 	t.Parallel()
 
-	model := shelf().Model()
+	model := shelf().List().Model()
 	var got []string
 	for _, o := range []query.Option{
 		query.Filter[bookFilter](), query.Order("price", "-id"), query.OrderDefault("id"), query.Search("title", "^author__name").Param("q2"),
 	} {
-		stage, err := o.Compile(model, "GET /books")
+		compiled, err := o.Compile(model, "GET /books")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range stage.Params() {
+		for _, p := range compiled.Params() {
 			if p.Required {
 				t.Errorf("%s is required", p.Name)
 			}
@@ -110,18 +112,18 @@ func TestParams(t *testing.T) {
 	}
 }
 
-func TestColumnsOf(t *testing.T) {
+func TestColumns(t *testing.T) {
 	t.Parallel()
 
 	got := []string{}
 	for _, o := range []query.Option{
 		query.Filter[bookFilter](), query.Order("price", "-id"), query.OrderDefault("title"), query.Search("=author__name"),
 	} {
-		stage, err := o.Compile(shelf().Model(), "GET /books")
+		compiled, err := o.Compile(shelf().List().Model(), "GET /books")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range query.ColumnsOf(stage) {
+		for _, c := range compiled.Columns() {
 			got = append(got, c.Path())
 		}
 	}
@@ -138,18 +140,18 @@ func TestColumnsOf(t *testing.T) {
 func TestStageIsShared(t *testing.T) {
 	t.Parallel()
 
-	stage, err := query.Filter[bookFilter]().Compile(shelf().Model(), "GET /books")
+	stage, err := query.Filter[bookFilter]().Compile(shelf().List().Model(), "GET /books")
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := shelf()
+	list := shelf().List()
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
 				in := bind.NewInput(httptest.NewRequest(http.MethodGet, "/?title=an&author=annie+ernaux&cheap=false", nil), nil)
 				narrowed, faults := stage.Apply(t.Context(), in, list)
-				if n, err := narrowed.CountItems(t.Context()); n != 1 || err != nil || len(faults) > 0 {
+				if n, err := narrowed.Count(t.Context()); n != 1 || err != nil || len(faults) > 0 {
 					t.Errorf("counted %d (%v, %v), want 1", n, err, faults)
 				}
 			}

@@ -70,8 +70,8 @@ func TestBunPrepared(t *testing.T) {
 	t.Run("PositionNeedsTheRelation", func(t *testing.T) {
 		t.Parallel()
 
-		set := bunquery.Set[querytest.Book](db).OrderBy(query.Asc("author__name"))
-		items, n, err := set.FetchItems(t.Context(), 0, 3)
+		set := bunquery.Set[querytest.Book](db).OrderBy(query.Asc("author__name")).List()
+		items, n, err := set.Fetch(t.Context(), 0, 3)
 		if err != nil || n != 3 {
 			t.Fatal(n, err)
 		}
@@ -117,10 +117,10 @@ func TestBunEstimate(t *testing.T) {
 			t.Fatal(err)
 		}
 		set := bunquery.Set[querytest.Book](db)
-		if n, err := set.Estimate(t.Context()); err != nil || n != 6 {
+		if n, err := set.List().Estimate(t.Context()); err != nil || n != 6 {
 			t.Errorf("estimated %d (%v), want 6", n, err)
 		}
-		n, err := set.Where(query.Where("title__contains", "?'")).OrderBy(query.Asc("title")).Estimate(t.Context())
+		n, err := set.Where(query.Where("title__contains", "?'")).OrderBy(query.Asc("title")).List().Estimate(t.Context())
 		if err != nil || n > 1 {
 			t.Errorf("estimated %d (%v), want next to nothing", n, err)
 		}

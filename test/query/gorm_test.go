@@ -85,10 +85,10 @@ func TestGormEstimate(t *testing.T) {
 			t.Fatal(err)
 		}
 		set := gormquery.Set[querytest.Book](db)
-		if n, err := set.Estimate(t.Context()); err != nil || n != 6 {
+		if n, err := set.List().Estimate(t.Context()); err != nil || n != 6 {
 			t.Errorf("estimated %d (%v), want 6", n, err)
 		}
-		n, err := set.Where(query.Where("title__contains", "?'")).OrderBy(query.Asc("title")).Estimate(t.Context())
+		n, err := set.Where(query.Where("title__contains", "?'")).OrderBy(query.Asc("title")).List().Estimate(t.Context())
 		if err != nil || n > 1 {
 			t.Errorf("estimated %d (%v), want next to nothing", n, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // generator makes data and questions that are hard to agree about.
@@ -133,12 +134,12 @@ var (
 		"author", "author__name", "author__born", "author__country__name",
 	}
 
-	equalities  = []query.Lookup{query.Exact, query.NotEqual}
-	comparisons = []query.Lookup{
-		query.Exact, query.NotEqual, query.Greater, query.GreaterOrEqual, query.Less, query.LessOrEqual,
+	equalities  = []driver.Lookup{driver.Exact, driver.NotEqual}
+	comparisons = []driver.Lookup{
+		driver.Exact, driver.NotEqual, driver.Greater, driver.GreaterOrEqual, driver.Less, driver.LessOrEqual,
 	}
-	searches = []query.Lookup{
-		query.IExact, query.Contains, query.IContains, query.StartsWith, query.IStartsWith, query.EndsWith, query.IEndsWith,
+	searches = []driver.Lookup{
+		driver.IExact, driver.Contains, driver.IContains, driver.StartsWith, driver.IStartsWith, driver.EndsWith, driver.IEndsWith,
 	}
 	partsOfTime = []string{"month", "day", "hour", "minute", "second", "week_day"}
 )
@@ -146,7 +147,7 @@ var (
 func (g generator) condition() query.Expr {
 	switch g.IntN(10) {
 	case 0, 1, 2:
-		return query.On(pick(g, texts), pick(g, searches), g.text())
+		return driver.On(pick(g, texts), pick(g, searches), g.text())
 	case 3:
 		return several(g, pick(g, texts), comparisons, g.text)
 	case 4:
@@ -158,25 +159,25 @@ func (g generator) condition() query.Expr {
 	case 7:
 		return g.part()
 	case 8:
-		return query.On(pick(g, nulls), query.IsNull, g.IntN(2) == 0)
+		return driver.On(pick(g, nulls), driver.IsNull, g.IntN(2) == 0)
 	default:
 		return g.other()
 	}
 }
 
 // several compares with one value, or with some of them.
-func several[T any](g generator, path string, lookups []query.Lookup, value func() T) query.Expr {
+func several[T any](g generator, path string, lookups []driver.Lookup, value func() T) query.Expr {
 	switch g.IntN(6) {
 	case 0:
-		return query.On(path, query.Range, []T{value(), value()})
+		return driver.On(path, driver.Range, []T{value(), value()})
 	case 1:
 		list := make([]T, g.IntN(4))
 		for i := range list {
 			list[i] = value()
 		}
-		return query.On(path, query.In, list)
+		return driver.On(path, driver.In, list)
 	default:
-		return query.On(path, pick(g, lookups), value())
+		return driver.On(path, pick(g, lookups), value())
 	}
 }
 
@@ -199,14 +200,14 @@ func (g generator) part() query.Expr {
 func (g generator) other() query.Expr {
 	switch g.IntN(3) {
 	case 0:
-		return query.On(pick(g, bools), pick(g, equalities), g.IntN(2) == 0)
+		return driver.On(pick(g, bools), pick(g, equalities), g.IntN(2) == 0)
 	case 1:
 		return several(g, "cover", comparisons, func() []byte { return append([]byte{}, g.text()...) })
 	default:
 		if g.IntN(2) == 0 {
-			return query.On("code", pick(g, equalities), g.code())
+			return driver.On("code", pick(g, equalities), g.code())
 		}
-		return query.On("code", query.In, []Code{g.code(), g.code()})
+		return driver.On("code", driver.In, []Code{g.code(), g.code()})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 const (
@@ -91,12 +92,10 @@ func compare(ctx context.Context, g generator, memory, books query.Set[Book], so
 }
 
 func stableIDs(ctx context.Context, set query.Set[Book], sorts []query.Sort, offset, limit int64) ([]int64, error) {
-	list := set.WithOrder(append(sorts, query.Asc("id"))...)
-	items, _, err := list.FetchItems(ctx, offset, limit)
+	books, err := set.OrderBy(append(sorts, query.Asc("id"))...).Fetch(ctx, offset, limit)
 	if err != nil {
 		return nil, err
 	}
-	books, _ := items.([]Book)
 	ids := make([]int64, len(books))
 	for i, b := range books {
 		ids[i] = b.ID
@@ -107,7 +106,7 @@ func stableIDs(ctx context.Context, set query.Set[Book], sorts []query.Sort, off
 // comparePages goes through a list by positions, forth and back.
 func comparePages(ctx context.Context, books query.Set[Book], sorts []query.Sort, want []int64) error {
 	size := max(1, len(want)/3)
-	list := books.WithOrder(append(sorts, query.Asc("id"))...)
+	list := books.OrderBy(append(sorts, query.Asc("id"))...).List()
 	for _, reversed := range []bool{false, true} {
 		if reversed {
 			list = list.Reversed()
@@ -122,11 +121,11 @@ func comparePages(ctx context.Context, books query.Set[Book], sorts []query.Sort
 	return nil
 }
 
-func pages(ctx context.Context, list query.List, size int64, most int) ([]int64, error) {
+func pages(ctx context.Context, list *driver.List, size int64, most int) ([]int64, error) {
 	ids := []int64{}
 	page := list
 	for len(ids) <= most {
-		items, n, err := page.FetchItems(ctx, 0, size)
+		items, n, err := page.Fetch(ctx, 0, size)
 		if err != nil || n == 0 {
 			return ids, err
 		}
@@ -147,24 +146,24 @@ func pages(ctx context.Context, list query.List, size int64, most int) ([]int64,
 
 // describe writes a condition for a person who has to find out what is wrong with it.
 func describe(set query.Set[Book], e query.Expr) string {
-	p, err := set.Model().Resolve(e)
+	p, err := set.List().Model().Resolve(e)
 	if err != nil {
 		return err.Error()
 	}
 	return text(p, "  ")
 }
 
-func text(p query.Predicate, indent string) string {
+func text(p driver.Predicate, indent string) string {
 	switch p := p.(type) {
-	case *query.Negation:
+	case *driver.Negation:
 		return indent + "not\n" + text(p.Item, indent+"  ")
-	case *query.Group:
+	case *driver.Group:
 		lines := []string{indent + []string{"and", "or", "xor"}[p.Op] + "\n"}
 		for _, item := range p.Items {
 			lines = append(lines, text(item, indent+"  "))
 		}
 		return strings.Join(lines, "")
-	case *query.Test:
+	case *driver.Test:
 		return fmt.Sprintf("%s%s %s %s %q\n", indent, p.Column.Path(), p.Part, p.Lookup, fmt.Sprint(p.Values))
 	default:
 		return fmt.Sprintf("%s%v\n", indent, p)

@@ -1,30 +1,30 @@
 package sqltext
 
 import (
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"encoding"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // compare writes the comparison of a column that is reached already.
-func (w *writer) compare(t *query.Test, column string, zoneless bool) Clause {
-	if t.Lookup == query.IsNull {
+func (w *writer) compare(t *driver.Test, column string, zoneless bool) Clause {
+	if t.Lookup == driver.IsNull {
 		if t.Values[0] == true {
 			return text("%s IS NULL", column)
 		}
 		return text("%s IS NOT NULL", column)
 	}
-	if s, ok := t.Values[0].(string); ok && t.Column.Field.Kind == query.String {
+	if s, ok := t.Values[0].(string); ok && t.Column.Field.Kind == driver.String {
 		if c, ok := w.search(t.Lookup, column, s); ok {
 			return c
 		}
 		column = w.collated(column, t.Lookup)
 	}
-	if t.Part != query.Whole {
+	if t.Part != driver.Whole {
 		column = w.part(t.Part, column, zoneless)
 	}
 	values := make([]Clause, len(t.Values))
@@ -32,26 +32,26 @@ func (w *writer) compare(t *query.Test, column string, zoneless bool) Clause {
 		values[i] = w.value(v)
 	}
 	switch t.Lookup {
-	case query.In:
+	case driver.In:
 		return wrap(text("%s IN (", column), between(", ", values), text(")"))
-	case query.Range:
+	case driver.Range:
 		return wrap(text("%s BETWEEN ", column), values[0], text(" AND "), values[1])
 	default:
 		return wrap(text("%s %s ", column, operator(t.Lookup)), values[0])
 	}
 }
 
-func operator(l query.Lookup) string {
+func operator(l driver.Lookup) string {
 	switch l {
-	case query.NotEqual:
+	case driver.NotEqual:
 		return "<>"
-	case query.Greater:
+	case driver.Greater:
 		return ">"
-	case query.GreaterOrEqual:
+	case driver.GreaterOrEqual:
 		return ">="
-	case query.Less:
+	case driver.Less:
 		return "<"
-	case query.LessOrEqual:
+	case driver.LessOrEqual:
 		return "<="
 	default:
 		return "="
@@ -60,11 +60,11 @@ func operator(l query.Lookup) string {
 
 // collated makes a text compare by its bytes. In PostgreSQL equality does so under every
 // collation but the nondeterministic ones, and is left to the column so that its index serves.
-func (w *writer) collated(column string, l query.Lookup) string {
+func (w *writer) collated(column string, l driver.Lookup) string {
 	switch {
 	case w.dialect == SQLite:
 		return column + " COLLATE BINARY"
-	case l == query.Exact || l == query.NotEqual || l == query.In:
+	case l == driver.Exact || l == driver.NotEqual || l == driver.In:
 		return column
 	default:
 		return column + ` COLLATE "C"`
@@ -81,7 +81,7 @@ func (w *writer) value(v any) Clause {
 		}
 	case uint64:
 		return Clause{Text: "CAST(? AS numeric)", Args: []any{strconv.FormatUint(v, 10)}}
-	case driver.Valuer:
+	case sqldriver.Valuer:
 	case encoding.TextMarshaler:
 		if _, ok := any(v).(interface{ Zone() (string, int) }); ok {
 			break // a time, which drivers know
@@ -94,18 +94,18 @@ func (w *writer) value(v any) Clause {
 }
 
 // part takes a number out of a time.
-func (w *writer) part(p query.Part, column string, zoneless bool) string {
+func (w *writer) part(p driver.Part, column string, zoneless bool) string {
 	if w.dialect == SQLite {
 		switch p {
-		case query.Month:
+		case driver.Month:
 			return fmt.Sprintf("CAST(substr(%s, 6, 2) AS integer)", column)
-		case query.Day:
+		case driver.Day:
 			return fmt.Sprintf("CAST(substr(%s, 9, 2) AS integer)", column)
-		case query.Hour:
+		case driver.Hour:
 			return fmt.Sprintf("CAST(substr(%s, 12, 2) AS integer)", column)
-		case query.Minute:
+		case driver.Minute:
 			return fmt.Sprintf("CAST(substr(%s, 15, 2) AS integer)", column)
-		case query.Second:
+		case driver.Second:
 			return fmt.Sprintf("CAST(substr(%s, 18, 2) AS integer)", column)
 		default:
 			return fmt.Sprintf("(CAST(strftime('%%w', substr(%s, 1, 10)) AS integer) + 1)", column)
@@ -115,9 +115,9 @@ func (w *writer) part(p query.Part, column string, zoneless bool) string {
 		column += " AT TIME ZONE 'UTC'"
 	}
 	switch p {
-	case query.WeekDay:
+	case driver.WeekDay:
 		return fmt.Sprintf("(CAST(EXTRACT(DOW FROM %s) AS integer) + 1)", column)
-	case query.Second:
+	case driver.Second:
 		return fmt.Sprintf("CAST(FLOOR(EXTRACT(SECOND FROM %s)) AS integer)", column)
 	default:
 		return fmt.Sprintf("CAST(EXTRACT(%s FROM %s) AS integer)", strings.ToUpper(string(p)), column)
@@ -126,7 +126,7 @@ func (w *writer) part(p query.Part, column string, zoneless bool) string {
 
 // order writes one part of ORDER BY. SQLite has null as the smallest value by itself;
 // PostgreSQL is told so only where there can be nulls, because its indexes put them last.
-func (w *writer) order(s *scope, key query.Key) (Clause, error) {
+func (w *writer) order(s *scope, key driver.Key) (Clause, error) {
 	at, alias := s.table, s.alias
 	for _, step := range key.Column.Steps {
 		j, err := w.join(s, at, alias, step)
@@ -140,8 +140,8 @@ func (w *writer) order(s *scope, key query.Key) (Clause, error) {
 		return Clause{}, err
 	}
 	name := alias + "." + column.Name
-	if key.Column.Field.Kind == query.String {
-		name = w.collated(name, query.Greater)
+	if key.Column.Field.Kind == driver.String {
+		name = w.collated(name, driver.Greater)
 	}
 	direction, nulls := " ASC", " NULLS FIRST"
 	if key.Desc {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/internal/fold"
 )
 
@@ -14,28 +14,28 @@ import (
 // Ignoring case is not left to the database, whose idea of it depends on its locale and, in
 // SQLite, ends with ASCII: each letter becomes the set of letters that are the same, in a
 // pattern that compares exactly.
-func (w *writer) search(l query.Lookup, column, value string) (Clause, bool) {
+func (w *writer) search(l driver.Lookup, column, value string) (Clause, bool) {
 	switch l {
-	case query.IExact:
+	case driver.IExact:
 		return w.folded(column, "", value, ""), true
-	case query.IContains:
+	case driver.IContains:
 		return w.folded(column, "*", value, "*"), true
-	case query.IStartsWith:
+	case driver.IStartsWith:
 		return w.folded(column, "", value, "*"), true
-	case query.IEndsWith:
+	case driver.IEndsWith:
 		return w.folded(column, "*", value, ""), true
-	case query.Regex, query.IRegex:
+	case driver.Regex, driver.IRegex:
 		return w.regex(l, column, value), true
 	}
 	if w.dialect == SQLite {
 		return exactPart(l, column, value)
 	}
 	switch l {
-	case query.Contains:
+	case driver.Contains:
 		value = "%" + like.Replace(value) + "%"
-	case query.StartsWith:
+	case driver.StartsWith:
 		value = like.Replace(value) + "%"
-	case query.EndsWith:
+	case driver.EndsWith:
 		value = "%" + like.Replace(value)
 	default:
 		return Clause{}, false
@@ -46,30 +46,30 @@ func (w *writer) search(l query.Lookup, column, value string) (Clause, bool) {
 var like = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // exactPart searches in SQLite without LIKE, which ignores the case of ASCII there.
-func exactPart(l query.Lookup, column, value string) (Clause, bool) {
+func exactPart(l driver.Lookup, column, value string) (Clause, bool) {
 	n := utf8.RuneCountInString(value)
 	switch {
-	case l == query.Contains:
+	case l == driver.Contains:
 		return Clause{Text: "instr(" + column + ", ?) > 0", Args: []any{value}}, true
-	case l == query.StartsWith:
+	case l == driver.StartsWith:
 		return Clause{Text: "substr(" + column + ", 1, ?) COLLATE BINARY = ?", Args: []any{n, value}}, true
-	case l == query.EndsWith && n == 0:
+	case l == driver.EndsWith && n == 0:
 		return Clause{Text: column + " = " + column}, true
-	case l == query.EndsWith:
+	case l == driver.EndsWith:
 		return Clause{Text: "substr(" + column + ", ?) COLLATE BINARY = ?", Args: []any{-n, value}}, true
 	default:
 		return Clause{}, false
 	}
 }
 
-func (w *writer) regex(l query.Lookup, column, value string) Clause {
+func (w *writer) regex(l driver.Lookup, column, value string) Clause {
 	operator := " ~ ?"
 	switch {
-	case w.dialect == SQLite && l == query.IRegex:
+	case w.dialect == SQLite && l == driver.IRegex:
 		operator, value = " REGEXP ?", "(?i)"+value
 	case w.dialect == SQLite:
 		operator = " REGEXP ?"
-	case l == query.IRegex:
+	case l == driver.IRegex:
 		operator = " ~* ?"
 	}
 	return Clause{Text: column + operator, Args: []any{value}}

@@ -1,6 +1,6 @@
 package sqltext
 
-import "github.com/spoolhq/spool/rest/query"
+import "github.com/spoolhq/spool/rest/query/driver"
 
 // Dialect is the database that the text is for.
 type Dialect uint8
@@ -17,9 +17,9 @@ type Table interface {
 	// Source is the table as it stands after FROM.
 	Source() string
 	// Column returns the column of a field, and an error when it has none.
-	Column(f *query.Field) (Column, error)
+	Column(f *driver.Field) (Column, error)
 	// Join says how the related rows are found, and an error when that cannot be said.
-	Join(r *query.Relation) (*Join, error)
+	Join(r *driver.Relation) (*Join, error)
 	// Live are the conditions on rows that exist, when some are deleted softly. They are put
 	// on related rows only: the adapter's library puts them on the table itself.
 	Live() []Fixed

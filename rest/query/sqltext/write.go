@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // Write writes a plan about the table, whose quoted alias is root. The plan's offset and limit
 // are left to the adapter.
-func Write(d Dialect, t Table, root string, plan query.Plan) (*Statement, error) {
+func Write(d Dialect, t Table, root string, plan driver.Plan) (*Statement, error) {
 	if d != Postgres && d != SQLite {
 		return nil, errors.New("lists are read from PostgreSQL and SQLite only")
 	}
@@ -40,7 +41,7 @@ func Write(d Dialect, t Table, root string, plan query.Plan) (*Statement, error)
 }
 
 // Check reports the first of columns that the table cannot reach.
-func Check(t Table, columns []*query.Column) error {
+func Check(t Table, columns []*driver.Column) error {
 	for _, c := range columns {
 		at := t
 		for _, step := range c.Steps {
@@ -74,7 +75,7 @@ type scope struct {
 
 type joined struct {
 	from   string
-	step   *query.Relation
+	step   *driver.Relation
 	alias  string
 	table  Table
 	clause Clause
@@ -104,26 +105,26 @@ func between(separator string, items []Clause) Clause {
 	return wrap(parts...)
 }
 
-func (w *writer) predicate(s *scope, p query.Predicate) (Clause, error) {
+func (w *writer) predicate(s *scope, p driver.Predicate) (Clause, error) {
 	switch p := p.(type) {
-	case query.Constant:
+	case driver.Constant:
 		if p {
 			return text("1 = 1"), nil
 		}
 		return text("1 = 0"), nil
-	case *query.Negation:
+	case *driver.Negation:
 		item, err := w.predicate(s, p.Item)
 		return wrap(text("NOT ("), item, text(")")), err
-	case *query.Group:
+	case *driver.Group:
 		return w.group(s, p)
-	case *query.Test:
+	case *driver.Test:
 		return w.test(s, p, s.table, s.alias, p.Column.Steps)
 	default:
 		return Clause{}, fmt.Errorf("predicate %T is unknown", p)
 	}
 }
 
-func (w *writer) group(s *scope, g *query.Group) (Clause, error) {
+func (w *writer) group(s *scope, g *driver.Group) (Clause, error) {
 	items := make([]Clause, len(g.Items))
 	for i, item := range g.Items {
 		c, err := w.predicate(s, item)
@@ -147,7 +148,7 @@ func (w *writer) group(s *scope, g *query.Group) (Clause, error) {
 }
 
 // test follows the steps of a path and compares what is at its end.
-func (w *writer) test(s *scope, t *query.Test, at Table, alias string, steps []*query.Relation) (Clause, error) {
+func (w *writer) test(s *scope, t *driver.Test, at Table, alias string, steps []*driver.Relation) (Clause, error) {
 	for i, step := range steps {
 		if step.Many {
 			return w.exists(t, at, alias, steps[i:])
@@ -166,7 +167,7 @@ func (w *writer) test(s *scope, t *query.Test, at Table, alias string, steps []*
 }
 
 // join adds a row of a relation to one, once for each place it starts from.
-func (w *writer) join(s *scope, at Table, alias string, step *query.Relation) (joined, error) {
+func (w *writer) join(s *scope, at Table, alias string, step *driver.Relation) (joined, error) {
 	i := slices.IndexFunc(s.joins, func(j joined) bool { return j.from == alias && j.step == step })
 	if i >= 0 {
 		return s.joins[i], nil
@@ -189,7 +190,7 @@ func (w *writer) join(s *scope, at Table, alias string, step *query.Relation) (j
 const maxAlias = 60
 
 // alias is a new name that no table of the program has, short enough for any database.
-func (w *writer) alias(step *query.Relation) string {
+func (w *writer) alias(step *driver.Relation) string {
 	w.aliases++
 	name := "q" + strconv.Itoa(w.aliases)
 	if ascii(step.Name) && len(step.Name) <= maxAlias-len(name) {
@@ -199,7 +200,7 @@ func (w *writer) alias(step *query.Relation) string {
 }
 
 // exists asks for one related row for which the rest of the path holds.
-func (w *writer) exists(t *query.Test, at Table, alias string, steps []*query.Relation) (Clause, error) {
+func (w *writer) exists(t *driver.Test, at Table, alias string, steps []*driver.Relation) (Clause, error) {
 	rel, err := at.Join(steps[0])
 	if err != nil {
 		return Clause{}, err
@@ -235,7 +236,7 @@ func (w *writer) one() string {
 }
 
 // related is the FROM of related rows and the conditions that make them related.
-func (w *writer) related(rel *Join, base, alias string, step *query.Relation) (from Clause, on []Clause) {
+func (w *writer) related(rel *Join, base, alias string, step *driver.Relation) (from Clause, on []Clause) {
 	live := fixed(alias, rel.Target.Live())
 	if rel.Through == nil {
 		on = append(pairs(base, alias, rel.On), fixed(alias, rel.Fixed)...)

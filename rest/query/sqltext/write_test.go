@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/querytest"
 	"github.com/spoolhq/spool/rest/query/sqltext"
 )
@@ -26,14 +27,14 @@ func (n named) Live() []sqltext.Fixed {
 	return nil
 }
 
-func (n named) Column(f *query.Field) (sqltext.Column, error) {
+func (n named) Column(f *driver.Field) (sqltext.Column, error) {
 	if f.Name == "code" {
 		return sqltext.Column{}, errors.New("no such column")
 	}
 	return sqltext.Column{Name: f.Name, Zoneless: f.Name == "born"}, nil
 }
 
-func (n named) Join(r *query.Relation) (*sqltext.Join, error) {
+func (n named) Join(r *driver.Relation) (*sqltext.Join, error) {
 	switch r.Name {
 	case "tags":
 		return &sqltext.Join{
@@ -55,14 +56,14 @@ func (n named) Join(r *query.Relation) (*sqltext.Join, error) {
 func write(t *testing.T, d sqltext.Dialect, e query.Expr, descending ...bool) (string, []any, error) {
 	t.Helper()
 
-	m := query.ModelOf(reflect.TypeFor[querytest.Book]())
+	m := driver.ModelOf(reflect.TypeFor[querytest.Book]())
 	where, err := m.Resolve(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := query.Plan{Where: where}
+	plan := driver.Plan{Where: where}
 	if len(descending) > 0 {
-		plan.Order = []query.Key{{Column: &query.Column{Model: m, Field: m.Field("rating")}, Desc: descending[0]}}
+		plan.Order = []driver.Key{{Column: &driver.Column{Model: m, Field: m.Field("rating")}, Desc: descending[0]}}
 	}
 	st, err := sqltext.Write(d, named{"book"}, "b", plan)
 	if err != nil {

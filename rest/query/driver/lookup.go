@@ -1,4 +1,4 @@
-package query
+package driver
 
 import (
 	"fmt"
@@ -92,10 +92,8 @@ func (l Lookup) check(f *Field, part Part) error {
 	return nil
 }
 
-func (l Lookup) regex() bool { return l == Regex || l == IRegex }
-
-// list reports a lookup that takes several values.
-func (l Lookup) list() bool { return l == In || l == Range }
+// TakesList reports a lookup that takes several values.
+func (l Lookup) TakesList() bool { return l == In || l == Range }
 
 // folds reports a lookup that compares without regard to case.
 func (l Lookup) folds() bool {

@@ -1,4 +1,4 @@
-package query_test
+package driver_test
 
 import (
 	"database/sql"
@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 func TestSnake(t *testing.T) {
@@ -22,7 +23,7 @@ func TestSnake(t *testing.T) {
 		"ID": "id", "AuthorID": "author_id", "HTTPServer": "http_server", "Title": "title", "ISBN13": "isbn13",
 		"Line2": "line2", "A": "a", "UserURLs": "user_ur_ls", "Straße": "straße",
 	} {
-		if got := query.Snake(name); got != want {
+		if got := driver.Snake(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
@@ -71,7 +72,7 @@ type everything struct {
 func TestModel(t *testing.T) {
 	t.Parallel()
 
-	m := query.ModelOf(reflect.TypeFor[*everything]())
+	m := driver.ModelOf(reflect.TypeFor[*everything]())
 	got := map[string]string{}
 	for _, name := range m.Names() {
 		if f := m.Field(name); f != nil {
@@ -90,7 +91,7 @@ func TestModel(t *testing.T) {
 		"small": "int", "ratio": "float or null", "blob": "bytes or null", "addr": "custom or null",
 		"amount": "custom or null", "maybe": "int or null", "when": "time or null", "labels": "opaque or null",
 		"props": "opaque or null", "meta": "opaque or null", "home_city": "text", "home_zip": "text or null",
-		"nullish": "text or null", "parent": "one query_test.everything", "children": "many query_test.everything",
+		"nullish": "text or null", "parent": "one driver_test.everything", "children": "many driver_test.everything",
 		"owner": "one struct { Name string }",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -105,7 +106,7 @@ func TestModel(t *testing.T) {
 	if key := m.Key(); len(key) != 1 || key[0].Name != "id" {
 		t.Errorf("the key is %v, want id", key)
 	}
-	if m := query.ModelOf(reflect.TypeFor[string]()); len(m.Names()) != 0 || len(m.Key()) != 0 {
+	if m := driver.ModelOf(reflect.TypeFor[string]()); len(m.Names()) != 0 || len(m.Key()) != 0 {
 		t.Errorf("a string has the fields %v", m.Names())
 	}
 }
@@ -134,7 +135,7 @@ func TestModelKey(t *testing.T) {
 		{none{}, []string{}},
 	} {
 		got := []string{}
-		for _, f := range query.ModelOf(reflect.TypeOf(test.row)).Key() {
+		for _, f := range driver.ModelOf(reflect.TypeOf(test.row)).Key() {
 			got = append(got, f.Name)
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {

@@ -1,4 +1,4 @@
-package query
+package driver
 
 import (
 	"encoding"
@@ -12,7 +12,10 @@ import (
 
 var errPosition = errors.New("the position is not one of this order")
 
-func (l *list) Position(items any, i int) ([]*string, error) {
+// Position returns the values of the order's columns for the i-th of items, which is a []T, as
+// texts that [List.After] reads; nil stands for null. It fails when a column is behind a
+// relation that was not loaded.
+func (l *List) Position(items any, i int) ([]*string, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
@@ -57,7 +60,9 @@ func (c *Column) loaded(row reflect.Value) error {
 	return nil
 }
 
-func (l *list) After(position []*string) (List, error) {
+// After returns the rows that come after position in the list's order. It fails when position
+// is not one of this order, such as when a client made it up.
+func (l *List) After(position []*string) (*List, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
@@ -75,7 +80,7 @@ func (l *list) After(position []*string) (List, error) {
 		}
 		values[i] = v
 	}
-	return l.WithWhere(after(l.order, values)), nil
+	return l.Where(after(l.order, values)), nil
 }
 
 // after holds for the rows behind values: for some column of the order, that column is beyond
@@ -88,17 +93,17 @@ func after(order []Key, values []any) Predicate {
 		for j := range i {
 			way = append(way, order[j].equal(values[j]))
 		}
-		ways = append(ways, joinPredicates(AllOf, append(way, key.beyond(values[i]))))
+		ways = append(ways, Join(AllOf, append(way, key.beyond(values[i]))))
 	}
-	behind := joinPredicates(AnyOf, ways)
+	behind := Join(AnyOf, ways)
 	first, v := order[0], values[0]
 	switch {
 	case len(order) == 1 || v == nil:
 		return behind
 	case !first.Desc:
-		return joinPredicates(AllOf, []Predicate{first.test(GreaterOrEqual, v), behind})
+		return Join(AllOf, []Predicate{first.test(GreaterOrEqual, v), behind})
 	case !first.Column.Nullable():
-		return joinPredicates(AllOf, []Predicate{first.test(LessOrEqual, v), behind})
+		return Join(AllOf, []Predicate{first.test(LessOrEqual, v), behind})
 	default:
 		return behind
 	}
@@ -125,7 +130,7 @@ func (k Key) beyond(v any) Predicate {
 	case !k.Desc:
 		return k.test(Greater, v)
 	case k.Column.Nullable():
-		return joinPredicates(AnyOf, []Predicate{k.test(Less, v), k.test(IsNull, true)})
+		return Join(AnyOf, []Predicate{k.test(Less, v), k.test(IsNull, true)})
 	default:
 		return k.test(Less, v)
 	}

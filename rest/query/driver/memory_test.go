@@ -1,10 +1,11 @@
-package query_test
+package driver_test
 
 import (
 	"context"
 	"testing"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/querytest"
 )
 
@@ -19,7 +20,7 @@ func TestMemory(t *testing.T) {
 // own is a source as somebody else would write it.
 type own struct{ books query.Set[querytest.Book] }
 
-func (o own) set(plan query.Plan) query.Set[querytest.Book] {
+func (o own) set(plan driver.Plan) query.Set[querytest.Book] {
 	sorts := make([]query.Sort, len(plan.Order))
 	for i, key := range plan.Order {
 		sorts[i] = query.Sort{Path: key.Column.Path(), Desc: key.Desc}
@@ -31,11 +32,11 @@ func (o own) set(plan query.Plan) query.Set[querytest.Book] {
 	return books.Where(plan.Where)
 }
 
-func (o own) Fetch(ctx context.Context, plan query.Plan) ([]querytest.Book, error) {
+func (o own) Fetch(ctx context.Context, plan driver.Plan) ([]querytest.Book, error) {
 	return o.set(plan).Fetch(ctx, plan.Offset, plan.Limit)
 }
 
-func (o own) Count(ctx context.Context, plan query.Plan) (int64, error) {
+func (o own) Count(ctx context.Context, plan driver.Plan) (int64, error) {
 	return o.set(plan).Count(ctx)
 }
 

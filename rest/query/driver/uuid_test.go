@@ -1,4 +1,4 @@
-package query_test
+package driver_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // uuid is what the usual libraries have.
@@ -29,8 +30,8 @@ func TestUUIDsAreOrderedByTheirBytes(t *testing.T) {
 	t.Parallel()
 
 	set := query.Slice([]parcel{{uuid{2}, "b"}, {uuid{1, 9}, "b"}, {uuid{200}, "a"}, {uuid{1}, "b"}})
-	stable := set.OrderBy(query.Asc("name")).Stable()
-	items, _, err := stable.FetchItems(context.Background(), 0, -1)
+	stable := set.List().OrderBy(query.Asc("name")).Stable()
+	items, _, err := stable.Fetch(context.Background(), 0, -1)
 	want := []parcel{{uuid{200}, "a"}, {uuid{1}, "b"}, {uuid{1, 9}, "b"}, {uuid{2}, "b"}}
 	if err != nil || !cmp.Equal(items, any(want)) {
 		t.Fatalf("got %v, %v", items, err)
@@ -44,7 +45,7 @@ func TestUUIDsAreOrderedByTheirBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, _, err = rest.FetchItems(context.Background(), 0, -1)
+	items, _, err = rest.Fetch(context.Background(), 0, -1)
 	if err != nil || !cmp.Equal(items, any(want[2:])) {
 		t.Errorf("after the second: got %v, %v", items, err)
 	}
@@ -58,7 +59,7 @@ func TestUUIDsAreOrderedByTheirBytes(t *testing.T) {
 func TestAListThatIsBrokenStaysSo(t *testing.T) {
 	t.Parallel()
 
-	_, err := query.Slice([]parcel{}).OrderBy(query.Asc("nope")).Stable().CountItems(context.Background())
+	_, err := driver.Slice([]parcel{}).OrderBy(query.Asc("nope")).Stable().Count(context.Background())
 	if err == nil {
 		t.Error("an order by nothing is no error")
 	}

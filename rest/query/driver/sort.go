@@ -1,4 +1,4 @@
-package query
+package driver
 
 import (
 	"fmt"
@@ -14,12 +14,6 @@ type Sort struct {
 	Desc bool
 }
 
-// Asc orders by path, the smallest value first, null before it.
-func Asc(path string) Sort { return Sort{Path: path} }
-
-// Desc orders by path, the greatest value first, null last.
-func Desc(path string) Sort { return Sort{Path: path, Desc: true} }
-
 // ParseSort reads a path with an optional leading minus, which means descending.
 func ParseSort(text string) Sort {
 	path, desc := strings.CutPrefix(text, "-")
@@ -34,8 +28,8 @@ func (s Sort) String() string {
 	return s.Path
 }
 
-// sortKey checks one part of an order.
-func (m *Model) sortKey(s Sort) (Key, error) {
+// SortKey checks one part of an order.
+func (m *Model) SortKey(s Sort) (Key, error) {
 	column, rest, err := m.column(s.Path)
 	switch {
 	case err != nil:
@@ -50,14 +44,14 @@ func (m *Model) sortKey(s Sort) (Key, error) {
 	return Key{Column: column, Desc: s.Desc}, nil
 }
 
-// stable appends what is missing of the model's key to an order, in the direction of its end
+// StableOrder appends what is missing of the model's key to an order, in the direction of its end
 // so that one index can serve all of it.
-func (m *Model) stable(sorts []Sort, order []Key) []Sort {
+func (m *Model) StableOrder(sorts []Sort, order []Key) []Sort {
 	desc := len(sorts) > 0 && sorts[len(sorts)-1].Desc
 	sorts = slices.Clip(sorts)
 	for _, f := range m.key {
 		has := slices.ContainsFunc(order, func(k Key) bool { return len(k.Column.Steps) == 0 && k.Column.Field == f })
-		if _, err := m.sortKey(Sort{Path: f.Name}); !has && err == nil {
+		if _, err := m.SortKey(Sort{Path: f.Name}); !has && err == nil {
 			sorts = append(sorts, Sort{Path: f.Name, Desc: desc})
 		}
 	}

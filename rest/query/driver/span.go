@@ -1,4 +1,4 @@
-package query
+package driver
 
 import "time"
 
@@ -32,50 +32,50 @@ func dateSpan(v any) span {
 
 // spans writes a condition on spans of time as conditions on the time, which an index can
 // serve, and which are unknown for the same rows.
-func (t target) spans(values []any, of func(any) span) Predicate {
+func (c Condition) spans(values []any, of func(any) span) Predicate {
 	s := of(values[0])
-	switch t.lookup {
+	switch c.Lookup {
 	case NotEqual:
-		return &Negation{t.inside(s, s)}
+		return &Negation{c.inside(s, s)}
 	case Greater:
-		return t.atLeast(s.end)
+		return c.atLeast(s.end)
 	case GreaterOrEqual:
-		return t.atLeast(s.start)
+		return c.atLeast(s.start)
 	case Less:
-		return t.before(s.start)
+		return c.before(s.start)
 	case LessOrEqual:
-		return t.before(s.end)
+		return c.before(s.end)
 	case Range:
-		return t.inside(s, of(values[1]))
+		return c.inside(s, of(values[1]))
 	case In:
 		items := make([]Predicate, len(values))
 		for i, v := range values {
-			items[i] = t.inside(of(v), of(v))
+			items[i] = c.inside(of(v), of(v))
 		}
-		return joinPredicates(AnyOf, items)
+		return Join(AnyOf, items)
 	default:
-		return t.inside(s, s)
+		return c.inside(s, s)
 	}
 }
 
-func (t target) inside(first, last span) Predicate {
-	return joinPredicates(AllOf, []Predicate{t.atLeast(first.start), t.before(last.end)})
+func (c Condition) inside(first, last span) Predicate {
+	return Join(AllOf, []Predicate{c.atLeast(first.start), c.before(last.end)})
 }
 
-func (t target) atLeast(at time.Time) Predicate {
+func (c Condition) atLeast(at time.Time) Predicate {
 	if at.After(maxTime) {
-		return t.compare(Greater, maxTime)
+		return c.compare(Greater, maxTime)
 	}
-	return t.compare(GreaterOrEqual, at)
+	return c.compare(GreaterOrEqual, at)
 }
 
-func (t target) before(at time.Time) Predicate {
+func (c Condition) before(at time.Time) Predicate {
 	if at.After(maxTime) {
-		return t.compare(LessOrEqual, maxTime)
+		return c.compare(LessOrEqual, maxTime)
 	}
-	return t.compare(Less, at)
+	return c.compare(Less, at)
 }
 
-func (t target) compare(lookup Lookup, at time.Time) Predicate {
-	return &Test{Column: t.column, Lookup: lookup, Values: []any{at}}
+func (c Condition) compare(lookup Lookup, at time.Time) Predicate {
+	return &Test{Column: c.Column, Lookup: lookup, Values: []any{at}}
 }

@@ -1,0 +1,229 @@
+package driver
+
+import (
+	"context"
+	"reflect"
+	"slices"
+)
+
+// List is a list whose element type is known at run time only: what options and paginators
+// work on. Nothing is read before Count, Estimate or Fetch. It is immutable, and safe for
+// concurrent use when its source is. A mistake in an expression, such as an unknown field, is
+// returned by whatever reads the list first.
+type List struct {
+	elem  reflect.Type
+	src   source
+	where Predicate
+	order []Key
+	sorts []Sort
+	err   error
+}
+
+// From returns the list of everything that src has.
+func From[T any](src Source[T]) *List { return newList(reflect.TypeFor[T](), typedSource[T]{src}) }
+
+// Slice returns the list of items in their order, which must not be changed while the list is
+// in use.
+func Slice[T any](items []T) *List {
+	return newList(reflect.TypeFor[T](), memory{rows[T](items)})
+}
+
+// ListOf returns v as a list: v itself, the list of a set, or the items of a slice of any
+// type, or of what a pointer to one points to. It reports false for everything else.
+func ListOf(v any) (*List, bool) {
+	switch v := v.(type) {
+	case *List:
+		return v, true
+	case interface{ List() *List }:
+		return v.List(), true
+	}
+	items := reflect.ValueOf(v)
+	if items.Kind() == reflect.Pointer {
+		items = items.Elem()
+	}
+	if items.Kind() != reflect.Slice {
+		return nil, false
+	}
+	return newSliceList(items), true
+}
+
+// Cut returns items[from:to] of a []T.
+func Cut(items any, from, to int) any {
+	return reflect.ValueOf(items).Slice3(from, to, to).Interface()
+}
+
+// Flip returns a copy of a []T in the opposite order.
+func Flip(items any) any {
+	list := reflect.ValueOf(items)
+	n := list.Len()
+	flipped := reflect.MakeSlice(list.Type(), n, n)
+	for i := range n {
+		flipped.Index(n - 1 - i).Set(list.Index(i))
+	}
+	return flipped.Interface()
+}
+
+// source is a [Source] without its type.
+type source interface {
+	fetch(ctx context.Context, plan Plan) (items any, n int, err error)
+	count(ctx context.Context, plan Plan) (int64, error)
+	// estimate may be a count.
+	estimate(ctx context.Context, plan Plan) (int64, error)
+	// ordered reports whether rows come in the same order each time.
+	ordered() bool
+}
+
+func newList(elem reflect.Type, src source) *List {
+	return &List{elem: elem, src: src}
+}
+
+// sliceList is a list of a slice with its source, in one piece of memory: each answer that is
+// a slice makes one.
+type sliceList struct {
+	list   List
+	memory memory
+	rows   anyRows
+}
+
+func newSliceList(items reflect.Value) *List {
+	l := &sliceList{list: List{elem: items.Type().Elem()}, rows: anyRows{items}}
+	l.memory = memory{&l.rows}
+	l.list.src = &l.memory
+	return &l.list
+}
+
+// Where returns the rows for which all exprs hold.
+func (l *List) Where(exprs ...Expr) *List {
+	if l.err != nil || len(exprs) == 0 {
+		return l
+	}
+	next := *l
+	items := make([]Predicate, 0, len(exprs)+1)
+	if l.where != nil {
+		items = append(items, l.where)
+	}
+	model := l.Model()
+	for _, e := range exprs {
+		p, err := model.Resolve(e)
+		if err != nil {
+			next.err = err
+			return &next
+		}
+		items = append(items, p)
+	}
+	next.where = Join(AllOf, items)
+	return &next
+}
+
+// OrderBy returns the list in another order. Without sorts it has none of its own.
+func (l *List) OrderBy(sorts ...Sort) *List {
+	if l.err != nil {
+		return l
+	}
+	next := *l
+	next.sorts, next.order = slices.Clone(sorts), make([]Key, len(sorts))
+	model := l.Model()
+	for i, s := range sorts {
+		key, err := model.SortKey(s)
+		if err != nil {
+			next.err = err
+			return &next
+		}
+		next.order[i] = key
+	}
+	return &next
+}
+
+// Elem returns the element type.
+func (l *List) Elem() reflect.Type { return l.elem }
+
+// Model returns the logical fields of the element type. It is looked for when something asks:
+// a plain page of a slice needs none.
+func (l *List) Model() *Model { return ModelOf(l.elem) }
+
+// Order returns what the list was ordered by.
+func (l *List) Order() []Sort { return l.sorts }
+
+// Stable returns the list with the model's key at the end of its order, so that two pages of
+// it never overlap. A list that has an order by itself, as a slice has, and was given no other
+// one, keeps that.
+func (l *List) Stable() *List {
+	if l.err != nil {
+		return l
+	}
+	if len(l.order) == 0 && l.src.ordered() {
+		return l
+	}
+	sorts := l.Model().StableOrder(l.sorts, l.order)
+	if len(sorts) == len(l.sorts) {
+		return l
+	}
+	return l.OrderBy(sorts...)
+}
+
+// Reversed returns the list with each part of its order turned around. A list without an order
+// is returned as it is.
+func (l *List) Reversed() *List {
+	sorts := slices.Clone(l.sorts)
+	for i := range sorts {
+		sorts[i].Desc = !sorts[i].Desc
+	}
+	return l.OrderBy(sorts...)
+}
+
+func (l *List) plan(offset, limit int64) Plan {
+	return Plan{Where: l.where, Order: l.order, Offset: max(offset, 0), Limit: max(limit, -1)}
+}
+
+// Count returns how many rows there are.
+func (l *List) Count(ctx context.Context) (int64, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	return l.src.count(ctx, l.plan(0, -1))
+}
+
+// Estimate returns about how many rows there are, if the source knows that for less than
+// counting costs, and otherwise counts.
+func (l *List) Estimate(ctx context.Context) (int64, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	return l.src.estimate(ctx, l.plan(0, -1))
+}
+
+// Fetch returns up to limit rows after the first offset ones as a []T that is never nil, and
+// how many they are. A negative limit means all.
+func (l *List) Fetch(ctx context.Context, offset, limit int64) (items any, n int, err error) {
+	if l.err != nil {
+		return nil, 0, l.err
+	}
+	return l.src.fetch(ctx, l.plan(offset, limit))
+}
+
+// typedSource is a Source as list sees it.
+type typedSource[T any] struct{ src Source[T] }
+
+func (t typedSource[T]) fetch(ctx context.Context, plan Plan) (items any, n int, err error) {
+	rows, err := t.src.Fetch(ctx, plan)
+	if err != nil {
+		return nil, 0, err
+	}
+	if rows == nil {
+		rows = []T{}
+	}
+	return rows, len(rows), nil
+}
+
+func (t typedSource[T]) count(ctx context.Context, plan Plan) (int64, error) {
+	return t.src.Count(ctx, plan)
+}
+
+func (t typedSource[T]) estimate(ctx context.Context, plan Plan) (int64, error) {
+	if e, ok := t.src.(PlanEstimator); ok {
+		return e.Estimate(ctx, plan)
+	}
+	return t.src.Count(ctx, plan)
+}
+
+func (typedSource[T]) ordered() bool { return false }
