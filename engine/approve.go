@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"runtime/debug"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
@@ -34,12 +34,12 @@ func (e *Engine) checkEdit(ctx context.Context, key spool.ThreadKey, r Response)
 				continue
 			}
 			found = true
-			agent, err := e.agentOf(v, p.CallerID())
+			agent, err := e.registry.OfRun(v, p.CallerID())
 			if err != nil {
 				return err
 			}
 			if agent != nil {
-				tool, known = agent.tool(p.ToolName)
+				tool, known = agent.Tool(p.ToolName)
 			}
 		}
 		return err
@@ -52,35 +52,7 @@ func (e *Engine) checkEdit(ctx context.Context, key spool.ThreadKey, r Response)
 	case !known:
 		return spool.Errorf(spool.Invalid, "arguments cannot be edited: this server does not have the tool")
 	}
-	return e.checkEdited(tool, r.Args)
-}
-
-// agentOf returns the agent of a run, which for a nested one depends on those above. Nil:
-// this process does not have it.
-func (e *Engine) agentOf(v spool.View, id spool.RunID) (*Agent, error) {
-	run, err := v.Run(id)
-	if err != nil || run.ParentID == "" {
-		return e.agents[run.Agent].permitted(run), err
-	}
-	above, err := e.agentOf(v, run.ParentID)
-	if above == nil || err != nil {
-		return nil, err
-	}
-	return above.nested(run.Agent).permitted(run), nil
-}
-
-// checkEdited is [checkArgs] for arguments that a person has written.
-func (e *Engine) checkEdited(tool spool.Tool, args json.RawMessage) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			e.config.Log.Error("tool check panicked", "tool", tool.Name, "panic", p, "stack", string(debug.Stack()))
-			err = spool.Errorf(spool.Invalid, "the arguments could not be checked")
-		}
-	}()
-	if err := checkArgs(tool, args); err != nil {
-		return &spool.Error{Code: spool.Invalid, Message: err.Error()}
-	}
-	return nil
+	return registry.CheckEdited(e.config.Log, tool, r.Args)
 }
 
 // told returns what the model reads of a call that ran, or failed with a text. It is the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
@@ -192,7 +193,7 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 			return
 		}
 		part := spool.Part{
-			Type: spool.PartToolCall, ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name, Args: callArgs(ev.Args), Provider: ev.Provider,
+			Type: spool.PartToolCall, ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name, Args: registry.CallArgs(ev.Args), Provider: ev.Provider,
 		}
 		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
 		t.came.add(part)

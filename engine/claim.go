@@ -25,7 +25,7 @@ func (e *Engine) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	}()
 	var follow thread.Follow
 	request := thread.ClaimRequest{Job: j, Alone: alone.take, Knows: func(agent string) error {
-		_, err := e.agent(agent)
+		_, err := e.registry.ByName(agent)
 		return err
 	}}
 	err = e.store.Update(ctx, j.Thread(), 0, func(store spool.Tx) (err error) {

@@ -49,7 +49,7 @@ func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResul
 	if err := e.checkRoom(ctx, key.Tenant); err != nil {
 		return CompactResult{}, err
 	}
-	agent, err := e.agent(was.run.Agent)
+	agent, err := e.registry.ByName(was.run.Agent)
 	if err != nil {
 		return CompactResult{}, err
 	}

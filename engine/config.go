@@ -2,20 +2,16 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
-	"regexp"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/registry"
 )
 
-const defaultMaxSteps = 25
-
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
-// check returns the configuration with its defaults filled in, and its agents by name.
-func (c Config) check() (Config, map[string]*Agent, error) {
+// check returns the configuration with its defaults filled in, and its agents.
+func (c Config) check() (Config, *registry.Registry, error) {
 	for _, f := range []struct {
 		name  string
 		value *time.Duration
@@ -80,9 +76,9 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 	}
 	for _, b := range []struct {
 		where  string
-		budget spool.Budget
+		bounds spool.Budget
 	}{{"Config.", c.Budget}, {"Config.Max", c.MaxBudget}} {
-		if err := c.checkBudget(b.where, b.budget, &c.OnBudget); err != nil {
+		if err := budget.Check(b.where, b.bounds, &c.OnBudget, c.Pricer != nil); err != nil {
 			return c, nil, err
 		}
 	}
@@ -99,7 +95,10 @@ func (c Config) check() (Config, map[string]*Agent, error) {
 			return c, nil, spool.Errorf(spool.Invalid, "Config.ModelAccess names %q, which Config.Models lacks", name)
 		}
 	}
-	agents, err := c.checkAgents()
+	agents, err := registry.New(registry.Config{
+		Agents: c.Agents, Models: c.Models, ModelAccess: c.ModelAccess, MaxPromptBytes: c.MaxPromptBytes,
+		OnBudget: c.OnBudget, WhenBusy: c.WhenBusy, Priced: c.Pricer != nil,
+	})
 	return c, agents, err
 }
 
@@ -128,103 +127,4 @@ func (c Config) checkContext() (Config, error) {
 		}
 	}
 	return c, nil
-}
-
-func (c Config) checkAgents() (map[string]*Agent, error) {
-	if len(c.Agents) == 0 {
-		return nil, spool.Errorf(spool.Invalid, "Config.Agents is empty")
-	}
-	agents := make(map[string]*Agent, len(c.Agents))
-	for _, a := range c.Agents {
-		if err := spool.CheckID("Config.Agents.Name", a.Name); err != nil {
-			return nil, err
-		}
-		if agents[a.Name] != nil {
-			return nil, spool.Errorf(spool.Invalid, "Config.Agents has two agents of the name %q", a.Name)
-		}
-		if err := c.checkAgent(&a); err != nil {
-			return nil, err
-		}
-		agents[a.Name] = &a
-	}
-	return agents, nil
-}
-
-// checkAgent fills in what an agent leaves out and says what is wrong with it.
-func (c Config) checkAgent(a *Agent) error {
-	if c.Models[a.Model] == nil {
-		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the model %q, which Config.Models lacks", a.Name, a.Model)
-	}
-	if a.MaxSteps < 0 {
-		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
-	}
-	if err := c.checkBudget(fmt.Sprintf("Config.Agents: agent %q: ", a.Name), a.Budget, &a.OnBudget); err != nil {
-		return err
-	}
-	a.OnBudget = cmp.Or(a.OnBudget, c.OnBudget)
-	a.WhenBusy = cmp.Or(a.WhenBusy, c.WhenBusy)
-	if !a.WhenBusy.Known() {
-		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no WhenBusy of the name %q", a.Name, a.WhenBusy)
-	}
-	if a.MaxSteps == 0 {
-		a.MaxSteps = defaultMaxSteps
-	}
-	a.ClientTools = cmp.Or(a.ClientTools, defaultClientTools)
-	a.ClientContext = cmp.Or(a.ClientContext, defaultClientContext)
-	if err := a.checkTools(); err != nil {
-		return err
-	}
-	if err := a.checkProviderOptions(); err != nil {
-		return err
-	}
-	return c.checkSpawn(a)
-}
-
-func (a *Agent) checkTools() error {
-	seen := make(map[string]bool, len(a.Tools))
-	for _, t := range a.Tools {
-		switch {
-		case !toolName.MatchString(t.Name):
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a tool with the bad name %q", a.Name, t.Name)
-		case t.Name == SpawnTool && a.Spawn != nil:
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a Spawn and a tool of the name %q", a.Name, t.Name)
-		case seen[t.Name]:
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has two tools of the name %q", a.Name, t.Name)
-		case t.Call == nil:
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q without a Call", a.Name, t.Name)
-		}
-		if err := t.Expiry.Check(); err != nil {
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q whose %s", a.Name, t.Name, spool.MessageOf(err))
-		}
-		seen[t.Name] = true
-	}
-	return nil
-}
-
-// tool returns the agent's tool of that name.
-func (a *Agent) tool(name string) (spool.Tool, bool) {
-	for _, t := range a.Tools {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return spool.Tool{}, false
-}
-
-// agent returns the agent of that name, the default one for "".
-func (e *Engine) agent(name string) (*Agent, error) {
-	if name == "" {
-		name = e.config.Agents[0].Name
-	}
-	if a := e.agents[name]; a != nil {
-		return a, nil
-	}
-	return nil, &spool.Error{Code: spool.NotFound, Message: "unknown agent " + name, Err: spool.ErrUnknownAgent}
-}
-
-// HasAgent reports whether this process can carry out a job that names the agent. The
-// empty name is the default agent's.
-func (e *Engine) HasAgent(name string) bool {
-	_, err := e.agent(name)
-	return err == nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
@@ -121,7 +122,7 @@ func quoted(text string) string {
 func (l *loop) request(messages []spool.Message) spool.ModelRequest {
 	r := spool.ModelRequest{
 		Instructions: l.agent.Instructions, Messages: messages,
-		MaxOutputTokens: l.agent.MaxOutputTokens, Extra: extra(l.agent, l.run),
+		MaxOutputTokens: l.agent.MaxOutputTokens, Extra: registry.Extra(l.agent, l.run),
 		CacheKey: cacheKey(l.s.key, l.run.AgentID()),
 	}
 	for _, t := range l.agent.Tools {

@@ -21,6 +21,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/admission"
 	"github.com/spoolhq/spool/engine/internal/live"
 	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -177,57 +178,16 @@ type Config struct {
 }
 
 // Agent says how runs of that name are carried out.
-type Agent struct {
-	// Name is what starts and jobs call it.
-	Name string
-	// Model is the name of the model that is used when a start asks for none.
-	Model string
-	// Access says who may start runs of the agent. For anybody else there is no agent of that
-	// name. Defaults to everybody.
-	Access spool.Access
-	// Instructions is the system prompt. Empty: none.
-	Instructions string
-	// Tools are what the model may call.
-	Tools []spool.Tool
-	// Spawn lets the model hand parts of its work to nested runs. Nil: it may not.
-	Spawn *Spawn
-	// MaxSteps bounds the steps of a run. Defaults to 25.
-	MaxSteps int
-	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
-	MaxOutputTokens int
-	// DistinctApprover says that a call which waits for an approval, or for a word on its
-	// unknown outcome, is answered by somebody else than who started the run, as is a run that
-	// waits for a larger budget: see
-	// [spool.Run.DistinctFrom]. It holds for the runs that the agent spawns, too, and a tool may
-	// ask for the same by itself. Defaults to anybody who may answer.
-	DistinctApprover bool
-	// Extra is merged into each request to the provider.
-	Extra map[string]any
-	// ProviderOptions names the fields of a request to the provider that a start may set, such
-	// as "reasoning_effort". A name that only the engine sets is refused, such as "messages" or
-	// "max_tokens". Defaults to none.
-	ProviderOptions []string
-	// ClientTools is how many tools of its own the client of a start may bring: see
-	// [spool.ClientTool]. Defaults to 32; negative: none, and what is brought is left out.
-	ClientTools int
-	// ClientContext bounds what the client of a start says of itself, in bytes: see
-	// [spool.ClientContext]. Defaults to 64 KiB; negative: none, and what it says is left out.
-	ClientContext int
-	// Budget bounds each run of the agent, with all runs under it, where its start does not.
-	// A field that is zero is that of the configuration.
-	Budget spool.Budget
-	// OnBudget is what becomes of a run whose budget is used up. Defaults to that of the
-	// configuration.
-	OnBudget spool.BudgetAction
-	// WhenBusy is what starts with this agent do on a thread that has an active run, where
-	// they do not say. Defaults to the configuration's.
-	WhenBusy spool.WhenBusy
+type Agent = spool.Agent
 
-	profiles     map[string]*Agent // those of Spawn
-	personaTools []spool.Tool      // of an agent that the model makes up
-	atClient     map[string]bool   // the tools that the client of the run's start has brought
-	inheritModel bool              // a nested run has the model of the one that spawns it
-}
+// Spawn lets an agent hand parts of its work to nested runs.
+type Spawn = spool.Spawn
+
+// Profile is an agent that others can spawn.
+type Profile = spool.Profile
+
+// SpawnTool is the name of the tool by which an agent with a [Spawn] makes nested runs.
+const SpawnTool = spool.SpawnTool
 
 // Engine runs agents on threads. It is safe for concurrent use.
 type Engine struct {
@@ -238,7 +198,7 @@ type Engine struct {
 	streaming   stream.Settings
 	rules       thread.Rules
 	bus         spool.Bus
-	agents      map[string]*Agent
+	registry    *registry.Registry
 	live        *live.Hubs
 	snapshots   *snapshot.Snapshots
 	carried     carried
@@ -278,7 +238,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	e := &Engine{
 		attachments: images,
 		config:      c, store: ownedStore{b.Store}, queue: b.Queue, streams: b.Streams, bus: b.Bus,
-		agents: agents,
+		registry: agents,
 	}
 	e.streaming = stream.Settings{
 		Streams: e.streams, Bus: e.bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
@@ -288,7 +248,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	e.rules = thread.Rules{
 		Lease: c.Lease, Settles: c.OnSettle != nil, MaxDeaths: c.MaxDeaths, MaxWaiting: c.MaxWaiting, MaxBudget: c.MaxBudget,
 		ParkTTL: c.ParkTTL, Retry: thread.Retry{Backoff: c.RetryBackoff, Max: c.RetryBackoffMax, AfterMax: c.RetryAfterMax},
-		Random: random.Source{From: c.Random}, Log: c.Log, Parameters: e.parametersOf,
+		Random: random.Source{From: c.Random}, Log: c.Log, Parameters: agents.Parameters,
 	}
 	e.snapshots = snapshot.New(snapshot.Sources{
 		Own: e.store, Shared: b.Store, CheckOwner: e.checkOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -14,7 +15,7 @@ import (
 type loop struct {
 	s      *segment
 	parent *loop // whose call the nested run is. Nil: the run is the dispatched one
-	agent  *Agent
+	agent  *registry.Agent
 	model  spool.Model
 	run    spool.Run      // as it was last saved
 	self   spool.Run      // as it was at first: ids, names and depth, which others may read meanwhile
@@ -30,12 +31,8 @@ type loop struct {
 }
 
 func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
-	agent := e.agents[run.Agent].permitted(run) // nil where a process settles a run that it cannot carry
-	model := e.config.Models[run.Model]
-	if model == nil && agent != nil { // the configuration has changed since the start
-		model = e.config.Models[agent.Model]
-	}
-	return &loop{s: s, agent: agent, model: model, run: run, self: run, events: s.writer.Emitter(run.AgentID())}
+	agent := e.registry.OfDispatched(run) // nil where a process settles a run that it cannot carry
+	return &loop{s: s, agent: agent, model: e.registry.Model(run.Model, agent), run: run, self: run, events: s.writer.Emitter(run.AgentID())}
 }
 
 // update runs a transition of the loop's run under the segment's lease, whatever has

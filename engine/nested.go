@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
@@ -78,7 +79,7 @@ func (s *segment) limits() Spawn {
 	if s.main.agent != nil && s.main.agent.Spawn != nil {
 		return *s.main.agent.Spawn
 	}
-	return Spawn{MaxDepth: defaultMaxDepth, MaxConcurrent: defaultMaxConcurrent, ResultCap: defaultResultCap}
+	return Spawn{MaxDepth: registry.DefaultMaxDepth, MaxConcurrent: registry.DefaultMaxConcurrent, ResultCap: registry.DefaultResultCap}
 }
 
 // slot waits until one more nested run may be at work at a depth.
@@ -124,7 +125,7 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 	case !record.Missing(err):
 		return run, storeError{err}
 	}
-	b, err := briefOf(p.call.Args)
+	b, err := registry.BriefOf(p.call.Args)
 	if err != nil {
 		return run, err
 	}
@@ -147,31 +148,28 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 // any id for them.
 func (p *plannedCall) spawned(run spool.Run) bool { return run.ParentID == p.call.RunID }
 
-func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b brief) spool.Run {
-	agent := l.agent.nested(b.Name)
+func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b registry.Brief) spool.Run {
+	agent := l.agent.Nested(b.Name)
 	model := agent.Model
-	if agent.inheritModel {
+	if agent.InheritModel {
 		model = l.self.Model
 	}
-	if l.s.e.hasModelFor(b.Model, tx.Thread.Tenant, l.self.Scopes) {
+	if l.s.e.registry.HasModelFor(b.Model, tx.Thread.Tenant, l.self.Scopes) {
 		model = b.Model
 	}
 	return spool.Run{
 		Tenant: tx.Thread.Tenant, ID: id, ThreadID: tx.Thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
 		Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: tx.Now,
-		Prompt: shorten(b.Instructions, promptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy, Scopes: l.self.Scopes,
-		ProviderOptions: l.self.ProviderOptions, Client: toolsOnly(l.self.Client),
+		Prompt: registry.Shorten(b.Instructions, registry.PromptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy, Scopes: l.self.Scopes,
+		ProviderOptions: l.self.ProviderOptions, Client: registry.ToolsOnly(l.self.Client),
 		Nonce: tx.Random.Nonce(),
 	}
 }
 
 // child returns the loop of a nested run that a call of this one has spawned.
 func (l *loop) child(run spool.Run) *loop {
-	agent := l.agent.nested(run.Agent).permitted(run)
-	model := l.s.e.config.Models[run.Model]
-	if model == nil { // the configuration has changed since
-		model = cmp.Or(l.s.e.config.Models[agent.Model], l.model)
-	}
+	agent := l.agent.Nested(run.Agent).Permitted(run)
+	model := cmp.Or(l.s.e.registry.Model(run.Model, agent), l.model)
 	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, events: l.s.writer.Emitter(run.AgentID())}
 }
 

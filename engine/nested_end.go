@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -105,7 +106,7 @@ func (l *loop) conclusion(tx *thread.Tx, ending spool.Ending) error {
 	if l.parent == nil {
 		return thread.Conclude(tx, ending)
 	}
-	return thread.FinishNested(tx, ending, shorten(l.said, l.s.limits().ResultCap))
+	return thread.FinishNested(tx, ending, registry.Shorten(l.said, l.s.limits().ResultCap))
 }
 
 // concluded sees to what follows a conclusion.

@@ -98,14 +98,3 @@ func (l *loop) parked() {
 		l.s.e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	}
 }
-
-// parametersOf returns the schema of the arguments of the call that a park is about. Nil: this
-// process does not have the tool.
-func (e *Engine) parametersOf(v spool.View, p spool.Park) (json.RawMessage, error) {
-	agent, err := e.agentOf(v, p.CallerID())
-	if err != nil || agent == nil {
-		return nil, err
-	}
-	tool, _ := agent.tool(p.ToolName)
-	return tool.Parameters, nil
-}

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
@@ -81,8 +82,8 @@ func (l *loop) planCalls(ctx context.Context, calls []spool.Part, step int, effe
 	for _, c := range calls {
 		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
 		plan = append(plan, p)
-		tool, known := l.agent.tool(c.ToolName)
-		p.tool, p.spawns = tool, l.agent.spawns(c.ToolName)
+		tool, known := l.agent.Tool(c.ToolName)
+		p.tool, p.spawns = tool, l.agent.Spawns(c.ToolName)
 		effect := effectOf(effects, c.ToolCallID)
 		switch {
 		case effect.State == spool.EffectDone:
@@ -107,7 +108,7 @@ func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 			concerning(l.s.e.config.Log, l.s.key, l.run.ID).ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
-	if err := checkArgs(p.tool, p.call.Args); err != nil {
+	if err := registry.CheckArgs(p.tool, p.call.Args); err != nil {
 		p.result = toolresult.Error(err.Error())
 		return
 	}
@@ -115,7 +116,7 @@ func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 		p.result = toolresult.Error(fmt.Sprintf("runs may not be nested deeper than %d", l.s.limits().MaxDepth))
 		return
 	}
-	if l.agent.atClient[p.call.Name] {
+	if l.agent.AtClient[p.call.Name] {
 		p.park = l.newPark(p, spool.ParkClientTool, 0)
 		return
 	}
@@ -225,7 +226,7 @@ func (l *loop) waitingCalls(v spool.View) ([]*plannedCall, error) {
 		if e.State != spool.EffectWaiting {
 			continue
 		}
-		tool, _ := l.agent.tool(SpawnTool)
+		tool, _ := l.agent.Tool(SpawnTool)
 		plan = append(plan, &plannedCall{call: l.toolCall(e.ToolCallID, SpawnTool, nil, e.Step), tool: tool, spawns: true})
 	}
 	return plan, nil
@@ -234,7 +235,7 @@ func (l *loop) waitingCalls(v spool.View) ([]*plannedCall, error) {
 // planAnswered decides for a call whose park was answered or has expired.
 func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
-	tool, known := l.agent.tool(park.ToolName)
+	tool, known := l.agent.Tool(park.ToolName)
 	p.tool, p.call.Answer = tool, park.Answer
 	if park.Answer != nil && park.Answer.Args != nil {
 		p.call.Args = park.Answer.Args
@@ -260,10 +261,10 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 		l.planUnknown(p)
 	case !known:
 		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
-	case argsProblem(p.call.Args) != nil: // an older version has let it wait
-		p.result = toolresult.LateError(argsProblem(p.call.Args).Error())
+	case registry.ArgsProblem(p.call.Args) != nil: // an older version has let it wait
+		p.result = toolresult.LateError(registry.ArgsProblem(p.call.Args).Error())
 	case park.Answer.Args != nil: // this process may know the tool otherwise than the one that took the answer
-		if err := l.s.e.checkEdited(tool, park.Answer.Args); err != nil {
+		if err := registry.CheckEdited(l.s.e.config.Log, tool, park.Answer.Args); err != nil {
 			p.result = toolresult.LateError(err.Error())
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/admission"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -174,7 +175,7 @@ func (e *Engine) started(ctx context.Context, tenant spool.Tenant, startKey stri
 }
 
 // transition returns the start of a request that was checked.
-func (r StartRequest) transition(agent *Agent) thread.StartRequest {
+func (r StartRequest) transition(agent *registry.Agent) thread.StartRequest {
 	return thread.StartRequest{
 		Run: spool.Run{
 			ID: r.RunID, Agent: agent.Name, Model: r.Model, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
@@ -187,7 +188,7 @@ func (r StartRequest) transition(agent *Agent) thread.StartRequest {
 }
 
 // checkStart fills in what a request leaves out and says what is wrong with it.
-func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, error) {
+func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*registry.Agent, error) {
 	if key.ID == "" {
 		key.ID = spool.ThreadID(e.rules.Random.ID("thr"))
 	}
@@ -211,7 +212,7 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
 		return nil, err
 	}
-	agent := e.agentFor(r.Agent, key.Tenant, r.Scopes)
+	agent := e.registry.For(r.Agent, key.Tenant, r.Scopes)
 	if agent == nil {
 		return nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
 	}
@@ -221,7 +222,7 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	if r.WhenBusy = cmp.Or(r.WhenBusy, agent.WhenBusy); r.MayNotStop && r.WhenBusy.Stops() {
 		r.WhenBusy = spool.BusyReject
 	}
-	if !e.hasModelFor(r.Model, key.Tenant, r.Scopes) {
+	if !e.registry.HasModelFor(r.Model, key.Tenant, r.Scopes) {
 		return nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
 	}
 	switch {
@@ -236,19 +237,19 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*Agent, erro
 	case r.MaxSteps < 0:
 		return nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}
-	if err := e.checkStartBudget(r.Budget); err != nil {
+	if err := budget.CheckStart(r.Budget, e.config.Pricer != nil); err != nil {
 		return nil, err
 	}
 	r.Budget = r.Budget.Or(agent.Budget).Or(e.config.Budget).Within(e.config.MaxBudget)
 	if err := spool.CheckHostState(r.HostState); err != nil {
 		return nil, err
 	}
-	options, err := allowedOptions(agent, r.ProviderOptions)
+	options, err := registry.AllowedOptions(agent, r.ProviderOptions)
 	if err != nil {
 		return nil, err
 	}
 	r.ProviderOptions = options
-	if r.client, err = agent.permitted(spool.Run{Tenant: key.Tenant, Scopes: r.Scopes}).allowedClient(r.Client); err != nil {
+	if r.client, err = agent.Permitted(spool.Run{Tenant: key.Tenant, Scopes: r.Scopes}).AllowedClient(r.Client); err != nil {
 		return nil, err
 	}
 	if err := e.attachments.checkAll(r.Attachments); err != nil {

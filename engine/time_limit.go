@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/registry"
 )
 
 // defaultWallTime is how long workers carry a run where the configuration does not say.
@@ -17,7 +18,7 @@ var errTimeLimit = fmt.Errorf("%w: workers carry no run for longer", errOutOfTim
 
 // wallTimeLimit returns how long workers may carry a run of the agent, which is nil where this
 // process lacks it. Zero: there is no limit.
-func (e *Engine) wallTimeLimit(agent *Agent) time.Duration {
+func (e *Engine) wallTimeLimit(agent *registry.Agent) time.Duration {
 	if e.config.MaxWallTime != 0 {
 		return max(e.config.MaxWallTime, 0)
 	}

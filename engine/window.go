@@ -119,7 +119,7 @@ func (e *Engine) contextUsage(v spool.View, thread spool.Thread, newest spool.Us
 		return spool.ContextUsage{}, err
 	}
 	maxOutput := 0
-	if agent := e.agents[run.Agent]; agent != nil {
+	if agent, err := e.registry.ByName(run.Agent); err == nil {
 		maxOutput = agent.MaxOutputTokens
 	}
 	to := e.roomOf(run.Model, e.config.Models[run.Model], maxOutput)

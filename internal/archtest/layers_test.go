@@ -29,6 +29,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/admission", Ours: []string{"."}},
 	{Place: "engine/internal/slots", Ours: []string{"."}},
 	{Place: "engine/internal/worker", Ours: []string{".", "engine/internal/random", "engine/internal/slots"}},
+	{Place: "engine/internal/registry", Ours: []string{".", "engine/internal/budget", "engine/internal/toolresult", "internal/argschema", "internal/strictjson"}},
 	{Place: "engine/internal/order", Ours: []string{"."}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
 	{Place: "engine/internal/toolresult", Ours: []string{"."}},

@@ -1,4 +1,4 @@
-package engine
+package registry
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func FuzzCallArgs(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		args := callArgs(text)
+		args := CallArgs(text)
 		message, err := json.Marshal(spool.Content{{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "t", Args: args}})
 		var content spool.Content
 		if err == nil {
@@ -27,10 +27,10 @@ func FuzzCallArgs(f *testing.F) {
 		if err != nil || !bytes.Equal(content[0].Args, args) {
 			t.Fatalf("%q is %s, and behind the store %s, %v", text, args, content[0].Args, err)
 		}
-		if again := callArgs(string(args)); args[0] == '{' && !bytes.Equal(again, args) {
+		if again := CallArgs(string(args)); args[0] == '{' && !bytes.Equal(again, args) {
 			t.Errorf("%q is %s, and again %s", text, args, again)
 		}
-		problem := argsProblem(args)
+		problem := ArgsProblem(args)
 		if problem != nil {
 			return
 		}
@@ -65,7 +65,7 @@ func TestArgsProblem(t *testing.T) {
 		"{\"a\":\n\"<&>\"}\n": "",
 	} {
 		got := ""
-		if err := argsProblem(callArgs(text)); err != nil {
+		if err := ArgsProblem(CallArgs(text)); err != nil {
 			got = err.Error()
 		}
 		if got != want {
@@ -73,7 +73,7 @@ func TestArgsProblem(t *testing.T) {
 		}
 	}
 	// What a version has saved that let everything through.
-	if err := argsProblem(json.RawMessage(`{"a":1,"a":2}`)); err == nil {
+	if err := ArgsProblem(json.RawMessage(`{"a":1,"a":2}`)); err == nil {
 		t.Error("an old call runs with a key that is there twice")
 	}
 }

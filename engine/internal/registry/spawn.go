@@ -1,4 +1,4 @@
-package engine
+package registry
 
 import (
 	"cmp"
@@ -15,69 +15,19 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// SpawnTool is the name of the tool by which an agent with a [Spawn] makes nested runs.
-const SpawnTool = spool.SpawnTool
-
-// Spawn lets an agent hand parts of its work to nested runs: it gets the tool [SpawnTool],
-// whose call runs another agent on a brief and returns what that one answered. A nested run
-// has a record, messages and a bill of its own, and may wait for a person at any depth. The
-// result of the call is {"agentId", "result"}, or {"agentId", "error"} where the nested run
-// failed, which does not fail the one above.
-type Spawn struct {
-	// Profiles are the agents that can be asked, by the names under which the model asks for
-	// them: letters, digits, hyphens and underscores, up to 64.
-	Profiles map[string]Profile
-	// Open lets the model make up an agent: for a name without a profile, a nested run with
-	// the tools of the agent that asks. Required where there are no profiles.
-	Open bool
-	// MaxDepth is how deep runs may be nested. Defaults to 2.
-	MaxDepth int
-	// MaxConcurrent is how many nested runs of one dispatched run are at work at each depth
-	// at once. Others wait for their turn. Defaults to 3.
-	MaxConcurrent int
-	// MaxSteps bounds the steps of a nested run whose profile does not, up to what its
-	// agent's own may have. Defaults to 10.
-	MaxSteps int
-	// ResultCap is how many characters of its answer a nested run gives to the one above.
-	// Defaults to 8,000.
-	ResultCap int
-}
-
-// Profile is an agent that others can spawn. Its fields mean what those of [Agent] do. An
-// [Agent.DistinctApprover] holds for its profiles too.
-type Profile struct {
-	// Description tells the model that spawns what the agent is good for.
-	Description string
-	// Instructions is the system prompt. Empty: none.
-	Instructions string
-	// Model is the name of the model. Defaults to that of the run which spawns it.
-	Model string
-	// Tools are what the model may call. They may ask for approvals.
-	Tools []spool.Tool
-	// MaxSteps bounds the steps. Defaults to those of the [Spawn].
-	MaxSteps int
-	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
-	MaxOutputTokens int
-	// Extra is merged into each request to the provider.
-	Extra map[string]any
-	// Spawns gives the agent the profiles of the one that spawned it, down to
-	// [Spawn.MaxDepth].
-	Spawns bool
-}
-
 const (
-	defaultMaxDepth      = 2
-	defaultMaxConcurrent = 3
+	DefaultMaxDepth      = 2
+	DefaultMaxConcurrent = 3
 	defaultNestedSteps   = 10
-	defaultResultCap     = 8000
-	// promptCap is how much of a brief the run's record repeats.
-	promptCap = 2000
+	DefaultResultCap     = 8000
+	// PromptCap is how much of a brief the run's record repeats.
+	PromptCap = 2000
 )
 
 var profileName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// brief are the arguments of a spawn call.
-type brief struct {
+// Brief are the arguments of a spawn call.
+type Brief struct {
 	Name         string `json:"name"`
 	Instructions string `json:"instructions"`
 	Model        string `json:"model,omitempty"`
@@ -96,10 +46,10 @@ func (c Config) checkSpawn(a *Agent) error {
 		value *int
 		def   int
 	}{
-		{"MaxDepth", &s.MaxDepth, defaultMaxDepth},
-		{"MaxConcurrent", &s.MaxConcurrent, defaultMaxConcurrent},
+		{"MaxDepth", &s.MaxDepth, DefaultMaxDepth},
+		{"MaxConcurrent", &s.MaxConcurrent, DefaultMaxConcurrent},
 		{"MaxSteps", &s.MaxSteps, min(defaultNestedSteps, a.MaxSteps)},
-		{"ResultCap", &s.ResultCap, defaultResultCap},
+		{"ResultCap", &s.ResultCap, DefaultResultCap},
 	} {
 		if *f.value < 0 {
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative Spawn.%s", a.Name, f.name)
@@ -110,21 +60,21 @@ func (c Config) checkSpawn(a *Agent) error {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a Spawn with neither Profiles nor Open", a.Name)
 	}
 	a.personaTools = slices.Clone(a.Tools)
-	tool := s.tool(c.MaxPromptBytes)
+	tool := spawn{&s}.tool(c.MaxPromptBytes)
 	a.profiles = make(map[string]*Agent, len(s.Profiles))
 	for name, p := range s.Profiles {
 		if !profileName.MatchString(name) {
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a profile with the bad name %q", a.Name, name)
 		}
-		nested := &Agent{
+		nested := &Agent{Agent: spool.Agent{
 			Name: name, Model: cmp.Or(p.Model, a.Model), Instructions: p.Instructions, Tools: slices.Clone(p.Tools),
 			MaxSteps: min(cmp.Or(p.MaxSteps, s.MaxSteps), a.MaxSteps), MaxOutputTokens: p.MaxOutputTokens, Extra: p.Extra,
 			DistinctApprover: a.DistinctApprover,
-		}
+		}}
 		if err := c.checkAgent(nested); err != nil {
 			return spool.Errorf(spool.Invalid, "%s, a profile of agent %q", spool.MessageOf(err), a.Name)
 		}
-		nested.inheritModel = p.Model == ""
+		nested.InheritModel = p.Model == ""
 		if p.Spawns {
 			nested.Spawn, nested.profiles, nested.personaTools = a.Spawn, a.profiles, slices.Clone(nested.Tools)
 			nested.Tools = append(nested.Tools, tool)
@@ -135,17 +85,17 @@ func (c Config) checkSpawn(a *Agent) error {
 	return nil
 }
 
-// nested returns the agent that a spawn of that name runs. One without a profile, made up or
+// Nested returns the agent that a spawn of that name runs. One without a profile, made up or
 // of a configuration that has changed since, is a persona, with the tools of the agent that
 // spawns it where the model may make it up.
-func (a *Agent) nested(name string) *Agent {
+func (a *Agent) Nested(name string) *Agent {
 	if p := a.profiles[name]; p != nil {
 		return p
 	}
-	persona := &Agent{
-		Name: name, Model: a.Model, inheritModel: true, DistinctApprover: a.DistinctApprover, MaxSteps: defaultNestedSteps, MaxOutputTokens: a.MaxOutputTokens, Extra: a.Extra,
+	persona := &Agent{InheritModel: true, Agent: spool.Agent{
+		Name: name, Model: a.Model, DistinctApprover: a.DistinctApprover, MaxSteps: defaultNestedSteps, MaxOutputTokens: a.MaxOutputTokens, Extra: a.Extra,
 		Instructions: "You are " + name + ", who helps another agent with a part of its work. Do what you are asked and answer with the result alone.",
-	}
+	}}
 	if a.Spawn != nil {
 		persona.MaxSteps = a.Spawn.MaxSteps
 		if a.Spawn.Open {
@@ -155,13 +105,16 @@ func (a *Agent) nested(name string) *Agent {
 	return persona
 }
 
-// spawns reports whether a call of the agent's tools by that name makes a nested run.
-func (a *Agent) spawns(name string) bool { return a.Spawn != nil && name == SpawnTool }
+// Spawns reports whether a call of the agent's tools by that name makes a nested run.
+func (a *Agent) Spawns(name string) bool { return a.Spawn != nil && name == spool.SpawnTool }
 
-// tool returns the tool that spawns. The engine carries its calls out itself.
-func (s *Spawn) tool(maxBrief int) spool.Tool {
+// spawn is the tool that spawns.
+type spawn struct{ *spool.Spawn }
+
+// tool returns the tool. The engine carries its calls out itself.
+func (s spawn) tool(maxBrief int) spool.Tool {
 	return spool.Tool{
-		ToolSpec: spool.ToolSpec{Name: SpawnTool, Description: s.description(), Parameters: s.parameters()},
+		ToolSpec: spool.ToolSpec{Name: spool.SpawnTool, Description: s.description(), Parameters: s.parameters()},
 		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 			return nil, errors.New("only the engine can spawn")
 		},
@@ -169,9 +122,9 @@ func (s *Spawn) tool(maxBrief int) spool.Tool {
 	}
 }
 
-func (s *Spawn) names() []string { return slices.Sorted(maps.Keys(s.Profiles)) }
+func (s spawn) names() []string { return slices.Sorted(maps.Keys(s.Profiles)) }
 
-func (s *Spawn) description() string {
+func (s spawn) description() string {
 	var b strings.Builder
 	b.WriteString("Hands a part of the work to another agent, which knows nothing but the instructions, and returns its answer. Several calls in one step run at the same time.")
 	for _, name := range s.names() {
@@ -183,7 +136,7 @@ func (s *Spawn) description() string {
 	return b.String()
 }
 
-func (s *Spawn) parameters() json.RawMessage {
+func (s spawn) parameters() json.RawMessage {
 	type property struct {
 		Type        string   `json:"type"`
 		Description string   `json:"description"`
@@ -210,8 +163,8 @@ func (s *Spawn) parameters() json.RawMessage {
 }
 
 // check says what is wrong with the arguments of a spawn call.
-func (s *Spawn) check(args json.RawMessage, maxBrief int) error {
-	b, err := briefOf(args)
+func (s spawn) check(args json.RawMessage, maxBrief int) error {
+	b, err := BriefOf(args)
 	switch {
 	case err != nil:
 		return errors.New("the arguments are name, instructions and model, all of them strings")
@@ -230,7 +183,7 @@ func (s *Spawn) check(args json.RawMessage, maxBrief int) error {
 	return nil
 }
 
-func (s *Spawn) choices() string {
+func (s spawn) choices() string {
 	switch names := strings.Join(s.names(), ", "); {
 	case names == "":
 		return "any name will do"
@@ -241,13 +194,14 @@ func (s *Spawn) choices() string {
 	}
 }
 
-func briefOf(args json.RawMessage) (b brief, err error) {
+// BriefOf reads the arguments of a spawn call.
+func BriefOf(args json.RawMessage) (b Brief, err error) {
 	err = json.Unmarshal(args, &b)
 	return b, err
 }
 
-// shorten returns the first n characters of a text, with a mark where it was longer.
-func shorten(text string, n int) string {
+// Shorten returns the first n characters of a text, with a mark where it was longer.
+func Shorten(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {
 		return text

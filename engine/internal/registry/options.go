@@ -1,4 +1,4 @@
-package engine
+package registry
 
 import (
 	"bytes"
@@ -35,9 +35,9 @@ func (a *Agent) checkProviderOptions() error {
 	return nil
 }
 
-// allowedOptions returns the provider options of a start, nil for none, and says what is wrong
+// AllowedOptions returns the provider options of a start, nil for none, and says what is wrong
 // with them.
-func allowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error) {
+func AllowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || string(text) == "null" {
 		return nil, nil
@@ -66,9 +66,9 @@ func allowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error)
 	return text, nil
 }
 
-// extra returns what is merged into the requests of a run to its provider: what the agent has,
+// Extra returns what is merged into the requests of a run to its provider: what the agent has,
 // and over it what the start asked for.
-func extra(agent *Agent, run spool.Run) map[string]any {
+func Extra(agent *Agent, run spool.Run) map[string]any {
 	if len(run.ProviderOptions) == 0 {
 		return agent.Extra
 	}

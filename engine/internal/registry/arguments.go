@@ -1,0 +1,67 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+const noObject = "the arguments are not a JSON object"
+
+// CallArgs returns the arguments that a model wrote in the one form in which they are shown,
+// digested, checked, saved and given to the tool: an empty object for nothing, without the white
+// space, as [json.Marshal] writes it. Arguments that [spool.CheckArguments] refuses become a JSON
+// string of their text, which no tool is ever called with.
+func CallArgs(text string) json.RawMessage {
+	if text == "" {
+		return json.RawMessage("{}")
+	}
+	if spool.CheckArguments("", json.RawMessage(text)) != nil {
+		return toolresult.JSON(text)
+	}
+	return toolresult.JSON(json.RawMessage(text))
+}
+
+// CheckArgs says what is wrong with the arguments of a call of the tool.
+func CheckArgs(t spool.Tool, args json.RawMessage) error {
+	if err := ArgsProblem(args); err != nil {
+		return err
+	}
+	if t.Check == nil {
+		return nil
+	}
+	return t.Check(args)
+}
+
+// ArgsProblem says why no tool may be called with the arguments. Nil: one may.
+func ArgsProblem(args json.RawMessage) error {
+	if len(args) > 0 && args[0] == '{' {
+		return spool.CheckArguments("the JSON of the arguments", args)
+	}
+	// What CallArgs has refused is told in the words in which it was refused.
+	var text string
+	if json.Unmarshal(args, &text) == nil && json.Valid([]byte(text)) {
+		if err := spool.CheckArguments("the JSON of the arguments", json.RawMessage(text)); err != nil {
+			return err
+		}
+	}
+	return errors.New(noObject)
+}
+
+// CheckEdited is [CheckArgs] for arguments that a person has written.
+func CheckEdited(log *slog.Logger, tool spool.Tool, args json.RawMessage) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error("tool check panicked", "tool", tool.Name, "panic", p, "stack", string(debug.Stack()))
+			err = spool.Errorf(spool.Invalid, "the arguments could not be checked")
+		}
+	}()
+	if err := CheckArgs(tool, args); err != nil {
+		return &spool.Error{Code: spool.Invalid, Message: err.Error()}
+	}
+	return nil
+}
