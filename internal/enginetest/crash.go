@@ -15,10 +15,26 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
+// crashScript does a run in a process with faults and, when that one has crashed, in another. It
+// returns how many calls of the backend the first process has made. own says that each process has
+// run streams of its own.
+type crashScript func(s *engineTest, own bool, faults ...spooltest.Fault) int
+
+// crashScripts are tried with a crash at each call of the backend.
+var crashScripts = map[string]crashScript{
+	"Crash":           everythingScript,
+	"CrashCompact":    compactScript,
+	"CrashExpiry":     expiryScript,
+	"MixedCrash":      shortScript,
+	"NestedCrash":     nestedScript,
+	"NestedLateCrash": nestedLateScript,
+	"CrashBudget":     budgetScript,
+}
+
 // testEngineCrash runs one script again and again, and lets something go wrong at each
 // call of the store, the queue and the streams in turn: the process dies before or behind
 // it, or the call alone fails.
-func testEngineCrash(t *testing.T, open spooltest.Open, features spooltest.Features, script func(s *engineTest, own bool, faults ...spooltest.Fault) int) {
+func testEngineCrash(t *testing.T, open spooltest.Open, features spooltest.Features, script crashScript) {
 	t.Helper()
 	kinds := []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailBefore, spooltest.FailAfter}
 	calls := 0
@@ -50,10 +66,8 @@ func testEngineCrash(t *testing.T, open spooltest.Open, features spooltest.Featu
 	}
 }
 
-// crashScript runs a script of two steps, with tools of every kind and a park, in a
-// process with faults and, when it has crashed, in another. It returns how many calls the
-// first process has made.
-func crashScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
+// everythingScript is a run of two steps, with tools of every kind and a park.
+func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	m := spooltest.NewReplayModel(
 		spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"one ", "two"}, Usage: spooltest.Tokens(5, 7), Calls: []spooltest.Call{
 			{ID: "c1", Name: "look"}, {ID: "c2", Name: "once"}, {ID: "c3", Name: "send"}, {ID: "c4", Name: "nope"},

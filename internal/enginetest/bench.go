@@ -1,0 +1,205 @@
+package enginetest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// engineTest is a subtest's backend and what has happened to it.
+type engineTest struct {
+	*testing.T
+
+	backend spool.Backend
+	history *spooltest.History
+	keys    []spool.ThreadKey
+	workers []func()
+	bound   *time.Timer
+}
+
+// chat is the thread of tests that have one.
+var chat = spool.ThreadKey{Tenant: "acme", ID: "chat"}
+
+// quiet is how long nothing has to come until nothing more is expected. It is longer
+// than a follower waits for a lost item.
+const quiet = 5 * time.Second
+
+func newEngineTest(t *testing.T, b spool.Backend) *engineTest {
+	t.Helper()
+	if b.Streams == nil {
+		b.Streams = engine.NewStreams(0)
+	}
+	if b.Bus == nil {
+		b.Bus = engine.NewBus()
+	}
+	s := &engineTest{T: t, history: &spooltest.History{}, keys: []spool.ThreadKey{chat}}
+	s.lasts(longest)
+	s.backend = s.history.Record(b)
+	t.Cleanup(s.rest)
+	return s
+}
+
+// longest is how long a test lasts at the most, in the time of its bubble: a worker or a
+// follower looks once a second, so a day of waiting for what never comes takes some seconds.
+const longest = 12 * time.Hour
+
+// lasts bounds how long the test lasts from now on. A test that lasts longer waits for what
+// never comes, and timers keep its bubble from being seen as blocked: it ends the process, as
+// a bubble that is blocked does.
+func (s *engineTest) lasts(most time.Duration) {
+	if s.bound != nil {
+		s.bound.Stop()
+	}
+	name, since := s.Name(), time.Now()
+	s.bound = time.AfterFunc(most, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("%s has lasted for %s of its time, and a goroutine below waits for what never comes", name, time.Since(since)))
+	})
+	s.Cleanup(func() { s.bound.Stop() })
+}
+
+// check adds what the store has to the history, and checks it.
+func (s *engineTest) check() {
+	s.Helper()
+	s.rest()
+	s.tallied()
+	s.history.Threads = nil
+	for _, key := range s.keys {
+		if err := s.history.Read(context.Background(), s.backend.Store, key); err != nil {
+			s.Error(err)
+		}
+	}
+	spooltest.Check(s, s.history)
+}
+
+// rest stops all workers.
+func (s *engineTest) rest() {
+	for _, stop := range s.workers {
+		stop()
+	}
+	s.workers = nil
+}
+
+// config returns a configuration of one agent, whose tools are remembered.
+func (s *engineTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
+	for i := range tools {
+		tools[i] = s.history.Tool(tools[i])
+	}
+	return engine.Config{
+		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: tools}},
+		Models: map[string]spool.Model{"m": m},
+		Log:    slog.New(slog.DiscardHandler),
+	}
+}
+
+// over returns an engine over a backend, without a worker.
+func (s *engineTest) over(b spool.Backend, c engine.Config) *engine.Engine {
+	s.Helper()
+	e, err := engine.New(b, c)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return e
+}
+
+// engine returns an engine without a worker.
+func (s *engineTest) engine(c engine.Config) *engine.Engine {
+	s.Helper()
+	return s.over(s.backend, c)
+}
+
+// working returns an engine with a worker that works until the end of the test.
+func (s *engineTest) working(c engine.Config) *engine.Engine {
+	s.Helper()
+	e := s.engine(c)
+	s.work(e)
+	return e
+}
+
+// work starts a worker. Stop waits for it, and may be called more than once.
+func (s *engineTest) work(e *engine.Engine) (stop func()) {
+	return s.workWith(e, engine.WorkOptions{})
+}
+
+func (s *engineTest) workWith(e *engine.Engine, o engine.WorkOptions) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Work(ctx, o) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := receive(s, done, bubbleWait, "the end of a worker"); err != nil {
+			s.Errorf("work: %v", err)
+		}
+	})
+	s.workers = append(s.workers, stop)
+	return stop
+}
+
+// start starts a run, which must be accepted.
+func (s *engineTest) start(e *engine.Engine, run spool.RunID, prompt string) {
+	s.Helper()
+	s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: run})
+}
+
+func (s *engineTest) startAs(e *engine.Engine, key spool.ThreadKey, r engine.StartRequest) engine.RunResult {
+	s.Helper()
+	result, err := e.Run(context.Background(), key, r)
+	if err != nil || !result.Accepted {
+		s.Fatalf("start: %+v, %v", result, err)
+	}
+	key.ID = result.ThreadID
+	if !slices.Contains(s.keys, key) {
+		s.keys = append(s.keys, key)
+	}
+	s.history.Started(key, result.RunID)
+	return result
+}
+
+// stop stops the run of the thread, which must be accepted.
+func (s *engineTest) stop(e *engine.Engine) {
+	s.Helper()
+	result, err := e.Stop(context.Background(), chat)
+	if err != nil || !result.Accepted {
+		s.Fatalf("stop: %+v, %v", result, err)
+	}
+	s.history.Stopped(chat)
+}
+
+// answer answers the park of a call that is shown, which must be delivered.
+func (s *engineTest) answer(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) {
+	s.Helper()
+	r := engine.Response{ToolCallID: id, Approved: approved, Digest: s.shown(id).Digest}
+	if payload != "" {
+		r.Payload = json.RawMessage(payload)
+	}
+	result, err := s.respondWith(e, r)
+	if err != nil || !result.Delivered {
+		s.Fatalf("answer: %+v, %v", result, err)
+	}
+}
+
+func (s *engineTest) respond(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) (engine.RespondResult, error) {
+	r := engine.Response{ToolCallID: id, Approved: approved}
+	if payload != "" {
+		r.Payload = json.RawMessage(payload)
+	}
+	return s.respondWith(e, r)
+}
+
+func (s *engineTest) respondWith(e *engine.Engine, r engine.Response) (engine.RespondResult, error) {
+	r.By = cmp.Or(r.By, "ann")
+	result, err := e.Respond(context.Background(), chat, r)
+	s.history.Answered(spooltest.Answered{Thread: chat, Call: r.ToolCallID, Delivered: result.Delivered, Unknown: err != nil})
+	return result, err
+}

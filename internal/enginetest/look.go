@@ -1,0 +1,187 @@
+package enginetest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
+)
+
+// thread returns the thread's row.
+func (s *engineTest) thread() (thread spool.Thread) {
+	_ = s.backend.Store.View(context.Background(), chat, func(v spool.View) (err error) {
+		thread, err = v.Thread()
+		return err
+	})
+	return thread
+}
+
+// run returns a run of the thread.
+func (s *engineTest) run(id spool.RunID) (run spool.Run) {
+	s.Helper()
+	s.view(func(v spool.View) (err error) {
+		run, err = v.Run(id)
+		return err
+	})
+	return run
+}
+
+func (s *engineTest) view(fn func(v spool.View) error) {
+	s.Helper()
+	if err := s.backend.Store.View(context.Background(), chat, fn); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// all returns everything that the store has of a thread and one of its runs.
+func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) (c contents) {
+	s.Helper()
+	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
+		c, err = readAll(v, run)
+		return err
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return c
+}
+
+// until waits for a condition, for up to an hour of the bubble.
+func (s *engineTest) until(what string, done func() bool) {
+	s.Helper()
+	end := time.Now().Add(time.Hour)
+	for wait := time.Millisecond; !done(); wait = min(2*wait, 250*time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatalf("waited an hour for %s: the thread is %+v", what, s.thread())
+		}
+		<-time.After(wait)
+	}
+}
+
+// becomes waits for a state of the thread.
+func (s *engineTest) becomes(state spool.State) {
+	s.Helper()
+	s.until("state "+string(state), func() bool { return s.thread().State == state })
+}
+
+// ended waits for the end of the thread's run.
+func (s *engineTest) ended(state spool.State) {
+	s.Helper()
+	s.until("the end of the run", func() bool { return s.thread().State.Terminal() })
+	if got := s.thread(); got.State != state {
+		s.Fatalf("the run ended as %s, want %s: %+v", got.State, state, s.run(got.RunID))
+	}
+}
+
+// script returns the messages of the thread in short.
+func (s *engineTest) script() (lines []string) {
+	s.Helper()
+	s.view(func(v spool.View) error {
+		messages, err := v.Messages(spool.MessageQuery{})
+		for _, m := range messages {
+			lines = append(lines, messageLine(m))
+		}
+		return err
+	})
+	return lines
+}
+
+func messageLine(m spool.Message) string {
+	parts := []string{string(m.Role)}
+	for _, p := range m.Content {
+		switch p.Type {
+		case spool.PartToolCall:
+			parts = append(parts, string(p.ToolCallID)+"="+p.ToolName+string(compare.Canonical(p.Args)))
+		case spool.PartToolResult:
+			parts = append(parts, string(p.ToolCallID)+":"+string(compare.Canonical(p.Result)))
+		case spool.PartReasoning:
+			parts = append(parts, "("+p.Text+")")
+		case spool.PartImage:
+			parts = append(parts, "<"+p.Image+">")
+		default:
+			parts = append(parts, p.Text)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// record returns the entries of the thread in short.
+func (s *engineTest) record() (lines []string) {
+	s.Helper()
+	s.view(func(v spool.View) error {
+		entries, err := v.Entries(spool.EntryQuery{})
+		for _, e := range entries {
+			lines = append(lines, entryLine(e))
+		}
+		return err
+	})
+	return lines
+}
+
+func entryLine(e spool.Entry) string {
+	var p struct {
+		State, StreamID, Status, ToolCallID, Reason string
+		Approved                                    *bool
+	}
+	_ = json.Unmarshal(e.Payload, &p)
+	line := []string{string(e.Type)}
+	for _, word := range []string{p.StreamID, p.Status, p.ToolCallID, p.Reason, p.State} {
+		if word != "" {
+			line = append(line, word)
+		}
+	}
+	if p.Approved != nil {
+		line = append(line, map[bool]string{true: "approved", false: "denied"}[*p.Approved])
+	}
+	return strings.Join(line, " ")
+}
+
+// lines reports an error unless got is what was wanted.
+func (s *engineTest) lines(what string, got []string, want ...string) {
+	s.Helper()
+	if slices.Equal(got, want) {
+		return
+	}
+	same := 0
+	for same < min(len(got), len(want)) && got[same] == want[same] {
+		same++
+	}
+	from := max(same-2, 0)
+	s.Errorf("%s, from line %d of %d:\n got %s\nwant %s", what, from+1, len(want), excerpt(got, from), excerpt(want, from))
+}
+
+// excerpt returns a few lines from the given one on.
+func excerpt(lines []string, from int) string {
+	return strings.Join(lines[min(from, len(lines)):min(from+12, len(lines))], "\n     ")
+}
+
+// same reports an error unless got is what was wanted. See [compare.Equal].
+func (s *engineTest) same(what string, got, want any) {
+	s.Helper()
+	if !compare.Equal(got, want) {
+		s.Errorf("%s:\n got %s\nwant %s", what, compare.Dump(got), compare.Dump(want))
+	}
+}
+
+// plain returns a tool that answers with a fixed result.
+func plain(name, result string) spool.Tool {
+	return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		return json.RawMessage(result), nil
+	}}
+}
+
+// approved returns a tool whose calls need an approval.
+func approved(name, result string) spool.Tool {
+	t := plain(name, result)
+	t.Approval = spool.AlwaysApprove
+	return t
+}
+
+// executed counts the calls of tools that took effect.
+func (s *engineTest) executed() int {
+	return len(s.history.Calls())
+}
