@@ -10,23 +10,23 @@ type BranchID int64
 // messages are out of the thread's view, and stay until they are restored or the thread is
 // deleted. Every message of a thread is in its view or in one branch.
 type Branch struct {
-	ID BranchID `json:"id"`
+	ID BranchID `doc:"The branch's id: the seq of the MESSAGES_DROPPED that made it." example:"7" json:"id"`
 	// FromMessageID is the branch's first message.
-	FromMessageID MessageID `json:"fromMessageId"`
+	FromMessageID MessageID `doc:"Its first message." json:"fromMessageId"`
 	// BaseMessageID is the message behind which the branch begins. Empty: the beginning of
 	// the thread.
-	BaseMessageID MessageID `json:"baseMessageId,omitempty"`
+	BaseMessageID MessageID `doc:"The message behind which it begins. Left out: it begins with the thread." json:"baseMessageId,omitempty"`
 	// BaseBranchID is the branch that has the base message, and without which this one
 	// cannot come back. Zero: it is in the view, or there is none.
-	BaseBranchID BranchID `json:"baseBranchId,omitempty"`
+	BaseBranchID BranchID `doc:"The branch that has that message, and has to be restored first. Left out: this one can be restored." json:"baseBranchId,omitempty"`
 	// Preview is the beginning of the first turn of the user: see [Content.Preview].
-	Preview string `json:"preview"`
+	Preview string `doc:"The beginning of its first turn of the user, in up to 80 characters." example:"Hello" json:"preview"`
 	// MessageCount is how many messages the branch has.
-	MessageCount int `json:"messageCount"`
+	MessageCount int `doc:"How many messages it has." json:"messageCount"`
 	// CreatedAt is when the messages left the view.
-	CreatedAt time.Time `json:"createdAt"`
+	CreatedAt time.Time `doc:"When its messages were replaced." json:"createdAt"`
 	// RunID is the run in whose favor they left. Empty: another branch was restored.
-	RunID RunID `json:"runId,omitempty"`
+	RunID RunID `doc:"The run that replaced them. Left out: another branch was restored." json:"runId,omitempty"`
 }
 
 // Restorable reports whether the branch can come back as the thread is now.

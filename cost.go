@@ -18,19 +18,19 @@ const (
 // Cost is what one use of a model cost.
 type Cost struct {
 	// Micros counts millionths of the currency.
-	Micros int64 `json:"micros"`
+	Micros int64 `doc:"Millionths of the currency." json:"micros"`
 	// Currency is a code such as "USD".
-	Currency string     `json:"currency"`
-	Source   CostSource `json:"source,omitempty"`
+	Currency string     `doc:"Its code, such as USD."                                                                        json:"currency"`
+	Source   CostSource `doc:"A price table, the provider's own word, or a price table with counts of which one is a guess." enum:"table,receipt,estimate" json:"source,omitempty"`
 	// Version names the price table that was used. Empty: none was.
-	Version string `json:"version,omitempty"`
+	Version string `doc:"The price table that was used. Left out: none was." json:"version,omitempty"`
 }
 
 // Money is a sum in one currency.
 type Money struct {
-	Currency string `json:"currency"`
+	Currency string `doc:"The currency." example:"USD" json:"currency"`
 	// Micros counts millionths of the currency.
-	Micros int64 `json:"micros"`
+	Micros int64 `doc:"The amount in millionths of it." json:"micros"`
 }
 
 // Charge is a use of a model that has to be priced.

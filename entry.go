@@ -117,80 +117,80 @@ type RunStarted struct {
 // RunEnded is the payload of [EntryRunEnded]. It stands behind the last item of the
 // stream.
 type RunEnded struct {
-	RunID    RunID         `json:"runId"`
-	StreamID StreamID      `json:"streamId"`
-	Segment  int           `json:"segment"`
-	Status   SegmentStatus `json:"status"`
-	Error    string        `json:"error,omitempty"`
+	RunID    RunID         `doc:"The run."              json:"runId"`
+	StreamID StreamID      `doc:"The segment's stream." json:"streamId"`
+	Segment  int           `doc:"The segment, from 1."  json:"segment"`
+	Status   SegmentStatus `doc:"How it ended."         enum:"finished,parked,stopped,error,lost" json:"status"`
+	Error    string        `doc:"Why, for a person."    json:"error,omitempty"`
 	// RetryAfterMS is when the next attempt follows, in milliseconds. Zero: at once, or never.
-	RetryAfterMS int64 `json:"retryAfterMs,omitempty"`
+	RetryAfterMS int64 `doc:"When the next attempt follows, in milliseconds. Left out: at once, or never." json:"retryAfterMs,omitempty"`
 	// StopReason is why a run that is finished did not come to its own end. Empty: it did, or
 	// it is not finished.
-	StopReason StopReason `json:"stopReason,omitempty"`
+	StopReason StopReason `doc:"Why a run that is over did not come to its own end." json:"stopReason,omitempty"`
 }
 
 // InputRequired is the payload of [EntryInputRequired] and of the stream item of the
 // same name.
 type InputRequired struct {
-	ToolCallID ToolCallID      `json:"toolCallId"`
-	ToolName   string          `json:"toolName"`
-	AgentID    *AgentID        `json:"agentId"`
-	Arguments  json.RawMessage `json:"arguments"`
+	ToolCallID ToolCallID      `doc:"The call that waits."                                           example:"call_1"     json:"toolCallId"`
+	ToolName   string          `doc:"Its tool."                                                      example:"send_email" json:"toolName"`
+	AgentID    *AgentID        `doc:"The nested run that asks. Null: the run's own agent."           json:"agentId"       required:"true"`
+	Arguments  json.RawMessage `doc:"Any JSON: what the call will run with, or what its tool shows." json:"arguments"`
 	// InputSchema is the JSON Schema of the arguments by which an answer may replace those
 	// of an approval. Nil: the tool has none, or it is no approval.
-	InputSchema json.RawMessage `json:"inputSchema"`
-	Frames      []ParkFrame     `json:"frames"`
+	InputSchema json.RawMessage `doc:"The JSON Schema of the arguments with which an approval may be answered. Null: they cannot be." json:"inputSchema"`
+	Frames      []ParkFrame     `doc:"The calls above that wait too, the innermost first."                                            json:"frames"`
 	// Nested says who asks, where that is a nested run. Nil: the main agent.
-	Nested *NestedCaller `json:"nested,omitempty"`
-	Reason string        `json:"reason"`
+	Nested *NestedCaller `doc:"Who asks, where that is a nested run."                                            json:"nested,omitempty" nullable:"false"`
+	Reason string        `doc:"Why it waits: approval, outcome_unknown, budget_reached, or the tool's own word." example:"approval"      json:"reason"`
 	// Digest names what is asked: see [Park.DigestOf].
-	Digest string `json:"digest,omitempty"`
+	Digest string `doc:"Names what is asked. Send it back with the answer." json:"digest,omitempty"`
 	// Occurrence counts the questions of this call, from 2. An answer to such a question must
 	// name its Digest. Zero: it is the call's first question.
-	Occurrence int       `json:"occurrence,omitempty"`
-	ExpiresAt  time.Time `json:"expiresAt,omitzero"`
+	Occurrence int       `doc:"Which question of the call it is, from 2; the answer has to have the digest then. Left out: the first." json:"occurrence,omitempty"`
+	ExpiresAt  time.Time `doc:"Until when it can be answered."                                                                         json:"expiresAt,omitzero"`
 	// OnExpiry is what happens then. Empty: [ExpireDeny].
-	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
+	OnExpiry ExpiryAction `doc:"What happens then. Left out: the run goes on without the call." enum:"fail,extend" json:"onExpiry,omitempty"`
 	// DistinctApprover is true when who started the run may not answer: see [Park].
-	DistinctApprover bool `json:"distinctApprover,omitempty"`
+	DistinctApprover bool `doc:"Whether who started the run may not answer." json:"distinctApprover,omitempty"`
 }
 
 // NestedCaller is a nested run that asks.
 type NestedCaller struct {
-	AgentID AgentID `json:"agentId"`
-	Name    string  `json:"name"`
-	Model   string  `json:"model"`
-	Depth   int     `json:"depth"`
+	AgentID AgentID `doc:"Its id."                        json:"agentId"`
+	Name    string  `doc:"The agent."                     json:"name"`
+	Model   string  `doc:"Its model."                     json:"model"`
+	Depth   int     `doc:"How deep it is nested, from 1." json:"depth"`
 }
 
 // ParkFrame is one of the calls that wait for a park: the innermost one comes first.
 type ParkFrame struct {
-	AgentID    *AgentID   `json:"agentId"`
-	ToolCallID ToolCallID `json:"toolCallId"`
+	AgentID    *AgentID   `doc:"The nested run that made the call. Null: the run's own agent." json:"agentId"    required:"true"`
+	ToolCallID ToolCallID `doc:"The call."                                                     json:"toolCallId"`
 }
 
 // InputExpired is the payload of [EntryInputExpired].
 type InputExpired struct {
-	ToolCallID ToolCallID `json:"toolCallId"`
+	ToolCallID ToolCallID `doc:"The call that waited." json:"toolCallId"`
 	// OnExpiry is what follows: [ExpireFail], or empty for [ExpireDeny].
-	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
+	OnExpiry ExpiryAction `doc:"What follows. Left out: the run goes on without the call." enum:"fail" json:"onExpiry,omitempty"`
 }
 
 // InputExpiring is the payload of [EntryInputExpiring].
 type InputExpiring struct {
-	ToolCallID ToolCallID `json:"toolCallId"`
-	ExpiresAt  time.Time  `json:"expiresAt"`
+	ToolCallID ToolCallID `doc:"The call that waits."           json:"toolCallId"`
+	ExpiresAt  time.Time  `doc:"Until when it can be answered." json:"expiresAt"`
 	// OnExpiry is what happens then. Empty: [ExpireDeny].
-	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
+	OnExpiry ExpiryAction `doc:"What happens then. Left out: the run goes on without the call." enum:"fail,extend" json:"onExpiry,omitempty"`
 }
 
 // InputExtended is the payload of [EntryInputExtended].
 type InputExtended struct {
-	ToolCallID ToolCallID `json:"toolCallId"`
+	ToolCallID ToolCallID `doc:"The call that waits." json:"toolCallId"`
 	// ExpiresAt is the new end of the park's time.
-	ExpiresAt time.Time `json:"expiresAt"`
+	ExpiresAt time.Time `doc:"Until when it can be answered." json:"expiresAt"`
 	// OnExpiry is what happens then. Empty: [ExpireDeny].
-	OnExpiry ExpiryAction `json:"onExpiry,omitempty"`
+	OnExpiry ExpiryAction `doc:"What happens then. Left out: the run goes on without the call." enum:"fail,extend" json:"onExpiry,omitempty"`
 }
 
 // HITLResponse is the payload of [EntryHITLResponse].
@@ -231,19 +231,19 @@ type RunRefused struct {
 
 // StateChange is the payload of [NoticeStateChange].
 type StateChange struct {
-	State      State       `json:"state"`
-	RunID      RunID       `json:"runId,omitempty"`
-	EnqueuedAt time.Time   `json:"enqueuedAt,omitzero"`
-	StartedAt  time.Time   `json:"startedAt,omitzero"`
-	EndedAt    time.Time   `json:"endedAt,omitzero"`
-	StopReason StopReason  `json:"stopReason,omitempty"`
-	Error      string      `json:"error,omitempty"`
-	TokensUsed int64       `json:"tokensUsed,omitempty"`
-	Usage      *TokenCount `json:"usage,omitempty"`
+	State      State       `doc:"Where the thread's run is."        enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
+	RunID      RunID       `doc:"The run."                          json:"runId,omitempty"`
+	EnqueuedAt time.Time   `doc:"When it was accepted."             json:"enqueuedAt,omitzero"`
+	StartedAt  time.Time   `doc:"When a worker picked it up first." json:"startedAt,omitzero"`
+	EndedAt    time.Time   `doc:"When it ended."                    json:"endedAt,omitzero"`
+	StopReason StopReason  `doc:"Why it ended."                     json:"stopReason,omitempty"`
+	Error      string      `doc:"Why it failed, for a person."      json:"error,omitempty"`
+	TokensUsed int64       `doc:"How many tokens it used."          json:"tokensUsed,omitempty"`
+	Usage      *TokenCount `doc:"The same by kind."                 json:"usage,omitempty"                                                  nullable:"false"`
 	// Costs is what the run cost, once it has ended. Empty: nothing was priced.
-	Costs []Money `json:"costs,omitempty"`
+	Costs []Money `doc:"What it cost. Left out: nothing was priced." json:"costs,omitempty"`
 	// Queue are the runs that wait for the thread, the next one first.
-	Queue []QueuedRun `json:"queue,omitempty"`
+	Queue []QueuedRun `doc:"The runs that wait for the thread, the next one first." json:"queue,omitempty"`
 }
 
 // ThreadDeleted is the payload of [NoticeThreadDeleted].

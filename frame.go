@@ -82,38 +82,38 @@ func (f *Frame) UnmarshalJSON(b []byte) error {
 // applies the active events, shows the stream's items behind the messages, and follows
 // from [Snapshot.Cursor].
 type Snapshot struct {
-	Thread   Thread    `json:"thread"`
-	Messages []Message `json:"messages"`
+	Thread   Thread    `doc:"The thread."   json:"thread"`
+	Messages []Message `doc:"Its messages." json:"messages"`
 	// AfterMessageID says that the snapshot is of one run: Messages are only those behind
 	// this one, empty being the beginning of the thread, and Runs only those of the run. A
 	// client keeps the messages that it has up to there. Nil: Messages are all, or all
 	// behind the last one that the client said it has.
-	AfterMessageID *MessageID `json:"afterMessageId,omitempty"`
+	AfterMessageID *MessageID `doc:"Only in a frame of one run: the message before those of the run." json:"afterMessageId,omitempty" nullable:"false"`
 	// Runs are the newest runs of the thread, the newest first.
-	Runs []Run `json:"runs"`
+	Runs []Run `doc:"Its newest runs, the newest first." json:"runs"`
 	// LastEventSeq is the last seq of the record, -1 when there is none.
-	LastEventSeq int64 `json:"lastEventSeq"`
+	LastEventSeq int64 `doc:"The last seq of the record, -1 when there is none." json:"lastEventSeq"`
 	// ActiveEvents are the record entries of the unfinished run, less those about calls that
 	// do not wait for an answer any more.
-	ActiveEvents []Entry `json:"activeEvents"`
+	ActiveEvents []Entry `doc:"The entries of the run that is not finished, less those about calls that do not wait any more." json:"activeEvents"`
 	// Queue are the runs that wait for the thread, the next one first.
-	Queue []QueuedRun `json:"queue,omitempty"`
+	Queue []QueuedRun `doc:"The runs that wait for the thread, the next one first. Left out: none does." json:"queue,omitempty"`
 	// Stream is the latest segment's run stream until the record has ended the segment, and
 	// while the stream is there for a minute more. Without items if it was lost before. Nil:
 	// neither.
-	Stream *StreamSnapshot `json:"stream"`
+	Stream *StreamSnapshot `doc:"What the run says at the moment, as far as the messages lack it. Null: nothing." json:"stream" required:"true"`
 }
 
 // StreamSnapshot is a run stream less what the messages already have.
 type StreamSnapshot struct {
-	StreamID StreamID `json:"streamId"`
-	RunID    RunID    `json:"runId"`
-	Items    []Item   `json:"items"`
+	StreamID StreamID `doc:"The stream's id."        json:"streamId"`
+	RunID    RunID    `doc:"The run that writes it." json:"runId"`
+	Items    []Item   `doc:"Its items, in order."    json:"items"`
 	// End is the stream's last item once it has ended, and is then the last of Items
 	// too. Nil: it is open.
-	End *Item `json:"end"`
+	End *Item `doc:"Its last item. Null: it has not ended." json:"end" required:"true"`
 	// Offset is the last offset held. Nil: the stream is empty.
-	Offset *Offset `json:"offset"`
+	Offset *Offset `doc:"The offset of its last item." json:"offset" required:"true"`
 }
 
 // Cursor returns where a client that has the snapshot goes on.

@@ -187,8 +187,8 @@ type StreamStarted struct {
 // Block are the fields of an item that opens or closes a block. Role is only on the
 // start of a text.
 type Block struct {
-	MessageID string `json:"messageId"`
-	Role      Role   `json:"role,omitempty"`
+	MessageID string `doc:"A name for the block in its stream. It is no saved message's." json:"messageId"`
+	Role      Role   `doc:"Who speaks, where a text begins."                              json:"role,omitempty"`
 }
 
 // Delta are the fields of a piece of a block.
@@ -252,10 +252,10 @@ type SubagentEvent struct {
 
 // SubagentFinished are the fields of [ItemSubagentFinished].
 type SubagentFinished struct {
-	SubagentID AgentID        `json:"subagentId"`
-	Status     SubagentStatus `json:"status"`
+	SubagentID AgentID        `doc:"The nested run." json:"subagentId"`
+	Status     SubagentStatus `doc:"How it ended."   enum:"completed,failed,cancelled" json:"status"`
 	// Error is why, for a status of failed.
-	Error string `json:"error,omitempty"`
+	Error string `doc:"Why, where it has failed." json:"error,omitempty"`
 }
 
 // SubagentStatus says how a nested run ended.
@@ -279,18 +279,18 @@ type Custom struct {
 
 // StreamFinished are the fields of [ItemRunFinished]. Usage is the whole run's.
 type StreamFinished struct {
-	Status SegmentStatus `json:"status"`
-	Usage  *TokenCount   `json:"usage,omitempty"`
+	Status SegmentStatus `doc:"How it ended."                enum:"finished,parked,stopped" json:"status"`
+	Usage  *TokenCount   `doc:"The tokens of the whole run." json:"usage,omitempty"         nullable:"false"`
 	// Costs is what the whole run cost. Empty: nothing was priced.
-	Costs []Money `json:"costs,omitempty"`
+	Costs []Money `doc:"What the whole run cost. Left out: no price is known." json:"costs,omitempty"`
 	// FinishReason is the run's stop reason.
-	FinishReason StopReason `json:"finishReason,omitempty"`
+	FinishReason StopReason `doc:"The run's stop reason. Left out: it came to its own end." json:"finishReason,omitempty"`
 }
 
 // StreamFailed are the fields of [ItemRunError].
 type StreamFailed struct {
-	Status SegmentStatus `json:"status"`
-	Error  string        `json:"error"`
+	Status SegmentStatus `doc:"How it ended."      enum:"error,lost" json:"status"`
+	Error  string        `doc:"Why, for a person." json:"error"`
 	// RetryAfterMS is when the next attempt follows, in milliseconds. Zero: at once, or never.
-	RetryAfterMS int64 `json:"retryAfterMs,omitempty"`
+	RetryAfterMS int64 `doc:"When the next attempt follows, in milliseconds. Left out: at once, or never." json:"retryAfterMs,omitempty"`
 }

@@ -126,18 +126,18 @@ func canonical(text json.RawMessage) any {
 
 // Answer is a person's answer to a park.
 type Answer struct {
-	Approved bool `json:"approved"`
+	Approved bool `doc:"Whether the call was allowed." json:"approved"`
 	// Args are what the call runs with in place of the arguments that were asked for. Nil:
 	// those.
-	Args json.RawMessage `json:"args,omitempty"`
+	Args json.RawMessage `doc:"What it was allowed with, where edited." json:"args,omitempty"`
 	// Reason is why, for the model and for the record. Empty: none was given.
-	Reason string `json:"reason,omitempty"`
+	Reason string `doc:"Why." json:"reason,omitempty"`
 	// Digest is the [Park.DigestOf] of what was answered, with the arguments of the answer.
 	// A call whose own differs does not run. Empty where the park has none.
-	Digest string `json:"digest,omitempty"`
+	Digest string `doc:"The digest of what was answered." json:"digest,omitempty"`
 	// Payload is any JSON that the answer carries, nil for none.
-	Payload json.RawMessage `json:"payload,omitempty"`
+	Payload json.RawMessage `doc:"What the answer carried." json:"payload,omitempty"`
 	// By is the subject who answered, where the host knows it.
-	By string    `json:"by,omitempty"`
-	At time.Time `json:"at"`
+	By string    `doc:"Who answered." json:"by,omitempty"`
+	At time.Time `doc:"When."         json:"at"`
 }

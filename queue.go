@@ -30,19 +30,19 @@ const (
 // Job is a dispatch ticket for one run. Its JSON form is the body of a queue delivery,
 // of which a host sets threadId, runId and agent.
 type Job struct {
-	Tenant   Tenant   `json:"tenant,omitempty"`
-	ThreadID ThreadID `json:"threadId"`
-	RunID    RunID    `json:"runId"`
-	Model    string   `json:"model,omitempty"`
-	Agent    string   `json:"agent"`
-	Kind     JobKind  `json:"kind,omitempty"`
+	Tenant   Tenant   `doc:"Who the run belongs to. Defaults to the default tenant." json:"tenant,omitempty"`
+	ThreadID ThreadID `doc:"The thread, as the start returned it."                   example:"t1"            json:"threadId"`
+	RunID    RunID    `doc:"The run, as the start returned it."                      example:"r1"            json:"runId"`
+	Model    string   `doc:"The model of the run."                                   json:"model,omitempty"`
+	Agent    string   `doc:"The agent that runs."                                    example:"assistant"     json:"agent"`
+	Kind     JobKind  `doc:"What the job is for. Leave it out."                      json:"kind,omitempty"`
 	// Segment is the segment that the ticket is for, so that one which the run has
 	// outlived does nothing. Zero: any.
-	Segment int `json:"segment,omitempty"`
+	Segment int `doc:"The segment that the job is for. Leave it out: any." json:"segment,omitempty"`
 	// Key names the job in the tenant's queue, so that it is there at most once.
-	Key string `json:"key,omitempty"`
+	Key string `doc:"What the queue knows the job by." json:"key,omitempty"`
 	// DueAt is when the job may be claimed. Zero: at once.
-	DueAt time.Time `json:"dueAt,omitzero"`
+	DueAt time.Time `doc:"When the job may be carried out." json:"dueAt,omitzero"`
 }
 
 // Thread returns the key of the job's thread.
@@ -123,12 +123,12 @@ type QueuedJob struct {
 
 // QueueStats describes a queue. Extra is what a backend has to add.
 type QueueStats struct {
-	Ready    int             `json:"ready"`
-	Delayed  int             `json:"delayed"`
-	InFlight int             `json:"inFlight"`
-	Dead     int             `json:"dead"`
-	OldestMS int64           `json:"oldestReadyMs"`
-	Extra    json.RawMessage `json:"extra,omitempty"`
+	Ready    int             `doc:"Jobs that wait for a worker."                     json:"ready"`
+	Delayed  int             `doc:"Jobs that are not due yet, or again."             json:"delayed"`
+	InFlight int             `doc:"Jobs that a worker has."                          json:"inFlight"`
+	Dead     int             `doc:"Jobs that were given up."                         json:"dead"`
+	OldestMS int64           `doc:"For how long the oldest job that is ready waits." json:"oldestReadyMs"`
+	Extra    json.RawMessage `doc:"What the queue has to add."                       json:"extra,omitempty"`
 }
 
 // ClaimQuery says how many jobs a worker takes, and of whom.

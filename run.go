@@ -123,7 +123,7 @@ type Run struct {
 // NestedResult is what a nested run came to.
 type NestedResult struct {
 	// Text is its last answer, cut to what its parent's agent allows.
-	Text string `json:"text"`
+	Text string `doc:"Its last answer, which may be cut short." json:"text"`
 }
 
 // Root returns the dispatched run that the run belongs to, which may be itself.

@@ -6,18 +6,18 @@ import "time"
 // for the engine and its store.
 type Thread struct {
 	Tenant Tenant   `json:"-"`
-	ID     ThreadID `json:"id"`
-	State  State    `json:"state"`
+	ID     ThreadID `doc:"The thread's id."  example:"t1"                                                            json:"id"`
+	State  State    `doc:"Where its run is." enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
 	// Model is the model of the last run.
-	Model string `json:"model"`
+	Model string `doc:"The model of the last run." example:"demo" json:"model"`
 	// Title is the beginning of the first prompt, or what somebody has given in its place.
-	Title string `json:"title"`
+	Title string `doc:"The beginning of the first prompt, or what somebody has given in its place." example:"Hello" json:"title"`
 	// Owner is the subject who made the thread. Empty: not known.
-	Owner string `json:"owner,omitempty"`
+	Owner string `doc:"The subject who made it. Left out: not known." example:"ann" json:"owner,omitempty"`
 	// Labels are what people have written on the thread. Nil: nothing.
-	Labels    map[string]string `json:"labels,omitempty"`
-	CreatedAt time.Time         `json:"createdAt"`
-	UpdatedAt time.Time         `json:"updatedAt"`
+	Labels    map[string]string `doc:"What people have written on it." json:"labels,omitempty"`
+	CreatedAt time.Time         `doc:"When it was made."               json:"createdAt"`
+	UpdatedAt time.Time         `doc:"When it changed last."           json:"updatedAt"`
 
 	// RunID is the run that owns the thread, or the last one that did.
 	RunID RunID `json:"-"`

@@ -4,10 +4,10 @@ import "time"
 
 // TokenCount counts tokens. InputTokens includes the cached ones.
 type TokenCount struct {
-	InputTokens       int64 `json:"inputTokens"`
-	CachedInputTokens int64 `json:"cachedInputTokens"`
-	OutputTokens      int64 `json:"outputTokens"`
-	TotalTokens       int64 `json:"totalTokens"`
+	InputTokens       int64 `doc:"Tokens that models read, cached ones included." json:"inputTokens"`
+	CachedInputTokens int64 `doc:"Those of them that came from a cache."          json:"cachedInputTokens"`
+	OutputTokens      int64 `doc:"Tokens that models wrote."                      json:"outputTokens"`
+	TotalTokens       int64 `doc:"Both."                                          json:"totalTokens"`
 }
 
 // Add adds the counts of other.
@@ -22,15 +22,15 @@ func (c *TokenCount) Add(other TokenCount) {
 // not reported, which is not the same as zero.
 type Usage struct {
 	// Input counts the prompt, cached tokens included.
-	Input *int64 `json:"inputTokens,omitempty"`
+	Input *int64 `doc:"Tokens of the prompt, those of a cache included. Left out: not counted." json:"inputTokens,omitempty" nullable:"false"`
 	// CacheRead counts the prompt tokens that came from a cache.
-	CacheRead *int64 `json:"cacheReadInputTokens,omitempty"`
+	CacheRead *int64 `doc:"Those of them that came from a cache. Left out: not counted." json:"cacheReadInputTokens,omitempty" nullable:"false"`
 	// CacheWrite counts the prompt tokens that were written to a cache.
-	CacheWrite *int64 `json:"cacheWriteInputTokens,omitempty"`
+	CacheWrite *int64 `doc:"Those of them that were written to a cache. Left out: not counted." json:"cacheWriteInputTokens,omitempty" nullable:"false"`
 	// Output counts what the model wrote, reasoning included.
-	Output *int64 `json:"outputTokens,omitempty"`
+	Output *int64 `doc:"Tokens that the model wrote, reasoning included. Left out: not counted." json:"outputTokens,omitempty" nullable:"false"`
 	// Reasoning counts the reasoning tokens among the output.
-	Reasoning *int64 `json:"reasoningTokens,omitempty"`
+	Reasoning *int64 `doc:"Those of them that were reasoning. Left out: not counted." json:"reasoningTokens,omitempty" nullable:"false"`
 }
 
 // Count returns the usage as counts, with zero for what was not reported.
@@ -79,31 +79,31 @@ const (
 // lost ones included.
 type UsageRow struct {
 	// RunID is the dispatched run, also for the attempts of runs under it.
-	RunID RunID `json:"runId"`
+	RunID RunID `doc:"The dispatched run." json:"runId"`
 	// AgentID is the run under it that asked. Empty: the dispatched run's own agent.
-	AgentID AgentID `json:"agentId,omitempty"`
+	AgentID AgentID `doc:"The run under it that asked. Left out: itself." json:"agentId,omitempty"`
 	// Agent is the name of the agent.
-	Agent string `json:"agentName"`
+	Agent string `doc:"The agent." json:"agentName"`
 	// Kind is what the model was used for. A store keeps an empty one as [UsageStep].
-	Kind UsageKind `json:"kind"`
+	Kind UsageKind `doc:"What the model was asked for." enum:"step,compaction,tool" json:"kind"`
 	// Step is the step of the run that asked, from 1. Zero: it was for none.
-	Step int `json:"step"`
+	Step int `doc:"The step, from 1. Zero: none." json:"step"`
 	// Model is the name that the run asked for, ModelID what the provider calls it.
-	Model   string `json:"model"`
-	ModelID string `json:"modelId"`
+	Model   string `doc:"The model that was asked for." json:"model"`
+	ModelID string `doc:"What its provider calls it."   json:"modelId"`
 	// Requested is what the provider calls the model that was asked: see [Described]. An answer
 	// may come from another name, such as that of a version. Empty: not known.
 	Requested string  `json:"-"`
-	Outcome   Outcome `json:"outcome"`
+	Outcome   Outcome `doc:"How it ended." enum:"finished,aborted,error,lost" json:"outcome"`
 	// Usage is what the provider reported, and nothing else.
-	Usage Usage `json:"usage"`
+	Usage Usage `doc:"What the provider counted." json:"usage"`
 	// Guess has an Input and Output for those that the provider did not report and that
 	// were estimated. It is never part of a sum that says what providers reported.
-	Guess Usage `json:"guess,omitzero"`
+	Guess Usage `doc:"Estimates of what it did not count." json:"guess,omitzero" nullable:"false"`
 	// Cost is what the attempt cost. Nil: no price is known, which is not the same as
 	// nothing.
-	Cost      *Cost     `json:"cost,omitempty"`
-	CreatedAt time.Time `json:"createdAt"`
+	Cost      *Cost     `doc:"What it cost. Left out: no price is known." json:"cost,omitempty" nullable:"false"`
+	CreatedAt time.Time `doc:"When it ended."                             json:"createdAt"`
 }
 
 // Estimated reports whether a count of the row is a guess.
@@ -140,26 +140,26 @@ type UsageQuery struct {
 
 // UsageLine sums the ledger over one agent, model and currency.
 type UsageLine struct {
-	AgentID   *AgentID `json:"agentId"`
-	AgentName string   `json:"agentName"`
-	Model     string   `json:"model"`
-	ModelID   string   `json:"modelId"`
+	AgentID   *AgentID `doc:"The agent's id, if it has one." json:"agentId"   required:"true"`
+	AgentName string   `doc:"The agent."                     json:"agentName"`
+	Model     string   `doc:"The model that was asked for."  json:"model"`
+	ModelID   string   `doc:"What its provider calls it."    json:"modelId"`
 	// Currency is that of CostMicros. Empty: the line has the calls without a price.
-	Currency string `json:"currency,omitempty"`
+	Currency string `doc:"That of costMicros. Left out: the line has calls without a price." example:"USD" json:"currency,omitempty"`
 	// InputTokens includes those read from a cache and written to one.
-	InputTokens           int64 `json:"inputTokens"`
-	CacheReadInputTokens  int64 `json:"cacheReadInputTokens"`
-	CacheWriteInputTokens int64 `json:"cacheWriteInputTokens"`
-	OutputTokens          int64 `json:"outputTokens"`
-	ReasoningTokens       int64 `json:"reasoningTokens"`
-	Calls                 int64 `json:"calls"`
+	InputTokens           int64 `doc:"Tokens that it read, those from and into a cache included." json:"inputTokens"`
+	CacheReadInputTokens  int64 `doc:"Those of them that came from a cache."                      json:"cacheReadInputTokens"`
+	CacheWriteInputTokens int64 `doc:"Those of them that went into a cache."                      json:"cacheWriteInputTokens"`
+	OutputTokens          int64 `doc:"Tokens that it wrote."                                      json:"outputTokens"`
+	ReasoningTokens       int64 `doc:"Those of them that were reasoning."                         json:"reasoningTokens"`
+	Calls                 int64 `doc:"How often it was called."                                   json:"calls"`
 	// Estimated counts the calls that have a guess in place of a count. The guesses are summed
 	// apart.
-	Estimated             int64 `json:"estimated"`
-	EstimatedInputTokens  int64 `json:"estimatedInputTokens,omitempty"`
-	EstimatedOutputTokens int64 `json:"estimatedOutputTokens,omitempty"`
+	Estimated             int64 `doc:"How many calls were cut off before their provider had counted them. Their guesses are apart, and in costMicros." json:"estimated"`
+	EstimatedInputTokens  int64 `doc:"Guesses of what such calls read."                                                                                json:"estimatedInputTokens,omitempty"`
+	EstimatedOutputTokens int64 `doc:"Guesses of what they wrote."                                                                                     json:"estimatedOutputTokens,omitempty"`
 	// CostMicros counts millionths of the currency, guesses included.
-	CostMicros int64 `json:"costMicros"`
+	CostMicros int64 `doc:"The price in millionths of the currency." json:"costMicros"`
 }
 
 // Add adds a row to the line's sums.
@@ -185,23 +185,23 @@ type UsageTotals struct {
 	TokenCount
 
 	// CostMicros is what the calls in the first currency cost, in millionths of it.
-	CostMicros int64 `json:"costMicros"`
+	CostMicros int64 `doc:"What the calls in the currency cost, in millionths of it." json:"costMicros"`
 	// Currency is the first currency that a call was priced in. Empty: none was.
-	Currency string `json:"currency,omitempty"`
+	Currency string `doc:"The first currency that a call was priced in. Left out: none was." example:"USD" json:"currency,omitempty"`
 	// Unpriced counts the calls that CostMicros does not have: those that no price was
 	// known for, and those in another currency.
-	Unpriced int64 `json:"unpriced"`
+	Unpriced int64 `doc:"Calls that costMicros lacks: no price is known, or one in another currency." json:"unpriced"`
 	// Costs has the sum of each currency. Empty: no call was priced.
-	Costs []CurrencyCost `json:"costs,omitempty"`
-	Lines []UsageLine    `json:"lines"`
+	Costs []CurrencyCost `doc:"The sum in each currency. Left out: no call was priced." json:"costs,omitempty"`
+	Lines []UsageLine    `doc:"The same by agent, model and currency."                  json:"lines"`
 }
 
 // CurrencyCost sums what was paid in one currency.
 type CurrencyCost struct {
-	Currency   string `json:"currency"`
-	CostMicros int64  `json:"costMicros"`
+	Currency   string `doc:"The currency."                example:"USD"     json:"currency"`
+	CostMicros int64  `doc:"The sum in millionths of it." json:"costMicros"`
 	// Calls counts the calls.
-	Calls int64 `json:"calls"`
+	Calls int64 `doc:"The calls that were priced in it." json:"calls"`
 }
 
 // Totals sums lines up.
@@ -245,18 +245,18 @@ func (t *UsageTotals) pay(l UsageLine) {
 type ContextUsage struct {
 	// UsedTokens is the last prompt and answer as the provider counted them, with an estimate
 	// of what was said since.
-	UsedTokens int64 `json:"usedTokens"`
+	UsedTokens int64 `doc:"The last prompt and answer as the provider counted them, with an estimate of what was said since." json:"usedTokens"`
 	// BudgetTokens is the window less what is kept for the answer.
-	BudgetTokens int64 `json:"budgetTokens"`
+	BudgetTokens int64 `doc:"The window, less what is kept for the answer." json:"budgetTokens"`
 	// CompactAtTokens is where older turns would be summarised. Zero: nowhere.
-	CompactAtTokens int64 `json:"compactAtTokens"`
+	CompactAtTokens int64 `doc:"Where older turns would be summarised. Zero: nowhere." json:"compactAtTokens"`
 	// Messages counts the messages of the thread's agent, those that are summarised included.
-	Messages int `json:"messages"`
+	Messages int `doc:"How many messages there are, those that are summarised included." json:"messages"`
 }
 
 // ThreadUsage is the answer to a question for a thread's usage.
 type ThreadUsage struct {
-	Tokens  UsageTotals  `json:"tokens"`
-	Context ContextUsage `json:"context"`
-	Model   string       `json:"model"`
+	Tokens  UsageTotals  `doc:"What the thread has used."       json:"tokens"`
+	Context ContextUsage `doc:"How full the model's window is." json:"context"`
+	Model   string       `doc:"The model of the last call."     json:"model"`
 }

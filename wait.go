@@ -50,13 +50,13 @@ type Wait struct {
 
 // QueuedRun is a run that waits for the thread, as clients see it.
 type QueuedRun struct {
-	RunID RunID `json:"runId"`
+	RunID RunID `doc:"The run's id." json:"runId"`
 	// Position counts from 1, which is the run that comes next.
-	Position int      `json:"position"`
-	WhenBusy WhenBusy `json:"whenBusy"`
+	Position int      `doc:"Its place, from 1, which is the next." json:"position"`
+	WhenBusy WhenBusy `doc:"What its start asked for."             enum:"enqueue,latest,interrupt,rollback" json:"whenBusy"`
 	// ClientMessageID is the sending client's name for the user's turn.
-	ClientMessageID string `json:"clientMessageId,omitempty"`
+	ClientMessageID string `doc:"The client's own name for its turn." json:"clientMessageId,omitempty"`
 	// Content is the user's turn. Only a snapshot has it.
-	Content    Content   `json:"content,omitempty"`
-	EnqueuedAt time.Time `json:"enqueuedAt"`
+	Content    Content   `doc:"Its turn, as the content of a message." json:"content,omitempty"`
+	EnqueuedAt time.Time `doc:"When it was accepted."                  json:"enqueuedAt"`
 }

@@ -37,10 +37,10 @@ type Response struct {
 
 // RespondResult is the answer to an answer. A refusal is not an error.
 type RespondResult struct {
-	Delivered bool `json:"delivered"`
+	Delivered bool `doc:"Whether this is the answer that counts." example:"true" json:"delivered"`
 	// Reason is one of the constants named Reason, empty for a delivered answer.
-	Reason string `json:"reason,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Reason string `doc:"Why it does not count, for a program." enum:"already_answered,no_park,changed,same_approver,not_editable" json:"reason,omitempty"`
+	Error  string `doc:"Why it does not count, for a person."  json:"error,omitempty"`
 }
 
 // Respond answers a park of the thread's run. Of several answers to one park, and its

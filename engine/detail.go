@@ -15,70 +15,70 @@ const detailLimit = 1000
 // RunDetail is all that is known of one run, as one consistent state. None of its lists has
 // more than 1,000 elements.
 type RunDetail struct {
-	Run spool.Run `json:"run"`
+	Run spool.Run `doc:"The run." json:"run"`
 	// Steps are the run's own, the one in hand included.
-	Steps []StepRecord `json:"steps"`
+	Steps []StepRecord `doc:"Its steps, the one in hand included." json:"steps"`
 	// Children are the runs that this one has spawned.
-	Children []spool.Run `json:"children"`
+	Children []spool.Run `doc:"The runs that it has spawned." json:"children"`
 	// Entries are the run's part of the thread's record, the oldest first. That of a nested
 	// run is in its dispatched run's.
-	Entries []spool.Entry `json:"entries"`
+	Entries []spool.Entry `doc:"Its part of the thread's record." json:"entries"`
 	// Parks are the run's waits for an answer, in the order of their creation.
-	Parks []ParkDetail `json:"parks"`
+	Parks []ParkDetail `doc:"Its waits for an answer." json:"parks"`
 	// Usage are the run's rows of the ledger, for a dispatched run with those of the runs
 	// under it.
-	Usage []spool.UsageRow `json:"usage"`
+	Usage []spool.UsageRow `doc:"Each question to a model, also of the runs under it." json:"usage"`
 }
 
 // StepRecord is one step of a run, as the ledgers of usage and side effects tell it.
 type StepRecord struct {
-	RunID    spool.RunID    `json:"runId"`
-	ThreadID spool.ThreadID `json:"threadId"`
-	// Agent is the name of the agent.
-	Agent string `json:"agent"`
-	// Index counts from 1.
-	Index int `json:"index"`
-	// Attempts counts the questions to the model, those that failed included.
-	Attempts int `json:"attempts"`
-	// Outcome is how the last of them ended.
-	Outcome spool.Outcome `json:"outcome"`
-	// TokenCount sums what all of them have used.
+	// TokenCount sums what all attempts have used.
 	spool.TokenCount
 
+	RunID    spool.RunID    `doc:"The run."    json:"runId"`
+	ThreadID spool.ThreadID `doc:"Its thread." json:"threadId"`
+	// Agent is the name of the agent.
+	Agent string `doc:"The agent." json:"agent"`
+	// Index counts from 1.
+	Index int `doc:"The number of the step, from 1." json:"index"`
+	// Attempts counts the questions to the model, those that failed included.
+	Attempts int `doc:"How often the model was asked." json:"attempts"`
+	// Outcome is how the last of them ended.
+	Outcome spool.Outcome `doc:"How the last of these ended." enum:"finished,aborted,error,lost" json:"outcome"`
 	// Calls are the tool calls that were about to run or had to wait.
-	Calls []CallRecord `json:"calls"`
+	Calls []CallRecord `doc:"The tool calls that were about to run or had to wait." json:"calls"`
 	// At is when the model had answered.
-	At time.Time `json:"at"`
+	At time.Time `doc:"When the model had answered." json:"at"`
 	// DurationMS is the time until then, from the answer of the step before or from when a
 	// worker picked the run up, whichever was later. The tools of the step before are in it.
-	DurationMS int64 `json:"durationMs"`
+	DurationMS int64 `doc:"The time until then from the answer before, or from when a worker took the run." json:"durationMs"`
 }
 
 // CallRecord is what became of a tool call.
 type CallRecord struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
+	ToolCallID spool.ToolCallID `doc:"The call." json:"toolCallId"`
 	// ToolName is empty where the message that has the call is not in the thread's view.
-	ToolName string `json:"toolName,omitempty"`
+	ToolName string `doc:"The tool. Left out: the message with the call is not in view." json:"toolName,omitempty"`
 	// Effect is where its effect is. Empty: it has not been about to run.
-	Effect spool.EffectState `json:"effect,omitempty"`
+	Effect spool.EffectState `doc:"Where its effect is. Left out: it has not been about to run." enum:"pending,done,void,waiting" json:"effect,omitempty"`
 	// Park is where its wait for an answer is. Empty: it did not wait.
-	Park spool.ParkState `json:"park,omitempty"`
+	Park spool.ParkState `doc:"Where its wait is. Left out: it did not wait." enum:"open,answered,expired,closed" json:"park,omitempty"`
 }
 
 // ParkDetail is a wait for an answer.
 type ParkDetail struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	ToolName   string           `json:"toolName"`
-	Step       int              `json:"step"`
-	Reason     string           `json:"reason"`
-	State      spool.ParkState  `json:"state"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits." json:"toolCallId"`
+	ToolName   string           `doc:"Its tool."            json:"toolName"`
+	Step       int              `doc:"Its step."            json:"step"`
+	Reason     string           `doc:"Why it waits."        json:"reason"`
+	State      spool.ParkState  `doc:"Where the wait is."   enum:"open,answered,expired,closed" json:"state"`
 	// Digest names what is asked: see [spool.Park.DigestOf].
-	Digest string `json:"digest,omitempty"`
+	Digest string `doc:"Names what is asked. Send it back with the answer." json:"digest,omitempty"`
 	// Asked is what a person is shown: never arguments that the tool keeps to itself.
-	Asked     json.RawMessage `json:"asked,omitempty"`
-	Answer    *spool.Answer   `json:"answer,omitempty"`
-	CreatedAt time.Time       `json:"createdAt"`
-	ExpiresAt time.Time       `json:"expiresAt,omitzero"`
+	Asked     json.RawMessage `doc:"What a person is shown."                  json:"asked,omitempty"`
+	Answer    *spool.Answer   `doc:"The answer that counted. Left out: none." json:"answer,omitempty"   nullable:"false"`
+	CreatedAt time.Time       `doc:"Since when it waits."                     json:"createdAt"`
+	ExpiresAt time.Time       `doc:"Until when."                              json:"expiresAt,omitzero"`
 }
 
 // RunDetail returns what is known of a run. It returns a [spool.NotFound] error for a run

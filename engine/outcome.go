@@ -11,34 +11,34 @@ import (
 
 // Outcome is where a run is, and what it has come to, as one consistent state.
 type Outcome struct {
-	ThreadID spool.ThreadID `json:"threadId"`
-	RunID    spool.RunID    `json:"runId"`
-	State    spool.State    `json:"state"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                             example:"t1"                                                       json:"threadId"`
+	RunID    spool.RunID    `doc:"The run."                                                                example:"r1"                                                       json:"runId"`
+	State    spool.State    `doc:"Where the run is. It is over when it is COMPLETED, CANCELLED or FAILED." enum:"QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
 	// Position is the run's place among those that wait for the thread, from 1. Zero: it does
 	// not wait.
-	Position int `json:"position,omitempty"`
+	Position int `doc:"Its place among the runs that wait for the thread, from 1. Left out: it does not wait for it." json:"position,omitempty"`
 	// StopReason is why the run ended. Empty: it has not.
-	StopReason spool.StopReason `json:"stopReason,omitempty"`
+	StopReason spool.StopReason `doc:"Why it ended. Left out: it has not." example:"completed" json:"stopReason,omitempty"`
 	// Error is why the run failed, in words for a person.
-	Error string `json:"error,omitempty"`
+	Error string `doc:"Why it failed, for a person." json:"error,omitempty"`
 	// Text is the text of Message. Empty: there is none.
-	Text string `json:"text"`
+	Text string `doc:"The text of message: the answer, once the run is over." json:"text"`
 	// Message is the last saved answer of the run's model; of a run that has ended, the final one.
 	// Nil: the model has not answered yet, or an edit or a rollback has replaced the turn.
-	Message *spool.Message `json:"message,omitempty"`
+	Message *spool.Message `doc:"The last saved answer of the model. Left out: there is none yet, or an edit or a rollback has replaced the turn." json:"message,omitempty" nullable:"false"`
 	// Parks are the questions that the run waits with, in the order in which they were asked, as
 	// INPUT_REQUIRED tells them. Empty: nobody has to answer anything for the run to go on.
-	Parks []spool.InputRequired `json:"parks"`
+	Parks []spool.InputRequired `doc:"What somebody has to answer before the run goes on. It has ended, or goes on by itself, where there are none." json:"parks"`
 	// Usage is what the run has used, and of a dispatched run what its nested runs have as well.
-	Usage spool.TokenCount `json:"usage"`
+	Usage spool.TokenCount `doc:"What the run has used, with all runs under it." json:"usage"`
 	// Costs are what all of it cost. Empty: nothing was priced.
-	Costs []spool.Money `json:"costs,omitempty"`
+	Costs []spool.Money `doc:"What it cost, with all runs under it. Left out: nothing was priced." json:"costs,omitempty"`
 	// Steps counts the finished steps.
-	Steps      int       `json:"steps"`
-	EnqueuedAt time.Time `json:"enqueuedAt,omitzero"`
+	Steps      int       `doc:"How many steps are finished." json:"steps"`
+	EnqueuedAt time.Time `doc:"When it was accepted."        json:"enqueuedAt,omitzero"`
 	// StartedAt is when the first worker picked the run up. Zero: none has.
-	StartedAt time.Time `json:"startedAt,omitzero"`
-	EndedAt   time.Time `json:"endedAt,omitzero"`
+	StartedAt time.Time `doc:"When a worker picked it up first. Left out: none has." json:"startedAt,omitzero"`
+	EndedAt   time.Time `doc:"When it ended. Left out: it has not."                  json:"endedAt,omitzero"`
 }
 
 // over reports whether the run does nothing more by itself.

@@ -11,14 +11,14 @@ import (
 
 // RedriveResult is the answer to a redrive. A refusal is not an error.
 type RedriveResult struct {
-	Accepted bool           `json:"accepted"`
-	JobID    int64          `json:"jobId"`
-	ThreadID spool.ThreadID `json:"threadId,omitempty"`
+	Accepted bool           `doc:"Whether it moves again." example:"true"            json:"accepted"`
+	JobID    int64          `doc:"The dead job."           json:"jobId"`
+	ThreadID spool.ThreadID `doc:"Its thread."             json:"threadId,omitempty"`
 	// RunID is the run that moves again: the job's own for a settlement, else a new one.
-	RunID spool.RunID `json:"runId,omitempty"`
+	RunID spool.RunID `doc:"The run that moves: a new one, or the one that is settled again." json:"runId,omitempty"`
 	// Reason is one of the constants named Reason, empty for an accepted redrive.
-	Reason string `json:"reason,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Reason string `doc:"Why it does not, for a program." enum:"not_found,active_run,moved_on" json:"reason,omitempty"`
+	Error  string `doc:"Why it does not, for a person."  json:"error,omitempty"`
 }
 
 // Redrive gets going again what died with a job. What that is depends on the job's kind.

@@ -75,24 +75,24 @@ type StartRequest struct {
 type Attachment struct {
 	// URL is an http or https URL of a public host without credentials, or a data URL, whose
 	// data has to be what it says: see [AttachmentOptions].
-	URL string `json:"url"`
+	URL string `doc:"An http, https or data URL." example:"https://example.com/cat.png" json:"url"`
 	// MediaType is an image type such as "image/png". Empty: what the URL says, or its data.
-	MediaType string `json:"mediaType"`
+	MediaType string `doc:"The type of the image." example:"image/png" json:"mediaType" required:"false"`
 }
 
 // RunResult is the answer to a start. A refusal is not an error.
 type RunResult struct {
-	Accepted bool           `json:"accepted"`
-	ThreadID spool.ThreadID `json:"threadId"`
-	RunID    spool.RunID    `json:"runId,omitempty"`
+	Accepted bool           `doc:"Whether the run was accepted." example:"true" json:"accepted"`
+	ThreadID spool.ThreadID `doc:"The thread, also a new one."   example:"t1"   json:"threadId"`
+	RunID    spool.RunID    `doc:"The run that was accepted."    example:"r1"   json:"runId,omitempty"`
 	// State is QUEUED for an accepted run.
-	State spool.State `json:"state,omitempty"`
+	State spool.State `doc:"QUEUED for an accepted run." example:"QUEUED" json:"state,omitempty"`
 	// Position is the run's place among those that wait for the thread, from 1, which is
 	// the next. Zero: the run has the thread.
-	Position int `json:"position,omitempty"`
+	Position int `doc:"The place among the runs that wait for the thread, from 1. Left out: it waits for none." json:"position,omitempty"`
 	// Reason is one of the constants named Reason, empty for an accepted run.
-	Reason string `json:"reason,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Reason string `doc:"Why the run was refused, for a program." enum:"active_run,queue_full,run_id_used,not_found,not_editable" json:"reason,omitempty"`
+	Error  string `doc:"Why the run was refused, for a person."  json:"error,omitempty"`
 	// RetryAfter is when the same start may be accepted, which was refused because there is
 	// too much to do. Zero: it was not.
 	RetryAfter time.Duration `json:"-"`

@@ -12,10 +12,10 @@ import (
 
 // StopResult is the answer to a stop. A refusal is not an error.
 type StopResult struct {
-	Accepted bool `json:"accepted"`
+	Accepted bool `doc:"Whether the run stops." example:"true" json:"accepted"`
 	// Reason is one of the constants named Reason, empty for an accepted stop.
-	Reason string `json:"reason,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Reason string `doc:"Why it does not, for a program." enum:"not_active"      json:"reason,omitempty"`
+	Error  string `doc:"Why it does not, for a person."  json:"error,omitempty"`
 }
 
 // Stop stops the thread: its run, and all those that wait for it. An accepted stop is

@@ -12,10 +12,10 @@ import (
 
 // DeleteResult is the answer to a deletion. A refusal is not an error.
 type DeleteResult struct {
-	Accepted bool `json:"accepted"`
+	Accepted bool `doc:"Whether the thread is gone." example:"true" json:"accepted"`
 	// Reason is one of the constants named Reason, empty for an accepted deletion.
-	Reason string `json:"reason,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Reason string `doc:"Why it is not, for a program." enum:"not_found,active_run" json:"reason,omitempty"`
+	Error  string `doc:"Why it is not, for a person."  json:"error,omitempty"`
 }
 
 // Threads lists the tenant's threads, the last updated first.

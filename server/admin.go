@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 )
 
@@ -25,10 +26,10 @@ func (c *admin) Routes(r *rest.Routes) {
 		rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
 	rest.Post(r, "/stop", c.stop, c.guarded(ScopeAdmin,
 		rest.OperationID("operatorStop"), rest.Summary("Stop any run"), rest.Description(aboutOperatorStop),
-		rest.Returns[stopResult](http.StatusConflict), rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
+		rest.Returns[engine.StopResult](http.StatusConflict), rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
 	rest.Post(r, "/respond", c.respond, c.guarded(ScopeAdmin,
 		rest.OperationID("operatorRespond"), rest.Summary("Answer what any run waits for"), rest.Description(aboutOperatorRespond), rest.MaxBody(c.maxBody(longBody)),
-		rest.Returns[respondResult](http.StatusConflict), rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
+		rest.Returns[engine.RespondResult](http.StatusConflict), rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
 	rest.Get(r, "/jobs", c.jobs, c.guarded(ScopeAdmin,
 		rest.OperationID("listJobs"), rest.Summary("List jobs"), rest.Description(aboutJobs),
 		rest.Fails(forbidden, unavailable))...)

@@ -39,7 +39,7 @@ type operatorStopRequest struct{ operatorTarget }
 type operatorRespondRequest struct {
 	operatorTarget
 
-	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       maxLength:"512"  minLength:"1"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
 	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
 	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
 	Arguments  json.RawMessage  `doc:"An object with which an approved call runs in place of what it asked for. Its tool has to accept it." json:"arguments,omitempty"`

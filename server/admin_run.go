@@ -6,17 +6,16 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 )
 
 // overview answers GET /api/admin/overview.
-func (c *admin) overview(ctx context.Context, in struct{ oneTenant }) (engine.Overview, error) {
+func (c *admin) overview(ctx context.Context, in struct{ oneTenant }) (overview, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return engine.Overview{}, err
+		return overview{}, err
 	}
 	o, err := c.engine.Overview(ctx, tenant)
-	return o, aboutTenant(ctx, err, tenant)
+	return overview{o, runsOf(o.Active)}, aboutTenant(ctx, err, tenant)
 }
 
 // runsInput asks for a page of a tenant's runs.
@@ -42,7 +41,7 @@ type runFilter struct {
 
 // runList is the answer to a list of runs.
 type runList struct {
-	Runs []spool.Run `doc:"The runs, the last accepted one first." json:"runs"`
+	Runs []run `doc:"The runs, the last accepted one first." json:"runs"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
 }
@@ -68,7 +67,7 @@ func (c *admin) runs(ctx context.Context, in runsInput) (runList, error) {
 	if err != nil {
 		return runList{}, aboutTenant(ctx, err, tenant)
 	}
-	out := runList{Runs: append([]spool.Run{}, list...)}
+	out := runList{Runs: runsOf(list)}
 	if len(list) == q.Limit {
 		last := list[len(list)-1]
 		out.Next = timeMark(last.CreatedAt, string(last.ID))
@@ -108,11 +107,11 @@ type oneRunInput struct {
 }
 
 // run answers GET /api/admin/runs/{runId} with all that is known of a run.
-func (c *admin) run(ctx context.Context, in oneRunInput) (engine.RunDetail, error) {
+func (c *admin) run(ctx context.Context, in oneRunInput) (runDetail, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return engine.RunDetail{}, err
+		return runDetail{}, err
 	}
 	d, err := c.engine.RunDetail(ctx, tenant, in.RunID)
-	return d, about(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
+	return runDetail{runOf(d.Run), d.Steps, runsOf(d.Children), d.Entries, d.Parks, d.Usage}, about(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 )
 
@@ -76,23 +77,22 @@ func (c *runs) Routes(r *rest.Routes) {
 	rest.Post(r, "/run", c.start, c.guarded(ScopeWrite,
 		rest.OperationID("startRun"), rest.Summary("Start a run"), rest.Description(aboutStart),
 		rest.MaxBody(c.config.MaxBodyBytes), rest.Tolerate(rest.AnyContentType, rest.LooseValues, rest.LooseParameters, rest.BrokenQuery),
-		rest.Status(http.StatusAccepted), rest.Returns[startedRun](http.StatusOK), rest.Returns[runResult](http.StatusConflict),
-		rest.Returns[runRefusal](unavailable), rest.Fails(http.StatusTooManyRequests, storageFull))...)
+		rest.Status(http.StatusAccepted), startEnded, startRefused, startLater, rest.Fails(http.StatusTooManyRequests, storageFull))...)
 	rest.Get(r, "/runs/{runId}", c.outcome, c.guarded(ScopeRead,
 		rest.OperationID("getRunOutcome"), rest.Summary("See what a run has come to"), rest.Description(aboutOutcome),
 		rest.Fails(http.StatusNotFound, http.StatusTooManyRequests, unavailable))...)
 	rest.Post(r, "/control", c.stop, c.guarded(ScopeStop,
 		rest.OperationID("stopRun"), rest.Summary("Stop a run"), rest.Description(aboutStop),
-		rest.Returns[stopResult](http.StatusConflict), rest.Fails(unavailable))...)
+		rest.Returns[engine.StopResult](http.StatusConflict), rest.Fails(unavailable))...)
 	rest.Post(r, "/compact", c.compact, c.guarded(ScopeWrite,
 		rest.OperationID("compactThread"), rest.Summary("Summarise the older messages of a thread"), rest.Description(aboutCompact),
-		rest.Returns[compactResult](http.StatusConflict), rest.Fails(http.StatusTooManyRequests, unavailable, storageFull))...)
+		rest.Returns[engine.CompactResult](http.StatusConflict), rest.Fails(http.StatusTooManyRequests, unavailable, storageFull))...)
 	rest.Post(r, "/events", c.publish, c.guarded(ScopeWrite,
 		rest.OperationID("publishEvent"), rest.Summary("Publish an event of your own"), rest.Description(aboutPublish), rest.MaxBody(c.maxBody(longBody)),
 		rest.Status(http.StatusAccepted), rest.Returns[publishResult](http.StatusOK), rest.Fails(http.StatusNotFound, unavailable, storageFull))...)
 	rest.Post(r, "/respond", c.respond, c.guarded(ScopeApprove,
 		rest.OperationID("respond"), rest.Summary("Answer what a run waits for"), rest.Description(aboutRespond), rest.MaxBody(c.maxBody(longBody)),
-		rest.Returns[respondResult](http.StatusConflict), rest.Fails(unavailable))...)
+		rest.Returns[engine.RespondResult](http.StatusConflict), rest.Fails(unavailable))...)
 }
 
 // follow are the endpoints that show one thread.
@@ -130,8 +130,8 @@ func (c *threads) Routes(r *rest.Routes) {
 		rest.Fails(forbidden, http.StatusNotFound, unavailable))...)
 	rest.Delete(r, "/", c.remove, c.guarded(ScopeWrite,
 		rest.OperationID("deleteThread"), rest.Summary("Delete a thread"), rest.Description(aboutDelete),
-		rest.Returns[deleteRefusal](http.StatusBadRequest), rest.Returns[deleteResult](http.StatusNotFound),
-		rest.Returns[deleteResult](http.StatusConflict), rest.Fails(unavailable))...)
+		rest.Returns[deleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](http.StatusNotFound),
+		rest.Returns[engine.DeleteResult](http.StatusConflict), rest.Fails(unavailable))...)
 }
 
 // queue is the endpoint that takes deliveries of a queue outside.

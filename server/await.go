@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -136,20 +135,4 @@ func (c *runs) awaitStarted(ctx context.Context, who Principal, started engine.R
 		}
 	}
 	return nil
-}
-
-// startedOutcome is what an accepted run has come to.
-type startedOutcome struct {
-	Accepted bool `json:"accepted"`
-	engine.Outcome
-}
-
-// MarshalJSON writes what the run has come to, in place of the result of the start, where it was
-// waited for.
-func (a startAnswer) MarshalJSON() ([]byte, error) {
-	if a.outcome != nil {
-		return json.Marshal(startedOutcome{true, *a.outcome})
-	}
-	type plain startAnswer
-	return json.Marshal(plain(a))
 }

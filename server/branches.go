@@ -22,7 +22,7 @@ func (c *branches) Routes(r *rest.Routes) {
 		rest.Fails(http.StatusNotFound, unavailable))...)
 	rest.Post(r, "/restore", c.restore, c.guarded(ScopeWrite,
 		rest.OperationID("restoreBranch"), rest.Summary("Show a branch again"), rest.Description(aboutRestore),
-		rest.Returns[restoreResult](http.StatusConflict), rest.Fails(unavailable))...)
+		rest.Returns[engine.RestoreResult](http.StatusConflict), rest.Fails(unavailable))...)
 }
 
 // branchesInput asks for the branches of a thread.

@@ -14,9 +14,19 @@ type eventsInput struct {
 	Limit int   `doc:"The size of a page. Left out: 100."                        maximum:"1000" minimum:"1"   query:"limit"`
 }
 
+// eventPage is a page of an application's durable events.
+type eventPage struct {
+	Events []applicationEvent `doc:"The events, in the order of their seq."                                                                        json:"events"`
+	Next   int64              `doc:"What after has to be for the next page, which may have events although this has few. Left out: there is none." json:"next,omitempty"`
+}
+
 // events answers GET /api/agent/events with the durable events that were published on a thread.
-func (c *follow) events(ctx context.Context, in eventsInput) (engine.EventPage, error) {
+func (c *follow) events(ctx context.Context, in eventsInput) (eventPage, error) {
 	key := in.of(ctx, c.Server)
 	page, err := c.engine.Events(c.acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
-	return page, about(ctx, err, key, "")
+	out := eventPage{Events: make([]applicationEvent, len(page.Events)), Next: page.Next}
+	for i, e := range page.Events {
+		out.Events[i] = applicationEvent{e.Type, envelope{e.ThreadID, e.Seq, e.CreatedAt, e.RunID}, e.Payload, e.PublishedBy, e.PublishedByTool}
+	}
+	return out, about(ctx, err, key, "")
 }

@@ -13,7 +13,7 @@ import (
 // respondRequest is the body of an answer to a park.
 type respondRequest struct {
 	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                               example:"t1"               json:"threadId"`
-	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                                     example:"call_1"           json:"toolCallId"       maxLength:"512"  minLength:"1"`
+	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                                     example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
 	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
 	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
 	Arguments  json.RawMessage  `doc:"An object with which an approved call runs in place of what it asked for. Its tool has to accept it." json:"arguments,omitempty"`

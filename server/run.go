@@ -92,15 +92,31 @@ func (q runRequest) thread() spool.ThreadID {
 	return *q.ThreadID
 }
 
-// startAnswer is the result of a start. One that there is too much to do for is an error too,
-// and has its code.
-type startAnswer struct {
-	engine.RunResult
+// startedRun is what an accepted run has come to.
+type startedRun struct {
+	Accepted bool `doc:"Always true." example:"true" json:"accepted"`
 
-	Code spool.Code `json:"code,omitempty"`
-	// outcome is what the run has come to, where it was waited for to its end. Nil: it was not.
-	outcome *engine.Outcome
+	engine.Outcome
 }
+
+// runRefusal is an error of a start, or its result where there is too much to do.
+type runRefusal struct {
+	Accepted *bool          `doc:"Always false."                                                                   json:"accepted,omitempty"                 nullable:"false"`
+	ThreadID spool.ThreadID `doc:"The thread."                                                                     json:"threadId,omitempty"`
+	Reason   string         `doc:"As the code."                                                                    enum:"queue_full"                         json:"reason,omitempty"`
+	Error    string         `doc:"What is wrong, for a person."                                                    example:"Too many runs wait for a worker" json:"error"`
+	Code     spool.Code     `doc:"What is wrong, for a program: queue_full with the fields below, or unavailable." example:"queue_full"                      json:"code"`
+}
+
+// What a start answers beside its usual 202.
+var (
+	startEnded   = rest.Also[startedRun](http.StatusOK)
+	startRefused = rest.Also[engine.RunResult](http.StatusConflict)
+	startLater   = rest.Also[runRefusal](unavailable)
+)
+
+// startAnswer is one of these.
+type startAnswer = rest.Answer[engine.RunResult]
 
 // codeQueueFull is the code of a start that there is too much to do for.
 const codeQueueFull spool.Code = engine.ReasonQueueFull
@@ -151,22 +167,21 @@ func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	if err == nil {
 		concerns(ctx, spool.ThreadKey{Tenant: thread.Tenant, ID: result.ThreadID}, result.RunID)
 	}
-	answer := startAnswer{RunResult: result}
-	switch response := rest.ResponseOf(ctx); {
+	answer := startAnswer{Body: result}
+	switch {
 	case err != nil:
 		return answer, about(ctx, err, thread, in.Body.RunID)
 	case result.RetryAfter > 0:
-		answer.Code = codeQueueFull
-		setRetryAfter(response.Header(), result.RetryAfter)
-		response.SetStatus(http.StatusServiceUnavailable)
+		setRetryAfter(rest.ResponseOf(ctx).Header(), result.RetryAfter)
+		answer.Other = startLater.With(runRefusal{&result.Accepted, result.ThreadID, result.Reason, result.Error, codeQueueFull})
 	case !result.Accepted:
-		response.SetStatus(http.StatusConflict)
+		answer.Other = startRefused.With(result)
 	case wait > 0:
 		// Who waits keeps nothing of the body.
 		*in.Body = runRequest{}
 		rest.ReleaseBody(ctx)
-		if answer.outcome = c.awaitStarted(ctx, who, result, wait); answer.outcome != nil {
-			response.SetStatus(http.StatusOK)
+		if outcome := c.awaitStarted(ctx, who, result, wait); outcome != nil {
+			answer.Other = startEnded.With(startedRun{true, *outcome})
 		}
 	}
 	return answer, nil

@@ -67,7 +67,7 @@ type (
 		Type spool.EntryType `const:"RUN_ENDED" json:"type"`
 		envelope
 
-		Payload runEnded `json:"payload"`
+		Payload spool.RunEnded `json:"payload"`
 	}
 
 	inputRequiredEvent struct {
@@ -76,7 +76,7 @@ type (
 		Type spool.EntryType `const:"INPUT_REQUIRED" json:"type"`
 		envelope
 
-		Payload inputRequired `json:"payload"`
+		Payload spool.InputRequired `json:"payload"`
 	}
 
 	inputExpiringEvent struct {
@@ -85,7 +85,7 @@ type (
 		Type spool.EntryType `const:"INPUT_EXPIRING" json:"type"`
 		envelope
 
-		Payload inputExpiry `json:"payload"`
+		Payload spool.InputExpiring `json:"payload"`
 	}
 
 	inputExtendedEvent struct {
@@ -94,7 +94,7 @@ type (
 		Type spool.EntryType `const:"INPUT_EXTENDED" json:"type"`
 		envelope
 
-		Payload inputExpiry `json:"payload"`
+		Payload spool.InputExtended `json:"payload"`
 	}
 
 	inputExpiredEvent struct {
@@ -103,7 +103,7 @@ type (
 		Type spool.EntryType `const:"INPUT_EXPIRED" json:"type"`
 		envelope
 
-		Payload inputExpired `json:"payload"`
+		Payload spool.InputExpired `json:"payload"`
 	}
 
 	hitlResponseEvent struct {
@@ -211,7 +211,7 @@ type (
 		Type spool.EntryType `const:"STATE_CHANGE" json:"type"`
 		envelope
 
-		Payload stateChange `json:"payload"`
+		Payload spool.StateChange `json:"payload"`
 	}
 
 	messageAppendedEvent struct {

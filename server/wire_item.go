@@ -70,7 +70,7 @@ type (
 		_ struct{} `doc:"A text begins."`
 
 		Type spool.ItemType `const:"TEXT_MESSAGE_START" json:"type"`
-		block
+		spool.Block
 	}
 
 	textMessageStartItem struct {
@@ -98,7 +98,7 @@ type (
 		_ struct{} `doc:"A text ends."`
 
 		Type spool.ItemType `const:"TEXT_MESSAGE_END" json:"type"`
-		block
+		spool.Block
 	}
 
 	textMessageEndItem struct {
@@ -112,7 +112,7 @@ type (
 		_ struct{} `doc:"Reasoning begins."`
 
 		Type spool.ItemType `const:"REASONING_START" json:"type"`
-		block
+		spool.Block
 	}
 
 	reasoningStartItem struct {
@@ -140,7 +140,7 @@ type (
 		_ struct{} `doc:"Reasoning ends."`
 
 		Type spool.ItemType `const:"REASONING_END" json:"type"`
-		block
+		spool.Block
 	}
 
 	reasoningEndItem struct {
@@ -218,7 +218,7 @@ type (
 		_ struct{} `doc:"A call waits for an answer."`
 
 		Type spool.ItemType `const:"INPUT_REQUIRED" json:"type"`
-		inputRequired
+		spool.InputRequired
 		place
 	}
 
@@ -242,7 +242,7 @@ type (
 		_ struct{} `doc:"A nested run has ended."`
 
 		Type spool.ItemType `const:"SUBAGENT_FINISHED" json:"type"`
-		subagentEnd
+		spool.SubagentFinished
 		place
 	}
 
@@ -258,7 +258,7 @@ type (
 		_ struct{} `doc:"The segment came to its end. The last item."`
 
 		Type spool.ItemType `const:"RUN_FINISHED" json:"type"`
-		streamFinished
+		spool.StreamFinished
 		place
 	}
 
@@ -266,7 +266,7 @@ type (
 		_ struct{} `doc:"The segment did not come to its end. The last item."`
 
 		Type spool.ItemType `const:"RUN_ERROR" json:"type"`
-		streamFailed
+		spool.StreamFailed
 		place
 	}
 )

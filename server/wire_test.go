@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 )
 
@@ -28,19 +29,18 @@ func TestWireTypes(t *testing.T) {
 		{"entries.json", "notices", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[event]]()}},
 		{"items.json", "items", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[item]]()}},
 		{"messages.json", "messages", map[string]reflect.Type{"": reflect.TypeFor[message]()}},
-		{"snapshots.json", "snapshots", map[string]reflect.Type{"": reflect.TypeFor[snapshot]()}},
 		{"results.json", "results", map[string]reflect.Type{
-			"run": reflect.TypeFor[runResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[stopResult](), "respond": reflect.TypeFor[respondResult](),
-			"delete": reflect.TypeFor[deleteResult](), "usage": reflect.TypeFor[threadUsage](), "error": reflect.TypeFor[errorBody](),
-			"compact": reflect.TypeFor[compactResult](), "outcome": reflect.TypeFor[runOutcome](), "startedRun": reflect.TypeFor[startedRun](),
-			"publish": reflect.TypeFor[publishResult](), "events": reflect.TypeFor[eventPage](), "thread": reflect.TypeFor[thread](),
-			"branch": reflect.TypeFor[branchMessages](), "restore": reflect.TypeFor[restoreResult](),
+			"run": reflect.TypeFor[engine.RunResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[engine.StopResult](), "respond": reflect.TypeFor[engine.RespondResult](),
+			"delete": reflect.TypeFor[engine.DeleteResult](), "usage": reflect.TypeFor[spool.ThreadUsage](), "error": reflect.TypeFor[errorBody](),
+			"compact": reflect.TypeFor[engine.CompactResult](), "outcome": reflect.TypeFor[engine.Outcome](), "startedRun": reflect.TypeFor[startedRun](),
+			"publish": reflect.TypeFor[publishResult](), "events": reflect.TypeFor[eventPage](), "thread": reflect.TypeFor[spool.Thread](),
+			"branch": reflect.TypeFor[engine.BranchMessages](), "restore": reflect.TypeFor[engine.RestoreResult](),
 			"branches": reflect.TypeFor[struct {
-				Branches []branch `json:"branches"`
+				Branches []spool.Branch `json:"branches"`
 			}](),
 			"job": reflect.TypeFor[taken](), "threads": reflect.TypeFor[struct {
-				Threads []thread `json:"threads"`
-				Next    string   `json:"next,omitempty"`
+				Threads []spool.Thread `json:"threads"`
+				Next    string         `json:"next,omitempty"`
 			}](),
 		}},
 	} {
@@ -95,7 +95,7 @@ func TestUsageRowWire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkWire(t, name, reflect.TypeFor[usageRow](), value)
+		checkWire(t, name, reflect.TypeFor[spool.UsageRow](), value)
 	}
 }
 
