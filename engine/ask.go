@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
-	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // turn is one answer of the model, or the part of it that came.
@@ -25,14 +25,14 @@ type turn struct {
 
 	row spool.UsageRow // of the ledger, but for its outcome
 
-	history  *history
-	messages int             // how many the history had when the model was asked
+	past     *history.Messages
+	messages int             // how many there were when the model was asked
 	newest   spool.MessageID // of them
-	weight   weight          // of the prompt
+	weight   history.Weight  // of the prompt
 	run      spool.Run
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
 	calls    int                            // how many have begun
-	came     gathered                       // until the message has it
+	came     history.Gathered               // until the message has it
 	random   random.Source
 	bound    bound
 }
@@ -40,13 +40,13 @@ type turn struct {
 // id returns the id of a call that the provider has named: one that is unique in its thread
 // and fit for the wire, as some providers count from zero in each answer, or do not count.
 func (t *turn) id(id spool.ToolCallID) spool.ToolCallID {
-	fit := t.history.unlike(id, t.run)
+	fit := t.past.Unlike(id, t.run)
 	if spool.CheckID("toolCallId", string(fit)) != nil || len(fit) > spool.MaxIDLen-8 {
 		fit = spool.ToolCallID(t.random.ID("call"))
 	}
 	fit += spool.ToolCallID(callSuffix(t.run))
 	here := func(p spool.Part) bool { return p.ToolCallID == fit }
-	if t.history.has(fit) || slices.ContainsFunc(t.came.parts, here) {
+	if t.past.Has(fit) || slices.ContainsFunc(t.came.Parts, here) {
 		fit = spool.ToolCallID(t.random.ID("call"))
 	}
 	return fit
@@ -70,7 +70,7 @@ func (t *turn) counted(tx *thread.Tx) {
 	}
 	counts := t.usage.Count()
 	tx.Run.Context = &spool.ContextCount{
-		Tokens: counts.InputTokens, Answer: counts.OutputTokens, Bytes: t.weight.bytes, Images: t.weight.images,
+		Tokens: counts.InputTokens, Answer: counts.OutputTokens, Bytes: t.weight.Bytes, Images: t.weight.Images,
 		Messages: t.messages, LastMessageID: t.newest,
 	}
 }
@@ -85,14 +85,14 @@ func (c *cutOffError) Error() string { return c.err.Error() }
 func (c *cutOffError) Unwrap() error { return c.err }
 
 // ask asks the model for the next turn and streams it.
-func (l *loop) ask(ctx context.Context, history *history, asked weighed) (turn, error) {
+func (l *loop) ask(ctx context.Context, past *history.Messages, asked weighed) (turn, error) {
 	request, err := l.withImages(ctx, asked.ModelRequest)
 	if err != nil {
 		return turn{}, err
 	}
-	newest, _ := history.last()
+	newest, _ := past.Last()
 	t := turn{
-		message: spool.Message{Role: spool.RoleAssistant}, history: history, messages: history.len(), newest: newest.ID,
+		message: spool.Message{Role: spool.RoleAssistant}, past: past, messages: past.Len(), newest: newest.ID,
 		weight: asked.weight, run: l.run, ids: make(map[spool.ToolCallID]*openCall),
 		bound: bound{left: l.s.e.config.MaxAnswerBytes}, random: l.s.e.rules.Random,
 	}
@@ -100,12 +100,12 @@ func (l *loop) ask(ctx context.Context, history *history, asked weighed) (turn, 
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.Model,
 		Requested: requestedOf(l.model),
 	}
-	if t.capped, err = l.reserve(ctx, row, l.model, &request, newMeter(l.run.Context).of(t.weight)); err != nil {
+	if t.capped, err = l.reserve(ctx, row, l.model, &request, history.NewMeter(l.run.Context).Of(t.weight)); err != nil {
 		return t, err
 	}
 	t.row = row
 	err = l.listen(ctx, request, &t)
-	t.message.Content = t.came.content()
+	t.message.Content = t.came.Content()
 	if cause := ctx.Err(); cause != nil && err == nil && t.reason == "" {
 		err = cause
 	}
@@ -166,15 +166,15 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 	case spool.TextDelta:
 		if ev.Text != "" {
 			w.Text(ctx, ev.Text)
-			t.came.say(spool.PartText, ev.Text)
+			t.came.AddText(spool.PartText, ev.Text)
 		}
 	case spool.ReasoningDelta:
 		if ev.Text != "" {
 			w.Reasoning(ctx, ev.Text)
-			t.came.say(spool.PartReasoning, ev.Text)
+			t.came.AddText(spool.PartReasoning, ev.Text)
 		}
 	case spool.ReasoningEnd:
-		t.came.endReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
+		t.came.EndReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
 	case spool.ToolCallStart:
 		if ev.Name == "" { // nobody could be called
 			return
@@ -196,7 +196,7 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 			Type: spool.PartToolCall, ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name, Args: registry.CallArgs(ev.Args), Provider: ev.Provider,
 		}
 		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
-		t.came.add(part)
+		t.came.Add(part)
 		delete(t.ids, ev.ID) // another call of the same id is another call
 	case spool.UsageSeen:
 		t.usage, t.receipt = ev.Usage, ev.Cost
@@ -206,48 +206,6 @@ func (l *loop) hear(ctx context.Context, event spool.ModelEvent, t *turn) {
 			t.reason = spool.FinishStop
 		}
 	}
-}
-
-// prompt returns a history that every provider accepts: each tool call has its result
-// right behind it, and no result is without its call. What is stored stays as it is.
-func prompt(history []spool.Message) []spool.Message {
-	out := make([]spool.Message, 0, len(history))
-	for i, m := range history {
-		if m.Role == spool.RoleTool {
-			continue
-		}
-		out = append(out, m)
-		calls := m.ToolCalls()
-		if len(calls) == 0 {
-			continue
-		}
-		results := resultsBehind(history[i+1:])
-		answer := spool.Message{ThreadID: m.ThreadID, RunID: m.RunID, Role: spool.RoleTool}
-		for _, c := range calls {
-			result, ok := results[c.ToolCallID]
-			if !ok {
-				result = toolresult.Part(c.ToolCallID, c.ToolName, toolresult.Cancelled("no result was recorded for this call"))
-			}
-			answer.Content = append(answer.Content, result)
-		}
-		out = append(out, answer)
-	}
-	return out
-}
-
-// resultsBehind returns the results in the tool messages at the head of a history: a
-// step's own, and those that came later because their calls were parked.
-func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
-	results := make(map[spool.ToolCallID]spool.Part)
-	for _, m := range history {
-		if m.Role != spool.RoleTool {
-			break
-		}
-		for _, p := range m.ToolResults() {
-			results[p.ToolCallID] = p
-		}
-	}
-	return results
 }
 
 // callSuffix ends the ids of a nested run's calls, so that they differ from those of every

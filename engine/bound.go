@@ -106,7 +106,7 @@ func (l *loop) cutShort(ctx context.Context, t *turn) {
 	for _, c := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
 		part := spool.Part{Type: spool.PartToolCall, ToolCallID: c.id, ToolName: c.name, Args: toolresult.JSON(string(c.args))}
 		l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
-		t.came.add(part)
+		t.came.Add(part)
 	}
 	clear(t.ids)
 	concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "the model's answer is cut: it is too long",

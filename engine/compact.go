@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -17,18 +18,18 @@ const worthwhile = 10
 // askFitting asks the model for the next turn with a prompt that has room in its window. A
 // prompt that the provider refuses as too long before the model has said anything is made
 // shorter, and asked once more. Summaries that are made on the way are added to the history.
-func (l *loop) askFitting(ctx context.Context, history *history) (turn, error) {
-	to := l.s.e.roomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
-	fitted, err := l.fit(ctx, history, to, false)
+func (l *loop) askFitting(ctx context.Context, past *history.Messages) (turn, error) {
+	to := l.s.e.limits().RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
+	fitted, err := l.fit(ctx, past, to, false)
 	if err != nil {
 		return turn{}, err
 	}
-	t, err := l.ask(ctx, history, fitted)
-	if to.at == 0 || !t.refused(err) {
+	t, err := l.ask(ctx, past, fitted)
+	if to.At == 0 || !t.refused(err) {
 		return t, err
 	}
 	refused := err
-	size := newMeter(l.run.Context).of(fitted.weight)
+	size := history.NewMeter(l.run.Context).Of(fitted.weight)
 	concerning(l.s.e.config.Log, l.s.key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
 	if err := l.update(ctx, func(tx *thread.Tx) error {
@@ -40,16 +41,16 @@ func (l *loop) askFitting(ctx context.Context, history *history) (turn, error) {
 		return t, err
 	}
 	// What the window is believed to have is wrong: what was refused tells more.
-	less := l.s.e.roomWith(min(to.budget, size*3/4), to.reserve)
-	fitted, err = l.fit(ctx, history, less, true)
+	less := l.s.e.limits().RoomWith(min(to.Budget, size*3/4), to.Reserve)
+	fitted, err = l.fit(ctx, past, less, true)
 	switch {
 	case err != nil:
 		return turn{}, err
-	case newMeter(l.run.Context).of(fitted.weight) >= size:
+	case history.NewMeter(l.run.Context).Of(fitted.weight) >= size:
 		refusal, _ := errors.AsType[*spool.ModelError](refused)
 		return turn{}, refusal // the ledger has the attempt
 	}
-	return l.ask(ctx, history, fitted)
+	return l.ask(ctx, past, fitted)
 }
 
 // refused reports whether the provider has refused the prompt as too long, before anybody
@@ -63,35 +64,35 @@ func (t *turn) refused(err error) bool {
 type weighed struct {
 	spool.ModelRequest
 
-	weight weight
+	weight history.Weight
 }
 
 // weighed returns the request that a history makes.
-func (l *loop) weighed(history *history) weighed {
-	messages, w := history.prompt()
+func (l *loop) weighed(past *history.Messages) weighed {
+	messages, w := past.Prompt()
 	r := weighed{ModelRequest: l.request(messages), weight: w}
-	r.weight.add(weighAround(r.ModelRequest))
+	r.weight.Add(history.WeighAround(r.ModelRequest))
 	return r
 }
 
 // fit returns the request for the next turn within a room. A history that is too long is
 // summarised first, or, where must is set, one from which anything can be. Where there is no
 // summary, or where it is not enough, the prompt alone is made shorter.
-func (l *loop) fit(ctx context.Context, history *history, to room, must bool) (weighed, error) {
-	m, request := newMeter(l.run.Context), l.weighed(history)
-	size := m.of(request.weight)
-	if to.at == 0 || size <= to.at && !must {
+func (l *loop) fit(ctx context.Context, past *history.Messages, to history.Room, must bool) (weighed, error) {
+	m, request := history.NewMeter(l.run.Context), l.weighed(past)
+	size := m.Of(request.weight)
+	if to.At == 0 || size <= to.At && !must {
 		return request, nil
 	}
-	c, some := history.recall.plan(m, to.tail, l.run.ID)
-	again := l.unsaid == 0 || size >= l.unsaid+to.budget/worthwhile
-	if some && (must || again && m.part(c.weight) >= to.budget/worthwhile) {
-		summary, err := l.compact(ctx, history, c, m, to)
+	c, some := past.Recall.Plan(m, to.Tail, l.run.ID)
+	again := l.unsaid == 0 || size >= l.unsaid+to.Budget/worthwhile
+	if some && (must || again && m.Part(c.Weight) >= to.Budget/worthwhile) {
+		summary, err := l.compact(ctx, past, c, m, to)
 		switch {
 		case err == nil:
-			history.add(summary)
-			m, request = newMeter(l.run.Context), l.weighed(history)
-			size, l.unsaid = m.of(request.weight), 0
+			past.Add(summary)
+			m, request = history.NewMeter(l.run.Context), l.weighed(past)
+			size, l.unsaid = m.Of(request.weight), 0
 		case ctx.Err() != nil, isStoreError(err):
 			return request, err
 		default:
@@ -99,25 +100,25 @@ func (l *loop) fit(ctx context.Context, history *history, to room, must bool) (w
 			concerning(l.s.e.config.Log, l.s.key, l.run.ID).WarnContext(ctx, "summarise older messages", "error", err)
 		}
 	}
-	if size > to.budget {
-		around := weigh(l.request(nil))
-		request.ModelRequest = l.request(history.recall.squeeze(m, to.budget-m.part(around), l.run.ID))
-		request.weight = weigh(request.ModelRequest)
+	if size > to.Budget {
+		around := history.Weigh(l.request(nil))
+		request.ModelRequest = l.request(past.Recall.Squeeze(m, to.Budget-m.Part(around), l.run.ID))
+		request.weight = history.Weigh(request.ModelRequest)
 	}
 	return request, nil
 }
 
 // compact has older messages summarised, and saves the summary: from then on it stands for
 // them in prompts. The messages stay.
-func (l *loop) compact(ctx context.Context, history *history, c compaction, m meter, to room) (spool.Message, error) {
-	s := l.s.e.newSummariser(l.run.Model, l.model, m, to, spool.UsageRow{
+func (l *loop) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Room) (spool.Message, error) {
+	s := l.s.e.summaryModel(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
 	s.reserve = func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error {
-		_, err := l.reserve(ctx, row, s.model, r, s.meter.of(weigh(*r)))
+		_, err := l.reserve(ctx, row, s.model, r, s.TokensOf(*r))
 		return err
 	}
-	text, failed := s.summary(ctx, c)
+	text, failed := s.Summary(ctx, c)
 	var summary *spool.Message
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		if err := tx.ChargeCompactions(s.rows); err != nil {
@@ -126,15 +127,15 @@ func (l *loop) compact(ctx context.Context, history *history, c compaction, m me
 		if failed != nil {
 			return tx.Put()
 		}
-		summary = tx.Message(spool.RoleSystem, summaryContent(text, c))
+		summary = tx.Message(spool.RoleSystem, c.Content(text))
 		if err := tx.Store.AppendMessages(summary); err != nil {
 			return err
 		}
 		if err := tx.Append(compacted(tx.Run, summary, c)); err != nil {
 			return err
 		}
-		if tx.Run.Context = l.counted(append(slices.Clip(history.messages), *summary), m); tx.Run.Context != nil {
-			tx.Run.Context.Messages += history.unread
+		if tx.Run.Context = l.counted(append(slices.Clip(past.All), *summary), m); tx.Run.Context != nil {
+			tx.Run.Context.Messages += past.Unread
 		}
 		return tx.Put()
 	})
@@ -144,25 +145,21 @@ func (l *loop) compact(ctx context.Context, history *history, c compaction, m me
 	return *summary, nil
 }
 
-func summaryContent(text string, c compaction) spool.Content {
-	return spool.Content{{Type: spool.PartSummary, Text: text, ThroughMessageID: c.through}}
-}
-
-func compacted(run spool.Run, summary *spool.Message, c compaction) *spool.Entry {
+func compacted(run spool.Run, summary *spool.Message, c history.Compaction) *spool.Entry {
 	return spool.NewEntry(spool.EntryContextCompacted, run.Root(), spool.ContextCompacted{
-		SummarizedMessages: len(c.gone), MessageID: summary.ID, AgentID: run.AgentID(),
+		SummarizedMessages: len(c.Gone), MessageID: summary.ID, AgentID: run.AgentID(),
 	})
 }
 
 // counted returns the count of a prompt that nobody has counted, by one that somebody has.
 // There is none without.
-func (l *loop) counted(history []spool.Message, m meter) *spool.ContextCount {
-	if m.tokens == 0 {
+func (l *loop) counted(past []spool.Message, m history.Meter) *spool.ContextCount {
+	if m.Tokens == 0 {
 		return nil
 	}
-	w := weigh(l.request(recallOf(history).messages()))
+	w := history.Weigh(l.request(history.RecallOf(past).Messages()))
 	return &spool.ContextCount{
-		Tokens: m.part(w), Bytes: w.bytes, Images: w.images,
-		Messages: len(history), LastMessageID: history[len(history)-1].ID,
+		Tokens: m.Part(w), Bytes: w.Bytes, Images: w.Images,
+		Messages: len(past), LastMessageID: past[len(past)-1].ID,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -54,15 +55,15 @@ func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResul
 		return CompactResult{}, err
 	}
 	l := e.newLoop(&segment{e: e, key: key}, was.run)
-	m, r := newMeter(was.run.Context), recallOf(was.history)
-	to := e.roomOf(was.run.Model, l.model, agent.MaxOutputTokens)
-	size := min(to.budget, m.of(weigh(l.request(r.messages()))))
-	c, some := r.plan(m, int64(float64(size)*e.config.ContextTailShare), "")
+	m, r := history.NewMeter(was.run.Context), history.RecallOf(was.history)
+	to := e.limits().RoomOf(was.run.Model, l.model, agent.MaxOutputTokens)
+	size := min(to.Budget, m.Of(history.Weigh(l.request(r.Messages()))))
+	c, some := r.Plan(m, int64(float64(size)*e.config.ContextTailShare), "")
 	if !some {
 		return compactRefused(thread.Refuse(ReasonNothingToCompact, "There is nothing to summarise"))
 	}
-	s := e.newSummariser(was.run.Model, l.model, m, to, spool.UsageRow{Agent: was.run.Agent})
-	text, failed := s.summary(ctx, c)
+	s := e.summaryModel(was.run.Model, l.model, m, to, spool.UsageRow{Agent: was.run.Agent})
+	text, failed := s.Summary(ctx, c)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	_, err = change(saving, e, key, func(tx *thread.Tx) (struct{}, error) {
@@ -86,7 +87,7 @@ func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResul
 	case failed != nil:
 		return CompactResult{}, &spool.Error{Code: spool.Unavailable, Message: "The summary failed", Err: failed}
 	}
-	return CompactResult{Compacted: true, SummarizedMessages: len(c.gone)}, nil
+	return CompactResult{Compacted: true, SummarizedMessages: len(c.Gone)}, nil
 }
 
 // readIdle reads a thread, which must have no active run.
@@ -117,7 +118,7 @@ func readIdle(v spool.View) (idle, error) {
 }
 
 // saveIdle saves the summary of a thread that must be as it was.
-func (l *loop) saveIdle(tx *thread.Tx, was idle, text string, c compaction, m meter, rows []spool.UsageRow) error {
+func (l *loop) saveIdle(tx *thread.Tx, was idle, text string, c history.Compaction, m history.Meter, rows []spool.UsageRow) error {
 	newest, err := tx.Store.Messages(spool.MessageQuery{Limit: 1})
 	switch {
 	case err != nil:
@@ -127,7 +128,7 @@ func (l *loop) saveIdle(tx *thread.Tx, was idle, text string, c compaction, m me
 	case tx.Run.ID != was.run.ID, len(newest) != 1, newest[0].ID != was.last:
 		return thread.Refuse(ReasonChanged, "The thread has changed meanwhile")
 	}
-	summary := tx.Message(spool.RoleSystem, summaryContent(text, c))
+	summary := tx.Message(spool.RoleSystem, c.Content(text))
 	summary.RunID = "" // its run has ended
 	entry := compacted(tx.Run, summary, c)
 	entry.RunID = ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/registry"
 )
 
@@ -44,8 +45,8 @@ func (c Config) check() (Config, *registry.Registry, error) {
 		value *int
 		def   int
 	}{
-		{"ContextCeiling", &c.ContextCeiling, defaultContextCeiling},
-		{"ContextOutputReserve", &c.ContextOutputReserve, defaultOutputReserve},
+		{"ContextCeiling", &c.ContextCeiling, history.DefaultCeiling},
+		{"ContextOutputReserve", &c.ContextOutputReserve, history.DefaultOutputReserve},
 		{"FlushItems", &c.FlushItems, 32},
 		{"MaxAttempts", &c.MaxAttempts, 3},
 		{"MaxDeaths", &c.MaxDeaths, 10},
@@ -105,18 +106,18 @@ func (c Config) check() (Config, *registry.Registry, error) {
 // checkContext returns the configuration with how histories are kept within windows.
 func (c Config) checkContext() (Config, error) {
 	if c.CompactionTrigger == 0 {
-		c.CompactionTrigger = defaultTrigger
+		c.CompactionTrigger = history.DefaultTrigger
 	}
 	if c.ContextTailShare == 0 {
-		c.ContextTailShare = defaultTailShare
+		c.ContextTailShare = history.DefaultTailShare
 	}
 	switch {
 	case c.CompactionModel != "" && c.Models[c.CompactionModel] == nil:
 		return c, spool.Errorf(spool.Invalid, "Config.CompactionModel is %q, which Config.Models lacks", c.CompactionModel)
 	case c.CompactionTrigger > 1 || c.CompactionTrigger != c.CompactionTrigger:
 		return c, spool.Errorf(spool.Invalid, "Config.CompactionTrigger is more than 1")
-	case !(c.ContextTailShare > 0 && c.ContextTailShare <= maxTailShare):
-		return c, spool.Errorf(spool.Invalid, "Config.ContextTailShare is not between 0 and %g", maxTailShare)
+	case !(c.ContextTailShare > 0 && c.ContextTailShare <= history.MaxTailShare):
+		return c, spool.Errorf(spool.Invalid, "Config.ContextTailShare is not between 0 and %g", history.MaxTailShare)
 	}
 	if c.CompactionTrigger > 0 && c.ContextTailShare >= c.CompactionTrigger {
 		return c, spool.Errorf(spool.Invalid, "Config.ContextTailShare is not less than CompactionTrigger")

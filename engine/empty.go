@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
@@ -14,8 +15,8 @@ import (
 // askSpeaking asks the model for the next turn. A turn in which the model says nothing and calls
 // nothing is asked for once more, in the same stream. What the model has thought in the first
 // one was shown, and so it stands before the second one.
-func (l *loop) askSpeaking(ctx context.Context, history *history) (turn, error) {
-	first, err := l.askFitting(ctx, history)
+func (l *loop) askSpeaking(ctx context.Context, past *history.Messages) (turn, error) {
+	first, err := l.askFitting(ctx, past)
 	if err != nil || !first.empty() {
 		return first, err
 	}
@@ -35,7 +36,7 @@ func (l *loop) askSpeaking(ctx context.Context, history *history) (turn, error) 
 	for i := range thought {
 		thought[i].Provider = nil // the provider has signed it for an answer that it now is not in
 	}
-	second, err := l.askFitting(ctx, history)
+	second, err := l.askFitting(ctx, past)
 	second.message.Content = slices.Concat(thought, second.message.Content)
 	if cut, ok := errors.AsType[*cutOffError](err); ok {
 		cut.turn.message.Content = second.message.Content

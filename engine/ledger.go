@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -28,7 +29,7 @@ func (l *loop) account(ctx context.Context, t *turn, cut bool) {
 // One that was refused, and so said nothing, has used nothing that anybody could guess.
 func (l *loop) guess(t *turn) {
 	if t.usage.Input == nil {
-		t.row.Guess.Input = new(newMeter(l.run.Context).of(t.weight))
+		t.row.Guess.Input = new(history.NewMeter(l.run.Context).Of(t.weight))
 	}
 	if t.usage.Output == nil {
 		t.row.Guess.Output = new(guessTokens(t.message.Content))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
@@ -18,7 +19,7 @@ import (
 func (l *loop) advance(ctx context.Context) (err error) {
 	ctx, span := l.s.e.telemetry.agent(ctx, l)
 	defer func() { span.done(ctx, l.run, err) }()
-	history, err := l.history(ctx)
+	past, err := l.history(ctx)
 	if err != nil {
 		return err
 	}
@@ -40,11 +41,11 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		if done || err != nil {
 			return err
 		}
-		history.add(saved...)
+		past.Add(saved...)
 		stepped = true
 	}
 	for {
-		if done, err := l.over(ctx, history); done || err != nil {
+		if done, err := l.over(ctx, past); done || err != nil {
 			return err
 		}
 		if done, err := l.outOfRoom(ctx); done || err != nil {
@@ -55,7 +56,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		turn, err := l.askSpeaking(ctx, history)
+		turn, err := l.askSpeaking(ctx, past)
 		if err != nil {
 			if short, ok := errors.AsType[*usedUpError](err); ok {
 				return l.useUp(ctx, short.reason)
@@ -72,16 +73,16 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		if done || err != nil {
 			return err
 		}
-		history.add(saved...)
+		past.Add(saved...)
 		stepped = true
 	}
 }
 
 // over ends a run that has nothing left to ask: it has had all its steps, or its last
 // answer was saved by a worker that died before it could end the run.
-func (l *loop) over(ctx context.Context, history *history) (bool, error) {
-	last, some := history.last()
-	l.said = lastAnswer(history.messages)
+func (l *loop) over(ctx context.Context, past *history.Messages) (bool, error) {
+	last, some := past.Last()
+	l.said = history.LastAnswer(past.All)
 	answered := some && last.Role == spool.RoleAssistant && last.RunID == l.run.ID &&
 		len(last.ToolCalls()) == 0 && l.run.Steps > 0 &&
 		(l.run.Allowance == nil || !l.run.Allowance.Cut)
@@ -101,16 +102,6 @@ func (l *loop) over(ctx context.Context, history *history) (bool, error) {
 	default:
 		return false, nil
 	}
-}
-
-// lastAnswer returns the text of the last answer that has any.
-func lastAnswer(history []spool.Message) string {
-	for _, m := range slices.Backward(history) {
-		if text := m.Text(); m.Role == spool.RoleAssistant && text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 func (l *loop) maxSteps() int {

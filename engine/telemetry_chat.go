@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
 )
 
 // chatSpan is the span of one answer of a model.
@@ -24,7 +25,7 @@ type chatSpan struct {
 	first time.Duration // zero: nothing came
 
 	// What came of the answer. Of what it says only what the span is to have.
-	said    gathered
+	said    history.Gathered
 	usage   spool.Usage
 	modelID string
 	reason  spool.FinishReason
@@ -86,15 +87,15 @@ func (c *chatSpan) note(event spool.ModelEvent) {
 		c.usage, c.modelID, c.reason = ev.Usage, ev.ModelID, cmp.Or(ev.Reason, spool.FinishStop)
 	case spool.TextDelta:
 		if c.t.contents {
-			c.said.say(spool.PartText, ev.Text)
+			c.said.AddText(spool.PartText, ev.Text)
 		}
 	case spool.ReasoningDelta:
 		if c.t.contents {
-			c.said.say(spool.PartReasoning, ev.Text)
+			c.said.AddText(spool.PartReasoning, ev.Text)
 		}
 	case spool.ToolCallEnd:
 		if c.t.contents {
-			c.said.add(spool.Part{Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args)})
+			c.said.Add(spool.Part{Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args)})
 		}
 	}
 }
@@ -167,7 +168,7 @@ func (c *chatSpan) describe(outcome spool.Outcome) {
 		}
 	}
 	if c.t.contents {
-		attrs = append(attrs, answered(c.said.content(), c.reason))
+		attrs = append(attrs, answered(c.said.Content(), c.reason))
 	}
 	c.span.SetAttributes(attrs...)
 }

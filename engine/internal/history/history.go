@@ -1,7 +1,6 @@
-package engine
+package history
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -11,38 +10,38 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// history is what a loop knows of the messages of its agent, and the prompt that follows
+// Messages is what a loop knows of the messages of its agent, and the prompt that follows
 // from them. A step adds to it: what earlier steps have put into the prompt is neither read,
 // converted nor weighed again, so that a step does not cost more with the length of the
 // thread. Only the loop's goroutine uses it.
-type history struct {
-	// messages are those that a prompt may need, in order.
-	messages []spool.Message
-	// unread counts older messages that a summary stands for, and that were not read.
-	unread int
+type Messages struct {
+	// All are those that a prompt may need, in order.
+	All []spool.Message
+	// Unread counts older messages that a summary stands for, and that were not read.
+	Unread int
 	// calls are the ids of the tool calls in messages.
 	calls map[spool.ToolCallID]struct{}
 
-	// recall is that of messages. It is made anew when a summary is added.
-	recall recall
+	// Recall is that of messages. It is made anew when a summary is added.
+	Recall recall
 	// fixed is the prompt form of the first done messages of recall.live, which no later
 	// message can change, and fixedWeight its weight.
 	fixed       []spool.Message
-	fixedWeight weight
+	fixedWeight Weight
 	done        int
 	lent        lentPrompt
 }
 
-func newHistory(messages []spool.Message, unread int) *history {
-	h := &history{unread: unread, calls: make(map[spool.ToolCallID]struct{})}
-	h.add(messages...)
+func New(messages []spool.Message, unread int) *Messages {
+	h := &Messages{Unread: unread, calls: make(map[spool.ToolCallID]struct{})}
+	h.Add(messages...)
 	return h
 }
 
-// add appends messages that were saved.
-func (h *history) add(messages ...spool.Message) {
-	fresh := h.messages == nil
-	h.messages = append(h.messages, messages...)
+// Add appends messages that were saved.
+func (h *Messages) Add(messages ...spool.Message) {
+	fresh := h.All == nil
+	h.All = append(h.All, messages...)
 	for _, m := range messages {
 		for _, p := range m.ToolCalls() {
 			h.calls[p.ToolCallID] = struct{}{}
@@ -50,43 +49,43 @@ func (h *history) add(messages ...spool.Message) {
 		if _, summary := m.Content.Summary(); summary {
 			fresh = true
 		} else if !fresh {
-			h.recall.live = append(h.recall.live, m)
+			h.Recall.live = append(h.Recall.live, m)
 		}
 	}
 	if fresh {
-		h.recall = recallOf(h.messages)
-		h.fixed, h.fixedWeight, h.done, h.lent = nil, weight{}, 0, lentPrompt{}
+		h.Recall = RecallOf(h.All)
+		h.fixed, h.fixedWeight, h.done, h.lent = nil, Weight{}, 0, lentPrompt{}
 	}
 }
 
-// len returns how many messages the agent has, the unread ones included.
-func (h *history) len() int { return h.unread + len(h.messages) }
+// Len returns how many messages the agent has, the unread ones included.
+func (h *Messages) Len() int { return h.Unread + len(h.All) }
 
-// last returns the newest message, or false where there is none.
-func (h *history) last() (spool.Message, bool) {
-	if len(h.messages) == 0 {
+// Last returns the newest message, or false where there is none.
+func (h *Messages) Last() (spool.Message, bool) {
+	if len(h.All) == 0 {
 		return spool.Message{}, false
 	}
-	return h.messages[len(h.messages)-1], true
+	return h.All[len(h.All)-1], true
 }
 
-// prompt returns what a model is asked with, as every provider accepts it, and its weight.
+// Prompt returns what a model is asked with, as every provider accepts it, and its weight.
 // The caller may keep the slice and change its messages until the next prompt is asked for,
 // but not what they refer to.
-func (h *history) prompt() ([]spool.Message, weight) {
+func (h *Messages) Prompt() ([]spool.Message, Weight) {
 	// The messages before the newest one that is no result are fixed: a result that is still
 	// to come belongs to that one.
-	border := len(h.recall.live) - 1
-	for border >= 0 && h.recall.live[border].Role == spool.RoleTool {
+	border := len(h.Recall.live) - 1
+	for border >= 0 && h.Recall.live[border].Role == spool.RoleTool {
 		border--
 	}
 	if border > h.done {
-		grown := prompt(h.recall.live[h.done:border])
+		grown := prompt(h.Recall.live[h.done:border])
 		h.fixed, h.done = append(h.fixed, grown...), border
-		h.fixedWeight.add(weighMessages(grown))
+		h.fixedWeight.Add(weighMessages(grown))
 	}
-	tail := prompt(h.recall.live[h.done:])
-	preface := h.recall.preface()
+	tail := prompt(h.Recall.live[h.done:])
+	preface := h.Recall.preface()
 	var messages []spool.Message
 	if len(preface) == 0 {
 		messages = h.lent.extend(h.fixed, tail)
@@ -95,46 +94,39 @@ func (h *history) prompt() ([]spool.Message, weight) {
 		messages = withPreface(preface, append(append(messages, h.fixed...), tail...))
 	}
 	total := h.fixedWeight
-	total.add(weighMessages(tail))
-	total.add(weighMessage(spool.Message{Content: preface}))
+	total.Add(weighMessages(tail))
+	total.Add(weighMessage(spool.Message{Content: preface}))
 	if len(messages) == len(h.fixed)+len(tail) { // the preface is no message of its own
-		total.bytes -= messageBytes
+		total.Bytes -= messageBytes
 	}
 	return messages, total
 }
 
-// has reports whether the id of a tool call is taken. Where messages are unread, every id
+// Has reports whether the id of a tool call is taken. Where messages are unread, every id
 // may be.
-func (h *history) has(id spool.ToolCallID) bool {
+func (h *Messages) Has(id spool.ToolCallID) bool {
 	_, taken := h.calls[id]
 	return taken
 }
 
-// unlike returns an id like one that a provider gave to a call, which no unread message can
+// Unlike returns an id like one that a provider gave to a call, which no unread message can
 // have: ids of providers may count from zero in each answer.
-func (h *history) unlike(id spool.ToolCallID, run spool.Run) spool.ToolCallID {
-	if h.unread == 0 {
+func (h *Messages) Unlike(id spool.ToolCallID, run spool.Run) spool.ToolCallID {
+	if h.Unread == 0 {
 		return id
 	}
 	sum := sha256.Sum256([]byte(string(run.ID) + " " + strconv.Itoa(run.Steps) + " " + string(id)))
 	return id + "-" + spool.ToolCallID(hex.EncodeToString(sum[:4]))
 }
 
-// history reads the messages of the loop's agent.
-func (l *loop) history(ctx context.Context) (h *history, err error) {
-	err = l.s.e.store.View(ctx, l.s.key, func(v spool.View) (err error) {
-		if h, err = behindSummary(v, l.run); h != nil || err != nil {
-			return err
-		}
-		agent := l.run.AgentID()
-		messages, err := v.Messages(spool.MessageQuery{Agent: &agent})
-		h = newHistory(withClientContext(l.run, messages), 0)
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		err = storeError{err}
+// Read reads what a run's agent is asked with.
+func Read(v spool.View, run spool.Run) (*Messages, error) {
+	if h, err := behindSummary(v, run); h != nil || err != nil {
+		return h, err
 	}
-	return h, err
+	agent := run.AgentID()
+	messages, err := v.Messages(spool.MessageQuery{Agent: &agent})
+	return New(withClientContext(run, messages), 0), err
 }
 
 // behindSummary reads what a prompt needs of a run's history that has a summary: the turn in
@@ -142,7 +134,7 @@ func (l *loop) history(ctx context.Context) (h *history, err error) {
 // It returns nil where the whole history has to be read: where there is no summary that
 // counts, where nobody knows how many messages there are, and where the run's last answer
 // may stand among the older ones.
-func behindSummary(v spool.View, run spool.Run) (*history, error) {
+func behindSummary(v spool.View, run spool.Run) (*Messages, error) {
 	agent := run.AgentID()
 	if run.Context == nil {
 		return nil, nil //nolint:nilnil // nil is: read everything
@@ -167,7 +159,7 @@ func behindSummary(v spool.View, run spool.Run) (*history, error) {
 		return nil, err
 	}
 	counted := indexOf(messages, run.Context.LastMessageID)
-	if counted < 0 || lastAnswer(messages) == "" {
+	if counted < 0 || LastAnswer(messages) == "" {
 		return nil, nil //nolint:nilnil // as above
 	}
 	older := run.Context.Messages - (counted + 1)
@@ -181,5 +173,5 @@ func behindSummary(v spool.View, run spool.Run) (*history, error) {
 		}
 		known = slices.Concat(turns, known)
 	}
-	return newHistory(withClientContext(run, slices.Concat(known, messages)), older-len(known)), nil
+	return New(withClientContext(run, slices.Concat(known, messages)), older-len(known)), nil
 }

@@ -1,15 +1,11 @@
-package engine
+package history
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/registry"
-	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // recall is what a model is asked with of a history: a summary of the older part, where
@@ -26,9 +22,9 @@ type recall struct {
 	omitted int
 }
 
-// recallOf returns what a model is asked with. A summary counts only while the last message
+// RecallOf returns what a model is asked with. A summary counts only while the last message
 // that it speaks of is there.
-func recallOf(history []spool.Message) recall {
+func RecallOf(history []spool.Message) recall {
 	var r recall
 	from := 0
 	for i, m := range slices.Backward(history) {
@@ -75,8 +71,8 @@ func turnOf(messages []spool.Message, run spool.RunID) int {
 	return -1
 }
 
-// messages returns the recall as every provider accepts it.
-func (r recall) messages() []spool.Message { return withPreface(r.preface(), prompt(r.live)) }
+// Messages returns the recall as every provider accepts it.
+func (r recall) Messages() []spool.Message { return withPreface(r.preface(), prompt(r.live)) }
 
 // preface returns what stands before the messages, in place of those that are not there.
 func (r recall) preface() spool.Content {
@@ -116,43 +112,4 @@ var endOfSummary = regexp.MustCompile(`(?i)<\s*/\s*summary`)
 // a model that has read what tools and strangers have said.
 func quoted(text string) string {
 	return fmt.Sprintf(summaryText, endOfSummary.ReplaceAllString(text, `<\/summary`))
-}
-
-// request returns what the loop's model is asked.
-func (l *loop) request(messages []spool.Message) spool.ModelRequest {
-	r := spool.ModelRequest{
-		Instructions: l.agent.Instructions, Messages: messages,
-		MaxOutputTokens: l.agent.MaxOutputTokens, Extra: registry.Extra(l.agent, l.run),
-		CacheKey: cacheKey(l.s.key, l.run.AgentID()),
-	}
-	for _, t := range l.agent.Tools {
-		r.Tools = append(r.Tools, t.ToolSpec)
-	}
-	r.CacheMarks = cacheMarks(r)
-	return r
-}
-
-// cacheKey names an agent on a thread to a provider, which learns nothing of either.
-func cacheKey(key spool.ThreadKey, agent spool.AgentID) string {
-	sum := sha256.Sum256(toolresult.JSON([]any{"cache", key.Tenant, key.ID, agent}))
-	return hex.EncodeToString(sum[:16])
-}
-
-// cacheMarks returns where later requests go on from: from the instructions, from the
-// turns before the present one, and from the last step.
-func cacheMarks(r spool.ModelRequest) []int {
-	var marks []int
-	if r.Instructions != "" || len(r.Tools) > 0 {
-		marks = append(marks, 0)
-	}
-	for i := len(r.Messages) - 1; i > 0; i-- {
-		if r.Messages[i].Role == spool.RoleUser {
-			marks = append(marks, i)
-			break
-		}
-	}
-	if len(r.Messages) > 0 {
-		marks = append(marks, len(r.Messages))
-	}
-	return marks
 }

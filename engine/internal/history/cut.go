@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"encoding/json"
@@ -10,55 +10,60 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// compaction is what a summary is to stand for.
-type compaction struct {
+// Compaction is what a summary is to stand for.
+type Compaction struct {
 	before string // the summary so far
-	gone   []spool.Message
+	Gone   []spool.Message
 	// through is the last message that the summary speaks of.
 	through spool.MessageID
-	// weight is that of gone.
-	weight weight
+	// Weight is that of gone.
+	Weight Weight
 }
 
-// plan divides the recall into what is summarised, and the newest messages, which stay as
+// Content returns the content of the message that has the summary.
+func (c Compaction) Content(text string) spool.Content {
+	return spool.Content{{Type: spool.PartSummary, Text: text, ThroughMessageID: c.through}}
+}
+
+// Plan divides the recall into what is summarised, and the newest messages, which stay as
 // they are and have up to tail tokens. The division is before a message of the user or of
 // the agent, never between a call and its result. What stays in any case is the last step,
 // the turn that the run answers, and every step of the run that has a call without a result.
 // It returns false where nothing is left to summarise.
-func (r recall) plan(m meter, tail int64, run spool.RunID) (compaction, bool) {
+func (r recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
 	cut := r.cut(m, tail, run)
 	turn := turnOf(r.live[:cut], run)
 	if turn == cut-1 && cut > 0 { // it begins what stays
 		cut, turn = turn, -1
 	}
-	c := compaction{before: r.summary.Text, through: r.summary.ThroughMessageID}
+	c := Compaction{before: r.summary.Text, through: r.summary.ThroughMessageID}
 	for i, msg := range r.live[:cut] {
 		if i == turn {
 			continue
 		}
-		c.gone = append(c.gone, msg)
-		c.weight.add(weighMessage(msg))
+		c.Gone = append(c.Gone, msg)
+		c.Weight.Add(weighMessage(msg))
 	}
 	if cut > 1 || cut == 1 && !r.pinned {
 		c.through = r.live[cut-1].ID
 	}
-	return c, len(c.gone) > 0
+	return c, len(c.Gone) > 0
 }
 
 // cut returns where in the live messages the tail begins.
-func (r recall) cut(m meter, tail int64, run spool.RunID) int {
+func (r recall) cut(m Meter, tail int64, run spool.RunID) int {
 	borders := borders(r.live)
 	if len(borders) == 0 {
 		return 0
 	}
 	last := borders[len(borders)-1]
-	var w weight
+	var w Weight
 	at := len(r.live)
 	for _, b := range slices.Backward(borders) {
 		for _, msg := range r.live[b:at] {
-			w.add(weighMessage(msg))
+			w.Add(weighMessage(msg))
 		}
-		if b != last && m.part(w) > tail {
+		if b != last && m.Part(w) > tail {
 			break
 		}
 		at = b
@@ -102,16 +107,16 @@ const (
 	minResult = 1_000
 )
 
-// squeeze returns the messages of a recall within a bound, in the prompt alone: it cuts
+// Squeeze returns the messages of a recall within a bound, in the prompt alone: it cuts
 // results that are much too long, then leaves out the oldest steps, then cuts all results.
 // Where that is not enough it returns the least that there is.
-func (r recall) squeeze(m meter, bound int64, run spool.RunID) []spool.Message {
+func (r recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 	limit := max(m.bytes(bound/oversize), minResult)
-	messages := cutResults(r.messages(), limit)
-	if m.part(weighMessages(messages)) > bound {
-		messages = cutResults(r.withoutOldest(m, bound, limit, run).messages(), limit)
+	messages := cutResults(r.Messages(), limit)
+	if m.Part(weighMessages(messages)) > bound {
+		messages = cutResults(r.withoutOldest(m, bound, limit, run).Messages(), limit)
 	}
-	for m.part(weighMessages(messages)) > bound && limit > minResult {
+	for m.Part(weighMessages(messages)) > bound && limit > minResult {
 		limit = max(limit/2, minResult)
 		messages = cutResults(messages, limit)
 	}
@@ -120,25 +125,25 @@ func (r recall) squeeze(m meter, bound int64, run spool.RunID) []spool.Message {
 
 // withoutOldest leaves out the oldest steps until the prompt, with results of up to limit
 // bytes, is within the bound. It keeps the last step and the turn that the run answers.
-func (r recall) withoutOldest(m meter, bound int64, limit int, run spool.RunID) recall {
+func (r recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) recall {
 	turn, borders := turnOf(r.live, run), append(borders(r.live), len(r.live))
-	steps := make([]weight, len(borders)-1)
-	var total weight
+	steps := make([]Weight, len(borders)-1)
+	var total Weight
 	for i := range steps {
 		steps[i] = weighMessages(cutResults(prompt(r.live[borders[i]:borders[i+1]]), limit))
-		total.add(steps[i])
+		total.Add(steps[i])
 	}
 	kept := r.live[:0:0]
 	for i, step := range steps {
 		from, to := borders[i], borders[i+1]
 		around := total
-		around.add(weighMessage(spool.Message{Content: r.preface()}))
-		if m.part(around) <= bound || from == turn || i == len(steps)-1 {
+		around.Add(weighMessage(spool.Message{Content: r.preface()}))
+		if m.Part(around) <= bound || from == turn || i == len(steps)-1 {
 			kept = append(kept, r.live[from:to]...)
 			continue
 		}
 		r.omitted += to - from
-		total.bytes, total.images = total.bytes-step.bytes, total.images-step.images
+		total.Bytes, total.Images = total.Bytes-step.Bytes, total.Images-step.Images
 	}
 	r.live = kept
 	return r

@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"math/rand/v2"
@@ -19,7 +19,7 @@ func TestHistory(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var all []spool.Message
-		grown := newHistory(nil, 0)
+		grown := New(nil, 0)
 		for round := range 4 {
 			more, run := historyOf(r)
 			for i := range more {
@@ -29,13 +29,13 @@ func TestHistory(t *testing.T) {
 			for len(more) > 0 {
 				n := 1 + r.IntN(len(more))
 				all = append(all, more[:n]...)
-				grown.add(more[:n]...)
+				grown.Add(more[:n]...)
 				more = more[n:]
 				checkHistory(t, seed, grown, all)
 			}
-			if c, some := recallOf(all).plan(meter{perByte: 0.25}, int64(r.IntN(400)), run); some && r.IntN(2) == 0 {
+			if c, some := RecallOf(all).Plan(Meter{perByte: 0.25}, int64(r.IntN(400)), run); some && r.IntN(2) == 0 {
 				all = summarised(all, c, run)
-				grown.add(all[len(all)-1])
+				grown.Add(all[len(all)-1])
 				checkHistory(t, seed, grown, all)
 			}
 			if t.Failed() {
@@ -45,19 +45,19 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-func checkHistory(t *testing.T, seed uint64, grown *history, all []spool.Message) {
+func checkHistory(t *testing.T, seed uint64, grown *Messages, all []spool.Message) {
 	t.Helper()
 
-	want := recallOf(all).messages()
-	got, w := grown.prompt()
+	want := RecallOf(all).Messages()
+	got, w := grown.Prompt()
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("seed %d, %d messages: the prompt differs (-whole +grown):\n%s", seed, len(all), cmp.Diff(want, got))
 	}
 	if whole := weighMessages(want); w != whole {
 		t.Errorf("seed %d, %d messages: the prompt weighs %v, not %v", seed, len(all), w, whole)
 	}
-	if grown.len() != len(all) {
-		t.Errorf("seed %d: %d messages, not %d", seed, grown.len(), len(all))
+	if grown.Len() != len(all) {
+		t.Errorf("seed %d: %d messages, not %d", seed, grown.Len(), len(all))
 	}
 }
 
@@ -66,8 +66,8 @@ func TestHistoryPromptIsTheCallers(t *testing.T) {
 	t.Parallel()
 
 	all, _ := historyOf(rand.New(rand.NewPCG(1, 4)))
-	grown := newHistory(all, 0)
-	first, _ := grown.prompt()
+	grown := New(all, 0)
+	first, _ := grown.Prompt()
 	clear(first)
 	checkHistory(t, 1, grown, all)
 }
@@ -77,14 +77,14 @@ func TestHistoryPromptIsTheCallers(t *testing.T) {
 func TestUnreadCallsAreAnothers(t *testing.T) {
 	t.Parallel()
 
-	whole, part := newHistory(nil, 0), newHistory(nil, 7)
+	whole, part := New(nil, 0), New(nil, 7)
 	run := spool.Run{ID: "r1", Steps: 2}
 	next := run
 	next.Steps++
-	if id := whole.unlike("call_0", run); id != "call_0" {
+	if id := whole.Unlike("call_0", run); id != "call_0" {
 		t.Errorf("an id that nothing else can have is %q", id)
 	}
-	if id := part.unlike("call_0", run); id == "call_0" || id == part.unlike("call_0", next) || id != part.unlike("call_0", run) {
+	if id := part.Unlike("call_0", run); id == "call_0" || id == part.Unlike("call_0", next) || id != part.Unlike("call_0", run) {
 		t.Errorf("an id that another call may have is %q", id)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"fmt"
@@ -48,10 +48,10 @@ func historyOf(r *rand.Rand) (history []spool.Message, run spool.RunID) {
 }
 
 // summarised returns a history with the summary of a compaction behind it.
-func summarised(history []spool.Message, c compaction, run spool.RunID) []spool.Message {
+func summarised(history []spool.Message, c Compaction, run spool.RunID) []spool.Message {
 	return append(slices.Clip(history), spool.Message{
 		ID: spool.MessageID(fmt.Sprintf("s%d", len(history))), RunID: run, Role: spool.RoleSystem,
-		Content: summaryContent("all that was said", c),
+		Content: c.Content("all that was said"),
 	})
 }
 
@@ -62,16 +62,16 @@ func TestPlan(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		history, run := historyOf(r)
-		m := meter{perByte: 0.25}
+		m := Meter{perByte: 0.25}
 		for range 3 {
-			before := recallOf(history)
+			before := RecallOf(history)
 			tail := int64(r.IntN(400))
-			c, some := before.plan(m, tail, run)
+			c, some := before.Plan(m, tail, run)
 			if !some {
 				break
 			}
 			history = summarised(history, c, run)
-			after := recallOf(history)
+			after := RecallOf(history)
 			checkPlan(t, seed, before, after, c, m, tail, run)
 			more, _ := historyOf(r)
 			for _, msg := range more { // of later runs
@@ -86,14 +86,14 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func checkPlan(t *testing.T, seed uint64, before, after recall, c compaction, m meter, tail int64, run spool.RunID) {
+func checkPlan(t *testing.T, seed uint64, before, after recall, c Compaction, m Meter, tail int64, run spool.RunID) {
 	t.Helper()
 
-	if problem := malformedPrompt(after.messages()); problem != "" {
+	if problem := malformedPrompt(after.Messages()); problem != "" {
 		t.Errorf("seed %d: %s", seed, problem)
 	}
-	if len(after.live)+len(c.gone) != len(before.live) {
-		t.Errorf("seed %d: of %d messages %d stay and %d go", seed, len(before.live), len(after.live), len(c.gone))
+	if len(after.live)+len(c.Gone) != len(before.live) {
+		t.Errorf("seed %d: of %d messages %d stay and %d go", seed, len(before.live), len(after.live), len(c.Gone))
 	}
 	last := before.live[len(before.live)-1]
 	if after.live[len(after.live)-1].ID != last.ID {
@@ -102,16 +102,16 @@ func checkPlan(t *testing.T, seed uint64, before, after recall, c compaction, m 
 	if turn := turnOf(before.live, run); turn >= 0 && indexOf(after.live, before.live[turn].ID) < 0 {
 		t.Errorf("seed %d: the turn that the run answers went", seed)
 	}
-	var w weight
+	var w Weight
 	var stay []spool.Message // in the tail
 	for i, msg := range after.live {
 		if (i > 0 || !after.pinned) && turnOf(after.live, run) != i {
 			stay = append(stay, msg)
-			w.add(weighMessage(msg))
+			w.Add(weighMessage(msg))
 		}
 	}
-	if units := borders(stay); m.part(w) > tail && len(units) > 1 {
-		t.Errorf("seed %d: %d steps of %d tokens stay, and %d may", seed, len(units), m.part(w), tail)
+	if units := borders(stay); m.Part(w) > tail && len(units) > 1 {
+		t.Errorf("seed %d: %d steps of %d tokens stay, and %d may", seed, len(units), m.Part(w), tail)
 	}
 }
 
@@ -155,9 +155,9 @@ func TestPlanKeepsWaitingCalls(t *testing.T) {
 		said("u0", spool.RoleUser, "r0"), call("old", "r0"), said("a0", spool.RoleAssistant, "r0"),
 		said("u1", spool.RoleUser, "r1"), said("a1", spool.RoleAssistant, "r1"), call("open", "r1"), said("a2", spool.RoleAssistant, "r1"), said("a3", spool.RoleAssistant, "r1"),
 	}
-	c, some := recallOf(history).plan(meter{perByte: 1}, 0, "r1")
-	if !some || c.through != "a1" || len(c.gone) != 4 {
-		t.Errorf("%d messages through %q go", len(c.gone), c.through)
+	c, some := RecallOf(history).Plan(Meter{perByte: 1}, 0, "r1")
+	if !some || c.through != "a1" || len(c.Gone) != 4 {
+		t.Errorf("%d messages through %q go", len(c.Gone), c.through)
 	}
 }
 
@@ -168,16 +168,16 @@ func TestSqueeze(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		history, run := historyOf(r)
-		m := meter{perByte: 0.25}
+		m := Meter{perByte: 0.25}
 		bound := int64(r.IntN(1500))
-		full := recallOf(history)
-		messages := full.squeeze(m, bound, run)
+		full := RecallOf(history)
+		messages := full.Squeeze(m, bound, run)
 		if problem := malformedPrompt(messages); problem != "" {
 			t.Fatalf("seed %d: %s", seed, problem)
 		}
-		var w weight
+		var w Weight
 		for _, msg := range messages {
-			w.add(weighMessage(msg))
+			w.Add(weighMessage(msg))
 		}
 		ids := make([]spool.MessageID, 0, len(messages))
 		for _, msg := range messages {
@@ -187,8 +187,8 @@ func TestSqueeze(t *testing.T) {
 		if turn := full.live[turnOf(full.live, run)].ID; !slices.Contains(ids, turn) || !slices.Contains(ids, full.live[steps[len(steps)-1]].ID) {
 			t.Fatalf("seed %d: the turn or the last step went", seed)
 		}
-		if m.part(w) > bound && len(borders(messages)) > 2 {
-			t.Fatalf("seed %d: %d tokens in %d messages, and there is room for %d", seed, m.part(w), len(messages), bound)
+		if m.Part(w) > bound && len(borders(messages)) > 2 {
+			t.Fatalf("seed %d: %d tokens in %d messages, and there is room for %d", seed, m.Part(w), len(messages), bound)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"fmt"
@@ -18,12 +18,12 @@ func TestKeptPromptsStay(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		all, _ := historyOf(r)
-		grown := newHistory(nil, 0)
+		grown := New(nil, 0)
 		var kept, was [][]spool.Message
 		for i, m := range all {
-			grown.add(m)
+			grown.Add(m)
 			checkHistory(t, seed, grown, all[:i+1])
-			prompt, _ := grown.prompt()
+			prompt, _ := grown.Prompt()
 			if seed%2 == 0 && len(prompt) > 0 {
 				prompt[r.IntN(len(prompt))].ID = "changed"
 				continue
@@ -43,18 +43,18 @@ func TestPromptIsNotCopied(t *testing.T) { //nolint:paralleltest // it counts wh
 			ID: spool.MessageID(fmt.Sprint("m", n)), Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[n%2], Content: spool.TextContent("x"),
 		}
 	}
-	h, n := newHistory(nil, 0), 0
+	h, n := New(nil, 0), 0
 	for ; n < 1000; n++ {
-		h.add(turn(n))
+		h.Add(turn(n))
 	}
-	h.prompt()
+	h.Prompt()
 	const steps = 200
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range steps {
-		h.add(turn(n))
+		h.Add(turn(n))
 		n++
-		if got, _ := h.prompt(); len(got) != n {
+		if got, _ := h.Prompt(); len(got) != n {
 			t.Fatalf("%d messages of %d", len(got), n)
 		}
 	}

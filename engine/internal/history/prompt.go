@@ -1,0 +1,60 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// prompt returns a history that every provider accepts: each tool call has its result
+// right behind it, and no result is without its call. What is stored stays as it is.
+func prompt(history []spool.Message) []spool.Message {
+	out := make([]spool.Message, 0, len(history))
+	for i, m := range history {
+		if m.Role == spool.RoleTool {
+			continue
+		}
+		out = append(out, m)
+		calls := m.ToolCalls()
+		if len(calls) == 0 {
+			continue
+		}
+		results := resultsBehind(history[i+1:])
+		answer := spool.Message{ThreadID: m.ThreadID, RunID: m.RunID, Role: spool.RoleTool}
+		for _, c := range calls {
+			result, ok := results[c.ToolCallID]
+			if !ok {
+				result = toolresult.Part(c.ToolCallID, c.ToolName, toolresult.Cancelled("no result was recorded for this call"))
+			}
+			answer.Content = append(answer.Content, result)
+		}
+		out = append(out, answer)
+	}
+	return out
+}
+
+// resultsBehind returns the results in the tool messages at the head of a history: a
+// step's own, and those that came later because their calls were parked.
+func resultsBehind(history []spool.Message) map[spool.ToolCallID]spool.Part {
+	results := make(map[spool.ToolCallID]spool.Part)
+	for _, m := range history {
+		if m.Role != spool.RoleTool {
+			break
+		}
+		for _, p := range m.ToolResults() {
+			results[p.ToolCallID] = p
+		}
+	}
+	return results
+}
+
+// LastAnswer returns the text of the last answer that has any.
+func LastAnswer(history []spool.Message) string {
+	for _, m := range slices.Backward(history) {
+		if text := m.Text(); m.Role == spool.RoleAssistant && text != "" {
+			return text
+		}
+	}
+	return ""
+}
