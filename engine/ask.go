@@ -86,7 +86,7 @@ func (c *cutOffError) Unwrap() error { return c.err }
 
 // ask asks the model for the next turn and streams it.
 func (l *loop) ask(ctx context.Context, past *history.Messages, asked weighed) (turn, error) {
-	request, err := l.withImages(ctx, asked.ModelRequest)
+	request, err := l.s.e.attachments.Inline(ctx, asked.ModelRequest, l.run.Root(), l.images)
 	if err != nil {
 		return turn{}, err
 	}

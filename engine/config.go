@@ -88,9 +88,6 @@ func (c Config) check() (Config, *registry.Registry, error) {
 	if !c.WhenBusy.Known() {
 		return c, nil, spool.Errorf(spool.Invalid, "Config.WhenBusy has no policy of the name %q", c.WhenBusy)
 	}
-	if c.Attachments, err = c.Attachments.check(); err != nil {
-		return c, nil, err
-	}
 	for name := range c.ModelAccess {
 		if c.Models[name] == nil {
 			return c, nil, spool.Errorf(spool.Invalid, "Config.ModelAccess names %q, which Config.Models lacks", name)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/admission"
+	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/live"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
@@ -203,7 +204,7 @@ type Engine struct {
 	snapshots   *snapshot.Snapshots
 	carried     carried
 	compacting  compacting
-	attachments *attachments
+	attachments *attach.Images
 	admission   *admission.Counts
 	aloneSlot   aloneSlot
 
@@ -231,7 +232,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	if b.Streams == nil {
 		b.Streams = NewStreams(0)
 	}
-	images, err := newAttachments(c.Attachments)
+	images, err := attach.New(attach.Options(c.Attachments))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -23,8 +24,8 @@ type loop struct {
 	open   int            // parks of the last step that are not answered yet
 	said   string         // the last answer, as far as it is saved
 	events stream.Emitter
-	images map[string]spool.Part // those that were fetched, by URL
-	unsaid int64                 // tokens of the prompt for which the last summary failed, 0 for none
+	images attach.Fetched
+	unsaid int64 // tokens of the prompt for which the last summary failed, 0 for none
 	// resultRoom is how many bytes the results that the plan lacks may have.
 	resultRoom int
 	late       bool // the run has had its time, and its calls are to be cancelled
@@ -32,7 +33,7 @@ type loop struct {
 
 func (e *Engine) newLoop(s *segment, run spool.Run) *loop {
 	agent := e.registry.OfDispatched(run) // nil where a process settles a run that it cannot carry
-	return &loop{s: s, agent: agent, model: e.registry.Model(run.Model, agent), run: run, self: run, events: s.writer.Emitter(run.AgentID())}
+	return &loop{s: s, agent: agent, model: e.registry.Model(run.Model, agent), run: run, self: run, events: s.writer.Emitter(run.AgentID()), images: make(attach.Fetched)}
 }
 
 // update runs a transition of the loop's run under the segment's lease, whatever has

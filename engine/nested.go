@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -170,7 +171,7 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 func (l *loop) child(run spool.Run) *loop {
 	agent := l.agent.Nested(run.Agent).Permitted(run)
 	model := cmp.Or(l.s.e.registry.Model(run.Model, agent), l.model)
-	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, events: l.s.writer.Emitter(run.AgentID())}
+	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, events: l.s.writer.Emitter(run.AgentID()), images: make(attach.Fetched)}
 }
 
 // frames returns the calls that wait while a call of the loop does, the innermost first.

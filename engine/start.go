@@ -71,15 +71,6 @@ type StartRequest struct {
 	client *spool.ClientInput // what the run gets of Client
 }
 
-// Attachment is an image of a user turn.
-type Attachment struct {
-	// URL is an http or https URL of a public host without credentials, or a data URL, whose
-	// data has to be what it says: see [AttachmentOptions].
-	URL string `doc:"An http, https or data URL." example:"https://example.com/cat.png" json:"url"`
-	// MediaType is an image type such as "image/png". Empty: what the URL says, or its data.
-	MediaType string `doc:"The type of the image." example:"image/png" json:"mediaType" required:"false"`
-}
-
 // RunResult is the answer to a start. A refusal is not an error.
 type RunResult struct {
 	Accepted bool           `doc:"Whether the run was accepted." example:"true" json:"accepted"`
@@ -252,7 +243,7 @@ func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*registry.Ag
 	if r.client, err = agent.Permitted(spool.Run{Tenant: key.Tenant, Scopes: r.Scopes}).AllowedClient(r.Client); err != nil {
 		return nil, err
 	}
-	if err := e.attachments.checkAll(r.Attachments); err != nil {
+	if err := e.attachments.CheckAll(r.Attachments); err != nil {
 		return nil, err
 	}
 	return agent, nil

@@ -24,6 +24,7 @@ var layers = []archtest.Row{
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
 	{Place: "engine/internal/record", Ours: []string{"."}},
+	{Place: "engine/internal/attach", Ours: []string{".", "internal/egress"}},
 	{Place: "engine/internal/history", Ours: []string{".", "engine/internal/record", "engine/internal/toolresult"}},
 	{Place: "engine/internal/live", Ours: []string{".", "engine/internal/record", "engine/internal/snapshot", "internal/chanlock"}},
 	{Place: "engine/internal/budget", Ours: []string{".", "internal/strictjson"}},

@@ -1,4 +1,4 @@
-package engine
+package attach
 
 import (
 	"bytes"
@@ -14,16 +14,17 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/egress"
 )
 
-func testAttachments(t *testing.T, o AttachmentOptions) *attachments {
+func testAttachments(t *testing.T, o Options) *Images {
 	t.Helper()
 
 	o, err := o.check()
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := newAttachments(o)
+	a, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,10 +81,10 @@ func dataURL(media string, data []byte) string {
 func TestAttachmentChecks(t *testing.T) {
 	t.Parallel()
 
-	small := AttachmentOptions{MaxBytes: 2000, MaxPixels: 1000}
+	small := Options{MaxBytes: 2000, MaxPixels: 1000}
 	pic := func(format string) []byte { return picture(t, format) }
 	for name, c := range map[string]struct {
-		o     AttachmentOptions
+		o     Options
 		url   string
 		media string
 		want  string // empty: accepted
@@ -99,7 +100,7 @@ func TestAttachmentChecks(t *testing.T) {
 		"data, no type":  {url: dataURL("", pic("png"))},
 		"data, unpadded": {url: strings.TrimRight(dataURL("image/png", pic("png")), "=")},
 		"data, escaped":  {url: strings.ReplaceAll(dataURL("image/png", pic("png")), "=", "%3D")},
-		"allowed host":   {o: AttachmentOptions{Egress: Egress{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
+		"allowed host":   {o: Options{Egress: egress.Policy{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
 
 		"none":            {want: "url is required"},
 		"file":            {url: "file:///etc/passwd", want: "url must be an http, https or data URL"},
@@ -121,7 +122,7 @@ func TestAttachmentChecks(t *testing.T) {
 		"decimal":         {url: "http://2130706433/", want: "url names a host that is not allowed"},
 		"wrong type":      {url: "https://example.com/a", media: "text/html", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp"},
 		"svg":             {url: "https://example.com/a", media: "image/svg+xml", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp"},
-		"other type only": {o: AttachmentOptions{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
+		"other type only": {o: Options{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
 
 		"data, no comma":  {url: "data:image/png;base64", want: "url is no data URL that can be read"},
 		"data, bad text":  {url: "data:image/png;base64,!!", want: "url is no data URL that can be read"},
@@ -142,7 +143,7 @@ func TestAttachmentChecks(t *testing.T) {
 			t.Parallel()
 
 			a := testAttachments(t, c.o)
-			err := a.checkAll([]Attachment{{URL: "https://example.com/first"}, {URL: c.url, MediaType: c.media}})
+			err := a.CheckAll([]spool.Attachment{{URL: "https://example.com/first"}, {URL: c.url, MediaType: c.media}})
 			got := spool.MessageOf(err)
 			switch {
 			case c.want == "" && err != nil, c.want != "" && !strings.HasPrefix(got, "attachments[1]."+c.want):
@@ -152,15 +153,15 @@ func TestAttachmentChecks(t *testing.T) {
 			}
 		})
 	}
-	if err := testAttachments(t, AttachmentOptions{}).checkAll(make([]Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 images" {
+	if err := testAttachments(t, Options{}).CheckAll(make([]spool.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 images" {
 		t.Errorf("nine: %v", err)
 	}
-	for _, o := range []AttachmentOptions{{MaxBytes: -1}, {MediaTypes: []string{"text/html"}}, {MediaTypes: []string{"image/PNG"}}} {
+	for _, o := range []Options{{MaxBytes: -1}, {MediaTypes: []string{"text/html"}}, {MediaTypes: []string{"image/PNG"}}} {
 		if _, err := o.check(); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "Config.Attachments") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := newAttachments(AttachmentOptions{Egress: Egress{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
+	if _, err := New(Options{Egress: egress.Policy{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
 		t.Errorf("a bad policy: %v", err)
 	}
 }
@@ -169,16 +170,16 @@ func FuzzAttachment(f *testing.F) {
 	f.Add("data:image/png;base64,iVBORw0KGgo=", "image/png")
 	f.Add("https://example.com/a", "")
 	f.Add("data:,%41", "image/gif")
-	o, err := AttachmentOptions{}.check()
+	o, err := Options{}.check()
 	if err != nil {
 		f.Fatal(err)
 	}
-	a, err := newAttachments(o)
+	a, err := New(o)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, url, media string) {
-		err := a.check(Attachment{URL: url, MediaType: media})
+		err := a.check(spool.Attachment{URL: url, MediaType: media})
 		if err != nil && spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("code %s: %v", spool.CodeOf(err), err)
 		}

@@ -1,4 +1,4 @@
-package engine
+package attach
 
 import (
 	"context"
@@ -21,16 +21,16 @@ const maxRedirects = 3
 // had any more.
 const imageGone = "[an image that is not available any more]"
 
-// withImages returns the request with the data of its images in place of their URLs, where
-// the engine is to fetch them. An image of an earlier run that cannot be fetched is left
-// out: the thread would be stuck with it.
-func (l *loop) withImages(ctx context.Context, r spool.ModelRequest) (spool.ModelRequest, error) {
-	a := l.s.e.attachments
+// Fetched are the images that were fetched in a segment, by their URLs. One that is not available is
+// a text.
+type Fetched map[string]spool.Part
+
+// Inline returns the request with the data of its images in place of their URLs, where images are to
+// be fetched. It adds to known what it fetches. An image of a run other than the given one that
+// cannot be fetched is left out: the thread would be stuck with it.
+func (a *Images) Inline(ctx context.Context, r spool.ModelRequest, run spool.RunID, known Fetched) (spool.ModelRequest, error) {
 	if a.client == nil || !slices.ContainsFunc(r.Messages, hasRemoteImage) {
 		return r, nil
-	}
-	if l.images == nil {
-		l.images = make(map[string]spool.Part)
 	}
 	r.Messages = slices.Clone(r.Messages)
 	for i, m := range r.Messages {
@@ -42,7 +42,7 @@ func (l *loop) withImages(ctx context.Context, r spool.ModelRequest) (spool.Mode
 			if !isRemoteImage(p) {
 				continue
 			}
-			part, err := l.image(ctx, p, m.RunID == l.run.Root())
+			part, err := a.image(ctx, p, m.RunID == run, known)
 			if err != nil {
 				return r, err
 			}
@@ -61,12 +61,12 @@ func isRemoteImage(p spool.Part) bool {
 
 // image returns a part with the data, which is fetched once in a segment. One that is not
 // needed may be a text in its place.
-func (l *loop) image(ctx context.Context, p spool.Part, needed bool) (spool.Part, error) {
+func (a *Images) image(ctx context.Context, p spool.Part, needed bool, known Fetched) (spool.Part, error) {
 	from := p.Image
-	if part, ok := l.images[from]; ok && (part.Type == spool.PartImage || !needed) {
+	if part, ok := known[from]; ok && (part.Type == spool.PartImage || !needed) {
 		return part, nil
 	}
-	data, media, err := l.s.e.attachments.fetch(ctx, from, p.MIMEType)
+	data, media, err := a.fetch(ctx, from, p.MIMEType)
 	if err != nil && (needed || ctx.Err() != nil) {
 		return p, err
 	}
@@ -75,14 +75,14 @@ func (l *loop) image(ctx context.Context, p spool.Part, needed bool) (spool.Part
 		p.Image, p.MIMEType = "data:"+media+";base64,"+base64.StdEncoding.EncodeToString(data), media
 		part = p
 	}
-	l.images[from] = part
+	known[from] = part
 	return part, nil
 }
 
 // fetch returns the data of an image, and what it is. Its errors name the host alone, as the
 // rest of a URL may be a secret: [spool.Invalid] for what will stay wrong, and
 // [spool.Unavailable] for what may pass.
-func (a *attachments) fetch(ctx context.Context, from, declared string) ([]byte, string, error) {
+func (a *Images) fetch(ctx context.Context, from, declared string) ([]byte, string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
 	if err != nil {
 		return nil, "", spool.Errorf(spool.Invalid, "an image has a URL that cannot be read")
@@ -115,7 +115,7 @@ func (a *attachments) fetch(ctx context.Context, from, declared string) ([]byte,
 }
 
 // unreachable is the error of a fetch that had no whole answer.
-func (a *attachments) unreachable(host string, err error) error {
+func (a *Images) unreachable(host string, err error) error {
 	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 		return fetchError(spool.Unavailable, host, "does not come within "+a.FetchTimeout.String(), nil)
 	}
@@ -137,7 +137,7 @@ func fetchError(code spool.Code, host, what string, err error) error {
 }
 
 // redirect checks each hop as if it had been asked for. Nothing of the hop before goes along.
-func (a *attachments) redirect(r *http.Request, via []*http.Request) error {
+func (a *Images) redirect(r *http.Request, via []*http.Request) error {
 	switch before := via[len(via)-1].URL; {
 	case len(via) > maxRedirects:
 		return spool.Errorf(spool.Invalid, "leads on more than %d times", maxRedirects)

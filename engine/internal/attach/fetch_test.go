@@ -1,4 +1,4 @@
-package engine
+package attach
 
 import (
 	"context"
@@ -64,7 +64,7 @@ func imageHost(t *testing.T) (url string) {
 }
 
 // resolving has a fetcher find every name at one address.
-func resolving(a *attachments, to [4]byte) {
+func resolving(a *Images, to [4]byte) {
 	transport, _ := a.client.Transport.(*egress.Transport)
 	transport.Resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
@@ -139,7 +139,7 @@ func TestFetch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			o := AttachmentOptions{Fetch: true, MaxBytes: 2000, FetchTimeout: 10 * time.Second, Egress: Egress{Allow: []string{"127.0.0.1"}}}
+			o := Options{Fetch: true, MaxBytes: 2000, FetchTimeout: 10 * time.Second, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}}
 			if name == "slow" {
 				o.FetchTimeout = 200 * time.Millisecond
 			}
@@ -165,7 +165,7 @@ func TestFetch(t *testing.T) {
 func TestFetchEnds(t *testing.T) {
 	t.Parallel()
 
-	a := testAttachments(t, AttachmentOptions{Fetch: true, Egress: Egress{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
+	a := testAttachments(t, Options{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, _, err := a.fetch(ctx, imageHost(t)+"/slow", ""); err == nil || ctx.Err() == nil {
