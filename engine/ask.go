@@ -121,16 +121,16 @@ func (l *loop) ask(ctx context.Context, past *history.Messages, asked weighed) (
 
 // listen copies an answer to the stream and into t. A panic of the model is an error.
 func (l *loop) listen(ctx context.Context, request spool.ModelRequest, t *turn) (err error) {
-	ctx, span := l.s.e.telemetry.chat(ctx, l.s.key.ID, spool.UsageRow{
+	ctx, span := l.s.e.telemetry.Chat(ctx, l.s.key.ID, spool.UsageRow{
 		RunID: l.run.ID, Agent: l.run.Agent, Step: l.run.Steps + 1, Model: l.run.Model,
 	}, request)
-	defer func() { span.done(err) }()
+	defer func() { span.Done(err) }()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
-	for event, err := range span.watch(l.model.Stream(ctx, request)) {
+	for event, err := range span.Watch(l.model.Stream(ctx, request)) {
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (l *loop) listen(ctx context.Context, request spool.ModelRequest, t *turn) 
 		}
 		if !whole {
 			l.cutShort(ctx, t)
-			span.cut()
+			span.Cut()
 		}
 		if t.reason != "" {
 			return nil

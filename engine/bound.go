@@ -113,13 +113,6 @@ func (l *loop) cutShort(ctx context.Context, t *turn) {
 		"step", l.run.Steps+1, "max_answer_bytes", l.s.e.config.MaxAnswerBytes)
 }
 
-// cut tells the span of an answer that its reader has ended it.
-func (c *chatSpan) cut() {
-	if c != nil {
-		c.reason = spool.FinishLength
-	}
-}
-
 // stepRoom returns how many bytes the results of the calls in hand may have.
 func (l *loop) stepRoom() int {
 	left := l.s.e.config.MaxStepBytes

@@ -51,10 +51,10 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 		case p.runs():
 			p.ran = true
 			running++
-			called, span := l.s.e.telemetry.tool(ctx, l, p.call)
+			called, span := l.s.e.telemetry.Tool(ctx, l.self.Agent, p.call)
 			go func() {
 				result, err := run(called, p)
-				span.done(result, err)
+				span.Done(result, err)
 				outcomes <- outcome{planned: p, result: result, err: err}
 			}()
 		}

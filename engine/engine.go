@@ -25,6 +25,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/worker"
 	"github.com/spoolhq/spool/internal/inprocess"
@@ -208,7 +209,7 @@ type Engine struct {
 	admission   *admission.Counts
 	aloneSlot   aloneSlot
 
-	telemetry  *telemetry
+	telemetry  *telemetry.Recorder
 	unobserved func()
 	carrying   atomic.Int64 // segments that this process carries forward
 	workers    worker.Health

@@ -128,7 +128,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	switch {
 	case err == nil:
 		e.logAudit(ctx, out.Audit)
-		e.telemetry.started(ctx, key.Tenant, r.RunID)
+		e.telemetry.Started(ctx, key.Tenant, r.RunID)
 		e.bus.Wake(key, spool.WakeRecord)
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 		if err := e.afterStop(ctx, key, out.Stopped); err != nil { // the run is accepted, and gets its turn

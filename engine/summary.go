@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/telemetry"
 )
 
 // summaryModel is the model that makes a summary, and what it has used. It is for one summary.
@@ -24,7 +25,7 @@ type summaryModel struct {
 	price func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost
 	// reserve sets aside what the next question may use. Nil: there is no budget.
 	reserve   func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error
-	telemetry *telemetry
+	telemetry *telemetry.Recorder
 }
 
 // summaryModel returns the model of the summaries for the prompts of a model with that room. Name is
@@ -95,15 +96,15 @@ func (s *summaryModel) ask(ctx context.Context, text string) (string, error) {
 // listen hands what the model says on, and reports whether it had to be cut. A panic of the
 // model is an error.
 func (s *summaryModel) listen(ctx context.Context, r spool.ModelRequest, hear func(spool.ModelEvent)) (cut bool, err error) {
-	ctx, span := s.telemetry.chat(ctx, "", s.row, r)
-	defer func() { span.done(err) }()
+	ctx, span := s.telemetry.Chat(ctx, "", s.row, r)
+	defer func() { span.Done(err) }()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
 	room := bound{left: s.bytes}
-	for event, err := range span.watch(s.model.Stream(ctx, r)) {
+	for event, err := range span.Watch(s.model.Stream(ctx, r)) {
 		if err != nil {
 			return false, err
 		}
@@ -112,7 +113,7 @@ func (s *summaryModel) listen(ctx context.Context, r spool.ModelRequest, hear fu
 			hear(event)
 		}
 		if !whole {
-			span.cut()
+			span.Cut()
 			return true, nil
 		}
 		if _, end := event.(spool.Finish); end {

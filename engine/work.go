@@ -19,7 +19,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	return worker.Run(ctx, worker.Config{
 		Queue: e.queue, Bus: e.bus, Log: e.config.Log, Random: e.rules.Random,
 		Lease: e.config.Lease, Poll: e.config.Poll, SweepEvery: e.config.SweepEvery,
-		Handle: e.handleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.claimed, Health: &e.workers,
+		Handle: e.handleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.workers,
 	}, o)
 }
 

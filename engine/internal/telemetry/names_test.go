@@ -1,4 +1,4 @@
-package engine_test
+package telemetry_test
 
 import (
 	"os"
@@ -28,7 +28,7 @@ func TestTelemetryNames(t *testing.T) {
 		string(semconv.GenAIToolCallArgumentsKey), string(semconv.GenAIToolCallResultKey),
 		genaiconv.ClientTokenUsage{}.Name(), genaiconv.ClientOperationDuration{}.Name(), genaiconv.ClientOperationTimeToFirstChunk{}.Name(),
 	)
-	text, err := os.ReadFile("telemetry_names.go")
+	text, err := os.ReadFile("names.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package telemetry
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 
 // chatSpan is the span of one answer of a model.
 type chatSpan struct {
-	t     *telemetry
+	t     *Recorder
 	ctx   context.Context //nolint:containedctx // of the span, which ends with the answer
 	span  trace.Span
 	model described
@@ -31,9 +31,9 @@ type chatSpan struct {
 	reason  spool.FinishReason
 }
 
-// chat begins the span of an answer, for the use that a row of the ledger tells of, of which
+// Chat begins the span of an answer, for the use that a row of the ledger tells of, of which
 // the thread may be unknown.
-func (t *telemetry) chat(ctx context.Context, thread spool.ThreadID, use spool.UsageRow, r spool.ModelRequest) (context.Context, *chatSpan) {
+func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.UsageRow, r spool.ModelRequest) (context.Context, *chatSpan) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -59,8 +59,8 @@ func (t *telemetry) chat(ctx context.Context, thread spool.ThreadID, use spool.U
 	return ctx, &chatSpan{t: t, ctx: ctx, span: span, model: model, began: time.Now()}
 }
 
-// watch passes an answer on, and notes what comes and when its first event did.
-func (c *chatSpan) watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {
+// Watch passes an answer on, and notes what comes and when its first event did.
+func (c *chatSpan) Watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {
 	if c == nil {
 		return answer
 	}
@@ -100,8 +100,15 @@ func (c *chatSpan) note(event spool.ModelEvent) {
 	}
 }
 
-// done ends the span with what has come of the answer.
-func (c *chatSpan) done(err error) {
+// Cut tells the span of an answer that its reader has ended it.
+func (c *chatSpan) Cut() {
+	if c != nil {
+		c.reason = spool.FinishLength
+	}
+}
+
+// Done ends the span with what has come of the answer.
+func (c *chatSpan) Done(err error) {
 	if c == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package engine
+package telemetry
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 
 // agentSpan is the span of an agent at work.
 type agentSpan struct {
-	t    *telemetry
+	t    *Recorder
 	span trace.Span
 }
 
-// agent begins the span of a loop's work.
-func (t *telemetry) agent(ctx context.Context, l *loop) (context.Context, *agentSpan) {
+// Agent begins the span of the work of a run's agent.
+func (t *Recorder) Agent(ctx context.Context, run spool.Run) (context.Context, *agentSpan) {
 	if t == nil {
 		return ctx, nil
 	}
-	run, model := l.run, t.model(l.run.Model)
+	model := t.model(run.Model)
 	attrs := []attribute.KeyValue{
 		attrOperation.String(operationAgent), attrProvider.String(model.provider), attrAgentName.String(t.spanAgent(run.Agent)),
 		attrConversation.String(string(run.ThreadID)), attrRequestModel.String(model.model),
@@ -37,9 +37,9 @@ func (t *telemetry) agent(ctx context.Context, l *loop) (context.Context, *agent
 	return ctx, &agentSpan{t: t, span: span} //nolint:spancheck // done ends it
 }
 
-// done ends the span. err is why the loop could not go on, which is no error where it was
-// told to end.
-func (a *agentSpan) done(ctx context.Context, run spool.Run, err error) {
+// Done ends the span. Err is why the agent could not go on, which is no error where somebody has
+// stopped the run.
+func (a *agentSpan) Done(ctx context.Context, run spool.Run, stopped bool, err error) {
 	if a == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (a *agentSpan) done(ctx context.Context, run spool.Run, err error) {
 	switch cause := context.Cause(ctx); {
 	case err == nil && run.State == spool.WaitingForInput:
 		status = spool.SegmentParked
-	case err == nil && run.State == spool.Cancelled, err != nil && errors.Is(cause, errStopped):
+	case err == nil && run.State == spool.Cancelled, err != nil && stopped:
 		status = spool.SegmentStopped
 	case err == nil && run.State == spool.Failed:
 		status = spool.SegmentError

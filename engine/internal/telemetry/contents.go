@@ -1,4 +1,4 @@
-package engine
+package telemetry
 
 import (
 	"encoding/json"

@@ -1,8 +1,9 @@
-package engine
+package telemetry
 
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -60,17 +61,16 @@ func newMeters(m metric.Meter) (meters, error) {
 	return out, errors.Join(problems...)
 }
 
-// CountFailedLogin counts a request whose credentials were refused, for the metrics of the
-// process. The kind of credentials is one of few words, such as bearer.
-func (e *Engine) CountFailedLogin(ctx context.Context, kind string) {
-	if e.telemetry != nil {
-		e.telemetry.failedLogins.Add(ctx, 1, labels(attrCredentials.String(kind)))
+// FailedLogin counts a request whose credentials were refused.
+func (t *Recorder) FailedLogin(ctx context.Context, kind string) {
+	if t != nil {
+		t.failedLogins.Add(ctx, 1, labels(attrCredentials.String(kind)))
 	}
 }
 
-// claimed records how long a job that is taken was due. The times are of two clocks where
+// Claimed records how long a job that is taken was due. The times are of two clocks where
 // the store has another machine's.
-func (t *telemetry) claimed(ctx context.Context, d spool.Delivery) {
+func (t *Recorder) Claimed(ctx context.Context, d spool.Delivery) {
 	if t == nil || d.DueAt.IsZero() {
 		return
 	}
@@ -80,8 +80,22 @@ func (t *telemetry) claimed(ctx context.Context, d spool.Delivery) {
 // statsTimeout bounds the look into the queue that a collection of metrics takes.
 const statsTimeout = 2 * time.Second
 
-// observe registers what is read when metrics are collected. Stop ends that.
-func (t *telemetry) observe(e *Engine) (stop func(), err error) {
+// Sources are what is read when metrics are collected.
+type Sources struct {
+	// Active returns how many runs this process carries forward.
+	Active func() int64
+	// Followers returns how many clients follow a thread in this process.
+	Followers func() int64
+	// Queue is the queue of the jobs. Nil: there is none.
+	Queue spool.Queue
+}
+
+// Observe registers what is read when metrics are collected. Stop ends that, and may be called more
+// than once.
+func (t *Recorder) Observe(from Sources) (stop func(), err error) {
+	if t == nil {
+		return func() {}, nil
+	}
 	var problems []error
 	gauge := func(name, unit, about string) metric.Int64ObservableGauge {
 		g, err := t.meter.Int64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(about))
@@ -97,14 +111,14 @@ func (t *telemetry) observe(e *Engine) (stop func(), err error) {
 		return nil, err
 	}
 	registered, err := t.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
-		o.ObserveInt64(active, e.carrying.Load())
-		o.ObserveInt64(streams, e.live.Clients())
-		if e.queue == nil {
+		o.ObserveInt64(active, from.Active())
+		o.ObserveInt64(streams, from.Followers())
+		if from.Queue == nil {
 			return nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, statsTimeout)
 		defer cancel()
-		stats, err := e.queue.Stats(ctx, "")
+		stats, err := from.Queue.Stats(ctx, "")
 		if err != nil {
 			return nil // the other metrics are worth having, and readiness tells of a store that fails
 		}
@@ -120,5 +134,5 @@ func (t *telemetry) observe(e *Engine) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = registered.Unregister() }, nil
+	return sync.OnceFunc(func() { _ = registered.Unregister() }), nil
 }

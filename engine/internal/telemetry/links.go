@@ -1,4 +1,4 @@
-package engine
+package telemetry
 
 import (
 	"context"
@@ -29,8 +29,8 @@ type links struct {
 
 type linked struct{ start, latest trace.SpanContext }
 
-// started notes the span in which a run was started.
-func (t *telemetry) started(ctx context.Context, tenant spool.Tenant, run spool.RunID) {
+// Started notes the span in which a run was started.
+func (t *Recorder) Started(ctx context.Context, tenant spool.Tenant, run spool.RunID) {
 	if t == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package engine
+package telemetry
 
 import (
 	"encoding/json"
@@ -9,22 +9,21 @@ import (
 
 // Without a provider, what is in the way of a run allocates nothing.
 func TestNoTelemetryCostsNothing(t *testing.T) { //nolint:paralleltest // allocations are counted
-	var none *telemetry
+	var none *Recorder
 	ctx := t.Context()
-	l := &loop{s: &segment{}}
 	answer := func(yield func(spool.ModelEvent, error) bool) { yield(spool.Finish{}, nil) }
 	perStep := testing.AllocsPerRun(100, func() {
-		none.started(ctx, "t", "r")
-		none.claimed(ctx, spool.Delivery{})
-		ctx, agent := none.agent(ctx, l)
-		ctx, chat := none.chat(ctx, "t", spool.UsageRow{}, spool.ModelRequest{})
-		if chat.watch(answer) == nil {
+		none.Started(ctx, "t", "r")
+		none.Claimed(ctx, spool.Delivery{})
+		ctx, agent := none.Agent(ctx, spool.Run{})
+		ctx, chat := none.Chat(ctx, "t", spool.UsageRow{}, spool.ModelRequest{})
+		if chat.Watch(answer) == nil {
 			t.Error("the answer is gone")
 		}
-		chat.done(nil)
-		ctx, tool := none.tool(ctx, l, spool.ToolCall{})
-		tool.done(json.RawMessage(nil), nil)
-		agent.done(ctx, l.run, nil)
+		chat.Done(nil)
+		ctx, tool := none.Tool(ctx, "a", spool.ToolCall{})
+		tool.Done(json.RawMessage(nil), nil)
+		agent.Done(ctx, spool.Run{}, false, nil)
 	})
 	if perStep != 0 {
 		t.Errorf("%v allocations", perStep)

@@ -1,4 +1,4 @@
-package engine
+package telemetry
 
 import (
 	"context"
@@ -15,21 +15,21 @@ import (
 
 // toolSpan is the span of one call of a tool.
 type toolSpan struct {
-	t     *telemetry
+	t     *Recorder
 	ctx   context.Context //nolint:containedctx // of the span, which ends with the call
 	span  trace.Span
 	began time.Time
 	attrs []attribute.KeyValue
 }
 
-// tool begins the span of a call.
-func (t *telemetry) tool(ctx context.Context, l *loop, call spool.ToolCall) (context.Context, *toolSpan) {
+// Tool begins the span of a call.
+func (t *Recorder) Tool(ctx context.Context, agent string, call spool.ToolCall) (context.Context, *toolSpan) {
 	if t == nil {
 		return ctx, nil
 	}
 	attrs := []attribute.KeyValue{
 		attrOperation.String(operationTool), attrToolName.String(call.Name), attrToolType.String("function"),
-		attrAgentName.String(t.agentName(l.self.Agent)),
+		attrAgentName.String(t.agentName(agent)),
 	}
 	ctx, span := t.tracer.Start(ctx, operationTool+" "+call.Name, trace.WithAttributes(append(slices.Clip(attrs),
 		attrToolCallID.String(string(call.ID)), attrConversation.String(string(call.Thread.ID)),
@@ -44,8 +44,8 @@ func (t *telemetry) tool(ctx context.Context, l *loop, call spool.ToolCall) (con
 // The outcomes of a call besides those of a model's answer.
 const outcomeParked = "parked"
 
-// done ends the span. A tool that parks has not failed.
-func (c *toolSpan) done(result json.RawMessage, err error) {
+// Done ends the span. A tool that parks has not failed.
+func (c *toolSpan) Done(result json.RawMessage, err error) {
 	if c == nil {
 		return
 	}

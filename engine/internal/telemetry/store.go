@@ -1,4 +1,4 @@
-package engine
+package telemetry
 
 import (
 	"context"
@@ -17,7 +17,15 @@ import (
 type measuredStore struct {
 	spool.Store
 
-	t *telemetry
+	t *Recorder
+}
+
+// Store returns a store that counts what is committed by it.
+func (t *Recorder) Store(s spool.Store) spool.Store {
+	if t == nil {
+		return s
+	}
+	return &measuredStore{s, t}
 }
 
 // CheckRoom implements [spool.RoomChecker], for a store that can say.
@@ -182,7 +190,7 @@ func (x *measuredTx) park(p spool.Park) *changed[spool.Park] {
 }
 
 // count records what a committed transaction has changed.
-func (x *measuredTx) count(ctx context.Context, t *telemetry) {
+func (x *measuredTx) count(ctx context.Context, t *Recorder) {
 	for _, c := range x.runs {
 		if c.written {
 			t.countRun(ctx, c)
@@ -198,7 +206,7 @@ func (x *measuredTx) count(ctx context.Context, t *telemetry) {
 	}
 }
 
-func (t *telemetry) countRun(ctx context.Context, c changed[spool.Run]) {
+func (t *Recorder) countRun(ctx context.Context, c changed[spool.Run]) {
 	agent := attrAgentName.String(t.agentName(c.after.Agent))
 	if c.inserted {
 		t.runsStarted.Add(ctx, 1, labels(agent))
@@ -212,7 +220,7 @@ func (t *telemetry) countRun(ctx context.Context, c changed[spool.Run]) {
 
 // countPark counts a park that is put for the first time, or again for a call that had an
 // earlier one, and one that leaves the open state.
-func (t *telemetry) countPark(ctx context.Context, c changed[spool.Park]) {
+func (t *Recorder) countPark(ctx context.Context, c changed[spool.Park]) {
 	was, is := c.before.State == spool.ParkOpen, c.after.State == spool.ParkOpen
 	tool := attrToolName.String(c.after.ToolName)
 	switch {
@@ -223,7 +231,7 @@ func (t *telemetry) countPark(ctx context.Context, c changed[spool.Park]) {
 	}
 }
 
-func (t *telemetry) countUsage(ctx context.Context, row spool.UsageRow) {
+func (t *Recorder) countUsage(ctx context.Context, row spool.UsageRow) {
 	model := t.model(row.Model)
 	common := []attribute.KeyValue{
 		attrProvider.String(model.provider), attrRequestModel.String(model.model), attrAgentName.String(t.agentName(row.Agent)),
