@@ -57,7 +57,7 @@ func (in *operatorRespondRequest) Validate(ctx context.Context) error {
 
 // actAs returns ctx for what an operator does to a run or a thread, with the key of the thread and
 // the dispatched run, "" for a thread. Who is no operator needs the scope.
-func (c *admin) actAs(ctx context.Context, need Scope, target operatorTarget) (context.Context, spool.ThreadKey, spool.RunID, error) {
+func (c admin) actAs(ctx context.Context, need Scope, target operatorTarget) (context.Context, spool.ThreadKey, spool.RunID, error) {
 	key := spool.ThreadKey{}
 	p := c.asking(ctx)
 	if !p.Operator && !p.may(need) {
@@ -85,7 +85,7 @@ func (c *admin) actAs(ctx context.Context, need Scope, target operatorTarget) (c
 }
 
 // stop answers POST /api/admin/stop.
-func (c *admin) stop(ctx context.Context, in operatorStopRequest) (engine.StopResult, error) {
+func (c admin) stop(ctx context.Context, in operatorStopRequest) (engine.StopResult, error) {
 	target := in.operatorTarget
 	acting, key, root, err := c.actAs(ctx, ScopeStop, target)
 	concerns(ctx, key, target.RunID)
@@ -114,7 +114,7 @@ func (c *admin) stop(ctx context.Context, in operatorStopRequest) (engine.StopRe
 const operatorName = "operator"
 
 // respond answers POST /api/admin/respond.
-func (c *admin) respond(ctx context.Context, in operatorRespondRequest) (engine.RespondResult, error) {
+func (c admin) respond(ctx context.Context, in operatorRespondRequest) (engine.RespondResult, error) {
 	q, p := &in, c.asking(ctx)
 	acting, key, root, err := c.actAs(ctx, ScopeApprove, q.operatorTarget)
 	concerns(ctx, key, q.RunID)

@@ -35,7 +35,7 @@ type auditList struct {
 }
 
 // audit answers GET /api/admin/audit with a page of a tenant's audit log, or of the server's.
-func (c *admin) audit(ctx context.Context, in auditInput) (auditList, error) {
+func (c admin) audit(ctx context.Context, in auditInput) (auditList, error) {
 	operator := c.asking(ctx).Operator
 	tenant, err := c.tenant(ctx, in.Tenant)
 	switch {

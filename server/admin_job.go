@@ -53,7 +53,7 @@ type jobList struct {
 }
 
 // jobs answers GET /api/admin/jobs.
-func (c *admin) jobs(ctx context.Context, in jobsInput) (jobList, error) {
+func (c admin) jobs(ctx context.Context, in jobsInput) (jobList, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return jobList{}, err
@@ -80,7 +80,7 @@ func (c *admin) jobs(ctx context.Context, in jobsInput) (jobList, error) {
 }
 
 // deadJobs returns a page of a tenant's dead jobs, and what continues it.
-func (c *admin) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.DeadJob, string, error) {
+func (c admin) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.DeadJob, string, error) {
 	q := spool.DeadQuery{Limit: limit}
 	if before != "" {
 		at, id, err := parseTimeMark(before)
@@ -168,7 +168,7 @@ func (a *redriveAnswer) add(r engine.RedriveResult) {
 
 // redrive answers POST /api/admin/jobs/redrive. One job that is refused is a 409, and one
 // that is not there a 404, with the same body; of all jobs each has its own result.
-func (c *admin) redrive(ctx context.Context, in redriveRequest) (redriveAnswer, error) {
+func (c admin) redrive(ctx context.Context, in redriveRequest) (redriveAnswer, error) {
 	out := redriveAnswer{Results: []engine.RedriveResult{}}
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
@@ -233,7 +233,7 @@ type purgeAnswer struct {
 
 // purge answers POST /api/admin/jobs/purge. One job that is not dead, or not there, is a
 // 404.
-func (c *admin) purge(ctx context.Context, in purgeRequest) (purgeAnswer, error) {
+func (c admin) purge(ctx context.Context, in purgeRequest) (purgeAnswer, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return purgeAnswer{}, err

@@ -41,7 +41,7 @@ type pruneAnswer struct {
 }
 
 // prune answers POST /api/admin/prune.
-func (c *admin) prune(ctx context.Context, in pruneRequest) (pruneAnswer, error) {
+func (c admin) prune(ctx context.Context, in pruneRequest) (pruneAnswer, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return pruneAnswer{}, err

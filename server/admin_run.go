@@ -8,8 +8,11 @@ import (
 	"github.com/spoolhq/spool"
 )
 
+// overviewInput asks what a tenant has.
+type overviewInput struct{ oneTenant }
+
 // overview answers GET /api/admin/overview.
-func (c *admin) overview(ctx context.Context, in struct{ oneTenant }) (overview, error) {
+func (c admin) overview(ctx context.Context, in overviewInput) (overview, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return overview{}, err
@@ -49,7 +52,7 @@ type runList struct {
 // runs answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one
 // first. What is accepted meanwhile belongs before the first page: no page repeats or skips
 // a run because of it.
-func (c *admin) runs(ctx context.Context, in runsInput) (runList, error) {
+func (c admin) runs(ctx context.Context, in runsInput) (runList, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return runList{}, err
@@ -107,7 +110,7 @@ type oneRunInput struct {
 }
 
 // run answers GET /api/admin/runs/{runId} with all that is known of a run.
-func (c *admin) run(ctx context.Context, in oneRunInput) (runDetail, error) {
+func (c admin) run(ctx context.Context, in oneRunInput) (runDetail, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return runDetail{}, err

@@ -11,7 +11,7 @@ import (
 
 // resume answers all that the thread waits for. It is refused when somebody else has
 // answered everything in the meantime.
-func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
+func (c agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
 	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return agui.Options{}, nil, err
@@ -42,7 +42,7 @@ func (c *agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 
 // results gives results of the client's tools to the calls that wait for them. The run goes on
 // once nothing else is waited for.
-func (c *agents) results(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
+func (c agents) results(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
 	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return agui.Options{}, nil, err
@@ -85,7 +85,7 @@ func resultResponses(given []agui.ClientResult, by string) []engine.Response {
 
 // answer gives answers to what the thread of a snapshot waits for, and shows the run from there
 // on. Given are those of the client's own tools.
-func (c *agents) answer(
+func (c agents) answer(
 	ctx context.Context, key spool.ThreadKey, thread *spool.Snapshot, responses []engine.Response, given []agui.ClientResult,
 ) (agui.Options, *agentRefusal, error) {
 	results, err := c.engine.RespondAll(ctx, key, responses)

@@ -12,7 +12,7 @@ import (
 
 // connect answers POST /api/agent/ag-ui/connect with the thread as it is, and what its run says
 // until that is over or waits for somebody.
-func (c *agents) connect(ctx context.Context, in agentInput) (agentAnswer, error) {
+func (c agents) connect(ctx context.Context, in agentInput) (agentAnswer, error) {
 	who, r := c.asking(ctx), rest.RequestOf(ctx)
 	key := who.key(in.Body.ThreadID)
 	concerns(ctx, key, in.Body.RunID)
@@ -31,7 +31,7 @@ func (c *agents) connect(ctx context.Context, in agentInput) (agentAnswer, error
 }
 
 // show opens the stream of the thread's run, or of nothing where the thread has none.
-func (c *agents) show(ctx context.Context, r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
+func (c agents) show(ctx context.Context, r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
 	thread, _, err := c.engine.UserTurns(ctx, key)
 	if err != nil && spool.CodeOf(err) != spool.NotFound {
 		return agentAnswer{}, about(ctx, err, key, "")

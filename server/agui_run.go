@@ -12,22 +12,6 @@ import (
 	"github.com/spoolhq/spool/server/agui"
 )
 
-// agents are the endpoints for clients that speak AG-UI.
-type agents struct{ *Server }
-
-// Routes implements [rest.Controller].
-func (c *agents) Routes(r *rest.Routes) {
-	rest.Post(r, "/ag-ui", c.run, c.guarded(ScopeWrite,
-		rest.OperationID("runAgent"), rest.Summary("Run an agent over AG-UI"), rest.Description(aboutAGUI), rest.MaxBody(c.config.MaxBodyBytes), historyMayLack,
-		rest.Returns[agentRefusal](http.StatusConflict), rest.Fails(http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, unavailable, storageFull))...)
-	rest.Post(r, "/ag-ui/connect", c.connect, c.guarded(ScopeRead,
-		rest.OperationID("connectAgent"), rest.Summary("Show a thread over AG-UI"), rest.Description(aboutAGUIConnect), rest.MaxBody(c.config.MaxBodyBytes), historyMayLack,
-		rest.Fails(http.StatusTooManyRequests, unavailable))...)
-}
-
-// historyMayLack takes what clients leave out of the messages that do not count.
-var historyMayLack = rest.Tolerate(rest.AnyContentType, rest.LooseValues, rest.LooseParameters, rest.AbsentFields)
-
 const aboutAGUI = `What an AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts to start a run, to answer what a
 run waits for, or to see a run again; the answer is the run as server-sent events.
 
@@ -100,7 +84,7 @@ func (a agentAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 
 // run answers POST /api/agent/ag-ui with the events of a run, until it is over or waits
 // for somebody; 409 with a refusal when there is none.
-func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
+func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	who, body := c.asking(ctx), in.Body
 	key := who.key(body.ThreadID)
 	concerns(ctx, key, body.RunID)
@@ -158,7 +142,7 @@ func (c *agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 }
 
 // abandon stops a run whose client has gone, as it has asked for.
-func (c *agents) abandon(r *http.Request, who Principal, key spool.ThreadKey, run spool.RunID) {
+func (c agents) abandon(r *http.Request, who Principal, key spool.ThreadKey, run spool.RunID) {
 	ctx, cancel := context.WithTimeout(c.actingAs(context.WithoutCancel(r.Context()), who), abandonTimeout)
 	defer cancel()
 	if _, err := c.engine.StopRun(ctx, key, run); err != nil {
@@ -171,7 +155,7 @@ const abandonTimeout = 10 * time.Second
 
 // follow opens the stream of a run, of the request alone: it outlives what rest keeps for
 // a call.
-func (c *agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
+func (c agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
 	lasts, forget := lifetime(c.actingAs(r.Context(), who), who, who.Until)
 	events, err := c.aguiOpen(lasts, key, time.Time{}, o, nil)
 	if err != nil {
@@ -182,7 +166,7 @@ func (c *agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o a
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.
-func (c *agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes, who Principal) (agui.Options, *agentRefusal, error) {
+func (c agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes, who Principal) (agui.Options, *agentRefusal, error) {
 	turn, err := in.Turn()
 	if err != nil {
 		return agui.Options{}, nil, err

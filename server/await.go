@@ -56,7 +56,7 @@ type outcomeInput struct {
 
 // outcome answers GET /api/agent/runs/{runId} with what a run has come to by now, or by the time
 // it has ended, waits for an answer or was waited for long enough.
-func (c *runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, error) {
+func (c runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, error) {
 	who := c.asking(ctx)
 	run := spool.ThreadKey{Tenant: who.Tenant}
 	concerns(ctx, run, in.RunID)
@@ -87,7 +87,7 @@ func (c *runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, er
 
 // takeWait returns how long a start waits for its run, zero for not at all, and takes a place among
 // the caller's open streams for it. What is told at the end is for those who may read.
-func (c *runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.Duration, *streamPlace, error) {
+func (c runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.Duration, *streamPlace, error) {
 	wait, err := in.duration(c.Server)
 	if err != nil || wait == 0 {
 		return 0, nil, err
@@ -121,7 +121,7 @@ func (p Principal) stillValid() error {
 // awaitStarted waits for a run that was accepted, and returns nil where it has to be asked for
 // later. The run is accepted, whatever becomes of the wait: no error may have a client start it
 // once more.
-func (c *runs) awaitStarted(ctx context.Context, who Principal, started engine.RunResult, wait time.Duration) *engine.Outcome {
+func (c runs) awaitStarted(ctx context.Context, who Principal, started engine.RunResult, wait time.Duration) *engine.Outcome {
 	thread := spool.ThreadKey{Tenant: who.Tenant, ID: started.ThreadID}
 	o, err := c.await(c.acting(ctx), who, thread, started.RunID, wait)
 	if err == nil {

@@ -9,22 +9,6 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// branches are the endpoints for what edits, rollbacks and restores have replaced.
-type branches struct{ *Server }
-
-// Routes implements [rest.Controller].
-func (c *branches) Routes(r *rest.Routes) {
-	rest.Get(r, "/", c.list, c.guarded(ScopeRead,
-		rest.OperationID("listBranches"), rest.Summary("List the branches of a thread"), rest.Description(aboutBranches),
-		rest.Fails(http.StatusNotFound, unavailable))...)
-	rest.Get(r, "/messages", c.messages, c.guarded(ScopeRead,
-		rest.OperationID("getBranch"), rest.Summary("Read a branch"), rest.Description(aboutBranch),
-		rest.Fails(http.StatusNotFound, unavailable))...)
-	rest.Post(r, "/restore", c.restore, c.guarded(ScopeWrite,
-		rest.OperationID("restoreBranch"), rest.Summary("Show a branch again"), rest.Description(aboutRestore),
-		rest.Returns[engine.RestoreResult](http.StatusConflict), rest.Fails(unavailable))...)
-}
-
 // branchesInput asks for the branches of a thread.
 type branchesInput struct{ oneThread }
 
@@ -34,7 +18,7 @@ type branchList struct {
 }
 
 // list answers GET /api/agent/branches with all branches of the thread.
-func (c *branches) list(ctx context.Context, in branchesInput) (branchList, error) {
+func (c branches) list(ctx context.Context, in branchesInput) (branchList, error) {
 	key := in.of(ctx, c.Server)
 	list, err := c.engine.Branches(c.acting(ctx), key)
 	return branchList{list}, about(ctx, err, key, "")
@@ -50,7 +34,7 @@ type branchInput struct {
 }
 
 // messages answers GET /api/agent/branches/messages with a branch and its messages.
-func (c *branches) messages(ctx context.Context, in branchInput) (engine.BranchMessages, error) {
+func (c branches) messages(ctx context.Context, in branchInput) (engine.BranchMessages, error) {
 	key := in.of(ctx, c.Server)
 	branch, err := c.engine.Branch(c.acting(ctx), key, in.BranchID, &engine.BranchOptions{Before: in.Before, Limit: in.Limit})
 	return branch, about(ctx, err, key, "")
@@ -69,7 +53,7 @@ func (in *restoreRequest) Validate(context.Context) error {
 
 // restore answers POST /api/agent/branches/restore: 200 with the result when the branch is
 // shown again, 409 with the result when it cannot be, or the thread is not the caller's.
-func (c *branches) restore(ctx context.Context, in restoreRequest) (engine.RestoreResult, error) {
+func (c branches) restore(ctx context.Context, in restoreRequest) (engine.RestoreResult, error) {
 	key := c.asking(ctx).key(in.ThreadID)
 	result, err := c.engine.RestoreBranch(c.acting(ctx), key, in.BranchID)
 	if err != nil {

@@ -21,7 +21,7 @@ func (in *compactRequest) Validate(context.Context) error {
 
 // compact answers POST /api/agent/compact: 200 with the result when a summary stands for
 // older messages, 409 with the result when there is none, or the thread is not the caller's.
-func (c *runs) compact(ctx context.Context, in compactRequest) (engine.CompactResult, error) {
+func (c runs) compact(ctx context.Context, in compactRequest) (engine.CompactResult, error) {
 	who := c.asking(ctx)
 	thread := who.key(in.ThreadID)
 	concerns(ctx, thread, "")

@@ -25,7 +25,7 @@ func (in *controlRequest) Validate(context.Context) error {
 
 // stop answers POST /api/agent/control: 200 with the result when the run stops, 409 with
 // the result when there is none to stop, or the thread is not the caller's.
-func (c *runs) stop(ctx context.Context, in controlRequest) (engine.StopResult, error) {
+func (c runs) stop(ctx context.Context, in controlRequest) (engine.StopResult, error) {
 	thread := c.asking(ctx).key(in.ThreadID)
 	concerns(ctx, thread, in.RunID)
 	ctx = c.acting(ctx)

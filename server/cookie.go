@@ -29,7 +29,7 @@ func newCrossOrigin(c Config, allowed origins) (*http.CrossOriginProtection, err
 // of its user: every request that changes something, and streams, each of which is a
 // connection that is kept.
 func (s *Server) checkCrossOrigin(r *http.Request, to *rest.RouteInfo) error {
-	if to.Name == routeStream && r.Method == http.MethodGet {
+	if to.Name == opStream && r.Method == http.MethodGet {
 		unsafe := *r
 		unsafe.Method = http.MethodPost
 		r = &unsafe

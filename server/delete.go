@@ -8,10 +8,13 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
+// deleteInput asks for the deletion of a thread.
+type deleteInput struct{ oneThread }
+
 // remove answers DELETE /api/threads: 200 when the thread is gone, 404 when it was not
 // there, 409 while it has an active run. All bodies are the result. Who may not stop a run
 // gets a 403 while there is one, parked or not.
-func (c *threads) remove(ctx context.Context, in struct{ oneThread }) (engine.DeleteResult, error) {
+func (c threads) remove(ctx context.Context, in deleteInput) (engine.DeleteResult, error) {
 	key := in.of(ctx, c.Server)
 	who, remove := c.asking(ctx), c.engine.DeleteThread
 	if !who.may(ScopeStop) {

@@ -110,6 +110,42 @@ nothing. After a 503 the queue is to keep the job.`
 whether it is being shut down. What it says holds for a second.`
 )
 
+// words are what the document calls an operation, by its id.
+var words = map[string]struct{ group, summary, about string }{
+	"startRun":          {"Runs", "Start a run", aboutStart},
+	"getRunOutcome":     {"Runs", "See what a run has come to", aboutOutcome},
+	"stopRun":           {"Runs", "Stop a run", aboutStop},
+	"compactThread":     {"Runs", "Summarise the older messages of a thread", aboutCompact},
+	"publishEvent":      {"Runs", "Publish an event of your own", aboutPublish},
+	"respond":           {"Runs", "Answer what a run waits for", aboutRespond},
+	"getHistory":        {"Threads", "Take a snapshot of a thread", aboutHistory},
+	"createStreamToken": {"Threads", "Get a token for a stream", aboutStreamToken},
+	"streamThread":      {"Threads", "Follow a thread live", aboutStream},
+	"listEvents":        {"Threads", "List the events of your own", aboutEvents},
+	"getUsage":          {"Threads", "Count the tokens of a thread", aboutUsage},
+	"listThreads":       {"Threads", "List threads", aboutThreads},
+	"updateThread":      {"Threads", "Write on a thread", aboutThreadChange},
+	"deleteThread":      {"Threads", "Delete a thread", aboutDelete},
+	"deliverJob":        {"Operations", "Take a job from a queue", aboutQueue},
+	"getHealth":         {"Operations", "Is it up?", aboutHealth},
+	"getReadiness":      {"Operations", "May requests come?", aboutReady},
+	"runAgent":          {"Runs", "Run an agent over AG-UI", aboutAGUI},
+	"connectAgent":      {"Runs", "Show a thread over AG-UI", aboutAGUIConnect},
+	"listBranches":      {"Threads", "List the branches of a thread", aboutBranches},
+	"getBranch":         {"Threads", "Read a branch", aboutBranch},
+	"restoreBranch":     {"Threads", "Show a branch again", aboutRestore},
+	"getOverview":       {"Operations", "See what a tenant has", aboutOverview},
+	"listRuns":          {"Operations", "List runs", aboutRuns},
+	"getRun":            {"Operations", "Look into a run", aboutRun},
+	"operatorStop":      {"Operations", "Stop any run", aboutOperatorStop},
+	"operatorRespond":   {"Operations", "Answer what any run waits for", aboutOperatorRespond},
+	"listJobs":          {"Operations", "List jobs", aboutJobs},
+	"redriveJobs":       {"Operations", "Get going again what died", aboutRedrive},
+	"purgeJobs":         {"Operations", "Forget dead jobs", aboutPurge},
+	"pruneThreads":      {"Operations", "Remove old threads", aboutPrune},
+	"listAudit":         {"Operations", "See who did what", aboutAudit},
+}
+
 // statusTexts say what an error's status means, whatever the operation.
 var statusTexts = map[string]string{
 	"400": "The body, a field or a parameter is wrong, and the error names it. Nothing was changed.",

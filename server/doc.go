@@ -24,9 +24,9 @@
 //	GET    /openapi.json                 what is listed here   open
 //	GET    /docs                         the same for people   open
 //
-// They are controllers of package rest, whose document says what they take and answer with:
-// [Server.OpenAPI]. What a request may be is wider than what rest takes by itself, as the
-// contract is older: see lenient.go.
+// They are controllers of package rest, all in one table in routes.go, whose document says what they
+// take and answer with: [Server.OpenAPI]. Requests may be milder than rest takes by itself, as the
+// contract is older: see limit_body.go.
 //
 // # Who is asking
 //

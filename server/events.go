@@ -21,7 +21,7 @@ type eventPage struct {
 }
 
 // events answers GET /api/agent/events with the durable events that were published on a thread.
-func (c *follow) events(ctx context.Context, in eventsInput) (eventPage, error) {
+func (c follow) events(ctx context.Context, in eventsInput) (eventPage, error) {
 	key := in.of(ctx, c.Server)
 	page, err := c.engine.Events(c.acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
 	out := eventPage{Events: make([]applicationEvent, len(page.Events)), Next: page.Next}

@@ -50,7 +50,7 @@ var nowhere = &rest.RouteInfo{}
 // guard refuses what no route is to see, and lets pages of allowed origins read the answer.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request, to *rest.RouteInfo) error {
 	// Deliveries are proven by a signature, which no web page can make.
-	signed := to.Name == routeDelivery && r.Method == http.MethodPost
+	signed := to.Name == opDelivery && r.Method == http.MethodPost
 	if s.config.Loopback && !signed {
 		if err := s.checkLoopback(r, to); err != nil {
 			return err
@@ -68,10 +68,3 @@ func (s *Server) isDocs(to *rest.RouteInfo) bool {
 	at := s.config.BasePath + "/docs"
 	return to.Path == at || strings.HasPrefix(to.Path, at+"/")
 }
-
-// Names of routes that are treated differently.
-const (
-	routeDelivery = "Queue.deliver"
-	routeStream   = "Follow.stream"
-	routeRoot     = "Health.root"
-)

@@ -20,7 +20,7 @@ type historyInput struct {
 }
 
 // history answers GET /api/agent/history with a snapshot.
-func (c *follow) history(ctx context.Context, in historyInput) (historyAnswer, error) {
+func (c follow) history(ctx context.Context, in historyInput) (historyAnswer, error) {
 	key := in.of(ctx, c.Server)
 	snapshot, err := c.engine.EncodedSnapshot(c.acting(ctx), key, &engine.SnapshotOptions{
 		Before:        in.Before,

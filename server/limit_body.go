@@ -24,12 +24,17 @@ const (
 // maxBody returns the bound of a route's bodies. No body is larger than [Config.MaxBodyBytes].
 func (s *Server) maxBody(bytes int64) int64 { return min(bytes, s.config.MaxBodyBytes) }
 
+// tolerances are what all endpoints take.
+func tolerances() []rest.Tolerance {
+	return []rest.Tolerance{rest.AnyContentType, rest.LooseValues, rest.LooseParameters}
+}
+
 // bodyRules returns how requests are read, and what bodies may cost. The contract is older than the
 // controllers, and milder than rest is by default.
 func (s *Server) bodyRules() []rest.APIOption {
 	return []rest.APIOption{
 		rest.InvalidStatus(http.StatusBadRequest), rest.Unknown(rest.IgnoreUnknown),
-		rest.Tolerate(rest.AnyContentType, rest.LooseValues, rest.LooseParameters), rest.MaxBody(s.maxBody(smallBody)),
+		rest.Tolerate(tolerances()...), rest.MaxBody(s.maxBody(smallBody)),
 		rest.BoundBodies(rest.BodyBounds{
 			Memory: s.config.BodyMemory, Values: mostValues, Depth: spool.MaxJSONDepth,
 			Timeout: bodyTimeout, UnreadTimeout: min(unreadTimeout, s.config.WriteTimeout/2), Closing: s.jobs,

@@ -53,7 +53,7 @@ func (s *Server) ownSite(r *http.Request, to *rest.RouteInfo) bool {
 	case "", "same-origin", "none":
 		return true
 	default:
-		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && (s.isDocs(to) || to.Name == routeRoot)
+		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && (s.isDocs(to) || to.Name == opRoot)
 	}
 }
 

@@ -34,7 +34,7 @@ func (in *publishRequest) Validate(context.Context) error {
 
 // publish answers POST /api/agent/events: 202 for a live event, 200 with its seq for one
 // that is in the record now.
-func (c *runs) publish(ctx context.Context, in publishRequest) (publishResult, error) {
+func (c runs) publish(ctx context.Context, in publishRequest) (publishResult, error) {
 	who := c.asking(ctx)
 	key := who.key(in.ThreadID)
 	concerns(ctx, key, "")

@@ -119,7 +119,7 @@ func unverifiable(err error) bool {
 // deliver answers POST /api/queue/agent-run. The answer says that the delivery was taken,
 // and the work continues in the background: a job is a ticket for a run, and the run
 // outlives the request.
-func (c *queue) deliver(ctx context.Context, in delivery) (taken, error) {
+func (c queue) deliver(ctx context.Context, in delivery) (taken, error) {
 	job := in.Body
 	concerns(ctx, job.Thread(), job.RunID)
 	if !c.engine.HasAgent(job.Agent) {

@@ -44,7 +44,7 @@ func checkToolCall(call spool.ToolCallID) error {
 // respond answers POST /api/agent/respond: 200 with the result when the answer is the
 // one that counts, 409 with the result when nothing waits for it, somebody was faster,
 // or the thread is not the caller's.
-func (c *runs) respond(ctx context.Context, in respondRequest) (engine.RespondResult, error) {
+func (c runs) respond(ctx context.Context, in respondRequest) (engine.RespondResult, error) {
 	p := c.asking(ctx)
 	answer := engine.Response{
 		ToolCallID: in.ToolCallID, Approved: in.Approved, By: p.Subject,

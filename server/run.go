@@ -124,7 +124,7 @@ const codeQueueFull spool.Code = engine.ReasonQueueFull
 // start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
 // with the result when it was not, and 503 with the result when it may be later. A request that
 // waits is answered 200 with what the run has come to, if that is known in time.
-func (c *runs) start(ctx context.Context, in runInput) (startAnswer, error) {
+func (c runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	who := c.asking(ctx)
 	thread := who.key(in.Body.thread())
 	concerns(ctx, thread, in.Body.RunID)

@@ -29,7 +29,7 @@ type streamInput struct {
 
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
 // client goes, the thread is deleted or the engine closes.
-func (c *follow) stream(ctx context.Context, in streamInput) (streamAnswer, error) {
+func (c follow) stream(ctx context.Context, in streamInput) (streamAnswer, error) {
 	r, key := rest.RequestOf(ctx), in.of(ctx, c.Server)
 	place, err := c.takeStream(r, c.asking(ctx))
 	if err != nil {

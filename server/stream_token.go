@@ -177,7 +177,7 @@ func (in *streamTokenRequest) Validate(context.Context) error {
 
 // token answers POST /api/agent/stream-token with a token that opens the stream of one thread
 // of the caller's, and nothing else.
-func (c *follow) token(ctx context.Context, in streamTokenRequest) (streamToken, error) {
+func (c follow) token(ctx context.Context, in streamTokenRequest) (streamToken, error) {
 	who := c.asking(ctx)
 	key := who.key(in.ThreadID)
 	concerns(ctx, key, "")

@@ -34,7 +34,7 @@ func (in *threadChange) Validate(context.Context) error {
 const maxSubject = 512
 
 // change answers PATCH /api/threads with the thread as it is now.
-func (c *threads) change(ctx context.Context, in threadChange) (spool.Thread, error) {
+func (c threads) change(ctx context.Context, in threadChange) (spool.Thread, error) {
 	p := c.asking(ctx)
 	key := p.key(in.ThreadID)
 	concerns(ctx, key, "")

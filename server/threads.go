@@ -35,7 +35,7 @@ type threadList struct {
 
 // list answers GET /api/threads with the tenant's threads, the last updated first: all of
 // them, or a page of limit, which before continues.
-func (c *threads) list(ctx context.Context, in threadsInput) (threadList, error) {
+func (c threads) list(ctx context.Context, in threadsInput) (threadList, error) {
 	q := spool.ThreadQuery{
 		Limit: in.Limit, Owner: in.Owner,
 		State: in.State, Title: in.Text, UpdatedAfter: in.UpdatedAfter, UpdatedBefore: in.UpdatedBefore,

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+)
+
+// Groups of controllers. Each has the endpoints of one subject, in files of their names.
+type (
+	runs     struct{ *Server } // start, stop and unblock the work on a thread
+	agents   struct{ *Server } // the same for clients that speak AG-UI
+	follow   struct{ *Server } // show one thread
+	branches struct{ *Server } // what edits, rollbacks and restores have replaced
+	threads  struct{ *Server } // the list of threads
+	admin    struct{ *Server } // what runs, what is stuck, why, and what to do about it
+	queue    struct{ *Server } // deliveries of a queue outside
+	health   struct{ *Server } // whether the process answers, and whether it should be asked
+)
+
+// table has all endpoints: method, request and reply of an accepted request, path, handler, the
+// operation in the document, the scope that its caller needs, and what else it answers.
+type table struct{ *Server }
+
+// Routes implements [rest.Controller].
+func (t table) Routes(r *rest.Routes) {
+	s := t.Server
+	run, agent, show, branch, list, ops := runs{s}, agents{s}, follow{s}, branches{s}, threads{s}, admin{s}
+	long, images := rest.MaxBody(s.maxBody(longBody)), rest.MaxBody(s.config.MaxBodyBytes)
+
+	rest.Post[runInput, startAnswer](r, "/api/agent/run", run.start, s.op("startRun", ScopeWrite,
+		accepted, startEnded, startRefused, startLater, rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
+	rest.Get[outcomeInput, engine.Outcome](r, "/api/agent/runs/{runId}", run.outcome, s.op("getRunOutcome", ScopeRead, rest.Fails(notFound, tooMany))...)
+	rest.Post[controlRequest, engine.StopResult](r, "/api/agent/control", run.stop, s.op("stopRun", ScopeStop, conflict[engine.StopResult]())...)
+	rest.Post[compactRequest, engine.CompactResult](r, "/api/agent/compact", run.compact, s.op("compactThread", ScopeWrite,
+		conflict[engine.CompactResult](), rest.Fails(tooMany, storageFull))...)
+	rest.Post[publishRequest, publishResult](r, "/api/agent/events", run.publish, s.op("publishEvent", ScopeWrite,
+		accepted, rest.Returns[publishResult](http.StatusOK), rest.Fails(notFound, storageFull), long)...)
+	rest.Post[respondRequest, engine.RespondResult](r, "/api/agent/respond", run.respond, s.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
+
+	rest.Post[agentInput, agentAnswer](r, "/api/agent/ag-ui", agent.run, s.op("runAgent", ScopeWrite,
+		conflict[agentRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
+	rest.Post[agentInput, agentAnswer](r, "/api/agent/ag-ui/connect", agent.connect, s.op("connectAgent", ScopeRead, rest.Fails(tooMany), images, historyMayLack)...)
+
+	rest.Get[historyInput, historyAnswer](r, "/api/agent/history", show.history, s.op("getHistory", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[streamTokenRequest, streamToken](r, "/api/agent/stream-token", show.token, s.op("createStreamToken", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[streamInput, streamAnswer](r, "/api/agent/stream", show.stream, s.op(opStream, ScopeRead, rest.Fails(notFound, tooMany))...)
+	rest.Get[eventsInput, eventPage](r, "/api/agent/events", show.events, s.op("listEvents", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[usageInput, spool.ThreadUsage](r, "/api/agent/usage", show.usage, s.op("getUsage", ScopeRead, rest.Fails(notFound))...)
+
+	rest.Get[branchesInput, branchList](r, "/api/agent/branches", branch.list, s.op("listBranches", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[branchInput, engine.BranchMessages](r, "/api/agent/branches/messages", branch.messages, s.op("getBranch", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[restoreRequest, engine.RestoreResult](r, "/api/agent/branches/restore", branch.restore, s.op("restoreBranch", ScopeWrite, conflict[engine.RestoreResult]())...)
+
+	rest.Get[threadsInput, threadList](r, "/api/threads", list.list, s.op("listThreads", ScopeRead)...)
+	rest.Patch[threadChange, spool.Thread](r, "/api/threads", list.change, s.op("updateThread", ScopeWrite, rest.Fails(forbidden, notFound))...)
+	rest.Delete[deleteInput, engine.DeleteResult](r, "/api/threads", list.remove, s.op("deleteThread", ScopeWrite,
+		rest.Returns[deleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](notFound), conflict[engine.DeleteResult]())...)
+
+	rest.Get[overviewInput, overview](r, "/api/admin/overview", ops.overview, s.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[runsInput, runList](r, "/api/admin/runs", ops.runs, s.op("listRuns", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[oneRunInput, runDetail](r, "/api/admin/runs/{runId}", ops.run, s.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
+	rest.Post[operatorStopRequest, engine.StopResult](r, "/api/admin/stop", ops.stop, s.op("operatorStop", ScopeAdmin,
+		conflict[engine.StopResult](), rest.Fails(forbidden, notFound))...)
+	rest.Post[operatorRespondRequest, engine.RespondResult](r, "/api/admin/respond", ops.respond, s.op("operatorRespond", ScopeAdmin,
+		conflict[engine.RespondResult](), rest.Fails(forbidden, notFound), long)...)
+	rest.Get[jobsInput, jobList](r, "/api/admin/jobs", ops.jobs, s.op("listJobs", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Post[redriveRequest, redriveAnswer](r, "/api/admin/jobs/redrive", ops.redrive, s.op("redriveJobs", ScopeAdmin,
+		rest.Returns[redriveAnswer](notFound), conflict[redriveAnswer](), rest.Fails(forbidden, storageFull))...)
+	rest.Post[purgeRequest, purgeAnswer](r, "/api/admin/jobs/purge", ops.purge, s.op("purgeJobs", ScopeAdmin, rest.Fails(forbidden, notFound))...)
+	rest.Post[pruneRequest, pruneAnswer](r, "/api/admin/prune", ops.prune, s.op("pruneThreads", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[auditInput, auditList](r, "/api/admin/audit", ops.audit, s.op("listAudit", ScopeAdmin, rest.Fails(forbidden))...)
+
+	signed := deliveries{s}
+	rest.Post[delivery, taken](r, "/api/queue/agent-run", queue{s}.deliver, s.op(opDelivery, noScope,
+		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(signed), rest.MaxBody(s.maxBody(signed.maxBody())))...)
+
+	probe := health{s}
+	rest.Get[struct{}, rootAnswer](r, "/", probe.root, rest.Name(opRoot), rest.NoAuth(), rest.Hidden())
+	rest.Get[struct{}, healthy](r, pathHealth, probe.check, s.op("getHealth", noScope)...)
+	rest.Get[struct{}, readiness](r, pathReady, probe.ready, s.op("getReadiness", noScope, rest.Returns[readiness](unavailable))...)
+}
+
+// Operations that are treated differently by what stands before the routes.
+const (
+	opDelivery = "deliverJob"
+	opStream   = "streamThread"
+	opRoot     = "root"
+)
+
+const (
+	forbidden   = http.StatusForbidden
+	notFound    = http.StatusNotFound
+	tooMany     = http.StatusTooManyRequests
+	unavailable = http.StatusServiceUnavailable
+	storageFull = http.StatusInsufficientStorage
+)
+
+var (
+	accepted = rest.Status(http.StatusAccepted)
+	// ignoreBadQuery takes a start whatever its query is, which was ignored before there was wait.
+	ignoreBadQuery = rest.Tolerate(append(tolerances(), rest.BrokenQuery)...)
+	// historyMayLack takes what clients leave out of the messages that do not count.
+	historyMayLack = rest.Tolerate(append(tolerances(), rest.AbsentFields)...)
+	// challenges documents what a gate says of the credentials that it wants.
+	challenges = rest.SendsHeader("WWW-Authenticate", "How to authenticate.", http.StatusUnauthorized)
+)
+
+// conflict is the answer that a request is refused with: the result of the operation, with a reason.
+func conflict[T any]() rest.RouteOption { return rest.Returns[T](http.StatusConflict) }
+
+// noScope is of endpoints that ask nobody who they are.
+const noScope Scope = ""
+
+// op returns the options of the endpoint with the operation id, whose caller needs a scope.
+func (s *Server) op(id string, need Scope, options ...rest.RouteOption) []rest.RouteOption {
+	w := words[id]
+	options = append(options, rest.Name(id), rest.OperationID(id), rest.Summary(w.summary), rest.Description(w.about), rest.Tags(w.group))
+	if need == noScope {
+		return append(options, rest.NoAuth())
+	}
+	options = append(options, rest.Fails(unavailable))
+	if s.config.Loopback {
+		options = append(options, rest.Fails(forbidden))
+	}
+	if s.everybody != nil {
+		return append(options, rest.NoAuth())
+	}
+	if s.config.Limits.FailedLogins > 0 {
+		options = append(options, rest.Fails(tooMany))
+	}
+	g := gate{s, need}
+	asked := rest.Auth(g)
+	if id == opStream { // which a token opens too
+		asked = rest.Auth(tokenGate{s}, g)
+	}
+	return append(options, asked, rest.Permit(g), challenges)
+}
+
+// asking returns who makes the request.
+func (s *Server) asking(ctx context.Context) Principal {
+	if s.everybody != nil {
+		return *s.everybody
+	}
+	c, _ := rest.PrincipalAs[*caller](ctx) // a guarded route has one
+	return c.Principal
+}
