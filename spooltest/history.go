@@ -13,28 +13,30 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// History is what has happened to some threads, as seen from all sides: by their store,
-// by the clients that followed them, by the tools that were called, and by those who
-// started, answered and stopped. [Check] says whether it is one that may happen.
+// History is what has happened to some threads, seen from all sides: by the store, by clients
+// that followed, by tools, and by the callers that started, answered and stopped runs. [Check]
+// reports what must never happen.
 //
-// What is not known is left out, and the invariants that need it are not checked. Its
-// methods are safe for concurrent use; its fields are not.
+// A test needs [History.Record] and [History.Tool] before the engine is made, and [History.Read]
+// and Settled at its end. The checker leaves out the invariants that need what the test has not
+// recorded. Methods are safe for concurrent use. Fields are for when nothing goes on any more.
 type History struct {
 	// Threads is what the store has in the end: see [History.Read].
 	Threads []ThreadDump
 	// Commits are the writes of the store in their order: see [History.Record].
 	Commits []Commit
-	// Clients are those who followed.
+	// Clients are the clients that followed: see [History.Client].
 	Clients []*Client
 	// Executions are the calls of tools that took effect: see [History.Tool].
 	Executions []Execution
-	// Answers are the calls of Respond.
+	// Answers are the answers to parks: see [History.Answered].
 	Answers []Answered
-	// Starts are the accepted starts.
+	// Starts are the accepted starts: see [History.Started].
 	Starts []Started
 	// Stops counts the accepted stops of each thread.
 	Stops map[spool.ThreadKey]int
-	// Settled says that nothing goes on any more, so that every run must have ended.
+	// Settled says that nothing goes on any more, so that every run must have ended. Defaults to
+	// false.
 	Settled bool
 	// Bounded says that the models answer within the bounds that they are asked with, so
 	// that no budget is ever overspent.

@@ -17,22 +17,22 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// engineTest is a subtest's backend and what has happened to it.
+// engineTest is the bench of one case: a backend, and what has happened to it.
 type engineTest struct {
 	*testing.T
 
 	backend spool.Backend
 	history *spooltest.History
-	keys    []spool.ThreadKey
-	workers []func()
-	bound   *time.Timer
+	keys    []spool.ThreadKey // of the threads that check reads
+	workers []func()          // stop the workers that run
+	bound   *time.Timer       // see lasts
 }
 
-// chat is the thread of tests that have one.
+// chat is the thread of cases that need only one.
 var chat = spool.ThreadKey{Tenant: "acme", ID: "chat"}
 
-// quiet is how long nothing has to come until nothing more is expected. It is longer
-// than a follower waits for a lost item.
+// quiet is how long a case waits before it takes it that nothing more comes. A follower waits
+// less than that for a lost item.
 const quiet = 5 * time.Second
 
 func newEngineTest(t *testing.T, b spool.Backend) *engineTest {
@@ -50,13 +50,13 @@ func newEngineTest(t *testing.T, b spool.Backend) *engineTest {
 	return s
 }
 
-// longest is how long a test lasts at the most, in the time of its bubble: a worker or a
-// follower looks once a second, so a day of waiting for what never comes takes some seconds.
+// longest bounds a case, in the time of its bubble. A worker or a follower looks once a second,
+// so that half a day takes some seconds.
 const longest = 12 * time.Hour
 
-// lasts bounds how long the test lasts from now on. A test that lasts longer waits for what
-// never comes, and timers keep its bubble from being seen as blocked: it ends the process, as
-// a bubble that is blocked does.
+// lasts bounds how long the case lasts from now on. A case that lasts longer waits for something
+// that never comes. Timers keep synctest from seeing that its bubble is blocked, so lasts ends the
+// process, as synctest does.
 func (s *engineTest) lasts(most time.Duration) {
 	if s.bound != nil {
 		s.bound.Stop()
@@ -64,7 +64,7 @@ func (s *engineTest) lasts(most time.Duration) {
 	name, since := s.Name(), time.Now()
 	s.bound = time.AfterFunc(most, func() {
 		debug.SetTraceback("all")
-		panic(fmt.Sprintf("%s has lasted for %s of its time, and a goroutine below waits for what never comes", name, time.Since(since)))
+		panic(fmt.Sprintf("%s has lasted for %s of its time, and a goroutine below waits for something that never comes", name, time.Since(since)))
 	})
 	s.Cleanup(func() { s.bound.Stop() })
 }
@@ -91,7 +91,7 @@ func (s *engineTest) rest() {
 	s.workers = nil
 }
 
-// config returns a configuration of one agent, whose tools are remembered.
+// config returns a configuration of one agent. The history has the calls of its tools.
 func (s *engineTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
 	for i := range tools {
 		tools[i] = s.history.Tool(tools[i])

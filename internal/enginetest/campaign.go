@@ -14,18 +14,18 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// campaign is a thread that much happens to: processes come and go, and clients follow
-// and reconnect all the while.
+// campaign is a thread to which much happens: processes come and go, while clients follow it and
+// reconnect.
 type campaign struct {
 	*engineTest
 
 	config engine.Config
-	// ownStreams says that each process has run streams of its own, which go with it.
+	// ownStreams says that each process has run streams of its own, which are lost with it.
 	ownStreams bool
 
 	draws *draws
-	// order gives the port calls their turns, and trace has what happened. Nil: a call waits
-	// for nobody, and nothing is kept.
+	// order gives the port calls their turns, and trace has what happened. Nil: calls do not
+	// wait, and nothing is kept.
 	order *callOrder
 	trace *trace
 	// behind is the backend of the nodes, whose calls are given turns under their own names.
@@ -37,8 +37,8 @@ type campaign struct {
 	moved  chan struct{} // closed when the nodes change
 }
 
-// node is a process of a campaign: an engine that may crash, and, in the same process,
-// one without faults that clients read from.
+// node is a process of a campaign. It has an engine that may crash, and one without faults, from
+// which clients read.
 type node struct {
 	*engine.Engine
 
