@@ -13,36 +13,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Response answers a park.
-type Response struct {
-	ToolCallID spool.ToolCallID
-	Approved   bool
-	// Payload is any JSON that [spool.CheckArguments] allows, for the call that waits, in up to
-	// 262,144 bytes. Nil: none.
-	Payload json.RawMessage
-	// Args are a JSON object with which an approved call runs in place of what it asked
-	// for. Its tool has to accept them. Only a call that waits for an approval may be
-	// edited, in up to 262,144 bytes that [spool.CheckArguments] allows. Nil: as it asked.
-	Args json.RawMessage
-	// Reason is why, for the model and for the record, in up to 4,096 bytes.
-	Reason string
-	// Digest is the one of the INPUT_REQUIRED that the person was shown. An answer to anything
-	// else is refused with [ReasonChanged]. From the second question of a call on it is
-	// required. Empty: it is not compared.
-	Digest string
-	// By is the subject who answers. Empty: not known, which a park that needs somebody else
-	// than who started the run refuses.
-	By string
-}
-
-// RespondResult is the answer to an answer. A refusal is not an error.
-type RespondResult struct {
-	Delivered bool `doc:"Whether this is the answer that counts." example:"true" json:"delivered"`
-	// Reason is one of the constants named Reason, empty for a delivered answer.
-	Reason string `doc:"Why it does not count, for a program." enum:"already_answered,no_park,changed,same_approver,not_editable" json:"reason,omitempty"`
-	Error  string `doc:"Why it does not count, for a person."  json:"error,omitempty"`
-}
-
 // Respond answers a park of the thread's run. Of several answers to one park, and its
 // expiry, exactly one is delivered. The run goes on once none of its parks is open. It
 // returns an [spool.Invalid] error for a response that is wrong, also for arguments that
@@ -62,7 +32,7 @@ func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r Response) (
 func (e *Engine) RespondAll(ctx context.Context, key spool.ThreadKey, responses []Response) ([]RespondResult, error) {
 	responses = slices.Clone(responses)
 	for i := range responses {
-		if err := responses[i].check(); err != nil {
+		if err := checkResponse(&responses[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -107,8 +77,8 @@ const (
 	maxAnswer = 256 << 10
 )
 
-// check says what is wrong with a response, whatever it answers. A null is nothing.
-func (r *Response) check() error {
+// checkResponse says what is wrong with a response, whatever it answers. A null is nothing.
+func checkResponse(r *Response) error {
 	if err := spool.CheckID("toolCallId", string(r.ToolCallID)); err != nil {
 		return err
 	}

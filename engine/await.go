@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/inspect"
 	"github.com/spoolhq/spool/engine/internal/live"
 )
 
@@ -26,7 +27,7 @@ func (e *Engine) Await(ctx context.Context, key spool.ThreadKey, id spool.RunID)
 	var o Outcome
 	err = e.live.Await(ctx, key, id, func() (root spool.RunID, over bool, err error) {
 		o, root, err = e.outcome(ctx, key, id)
-		return root, o.over(), err
+		return root, inspect.Settled(o), err
 	})
 	switch {
 	case errors.Is(err, live.ErrDeleted):

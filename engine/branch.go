@@ -9,34 +9,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// BranchOptions narrow a branch's messages.
-type BranchOptions struct {
-	// Before leaves out this message and those behind it. An id that the branch does not
-	// have leaves out nothing.
-	Before spool.MessageID
-	// Limit keeps only the last ones. Zero: all.
-	Limit int
-}
-
-// BranchMessages is a branch with its messages, in their order.
-type BranchMessages struct {
-	Branch   spool.Branch    `doc:"The branch."                   json:"branch"`
-	Messages []spool.Message `doc:"Its messages, in their order." json:"messages"`
-}
-
-// RestoreResult is the answer to the restoring of a branch. A refusal is not an error.
-type RestoreResult struct {
-	Accepted bool `doc:"Whether the branch is shown again." example:"true" json:"accepted"`
-	// BranchID is the branch that was to be restored. One that was is no branch any more.
-	BranchID spool.BranchID `doc:"The branch that was asked for. One that is shown is no branch any more." example:"7" json:"branchId"`
-	// DroppedBranchID is the branch that has what was shown in its place, and with which one
-	// gets back. Zero: nothing was.
-	DroppedBranchID spool.BranchID `doc:"The branch that what was shown in its place has become. Left out: nothing was." json:"droppedBranchId,omitempty"`
-	// Reason is one of the constants named Reason, empty for a branch that was restored.
-	Reason string `doc:"Why it is not shown, for a program." enum:"active_run,not_found,not_restorable" json:"reason,omitempty"`
-	Error  string `doc:"Why it is not shown, for a person."  json:"error,omitempty"`
-}
-
 // Branches lists what edits, rollbacks and restores have taken out of the thread's view,
 // the newest first. It returns a [spool.NotFound] error for a thread that does not exist.
 func (e *Engine) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Branch, error) {

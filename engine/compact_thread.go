@@ -11,16 +11,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// CompactResult is the answer to [Engine.Compact]. A refusal is not an error.
-type CompactResult struct {
-	Compacted bool `doc:"Whether a summary stands for older messages now." example:"true" json:"compacted"`
-	// Reason is one of the constants named Reason, empty where the history was compacted.
-	Reason string `doc:"Why not, for a program." enum:"active_run,not_found,nothing_to_compact,changed" json:"reason,omitempty"`
-	Error  string `doc:"Why not, for a person."  json:"error,omitempty"`
-	// SummarizedMessages counts the messages that the model sees no more as they were said.
-	SummarizedMessages int `doc:"How many messages the model sees no more as they were said." json:"summarizedMessages,omitempty"`
-}
-
 // idle is a thread that no run has, as it was read.
 type idle struct {
 	run     spool.Run

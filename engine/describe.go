@@ -5,20 +5,10 @@ import (
 	"maps"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
-
-// ThreadChange is what [Engine.UpdateThread] changes of a thread. A field that is nil stays as it
-// is.
-type ThreadChange struct {
-	// Title is the new title, of 1 to 200 characters.
-	Title *string
-	// Labels are set by their keys, and removed where the value is nil.
-	Labels map[string]*string
-	// Owner is the subject whose thread it becomes. Empty: nobody's.
-	Owner *string
-}
 
 // UpdateThread changes what people have written on a thread, and returns the thread. It changes
 // nothing of its runs and may be called at any time. It returns a [spool.NotFound] error for a
@@ -40,7 +30,7 @@ func (e *Engine) UpdateThread(ctx context.Context, key spool.ThreadKey, c Thread
 		if err != nil {
 			return err
 		}
-		after, err := c.of(before)
+		after, err := applied(before, c)
 		if err != nil {
 			return err
 		}
@@ -56,12 +46,12 @@ func (e *Engine) UpdateThread(ctx context.Context, key spool.ThreadKey, c Thread
 		if thread, err = tx.Thread(); err != nil {
 			return err
 		}
-		return appendAudit(ctx, tx, key.Tenant, audited)
+		return actor.Audit(ctx, tx, key.Tenant, audited...)
 	})
 	if err != nil {
 		return spool.Thread{}, record.NotFound(err)
 	}
-	e.logAudit(ctx, audited)
+	actor.Log(ctx, e.config.Log, audited...)
 	if len(audited) > 0 {
 		e.bus.Wake(key, spool.WakeOwner)
 	}
@@ -74,8 +64,8 @@ type ownerChange struct {
 	To   string `json:"to"`
 }
 
-// of returns the thread with the change.
-func (c ThreadChange) of(t spool.Thread) (spool.Thread, error) {
+// applied returns the thread with the change.
+func applied(t spool.Thread, c ThreadChange) (spool.Thread, error) {
 	if c.Title != nil {
 		t.Title = *c.Title
 	}

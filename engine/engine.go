@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/admission"
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/live"
@@ -237,9 +238,10 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	owned := actor.Store{Store: b.Store}
 	e := &Engine{
 		attachments: images,
-		config:      c, store: ownedStore{b.Store}, queue: b.Queue, streams: b.Streams, bus: b.Bus,
+		config:      c, store: owned, queue: b.Queue, streams: b.Streams, bus: b.Bus,
 		registry: agents,
 	}
 	e.streaming = stream.Settings{
@@ -253,7 +255,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		Random: random.Source{From: c.Random}, Log: c.Log, Parameters: agents.Parameters,
 	}
 	e.snapshots = snapshot.New(snapshot.Sources{
-		Own: e.store, Shared: b.Store, CheckOwner: e.checkOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
+		Own: e.store, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
 	})
 	e.live = live.New(live.Config{
 		Store: e.store, Streams: e.streams, Bus: e.bus, Snapshots: e.snapshots, EndStream: e.endStream, Spread: e.rules.Random.UpTo, Log: c.Log,

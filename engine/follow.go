@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/live"
 	"github.com/spoolhq/spool/engine/internal/record"
 )
@@ -63,7 +64,7 @@ func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.S
 // client returns a client that may see what the actor of ctx may.
 func client(ctx context.Context, o FollowOptions) live.Client {
 	c := live.Client{FollowOptions: o}
-	if actor := actorOf(ctx); actor.OwnOnly {
+	if actor := actor.Of(ctx); actor.OwnOnly {
 		c.Subject = &actor.Subject
 	}
 	return c

@@ -12,26 +12,6 @@ import (
 // overviewActive is how many active runs an overview lists.
 const overviewActive = 50
 
-// Overview is what a tenant has, and what goes on.
-type Overview struct {
-	Tenant  spool.Tenant `doc:"The tenant."              json:"tenant"`
-	Threads int64        `doc:"How many threads it has." json:"threads"`
-	// Runs counts all runs, the nested ones included.
-	Runs int64 `doc:"How many runs, nested ones included." json:"runs"`
-	// RunsByState counts them by state, where a state that no run is in is absent.
-	RunsByState map[spool.State]int64 `doc:"How many of them are in each state. A state without is absent." json:"runsByState"`
-	// Tokens sums what all runs have used.
-	Tokens spool.TokenCount `doc:"What all of them have used." json:"tokens"`
-	// Bytes is how much the tenant stores, and BytesLimit how much it may. Zero: no bound.
-	Bytes      int64 `doc:"How many bytes it stores, about."       json:"bytes"`
-	BytesLimit int64 `doc:"How many it may. Left out: any number." json:"bytesLimit,omitempty"`
-	// Queue counts the tenant's jobs. It is all zero for an engine without a queue.
-	Queue spool.QueueStats `doc:"Its jobs." json:"queue"`
-	// Active are the newest active runs, up to 50, those that wait for their thread
-	// included.
-	Active []spool.Run `doc:"Its newest runs that are not over, up to 50." json:"active"`
-}
-
 // Overview sums up what a tenant has. Its parts are read one after another, so that what
 // moves meanwhile may be in two of them or in none.
 func (e *Engine) Overview(ctx context.Context, tenant spool.Tenant) (Overview, error) {

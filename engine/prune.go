@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -17,28 +18,6 @@ const (
 	retentionPage = 100
 )
 
-// PruneOptions say what is old.
-type PruneOptions struct {
-	// Before is when a thread must have been updated last to stay. Required.
-	Before time.Time
-	// Tenant leaves out the threads of others. Empty: those of all tenants.
-	Tenant spool.Tenant
-	// Limit bounds how many threads go. Defaults to 1,000.
-	Limit int
-	// DryRun finds out what would go, and removes nothing.
-	DryRun bool
-
-	reason string // for the audit log
-}
-
-// PruneReport says what a prune has done, or would do.
-type PruneReport struct {
-	// Threads are those that went, the one that was updated first at the beginning.
-	Threads []spool.ThreadKey
-	// More is true where the limit was reached, so that there may be others.
-	More bool
-}
-
 // Prune removes threads in which nothing has happened for a while, each whole: with its
 // runs, messages, record, parks, ledger, run streams and dead jobs. It keeps every thread
 // that has an active run, a worker or a job, of which a settlement that is still to be done
@@ -47,6 +26,11 @@ type PruneReport struct {
 // Prune goes thread by thread. It returns an [spool.Invalid] error for options that make no
 // sense; after any other error, what the report names is gone.
 func (e *Engine) Prune(ctx context.Context, o PruneOptions) (PruneReport, error) {
+	return e.pruneFor(ctx, o, "")
+}
+
+// pruneFor is Prune with the reason that the audit log has.
+func (e *Engine) pruneFor(ctx context.Context, o PruneOptions, reason string) (PruneReport, error) {
 	report := PruneReport{Threads: []spool.ThreadKey{}}
 	switch {
 	case o.Before.IsZero():
@@ -66,7 +50,7 @@ func (e *Engine) Prune(ctx context.Context, o PruneOptions) (PruneReport, error)
 		return report, nil
 	}
 	for _, key := range idle {
-		switch err := e.prune(ctx, key, o); {
+		switch err := e.prune(ctx, key, o.Before, reason); {
 		case err == nil:
 			report.Threads = append(report.Threads, key)
 		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
@@ -78,23 +62,23 @@ func (e *Engine) Prune(ctx context.Context, o PruneOptions) (PruneReport, error)
 }
 
 // prune removes one thread, unless it has moved since it was found.
-func (e *Engine) prune(ctx context.Context, key spool.ThreadKey, o PruneOptions) error {
-	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: o.reason}
+func (e *Engine) prune(ctx context.Context, key spool.ThreadKey, before time.Time, reason string) error {
+	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: reason}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		t, err := tx.Thread()
 		if err != nil {
 			return err
 		}
-		if t.State.Active() || t.Leased(tx.Now()) || !t.UpdatedAt.Before(o.Before) {
+		if t.State.Active() || t.Leased(tx.Now()) || !t.UpdatedAt.Before(before) {
 			return thread.ErrUnchanged
 		}
 		if err := tx.DeleteThread(); err != nil {
 			return err
 		}
-		return appendAudit(ctx, tx, key.Tenant, []*spool.AuditEntry{entry})
+		return actor.Audit(ctx, tx, key.Tenant, entry)
 	})
 	if err == nil {
-		e.logAudit(ctx, []*spool.AuditEntry{entry})
+		actor.Log(ctx, e.config.Log, entry)
 		e.deleted(ctx, key)
 	}
 	return err
@@ -105,9 +89,9 @@ func (e *Engine) retain(ctx context.Context) error {
 	if e.config.Retention == 0 {
 		return nil
 	}
-	report, err := e.Prune(ctx, PruneOptions{
-		Before: time.Now().Add(-e.config.Retention), Limit: retentionPage, reason: "retention",
-	})
+	report, err := e.pruneFor(ctx, PruneOptions{
+		Before: time.Now().Add(-e.config.Retention), Limit: retentionPage,
+	}, "retention")
 	if len(report.Threads) > 0 {
 		e.config.Log.InfoContext(ctx, "old threads are gone", "threads", len(report.Threads), "retention", e.config.Retention.String())
 	}

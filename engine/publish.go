@@ -11,19 +11,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
-// PublishOptions say how an event is published.
-type PublishOptions struct {
-	// Durable adds the event to the record, from which a client that comes later reads it.
-	// Defaults to telling those who follow now.
-	Durable bool
-	// RunID is the run that the event is about, one of the thread that has not ended.
-	// Defaults to the run that has the thread, or to none.
-	RunID spool.RunID
-	// By is the subject who publishes. Clients see it with the event, cut to 200 bytes of JSON.
-	// Empty: not known.
-	By string
-}
-
 // PublishEvent tells those who follow the thread something of the application's own. It
 // returns the event as they see it, with seq 0 where it is not durable.
 //

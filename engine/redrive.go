@@ -9,18 +9,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// RedriveResult is the answer to a redrive. A refusal is not an error.
-type RedriveResult struct {
-	Accepted bool           `doc:"Whether it moves again." example:"true"            json:"accepted"`
-	JobID    int64          `doc:"The dead job."           json:"jobId"`
-	ThreadID spool.ThreadID `doc:"Its thread."             json:"threadId,omitempty"`
-	// RunID is the run that moves again: the job's own for a settlement, else a new one.
-	RunID spool.RunID `doc:"The run that moves: a new one, or the one that is settled again." json:"runId,omitempty"`
-	// Reason is one of the constants named Reason, empty for an accepted redrive.
-	Reason string `doc:"Why it does not, for a program." enum:"not_found,active_run,moved_on" json:"reason,omitempty"`
-	Error  string `doc:"Why it does not, for a person."  json:"error,omitempty"`
-}
-
 // Redrive gets going again what died with a job. What that is depends on the job's kind.
 //
 // A settlement ([spool.JobSettle]) is queued again, and the settle hook of its run is called

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -13,23 +12,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
-
-// Settlement is what a settle hook is told of a run that ends.
-type Settlement struct {
-	Thread     spool.ThreadKey
-	RunID      spool.RunID
-	Agent      string
-	State      spool.State
-	StopReason spool.StopReason
-	// Error is why a failed run failed.
-	Error string
-	Steps int
-	Usage spool.TokenCount
-	// Costs is what the run cost. Empty: nothing was priced.
-	Costs []spool.Money
-	// HostState is what the host gave to the start. Nil: nothing.
-	HostState json.RawMessage
-}
 
 const (
 	settleTries = 3

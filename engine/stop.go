@@ -10,14 +10,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// StopResult is the answer to a stop. A refusal is not an error.
-type StopResult struct {
-	Accepted bool `doc:"Whether the run stops." example:"true" json:"accepted"`
-	// Reason is one of the constants named Reason, empty for an accepted stop.
-	Reason string `doc:"Why it does not, for a program." enum:"not_active"      json:"reason,omitempty"`
-	Error  string `doc:"Why it does not, for a person."  json:"error,omitempty"`
-}
-
 // Stop stops the thread: its run, and all those that wait for it. An accepted stop is
 // durable: the run ends as CANCELLED even if its last step is being saved at the moment,
 // and no tool is called any more. A run that no worker holds is over when Stop returns,

@@ -12,16 +12,6 @@ import (
 // sweepPage is how many stranded threads a sweep looks at.
 const sweepPage = 500
 
-// SweepReport counts what a sweep has done.
-type SweepReport struct {
-	// Checked threads were found with nothing to move them.
-	Checked int
-	// Redispatched ones were given a job.
-	Redispatched int
-	// Errors could not be moved, and are met again by the next sweep.
-	Errors int
-}
-
 // Sweep gives a job to each active run that has neither a worker nor a job, so that none
 // stays QUEUED, RUNNING or parked for ever, whatever was lost. Workers sweep by
 // themselves; any number may at once.

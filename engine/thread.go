@@ -5,18 +5,11 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
-
-// DeleteResult is the answer to a deletion. A refusal is not an error.
-type DeleteResult struct {
-	Accepted bool `doc:"Whether the thread is gone." example:"true" json:"accepted"`
-	// Reason is one of the constants named Reason, empty for an accepted deletion.
-	Reason string `doc:"Why it is not, for a program." enum:"not_found,active_run" json:"reason,omitempty"`
-	Error  string `doc:"Why it is not, for a person."  json:"error,omitempty"`
-}
 
 // Threads lists the tenant's threads, the last updated first.
 func (e *Engine) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
@@ -60,7 +53,7 @@ func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (Del
 		if err := tx.DeleteThread(); err != nil {
 			return err
 		}
-		return appendAudit(ctx, tx, key.Tenant, []*spool.AuditEntry{entry})
+		return actor.Audit(ctx, tx, key.Tenant, entry)
 	})
 	var no *thread.Refusal
 	switch {
@@ -71,7 +64,7 @@ func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (Del
 	case err != nil:
 		return DeleteResult{}, err
 	}
-	e.logAudit(ctx, []*spool.AuditEntry{entry})
+	actor.Log(ctx, e.config.Log, entry)
 	e.deleted(ctx, key)
 	return DeleteResult{Accepted: true}, nil
 }

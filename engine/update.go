@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -21,10 +22,10 @@ func change[T any](ctx context.Context, e *Engine, key spool.ThreadKey, transiti
 		if follow = tx.Follow; err != nil {
 			return err
 		}
-		return appendAudit(ctx, store, key.Tenant, follow.Audit)
+		return actor.Audit(ctx, store, key.Tenant, follow.Audit...)
 	})
 	if err == nil {
-		e.logAudit(ctx, follow.Audit)
+		actor.Log(ctx, e.config.Log, follow.Audit...)
 		e.announce(key, follow.Jobs)
 	}
 	return result, err

@@ -32,6 +32,8 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/slots", Ours: []string{"."}},
 	{Place: "engine/internal/worker", Ours: []string{".", "engine/internal/random", "engine/internal/slots"}},
 	{Place: "engine/internal/registry", Ours: []string{".", "engine/internal/budget", "engine/internal/toolresult", "internal/argschema", "internal/strictjson"}},
+	{Place: "engine/internal/actor", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
+	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/order", Ours: []string{"."}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
 	{Place: "engine/internal/toolresult", Ours: []string{"."}},

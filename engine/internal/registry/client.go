@@ -21,10 +21,10 @@ const (
 	maxClientContexts    = 64
 )
 
-// AllowedClient returns what a start may have of what its client brings, nil for nothing, and says
+// AllowedClient returns what a start may have of what its client brings, and says
 // what is wrong with it. What the agent takes none of is left out, as a page brings the same to
 // every agent.
-func (a *Agent) AllowedClient(c spool.ClientInput) (*spool.ClientInput, error) {
+func (a *Agent) AllowedClient(c spool.ClientInput) (spool.ClientInput, error) {
 	if a.ClientTools < 0 {
 		c.Tools = nil
 	}
@@ -32,12 +32,12 @@ func (a *Agent) AllowedClient(c spool.ClientInput) (*spool.ClientInput, error) {
 		c.Context = nil
 	}
 	if c.Empty() {
-		return nil, nil //nolint:nilnil // there is nothing, and that is no error
+		return spool.ClientInput{}, nil
 	}
 	if err := a.checkClientTools(c.Tools); err != nil {
-		return nil, err
+		return c, err
 	}
-	return &c, a.checkClientContext(c.Context)
+	return c, a.checkClientContext(c.Context)
 }
 
 func (a *Agent) checkClientTools(tools []spool.ClientTool) error {

@@ -1,4 +1,4 @@
-package engine
+package actor
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// ownedStore hides from an actor with OwnOnly the threads of others. It stands before the
+// Store hides from an actor with OwnOnly the threads of others. It stands before the
 // backend's store, so that no verb can forget to ask: whose a thread is, is looked at in the
 // transaction that reads or changes it.
-type ownedStore struct{ spool.Store }
+type Store struct{ spool.Store }
 
 // Update implements [spool.Store]. A thread of somebody else looks like none in the
 // transaction, and cannot be made.
-func (s ownedStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
-	actor := actorOf(ctx)
+func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+	actor := Of(ctx)
 	if !actor.OwnOnly {
 		return s.Store.Update(ctx, key, fence, fn)
 	}
 	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
-		foreign, err := actor.foreign(tx)
+		foreign, err := foreign(actor, tx)
 		if err != nil {
 			return err
 		}
@@ -36,13 +36,13 @@ func (s ownedStore) Update(ctx context.Context, key spool.ThreadKey, fence int64
 }
 
 // View implements [spool.Store]. A thread of somebody else looks like none.
-func (s ownedStore) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
-	actor := actorOf(ctx)
+func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+	actor := Of(ctx)
 	if !actor.OwnOnly {
 		return s.Store.View(ctx, key, fn)
 	}
 	return s.Store.View(ctx, key, func(v spool.View) error {
-		foreign, err := actor.foreign(v)
+		foreign, err := foreign(actor, v)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (s ownedStore) View(ctx context.Context, key spool.ThreadKey, fn func(v spo
 }
 
 // CheckRoom implements [spool.RoomChecker], for a store that can say.
-func (s ownedStore) CheckRoom(ctx context.Context) error {
+func (s Store) CheckRoom(ctx context.Context) error {
 	if r, ok := s.Store.(spool.RoomChecker); ok {
 		return r.CheckRoom(ctx)
 	}
@@ -62,8 +62,8 @@ func (s ownedStore) CheckRoom(ctx context.Context) error {
 }
 
 // Threads implements [spool.Store].
-func (s ownedStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
-	if actor := actorOf(ctx); actor.OwnOnly {
+func (s Store) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
+	if actor := Of(ctx); actor.OwnOnly {
 		if actor.Subject == "" || q.Owner != "" && q.Owner != actor.Subject {
 			return []spool.Thread{}, nil
 		}
@@ -73,7 +73,7 @@ func (s ownedStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.Th
 }
 
 // foreign reports whether a thread is there that is not the actor's.
-func (a Actor) foreign(v spool.View) (bool, error) {
+func foreign(a spool.Actor, v spool.View) (bool, error) {
 	thread, err := v.Thread()
 	if record.Missing(err) {
 		return false, nil
@@ -81,9 +81,9 @@ func (a Actor) foreign(v spool.View) (bool, error) {
 	return a.Subject == "" || thread.Owner != a.Subject, err
 }
 
-// startKey returns the idempotency key under which an actor's start is kept. The keys of
+// StartKey returns the idempotency key under which an actor's start is kept. The keys of
 // subjects who must not see each other's threads are their own.
-func (a Actor) startKey(key string) string {
+func StartKey(a spool.Actor, key string) string {
 	if key == "" || !a.OwnOnly {
 		return key
 	}
@@ -91,13 +91,16 @@ func (a Actor) startKey(key string) string {
 	return "own:" + hex.EncodeToString(hash[:])
 }
 
-// checkOwner returns a [spool.NotFound] error for a thread that the actor of ctx must not see.
-func (e *Engine) checkOwner(ctx context.Context, key spool.ThreadKey) error {
-	if !actorOf(ctx).OwnOnly {
+// CheckOwner returns a [spool.NotFound] error for a thread that the actor of ctx must not see.
+func (s Store) CheckOwner(ctx context.Context, key spool.ThreadKey) error {
+	if !Of(ctx).OwnOnly {
 		return nil
 	}
-	_, err := e.Thread(ctx, key)
-	return err
+	err := s.View(ctx, key, func(v spool.View) error {
+		_, err := v.Thread()
+		return err
+	})
+	return record.NotFound(err)
 }
 
 // foreignView is the view of a thread that does not exist for who asks.
@@ -158,7 +161,7 @@ func (foreignView) UsageRows(spool.UsageQuery) ([]spool.UsageRow, error) {
 type foreignTx struct{ foreignView }
 
 // errTaken refuses a start with the id of a thread that somebody else has.
-var errTaken = thread.Refuse(ReasonNotFound, record.ThreadNotFound)
+var errTaken = thread.Refuse(spool.ReasonNotFound, record.ThreadNotFound)
 
 // PutThread implements [spool.Tx].
 func (foreignTx) PutThread(spool.Thread) error { return errTaken }

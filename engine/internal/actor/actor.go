@@ -1,0 +1,77 @@
+// Package actor knows the caller that a call of the engine is made for: the audit log names the
+// actor, and threads of others are hidden from one that may only see its own.
+package actor
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spoolhq/spool"
+)
+
+type key struct{}
+
+// With returns a context whose calls of the engine are made for a.
+func With(ctx context.Context, a spool.Actor) context.Context {
+	return context.WithValue(ctx, key{}, a)
+}
+
+// Of returns the actor of a context, the zero actor where it has none.
+func Of(ctx context.Context) spool.Actor {
+	a, _ := ctx.Value(key{}).(spool.Actor)
+	return a
+}
+
+// Audit adds entries in the transaction of what they are about, so that neither is
+// there without the other. It names the actor of ctx where an entry names nobody.
+func Audit(ctx context.Context, tx spool.AuditTx, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	actor := Of(ctx)
+	for _, entry := range entries {
+		if entry.By == "" || actor.Operator {
+			entry.By = actor.Subject
+		}
+		if actor.Tenant != tenant || actor.Operator {
+			entry.ByTenant = actor.Tenant
+		}
+	}
+	return tx.AppendAudit(entries...)
+}
+
+// Log writes entries, which are durable, to the log of the process.
+func Log(ctx context.Context, log *slog.Logger, entries ...*spool.AuditEntry) {
+	for _, entry := range entries {
+		log.LogAttrs(ctx, slog.LevelInfo, "audit", auditAttrs(entry)...)
+	}
+}
+
+// auditAttrs leaves out the reason, which is for those who may read the audit log.
+func auditAttrs(e *spool.AuditEntry) []slog.Attr {
+	attrs := []slog.Attr{slog.String("action", string(e.Action)), slog.Int64("audit_seq", e.Seq)}
+	for _, a := range []struct{ key, value string }{
+		{"tenant", string(e.Tenant)},
+		{"by", e.By},
+		{"by_tenant", string(e.ByTenant)},
+		{"thread", string(e.ThreadID)},
+		{"run", string(e.RunID)},
+		{"call", string(e.ToolCallID)},
+		{"digest", e.Digest},
+		{"address", e.Address},
+	} {
+		if a.value != "" {
+			attrs = append(attrs, slog.String(a.key, a.value))
+		}
+	}
+	if e.JobID != 0 {
+		attrs = append(attrs, slog.Int64("job", e.JobID))
+	}
+	if e.Approved != nil {
+		attrs = append(attrs, slog.Bool("approved", *e.Approved))
+	}
+	if e.Count != 0 {
+		attrs = append(attrs, slog.Int64("count", e.Count))
+	}
+	return attrs
+}

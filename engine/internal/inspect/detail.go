@@ -1,0 +1,165 @@
+// Package inspect reads what an operator or a caller asks about a run: where it is, what it did step by
+// step, and which events it has. It touches a view of the store and nothing else.
+package inspect
+
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// detailLimit bounds each list of a [RunDetail].
+const detailLimit = 1000
+
+// detail is a [spool.RunDetail] that is being read.
+type detail struct{ spool.RunDetail }
+
+// Run returns a run with its steps, its part of the record, its parks and its usage. Of each there
+// are at most 1,000. It returns a [spool.NotFound] error for a run that is not there.
+func Run(v spool.View, id spool.RunID) (spool.RunDetail, error) {
+	var d detail
+	err := d.read(v, id)
+	return d.RunDetail, err
+}
+
+func (d *detail) read(v spool.View, id spool.RunID) (err error) {
+	if d.Run, err = v.Run(id); err != nil {
+		return err
+	}
+	under, err := v.Nested(d.Run.Root())
+	if err != nil {
+		return err
+	}
+	d.Children = []spool.Run{}
+	for _, r := range under[:min(len(under), detailLimit)] {
+		if r.ParentID == id {
+			d.Children = append(d.Children, r)
+		}
+	}
+	if d.Entries, err = v.Entries(spool.EntryQuery{Run: id, Limit: detailLimit}); err != nil {
+		return err
+	}
+	usage := spool.UsageQuery{Run: d.Run.Root(), Limit: detailLimit}
+	if agent := d.Run.AgentID(); agent != "" {
+		usage.Agent = &agent
+	}
+	if d.Usage, err = v.UsageRows(usage); err != nil {
+		return err
+	}
+	parks, err := v.Parks(d.Run.Root()) // of which those of a nested run are
+	if err != nil {
+		return err
+	}
+	d.Parks = []spool.ParkDetail{}
+	for _, p := range parks {
+		if p.CallerID() == id && len(d.Parks) < detailLimit {
+			d.Parks = append(d.Parks, parkDetail(p))
+		}
+	}
+	if err := d.readSteps(v); err != nil {
+		return err
+	}
+	return d.readCalls(v)
+}
+
+func parkDetail(p spool.Park) spool.ParkDetail {
+	asked := p.Shown
+	if asked == nil {
+		asked = p.Args
+	}
+	return spool.ParkDetail{
+		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Step: p.Step, Reason: p.Reason, State: p.State, Digest: p.Digest,
+		Asked: asked, Answer: p.Answer, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
+	}
+}
+
+// readSteps makes steps of the run's own rows of the ledger.
+func (d *detail) readSteps(v spool.View) error {
+	began := []time.Time{d.Run.StartedAt}
+	for _, e := range d.Entries {
+		if e.Type == spool.EntryRunStarted {
+			began = append(began, e.CreatedAt)
+		}
+	}
+	d.Steps = []spool.StepRecord{}
+	at := make(map[int]int)
+	for _, row := range d.Usage {
+		if row.Step == 0 || row.AgentID != d.Run.AgentID() || row.Kind != spool.UsageStep {
+			continue
+		}
+		i, known := at[row.Step]
+		if !known {
+			i = len(d.Steps)
+			at[row.Step] = i
+			d.Steps = append(d.Steps, spool.StepRecord{
+				RunID: d.Run.ID, ThreadID: d.Run.ThreadID, Agent: row.Agent, Index: row.Step, Calls: []spool.CallRecord{},
+			})
+		}
+		step := &d.Steps[i]
+		step.Attempts++
+		step.Add(row.Usage.Count())
+		step.Outcome, step.At = row.Outcome, row.CreatedAt
+	}
+	for i := range d.Steps {
+		from := time.Time{}
+		if i > 0 {
+			from = d.Steps[i-1].At
+		}
+		for _, b := range began {
+			if b.After(from) && !b.After(d.Steps[i].At) {
+				from = b
+			}
+		}
+		d.Steps[i].DurationMS = d.Steps[i].At.Sub(from).Milliseconds()
+	}
+	for i := range d.Steps {
+		effects, err := v.Effects(d.Run.ID, d.Steps[i].Index)
+		if err != nil {
+			return err
+		}
+		for _, e := range effects {
+			callOf(&d.Steps[i], e.ToolCallID).Effect = e.State
+		}
+		for _, p := range d.Parks {
+			if p.Step == d.Steps[i].Index {
+				c := callOf(&d.Steps[i], p.ToolCallID)
+				c.Park, c.ToolName = p.State, p.ToolName
+			}
+		}
+	}
+	return nil
+}
+
+// callOf returns the step's record of a call, which it adds if there is none.
+func callOf(s *spool.StepRecord, id spool.ToolCallID) *spool.CallRecord {
+	for i := range s.Calls {
+		if s.Calls[i].ToolCallID == id {
+			return &s.Calls[i]
+		}
+	}
+	s.Calls = append(s.Calls, spool.CallRecord{ToolCallID: id})
+	return &s.Calls[len(s.Calls)-1]
+}
+
+// readCalls names the calls after the messages that have them.
+func (d *detail) readCalls(v spool.View) error {
+	agent := d.Run.AgentID()
+	messages, err := v.Messages(spool.MessageQuery{Role: spool.RoleAssistant, Agent: &agent, Limit: detailLimit})
+	if err != nil {
+		return err
+	}
+	names := make(map[spool.ToolCallID]string)
+	for _, m := range messages {
+		for _, c := range m.ToolCalls() {
+			names[c.ToolCallID] = c.ToolName
+		}
+	}
+	for i := range d.Steps {
+		for j := range d.Steps[i].Calls {
+			if c := &d.Steps[i].Calls[j]; c.ToolName == "" {
+				c.ToolName = names[c.ToolCallID]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package inspect
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+const (
+	defaultEventPage = 100
+	maxEventPage     = 1000
+	// maxEventScan bounds how many entries of a record are read for one page, as most of them
+	// may be the engine's own.
+	maxEventScan = 2000
+)
+
+// CheckEvents fills in what a query leaves out and says what is wrong with it.
+func CheckEvents(q spool.EventQuery) (spool.EventQuery, error) {
+	switch {
+	case q.After < 0:
+		return q, spool.Errorf(spool.Invalid, "after must be zero or a positive integer")
+	case q.Limit < 0 || q.Limit > maxEventPage:
+		return q, spool.Errorf(spool.Invalid, "limit must be an integer from 1 to %d", maxEventPage)
+	case q.Limit == 0:
+		q.Limit = defaultEventPage
+	}
+	return q, nil
+}
+
+// Events returns a page of the application's events in the record.
+func Events(v spool.View, q spool.EventQuery) (spool.EventPage, error) {
+	page := spool.EventPage{Events: []spool.Entry{}}
+	if _, err := v.Thread(); err != nil {
+		return page, record.NotFound(err)
+	}
+	entries, err := v.Entries(spool.EntryQuery{After: q.After, Limit: maxEventScan})
+	for i, entry := range entries {
+		if entry.Type.Reserved() {
+			continue
+		}
+		page.Events = append(page.Events, entry)
+		if len(page.Events) == q.Limit && i < len(entries)-1 {
+			page.Next = entry.Seq
+			return page, err
+		}
+	}
+	if len(entries) == maxEventScan {
+		page.Next = entries[len(entries)-1].Seq
+	}
+	return page, err
+}

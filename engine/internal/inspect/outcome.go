@@ -1,0 +1,74 @@
+package inspect
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// Outcome returns what a run has come to by now.
+func Outcome(v spool.View, rules thread.Rules, run spool.Run) (spool.RunOutcome, error) {
+	o := spool.RunOutcome{
+		ThreadID: run.ThreadID, RunID: run.ID, State: run.State, StopReason: run.StopReason, Error: run.Error,
+		Parks: []spool.InputRequired{}, Usage: run.TokenCount, Costs: run.Costs(), Steps: run.Steps,
+		EnqueuedAt: run.EnqueuedAt, EndedAt: run.EndedAt,
+	}
+	if run.Segments > 0 {
+		o.StartedAt = run.StartedAt
+	}
+	if run.Place > 0 {
+		waiting, err := v.Waiting()
+		if err != nil {
+			return o, err
+		}
+		for i, r := range waiting {
+			if r.ID == run.ID {
+				o.Position = i + 1
+			}
+		}
+	}
+	agent := run.AgentID()
+	last := spool.MessageQuery{Role: spool.RoleAssistant, Agent: &agent, Limit: 1}
+	if agent == "" {
+		last.Run = run.ID
+	}
+	messages, err := v.Messages(last)
+	if err != nil {
+		return o, err
+	}
+	if len(messages) > 0 {
+		o.Message, o.Text = &messages[0], messages[0].Text()
+	}
+	o.Parks, err = openParks(v, rules, run)
+	return o, err
+}
+
+// openParks returns the questions that can be answered and without which the run does not go on.
+// Those of a dispatched run include those of the runs below it.
+func openParks(v spool.View, rules thread.Rules, run spool.Run) ([]spool.InputRequired, error) {
+	open := []spool.InputRequired{}
+	if run.State != spool.WaitingForInput || run.Ending != nil {
+		return open, nil
+	}
+	parks, err := v.Parks(run.Root())
+	if err != nil {
+		return nil, err
+	}
+	now := v.Now()
+	for _, p := range parks {
+		switch {
+		case thread.FailsRun(p): // the run is over, and only has to be picked up
+			return []spool.InputRequired{}, nil
+		case p.State != spool.ParkOpen, !now.Before(p.ExpiresAt), run.RootID != "" && p.CallerID() != run.ID:
+			continue
+		}
+		asked, err := rules.InputRequired(v, p)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, asked)
+	}
+	return open, nil
+}
+
+// Settled reports whether a run does nothing more by itself: it has ended, or waits for an answer.
+func Settled(o spool.RunOutcome) bool { return o.State.Terminal() || len(o.Parks) > 0 }

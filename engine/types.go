@@ -1,0 +1,59 @@
+package engine
+
+import "github.com/spoolhq/spool"
+
+// The requests and results of an engine are types of package spool, which has their fields.
+type (
+	// StartRequest asks for a run.
+	StartRequest = spool.StartRequest
+	// Response answers a park.
+	Response = spool.Response
+	// PublishOptions say how an event is published.
+	PublishOptions = spool.PublishOptions
+	// ThreadChange is what [Engine.UpdateThread] changes of a thread.
+	ThreadChange = spool.ThreadChange
+	// BranchOptions narrow the messages of a branch.
+	BranchOptions = spool.BranchOptions
+	// EventQuery says which events of a thread are wanted.
+	EventQuery = spool.EventQuery
+	// PruneOptions say which threads [Engine.Prune] removes.
+	PruneOptions = spool.PruneOptions
+	// Actor is the caller that a call of the engine is made for.
+	Actor = spool.Actor
+	// RunResult is the answer to a start.
+	RunResult = spool.RunResult
+	// StopResult is the answer to a stop.
+	StopResult = spool.StopResult
+	// RespondResult is the answer to a [Response].
+	RespondResult = spool.RespondResult
+	// RestoreResult is the answer to the restoring of a branch.
+	RestoreResult = spool.RestoreResult
+	// BranchMessages is a branch with its messages.
+	BranchMessages = spool.BranchMessages
+	// DeleteResult is the answer to a deletion.
+	DeleteResult = spool.DeleteResult
+	// CompactResult is the answer to [Engine.Compact].
+	CompactResult = spool.CompactResult
+	// RedriveResult is the answer to a redrive.
+	RedriveResult = spool.RedriveResult
+	// SweepReport counts what a sweep has done.
+	SweepReport = spool.SweepReport
+	// PruneReport says what a prune has removed.
+	PruneReport = spool.PruneReport
+	// EventPage is a page of events.
+	EventPage = spool.EventPage
+	// Settlement is what a settle hook is told of a run that ends.
+	Settlement = spool.Settlement
+	// Outcome is where a run is, and what it has come to.
+	Outcome = spool.RunOutcome
+	// RunDetail is a run with its steps, record, parks and usage.
+	RunDetail = spool.RunDetail
+	// StepRecord is a step of a run.
+	StepRecord = spool.StepRecord
+	// CallRecord is a tool call of a step.
+	CallRecord = spool.CallRecord
+	// ParkDetail is a park as an operator sees it.
+	ParkDetail = spool.ParkDetail
+	// Overview counts what a tenant has.
+	Overview = spool.Overview
+)

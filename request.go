@@ -1,0 +1,152 @@
+package spool
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// StartRequest asks for a run.
+type StartRequest struct {
+	// Prompt is the text of the user turn. Required.
+	Prompt string
+	// Agent names the agent. Defaults to the engine's first.
+	Agent string
+	// Model names the model. Defaults to the agent's.
+	Model string
+	// RunID is the caller's choice of id. Defaults to a fresh one.
+	RunID RunID
+	// Title is the title of a thread that the start makes. Defaults to the beginning of Prompt.
+	Title string
+	// Labels are those of a thread that the start makes: see [CheckLabels]. Nil: none.
+	Labels map[string]string
+	// EditMessageID is a user turn to replace, with all behind it. Empty: none.
+	EditMessageID MessageID
+	// ClientMessageID is the client's own name for the user turn. Empty: none.
+	ClientMessageID string
+	// MaxSteps caps the run below the agent's own ceiling. Zero: no cap.
+	MaxSteps int
+	// Attachments are images of the user turn.
+	Attachments []Attachment
+	// HostState is a JSON object, of up to 64 KiB, for the tools of the run and for the settle
+	// hook: what the host knows of who asks, such as an account. It comes from the host's own
+	// session and never from what a client sent, and no client ever sees it. Empty: none.
+	HostState json.RawMessage
+	// By is the subject who starts the run, and who owns a thread that the start makes. Empty:
+	// not known.
+	By string
+	// Scopes are what who starts the run may do, in the words of the host. Agents, models and
+	// tools can be limited to them: see [Access]. Empty: none.
+	Scopes []string
+	// IdempotencyKey makes every later start of the tenant with the same key repeat
+	// the answer of the one that was accepted. Empty: none.
+	IdempotencyKey string
+	// Budget bounds the run, with all runs under it. A field that is zero is that of the
+	// agent, or else of the configuration.
+	Budget Budget
+	// ProviderOptions is a JSON object, of up to 16 KiB, that is merged into the requests of the
+	// run to its provider, over the Extra of its agent. Each key has to be among the agent's
+	// ProviderOptions. Runs that this one spawns get the same. Empty: none.
+	ProviderOptions json.RawMessage
+	// Client is what the client brings: tools that it runs itself, and what it says of itself. It is
+	// bounded by the agent's ClientTools and ClientContext.
+	Client ClientInput
+	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
+	WhenBusy WhenBusy
+	// MayNotStop says that who starts the run may not stop others: a [WhenBusy] that would,
+	// whoever has asked for it, is [BusyReject], and [BusyLatest] leaves the runs of
+	// other subjects in line.
+	MayNotStop bool
+}
+
+// Response answers a park.
+type Response struct {
+	ToolCallID ToolCallID
+	Approved   bool
+	// Payload is any JSON that [CheckArguments] allows, for the call that waits, in up to
+	// 262,144 bytes. Nil: none.
+	Payload json.RawMessage
+	// Args are a JSON object with which an approved call runs in place of what it asked
+	// for. Its tool has to accept them. Only a call that waits for an approval may be
+	// edited, in up to 262,144 bytes that [CheckArguments] allows. Nil: as it asked.
+	Args json.RawMessage
+	// Reason is why, for the model and for the record, in up to 4,096 bytes.
+	Reason string
+	// Digest is the one of the INPUT_REQUIRED that the person was shown. An answer to anything
+	// else is refused with [ReasonChanged]. From the second question of a call on it is
+	// required. Empty: it is not compared.
+	Digest string
+	// By is the subject who answers. Empty: not known, which a park that needs somebody else
+	// than who started the run refuses.
+	By string
+}
+
+// PublishOptions say how an event is published.
+type PublishOptions struct {
+	// Durable adds the event to the record, from which a client that comes later reads it.
+	// Defaults to telling those who follow now.
+	Durable bool
+	// RunID is the run that the event is about, one of the thread that has not ended.
+	// Defaults to the run that has the thread, or to none.
+	RunID RunID
+	// By is the subject who publishes. Clients see it with the event, cut to 200 bytes of JSON.
+	// Empty: not known.
+	By string
+}
+
+// ThreadChange is what Engine.UpdateThread changes of a thread. A field that is nil stays as it
+// is.
+type ThreadChange struct {
+	// Title is the new title, of 1 to 200 characters.
+	Title *string
+	// Labels are set by their keys, and removed where the value is nil.
+	Labels map[string]*string
+	// Owner is the subject whose thread it becomes. Empty: nobody's.
+	Owner *string
+}
+
+// BranchOptions narrow a branch's messages.
+type BranchOptions struct {
+	// Before leaves out this message and those behind it. An id that the branch does not
+	// have leaves out nothing.
+	Before MessageID
+	// Limit keeps only the last ones. Zero: all.
+	Limit int
+}
+
+// EventQuery selects durable events of an application from a thread's record.
+type EventQuery struct {
+	// After leaves out events up to this seq.
+	After int64
+	// Limit bounds how many events a page has, up to 1,000. Defaults to 100.
+	Limit int
+}
+
+// PruneOptions say what is old.
+type PruneOptions struct {
+	// Before is when a thread must have been updated last to stay. Required.
+	Before time.Time
+	// Tenant leaves out the threads of others. Empty: those of all tenants.
+	Tenant Tenant
+	// Limit bounds how many threads go. Defaults to 1,000.
+	Limit int
+	// DryRun finds out what would go, and removes nothing.
+	DryRun bool
+}
+
+// Actor is who a call of the engine is made for. The audit log names the actor, and threads of
+// others can be hidden from it.
+type Actor struct {
+	// Subject names the person or program. Empty: not known.
+	Subject string
+	// Tenant is the tenant of Subject, which an operator's differs from that of what is acted
+	// on. Empty: the same.
+	Tenant Tenant
+	// Operator says that the actor acts as one who operates the server. The audit log then names
+	// Subject and Tenant, also where Tenant is that of what is acted on and where the request
+	// says otherwise, as [Response.By] does.
+	Operator bool
+	// OwnOnly hides all threads but those whose [Thread.Owner] is Subject: they answer
+	// like threads that do not exist. A start with the id of such a thread is refused with
+	// [ReasonNotFound], and idempotency keys are the subject's own.
+	OwnOnly bool
+}
