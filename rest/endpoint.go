@@ -48,7 +48,10 @@ func (e *Endpoint[In, Out]) URL(in In) (string, error) {
 
 // structValue returns the struct that in is or points to, and a zero one for a nil pointer.
 func structValue(in any) reflect.Value {
-	v := reflect.ValueOf(in)
+	v, made := in.(reflect.Value) // see InputType
+	if !made {
+		v = reflect.ValueOf(in)
+	}
 	if v.Kind() != reflect.Pointer {
 		return v
 	}

@@ -216,6 +216,10 @@ func (c *routeContext) release() {
 // read fills the input that into points to.
 func (c *routeContext) read(into any) error {
 	plan := c.route.input
+	if made, ok := into.(*reflect.Value); ok {
+		*made = reflect.New(c.route.entry.config.inputType).Elem()
+		into = made.Addr().Interface()
+	}
 	if plan.typ == nil {
 		return c.checkUnknown(nil)
 	}

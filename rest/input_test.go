@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -277,4 +278,30 @@ func TestSunset(t *testing.T) {
 		wantDiff(t, path, want, []string{a.Header.Get("Deprecation"), a.Header.Get("Sunset")})
 	}
 	wantDiff(t, "document", any(true), at(document(t, api), "paths", "/x", "get", "deprecated"))
+}
+
+// A controller may make its inputs of data.
+func TestInputType(t *testing.T) {
+	t.Parallel()
+
+	input := reflect.StructOf([]reflect.StructField{
+		{Name: "Shop", Type: reflect.TypeFor[string](), Tag: `path:"shop"`},
+		{Name: "Body", Type: reflect.TypeFor[map[string]int]()},
+	})
+	var link *rest.Endpoint[reflect.Value, string]
+	api := serve(func(r *rest.Routes) {
+		link = rest.Post(r, "/{shop}/stock", func(_ context.Context, in reflect.Value) (string, error) {
+			return fmt.Sprint(in.Field(0), in.Field(1)), nil
+		}, rest.InputType(input))
+	})
+	w := httptest.NewRecorder()
+	api.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/west/stock", strings.NewReader(`{"emma":2}`)))
+	if got := strings.TrimSpace(w.Body.String()); got != `"west map[emma:2]"` {
+		t.Errorf("answered %d %s", w.Code, got)
+	}
+	in := reflect.New(input).Elem()
+	in.Field(0).SetString("east")
+	if url, err := link.URL(in); url != "/east/stock" || err != nil {
+		t.Errorf("the link is %s (%v)", url, err)
+	}
 }

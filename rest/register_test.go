@@ -4,6 +4,7 @@ import (
 	"context"
 	"mime/multipart"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -28,24 +29,27 @@ func TestMistakes(t *testing.T) {
 		return func(r *rest.Routes) { rest.Get(r, path, handle("x"), options...) }
 	}
 	for want, register := range map[string]func(r *rest.Routes){
-		`GET /a/{id: path "/a/{id": segment`:           get("/a/{id"),
-		"a parameter is a whole segment":               get("/a-{id}"),
-		`there is no converter "float"`:                get("/{float:id}"),
-		"the parameter has no proper name":             get("/{int:1d}"),
-		`the parameter "id" appears twice`:             get("/{id}/{id}"),
-		"nothing may follow {path:rest}":               get("/{path:rest}/x"),
-		"has {id}, for which the input struct {} has":  get("/{id}"),
-		"has a field for {id}, which is not in the":    func(r *rest.Routes) { rest.Get(r, "/x", routeOf) },
-		"is not a struct":                              func(r *rest.Routes) { rest.Get(r, "/x", echo[int]) },
-		"a GET has no body":                            func(r *rest.Routes) { rest.Get(r, "/x", echo[newBook]) },
-		"wants a form and a JSON body":                 func(r *rest.Routes) { rest.Post(r, "/x", echo[formAndBody]) },
-		"Loose has neither the tag of a source":        func(r *rest.Routes) { rest.Post(r, "/x", echo[looseField]) },
-		"is neither a parameter nor in the field Body": func(r *rest.Routes) { rest.Post(r, "/x", echo[strayField]) },
-		`the tag minimum:"x"`:                          func(r *rest.Routes) { rest.Get(r, "/x", echo[badTag]) },
-		"methods must be a list":                       func(r *rest.Routes) { rest.Handle(r, nil, "/x", handle("")) },
-		`"BREW" is not a method of HTTP`:               func(r *rest.Routes) { rest.Handle(r, []string{"BREW"}, "/x", handle("")) },
-		"the method GET appears twice":                 func(r *rest.Routes) { rest.Handle(r, []string{"GET", "get"}, "/x", handle("")) },
-		"404 is not the status of an answer":           get("/x", rest.Status(http.StatusNotFound)),
+		`GET /a/{id: path "/a/{id": segment`:                   get("/a/{id"),
+		"a parameter is a whole segment":                       get("/a-{id}"),
+		`there is no converter "float"`:                        get("/{float:id}"),
+		"the parameter has no proper name":                     get("/{int:1d}"),
+		`the parameter "id" appears twice`:                     get("/{id}/{id}"),
+		"nothing may follow {path:rest}":                       get("/{path:rest}/x"),
+		"has {id}, for which the input struct {} has":          get("/{id}"),
+		"has a field for {id}, which is not in the":            func(r *rest.Routes) { rest.Get(r, "/x", routeOf) },
+		"is not a struct":                                      func(r *rest.Routes) { rest.Get(r, "/x", echo[int]) },
+		"a GET has no body":                                    func(r *rest.Routes) { rest.Get(r, "/x", echo[newBook]) },
+		"wants a form and a JSON body":                         func(r *rest.Routes) { rest.Post(r, "/x", echo[formAndBody]) },
+		"Loose has neither the tag of a source":                func(r *rest.Routes) { rest.Post(r, "/x", echo[looseField]) },
+		"is neither a parameter nor in the field Body":         func(r *rest.Routes) { rest.Post(r, "/x", echo[strayField]) },
+		`the tag minimum:"x"`:                                  func(r *rest.Routes) { rest.Get(r, "/x", echo[badTag]) },
+		"takes a reflect.Value, and is a struct: it is <nil>":  func(r *rest.Routes) { rest.Get(r, "/x", echo[reflect.Value]) },
+		"it is int, and the handler takes reflect.Value":       func(r *rest.Routes) { rest.Get(r, "/x", echo[reflect.Value], rest.InputType(reflect.TypeFor[int]())) },
+		"it is rest_test.two, and the handler takes struct {}": get("/x", rest.InputType(reflect.TypeFor[two]())),
+		"methods must be a list":                               func(r *rest.Routes) { rest.Handle(r, nil, "/x", handle("")) },
+		`"BREW" is not a method of HTTP`:                       func(r *rest.Routes) { rest.Handle(r, []string{"BREW"}, "/x", handle("")) },
+		"the method GET appears twice":                         func(r *rest.Routes) { rest.Handle(r, []string{"GET", "get"}, "/x", handle("")) },
+		"404 is not the status of an answer":                   get("/x", rest.Status(http.StatusNotFound)),
 		"say what it may answer by rest.Returns": func(r *rest.Routes) {
 			rest.Get(r, "/x", func(context.Context, struct{}) (*rest.Reply, error) { return nil, nil }) //nolint:nilnil // never called
 		},

@@ -87,6 +87,9 @@ func (a *API) compile(e *entry, controller Controller, config controllerConfig, 
 		rt.tags = []string{namespace}
 	}
 	in, out := e.handler.types()
+	if in, err = e.config.inputOf(in); err != nil {
+		return nil, err
+	}
 	if rt.input, err = compileInput(in, rt.name); err != nil {
 		return nil, err
 	}

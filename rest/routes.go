@@ -101,6 +101,7 @@ type routeConfig struct {
 	produces             []string
 	stages               []query.Option
 	view                 *view
+	inputType            reflect.Type
 	checks               []inputCheck
 	verifier             BodyVerifier
 	reads, sends         []namedHeader
@@ -162,6 +163,28 @@ func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx co
 	r.add(e, options)
 	return endpoint
 }
+
+// InputType is the type of the input of a handler that takes a [reflect.Value], for controllers
+// that make their routes of data: a struct with tags as any other input, such as
+// [reflect.StructOf] makes.
+//
+//	rest.Handle(r, methods, path, func(ctx context.Context, in reflect.Value) (Out, error) { ... }, rest.InputType(t))
+func InputType(t reflect.Type) RouteOption {
+	return routeOption(func(c *routeConfig) { c.inputType = t })
+}
+
+// inputOf returns the type of the input of a handler whose parameter is of type in.
+func (c *routeConfig) inputOf(in reflect.Type) (reflect.Type, error) {
+	if c.inputType == nil && in != valueType {
+		return in, nil
+	}
+	if c.inputType == nil || in != valueType || c.inputType.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("rest.InputType is for a handler that takes a reflect.Value, and is a struct: it is %v, and the handler takes %v", c.inputType, in)
+	}
+	return c.inputType, nil
+}
+
+var valueType = reflect.TypeFor[reflect.Value]()
 
 // Raw registers a handler of net/http. Authentication, throttles and permissions come
 // before it as before any other; reading the request and writing the answer is its own

@@ -86,12 +86,8 @@ func kindOf(f *driver.Field) (kind, error) {
 }
 
 func (c *core[T, K]) compilePath() error {
-	path, names, err := parsePath(c.config.Path)
-	if err != nil {
-		return err
-	}
-	c.path = path
-	for _, name := range names {
+	c.path, c.parentNames = parsePath(c.config.Path)
+	for _, name := range c.parentNames {
 		i := slices.IndexFunc(c.model.parents, func(f *driver.Field) bool { return f.Name == name || c.model.jsonName(f.Name) == name })
 		if i < 0 {
 			return fmt.Errorf("config.Path: %v has no field %q with the tag crud:\"parent\"", c.model.typ, name)

@@ -42,7 +42,7 @@ type Config[T any] struct {
 	// Path stands before the paths of the routes, and after [rest.Prefix]. A parameter has
 	// the logical name of a field with the tag crud:"parent", which is then filled from the
 	// path: /orgs/{int:org_id}/books creates books of that organization, and knows no
-	// others. There may be two. The document calls them parent and parent2, in their order.
+	// others. There may be any number of them.
 	//
 	// Defaults to nothing.
 	Path string

@@ -29,10 +29,11 @@ type core[T, K any] struct {
 	name    string
 	routes  []Route
 
-	path    string
-	parents []*driver.Field
-	lookup  *driver.Field // nil: the key
-	kind    kind
+	path        string
+	parents     []*driver.Field
+	parentNames []string      // as the path calls them
+	lookup      *driver.Field // nil: the key
+	kind        kind
 
 	create, update, patch Body[T]
 	out                   Answer[T]
@@ -78,13 +79,13 @@ func (c *Controller[T, K]) Routes(r *rest.Routes) {
 
 // register adds the routes. Nothing of r is kept by the core, which may be in several APIs.
 func (c *core[T, K]) register(r *rest.Routes) {
-	s := &site{routes: r, path: c.path, parents: len(c.parents), kind: c.kind}
+	s := &site{routes: r, path: c.path, parents: c.parentNames, kind: c.kind}
 	var find link
-	location := func(a address) string {
+	location := func(at address) string {
 		if find == nil {
 			return ""
 		}
-		url, err := find(a)
+		url, err := find(at)
 		if err != nil {
 			return ""
 		}
@@ -94,21 +95,25 @@ func (c *core[T, K]) register(r *rest.Routes) {
 		options := c.options(route)
 		switch route {
 		case Create:
-			c.create.create(s, func(ctx context.Context, at address, in content[T]) (*rest.Reply, error) {
-				return c.doCreate(ctx, at, in, location)
-			}, options)
+			add(s, shape{body: c.create.document()}, func(ctx context.Context, at address, body reflect.Value) (*rest.Reply, error) {
+				return c.doCreate(ctx, at, c.create.content(body), location)
+			}, options, rest.Post)
 		case List:
-			addList(s, c.doList, options)
+			add(s, shape{}, c.doList, options, rest.List)
 		case FindOne:
-			find = addItem(s, http.MethodGet, c.doFind, options)
+			find = add(s, shape{row: true}, c.doFind, options, rest.Get)
 		case Update:
-			c.update.change(s, http.MethodPut, c.doUpdate, options)
+			add(s, shape{row: true, body: c.update.document()}, func(ctx context.Context, at address, body reflect.Value) (*rest.Reply, error) {
+				return c.doChange(ctx, at, c.update.content(body), Update)
+			}, options, rest.Put)
 		case Patch:
-			c.patch.change(s, http.MethodPatch, c.doPatch, options)
+			add(s, shape{row: true, body: c.patch.document()}, func(ctx context.Context, at address, body reflect.Value) (*rest.Reply, error) {
+				return c.doChange(ctx, at, c.patch.content(body), Patch)
+			}, options, rest.Patch)
 		case Delete:
-			addItem(s, http.MethodDelete, func(ctx context.Context, at address) (rest.NoContent, error) {
+			add(s, shape{row: true}, func(ctx context.Context, at address, _ reflect.Value) (rest.NoContent, error) {
 				return rest.NoContent{}, c.doDelete(ctx, at)
-			}, options)
+			}, options, rest.Delete)
 		}
 	}
 }

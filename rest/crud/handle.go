@@ -11,7 +11,7 @@ import (
 
 // doList answers with the rows below the parents. What else narrows the list is done by the
 // route.
-func (c *core[T, K]) doList(ctx context.Context, at address) (query.Set[T], error) {
+func (c *core[T, K]) doList(ctx context.Context, at address, _ reflect.Value) (query.Set[T], error) {
 	above, err := c.above(at)
 	if err != nil {
 		return query.Set[T]{}, err
@@ -23,7 +23,7 @@ func (c *core[T, K]) doList(ctx context.Context, at address) (query.Set[T], erro
 	return set.Where(above...), nil
 }
 
-func (c *core[T, K]) doFind(ctx context.Context, at address) (*rest.Reply, error) {
+func (c *core[T, K]) doFind(ctx context.Context, at address, _ reflect.Value) (*rest.Reply, error) {
 	ref, err := c.ref(ctx, at)
 	if err != nil {
 		return nil, err
@@ -89,14 +89,6 @@ func (c *core[T, K]) doCreate(ctx context.Context, at address, in content[T], lo
 		reply.Header.Set("Location", url)
 	}
 	return reply, nil
-}
-
-func (c *core[T, K]) doUpdate(ctx context.Context, at address, in content[T]) (*rest.Reply, error) {
-	return c.doChange(ctx, at, in, Update)
-}
-
-func (c *core[T, K]) doPatch(ctx context.Context, at address, in content[T]) (*rest.Reply, error) {
-	return c.doChange(ctx, at, in, Patch)
 }
 
 func (c *core[T, K]) doChange(ctx context.Context, at address, in content[T], route Route) (*rest.Reply, error) {

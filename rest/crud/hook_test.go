@@ -197,7 +197,6 @@ func TestMistakes(t *testing.T) {
 		`cannot stand in a path`:            func() { crud.New(books, crud.Config[Book]{Lookup: "price"}) },
 		`has no field "org" with the tag`:   func() { crud.New(books, crud.Config[Book]{Path: "/{org}/books"}) },
 		`no parameter {org_id} fills it`:    func() { crud.New(crud.Memory[Below, int64](crud.MemoryConfig{}), crud.Config[Below]{}) },
-		`there may be two parameters`:       func() { crud.New(books, crud.Config[Book]{Path: "/{a}/{b}/{c}"}) },
 		`no paginator has the name "pages"`: func() { crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: "pages"}}) },
 		`a Paginator is given, and a Klass or Pa`: func() {
 			crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: page.Number, Paginator: page.Number()}})

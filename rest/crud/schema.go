@@ -10,14 +10,12 @@ import (
 	"github.com/spoolhq/spool/rest/internal/valid"
 )
 
-// handle is a handler of a route with a body.
-type handle[T any] func(ctx context.Context, at address, in content[T]) (*rest.Reply, error)
-
 // Body is the type of bodies of one of the routes create, update and patch. It is made by
 // [Input].
 type Body[T any] interface {
-	create(s *site, h handle[T], options []rest.RouteOption)
-	change(s *site, method string, h handle[T], options []rest.RouteOption)
+	// document returns the type that is sent, and content what one of it says.
+	document() reflect.Type
+	content(body reflect.Value) content[T]
 }
 
 // Input makes bodies of the type In, whose tags say what is checked and documented, and has
@@ -35,14 +33,13 @@ func Input[In, T any](into func(ctx context.Context, in In, row *T) error) Body[
 }
 
 // bodies is a Body whose documents are of type B.
-type bodies[B, T any] struct{ content func(B) content[T] }
+type bodies[B, T any] struct{ of func(B) content[T] }
 
-func (b bodies[B, T]) create(s *site, h handle[T], options []rest.RouteOption) {
-	addCreate(s, func(ctx context.Context, at address, in B) (*rest.Reply, error) { return h(ctx, at, b.content(in)) }, options)
-}
+func (bodies[B, T]) document() reflect.Type { return reflect.TypeFor[B]() }
 
-func (b bodies[B, T]) change(s *site, method string, h handle[T], options []rest.RouteOption) {
-	addChange(s, method, func(ctx context.Context, at address, in B) (*rest.Reply, error) { return h(ctx, at, b.content(in)) }, options)
+func (b bodies[B, T]) content(body reflect.Value) content[T] {
+	sent, _ := reflect.TypeAssert[B](body)
+	return b.of(sent)
 }
 
 // typed is a body of a type that the program has chosen.

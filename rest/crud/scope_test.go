@@ -57,6 +57,35 @@ func TestDefect12PrefixWithParameters(t *testing.T) {
 	c.do("DELETE /v1/orgs/1/houses/a/rooms/4", "").status(204)
 }
 
+// Board is below three parents.
+type Board struct {
+	ID      int64  `json:"id"`
+	OrgID   int64  `crud:"parent" json:"orgId"`
+	HouseID string `crud:"parent" json:"houseId"`
+	RoomID  int64  `crud:"parent" json:"roomId"`
+}
+
+type Boards struct{ crud.Controller[Board, int64] }
+
+// A site has any number of parents, which the document calls by their names in the path.
+func TestParentsHaveTheirNames(t *testing.T) {
+	t.Parallel()
+
+	store := crud.Memory[Board, int64](crud.MemoryConfig{})
+	c := serveController(t, &Boards{crud.New(store, crud.Config[Board]{
+		Path: "/orgs/{int:org_id}/houses/{houseId}/rooms/{int:room_id}/shelves",
+	})})
+	created := c.do("POST /orgs/1/houses/a/rooms/7/shelves", `{}`).status(201).has(`"orgId":1`).has(`"houseId":"a"`).has(`"roomId":7`)
+	if got := created.Header().Get("Location"); got != "/orgs/1/houses/a/rooms/7/shelves/1" {
+		t.Errorf("Location %q", got)
+	}
+	c.do("GET /orgs/1/houses/a/rooms/7/shelves/1", "").status(200)
+	c.do("GET /orgs/1/houses/a/rooms/8/shelves/1", "").status(404)
+	c.do("GET /openapi.json", "").status(200).
+		has(`"/orgs/{org_id}/houses/{houseId}/rooms/{room_id}/shelves/{id}"`).
+		has(`"name": "org_id"`).has(`"name": "houseId"`).has(`"name": "room_id"`).hasNot(`parent`)
+}
+
 // The reference's lists had no order, and so no page was sure.
 func TestDefect11ListsHaveAnOrder(t *testing.T) {
 	t.Parallel()

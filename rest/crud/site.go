@@ -2,42 +2,15 @@ package crud
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/spoolhq/spool/rest"
-	"github.com/spoolhq/spool/rest/query"
 )
-
-// site is where the routes of a controller are registered: below a path with parents, and
-// with an address of rows of some kind.
-type site struct {
-	routes  *rest.Routes
-	path    string
-	parents int
-	kind    kind
-}
-
-// root is the path of the list.
-func (s *site) root() string {
-	if s.path == "" {
-		return "/"
-	}
-	return s.path
-}
-
-// address is what a path says.
-type address struct {
-	parents [maxParents]string
-	row     any // int64 or string
-}
-
-const maxParents = 2
 
 // kind is what stands for a row in a path.
 type kind int
@@ -54,6 +27,13 @@ func (k kind) segment() string {
 	return [...]string{"/{id}", "/{slug:id}", "/{int:id}", "/{uuid:id}"}[k]
 }
 
+// parameter returns the type of the parameter of the path.
+func (k kind) parameter() reflect.Type {
+	return [...]reflect.Type{texts: textType, slugs: textType, numbers: reflect.TypeFor[int64](), uuids: reflect.TypeFor[uuidText]()}[k]
+}
+
+var textType = reflect.TypeFor[string]()
+
 // uuidText is a parameter that is documented as a UUID.
 type uuidText string
 
@@ -62,217 +42,103 @@ func (uuidText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "uuid"}
 }
 
-// The inputs of routes. Their parameters have names that no configuration changes, since
-// those are tags.
-type (
-	parents0 struct{}
-	parents1 struct {
-		Parent string `path:"parent"`
-	}
-	parents2 struct {
-		Parent  string `path:"parent"`
-		Parent2 string `path:"parent2"`
-	}
-
-	create0[B any] struct {
-		parents0
-
-		Body B
-	}
-	create1[B any] struct {
-		parents1
-
-		Body B
-	}
-	create2[B any] struct {
-		parents2
-
-		Body B
-	}
-
-	item0[A any] struct {
-		ID A `path:"id"`
-	}
-	item1[A any] struct {
-		parents1
-
-		ID A `path:"id"`
-	}
-	item2[A any] struct {
-		parents2
-
-		ID A `path:"id"`
-	}
-
-	change0[A, B any] struct {
-		item0[A]
-
-		Body B
-	}
-	change1[A, B any] struct {
-		item1[A]
-
-		Body B
-	}
-	change2[A, B any] struct {
-		item2[A]
-
-		Body B
-	}
-)
-
-func (parents0) address() address   { return address{} }
-func (p parents1) address() address { return address{parents: [maxParents]string{p.Parent}} }
-func (p parents2) address() address {
-	return address{parents: [maxParents]string{p.Parent, p.Parent2}}
+// site is where the routes of a controller are registered: below a path with parents, and
+// with an address of rows of some kind.
+type site struct {
+	routes  *rest.Routes
+	path    string
+	parents []string // the names of their parameters
+	kind    kind
 }
 
-func (i item0[A]) address() address { return address{row: rowOf(i.ID)} }
-func (i item1[A]) address() address {
-	return address{i.parents1.address().parents, rowOf(i.ID)}
+// shape says what the input of a route has beside the parents.
+type shape struct {
+	row  bool         // the parameter id
+	body reflect.Type // nil for none
 }
 
-func (i item2[A]) address() address {
-	return address{i.parents2.address().parents, rowOf(i.ID)}
-}
-
-func rowOf(id any) any {
-	if text, ok := id.(uuidText); ok {
-		return string(text)
+// input returns the type of the input: the parameters of the path in their order, and the
+// body.
+func (s *site) input(of shape) reflect.Type {
+	fields := make([]reflect.StructField, 0, len(s.parents)+2)
+	add := func(field, name string, t reflect.Type) {
+		fields = append(fields, reflect.StructField{Name: field, Type: t, Tag: reflect.StructTag("path:" + strconv.Quote(name))})
 	}
-	return id
+	for i, name := range s.parents {
+		add("Parent"+strconv.Itoa(i), name, textType)
+	}
+	if of.row {
+		add("ID", "id", s.kind.parameter())
+	}
+	if of.body != nil {
+		fields = append(fields, reflect.StructField{Name: "Body", Type: of.body})
+	}
+	return reflect.StructOf(fields)
 }
 
-type addressed interface{ address() address }
+// address is what a path says.
+type address struct {
+	parents []string
+	row     any // int64 or string
+}
 
-func addList[T any](s *site, h func(context.Context, address) (query.Set[T], error), options []rest.RouteOption) {
-	switch s.parents {
-	case 0:
-		listAs[parents0](s, h, options)
-	case 1:
-		listAs[parents1](s, h, options)
-	default:
-		listAs[parents2](s, h, options)
+// address reads an input.
+func (s *site) address(in reflect.Value, of shape) (at address) {
+	for i := range s.parents {
+		at.parents = append(at.parents, in.Field(i).String())
+	}
+	if of.row {
+		at.row = segmentOf(in.Field(len(s.parents)))
+	}
+	return at
+}
+
+// fill writes an input, as far as an address says it.
+func (s *site) fill(in reflect.Value, at address) {
+	for i, text := range at.parents {
+		in.Field(i).SetString(text)
+	}
+	id := in.Field(len(s.parents))
+	if row := reflect.ValueOf(at.row); row.IsValid() && row.CanConvert(id.Type()) {
+		id.Set(row.Convert(id.Type()))
 	}
 }
 
-func listAs[In addressed, T any](s *site, h func(context.Context, address) (query.Set[T], error), options []rest.RouteOption) {
-	rest.List(s.routes, s.root(), func(ctx context.Context, in In) (query.Set[T], error) { return h(ctx, in.address()) }, options...)
-}
-
-func addCreate[B any](s *site, h func(context.Context, address, B) (*rest.Reply, error), options []rest.RouteOption) {
-	path := s.root()
-	switch s.parents {
-	case 0:
-		rest.Post(s.routes, path, func(ctx context.Context, in create0[B]) (*rest.Reply, error) {
-			return h(ctx, in.address(), in.Body)
-		}, options...)
-	case 1:
-		rest.Post(s.routes, path, func(ctx context.Context, in create1[B]) (*rest.Reply, error) {
-			return h(ctx, in.address(), in.Body)
-		}, options...)
-	default:
-		rest.Post(s.routes, path, func(ctx context.Context, in create2[B]) (*rest.Reply, error) {
-			return h(ctx, in.address(), in.Body)
-		}, options...)
+// add registers a route, with register. The handler gets the body if there is one.
+func add[Out any](
+	s *site, of shape, h func(ctx context.Context, at address, body reflect.Value) (Out, error), options []rest.RouteOption,
+	register func(r *rest.Routes, path string, h func(context.Context, reflect.Value) (Out, error), options ...rest.RouteOption) *rest.Endpoint[reflect.Value, Out],
+) link {
+	path, input := s.path, s.input(of)
+	switch {
+	case of.row:
+		path += s.kind.segment()
+	case path == "":
+		path = "/"
+	}
+	endpoint := register(s.routes, path, func(ctx context.Context, in reflect.Value) (Out, error) {
+		var body reflect.Value
+		if of.body != nil {
+			body = in.Field(in.NumField() - 1)
+		}
+		return h(ctx, s.address(in, of), body)
+	}, append(options, rest.InputType(input))...)
+	return func(at address) (string, error) {
+		in := reflect.New(input).Elem()
+		s.fill(in, at)
+		return endpoint.URL(in)
 	}
 }
 
 // link writes the path of a row.
 type link func(address) (string, error)
 
-func addItem[Out any](s *site, method string, h func(context.Context, address) (Out, error), options []rest.RouteOption) link {
-	switch s.kind {
-	case numbers:
-		return itemOf[int64](s, method, h, options)
-	case uuids:
-		return itemOf[uuidText](s, method, h, options)
-	default:
-		return itemOf[string](s, method, h, options)
+var parameter = regexp.MustCompile(`\{(?:\w+:)?(\w+)\}`)
+
+// parsePath returns the path as it is registered, and the names of its parameters.
+func parsePath(path string) (registered string, names []string) {
+	for _, match := range parameter.FindAllStringSubmatch(path, -1) {
+		names = append(names, match[1])
 	}
-}
-
-func itemOf[A ~int64 | ~string, Out any](s *site, method string, h func(context.Context, address) (Out, error), options []rest.RouteOption) link {
-	switch s.parents {
-	case 0:
-		e := itemAs[item0[A]](s, method, h, options)
-		return func(a address) (string, error) { return e.URL(item0[A]{ID: idOf[A](a)}) }
-	case 1:
-		e := itemAs[item1[A]](s, method, h, options)
-		return func(a address) (string, error) {
-			return e.URL(item1[A]{parents1{a.parents[0]}, idOf[A](a)})
-		}
-	default:
-		e := itemAs[item2[A]](s, method, h, options)
-		return func(a address) (string, error) {
-			return e.URL(item2[A]{parents2{a.parents[0], a.parents[1]}, idOf[A](a)})
-		}
-	}
-}
-
-// idOf returns what stands for the row as the type of the parameter.
-func idOf[A ~int64 | ~string](a address) (id A) {
-	if v := reflect.ValueOf(a.row); v.IsValid() && v.CanConvert(reflect.TypeFor[A]()) {
-		reflect.ValueOf(&id).Elem().Set(v.Convert(reflect.TypeFor[A]()))
-	}
-	return id
-}
-
-func itemAs[In addressed, Out any](s *site, method string, h func(context.Context, address) (Out, error), options []rest.RouteOption) *rest.Endpoint[In, Out] {
-	return rest.Handle(s.routes, []string{method}, s.path+s.kind.segment(),
-		func(ctx context.Context, in In) (Out, error) { return h(ctx, in.address()) }, options...)
-}
-
-func addChange[B any](s *site, method string, h func(context.Context, address, B) (*rest.Reply, error), options []rest.RouteOption) {
-	switch s.kind {
-	case numbers:
-		changeOf[int64](s, method, h, options)
-	case uuids:
-		changeOf[uuidText](s, method, h, options)
-	default:
-		changeOf[string](s, method, h, options)
-	}
-}
-
-func changeOf[A, B any](s *site, method string, h func(context.Context, address, B) (*rest.Reply, error), options []rest.RouteOption) {
-	methods, path := []string{method}, s.path+s.kind.segment()
-	switch s.parents {
-	case 0:
-		rest.Handle(s.routes, methods, path, func(ctx context.Context, in change0[A, B]) (*rest.Reply, error) {
-			return h(ctx, in.address(), in.Body)
-		}, options...)
-	case 1:
-		rest.Handle(s.routes, methods, path, func(ctx context.Context, in change1[A, B]) (*rest.Reply, error) {
-			return h(ctx, in.address(), in.Body)
-		}, options...)
-	default:
-		rest.Handle(s.routes, methods, path, func(ctx context.Context, in change2[A, B]) (*rest.Reply, error) {
-			return h(ctx, in.address(), in.Body)
-		}, options...)
-	}
-}
-
-var (
-	parameter  = regexp.MustCompile(`\{(?:(\w+):)?(\w+)\}`)
-	errParents = errors.New("there may be two parameters")
-)
-
-// parsePath takes the names from a path with parameters, and puts ours in their place.
-func parsePath(path string) (renamed string, names []string, err error) {
-	renamed = parameter.ReplaceAllStringFunc(path, func(p string) string {
-		parts := parameter.FindStringSubmatch(p)
-		names = append(names, parts[2])
-		name := "parent"
-		if len(names) > 1 {
-			name = fmt.Sprintf("parent%d", len(names))
-		}
-		if parts[1] != "" {
-			name = parts[1] + ":" + name
-		}
-		return "{" + name + "}"
-	})
-	if len(names) > maxParents {
-		return "", nil, fmt.Errorf("path %q: %w", path, errParents)
-	}
-	return strings.TrimSuffix(renamed, "/"), names, nil
+	return strings.TrimSuffix(path, "/"), names
 }
