@@ -68,7 +68,8 @@ type Fault struct {
 type Faulty struct {
 	behind  spool.Backend
 	crashed chan struct{}
-	around  Around
+	// intercept is nil where nothing stands around the calls.
+	intercept Interceptor
 
 	mu        sync.Mutex
 	plan      []Fault
@@ -80,10 +81,11 @@ type Faulty struct {
 	late []spool.Delivery
 }
 
-// Around carries out a call, by do, or not. name is that of the port and its method, such as
-// "Store.Update", and subject the thread, run or stream, if there is one. do returns the fault
-// that hit the call, zero for none, and the call's error, which Around returns as a rule.
-type Around func(ctx context.Context, name, subject string, do func() (FaultKind, error)) error
+// Interceptor stands around each call of a port, and carries it out by calling do. name is that of
+// the port and its method, such as "Store.Update", and subject the thread, run or stream, if there
+// is one. do returns the fault that hit the call, zero for none, and the error of the call. The
+// engine gets the interceptor's error.
+type Interceptor func(ctx context.Context, name, subject string, do func() (FaultKind, error)) error
 
 // NewFaulty returns a wrapper with nothing planned. Streams and a bus that b lacks are
 // made in memory.
@@ -114,9 +116,9 @@ func (f *Faulty) Plan(faults ...Fault) {
 	f.plan = append(f.plan, faults...)
 }
 
-// SetAround has all calls go through fn, which may log them, or have them wait for their turns.
+// Intercept has all calls go through fn, which may log them, or have them wait for their turns.
 // It comes before the first call.
-func (f *Faulty) SetAround(fn Around) { f.around = fn }
+func (f *Faulty) Intercept(fn Interceptor) { f.intercept = fn }
 
 // DropWakes says whether the bus loses all wake-ups.
 func (f *Faulty) DropWakes(drop bool) {
@@ -150,8 +152,8 @@ func (f *Faulty) call(ctx context.Context, name, subject string, do func(FaultKi
 		kind, n := f.next(name, subject)
 		return kind, f.carry(ctx, name, kind, n, do)
 	}
-	if f.around != nil {
-		return f.around(ctx, name, subject, once)
+	if f.intercept != nil {
+		return f.intercept(ctx, name, subject, once)
 	}
 	_, err := once()
 	return err

@@ -34,6 +34,9 @@ type Row struct {
 	OutsideInTests []string
 	// TestsToo keeps the tests to Ours. Otherwise they may import any package of ours.
 	TestsToo bool
+	// Testing says that the packages are for tests: only they may import the package testing, and
+	// only they and tests may import them.
+	Testing bool
 }
 
 // Problem is something that is not as it should be.
@@ -118,6 +121,7 @@ func Imports(tree fs.FS, module string, rows []Row, testOutside []string, leaves
 		}
 		row := rows[at]
 		if s.test {
+			row.Testing = true
 			row.Outside = slices.Concat(row.Outside, row.OutsideInTests, testOutside)
 			if !row.TestsToo {
 				row.Ours = []string{"./..."}
@@ -128,12 +132,27 @@ func Imports(tree fs.FS, module string, rows []Row, testOutside []string, leaves
 			if err != nil {
 				return nil, fmt.Errorf("read an import of %s: %w", s.file, err)
 			}
-			if text := row.refuses(module, s.pkg, imported); text != "" {
+			text := row.refuses(module, s.pkg, imported)
+			if text == "" && !row.Testing && forTests(rows, module, imported) {
+				text = fmt.Sprintf("%s must not import %s, which is for tests", s.pkg, imported)
+			}
+			if text != "" {
 				found = append(found, Problem{s.file, text})
 			}
 		}
 	}
 	return found, nil
+}
+
+// forTests reports whether an import is for tests: the package testing, or one of ours whose row
+// says so.
+func forTests(rows []Row, module, imported string) bool {
+	if within("testing/...", imported) {
+		return true
+	}
+	ours, inside := strings.CutPrefix(imported, module+"/")
+	at := slices.IndexFunc(rows, func(r Row) bool { return within(r.Place, ours) })
+	return inside && at >= 0 && rows[at].Testing
 }
 
 // refuses says why a package may not have the import, and "" when it may.

@@ -20,7 +20,8 @@ var layers = []archtest.Row{
 
 	{Place: "internal/archtest"},
 	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
-	{Place: "internal/enginetest", Ours: []string{".", "engine", "spooltest", "internal/compare"}},
+	{Place: "internal/enginetest", Ours: []string{".", "engine", "spooltest", "internal/compare"}, Testing: true},
+	{Place: "internal/testwait", Testing: true},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
 	{Place: "engine/internal/record", Ours: []string{"."}},
@@ -48,7 +49,7 @@ var layers = []archtest.Row{
 	},
 	{Place: "engine/internal/snapshot", Ours: []string{".", "engine/internal/record"}},
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/..."}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
-	{Place: "spooltest/...", Ours: []string{".", "internal/compare", "internal/inprocess", "spooltest/..."}},
+	{Place: "spooltest/...", Ours: []string{".", "internal/compare", "internal/inprocess", "spooltest/..."}, Testing: true},
 
 	{Place: "relay", Ours: []string{".", "engine", "internal/...", "server/verify/webhook"}},
 
@@ -61,9 +62,9 @@ var layers = []archtest.Row{
 	{Place: "price", Ours: []string{"."}},
 	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
 
-	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true},
-	{Place: "rest/query/querytest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true},
-	{Place: "rest/throttle/throttletest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true},
+	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},
+	{Place: "rest/query/querytest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},
+	{Place: "rest/throttle/throttletest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},
 	{Place: "rest/bunquery/...", Ours: []string{"rest/..."}, Outside: []string{"github.com/uptrace/bun"}, TestsToo: true},
 	{Place: "rest/gormquery/...", Ours: []string{"rest/..."}, Outside: []string{"gorm.io/gorm"}, TestsToo: true},
 	{Place: "rest/auth/jwt", Ours: []string{"rest/..."}, Outside: []string{"github.com/golang-jwt/jwt/v5"}, TestsToo: true},
@@ -85,7 +86,7 @@ var layers = []archtest.Row{
 	// Nobody imports these but tests. Where they are modules of their own, they are not
 	// looked at.
 	{Place: "test/docs", Ours: []string{"./..."}, Outside: []string{"golang.org/x/sys"}, OutsideInTests: []string{"github.com/google/jsonschema-go"}}, // ends what a page leaves running; bodies on pages
-	{Place: "test/...", Ours: []string{"./..."}},
+	{Place: "test/...", Ours: []string{"./..."}, Testing: true},
 	{Place: "bench/...", Ours: []string{"./..."}, Outside: []string{"modernc.org/sqlite"}},
 }
 

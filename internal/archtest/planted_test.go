@@ -42,6 +42,7 @@ func TestImportsReports(t *testing.T) {
 		{Place: "core/inner", Ours: []string{"."}},
 		{Place: "core/...", Ours: []string{".", "core/..."}, Outside: []string{"example.org/driver"}, OutsideInTests: []string{"example.org/sdk"}},
 		{Place: "alone/...", Ours: []string{"alone/..."}, TestsToo: true},
+		{Place: "coretest", Ours: []string{".", "core/..."}, Testing: true},
 		{Place: "cmd/...", Ours: []string{"./..."}, Outside: []string{archtest.Any}},
 	}
 	for name, test := range map[string]struct {
@@ -65,6 +66,10 @@ func TestImportsReports(t *testing.T) {
 		"TestHelper":        {"a_test.go", `package m; import "example.org/cmp"`, nil},
 		"TestOfOthers":      {"a_test.go", `package m; import "example.org/assert"`, []string{"a_test.go: . must not import example.org/assert from outside"}},
 		"TestStaysAlone":    {"alone/a_test.go", `package alone; import "example.com/m"`, []string{"alone/a_test.go: alone must not import our ."}},
+		"ForTests":          {"coretest/a.go", `package coretest; import ("testing"; "testing/fstest"; "example.com/m/core")`, nil},
+		"TestUsesOne":       {"core/a_test.go", `package core; import ("testing"; "example.com/m/coretest")`, nil},
+		"ProgramTests":      {"core/a.go", `package core; import "testing"`, []string{"core/a.go: core must not import testing, which is for tests"}},
+		"ProgramUsesOne":    {"cmd/x/a.go", `package main; import "example.com/m/coretest"`, []string{"cmd/x/a.go: cmd/x must not import example.com/m/coretest, which is for tests"}},
 		"OtherModule":       {"core/testdata/a.go", `package x; import "example.org/other"`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

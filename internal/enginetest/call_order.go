@@ -74,8 +74,8 @@ func caller(ctx context.Context, as string) string {
 	return as
 }
 
-// around has the port calls of a process wait for their turns, and traces them.
-func (o *callOrder) around(process string) spooltest.Around {
+// intercept has the port calls of a process wait for their turns, and traces them.
+func (o *callOrder) intercept(process string) spooltest.Interceptor {
 	return func(ctx context.Context, name, subject string, do func() (spooltest.FaultKind, error)) error {
 		as := caller(ctx, process)
 		if err := o.wait(ctx, as+" "+name+" "+subject); err != nil {

@@ -68,7 +68,7 @@ func (c *campaign) inTurns(rest func()) {
 func (c *campaign) ordered(b spool.Backend, as string) *spooltest.Faulty {
 	f := spooltest.NewFaulty(b)
 	if c.order != nil {
-		f.SetAround(c.order.around(as))
+		f.Intercept(c.order.intercept(as))
 	}
 	return f
 }
