@@ -28,6 +28,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/walk"
 	"github.com/spoolhq/spool/engine/internal/worker"
 	"github.com/spoolhq/spool/internal/inprocess"
 )
@@ -258,8 +259,10 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		Own: e.store, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
 	})
 	e.live = live.New(live.Config{
-		Store: e.store, Streams: e.streams, Bus: e.bus, Snapshots: e.snapshots, EndStream: e.endStream, Spread: e.rules.Random.UpTo, Log: c.Log,
-		Keepalive: c.Keepalive, Poll: c.Poll, RetryHint: c.RetryHint, StreamGrace: c.StreamGrace,
+		Sources: walk.Sources{
+			Store: e.store, Streams: e.streams, Snapshots: e.snapshots, EndStream: e.endStream, StreamGrace: c.StreamGrace,
+		},
+		Bus: e.bus, Spread: e.rules.Random.UpTo, Log: c.Log, Keepalive: c.Keepalive, Poll: c.Poll, RetryHint: c.RetryHint,
 	})
 	return e, e.measure()
 }

@@ -27,7 +27,10 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/record", Ours: []string{"."}},
 	{Place: "engine/internal/attach", Ours: []string{".", "internal/egress"}},
 	{Place: "engine/internal/history", Ours: []string{".", "engine/internal/record", "engine/internal/toolresult"}},
-	{Place: "engine/internal/live", Ours: []string{".", "engine/internal/record", "engine/internal/snapshot", "internal/chanlock"}},
+	{Place: "engine/internal/live", Ours: []string{
+		".", "engine/internal/record", "engine/internal/snapshot", "engine/internal/walk", "internal/chanlock",
+	}},
+	{Place: "engine/internal/walk", Ours: []string{".", "engine/internal/record", "engine/internal/snapshot"}},
 	{Place: "engine/internal/budget", Ours: []string{".", "internal/strictjson"}},
 	{Place: "engine/internal/admission", Ours: []string{"."}},
 	{Place: "engine/internal/slots", Ours: []string{"."}},

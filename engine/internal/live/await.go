@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // ErrDeleted says that the thread was deleted while somebody waited for a run of it.
@@ -116,7 +117,7 @@ func (w *runWatch) scan(from int64) (next int64, found bool, err error) {
 			return from, false, nil
 		}
 		for i := range frames {
-			if w.concerns(frames[i].placedFrame) {
+			if w.concerns(frames[i].Placed) {
 				return from, true, nil
 			}
 		}
@@ -125,9 +126,9 @@ func (w *runWatch) scan(from int64) (next int64, found bool, err error) {
 }
 
 // concerns reports whether the run may be over by a frame. A frame too many costs a read.
-func (w *runWatch) concerns(f placedFrame) bool {
+func (w *runWatch) concerns(f walk.Placed) bool {
 	switch {
-	case f.isSnapshot():
+	case f.IsSnapshot():
 		return true
 	case f.Kind == spool.FrameStream:
 		return w.run != w.root && f.Item.Type == spool.ItemSubagentFinished

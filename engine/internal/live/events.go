@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // maxEvents bounds the live events that a hub has still to pass on.
@@ -47,10 +48,10 @@ func (h *hub) pushEvents(notices [][]byte) {
 		return
 	}
 	for batch := range slices.Chunk(notices, maxBatch) {
-		frames := make([]placedFrame, 0, len(batch))
+		frames := make([]walk.Placed, 0, len(batch))
 		for _, notice := range batch {
 			if entry, ok := readEvent(h.key, notice); ok {
-				frames = append(frames, placedFrame{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, notice: true})
+				frames = append(frames, walk.Placed{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, Notice: true})
 			}
 		}
 		h.push(frames)
@@ -76,6 +77,6 @@ func readEvent(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
 }
 
 // isEvent reports whether the frame is a live event of an application's.
-func (f placedFrame) isEvent() bool {
-	return f.notice && f.Event.Type != spool.NoticeStateChange && f.Event.Type != spool.NoticeThreadDeleted
+func isEvent(f walk.Placed) bool {
+	return f.Notice && f.Event.Type != spool.NoticeStateChange && f.Event.Type != spool.NoticeThreadDeleted
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // Client says what a client of a thread has already, and what it may see.
@@ -19,7 +20,7 @@ type Client struct {
 // Follow yields the frames of the thread that the client lacks, and goes on as they come.
 func (h *Hubs) Follow(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Frame, error] {
 	return func(yield func(spool.Frame, error) bool) {
-		f, err := h.follower(ctx, key, c, walker{})
+		f, err := h.follower(ctx, key, c, walk.Mode{})
 		if err != nil {
 			yield(spool.Frame{}, err)
 			return
@@ -42,7 +43,7 @@ func (h *Hubs) Follow(ctx context.Context, key spool.ThreadKey, c Client) iter.S
 // stream.
 func (h *Hubs) FollowRecord(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Entry, error] {
 	return func(yield func(spool.Entry, error) bool) {
-		f, err := h.follower(ctx, key, c, walker{recordOnly: true})
+		f, err := h.follower(ctx, key, c, walk.Mode{RecordOnly: true})
 		if err != nil {
 			yield(spool.Entry{}, err)
 			return

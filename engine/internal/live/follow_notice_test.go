@@ -15,7 +15,7 @@ func TestFollowerWantsEachNoticeOnce(t *testing.T) {
 
 	state := func(n int64, payload string) ringFrame {
 		frame := ringFrame{notices: n}
-		frame.notice = true
+		frame.Notice = true
 		frame.Kind = spool.FrameThread
 		frame.Event = &spool.Entry{Type: spool.NoticeStateChange, Payload: []byte(payload)}
 		return frame

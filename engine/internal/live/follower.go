@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // errOver ends a follower in order: the thread was deleted, or the engine was closed.
@@ -22,7 +23,9 @@ var errIdle = errors.New("nothing came")
 type follower struct {
 	hubs        *Hubs
 	hub         *hub
-	walker      walker
+	walker      walk.Walker
+	mode        walk.Mode
+	made        time.Time // when the thread was made
 	first       []ringFrame
 	noticesSeen int64       // how many of the hub's notices the client knows
 	eventsFrom  int64       // behind how many of them the live events come that it lacks
@@ -44,10 +47,10 @@ const maxBatch = 32
 // batches are shared, so that a client that waits holds none.
 var batches = sync.Pool{New: func() any { return new([maxBatch]ringFrame) }}
 
-// follower returns a follower of the thread, whose walker leaves out or encodes what with says. The
+// follower returns a follower of the thread, whose walker leaves out or encodes what mode says. The
 // hub listens before anything is read, so that nothing can fall in between. The caller must close
 // the follower.
-func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, with walker) (*follower, error) {
+func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode walk.Mode) (*follower, error) {
 	if c.CreatedAt.IsZero() {
 		thread, err := readThread(ctx, h.Store, key)
 		if err != nil {
@@ -59,13 +62,14 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, with
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{hubs: h, hub: hub, walker: with, subject: c.Subject}
+	f := &follower{
+		hubs: h, hub: hub, mode: mode, made: c.CreatedAt, subject: c.Subject,
+		walker: walk.New(&h.Sources, key, c.FollowOptions, mode),
+	}
 	if f.subject != nil {
 		hub.owned.Add(1)
 	}
-	f.walker.from, f.walker.key, f.walker.made = &h.Config, key, c.CreatedAt
-	f.walker.last, f.walker.known, f.walker.turn = c.LastMessageID, c.LastMessageID, c.LastTurnID
-	if with.encodes {
+	if mode.Encodes {
 		hub.readers.Add(1)
 	}
 	select {
@@ -84,9 +88,9 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, with
 // begin puts the follower at its place, and looks at the state in the same transaction. Where
 // the place is gone, the state behind the snapshot counts.
 func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
-	var state placedFrame
-	frames, err := f.walker.place(ctx, at, func(read func(v spool.View) error) (err error) {
-		state, f.noticesSeen, err = f.hub.state(ctx, f.walker.made, read)
+	var state walk.Placed
+	frames, err := f.walker.Place(ctx, at, func(read func(v spool.View) error) (err error) {
+		state, f.noticesSeen, err = f.hub.state(ctx, f.made, read)
 		f.eventsFrom = f.noticesSeen
 		return err
 	})
@@ -97,7 +101,7 @@ func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
 		f.first, err = f.withState(ctx, frames)
 		return err
 	case f.isNews(state):
-		f.first = unringed([]placedFrame{state})
+		f.first = unringed([]walk.Placed{state})
 	}
 	return nil
 }
@@ -109,7 +113,7 @@ func (f *follower) close() {
 	if f.timer != nil {
 		f.timer.Stop()
 	}
-	if f.walker.encodes {
+	if f.mode.Encodes {
 		f.hub.readers.Add(-1)
 	}
 	if f.subject != nil {
@@ -133,7 +137,7 @@ func (f *follower) release() {
 // hold notes which snapshots the caller has from now on.
 func (f *follower) hold(frames []ringFrame) {
 	for i := range frames {
-		if snap := frames[i].encoded; snap != nil {
+		if snap := frames[i].Encoded; snap != nil {
 			f.held = append(f.held, snap)
 		}
 	}
@@ -246,4 +250,13 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 	case <-expired:
 		return nil
 	}
+}
+
+// readThread returns a thread as the actor of the context may see it, or a [spool.NotFound] error.
+func readThread(ctx context.Context, store walk.Store, key spool.ThreadKey) (thread spool.Thread, err error) {
+	err = store.View(ctx, key, func(v spool.View) error {
+		thread, err = v.Thread()
+		return err
+	})
+	return thread, record.NotFound(err)
 }

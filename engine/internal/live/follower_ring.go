@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // fromRing takes what the ring has. A follower that has fallen behind goes on from
@@ -40,13 +41,8 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	if frames = f.wanted(frames); len(frames) == 0 {
 		f.release()
 	}
-	switch {
-	case !f.walker.recordOnly:
-		f.walker.at, f.walker.turn, f.walker.reading = last.at, last.turn, last.reading
-	case last.at.Seq >= f.walker.at.Seq:
-		f.walker.at.Seq, f.walker.turn = last.at.Seq, last.turn
-	}
-	if overtaken || f.walker.restored.due { // it gets a snapshot from storage
+	f.walker.MoveTo(last.Placed)
+	if overtaken || f.walker.SnapshotDue() { // it gets a snapshot from storage
 		f.walkOn()
 	}
 	if len(frames) == 0 {
@@ -57,18 +53,19 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 
 // walkOn has the follower go on from storage, behind what it had last.
 func (f *follower) walkOn() {
-	f.joined, f.walker.shown = false, shownSegment{stream: f.walker.at.Stream, unsure: true}
+	f.joined = false
+	f.walker.Resume()
 }
 
 // untilOvertaken returns the frames before a snapshot that was made before the client was
 // told the state, and whether there is one. The client gets a snapshot of its own in place of
 // it, as states must not go back.
 func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
-	if f.walker.recordOnly {
+	if f.mode.RecordOnly {
 		return frames, false
 	}
 	at := slices.IndexFunc(frames, func(frame ringFrame) bool {
-		return frame.isSnapshot() && (frame.notices < f.noticesSeen || frame.past && f.run != frame.Snapshot.Thread.RunID)
+		return frame.IsSnapshot() && (frame.notices < f.noticesSeen || frame.Past && f.run != frame.Snapshot.Thread.RunID)
 	})
 	if at < 0 {
 		return frames, false
@@ -82,25 +79,25 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 	kept := frames[:0]
 	for _, frame := range frames {
 		switch {
-		case frame.isSnapshot():
+		case frame.IsSnapshot():
 			f.noticesSeen = max(f.noticesSeen, frame.notices+1)
-			if !f.walker.recordOnly {
+			if !f.mode.RecordOnly {
 				f.state = nil // the notice behind it is told, whatever it says
 				kept = append(kept, frame)
 			}
-		case frame.isEvent():
+		case isEvent(frame.Placed):
 			f.noticesSeen = max(f.noticesSeen, frame.notices+1)
 			if frame.notices >= f.eventsFrom {
 				f.eventsFrom = frame.notices + 1
 				kept = append(kept, frame)
 			}
-		case frame.notice && frame.notices < f.noticesSeen:
-		case frame.notice:
+		case frame.Notice && frame.notices < f.noticesSeen:
+		case frame.Notice:
 			f.noticesSeen = frame.notices + 1
-			if f.isNews(frame.placedFrame) {
+			if f.isNews(frame.Placed) {
 				kept = append(kept, frame)
 			}
-		case !f.walker.recordOnly, f.lacks(frame.placedFrame):
+		case !f.mode.RecordOnly, f.lacks(frame.Placed):
 			kept = append(kept, frame)
 		}
 	}
@@ -108,26 +105,41 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 }
 
 // lacks reports whether a frame is of the record, and behind the follower.
-func (f *follower) lacks(frame placedFrame) bool {
-	switch at := f.walker.at.Seq; {
+func (f *follower) lacks(frame walk.Placed) bool {
+	switch at := f.walker.Stand().At.Seq; {
 	case frame.Kind != spool.FrameThread:
 		return false
 	case frame.Event.Seq > 0:
 		return frame.Event.Seq > at
 	default: // a user turn
-		return frame.at.Seq >= at
+		return frame.At.Seq >= at
 	}
 }
 
 // isNews reports whether a notice says something that the last one did not, and remembers
 // it. A hello may have looked a moment before the hub did.
-func (f *follower) isNews(frame placedFrame) bool {
+func (f *follower) isNews(frame walk.Placed) bool {
 	if frame.Event.Type != spool.NoticeStateChange {
 		return true
 	}
-	if bytes.Equal(f.state, frame.Event.Payload) || frame.past && f.run != frame.Event.RunID {
+	if bytes.Equal(f.state, frame.Event.Payload) || frame.Past && f.run != frame.Event.RunID {
 		return false
 	}
 	f.state, f.run = frame.Event.Payload, frame.Event.RunID
 	return true
+}
+
+// untilRestored returns the frames up to an entry after which the follower owes its client
+// a snapshot. It notes what they change of the messages that the client shows.
+func (f *follower) untilRestored(frames []ringFrame) []ringFrame {
+	for i, frame := range frames {
+		if frame.Kind != spool.FrameThread || frame.Event.Seq == 0 {
+			continue
+		}
+		f.walker.NoteMessages(*frame.Event)
+		if f.walker.SnapshotDue() {
+			return frames[:i+1]
+		}
+	}
+	return frames
 }

@@ -3,26 +3,28 @@ package live
 import (
 	"context"
 	"slices"
+
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // fromStorage joins the ring where the walker stands, or walks on.
 func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
-	if f.walker.recordOnly {
+	if f.mode.RecordOnly {
 		return f.recordFromStorage(ctx)
 	}
-	p, shared := f.walker.position()
-	index, notices, found, changed := f.hub.find(p, f.walker.shown.closed || f.passed)
+	p, shared := f.walker.Position()
+	index, notices, found, changed := f.hub.find(p, f.walker.HasSnapshot() || f.passed)
 	if found && shared {
 		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err
 	}
-	walked, err := f.walker.next(ctx, true)
+	walked, err := f.walker.Next(ctx, true)
 	switch n := len(walked); {
 	case err != nil:
 		return nil, nil, err
 	case n == 0:
 		return nil, changed, nil
-	case slices.ContainsFunc(walked, isSnapshot):
+	case slices.ContainsFunc(walked, walk.Placed.IsSnapshot):
 		frames, err = f.withState(ctx, walked)
 		return frames, nil, err
 	default:
@@ -47,13 +49,13 @@ func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFr
 
 // recordFromStorage is fromStorage for a follower of the record alone.
 func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
-	p, _ := f.walker.position()
+	p, _ := f.walker.Position()
 	index, notices, found, changed := f.hub.findRecord(p)
 	if found {
 		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err
 	}
-	walked, err := f.walker.next(ctx, true)
+	walked, err := f.walker.Next(ctx, true)
 	if len(walked) > 0 || err != nil {
 		return unringed(walked), nil, err
 	}
@@ -62,7 +64,7 @@ func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, c
 
 // withState returns frames with the state behind them, also where the client was told of the
 // same one before.
-func (f *follower) withState(ctx context.Context, frames []placedFrame) ([]ringFrame, error) {
+func (f *follower) withState(ctx context.Context, frames []walk.Placed) ([]ringFrame, error) {
 	f.state = nil
 	state, err := f.stateNow(ctx)
 	return append(unringed(frames), state...), err
@@ -71,7 +73,7 @@ func (f *follower) withState(ctx context.Context, frames []placedFrame) ([]ringF
 // stateNow returns a notice of the state as it is now, in place of all the notices that the
 // client may have missed, or nothing where the client was told of the same state last.
 func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
-	state, told, err := f.hub.state(ctx, f.walker.made, nil)
+	state, told, err := f.hub.state(ctx, f.made, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -79,14 +81,14 @@ func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
 	if !f.isNews(state) {
 		return nil, nil
 	}
-	return unringed([]placedFrame{state}), nil
+	return unringed([]walk.Placed{state}), nil
 }
 
 // unringed returns frames as those of the ring are.
-func unringed(frames []placedFrame) []ringFrame {
+func unringed(frames []walk.Placed) []ringFrame {
 	out := make([]ringFrame, len(frames))
 	for i, f := range frames {
-		out[i].placedFrame = f
+		out[i].Placed = f
 	}
 	return out
 }

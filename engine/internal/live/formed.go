@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // FormedFrame is a frame whose snapshot is in another form.
@@ -29,7 +30,7 @@ type FormedFollower struct {
 // FollowFormed follows as [Hubs.Follow] does, with the snapshots of whole threads in another form.
 // It returns once the follower has its place. The caller must call Frames or Close.
 func (h *Hubs) FollowFormed(ctx context.Context, key spool.ThreadKey, c Client, form spool.SnapshotForm) (*FormedFollower, error) {
-	f, err := h.follower(ctx, key, c, walker{form: form})
+	f, err := h.follower(ctx, key, c, walk.Mode{Form: form})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Se
 			shared, _ := formedBatches.Get().(*[maxBatch]FormedFrame)
 			batch := shared[:0]
 			for i := range frames {
-				batch = append(batch, FormedFrame{frames[i].Frame, frames[i].formed})
+				batch = append(batch, FormedFrame{frames[i].Frame, frames[i].Formed})
 			}
 			more := yield(batch, err)
 			clear(shared[:])
@@ -73,6 +74,6 @@ var formedBatches = sync.Pool{New: func() any { return new([maxBatch]FormedFrame
 // releaseFormed releases the snapshots of frames that nobody has got.
 func releaseFormed(frames []ringFrame) {
 	for i := range frames {
-		frames[i].formed.Release()
+		frames[i].Formed.Release()
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/walk"
 	"github.com/spoolhq/spool/internal/chanlock"
 )
 
@@ -31,9 +32,9 @@ type hub struct {
 	woken  chan struct{}
 	dirty  atomic.Bool // the record may have grown
 	events liveEvents
-	walker walker
+	walker walk.Walker
 	notice noticer
-	stand  placedFrame // where the last frame has left the clients
+	stand  walk.Placed // where the last frame has left the clients
 	// stateLock keeps looks at the state apart: a later look knows the same or more, so that
 	// no client is told of an older state behind a newer one.
 	stateLock chanlock.Lock
@@ -51,9 +52,9 @@ func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
 		ring: ring{changed: make(chan struct{})},
 		from: from, key: key, clients: 1, cancel: cancel, done: make(chan struct{}), ready: make(chan struct{}),
 		woken:  make(chan struct{}, 1),
-		walker: walker{from: from, key: key, shared: true, deleted: new(atomic.Bool)}, notice: noticer{key: key}, stateLock: chanlock.New(),
+		notice: noticer{key: key}, stateLock: chanlock.New(),
 	}
-	h.walker.atRecordEnd = h.see
+	h.walker = walk.NewShared(&from.Sources, key, h.see)
 	unsubscribe, err := from.Bus.Subscribe(ctx, key, h.wake)
 	if err != nil {
 		cancel()
@@ -84,7 +85,7 @@ func (h *hub) stop() {
 func (h *hub) wake(kind spool.WakeKind) {
 	switch kind {
 	case spool.WakeDeleted:
-		h.walker.deleted.Store(true)
+		h.walker.ThreadDeleted()
 		h.dirty.Store(true)
 	case spool.WakeOwner:
 		h.ownerChanged()
@@ -135,19 +136,19 @@ func (h *hub) read(ctx context.Context) error {
 	grown := h.dirty.Swap(false)
 	h.stateKnown = false
 	if grown {
-		h.walker.atEnd = false
+		h.walker.RecordGrew()
 	}
 	if !h.isPlaced() {
 		if err := h.place(ctx); err != nil {
 			h.dirty.Store(true)
 			return h.endIfDeleted(err)
 		}
-		h.stateKnown, h.walker.atEnd = true, true // it has just been placed there
+		h.stateKnown = true // it has just been placed there
 	}
 	for {
 		more, err := h.advance(ctx, grown)
 		switch {
-		case errors.Is(err, errReset):
+		case errors.Is(err, walk.ErrReset):
 			h.reset()
 			h.dirty.Store(true)
 			return nil
@@ -158,15 +159,15 @@ func (h *hub) read(ctx context.Context) error {
 			}
 			return err
 		case !more:
-			if grown && h.walker.blocked.IsZero() && !h.stateKnown {
+			if grown && !h.walker.Waits() && !h.stateKnown {
 				return h.pushNotice(ctx)
 			}
-			if !h.walker.blocked.IsZero() {
+			if h.walker.Waits() {
 				h.dirty.Store(true) // the entry that waits has still to be passed
 			}
 			return nil
 		}
-		grown = grown || !h.walker.reading // an ended stream has an entry behind it
+		grown = grown || !h.walker.Reads() // an ended stream has an entry behind it
 	}
 }
 
@@ -186,20 +187,20 @@ func (h *hub) advance(ctx context.Context, grown bool) (more bool, err error) {
 //
 // Where the walker has come to the end of the record, it has seen the state there. If nothing
 // has to be told in between, it adds all frames, and a notice of that state if it is news.
-func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []placedFrame, err error) {
+func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []walk.Placed, err error) {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()
 	h.seen = nil
 	changes := h.ownerChanges()
-	frames, err := h.walker.next(ctx, grown)
+	frames, err := h.walker.Next(ctx, grown)
 	n := len(frames)
-	for n > 0 && !frames[n-1].isSnapshot() {
+	for n > 0 && !frames[n-1].IsSnapshot() {
 		n--
 	}
 	switch {
 	case h.seen != nil && n == 0:
 		h.sawOwner(h.seen.thread.Owner, changes)
-	case n > 0, slices.ContainsFunc(frames, func(f placedFrame) bool { return f.Kind == spool.FrameThread }):
+	case n > 0, slices.ContainsFunc(frames, func(f walk.Placed) bool { return f.Kind == spool.FrameThread }):
 		h.missedOwner()
 	case len(frames) > 0:
 		h.askOwner(ctx)
@@ -210,9 +211,9 @@ func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []
 	}
 	rest = frames[n:]
 	switch {
-	case n > 0 || slices.ContainsFunc(rest, placedFrame.isTurn):
+	case n > 0 || slices.ContainsFunc(rest, walk.Placed.IsTurn):
 		h.stateKnown = false
-	case err == nil && h.seen != nil && h.walker.atEnd:
+	case err == nil && h.seen != nil && h.walker.IsAtEnd():
 		h.push(rest)
 		h.push(h.notice.notices(*h.seen))
 		rest, h.stateKnown = nil, true
@@ -231,57 +232,13 @@ func (h *hub) see(v spool.View) {
 // place puts the walker at the present.
 func (h *hub) place(ctx context.Context) error {
 	changes := h.ownerChanges()
-	var last record.Segment
-	var thread spool.Thread
-	var turns []spool.Message
-	err := h.from.Store.View(ctx, h.key, func(v spool.View) (err error) {
-		if thread, err = v.Thread(); err != nil {
-			return err
-		}
-		if err = record.CheckSame(thread, h.walker.made); err != nil {
-			return err
-		}
-		if last, err = record.LatestSegment(v, thread); err != nil {
-			return err
-		}
-		if turns, err = record.TurnsAt(v, thread.LastSeq); err != nil {
-			return err
-		}
-		return h.notice.start(v, thread)
-	})
+	thread, err := h.walker.ToPresent(ctx, h.notice.start)
 	if err != nil {
 		return err
 	}
 	h.sawOwner(thread.Owner, changes)
-	w := &h.walker
-	w.made = thread.CreatedAt
-	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
-	w.turn = lastOf(turns, func(spool.MessageID) bool { return true })
-	w.shown = shownSegment{stream: last.Stream}
-	if last.End != nil {
-		w.shown = shownSegment{}
-		if thread.State.Active() && thread.RunID == last.Run {
-			w.shown.ended = last.End
-		}
-	}
-	if last.Stream != "" {
-		page, err := h.from.Streams.Read(ctx, spool.StreamKey{Thread: h.key, ID: last.Stream}, record.Farthest, 1)
-		switch {
-		case err == nil:
-			w.at.Stream, w.at.Offset, w.reading = last.Stream, page.Last, last.InFlight() && !page.Ended
-			if last.End != nil {
-				w.at.Offset = record.Farther(page.Last, last.End.After)
-			}
-		case !errors.Is(err, spool.ErrStreamGone):
-			return err
-		case last.Live && last.InFlight(): // its worker is about to open it
-			w.at.Stream, w.reading = last.Stream, true
-		case last.End == nil: // clients stand behind what is saved of it: see package snapshot
-			w.at.Stream, w.at.Offset = last.Stream, last.Saved.Last()
-		}
-	}
-	h.stand = placedFrame{at: w.at, turn: w.turn, reading: w.reading}
-	h.ring.place(h.stand.position())
+	h.stand = h.walker.Stand()
+	h.ring.place(h.stand.Position())
 	return nil
 }
 
@@ -302,21 +259,21 @@ func (h *hub) askOwner(ctx context.Context) {
 }
 
 // push adds frames to the ring, encoded once for all.
-func (h *hub) push(frames []placedFrame) {
+func (h *hub) push(frames []walk.Placed) {
 	if len(frames) == 0 {
 		return
 	}
 	added := make([]ringFrame, len(frames))
 	for i, f := range frames {
-		if f.notice { // it moves nobody
-			f.at, f.turn, f.reading = h.stand.at, h.stand.turn, h.stand.reading
+		if f.Notice { // it moves nobody
+			f.At, f.Turn, f.Reading = h.stand.At, h.stand.Turn, h.stand.Reading
 		} else {
-			h.stand = placedFrame{at: f.at, turn: f.turn, reading: f.reading}
+			h.stand = walk.Placed{At: f.At, Turn: f.Turn, Reading: f.Reading}
 		}
-		added[i] = ringFrame{placedFrame: f}
-		if h.readers.Load() > 0 || f.isSnapshot() {
+		added[i] = ringFrame{Placed: f}
+		if h.readers.Load() > 0 || f.IsSnapshot() {
 			added[i].encode()
 		}
 	}
-	h.add(added, h.stand.position())
+	h.add(added, h.stand.Position())
 }

@@ -6,20 +6,21 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // pushWithStates adds what the walker has passed. Around a user turn it adds states: that of the run
 // before, which has ended, and that of the turn's own run.
-func (h *hub) pushWithStates(ctx context.Context, frames []placedFrame) {
+func (h *hub) pushWithStates(ctx context.Context, frames []walk.Placed) {
 	for i, f := range frames {
-		if !f.isTurn() {
+		if !f.IsTurn() {
 			continue
 		}
 		h.push(frames[:i])
-		err := h.pushState(ctx, func(v spool.View) ([]placedFrame, error) { return h.notice.ended(v, f.Event.RunID) })
+		err := h.pushState(ctx, func(v spool.View) ([]walk.Placed, error) { return h.notice.ended(v, f.Event.RunID) })
 		h.push(frames[i : i+1])
 		if err == nil {
-			err = h.pushState(ctx, func(v spool.View) ([]placedFrame, error) { return h.notice.begun(v, f.Event.RunID) })
+			err = h.pushState(ctx, func(v spool.View) ([]walk.Placed, error) { return h.notice.begun(v, f.Event.RunID) })
 		}
 		if err != nil { // the state is told when all was passed
 			h.dirty.Store(true)
@@ -41,12 +42,12 @@ func (h *hub) pushNotice(ctx context.Context) error {
 }
 
 // pushState adds what a look at the thread's state returns.
-func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]placedFrame, error)) error {
+func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.Placed, error)) error {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()
 	changes := h.ownerChanges()
 	h.notice.ownerRead = false
-	var frames []placedFrame
+	var frames []walk.Placed
 	err := h.from.Store.View(ctx, h.key, func(v spool.View) (err error) {
 		frames, err = look(v)
 		return err
@@ -63,11 +64,11 @@ func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]placedFram
 // state returns a notice of the state as it is now, and how many notices there have been
 // that it overtakes. It is that of the thread that was made at that time. Also is called in
 // the same transaction. Nil: nothing is.
-func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state placedFrame, told int64, err error) {
+func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state walk.Placed, told int64, err error) {
 	select {
 	case h.stateLock <- struct{}{}:
 	case <-ctx.Done():
-		return placedFrame{}, 0, ctx.Err()
+		return walk.Placed{}, 0, ctx.Err()
 	}
 	defer h.stateLock.Unlock()
 	err = h.from.Store.View(ctx, h.key, func(v spool.View) error {
@@ -94,7 +95,7 @@ func (h *hub) endIfDeleted(err error) error {
 	if h.isEnded() {
 		return nil
 	}
-	h.push([]placedFrame{noticeFrame(h.key, spool.NoticeThreadDeleted, "", spool.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
+	h.push([]walk.Placed{noticeFrame(h.key, spool.NoticeThreadDeleted, "", spool.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
 	h.end()
 	return nil
 }

@@ -2,13 +2,13 @@
 // the items of the run streams, and notices of the thread's state, as one sequence of frames that
 // is the same live and replayed.
 //
-// Each thread that somebody follows has one [hub] in the process. The hub reads the thread once for
-// all its followers, with a [walker], and keeps the newest frames in a [ring]. A follower has a
+// Each thread that somebody follows has one hub in the process. The hub reads the thread once for
+// all its followers, with a [walk.Walker], and keeps the newest frames in a ring. A follower has a
 // place in the ring. One that comes back with a cursor, or falls behind, reads storage with a
 // walker of its own until it has caught up.
 //
 // The package reads the store, the run streams and the bus, and writes none of them. It imports the
-// root package, engine/internal/record and engine/internal/snapshot.
+// root package and, of the engine's parts, record, snapshot and walk.
 package live
 
 import (
@@ -18,18 +18,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/snapshot"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
-
-// Store is what followers need of [spool.Store].
-type Store interface {
-	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
-}
-
-// Streams is what followers need of [spool.Streams].
-type Streams interface {
-	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
-}
 
 // Bus is what followers need of [spool.Bus].
 type Bus interface {
@@ -39,14 +29,9 @@ type Bus interface {
 
 // Config says what followers read, and how.
 type Config struct {
-	// Store hides the threads that the actor of a context must not see.
-	Store     Store
-	Streams   Streams
-	Bus       Bus
-	Snapshots *snapshot.Snapshots
-	// EndStream ends the stream of a worker that went away, as the RUN_ENDED entry of its segment
-	// says.
-	EndStream func(ctx context.Context, key spool.StreamKey, ended spool.Entry)
+	walk.Sources
+
+	Bus Bus
 	// Spread returns a random duration up to the given one.
 	Spread func(time.Duration) time.Duration
 	Log    *slog.Logger
@@ -57,8 +42,6 @@ type Config struct {
 	Poll time.Duration
 	// RetryHint is how long browsers wait before they reconnect, where a client does not say.
 	RetryHint time.Duration
-	// StreamGrace is how long a run stream can be read after its end.
-	StreamGrace time.Duration
 }
 
 // Hubs are the threads that somebody follows in this process. It is safe for concurrent use.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // noticer derives the notices of a thread's state from its row: nobody sends them, so none
@@ -33,12 +34,12 @@ func (n *noticer) start(v spool.View, thread spool.Thread) (err error) {
 type stateSeen struct {
 	thread spool.Thread
 	queue  []spool.QueuedRun
-	notice placedFrame
+	notice walk.Placed
 	news   bool // the notice is to be told
 }
 
 // look returns a notice of the state, if that has changed since the last look.
-func (n *noticer) look(v spool.View) ([]placedFrame, error) {
+func (n *noticer) look(v spool.View) ([]walk.Placed, error) {
 	s, err := n.see(v)
 	if err != nil {
 		return nil, err
@@ -67,17 +68,17 @@ func (n *noticer) see(v spool.View) (s stateSeen, err error) {
 }
 
 // notices returns the notice of a state that was seen, if it is news.
-func (n *noticer) notices(s stateSeen) []placedFrame {
+func (n *noticer) notices(s stateSeen) []walk.Placed {
 	if !s.news {
 		return nil
 	}
 	n.state, n.run, n.queue, n.again = s.thread.State, s.thread.RunID, s.queue, false
-	return []placedFrame{s.notice}
+	return []walk.Placed{s.notice}
 }
 
 // ended returns a notice of how the run has ended that was told of last, where the run of the
 // next turn has taken the thread from it. The thread's row never shows that end.
-func (n *noticer) ended(v spool.View, next spool.RunID) ([]placedFrame, error) {
+func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.Placed, error) {
 	if !n.state.Active() || n.run == next {
 		return nil, nil
 	}
@@ -102,14 +103,14 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]placedFrame, error) {
 	if err != nil {
 		return nil, err
 	}
-	state.past = true
+	state.Past = true
 	n.state, n.run, n.queue, n.again = run.State, run.ID, queue, false
-	return []placedFrame{state}, nil
+	return []walk.Placed{state}, nil
 }
 
 // begun returns a notice of the state where a turn's own run has the thread and has not
 // ended. Else the state is told behind what comes in between.
-func (n *noticer) begun(v spool.View, run spool.RunID) ([]placedFrame, error) {
+func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.Placed, error) {
 	thread, err := v.Thread()
 	if err != nil || thread.RunID != run || !thread.State.Active() {
 		return nil, err
@@ -118,14 +119,14 @@ func (n *noticer) begun(v spool.View, run spool.RunID) ([]placedFrame, error) {
 }
 
 // currentState returns the notice of the state as it is now.
-func currentState(v spool.View) (placedFrame, error) {
+func currentState(v spool.View) (walk.Placed, error) {
 	thread, err := v.Thread()
 	if err != nil {
-		return placedFrame{}, err
+		return walk.Placed{}, err
 	}
 	queue, err := record.QueueOf(v, thread, false)
 	if err != nil {
-		return placedFrame{}, err
+		return walk.Placed{}, err
 	}
 	return stateNotice(v, thread, queue)
 }
@@ -137,12 +138,12 @@ func sameQueue(a, b []spool.QueuedRun) bool {
 
 // stateNotice tells the state of the thread, with what there is to know of its run and of
 // those that wait.
-func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (placedFrame, error) {
+func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (walk.Placed, error) {
 	change := spool.StateChange{State: thread.State, RunID: thread.RunID, Queue: queue}
 	if thread.RunID != "" {
 		run, err := v.Run(thread.RunID)
 		if err != nil && spool.CodeOf(err) != spool.NotFound {
-			return placedFrame{}, err
+			return walk.Placed{}, err
 		}
 		switch {
 		case thread.State == spool.Queued:
@@ -160,8 +161,8 @@ func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (pl
 }
 
 // noticeFrame returns a frame with seq 0, which moves no cursor.
-func noticeFrame(key spool.ThreadKey, t spool.EntryType, run spool.RunID, payload any, at time.Time) placedFrame {
+func noticeFrame(key spool.ThreadKey, t spool.EntryType, run spool.RunID, payload any, at time.Time) walk.Placed {
 	entry := spool.NewEntry(t, run, payload)
 	entry.ThreadID, entry.CreatedAt = key.ID, at
-	return placedFrame{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, notice: true}
+	return walk.Placed{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, Notice: true}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // ReadStream yields the items of one run stream behind the offset after, to the stream's last one,
@@ -40,7 +41,7 @@ func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.Str
 		tick := time.NewTicker(h.Poll)
 		defer tick.Stop()
 		for {
-			page, err := h.Streams.Read(ctx, spool.StreamKey{Thread: key, ID: id}, after, walkPage)
+			page, err := h.Streams.Read(ctx, spool.StreamKey{Thread: key, ID: id}, after, walk.PageSize)
 			if c.Subject != nil { // behind the read: the thread may have been given to somebody else
 				if _, hidden := readThread(ctx, h.Store, key); hidden != nil {
 					err = hidden // also where the stream is gone, so that a thread of somebody else is as none

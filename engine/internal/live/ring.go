@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 const (
@@ -22,10 +23,10 @@ type ring struct {
 	next    int64 // index of the frame to come
 	bytes   int
 	notices int64 // how many there have been
-	head    position
+	head    walk.Position
 	placed  bool // head is valid
 	// base is where the hub was placed, before the frame with the index begin.
-	base    position
+	base    walk.Position
 	begin   int64
 	ended   bool
 	owner   ownership
@@ -34,7 +35,7 @@ type ring struct {
 
 // ringFrame is a frame as all clients get it.
 type ringFrame struct {
-	placedFrame
+	walk.Placed
 
 	text []byte // as an SSE message. Nil: nobody wanted it yet
 	// notices is how many frames there were before this one that tell the state: notices, and
@@ -58,7 +59,7 @@ func (f *ringFrame) size() int {
 }
 
 // place says where the frames to come begin.
-func (r *ring) place(at position) {
+func (r *ring) place(at walk.Position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.head, r.placed = at, true
@@ -100,12 +101,12 @@ func (r *ring) isEnded() bool {
 }
 
 // add adds frames, behind which the head stands.
-func (r *ring) add(frames []ringFrame, head position) {
+func (r *ring) add(frames []ringFrame, head walk.Position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range frames {
 		f.notices = r.notices
-		if f.notice || f.isSnapshot() {
+		if f.Notice || f.IsSnapshot() {
 			r.notices++
 		}
 		r.frames = append(r.frames, f)
@@ -146,26 +147,26 @@ func (r *ring) noticeCount() int64 {
 // find returns the index of the frame behind p, if the ring has it, and how many notices
 // there were before. Changed is closed when a later call may answer differently.
 // A snapshot frame does not move p. It is behind p unless the client has it.
-func (r *ring) find(p position, hasSnapshot bool) (index, notices int64, ok bool, changed <-chan struct{}) {
-	return r.findFrame(hasSnapshot, func(at position) bool { return at == p })
+func (r *ring) find(p walk.Position, hasSnapshot bool) (index, notices int64, ok bool, changed <-chan struct{}) {
+	return r.findFrame(hasSnapshot, func(at walk.Position) bool { return at == p })
 }
 
 // findRecord is find for a client that reads the record alone. A seq beyond the record is behind
 // all frames.
-func (r *ring) findRecord(p position) (index, notices int64, ok bool, changed <-chan struct{}) {
-	p = p.record()
-	index, notices, ok, changed = r.findFrame(true, func(at position) bool { return at.record() == p })
-	if ok || p.turn != "" {
+func (r *ring) findRecord(p walk.Position) (index, notices int64, ok bool, changed <-chan struct{}) {
+	p = p.Record()
+	index, notices, ok, changed = r.findFrame(true, func(at walk.Position) bool { return at.Record() == p })
+	if ok || p.Turn != "" {
 		return index, notices, ok, changed
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.next, r.notices, r.placed && r.head.seq < p.seq, r.changed
+	return r.next, r.notices, r.placed && r.head.Seq < p.Seq, r.changed
 }
 
 // findFrame returns the index of the first frame behind a position. With hasSnapshot, that is none
 // of the snapshot frames which do not move it.
-func (r *ring) findFrame(hasSnapshot bool, is func(at position) bool) (index, notices int64, ok bool, changed <-chan struct{}) {
+func (r *ring) findFrame(hasSnapshot bool, is func(at walk.Position) bool) (index, notices int64, ok bool, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended { // the last frame tells that the thread is gone
@@ -178,14 +179,14 @@ func (r *ring) findFrame(hasSnapshot bool, is func(at position) bool) (index, no
 	at, snapshot := int64(-1), int64(-1)
 	for i := r.next - 1; i >= r.first; i-- {
 		slot := &r.frames[i-r.first]
-		if !is(slot.position()) {
+		if !is(slot.Position()) {
 			if at >= 0 {
 				break
 			}
 			continue
 		}
 		at = i
-		if slot.isSnapshot() {
+		if slot.IsSnapshot() {
 			snapshot = max(snapshot, i)
 		}
 	}
@@ -194,7 +195,7 @@ func (r *ring) findFrame(hasSnapshot bool, is func(at position) bool) (index, no
 		return snapshot + 1, r.noticesBefore(snapshot + 1), true, r.changed
 	case r.first == r.begin && is(r.base): // the ring has all that has come since, if only notices
 		return r.first, r.noticesBefore(r.first), true, r.changed
-	case at >= 0 && r.frames[at-r.first].isSnapshot():
+	case at >= 0 && r.frames[at-r.first].IsSnapshot():
 		return at, r.noticesBefore(at), true, r.changed
 	case at >= 0:
 		return at + 1, r.noticesBefore(at + 1), true, r.changed
@@ -231,7 +232,7 @@ func (r *ring) eventsBefore(index, notices int64) (events []ringFrame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.frames[:max(min(index, r.next)-r.first, 0)] {
-		if frame := r.frames[i]; frame.isEvent() && frame.notices >= notices {
+		if frame := r.frames[i]; isEvent(frame.Placed) && frame.notices >= notices {
 			events = append(events, frame)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
+	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
 // EventStream is a follower whose frames are server-sent events. It is for one goroutine.
@@ -26,7 +27,7 @@ type EventStream struct {
 // SSE returns an event stream of what the client lacks. Of the options it reads Retry and
 // KeepaliveEvent. The caller must call Chunks or Close.
 func (h *Hubs) SSE(ctx context.Context, key spool.ThreadKey, c Client, o spool.SSEOptions) (*EventStream, error) {
-	f, err := h.follower(ctx, key, c, walker{encodes: true})
+	f, err := h.follower(ctx, key, c, walk.Mode{Encodes: true})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ const maxJoined = 1 << 20
 // yieldJoined yields frames as one piece, and encoded snapshots as they are.
 func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
 	for i := range frames {
-		if snap := frames[i].encoded; snap != nil {
+		if snap := frames[i].Encoded; snap != nil {
 			return (i == 0 || yieldJoined(frames[:i], yield)) && yieldSnapshot(snap, frames[i].Cursor, yield) &&
 				(i == len(frames)-1 || yieldJoined(frames[i+1:], yield))
 		}

@@ -1,4 +1,4 @@
-package live
+package walk
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ type stretch struct {
 // stretch returns what comes behind the walker: up to limit entries, the turns between
 // them, and those behind the last one where the record ends there. Entries and turns are
 // of one view, so that no turn can come too late.
-func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
+func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
 	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
 		if err := record.SameThread(v, w.made); err != nil {
 			return err
@@ -51,22 +51,17 @@ func (w *walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 }
 
 // before takes the turns that stand before the entry with that seq, and tells of them.
-func (s *stretch) before(seq int64, w *walker) (frames []placedFrame) {
+func (s *stretch) before(seq int64, w *Walker) (frames []Placed) {
 	for len(s.turns) > 0 && s.turns[0].AfterSeq < seq {
-		frames = append(frames, w.toldTurn(s.turns[0]))
+		w.turn = s.turns[0].ID
+		frames = append(frames, w.framed(turnFrame(w.key, s.turns[0])))
 		s.turns = s.turns[1:]
 	}
 	return frames
 }
 
 // rest takes the turns that are left.
-func (s *stretch) rest(w *walker) []placedFrame { return s.before(math.MaxInt64, w) }
-
-// toldTurn goes behind a user turn.
-func (w *walker) toldTurn(turn spool.Message) placedFrame {
-	w.turn = turn.ID
-	return w.framed(turnFrame(w.key, turn))
-}
+func (s *stretch) rest(w *Walker) []Placed { return s.before(math.MaxInt64, w) }
 
 // lastOf returns the id of the last of these turns that has, "" where none has.
 func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.MessageID {
@@ -76,11 +71,6 @@ func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.Message
 		}
 	}
 	return ""
-}
-
-// isTurn reports whether the frame tells of a user turn.
-func (f placedFrame) isTurn() bool {
-	return f.Kind == spool.FrameThread && f.Event.Seq == 0 && f.Event.Type == spool.NoticeMessageAppended
 }
 
 // turnFrame tells of a user turn. Its fields are the message's, flat.

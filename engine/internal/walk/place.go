@@ -1,0 +1,170 @@
+package walk
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// Place sets the walker to a client's cursor, or to "now" without one. It returns a
+// snapshot frame where the cursor's place does not exist any more. View runs what it is given
+// in a transaction.
+func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]Placed, error) {
+	var thread spool.Thread
+	var last record.Segment
+	var named record.NamedStream
+	err := view(func(v spool.View) (err error) {
+		if thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if err := record.CheckSame(thread, w.made); err != nil {
+			return err
+		}
+		if err := w.placeTurn(v, c); err != nil {
+			return err
+		}
+		if err := w.placeRestored(v, thread, c); err != nil {
+			return err
+		}
+		if last, err = record.LatestSegment(v, thread); err != nil || c == nil {
+			return err
+		}
+		if err := w.shown.find(v, *c); err != nil || c.Stream == "" {
+			return err
+		}
+		named, err = record.FindStream(v, *c, w.from.StreamGrace)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case w.RecordOnly:
+		if c != nil {
+			w.at.Seq = max(c.Seq, 0)
+		}
+		return nil, nil
+	case c == nil:
+		w.beginNow(last)
+		return nil, nil
+	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.restored.due:
+		return w.snapshot(ctx)
+	case c.Stream == "":
+		w.beginBehind(last, max(c.Seq, 0))
+		return w.settle(ctx)
+	}
+	w.at = *c
+	w.at.Seq = max(c.Seq, 0)
+	page, err := w.from.Streams.Read(ctx, w.stream(), c.Offset, 1)
+	switch {
+	case errors.Is(err, spool.ErrStreamGone) && c.Offset.IsZero() && last.Live && last.Stream == c.Stream:
+	case errors.Is(err, spool.ErrStreamGone):
+		return w.snapshot(ctx)
+	case err != nil:
+		return nil, err
+	case c.Offset.Compare(record.Farther(page.Last, named.Last)) > 0 && (last.Stream != c.Stream || c.Offset.Compare(last.Saved.Last()) > 0):
+		return w.snapshot(ctx)
+	}
+	more := !named.Over && (!page.Ended || len(page.Items) > 0)
+	if named.Seq > w.at.Seq {
+		w.jump, w.jumpRead = named.Seq, more
+	} else {
+		w.reading = more
+	}
+	return w.settle(ctx)
+}
+
+// placeTurn finds out which of the user turns at a client's place the client has, by its
+// last message, or the last turn that it has named.
+func (w *Walker) placeTurn(v spool.View, c *spool.Cursor) error {
+	shown := w.turn
+	if w.known == "" && shown == "" {
+		return nil
+	}
+	seq := int64(0)
+	if c != nil {
+		seq = max(c.Seq, 0)
+	}
+	turns, err := record.TurnsAt(v, seq)
+	w.turn = lastOf(turns, func(id spool.MessageID) bool { return id == w.known || id == shown })
+	return err
+}
+
+// beginNow places a walker without a cursor: the record is read from its start, and of
+// the streams only the one in flight, from what the messages lack.
+func (w *Walker) beginNow(last record.Segment) {
+	w.at = spool.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
+	w.cut = last.Saved
+	w.jump, w.jumpRead = last.Seq, last.InFlight()
+	w.shown = shownSegment{stream: last.Stream}
+	if last.End != nil { // all segments are over: the record alone tells of them
+		w.at.Offset = last.End.After
+		w.shown = shownSegment{ended: last.End}
+	}
+}
+
+// beginBehind places a walker with a cursor that names no stream. A stream in flight that
+// the cursor is already in is read from what the messages lack; every later one from its
+// start.
+func (w *Walker) beginBehind(last record.Segment, seq int64) {
+	w.at = spool.Cursor{Seq: seq}
+	if last.InFlight() && last.Seq <= seq {
+		w.at.Stream, w.at.Offset, w.reading = last.Stream, last.Saved.Main, true
+		w.cut = last.Saved
+		w.shown = shownSegment{stream: last.Stream}
+	}
+}
+
+// ToPresent puts the walker of a hub at the present. Also is called in the same transaction.
+func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread spool.Thread) error) (thread spool.Thread, err error) {
+	var last record.Segment
+	var turns []spool.Message
+	err = w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
+		if thread, err = v.Thread(); err != nil {
+			return err
+		}
+		if err = record.CheckSame(thread, w.made); err != nil {
+			return err
+		}
+		if last, err = record.LatestSegment(v, thread); err != nil {
+			return err
+		}
+		if turns, err = record.TurnsAt(v, thread.LastSeq); err != nil {
+			return err
+		}
+		return also(v, thread)
+	})
+	if err != nil {
+		return thread, err
+	}
+	w.made = thread.CreatedAt
+	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
+	w.turn = lastOf(turns, func(spool.MessageID) bool { return true })
+	w.shown = shownSegment{stream: last.Stream}
+	if last.End != nil {
+		w.shown = shownSegment{}
+		if thread.State.Active() && thread.RunID == last.Run {
+			w.shown.ended = last.End
+		}
+	}
+	if last.Stream != "" {
+		page, err := w.from.Streams.Read(ctx, spool.StreamKey{Thread: w.key, ID: last.Stream}, record.Farthest, 1)
+		switch {
+		case err == nil:
+			w.at.Stream, w.at.Offset, w.reading = last.Stream, page.Last, last.InFlight() && !page.Ended
+			if last.End != nil {
+				w.at.Offset = record.Farther(page.Last, last.End.After)
+			}
+		case !errors.Is(err, spool.ErrStreamGone):
+			return thread, err
+		case last.Live && last.InFlight(): // its worker is about to open it
+			w.at.Stream, w.reading = last.Stream, true
+		case last.End == nil: // clients stand behind what is saved of it: see package snapshot
+			w.at.Stream, w.at.Offset = last.Stream, last.Saved.Last()
+		}
+	}
+	w.atEnd = true
+	return thread, nil
+}

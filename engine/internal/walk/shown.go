@@ -1,0 +1,93 @@
+package walk
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// shownSegment is what a walker knows of what its client was told.
+type shownSegment struct {
+	// stream is the one of which the client may have items. Empty: it has the RUN_ENDED of
+	// the last one.
+	stream spool.StreamID
+	// plain is true while the walker has read every item of the stream by itself, and they
+	// tell neither of a nested run nor of a limit that has ended the run.
+	plain bool
+	// ended is the RUN_ENDED entry behind which the client stands, if the run may have had
+	// open calls there. Nil: there is nothing to close.
+	ended *spool.Entry
+	// open is true once the walker has seen that the run behind ended has not ended.
+	open bool
+	// unsure is true while the walker has still to look for ended.
+	unsure bool
+	// closed is true while the last frame was the one that closes the calls.
+	closed bool
+}
+
+// settled reports whether a hub tells the client everything from here on.
+func (h *shownSegment) settled() bool { return !h.unsure && (h.ended == nil || h.open) }
+
+// item notes an item that the walker has read.
+func (h *shownSegment) item(item spool.Item) {
+	switch item.Type {
+	case spool.ItemSubagentStarted:
+		h.plain = false
+	case spool.ItemRunFinished:
+		var f spool.StreamFinished
+		h.plain = h.plain && item.Decode(&f) == nil && f.FinishReason == spool.StopCompleted
+	default:
+	}
+}
+
+// entry notes an entry that the walker has passed.
+func (h *shownSegment) entry(entry spool.Entry) {
+	h.closed = false
+	if entry.Type != spool.EntryRunEnded {
+		return
+	}
+	if id, err := record.StreamOf(entry); err != nil || id != h.stream {
+		return
+	}
+	quiet := h.quiet(entry)
+	*h = shownSegment{}
+	if !quiet {
+		h.ended = &entry
+	}
+}
+
+// quiet reports whether a segment ended in a way that leaves nothing unsaid or unsaved.
+func (h *shownSegment) quiet(ended spool.Entry) bool {
+	return h.plain && record.StatusOf(ended) == spool.SegmentFinished
+}
+
+// find looks for the RUN_ENDED entry behind which a client with this cursor stands. A cursor
+// without a stream may also stand within a segment.
+func (h *shownSegment) find(v spool.View, at spool.Cursor) error {
+	*h = shownSegment{stream: at.Stream}
+	if at.Stream == "" {
+		return h.findBare(v, max(at.Seq, 0))
+	}
+	run, _, _ := at.Stream.Split()
+	entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunEnded, Run: run})
+	for _, entry := range entries {
+		id, err := record.StreamOf(entry)
+		if err == nil && entry.Seq <= at.Seq && id == at.Stream {
+			*h = shownSegment{ended: &entry}
+		}
+	}
+	return err
+}
+
+func (h *shownSegment) findBare(v spool.View, seq int64) error {
+	started, err := record.LastUpTo(v, spool.EntryRunStarted, seq)
+	if err != nil || started == nil {
+		return err
+	}
+	ended, err := record.LastUpTo(v, spool.EntryRunEnded, seq)
+	if err != nil || ended != nil && ended.Seq > started.Seq {
+		h.ended = ended
+		return err
+	}
+	h.stream, err = record.StreamOf(*started)
+	return err
+}
