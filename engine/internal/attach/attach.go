@@ -226,3 +226,20 @@ func (a *Images) inspect(data []byte, declared string) (media string, err error)
 		return found, nil
 	}
 }
+
+// maxRedirects bounds how far the URL of an image leads on.
+const maxRedirects = 3
+
+// redirect checks each hop as if it had been asked for. Nothing of the hop before goes along.
+func (a *Images) redirect(r *http.Request, via []*http.Request) error {
+	switch before := via[len(via)-1].URL; {
+	case len(via) > maxRedirects:
+		return spool.Errorf(spool.Invalid, "leads on more than %d times", maxRedirects)
+	case r.URL.Scheme != "https" && (r.URL.Scheme != "http" || before.Scheme == "https"):
+		return spool.Errorf(spool.Invalid, "leads on to another scheme")
+	case r.URL.User != nil:
+		return spool.Errorf(spool.Invalid, "leads on to a URL with credentials")
+	}
+	r.Header.Del("Referer")
+	return a.hosts.Check(r.URL.Hostname())
+}

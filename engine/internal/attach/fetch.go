@@ -14,9 +14,6 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxRedirects bounds how far the URL of an image leads on.
-const maxRedirects = 3
-
 // imageGone is what a model reads in place of an image of an earlier turn that cannot be
 // had any more.
 const imageGone = "[an image that is not available any more]"
@@ -134,18 +131,4 @@ func (a *Images) unreachable(host string, err error) error {
 
 func fetchError(code spool.Code, host, what string, err error) error {
 	return &spool.Error{Code: code, Message: "the image of " + host + " " + what, Err: err}
-}
-
-// redirect checks each hop as if it had been asked for. Nothing of the hop before goes along.
-func (a *Images) redirect(r *http.Request, via []*http.Request) error {
-	switch before := via[len(via)-1].URL; {
-	case len(via) > maxRedirects:
-		return spool.Errorf(spool.Invalid, "leads on more than %d times", maxRedirects)
-	case r.URL.Scheme != "https" && (r.URL.Scheme != "http" || before.Scheme == "https"):
-		return spool.Errorf(spool.Invalid, "leads on to another scheme")
-	case r.URL.User != nil:
-		return spool.Errorf(spool.Invalid, "leads on to a URL with credentials")
-	}
-	r.Header.Del("Referer")
-	return a.hosts.Check(r.URL.Hostname())
 }

@@ -3,7 +3,6 @@ package live
 import (
 	"encoding/json"
 	"slices"
-	"sync"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
@@ -12,12 +11,6 @@ import (
 
 // maxEvents bounds the live events that a hub has still to pass on.
 const maxEvents = 256
-
-// liveEvents are live events that came over the bus.
-type liveEvents struct {
-	mu      sync.Mutex
-	waiting [][]byte
-}
 
 // receive keeps a notice for the hub's goroutine. More than it can pass on are dropped.
 func (h *hub) receive(notice []byte) {
@@ -74,9 +67,4 @@ func readEvent(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
 	}
 	record.Publisher{Subject: entry.PublishedBy, Tool: entry.PublishedByTool}.Sign(live)
 	return live, true
-}
-
-// isEvent reports whether the frame is a live event of an application's.
-func isEvent(f walk.Placed) bool {
-	return f.Notice && f.Event.Type != spool.NoticeStateChange && f.Event.Type != spool.NoticeThreadDeleted
 }

@@ -9,14 +9,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// Client says what a client of a thread has already, and what it may see.
-type Client struct {
-	spool.FollowOptions
-
-	// Subject is whose threads alone the client may see. Nil: all threads.
-	Subject *string
-}
-
 // Follow yields the frames of the thread that the client lacks, and goes on as they come.
 func (h *Hubs) Follow(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Frame, error] {
 	return func(yield func(spool.Frame, error) bool) {

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -114,19 +113,6 @@ func (f *follower) lacks(frame walk.Placed) bool {
 	default: // a user turn
 		return frame.At.Seq >= at
 	}
-}
-
-// isNews reports whether a notice says something that the last one did not, and remembers
-// it. A hello may have looked a moment before the hub did.
-func (f *follower) isNews(frame walk.Placed) bool {
-	if frame.Event.Type != spool.NoticeStateChange {
-		return true
-	}
-	if bytes.Equal(f.state, frame.Event.Payload) || frame.Past && f.run != frame.Event.RunID {
-		return false
-	}
-	f.state, f.run = frame.Event.Payload, frame.Event.RunID
-	return true
 }
 
 // untilRestored returns the frames up to an entry after which the follower owes its client

@@ -83,12 +83,3 @@ func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
 	}
 	return unringed([]walk.Placed{state}), nil
 }
-
-// unringed returns frames as those of the ring are.
-func unringed(frames []walk.Placed) []ringFrame {
-	out := make([]ringFrame, len(frames))
-	for i, f := range frames {
-		out[i].Placed = f
-	}
-	return out
-}

@@ -70,10 +70,3 @@ func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Se
 
 // formedBatches are shared, so that a client that waits holds none.
 var formedBatches = sync.Pool{New: func() any { return new([maxBatch]FormedFrame) }}
-
-// releaseFormed releases the snapshots of frames that nobody has got.
-func releaseFormed(frames []ringFrame) {
-	for i := range frames {
-		frames[i].Formed.Release()
-	}
-}

@@ -2,13 +2,10 @@ package live
 
 import (
 	"context"
-	"errors"
-	"slices"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/walk"
 	"github.com/spoolhq/spool/internal/chanlock"
 )
@@ -45,60 +42,6 @@ type hub struct {
 	stateKnown bool
 }
 
-// openHub returns a hub with its first client, which listens. The caller must start it.
-func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	h := &hub{
-		ring: ring{changed: make(chan struct{})},
-		from: from, key: key, clients: 1, cancel: cancel, done: make(chan struct{}), ready: make(chan struct{}),
-		woken:  make(chan struct{}, 1),
-		notice: noticer{key: key}, stateLock: chanlock.New(),
-	}
-	h.walker = walk.NewShared(&from.Sources, key, h.see)
-	unsubscribe, err := from.Bus.Subscribe(ctx, key, h.wake)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	unlisten, err := from.Bus.Listen(ctx, key, h.receive)
-	if err != nil {
-		unsubscribe()
-		cancel()
-		return nil, err
-	}
-	h.dirty.Store(true)
-	h.run = func() {
-		defer close(h.done)
-		defer unsubscribe()
-		defer unlisten()
-		h.follow(ctx)
-	}
-	return h, nil
-}
-
-// stop ends the hub's goroutine, and waits for its end.
-func (h *hub) stop() {
-	h.cancel()
-	<-h.done
-}
-
-func (h *hub) wake(kind spool.WakeKind) {
-	switch kind {
-	case spool.WakeDeleted:
-		h.walker.ThreadDeleted()
-		h.dirty.Store(true)
-	case spool.WakeOwner:
-		h.ownerChanged()
-		h.dirty.Store(true)
-	case spool.WakeRecord:
-		h.dirty.Store(true)
-	case spool.WakeStream:
-	default:
-		return
-	}
-	h.look()
-}
-
 // look has the hub read the thread soon.
 func (h *hub) look() {
 	select {
@@ -107,139 +50,12 @@ func (h *hub) look() {
 	}
 }
 
-// follow reads the thread whenever it is woken, and once in a while without.
-func (h *hub) follow(ctx context.Context) {
-	tick := time.NewTicker(h.from.Poll)
-	defer tick.Stop()
-	for first := true; ; first = false {
-		notices := h.takeEvents()
-		err := h.read(ctx)
-		h.pushEvents(notices)
-		if first {
-			close(h.ready)
-		}
-		if err != nil && ctx.Err() == nil {
-			h.from.Log.WarnContext(ctx, "follow thread", "tenant", string(h.key.Tenant), "thread", string(h.key.ID), "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.woken:
-		case <-tick.C:
-			h.dirty.Store(true)
-		}
-	}
-}
-
-// read takes in all that has come.
-func (h *hub) read(ctx context.Context) error {
-	grown := h.dirty.Swap(false)
-	h.stateKnown = false
-	if grown {
-		h.walker.RecordGrew()
-	}
-	if !h.isPlaced() {
-		if err := h.place(ctx); err != nil {
-			h.dirty.Store(true)
-			return h.endIfDeleted(err)
-		}
-		h.stateKnown = true // it has just been placed there
-	}
-	for {
-		more, err := h.advance(ctx, grown)
-		switch {
-		case errors.Is(err, walk.ErrReset):
-			h.reset()
-			h.dirty.Store(true)
-			return nil
-		case err != nil:
-			h.dirty.Store(true)
-			if errors.Is(err, record.ErrThreadGone) {
-				return h.endIfDeleted(err)
-			}
-			return err
-		case !more:
-			if grown && !h.walker.Waits() && !h.stateKnown {
-				return h.pushNotice(ctx)
-			}
-			if h.walker.Waits() {
-				h.dirty.Store(true) // the entry that waits has still to be passed
-			}
-			return nil
-		}
-		grown = grown || !h.walker.Reads() // an ended stream has an entry behind it
-	}
-}
-
-// advance adds the frames that come next. It reports false at the present.
-func (h *hub) advance(ctx context.Context, grown bool) (more bool, err error) {
-	more, rest, err := h.withSnapshots(ctx, grown)
-	if err != nil || !more {
-		return false, err
-	}
-	h.pushWithStates(ctx, rest)
-	return true, nil
-}
-
-// withSnapshots takes the frames that come next, adds those up to the last snapshot, and
-// returns the rest. A snapshot frame tells the state too, and so nobody looks at the state
-// between its making and its place in the ring. A notice of the state follows it in any case.
-//
-// Where the walker has come to the end of the record, it has seen the state there. If nothing
-// has to be told in between, it adds all frames, and a notice of that state if it is news.
-func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []walk.Placed, err error) {
-	h.stateLock.Lock()
-	defer h.stateLock.Unlock()
-	h.seen = nil
-	changes := h.ownerChanges()
-	frames, err := h.walker.Next(ctx, grown)
-	n := len(frames)
-	for n > 0 && !frames[n-1].IsSnapshot() {
-		n--
-	}
-	switch {
-	case h.seen != nil && n == 0:
-		h.sawOwner(h.seen.thread.Owner, changes)
-	case n > 0, slices.ContainsFunc(frames, func(f walk.Placed) bool { return f.Kind == spool.FrameThread }):
-		h.missedOwner()
-	case len(frames) > 0:
-		h.askOwner(ctx)
-	}
-	if n > 0 {
-		h.push(frames[:n])
-		h.notice.again = true
-	}
-	rest = frames[n:]
-	switch {
-	case n > 0 || slices.ContainsFunc(rest, walk.Placed.IsTurn):
-		h.stateKnown = false
-	case err == nil && h.seen != nil && h.walker.IsAtEnd():
-		h.push(rest)
-		h.push(h.notice.notices(*h.seen))
-		rest, h.stateKnown = nil, true
-	}
-	return len(frames) > 0, rest, err
-}
-
 // see looks at the state beside a read of the record. What fails here fails again when the
 // state is looked at alone.
 func (h *hub) see(v spool.View) {
 	if s, err := h.notice.see(v); err == nil {
 		h.seen = &s
 	}
-}
-
-// place puts the walker at the present.
-func (h *hub) place(ctx context.Context) error {
-	changes := h.ownerChanges()
-	thread, err := h.walker.ToPresent(ctx, h.notice.start)
-	if err != nil {
-		return err
-	}
-	h.sawOwner(thread.Owner, changes)
-	h.stand = h.walker.Stand()
-	h.ring.place(h.stand.Position())
-	return nil
 }
 
 // askOwner notes whose the thread is behind a read of a run stream alone, for followers that
@@ -276,4 +92,10 @@ func (h *hub) push(frames []walk.Placed) {
 		}
 	}
 	h.add(added, h.stand.Position())
+}
+
+// liveEvents are live events that came over the bus.
+type liveEvents struct {
+	mu      sync.Mutex
+	waiting [][]byte
 }

@@ -12,37 +12,10 @@
 package live
 
 import (
-	"context"
-	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/walk"
 )
-
-// Bus is what followers need of [spool.Bus].
-type Bus interface {
-	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(spool.WakeKind)) (unsubscribe func(), err error)
-	Listen(ctx context.Context, key spool.ThreadKey, hear func(notice []byte)) (unlisten func(), err error)
-}
-
-// Config says what followers read, and how.
-type Config struct {
-	walk.Sources
-
-	Bus Bus
-	// Spread returns a random duration up to the given one.
-	Spread func(time.Duration) time.Duration
-	Log    *slog.Logger
-
-	// Keepalive is the time between signs of life on an idle event stream.
-	Keepalive time.Duration
-	// Poll is how often a thread is looked at without a wake-up.
-	Poll time.Duration
-	// RetryHint is how long browsers wait before they reconnect, where a client does not say.
-	RetryHint time.Duration
-}
 
 // Hubs are the threads that somebody follows in this process. It is safe for concurrent use.
 type Hubs struct {

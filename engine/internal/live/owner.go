@@ -6,15 +6,6 @@ package live
 // that before it passes frames on. Where the hub does not know, or knows of somebody else, the
 // follower asks the store.
 
-// ownership is whose a thread is, as its hub knows it.
-type ownership struct {
-	subject string
-	known   bool
-	// changes counts the wake-ups that told of a change. A read that began before the last one
-	// says nothing of the owner.
-	changes int64
-}
-
 // ownerChanged has the followers ask the store whose the thread is, at once.
 func (r *ring) ownerChanged() {
 	r.mu.Lock()

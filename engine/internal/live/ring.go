@@ -33,6 +33,15 @@ type ring struct {
 	changed chan struct{} // closed when anything of the above changes
 }
 
+// ownership is whose a thread is, as its hub knows it.
+type ownership struct {
+	subject string
+	known   bool
+	// changes counts the wake-ups that told of a change. A read that began before the last one
+	// says nothing of the owner.
+	changes int64
+}
+
 // ringFrame is a frame as all clients get it.
 type ringFrame struct {
 	walk.Placed
@@ -237,4 +246,9 @@ func (r *ring) eventsBefore(index, notices int64) (events []ringFrame) {
 		}
 	}
 	return events
+}
+
+// isEvent reports whether the frame is a live event of an application's.
+func isEvent(f walk.Placed) bool {
+	return f.Notice && f.Event.Type != spool.NoticeStateChange && f.Event.Type != spool.NoticeThreadDeleted
 }

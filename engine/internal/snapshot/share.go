@@ -39,13 +39,6 @@ type sharing struct {
 	closed  bool
 }
 
-// threadForm names what clients share: a thread in one form.
-type threadForm struct {
-	spool.ThreadKey
-
-	form spool.SnapshotForm // nil: the JSON of [spool.Snapshot]
-}
-
 // extender reads a thread of whose messages old has a part, nil for none. It reports whether the
 // list of the state shares the blocks of old.
 type extender func(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error)

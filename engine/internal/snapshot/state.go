@@ -86,3 +86,10 @@ func (s *encodedState) finish(snap *spool.Snapshot) error {
 	s.shared, s.formed = shared, size
 	return nil
 }
+
+// threadForm names what clients share: a thread in one form.
+type threadForm struct {
+	spool.ThreadKey
+
+	form spool.SnapshotForm // nil: the JSON of [spool.Snapshot]
+}

@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"context"
 	"sync"
 
 	"go.opentelemetry.io/otel/trace"
@@ -28,16 +27,6 @@ type links struct {
 }
 
 type linked struct{ start, latest trace.SpanContext }
-
-// Started notes the span in which a run was started.
-func (t *Recorder) Started(ctx context.Context, tenant spool.Tenant, run spool.RunID) {
-	if t == nil {
-		return
-	}
-	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
-		t.links.put(runKey{tenant, run}, func(l *linked) { l.start = span })
-	}
-}
 
 func (l *links) add(key runKey, span trace.SpanContext) {
 	if span.IsValid() {

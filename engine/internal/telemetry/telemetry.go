@@ -150,3 +150,13 @@ func errorType(err error) string {
 func labels(attrs ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributeSet(attribute.NewSet(attrs...))
 }
+
+// Started notes the span in which a run was started.
+func (t *Recorder) Started(ctx context.Context, tenant spool.Tenant, run spool.RunID) {
+	if t == nil {
+		return
+	}
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		t.links.put(runKey{tenant, run}, func(l *linked) { l.start = span })
+	}
+}

@@ -6,15 +6,6 @@ import "github.com/spoolhq/spool"
 // a snapshot behind the entry, which also a client understands that does not know the entry.
 // Clients share the bytes of the snapshot, as all do who ask for one at the same time.
 
-// restoredBranch is what a walker knows of branches that have come back.
-type restoredBranch struct {
-	// due is true while the client has still to get the snapshot.
-	due bool
-	// known is the seq up to which the client has read the messages by itself, as it came
-	// without a cursor.
-	known int64
-}
-
 // placeRestored finds out whether a client that comes back may lack the snapshot: its cursor
 // does not say whether it has seen what comes behind the entry.
 func (w *Walker) placeRestored(v spool.View, thread spool.Thread, c *spool.Cursor) error {

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -102,3 +103,6 @@ func (w *Walker) takeSnapshot(ctx context.Context, o spool.SnapshotOptions) (sna
 	}
 	return snap, encoded, formed, err
 }
+
+// ErrReset tells a walker without a client that its stream is gone.
+var ErrReset = errors.New("the stream is gone")

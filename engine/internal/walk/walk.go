@@ -17,9 +17,6 @@ const (
 	healAfter = 2 * time.Second
 )
 
-// ErrReset tells a walker without a client that its stream is gone.
-var ErrReset = errors.New("the stream is gone")
-
 // Next returns the frames that follow and that storage has already, empty at the
 // present. Grown says whether the record may have more entries than were read.
 func (w *Walker) Next(ctx context.Context, grown bool) ([]Placed, error) {
@@ -190,16 +187,6 @@ func (w *Walker) await(ctx context.Context, entry spool.Entry) ([]Placed, error)
 }
 
 func (w *Walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.at.Stream} }
-
-// framed returns a frame that leaves the walker where it stands. The frame has a cursor, by
-// which a client comes back, unless it tells of a user turn.
-func (w *Walker) framed(f spool.Frame) Placed {
-	if f.Kind != spool.FrameThread || f.Event.Seq > 0 {
-		at := w.at
-		f.Cursor = &at
-	}
-	return Placed{Frame: f, At: w.at, Turn: w.turn, Reading: w.reading}
-}
 
 // Position returns where the walker stands. It reports false while no hub can stand at
 // the same place.

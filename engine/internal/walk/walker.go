@@ -53,19 +53,6 @@ type Mode struct {
 	Form spool.SnapshotForm
 }
 
-// New returns the walker of a client, for the thread that was made at o.CreatedAt.
-func New(from *Sources, key spool.ThreadKey, o spool.FollowOptions, mode Mode) Walker {
-	return Walker{
-		Mode: mode, from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, turn: o.LastTurnID,
-	}
-}
-
-// NewShared returns the walker of a hub. AtRecordEnd is called in the transaction of each read that
-// goes to the end of the record.
-func NewShared(from *Sources, key spool.ThreadKey, atRecordEnd func(v spool.View)) Walker {
-	return Walker{from: from, key: key, shared: true, deleted: new(atomic.Bool), atRecordEnd: atRecordEnd}
-}
-
 // Walker reads a thread's record and run streams from storage as one sequence of frames,
 // which is the same whenever it is read: a segment's RUN_STARTED, its items with the
 // entries written among them, its RUN_ENDED, the next segment. Entries know the item
@@ -117,6 +104,28 @@ type Walker struct {
 	blocked time.Time
 }
 
+// restoredBranch is what a walker knows of branches that have come back.
+type restoredBranch struct {
+	// due is true while the client has still to get the snapshot.
+	due bool
+	// known is the seq up to which the client has read the messages by itself, as it came
+	// without a cursor.
+	known int64
+}
+
+// New returns the walker of a client, for the thread that was made at o.CreatedAt.
+func New(from *Sources, key spool.ThreadKey, o spool.FollowOptions, mode Mode) Walker {
+	return Walker{
+		Mode: mode, from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, turn: o.LastTurnID,
+	}
+}
+
+// NewShared returns the walker of a hub. AtRecordEnd is called in the transaction of each read that
+// goes to the end of the record.
+func NewShared(from *Sources, key spool.ThreadKey, atRecordEnd func(v spool.View)) Walker {
+	return Walker{from: from, key: key, shared: true, deleted: new(atomic.Bool), atRecordEnd: atRecordEnd}
+}
+
 // MoveTo has the walker stand behind a frame that its client has got from a hub.
 func (w *Walker) MoveTo(f Placed) {
 	switch {
@@ -155,3 +164,13 @@ func (w *Walker) RecordGrew() { w.atEnd = false }
 
 // ThreadDeleted says that a thread of the id was deleted.
 func (w *Walker) ThreadDeleted() { w.deleted.Store(true) }
+
+// framed returns a frame that leaves the walker where it stands. The frame has a cursor, by
+// which a client comes back, unless it tells of a user turn.
+func (w *Walker) framed(f spool.Frame) Placed {
+	if f.Kind != spool.FrameThread || f.Event.Seq > 0 {
+		at := w.at
+		f.Cursor = &at
+	}
+	return Placed{Frame: f, At: w.at, Turn: w.turn, Reading: w.reading}
+}

@@ -1,0 +1,179 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/walk"
+)
+
+// follower returns a follower of the thread, whose walker leaves out or encodes what mode says. The
+// hub listens before anything is read, so that nothing can fall in between. The caller must close
+// the follower.
+func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode walk.Mode) (*follower, error) {
+	if c.CreatedAt.IsZero() {
+		thread, err := readThread(ctx, h.Store, key)
+		if err != nil {
+			return nil, err
+		}
+		c.CreatedAt = thread.CreatedAt
+	}
+	hub, err := h.join(key) //nolint:contextcheck // a hub outlives its first client
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{
+		hubs: h, hub: hub, mode: mode, made: c.CreatedAt, subject: c.Subject,
+		walker: walk.New(&h.Sources, key, c.FollowOptions, mode),
+	}
+	if f.subject != nil {
+		hub.owned.Add(1)
+	}
+	if mode.Encodes {
+		hub.readers.Add(1)
+	}
+	select {
+	case <-hub.ready:
+	case <-ctx.Done():
+		f.close()
+		return nil, ctx.Err()
+	}
+	if err := f.begin(ctx, c.Cursor); err != nil {
+		f.close()
+		return nil, record.NotFound(err)
+	}
+	return f, nil
+}
+
+// begin puts the follower at its place, and looks at the state in the same transaction. Where
+// the place is gone, the state behind the snapshot counts.
+func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
+	var state walk.Placed
+	frames, err := f.walker.Place(ctx, at, func(read func(v spool.View) error) (err error) {
+		state, f.noticesSeen, err = f.hub.state(ctx, f.made, read)
+		f.eventsFrom = f.noticesSeen
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(frames) > 0:
+		f.first, err = f.withState(ctx, frames)
+		return err
+	case f.isNews(state):
+		f.first = unringed([]walk.Placed{state})
+	}
+	return nil
+}
+
+// batches yields the frames that are there at the same time in one batch, which is good until
+// yield returns. An empty one says that nothing has come for as long as idle, where that is
+// positive. Batches closes the follower.
+func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([]ringFrame, error) bool) {
+	defer f.close()
+	for {
+		frames, err := f.next(ctx, idle)
+		switch {
+		case errors.Is(err, errOver):
+			return
+		case err != nil && !errors.Is(err, errIdle):
+			yield(nil, err)
+			return
+		case (err != nil || len(frames) > 0) && !yield(frames, nil):
+			return
+		}
+	}
+}
+
+// next returns the frames that come next, and waits for them. What it returns is good
+// until the next call. A positive idle bounds the wait, after which it returns errIdle.
+func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, error) {
+	f.release()
+	if len(f.first) > 0 {
+		frames := f.first
+		f.first = nil
+		f.hold(frames)
+		return f.allowed(ctx, frames)
+	}
+	var idleAt time.Time // however often the hub changes without a frame for this client
+	if idle > 0 {
+		idleAt = time.Now().Add(idle)
+	}
+	for {
+		var changed <-chan struct{}
+		var frames []ringFrame
+		var err error
+		if f.joined {
+			frames, changed, err = f.fromRing()
+		} else {
+			frames, changed, err = f.fromStorage(ctx)
+			if errors.Is(err, record.ErrThreadGone) { // the hub tells those that have caught up
+				err = errOver
+			}
+		}
+		if len(frames) > 0 || err != nil {
+			f.hold(frames)
+			if err != nil {
+				releaseFormed(frames)
+				return frames, f.overWithoutThread(err)
+			}
+			return f.allowed(ctx, frames)
+		}
+		if err := f.checkOwner(ctx); err != nil {
+			return nil, err
+		}
+		if changed == nil {
+			continue
+		}
+		if err := f.wait(ctx, changed, idleAt); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wait waits until the hub has changed, or it is time to look anyway. It returns errIdle
+// once it is idleAt, where that is set.
+func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt time.Time) error {
+	limit := f.hubs.Poll
+	if f.joined {
+		limit = 0
+	}
+	if !idleAt.IsZero() {
+		left := time.Until(idleAt)
+		if left <= 0 {
+			return errIdle
+		}
+		if limit == 0 || left < limit {
+			limit = left
+		}
+	}
+	var expired <-chan time.Time
+	if limit > 0 {
+		if f.timer == nil {
+			f.timer = time.NewTimer(limit)
+		} else {
+			f.timer.Reset(limit)
+		}
+		expired = f.timer.C
+	}
+	select { // an end comes before news: whether it is noticed must not be chance
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.hubs.closing:
+		return errOver
+	default:
+	}
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.hubs.closing:
+		return errOver
+	case <-expired:
+		return nil
+	}
+}
