@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// branch is a branch with its messages. What follows from them, and from where the
-// base is, is left out of the branch.
+// branch is a branch with its messages. The fields that follow from the messages, or from the
+// place of the base, are empty.
 type branch struct {
 	spool.Branch
 

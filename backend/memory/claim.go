@@ -81,7 +81,7 @@ func (q queue) Waiting(ctx context.Context) (waiting []spool.WaitingTenant, err 
 	return waiting, nil
 }
 
-// nextFair returns the job that is taken next, while so many may be. Nil: none.
+// nextFair returns the job that the claim takes next, while it has so many free places. Nil: none.
 func nextFair(due []*job, inFlight map[spool.Tenant]int, served map[spool.Tenant]time.Time, q spool.ClaimQuery, free int) (next *job) {
 	for _, j := range due {
 		has := inFlight[j.Tenant]

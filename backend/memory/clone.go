@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// now returns the clock's time as precisely as databases keep it, so that a test which
-// passes in memory does not fail there.
+// now returns the clock's time as precisely as databases keep it, so that a test that passes in
+// memory does not fail on a database.
 func (m *memory) now() time.Time { return m.clock.Now().UTC().Truncate(time.Microsecond) }
 
 // The clone functions keep what is in the store apart from what callers hold.

@@ -2,8 +2,8 @@
 // and for programs whose threads may end with them.
 //
 // It keeps the whole contract of the ports of package spool, and the suites of package
-// spooltest hold it to that. Nothing in it starts a goroutine or opens a file, so that a
-// backend needs no Close, and a test can run it in a bubble of testing/synctest.
+// spooltest hold it to that. It has no file and no goroutine of its own: a backend needs no
+// Close, and a test can run it in a bubble of testing/synctest.
 package memory
 
 import (
@@ -65,14 +65,14 @@ type (
 // memory is what the store and the queue of one backend share.
 type memory struct {
 	clock spool.Clock
-	// writer is held by the one Update that is under way. A channel, so that waiting for
-	// it ends with the caller's context.
+	// writer has one place, for the Update that is under way. It is a channel, so that a caller
+	// stops waiting when its context ends.
 	writer chan struct{}
 
 	// mu guards what follows. Update holds it to commit, not while fn runs.
 	mu sync.RWMutex
-	// threads maps to data that is replaced and never changed, so that a View needs no
-	// lock once it has found it.
+	// threads maps to data that a commit replaces and nobody changes, so that a View needs no
+	// lock once it has found the data.
 	threads map[spool.ThreadKey]*threadData
 	runs    map[runKey]spool.ThreadKey
 	starts  map[startKey]runKey
@@ -115,8 +115,8 @@ func (m *memory) commit(tx *transaction) {
 	}
 }
 
-// index forgets the runs of before and remembers those of after. Nobody else can have
-// taken their ids in between, as there is one writer.
+// index forgets the runs of before and remembers those of after. There is one writer, so that
+// nobody else can have taken their ids in between.
 func (m *memory) index(key spool.ThreadKey, before, after *threadData) {
 	if before != nil {
 		for _, r := range before.runs {

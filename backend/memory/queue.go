@@ -118,7 +118,7 @@ func (q queue) Stats(ctx context.Context, tenant spool.Tenant) (spool.QueueStats
 	return stats, nil
 }
 
-// guarded runs fn on the job that d was a delivery of, unless d is worthless.
+// guarded runs fn on the job of a delivery, unless the job is gone or was claimed since.
 func (q queue) guarded(ctx context.Context, d spool.Delivery, fn func(*job)) error {
 	if err := canceled(ctx); err != nil {
 		return err

@@ -87,8 +87,8 @@ func (tx *transaction) InsertRun(r spool.Run) error {
 	return nil
 }
 
-// runTaken asks the index for other threads only: what this one has, the transaction
-// knows better.
+// runTaken reports whether a run of the tenant has the id. It asks the index about other threads
+// only: the transaction knows better which runs this one has.
 func (tx *transaction) runTaken(id spool.RunID) bool {
 	if tx.data.runAt(id) >= 0 {
 		return true
