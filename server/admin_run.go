@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // overviewInput asks what a tenant has.
@@ -18,7 +19,7 @@ func (c admin) overview(ctx context.Context, in overviewInput) (overview, error)
 		return overview{}, err
 	}
 	o, err := c.engine.Overview(ctx, tenant)
-	return overview{o, runsOf(o.Active)}, aboutTenant(ctx, err, tenant)
+	return overview{o, wire.RunsOf(o.Active)}, aboutTenant(ctx, err, tenant)
 }
 
 // runsInput asks for a page of a tenant's runs.
@@ -44,7 +45,7 @@ type runFilter struct {
 
 // runList is the answer to a list of runs.
 type runList struct {
-	Runs []run `doc:"The runs, the last accepted one first." json:"runs"`
+	Runs []wire.Run `doc:"The runs, the last accepted one first." json:"runs"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
 }
@@ -70,7 +71,7 @@ func (c admin) runs(ctx context.Context, in runsInput) (runList, error) {
 	if err != nil {
 		return runList{}, aboutTenant(ctx, err, tenant)
 	}
-	out := runList{Runs: runsOf(list)}
+	out := runList{Runs: wire.RunsOf(list)}
 	if len(list) == q.Limit {
 		last := list[len(list)-1]
 		out.Next = timeMark(last.CreatedAt, string(last.ID))
@@ -116,5 +117,5 @@ func (c admin) run(ctx context.Context, in oneRunInput) (runDetail, error) {
 		return runDetail{}, err
 	}
 	d, err := c.engine.RunDetail(ctx, tenant, in.RunID)
-	return runDetail{runOf(d.Run), d.Steps, runsOf(d.Children), d.Entries, d.Parks, d.Usage}, about(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
+	return runDetail{wire.RunOf(d.Run), d.Steps, wire.RunsOf(d.Children), d.Entries, d.Parks, d.Usage}, about(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
 }

@@ -6,20 +6,21 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // overview is what there is of a tenant.
 type overview struct {
 	engine.Overview
 
-	Active []run `doc:"Its newest runs that are not over, up to 50." json:"active"`
+	Active []wire.Run `doc:"Its newest runs that are not over, up to 50." json:"active"`
 }
 
 // runDetail is all that is known of a run.
 type runDetail struct {
-	Run      run                 `doc:"The run."                                             json:"run"`
+	Run      wire.Run            `doc:"The run."                                             json:"run"`
 	Steps    []engine.StepRecord `doc:"Its steps, the one in hand included."                 json:"steps"`
-	Children []run               `doc:"The runs that it has spawned."                        json:"children"`
+	Children []wire.Run          `doc:"The runs that it has spawned."                        json:"children"`
 	Entries  []spool.Entry       `doc:"Its part of the thread's record."                     json:"entries"`
 	Parks    []engine.ParkDetail `doc:"Its waits for an answer."                             json:"parks"`
 	Usage    []spool.UsageRow    `doc:"Each question to a model, also of the runs under it." json:"usage"`

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 const aboutAGUI = `What an AG-UI 1.0 client, such as the HttpAgent of @ag-ui/client, posts to start a run, to answer what a
@@ -56,7 +57,7 @@ type agentRefusal struct {
 // agentAnswer is the stream of a run, or a refusal. The events that it embeds are for the
 // document alone.
 type agentAnswer struct {
-	rest.Events[rest.OneOf[agentEvent]]
+	rest.Events[rest.OneOf[wire.AgentEvent]]
 
 	live    *live
 	refusal *agentRefusal

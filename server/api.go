@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // newAPI registers the controllers.
@@ -17,7 +18,7 @@ func (s *Server) newAPI() *rest.API {
 		rest.Servers(cmp.Or(s.config.PublicURL, "/")),
 		rest.Errors(errorBodies{}), rest.MapError(mapError), rest.StrictSlashes(), rest.Logger(s.restLog()), rest.Use(s.front),
 	)...)
-	writtenAs(api)
+	wire.Document(api)
 	api.Register(table{s}, rest.Namespace(""))
 	s.describe(api)
 	describeAgents(api, s.config.BasePath)

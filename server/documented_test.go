@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // The bodies of answers are what the document says: each field that a body can have is documented, and
@@ -65,7 +66,7 @@ func TestRunIsOneThing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := json.Marshal(runOf(r))
+		got, err := json.Marshal(wire.RunOf(r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,12 +82,12 @@ func TestRunIsOneThing(t *testing.T) {
 func TestVariantsAreOfTheirTypes(t *testing.T) {
 	t.Parallel()
 
-	for f := range reflect.TypeFor[event]().Fields() {
+	for f := range reflect.TypeFor[wire.Event]().Fields() {
 		if f.Type.Kind() != reflect.Pointer {
 			continue
 		}
 		payload, _ := f.Type.Elem().FieldByName("Payload")
-		if pkg := payload.Type.PkgPath(); !strings.HasSuffix(pkg, "/spool") && payload.Type != reflect.TypeFor[message]() {
+		if pkg := payload.Type.PkgPath(); !strings.HasSuffix(pkg, "/spool") && payload.Type != reflect.TypeFor[wire.Message]() {
 			t.Errorf("%s has a payload of its own: %v", f.Name, payload.Type)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // eventsInput asks for a page of a thread's events.
@@ -16,17 +17,17 @@ type eventsInput struct {
 
 // eventPage is a page of an application's durable events.
 type eventPage struct {
-	Events []applicationEvent `doc:"The events, in the order of their seq."                                                                        json:"events"`
-	Next   int64              `doc:"What after has to be for the next page, which may have events although this has few. Left out: there is none." json:"next,omitempty"`
+	Events []wire.ApplicationEvent `doc:"The events, in the order of their seq."                                                                        json:"events"`
+	Next   int64                   `doc:"What after has to be for the next page, which may have events although this has few. Left out: there is none." json:"next,omitempty"`
 }
 
 // events answers GET /api/agent/events with the durable events that were published on a thread.
 func (c follow) events(ctx context.Context, in eventsInput) (eventPage, error) {
 	key := in.of(ctx, c.Server)
 	page, err := c.engine.Events(c.acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
-	out := eventPage{Events: make([]applicationEvent, len(page.Events)), Next: page.Next}
+	out := eventPage{Events: make([]wire.ApplicationEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
-		out.Events[i] = applicationEvent{e.Type, envelope{e.ThreadID, e.Seq, e.CreatedAt, e.RunID}, e.Payload, e.PublishedBy, e.PublishedByTool}
+		out.Events[i] = wire.EventOf(e)
 	}
 	return out, about(ctx, err, key, "")
 }

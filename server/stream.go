@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // streamInput asks for the live stream of a thread.
@@ -118,7 +119,7 @@ var sseHeaders = engine.SSEHeaders()
 // streamAnswer is the stream of a thread. The events that it embeds are for the document
 // alone: they are encoded already, by the engine once for all clients.
 type streamAnswer struct {
-	rest.Events[rest.OneOf[frame]]
+	rest.Events[rest.OneOf[wire.Frame]]
 
 	live *live
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // What the document says of bodies is what the fixtures of the contract have: each field of
@@ -24,11 +25,11 @@ func TestWireTypes(t *testing.T) {
 		name, list string
 		kinds      map[string]reflect.Type
 	}{
-		{"frames.json", "frames", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[frame]]()}},
-		{"entries.json", "entries", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[event]]()}},
-		{"entries.json", "notices", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[event]]()}},
-		{"items.json", "items", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[item]]()}},
-		{"messages.json", "messages", map[string]reflect.Type{"": reflect.TypeFor[message]()}},
+		{"frames.json", "frames", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Frame]]()}},
+		{"entries.json", "entries", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Event]]()}},
+		{"entries.json", "notices", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Event]]()}},
+		{"items.json", "items", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Item]]()}},
+		{"messages.json", "messages", map[string]reflect.Type{"": reflect.TypeFor[wire.Message]()}},
 		{"results.json", "results", map[string]reflect.Type{
 			"run": reflect.TypeFor[engine.RunResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[engine.StopResult](), "respond": reflect.TypeFor[engine.RespondResult](),
 			"delete": reflect.TypeFor[engine.DeleteResult](), "usage": reflect.TypeFor[spool.ThreadUsage](), "error": reflect.TypeFor[errorBody](),
@@ -70,8 +71,8 @@ func TestWireTypes(t *testing.T) {
 				t.Fatal(err)
 			case head.Type == "SOMETHING_NEW", c.Name == "a kind of part to come": // in no document before they are there
 				continue
-			case kind == reflect.TypeFor[rest.OneOf[event]]() && !ownEvent(head.Type):
-				kind = reflect.TypeFor[applicationEvent]()
+			case kind == reflect.TypeFor[rest.OneOf[wire.Event]]() && !ownEvent(head.Type):
+				kind = reflect.TypeFor[wire.ApplicationEvent]()
 			}
 			checkWire(t, file.name+" "+c.Name, kind, c.Value)
 		}
@@ -132,7 +133,7 @@ func TestNoUnnamedFields(t *testing.T) {
 
 // ownEvent reports whether the type is one of ours, and no application's.
 func ownEvent(name string) bool {
-	t := reflect.TypeFor[event]()
+	t := reflect.TypeFor[wire.Event]()
 	for f := range t.Fields() {
 		if f.Type.Kind() != reflect.Pointer {
 			continue

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"encoding/json"
@@ -9,9 +9,9 @@ import (
 	"github.com/spoolhq/spool/server/agui"
 )
 
-// agentEvent is an event of AG-UI. It is for the document alone: the package agui writes events,
+// AgentEvent is an event of AG-UI. It is for the document alone: the package agui writes events,
 // from the types that are embedded here.
-type agentEvent struct {
+type AgentEvent struct {
 	_ struct{} `doc:"An event of AG-UI 1.0, by its type. Ignore a type that you do not know."`
 
 	RunStarted              *agentRunStarted

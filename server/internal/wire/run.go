@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// run is a run as clients see it.
-type run struct {
+// Run is a run as clients see it.
+type Run struct {
 	ID                spool.RunID         `doc:"The run's id."                                                             json:"id"`
 	ThreadID          spool.ThreadID      `doc:"Its thread."                                                               json:"threadId"`
 	ParentID          spool.RunID         `doc:"The run that made this one, if one did."                                   json:"parentRunId,omitempty"`
@@ -41,9 +41,9 @@ type run struct {
 	QueuedMs          int64               `doc:"How long it waited for a worker."                                          json:"queuedMs,omitempty"`
 }
 
-// runOf returns a run as clients see it.
-func runOf(r spool.Run) run {
-	out := run{
+// RunOf returns a run as clients see it.
+func RunOf(r spool.Run) Run {
+	out := Run{
 		ID: r.ID, ThreadID: r.ThreadID, ParentID: r.ParentID, CallID: r.CallID, Depth: r.Depth, Agent: r.Agent, Model: r.Model,
 		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy,
 		EnqueuedAt: r.EnqueuedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, MaxSteps: r.MaxSteps, Steps: r.Steps, Attempts: r.Attempts,
@@ -63,10 +63,10 @@ func runOf(r spool.Run) run {
 	return out
 }
 
-func runsOf(all []spool.Run) []run {
-	out := make([]run, len(all))
+func RunsOf(all []spool.Run) []Run {
+	out := make([]Run, len(all))
 	for i, r := range all {
-		out[i] = runOf(r)
+		out[i] = RunOf(r)
 	}
 	return out
 }

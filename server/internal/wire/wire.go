@@ -1,4 +1,7 @@
-package server
+// Package wire has the types of bodies that spool and engine write themselves, as clients see them:
+// frames, entries, items, messages and runs, each with the words of the document. It knows nothing of
+// requests.
+package wire
 
 import (
 	"reflect"
@@ -9,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/server/agui"
 )
 
-// frame is one message of a live stream.
-type frame struct {
+// Frame is one message of a live stream.
+type Frame struct {
 	_ struct{} `doc:"One message of the stream, by its kind. Ignore a kind that you do not know."`
 
 	Thread   *threadFrame
@@ -21,13 +24,13 @@ type frame struct {
 type (
 	threadFrame struct {
 		Kind  spool.FrameKind   `const:"thread"                             json:"kind"`
-		Event rest.OneOf[event] `doc:"An entry of the record, or a notice." json:"event"`
+		Event rest.OneOf[Event] `doc:"An entry of the record, or a notice." json:"event"`
 	}
 
 	streamFrame struct {
 		Kind     spool.FrameKind  `const:"stream"           json:"kind"`
 		StreamID spool.StreamID   `doc:"The stream."        json:"streamId"`
-		Item     rest.OneOf[item] `doc:"What the run says." json:"item"`
+		Item     rest.OneOf[Item] `doc:"What the run says." json:"item"`
 	}
 
 	snapshotFrame struct {
@@ -45,16 +48,16 @@ type (
 	parkAnswer  spool.Answer
 )
 
-// writtenAs says which types stand for which in the document: types that write their own JSON, and
+// Document says which types stand for which in the document: types that write their own JSON, and
 // types with another name.
-func writtenAs(api *rest.API) {
+func Document(api *rest.API) {
 	schemas := api.Huma().OpenAPI().Components.Schemas
 	for _, c := range []struct{ is, wire reflect.Type }{
 		{reflect.TypeFor[spool.Content](), reflect.TypeFor[content]()},
-		{reflect.TypeFor[spool.Entry](), reflect.TypeFor[rest.OneOf[event]]()},
-		{reflect.TypeFor[spool.Item](), reflect.TypeFor[rest.OneOf[item]]()},
-		{reflect.TypeFor[spool.Message](), reflect.TypeFor[message]()},
-		{reflect.TypeFor[spool.Run](), reflect.TypeFor[run]()},
+		{reflect.TypeFor[spool.Entry](), reflect.TypeFor[rest.OneOf[Event]]()},
+		{reflect.TypeFor[spool.Item](), reflect.TypeFor[rest.OneOf[Item]]()},
+		{reflect.TypeFor[spool.Message](), reflect.TypeFor[Message]()},
+		{reflect.TypeFor[spool.Run](), reflect.TypeFor[Run]()},
 		{reflect.TypeFor[spool.Answer](), reflect.TypeFor[parkAnswer]()},
 		{reflect.TypeFor[spool.Cost](), reflect.TypeFor[usageCost]()},
 		{reflect.TypeFor[spool.InputExpiring](), reflect.TypeFor[inputExpiry]()},

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-type message struct {
+type Message struct {
 	ID              spool.MessageID `doc:"The message's id."                                              json:"id"`
 	ThreadID        spool.ThreadID  `doc:"Its thread."                                                    json:"threadId"`
 	AgentID         *spool.AgentID  `doc:"The agent that wrote it, if one did."                           json:"agentId"`

@@ -1,12 +1,12 @@
-package server
+package wire
 
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
 )
 
-// item is what a run says. Each type has fields of its own.
-type item struct {
+// Item is what a run says. Each type has fields of its own.
+type Item struct {
 	_ struct{} `doc:"What a run says, by its type. Ignore a type that you do not know."`
 
 	RunStarted         *runStartedItem

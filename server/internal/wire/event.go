@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// event is an entry of a thread's record, or a notice. Each type has a payload of its own.
-type event struct {
+// Event is an entry of a thread's record, or a notice. Each type has a payload of its own.
+type Event struct {
 	_ struct{} `doc:"An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types (ApplicationEvent). Ignore a type that you do not know."`
 
 	RunStarted              *runStartedEvent
@@ -41,14 +41,19 @@ type envelope struct {
 	RunID     spool.RunID    `doc:"The run that it belongs to, if any."                                                             json:"runId,omitempty"`
 }
 
-// applicationEvent is an event that an application has published.
-type applicationEvent struct {
+// ApplicationEvent is an event that an application has published.
+type ApplicationEvent struct {
 	Type spool.EntryType `doc:"What the application calls it: none of the types of Event." example:"INVOICE_PAID" json:"type"`
 	envelope
 
 	Payload         json.RawMessage `doc:"Any JSON."                         json:"payload"`
 	PublishedBy     string          `doc:"The subject who published it."     json:"publishedBy,omitempty"`
 	PublishedByTool string          `doc:"The tool whose call published it." json:"publishedByTool,omitempty"`
+}
+
+// EventOf returns an event that an application has published.
+func EventOf(e spool.Entry) ApplicationEvent {
+	return ApplicationEvent{e.Type, envelope{e.ThreadID, e.Seq, e.CreatedAt, e.RunID}, e.Payload, e.PublishedBy, e.PublishedByTool}
 }
 
 type (
@@ -220,7 +225,7 @@ type (
 		Type spool.EntryType `const:"MESSAGE_APPENDED" json:"type"`
 		envelope
 
-		Payload message `json:"payload"`
+		Payload Message `json:"payload"`
 	}
 
 	threadDeletedEvent struct {
