@@ -8,20 +8,21 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // connect answers POST /api/agent/ag-ui/connect with the thread as it is, and what its run says
 // until that is over or waits for somebody.
 func (c agents) connect(ctx context.Context, in agentInput) (agentAnswer, error) {
-	who, r := c.asking(ctx), rest.RequestOf(ctx)
-	key := who.key(in.Body.ThreadID)
-	concerns(ctx, key, in.Body.RunID)
+	who, r := call.By(ctx), rest.RequestOf(ctx)
+	key := who.Key(in.Body.ThreadID)
+	call.Concerns(ctx, key, in.Body.RunID)
 	place, err := c.takeStream(r, who)
 	if err != nil {
-		return agentAnswer{}, about(ctx, err, key, "")
+		return agentAnswer{}, call.About(ctx, err, key, "")
 	}
 	show := agui.Options{ClientRunID: string(in.Body.RunID), State: agui.UseOf(in.Body.State), Connect: true}
-	answer, err := c.show(c.acting(ctx), r, who, key, show)
+	answer, err := c.show(call.Acting(ctx), r, who, key, show)
 	if err != nil {
 		place.release()
 		return agentAnswer{}, err
@@ -34,7 +35,7 @@ func (c agents) connect(ctx context.Context, in agentInput) (agentAnswer, error)
 func (c agents) show(ctx context.Context, r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
 	thread, _, err := c.engine.UserTurns(ctx, key)
 	if err != nil && spool.CodeOf(err) != spool.NotFound {
-		return agentAnswer{}, about(ctx, err, key, "")
+		return agentAnswer{}, call.About(ctx, err, key, "")
 	}
 	if o.RunID = thread.RunID; o.RunID == "" {
 		return agentAnswer{live: &live{server: c.Server, events: nothingYet{key.ID, o.ClientRunID}, key: key}}, nil

@@ -9,7 +9,9 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
@@ -75,7 +77,7 @@ func (a agentAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	status := http.StatusConflict
 	if a.refusal.retryAfter > 0 {
-		setRetryAfter(w.Header(), a.refusal.retryAfter)
+		call.SetRetryAfter(w.Header(), a.refusal.retryAfter)
 		status = http.StatusServiceUnavailable
 	}
 	w.WriteHeader(status)
@@ -86,10 +88,10 @@ func (a agentAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 // run answers POST /api/agent/ag-ui with the events of a run, until it is over or waits
 // for somebody; 409 with a refusal when there is none.
 func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
-	who, body := c.asking(ctx), in.Body
-	key := who.key(body.ThreadID)
-	concerns(ctx, key, body.RunID)
-	ctx = c.acting(ctx)
+	who, body := call.By(ctx), in.Body
+	key := who.Key(body.ThreadID)
+	call.Concerns(ctx, key, body.RunID)
+	ctx = call.Acting(ctx)
 	need := []Scope{ScopeRead}
 	if len(body.Resume) > 0 {
 		need = append(need, ScopeApprove)
@@ -102,14 +104,14 @@ func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 		need = append(need, ScopeStop)
 	}
 	for _, scope := range need {
-		if !who.may(scope) {
+		if !who.May(scope) {
 			return agentAnswer{}, spool.Errorf(spool.Forbidden, "the scope %q is required", scope)
 		}
 	}
 	// Before anything is started that nobody could see then.
 	place, err := c.takeStream(rest.RequestOf(ctx), who)
 	if err != nil {
-		return agentAnswer{}, about(ctx, err, key, body.RunID)
+		return agentAnswer{}, call.About(ctx, err, key, body.RunID)
 	}
 	var show agui.Options
 	var refusal *agentRefusal
@@ -123,7 +125,7 @@ func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	}
 	if err != nil || refusal != nil {
 		place.release()
-		return agentAnswer{refusal: refusal}, about(ctx, err, key, body.RunID)
+		return agentAnswer{refusal: refusal}, call.About(ctx, err, key, body.RunID)
 	}
 	show.ClientRunID, show.State = string(body.RunID), agui.UseOf(body.State)
 	r := rest.RequestOf(ctx)
@@ -144,10 +146,10 @@ func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 
 // abandon stops a run whose client has gone, as it has asked for.
 func (c agents) abandon(r *http.Request, who Principal, key spool.ThreadKey, run spool.RunID) {
-	ctx, cancel := context.WithTimeout(c.actingAs(context.WithoutCancel(r.Context()), who), abandonTimeout)
+	ctx, cancel := context.WithTimeout(call.ActingAs(context.WithoutCancel(r.Context()), who), abandonTimeout)
 	defer cancel()
 	if _, err := c.engine.StopRun(ctx, key, run); err != nil {
-		c.restLog().ErrorContext(ctx, "stop failed behind a connection that is gone", "error", about(ctx, err, key, run))
+		call.Log(c.log).ErrorContext(ctx, "stop failed behind a connection that is gone", "error", call.About(ctx, err, key, run))
 	}
 }
 
@@ -157,11 +159,11 @@ const abandonTimeout = 10 * time.Second
 // follow opens the stream of a run, of the request alone: it outlives what rest keeps for
 // a call.
 func (c agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
-	lasts, forget := lifetime(c.actingAs(r.Context(), who), who, who.Until)
+	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), who), who, who.Until)
 	events, err := c.aguiOpen(lasts, key, time.Time{}, o, nil)
 	if err != nil {
 		forget()
-		return agentAnswer{}, about(r.Context(), err, key, o.RunID)
+		return agentAnswer{}, call.About(r.Context(), err, key, o.RunID)
 	}
 	return agentAnswer{live: &live{server: c.Server, events: events, key: key, until: who.Until, forget: forget}}, nil
 }
@@ -184,8 +186,8 @@ func (c agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAge
 	}
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
-		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject, MayNotStop: !who.may(ScopeStop),
-		Scopes:          who.scopes(),
+		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject, MayNotStop: !who.May(ScopeStop),
+		Scopes:          who.ScopeNames(),
 		ProviderOptions: wishes.ProviderOptions, Client: in.Client(),
 	}
 	for _, image := range turn.Images {

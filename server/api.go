@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
@@ -16,7 +17,7 @@ func (s *Server) newAPI() *rest.API {
 	api := rest.New(append(s.bodyRules(),
 		rest.Title("Spool"), rest.Version("1"), rest.About(aboutAPI), rest.BasePath(s.config.BasePath),
 		rest.Servers(cmp.Or(s.config.PublicURL, "/")),
-		rest.Errors(errorBodies{}), rest.MapError(mapError), rest.StrictSlashes(), rest.Logger(s.restLog()), rest.Use(s.front),
+		rest.Errors(errorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(s.log)), rest.Use(s.front),
 	)...)
 	wire.Document(api)
 	api.Register(table{s}, rest.Namespace(""))

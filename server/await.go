@@ -8,6 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // waitInput says how long a request waits for the end of a run.
@@ -57,32 +59,32 @@ type outcomeInput struct {
 // outcome answers GET /api/agent/runs/{runId} with what a run has come to by now, or by the time
 // it has ended, waits for an answer or was waited for long enough.
 func (c runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, error) {
-	who := c.asking(ctx)
+	who := call.By(ctx)
 	run := spool.ThreadKey{Tenant: who.Tenant}
-	concerns(ctx, run, in.RunID)
+	call.Concerns(ctx, run, in.RunID)
 	wait, err := in.duration(c.Server)
 	if err != nil {
-		return engine.Outcome{}, about(ctx, err, run, in.RunID)
+		return engine.Outcome{}, call.About(ctx, err, run, in.RunID)
 	}
-	acting := c.acting(ctx)
+	acting := call.Acting(ctx)
 	if wait == 0 {
 		o, err := c.engine.Outcome(acting, run, in.RunID)
-		return o, about(ctx, err, run, in.RunID)
+		return o, call.About(ctx, err, run, in.RunID)
 	}
 	place, err := c.takeStream(rest.RequestOf(ctx), who)
 	if err != nil {
-		return engine.Outcome{}, about(ctx, err, run, in.RunID)
+		return engine.Outcome{}, call.About(ctx, err, run, in.RunID)
 	}
 	defer place.release()
 	o, err := c.await(acting, who, run, in.RunID, wait)
 	switch spool.CodeOf(err) {
 	case spool.Canceled, spool.Unavailable: // nobody waits any more: where it is now
-		if err = who.stillValid(); err == nil {
+		if err = who.StillValid(); err == nil {
 			o, err = c.engine.Outcome(acting, run, in.RunID)
 		}
 	default:
 	}
-	return o, about(ctx, err, run, in.RunID)
+	return o, call.About(ctx, err, run, in.RunID)
 }
 
 // takeWait returns how long a start waits for its run, zero for not at all, and takes a place among
@@ -92,8 +94,8 @@ func (c runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.D
 	if err != nil || wait == 0 {
 		return 0, nil, err
 	}
-	if !who.may(ScopeRead) {
-		return 0, nil, lacks(ScopeRead, "wait")
+	if !who.May(ScopeRead) {
+		return 0, nil, access.Lacks(ScopeRead, "wait")
 	}
 	place, err := c.takeStream(rest.RequestOf(ctx), who)
 	return wait, place, err
@@ -102,7 +104,7 @@ func (c runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.D
 // await waits for a run as long as it is told to, as the caller's credentials last, and as the
 // server does not drain. It returns a [spool.Canceled] error when that is over.
 func (s *Server) await(ctx context.Context, who Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (engine.Outcome, error) {
-	ctx, forget := lifetime(ctx, who, who.Until)
+	ctx, forget := access.Lifetime(ctx, who, who.Until)
 	defer forget()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -110,20 +112,12 @@ func (s *Server) await(ctx context.Context, who Principal, thread spool.ThreadKe
 	return s.engine.Await(ctx, thread, run)
 }
 
-// stillValid returns an [spool.Unauthorized] error for credentials that have ended meanwhile.
-func (p Principal) stillValid() error {
-	if p.Valid != nil && p.Valid.Err() != nil || !p.Until.IsZero() && !time.Now().Before(p.Until) {
-		return spool.Errorf(spool.Unauthorized, "the credentials are not valid any more")
-	}
-	return nil
-}
-
 // awaitStarted waits for a run that was accepted, and returns nil where it has to be asked for
 // later. The run is accepted, whatever becomes of the wait: no error may have a client start it
 // once more.
 func (c runs) awaitStarted(ctx context.Context, who Principal, started engine.RunResult, wait time.Duration) *engine.Outcome {
 	thread := spool.ThreadKey{Tenant: who.Tenant, ID: started.ThreadID}
-	o, err := c.await(c.acting(ctx), who, thread, started.RunID, wait)
+	o, err := c.await(call.Acting(ctx), who, thread, started.RunID, wait)
 	if err == nil {
 		return &o
 	}
@@ -131,7 +125,7 @@ func (c runs) awaitStarted(ctx context.Context, who Principal, started engine.Ru
 	case spool.Canceled, spool.NotFound: // its time is up, or its thread was deleted
 	default:
 		if !c.isDraining() {
-			c.restLog().WarnContext(ctx, "wait for run", "error", about(ctx, err, thread, started.RunID))
+			call.Log(c.log).WarnContext(ctx, "wait for run", "error", call.About(ctx, err, thread, started.RunID))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // controlRequest is the body of a stop.
@@ -20,15 +21,15 @@ func (in *controlRequest) Validate(context.Context) error {
 	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
-	return checkOptionalID("runId", string(in.RunID))
+	return call.CheckOptionalID("runId", string(in.RunID))
 }
 
 // stop answers POST /api/agent/control: 200 with the result when the run stops, 409 with
 // the result when there is none to stop, or the thread is not the caller's.
 func (c runs) stop(ctx context.Context, in controlRequest) (engine.StopResult, error) {
-	thread := c.asking(ctx).key(in.ThreadID)
-	concerns(ctx, thread, in.RunID)
-	ctx = c.acting(ctx)
+	thread := call.By(ctx).Key(in.ThreadID)
+	call.Concerns(ctx, thread, in.RunID)
+	ctx = call.Acting(ctx)
 	var result engine.StopResult
 	var err error
 	if in.RunID == "" {
@@ -37,7 +38,7 @@ func (c runs) stop(ctx context.Context, in controlRequest) (engine.StopResult, e
 		result, err = c.engine.StopRun(ctx, thread, in.RunID)
 	}
 	if err != nil {
-		return result, about(ctx, err, thread, in.RunID)
+		return result, call.About(ctx, err, thread, in.RunID)
 	}
 	if !result.Accepted {
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)

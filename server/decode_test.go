@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // decoder is a controller that reads a body as the server's controllers do, and keeps it.
@@ -32,7 +33,7 @@ func (d *decoder[T]) Routes(r *rest.Routes) {
 // decode reads a body as a T, and returns nil and the error where the server would.
 func decode[T any]() func(t *testing.T, text string) (*T, errorBody) {
 	s := &Server{config: Config{MaxBodyBytes: 32 << 20}.withDefaults()}
-	api := rest.New(append(s.bodyRules(), rest.MaxBody(s.config.MaxBodyBytes), historyMayLack, rest.Errors(errorBodies{}), rest.MapError(mapError))...)
+	api := rest.New(append(s.bodyRules(), rest.MaxBody(s.config.MaxBodyBytes), historyMayLack, rest.Errors(errorBodies{}), rest.MapError(call.MapError))...)
 	d := &decoder[T]{}
 	api.Register(d)
 	return func(t *testing.T, text string) (*T, errorBody) {
@@ -64,7 +65,7 @@ func FuzzDecodeRun(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		in, refusal := read(t, string(body))
 		if in == nil {
-			if refusal.Code != spool.Invalid && refusal.Code != codeTooLarge || refusal.Error == "" || !utf8.ValidString(refusal.Error) {
+			if refusal.Code != spool.Invalid && refusal.Code != call.CodeTooLarge || refusal.Error == "" || !utf8.ValidString(refusal.Error) {
 				t.Fatalf("%q: error %+v", body, refusal)
 			}
 			return

@@ -6,27 +6,29 @@ import (
 
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // deleteInput asks for the deletion of a thread.
-type deleteInput struct{ oneThread }
+type deleteInput struct{ call.OneThread }
 
 // remove answers DELETE /api/threads: 200 when the thread is gone, 404 when it was not
 // there, 409 while it has an active run. All bodies are the result. Who may not stop a run
 // gets a 403 while there is one, parked or not.
 func (c threads) remove(ctx context.Context, in deleteInput) (engine.DeleteResult, error) {
-	key := in.of(ctx, c.Server)
-	who, remove := c.asking(ctx), c.engine.DeleteThread
-	if !who.may(ScopeStop) {
+	key := in.Key(ctx)
+	who, remove := call.By(ctx), c.engine.DeleteThread
+	if !who.May(ScopeStop) {
 		remove = c.engine.DeleteIdleThread
 	}
-	result, err := remove(c.acting(ctx), key)
-	if result.Reason == engine.ReasonActiveRun && !who.may(ScopeStop) {
-		err = lacks(ScopeStop, "deleting a thread that has an active run")
+	result, err := remove(call.Acting(ctx), key)
+	if result.Reason == engine.ReasonActiveRun && !who.May(ScopeStop) {
+		err = access.Lacks(ScopeStop, "deleting a thread that has an active run")
 	}
 	switch {
 	case err != nil:
-		return result, about(ctx, err, key, "")
+		return result, call.About(ctx, err, key, "")
 	case result.Accepted:
 	case result.Reason == engine.ReasonNotFound:
 		rest.ResponseOf(ctx).SetStatus(http.StatusNotFound)

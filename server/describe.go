@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // Texts of the document, in Markdown.
@@ -166,8 +167,8 @@ var statusExamples = map[string]any{
 	"401": errorBody{"a bearer token is required", spool.Unauthorized},
 	"403": errorBody{`the scope "read" is required`, spool.Forbidden},
 	"404": errorBody{"Thread not found", spool.NotFound},
-	"413": errorBody{"the body is larger than 33554432 bytes", codeTooLarge},
-	"415": errorBody{"the Content-Type must be application/json", codeMediaType},
+	"413": errorBody{"the body is larger than 33554432 bytes", call.CodeTooLarge},
+	"415": errorBody{"the Content-Type must be application/json", call.CodeMediaType},
 	"429": errorBody{"too many starts: 600 a minute are allowed", spool.Limit},
 	"500": errorBody{"Internal error", spool.Internal},
 	"503": errorBody{"the store is busy", spool.Unavailable},

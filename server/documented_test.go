@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/admin"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
@@ -22,14 +23,14 @@ func TestAnswersAreDocumented(t *testing.T) {
 
 	doc := documentOf(t)
 	bodies := map[string]reflect.Type{
-		"agentRefusal": reflect.TypeFor[agentRefusal](), "auditList": reflect.TypeFor[auditList](), "branchList": reflect.TypeFor[branchList](),
+		"agentRefusal": reflect.TypeFor[agentRefusal](), "auditList": reflect.TypeFor[admin.AuditList](), "branchList": reflect.TypeFor[branchList](),
 		"branchMessages": reflect.TypeFor[engine.BranchMessages](), "compactResult": reflect.TypeFor[engine.CompactResult](),
 		"deleteRefusal": reflect.TypeFor[deleteRefusal](), "deleteResult": reflect.TypeFor[engine.DeleteResult](),
 		"errorBody": reflect.TypeFor[errorBody](), "eventPage": reflect.TypeFor[eventPage](), "healthy": reflect.TypeFor[healthy](),
-		"jobList": reflect.TypeFor[jobList](), "overview": reflect.TypeFor[overview](), "pruneAnswer": reflect.TypeFor[pruneAnswer](),
-		"publishResult": reflect.TypeFor[publishResult](), "purgeAnswer": reflect.TypeFor[purgeAnswer](), "readiness": reflect.TypeFor[readiness](),
-		"redriveAnswer": reflect.TypeFor[redriveAnswer](), "respondResult": reflect.TypeFor[engine.RespondResult](),
-		"restoreResult": reflect.TypeFor[engine.RestoreResult](), "runDetail": reflect.TypeFor[runDetail](), "runList": reflect.TypeFor[runList](),
+		"jobList": reflect.TypeFor[admin.JobList](), "overview": reflect.TypeFor[admin.Overview](), "pruneAnswer": reflect.TypeFor[admin.PruneAnswer](),
+		"publishResult": reflect.TypeFor[publishResult](), "purgeAnswer": reflect.TypeFor[admin.PurgeAnswer](), "readiness": reflect.TypeFor[readiness](),
+		"redriveAnswer": reflect.TypeFor[admin.RedriveAnswer](), "respondResult": reflect.TypeFor[engine.RespondResult](),
+		"restoreResult": reflect.TypeFor[engine.RestoreResult](), "runDetail": reflect.TypeFor[admin.RunDetail](), "runList": reflect.TypeFor[admin.RunList](),
 		"runOutcome": reflect.TypeFor[engine.Outcome](), "runRefusal": reflect.TypeFor[runRefusal](), "runResult": reflect.TypeFor[engine.RunResult](),
 		"snapshot": reflect.TypeFor[spool.Snapshot](), "startedRun": reflect.TypeFor[startedRun](), "stopResult": reflect.TypeFor[engine.StopResult](),
 		"streamToken": reflect.TypeFor[streamToken](), "taken": reflect.TypeFor[taken](), "thread": reflect.TypeFor[spool.Thread](),

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // eventsInput asks for a page of a thread's events.
 type eventsInput struct {
-	oneThread
+	call.OneThread
 
 	After int64 `doc:"Only events behind this seq: the next of the page before." minimum:"0"    query:"after"`
 	Limit int   `doc:"The size of a page. Left out: 100."                        maximum:"1000" minimum:"1"   query:"limit"`
@@ -23,11 +24,11 @@ type eventPage struct {
 
 // events answers GET /api/agent/events with the durable events that were published on a thread.
 func (c follow) events(ctx context.Context, in eventsInput) (eventPage, error) {
-	key := in.of(ctx, c.Server)
-	page, err := c.engine.Events(c.acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
+	key := in.Key(ctx)
+	page, err := c.engine.Events(call.Acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
 	out := eventPage{Events: make([]wire.ApplicationEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
 		out.Events[i] = wire.EventOf(e)
 	}
-	return out, about(ctx, err, key, "")
+	return out, call.About(ctx, err, key, "")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 const (
@@ -159,7 +160,7 @@ func (s *Server) failed(r *http.Request, kind string, err error) error {
 	s.auditFailure(ctx, at, kind, v)
 	switch {
 	case v.refused:
-		return &laterError{spool.Errorf(spool.Limit, "too many attempts with wrong credentials"), v.delay}
+		return &call.Later{Err: spool.Errorf(spool.Limit, "too many attempts with wrong credentials"), After: v.delay}
 	case v.delay > 0:
 		defer s.logins.release(group)
 		s.hold(ctx, v.delay)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // front stands before all routes: it guards a server on loopback, lets pages of allowed origins
@@ -13,8 +14,8 @@ func (s *Server) front(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &answerWriter{ResponseWriter: w, timeout: s.config.WriteTimeout}
 		asked := r
-		r, known := identify(unescaped(r))
-		out.Header().Set(headerRequestID, known.id)
+		r, known := call.Begin(unescaped(r), s.rules())
+		out.Header().Set(call.HeaderID, known.ID)
 		to, _ := s.api.Match(r)
 		if to == nil {
 			to = nowhere
@@ -67,4 +68,9 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, to *rest.RouteInf
 func (s *Server) isDocs(to *rest.RouteInfo) bool {
 	at := s.config.BasePath + "/docs"
 	return to.Path == at || strings.HasPrefix(to.Path, at+"/")
+}
+
+// rules are what holds for all calls.
+func (s *Server) rules() call.Rules {
+	return call.Rules{Everybody: s.everybody, OwnThreads: s.config.OwnThreads}
 }

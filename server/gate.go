@@ -3,11 +3,10 @@ package server
 import (
 	"context"
 	"net/http"
-	"slices"
-	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // SchemeAuthenticator is an [Authenticator] that says how its credentials travel, for the
@@ -30,19 +29,6 @@ type gate struct {
 	need   Scope
 }
 
-// caller is a principal as a request carries it.
-type caller struct {
-	Principal
-
-	// until is when a stream that the caller opens ends. Zero: when it is over.
-	until time.Time
-	// made is when the one thread that the caller may see was made. Zero: any thread.
-	made time.Time
-}
-
-// PrincipalID implements [rest.Principal].
-func (c *caller) PrincipalID() string { return c.id() }
-
 // Scheme implements [rest.Authenticator].
 func (g gate) Scheme() rest.Scheme {
 	s := bearerTokens
@@ -61,15 +47,15 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 		g.server.log.WarnContext(r.Context(), "authentication failed", "error", err, "method", r.Method, "path", r.URL.Path)
 		err = spool.Errorf(spool.Unauthorized, "the credentials are not valid")
 	case err == nil:
-		err = p.check()
+		err = p.Check()
 	}
 	if err == nil {
-		return &caller{Principal: p, until: p.Until}, nil
+		return &call.Caller{Principal: p, Ends: p.Until}, nil
 	}
 	if spool.CodeOf(err) == spool.Unauthorized {
 		err = g.server.failed(r, g.server.given(r), err)
 	}
-	e := mapError(settled(r.Context(), err))
+	e := call.MapError(call.Settled(r.Context(), err))
 	if e.Status == http.StatusUnauthorized {
 		e.Header = http.Header{"Www-Authenticate": {challenge(r)}}
 	}
@@ -86,21 +72,12 @@ func (s *Server) given(r *http.Request) string {
 
 // Check implements [rest.Permission].
 func (g gate) Check(ctx context.Context) error {
-	p := g.server.asking(ctx)
-	if !slices.Contains(p.Scopes, g.need) {
+	p := call.By(ctx)
+	if !p.May(g.need) {
 		return spool.Errorf(spool.Forbidden, "the scope %q is required", g.need)
 	}
-	if p.Subject == "" && g.server.ownOnly(p) {
+	if p.Subject == "" && call.OwnOnly(ctx, p) {
 		return spool.Errorf(spool.Forbidden, "the credentials name no subject, whose threads could be shown")
-	}
-	return nil
-}
-
-// check returns an error without a code: a principal without a tenant is a mistake in
-// the authenticator.
-func (p Principal) check() error {
-	if err := spool.CheckID("tenant", string(p.Tenant)); err != nil {
-		return &spool.Error{Code: spool.Internal, Message: "authenticator returned a principal without a valid tenant", Err: err}
 	}
 	return nil
 }
@@ -111,12 +88,4 @@ func challenge(r *http.Request) string {
 		return `Bearer realm="spool"`
 	}
 	return `Bearer realm="spool", error="invalid_token"`
-}
-
-// id tells principals apart. A tenant has no slash.
-func (p Principal) id() string { return string(p.Tenant) + "/" + p.Subject }
-
-// key names a thread of the principal's tenant.
-func (p Principal) key(id spool.ThreadID) spool.ThreadKey {
-	return spool.ThreadKey{Tenant: p.Tenant, ID: id}
 }

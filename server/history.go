@@ -8,12 +8,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // historyInput asks for a snapshot.
 type historyInput struct {
-	oneThread
-	lastMessage
+	call.OneThread
+	call.LastMessage
 
 	Limit  int             `doc:"Only the newest so many messages. Left out: all." maximum:"1000"  minimum:"1"                  query:"limit"`
 	Before spool.MessageID `doc:"Only messages before this one, for paging back."  maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
@@ -21,13 +22,13 @@ type historyInput struct {
 
 // history answers GET /api/agent/history with a snapshot.
 func (c follow) history(ctx context.Context, in historyInput) (historyAnswer, error) {
-	key := in.of(ctx, c.Server)
-	snapshot, err := c.engine.EncodedSnapshot(c.acting(ctx), key, &engine.SnapshotOptions{
+	key := in.Key(ctx)
+	snapshot, err := c.engine.EncodedSnapshot(call.Acting(ctx), key, &engine.SnapshotOptions{
 		Before:        in.Before,
-		LastMessageID: in.id(),
+		LastMessageID: in.Last(),
 		Limit:         in.Limit,
 	})
-	return historyAnswer{snapshot, c.Server}, about(ctx, err, key, "")
+	return historyAnswer{snapshot, c.Server}, call.About(ctx, err, key, "")
 }
 
 // historyAnswer is a snapshot whose bytes other clients get too.

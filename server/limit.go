@@ -2,15 +2,14 @@ package server
 
 import (
 	"context"
-	"math"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest/throttle"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // Limits bound what one principal may do, which is a tenant's subject. Principals of a tenant
@@ -36,33 +35,17 @@ func (l Limits) check() error {
 	return nil
 }
 
-// laterError is an error with a time after which the same request may be answered
-// otherwise.
-type laterError struct {
-	error
-
-	after time.Duration
-}
-
-// Unwrap returns the error itself.
-func (e *laterError) Unwrap() error { return e.error }
-
-// setRetryAfter says it in whole seconds, at least one.
-func setRetryAfter(h http.Header, after time.Duration) {
-	h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
-}
-
 // takeStart counts a start of the principal, or refuses it.
 func (s *Server) takeStart(ctx context.Context, p Principal) error {
 	if s.starts == nil {
 		return nil
 	}
 	rate := throttle.Rate{Limit: s.config.Limits.StartsPerMinute, Window: time.Minute}
-	state, err := s.starts.Take(ctx, p.id(), rate)
+	state, err := s.starts.Take(ctx, p.ID(), rate)
 	if err != nil || state.Allowed {
 		return err
 	}
-	return &laterError{spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", rate.Limit), state.RetryAfter}
+	return &call.Later{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", rate.Limit), After: state.RetryAfter}
 }
 
 // openStreams counts the event streams by who has opened them.
@@ -86,9 +69,9 @@ func (s *Server) takeStream(r *http.Request, p Principal) (*streamPlace, error) 
 	if limit == 0 {
 		return nil, nil //nolint:nilnil // there is no bound, and so there are no places
 	}
-	place := &streamPlace{of: &s.streams, who: p.id()}
+	place := &streamPlace{of: &s.streams, who: p.ID()}
 	if !place.take(limit) {
-		return nil, &laterError{spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), time.Second}
+		return nil, &call.Later{Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second}
 	}
 	context.AfterFunc(r.Context(), place.release)
 	return place, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/forwarded"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // checkLoopback refuses what a web page that the machine's user visits could send to a
@@ -40,7 +41,7 @@ func (s *Server) checkLoopback(r *http.Request, to *rest.RouteInfo) error {
 		return s.refuseOrigin(r, origin)
 	}
 	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !jsonType(r.Header.Get("Content-Type")) {
-		return spool.Errorf(codeMediaType, "the Content-Type must be application/json")
+		return spool.Errorf(call.CodeMediaType, "the Content-Type must be application/json")
 	}
 	return nil
 }

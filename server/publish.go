@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // publishRequest is the body of an event.
@@ -35,12 +36,12 @@ func (in *publishRequest) Validate(context.Context) error {
 // publish answers POST /api/agent/events: 202 for a live event, 200 with its seq for one
 // that is in the record now.
 func (c runs) publish(ctx context.Context, in publishRequest) (publishResult, error) {
-	who := c.asking(ctx)
-	key := who.key(in.ThreadID)
-	concerns(ctx, key, "")
-	entry, err := c.engine.PublishEvent(c.acting(ctx), key, in.Type, in.Payload, engine.PublishOptions{Durable: in.Durable, By: who.Subject})
+	who := call.By(ctx)
+	key := who.Key(in.ThreadID)
+	call.Concerns(ctx, key, "")
+	entry, err := c.engine.PublishEvent(call.Acting(ctx), key, in.Type, in.Payload, engine.PublishOptions{Durable: in.Durable, By: who.Subject})
 	if err != nil {
-		return publishResult{}, about(ctx, err, key, "")
+		return publishResult{}, call.About(ctx, err, key, "")
 	}
 	if in.Durable {
 		rest.ResponseOf(ctx).SetStatus(http.StatusOK)
@@ -53,7 +54,7 @@ func (s *Server) hostState(ctx context.Context) (json.RawMessage, error) {
 	if s.config.HostState == nil {
 		return nil, nil
 	}
-	state, err := s.config.HostState(rest.RequestOf(ctx), s.asking(ctx))
+	state, err := s.config.HostState(rest.RequestOf(ctx), call.By(ctx))
 	if err != nil {
 		return nil, err
 	}

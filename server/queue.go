@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // QueueVerifier proves that a delivery comes from the queue: the endpoint that takes
@@ -121,12 +122,12 @@ func unverifiable(err error) bool {
 // outlives the request.
 func (c queue) deliver(ctx context.Context, in delivery) (taken, error) {
 	job := in.Body
-	concerns(ctx, job.Thread(), job.RunID)
+	call.Concerns(ctx, job.Thread(), job.RunID)
 	if !c.engine.HasAgent(job.Agent) {
-		return taken{}, about(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
+		return taken{}, call.About(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
 			job.Thread(), job.RunID)
 	}
-	return taken{Accepted: true}, about(ctx, c.work(job), job.Thread(), job.RunID)
+	return taken{Accepted: true}, call.About(ctx, c.work(job), job.Thread(), job.RunID)
 }
 
 // work starts to carry out a job, unless the server is closing or has its hands full.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // errorBody is the body of every error.
@@ -42,7 +43,7 @@ func (errorBodies) Render(r *http.Request, e *rest.Error) (contentType string, b
 	case errors.Is(e.Err, rest.ErrNoPath):
 		out = errorBody{"no such path: " + r.URL.Path, spool.NotFound}
 	case errors.Is(e.Err, rest.ErrNoMethod):
-		out = errorBody{r.Method + " is not allowed here", codeMethod}
+		out = errorBody{r.Method + " is not allowed here", call.CodeMethod}
 	case e.Code == "malformed_body":
 		out = errorBody{inside(e.Detail), spool.Invalid}
 	case e.Code == "too_large", e.Code == "unavailable":

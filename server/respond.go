@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // respondRequest is the body of an answer to a park.
@@ -21,39 +22,27 @@ type respondRequest struct {
 	Digest     string           `doc:"The digest of the INPUT_REQUIRED that was shown. An answer to anything else does not count."          json:"digest,omitempty"`
 }
 
-// maxToolCallID is the length in bytes of the longest tool call id. Models make these
-// up, so that their characters are not ours to restrict.
-const maxToolCallID = 512
-
 // Validate implements [rest.Validator].
 func (in *respondRequest) Validate(context.Context) error {
 	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
-	return checkToolCall(in.ToolCallID)
-}
-
-// checkToolCall returns an error for an id that no call has.
-func checkToolCall(call spool.ToolCallID) error {
-	if len(call) > maxToolCallID {
-		return spool.Errorf(spool.Invalid, "toolCallId is longer than %d characters", maxToolCallID)
-	}
-	return nil
+	return call.CheckToolCall(in.ToolCallID)
 }
 
 // respond answers POST /api/agent/respond: 200 with the result when the answer is the
 // one that counts, 409 with the result when nothing waits for it, somebody was faster,
 // or the thread is not the caller's.
 func (c runs) respond(ctx context.Context, in respondRequest) (engine.RespondResult, error) {
-	p := c.asking(ctx)
+	p := call.By(ctx)
 	answer := engine.Response{
 		ToolCallID: in.ToolCallID, Approved: in.Approved, By: p.Subject,
 		Payload: in.Payload, Args: in.Arguments, Reason: in.Reason, Digest: in.Digest,
 	}
-	concerns(ctx, p.key(in.ThreadID), "")
-	result, err := c.engine.Respond(c.acting(ctx), p.key(in.ThreadID), answer)
+	call.Concerns(ctx, p.Key(in.ThreadID), "")
+	result, err := c.engine.Respond(call.Acting(ctx), p.Key(in.ThreadID), answer)
 	if err != nil {
-		return result, about(ctx, err, p.key(in.ThreadID), "")
+		return result, call.About(ctx, err, p.Key(in.ThreadID), "")
 	}
 	if !result.Delivered {
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)

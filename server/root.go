@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // Fact is something about a server that a person wants to know, such as which models it has.
@@ -89,7 +90,7 @@ func (s *Server) facts(r *http.Request) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c, ok := who.(*caller); !ok || !slices.Contains(c.Scopes, ScopeAdmin) {
+	if c, ok := who.(*call.Caller); !ok || !slices.Contains(c.Scopes, ScopeAdmin) {
 		return nil, nil
 	}
 	return s.config.Facts, nil

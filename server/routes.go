@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/admin"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // Groups of controllers. Each has the endpoints of one subject, in files of their names.
@@ -16,7 +18,6 @@ type (
 	follow   struct{ *Server } // show one thread
 	branches struct{ *Server } // what edits, rollbacks and restores have replaced
 	threads  struct{ *Server } // the list of threads
-	admin    struct{ *Server } // what runs, what is stuck, why, and what to do about it
 	queue    struct{ *Server } // deliveries of a queue outside
 	health   struct{ *Server } // whether the process answers, and whether it should be asked
 )
@@ -28,7 +29,7 @@ type table struct{ *Server }
 // Routes implements [rest.Controller].
 func (t table) Routes(r *rest.Routes) {
 	s := t.Server
-	run, agent, show, branch, list, ops := runs{s}, agents{s}, follow{s}, branches{s}, threads{s}, admin{s}
+	run, agent, show, branch, list, ops := runs{s}, agents{s}, follow{s}, branches{s}, threads{s}, admin.Controller{Engine: s.engine}
 	long, images := rest.MaxBody(s.maxBody(longBody)), rest.MaxBody(s.config.MaxBodyBytes)
 
 	rest.Post[runInput, startAnswer](r, "/api/agent/run", run.start, s.op("startRun", ScopeWrite,
@@ -60,19 +61,19 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Delete[deleteInput, engine.DeleteResult](r, "/api/threads", list.remove, s.op("deleteThread", ScopeWrite,
 		rest.Returns[deleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](notFound), conflict[engine.DeleteResult]())...)
 
-	rest.Get[overviewInput, overview](r, "/api/admin/overview", ops.overview, s.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[runsInput, runList](r, "/api/admin/runs", ops.runs, s.op("listRuns", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[oneRunInput, runDetail](r, "/api/admin/runs/{runId}", ops.run, s.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
-	rest.Post[operatorStopRequest, engine.StopResult](r, "/api/admin/stop", ops.stop, s.op("operatorStop", ScopeAdmin,
+	rest.Get[admin.OverviewInput, admin.Overview](r, "/api/admin/overview", ops.Overview, s.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.RunsInput, admin.RunList](r, "/api/admin/runs", ops.Runs, s.op("listRuns", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.OneRunInput, admin.RunDetail](r, "/api/admin/runs/{runId}", ops.Run, s.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
+	rest.Post[admin.OperatorStopRequest, engine.StopResult](r, "/api/admin/stop", ops.Stop, s.op("operatorStop", ScopeAdmin,
 		conflict[engine.StopResult](), rest.Fails(forbidden, notFound))...)
-	rest.Post[operatorRespondRequest, engine.RespondResult](r, "/api/admin/respond", ops.respond, s.op("operatorRespond", ScopeAdmin,
+	rest.Post[admin.OperatorRespondRequest, engine.RespondResult](r, "/api/admin/respond", ops.Respond, s.op("operatorRespond", ScopeAdmin,
 		conflict[engine.RespondResult](), rest.Fails(forbidden, notFound), long)...)
-	rest.Get[jobsInput, jobList](r, "/api/admin/jobs", ops.jobs, s.op("listJobs", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Post[redriveRequest, redriveAnswer](r, "/api/admin/jobs/redrive", ops.redrive, s.op("redriveJobs", ScopeAdmin,
-		rest.Returns[redriveAnswer](notFound), conflict[redriveAnswer](), rest.Fails(forbidden, storageFull))...)
-	rest.Post[purgeRequest, purgeAnswer](r, "/api/admin/jobs/purge", ops.purge, s.op("purgeJobs", ScopeAdmin, rest.Fails(forbidden, notFound))...)
-	rest.Post[pruneRequest, pruneAnswer](r, "/api/admin/prune", ops.prune, s.op("pruneThreads", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[auditInput, auditList](r, "/api/admin/audit", ops.audit, s.op("listAudit", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.JobsInput, admin.JobList](r, "/api/admin/jobs", ops.Jobs, s.op("listJobs", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Post[admin.RedriveRequest, admin.RedriveAnswer](r, "/api/admin/jobs/redrive", ops.Redrive, s.op("redriveJobs", ScopeAdmin,
+		rest.Returns[admin.RedriveAnswer](notFound), conflict[admin.RedriveAnswer](), rest.Fails(forbidden, storageFull))...)
+	rest.Post[admin.PurgeRequest, admin.PurgeAnswer](r, "/api/admin/jobs/purge", ops.Purge, s.op("purgeJobs", ScopeAdmin, rest.Fails(forbidden, notFound))...)
+	rest.Post[admin.PruneRequest, admin.PruneAnswer](r, "/api/admin/prune", ops.Prune, s.op("pruneThreads", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.AuditInput, admin.AuditList](r, "/api/admin/audit", ops.Audit, s.op("listAudit", ScopeAdmin, rest.Fails(forbidden))...)
 
 	signed := deliveries{s}
 	rest.Post[delivery, taken](r, "/api/queue/agent-run", queue{s}.deliver, s.op(opDelivery, noScope,
@@ -145,6 +146,6 @@ func (s *Server) asking(ctx context.Context) Principal {
 	if s.everybody != nil {
 		return *s.everybody
 	}
-	c, _ := rest.PrincipalAs[*caller](ctx) // a guarded route has one
+	c, _ := rest.PrincipalAs[*call.Caller](ctx) // a guarded route has one
 	return c.Principal
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // runInput is a request to start a run.
@@ -66,7 +68,7 @@ func (q *runRequest) Validate(context.Context) error {
 		{"runId", string(q.RunID)},
 		{"editMessageId", string(q.EditMessageID)},
 	} {
-		if err := checkOptionalID(id.field, id.value); err != nil {
+		if err := call.CheckOptionalID(id.field, id.value); err != nil {
 			return err
 		}
 	}
@@ -125,25 +127,25 @@ const codeQueueFull spool.Code = engine.ReasonQueueFull
 // with the result when it was not, and 503 with the result when it may be later. A request that
 // waits is answered 200 with what the run has come to, if that is known in time.
 func (c runs) start(ctx context.Context, in runInput) (startAnswer, error) {
-	who := c.asking(ctx)
-	thread := who.key(in.Body.thread())
-	concerns(ctx, thread, in.Body.RunID)
-	if in.Body.WhenBusy.Stops() && !who.may(ScopeStop) {
-		return startAnswer{}, about(ctx, lacks(ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread, in.Body.RunID)
+	who := call.By(ctx)
+	thread := who.Key(in.Body.thread())
+	call.Concerns(ctx, thread, in.Body.RunID)
+	if in.Body.WhenBusy.Stops() && !who.May(ScopeStop) {
+		return startAnswer{}, call.About(ctx, access.Lacks(ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread, in.Body.RunID)
 	}
 	wait, place, err := c.takeWait(ctx, who, in.waitInput)
 	if err != nil {
-		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
+		return startAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
 	defer place.release()
 	if err := c.takeStart(ctx, who); err != nil {
-		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
+		return startAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
 	state, err := c.hostState(ctx)
 	if err != nil {
-		return startAnswer{}, about(ctx, err, thread, in.Body.RunID)
+		return startAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
-	result, err := c.engine.Run(c.acting(ctx), thread, engine.StartRequest{
+	result, err := c.engine.Run(call.Acting(ctx), thread, engine.StartRequest{
 		Prompt:          in.Body.Prompt,
 		Agent:           in.Body.Agent,
 		Model:           in.Body.Model,
@@ -156,23 +158,23 @@ func (c runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		Budget:          in.Body.budget(),
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
-		MayNotStop:      !who.may(ScopeStop),
+		MayNotStop:      !who.May(ScopeStop),
 		ProviderOptions: in.Body.ProviderOptions,
 		HostState:       state,
 		By:              who.Subject,
-		Scopes:          who.scopes(),
+		Scopes:          who.ScopeNames(),
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})
 	if err == nil {
-		concerns(ctx, spool.ThreadKey{Tenant: thread.Tenant, ID: result.ThreadID}, result.RunID)
+		call.Concerns(ctx, spool.ThreadKey{Tenant: thread.Tenant, ID: result.ThreadID}, result.RunID)
 	}
 	answer := startAnswer{Body: result}
 	switch {
 	case err != nil:
-		return answer, about(ctx, err, thread, in.Body.RunID)
+		return answer, call.About(ctx, err, thread, in.Body.RunID)
 	case result.RetryAfter > 0:
-		setRetryAfter(rest.ResponseOf(ctx).Header(), result.RetryAfter)
+		call.SetRetryAfter(rest.ResponseOf(ctx).Header(), result.RetryAfter)
 		answer.Other = startLater.With(runRefusal{&result.Accepted, result.ThreadID, result.Reason, result.Error, codeQueueFull})
 	case !result.Accepted:
 		answer.Other = startRefused.With(result)

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/throttle"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // Config says how an engine is exposed. Authenticator is required, unless Insecure is
@@ -190,9 +191,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if s.auth == nil {
 		s.auth = Anonymous(spool.DefaultTenant)
 	}
-	if open, ok := s.auth.(anonymous); ok {
-		s.everybody = &Principal{Tenant: open.tenant, Scopes: AllScopes()}
-		if err := s.everybody.check(); err != nil {
+	if open, ok := s.auth.(access.Everybody); ok {
+		s.everybody = &Principal{Tenant: open.Tenant, Scopes: AllScopes()}
+		if err := s.everybody.Check(); err != nil {
 			return nil, spool.Errorf(spool.Invalid, "Config.Authenticator: %s", spool.MessageOf(errors.Unwrap(err)))
 		}
 	}

@@ -12,14 +12,16 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // streamInput asks for the live stream of a thread.
 type streamInput struct {
-	oneThread
-	lastMessage
+	call.OneThread
+	call.LastMessage
 
 	Cursor      string `doc:"Where to go on: the id of the last frame that you have read. A malformed one counts as absent."                                                                         example:"1 r1:1 1-5"   query:"cursor"`
 	LastEventID string `doc:"What a browser sends of itself when it comes back: the id of the last frame. It beats cursor."                                                                          header:"Last-Event-Id"`
@@ -31,23 +33,23 @@ type streamInput struct {
 // stream answers GET /api/agent/stream with the live stream of a thread, until the
 // client goes, the thread is deleted or the engine closes.
 func (c follow) stream(ctx context.Context, in streamInput) (streamAnswer, error) {
-	r, key := rest.RequestOf(ctx), in.of(ctx, c.Server)
-	place, err := c.takeStream(r, c.asking(ctx))
+	r, key := rest.RequestOf(ctx), in.Key(ctx)
+	place, err := c.takeStream(r, call.By(ctx))
 	if err != nil {
-		return streamAnswer{}, about(ctx, err, key, "")
+		return streamAnswer{}, call.About(ctx, err, key, "")
 	}
 	opener, err := c.opener(ctx, r)
 	if err != nil {
 		place.release()
 		return streamAnswer{}, err
 	}
-	until := opener.until
+	until := opener.Ends
 	if !until.IsZero() {
 		rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
 	}
-	lasts, forget := lifetime(c.actingAs(r.Context(), c.asking(ctx)), c.asking(ctx), until)
+	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), call.By(ctx)), call.By(ctx), until)
 	options := in.options()
-	options.CreatedAt = opener.made
+	options.CreatedAt = opener.Made
 	opened, err := c.open(lasts, key, options) //nolint:contextcheck // see above
 	if err != nil {
 		place.release()
@@ -60,19 +62,19 @@ func (c follow) stream(ctx context.Context, in streamInput) (streamAnswer, error
 
 // opener returns who opens a stream, which ends when the credentials do. A server that asks
 // nobody has not looked at the token yet, and it may well be wrong.
-func (s *Server) opener(ctx context.Context, r *http.Request) (*caller, error) {
+func (s *Server) opener(ctx context.Context, r *http.Request) (*call.Caller, error) {
 	if s.everybody == nil {
-		who, _ := rest.PrincipalAs[*caller](ctx) // a guarded route has one
+		who, _ := rest.PrincipalAs[*call.Caller](ctx) // a guarded route has one
 		return who, nil
 	}
 	who, err := tokenGate{s}.Authenticate(r)
 	if errors.Is(err, rest.ErrNoCredentials) {
-		return &caller{}, nil
+		return &call.Caller{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	known, _ := who.(*caller)
+	known, _ := who.(*call.Caller)
 	return known, nil
 }
 
@@ -80,11 +82,11 @@ func (s *Server) opener(ctx context.Context, r *http.Request) (*caller, error) {
 func (s *Server) open(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (*live, error) {
 	// A fall-back for runs that the sweeper has not seen yet. The stream does not need it.
 	if _, err := s.engine.ReclaimIfOrphaned(ctx, key); err != nil && spool.CodeOf(err) == spool.Internal {
-		s.restLog().WarnContext(ctx, "reclaim failed", "error", about(ctx, err, key, ""))
+		call.Log(s.log).WarnContext(ctx, "reclaim failed", "error", call.About(ctx, err, key, ""))
 	}
 	events, err := s.source(ctx, key, o)
 	if err != nil {
-		return nil, about(ctx, err, key, "")
+		return nil, call.About(ctx, err, key, "")
 	}
 	return &live{server: s, events: events, key: key}, nil
 }
@@ -166,7 +168,7 @@ func (l *live) Respond(w http.ResponseWriter, r *http.Request) error {
 	_ = control.SetWriteDeadline(time.Now().Add(l.server.config.WriteTimeout))
 	if err := control.Flush(); errors.Is(err, http.ErrNotSupported) {
 		l.close()
-		return about(r.Context(), spool.Wrap(spool.Internal, "connection cannot be flushed", err), l.key, "")
+		return call.About(r.Context(), spool.Wrap(spool.Internal, "connection cannot be flushed", err), l.key, "")
 	}
 	ownWriter(w).live = l
 	return nil
@@ -202,7 +204,7 @@ func (w *answerWriter) follow(r *http.Request) {
 		w.live.server.send(w.ResponseWriter, expired)
 	case spool.CodeOf(err) == spool.NotFound: // the thread was deleted, or is somebody else's now
 	case err != nil && spool.CodeOf(err) != spool.Canceled:
-		w.live.server.restLog().ErrorContext(r.Context(), "stream failed", "error", about(r.Context(), err, w.live.key, ""))
+		call.Log(w.live.server.log).ErrorContext(r.Context(), "stream failed", "error", call.About(r.Context(), err, w.live.key, ""))
 	}
 }
 
@@ -264,7 +266,7 @@ func (l *live) end(r *http.Request) {
 // the cursor that its page was opened with, which beats the bare seq of older clients. A
 // malformed one counts as absent.
 func (in streamInput) options() engine.SSEOptions {
-	o := engine.SSEOptions{LastMessageID: in.id(), WireFormat: in.WireFormat, KeepaliveEvent: in.Keepalive == "event"}
+	o := engine.SSEOptions{LastMessageID: in.Last(), WireFormat: in.WireFormat, KeepaliveEvent: in.Keepalive == "event"}
 	for _, cursor := range []string{in.LastEventID, in.Cursor} {
 		if _, ok := spool.ParseCursor(cursor); ok {
 			o.Cursor = cursor

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 const (
@@ -68,7 +70,7 @@ func newStreamTokens(c Config) (*streamTokens, error) {
 // issue returns a token for a thread of the principal, and when it ends, which is not behind the
 // end of the principal's own credentials.
 func (t *streamTokens) issue(p Principal, thread spool.Thread) (string, time.Time) {
-	until := earlier(time.Now().Add(t.ttl).Truncate(time.Second), p.Until.Truncate(time.Second))
+	until := access.Earlier(time.Now().Add(t.ttl).Truncate(time.Second), p.Until.Truncate(time.Second))
 	text, _ := json.Marshal(streamGrant{ //nolint:errchkjson // texts and numbers
 		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
 	})
@@ -139,20 +141,20 @@ func (g tokenGate) Authenticate(r *http.Request) (rest.Principal, error) {
 	if err != nil {
 		return nil, refusedStreamToken(g.server.failed(r, failedStream, err))
 	}
-	who := &caller{Principal: grant.principal(), until: time.Unix(grant.Until, 0)}
-	thread, err := g.server.engine.Thread(g.server.actingAs(r.Context(), who.Principal), who.key(grant.Thread))
+	who := &call.Caller{Principal: grant.principal(), Ends: time.Unix(grant.Until, 0)}
+	thread, err := g.server.engine.Thread(call.ActingAs(r.Context(), who.Principal), who.Key(grant.Thread))
 	switch {
 	case spool.CodeOf(err) == spool.NotFound, err == nil && thread.CreatedAt.UnixMicro() != grant.Made:
 		return nil, refusedStreamToken(wrongStreamToken()) // nobody has guessed anything
 	case err != nil:
-		return nil, mapError(settled(r.Context(), about(r.Context(), err, who.key(grant.Thread), "")))
+		return nil, call.MapError(call.Settled(r.Context(), call.About(r.Context(), err, who.Key(grant.Thread), "")))
 	}
-	who.made = thread.CreatedAt
+	who.Made = thread.CreatedAt
 	return who, nil
 }
 
 func refusedStreamToken(err error) error {
-	e := mapError(err)
+	e := call.MapError(err)
 	if e.Status == http.StatusUnauthorized {
 		e.Header = http.Header{"Www-Authenticate": {`Bearer realm="spool", error="invalid_token"`}}
 	}
@@ -178,15 +180,15 @@ func (in *streamTokenRequest) Validate(context.Context) error {
 // token answers POST /api/agent/stream-token with a token that opens the stream of one thread
 // of the caller's, and nothing else.
 func (c follow) token(ctx context.Context, in streamTokenRequest) (streamToken, error) {
-	who := c.asking(ctx)
-	key := who.key(in.ThreadID)
-	concerns(ctx, key, "")
-	thread, err := c.engine.Thread(c.acting(ctx), key)
+	who := call.By(ctx)
+	key := who.Key(in.ThreadID)
+	call.Concerns(ctx, key, "")
+	thread, err := c.engine.Thread(call.Acting(ctx), key)
 	if err != nil {
-		return streamToken{}, about(ctx, err, key, "")
+		return streamToken{}, call.About(ctx, err, key, "")
 	}
 	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
-	who.AllThreads = c.config.OwnThreads && !c.ownOnly(who)
+	who.AllThreads = c.config.OwnThreads && !call.OwnOnly(ctx, who)
 	token, until := c.tokens.issue(who, thread)
 	return streamToken{token, until.UTC()}, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // threadChange is the body of a change of a thread.
@@ -35,16 +36,16 @@ const maxSubject = 512
 
 // change answers PATCH /api/threads with the thread as it is now.
 func (c threads) change(ctx context.Context, in threadChange) (spool.Thread, error) {
-	p := c.asking(ctx)
-	key := p.key(in.ThreadID)
-	concerns(ctx, key, "")
-	if in.Owner != nil && !p.may(ScopeAdmin) {
+	p := call.By(ctx)
+	key := p.Key(in.ThreadID)
+	call.Concerns(ctx, key, "")
+	if in.Owner != nil && !p.May(ScopeAdmin) {
 		return spool.Thread{}, spool.Errorf(spool.Forbidden, "the scope %q is required to change the owner", ScopeAdmin)
 	}
-	thread, err := c.engine.UpdateThread(c.acting(ctx), key, engine.ThreadChange{
+	thread, err := c.engine.UpdateThread(call.Acting(ctx), key, engine.ThreadChange{
 		Title: in.Title, Labels: in.Labels, Owner: in.Owner,
 	})
-	return thread, about(ctx, err, key, "")
+	return thread, call.About(ctx, err, key, "")
 }
 
 // parseLabels reads labels in the form key:value.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // threadsInput asks for a list of threads, or a page of one.
@@ -49,10 +50,10 @@ func (c threads) list(ctx context.Context, in threadsInput) (threadList, error) 
 			return threadList{}, err
 		}
 	}
-	p := c.asking(ctx)
-	list, err := c.engine.Threads(c.acting(ctx), p.Tenant, q)
+	p := call.By(ctx)
+	list, err := c.engine.Threads(call.Acting(ctx), p.Tenant, q)
 	if err != nil {
-		return threadList{}, about(ctx, err, p.key(""), "")
+		return threadList{}, call.About(ctx, err, p.Key(""), "")
 	}
 	out := threadList{Threads: list}
 	if list == nil {

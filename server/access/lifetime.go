@@ -1,13 +1,13 @@
-package server
+package access
 
 import (
 	"context"
 	"time"
 )
 
-// lifetime returns a context for a stream of the caller, which ends with ctx, with the caller's
+// Lifetime returns a context for a stream of the caller, which ends with ctx, with the caller's
 // credentials, and at until unless that is zero.
-func lifetime(ctx context.Context, p Principal, until time.Time) (context.Context, context.CancelFunc) {
+func Lifetime(ctx context.Context, p Principal, until time.Time) (context.Context, context.CancelFunc) {
 	if until.IsZero() && p.Valid == nil {
 		return ctx, func() {}
 	}
@@ -27,8 +27,8 @@ func lifetime(ctx context.Context, p Principal, until time.Time) (context.Contex
 	}
 }
 
-// earlier returns the earlier of two times, of which a zero one is never.
-func earlier(a, b time.Time) time.Time {
+// Earlier returns the earlier of two times, of which a zero one is never.
+func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

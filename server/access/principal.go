@@ -1,4 +1,7 @@
-package server
+// Package access says who asks and what they may do: principals with their tenant and scopes, and the
+// bearer tokens that stand for them. It imports spool and nothing else of ours. Package server has
+// these names too.
+package access
 
 import (
 	"context"
@@ -48,7 +51,7 @@ type Principal struct {
 	// /api/admin, one in each request. It widens no other endpoint.
 	Operator bool
 	// AllThreads lets the principal see and change all threads of its tenant where
-	// [Config.OwnThreads] hides those of other subjects. [ScopeAdmin] does, too.
+	// OwnThreads of the server hides those of other subjects. [ScopeAdmin] does, too.
 	AllThreads bool
 	// Until is when the credentials end, and with them the streams that they have opened.
 	// Zero: never.
@@ -70,8 +73,8 @@ func CheckScope(s Scope) error {
 
 var ownScope = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}:[A-Za-z0-9._-]{1,64}$`)
 
-// scopes returns the scopes as the engine takes them.
-func (p Principal) scopes() []string {
+// ScopeNames returns the scopes as the engine takes them.
+func (p Principal) ScopeNames() []string {
 	out := make([]string, len(p.Scopes))
 	for i, s := range p.Scopes {
 		out[i] = string(s)
@@ -90,10 +93,12 @@ type Authenticator interface {
 
 // Anonymous returns an authenticator for which everybody is the tenant, with all
 // scopes.
-func Anonymous(tenant spool.Tenant) Authenticator { return anonymous{tenant} }
+func Anonymous(tenant spool.Tenant) Everybody { return Everybody{tenant} }
 
-type anonymous struct{ tenant spool.Tenant }
+// Everybody is an [Authenticator] for which everybody is the tenant.
+type Everybody struct{ Tenant spool.Tenant }
 
-func (a anonymous) Authenticate(*http.Request) (Principal, error) {
-	return Principal{Tenant: a.tenant, Scopes: AllScopes()}, nil
+// Authenticate implements [Authenticator].
+func (a Everybody) Authenticate(*http.Request) (Principal, error) {
+	return Principal{Tenant: a.Tenant, Scopes: AllScopes()}, nil
 }

@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// pruneRequest is the body of a prune.
-type pruneRequest struct {
+// PruneRequest is the body of a prune.
+type PruneRequest struct {
 	Tenant    spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
 	OlderThan string       `doc:"How long nothing must have happened in a thread."                                  example:"720h"          json:"olderThan"`
 	DryRun    bool         `doc:"Whether to tell what would go, and to remove nothing."                             json:"dryRun,omitempty"`
@@ -19,7 +20,7 @@ type pruneRequest struct {
 }
 
 // Validate implements [rest.Validator].
-func (in *pruneRequest) Validate(context.Context) (err error) {
+func (in *PruneRequest) Validate(context.Context) (err error) {
 	if in.OlderThan == "" {
 		return spool.Errorf(spool.Invalid, "olderThan is required")
 	}
@@ -29,27 +30,27 @@ func (in *pruneRequest) Validate(context.Context) (err error) {
 	if in.Limit < 0 || in.Limit > 1000 {
 		return spool.Errorf(spool.Invalid, "limit must be an integer from 1 to 1000")
 	}
-	return checkOptionalID("tenant", string(in.Tenant))
+	return call.CheckOptionalID("tenant", string(in.Tenant))
 }
 
-// pruneAnswer says which threads went, or would go.
-type pruneAnswer struct {
+// PruneAnswer says which threads went, or would go.
+type PruneAnswer struct {
 	DryRun    bool             `doc:"Whether nothing was removed."                                          json:"dryRun"`
 	Threads   int              `doc:"How many threads went, or would go."                                   json:"threads"`
 	ThreadIDs []spool.ThreadID `doc:"Which those are, the one in which nothing has happened longest first." json:"threadIds"`
 	More      bool             `doc:"Whether the limit was reached, so that there may be others."           json:"more"`
 }
 
-// prune answers POST /api/admin/prune.
-func (c admin) prune(ctx context.Context, in pruneRequest) (pruneAnswer, error) {
+// Prune answers POST /api/admin/prune.
+func (c Controller) Prune(ctx context.Context, in PruneRequest) (PruneAnswer, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return pruneAnswer{}, err
+		return PruneAnswer{}, err
 	}
-	report, err := c.engine.Prune(c.acting(ctx), engine.PruneOptions{
+	report, err := c.Engine.Prune(call.Acting(ctx), engine.PruneOptions{
 		Before: time.Now().Add(-in.olderThan), Tenant: tenant, Limit: in.Limit, DryRun: in.DryRun,
 	})
-	out := pruneAnswer{DryRun: in.DryRun, Threads: len(report.Threads), ThreadIDs: []spool.ThreadID{}, More: report.More}
+	out := PruneAnswer{DryRun: in.DryRun, Threads: len(report.Threads), ThreadIDs: []spool.ThreadID{}, More: report.More}
 	for _, key := range report.Threads {
 		out.ThreadIDs = append(out.ThreadIDs, key.ID)
 	}

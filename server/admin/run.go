@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"context"
@@ -6,24 +6,25 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
-// overviewInput asks what a tenant has.
-type overviewInput struct{ oneTenant }
+// OverviewInput asks what a tenant has.
+type OverviewInput struct{ oneTenant }
 
-// overview answers GET /api/admin/overview.
-func (c admin) overview(ctx context.Context, in overviewInput) (overview, error) {
+// Overview answers GET /api/admin/overview.
+func (c Controller) Overview(ctx context.Context, in OverviewInput) (Overview, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return overview{}, err
+		return Overview{}, err
 	}
-	o, err := c.engine.Overview(ctx, tenant)
-	return overview{o, wire.RunsOf(o.Active)}, aboutTenant(ctx, err, tenant)
+	o, err := c.Engine.Overview(ctx, tenant)
+	return Overview{o, wire.RunsOf(o.Active)}, aboutTenant(ctx, err, tenant)
 }
 
-// runsInput asks for a page of a tenant's runs.
-type runsInput struct {
+// RunsInput asks for a page of a tenant's runs.
+type RunsInput struct {
 	oneTenant
 	runFilter
 
@@ -43,20 +44,20 @@ type runFilter struct {
 	CreatedBefore time.Time        `doc:"Only runs that were accepted before this time."  example:"2026-01-02T03:04:05Z"                                     query:"createdBefore"`
 }
 
-// runList is the answer to a list of runs.
-type runList struct {
+// RunList is the answer to a list of runs.
+type RunList struct {
 	Runs []wire.Run `doc:"The runs, the last accepted one first." json:"runs"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
 }
 
-// runs answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one
+// Runs answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one
 // first. What is accepted meanwhile belongs before the first page: no page repeats or skips
 // a run because of it.
-func (c admin) runs(ctx context.Context, in runsInput) (runList, error) {
+func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return runList{}, err
+		return RunList{}, err
 	}
 	q := spool.RunQuery{
 		ThreadID: in.ThreadID, State: in.State, StopReason: in.StopReason, Agent: in.Agent, Model: in.Model, Depth: in.Depth,
@@ -64,14 +65,14 @@ func (c admin) runs(ctx context.Context, in runsInput) (runList, error) {
 	}
 	if in.Before != "" {
 		if q.Before, q.BeforeID, err = parseRunMark(in.Before); err != nil {
-			return runList{}, err
+			return RunList{}, err
 		}
 	}
-	list, err := c.engine.Runs(ctx, tenant, q)
+	list, err := c.Engine.Runs(ctx, tenant, q)
 	if err != nil {
-		return runList{}, aboutTenant(ctx, err, tenant)
+		return RunList{}, aboutTenant(ctx, err, tenant)
 	}
-	out := runList{Runs: wire.RunsOf(list)}
+	out := RunList{Runs: wire.RunsOf(list)}
 	if len(list) == q.Limit {
 		last := list[len(list)-1]
 		out.Next = timeMark(last.CreatedAt, string(last.ID))
@@ -103,19 +104,19 @@ func parseRunMark(mark string) (time.Time, spool.RunID, error) {
 	return at, spool.RunID(id), nil
 }
 
-// oneRunInput asks for one run.
-type oneRunInput struct {
+// OneRunInput asks for one run.
+type OneRunInput struct {
 	oneTenant
 
 	RunID spool.RunID `doc:"The run." example:"r1" path:"runId"`
 }
 
-// run answers GET /api/admin/runs/{runId} with all that is known of a run.
-func (c admin) run(ctx context.Context, in oneRunInput) (runDetail, error) {
+// Run answers GET /api/admin/runs/{runId} with all that is known of a run.
+func (c Controller) Run(ctx context.Context, in OneRunInput) (RunDetail, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return runDetail{}, err
+		return RunDetail{}, err
 	}
-	d, err := c.engine.RunDetail(ctx, tenant, in.RunID)
-	return runDetail{wire.RunOf(d.Run), d.Steps, wire.RunsOf(d.Children), d.Entries, d.Parks, d.Usage}, about(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
+	d, err := c.Engine.RunDetail(ctx, tenant, in.RunID)
+	return RunDetail{wire.RunOf(d.Run), d.Steps, wire.RunsOf(d.Children), d.Entries, d.Parks, d.Usage}, call.About(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
 }

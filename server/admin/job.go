@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // The states by which jobs are listed, besides those of a queue.
@@ -17,8 +18,8 @@ const (
 	jobsStuck = "stuck"
 )
 
-// jobsInput asks for a tenant's jobs.
-type jobsInput struct {
+// JobsInput asks for a tenant's jobs.
+type JobsInput struct {
 	oneTenant
 
 	State     string        `doc:"Which jobs. Left out: all that are not dead." enum:"dead,stuck,ready,delayed,inflight"                                                                   query:"state"`
@@ -27,8 +28,8 @@ type jobsInput struct {
 	Before    string        `doc:"Of dead jobs: the next of the page before."   query:"before"`
 }
 
-// adminJob is a job as operators see it.
-type adminJob struct {
+// AdminJob is a job as operators see it.
+type AdminJob struct {
 	JobID       int64          `doc:"The job's number, which rises with time."                           json:"jobId"`
 	State       string         `doc:"Where the job is."                                                  enum:"dead,ready,delayed,inflight"                        json:"state"`
 	ThreadID    spool.ThreadID `doc:"Its thread."                                                        json:"threadId"`
@@ -45,20 +46,20 @@ type adminJob struct {
 	DiedAt      time.Time      `doc:"Of a dead job: when it was given up."                               json:"diedAt,omitzero"`
 }
 
-// jobList is the answer to a list of jobs.
-type jobList struct {
-	Jobs []adminJob `doc:"The jobs: the last that died first, or the one that has been due longest first." json:"jobs"`
+// JobList is the answer to a list of jobs.
+type JobList struct {
+	Jobs []AdminJob `doc:"The jobs: the last that died first, or the one that has been due longest first." json:"jobs"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"Of dead jobs: what before has to be for the next page. Left out: there is none." json:"next,omitempty"`
 }
 
-// jobs answers GET /api/admin/jobs.
-func (c admin) jobs(ctx context.Context, in jobsInput) (jobList, error) {
+// Jobs answers GET /api/admin/jobs.
+func (c Controller) Jobs(ctx context.Context, in JobsInput) (JobList, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return jobList{}, err
+		return JobList{}, err
 	}
-	out := jobList{Jobs: []adminJob{}}
+	out := JobList{Jobs: []AdminJob{}}
 	if in.State == jobsDead {
 		dead, next, err := c.deadJobs(ctx, tenant, in.Before, in.Limit)
 		for _, d := range dead {
@@ -69,9 +70,9 @@ func (c admin) jobs(ctx context.Context, in jobsInput) (jobList, error) {
 	}
 	var list []spool.QueuedJob
 	if in.State == jobsStuck {
-		list, err = c.engine.StuckJobs(ctx, tenant, in.OlderThan, in.Limit)
+		list, err = c.Engine.StuckJobs(ctx, tenant, in.OlderThan, in.Limit)
 	} else {
-		list, err = c.engine.Jobs(ctx, tenant, spool.JobQuery{State: spool.JobState(in.State), Limit: in.Limit})
+		list, err = c.Engine.Jobs(ctx, tenant, spool.JobQuery{State: spool.JobState(in.State), Limit: in.Limit})
 	}
 	for _, j := range list {
 		out.Jobs = append(out.Jobs, queuedJob(j))
@@ -80,7 +81,7 @@ func (c admin) jobs(ctx context.Context, in jobsInput) (jobList, error) {
 }
 
 // deadJobs returns a page of a tenant's dead jobs, and what continues it.
-func (c admin) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.DeadJob, string, error) {
+func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.DeadJob, string, error) {
 	q := spool.DeadQuery{Limit: limit}
 	if before != "" {
 		at, id, err := parseTimeMark(before)
@@ -92,7 +93,7 @@ func (c admin) deadJobs(ctx context.Context, tenant spool.Tenant, before string,
 		}
 		q.Before = at
 	}
-	dead, err := c.engine.DeadJobs(ctx, tenant, q)
+	dead, err := c.Engine.DeadJobs(ctx, tenant, q)
 	if err != nil || len(dead) < limit {
 		return dead, "", aboutTenant(ctx, err, tenant)
 	}
@@ -100,15 +101,15 @@ func (c admin) deadJobs(ctx context.Context, tenant spool.Tenant, before string,
 	return dead, timeMark(last.DiedAt, strconv.FormatInt(last.JobID, 10)), nil
 }
 
-func deadJob(d spool.DeadJob) adminJob {
-	return adminJob{
+func deadJob(d spool.DeadJob) AdminJob {
+	return AdminJob{
 		JobID: d.JobID, State: jobsDead, ThreadID: d.ThreadID, RunID: d.RunID, Agent: d.Agent, Model: d.Model, Kind: d.Kind,
 		Segment: d.Segment, Attempts: d.Attempts, Cause: d.Cause, DiedAt: d.DiedAt,
 	}
 }
 
-func queuedJob(j spool.QueuedJob) adminJob {
-	job := adminJob{
+func queuedJob(j spool.QueuedJob) AdminJob {
+	job := AdminJob{
 		JobID: j.JobID, State: string(j.State), ThreadID: j.ThreadID, RunID: j.RunID, Agent: j.Agent, Model: j.Model, Kind: j.Kind,
 		Segment: j.Segment, Attempts: j.Attempts, DueAt: j.DueAt, FirstDueAt: j.FirstDue,
 	}
@@ -126,11 +127,11 @@ func checkJobs(tenant spool.Tenant, jobID int64, all bool) error {
 	if jobID < 0 {
 		return spool.Errorf(spool.Invalid, "jobId must be the number of a job")
 	}
-	return checkOptionalID("tenant", string(tenant))
+	return call.CheckOptionalID("tenant", string(tenant))
 }
 
-// redriveRequest is the body of a redrive.
-type redriveRequest struct {
+// RedriveRequest is the body of a redrive.
+type RedriveRequest struct {
 	Tenant spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
 	JobID  int64        `doc:"The one job that is meant."                                                        json:"jobId,omitempty"`
 	All    bool         `doc:"Whether all dead jobs are meant, in place of one."                                 json:"all,omitempty"`
@@ -139,7 +140,7 @@ type redriveRequest struct {
 }
 
 // Validate implements [rest.Validator].
-func (in *redriveRequest) Validate(context.Context) error {
+func (in *RedriveRequest) Validate(context.Context) error {
 	if in.Limit == 0 {
 		in.Limit = 100
 	}
@@ -149,15 +150,15 @@ func (in *redriveRequest) Validate(context.Context) error {
 	return checkJobs(in.Tenant, in.JobID, in.All)
 }
 
-// redriveAnswer says what became of dead jobs.
-type redriveAnswer struct {
+// RedriveAnswer says what became of dead jobs.
+type RedriveAnswer struct {
 	Redriven int                    `doc:"How many jobs were accepted."                                             json:"redriven"`
 	Refused  int                    `doc:"How many were not, and are still dead."                                   json:"refused"`
 	Results  []engine.RedriveResult `doc:"What became of each."                                                     json:"results"`
 	Next     string                 `doc:"What before has to be to go on with the others. Left out: there is none." json:"next,omitempty"`
 }
 
-func (a *redriveAnswer) add(r engine.RedriveResult) {
+func (a *RedriveAnswer) add(r engine.RedriveResult) {
 	a.Results = append(a.Results, r)
 	if r.Accepted {
 		a.Redriven++
@@ -166,10 +167,10 @@ func (a *redriveAnswer) add(r engine.RedriveResult) {
 	}
 }
 
-// redrive answers POST /api/admin/jobs/redrive. One job that is refused is a 409, and one
+// Redrive answers POST /api/admin/jobs/redrive. One job that is refused is a 409, and one
 // that is not there a 404, with the same body; of all jobs each has its own result.
-func (c admin) redrive(ctx context.Context, in redriveRequest) (redriveAnswer, error) {
-	out := redriveAnswer{Results: []engine.RedriveResult{}}
+func (c Controller) Redrive(ctx context.Context, in RedriveRequest) (RedriveAnswer, error) {
+	out := RedriveAnswer{Results: []engine.RedriveResult{}}
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return out, err
@@ -181,7 +182,7 @@ func (c admin) redrive(ctx context.Context, in redriveRequest) (redriveAnswer, e
 		}
 	}
 	for _, d := range jobs {
-		result, err := c.engine.Redrive(c.acting(ctx), tenant, d.JobID)
+		result, err := c.Engine.Redrive(call.Acting(ctx), tenant, d.JobID)
 		if err != nil {
 			return out, aboutTenant(ctx, err, tenant)
 		}
@@ -197,8 +198,8 @@ func (c admin) redrive(ctx context.Context, in redriveRequest) (redriveAnswer, e
 	return out, nil
 }
 
-// purgeRequest is the body of a purge.
-type purgeRequest struct {
+// PurgeRequest is the body of a purge.
+type PurgeRequest struct {
 	Tenant    spool.Tenant `doc:"The tenant. Only an operator may name another than its own, which is the default." json:"tenant,omitempty"`
 	JobID     int64        `doc:"The one job that is meant."                                                        json:"jobId,omitempty"`
 	All       bool         `doc:"Whether all dead jobs are meant, in place of one."                                 json:"all,omitempty"`
@@ -208,7 +209,7 @@ type purgeRequest struct {
 }
 
 // Validate implements [rest.Validator].
-func (in *purgeRequest) Validate(context.Context) (err error) {
+func (in *PurgeRequest) Validate(context.Context) (err error) {
 	if in.OlderThan != "" {
 		if in.olderThan, err = parseAge("olderThan", in.OlderThan); err != nil {
 			return err
@@ -221,33 +222,33 @@ func (in *purgeRequest) Validate(context.Context) (err error) {
 func parseAge(field, text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return 0, spool.Errorf(spool.Invalid, "%s must be %s", field, ageRule)
+		return 0, spool.Errorf(spool.Invalid, `%s must be a duration such as "720h"`, field)
 	}
 	return d, nil
 }
 
-// purgeAnswer says how many dead jobs were forgotten.
-type purgeAnswer struct {
+// PurgeAnswer says how many dead jobs were forgotten.
+type PurgeAnswer struct {
 	Purged int `doc:"How many dead jobs are gone." json:"purged"`
 }
 
-// purge answers POST /api/admin/jobs/purge. One job that is not dead, or not there, is a
+// Purge answers POST /api/admin/jobs/purge. One job that is not dead, or not there, is a
 // 404.
-func (c admin) purge(ctx context.Context, in purgeRequest) (purgeAnswer, error) {
+func (c Controller) Purge(ctx context.Context, in PurgeRequest) (PurgeAnswer, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return purgeAnswer{}, err
+		return PurgeAnswer{}, err
 	}
 	q := spool.DeadQuery{JobID: in.JobID}
 	if in.olderThan > 0 {
 		q.DiedBefore = time.Now().Add(-in.olderThan)
 	}
-	n, err := c.engine.PurgeJobs(c.acting(ctx), tenant, q)
+	n, err := c.Engine.PurgeJobs(call.Acting(ctx), tenant, q)
 	if err == nil && n == 0 && in.JobID != 0 {
 		err = spool.Errorf(spool.NotFound, "Dead job not found")
 	}
 	if err != nil {
-		return purgeAnswer{}, aboutTenant(ctx, err, tenant)
+		return PurgeAnswer{}, aboutTenant(ctx, err, tenant)
 	}
-	return purgeAnswer{Purged: n}, nil
+	return PurgeAnswer{Purged: n}, nil
 }

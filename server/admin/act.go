@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 // operatorTarget names what an operator acts on: a run, or the run that a thread has.
@@ -25,18 +27,18 @@ func (q *operatorTarget) Validate(context.Context) error {
 	for _, id := range []struct{ field, value string }{
 		{"tenant", string(q.Tenant)}, {"runId", string(q.RunID)}, {"threadId", string(q.ThreadID)},
 	} {
-		if err := checkOptionalID(id.field, id.value); err != nil {
+		if err := call.CheckOptionalID(id.field, id.value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// operatorStopRequest is the body of such a request.
-type operatorStopRequest struct{ operatorTarget }
+// OperatorStopRequest is the body of such a request.
+type OperatorStopRequest struct{ operatorTarget }
 
-// operatorRespondRequest is the body of such an answer.
-type operatorRespondRequest struct {
+// OperatorRespondRequest is the body of such an answer.
+type OperatorRespondRequest struct {
 	operatorTarget
 
 	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
@@ -48,19 +50,19 @@ type operatorRespondRequest struct {
 }
 
 // Validate implements [rest.Validator].
-func (in *operatorRespondRequest) Validate(ctx context.Context) error {
+func (in *OperatorRespondRequest) Validate(ctx context.Context) error {
 	if err := in.operatorTarget.Validate(ctx); err != nil {
 		return err
 	}
-	return checkToolCall(in.ToolCallID)
+	return call.CheckToolCall(in.ToolCallID)
 }
 
 // actAs returns ctx for what an operator does to a run or a thread, with the key of the thread and
 // the dispatched run, "" for a thread. Who is no operator needs the scope.
-func (c admin) actAs(ctx context.Context, need Scope, target operatorTarget) (context.Context, spool.ThreadKey, spool.RunID, error) {
+func (c Controller) actAs(ctx context.Context, need access.Scope, target operatorTarget) (context.Context, spool.ThreadKey, spool.RunID, error) {
 	key := spool.ThreadKey{}
-	p := c.asking(ctx)
-	if !p.Operator && !p.may(need) {
+	p := call.By(ctx)
+	if !p.Operator && !p.May(need) {
 		return ctx, key, "", spool.Errorf(spool.Forbidden, "the scope %q is required, or an operator", need)
 	}
 	tenant, err := c.tenant(ctx, target.Tenant)
@@ -70,10 +72,10 @@ func (c admin) actAs(ctx context.Context, need Scope, target operatorTarget) (co
 	key = spool.ThreadKey{Tenant: tenant, ID: target.ThreadID}
 	ctx = engine.WithActor(ctx, engine.Actor{Subject: p.Subject, Tenant: p.Tenant, Operator: true})
 	if target.RunID == "" {
-		_, err = c.engine.Thread(ctx, key)
+		_, err = c.Engine.Thread(ctx, key)
 		return ctx, key, "", err
 	}
-	found, err := c.engine.Runs(ctx, tenant, spool.RunQuery{ID: target.RunID})
+	found, err := c.Engine.Runs(ctx, tenant, spool.RunQuery{ID: target.RunID})
 	if err != nil {
 		return ctx, key, "", err
 	}
@@ -84,25 +86,25 @@ func (c admin) actAs(ctx context.Context, need Scope, target operatorTarget) (co
 	return ctx, key, found[0].Root(), nil
 }
 
-// stop answers POST /api/admin/stop.
-func (c admin) stop(ctx context.Context, in operatorStopRequest) (engine.StopResult, error) {
+// Stop answers POST /api/admin/stop.
+func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (engine.StopResult, error) {
 	target := in.operatorTarget
-	acting, key, root, err := c.actAs(ctx, ScopeStop, target)
-	concerns(ctx, key, target.RunID)
+	acting, key, root, err := c.actAs(ctx, access.ScopeStop, target)
+	call.Concerns(ctx, key, target.RunID)
 	var result engine.StopResult
 	switch {
 	case err != nil:
 	case root == "":
-		result, err = c.engine.Stop(acting, key)
+		result, err = c.Engine.Stop(acting, key)
 	case root != target.RunID:
 		result = engine.StopResult{
 			Reason: engine.ReasonNotActive, Error: "Run " + string(target.RunID) + " is nested in run " + string(root) + ": stop that one",
 		}
 	default:
-		result, err = c.engine.StopRun(acting, key, root)
+		result, err = c.Engine.StopRun(acting, key, root)
 	}
 	if err != nil {
-		return result, about(ctx, err, key, target.RunID)
+		return result, call.About(ctx, err, key, target.RunID)
 	}
 	if !result.Accepted {
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
@@ -113,11 +115,11 @@ func (c admin) stop(ctx context.Context, in operatorStopRequest) (engine.StopRes
 // operatorName stands in a thread's record for an operator of another tenant.
 const operatorName = "operator"
 
-// respond answers POST /api/admin/respond.
-func (c admin) respond(ctx context.Context, in operatorRespondRequest) (engine.RespondResult, error) {
-	q, p := &in, c.asking(ctx)
-	acting, key, root, err := c.actAs(ctx, ScopeApprove, q.operatorTarget)
-	concerns(ctx, key, q.RunID)
+// Respond answers POST /api/admin/respond.
+func (c Controller) Respond(ctx context.Context, in OperatorRespondRequest) (engine.RespondResult, error) {
+	q, p := &in, call.By(ctx)
+	acting, key, root, err := c.actAs(ctx, access.ScopeApprove, q.operatorTarget)
+	call.Concerns(ctx, key, q.RunID)
 	by := p.Subject
 	if by != "" && key.Tenant != p.Tenant {
 		by = operatorName
@@ -125,17 +127,17 @@ func (c admin) respond(ctx context.Context, in operatorRespondRequest) (engine.R
 	var result engine.RespondResult
 	if err == nil && root != "" {
 		var thread spool.Thread
-		if thread, err = c.engine.Thread(acting, key); err == nil && thread.RunID != root {
+		if thread, err = c.Engine.Thread(acting, key); err == nil && thread.RunID != root {
 			result = engine.RespondResult{Reason: engine.ReasonNoPark, Error: "No matching pending input request"}
 		}
 	}
 	if err == nil && result.Reason == "" {
-		result, err = c.engine.Respond(acting, key, engine.Response{
+		result, err = c.Engine.Respond(acting, key, engine.Response{
 			ToolCallID: q.ToolCallID, Approved: q.Approved, By: by, Payload: q.Payload, Args: q.Arguments, Reason: q.Reason, Digest: q.Digest,
 		})
 	}
 	if err != nil {
-		return result, about(ctx, err, key, q.RunID)
+		return result, call.About(ctx, err, key, q.RunID)
 	}
 	if !result.Delivered {
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)

@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// auditInput asks for a page of an audit log.
-type auditInput struct {
+// AuditInput asks for a page of an audit log.
+type AuditInput struct {
 	oneTenant
 	auditFilter
 
@@ -27,24 +28,24 @@ type auditFilter struct {
 	Until    time.Time         `doc:"Only what was done before this time."      example:"2026-01-02T03:04:05Z" query:"until"`
 }
 
-// auditList is the answer to a list of entries.
-type auditList struct {
-	Entries []auditEntry `doc:"The entries, the last written one first." json:"entries"`
+// AuditList is the answer to a list of entries.
+type AuditList struct {
+	Entries []AuditEntry `doc:"The entries, the last written one first." json:"entries"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
 }
 
-// audit answers GET /api/admin/audit with a page of a tenant's audit log, or of the server's.
-func (c admin) audit(ctx context.Context, in auditInput) (auditList, error) {
-	operator := c.asking(ctx).Operator
+// Audit answers GET /api/admin/audit with a page of a tenant's audit log, or of the server's.
+func (c Controller) Audit(ctx context.Context, in AuditInput) (AuditList, error) {
+	operator := call.By(ctx).Operator
 	tenant, err := c.tenant(ctx, in.Tenant)
 	switch {
 	case err != nil:
-		return auditList{}, err
+		return AuditList{}, err
 	case in.Server && in.Tenant != "":
-		return auditList{}, spool.Errorf(spool.Invalid, "server and tenant exclude each other")
-	case in.Server && !operator && c.everybody == nil:
-		return auditList{}, spool.Errorf(spool.Forbidden, "only an operator may list what belongs to no tenant")
+		return AuditList{}, spool.Errorf(spool.Invalid, "server and tenant exclude each other")
+	case in.Server && !operator && !call.Open(ctx):
+		return AuditList{}, spool.Errorf(spool.Forbidden, "only an operator may list what belongs to no tenant")
 	case in.Server:
 		tenant = ""
 	}
@@ -53,14 +54,14 @@ func (c admin) audit(ctx context.Context, in auditInput) (auditList, error) {
 	}
 	if in.Before != "" {
 		if q.Before, err = strconv.ParseInt(in.Before, 10, 64); err != nil || q.Before < 1 {
-			return auditList{}, errMark
+			return AuditList{}, errMark
 		}
 	}
-	list, err := c.engine.Audit(ctx, tenant, q)
+	list, err := c.Engine.Audit(ctx, tenant, q)
 	if err != nil {
-		return auditList{}, aboutTenant(ctx, err, tenant)
+		return AuditList{}, aboutTenant(ctx, err, tenant)
 	}
-	out := auditList{Entries: []auditEntry{}}
+	out := AuditList{Entries: []AuditEntry{}}
 	for _, e := range list {
 		out.Entries = append(out.Entries, auditEntryOf(e, operator))
 	}
@@ -72,8 +73,8 @@ func (c admin) audit(ctx context.Context, in auditInput) (auditList, error) {
 
 // auditEntryOf returns an entry as it is on the wire. A tenant learns that an operator of
 // another tenant acted, and not who that was.
-func auditEntryOf(e spool.AuditEntry, operator bool) auditEntry {
-	out := auditEntry{
+func auditEntryOf(e spool.AuditEntry, operator bool) AuditEntry {
+	out := AuditEntry{
 		Seq: e.Seq, At: e.At, Action: e.Action, By: e.By, ByTenant: e.ByTenant, Operator: e.ByTenant != "",
 		ThreadID: e.ThreadID, RunID: e.RunID, ToolCallID: e.ToolCallID, JobID: e.JobID, Approved: e.Approved,
 		Digest: e.Digest, Reason: e.Reason, Count: e.Count, Address: e.Address, Detail: e.Detail,

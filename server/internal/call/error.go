@@ -1,10 +1,13 @@
-package server
+package call
 
 import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
@@ -12,14 +15,14 @@ import (
 
 // The codes that only HTTP has.
 const (
-	codeMethod    spool.Code = "method_not_allowed"
-	codeTooLarge  spool.Code = "too_large"
-	codeMediaType spool.Code = "unsupported_media_type"
+	CodeMethod    spool.Code = "method_not_allowed"
+	CodeTooLarge  spool.Code = "too_large"
+	CodeMediaType spool.Code = "unsupported_media_type"
 )
 
-// statusClientGone is what a request is logged with whose client did not wait for the
+// StatusClientGone is what a request is logged with whose client did not wait for the
 // answer. Nobody receives it.
-const statusClientGone = 499
+const StatusClientGone = 499
 
 // statusOf is the one place where codes become statuses.
 func statusOf(code spool.Code) int {
@@ -32,20 +35,20 @@ func statusOf(code spool.Code) int {
 		return http.StatusForbidden
 	case spool.NotFound:
 		return http.StatusNotFound
-	case codeMethod:
+	case CodeMethod:
 		return http.StatusMethodNotAllowed
 	case spool.Conflict, spool.Fenced:
 		return http.StatusConflict
 	case spool.Gone:
 		return http.StatusGone
-	case codeTooLarge:
+	case CodeTooLarge:
 		return http.StatusRequestEntityTooLarge
-	case codeMediaType:
+	case CodeMediaType:
 		return http.StatusUnsupportedMediaType
 	case spool.Limit:
 		return http.StatusTooManyRequests
 	case spool.Canceled:
-		return statusClientGone
+		return StatusClientGone
 	case spool.StorageFull:
 		return http.StatusInsufficientStorage
 	case spool.Unavailable:
@@ -66,34 +69,34 @@ type callError struct {
 // Unwrap returns the error itself.
 func (e *callError) Unwrap() error { return e.error }
 
-// about says which thread and run an error is about. It returns nil for nil.
-func about(ctx context.Context, err error, thread spool.ThreadKey, run spool.RunID) error {
+// About says which thread and run an error is about. It returns nil for nil.
+func About(ctx context.Context, err error, thread spool.ThreadKey, run spool.RunID) error {
 	if err == nil {
 		return nil
 	}
-	return &callError{settled(ctx, err), thread, run}
+	return &callError{Settled(ctx, err), thread, run}
 }
 
-// settled tells two ends apart: of a client that did not wait, and of us, who gave up.
-func settled(ctx context.Context, err error) error {
+// Settled tells two ends apart: of a client that did not wait, and of us, who gave up.
+func Settled(ctx context.Context, err error) error {
 	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {
 		return &spool.Error{Code: spool.Unavailable, Message: spool.MessageOf(err), Err: err}
 	}
 	return err
 }
 
-// mapError is how an error is answered, whatever it is.
-func mapError(err error) *rest.Error {
+// MapError is how an error is answered, whatever it is.
+func MapError(err error) *rest.Error {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		err = spool.Errorf(codeTooLarge, "the body is larger than %d bytes", large.Limit)
+		err = spool.Errorf(CodeTooLarge, "the body is larger than %d bytes", large.Limit)
 	}
 	code := spool.CodeOf(err)
 	e := &rest.Error{Status: statusOf(code), Code: string(code), Detail: spool.MessageOf(err), Err: err}
-	later, ok := errors.AsType[*laterError](err)
+	later, ok := errors.AsType[*Later](err)
 	switch {
 	case ok:
 		e.Header = make(http.Header)
-		setRetryAfter(e.Header, later.after)
+		SetRetryAfter(e.Header, later.After)
 	case e.Status == http.StatusServiceUnavailable:
 		e.Header = http.Header{"Retry-After": {"1"}}
 	}
@@ -113,17 +116,17 @@ func failureAttrs(err error) []slog.Attr {
 	return attrs
 }
 
-// restLog is the log of the controllers: beside an error of theirs stands which request it
+// Log returns the log of the controllers: beside an error of theirs stands which request it
 // was of and what it was about.
-func (s *Server) restLog() *slog.Logger { return slog.New(aboutHandler{s.log.Handler()}) }
+func Log(to *slog.Logger) *slog.Logger { return slog.New(aboutHandler{to.Handler()}) }
 
 type aboutHandler struct{ slog.Handler }
 
 // Handle adds which request the record is of, and what its error was about.
 func (h aboutHandler) Handle(ctx context.Context, r slog.Record) error {
 	var more []slog.Attr
-	if known := requestOf(ctx); known != nil {
-		more = append(more, slog.String("request", known.id))
+	if known := Of(ctx); known != nil {
+		more = append(more, slog.String("request", known.ID))
 	}
 	for a := range r.Attrs {
 		if err, ok := a.Value.Any().(error); ok {
@@ -142,4 +145,23 @@ func (h aboutHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup keeps the handler when a logger is made of another.
 func (h aboutHandler) WithGroup(name string) slog.Handler {
 	return aboutHandler{h.Handler.WithGroup(name)}
+}
+
+// Later is an error with a time after which the same request may be answered
+// otherwise.
+type Later struct {
+	Err error
+
+	After time.Duration
+}
+
+// Unwrap returns the error itself.
+func (e *Later) Unwrap() error { return e.Err }
+
+// Error implements [error].
+func (e *Later) Error() string { return e.Err.Error() }
+
+// SetRetryAfter says it in whole seconds, at least one.
+func SetRetryAfter(h http.Header, after time.Duration) {
+	h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
 }

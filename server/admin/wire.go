@@ -1,4 +1,4 @@
-package server
+package admin
 
 import (
 	"encoding/json"
@@ -9,15 +9,15 @@ import (
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
-// overview is what there is of a tenant.
-type overview struct {
+// Overview is what there is of a tenant.
+type Overview struct {
 	engine.Overview
 
 	Active []wire.Run `doc:"Its newest runs that are not over, up to 50." json:"active"`
 }
 
-// runDetail is all that is known of a run.
-type runDetail struct {
+// RunDetail is all that is known of a run.
+type RunDetail struct {
 	Run      wire.Run            `doc:"The run."                                             json:"run"`
 	Steps    []engine.StepRecord `doc:"Its steps, the one in hand included."                 json:"steps"`
 	Children []wire.Run          `doc:"The runs that it has spawned."                        json:"children"`
@@ -26,8 +26,8 @@ type runDetail struct {
 	Usage    []spool.UsageRow    `doc:"Each question to a model, also of the runs under it." json:"usage"`
 }
 
-// auditEntry is an entry of an audit log.
-type auditEntry struct {
+// AuditEntry is an entry of an audit log.
+type AuditEntry struct {
 	Seq        int64             `doc:"Numbers the tenant's entries from 1, without a gap."                                                      json:"seq"`
 	At         time.Time         `doc:"When it was done."                                                                                        json:"at"`
 	Action     spool.AuditAction `doc:"What was done."                                                                                           enum:"answer,raise_budget,stop,delete_thread,prune_thread,redrive_job,purge_jobs,change_owner,failed_authentication" json:"action"`

@@ -1,10 +1,17 @@
-package server
+// Package admin has the endpoints of those who operate the server: what runs, what is stuck, why, and
+// what to do about it. It knows the engine and the call, and not the server.
+package admin
 
 import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/call"
 )
+
+// Controller has the endpoints.
+type Controller struct{ Engine *engine.Engine }
 
 // oneTenant names the tenant that an operator asks about.
 type oneTenant struct {
@@ -13,8 +20,8 @@ type oneTenant struct {
 
 // tenant returns the tenant that a request is about: the caller's own, or, for an operator, the
 // one that it names. Whether a tenant exists makes no difference to those who may not ask.
-func (s *Server) tenant(ctx context.Context, named spool.Tenant) (spool.Tenant, error) {
-	p := s.asking(ctx)
+func (c Controller) tenant(ctx context.Context, named spool.Tenant) (spool.Tenant, error) {
+	p := call.By(ctx)
 	switch {
 	case named == "", named == p.Tenant:
 		return p.Tenant, nil
@@ -27,5 +34,5 @@ func (s *Server) tenant(ctx context.Context, named spool.Tenant) (spool.Tenant, 
 
 // aboutTenant says which tenant an error is about.
 func aboutTenant(ctx context.Context, err error, tenant spool.Tenant) error {
-	return about(ctx, err, spool.ThreadKey{Tenant: tenant}, "")
+	return call.About(ctx, err, spool.ThreadKey{Tenant: tenant}, "")
 }

@@ -1,0 +1,115 @@
+// Package call has what a handler knows of the request that it answers: who asks, which thread and run
+// it is about, and what an error of it is answered with. It imports access, engine and rest, and does
+// not know the server.
+package call
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+)
+
+// HeaderID carries a request's id, in both directions.
+const HeaderID = "X-Request-ID"
+
+// Call is what the log says of a request. Never in it are the query, which may have
+// tokens, and bodies.
+type Call struct {
+	ID     string
+	Began  time.Time
+	Tenant spool.Tenant
+	Thread spool.ThreadID
+	Run    spool.RunID
+
+	rules Rules
+}
+
+// Rules are what holds for all calls of a server.
+type Rules struct {
+	// Everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
+	Everybody *access.Principal
+	// OwnThreads hides from each principal the threads of other subjects.
+	OwnThreads bool
+}
+
+type key struct{}
+
+// Begin gives the request an id, which is the client's, or that of the trace that it
+// belongs to, or a new one, and returns it with a place for what becomes known of it.
+func Begin(r *http.Request, rules Rules) (*http.Request, *Call) {
+	known := &Call{ID: r.Header.Get(HeaderID), Began: time.Now(), rules: rules}
+	if spool.CheckID(HeaderID, known.ID) != nil {
+		known.ID = cmp.Or(traceID(r.Header.Get("Traceparent")), spool.NewID("req"))
+	}
+	return r.WithContext(context.WithValue(r.Context(), key{}, known)), known
+}
+
+// traceID returns the id in a traceparent of W3C, "" where it has none.
+func traceID(traceparent string) string {
+	_, rest, _ := strings.Cut(traceparent, "-")
+	id, rest, ok := strings.Cut(rest, "-")
+	if !ok || rest == "" || len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" || strings.Trim(id, "0") == "" {
+		return ""
+	}
+	return id
+}
+
+// Of returns what is known of the request that ctx is about.
+func Of(ctx context.Context) *Call {
+	known, _ := ctx.Value(key{}).(*Call)
+	return known
+}
+
+// Concerns notes which thread and run the request is about, for the log.
+func Concerns(ctx context.Context, thread spool.ThreadKey, run spool.RunID) {
+	if known := Of(ctx); known != nil {
+		known.Tenant, known.Thread, known.Run = thread.Tenant, thread.ID, run
+	}
+}
+
+// Caller is a principal as a request carries it.
+type Caller struct {
+	access.Principal
+
+	// Ends is when a stream that the caller opens ends. Zero: when it is over.
+	Ends time.Time
+	// Made is when the one thread that the caller may see was made. Zero: any thread.
+	Made time.Time
+}
+
+// PrincipalID implements [rest.Principal].
+func (c *Caller) PrincipalID() string { return c.ID() }
+
+// By returns who makes the request that ctx is about.
+func By(ctx context.Context) access.Principal {
+	if known := Of(ctx); known != nil && known.rules.Everybody != nil {
+		return *known.rules.Everybody
+	}
+	c, _ := rest.PrincipalAs[*Caller](ctx) // a guarded route has one
+	return c.Principal
+}
+
+// Open reports whether the server asks nobody who they are.
+func Open(ctx context.Context) bool { return Of(ctx).rules.Everybody != nil }
+
+// Acting returns ctx with the caller as the engine's actor: whom the audit log names, and whose
+// threads there are. Each call of the engine about a thread takes it.
+func Acting(ctx context.Context) context.Context { return ActingAs(ctx, By(ctx)) }
+
+// ActingAs returns ctx with p as the engine's actor.
+func ActingAs(ctx context.Context, p access.Principal) context.Context {
+	return engine.WithActor(ctx, engine.Actor{Subject: p.Subject, Tenant: p.Tenant, OwnOnly: OwnOnly(ctx, p)})
+}
+
+// OwnOnly reports whether a principal sees only its own threads.
+func OwnOnly(ctx context.Context, p access.Principal) bool {
+	known := Of(ctx)
+	return known != nil && known.rules.OwnThreads && !p.AllThreads && !p.May(access.ScopeAdmin)
+}

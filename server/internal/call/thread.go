@@ -1,0 +1,53 @@
+package call
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+// OneThread names the thread that a request is about.
+type OneThread struct {
+	ThreadID spool.ThreadID `doc:"The thread." example:"t1" maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"threadId" required:"true"`
+}
+
+// Key returns the thread's key.
+func (q OneThread) Key(ctx context.Context) spool.ThreadKey {
+	key := By(ctx).Key(q.ThreadID)
+	Concerns(ctx, key, "")
+	return key
+}
+
+// LastMessage is the last message that a client has. One that cannot exist is treated like
+// one that does not: the client has none.
+type LastMessage struct {
+	LastMessageID string `doc:"The last message that you have. Those up to it are left out; an unknown one leaves out nothing." query:"lastMessageId"`
+}
+
+// Last returns the id of the message, "" for none.
+func (q LastMessage) Last() spool.MessageID {
+	if spool.CheckID("lastMessageId", q.LastMessageID) != nil {
+		return ""
+	}
+	return spool.MessageID(q.LastMessageID)
+}
+
+// CheckOptionalID is [spool.CheckID] for a field that may be absent.
+func CheckOptionalID(field, id string) error {
+	if id == "" {
+		return nil
+	}
+	return spool.CheckID(field, id)
+}
+
+// maxToolCallID is the length in bytes of the longest tool call id. Models make these
+// up, so that their characters are not ours to restrict.
+const maxToolCallID = 512
+
+// CheckToolCall returns an error for an id that no call has.
+func CheckToolCall(call spool.ToolCallID) error {
+	if len(call) > maxToolCallID {
+		return spool.Errorf(spool.Invalid, "toolCallId is longer than %d characters", maxToolCallID)
+	}
+	return nil
+}
