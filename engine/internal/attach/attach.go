@@ -1,5 +1,5 @@
-// Package attach checks the images of user turns and, where the engine is told to, fetches them for
-// the model.
+// Package attach checks the images of user turns and fetches them for the model where
+// the configuration asks for that.
 //
 // It reaches hosts by internal/egress only. It imports the root package and internal/egress, and
 // knows neither the store nor the run.
@@ -27,8 +27,8 @@ import (
 // maxURL bounds the URL of an image elsewhere, in bytes.
 const maxURL = 8 << 10
 
-// Options say which images a user turn may have, and who fetches them. The engine's options of the
-// same fields say what each means.
+// Options say which images a user turn may have, and whether the engine fetches them. The comments
+// of the engine's AttachmentOptions, which has the same fields, say what each field means.
 type Options struct {
 	Egress       egress.Policy
 	Fetch        bool
@@ -141,7 +141,7 @@ func (a *Images) checkType(media string) error {
 	return nil
 }
 
-// mediaType returns the type alone, as it is spelled by those who are right.
+// mediaType returns the type alone, in its registered spelling.
 func mediaType(media string) string {
 	kind, _, err := mime.ParseMediaType(media)
 	switch {

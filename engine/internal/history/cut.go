@@ -30,7 +30,7 @@ func (c Compaction) Content(text string) spool.Content {
 // the agent, never between a call and its result. What stays in any case is the last step,
 // the turn that the run answers, and every step of the run that has a call without a result.
 // It returns false where nothing is left to summarise.
-func (r recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
+func (r Recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
 	cut := r.cut(m, tail, run)
 	turn := turnOf(r.live[:cut], run)
 	if turn == cut-1 && cut > 0 { // it begins what stays
@@ -51,7 +51,7 @@ func (r recall) Plan(m Meter, tail int64, run spool.RunID) (Compaction, bool) {
 }
 
 // cut returns where in the live messages the tail begins.
-func (r recall) cut(m Meter, tail int64, run spool.RunID) int {
+func (r Recall) cut(m Meter, tail int64, run spool.RunID) int {
 	borders := borders(r.live)
 	if len(borders) == 0 {
 		return 0
@@ -110,7 +110,7 @@ const (
 // Squeeze returns the messages of a recall within a bound, in the prompt alone: it cuts
 // results that are much too long, then leaves out the oldest steps, then cuts all results.
 // Where that is not enough it returns the least that there is.
-func (r recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
+func (r Recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 	limit := max(m.bytes(bound/oversize), minResult)
 	messages := cutResults(r.Messages(), limit)
 	if m.Part(weighMessages(messages)) > bound {
@@ -125,7 +125,7 @@ func (r recall) Squeeze(m Meter, bound int64, run spool.RunID) []spool.Message {
 
 // withoutOldest leaves out the oldest steps until the prompt, with results of up to limit
 // bytes, is within the bound. It keeps the last step and the turn that the run answers.
-func (r recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) recall {
+func (r Recall) withoutOldest(m Meter, bound int64, limit int, run spool.RunID) Recall {
 	turn, borders := turnOf(r.live, run), append(borders(r.live), len(r.live))
 	steps := make([]Weight, len(borders)-1)
 	var total Weight

@@ -86,7 +86,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func checkPlan(t *testing.T, seed uint64, before, after recall, c Compaction, m Meter, tail int64, run spool.RunID) {
+func checkPlan(t *testing.T, seed uint64, before, after Recall, c Compaction, m Meter, tail int64, run spool.RunID) {
 	t.Helper()
 
 	if problem := malformedPrompt(after.Messages()); problem != "" {

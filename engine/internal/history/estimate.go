@@ -15,7 +15,7 @@ const (
 	// Tokenizers were measured at two to seven over the scripts of the world, which is closer
 	// together than characters are, and a small guess compacts early rather than late.
 	guessedBytes = 3
-	// maxBytes bounds what is learned from a count. More is said where a server counts only
+	// maxBytes bounds what is learned from a count. A count implies more where a server counts only
 	// what it has not cached.
 	maxBytes = 10
 	// messageBytes is what stands around a message, toolBytes around a tool or a call.

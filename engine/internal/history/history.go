@@ -15,7 +15,7 @@ import (
 // converted nor weighed again, so that a step does not cost more with the length of the
 // thread. Only the loop's goroutine uses it.
 type Messages struct {
-	// All are those that a prompt may need, in order.
+	// All are the messages that a prompt may need, in order.
 	All []spool.Message
 	// Unread counts older messages that a summary stands for, and that were not read.
 	Unread int
@@ -23,7 +23,7 @@ type Messages struct {
 	calls map[spool.ToolCallID]struct{}
 
 	// Recall is that of messages. It is made anew when a summary is added.
-	Recall recall
+	Recall Recall
 	// fixed is the prompt form of the first done messages of recall.live, which no later
 	// message can change, and fixedWeight its weight.
 	fixed       []spool.Message
@@ -132,7 +132,7 @@ func Read(v spool.View, run spool.Run) (*Messages, error) {
 // behindSummary reads what a prompt needs of a run's history that has a summary: the turn in
 // whose run the summary was made, the last message that it speaks of, and all behind that.
 // It returns nil where the whole history has to be read: where there is no summary that
-// counts, where nobody knows how many messages there are, and where the run's last answer
+// counts, where the number of messages is not known, and where the run's last answer
 // may stand among the older ones.
 func behindSummary(v spool.View, run spool.Run) (*Messages, error) {
 	agent := run.AgentID()

@@ -8,9 +8,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// recall is what a model is asked with of a history: a summary of the older part, where
-// there is one, and the messages that it sees as they were said.
-type recall struct {
+// Recall is what a model is asked with of a history: a summary of the older part, where
+// there is one, and the messages behind it, word for word.
+type Recall struct {
 	// summary is the newest one whose messages are there. Its type is empty where there is
 	// none.
 	summary spool.Part
@@ -24,8 +24,8 @@ type recall struct {
 
 // RecallOf returns what a model is asked with. A summary counts only while the last message
 // that it speaks of is there.
-func RecallOf(history []spool.Message) recall {
-	var r recall
+func RecallOf(history []spool.Message) Recall {
+	var r Recall
 	from := 0
 	for i, m := range slices.Backward(history) {
 		part, ok := m.Content.Summary()
@@ -72,10 +72,10 @@ func turnOf(messages []spool.Message, run spool.RunID) int {
 }
 
 // Messages returns the recall as every provider accepts it.
-func (r recall) Messages() []spool.Message { return withPreface(r.preface(), prompt(r.live)) }
+func (r Recall) Messages() []spool.Message { return withPreface(r.preface(), prompt(r.live)) }
 
-// preface returns what stands before the messages, in place of those that are not there.
-func (r recall) preface() spool.Content {
+// preface returns what stands before the messages, in place of the older ones.
+func (r Recall) preface() spool.Content {
 	var before spool.Content
 	if r.summary.Type != "" {
 		before = append(before, spool.Part{Type: spool.PartText, Text: quoted(r.summary.Text)})
@@ -108,8 +108,8 @@ const (
 
 var endOfSummary = regexp.MustCompile(`(?i)<\s*/\s*summary`)
 
-// quoted returns a summary as data, out of which nothing in it can break. It was written by
-// a model that has read what tools and strangers have said.
+// quoted returns a summary as data, and nothing in the summary can break out of that. Its author is
+// a model that has read the results of tools and the texts of strangers.
 func quoted(text string) string {
 	return fmt.Sprintf(summaryText, endOfSummary.ReplaceAllString(text, `<\/summary`))
 }

@@ -39,7 +39,7 @@ func NewSummariser(prompts, model Room, m Meter, ask func(ctx context.Context, t
 	}
 }
 
-// Instructions returns what the model is told to do.
+// Instructions returns the system prompt of the model that summarises.
 func (s *Summariser) Instructions() string {
 	return fmt.Sprintf(summaryInstructions, max(s.limit*6/10, 50))
 }
@@ -112,8 +112,8 @@ func (s *Summariser) askOrHalve(ctx context.Context, lines []string, depth int) 
 	return text, err
 }
 
-// transcript returns a message in lines, each with what was said as JSON, out of which
-// nothing that was said can break.
+// transcript returns a message in lines. The text in each is JSON, so that nothing in it can break
+// out of its line.
 func transcript(m spool.Message) (lines []string) {
 	text, images := m.Text(), 0
 	for _, p := range m.Content {

@@ -58,7 +58,7 @@ type Room struct {
 	// Budget is the most, and at is where the history is compacted. at is zero where it never
 	// is.
 	Budget, At int64
-	// Tail is the most that a compaction leaves as it was said.
+	// Tail is the most that a compaction leaves word for word.
 	Tail int64
 	// Reserve is what the answer has.
 	Reserve int64
@@ -71,7 +71,7 @@ type Limits struct {
 	Ceiling int
 	// OutputReserve is how many tokens of a window are kept for the answer.
 	OutputReserve int
-	// TailShare is the share of a prompt's room that a compaction leaves as it was said.
+	// TailShare is the share of a prompt's room that a compaction leaves word for word.
 	TailShare float64
 	// Trigger is the share of a prompt's room at which the history is compacted. Not positive:
 	// never.
@@ -100,7 +100,8 @@ func (l Limits) RoomWith(budget, reserve int64) Room {
 	return r
 }
 
-// windowOf returns the size of a model's window, which nobody may know, up to the ceiling.
+// windowOf returns the size of a model's window up to the ceiling, and the ceiling where the size is
+// not known.
 func (l Limits) windowOf(name string, model spool.Model) int {
 	window := 0
 	if m, ok := model.(spool.Windowed); ok {

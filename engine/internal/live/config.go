@@ -13,7 +13,7 @@ import (
 // Bus is what followers need of [spool.Bus].
 type Bus interface {
 	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(spool.WakeKind)) (unsubscribe func(), err error)
-	Listen(ctx context.Context, key spool.ThreadKey, hear func(notice []byte)) (unlisten func(), err error)
+	Listen(ctx context.Context, key spool.ThreadKey, receive func(notice []byte)) (unlisten func(), err error)
 }
 
 // Config says what followers read, and how.

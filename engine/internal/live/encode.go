@@ -40,8 +40,8 @@ func moved(f spool.Frame, c spool.Cursor) *spool.Cursor {
 	return &c
 }
 
-// encode makes the SSE message, unless it is there. The ring has it as long as somebody
-// reads it as such; another client of the ring needs the frame alone.
+// encode makes the SSE message, unless it is there. The hub calls it while an event stream reads
+// the ring; other clients need the frame alone.
 func (f *ringFrame) encode() {
 	if f.text == nil {
 		f.text = encodeFrame(f.Frame)

@@ -35,7 +35,7 @@ func (h *hub) takeEvents() [][]byte {
 	return notices
 }
 
-// pushEvents passes live events on, unless there is nobody to pass them on to.
+// pushEvents adds live events to the ring, unless the ring has no place or has ended.
 func (h *hub) pushEvents(notices [][]byte) {
 	if !h.isPlaced() || h.isEnded() {
 		return

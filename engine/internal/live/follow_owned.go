@@ -7,7 +7,7 @@ import (
 )
 
 // checkOwner returns [errOver] for a follower that must not see the thread any more. It is
-// called when the frames that come next are known and nobody has got them.
+// called when the next frames are known and the client has not got them yet.
 func (f *follower) checkOwner(ctx context.Context) error {
 	if f.subject == nil || f.hub.ownedBy(*f.subject) {
 		return nil

@@ -83,7 +83,7 @@ func (f *follower) hold(frames []ringFrame) {
 	}
 }
 
-// unringed returns frames as those of the ring are.
+// unringed returns frames of a walker as frames of a ring.
 func unringed(frames []walk.Placed) []ringFrame {
 	out := make([]ringFrame, len(frames))
 	for i, f := range frames {
@@ -92,7 +92,7 @@ func unringed(frames []walk.Placed) []ringFrame {
 	return out
 }
 
-// releaseFormed releases the snapshots of frames that nobody has got.
+// releaseFormed releases the snapshots of frames that the client has not got.
 func releaseFormed(frames []ringFrame) {
 	for i := range frames {
 		frames[i].Formed.Release()

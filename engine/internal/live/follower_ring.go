@@ -56,9 +56,9 @@ func (f *follower) walkOn() {
 	f.walker.Resume()
 }
 
-// untilOvertaken returns the frames before a snapshot that was made before the client was
-// told the state, and whether there is one. The client gets a snapshot of its own in place of
-// it, as states must not go back.
+// untilOvertaken returns the frames before a snapshot that is older than the state which the
+// client has, and whether there is such a snapshot. The client gets a snapshot of its own in its
+// place, as states must not go back.
 func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
 	if f.mode.RecordOnly {
 		return frames, false
@@ -81,7 +81,7 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 		case frame.IsSnapshot():
 			f.noticesSeen = max(f.noticesSeen, frame.notices+1)
 			if !f.mode.RecordOnly {
-				f.state = nil // the notice behind it is told, whatever it says
+				f.state = nil // the client gets the notice behind it in any case
 				kept = append(kept, frame)
 			}
 		case isEvent(frame.Placed):

@@ -62,8 +62,8 @@ func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, c
 	return nil, changed, nil
 }
 
-// withState returns frames with the state behind them, also where the client was told of the
-// same one before.
+// withState returns frames with the state behind them, also where the client has the same state
+// already.
 func (f *follower) withState(ctx context.Context, frames []walk.Placed) ([]ringFrame, error) {
 	f.state = nil
 	state, err := f.stateNow(ctx)
@@ -71,13 +71,13 @@ func (f *follower) withState(ctx context.Context, frames []walk.Placed) ([]ringF
 }
 
 // stateNow returns a notice of the state as it is now, in place of all the notices that the
-// client may have missed, or nothing where the client was told of the same state last.
+// client may have missed. It returns nothing where the client has the same state already.
 func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
-	state, told, err := f.hub.state(ctx, f.made, nil)
+	state, notices, err := f.hub.state(ctx, f.made, nil)
 	if err != nil {
 		return nil, err
 	}
-	f.noticesSeen = told
+	f.noticesSeen = notices
 	if !f.isNews(state) {
 		return nil, nil
 	}

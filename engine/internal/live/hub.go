@@ -32,8 +32,8 @@ type hub struct {
 	walker walk.Walker
 	notice noticer
 	stand  walk.Placed // where the last frame has left the clients
-	// stateLock keeps looks at the state apart: a later look knows the same or more, so that
-	// no client is told of an older state behind a newer one.
+	// stateLock keeps reads of the state apart: a later read knows the same or more, so that no
+	// client gets an older state behind a newer one.
 	stateLock chanlock.Lock
 	// seen is the state as it was at the end of the record that the walker has read last. Nil:
 	// it was not looked at.

@@ -141,11 +141,11 @@ func (h *hub) advance(ctx context.Context, grown bool) (more bool, err error) {
 }
 
 // withSnapshots takes the frames that come next, adds those up to the last snapshot, and
-// returns the rest. A snapshot frame tells the state too, and so nobody looks at the state
-// between its making and its place in the ring. A notice of the state follows it in any case.
+// returns the rest. A snapshot frame tells the state too, so that nobody may read the state
+// between the making of the frame and its place in the ring. A notice of the state follows it in any case.
 //
-// Where the walker has come to the end of the record, it has seen the state there. If nothing
-// has to be told in between, it adds all frames, and a notice of that state if it is news.
+// At the end of the record, the walker has read the state in the same transaction. If no other
+// notice comes in between, the hub adds all frames, and a notice of that state if it is news.
 func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []walk.Placed, err error) {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()

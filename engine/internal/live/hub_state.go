@@ -22,7 +22,7 @@ func (h *hub) pushWithStates(ctx context.Context, frames []walk.Placed) {
 		if err == nil {
 			err = h.pushState(ctx, func(v spool.View) ([]walk.Placed, error) { return h.notice.begun(v, f.Event.RunID) })
 		}
-		if err != nil { // the state is told when all was passed
+		if err != nil { // the state follows when the hub has passed all frames
 			h.dirty.Store(true)
 		}
 		h.pushWithStates(ctx, frames[i+1:])
@@ -61,10 +61,10 @@ func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.Place
 	return err
 }
 
-// state returns a notice of the state as it is now, and how many notices there have been
-// that it overtakes. It is that of the thread that was made at that time. Also is called in
-// the same transaction. Nil: nothing is.
-func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state walk.Placed, told int64, err error) {
+// state returns a notice of the state as it is now, and how many notices it overtakes. It returns
+// [record.ErrThreadGone] for a thread that was not made at that time. Also is called in the same
+// transaction; it may be nil.
+func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state walk.Placed, notices int64, err error) {
 	select {
 	case h.stateLock <- struct{}{}:
 	case <-ctx.Done():

@@ -9,15 +9,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// noticer derives the notices of a thread's state from its row: nobody sends them, so none
-// can be lost for longer than the next look.
+// noticer derives the notices of a thread's state from its row. Nobody sends notices of the state,
+// so that a lost one is made up for by the next read.
 type noticer struct {
 	key   spool.ThreadKey
 	state spool.State
 	run   spool.RunID
 	made  time.Time // when the thread was
 	queue []spool.QueuedRun
-	again bool // the state is told also where it has not changed
+	again bool // the next notice is news, also where the state has not changed
 	// owner is whose the thread was at the last look that has set ownerRead.
 	owner     string
 	ownerRead bool
@@ -35,7 +35,7 @@ type stateSeen struct {
 	thread spool.Thread
 	queue  []spool.QueuedRun
 	notice walk.Placed
-	news   bool // the notice is to be told
+	news   bool // clients lack the notice
 }
 
 // look returns a notice of the state, if that has changed since the last look.
@@ -47,7 +47,7 @@ func (n *noticer) look(v spool.View) ([]walk.Placed, error) {
 	return n.notices(s), nil
 }
 
-// see reads the state, which is told by tell.
+// see reads the state. The caller hands it to notices.
 func (n *noticer) see(v spool.View) (s stateSeen, err error) {
 	s.thread, err = v.Thread()
 	switch {
@@ -67,7 +67,7 @@ func (n *noticer) see(v spool.View) (s stateSeen, err error) {
 	return s, err
 }
 
-// notices returns the notice of a state that was seen, if it is news.
+// notices returns the notice of a state that see has read, if it is news.
 func (n *noticer) notices(s stateSeen) []walk.Placed {
 	if !s.news {
 		return nil
@@ -76,8 +76,8 @@ func (n *noticer) notices(s stateSeen) []walk.Placed {
 	return []walk.Placed{s.notice}
 }
 
-// ended returns a notice of how the run has ended that was told of last, where the run of the
-// next turn has taken the thread from it. The thread's row never shows that end.
+// ended returns a notice of how the run of the last notice has ended, where the run of the next
+// turn has the thread by now. The thread's row never shows that end.
 func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.Placed, error) {
 	if !n.state.Active() || n.run == next {
 		return nil, nil
@@ -109,7 +109,7 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.Placed, error) {
 }
 
 // begun returns a notice of the state where a turn's own run has the thread and has not
-// ended. Else the state is told behind what comes in between.
+// ended. Otherwise the notice follows behind the frames in between.
 func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.Placed, error) {
 	thread, err := v.Thread()
 	if err != nil || thread.RunID != run || !thread.State.Active() {
@@ -136,8 +136,7 @@ func sameQueue(a, b []spool.QueuedRun) bool {
 	return slices.EqualFunc(a, b, func(a, b spool.QueuedRun) bool { return a.RunID == b.RunID })
 }
 
-// stateNotice tells the state of the thread, with what there is to know of its run and of
-// those that wait.
+// stateNotice returns a notice of the thread's state, of its run and of the runs that wait.
 func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (walk.Placed, error) {
 	change := spool.StateChange{State: thread.State, RunID: thread.RunID, Queue: queue}
 	if thread.RunID != "" {

@@ -1,10 +1,10 @@
 package live
 
-// A thread can be given to another subject while somebody follows it. All followers share the
-// frames of a hub, which reads the thread for nobody in particular. So the hub keeps whose the
-// thread was when it read the frames, and a follower that sees only threads of its own looks at
-// that before it passes frames on. Where the hub does not know, or knows of somebody else, the
-// follower asks the store.
+// A thread can be given to another subject while clients follow it. All followers share the frames
+// of a hub, which reads the thread with everybody's rights. So the hub keeps the owner that the
+// thread had when the hub read the frames. A follower that may see only its own threads compares
+// that owner before it passes frames on. Where the hub does not know the owner, or the owner is
+// another subject, the follower asks the store.
 
 // ownerChanged has the followers ask the store whose the thread is, at once.
 func (r *ring) ownerChanged() {

@@ -37,12 +37,12 @@ type ring struct {
 type ownership struct {
 	subject string
 	known   bool
-	// changes counts the wake-ups that told of a change. A read that began before the last one
-	// says nothing of the owner.
+	// changes counts the wake-ups for a change of the owner. A read that began before the last of
+	// them says nothing of the owner.
 	changes int64
 }
 
-// ringFrame is a frame as all clients get it.
+// ringFrame is a frame as every client gets it.
 type ringFrame struct {
 	walk.Placed
 
@@ -88,7 +88,7 @@ func (r *ring) reset() {
 	defer r.mu.Unlock()
 	r.placed = false
 	r.next++    // no client is up to date, not even the one that had all
-	r.notices++ // the state that the next place takes for known was told to nobody
+	r.notices++ // no client has the state that the next place takes for known
 	r.first = r.next
 	r.bytes = 0
 	r.frames = nil

@@ -134,7 +134,7 @@ var (
 	keepaliveEvent = []byte("event: keepalive\ndata: {}\n\n")
 )
 
-// keepalive returns what is said on an idle stream.
+// keepalive returns the sign of life of an idle stream.
 func (s *EventStream) keepalive() []byte {
 	if s.events {
 		return keepaliveEvent

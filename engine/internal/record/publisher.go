@@ -8,13 +8,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Publisher is who publishes an event, a subject or a tool.
+// Publisher is the publisher of an event: a subject or a tool.
 type Publisher struct{ Subject, Tool string }
 
 // maxPublisher bounds the subject of an event, so that a live event fits into a notice with it.
 const maxPublisher = 200
 
-// Sign says in the entry who publishes it.
+// Sign puts the publisher into the entry.
 func (p Publisher) Sign(e *spool.Entry) {
 	e.PublishedBy, e.PublishedByTool = strings.ToValidUTF8(p.Subject, ""), p.Tool
 	if len(e.PublishedBy) > maxPublisher {

@@ -125,7 +125,7 @@ func (p *RunPart) readMessages(v spool.View, until int64) error {
 	if len(p.all) > 0 || len(last) > 0 && last[0].RunID == p.Run.ID {
 		return nil
 	}
-	// The turn was dropped, of which the client is told later. It shows the turn still.
+	// The turn was dropped. The client still shows it, as the MESSAGES_DROPPED comes later.
 	turn, err := firstTurn(v, p.Run.ID, starts[0].Seq)
 	if turn != "" {
 		p.behind = turn

@@ -43,7 +43,7 @@ type sharing struct {
 // list of the state shares the blocks of old.
 type extender func(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error)
 
-// sharedThread is a thread of which somebody wants a snapshot, or whose messages are kept.
+// sharedThread is a thread whose snapshot a client waits for, or whose messages are kept.
 type sharedThread struct {
 	kept *keptThread
 	next *sharedRead // the read that clients may still join
@@ -71,7 +71,7 @@ type sharedState struct {
 	refs int
 }
 
-// sharedRead is one read of a thread, for all who wait for it.
+// sharedRead is one read of a thread, for all clients that wait for it.
 type sharedRead struct {
 	key     threadForm
 	before  *sharedRead
@@ -178,7 +178,7 @@ func (s *sharing) abandon(r *sharedRead) {
 	}
 }
 
-// shut lets nobody join the read any more. The caller holds mu.
+// shut says that no client may join the read any more. The caller must hold mu.
 func (s *sharing) shut(r *sharedRead) {
 	if t := s.threads[r.key]; t.next == r {
 		t.next = nil
@@ -255,7 +255,7 @@ func (s *sharing) release(state *sharedState) {
 	s.drop(state)
 }
 
-// drop takes a client away from a state. The caller holds mu.
+// drop takes a client away from a state. The caller must hold mu.
 func (s *sharing) drop(state *sharedState) {
 	if state.refs--; state.refs > 0 {
 		return
@@ -276,7 +276,7 @@ func (s *sharing) drop(state *sharedState) {
 	s.freed = make(chan struct{})
 }
 
-// retire says that no snapshot will be made from what is kept. The caller holds mu.
+// retire says that no snapshot will be made from what is kept. The caller must hold mu.
 func (s *sharing) retire(k *keptThread) {
 	s.unlist(k)
 	k.current = false
@@ -285,7 +285,7 @@ func (s *sharing) retire(k *keptThread) {
 	}
 }
 
-// enlist says that what is kept may be removed, unless a client has it. The caller holds
+// enlist says that what is kept may be removed, unless a client has it. The caller must hold
 // mu.
 func (s *sharing) enlist(k *keptThread) {
 	if k.refs > 0 || k.idle != nil || !k.current {
@@ -302,15 +302,15 @@ func (s *sharing) unlist(k *keptThread) {
 	}
 }
 
-// trim removes what nobody uses until so many bytes are free, the longest unused first.
-// The caller holds mu.
+// trim removes unused messages until so many bytes are free, the longest unused first. The caller
+// must hold mu.
 func (s *sharing) trim(free int64) {
 	for s.used+free > s.most && s.idle.Len() > 0 {
 		s.evict()
 	}
 }
 
-// evict removes what was not used for longest. The caller holds mu.
+// evict removes what was not used for longest. The caller must hold mu.
 func (s *sharing) evict() {
 	k, _ := s.idle.Front().Value.(*keptThread)
 	s.retire(k)
@@ -320,15 +320,15 @@ func (s *sharing) evict() {
 	s.forget(k.key)
 }
 
-// forget removes a thread that nobody wants and of which nothing is kept. The caller holds
-// mu.
+// forget removes a thread that no client waits for and of which nothing is kept. The caller must
+// hold mu.
 func (s *sharing) forget(key threadForm) {
 	if t := s.threads[key]; t != nil && t.kept == nil && t.next == nil && t.last == nil {
 		delete(s.threads, key)
 	}
 }
 
-// schedule has what is unused removed in time. The caller holds mu.
+// schedule has what is unused removed in time. The caller must hold mu.
 func (s *sharing) schedule() {
 	if s.expire != nil || s.closed || s.idle.Len() == 0 {
 		return
@@ -348,9 +348,9 @@ func (s *sharing) schedule() {
 	})
 }
 
-// room waits until there is memory for a snapshot, and then until it may be read. How much
-// memory it will take is not known before: those that are read at once may go beyond the
-// bound.
+// room waits until there is memory for a snapshot, and then until a slot is free to read it. The
+// size of a snapshot is not known before: snapshots that are read at the same time may go beyond
+// the bound.
 func (s *sharing) room(ctx context.Context) (release func(), err error) {
 	var late <-chan time.Time
 	for {

@@ -10,14 +10,14 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// agentSpan is the span of an agent at work.
-type agentSpan struct {
+// AgentSpan is the span of an agent at work.
+type AgentSpan struct {
 	t    *Recorder
 	span trace.Span
 }
 
 // Agent begins the span of the work of a run's agent.
-func (t *Recorder) Agent(ctx context.Context, run spool.Run) (context.Context, *agentSpan) {
+func (t *Recorder) Agent(ctx context.Context, run spool.Run) (context.Context, *AgentSpan) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -34,12 +34,11 @@ func (t *Recorder) Agent(ctx context.Context, run spool.Run) (context.Context, *
 	options := []trace.SpanStartOption{trace.WithAttributes(attrs...), trace.WithLinks(t.links.of(key)...)}
 	ctx, span := t.tracer.Start(ctx, operationAgent+" "+t.spanAgent(run.Agent), options...) //nolint:spancheck // done ends it
 	t.links.add(key, span.SpanContext())
-	return ctx, &agentSpan{t: t, span: span} //nolint:spancheck // done ends it
+	return ctx, &AgentSpan{t: t, span: span} //nolint:spancheck // done ends it
 }
 
-// Done ends the span. Err is why the agent could not go on, which is no error where somebody has
-// stopped the run.
-func (a *agentSpan) Done(ctx context.Context, run spool.Run, stopped bool, err error) {
+// Done ends the span. Err is why the agent could not go on. A run that was stopped has not failed.
+func (a *AgentSpan) Done(ctx context.Context, run spool.Run, stopped bool, err error) {
 	if a == nil {
 		return
 	}

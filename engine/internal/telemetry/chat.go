@@ -15,8 +15,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 )
 
-// chatSpan is the span of one answer of a model.
-type chatSpan struct {
+// ChatSpan is the span of one answer of a model.
+type ChatSpan struct {
 	t     *Recorder
 	ctx   context.Context //nolint:containedctx // of the span, which ends with the answer
 	span  trace.Span
@@ -33,7 +33,7 @@ type chatSpan struct {
 
 // Chat begins the span of an answer, for the use that a row of the ledger tells of, of which
 // the thread may be unknown.
-func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.UsageRow, r spool.ModelRequest) (context.Context, *chatSpan) {
+func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.UsageRow, r spool.ModelRequest) (context.Context, *ChatSpan) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -56,11 +56,11 @@ func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.Us
 	if t.contents && span.IsRecording() {
 		span.SetAttributes(asked(r)...)
 	}
-	return ctx, &chatSpan{t: t, ctx: ctx, span: span, model: model, began: time.Now()}
+	return ctx, &ChatSpan{t: t, ctx: ctx, span: span, model: model, began: time.Now()}
 }
 
 // Watch passes an answer on, and notes what comes and when its first event did.
-func (c *chatSpan) Watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {
+func (c *ChatSpan) Watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[spool.ModelEvent, error] {
 	if c == nil {
 		return answer
 	}
@@ -76,7 +76,7 @@ func (c *chatSpan) Watch(answer iter.Seq2[spool.ModelEvent, error]) iter.Seq2[sp
 	}
 }
 
-func (c *chatSpan) note(event spool.ModelEvent) {
+func (c *ChatSpan) note(event spool.ModelEvent) {
 	if c.first == 0 {
 		c.first = max(time.Since(c.began), 1)
 	}
@@ -101,14 +101,14 @@ func (c *chatSpan) note(event spool.ModelEvent) {
 }
 
 // Cut tells the span of an answer that its reader has ended it.
-func (c *chatSpan) Cut() {
+func (c *ChatSpan) Cut() {
 	if c != nil {
 		c.reason = spool.FinishLength
 	}
 }
 
 // Done ends the span with what has come of the answer.
-func (c *chatSpan) Done(err error) {
+func (c *ChatSpan) Done(err error) {
 	if c == nil {
 		return
 	}
@@ -146,7 +146,7 @@ func (c *chatSpan) Done(err error) {
 }
 
 // describe puts on the span what is known of the answer.
-func (c *chatSpan) describe(outcome spool.Outcome) {
+func (c *ChatSpan) describe(outcome spool.Outcome) {
 	if !c.span.IsRecording() {
 		return
 	}

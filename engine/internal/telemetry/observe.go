@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"go.opentelemetry.io/otel/metric"
+
+	"github.com/spoolhq/spool"
 )
 
 // FailedLogin counts a request whose credentials were refused.

@@ -93,8 +93,8 @@ func (t *Recorder) model(name string) described {
 	return described{provider: "unknown", model: name}
 }
 
-// agentName returns the name of an agent as a label. Where models may make names up, those
-// are not labels: there is no end to them, and they are content.
+// agentName returns the name of an agent as a label. A name that a model has made up is
+// no label: there is no end to such names, and they are content.
 func (t *Recorder) agentName(name string) string {
 	if t.agents[name] {
 		return name

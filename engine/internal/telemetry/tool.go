@@ -13,8 +13,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// toolSpan is the span of one call of a tool.
-type toolSpan struct {
+// ToolSpan is the span of one call of a tool.
+type ToolSpan struct {
 	t     *Recorder
 	ctx   context.Context //nolint:containedctx // of the span, which ends with the call
 	span  trace.Span
@@ -23,7 +23,7 @@ type toolSpan struct {
 }
 
 // Tool begins the span of a call.
-func (t *Recorder) Tool(ctx context.Context, agent string, call spool.ToolCall) (context.Context, *toolSpan) {
+func (t *Recorder) Tool(ctx context.Context, agent string, call spool.ToolCall) (context.Context, *ToolSpan) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -38,14 +38,14 @@ func (t *Recorder) Tool(ctx context.Context, agent string, call spool.ToolCall) 
 	if t.contents {
 		span.SetAttributes(attrToolArgs.String(cut(string(call.Args))))
 	}
-	return ctx, &toolSpan{t: t, ctx: ctx, span: span, began: time.Now(), attrs: attrs}
+	return ctx, &ToolSpan{t: t, ctx: ctx, span: span, began: time.Now(), attrs: attrs}
 }
 
 // The outcomes of a call besides those of a model's answer.
 const outcomeParked = "parked"
 
 // Done ends the span. A tool that parks has not failed.
-func (c *toolSpan) Done(result json.RawMessage, err error) {
+func (c *ToolSpan) Done(result json.RawMessage, err error) {
 	if c == nil {
 		return
 	}

@@ -30,7 +30,7 @@ func (f Placed) IsSnapshot() bool { return f.Kind == spool.FrameSnapshot }
 // while it is read.
 type Position struct {
 	Seq    int64
-	Turn   spool.MessageID // the last one told behind the entry, empty for none
+	Turn   spool.MessageID // the last user turn behind the entry that the client has, empty for none
 	stream spool.StreamID
 	offset spool.Offset
 }

@@ -2,9 +2,9 @@ package walk
 
 import "github.com/spoolhq/spool"
 
-// The entry that tells of a restored branch does not have its messages. So each client gets
-// a snapshot behind the entry, which also a client understands that does not know the entry.
-// Clients share the bytes of the snapshot, as all do who ask for one at the same time.
+// A MESSAGES_RESTORED entry does not have the messages of the branch. So each client gets a
+// snapshot behind the entry. A client that does not know the entry understands the snapshot.
+// Clients that ask at the same time share its bytes.
 
 // placeRestored finds out whether a client that comes back may lack the snapshot: its cursor
 // does not say whether it has seen what comes behind the entry.

@@ -8,18 +8,17 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// A segment can end although no message has a part of what it said: its step failed, it was
-// stopped, or its worker died. A run can end although the stream has shown a call without a
-// result: somebody stopped it, or nobody answered, while no segment was open. In both cases
-// each client gets one snapshot frame, which has what is saved of this run and nothing else.
+// A segment can end although no message has a part of its stream: its step failed, somebody stopped
+// it, or its worker died. A run can end although the stream has shown a call without a result:
+// somebody stopped the run, or nobody answered, while no segment was open. In both cases each
+// client gets one snapshot frame, which has what is saved of this run and nothing else.
 //
-// The walker puts the frame into its order. The first kind stands directly before the
-// segment's RUN_ENDED. The second kind stands behind the last RUN_ENDED of the run, and
-// before the RUN_STARTED of the next run. The cursor of the frame is the walker's own place:
-// no entry is jumped over, and a client that comes back with this cursor gets the frame
-// again. The walker makes the frame of what the store has now. Of the messages it takes
-// only those that were saved before the place, so that a client which replays an old
-// segment gets all later ones in their turn.
+// The walker puts the frame into its order. In the first case it stands directly before the
+// segment's RUN_ENDED. In the second case it stands behind the last RUN_ENDED of the run, and
+// before the RUN_STARTED of the next run. The cursor of the frame is the walker's own place: the
+// frame jumps over no entry, and a client that comes back with this cursor gets the frame again.
+// The walker makes the frame of what the store has now. It takes only the messages that were saved
+// before the place, so that a client which replays an old segment gets all later ones in their turn.
 
 // retracted adds the frame of retract that stands before an entry, if there is one.
 func (w *Walker) retracted(ctx context.Context, frames []Placed, entry spool.Entry) ([]Placed, error) {
@@ -47,8 +46,8 @@ func givenFirst(frames []Placed, err error) ([]Placed, error) {
 	return nil, err
 }
 
-// retract returns the frame by which clients drop what a segment has said and no message
-// has. Ended is the entry that comes next.
+// retract returns the frame by which clients drop the content of a segment that no message has.
+// Ended is the entry that comes next.
 func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, error) {
 	id, err := record.StreamOf(ended)
 	if err != nil || id == "" || id != w.shown.stream || w.shown.quiet(ended) {
@@ -71,7 +70,7 @@ func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, erro
 	if err != nil {
 		return nil, err
 	}
-	if said := record.ReadItems(page.Items); !gone && !said.Unsaved() && !said.LacksResult(p.Since(p.Segment)) {
+	if streamed := record.ReadItems(page.Items); !gone && !streamed.Unsaved() && !streamed.LacksResult(p.Since(p.Segment)) {
 		return nil, nil
 	}
 	return w.partial(p, page, gone), nil
@@ -93,11 +92,11 @@ func (w *Walker) settle(ctx context.Context) ([]Placed, error) {
 		if err != nil || h.ended == nil {
 			return err
 		}
-		if end, err = endOf(v, *h.ended); err != nil || !end.closed {
+		if end, err = endOf(v, *h.ended); err != nil || !end.closes {
 			return err
 		}
 		if left, err := leftView(v, h.ended.Seq, w.at.Seq); err != nil || left {
-			end.closed = false // the client was told that it shows nothing of the run
+			end.closes = false // the client shows nothing of the run any more
 			return err
 		}
 		read, err := record.ReadRunPart(v, *h.ended, w.at.Seq, false)
@@ -119,7 +118,7 @@ func (w *Walker) settle(ctx context.Context) ([]Placed, error) {
 	}
 	ended := *h.ended
 	h.ended, h.open = nil, false
-	if !end.closed || !end.asked && len(p.Since(ended.Seq)) == 0 {
+	if !end.closes || !end.asked && len(p.Since(ended.Seq)) == 0 {
 		return nil, nil
 	}
 	page, gone, err := w.whole(ctx, p.Stream)
@@ -143,7 +142,7 @@ func (w *Walker) whole(ctx context.Context, id spool.StreamID) (page spool.Strea
 // partial returns the frame with a part of the thread. The walker stands where it stood.
 func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []Placed {
 	past := w.shared && p.Thread.RunID != p.Run.ID
-	if past { // clients are told of the next run behind the frame
+	if past { // the notice of the next run comes behind the frame
 		p.Thread.State, p.Thread.RunID = p.Run.State, p.Run.ID
 	}
 	snap := p.Snapshot(w.at.Seq)
@@ -160,8 +159,8 @@ func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []P
 }
 
 // endedStream returns the stream of a segment that is over, without any content: the messages
-// have all of it that is saved. The stream may not know yet that it is over, as the record is
-// told first. It then ends here as its RUN_ENDED entry says.
+// have all of it that is saved. The record gets the end before the stream does. A stream without
+// its end ends here as its RUN_ENDED entry says.
 func (w *Walker) endedStream(p record.RunPart, page spool.StreamPage) *spool.StreamSnapshot {
 	s := &spool.StreamSnapshot{StreamID: p.Stream, RunID: p.Run.ID, Items: []spool.Item{}}
 	for _, item := range page.Items {

@@ -11,8 +11,8 @@ type runEnd struct {
 	open bool // it has not ended
 	// asked is true when its calls were waiting for an answer.
 	asked bool
-	// closed is true when clients may have to be told that calls were closed.
-	closed bool
+	// closes is true when clients may still show calls that are closed by now.
+	closes bool
 }
 
 // endOf reads what became of the run of a RUN_ENDED entry. Of nearly all runs there is nothing
@@ -36,11 +36,11 @@ func endOf(v spool.View, ended spool.Entry) (end runEnd, err error) {
 		return runEnd{open: true}, nil
 	}
 	end.asked = record.StatusOf(ended) == spool.SegmentParked && thread.RunID == run.ID
-	if end.closed = end.asked || run.Children > 0; end.closed {
+	if end.closes = end.asked || run.Children > 0; end.closes {
 		return end, nil
 	}
 	ids, err := record.Encoded(v).MessageIDs(spool.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
-	end.closed = len(ids) > 0
+	end.closes = len(ids) > 0
 	return end, err
 }
 

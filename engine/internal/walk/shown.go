@@ -5,7 +5,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// shownSegment is what a walker knows of what its client was told.
+// shownSegment is what a walker knows of the segment that its client shows.
 type shownSegment struct {
 	// stream is the one of which the client may have items. Empty: it has the RUN_ENDED of
 	// the last one.

@@ -13,9 +13,8 @@ import (
 // walkTurns is how many user turns a walker reads at once. A turn may have large images.
 const walkTurns = 32
 
-// stretch is a part of the record, with the user turns that were said along it. A turn
-// stands behind the entry that was the last one when the turn was saved, which is
-// [spool.Message.AfterSeq].
+// stretch is a part of the record, with the user turns along it. A turn stands behind the entry
+// that was the last one when the turn was saved: see [spool.Message.AfterSeq].
 type stretch struct {
 	entries []spool.Entry
 	turns   []spool.Message

@@ -158,7 +158,7 @@ func (w *Walker) itemsFirst(entry spool.Entry) bool {
 	case spool.EntryRunEnded, spool.EntryRunStarted:
 		return true
 	default:
-		if entry.Stream == "" { // by somebody who does not know the stream: the next item that knows of it comes behind
+		if entry.Stream == "" { // its writer did not know the stream: the next item that knows the entry comes behind it
 			return true
 		}
 		return entry.Stream == w.at.Stream && entry.After.Compare(w.at.Offset) > 0
@@ -197,8 +197,8 @@ func (w *Walker) Position() (Position, bool) {
 }
 
 // checkItems returns [record.ErrThreadGone] if items that were read may be of another thread, whose run
-// and stream can have the same ids. The hub's walker looks only once it was told of a deletion:
-// it reads each delta, and a look costs more than that.
+// and stream can have the same ids. The hub's walker looks only after a wake-up for a
+// deletion: it reads each delta, and a look costs more than that.
 func (w *Walker) checkItems(ctx context.Context, page spool.StreamPage) error {
 	if len(page.Items) == 0 || w.deleted != nil && !w.deleted.Load() {
 		return nil

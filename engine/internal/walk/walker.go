@@ -66,12 +66,12 @@ type Walker struct {
 	// made is when the thread was. The walker reads no other thread of its id. Zero: not known
 	// yet.
 	made time.Time
-	// deleted is set once a thread of the id was deleted. Nil: the walker is not told.
+	// deleted is set once a thread of the id was deleted. Nil: nobody sets it.
 	deleted *atomic.Bool
-	// last is the last message that the client has, for a snapshot. Empty: none, or one that
-	// the walker has told to drop since.
+	// last is the last message that the client has, for a snapshot. Empty: none, or one that a
+	// later frame has the client drop.
 	last spool.MessageID
-	// known is the last message that the client came with: it is told of no turn up to there.
+	// known is the last message that the client came with: it gets no user turn up to there.
 	known spool.MessageID
 	at    spool.Cursor
 	// turn is the last user turn behind the entry at at.Seq that the client has. Empty: none.
