@@ -9,20 +9,21 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/internal/describe"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // newAPI registers the controllers.
 func (s *Server) newAPI() *rest.API {
 	api := rest.New(append(s.bodyRules(),
-		rest.Title("Spool"), rest.Version("1"), rest.About(aboutAPI), rest.BasePath(s.config.BasePath),
+		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.BasePath(s.config.BasePath),
 		rest.Servers(cmp.Or(s.config.PublicURL, "/")),
-		rest.Errors(errorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(s.log)), rest.Use(s.front),
+		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(s.log)), rest.Use(s.front),
 	)...)
 	wire.Document(api)
 	api.Register(table{s}, rest.Namespace(""))
-	s.describe(api)
-	describeAgents(api, s.config.BasePath)
+	describe.Document(api, s.config.Loopback)
+	describe.Agents(api, s.config.BasePath)
 	return api
 }
 

@@ -31,17 +31,17 @@ func (d *decoder[T]) Routes(r *rest.Routes) {
 }
 
 // decode reads a body as a T, and returns nil and the error where the server would.
-func decode[T any]() func(t *testing.T, text string) (*T, errorBody) {
+func decode[T any]() func(t *testing.T, text string) (*T, call.ErrorBody) {
 	s := &Server{config: Config{MaxBodyBytes: 32 << 20}.withDefaults()}
-	api := rest.New(append(s.bodyRules(), rest.MaxBody(s.config.MaxBodyBytes), historyMayLack, rest.Errors(errorBodies{}), rest.MapError(call.MapError))...)
+	api := rest.New(append(s.bodyRules(), rest.MaxBody(s.config.MaxBodyBytes), historyMayLack, rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError))...)
 	d := &decoder[T]{}
 	api.Register(d)
-	return func(t *testing.T, text string) (*T, errorBody) {
+	return func(t *testing.T, text string) (*T, call.ErrorBody) {
 		t.Helper()
 		d.got = nil
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(text)))
-		var refusal errorBody
+		var refusal call.ErrorBody
 		if w.Code != http.StatusNoContent {
 			if err := json.Unmarshal(w.Body.Bytes(), &refusal); err != nil || w.Code >= http.StatusInternalServerError {
 				t.Fatalf("%d %s: %v", w.Code, w.Body, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/admin"
+	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
@@ -25,8 +26,8 @@ func TestAnswersAreDocumented(t *testing.T) {
 	bodies := map[string]reflect.Type{
 		"agentRefusal": reflect.TypeFor[agentRefusal](), "auditList": reflect.TypeFor[admin.AuditList](), "branchList": reflect.TypeFor[branchList](),
 		"branchMessages": reflect.TypeFor[engine.BranchMessages](), "compactResult": reflect.TypeFor[engine.CompactResult](),
-		"deleteRefusal": reflect.TypeFor[deleteRefusal](), "deleteResult": reflect.TypeFor[engine.DeleteResult](),
-		"errorBody": reflect.TypeFor[errorBody](), "eventPage": reflect.TypeFor[eventPage](), "healthy": reflect.TypeFor[healthy](),
+		"deleteRefusal": reflect.TypeFor[call.DeleteRefusal](), "deleteResult": reflect.TypeFor[engine.DeleteResult](),
+		"errorBody": reflect.TypeFor[call.ErrorBody](), "eventPage": reflect.TypeFor[eventPage](), "healthy": reflect.TypeFor[healthy](),
 		"jobList": reflect.TypeFor[admin.JobList](), "overview": reflect.TypeFor[admin.Overview](), "pruneAnswer": reflect.TypeFor[admin.PruneAnswer](),
 		"publishResult": reflect.TypeFor[publishResult](), "purgeAnswer": reflect.TypeFor[admin.PurgeAnswer](), "readiness": reflect.TypeFor[readiness](),
 		"redriveAnswer": reflect.TypeFor[admin.RedriveAnswer](), "respondResult": reflect.TypeFor[engine.RespondResult](),

@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/admin"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/internal/describe"
 )
 
 // Groups of controllers. Each has the endpoints of one subject, in files of their names.
@@ -59,7 +60,7 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Get[threadsInput, threadList](r, "/api/threads", list.list, s.op("listThreads", ScopeRead)...)
 	rest.Patch[threadChange, spool.Thread](r, "/api/threads", list.change, s.op("updateThread", ScopeWrite, rest.Fails(forbidden, notFound))...)
 	rest.Delete[deleteInput, engine.DeleteResult](r, "/api/threads", list.remove, s.op("deleteThread", ScopeWrite,
-		rest.Returns[deleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](notFound), conflict[engine.DeleteResult]())...)
+		rest.Returns[call.DeleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](notFound), conflict[engine.DeleteResult]())...)
 
 	rest.Get[admin.OverviewInput, admin.Overview](r, "/api/admin/overview", ops.Overview, s.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
 	rest.Get[admin.RunsInput, admin.RunList](r, "/api/admin/runs", ops.Runs, s.op("listRuns", ScopeAdmin, rest.Fails(forbidden))...)
@@ -118,8 +119,8 @@ const noScope Scope = ""
 
 // op returns the options of the endpoint with the operation id, whose caller needs a scope.
 func (s *Server) op(id string, need Scope, options ...rest.RouteOption) []rest.RouteOption {
-	w := words[id]
-	options = append(options, rest.Name(id), rest.OperationID(id), rest.Summary(w.summary), rest.Description(w.about), rest.Tags(w.group))
+	w := describe.Operation(id)
+	options = append(options, rest.Name(id), rest.OperationID(id), rest.Summary(w.Summary), rest.Description(w.About), rest.Tags(w.Group))
 	if need == noScope {
 		return append(options, rest.NoAuth())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
@@ -32,7 +33,7 @@ func TestWireTypes(t *testing.T) {
 		{"messages.json", "messages", map[string]reflect.Type{"": reflect.TypeFor[wire.Message]()}},
 		{"results.json", "results", map[string]reflect.Type{
 			"run": reflect.TypeFor[engine.RunResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[engine.StopResult](), "respond": reflect.TypeFor[engine.RespondResult](),
-			"delete": reflect.TypeFor[engine.DeleteResult](), "usage": reflect.TypeFor[spool.ThreadUsage](), "error": reflect.TypeFor[errorBody](),
+			"delete": reflect.TypeFor[engine.DeleteResult](), "usage": reflect.TypeFor[spool.ThreadUsage](), "error": reflect.TypeFor[call.ErrorBody](),
 			"compact": reflect.TypeFor[engine.CompactResult](), "outcome": reflect.TypeFor[engine.Outcome](), "startedRun": reflect.TypeFor[startedRun](),
 			"publish": reflect.TypeFor[publishResult](), "events": reflect.TypeFor[eventPage](), "thread": reflect.TypeFor[spool.Thread](),
 			"branch": reflect.TypeFor[engine.BranchMessages](), "restore": reflect.TypeFor[engine.RestoreResult](),

@@ -1,6 +1,8 @@
-package server
+package describe
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool"
+)
 
 // What the document says of the admin endpoints, in Markdown.
 const (
@@ -73,36 +75,36 @@ var (
 	}
 	adminAnswers = map[string]map[string]any{
 		"operatorStop": {
-			"200": object{"accepted": true}, "400": errorBody{"either runId or threadId is required", spool.Invalid},
-			"404": errorBody{"Run not found", spool.NotFound},
+			"200": object{"accepted": true}, "400": failure("either runId or threadId is required", spool.Invalid),
+			"404": failure("Run not found", spool.NotFound),
 			"409": object{"accepted": false, "reason": "not_active", "error": "Cannot stop run in state COMPLETED"},
 		},
 		"operatorRespond": {
-			"200": object{"delivered": true}, "400": errorBody{"either runId or threadId is required", spool.Invalid},
-			"404": errorBody{"Run not found", spool.NotFound},
+			"200": object{"delivered": true}, "400": failure("either runId or threadId is required", spool.Invalid),
+			"404": failure("Run not found", spool.NotFound),
 			"409": object{"delivered": false, "reason": "already_answered", "error": "This request was already answered"},
 		},
-		"getRun":   {"404": errorBody{"Run not found", spool.NotFound}},
-		"listRuns": {"400": errorBody{"limit must be an integer from 1 to 1000", spool.Invalid}},
+		"getRun":   {"404": failure("Run not found", spool.NotFound)},
+		"listRuns": {"400": failure("limit must be an integer from 1 to 1000", spool.Invalid)},
 		"listAudit": {"200": object{"entries": []object{{
 			"seq": 7, "at": "2026-01-02T03:04:05Z", "action": "answer", "by": "ann", "threadId": "t1", "runId": "r1",
 			"toolCallId": "call_1", "approved": true, "digest": "sha256:2c26b46b68ffc68f", "reason": "it is Monday",
-		}}}, "400": errorBody{"limit must be an integer from 1 to 1000", spool.Invalid}},
+		}}}, "400": failure("limit must be an integer from 1 to 1000", spool.Invalid)},
 		"redriveJobs": {
 			"200": object{"redriven": 1, "refused": 0, "results": []object{{"accepted": true, "jobId": 12, "threadId": "t1", "runId": "run_2"}}},
-			"400": errorBody{"either jobId or all is required", spool.Invalid},
+			"400": failure("either jobId or all is required", spool.Invalid),
 			"404": object{"redriven": 0, "refused": 1, "results": []object{{"accepted": false, "jobId": 12, "reason": "not_found", "error": "Dead job not found"}}},
 			"409": object{"redriven": 0, "refused": 1, "results": []object{{
 				"accepted": false, "jobId": 12, "threadId": "t1", "reason": "moved_on", "error": "A later run has had the thread",
 			}}},
 		},
 		"purgeJobs": {
-			"200": object{"purged": 3}, "400": errorBody{"either jobId or all is required", spool.Invalid},
-			"404": errorBody{"Dead job not found", spool.NotFound},
+			"200": object{"purged": 3}, "400": failure("either jobId or all is required", spool.Invalid),
+			"404": failure("Dead job not found", spool.NotFound),
 		},
 		"pruneThreads": {
 			"200": object{"dryRun": true, "threads": 1, "threadIds": []string{"t1"}, "more": false},
-			"400": errorBody{"olderThan is required", spool.Invalid},
+			"400": failure("olderThan is required", spool.Invalid),
 		},
 	}
 )

@@ -1,4 +1,6 @@
-package server
+// Package describe has the words and examples of the server's OpenAPI document. It knows the operations
+// by their ids, and nothing of how they are carried out.
+package describe
 
 import (
 	"cmp"
@@ -12,7 +14,8 @@ import (
 
 // Texts of the document, in Markdown.
 const (
-	aboutAPI = `Spool runs agents durably: a prompt that was accepted comes to an end, whatever happens to the
+	// API is about all of them.
+	API = `Spool runs agents durably: a prompt that was accepted comes to an end, whatever happens to the
 process that carries it out, and clients follow each token and each tool call live.
 
 * Start a run, and follow its thread with the id that the answer names.
@@ -111,8 +114,13 @@ nothing. After a 503 the queue is to keep the job.`
 whether it is being shut down. What it says holds for a second.`
 )
 
-// words are what the document calls an operation, by its id.
-var words = map[string]struct{ group, summary, about string }{
+// Words are what the document calls an operation.
+type Words struct{ Group, Summary, About string }
+
+// Operation returns the words of an operation.
+func Operation(id string) Words { return words[id] }
+
+var words = map[string]Words{
 	"startRun":          {"Runs", "Start a run", aboutStart},
 	"getRunOutcome":     {"Runs", "See what a run has come to", aboutOutcome},
 	"stopRun":           {"Runs", "Stop a run", aboutStop},
@@ -163,16 +171,16 @@ var statusTexts = map[string]string{
 
 // statusExamples are errors, by status.
 var statusExamples = map[string]any{
-	"400": errorBody{"threadId is required", spool.Invalid},
-	"401": errorBody{"a bearer token is required", spool.Unauthorized},
-	"403": errorBody{`the scope "read" is required`, spool.Forbidden},
-	"404": errorBody{"Thread not found", spool.NotFound},
-	"413": errorBody{"the body is larger than 33554432 bytes", call.CodeTooLarge},
-	"415": errorBody{"the Content-Type must be application/json", call.CodeMediaType},
-	"429": errorBody{"too many starts: 600 a minute are allowed", spool.Limit},
-	"500": errorBody{"Internal error", spool.Internal},
-	"503": errorBody{"the store is busy", spool.Unavailable},
-	"507": errorBody{"the tenant stores as many bytes as it may (1073741824): delete threads to make room", spool.StorageFull},
+	"400": failure("threadId is required", spool.Invalid),
+	"401": failure("a bearer token is required", spool.Unauthorized),
+	"403": failure(`the scope "read" is required`, spool.Forbidden),
+	"404": failure("Thread not found", spool.NotFound),
+	"413": failure("the body is larger than 33554432 bytes", call.CodeTooLarge),
+	"415": failure("the Content-Type must be application/json", call.CodeMediaType),
+	"429": failure("too many starts: 600 a minute are allowed", spool.Limit),
+	"500": failure("Internal error", spool.Internal),
+	"503": failure("the store is busy", spool.Unavailable),
+	"507": failure("the tenant stores as many bytes as it may (1073741824): delete threads to make room", spool.StorageFull),
 }
 
 // answerTexts say what a status means for one operation.
@@ -226,8 +234,8 @@ var (
 		},
 		"getRunOutcome": {
 			"200": outcomeExample,
-			"400": errorBody{`wait must be a duration above zero and up to 1m, such as "30s"`, spool.Invalid},
-			"404": errorBody{"Run not found", spool.NotFound},
+			"400": failure(`wait must be a duration above zero and up to 1m, such as "30s"`, spool.Invalid),
+			"404": failure("Run not found", spool.NotFound),
 		},
 		"compactThread": {
 			"200": object{"compacted": true, "summarizedMessages": 12},
@@ -257,7 +265,7 @@ var (
 				{"id": "msg_3", "threadId": "t1", "agentId": nil, "role": "user", "content": "Hello", "createdAt": "2026-01-02T03:04:05.123456Z", "runId": "r1"},
 				{"id": "msg_4", "threadId": "t1", "agentId": nil, "role": "assistant", "content": "Hi", "createdAt": "2026-01-02T03:04:06.123456Z", "runId": "r1"},
 			}},
-			"404": errorBody{"Branch not found", spool.NotFound},
+			"404": failure("Branch not found", spool.NotFound),
 		},
 		"restoreBranch": {
 			"200": object{"accepted": true, "branchId": 7, "droppedBranchId": 10},
@@ -276,11 +284,11 @@ var (
 				}},
 				"next": "2026-01-02T03:04:06.123456Z~t1",
 			},
-			"400": errorBody{"limit must be an integer from 1 to 1000", spool.Invalid},
+			"400": failure("limit must be an integer from 1 to 1000", spool.Invalid),
 		},
 		"deliverJob": {
-			"401": errorBody{"the delivery is not signed by the queue", spool.Unauthorized},
-			"503": errorBody{"too many deliveries at the same time", spool.Unavailable},
+			"401": failure("the delivery is not signed by the queue", spool.Unauthorized),
+			"503": failure("too many deliveries at the same time", spool.Unavailable),
 		},
 		"getReadiness": {
 			"200": object{"status": "ok", "checks": object{"shutdown": "ok", "store": "ok", "worker": "ok"}},
@@ -291,7 +299,7 @@ var (
 		},
 		"deleteThread": {
 			"200": object{"accepted": true},
-			"400": deleteRefusal{Error: "threadId is required", Code: spool.Invalid},
+			"400": call.DeleteRefusal{Error: "threadId is required", Code: spool.Invalid},
 			"404": object{"accepted": false, "reason": "not_found", "error": "Thread not found"},
 			"409": object{"accepted": false, "reason": "active_run", "error": "Thread has an active run — stop it before deleting"},
 		},
@@ -299,6 +307,10 @@ var (
 )
 
 type object map[string]any
+
+func failure(text string, code spool.Code) call.ErrorBody {
+	return call.ErrorBody{Error: text, Code: code}
+}
 
 // outcomeExample is a run that has ended, startedExample the same behind its start.
 var (
@@ -324,8 +336,8 @@ var exampleBranch = object{
 	"createdAt": "2026-01-02T03:05:00.123456Z", "runId": "r2",
 }
 
-// describe says in the document what the types of the routes cannot say.
-func (s *Server) describe(api *rest.API) {
+// Document says in the document of an API what the types of its routes cannot say.
+func Document(api *rest.API, loopback bool) {
 	doc := api.Huma().OpenAPI()
 	for _, schema := range doc.Components.Schemas.Map() {
 		if schema.AdditionalProperties == false {
@@ -339,7 +351,7 @@ func (s *Server) describe(api *rest.API) {
 				op.RequestBody.Required = true
 				op.RequestBody.Content["application/json"].Example = cmp.Or(requestExamples[id], adminRequests[id])
 			}
-			if !s.config.Loopback || id == "deliverJob" {
+			if !loopback || id == "deliverJob" {
 				delete(op.Responses, "415")
 			}
 			for status, answer := range op.Responses {

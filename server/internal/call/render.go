@@ -1,4 +1,4 @@
-package server
+package call
 
 import (
 	"errors"
@@ -9,51 +9,50 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
-	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// errorBody is the body of every error.
-type errorBody struct {
+// ErrorBody is the body of every error.
+type ErrorBody struct {
 	Error string     `doc:"What is wrong, for a person. It may change."       example:"threadId is required" json:"error"`
 	Code  spool.Code `doc:"What is wrong, for a program. It does not change." example:"invalid"              json:"code"`
 }
 
-// deleteRefusal is the result of a deletion for a request that never got to the engine.
-type deleteRefusal struct {
+// DeleteRefusal is the result of a deletion for a request that never got to the engine.
+type DeleteRefusal struct {
 	Accepted bool       `doc:"Always false."                 example:"false"                json:"accepted"`
 	Error    string     `doc:"What is wrong, for a person."  example:"threadId is required" json:"error"`
 	Code     spool.Code `doc:"What is wrong, for a program." example:"invalid"              json:"code"`
 }
 
-// errorBodies writes errors.
-type errorBodies struct{}
+// ErrorBodies writes errors.
+type ErrorBodies struct{}
 
 // Document implements [rest.ErrorRenderer].
-func (errorBodies) Document() (contentType string, body reflect.Type) {
-	return "application/json", reflect.TypeFor[errorBody]()
+func (ErrorBodies) Document() (contentType string, body reflect.Type) {
+	return "application/json", reflect.TypeFor[ErrorBody]()
 }
 
 // Render implements [rest.ErrorRenderer].
-func (errorBodies) Render(r *http.Request, e *rest.Error) (contentType string, body any) {
-	out := errorBody{e.Detail, spool.Code(e.Code)}
+func (ErrorBodies) Render(r *http.Request, e *rest.Error) (contentType string, body any) {
+	out := ErrorBody{e.Detail, spool.Code(e.Code)}
 	if out.Code == "" {
 		out.Code = spool.Code(strings.ReplaceAll(strings.ToLower(http.StatusText(e.Status)), " ", "_"))
 	}
 	switch {
 	case errors.Is(e.Err, rest.ErrNoPath):
-		out = errorBody{"no such path: " + r.URL.Path, spool.NotFound}
+		out = ErrorBody{"no such path: " + r.URL.Path, spool.NotFound}
 	case errors.Is(e.Err, rest.ErrNoMethod):
-		out = errorBody{r.Method + " is not allowed here", call.CodeMethod}
+		out = ErrorBody{r.Method + " is not allowed here", CodeMethod}
 	case e.Code == "malformed_body":
-		out = errorBody{inside(e.Detail), spool.Invalid}
-	case e.Code == "too_large", e.Code == "unavailable":
+		out = ErrorBody{inside(e.Detail), spool.Invalid}
+	case e.Err == nil && (e.Code == "too_large" || e.Code == "unavailable"):
 		out.Error = inside(e.Detail)
 	case e.Status == http.StatusInternalServerError:
-		out = errorBody{"Internal error", spool.Internal}
+		out = ErrorBody{"Internal error", spool.Internal}
 	case len(e.Faults) > 0:
-		out = errorBody{sentence(e.Faults[0]), spool.Invalid}
+		out = ErrorBody{sentence(e.Faults[0]), spool.Invalid}
 		if r.Method == http.MethodDelete { // a deletion answers with its result
-			return "application/json", deleteRefusal{Error: out.Error, Code: out.Code}
+			return "application/json", DeleteRefusal{Error: out.Error, Code: out.Code}
 		}
 	}
 	return "application/json", out
