@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/queue"
 )
 
 // Who asks, and what they may do: see package access.
@@ -39,3 +40,11 @@ func Tokens(list []Token) (*TokenList, error) { return access.Tokens(list) }
 
 // Anonymous returns an authenticator for which everybody is the tenant, with all scopes.
 func Anonymous(tenant spool.Tenant) Authenticator { return access.Anonymous(tenant) }
+
+// What a queue is known by: see package queue.
+type (
+	// QueueVerifier proves that a delivery comes from the queue.
+	QueueVerifier = queue.Verifier
+	// HeaderVerifier is a [QueueVerifier] that judges the headers before the body is read.
+	HeaderVerifier = queue.HeaderVerifier
+)

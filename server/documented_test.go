@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/server/admin"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
+	"github.com/spoolhq/spool/server/queue"
 )
 
 // The bodies of answers are what the document says: each field that a body can have is documented, and
@@ -34,7 +35,7 @@ func TestAnswersAreDocumented(t *testing.T) {
 		"restoreResult": reflect.TypeFor[engine.RestoreResult](), "runDetail": reflect.TypeFor[admin.RunDetail](), "runList": reflect.TypeFor[admin.RunList](),
 		"runOutcome": reflect.TypeFor[engine.Outcome](), "runRefusal": reflect.TypeFor[runRefusal](), "runResult": reflect.TypeFor[engine.RunResult](),
 		"snapshot": reflect.TypeFor[spool.Snapshot](), "startedRun": reflect.TypeFor[startedRun](), "stopResult": reflect.TypeFor[engine.StopResult](),
-		"streamToken": reflect.TypeFor[streamToken](), "taken": reflect.TypeFor[taken](), "thread": reflect.TypeFor[spool.Thread](),
+		"streamToken": reflect.TypeFor[streamToken](), "taken": reflect.TypeFor[queue.Taken](), "thread": reflect.TypeFor[spool.Thread](),
 		"threadList": reflect.TypeFor[threadList](), "threadUsage": reflect.TypeFor[spool.ThreadUsage](),
 	}
 	for name, typ := range bodies {

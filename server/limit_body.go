@@ -6,13 +6,10 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
 )
 
 const (
-	// smallBody bounds a body that has ids and words alone.
-	smallBody = 64 << 10
-	// longBody bounds a body that has JSON of the client's own, such as the payload of an answer.
-	longBody = 1 << 20
 	// mostValues is how many values and keys a body may have.
 	mostValues = 100_000
 	// bodyTimeout is how long a client may take to send a body.
@@ -34,7 +31,7 @@ func tolerances() []rest.Tolerance {
 func (s *Server) bodyRules() []rest.APIOption {
 	return []rest.APIOption{
 		rest.InvalidStatus(http.StatusBadRequest), rest.Unknown(rest.IgnoreUnknown),
-		rest.Tolerate(tolerances()...), rest.MaxBody(s.maxBody(smallBody)),
+		rest.Tolerate(tolerances()...), rest.MaxBody(s.maxBody(call.SmallBody)),
 		rest.BoundBodies(rest.BodyBounds{
 			Memory: s.config.BodyMemory, Values: mostValues, Depth: spool.MaxJSONDepth,
 			Timeout: bodyTimeout, UnreadTimeout: min(unreadTimeout, s.config.WriteTimeout/2), Closing: s.jobs,

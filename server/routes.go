@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/server/admin"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/describe"
+	"github.com/spoolhq/spool/server/queue"
 )
 
 // Groups of controllers. Each has the endpoints of one subject, in files of their names.
@@ -19,7 +20,6 @@ type (
 	follow   struct{ *Server } // show one thread
 	branches struct{ *Server } // what edits, rollbacks and restores have replaced
 	threads  struct{ *Server } // the list of threads
-	queue    struct{ *Server } // deliveries of a queue outside
 	health   struct{ *Server } // whether the process answers, and whether it should be asked
 )
 
@@ -31,7 +31,7 @@ type table struct{ *Server }
 func (t table) Routes(r *rest.Routes) {
 	s := t.Server
 	run, agent, show, branch, list, ops := runs{s}, agents{s}, follow{s}, branches{s}, threads{s}, admin.Controller{Engine: s.engine}
-	long, images := rest.MaxBody(s.maxBody(longBody)), rest.MaxBody(s.config.MaxBodyBytes)
+	long, images := rest.MaxBody(s.maxBody(call.LongBody)), rest.MaxBody(s.config.MaxBodyBytes)
 
 	rest.Post[runInput, startAnswer](r, "/api/agent/run", run.start, s.op("startRun", ScopeWrite,
 		accepted, startEnded, startRefused, startLater, rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
@@ -76,9 +76,8 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Post[admin.PruneRequest, admin.PruneAnswer](r, "/api/admin/prune", ops.Prune, s.op("pruneThreads", ScopeAdmin, rest.Fails(forbidden))...)
 	rest.Get[admin.AuditInput, admin.AuditList](r, "/api/admin/audit", ops.Audit, s.op("listAudit", ScopeAdmin, rest.Fails(forbidden))...)
 
-	signed := deliveries{s}
-	rest.Post[delivery, taken](r, "/api/queue/agent-run", queue{s}.deliver, s.op(opDelivery, noScope,
-		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(signed), rest.MaxBody(s.maxBody(signed.maxBody())))...)
+	rest.Post[queue.Delivery, queue.Taken](r, "/api/queue/agent-run", s.queue.Deliver, s.op(opDelivery, noScope,
+		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(s.queue), rest.MaxBody(s.maxBody(s.queue.MaxBody())))...)
 
 	probe := health{s}
 	rest.Get[struct{}, rootAnswer](r, "/", probe.root, rest.Name(opRoot), rest.NoAuth(), rest.Hidden())

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -17,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/throttle"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/queue"
 )
 
 // Config says how an engine is exposed. Authenticator is required, unless Insecure is
@@ -142,17 +142,13 @@ type Server struct {
 	// jobs is ended by Shutdown, and with it the work of all deliveries.
 	jobs     context.Context //nolint:containedctx // the lifetime of the server itself
 	stopJobs context.CancelFunc
-	slots    chan struct{}
+	queue    *queue.Queue
 
 	// starts counts starts. Nil: there is no bound.
 	starts  *throttle.MemoryCounter
 	streams openStreams
 	logins  failedLogins
 	pacer   pacer
-
-	mu      sync.Mutex
-	closed  bool
-	working sync.WaitGroup
 }
 
 // New returns a server over e. It returns an [spool.Invalid] error that names the field
@@ -209,12 +205,15 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		s.probes.checks = make(map[string]Check)
 	}
 	s.probes.checks["store"] = e.CheckStore
-	s.slots = make(chan struct{}, s.config.QueueConcurrency)
 	if s.config.Limits.StartsPerMinute > 0 {
 		s.starts = throttle.Memory(0)
 	}
 	s.drain, s.startDrain = context.WithCancel(context.Background())
 	s.jobs, s.stopJobs = context.WithCancel(context.Background())
+	s.queue = queue.New(queue.Config{
+		Engine: e, Verifier: s.config.QueueVerifier, Concurrency: s.config.QueueConcurrency, Log: s.log, Working: s.jobs,
+		Refused: func(r *http.Request, err error) error { return s.failed(r, failedDelivery, err) },
+	})
 	s.api = s.newAPI()
 	return s, nil
 }
@@ -253,14 +252,12 @@ func (c Config) withDefaults() Config {
 // ctx when that ends first. Event streams are ended by [engine.Engine.Close].
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
+	s.queue.Close()
 	s.stopJobs()
 
 	done := make(chan struct{})
 	go func() {
-		s.working.Wait()
+		s.queue.Wait()
 		close(done)
 	}()
 	select {

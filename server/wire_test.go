@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
+	"github.com/spoolhq/spool/server/queue"
 )
 
 // What the document says of bodies is what the fixtures of the contract have: each field of
@@ -40,7 +41,7 @@ func TestWireTypes(t *testing.T) {
 			"branches": reflect.TypeFor[struct {
 				Branches []spool.Branch `json:"branches"`
 			}](),
-			"job": reflect.TypeFor[taken](), "threads": reflect.TypeFor[struct {
+			"job": reflect.TypeFor[queue.Taken](), "threads": reflect.TypeFor[struct {
 				Threads []spool.Thread `json:"threads"`
 				Next    string         `json:"next,omitempty"`
 			}](),

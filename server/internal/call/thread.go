@@ -51,3 +51,11 @@ func CheckToolCall(call spool.ToolCallID) error {
 	}
 	return nil
 }
+
+// How long bodies may be.
+const (
+	// SmallBody bounds a body that has ids and words alone.
+	SmallBody = 64 << 10
+	// LongBody bounds a body that has JSON of the client's own, such as the payload of an answer.
+	LongBody = 1 << 20
+)

@@ -1,20 +1,25 @@
-package server
+// Package queue takes the deliveries of a queue outside and carries them out in the background. It knows
+// the engine and the call, and not the server.
+package queue
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// QueueVerifier proves that a delivery comes from the queue: the endpoint that takes
+// Verifier proves that a delivery comes from the queue: the endpoint that takes
 // deliveries executes agents. It is safe for concurrent use.
-type QueueVerifier interface {
+type Verifier interface {
 	// Verify returns an error unless the queue signed this request with this body. The
 	// body of r itself is used up. An [spool.Unavailable] error says that it cannot be known
 	// now, and the delivery is answered 503, so that the queue keeps it. Every other one is
@@ -22,11 +27,11 @@ type QueueVerifier interface {
 	Verify(r *http.Request, body []byte) error
 }
 
-// HeaderVerifier is a [QueueVerifier] that judges the headers of a delivery before the
+// HeaderVerifier is a [Verifier] that judges the headers of a delivery before the
 // server reads its body. The body of a delivery has up to 1 MiB with one, and up to 64 KiB
 // without.
 type HeaderVerifier interface {
-	QueueVerifier
+	Verifier
 	// VerifyHeader returns an error if Verify would refuse the request whatever its body is.
 	// It does not read the body. Its errors mean what those of Verify mean.
 	VerifyHeader(r *http.Request) error
@@ -36,28 +41,62 @@ type HeaderVerifier interface {
 // again. The sweeper takes over after that.
 const maxRedeliveries = 20
 
-// delivery is what a queue delivers: a job.
-type delivery struct {
+// Delivery is what a queue delivers: a job.
+type Delivery struct {
 	Body spool.Job
 }
 
-// taken is the answer to a delivery.
-type taken struct {
+// Taken is the answer to a delivery.
+type Taken struct {
 	Accepted bool `doc:"Always true." json:"accepted"`
 }
 
-// deliveries verifies the deliveries of a queue: it refuses wrong headers before the body is read,
-// and a wrong signature before the body is decoded.
-type deliveries struct{ *Server }
+// Config says how deliveries are taken. All fields are required but Verifier.
+type Config struct {
+	Engine *engine.Engine
+	// Verifier proves that a delivery comes from the queue. Nil: every delivery is refused.
+	Verifier Verifier
+	// Concurrency bounds how many deliveries are carried out at the same time.
+	Concurrency int
+	Log         *slog.Logger
+	// Refused counts credentials that were refused, and returns the error to answer with.
+	Refused func(r *http.Request, err error) error
+	// Working ends when deliveries are to hand back their jobs.
+	Working context.Context //nolint:containedctx // the lifetime of the server
+}
+
+// Queue is the consumer. It is a [rest.BodyVerifier]: it refuses wrong headers before the body is read,
+// and a wrong signature before the body is decoded. It is safe for concurrent use.
+type Queue struct {
+	config Config
+	slots  chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	working sync.WaitGroup
+}
+
+// New returns a consumer.
+func New(c Config) *Queue { return &Queue{config: c, slots: make(chan struct{}, c.Concurrency)} }
+
+// Close refuses deliveries from now on.
+func (q *Queue) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+}
+
+// Wait waits for the work of all deliveries.
+func (q *Queue) Wait() { q.working.Wait() }
 
 // VerifyHeader implements [rest.BodyVerifier].
-func (d deliveries) VerifyHeader(ctx context.Context) (err error) {
+func (q *Queue) VerifyHeader(ctx context.Context) (err error) {
 	r := rest.RequestOf(ctx)
-	if d.config.QueueVerifier == nil {
+	if q.config.Verifier == nil {
 		err = spool.Errorf(spool.Unauthorized, "no queue may deliver here")
-	} else if v, ok := d.config.QueueVerifier.(HeaderVerifier); ok {
+	} else if v, ok := q.config.Verifier.(HeaderVerifier); ok {
 		if err = v.VerifyHeader(r); err != nil {
-			err = d.refusedDelivery(ctx, r, err)
+			err = q.refused(ctx, r, err)
 		}
 	}
 	if err != nil && r.ContentLength != 0 { // nobody reads the body
@@ -67,25 +106,25 @@ func (d deliveries) VerifyHeader(ctx context.Context) (err error) {
 }
 
 // VerifyBody implements [rest.BodyVerifier].
-func (d deliveries) VerifyBody(ctx context.Context, body []byte) error {
+func (q *Queue) VerifyBody(ctx context.Context, body []byte) error {
 	r := rest.RequestOf(ctx)
-	if err := d.config.QueueVerifier.Verify(r, body); err != nil {
-		return d.refusedDelivery(ctx, r, err)
+	if err := q.config.Verifier.Verify(r, body); err != nil {
+		return q.refused(ctx, r, err)
 	}
 	return nil
 }
 
-// maxBody bounds the body of a delivery: a long one is read only behind good headers.
-func (d deliveries) maxBody() int64 {
-	if _, ok := d.config.QueueVerifier.(HeaderVerifier); ok {
-		return longBody
+// MaxBody bounds the body of a delivery: a long one is read only behind good headers.
+func (q *Queue) MaxBody() int64 {
+	if _, ok := q.config.Verifier.(HeaderVerifier); ok {
+		return call.LongBody
 	}
-	return smallBody
+	return call.SmallBody
 }
 
 // Validate implements [rest.Validator]. The tenant is part of the job, which the queue has signed; a
 // job without one is the default tenant's.
-func (in *delivery) Validate(context.Context) error {
+func (in *Delivery) Validate(context.Context) error {
 	job := &in.Body
 	if job.Tenant == "" {
 		job.Tenant = spool.DefaultTenant
@@ -98,14 +137,14 @@ func (in *delivery) Validate(context.Context) error {
 	)
 }
 
-// refusedDelivery logs why a verifier refused a delivery, counts the failure of the sender's
+// refused logs why a verifier refused a delivery, counts the failure of the sender's
 // address, and returns the error to answer with, which does not say why.
-func (s *Server) refusedDelivery(ctx context.Context, r *http.Request, err error) error {
-	s.log.WarnContext(ctx, "queue delivery refused", "error", err)
+func (q *Queue) refused(ctx context.Context, r *http.Request, err error) error {
+	q.config.Log.WarnContext(ctx, "queue delivery refused", "error", err)
 	if unverifiable(err) {
 		return spool.Errorf(spool.Unavailable, "deliveries cannot be verified at the moment")
 	}
-	return s.failed(r, failedDelivery, spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue"))
+	return q.config.Refused(r, spool.Errorf(spool.Unauthorized, "the delivery is not signed by the queue"))
 }
 
 // unverifiable reports whether a verifier could not do its work. Of several that have refused
@@ -117,51 +156,51 @@ func unverifiable(err error) bool {
 	return spool.CodeOf(err) == spool.Unavailable
 }
 
-// deliver answers POST /api/queue/agent-run. The answer says that the delivery was taken,
+// Deliver answers POST /api/queue/agent-run. The answer says that the delivery was taken,
 // and the work continues in the background: a job is a ticket for a run, and the run
 // outlives the request.
-func (c queue) deliver(ctx context.Context, in delivery) (taken, error) {
+func (q *Queue) Deliver(ctx context.Context, in Delivery) (Taken, error) {
 	job := in.Body
 	call.Concerns(ctx, job.Thread(), job.RunID)
-	if !c.engine.HasAgent(job.Agent) {
-		return taken{}, call.About(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
+	if !q.config.Engine.HasAgent(job.Agent) {
+		return Taken{}, call.About(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
 			job.Thread(), job.RunID)
 	}
-	return taken{Accepted: true}, call.About(ctx, c.work(job), job.Thread(), job.RunID)
+	return Taken{Accepted: true}, call.About(ctx, q.work(job), job.Thread(), job.RunID)
 }
 
 // work starts to carry out a job, unless the server is closing or has its hands full.
-func (s *Server) work(job spool.Job) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+func (q *Queue) work(job spool.Job) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
 		return spool.Errorf(spool.Unavailable, "the server is shutting down")
 	}
 	select {
-	case s.slots <- struct{}{}:
+	case q.slots <- struct{}{}:
 	default:
 		return spool.Errorf(spool.Unavailable, "too many deliveries at the same time")
 	}
-	s.working.Go(func() {
-		defer func() { <-s.slots }()
-		s.carryOut(job)
+	q.working.Go(func() {
+		defer func() { <-q.slots }()
+		q.carryOut(job)
 	})
 	return nil
 }
 
 // carryOut handles a job until it need not come back. The queue was told that it was
 // taken, so that nobody else delivers it again.
-func (s *Server) carryOut(job spool.Job) {
-	log := s.log.With("tenant", job.Tenant, "thread", job.ThreadID, "run", job.RunID)
+func (q *Queue) carryOut(job spool.Job) {
+	log := q.config.Log.With("tenant", job.Tenant, "thread", job.ThreadID, "run", job.RunID)
 	defer func() {
 		if reason := recover(); reason != nil {
 			log.Error("queue delivery panicked", "panic", reason)
 		}
 	}()
 	for range maxRedeliveries {
-		result, err := s.engine.HandleJob(s.jobs, job)
+		result, err := q.config.Engine.HandleJob(q.config.Working, job)
 		switch {
-		case s.jobs.Err() != nil:
+		case q.config.Working.Err() != nil:
 			return // the run has handed back its job
 		case err != nil:
 			log.Error("queue delivery failed", "error", err)
@@ -169,7 +208,7 @@ func (s *Server) carryOut(job spool.Job) {
 		case result.Accepted:
 			return
 		}
-		if !pause(s.jobs, result.RetryAfter) {
+		if !pause(q.config.Working, result.RetryAfter) {
 			return
 		}
 	}
