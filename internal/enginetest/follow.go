@@ -29,6 +29,7 @@ var followTests = map[string]func(s followTest){
 	"LostWakes":       testFollowLostWakes,
 	"Record":          testFollowRecord,
 	"ReadStream":      testFollowReadStream,
+	"BeforeSegment":   testFollowBeforeSegment,
 	"SlowWalk":        testFollowSlowWalk,
 	"SlowWalkRecord":  testFollowSlowWalkRecord,
 }

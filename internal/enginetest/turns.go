@@ -24,6 +24,7 @@ var turnTests = map[string]func(s followTest){
 	"WithASnapshot":    testTurnsWithASnapshot,
 	"OfARestored":      testTurnsOfARestored,
 	"FirstIDs":         testTurnsFirstIDs,
+	"Listed":           testTurnsListed,
 	"StateIsNeverLate": testTurnsStateIsNeverLate,
 }
 
