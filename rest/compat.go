@@ -5,7 +5,10 @@ import "context"
 // The names in this file are those of the contract that this package keeps, and of Django
 // Ninja Extra, for programs that come from there. They stay. The names of Go stand first in
 // the documentation: [Answer] and [Reply] for CreateResponse, [API.Register] for
-// RegisterControllers.
+// RegisterControllers, [Returns] for Detail.
+
+// Detail is [Returns] with [NoContent]: the route may answer with the status and without a body.
+func Detail(status int) RouteOption { return Returns[NoContent](status) }
 
 // RegisterControllers adds controllers that say all of themselves, each as [API.Register]
 // does.

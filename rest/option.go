@@ -15,7 +15,7 @@ import (
 
 // RouteOption sets something of one route. Paginators of package page and the filters,
 // orderings and searches of package query are route options too.
-type RouteOption = option.Route
+type RouteOption interface{ option.Route }
 
 // ControllerOption sets something of a controller and of each of its routes.
 type ControllerOption interface{ applyController(c *controllerConfig) }
@@ -286,11 +286,15 @@ func (f routeOption) applyRoute(c *routeConfig) { f(c) }
 // RestRoute marks a route option.
 func (routeOption) RestRoute(option.Seal) {}
 
-// Status is the status of the answer when nothing went wrong.
+// Status is the status of the answer when nothing went wrong. About says in the document what
+// the answer means on this route, and defaults to the status text.
 //
 // Defaults to 200, and to 204 for a route that answers [NoContent].
-func Status(code int) RouteOption {
-	return routeOption(func(c *routeConfig) { c.status = code })
+func Status(code int, about ...string) RouteOption {
+	return routeOption(func(c *routeConfig) {
+		c.status = code
+		c.describe(code, about)
+	})
 }
 
 // Name is the route's name, which its operation id and [API.Reverse] use.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // NoContent is the answer without a body. Its status is 204.
@@ -35,21 +36,34 @@ type declared struct {
 }
 
 // Returns documents that the route may also answer with the status and a T, from a [Reply],
-// a [Response] status or an [Error] with a body. The first one of a route whose handler
-// answers [*Reply] is its usual answer.
+// a [Response] status or an [Error] with a body. [NoContent] as T is an answer without a body,
+// and error an error in the form of the API, as by [Fails]. The first one of a route whose
+// handler answers [*Reply] is its usual answer. About says in the document what the answer means
+// on this route, and defaults to the status text.
 //
 // A [Reply] whose body is of another type is answered 500, which names both types. With [Also]
 // and an [Answer] the compiler finds that. The body of an [Error], and the result of a handler
 // that changes its status by [ResponseOf], are sent as they are.
-func Returns[T any](status int) RouteOption {
+func Returns[T any](status int, about ...string) RouteOption {
 	return routeOption(func(c *routeConfig) {
-		c.returns = append(c.returns, declared{status: status, body: bodyOf(reflect.TypeFor[T]())})
+		c.describe(status, about)
+		if t := reflect.TypeFor[T](); t == reflect.TypeFor[error]() {
+			c.fails = append(c.fails, status)
+		} else {
+			c.returns = append(c.returns, declared{status: status, body: bodyOf(t)})
+		}
 	})
 }
 
-// Detail documents that the route may answer with the status and no body at all.
-func Detail(status int) RouteOption {
-	return routeOption(func(c *routeConfig) { c.returns = append(c.returns, declared{status: status}) })
+// describe keeps what the document says of a status.
+func (c *routeConfig) describe(status int, about []string) {
+	if len(about) == 0 {
+		return
+	}
+	if c.described == nil {
+		c.described = map[int]string{}
+	}
+	c.described[status] = strings.Join(about, " ")
 }
 
 // Fails documents errors that the route answers with beside those that its stages can, such
@@ -62,19 +76,6 @@ func Fails(statuses ...int) RouteOption {
 // [Stream] or a [Raw] handler.
 func Produces(contentTypes ...string) RouteOption {
 	return routeOption(func(c *routeConfig) { c.produces = append(c.produces, contentTypes...) })
-}
-
-// DescribeStatus says in the document what the answer with the status means on this route. It
-// does not say that the route gives it: see [Returns], [Detail] and [Fails].
-//
-// Defaults to the status text.
-func DescribeStatus(status int, text string) RouteOption {
-	return routeOption(func(c *routeConfig) {
-		if c.described == nil {
-			c.described = map[int]string{}
-		}
-		c.described[status] = text
-	})
 }
 
 // answer writes what the handler returned; out points to it.

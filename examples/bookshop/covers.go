@@ -26,7 +26,7 @@ func (c *Covers) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/books/{int:book_id}/cover"), rest.Tags("covers"),
 		rest.Auth(c.doors.customer, c.doors.partner), rest.Permit(mayEdit))
 	rest.Get(r, "/", c.get, rest.Summary("The picture of a book"), rest.NoAuth(), rest.Open(), rest.Fails(http.StatusNotFound),
-		rest.Produces("image/png", "image/jpeg"), rest.Detail(http.StatusNotModified),
+		rest.Produces("image/png", "image/jpeg"), rest.Returns[rest.NoContent](http.StatusNotModified),
 		rest.SendsHeader("ETag", "The version of the picture."), rest.ReadsHeader("If-None-Match", "An ETag that the client has."))
 	rest.Put(r, "/", c.put, rest.Summary("Add or replace the picture of a book"), rest.MaxBody(300<<10),
 		rest.Status(http.StatusCreated), replaced, rest.Fails(http.StatusNotFound))

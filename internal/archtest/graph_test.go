@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,11 @@ func TestModuleGraphs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			dir := program(t, imports)
+			var code strings.Builder
+			for _, path := range imports {
+				fmt.Fprintf(&code, "import _ %q\n", module+"/"+path)
+			}
+			dir := program(t, "package main\n\n"+code.String()+"\nfunc main() {}\n")
 			linked := list(t, dir, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
 			if !slices.Contains(linked, module) {
 				t.Fatalf("the program links %q, without this module", linked)
@@ -45,8 +50,41 @@ func TestModuleGraphs(t *testing.T) {
 	}
 }
 
+// The compiler says what a mistake with rest is in the words of packages that its user imports.
+func TestCompilerErrors(t *testing.T) {
+	t.Parallel()
+
+	code, err := os.ReadFile("testdata/mistakes.go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, err := filepath.Glob(filepath.Join(root, "rest/internal/*"))
+	if err != nil || len(inside) == 0 {
+		t.Fatal("rest has no internal packages", err)
+	}
+	for i, path := range inside {
+		inside[i] = filepath.Base(path)
+	}
+	hidden := regexp.MustCompile(`internal/|\b(` + strings.Join(inside, "|") + `)\.[A-Z]`)
+
+	dir := program(t, string(code))
+	command := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-gcflags=-e", "-o", filepath.Join(dir, "program"), ".")
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOWORK=off")
+	out, err := command.CombinedOutput()
+	const most = 40
+	if n := strings.Count(string(out), "main.go:"); err == nil || n < most {
+		t.Fatalf("the compiler found %d mistakes (%v), want %d or more:\n%s", n, err, most, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if hidden.MatchString(line) {
+			t.Errorf("a user cannot know this: %s", line)
+		}
+	}
+}
+
 // program writes a module that requires this one and returns its folder.
-func program(t *testing.T, imports []string) string {
+func program(t *testing.T, code string) string {
 	t.Helper()
 
 	absolute, err := filepath.Abs(root)
@@ -57,15 +95,11 @@ func program(t *testing.T, imports []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var code strings.Builder
-	for _, path := range imports {
-		fmt.Fprintf(&code, "import _ %q\n", module+"/"+path)
-	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":  fmt.Sprintf("module example.com/program\n\ngo 1.26.0\n\nrequire %s v0.0.0\n\nreplace %s => %s\n", module, module, absolute),
 		"go.sum":  string(sum),
-		"main.go": "package main\n\n" + code.String() + "\nfunc main() {}\n",
+		"main.go": code,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

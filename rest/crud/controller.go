@@ -139,7 +139,7 @@ func (c *core[T, K]) options(route Route) []rest.RouteOption {
 	case FindOne:
 		options = append(options, c.out.returns(http.StatusOK))
 		if c.versions != NoVersions {
-			options = append(options, rest.Detail(http.StatusNotModified))
+			options = append(options, rest.Returns[rest.NoContent](http.StatusNotModified))
 		}
 	case Update, Patch:
 		options = append(options, c.out.returns(http.StatusOK), rest.Fails(http.StatusConflict))
