@@ -1,8 +1,8 @@
 package live
 
 // A thread can be given to another subject while clients follow it. All followers share the frames
-// of a hub, which reads the thread with everybody's rights. So the hub keeps the owner that the
-// thread had when the hub read the frames. A follower that may see only its own threads compares
+// of a hub, and the hub has no actor of its own. So the hub keeps the owner that the thread had when
+// the hub read the frames. A follower that may see only its own threads compares
 // that owner before it passes frames on. Where the hub does not know the owner, or the owner is
 // another subject, the follower asks the store.
 

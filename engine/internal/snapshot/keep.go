@@ -1,0 +1,242 @@
+package snapshot
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+const (
+	// readsAtOnce is how many snapshots are read at once. It is below the number of
+	// connections that a store reads with, so that starts and followers always have one.
+	readsAtOnce = 2
+	// keptFor is how long the encoded messages of a thread are kept without use.
+	keptFor = 30 * time.Second
+	// patience is how long a snapshot waits for others to be sent.
+	patience = 10 * time.Second
+)
+
+// sharing shares encoded snapshots between clients, and bounds how many are read at once
+// and how much memory they take.
+//
+// A thread is read by one goroutine at a time. Clients that come before the read begins
+// share it. Those that come later share the next one, because a client must see what was
+// committed before it came.
+type sharing struct {
+	extend extender
+	most   int64         // bytes
+	slots  chan struct{} // one for each read under way
+
+	mu      sync.Mutex
+	threads map[threadForm]*sharedThread
+	used    int64      // bytes of all kept threads and of the states that clients have
+	idle    *list.List // of *keptThread that no client has, the last used one at the back
+	freed   chan struct{}
+	expire  *time.Timer
+	closed  bool
+}
+
+// extender reads a thread of whose messages old has a part, nil for none. It reports whether the
+// list of the state shares the blocks of old.
+type extender func(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error)
+
+// sharedThread is a thread whose snapshot a client waits for, or whose messages are kept.
+type sharedThread struct {
+	kept *keptThread
+	next *sharedRead // the read that clients may still join
+	last *sharedRead // the newest read, nil when it is over
+}
+
+// keptThread are the encoded messages of a thread, as far as they are known.
+type keptThread struct {
+	key  threadForm
+	list *encodedList // the newest
+	size int64        // what is charged for it
+	refs int          // states that clients have
+	// current says that the thread's next snapshot is made from it.
+	current bool
+	idle    *list.Element
+	used    time.Time
+}
+
+// sharedState is a state, and how many clients have it.
+type sharedState struct {
+	*encodedState
+
+	// kept and refs are under sharing.mu.
+	kept *keptThread
+	refs int
+}
+
+// sharedRead is one read of a thread, for all clients that wait for it.
+type sharedRead struct {
+	key     threadForm
+	before  *sharedRead
+	cancel  context.CancelFunc
+	waiters int
+	done    chan struct{} // closed when state and err are there
+	state   *sharedState
+	err     error
+}
+
+func newSharing(extend extender, most int64) *sharing {
+	return &sharing{
+		extend: extend, most: most, slots: make(chan struct{}, readsAtOnce),
+		threads: make(map[threadForm]*sharedThread), idle: list.New(), freed: make(chan struct{}),
+	}
+}
+
+// work waits until one more snapshot may be read. The caller must call release.
+func (s *sharing) work(ctx context.Context) (release func(), err error) {
+	if ctx.Err() == nil {
+		select {
+		case s.slots <- struct{}{}:
+			return func() { <-s.slots }, nil
+		case <-ctx.Done():
+		}
+	}
+	return nil, spool.Wrap(spool.Canceled, "canceled", ctx.Err())
+}
+
+// release gives a state of get back.
+func (s *sharing) release(state *sharedState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(state)
+}
+
+// drop takes a client away from a state. The caller must hold mu.
+func (s *sharing) drop(state *sharedState) {
+	if state.refs--; state.refs > 0 {
+		return
+	}
+	s.used -= state.size()
+	k := state.kept
+	k.refs--
+	k.used = time.Now()
+	switch {
+	case k.refs > 0:
+	case k.current:
+		s.enlist(k)
+		s.trim(0)
+	default:
+		s.used -= k.size
+	}
+	close(s.freed)
+	s.freed = make(chan struct{})
+}
+
+// retire says that no snapshot will be made from what is kept. The caller must hold mu.
+func (s *sharing) retire(k *keptThread) {
+	s.unlist(k)
+	k.current = false
+	if k.refs == 0 {
+		s.used -= k.size
+	}
+}
+
+// enlist says that what is kept may be removed, unless a client has it. The caller must hold
+// mu.
+func (s *sharing) enlist(k *keptThread) {
+	if k.refs > 0 || k.idle != nil || !k.current {
+		return
+	}
+	k.idle = s.idle.PushBack(k)
+	s.schedule()
+}
+
+func (s *sharing) unlist(k *keptThread) {
+	if k.idle != nil {
+		s.idle.Remove(k.idle)
+		k.idle = nil
+	}
+}
+
+// trim removes unused messages until so many bytes are free, the longest unused first. The caller
+// must hold mu.
+func (s *sharing) trim(free int64) {
+	for s.used+free > s.most && s.idle.Len() > 0 {
+		s.evict()
+	}
+}
+
+// evict removes what was not used for longest. The caller must hold mu.
+func (s *sharing) evict() {
+	k, _ := s.idle.Front().Value.(*keptThread)
+	s.retire(k)
+	if t := s.threads[k.key]; t != nil && t.kept == k {
+		t.kept = nil
+	}
+	s.forget(k.key)
+}
+
+// forget removes a thread that no client waits for and of which nothing is kept. The caller must
+// hold mu.
+func (s *sharing) forget(key threadForm) {
+	if t := s.threads[key]; t != nil && t.kept == nil && t.next == nil && t.last == nil {
+		delete(s.threads, key)
+	}
+}
+
+// schedule has what is unused removed in time. The caller must hold mu.
+func (s *sharing) schedule() {
+	if s.expire != nil || s.closed || s.idle.Len() == 0 {
+		return
+	}
+	k, _ := s.idle.Front().Value.(*keptThread)
+	s.expire = time.AfterFunc(time.Until(k.used.Add(keptFor)), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.expire = nil
+		for s.idle.Len() > 0 {
+			if k, _ := s.idle.Front().Value.(*keptThread); time.Since(k.used) < keptFor {
+				break
+			}
+			s.evict()
+		}
+		s.schedule()
+	})
+}
+
+// room waits until there is memory for a snapshot, and then until a slot is free to read it. The
+// size of a snapshot is not known before: snapshots that are read at the same time may go beyond
+// the bound.
+func (s *sharing) room(ctx context.Context) (release func(), err error) {
+	var late <-chan time.Time
+	for {
+		full, freed := s.full()
+		if !full {
+			if release, err = s.work(ctx); err != nil {
+				return nil, err
+			}
+			if full, freed = s.full(); !full {
+				return release, nil
+			}
+			release() // while it waits for memory, others need the slot
+		}
+		if late == nil {
+			timer := time.NewTimer(patience)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return nil, spool.Wrap(spool.Canceled, "canceled", ctx.Err())
+		case <-late:
+			return nil, spool.Errorf(spool.Unavailable, "too many snapshots are being sent; try again")
+		}
+	}
+}
+
+// full reports whether there is no memory for one more snapshot, and what is closed when
+// that may have changed.
+func (s *sharing) full() (full bool, freed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trim(1)
+	return s.used >= s.most, s.freed
+}
