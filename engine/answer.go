@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
@@ -48,7 +49,7 @@ func (e *Engine) RespondAll(ctx context.Context, key spool.ThreadKey, responses 
 	for i, r := range responses {
 		answers[i] = thread.Response(r)
 	}
-	out, err := change(ctx, e, key, func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
+	out, err := change.Update(ctx, e.threads, key, func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
 	switch {
 	case record.Missing(err):
 		out.Refused = slices.Repeat([]*thread.Refusal{thread.NoPark}, len(responses))

@@ -65,7 +65,7 @@ func (e *Engine) RestoreBranch(ctx context.Context, key spool.ThreadKey, id spoo
 	if err != nil {
 		return result, err
 	}
-	e.announce(key, false)
+	e.threads.Announce(key, false)
 	result.Accepted, result.DroppedBranchID = true, dropped
 	return result, nil
 }

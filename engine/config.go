@@ -8,7 +8,9 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // check returns the configuration with its defaults filled in, and its agents.
@@ -125,4 +127,13 @@ func (c Config) checkContext() (Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// rules returns what the transitions of threads decide by.
+func (c Config) rules(agents *registry.Registry) thread.Rules {
+	return thread.Rules{
+		Lease: c.Lease, Settles: c.OnSettle != nil, MaxDeaths: c.MaxDeaths, MaxWaiting: c.MaxWaiting, MaxBudget: c.MaxBudget,
+		ParkTTL: c.ParkTTL, Retry: thread.Retry{Backoff: c.RetryBackoff, Max: c.RetryBackoffMax, AfterMax: c.RetryAfterMax},
+		Random: random.Source{From: c.Random}, Log: c.Log, Parameters: agents.Parameters,
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -16,7 +17,7 @@ func (e *Engine) HandleDeadJob(ctx context.Context, j spool.Job, attempts int, c
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant
 	}
-	stopped, err := change(ctx, e, j.Thread(), func(tx *thread.Tx) (thread.Stopped, error) {
+	stopped, err := change.Update(ctx, e.threads, j.Thread(), func(tx *thread.Tx) (thread.Stopped, error) {
 		return thread.Dead(tx, j, attempts, cause)
 	})
 	switch {
@@ -25,9 +26,9 @@ func (e *Engine) HandleDeadJob(ctx context.Context, j spool.Job, attempts int, c
 	case err != nil:
 		return err
 	}
-	e.closeLost(ctx, j.Thread(), stopped.Lost)
+	e.runner.CloseLost(ctx, j.Thread(), stopped.Lost)
 	if stopped.Rest != nil {
-		return e.unsettled(stopped.Rest).settle(ctx)
+		return e.runner.Settle(ctx, stopped.Rest)
 	}
 	return nil
 }

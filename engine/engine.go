@@ -20,14 +20,14 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/admission"
+	"github.com/spoolhq/spool/engine/internal/agent"
 	"github.com/spoolhq/spool/engine/internal/attach"
+	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/live"
-	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
-	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/walk"
 	"github.com/spoolhq/spool/engine/internal/worker"
 	"github.com/spoolhq/spool/internal/inprocess"
@@ -199,21 +199,17 @@ type Engine struct {
 	store       spool.Store
 	queue       spool.Queue
 	streams     spool.Streams
-	streaming   stream.Settings
-	rules       thread.Rules
 	bus         spool.Bus
 	registry    *registry.Registry
 	live        *live.Hubs
 	snapshots   *snapshot.Snapshots
-	carried     carried
-	compacting  compacting
 	attachments *attach.Images
+	threads     *change.Threads
+	runner      *agent.Runner
 	admission   *admission.Counts
-	aloneSlot   aloneSlot
 
 	telemetry  *telemetry.Recorder
 	unobserved func()
-	carrying   atomic.Int64 // segments that this process carries forward
 	workers    worker.Health
 	// auditLooked is when old entries of the audit log were last looked for, in Unix ns.
 	auditLooked atomic.Int64
@@ -239,32 +235,37 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	recorder, err := c.recorder()
+	if err != nil {
+		return nil, err
+	}
 	owned := actor.Store{Store: b.Store}
 	e := &Engine{
-		attachments: images,
-		config:      c, store: owned, queue: b.Queue, streams: b.Streams, bus: b.Bus,
-		registry: agents,
+		config: c, store: recorder.Store(owned), queue: b.Queue, streams: b.Streams, bus: b.Bus,
+		registry: agents, telemetry: recorder, attachments: images,
 	}
-	e.streaming = stream.Settings{
-		Streams: e.streams, Bus: e.bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
-		Grace: max(c.StreamGrace, snapshot.RecentEnd),
-	}
-	e.admission = &admission.Counts{Queue: e.queue, Most: c.MaxQueueDepth, MostOfTenant: c.MaxTenantDepth}
-	e.rules = thread.Rules{
-		Lease: c.Lease, Settles: c.OnSettle != nil, MaxDeaths: c.MaxDeaths, MaxWaiting: c.MaxWaiting, MaxBudget: c.MaxBudget,
-		ParkTTL: c.ParkTTL, Retry: thread.Retry{Backoff: c.RetryBackoff, Max: c.RetryBackoffMax, AfterMax: c.RetryAfterMax},
-		Random: random.Source{From: c.Random}, Log: c.Log, Parameters: agents.Parameters,
-	}
+	e.threads = &change.Threads{Store: e.store, Bus: e.bus, Log: c.Log, Rules: c.rules(agents)}
+	e.runner = agent.New(agent.Host{
+		Threads: e.threads, Queue: b.Queue, Registry: agents, Telemetry: recorder, Attachments: images, Limits: c.limits(),
+		Streaming: stream.Settings{
+			Streams: b.Streams, Bus: b.Bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
+			Grace: max(c.StreamGrace, snapshot.RecentEnd),
+		},
+		Pricer: c.Pricer, OnSettle: c.OnSettle, Budget: c.Budget, MaxBudget: c.MaxBudget, CompactionModel: c.CompactionModel,
+		MaxAnswerBytes: c.MaxAnswerBytes, MaxStepBytes: c.MaxStepBytes, MaxAttempts: c.MaxAttempts,
+		MaxTenantBytes: c.MaxTenantBytes, MaxWallTime: c.MaxWallTime, StopPoll: c.StopPoll,
+	})
+	e.admission = &admission.Counts{Queue: b.Queue, Most: c.MaxQueueDepth, MostOfTenant: c.MaxTenantDepth}
 	e.snapshots = snapshot.New(snapshot.Sources{
-		Own: e.store, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
+		Own: owned, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
 	})
 	e.live = live.New(live.Config{
 		Sources: walk.Sources{
-			Store: e.store, Streams: e.streams, Snapshots: e.snapshots, EndStream: e.endStream, StreamGrace: c.StreamGrace,
+			Store: owned, Streams: b.Streams, Snapshots: e.snapshots, EndStream: e.runner.EndStream, StreamGrace: c.StreamGrace,
 		},
-		Bus: e.bus, Spread: e.rules.Random.UpTo, Log: c.Log, Keepalive: c.Keepalive, Poll: c.Poll, RetryHint: c.RetryHint,
+		Bus: b.Bus, Spread: e.threads.Rules.Random.UpTo, Log: c.Log, Keepalive: c.Keepalive, Poll: c.Poll, RetryHint: c.RetryHint,
 	})
-	return e, e.measure()
+	return e, e.observe()
 }
 
 // Close ends all event streams of this process: their clients are told when to come back,

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -18,7 +19,7 @@ func (e *Engine) ReclaimIfOrphaned(ctx context.Context, key spool.ThreadKey) (bo
 	if !overdue || err != nil {
 		return false, err
 	}
-	moved, err := change(ctx, e, key, thread.Reclaim)
+	moved, err := change.Update(ctx, e.threads, key, thread.Reclaim)
 	switch {
 	case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		return false, nil

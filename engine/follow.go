@@ -7,7 +7,6 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/live"
-	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // FollowOptions say from where to follow.
@@ -68,9 +67,4 @@ func client(ctx context.Context, o FollowOptions) live.Client {
 		c.Subject = &actor.Subject
 	}
 	return c
-}
-
-// endStream ends the stream of a worker that went away, as its RUN_ENDED entry says.
-func (e *Engine) endStream(ctx context.Context, key spool.StreamKey, ended spool.Entry) {
-	e.streaming.CloseLost(ctx, key, record.EndItem(ended, spool.Offset{}), ended.After)
 }

@@ -47,7 +47,7 @@ func (e *Engine) outcome(ctx context.Context, key spool.ThreadKey, id spool.RunI
 			return err
 		}
 		root = run.Root()
-		o, err = inspect.Outcome(v, e.rules, run)
+		o, err = inspect.Outcome(v, e.threads.Rules, run)
 		return err
 	})
 	if record.Missing(err) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -34,13 +35,13 @@ func (e *Engine) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) 
 		result.Reason, result.Error = ReasonNotFound, "Dead job not found"
 		return result, nil
 	}
-	if err := e.checkRoom(ctx, tenant); err != nil {
+	if err := e.runner.CheckRoom(ctx, tenant); err != nil {
 		return result, err
 	}
 	key := dead[0].Thread()
 	result.ThreadID = key.ID
-	fresh := spool.RunID(e.rules.Random.ID("run"))
-	moved, err := change(ctx, e, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, jobID, fresh) })
+	fresh := spool.RunID(e.threads.Rules.Random.ID("run"))
+	moved, err := change.Update(ctx, e.threads, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, jobID, fresh) })
 	var no *thread.Refusal
 	switch {
 	case err == nil:

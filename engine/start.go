@@ -29,7 +29,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	if first, found, err := e.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 		return first, err
 	}
-	if err := e.checkRoom(ctx, key.Tenant); err != nil {
+	if err := e.runner.CheckRoom(ctx, key.Tenant); err != nil {
 		return RunResult{}, err
 	}
 	place, room, err := e.admission.Admit(ctx, key.Tenant)
@@ -42,7 +42,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	var out thread.Started
 	request := transitionOf(r, agent)
 	err = e.store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
-		if out, err = thread.Start(tx, key, request, e.rules); err != nil {
+		if out, err = thread.Start(tx, key, request, e.threads.Rules); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)
@@ -57,8 +57,8 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 		e.telemetry.Started(ctx, key.Tenant, r.RunID)
 		e.bus.Wake(key, spool.WakeRecord)
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
-		if err := e.afterStop(ctx, key, out.Stopped); err != nil { // the run is accepted, and gets its turn
-			concerning(e.config.Log, key, "").WarnContext(ctx, "settle interrupted run", "error", err)
+		if err := e.runner.AfterStop(ctx, key, out.Stopped); err != nil { // the run is accepted, and gets its turn
+			e.threads.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 		}
 		return RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}, nil
 	case errors.As(err, &no):
@@ -111,10 +111,10 @@ func transitionOf(r StartRequest, agent *registry.Agent) thread.StartRequest {
 // checkStart fills in what a request leaves out and says what is wrong with it.
 func (e *Engine) checkStart(key *spool.ThreadKey, r *StartRequest) (*registry.Agent, error) {
 	if key.ID == "" {
-		key.ID = spool.ThreadID(e.rules.Random.ID("thr"))
+		key.ID = spool.ThreadID(e.threads.Rules.Random.ID("thr"))
 	}
 	if r.RunID == "" {
-		r.RunID = spool.RunID(e.rules.Random.ID("run"))
+		r.RunID = spool.RunID(e.threads.Rules.Random.ID("run"))
 	}
 	for _, id := range []struct{ field, value string }{
 		{"threadId", string(key.ID)},

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -23,7 +24,7 @@ func (e *Engine) Sweep(ctx context.Context) (SweepReport, error) {
 	}
 	for _, key := range stranded {
 		report.Checked++
-		_, err := change(ctx, e, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, thread.Redispatch(tx) })
+		_, err := change.Update(ctx, e.threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, thread.Redispatch(tx) })
 		switch {
 		case err == nil:
 			report.Redispatched++
@@ -31,7 +32,7 @@ func (e *Engine) Sweep(ctx context.Context) (SweepReport, error) {
 		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		default:
 			report.Errors++
-			concerning(e.config.Log, key, "").WarnContext(ctx, "redispatch run", "error", err)
+			e.threads.Concerning(key, "").WarnContext(ctx, "redispatch run", "error", err)
 		}
 	}
 	return report, ctx.Err()

@@ -29,23 +29,28 @@ type Telemetry struct {
 	Contents bool
 }
 
-// measure makes the instruments of an engine, where it is to have some.
-func (e *Engine) measure() (err error) {
+// recorder returns the instruments of an engine, where it is to have some.
+func (c Config) recorder() (*telemetry.Recorder, error) {
 	o := telemetry.Settings{
-		TracerProvider: e.config.Telemetry.TracerProvider, MeterProvider: e.config.Telemetry.MeterProvider,
-		Contents: e.config.Telemetry.Contents, Models: e.config.Models,
+		TracerProvider: c.Telemetry.TracerProvider, MeterProvider: c.Telemetry.MeterProvider,
+		Contents: c.Telemetry.Contents, Models: c.Models,
 	}
-	for _, agent := range e.config.Agents {
+	for _, agent := range c.Agents {
 		o.Agents = append(o.Agents, agent.Name)
 		if agent.Spawn != nil {
 			o.Agents = slices.AppendSeq(o.Agents, maps.Keys(agent.Spawn.Profiles))
 		}
 	}
-	if e.telemetry, err = telemetry.New(o); err != nil {
-		return fmt.Errorf("make the instruments of Config.Telemetry: %w", err)
+	recorder, err := telemetry.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("make the instruments of Config.Telemetry: %w", err)
 	}
-	e.store = e.telemetry.Store(e.store)
-	e.unobserved, err = e.telemetry.Observe(telemetry.Sources{Active: e.carrying.Load, Followers: e.live.Clients, Queue: e.queue})
+	return recorder, nil
+}
+
+// observe registers the instruments that are read when they are collected.
+func (e *Engine) observe() (err error) {
+	e.unobserved, err = e.telemetry.Observe(telemetry.Sources{Active: e.runner.Carrying, Followers: e.live.Clients, Queue: e.queue})
 	if err != nil {
 		return fmt.Errorf("register the instruments of Config.Telemetry: %w", err)
 	}

@@ -43,7 +43,7 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
 	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		open, err := thread.Open(tx, e.rules)
+		open, err := thread.Open(tx, e.threads.Rules)
 		if err != nil && open == nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (e *Engine) deleted(ctx context.Context, key spool.ThreadKey) {
 	ctx, cancel := stream.WithTimeout(ctx)
 	defer cancel()
 	if err := e.streams.Delete(ctx, key); err != nil {
-		concerning(e.config.Log, key, "").WarnContext(ctx, "delete run streams", "error", err)
+		e.threads.Concerning(key, "").WarnContext(ctx, "delete run streams", "error", err)
 	}
 	e.bus.Wake(key, spool.WakeDeleted)
 }

@@ -17,9 +17,9 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 		return spool.Errorf(spool.Invalid, "Backend.Queue is required to work")
 	}
 	return worker.Run(ctx, worker.Config{
-		Queue: e.queue, Bus: e.bus, Log: e.config.Log, Random: e.rules.Random,
+		Queue: e.queue, Bus: e.bus, Log: e.config.Log, Random: e.threads.Rules.Random,
 		Lease: e.config.Lease, Poll: e.config.Poll, SweepEvery: e.config.SweepEvery,
-		Handle: e.handleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.workers,
+		Handle: e.runner.HandleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.workers,
 	}, o)
 }
 

@@ -38,6 +38,12 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/registry", Ours: []string{".", "engine/internal/budget", "engine/internal/toolresult", "internal/argschema", "internal/strictjson"}},
 	{Place: "engine/internal/actor", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
+	{Place: "engine/internal/change", Ours: []string{".", "engine/internal/actor", "engine/internal/thread"}},
+	{Place: "engine/internal/agent", Ours: []string{
+		".", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/history", "engine/internal/order",
+		"engine/internal/random", "engine/internal/record", "engine/internal/registry", "engine/internal/slots", "engine/internal/stream",
+		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
+	}},
 	{Place: "engine/internal/order", Ours: []string{"."}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
 	{Place: "engine/internal/toolresult", Ours: []string{"."}},

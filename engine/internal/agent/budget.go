@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"sync"
+
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// allowCalls counts the calls in hand that are about to run, or to be asked for, against the
+// budget of tool calls. It returns those that are beyond it.
+func allowCalls(tx *thread.Tx, plan []*plannedCall) (refused []*plannedCall) {
+	for _, p := range plan {
+		if p.result == nil && !budget.AllowCall(tx.Root().Run.Allowance) {
+			refused = append(refused, p)
+		}
+	}
+	return refused
+}
+
+// signal wakes all who wait for something to change.
+type signal struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next returns a channel that is closed by the next send.
+func (s *signal) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ch == nil {
+		s.ch = make(chan struct{})
+	}
+	return s.ch
+}
+
+func (s *signal) send() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ch != nil {
+		close(s.ch)
+		s.ch = nil
+	}
+}

@@ -1,0 +1,315 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// outcome is what a tool's function returned.
+type outcome struct {
+	planned *plannedCall
+	result  json.RawMessage
+	err     error
+	// Of a call that spawns: its nested run waits, or was stopped, and there is no result.
+	waits, stopped bool
+}
+
+// act runs the calls in hand, all at once, and saves the step. A result is announced
+// once it is durable: the last one with the step, the others as they come. It returns
+// the messages that the step has become, and whether the run has parked or ended.
+//
+// When ctx ends, act does not wait for the tools. What they then return is lost, and
+// their outcome unknown. It does wait for nested runs, which write to the same stream.
+func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var nested sync.WaitGroup
+	defer nested.Wait()
+	defer cancel(errSiblings)
+	outcomes := make(chan outcome, len(l.plan))
+	running := 0
+	for _, p := range l.plan {
+		switch {
+		case p.saved:
+			l.announce(ctx, p)
+		case p.runs() && p.spawns:
+			running++
+			nested.Go(func() { outcomes <- l.delegate(ctx, p) })
+		case p.runs():
+			p.ran = true
+			running++
+			called, span := l.s.runner.Telemetry.Tool(ctx, l.self.Agent, p.call)
+			go func() {
+				result, err := run(called, p)
+				span.Done(result, err)
+				outcomes <- outcome{planned: p, result: result, err: err}
+			}()
+		}
+	}
+	l.resultRoom = l.stepRoom()
+	var again *attemptError
+	for ; running > 0; running-- {
+		select {
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		case o := <-outcomes:
+			if o.err != nil && ctx.Err() != nil {
+				return nil, false, ctx.Err()
+			}
+			if a, ok := errors.AsType[*attemptError](o.err); ok {
+				again = a.later(again)
+				continue
+			}
+			if err := l.resulted(ctx, o, running == 1 && again == nil); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	if again != nil { // the others have come as far as they can, and are found so again
+		return nil, false, again
+	}
+	return l.saveCalls(ctx)
+}
+
+// run calls the tool. A panic is an error.
+func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &spool.Error{Code: spool.Internal, Message: panicked, Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+		}
+	}()
+	result, err = p.tool.Call(ctx, p.call)
+	if result == nil {
+		result = json.RawMessage("null")
+	}
+	if err == nil {
+		result = kept(result)
+	}
+	return result, err
+}
+
+// kept returns JSON of a tool or a model as it can be kept for ever: as it is, or, where
+// [spool.CheckJSON] refuses it, as a JSON string of its text.
+func kept(text json.RawMessage) json.RawMessage {
+	if spool.CheckJSON("", text) != nil {
+		return toolresult.JSON(string(text))
+	}
+	return text
+}
+
+// resulted takes an outcome in. The last one of a step is saved with it.
+func (l *loop) resulted(ctx context.Context, o outcome, last bool) error {
+	p := o.planned
+	switch {
+	case isStoreError(o.err):
+		return o.err
+	case o.waits:
+		p.waits = true
+		return nil
+	case o.stopped:
+		return nil
+	}
+	p.result = p.told(o.result, "")
+	if o.err != nil {
+		l.failedCall(ctx, p, o.err)
+	}
+	l.fitResult(p)
+	switch {
+	case p.spawns: // the record of the nested run has it
+		l.announce(ctx, p)
+		return nil
+	case last:
+		return nil
+	}
+	state := spool.EffectDone
+	if p.park != nil {
+		state = spool.EffectVoid // the call is over, and is made again with the answer
+	}
+	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Store.PutEffect(p.effect(state)) })
+	if err != nil || p.park != nil {
+		return err
+	}
+	p.saved = true
+	l.announce(ctx, p)
+	return nil
+}
+
+const panicked = "the tool panicked"
+
+// wasAsked reports whether the call's own question was answered.
+func (p *plannedCall) wasAsked() bool {
+	return p.answered != nil && (p.answered.Reason != spool.ParkOutcomeUnknown || p.answered.Before != nil)
+}
+
+// failedCall turns a tool's error into a result for the model, or into a park.
+func (l *loop) failedCall(ctx context.Context, p *plannedCall, err error) {
+	p.result = nil
+	var wait *spool.ParkRequest
+	switch {
+	case errors.As(err, &wait) && !p.wasAsked():
+		p.park = l.parkFor(p, wait)
+		return
+	case errors.As(err, &wait):
+		err = errors.New("the tool parked again after it was answered")
+	case spool.CodeOf(err) == spool.Internal:
+		l.s.runner.Concerning(l.s.key, l.run.ID).WarnContext(ctx, "tool call failed", "tool", p.call.Name, "error", err)
+	}
+	if p.answered != nil {
+		p.result = p.told(nil, toolMessage(err))
+		return
+	}
+	p.result = toolresult.Error(toolMessage(err))
+}
+
+// toolMessage is what the model reads of a tool's error: a coded error's message, and
+// the text of any other, which the tool's author has written for it.
+func toolMessage(err error) string {
+	if coded, ok := errors.AsType[*spool.Error](err); ok {
+		return coded.Message
+	}
+	return err.Error()
+}
+
+func (l *loop) announce(ctx context.Context, p *plannedCall) {
+	if p.announced {
+		return
+	}
+	p.announced = true
+	l.events.Item(ctx, spool.ItemToolResult, p.resulted())
+}
+
+func (p *plannedCall) resulted() spool.ToolResulted {
+	return spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result}
+}
+
+// saveCalls saves the step, or the results of the parks that were answered, and parks or
+// ends the run where that follows.
+func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
+	step := l.handedStep()
+	err = l.commit(ctx, func(tx *thread.Tx) error {
+		if step.draft != nil {
+			l.said = cmp.Or(step.draft.Message.Text(), l.said)
+		}
+		stopped := tx.Stopping()
+		switch {
+		case stopped:
+			cancelRest(l.plan, "stopped")
+		case l.late:
+			cancelRest(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(l.s.timeReason()))
+		}
+		for _, p := range l.plan {
+			if p.result != nil && !p.announced {
+				tx.Item(spool.ItemToolResult, p.resulted())
+			}
+		}
+		if saved, err = saveCalls(tx, l.plan, step); err != nil {
+			return err
+		}
+		switch {
+		case stopped:
+			return l.conclusion(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+		case waiting(l.plan) > 0 || l.open > 0:
+			return l.park(tx)
+		case tx.Run.Steps >= l.maxSteps() && budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":
+			return l.conclusion(tx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+		default:
+			return tx.PutUnseen()
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	l.plan = nil
+	switch {
+	case l.run.State == spool.WaitingForInput:
+		l.parked()
+		return saved, true, nil
+	case l.run.State.Terminal() || l.run.Ending != nil:
+		return saved, true, l.concluded(ctx)
+	default:
+		return saved, false, nil
+	}
+}
+
+// handed is what the calls in hand belong to: a draft, or the parks of a step before.
+type handed struct {
+	draft *spool.Draft
+	usage spool.TokenCount
+}
+
+func (l *loop) handedStep() handed {
+	if d := l.run.Draft; d != nil {
+		return handed{draft: d, usage: d.Usage}
+	}
+	return handed{}
+}
+
+// saveCalls writes the results of a plan: with the draft that they belong to as a whole
+// step, or as a message of their own when they come from answered parks.
+func saveCalls(tx *thread.Tx, plan []*plannedCall, step handed) ([]spool.Message, error) {
+	results := make(spool.Content, 0, len(plan))
+	for _, p := range plan {
+		if p.waits {
+			if err := tx.Store.PutEffect(p.effect(spool.EffectWaiting)); err != nil {
+				return nil, err
+			}
+		}
+		if p.result == nil {
+			continue
+		}
+		results = append(results, toolresult.Part(p.call.ID, p.call.Name, p.result))
+		if err := landed(tx, p); err != nil {
+			return nil, err
+		}
+	}
+	if step.draft != nil {
+		return thread.SaveStep(tx, step.draft.Message.Content, results, step.usage, string(spool.FinishToolCalls))
+	}
+	return thread.SaveResults(tx, results)
+}
+
+// landed writes down that a call has its result.
+func landed(tx *thread.Tx, p *plannedCall) error {
+	if (p.ran || p.spawns) && !p.saved {
+		if err := tx.Store.PutEffect(p.effect(spool.EffectDone)); err != nil {
+			return err
+		}
+	}
+	if p.answered == nil {
+		return nil
+	}
+	park := *p.answered
+	park.Landed = true
+	return tx.Store.PutPark(park)
+}
+
+// cancelRest gives the calls without a result the one of a run that ends.
+func cancelRest(plan []*plannedCall, reason string) {
+	for _, p := range plan {
+		if p.result == nil {
+			p.result, p.park, p.ran, p.waits = toolresult.Cancelled(reason), nil, false, false
+		}
+	}
+}
+
+func waiting(plan []*plannedCall) (n int) {
+	for _, p := range plan {
+		if p.park != nil || p.waits {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// worthwhile is the part of a prompt's room that a compaction has to take away, unless the
+// provider wants it, and by which a prompt has to grow before a summary that failed is tried
+// again: each attempt is paid and waited for.
+const worthwhile = 10
+
+// askFitting asks the model for the next turn with a prompt that has room in its window. A
+// prompt that the provider refuses as too long before the model has said anything is made
+// shorter, and asked once more. Summaries that are made on the way are added to the history.
+func (l *loop) askFitting(ctx context.Context, past *history.Messages) (turn, error) {
+	to := l.s.runner.Limits.RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
+	fitted, err := l.fit(ctx, past, to, false)
+	if err != nil {
+		return turn{}, err
+	}
+	t, err := l.ask(ctx, past, fitted)
+	if to.At == 0 || !t.refused(err) {
+		return t, err
+	}
+	refused := err
+	size := history.NewMeter(l.run.Context).Of(fitted.weight)
+	l.s.runner.Concerning(l.s.key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
+		"tokens", size, "error", refused)
+	if err := l.update(ctx, func(tx *thread.Tx) error {
+		if err := recordCut(tx, refused, spool.OutcomeError); err != nil {
+			return err
+		}
+		return tx.Put()
+	}); err != nil {
+		return t, err
+	}
+	// What the window is believed to have is wrong: what was refused tells more.
+	less := l.s.runner.Limits.RoomWith(min(to.Budget, size*3/4), to.Reserve)
+	fitted, err = l.fit(ctx, past, less, true)
+	switch {
+	case err != nil:
+		return turn{}, err
+	case history.NewMeter(l.run.Context).Of(fitted.weight) >= size:
+		refusal, _ := errors.AsType[*spool.ModelError](refused)
+		return turn{}, refusal // the ledger has the attempt
+	}
+	return l.ask(ctx, past, fitted)
+}
+
+// refused reports whether the provider has refused the prompt as too long, before anybody
+// has seen anything of an answer.
+func (t *turn) refused(err error) bool {
+	refused, ok := errors.AsType[*spool.ModelError](err)
+	return ok && refused.TooLong() && len(t.message.Content) == 0 && len(t.ids) == 0
+}
+
+// weighed is a request and what it weighs.
+type weighed struct {
+	spool.ModelRequest
+
+	weight history.Weight
+}
+
+// weighed returns the request that a history makes.
+func (l *loop) weighed(past *history.Messages) weighed {
+	messages, w := past.Prompt()
+	r := weighed{ModelRequest: l.request(messages), weight: w}
+	r.weight.Add(history.WeighAround(r.ModelRequest))
+	return r
+}
+
+// fit returns the request for the next turn within a room. A history that is too long is
+// summarised first, or, where must is set, one from which anything can be. Where there is no
+// summary, or where it is not enough, the prompt alone is made shorter.
+func (l *loop) fit(ctx context.Context, past *history.Messages, to history.Room, must bool) (weighed, error) {
+	m, request := history.NewMeter(l.run.Context), l.weighed(past)
+	size := m.Of(request.weight)
+	if to.At == 0 || size <= to.At && !must {
+		return request, nil
+	}
+	c, some := past.Recall.Plan(m, to.Tail, l.run.ID)
+	again := l.unsaid == 0 || size >= l.unsaid+to.Budget/worthwhile
+	if some && (must || again && m.Part(c.Weight) >= to.Budget/worthwhile) {
+		summary, err := l.compact(ctx, past, c, m, to)
+		switch {
+		case err == nil:
+			past.Add(summary)
+			m, request = history.NewMeter(l.run.Context), l.weighed(past)
+			size, l.unsaid = m.Of(request.weight), 0
+		case ctx.Err() != nil, isStoreError(err):
+			return request, err
+		default:
+			l.unsaid = size
+			l.s.runner.Concerning(l.s.key, l.run.ID).WarnContext(ctx, "summarise older messages", "error", err)
+		}
+	}
+	if size > to.Budget {
+		around := history.Weigh(l.request(nil))
+		request.ModelRequest = l.request(past.Recall.Squeeze(m, to.Budget-m.Part(around), l.run.ID))
+		request.weight = history.Weigh(request.ModelRequest)
+	}
+	return request, nil
+}
+
+// compact has older messages summarised, and saves the summary: from then on it stands for
+// them in prompts. The messages stay.
+func (l *loop) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Room) (spool.Message, error) {
+	s := l.s.runner.summaryModel(l.run.Model, l.model, m, to, spool.UsageRow{
+		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
+	})
+	s.reserve = func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error {
+		_, err := l.reserve(ctx, row, s.model, r, s.TokensOf(*r))
+		return err
+	}
+	text, failed := s.Summary(ctx, c)
+	var summary *spool.Message
+	err := l.commit(ctx, func(tx *thread.Tx) error {
+		if err := tx.ChargeCompactions(s.rows); err != nil {
+			return err
+		}
+		if failed != nil {
+			return tx.Put()
+		}
+		summary = tx.Message(spool.RoleSystem, c.Content(text))
+		if err := tx.Store.AppendMessages(summary); err != nil {
+			return err
+		}
+		if err := tx.Append(compacted(tx.Run, summary, c)); err != nil {
+			return err
+		}
+		if tx.Run.Context = l.counted(append(slices.Clip(past.All), *summary), m); tx.Run.Context != nil {
+			tx.Run.Context.Messages += past.Unread
+		}
+		return tx.Put()
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return spool.Message{}, err
+	}
+	return *summary, nil
+}
+
+func compacted(run spool.Run, summary *spool.Message, c history.Compaction) *spool.Entry {
+	return spool.NewEntry(spool.EntryContextCompacted, run.Root(), spool.ContextCompacted{
+		SummarizedMessages: len(c.Gone), MessageID: summary.ID, AgentID: run.AgentID(),
+	})
+}
+
+// counted returns the count of a prompt that nobody has counted, by one that somebody has.
+// There is none without.
+func (l *loop) counted(past []spool.Message, m history.Meter) *spool.ContextCount {
+	if m.Tokens == 0 {
+		return nil
+	}
+	w := history.Weigh(l.request(history.RecallOf(past).Messages()))
+	return &spool.ContextCount{
+		Tokens: m.Part(w), Bytes: w.Bytes, Images: w.Images,
+		Messages: len(past), LastMessageID: past[len(past)-1].ID,
+	}
+}

@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/slots"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// HandleJob carries a job out that has a slot of a worker, or none.
+func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error) {
+	if j.Tenant == "" {
+		j.Tenant = spool.DefaultTenant
+	}
+	if j.Kind == spool.JobSettle {
+		return r.settleAgain(ctx, j)
+	}
+	c, err := r.claim(ctx, j)
+	if err != nil {
+		return spool.JobResult{}, err
+	}
+	r.CloseLost(ctx, j.Thread(), c.Lost)
+	switch {
+	case c.BusyFor > 0:
+		// The lease is asked for again once it would have lapsed.
+		return spool.JobResult{Reason: c.Reason, RetryAfter: c.BusyFor}, nil
+	case c.Rest != nil:
+		return spool.JobResult{Accepted: true}, c.segment.settle(ctx)
+	case c.segment == nil:
+		return spool.JobResult{Accepted: true, Reason: c.Reason}, nil
+	}
+	c.segment.place = in
+	r.carrying.Add(1)
+	defer r.carrying.Add(-1)
+	if err := c.segment.carry(ctx); err != nil {
+		return spool.JobResult{}, err
+	}
+	return spool.JobResult{Accepted: true}, nil
+}
+
+// CloseLost ends a lost stream, so that its readers move on. Nil is none.
+func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *thread.LostStream) {
+	if lost == nil {
+		return
+	}
+	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: thread.WorkerDied})
+	r.Streaming.CloseLost(ctx, spool.StreamKey{Thread: key, ID: lost.ID}, end, lost.End)
+	r.Bus.Wake(key, spool.WakeStream)
+}
+
+// EndStream ends the stream of a worker that went away, as its RUN_ENDED entry says.
+func (r *Runner) EndStream(ctx context.Context, key spool.StreamKey, ended spool.Entry) {
+	r.Streaming.CloseLost(ctx, key, record.EndItem(ended, spool.Offset{}), ended.After)
+}

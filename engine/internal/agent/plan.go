@@ -1,0 +1,324 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// plannedCall is a tool call in hand and what is to become of it: it has a result, it
+// parks, or it runs.
+type plannedCall struct {
+	call spool.ToolCall
+	tool spool.Tool
+	// result is what the model will read. Nil: not known yet.
+	result json.RawMessage
+	// park is what the call waits for. Nil: nothing.
+	park *spool.Park
+	// answered is the park whose answer the call goes on with. Nil: it is a fresh call.
+	answered *spool.Park
+	// begun is true once the ledger has the call as pending.
+	begun bool
+	// ran is true once the tool was called.
+	ran bool
+	// announced is true once the stream has the result.
+	announced bool
+	// saved is true once the ledger has the result.
+	saved bool
+	// spawns is true for a call that makes a nested run.
+	spawns bool
+	// waits is true once the nested run does.
+	waits bool
+	// nested is the loop that was at work on the nested run in this segment. Nil: none.
+	nested *loop
+}
+
+func (p *plannedCall) runs() bool { return p.result == nil && p.park == nil && !p.waits }
+
+func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
+	e := spool.Effect{RunID: p.call.RunID, Step: p.call.Step, ToolCallID: p.call.ID, State: state}
+	if state == spool.EffectDone {
+		e.Result = p.result
+	}
+	return e
+}
+
+// putPending writes the calls that are about to run into the ledger.
+func putPending(tx *thread.Tx, plan []*plannedCall) error {
+	for _, p := range plan {
+		if !p.runs() || p.begun || p.spawns {
+			continue // nothing is unknown of a spawn: it is found again
+		}
+		if err := tx.Store.PutEffect(p.effect(spool.EffectPending)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// voidUnrun takes back that calls were about to run which have not.
+func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
+	for _, p := range plan {
+		if !p.runs() || p.ran || p.spawns {
+			continue
+		}
+		if err := tx.Store.PutEffect(p.effect(spool.EffectVoid)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planCalls decides for the calls of a step. Effects are what the ledger says of them
+// when a worker has died in the step, nil otherwise.
+func (l *loop) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
+	plan := make([]*plannedCall, 0, len(calls))
+	for _, c := range calls {
+		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
+		plan = append(plan, p)
+		tool, known := l.agent.Tool(c.ToolName)
+		p.tool, p.spawns = tool, l.agent.Spawns(c.ToolName)
+		effect := effectOf(effects, c.ToolCallID)
+		switch {
+		case effect.State == spool.EffectDone:
+			p.result, p.saved = effect.Result, true
+		case effect.State == spool.EffectPending:
+			l.planUnknown(p)
+		case !known:
+			p.result = toolresult.Error("unknown tool " + c.ToolName)
+		default:
+			l.planFresh(ctx, p)
+		}
+	}
+	return plan
+}
+
+// planFresh decides for a call that has not run: its arguments may be wrong, and it may
+// need a person's approval.
+func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
+	defer func() { // a check is the application's, as the tool is
+		if r := recover(); r != nil {
+			p.result, p.park = toolresult.Error(panicked), nil
+			l.s.runner.Concerning(l.s.key, l.run.ID).ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
+		}
+	}()
+	if err := registry.CheckArgs(p.tool, p.call.Args); err != nil {
+		p.result = toolresult.Error(err.Error())
+		return
+	}
+	if p.spawns && l.run.Depth >= l.s.limits().MaxDepth {
+		p.result = toolresult.Error(fmt.Sprintf("runs may not be nested deeper than %d", l.s.limits().MaxDepth))
+		return
+	}
+	if l.agent.AtClient[p.call.Name] {
+		p.park = l.newPark(p, spool.ParkClientTool, 0)
+		return
+	}
+	if p.tool.Approval == nil {
+		return
+	}
+	switch needed, err := p.tool.Approval(ctx, p.call); {
+	case err != nil:
+		p.result = toolresult.Error(spool.MessageOf(err))
+	case needed:
+		p.park = l.newPark(p, spool.ParkApproval, 0)
+	}
+}
+
+// planUnknown decides for a call that was pending when its worker died. Only a tool that
+// allows it is called again; for any other a person is asked.
+func (l *loop) planUnknown(p *plannedCall) {
+	if p.tool.Idempotent {
+		p.begun = true
+		return
+	}
+	p.park = l.newPark(p, spool.ParkOutcomeUnknown, 0)
+	p.park.Before = p.call.Answer
+}
+
+// planDraft takes up a step whose worker died, or went away, while its tools ran.
+func (l *loop) planDraft(ctx context.Context) (bool, error) {
+	draft := l.run.Draft
+	if draft == nil {
+		return false, nil
+	}
+	step := l.run.Steps + 1
+	effects, err := l.effects(ctx, step)
+	if err != nil {
+		return false, err
+	}
+	l.repeat(ctx, draft)
+	l.plan = l.planCalls(ctx, draft.Message.ToolCalls(), step, effects)
+	return true, l.update(ctx, func(tx *thread.Tx) error { return putPending(tx, l.plan) })
+}
+
+// planLanding takes up the calls of the last step that have waited: those whose parks are
+// resolved, and those whose nested runs may go on. It counts the parks that are still open.
+func (l *loop) planLanding(ctx context.Context) (bool, error) {
+	if l.run.Segments <= 1 && l.run.Steps == 0 && l.run.Draft == nil { // it has called nothing yet
+		return false, nil
+	}
+	var parks []spool.Park
+	var waiting []*plannedCall
+	err := l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) error {
+		parks, l.open = nil, 0
+		all, err := v.Parks(l.run.Root())
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			switch {
+			case p.Landed || p.AgentID != l.run.AgentID() || p.Reason == spool.ParkBudget:
+			case p.State == spool.ParkOpen:
+				l.open++
+			case p.State == spool.ParkAnswered || p.State == spool.ParkExpired:
+				parks = append(parks, p)
+			}
+		}
+		waiting, err = l.waitingCalls(v)
+		return err
+	})
+	if err != nil {
+		return false, storeError{err}
+	}
+	if len(parks)+len(waiting) == 0 {
+		return false, nil
+	}
+	l.plan = waiting
+	for _, park := range parks {
+		effects, err := l.effects(ctx, park.Step)
+		if err != nil {
+			return false, err
+		}
+		l.plan = append(l.plan, l.planAnswered(park, effectOf(effects, park.ToolCallID)))
+	}
+	if l.parent == nil && len(parks) == 0 {
+		return true, nil // there is nothing to write
+	}
+	return true, l.update(ctx, func(tx *thread.Tx) error {
+		if err := putPending(tx, l.plan); err != nil {
+			return err
+		}
+		if !tx.IsNested() || tx.Run.State == spool.Running {
+			return nil
+		}
+		return thread.Resume(tx)
+	})
+}
+
+// waitingCalls returns the calls of the last step whose nested runs have waited.
+func (l *loop) waitingCalls(v spool.View) ([]*plannedCall, error) {
+	if l.run.Children == 0 && l.parent == nil {
+		return nil, nil
+	}
+	effects, err := v.Effects(l.run.ID, l.run.Steps)
+	if err != nil {
+		return nil, err
+	}
+	var plan []*plannedCall
+	for _, e := range effects {
+		if e.State != spool.EffectWaiting {
+			continue
+		}
+		tool, _ := l.agent.Tool(spool.SpawnTool)
+		plan = append(plan, &plannedCall{call: l.toolCall(e.ToolCallID, spool.SpawnTool, nil, e.Step), tool: tool, spawns: true})
+	}
+	return plan, nil
+}
+
+// planAnswered decides for a call whose park was answered or has expired.
+func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
+	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
+	tool, known := l.agent.Tool(park.ToolName)
+	p.tool, p.call.Answer = tool, park.Answer
+	if park.Answer != nil && park.Answer.Args != nil {
+		p.call.Args = park.Answer.Args
+	}
+	unknown := park.Reason == spool.ParkOutcomeUnknown
+	if unknown { // it was asked what became of the call, and not what the call had asked
+		p.call.Answer = park.Before
+	}
+	switch {
+	case effect.State == spool.EffectDone:
+		p.result, p.saved = effect.Result, true
+	case park.State == spool.ParkExpired:
+		p.result = toolresult.Expired(park)
+	case !park.Answer.Approved && unknown:
+		p.result = toolresult.Reported(park.Answer)
+	case !park.Answer.Approved:
+		p.result = toolresult.Denied(park.Answer)
+	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
+		p.result = toolresult.LateError("this call is not the one that was approved")
+	case park.Reason == spool.ParkClientTool: // nothing runs here, whatever tool has the name by now
+		p.result = toolresult.Client(park.Answer)
+	case effect.State == spool.EffectPending:
+		l.planUnknown(p)
+	case !known:
+		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
+	case registry.ArgsProblem(p.call.Args) != nil: // an older version has let it wait
+		p.result = toolresult.LateError(registry.ArgsProblem(p.call.Args).Error())
+	case park.Answer.Args != nil: // this process may know the tool otherwise than the one that took the answer
+		if err := registry.CheckEdited(l.s.runner.Log, tool, park.Answer.Args); err != nil {
+			p.result = toolresult.LateError(err.Error())
+		}
+	}
+	return p
+}
+
+func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
+	return spool.ToolCall{
+		Thread: l.s.key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
+		Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(name),
+	}
+}
+
+// publishFunc returns what a tool of the loop's run publishes with.
+func (l *loop) publishFunc(tool string) func(context.Context, spool.Event) error {
+	s, run := l.s, l.run.ID
+	return func(ctx context.Context, event spool.Event) error { return s.publish(ctx, event, run, tool) }
+}
+
+func (l *loop) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
+	err = l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) error {
+		effects, err = v.Effects(l.run.ID, step)
+		return err
+	})
+	if err != nil {
+		return nil, storeError{err}
+	}
+	return effects, nil
+}
+
+func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
+	for _, e := range effects {
+		if e.ToolCallID == id {
+			return e
+		}
+	}
+	return spool.Effect{}
+}
+
+// repeat says a draft again in this segment's stream, as the readers of the one that was
+// cut off have dropped it.
+func (l *loop) repeat(ctx context.Context, d *spool.Draft) {
+	for _, p := range d.Message.Content {
+		switch p.Type {
+		case spool.PartReasoning:
+			l.events.Reasoning(ctx, p.Text)
+		case spool.PartText:
+			l.events.Text(ctx, p.Text)
+		case spool.PartToolCall:
+			l.events.EndBlock(ctx)
+			l.events.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
+			l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args})
+		}
+	}
+	l.events.EndBlock(ctx)
+	l.s.writer.Flush(ctx)
+}

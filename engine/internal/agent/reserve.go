@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// usedUpError says that a budget has no room for the next model call.
+type usedUpError struct{ reason spool.StopReason }
+
+func (u *usedUpError) Error() string { return "the budget is used up: " + string(u.reason) }
+
+// reserve sets aside what a model call may use, for as long as it is under way, so that
+// loops that share a budget cannot overspend it together. It bounds the request's answer by
+// what is left, and returns the budget that made it shorter, if one did. Where the rest of
+// the budget is set aside for others, it waits for what they give back. It returns a
+// [usedUpError] where there is no room.
+func (l *loop) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64) (spool.StopReason, error) {
+	if !l.s.budgeted {
+		return "", nil
+	}
+	call := l.callOf(ctx, row, m, *request, prompt)
+	for {
+		changed := l.s.freed.next()
+		var r budget.Reservation
+		err := l.update(ctx, func(tx *thread.Tx) error {
+			a := tx.Root().Run.Allowance
+			r = budget.Reserve(a, call, tx.Now)
+			switch {
+			case r.Short != "" || r.Wait:
+				return thread.ErrUnchanged
+			case budget.Reserves(a):
+				a.Holds = append(a.Holds, r.Hold)
+			case !tx.IsNested() || tx.Run.State == spool.Running:
+				return thread.ErrUnchanged
+			}
+			if tx.IsNested() { // it may have waited for the budget
+				return thread.Resume(tx)
+			}
+			return tx.Put()
+		})
+		switch {
+		case err != nil && !errors.Is(err, thread.ErrUnchanged):
+			return "", err
+		case r.Short != "":
+			return "", &usedUpError{r.Short}
+		case !r.Wait:
+			if r.Output > 0 {
+				request.MaxOutputTokens = int(r.Output)
+			}
+			return r.Capped, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}
+
+// callOf prices a model call before it is made: its prompt, and each token of its answer.
+func (l *loop) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
+	window := 0
+	if w, ok := m.(spool.Windowed); ok {
+		window = w.ContextWindow()
+	}
+	c := budget.Call{
+		Hold: spool.Hold{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
+		Want: budget.Want(int64(r.MaxOutputTokens), int64(window)),
+	}
+	row.Guess = spool.Usage{Input: &prompt, Output: new(int64)}
+	ofPrompt := l.s.runner.price(ctx, m, row, nil)
+	row.Guess.Output = &c.Want
+	c.Price(ofPrompt, l.s.runner.price(ctx, m, row, nil))
+	return c
+}

@@ -1,0 +1,281 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/order"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/slots"
+	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// segment is one pickup of a run by a worker, from the claim to the end of its stream.
+type segment struct {
+	runner *Runner
+	key    spool.ThreadKey
+	fence  int64
+	id     spool.RunID
+	made   time.Time // when the thread was, as a deleted one may be made again
+	writer *stream.Writer
+	main   *loop // of the run that has the thread
+
+	place    *slots.Slot // of the worker that carries it. Nil: none
+	alone    *aloneClaim // until the run of a suspect has saved a step
+	overTime atomic.Bool // the run has been carried for as long as any may
+
+	budgeted bool   // whether the run has a budget
+	freed    signal // something of it may have been given back
+
+	slotting sync.Mutex
+	slots    map[int]chan struct{} // of the nested runs at work, by depth
+}
+
+// Why a segment's context ends, besides the worker's own.
+var (
+	errStopped = errors.New("the run was stopped")
+	errLost    = errors.New("another worker has the lease")
+	errLapsed  = errors.New("the lease could not be renewed")
+	// errOutOfTime ends a run whose budget of time is used up.
+	errOutOfTime = errors.New("the run has had its time")
+)
+
+// saveTimeout bounds a write that goes on although the segment's context has ended.
+const saveTimeout = 30 * time.Second
+
+// newSegment returns the segment of a run whose thread the worker has. The record's last entry is
+// seq.
+func (r *Runner) newSegment(t spool.Thread, run spool.Run, seq int64) *segment {
+	s := &segment{
+		runner: r, key: t.Key(), fence: t.Fence, id: run.ID, made: t.CreatedAt,
+		writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
+	}
+	s.main, s.budgeted = r.newLoop(s, run), run.Allowance != nil
+	return s
+}
+
+// carry advances the run until it ends, parks or cannot go on, and sees to what follows.
+// An error means that the store failed, and that the run waits for the lease to lapse.
+func (s *segment) carry(worker context.Context) error {
+	ctx, cancel := context.WithCancelCause(worker)
+	var watchers sync.WaitGroup
+	defer watchers.Wait()
+	defer cancel(nil)
+
+	defer s.alone.release()
+	defer s.runner.carried.add(s)()
+	s.writer.Open(ctx, spool.StreamStarted{
+		ThreadID: s.key.ID, RunID: s.id, StreamID: s.writer.ID(), Segment: s.main.run.Segments,
+	})
+	if !s.main.run.StopAt.IsZero() { // the worker before this one died before it could stop
+		cancel(errStopped)
+	}
+	watchers.Go(func() { s.beat(ctx, cancel) })
+	watchers.Go(func() { s.watchStop(ctx, cancel) })
+	defer s.limitTime(cancel)()
+
+	err := s.main.advance(ctx)
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		return nil
+	case spool.CodeOf(err) == spool.Fenced, errors.Is(cause, errLost):
+		// Somebody else has the run and has written what is to be written.
+		s.abandon(ctx, "another worker took the run over")
+		return nil
+	case errors.Is(cause, errLapsed):
+		return s.ifSaved(ctx, &spool.Error{Code: spool.Unavailable, Message: cause.Error(), Err: err})
+	case isStoreError(err) && spool.CodeOf(err) != spool.Canceled:
+		return s.ifSaved(ctx, err)
+	case errors.Is(cause, errStopped):
+		return s.ifSaved(ctx, s.main.stopped(ctx, err))
+	case errors.Is(cause, errOutOfTime):
+		return s.ifSaved(ctx, s.main.outOfTime(ctx, err))
+	case worker.Err() != nil:
+		return s.ifSaved(ctx, s.handBack(ctx, err))
+	case isStoreError(err):
+		return s.ifSaved(ctx, err)
+	default:
+		return s.ifSaved(ctx, s.failed(ctx, err))
+	}
+}
+
+// ifSaved closes the stream of a segment whose last write has failed.
+func (s *segment) ifSaved(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	s.writer.Broken() // what was written last may have been saved
+	s.abandon(ctx, "the worker lost its store")
+	if spool.CodeOf(err) == spool.Fenced {
+		return nil
+	}
+	return err
+}
+
+// abandon closes the stream without a word in the record. Whoever takes the run over
+// writes that.
+func (s *segment) abandon(ctx context.Context, reason string) {
+	s.writer.Close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
+}
+
+// storeError marks an error of the store, as opposed to the model's.
+type storeError struct{ error }
+
+func (s storeError) Unwrap() error { return s.error }
+
+func isStoreError(err error) bool {
+	var s storeError
+	return errors.As(err, &s)
+}
+
+// update runs a transition that adds nothing to the stream under the segment's lease, whatever
+// has become of ctx. A run that has ended is not the segment's any more.
+func (s *segment) update(ctx context.Context, fn func(tx *thread.Tx) error) error {
+	return s.transact(ctx, nil, fn)
+}
+
+// commit is update for a transition that adds to the stream, or places entries in it.
+func (s *segment) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
+	return s.writer.Commit(ctx, func(list *order.List) error { return s.transact(ctx, list, fn) })
+}
+
+func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *thread.Tx) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	var follow thread.Follow
+	var suspected bool
+	err := s.runner.Store.Update(ctx, s.key, s.fence, func(store spool.Tx) error {
+		tx, err := thread.Open(store, s.runner.Rules)
+		if err != nil {
+			return err
+		}
+		if !s.owns(tx.Thread) || tx.Run.State.Terminal() {
+			return spool.ErrFenced
+		}
+		s.writer.Learn(tx.Thread.LastSeq)
+		tx.Into(list)
+		err = fn(tx)
+		follow, suspected = tx.Follow, tx.Run.Carriage.Alone
+		return err
+	})
+	if err != nil {
+		return storeError{err}
+	}
+	if !suspected {
+		s.alone.release()
+	}
+	if follow.Jobs || !follow.Unseen {
+		s.runner.Announce(s.key, follow.Jobs)
+	}
+	return nil
+}
+
+// owns reports whether the thread is still the segment's. The fence alone does not say so:
+// a thread that is deleted and made again counts from the start.
+func (s *segment) owns(t spool.Thread) bool {
+	return t.Fence == s.fence && t.RunID == s.id && t.CreatedAt.Equal(s.made)
+}
+
+// beat renews the lease every third of it. It gives the segment up when the lease is
+// somebody else's, or when it could not be renewed in time.
+func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(s.runner.Rules.Lease / 3)
+	defer tick.Stop()
+	renewed := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		start := time.Now()
+		err := s.renew(ctx)
+		switch {
+		case err == nil:
+			renewed = start
+		case spool.CodeOf(err) == spool.Fenced:
+			cancel(errLost)
+			return
+		case time.Since(renewed) > s.runner.Rules.Lease*2/3:
+			cancel(errLapsed)
+			return
+		case ctx.Err() == nil:
+			s.runner.Concerning(s.key, s.id).WarnContext(ctx, "renew lease", "error", err)
+		}
+	}
+}
+
+func (s *segment) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.runner.Rules.Lease/3)
+	defer cancel()
+	return s.runner.Store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
+		thread, err := tx.Thread()
+		if err != nil {
+			return err
+		}
+		if !s.owns(thread) {
+			return spool.ErrFenced
+		}
+		thread.LeaseUntil = tx.Now().Add(s.runner.Rules.Lease)
+		return tx.PutThread(thread)
+	})
+}
+
+// watchStop waits for a stop of the run: it is woken for one, and looks for one from
+// time to time.
+func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
+	woken := make(chan struct{}, 1)
+	unsubscribe, err := s.runner.Bus.Subscribe(ctx, s.key, func(kind spool.WakeKind) {
+		if kind == spool.WakeStop || kind == spool.WakeEvent {
+			select {
+			case woken <- struct{}{}:
+			default:
+			}
+		}
+	})
+	if err == nil {
+		defer unsubscribe()
+	}
+	tick := time.NewTicker(s.runner.StopPoll)
+	defer tick.Stop()
+	for {
+		stop, lost := s.stopAsked(ctx)
+		switch {
+		case stop:
+			cancel(errStopped)
+			return
+		case lost:
+			cancel(errLost)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-woken:
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
+	err := s.runner.Store.View(ctx, s.key, func(v spool.View) error {
+		thread, err := v.Thread()
+		if err != nil {
+			return err
+		}
+		if !s.owns(thread) {
+			lost = true
+			return nil
+		}
+		s.writer.Learn(thread.LastSeq)
+		run, err := v.Run(thread.RunID)
+		stop = err == nil && !run.StopAt.IsZero()
+		return err
+	})
+	return stop, lost || record.Missing(err)
+}

@@ -1,0 +1,203 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// advance carries the run forward step by step from whatever was saved last: the
+// results of answered parks, a step whose tools were cut off, or the next question to
+// the model. It returns nil once the run has ended or parked.
+func (l *loop) advance(ctx context.Context) (err error) {
+	ctx, span := l.s.runner.Telemetry.Agent(ctx, l.run)
+	defer func() { span.Done(ctx, l.run, errors.Is(context.Cause(ctx), errStopped), err) }()
+	past, err := l.history(ctx)
+	if err != nil {
+		return err
+	}
+	if done, err := l.landBudget(ctx); done || err != nil {
+		return err
+	}
+	stepped := false // in this segment, which so never goes in vain
+	for _, resume := range []func(context.Context) (bool, error){l.planLanding, l.planDraft} {
+		planned, err := resume(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !planned && l.open > 0: // it was saved as it waits, by a worker that died
+			return nil
+		case !planned:
+			continue
+		}
+		saved, done, err := l.act(ctx)
+		if done || err != nil {
+			return err
+		}
+		past.Add(saved...)
+		stepped = true
+	}
+	for {
+		if done, err := l.over(ctx, past); done || err != nil {
+			return err
+		}
+		if done, err := l.outOfRoom(ctx); done || err != nil {
+			return err
+		}
+		if stepped {
+			if done, err := l.giveSlot(ctx); done || err != nil {
+				return err
+			}
+		}
+		turn, err := l.askSpeaking(ctx, past)
+		if err != nil {
+			if short, ok := errors.AsType[*usedUpError](err); ok {
+				return l.useUp(ctx, short.reason)
+			}
+			return err
+		}
+		if turn.reason != spool.FinishToolCalls || len(turn.message.ToolCalls()) == 0 {
+			return l.finish(ctx, turn)
+		}
+		if err := l.saveDraft(ctx, turn); err != nil {
+			return err
+		}
+		saved, done, err := l.act(ctx)
+		if done || err != nil {
+			return err
+		}
+		past.Add(saved...)
+		stepped = true
+	}
+}
+
+// over ends a run that has nothing left to ask: it has had all its steps, or its last
+// answer was saved by a worker that died before it could end the run.
+func (l *loop) over(ctx context.Context, past *history.Messages) (bool, error) {
+	last, some := past.Last()
+	l.said = history.LastAnswer(past.All)
+	answered := some && last.Role == spool.RoleAssistant && last.RunID == l.run.ID &&
+		len(last.ToolCalls()) == 0 && l.run.Steps > 0 &&
+		(l.run.Allowance == nil || !l.run.Allowance.Cut)
+	switch {
+	case answered:
+		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+	case l.run.Steps >= l.maxSteps() && l.run.Allowance != nil:
+		switch reason, err := l.nothingLeft(ctx); {
+		case err != nil:
+			return true, err
+		case reason != "":
+			return true, l.useUp(ctx, reason)
+		}
+		fallthrough
+	case l.run.Steps >= l.maxSteps():
+		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+	default:
+		return false, nil
+	}
+}
+
+func (l *loop) maxSteps() int {
+	if l.run.MaxSteps > 0 && l.run.MaxSteps < l.agent.MaxSteps {
+		return l.run.MaxSteps
+	}
+	return l.agent.MaxSteps
+}
+
+// finish saves the last step and ends the run with it, in one transaction where no
+// settle hook has to run in between.
+func (l *loop) finish(ctx context.Context, t turn) error {
+	results := t.unrun()
+	l.said = t.message.Text()
+	var short spool.StopReason
+	err := l.commit(ctx, func(tx *thread.Tx) error {
+		short = ""
+		if err := t.charge(tx, spool.OutcomeFinished); err != nil {
+			return err
+		}
+		t.counted(tx)
+		for _, p := range results {
+			tx.Item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
+		}
+		if _, err := thread.SaveStep(tx, t.message.Content, results, t.usage.Count(), string(t.reason)); err != nil {
+			return err
+		}
+		ending := t.completion()
+		if tx.Stopping() {
+			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+			return l.conclusion(tx, ending)
+		}
+		cut := t.reason == spool.FinishLength && t.capped != "" && !t.bound.exceeded
+		if cut && l.parent == nil && l.parksBudget(t.capped) { // a larger budget has it go on
+			short, tx.Run.Allowance.Cut = t.capped, true
+			return tx.Put()
+		}
+		if reason := budget.UsedUp(tx.Root().Run.Allowance, tx.Now); cut || reason != "" {
+			ending.Reason = cmp.Or(reason, t.capped)
+			if err := l.noteExhausted(tx, ending.Reason); err != nil {
+				return err
+			}
+		}
+		return l.conclusion(tx, ending)
+	})
+	switch {
+	case err != nil:
+		return err
+	case short != "":
+		return l.useUp(ctx, short)
+	}
+	return l.concluded(ctx)
+}
+
+// nothingLeft returns the budget of which nothing is left.
+func (l *loop) nothingLeft(ctx context.Context) (reason spool.StopReason, err error) {
+	err = l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) error {
+		run, err := v.Run(l.run.Root())
+		reason = budget.UsedUp(run.Allowance, v.Now())
+		return err
+	})
+	if err != nil {
+		return "", storeError{err}
+	}
+	return reason, nil
+}
+
+// saveDraft makes the model's part of a step durable, and with it the calls that are
+// about to run, before any of them does.
+func (l *loop) saveDraft(ctx context.Context, t turn) error {
+	l.events.EndBlock(ctx)
+	l.s.writer.Flush(ctx)
+	l.plan = l.planCalls(ctx, t.message.ToolCalls(), l.run.Steps+1, nil)
+	var refused []*plannedCall
+	err := l.update(ctx, func(tx *thread.Tx) error {
+		t.counted(tx)
+		tx.Run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
+		if err := t.charge(tx, spool.OutcomeFinished); err != nil {
+			return err
+		}
+		refused = allowCalls(tx, l.plan)
+		for _, p := range refused {
+			done := p.effect(spool.EffectDone)
+			done.Result = toolresult.Refused()
+			if err := tx.Store.PutEffect(done); err != nil {
+				return err
+			}
+		}
+		allowed := slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return slices.Contains(refused, p) })
+		if err := putPending(tx, allowed); err != nil {
+			return err
+		}
+		return tx.PutUnseen()
+	})
+	for _, p := range refused {
+		p.result, p.park, p.saved = toolresult.Refused(), nil, true
+	}
+	return err
+}

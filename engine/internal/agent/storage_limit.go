@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+// CheckRoom returns a [spool.StorageFull] error where the tenant stores as many bytes as it may.
+// Callers that come at the same time may go beyond the limit together.
+func (r *Runner) CheckRoom(ctx context.Context, tenant spool.Tenant) error {
+	full, err := r.full(ctx, tenant)
+	switch {
+	case err != nil:
+		return err
+	case full:
+		return spool.Errorf(spool.StorageFull, "the tenant stores as many bytes as it may (%d): delete threads to make room", r.MaxTenantBytes)
+	}
+	return nil
+}
+
+// full reports whether the tenant stores as many bytes as it may.
+func (r *Runner) full(ctx context.Context, tenant spool.Tenant) (bool, error) {
+	if r.MaxTenantBytes == 0 {
+		return false, nil
+	}
+	tally, err := r.Store.Tally(ctx, tenant)
+	return err == nil && tally.Bytes >= r.MaxTenantBytes, err
+}
+
+// outOfRoom ends a run before its next step where its tenant stores as many bytes as it may.
+func (l *loop) outOfRoom(ctx context.Context) (bool, error) {
+	full, err := l.s.runner.full(ctx, l.s.key.Tenant)
+	switch {
+	case err != nil:
+		return false, storeError{err}
+	case full:
+		return true, l.useUp(ctx, spool.StopStorageLimit)
+	}
+	return false, nil
+}

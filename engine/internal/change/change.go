@@ -1,0 +1,61 @@
+// Package change carries out transitions of threads that no lease protects.
+package change
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// Threads are the threads of a store, and the rules of their transitions.
+type Threads struct {
+	Store spool.Store
+	Bus   spool.Bus
+	Log   *slog.Logger
+	Rules thread.Rules
+}
+
+// Update carries out a transition, and tells the clients that watch the thread. It returns what
+// the transition returns; the transition may run twice.
+func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transition func(tx *thread.Tx) (T, error)) (T, error) {
+	var result T
+	var follow thread.Follow
+	err := t.Store.Update(ctx, key, 0, func(store spool.Tx) error {
+		tx, err := thread.Open(store, t.Rules)
+		if err != nil {
+			return err
+		}
+		result, err = transition(tx)
+		if follow = tx.Follow; err != nil {
+			return err
+		}
+		return actor.Audit(ctx, store, key.Tenant, follow.Audit...)
+	})
+	if err == nil {
+		actor.Log(ctx, t.Log, follow.Audit...)
+		t.Announce(key, follow.Jobs)
+	}
+	return result, err
+}
+
+// Announce tells the clients that watch the thread that it has changed, and workers, where other
+// runs than its own have got jobs.
+func (t *Threads) Announce(key spool.ThreadKey, jobs bool) {
+	t.Bus.Wake(key, spool.WakeRecord)
+	if jobs {
+		t.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	}
+}
+
+// Concerning returns the log with the thread and run that its lines are about. The run may
+// be unknown.
+func (t *Threads) Concerning(key spool.ThreadKey, run spool.RunID) *slog.Logger {
+	log := t.Log.With("tenant", string(key.Tenant), "thread", string(key.ID))
+	if run != "" {
+		log = log.With("run", string(run))
+	}
+	return log
+}

@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
+)
+
+// limits returns how large prompts may get.
+func (c Config) limits() history.Limits {
+	return history.Limits{
+		Ceiling: c.ContextCeiling, OutputReserve: c.ContextOutputReserve, TailShare: c.ContextTailShare,
+		Trigger: c.CompactionTrigger, Windows: c.Windows,
+	}
+}
+
+// contextUsage says how full the window is with the thread's history. Newest is the last row of
+// the ledger.
+func (e *Engine) contextUsage(v spool.View, thread spool.Thread, newest spool.UsageRow) (spool.ContextUsage, error) {
+	if thread.RunID == "" {
+		return spool.ContextUsage{}, nil
+	}
+	run, err := v.Run(thread.RunID)
+	if err != nil {
+		return spool.ContextUsage{}, err
+	}
+	maxOutput := 0
+	if agent, err := e.registry.ByName(run.Agent); err == nil {
+		maxOutput = agent.MaxOutputTokens
+	}
+	return history.UsageOf(v, run, e.config.limits().RoomOf(run.Model, e.config.Models[run.Model], maxOutput), newest)
+}
