@@ -1,0 +1,84 @@
+package admission
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
+)
+
+// admit takes a place, and ends the test unless there is one or none as expected.
+func admit(t *testing.T, c *Counts, tenant spool.Tenant, want bool) Place {
+	t.Helper()
+	p, ok, err := c.Admit(t.Context(), tenant)
+	if err != nil || ok != want {
+		t.Fatalf("a start of %s is admitted: %t, %v, want %t", tenant, ok, err, want)
+	}
+	return p
+}
+
+// Within the age of a count, starts take places and give them back. An older count is read again.
+func TestAdmit(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		c := &Counts{Queue: memory.New(nil).Queue, Most: 3, MostOfTenant: 2}
+		admit(t, c, "acme", true)
+		second := admit(t, c, "acme", true)
+		admit(t, c, "acme", false) // of the tenant's two places
+		admit(t, c, "other", true) // the third of all
+		admit(t, c, "other", false)
+		c.Release("acme", second)
+		admit(t, c, "other", true)
+		<-time.After(maxAge) // nothing was enqueued, so that the queue is empty
+		admit(t, c, "acme", true)
+		admit(t, c, "acme", true)
+	})
+}
+
+// A place of an older count is not given back to the next one.
+func TestReleaseLate(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		c := &Counts{Queue: memory.New(nil).Queue, MostOfTenant: 1}
+		late := admit(t, c, "acme", true)
+		<-time.After(maxAge)
+		admit(t, c, "acme", true)
+		c.Release("acme", late)
+		admit(t, c, "acme", false)
+	})
+}
+
+func TestNoBounds(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]*Counts{"no queue": {Most: 1, MostOfTenant: 1}, "no bounds": {Queue: memory.New(nil).Queue}} {
+		for range 3 {
+			if _, ok, err := c.Admit(t.Context(), "acme"); !ok || err != nil {
+				t.Errorf("%s: %t, %v", name, ok, err)
+			}
+		}
+	}
+}
+
+// Many tenants take no more memory than their counts are worth.
+func TestCountsAreForgotten(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		c := &Counts{Queue: memory.New(nil).Queue, MostOfTenant: 1}
+		for i := range 3 * maxTenants {
+			admit(t, c, spool.Tenant(fmt.Sprint("t", i)), true)
+			if i%maxTenants == maxTenants-1 {
+				<-time.After(maxAge)
+			}
+		}
+		if n := len(c.of); n > maxTenants {
+			t.Errorf("%d counts are kept", n)
+		}
+	})
+}
