@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"iter"
 	"net/http"
 
 	"github.com/spoolhq/spool"
@@ -17,17 +16,17 @@ func (c agents) connect(ctx context.Context, in agentInput) (agentAnswer, error)
 	who, r := call.By(ctx), rest.RequestOf(ctx)
 	key := who.Key(in.Body.ThreadID)
 	call.Concerns(ctx, key, in.Body.RunID)
-	place, err := c.takeStream(r, who)
+	place, err := c.streams.Take(r, who)
 	if err != nil {
 		return agentAnswer{}, call.About(ctx, err, key, "")
 	}
 	show := agui.Options{ClientRunID: string(in.Body.RunID), State: agui.UseOf(in.Body.State), Connect: true}
 	answer, err := c.show(call.Acting(ctx), r, who, key, show)
 	if err != nil {
-		place.release()
+		place.Release()
 		return agentAnswer{}, err
 	}
-	answer.live.place = place
+	answer.live.Place = place
 	return answer, nil
 }
 
@@ -38,37 +37,11 @@ func (c agents) show(ctx context.Context, r *http.Request, who Principal, key sp
 		return agentAnswer{}, call.About(ctx, err, key, "")
 	}
 	if o.RunID = thread.RunID; o.RunID == "" {
-		return agentAnswer{live: &live{server: c.Server, events: nothingYet{key.ID, o.ClientRunID}, key: key}}, nil
+		return agentAnswer{live: c.streams.Nothing(key, o.ClientRunID)}, nil
 	}
 	answer, err := c.follow(r, who, key, o)
 	if spool.CodeOf(err) == spool.NotFound { // it was deleted in this moment
-		return agentAnswer{live: &live{server: c.Server, events: nothingYet{key.ID, o.ClientRunID}, key: key}}, nil
+		return agentAnswer{live: c.streams.Nothing(key, o.ClientRunID)}, nil
 	}
 	return answer, err
 }
-
-// nothingYet is the stream of a thread that has no messages: a page shows one before its first
-// turn.
-type nothingYet struct {
-	thread spool.ThreadID
-	run    string
-}
-
-// Chunks implements [eventSource].
-func (n nothingYet) Chunks() iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		var text agui.Text
-		if err := text.Add("", agui.Nothing(n.thread, n.run)...); err != nil {
-			yield(nil, err)
-			return
-		}
-		for _, piece := range text.Pieces() {
-			if !yield(piece, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Close implements [eventSource].
-func (nothingYet) Close() error { return nil }

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
+	"github.com/spoolhq/spool/server/stream"
 )
 
 // agentInput is what an AG-UI client posts.
@@ -45,7 +46,7 @@ type agentRefusal struct {
 type agentAnswer struct {
 	rest.Events[rest.OneOf[wire.AgentEvent]]
 
-	live    *live
+	live    *stream.Live
 	refusal *agentRefusal
 }
 
@@ -93,7 +94,7 @@ func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 		}
 	}
 	// Before anything is started that nobody could see then.
-	place, err := c.takeStream(rest.RequestOf(ctx), who)
+	place, err := c.streams.Take(rest.RequestOf(ctx), who)
 	if err != nil {
 		return agentAnswer{}, call.About(ctx, err, key, body.RunID)
 	}
@@ -108,22 +109,22 @@ func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 		show, refusal, err = c.prompt(ctx, key, body, wishes, who)
 	}
 	if err != nil || refusal != nil {
-		place.release()
+		place.Release()
 		return agentAnswer{refusal: refusal}, call.About(ctx, err, key, body.RunID)
 	}
 	show.ClientRunID, show.State = string(body.RunID), agui.UseOf(body.State)
 	r := rest.RequestOf(ctx)
 	answer, err := c.follow(r, who, key, show)
 	if err != nil {
-		place.release()
+		place.Release()
 		if wishes.Stops() && r.Context().Err() != nil {
 			c.abandon(r, who, key, show.RunID)
 		}
 		return agentAnswer{}, err
 	}
-	answer.live.place = place
+	answer.live.Place = place
 	if wishes.Stops() {
-		answer.live.abandon = func() { c.abandon(r, who, key, show.RunID) }
+		answer.live.Abandon = func() { c.abandon(r, who, key, show.RunID) }
 	}
 	return answer, nil
 }
@@ -144,12 +145,13 @@ const abandonTimeout = 10 * time.Second
 // a call.
 func (c agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
 	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), who), who, who.Until)
-	events, err := c.aguiOpen(lasts, key, time.Time{}, o, nil)
+	opened, err := c.streams.OpenAGUI(lasts, key, o)
 	if err != nil {
 		forget()
 		return agentAnswer{}, call.About(r.Context(), err, key, o.RunID)
 	}
-	return agentAnswer{live: &live{server: c.Server, events: events, key: key, until: who.Until, forget: forget}}, nil
+	opened.Until, opened.Forget = who.Until, forget
+	return agentAnswer{live: opened}, nil
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/stream"
 )
 
 // waitInput says how long a request waits for the end of a run.
@@ -71,11 +72,11 @@ func (c runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, err
 		o, err := c.engine.Outcome(acting, run, in.RunID)
 		return o, call.About(ctx, err, run, in.RunID)
 	}
-	place, err := c.takeStream(rest.RequestOf(ctx), who)
+	place, err := c.streams.Take(rest.RequestOf(ctx), who)
 	if err != nil {
 		return engine.Outcome{}, call.About(ctx, err, run, in.RunID)
 	}
-	defer place.release()
+	defer place.Release()
 	o, err := c.await(acting, who, run, in.RunID, wait)
 	switch spool.CodeOf(err) {
 	case spool.Canceled, spool.Unavailable: // nobody waits any more: where it is now
@@ -89,7 +90,7 @@ func (c runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, err
 
 // takeWait returns how long a start waits for its run, zero for not at all, and takes a place among
 // the caller's open streams for it. What is told at the end is for those who may read.
-func (c runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.Duration, *streamPlace, error) {
+func (c runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.Duration, *stream.Place, error) {
 	wait, err := in.duration(c.Server)
 	if err != nil || wait == 0 {
 		return 0, nil, err
@@ -97,7 +98,7 @@ func (c runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.D
 	if !who.May(ScopeRead) {
 		return 0, nil, access.Lacks(ScopeRead, "wait")
 	}
-	place, err := c.takeStream(rest.RequestOf(ctx), who)
+	place, err := c.streams.Take(rest.RequestOf(ctx), who)
 	return wait, place, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/stream"
 )
 
 // What a page of an allowed origin may send and read besides what every page may.
@@ -127,7 +128,7 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Add("Vary", "Access-Control-Request-Method")
 		h.Add("Vary", "Access-Control-Request-Headers")
-		h.Set("Access-Control-Allow-Methods", alphabetical(allow))
+		h.Set("Access-Control-Allow-Methods", stream.Alphabetical(allow))
 		h.Set("Access-Control-Allow-Headers", s.origins.request)
 		h.Set("Access-Control-Max-Age", corsMaxAge)
 	} else if origin != "" {

@@ -6,13 +6,14 @@ import (
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/stream"
 )
 
 // front stands before all routes: it guards a server on loopback, lets pages of allowed origins
 // read the answers, and logs the request.
 func (s *Server) front(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &answerWriter{ResponseWriter: w, timeout: s.config.WriteTimeout}
+		out := &stream.Writer{ResponseWriter: w, Timeout: s.config.WriteTimeout}
 		asked := r
 		r, known := call.Begin(unescaped(r), s.rules())
 		out.Header().Set(call.HeaderID, known.ID)
@@ -30,7 +31,7 @@ func (s *Server) front(next http.Handler) http.Handler {
 			s.preflight(out, r)
 		}
 		next.ServeHTTP(out, r)
-		out.follow(r)
+		out.Follow(r)
 	})
 }
 

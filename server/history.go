@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/stream"
 )
 
 // historyInput asks for a snapshot.
@@ -28,13 +29,13 @@ func (c follow) history(ctx context.Context, in historyInput) (historyAnswer, er
 		LastMessageID: in.Last(),
 		Limit:         in.Limit,
 	})
-	return historyAnswer{snapshot, c.Server}, call.About(ctx, err, key, "")
+	return historyAnswer{snapshot, c.streams}, call.About(ctx, err, key, "")
 }
 
 // historyAnswer is a snapshot whose bytes other clients get too.
 type historyAnswer struct {
 	snapshot *engine.EncodedSnapshot
-	server   *Server
+	streams  *stream.Streams
 }
 
 // Document implements [rest.DocumentedResponder].
@@ -52,7 +53,7 @@ func (a historyAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	for _, piece := range a.snapshot.Pieces {
-		if !a.server.pacer.send(w, piece, a.server.config.WriteTimeout) {
+		if !a.streams.Write(w, piece) {
 			return nil // a client that is gone needs no answer
 		}
 	}

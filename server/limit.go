@@ -2,9 +2,6 @@ package server
 
 import (
 	"context"
-	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -46,58 +43,4 @@ func (s *Server) takeStart(ctx context.Context, p Principal) error {
 		return err
 	}
 	return &call.Later{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", rate.Limit), After: state.RetryAfter}
-}
-
-// openStreams counts the event streams by who has opened them.
-type openStreams struct {
-	mu   sync.Mutex
-	open map[string]int
-}
-
-// streamPlace is the place of one stream among those. A nil one is of a server without a
-// bound.
-type streamPlace struct {
-	of   *openStreams
-	who  string
-	left atomic.Bool
-}
-
-// takeStream takes a place for a stream of the principal, or refuses it. The place is given
-// back when the stream ends, and at the latest with the request, however that ends.
-func (s *Server) takeStream(r *http.Request, p Principal) (*streamPlace, error) {
-	limit := s.config.Limits.OpenStreams
-	if limit == 0 {
-		return nil, nil //nolint:nilnil // there is no bound, and so there are no places
-	}
-	place := &streamPlace{of: &s.streams, who: p.ID()}
-	if !place.take(limit) {
-		return nil, &call.Later{Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second}
-	}
-	context.AfterFunc(r.Context(), place.release)
-	return place, nil
-}
-
-func (p *streamPlace) take(limit int) bool {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
-	if p.of.open[p.who] >= limit {
-		return false
-	}
-	if p.of.open == nil {
-		p.of.open = make(map[string]int)
-	}
-	p.of.open[p.who]++
-	return true
-}
-
-// release gives the place back, once.
-func (p *streamPlace) release() {
-	if p == nil || p.left.Swap(true) {
-		return
-	}
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
-	if p.of.open[p.who]--; p.of.open[p.who] == 0 {
-		delete(p.of.open, p.who)
-	}
 }

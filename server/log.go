@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/stream"
 )
 
 // logged writes the line of a request whose answer has ended.
-func (s *Server) logged(r *http.Request, known *call.Call, w *answerWriter, route string) {
+func (s *Server) logged(r *http.Request, known *call.Call, w *stream.Writer, route string) {
 	level := s.config.AccessLevel.Level()
 	if strings.HasSuffix(route, pathHealth) || strings.HasSuffix(route, pathReady) {
 		level = min(level, slog.LevelDebug)
@@ -20,7 +21,7 @@ func (s *Server) logged(r *http.Request, known *call.Call, w *answerWriter, rout
 	if !s.log.Enabled(ctx, level) {
 		return
 	}
-	status := w.status
+	status := w.Status
 	switch {
 	case status != 0:
 	case ctx.Err() != nil:
@@ -30,7 +31,7 @@ func (s *Server) logged(r *http.Request, known *call.Call, w *answerWriter, rout
 	}
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("route", cmp.Or(route, "none")), slog.Int("status", status),
-		slog.Duration("duration", time.Since(known.Began)), slog.Int64("bytes", w.bytes), slog.String("request", known.ID),
+		slog.Duration("duration", time.Since(known.Began)), slog.Int64("bytes", w.Bytes), slog.String("request", known.ID),
 	}
 	for _, a := range []struct{ key, value string }{
 		{"tenant", string(known.Tenant)}, {"thread", string(known.Thread)}, {"run", string(known.Run)},

@@ -137,7 +137,7 @@ func (c runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	if err != nil {
 		return startAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
-	defer place.release()
+	defer place.Release()
 	if err := c.takeStart(ctx, who); err != nil {
 		return startAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool/rest/throttle"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/queue"
+	"github.com/spoolhq/spool/server/stream"
 )
 
 // Config says how an engine is exposed. Authenticator is required, unless Insecure is
@@ -146,9 +147,8 @@ type Server struct {
 
 	// starts counts starts. Nil: there is no bound.
 	starts  *throttle.MemoryCounter
-	streams openStreams
+	streams *stream.Streams
 	logins  failedLogins
-	pacer   pacer
 }
 
 // New returns a server over e. It returns an [spool.Invalid] error that names the field
@@ -183,7 +183,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" on a server without an Authenticator`)
 	}
 
-	s := &Server{engine: e, auth: c.Authenticator, config: c.withDefaults(), origins: allowed, pacer: newPacer()}
+	s := &Server{engine: e, auth: c.Authenticator, config: c.withDefaults(), origins: allowed}
 	if s.auth == nil {
 		s.auth = Anonymous(spool.DefaultTenant)
 	}
@@ -210,6 +210,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	}
 	s.drain, s.startDrain = context.WithCancel(context.Background())
 	s.jobs, s.stopJobs = context.WithCancel(context.Background())
+	s.streams = stream.New(stream.Config{
+		Engine: e, Log: s.log, Timeout: s.config.WriteTimeout, Limit: s.config.Limits.OpenStreams, Draining: s.isDraining,
+	})
 	s.queue = queue.New(queue.Config{
 		Engine: e, Verifier: s.config.QueueVerifier, Concurrency: s.config.QueueConcurrency, Log: s.log, Working: s.jobs,
 		Refused: func(r *http.Request, err error) error { return s.failed(r, failedDelivery, err) },

@@ -1,4 +1,4 @@
-package server
+package stream
 
 import (
 	"context"
@@ -61,10 +61,10 @@ type aguiStream struct {
 	held []*engine.FormedSnapshot
 }
 
-// aguiOpen opens a stream in AG-UI. It returns a [spool.NotFound] error for a thread that
+// openAGUI opens a stream in AG-UI. It returns a [spool.NotFound] error for a thread that
 // does not exist, or was made at another time. A zero time stands for any thread.
-func (s *Server) aguiOpen(ctx context.Context, key spool.ThreadKey, made time.Time, o agui.Options, have *spool.Cursor) (*aguiStream, error) {
-	first, err := s.engine.FormedSnapshot(ctx, key, agui.Form)
+func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, made time.Time, o agui.Options, have *spool.Cursor) (*aguiStream, error) {
+	first, err := s.config.Engine.FormedSnapshot(ctx, key, agui.Form)
 	if err != nil {
 		return nil, err
 	}
@@ -74,17 +74,31 @@ func (s *Server) aguiOpen(ctx context.Context, key spool.ThreadKey, made time.Ti
 	}
 	ctx, stop := context.WithCancel(ctx)
 	a := &aguiStream{
-		engine: s.engine, key: key, made: first.Thread.CreatedAt, have: have, retry: o.RunID == "", ctx: ctx, stop: stop, first: first,
+		engine: s.config.Engine, key: key, made: first.Thread.CreatedAt, have: have, retry: o.RunID == "", ctx: ctx, stop: stop, first: first,
 	}
 	o.Load = a.load
 	a.translator = agui.New(o)
 	if a.translator.BeganSince(first) {
-		if a.began, err = s.engine.BeforeSegment(ctx, key, o.RunID, o.From.Segments+1); err != nil {
+		if a.began, err = s.config.Engine.BeforeSegment(ctx, key, o.RunID, o.From.Segments+1); err != nil {
 			_ = a.Close()
 			return nil, err
 		}
 	}
 	return a, nil
+}
+
+// OpenAGUI opens the stream of a run in AG-UI, which lasts as long as ctx does.
+func (s *Streams) OpenAGUI(ctx context.Context, key spool.ThreadKey, o agui.Options) (*Live, error) {
+	events, err := s.openAGUI(ctx, key, time.Time{}, o, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Live{streams: s, events: events, key: key}, nil
+}
+
+// Nothing is the stream in AG-UI of a thread that has no messages.
+func (s *Streams) Nothing(key spool.ThreadKey, run string) *Live {
+	return &Live{streams: s, events: nothingYet{key.ID, run}, key: key}
 }
 
 // load returns the thread as it is now, until the next text is sent.
@@ -277,3 +291,29 @@ func comeBack(text *agui.Text) error {
 	text.AddLine(retryLine(aguiRetry + spread))
 	return nil
 }
+
+// nothingYet is the stream of a thread that has no messages: a page shows one before its first
+// turn.
+type nothingYet struct {
+	thread spool.ThreadID
+	run    string
+}
+
+// Chunks implements [eventSource].
+func (n nothingYet) Chunks() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var text agui.Text
+		if err := text.Add("", agui.Nothing(n.thread, n.run)...); err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, piece := range text.Pieces() {
+			if !yield(piece, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Close implements [eventSource].
+func (nothingYet) Close() error { return nil }

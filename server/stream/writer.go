@@ -1,4 +1,4 @@
-package server
+package stream
 
 import (
 	"cmp"
@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// answerWriter gives each answer its time to be written, and each JSON answer the headers
+// Writer gives each answer its time to be written, and each JSON answer the headers
 // that all of them have.
-type answerWriter struct {
+type Writer struct {
 	http.ResponseWriter
 
-	timeout time.Duration
+	Timeout time.Duration
 	begun   bool
-	status  int   // zero: not yet known
-	bytes   int64 // of the body
-	live    *live // what is still to be sent when rest is done
+	Status  int   // zero: not yet known
+	Bytes   int64 // of the body
+	live    *Live // what is still to be sent when rest is done
 }
 
 // WriteHeader sends the status and the headers.
-func (w *answerWriter) WriteHeader(status int) {
+func (w *Writer) WriteHeader(status int) {
 	if status >= http.StatusOK {
 		w.begin()
-		w.status = cmp.Or(w.status, status)
+		w.Status = cmp.Or(w.Status, status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write sends the headers too, if they have not been sent.
-func (w *answerWriter) Write(b []byte) (int, error) {
+func (w *Writer) Write(b []byte) (int, error) {
 	w.begin()
-	w.status = cmp.Or(w.status, http.StatusOK)
+	w.Status = cmp.Or(w.Status, http.StatusOK)
 	n, err := w.ResponseWriter.Write(b)
-	w.bytes += int64(n)
+	w.Bytes += int64(n)
 	return n, err
 }
 
-func (w *answerWriter) begin() {
+func (w *Writer) begin() {
 	if w.begun {
 		return
 	}
@@ -50,17 +50,17 @@ func (w *answerWriter) begin() {
 		h.Set("X-Content-Type-Options", "nosniff")
 	}
 	if allow := h["Allow"]; len(allow) == 1 {
-		allow[0] = alphabetical(strings.Split(allow[0], ", "))
+		allow[0] = Alphabetical(strings.Split(allow[0], ", "))
 	}
 	// A recorder has no deadlines, and a client that is gone needs no answer.
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.timeout))
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.Timeout))
 }
 
-// alphabetical lists methods as the headers of our answers have them.
-func alphabetical(methods []string) string {
+// Alphabetical lists methods as the headers of our answers have them.
+func Alphabetical(methods []string) string {
 	slices.Sort(methods)
 	return strings.Join(methods, ", ")
 }
 
 // Unwrap lets [http.ResponseController] find the connection.
-func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }

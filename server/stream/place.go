@@ -1,0 +1,67 @@
+package stream
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+// openStreams counts the event streams by who has opened them.
+type openStreams struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// Place is the place of one stream among those. A nil one is of a server without a
+// bound.
+type Place struct {
+	of   *openStreams
+	who  string
+	left atomic.Bool
+}
+
+// Take takes a place for a stream of the principal, or refuses it. The place is given back when the
+// stream ends, and at the latest with the request, however that ends.
+func (s *Streams) Take(r *http.Request, p access.Principal) (*Place, error) {
+	limit := s.config.Limit
+	if limit == 0 {
+		return nil, nil //nolint:nilnil // there is no bound, and so there are no places
+	}
+	place := &Place{of: &s.open, who: p.ID()}
+	if !place.take(limit) {
+		return nil, &call.Later{Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second}
+	}
+	context.AfterFunc(r.Context(), place.Release)
+	return place, nil
+}
+
+func (p *Place) take(limit int) bool {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	if p.of.open[p.who] >= limit {
+		return false
+	}
+	if p.of.open == nil {
+		p.of.open = make(map[string]int)
+	}
+	p.of.open[p.who]++
+	return true
+}
+
+// Release gives the place back, once.
+func (p *Place) Release() {
+	if p == nil || p.left.Swap(true) {
+		return
+	}
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	if p.of.open[p.who]--; p.of.open[p.who] == 0 {
+		delete(p.of.open, p.who)
+	}
+}
