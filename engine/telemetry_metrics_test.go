@@ -233,3 +233,20 @@ func TestMetricsNameNobody(t *testing.T) {
 		}
 	})
 }
+
+// Refused credentials are counted by their kind. An engine without metrics counts nothing.
+func TestMetricsOfFailedLogins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, m := measure(t, config(spooltest.NewModel()))
+		e := newEngine(t, memory.New(nil), c)
+		for _, kind := range []string{"bearer", "session", "bearer"} {
+			e.CountFailedLogin(t.Context(), kind)
+			newEngine(t, memory.New(nil), config(spooltest.NewModel())).CountFailedLogin(t.Context(), kind)
+		}
+		want := []string{"spool.credentials=bearer: 2", "spool.credentials=session: 1"}
+		if diff := cmp.Diff(want, lines(t, m.metrics(t)["spool.auth.failures"])); diff != "" {
+			t.Errorf("refused credentials (-want +got):\n%s", diff)
+		}
+	})
+}
