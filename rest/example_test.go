@@ -53,7 +53,7 @@ func (Hello) Routes(r *rest.Routes) {
 }
 
 // A program with one route.
-func Example() {
+func ExampleNew() {
 	api := rest.New(rest.Title("Hello"))
 	api.Register(Hello{})
 	// http.ListenAndServe("127.0.0.1:8080", api)

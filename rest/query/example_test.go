@@ -3,31 +3,10 @@ package query_test
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 
-	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/query"
 )
-
-type Film struct {
-	ID       int64
-	Title    string
-	Year     int
-	Director *Director
-	Prizes   []Prize
-}
-
-type Director struct {
-	ID   int64
-	Name string
-}
-
-type Prize struct {
-	ID   int64
-	Name string
-}
 
 func films() query.Set[Film] {
 	varda := &Director{ID: 1, Name: "Agnès Varda"}
@@ -78,41 +57,4 @@ func ExampleWhere_mistake() {
 	fmt.Println(read(films().Where(query.Where("director__nam", "x"))))
 	// Output:
 	// query_test.Director has no field "nam" (there are id, name)
-}
-
-type FilmFilter struct {
-	Title    *string `filter:"__icontains"`
-	Director *string `filter:"director__name__iexact"`
-	Since    *int    `filter:"year,gte"`
-	IDs      []int64 `filter:"__in"                                     query:"id"`
-	Text     *string `filter:"title,icontains|director__name,icontains" query:"q"`
-	Prized   *bool
-}
-
-func (FilmFilter) FilterPrized(yes bool) query.Expr { return query.Where("prizes__isnull", !yes) }
-
-// A route is given the options; this is what it does with them.
-func ExampleFilter() {
-	options := []query.Option{
-		query.Filter[FilmFilter](), query.Order("year", "title"), query.OrderDefault("-year"),
-	}
-	request := httptest.NewRequest(http.MethodGet, "/films?q=agn%C3%A8s&since=1900&ordering=year", nil)
-
-	list := films().List()
-	for _, option := range options {
-		stage, err := option.Compile(list.Model(), "GET /films")
-		if err != nil {
-			panic(err)
-		}
-		list, _ = stage.Apply(context.Background(), bind.NewInput(request, nil), list)
-	}
-	items, n, err := list.Fetch(context.Background(), 0, 10)
-	fmt.Println(n, err, list.Order())
-	for _, f := range items.([]Film) { //nolint:errcheck // films are what they are
-		fmt.Println(f.Title)
-	}
-	// Output:
-	// 2 <nil> [year id]
-	// Cléo de 5 à 7
-	// Sans toit ni loi
 }
