@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -139,8 +140,8 @@ func (l *loop) outOfTime(ctx context.Context, cause error) error {
 		}
 		return l.useUp(ctx, l.s.timeReason())
 	}
-	if cut, ok := errors.AsType[*cutOffError](cause); ok {
-		if err := l.saveCut(ctx, cut.turn); err != nil {
+	if cut, ok := errors.AsType[*chat.CutOffError](cause); ok {
+		if err := l.saveCut(ctx, cut.Turn); err != nil {
 			return err
 		}
 	}
@@ -149,12 +150,12 @@ func (l *loop) outOfTime(ctx context.Context, cause error) error {
 
 // saveCut saves what came of an answer for which there was no more time. The run is not over
 // by it.
-func (l *loop) saveCut(ctx context.Context, t turn) error {
+func (l *loop) saveCut(ctx context.Context, t chat.Turn) error {
 	err := l.commit(ctx, func(tx *thread.Tx) error {
-		if err := t.charge(tx, spool.OutcomeAborted); err != nil {
+		if err := t.Charge(tx, spool.OutcomeAborted); err != nil {
 			return err
 		}
-		saved, err := t.saveCut(tx)
+		saved, err := t.SaveCut(tx)
 		if err != nil {
 			return err
 		}
@@ -163,8 +164,8 @@ func (l *loop) saveCut(ctx context.Context, t turn) error {
 		}
 		return tx.Put()
 	})
-	if err == nil && len(spoken(t.message.Content)) > 0 {
-		l.said = cmp.Or(t.message.Text(), l.said)
+	if err == nil && len(chat.Spoken(t.Message.Content)) > 0 {
+		l.said = cmp.Or(t.Message.Text(), l.said)
 	}
 	return err
 }

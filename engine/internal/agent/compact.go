@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -18,14 +19,14 @@ const worthwhile = 10
 // askFitting asks the model for the next turn with a prompt that has room in its window. A
 // prompt that the provider refuses as too long before the model has said anything is made
 // shorter, and asked once more. Summaries that are made on the way are added to the history.
-func (l *loop) askFitting(ctx context.Context, past *history.Messages) (turn, error) {
+func (l *loop) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
 	to := l.s.runner.Limits.RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
 	fitted, err := l.fit(ctx, past, to, false)
 	if err != nil {
-		return turn{}, err
+		return chat.Turn{}, err
 	}
 	t, err := l.ask(ctx, past, fitted)
-	if to.At == 0 || !t.refused(err) {
+	if to.At == 0 || !t.Refused(err) {
 		return t, err
 	}
 	refused := err
@@ -45,19 +46,12 @@ func (l *loop) askFitting(ctx context.Context, past *history.Messages) (turn, er
 	fitted, err = l.fit(ctx, past, less, true)
 	switch {
 	case err != nil:
-		return turn{}, err
+		return chat.Turn{}, err
 	case history.NewMeter(l.run.Context).Of(fitted.weight) >= size:
 		refusal, _ := errors.AsType[*spool.ModelError](refused)
-		return turn{}, refusal // the ledger has the attempt
+		return chat.Turn{}, refusal // the ledger has the attempt
 	}
 	return l.ask(ctx, past, fitted)
-}
-
-// refused reports whether the provider has refused the prompt as too long, before anybody
-// has seen anything of an answer.
-func (t *turn) refused(err error) bool {
-	refused, ok := errors.AsType[*spool.ModelError](err)
-	return ok && refused.TooLong() && len(t.message.Content) == 0 && len(t.ids) == 0
 }
 
 // weighed is a request and what it weighs.
@@ -111,17 +105,17 @@ func (l *loop) fit(ctx context.Context, past *history.Messages, to history.Room,
 // compact has older messages summarised, and saves the summary: from then on it stands for
 // them in prompts. The messages stay.
 func (l *loop) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Room) (spool.Message, error) {
-	s := l.s.runner.summaryModel(l.run.Model, l.model, m, to, spool.UsageRow{
+	s := l.s.runner.newSummary(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
-	s.reserve = func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error {
-		_, err := l.reserve(ctx, row, s.model, r, s.TokensOf(*r))
+	s.Reserve = func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error {
+		_, err := l.reserve(ctx, row, s.Model, r, s.TokensOf(*r))
 		return err
 	}
 	text, failed := s.Summary(ctx, c)
 	var summary *spool.Message
 	err := l.commit(ctx, func(tx *thread.Tx) error {
-		if err := tx.ChargeCompactions(s.rows); err != nil {
+		if err := tx.ChargeCompactions(s.Rows); err != nil {
 			return err
 		}
 		if failed != nil {

@@ -49,18 +49,18 @@ func (r *Runner) Compact(ctx context.Context, key spool.ThreadKey) (spool.Compac
 	if !some {
 		return compactRefused(thread.Refuse(spool.ReasonNothingToCompact, "There is nothing to summarise"))
 	}
-	s := r.summaryModel(was.run.Model, l.model, m, to, spool.UsageRow{Agent: was.run.Agent})
+	s := r.newSummary(was.run.Model, l.model, m, to, spool.UsageRow{Agent: was.run.Agent})
 	text, failed := s.Summary(ctx, c)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	_, err = change.Update(saving, r.Threads, key, func(tx *thread.Tx) (struct{}, error) {
 		if failed != nil {
-			return struct{}{}, addRows(tx, s.rows)
+			return struct{}{}, addRows(tx, s.Rows)
 		}
-		return struct{}{}, l.saveIdle(tx, was, text, c, m, s.rows)
+		return struct{}{}, l.saveIdle(tx, was, text, c, m, s.Rows)
 	})
 	if changed, ok := errors.AsType[*thread.Refusal](err); ok { // what was asked is paid for nevertheless
-		_, err := change.Update(saving, r.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.rows) })
+		_, err := change.Update(saving, r.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
 		if err != nil && !record.Missing(err) {
 			return spool.CompactResult{}, err
 		}

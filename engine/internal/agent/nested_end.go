@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -82,8 +83,8 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 	case l.run.State.Terminal():
 		return nil
 	}
-	if c, ok := errors.AsType[*cutOffError](cause); ok { // which is in the ledger already
-		cause = c.err
+	if c, ok := errors.AsType[*chat.CutOffError](cause); ok { // which is in the ledger already
+		cause = c.Err
 	}
 	return &attemptError{attempts: l.run.Attempts, err: cause}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -46,12 +47,12 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 
 // recordCut writes down what an answer has used that did not come to its end.
 func recordCut(tx *thread.Tx, cause error, outcome spool.Outcome) error {
-	cut, ok := errors.AsType[*cutOffError](cause)
+	cut, ok := errors.AsType[*chat.CutOffError](cause)
 	if !ok {
 		return nil
 	}
-	tx.Add(cut.turn.usage.Count())
-	return cut.turn.charge(tx, outcome)
+	tx.Add(cut.Turn.Usage.Count())
+	return cut.Turn.Charge(tx, outcome)
 }
 
 // permanent reports whether the same step will fail again. What is not known to be

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/change"
+	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
@@ -45,6 +46,7 @@ type Host struct {
 type Runner struct {
 	Host
 
+	chat       *chat.Client
 	carried    carried
 	carrying   atomic.Int64
 	compacting compacting
@@ -52,7 +54,21 @@ type Runner struct {
 }
 
 // New returns a runner.
-func New(h Host) *Runner { return &Runner{Host: h} }
+func New(h Host) *Runner {
+	return &Runner{Host: h, chat: &chat.Client{
+		Telemetry: h.Telemetry, Pricer: h.Pricer, Log: h.Log, Random: h.Rules.Random, MaxAnswerBytes: h.MaxAnswerBytes,
+	}}
+}
 
 // Carrying returns how many segments the runner carries forward.
 func (r *Runner) Carrying() int64 { return r.carrying.Load() }
+
+// newSummary returns what makes a summary for the prompts of a model with that room. Name is that
+// model's, unless the configuration has another one for summaries.
+func (r *Runner) newSummary(name string, model spool.Model, m history.Meter, to history.Room, row spool.UsageRow) *chat.Summary {
+	if r.CompactionModel != "" {
+		name = r.CompactionModel
+		model = r.Registry.Models[name]
+	}
+	return r.chat.NewSummary(name, model, r.Limits, m, to, row)
+}

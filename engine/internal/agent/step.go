@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
@@ -63,7 +64,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 			}
 			return err
 		}
-		if turn.reason != spool.FinishToolCalls || len(turn.message.ToolCalls()) == 0 {
+		if turn.Reason != spool.FinishToolCalls || len(turn.Message.ToolCalls()) == 0 {
 			return l.finish(ctx, turn)
 		}
 		if err := l.saveDraft(ctx, turn); err != nil {
@@ -113,34 +114,34 @@ func (l *loop) maxSteps() int {
 
 // finish saves the last step and ends the run with it, in one transaction where no
 // settle hook has to run in between.
-func (l *loop) finish(ctx context.Context, t turn) error {
-	results := t.unrun()
-	l.said = t.message.Text()
+func (l *loop) finish(ctx context.Context, t chat.Turn) error {
+	results := t.Unrun()
+	l.said = t.Message.Text()
 	var short spool.StopReason
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		short = ""
-		if err := t.charge(tx, spool.OutcomeFinished); err != nil {
+		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
 			return err
 		}
-		t.counted(tx)
+		t.Counted(tx)
 		for _, p := range results {
 			tx.Item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
 		}
-		if _, err := thread.SaveStep(tx, t.message.Content, results, t.usage.Count(), string(t.reason)); err != nil {
+		if _, err := thread.SaveStep(tx, t.Message.Content, results, t.Usage.Count(), string(t.Reason)); err != nil {
 			return err
 		}
-		ending := t.completion()
+		ending := t.Completion()
 		if tx.Stopping() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 			return l.conclusion(tx, ending)
 		}
-		cut := t.reason == spool.FinishLength && t.capped != "" && !t.bound.exceeded
-		if cut && l.parent == nil && l.parksBudget(t.capped) { // a larger budget has it go on
-			short, tx.Run.Allowance.Cut = t.capped, true
+		cut := t.Reason == spool.FinishLength && t.Capped != "" && !t.Exceeded()
+		if cut && l.parent == nil && l.parksBudget(t.Capped) { // a larger budget has it go on
+			short, tx.Run.Allowance.Cut = t.Capped, true
 			return tx.Put()
 		}
 		if reason := budget.UsedUp(tx.Root().Run.Allowance, tx.Now); cut || reason != "" {
-			ending.Reason = cmp.Or(reason, t.capped)
+			ending.Reason = cmp.Or(reason, t.Capped)
 			if err := l.noteExhausted(tx, ending.Reason); err != nil {
 				return err
 			}
@@ -171,15 +172,15 @@ func (l *loop) nothingLeft(ctx context.Context) (reason spool.StopReason, err er
 
 // saveDraft makes the model's part of a step durable, and with it the calls that are
 // about to run, before any of them does.
-func (l *loop) saveDraft(ctx context.Context, t turn) error {
+func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 	l.events.EndBlock(ctx)
 	l.s.writer.Flush(ctx)
-	l.plan = l.planCalls(ctx, t.message.ToolCalls(), l.run.Steps+1, nil)
+	l.plan = l.planCalls(ctx, t.Message.ToolCalls(), l.run.Steps+1, nil)
 	var refused []*plannedCall
 	err := l.update(ctx, func(tx *thread.Tx) error {
-		t.counted(tx)
-		tx.Run.Draft = &spool.Draft{Message: t.message, Usage: t.usage.Count()}
-		if err := t.charge(tx, spool.OutcomeFinished); err != nil {
+		t.Counted(tx)
+		tx.Run.Draft = &spool.Draft{Message: t.Message, Usage: t.Usage.Count()}
+		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
 			return err
 		}
 		refused = allowCalls(tx, l.plan)

@@ -1,4 +1,4 @@
-package agent
+package chat
 
 import (
 	"context"
@@ -8,44 +8,34 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
-	"github.com/spoolhq/spool/engine/internal/telemetry"
 )
 
-// summaryModel is the model that makes a summary, and what it has used. It is for one summary.
-type summaryModel struct {
+// Summary is the model that makes a summary, and what it has used. It is for one summary.
+type Summary struct {
+	*Client
 	history.Summariser
 
-	model spool.Model
-	room  history.Room
-	bytes int // bounds the model's answer
-	// row is what all rows of the ledger have in common.
+	Model spool.Model
+	// Rows are the rows of the usage ledger.
+	Rows []spool.UsageRow
+	// Reserve sets aside what the next question may use. Nil: there is no budget.
+	Reserve func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error
+
+	room history.Room
 	row  spool.UsageRow
-	rows []spool.UsageRow
-	// price returns what a row costs, nil where that is not known.
-	price func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost
-	// reserve sets aside what the next question may use. Nil: there is no budget.
-	reserve   func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error
-	telemetry *telemetry.Recorder
 }
 
-// summaryModel returns the model of the summaries for the prompts of a model with that room. Name is
-// that model's, unless the configuration has another one for summaries.
-func (r *Runner) summaryModel(name string, model spool.Model, m history.Meter, to history.Room, row spool.UsageRow) *summaryModel {
-	if r.CompactionModel != "" {
-		name = r.CompactionModel
-		model = r.Registry.Models[name]
-	}
-	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, requestedOf(model)
-	s := &summaryModel{model: model, room: r.Limits.RoomOf(name, model, 0), row: row, telemetry: r.Telemetry, bytes: r.MaxAnswerBytes}
-	s.price = func(ctx context.Context, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
-		return r.price(ctx, model, row, receipt)
-	}
+// NewSummary returns what makes a summary with a model of that name, for prompts that have the room to.
+// The model's own window is within limits. Row is what all rows of the ledger have in common.
+func (c *Client) NewSummary(name string, model spool.Model, limits history.Limits, m history.Meter, to history.Room, row spool.UsageRow) *Summary {
+	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, RequestedOf(model)
+	s := &Summary{Client: c, Model: model, room: limits.RoomOf(name, model, 0), row: row}
 	s.Summariser = history.NewSummariser(to, s.room, m, s.ask)
 	return s
 }
 
 // ask asks the model for a summary, and writes down what that has used.
-func (s *summaryModel) ask(ctx context.Context, text string) (string, error) {
+func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	var said strings.Builder
 	row := s.row
 	row.Outcome = spool.OutcomeError
@@ -57,8 +47,8 @@ func (s *summaryModel) ask(ctx context.Context, text string) (string, error) {
 		Messages:        []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent(text)}},
 		MaxOutputTokens: int(s.room.Reserve),
 	}
-	if s.reserve != nil {
-		if err := s.reserve(ctx, row, &request); err != nil {
+	if s.Reserve != nil {
+		if err := s.Reserve(ctx, row, &request); err != nil {
 			return "", err
 		}
 	}
@@ -88,23 +78,23 @@ func (s *summaryModel) ask(ctx context.Context, text string) (string, error) {
 	case ctx.Err() != nil:
 		row.Outcome = spool.OutcomeAborted
 	}
-	row.Cost = s.price(ctx, row, receipt)
-	s.rows = append(s.rows, row)
+	row.Cost = s.Price(ctx, s.Model, row, receipt)
+	s.Rows = append(s.Rows, row)
 	return summary, err
 }
 
 // listen hands what the model says on, and reports whether it had to be cut. A panic of the
 // model is an error.
-func (s *summaryModel) listen(ctx context.Context, r spool.ModelRequest, hear func(spool.ModelEvent)) (cut bool, err error) {
-	ctx, span := s.telemetry.Chat(ctx, "", s.row, r)
+func (s *Summary) listen(ctx context.Context, r spool.ModelRequest, hear func(spool.ModelEvent)) (cut bool, err error) {
+	ctx, span := s.Telemetry.Chat(ctx, "", s.row, r)
 	defer func() { span.Done(err) }()
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
-	room := bound{left: s.bytes}
-	for event, err := range span.Watch(s.model.Stream(ctx, r)) {
+	room := bound{left: s.MaxAnswerBytes}
+	for event, err := range span.Watch(s.Model.Stream(ctx, r)) {
 		if err != nil {
 			return false, err
 		}

@@ -1,0 +1,207 @@
+// Package chat asks a model one question, and reads its answer: it copies the answer to the run
+// stream, bounds it, names its tool calls, and prices it. It touches the model, the stream and the
+// pricer; what an answer has used is saved by its caller, in a transition.
+package chat
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/telemetry"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// Client has what all questions share.
+type Client struct {
+	Telemetry *telemetry.Recorder
+	// Pricer knows what model calls cost. Nil: no call has a price.
+	Pricer spool.Pricer
+	Log    *slog.Logger
+	Random random.Source
+	// MaxAnswerBytes bounds an answer: its text, its reasoning, and the arguments of its calls.
+	MaxAnswerBytes int
+}
+
+// Question is what a model is asked.
+type Question struct {
+	Thread  spool.ThreadKey
+	Run     spool.Run
+	Model   spool.Model
+	Request spool.ModelRequest
+	// Weight is that of the request.
+	Weight history.Weight
+	// Past has the messages that the request was made of.
+	Past   *history.Messages
+	Events *stream.Emitter
+	// Row is the row of the usage ledger, but for what the answer has used.
+	Row spool.UsageRow
+	// Capped is the budget that makes the answer shorter than it could be. Empty: none.
+	Capped spool.StopReason
+}
+
+type call struct {
+	*Client
+	Question
+}
+
+// Ask asks the question and streams the answer. The error of an answer that did not come to its end
+// is a [CutOffError].
+func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
+	newest, _ := q.Past.Last()
+	t := Turn{
+		Message: spool.Message{Role: spool.RoleAssistant}, Capped: q.Capped, past: q.Past, messages: q.Past.Len(), newest: newest.ID,
+		weight: q.Weight, run: q.Run, ids: make(map[spool.ToolCallID]*openCall), row: q.Row,
+		bound: bound{left: c.MaxAnswerBytes}, random: c.Random,
+	}
+	asked := call{Client: c, Question: q}
+	err := asked.listen(ctx, q.Request, &t)
+	t.Message.Content = t.came.Content()
+	if cause := ctx.Err(); cause != nil && err == nil && t.Reason == "" {
+		err = cause
+	}
+	if err == nil && t.Reason == "" {
+		err = &spool.ModelError{Message: "the answer ended without a finish"}
+	}
+	asked.account(ctx, &t, err != nil || t.bound.exceeded)
+	if err != nil {
+		return t, &CutOffError{Turn: t, Err: err}
+	}
+	return t, nil
+}
+
+func (c *call) logger() *slog.Logger {
+	return c.Log.With("tenant", string(c.Thread.Tenant), "thread", string(c.Thread.ID), "run", string(c.Run.ID))
+}
+
+// listen copies an answer to the stream and into t. A panic of the model is an error.
+func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) (err error) {
+	ctx, span := c.Telemetry.Chat(ctx, c.Thread.ID, spool.UsageRow{
+		RunID: c.Run.ID, Agent: c.Run.Agent, Step: c.Run.Steps + 1, Model: c.Run.Model,
+	}, request)
+	defer func() { span.Done(err) }()
+	defer func() {
+		if p := recover(); p != nil {
+			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	for event, err := range span.Watch(c.Model.Stream(ctx, request)) {
+		if err != nil {
+			return err
+		}
+		event, whole := t.take(event)
+		if event != nil {
+			c.hear(ctx, event, t)
+		}
+		if !whole {
+			c.cutShort(ctx, t)
+			span.Cut()
+		}
+		if t.Reason != "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// take returns what of an event has room in the answer.
+func (t *Turn) take(event spool.ModelEvent) (spool.ModelEvent, bool) {
+	streamed := 0
+	if end, ok := event.(spool.ToolCallEnd); ok {
+		if c := t.ids[end.ID]; c != nil {
+			streamed = len(c.args)
+		}
+	}
+	return t.bound.take(event, streamed)
+}
+
+func (c *call) hear(ctx context.Context, event spool.ModelEvent, t *Turn) {
+	w := c.Events
+	switch ev := event.(type) {
+	case spool.TextDelta:
+		if ev.Text != "" {
+			w.Text(ctx, ev.Text)
+			t.came.AddText(spool.PartText, ev.Text)
+		}
+	case spool.ReasoningDelta:
+		if ev.Text != "" {
+			w.Reasoning(ctx, ev.Text)
+			t.came.AddText(spool.PartReasoning, ev.Text)
+		}
+	case spool.ReasoningEnd:
+		t.came.EndReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
+	case spool.ToolCallStart:
+		if ev.Name == "" { // nobody could be called
+			return
+		}
+		w.EndBlock(ctx)
+		w.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name})
+	case spool.ToolCallDelta:
+		begun := t.ids[ev.ID]
+		if begun == nil {
+			return
+		}
+		begun.args = append(begun.args, ev.Args...)
+		w.Item(ctx, spool.ItemToolArgs, spool.ToolArgs{ToolCallID: begun.id, Delta: ev.Args})
+	case spool.ToolCallEnd:
+		if ev.Name == "" {
+			return
+		}
+		part := spool.Part{
+			Type: spool.PartToolCall, ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name, Args: registry.CallArgs(ev.Args), Provider: ev.Provider,
+		}
+		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
+		t.came.Add(part)
+		delete(t.ids, ev.ID) // another call of the same id is another call
+	case spool.UsageSeen:
+		t.Usage, t.receipt = ev.Usage, ev.Cost
+	case spool.Finish:
+		t.Reason, t.Usage, t.modelID, t.receipt = ev.Reason, ev.Usage, ev.ModelID, ev.Cost
+		if t.Reason == "" {
+			t.Reason = spool.FinishStop
+		}
+	}
+}
+
+// cutShort ends an answer that has no more room. Its open calls are closed with what came of
+// their arguments, as a text: they do not run.
+func (c *call) cutShort(ctx context.Context, t *Turn) {
+	t.Reason = spool.FinishLength
+	for _, open := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
+		part := spool.Part{Type: spool.PartToolCall, ToolCallID: open.id, ToolName: open.name, Args: toolresult.JSON(string(open.args))}
+		c.Events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
+		t.came.Add(part)
+	}
+	clear(t.ids)
+	c.logger().WarnContext(ctx, "the model's answer is cut: it is too long",
+		"step", c.Run.Steps+1, "max_answer_bytes", c.MaxAnswerBytes)
+}
+
+// account prepares the turn's row of the usage ledger, price included, as nothing that
+// may take time belongs into the transaction that writes it.
+func (c *call) account(ctx context.Context, t *Turn, cut bool) {
+	t.row.ModelID, t.row.Usage = t.modelID, t.Usage
+	if cut && (ctx.Err() != nil || len(t.Message.Content) > 0) {
+		c.guess(t)
+	}
+	t.row.Cost = c.Price(ctx, c.Model, t.row, t.receipt)
+}
+
+// guess estimates what the provider did not come to tell of an answer that was cut off.
+// One that was refused, and so said nothing, has used nothing that anybody could guess.
+func (c *call) guess(t *Turn) {
+	if t.Usage.Input == nil {
+		t.row.Guess.Input = new(history.NewMeter(c.Run.Context).Of(t.weight))
+	}
+	if t.Usage.Output == nil {
+		t.row.Guess.Output = new(guessTokens(t.Message.Content))
+	}
+}

@@ -1,0 +1,68 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// priceTimeout bounds how long a pricer may think.
+const priceTimeout = 5 * time.Second
+
+// guessTokens is a guess of how many tokens a value is, by the length of its JSON.
+func guessTokens(v any) int64 {
+	text, err := json.Marshal(v)
+	if err != nil || string(text) == "null" {
+		return 0
+	}
+	return int64(len(text)+3) / 4
+}
+
+// Price returns what a row costs, nil where that is not known. Receipt is what the
+// provider says.
+func (c *Client) Price(ctx context.Context, m spool.Model, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
+	if c.Pricer == nil {
+		return nil
+	}
+	charge := spool.Charge{
+		Kind: row.Kind, Agent: row.Agent, Model: row.Model, ModelID: row.ModelID,
+		Usage: row.Best(), Estimated: row.Estimated(), Receipt: receipt,
+	}
+	charge.Requested = RequestedOf(m)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), priceTimeout)
+	defer cancel()
+	cost, err := c.tryPrice(ctx, charge)
+	switch {
+	case spool.CodeOf(err) == spool.NotFound:
+		return nil
+	case err == nil && (cost.Micros < 0 || cost.Currency == ""):
+		err = fmt.Errorf("a cost of %d in the currency %q", cost.Micros, cost.Currency)
+	}
+	if err != nil {
+		c.Log.WarnContext(ctx, "price a model call", "run", string(row.RunID), "model", charge.Model, "error", err)
+		return nil
+	}
+	return &cost
+}
+
+// RequestedOf returns what the provider calls the model. Empty: it does not say.
+func RequestedOf(m spool.Model) (name string) {
+	if m, ok := m.(spool.Described); ok {
+		_, name = m.Describe()
+	}
+	return name
+}
+
+// tryPrice asks the pricer. A panic is an error.
+func (c *Client) tryPrice(ctx context.Context, charge spool.Charge) (cost spool.Cost, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return c.Pricer.Price(ctx, charge)
+}
