@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
@@ -42,7 +43,7 @@ type Client struct {
 }
 
 // readThread returns a thread as the actor of the context may see it, or a [spool.NotFound] error.
-func readThread(ctx context.Context, store walk.Store, key spool.ThreadKey) (thread spool.Thread, err error) {
+func readThread(ctx context.Context, store snapshot.Store, key spool.ThreadKey) (thread spool.Thread, err error) {
 	err = store.View(ctx, key, func(v spool.View) error {
 		thread, err = v.Thread()
 		return err

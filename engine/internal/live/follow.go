@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/spoolhq/spool"
@@ -11,50 +10,36 @@ import (
 
 // Follow yields the frames of the thread that the client lacks, and goes on as they come.
 func (h *Hubs) Follow(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Frame, error] {
-	return func(yield func(spool.Frame, error) bool) {
-		f, err := h.follower(ctx, key, c, walk.Mode{})
-		if err != nil {
-			yield(spool.Frame{}, err)
-			return
-		}
-		f.batches(ctx, 0, func(frames []ringFrame, err error) bool {
-			if err != nil {
-				return yield(spool.Frame{}, err)
-			}
-			for i := range frames {
-				if !yield(frames[i].Frame, nil) {
-					return false
-				}
-			}
-			return true
-		})
-	}
+	return follow(ctx, h, key, c, walk.Mode{}, func(f *ringFrame) spool.Frame { return f.Frame })
 }
 
 // FollowRecord yields the record entries that the client lacks, and notices, without any run
 // stream.
 func (h *Hubs) FollowRecord(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Entry, error] {
-	return func(yield func(spool.Entry, error) bool) {
-		f, err := h.follower(ctx, key, c, walk.Mode{RecordOnly: true})
+	return follow(ctx, h, key, c, walk.Mode{RecordOnly: true}, func(f *ringFrame) spool.Entry { return *f.Event })
+}
+
+// follow yields what of returns for each frame that the client lacks.
+func follow[T any](
+	ctx context.Context, h *Hubs, key spool.ThreadKey, c Client, mode walk.Mode, of func(f *ringFrame) T,
+) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		f, err := h.follower(ctx, key, c, mode)
 		if err != nil {
-			yield(spool.Entry{}, err)
+			yield(none, err)
 			return
 		}
-		defer f.close()
-		for {
-			frames, err := f.next(ctx, 0)
-			for _, frame := range frames {
-				if !yield(*frame.Event, nil) {
-					return
+		f.batches(ctx, 0, func(frames []ringFrame, err error) bool {
+			if err != nil {
+				return yield(none, err)
+			}
+			for i := range frames {
+				if !yield(of(&frames[i]), nil) {
+					return false
 				}
 			}
-			switch {
-			case errors.Is(err, errOver):
-				return
-			case err != nil:
-				yield(spool.Entry{}, err)
-				return
-			}
-		}
+			return true
+		})
 	}
 }

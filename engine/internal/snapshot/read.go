@@ -17,12 +17,12 @@ const (
 	maxRuns = 100
 )
 
-// Store is what snapshots need of [spool.Store].
+// Store is what reads of threads need of [spool.Store].
 type Store interface {
 	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
 }
 
-// Streams is what snapshots need of [spool.Streams].
+// Streams is what reads of threads need of [spool.Streams].
 type Streams interface {
 	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
 }

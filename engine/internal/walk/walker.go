@@ -20,21 +20,11 @@ import (
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 )
 
-// Store is what followers need of [spool.Store].
-type Store interface {
-	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
-}
-
-// Streams is what followers need of [spool.Streams].
-type Streams interface {
-	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
-}
-
 // Sources are what a walker reads.
 type Sources struct {
 	// Store hides the threads that the actor of a context must not see.
-	Store     Store
-	Streams   Streams
+	Store     snapshot.Store
+	Streams   snapshot.Streams
 	Snapshots *snapshot.Snapshots
 	// EndStream ends the stream of a worker that went away, as the RUN_ENDED entry of its segment
 	// says.
