@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/queue"
 )
 
@@ -48,3 +49,7 @@ type (
 	// HeaderVerifier is a [QueueVerifier] that judges the headers before the body is read.
 	HeaderVerifier = queue.HeaderVerifier
 )
+
+// ValidHeaderName reports whether name can be the name of a header: letters, digits and
+// !#$%&'+-.^_`|~. The * that stands for all headers is none.
+func ValidHeaderName(name string) bool { return browser.ValidHeaderName(name) }

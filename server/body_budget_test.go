@@ -55,7 +55,7 @@ func counted(text string) uint64 {
 			values++
 		}
 	}
-	return uint64(min(values, mostValues)) * valueCost //nolint:gosec // a length
+	return uint64(min(values, mostValues)) * valueCost
 }
 
 // valueCost is what rest counts a value as.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/stream"
 )
@@ -23,12 +24,12 @@ func (s *Server) front(next http.Handler) http.Handler {
 		}
 		asked.Pattern = to.Path
 		defer s.logged(r, known, out, to.Path)
-		if err := s.guard(out, r, to); err != nil {
+		if err := s.pages.Check(out, r, s.routeOf(r, to)); err != nil {
 			s.api.Fail(out, r, err)
 			return
 		}
 		if r.Method == http.MethodOptions {
-			s.preflight(out, r)
+			s.pages.Preflight(out, r, stream.Alphabetical(s.api.Methods(r)))
 		}
 		next.ServeHTTP(out, r)
 		out.Follow(r)
@@ -49,20 +50,11 @@ func unescaped(r *http.Request) *http.Request {
 // nowhere is the route of a path that is not there.
 var nowhere = &rest.RouteInfo{}
 
-// guard refuses what no route is to see, and lets pages of allowed origins read the answer.
-func (s *Server) guard(w http.ResponseWriter, r *http.Request, to *rest.RouteInfo) error {
-	// Deliveries are proven by a signature, which no web page can make.
-	signed := to.Name == opDelivery && r.Method == http.MethodPost
-	if s.config.Loopback && !signed {
-		if err := s.checkLoopback(r, to); err != nil {
-			return err
-		}
+// routeOf returns what the guard against web pages has to know of a route.
+func (s *Server) routeOf(r *http.Request, to *rest.RouteInfo) browser.Route {
+	return browser.Route{
+		Signed: to.Name == opDelivery && r.Method == http.MethodPost, Page: s.isDocs(to) || to.Name == opRoot, Streams: to.Name == opStream,
 	}
-	s.origins.expose(w, r)
-	if s.crossOrigin != nil && !signed {
-		return s.checkCrossOrigin(r, to)
-	}
-	return nil
 }
 
 // isDocs reports whether a route is the page of the docs, or something that it loads.

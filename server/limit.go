@@ -42,5 +42,5 @@ func (s *Server) takeStart(ctx context.Context, p Principal) error {
 	if err != nil || state.Allowed {
 		return err
 	}
-	return &call.Later{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", rate.Limit), After: state.RetryAfter}
+	return &call.LaterError{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", rate.Limit), After: state.RetryAfter}
 }

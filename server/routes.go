@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/spoolhq/spool"
@@ -139,13 +138,4 @@ func (s *Server) op(id string, need Scope, options ...rest.RouteOption) []rest.R
 		asked = rest.Auth(tokenGate{s}, g)
 	}
 	return append(options, asked, rest.Permit(g), challenges)
-}
-
-// asking returns who makes the request.
-func (s *Server) asking(ctx context.Context) Principal {
-	if s.everybody != nil {
-		return *s.everybody
-	}
-	c, _ := rest.PrincipalAs[*call.Caller](ctx) // a guarded route has one
-	return c.Principal
 }

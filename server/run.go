@@ -50,7 +50,7 @@ type runRequest struct {
 }
 
 // Validate implements [rest.Validator].
-func (q *runRequest) Validate(context.Context) error {
+func (q runRequest) Validate(context.Context) error {
 	for _, f := range []struct {
 		name  string
 		value json.RawMessage

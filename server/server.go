@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/throttle"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/stream"
 )
@@ -123,17 +124,14 @@ type Config struct {
 
 // Server is the HTTP surface of an engine. It is safe for concurrent use.
 type Server struct {
-	engine  *engine.Engine
-	auth    Authenticator
-	config  Config
-	log     *slog.Logger
-	origins origins
-	refused refusedOrigins
-	api     *rest.API
-	tokens  *streamTokens
-	// crossOrigin guards cookies. Nil: nobody is known by one.
-	crossOrigin *http.CrossOriginProtection
-	probes      probes
+	engine *engine.Engine
+	auth   Authenticator
+	config Config
+	log    *slog.Logger
+	pages  *browser.Guard
+	api    *rest.API
+	tokens *streamTokens
+	probes probes
 	// drain is ended by [Server.Drain].
 	drain      context.Context //nolint:containedctx // as jobs below
 	startDrain context.CancelFunc
@@ -148,7 +146,7 @@ type Server struct {
 	// starts counts starts. Nil: there is no bound.
 	starts  *throttle.MemoryCounter
 	streams *stream.Streams
-	logins  failedLogins
+	logins  access.Failures
 }
 
 // New returns a server over e. It returns an [spool.Invalid] error that names the field
@@ -175,15 +173,14 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if err := c.Limits.check(); err != nil {
 		return nil, err
 	}
-	allowed, err := newOrigins(c)
-	if err != nil {
+	s := &Server{engine: e, auth: c.Authenticator, config: c.withDefaults()}
+	var err error
+	if s.pages, err = browser.New(browser.Config{
+		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders, CORSExposeHeaders: c.CORSExposeHeaders,
+		CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback, Open: c.Authenticator == nil, Log: s.config.Log,
+	}); err != nil {
 		return nil, err
 	}
-	if allowed.all && (c.Authenticator == nil || c.Loopback) {
-		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" on a server without an Authenticator`)
-	}
-
-	s := &Server{engine: e, auth: c.Authenticator, config: c.withDefaults(), origins: allowed}
 	if s.auth == nil {
 		s.auth = Anonymous(spool.DefaultTenant)
 	}
@@ -192,9 +189,6 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		if err := s.everybody.Check(); err != nil {
 			return nil, spool.Errorf(spool.Invalid, "Config.Authenticator: %s", spool.MessageOf(errors.Unwrap(err)))
 		}
-	}
-	if s.crossOrigin, err = newCrossOrigin(s.config, allowed); err != nil {
-		return nil, err
 	}
 	if s.tokens, err = newStreamTokens(s.config); err != nil {
 		return nil, err

@@ -93,6 +93,7 @@ var layers = []archtest.Row{
 	{Place: "server/admin", Ours: []string{".", "engine", "rest/...", "server/access", "server/internal/..."}},
 	{Place: "server/queue", Ours: []string{".", "engine", "rest/...", "server/internal/..."}},
 	{Place: "server/stream", Ours: []string{".", "engine", "server/access", "server/agui", "server/internal/..."}},
+	{Place: "server/internal/browser", Ours: []string{".", "internal/...", "server/internal/call"}},
 	{Place: "server/internal/wire", Ours: []string{".", "engine", "rest/...", "server/agui"}},
 	{Place: "server/internal/...", Ours: []string{".", "engine", "rest/...", "internal/...", "server/access", "server/internal/call"}},
 	{Place: "server/...", Ours: []string{".", "engine", "rest/...", "internal/...", "server/..."}},

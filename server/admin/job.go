@@ -29,7 +29,7 @@ type JobsInput struct {
 }
 
 // AdminJob is a job as operators see it.
-type AdminJob struct {
+type AdminJob struct { //nolint:revive // the document has the name
 	JobID       int64          `doc:"The job's number, which rises with time."                           json:"jobId"`
 	State       string         `doc:"Where the job is."                                                  enum:"dead,ready,delayed,inflight"                        json:"state"`
 	ThreadID    spool.ThreadID `doc:"Its thread."                                                        json:"threadId"`

@@ -35,7 +35,7 @@ func (s *Streams) Take(r *http.Request, p access.Principal) (*Place, error) {
 	}
 	place := &Place{of: &s.open, who: p.ID()}
 	if !place.take(limit) {
-		return nil, &call.Later{Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second}
+		return nil, &call.LaterError{Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second}
 	}
 	context.AfterFunc(r.Context(), place.Release)
 	return place, nil

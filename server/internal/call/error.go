@@ -92,7 +92,7 @@ func MapError(err error) *rest.Error {
 	}
 	code := spool.CodeOf(err)
 	e := &rest.Error{Status: statusOf(code), Code: string(code), Detail: spool.MessageOf(err), Err: err}
-	later, ok := errors.AsType[*Later](err)
+	later, ok := errors.AsType[*LaterError](err)
 	switch {
 	case ok:
 		e.Header = make(http.Header)
@@ -147,19 +147,19 @@ func (h aboutHandler) WithGroup(name string) slog.Handler {
 	return aboutHandler{h.Handler.WithGroup(name)}
 }
 
-// Later is an error with a time after which the same request may be answered
+// LaterError is an error with a time after which the same request may be answered
 // otherwise.
-type Later struct {
+type LaterError struct {
 	Err error
 
 	After time.Duration
 }
 
 // Unwrap returns the error itself.
-func (e *Later) Unwrap() error { return e.Err }
+func (e *LaterError) Unwrap() error { return e.Err }
 
 // Error implements [error].
-func (e *Later) Error() string { return e.Err.Error() }
+func (e *LaterError) Error() string { return e.Err.Error() }
 
 // SetRetryAfter says it in whole seconds, at least one.
 func SetRetryAfter(h http.Header, after time.Duration) {

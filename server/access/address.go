@@ -1,4 +1,4 @@
-package server
+package access
 
 import (
 	"net/http"
@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// clientAddress returns the address that a request comes from: that of the connection, or,
+// ClientAddress returns the address that a request comes from: that of the connection, or,
 // where this is a trusted proxy's, the last one in X-Forwarded-For that is none of theirs. What
 // is before it there is the client's own word and counts for nothing. It returns the zero Addr
 // for a connection without an address of IP.
-func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
+func ClientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
@@ -46,9 +46,9 @@ func parseHop(text string) (netip.Addr, bool) {
 	return at.Unmap().WithZone(""), err == nil
 }
 
-// addressGroup returns what counts as one client: an IPv4 address, or the /64 of an IPv6
+// AddressGroup returns what counts as one client: an IPv4 address, or the /64 of an IPv6
 // address, as one machine has all of that.
-func addressGroup(at netip.Addr) netip.Prefix {
+func AddressGroup(at netip.Addr) netip.Prefix {
 	bits := 64
 	if at.Is4() {
 		bits = 32

@@ -1,4 +1,4 @@
-package server
+package browser
 
 import (
 	"log/slog"
@@ -24,8 +24,8 @@ type refusedOrigins struct {
 
 // refuseOrigin returns the error for a request of a page whose origin is not allowed, and
 // logs it the first time.
-func (s *Server) refuseOrigin(r *http.Request, origin string) error {
-	s.refused.log(r, s.log, origin)
+func (g *Guard) refuseOrigin(r *http.Request, origin string) error {
+	g.refused.log(r, g.config.Log, origin)
 	if len(origin) > maxOriginText || !isOrigin(origin) { // such as "null", which cannot be allowed
 		return spool.Errorf(spool.Forbidden, "pages of the origin %s may not use this server", shortOrigin(origin))
 	}

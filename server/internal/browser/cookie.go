@@ -1,10 +1,9 @@
-package server
+package browser
 
 import (
 	"net/http"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/rest"
 )
 
 // newCrossOrigin returns the guard of a server whose callers are known by cookies, and nil for
@@ -28,15 +27,15 @@ func newCrossOrigin(c Config, allowed origins) (*http.CrossOriginProtection, err
 // checkCrossOrigin refuses what a page of another origin has a browser send with the cookies
 // of its user: every request that changes something, and streams, each of which is a
 // connection that is kept.
-func (s *Server) checkCrossOrigin(r *http.Request, to *rest.RouteInfo) error {
-	if to.Name == opStream && r.Method == http.MethodGet {
+func (g *Guard) checkCrossOrigin(r *http.Request, streams bool) error {
+	if streams && r.Method == http.MethodGet {
 		unsafe := *r
 		unsafe.Method = http.MethodPost
 		r = &unsafe
 	}
-	if s.crossOrigin.Check(r) != nil {
+	if g.crossOrigin.Check(r) != nil {
 		if origin := r.Header.Get("Origin"); origin != "" {
-			return s.refuseOrigin(r, origin)
+			return g.refuseOrigin(r, origin)
 		}
 		return spool.Errorf(spool.Forbidden, "pages of other sites may not use this server")
 	}

@@ -1,4 +1,4 @@
-package server
+package browser
 
 import (
 	"net/http"
@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/server/stream"
 )
 
 // What a page of an allowed origin may send and read besides what every page may.
@@ -117,21 +116,20 @@ func (o origins) expose(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// preflight lets a page of an allowed origin send what it asks for. The page of another origin gets
+// Preflight lets a page of an allowed origin send what it asks for. The page of another origin gets
 // no permission, which its browser takes for a no.
-func (s *Server) preflight(w http.ResponseWriter, r *http.Request) {
-	allow := s.api.Methods(r)
-	if len(allow) == 0 || r.Header.Get("Access-Control-Request-Method") == "" {
+func (g *Guard) Preflight(w http.ResponseWriter, r *http.Request, allow string) {
+	if allow == "" || r.Header.Get("Access-Control-Request-Method") == "" {
 		return
 	}
-	if origin := r.Header.Get("Origin"); s.origins.allow(origin) {
+	if origin := r.Header.Get("Origin"); g.origins.allow(origin) {
 		h := w.Header()
 		h.Add("Vary", "Access-Control-Request-Method")
 		h.Add("Vary", "Access-Control-Request-Headers")
-		h.Set("Access-Control-Allow-Methods", stream.Alphabetical(allow))
-		h.Set("Access-Control-Allow-Headers", s.origins.request)
+		h.Set("Access-Control-Allow-Methods", allow)
+		h.Set("Access-Control-Allow-Headers", g.origins.request)
 		h.Set("Access-Control-Max-Age", corsMaxAge)
 	} else if origin != "" {
-		s.refused.log(r, s.log, origin)
+		g.refused.log(r, g.config.Log, origin)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package browser
 
 import (
 	"mime"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/forwarded"
-	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
@@ -26,7 +25,7 @@ import (
 // It also refuses what a proxy says it has passed on, as everybody who reaches the proxy could use
 // the server. This is a second line of defence: a proxy that is configured to say nothing looks
 // like a program of this machine.
-func (s *Server) checkLoopback(r *http.Request, to *rest.RouteInfo) error {
+func (g *Guard) checkLoopback(r *http.Request, page bool) error {
 	if !loopbackHost(r.Host) {
 		return spool.Errorf(spool.Forbidden, "this server has no tokens and is only reached as localhost; the Host of the request is another. With tokens (SPOOL_TOKEN) it is reached by any name")
 	}
@@ -34,11 +33,11 @@ func (s *Server) checkLoopback(r *http.Request, to *rest.RouteInfo) error {
 		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s; "+
 			"give it tokens (SPOOL_TOKEN, or auth.tokens in its configuration)", name)
 	}
-	if r.Header.Get("Origin") == "" && !s.ownSite(r, to) {
+	if r.Header.Get("Origin") == "" && !g.ownSite(r, page) {
 		return spool.Errorf(spool.Forbidden, "pages of other sites may not use this server")
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !devProxy(r, origin) && !s.origins.allow(origin) {
-		return s.refuseOrigin(r, origin)
+	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !devProxy(r, origin) && !g.origins.allow(origin) {
+		return g.refuseOrigin(r, origin)
 	}
 	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !jsonType(r.Header.Get("Content-Type")) {
 		return spool.Errorf(call.CodeMediaType, "the Content-Type must be application/json")
@@ -48,13 +47,13 @@ func (s *Server) checkLoopback(r *http.Request, to *rest.RouteInfo) error {
 
 // ownSite reports whether a request without an Origin does not come from a page of another
 // origin. A link may lead from anywhere to the docs page, which has nothing of anybody's, and to
-// the page at the root, which no other page can read or frame.
-func (s *Server) ownSite(r *http.Request, to *rest.RouteInfo) bool {
+// the page at the root, which no other page can read or frame: those are pages.
+func (g *Guard) ownSite(r *http.Request, page bool) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
 		return true
 	default:
-		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && (s.isDocs(to) || to.Name == opRoot)
+		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && page
 	}
 }
 

@@ -1,0 +1,71 @@
+// Package browser guards a server against web pages: it says which pages may read answers, and refuses
+// what pages of other origins have a browser send. It knows nothing of routes and the engine.
+package browser
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/spoolhq/spool"
+)
+
+// Config says which pages may do what. The fields are those of the server's configuration.
+type Config struct {
+	CORSAllowCredentials bool
+	CORSAllowHeaders     []string
+	CORSExposeHeaders    []string
+	CORSOrigins          []string
+	CookieAuth           bool
+	Loopback             bool
+	// Open says that nobody is asked who they are.
+	Open bool
+	Log  *slog.Logger
+}
+
+// Guard is the guard of a server. It is safe for concurrent use.
+type Guard struct {
+	config  Config
+	origins origins
+	refused refusedOrigins
+	// crossOrigin guards cookies. Nil: nobody is known by one.
+	crossOrigin *http.CrossOriginProtection
+}
+
+// New returns a guard, or an [spool.Invalid] error that names the field.
+func New(c Config) (*Guard, error) {
+	allowed, err := newOrigins(c)
+	if err != nil {
+		return nil, err
+	}
+	if allowed.all && (c.Open || c.Loopback) {
+		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" on a server without an Authenticator`)
+	}
+	g := &Guard{config: c, origins: allowed}
+	g.crossOrigin, err = newCrossOrigin(c, allowed)
+	return g, err
+}
+
+// Route is what the guard has to know of the route of a request.
+type Route struct {
+	// Signed says that requests prove themselves by a signature, which no web page can make.
+	Signed bool
+	// Page says that it is a page that anybody may be led to.
+	Page bool
+	// Streams says that a GET is kept open.
+	Streams bool
+}
+
+// Check lets pages of allowed origins read the answer, and returns an error for a request that a page
+// must not send.
+func (g *Guard) Check(w http.ResponseWriter, r *http.Request, to Route) error {
+	if g.config.Loopback && !to.Signed {
+		if err := g.checkLoopback(r, to.Page); err != nil {
+			return err
+		}
+	}
+	g.origins.expose(w, r)
+	if g.crossOrigin != nil && !to.Signed {
+		return g.checkCrossOrigin(r, to.Streams)
+	}
+	return nil
+}
