@@ -49,40 +49,41 @@ type level struct {
 }
 
 // under returns what holds at a level below parent.
-func (l level) under(parent level) level {
-	if l.auth == nil {
-		l.auth = parent.auth
+func (l *level) under(parent level) level {
+	all := *l
+	if all.auth == nil {
+		all.auth = parent.auth
 	}
-	if l.throttles == nil {
-		l.throttles = parent.throttles
+	if all.throttles == nil {
+		all.throttles = parent.throttles
 	}
-	if l.first == nil {
-		l.first = parent.first
+	if all.first == nil {
+		all.first = parent.first
 	}
-	if l.permissions == nil {
-		l.permissions = parent.permissions
+	if all.permissions == nil {
+		all.permissions = parent.permissions
 	}
-	if l.paginator == nil {
-		l.paginator = parent.paginator
+	if all.paginator == nil {
+		all.paginator = parent.paginator
 	}
-	if l.maxBody == 0 {
-		l.maxBody = parent.maxBody
+	if all.maxBody == 0 {
+		all.maxBody = parent.maxBody
 	}
-	if l.unknown == 0 {
-		l.unknown = parent.unknown
+	if all.unknown == 0 {
+		all.unknown = parent.unknown
 	}
-	if l.tolerance == 0 {
-		l.tolerance = parent.tolerance
+	if all.tolerance == 0 {
+		all.tolerance = parent.tolerance
 	}
-	if l.bodyArg == nil {
-		l.bodyArg = parent.bodyArg
+	if all.bodyArg == nil {
+		all.bodyArg = parent.bodyArg
 	}
-	if l.sunset == nil {
-		l.sunset = parent.sunset
+	if all.sunset == nil {
+		all.sunset = parent.sunset
 	}
-	l.deprecated = l.deprecated || parent.deprecated
-	l.hidden = l.hidden || parent.hidden
-	return l
+	all.deprecated = all.deprecated || parent.deprecated
+	all.hidden = all.hidden || parent.hidden
+	return all
 }
 
 // levelOption is an Option of something that each level may say.
