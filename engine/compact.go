@@ -12,5 +12,5 @@ import (
 // be said on it meanwhile: else nothing changes, and the result tells why. An error is one of
 // the store, or of the model, which is [spool.Unavailable].
 func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResult, error) {
-	return e.runner.Compact(ctx, key)
+	return e.compactor.Idle(ctx, key, func() error { return e.runner.CheckRoom(ctx, key.Tenant) })
 }

@@ -23,7 +23,10 @@ import (
 	"github.com/spoolhq/spool/engine/internal/agent"
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/change"
+	"github.com/spoolhq/spool/engine/internal/chat"
+	"github.com/spoolhq/spool/engine/internal/compact"
 	"github.com/spoolhq/spool/engine/internal/live"
+	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
@@ -206,6 +209,8 @@ type Engine struct {
 	attachments *attach.Images
 	threads     *change.Threads
 	runner      *agent.Runner
+	compactor   *compact.Compactor
+	publisher   *publish.Publisher
 	admission   *admission.Counts
 
 	telemetry  *telemetry.Recorder
@@ -245,14 +250,19 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		registry: agents, telemetry: recorder, attachments: images,
 	}
 	e.threads = &change.Threads{Store: e.store, Bus: e.bus, Log: c.Log, Rules: c.rules(agents)}
+	e.publisher = &publish.Publisher{Store: e.store, Bus: b.Bus}
+	asks := &chat.Client{
+		Telemetry: recorder, Pricer: c.Pricer, Log: c.Log, Random: e.threads.Rules.Random, MaxAnswerBytes: c.MaxAnswerBytes,
+	}
+	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Limits: c.limits(), Chat: asks, Model: c.CompactionModel}
 	e.runner = agent.New(agent.Host{
+		Publisher: e.publisher, Compactor: e.compactor, Chat: asks,
 		Threads: e.threads, Queue: b.Queue, Registry: agents, Telemetry: recorder, Attachments: images, Limits: c.limits(),
 		Streaming: stream.Settings{
 			Streams: b.Streams, Bus: b.Bus, Log: c.Log, FlushEvery: c.FlushEvery, FlushItems: c.FlushItems,
 			Grace: max(c.StreamGrace, snapshot.RecentEnd),
 		},
-		Pricer: c.Pricer, OnSettle: c.OnSettle, Budget: c.Budget, MaxBudget: c.MaxBudget, CompactionModel: c.CompactionModel,
-		MaxAnswerBytes: c.MaxAnswerBytes, MaxStepBytes: c.MaxStepBytes, MaxAttempts: c.MaxAttempts,
+		OnSettle: c.OnSettle, Budget: c.Budget, MaxBudget: c.MaxBudget, MaxStepBytes: c.MaxStepBytes, MaxAttempts: c.MaxAttempts,
 		MaxTenantBytes: c.MaxTenantBytes, MaxWallTime: c.MaxWallTime, StopPoll: c.StopPoll,
 	})
 	e.admission = &admission.Counts{Queue: b.Queue, Most: c.MaxQueueDepth, MostOfTenant: c.MaxTenantDepth}

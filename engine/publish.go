@@ -28,5 +28,10 @@ func (e *Engine) PublishEvent(
 	if err != nil {
 		return spool.Entry{}, err
 	}
-	return e.runner.Publish(ctx, key, event, o.RunID, o.By)
+	if event.Durable {
+		if err := e.runner.CheckRoom(ctx, key.Tenant); err != nil {
+			return spool.Entry{}, err
+		}
+	}
+	return e.publisher.Publish(ctx, key, event, o.RunID, o.By)
 }

@@ -40,14 +40,19 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/change", Ours: []string{".", "engine/internal/actor", "engine/internal/thread"}},
 	{Place: "engine/internal/agent", Ours: []string{
-		".", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/history", "engine/internal/order",
-		"engine/internal/random", "engine/internal/record", "engine/internal/registry", "engine/internal/slots", "engine/internal/stream",
-		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
+		".", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
+		"engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/settle", "engine/internal/slots",
+		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
 		".", "engine/internal/history", "engine/internal/random", "engine/internal/record", "engine/internal/registry", "engine/internal/stream",
 		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 	}},
+	{Place: "engine/internal/compact", Ours: []string{
+		".", "engine/internal/change", "engine/internal/chat", "engine/internal/history", "engine/internal/record", "engine/internal/registry", "engine/internal/thread",
+	}},
+	{Place: "engine/internal/publish", Ours: []string{".", "engine/internal/order", "engine/internal/record", "engine/internal/stream"}},
+	{Place: "engine/internal/settle", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/order", Ours: []string{"."}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
 	{Place: "engine/internal/toolresult", Ours: []string{"."}},

@@ -22,8 +22,8 @@ func (l *loop) ask(ctx context.Context, past *history.Messages, asked weighed) (
 	if err != nil {
 		return chat.Turn{}, err
 	}
-	return l.s.runner.chat.Ask(ctx, chat.Question{
-		Thread: l.s.key, Run: l.run, Model: l.model, Request: request, Weight: asked.weight, Past: past, Events: &l.events,
+	return l.s.runner.Chat.Ask(ctx, chat.Question{
+		Thread: l.s.Key, Run: l.run, Model: l.model, Request: request, Weight: asked.weight, Past: past, Events: &l.events,
 		Row: row, Capped: capped,
 	})
 }

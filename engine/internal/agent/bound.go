@@ -32,7 +32,7 @@ func (l *loop) fitResult(p *plannedCall) {
 	l.resultRoom += have
 	text := fmt.Sprintf("the tool ran, and its result of %d bytes is longer than the %d bytes that the step has room for", have, max(l.resultRoom, 0))
 	if p.answered != nil {
-		p.result = p.told(nil, text)
+		p.result = p.resultOf(nil, text)
 		return
 	}
 	p.result = toolresult.Error(text)

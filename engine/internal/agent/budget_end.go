@@ -78,7 +78,7 @@ func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	var park *spool.Park
-	err = l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) error {
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		parks, err := v.Parks(l.run.ID)
 		for _, p := range parks {
 			if p.Reason == spool.ParkBudget && !p.Landed && (p.State == spool.ParkAnswered || p.State == spool.ParkExpired) {

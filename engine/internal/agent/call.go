@@ -122,7 +122,7 @@ func (l *loop) resulted(ctx context.Context, o outcome, last bool) error {
 	case o.stopped:
 		return nil
 	}
-	p.result = p.told(o.result, "")
+	p.result = p.resultOf(o.result, "")
 	if o.err != nil {
 		l.failedCall(ctx, p, o.err)
 	}
@@ -165,10 +165,10 @@ func (l *loop) failedCall(ctx context.Context, p *plannedCall, err error) {
 	case errors.As(err, &wait):
 		err = errors.New("the tool parked again after it was answered")
 	case spool.CodeOf(err) == spool.Internal:
-		l.s.runner.Concerning(l.s.key, l.run.ID).WarnContext(ctx, "tool call failed", "tool", p.call.Name, "error", err)
+		l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "tool call failed", "tool", p.call.Name, "error", err)
 	}
 	if p.answered != nil {
-		p.result = p.told(nil, toolMessage(err))
+		p.result = p.resultOf(nil, toolMessage(err))
 		return
 	}
 	p.result = toolresult.Error(toolMessage(err))
@@ -312,4 +312,12 @@ func waiting(plan []*plannedCall) (n int) {
 		}
 	}
 	return n
+}
+
+// resultOf returns what the model reads of a call that ran, or failed with a text.
+func (p *plannedCall) resultOf(result json.RawMessage, failure string) json.RawMessage {
+	if p.answered == nil {
+		return toolresult.Ran(result, failure)
+	}
+	return toolresult.Ran(result, failure, p.call.Answer, p.answered.Answer)
 }

@@ -59,6 +59,6 @@ func (r *Runner) Settle(ctx context.Context, u *thread.Unsettled) error {
 // unsettled returns the segment of a run that has still to be settled.
 func (r *Runner) unsettled(u *thread.Unsettled) *segment {
 	s := r.newSegment(u.Thread, u.Run, u.Thread.LastSeq)
-	s.writer.Inherit(u.Saved)
+	s.Writer.Inherit(u.Saved)
 	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/chat"
+	"github.com/spoolhq/spool/engine/internal/compact"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -31,7 +32,7 @@ func (l *loop) askFitting(ctx context.Context, past *history.Messages) (chat.Tur
 	}
 	refused := err
 	size := history.NewMeter(l.run.Context).Of(fitted.weight)
-	l.s.runner.Concerning(l.s.key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
+	l.s.runner.Concerning(l.s.Key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
 	if err := l.update(ctx, func(tx *thread.Tx) error {
 		if err := recordCut(tx, refused, spool.OutcomeError); err != nil {
@@ -64,7 +65,7 @@ type weighed struct {
 // weighed returns the request that a history makes.
 func (l *loop) weighed(past *history.Messages) weighed {
 	messages, w := past.Prompt()
-	r := weighed{ModelRequest: l.request(messages), weight: w}
+	r := weighed{ModelRequest: l.agent.Request(l.run, messages), weight: w}
 	r.weight.Add(history.WeighAround(r.ModelRequest))
 	return r
 }
@@ -91,12 +92,12 @@ func (l *loop) fit(ctx context.Context, past *history.Messages, to history.Room,
 			return request, err
 		default:
 			l.unsaid = size
-			l.s.runner.Concerning(l.s.key, l.run.ID).WarnContext(ctx, "summarise older messages", "error", err)
+			l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "summarise older messages", "error", err)
 		}
 	}
 	if size > to.Budget {
-		around := history.Weigh(l.request(nil))
-		request.ModelRequest = l.request(past.Recall.Squeeze(m, to.Budget-m.Part(around), l.run.ID))
+		around := history.Weigh(l.agent.Request(l.run, nil))
+		request.ModelRequest = l.agent.Request(l.run, past.Recall.Squeeze(m, to.Budget-m.Part(around), l.run.ID))
 		request.weight = history.Weigh(request.ModelRequest)
 	}
 	return request, nil
@@ -105,7 +106,7 @@ func (l *loop) fit(ctx context.Context, past *history.Messages, to history.Room,
 // compact has older messages summarised, and saves the summary: from then on it stands for
 // them in prompts. The messages stay.
 func (l *loop) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Room) (spool.Message, error) {
-	s := l.s.runner.newSummary(l.run.Model, l.model, m, to, spool.UsageRow{
+	s := l.s.runner.Compactor.NewSummary(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
 	s.Reserve = func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error {
@@ -125,10 +126,10 @@ func (l *loop) compact(ctx context.Context, past *history.Messages, c history.Co
 		if err := tx.Store.AppendMessages(summary); err != nil {
 			return err
 		}
-		if err := tx.Append(compacted(tx.Run, summary, c)); err != nil {
+		if err := tx.Append(compact.Entry(tx.Run, summary, c)); err != nil {
 			return err
 		}
-		if tx.Run.Context = l.counted(append(slices.Clip(past.All), *summary), m); tx.Run.Context != nil {
+		if tx.Run.Context = compact.Count(l.agent, l.run, append(slices.Clip(past.All), *summary), m); tx.Run.Context != nil {
 			tx.Run.Context.Messages += past.Unread
 		}
 		return tx.Put()
@@ -139,21 +140,14 @@ func (l *loop) compact(ctx context.Context, past *history.Messages, c history.Co
 	return *summary, nil
 }
 
-func compacted(run spool.Run, summary *spool.Message, c history.Compaction) *spool.Entry {
-	return spool.NewEntry(spool.EntryContextCompacted, run.Root(), spool.ContextCompacted{
-		SummarizedMessages: len(c.Gone), MessageID: summary.ID, AgentID: run.AgentID(),
+// history reads the messages of the loop's agent.
+func (l *loop) history(ctx context.Context) (h *history.Messages, err error) {
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
+		h, err = history.Read(v, l.run)
+		return err
 	})
-}
-
-// counted returns the count of a prompt that nobody has counted, by one that somebody has.
-// There is none without.
-func (l *loop) counted(past []spool.Message, m history.Meter) *spool.ContextCount {
-	if m.Tokens == 0 {
-		return nil
+	if err != nil && ctx.Err() == nil {
+		err = storeError{err}
 	}
-	w := history.Weigh(l.request(history.RecallOf(past).Messages()))
-	return &spool.ContextCount{
-		Tokens: m.Part(w), Bytes: w.Bytes, Images: w.Images,
-		Messages: len(past), LastMessageID: past[len(past)-1].ID,
-	}
+	return h, err
 }

@@ -19,7 +19,7 @@ func (l *loop) askSpeaking(ctx context.Context, past *history.Messages) (chat.Tu
 	if err != nil || !first.Empty() {
 		return first, err
 	}
-	l.s.runner.Concerning(l.s.key, l.run.ID).WarnContext(ctx, "the model's answer is empty", "step", l.run.Steps+1, "finish_reason", first.Reason)
+	l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "the model's answer is empty", "step", l.run.Steps+1, "finish_reason", first.Reason)
 	l.events.EndBlock(ctx)
 	err = l.update(ctx, func(tx *thread.Tx) error {
 		tx.Add(first.Usage.Count())

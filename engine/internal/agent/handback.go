@@ -47,7 +47,7 @@ func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 	s := l.s
 	due, wanted, err := s.place.Wanted(ctx, s.runner.Queue)
 	if err != nil && ctx.Err() == nil {
-		l.s.runner.Concerning(s.key, s.id).WarnContext(ctx, "look who waits for a slot", "error", err)
+		l.s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "look who waits for a slot", "error", err)
 	}
 	if !wanted {
 		return false, nil

@@ -15,7 +15,7 @@ func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (sp
 		j.Tenant = spool.DefaultTenant
 	}
 	if j.Kind == spool.JobSettle {
-		return r.settleAgain(ctx, j)
+		return r.hook.Again(ctx, j)
 	}
 	c, err := r.claim(ctx, j)
 	if err != nil {

@@ -33,7 +33,7 @@ type loop struct {
 
 func (r *Runner) newLoop(s *segment, run spool.Run) *loop {
 	agent := r.Registry.OfDispatched(run) // nil where a process settles a run that it cannot carry
-	return &loop{s: s, agent: agent, model: r.Registry.Model(run.Model, agent), run: run, self: run, events: s.writer.Emitter(run.AgentID()), images: make(attach.Fetched)}
+	return &loop{s: s, agent: agent, model: r.Registry.Model(run.Model, agent), run: run, self: run, events: s.Writer.Emitter(run.AgentID()), images: make(attach.Fetched)}
 }
 
 // update runs a transition of the loop's run under the segment's lease, whatever has

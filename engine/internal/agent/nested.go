@@ -114,7 +114,7 @@ var nestedEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").With
 // spawn returns the run that a call makes, made before or now.
 func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err error) {
 	id := nestedID(l.self.ID, p.call.ID)
-	err = l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) error {
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		run, err = v.Run(id)
 		return err
 	})
@@ -171,7 +171,7 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 func (l *loop) child(run spool.Run) *loop {
 	agent := l.agent.Nested(run.Agent).Permitted(run)
 	model := cmp.Or(l.s.runner.Registry.Model(run.Model, agent), l.model)
-	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, events: l.s.writer.Emitter(run.AgentID()), images: make(attach.Fetched)}
+	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, events: l.s.Writer.Emitter(run.AgentID()), images: make(attach.Fetched)}
 }
 
 // frames returns the calls that wait while a call of the loop does, the innermost first.

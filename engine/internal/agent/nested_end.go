@@ -61,7 +61,7 @@ func (l *loop) leave(ctx context.Context, cause error) error {
 // the segment has to end, or, for an error that will not pass and after the last attempt,
 // with the nested run. The run above reads of that, and goes on.
 func (l *loop) fail(ctx context.Context, cause error) error {
-	l.s.runner.Concerning(l.s.key, l.run.ID).WarnContext(ctx, "nested run step failed",
+	l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "nested run step failed",
 		"step", l.run.Steps+1, "attempt", l.run.Attempts+1, "error", cause)
 	final := permanent(cause)
 	err := l.commit(ctx, func(tx *thread.Tx) error {
@@ -156,7 +156,7 @@ func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
 		}
 		if p.nested == nil {
 			var run spool.Run
-			err := l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) (err error) {
+			err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
 				run, err = v.Run(nestedID(l.run.ID, p.call.ID))
 				return err
 			})

@@ -105,7 +105,7 @@ func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 	defer func() { // a check is the application's, as the tool is
 		if r := recover(); r != nil {
 			p.result, p.park = toolresult.Error(panicked), nil
-			l.s.runner.Concerning(l.s.key, l.run.ID).ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
+			l.s.runner.Concerning(l.s.Key, l.run.ID).ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
 	if err := registry.CheckArgs(p.tool, p.call.Args); err != nil {
@@ -166,7 +166,7 @@ func (l *loop) planLanding(ctx context.Context) (bool, error) {
 	}
 	var parks []spool.Park
 	var waiting []*plannedCall
-	err := l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) error {
+	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		parks, l.open = nil, 0
 		all, err := v.Parks(l.run.Root())
 		if err != nil {
@@ -273,7 +273,7 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 
 func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
 	return spool.ToolCall{
-		Thread: l.s.key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
+		Thread: l.s.Key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
 		Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(name),
 	}
 }
@@ -281,11 +281,13 @@ func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, 
 // publishFunc returns what a tool of the loop's run publishes with.
 func (l *loop) publishFunc(tool string) func(context.Context, spool.Event) error {
 	s, run := l.s, l.run.ID
-	return func(ctx context.Context, event spool.Event) error { return s.publish(ctx, event, run, tool) }
+	return func(ctx context.Context, event spool.Event) error {
+		return s.runner.Publisher.FromTool(ctx, &s.Segment, event, run, tool)
+	}
 }
 
 func (l *loop) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
-	err = l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) error {
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		effects, err = v.Effects(l.run.ID, step)
 		return err
 	})
@@ -320,5 +322,5 @@ func (l *loop) repeat(ctx context.Context, d *spool.Draft) {
 		}
 	}
 	l.events.EndBlock(ctx)
-	l.s.writer.Flush(ctx)
+	l.s.Writer.Flush(ctx)
 }

@@ -73,8 +73,8 @@ func (l *loop) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r 
 		Want: budget.Want(int64(r.MaxOutputTokens), int64(window)),
 	}
 	row.Guess = spool.Usage{Input: &prompt, Output: new(int64)}
-	ofPrompt := l.s.runner.chat.Price(ctx, m, row, nil)
+	ofPrompt := l.s.runner.Chat.Price(ctx, m, row, nil)
 	row.Guess.Output = &c.Want
-	c.Price(ofPrompt, l.s.runner.chat.Price(ctx, m, row, nil))
+	c.Price(ofPrompt, l.s.runner.Chat.Price(ctx, m, row, nil))
 	return c
 }

@@ -12,7 +12,7 @@ import (
 // failed ends the segment of a run whose step has failed: with another attempt after a
 // wait, or, for an error that will not pass and after the last attempt, with the run.
 func (s *segment) failed(ctx context.Context, cause error) error {
-	s.runner.Concerning(s.key, s.id).WarnContext(ctx, "run step failed",
+	s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "run step failed",
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
 	reason := failureText(cause)
 	final := permanent(cause)

@@ -12,8 +12,11 @@ import (
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/chat"
+	"github.com/spoolhq/spool/engine/internal/compact"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/settle"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 )
@@ -28,13 +31,14 @@ type Host struct {
 	Telemetry   *telemetry.Recorder
 	Attachments *attach.Images
 	Limits      history.Limits
-	Pricer      spool.Pricer
+	Compactor   *compact.Compactor
+	Chat        *chat.Client
+	Publisher   *publish.Publisher
 	// OnSettle is called for each run before its end state is written. Nil: nothing is.
 	OnSettle func(ctx context.Context, s spool.Settlement) error
 
 	// The other settings are those of the engine's configuration.
 	Budget, MaxBudget            spool.Budget
-	CompactionModel              string
 	MaxAnswerBytes, MaxStepBytes int
 	MaxAttempts                  int
 	MaxTenantBytes               int64
@@ -46,29 +50,15 @@ type Host struct {
 type Runner struct {
 	Host
 
-	chat       *chat.Client
-	carried    carried
-	carrying   atomic.Int64
-	compacting compacting
-	aloneSlot  aloneSlot
+	hook      settle.Hook
+	carrying  atomic.Int64
+	aloneSlot aloneSlot
 }
 
 // New returns a runner.
 func New(h Host) *Runner {
-	return &Runner{Host: h, chat: &chat.Client{
-		Telemetry: h.Telemetry, Pricer: h.Pricer, Log: h.Log, Random: h.Rules.Random, MaxAnswerBytes: h.MaxAnswerBytes,
-	}}
+	return &Runner{Host: h, hook: settle.Hook{Store: h.Store, Log: h.Log, Settle: h.OnSettle}}
 }
 
 // Carrying returns how many segments the runner carries forward.
 func (r *Runner) Carrying() int64 { return r.carrying.Load() }
-
-// newSummary returns what makes a summary for the prompts of a model with that room. Name is that
-// model's, unless the configuration has another one for summaries.
-func (r *Runner) newSummary(name string, model spool.Model, m history.Meter, to history.Room, row spool.UsageRow) *chat.Summary {
-	if r.CompactionModel != "" {
-		name = r.CompactionModel
-		model = r.Registry.Models[name]
-	}
-	return r.chat.NewSummary(name, model, r.Limits, m, to, row)
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/order"
+	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/stream"
@@ -18,12 +19,9 @@ import (
 // segment is one pickup of a run by a worker, from the claim to the end of its stream.
 type segment struct {
 	runner *Runner
-	key    spool.ThreadKey
-	fence  int64
-	id     spool.RunID
-	made   time.Time // when the thread was, as a deleted one may be made again
-	writer *stream.Writer
-	main   *loop // of the run that has the thread
+	publish.Segment
+
+	main *loop // of the run that has the thread
 
 	place    *slots.Slot // of the worker that carries it. Nil: none
 	alone    *aloneClaim // until the run of a suspect has saved a step
@@ -52,8 +50,11 @@ const saveTimeout = 30 * time.Second
 // seq.
 func (r *Runner) newSegment(t spool.Thread, run spool.Run, seq int64) *segment {
 	s := &segment{
-		runner: r, key: t.Key(), fence: t.Fence, id: run.ID, made: t.CreatedAt,
-		writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
+		runner: r,
+		Segment: publish.Segment{
+			Key: t.Key(), Fence: t.Fence, RunID: run.ID, Made: t.CreatedAt,
+			Writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
+		},
 	}
 	s.main, s.budgeted = r.newLoop(s, run), run.Allowance != nil
 	return s
@@ -68,9 +69,9 @@ func (s *segment) carry(worker context.Context) error {
 	defer cancel(nil)
 
 	defer s.alone.release()
-	defer s.runner.carried.add(s)()
-	s.writer.Open(ctx, spool.StreamStarted{
-		ThreadID: s.key.ID, RunID: s.id, StreamID: s.writer.ID(), Segment: s.main.run.Segments,
+	defer s.runner.Publisher.Add(&s.Segment)()
+	s.Writer.Open(ctx, spool.StreamStarted{
+		ThreadID: s.Key.ID, RunID: s.RunID, StreamID: s.Writer.ID(), Segment: s.main.run.Segments,
 	})
 	if !s.main.run.StopAt.IsZero() { // the worker before this one died before it could stop
 		cancel(errStopped)
@@ -109,7 +110,7 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	s.writer.Broken() // what was written last may have been saved
+	s.Writer.Broken() // what was written last may have been saved
 	s.abandon(ctx, "the worker lost its store")
 	if spool.CodeOf(err) == spool.Fenced {
 		return nil
@@ -120,7 +121,7 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 // abandon closes the stream without a word in the record. Whoever takes the run over
 // writes that.
 func (s *segment) abandon(ctx context.Context, reason string) {
-	s.writer.Close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
+	s.Writer.Close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
 }
 
 // storeError marks an error of the store, as opposed to the model's.
@@ -141,7 +142,7 @@ func (s *segment) update(ctx context.Context, fn func(tx *thread.Tx) error) erro
 
 // commit is update for a transition that adds to the stream, or places entries in it.
 func (s *segment) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
-	return s.writer.Commit(ctx, func(list *order.List) error { return s.transact(ctx, list, fn) })
+	return s.Writer.Commit(ctx, func(list *order.List) error { return s.transact(ctx, list, fn) })
 }
 
 func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *thread.Tx) error) error {
@@ -149,15 +150,15 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 	defer cancel()
 	var follow thread.Follow
 	var suspected bool
-	err := s.runner.Store.Update(ctx, s.key, s.fence, func(store spool.Tx) error {
+	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(store spool.Tx) error {
 		tx, err := thread.Open(store, s.runner.Rules)
 		if err != nil {
 			return err
 		}
-		if !s.owns(tx.Thread) || tx.Run.State.Terminal() {
+		if !s.Owns(tx.Thread) || tx.Run.State.Terminal() {
 			return spool.ErrFenced
 		}
-		s.writer.Learn(tx.Thread.LastSeq)
+		s.Writer.Learn(tx.Thread.LastSeq)
 		tx.Into(list)
 		err = fn(tx)
 		follow, suspected = tx.Follow, tx.Run.Carriage.Alone
@@ -170,15 +171,9 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 		s.alone.release()
 	}
 	if follow.Jobs || !follow.Unseen {
-		s.runner.Announce(s.key, follow.Jobs)
+		s.runner.Announce(s.Key, follow.Jobs)
 	}
 	return nil
-}
-
-// owns reports whether the thread is still the segment's. The fence alone does not say so:
-// a thread that is deleted and made again counts from the start.
-func (s *segment) owns(t spool.Thread) bool {
-	return t.Fence == s.fence && t.RunID == s.id && t.CreatedAt.Equal(s.made)
 }
 
 // beat renews the lease every third of it. It gives the segment up when the lease is
@@ -205,7 +200,7 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 			cancel(errLapsed)
 			return
 		case ctx.Err() == nil:
-			s.runner.Concerning(s.key, s.id).WarnContext(ctx, "renew lease", "error", err)
+			s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "renew lease", "error", err)
 		}
 	}
 }
@@ -213,12 +208,12 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 func (s *segment) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.runner.Rules.Lease/3)
 	defer cancel()
-	return s.runner.Store.Update(ctx, s.key, s.fence, func(tx spool.Tx) error {
+	return s.runner.Store.Update(ctx, s.Key, s.Fence, func(tx spool.Tx) error {
 		thread, err := tx.Thread()
 		if err != nil {
 			return err
 		}
-		if !s.owns(thread) {
+		if !s.Owns(thread) {
 			return spool.ErrFenced
 		}
 		thread.LeaseUntil = tx.Now().Add(s.runner.Rules.Lease)
@@ -230,7 +225,7 @@ func (s *segment) renew(ctx context.Context) error {
 // time to time.
 func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
 	woken := make(chan struct{}, 1)
-	unsubscribe, err := s.runner.Bus.Subscribe(ctx, s.key, func(kind spool.WakeKind) {
+	unsubscribe, err := s.runner.Bus.Subscribe(ctx, s.Key, func(kind spool.WakeKind) {
 		if kind == spool.WakeStop || kind == spool.WakeEvent {
 			select {
 			case woken <- struct{}{}:
@@ -263,16 +258,16 @@ func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc)
 }
 
 func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
-	err := s.runner.Store.View(ctx, s.key, func(v spool.View) error {
+	err := s.runner.Store.View(ctx, s.Key, func(v spool.View) error {
 		thread, err := v.Thread()
 		if err != nil {
 			return err
 		}
-		if !s.owns(thread) {
+		if !s.Owns(thread) {
 			lost = true
 			return nil
 		}
-		s.writer.Learn(thread.LastSeq)
+		s.Writer.Learn(thread.LastSeq)
 		run, err := v.Run(thread.RunID)
 		stop = err == nil && !run.StopAt.IsZero()
 		return err

@@ -159,7 +159,7 @@ func (l *loop) finish(ctx context.Context, t chat.Turn) error {
 
 // nothingLeft returns the budget of which nothing is left.
 func (l *loop) nothingLeft(ctx context.Context) (reason spool.StopReason, err error) {
-	err = l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) error {
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		run, err := v.Run(l.run.Root())
 		reason = budget.UsedUp(run.Allowance, v.Now())
 		return err
@@ -174,7 +174,7 @@ func (l *loop) nothingLeft(ctx context.Context) (reason spool.StopReason, err er
 // about to run, before any of them does.
 func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 	l.events.EndBlock(ctx)
-	l.s.writer.Flush(ctx)
+	l.s.Writer.Flush(ctx)
 	l.plan = l.planCalls(ctx, t.Message.ToolCalls(), l.run.Steps+1, nil)
 	var refused []*plannedCall
 	err := l.update(ctx, func(tx *thread.Tx) error {

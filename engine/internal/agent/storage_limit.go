@@ -30,7 +30,7 @@ func (r *Runner) full(ctx context.Context, tenant spool.Tenant) (bool, error) {
 
 // outOfRoom ends a run before its next step where its tenant stores as many bytes as it may.
 func (l *loop) outOfRoom(ctx context.Context) (bool, error) {
-	full, err := l.s.runner.full(ctx, l.s.key.Tenant)
+	full, err := l.s.runner.full(ctx, l.s.Key.Tenant)
 	switch {
 	case err != nil:
 		return false, storeError{err}

@@ -1,16 +1,24 @@
-package agent
+// Package compact has the older messages of a thread summarised: it makes the summary with a model, and,
+// for a thread that no run has, saves it. For a run at work, its agent saves it.
+package compact
 
 import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/change"
+	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
+
+// saveTimeout bounds the save of a summary that was paid for.
+const saveTimeout = 30 * time.Second
 
 // idle is a thread that no run has, as it was read.
 type idle struct {
@@ -19,48 +27,91 @@ type idle struct {
 	last    spool.MessageID // of all messages, nested runs' included
 }
 
-// Compact has the older messages of a thread that no run has summarised now.
-func (r *Runner) Compact(ctx context.Context, key spool.ThreadKey) (spool.CompactResult, error) {
+// Compactor makes summaries.
+type Compactor struct {
+	*change.Threads
+
+	Registry *registry.Registry
+	Limits   history.Limits
+	Chat     *chat.Client
+	// Model names the model of summaries. Empty: the model whose prompts they are for.
+	Model string
+
+	compacting once
+}
+
+// NewSummary returns what makes a summary for the prompts of a model with that room.
+func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, to history.Room, row spool.UsageRow) *chat.Summary {
+	if c.Model != "" {
+		name, model = c.Model, c.Registry.Models[c.Model]
+	}
+	return c.Chat.NewSummary(name, model, c.Limits, m, to, row)
+}
+
+// Entry tells of a summary.
+func Entry(run spool.Run, summary *spool.Message, c history.Compaction) *spool.Entry {
+	return spool.NewEntry(spool.EntryContextCompacted, run.Root(), spool.ContextCompacted{
+		SummarizedMessages: len(c.Gone), MessageID: summary.ID, AgentID: run.AgentID(),
+	})
+}
+
+// Count returns the count of a prompt that nobody has counted, by one that somebody has.
+// There is none without.
+func Count(a *registry.Agent, run spool.Run, past []spool.Message, m history.Meter) *spool.ContextCount {
+	if m.Tokens == 0 {
+		return nil
+	}
+	w := history.Weigh(a.Request(run, history.RecallOf(past).Messages()))
+	return &spool.ContextCount{
+		Tokens: m.Part(w), Bytes: w.Bytes, Images: w.Images,
+		Messages: len(past), LastMessageID: past[len(past)-1].ID,
+	}
+}
+
+// Idle has the older messages of a thread summarised that no run has. It asks no model where
+// checkRoom returns an error.
+func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom func() error) (spool.CompactResult, error) {
 	var was idle
-	err := r.Store.View(ctx, key, func(v spool.View) (err error) {
+	err := c.Store.View(ctx, key, func(v spool.View) (err error) {
 		was, err = readIdle(v)
 		return err
 	})
 	if err != nil {
 		return compactRefused(err)
 	}
-	end, ok := r.compacting.begin(key) // only for who may know of the thread
+	end, ok := c.compacting.begin(key) // only for who may know of the thread
 	if !ok {
 		return compactRefused(thread.Refuse(spool.ReasonCompacting, "The thread is being summarised already"))
 	}
 	defer end()
-	if err := r.CheckRoom(ctx, key.Tenant); err != nil {
+	if err := checkRoom(); err != nil {
 		return spool.CompactResult{}, err
 	}
-	agent, err := r.Registry.ByName(was.run.Agent)
+	agent, err := c.Registry.ByName(was.run.Agent)
 	if err != nil {
 		return spool.CompactResult{}, err
 	}
-	l := r.newLoop(&segment{runner: r, key: key}, was.run)
+	agent = agent.Permitted(was.run)
+	model := c.Registry.Model(was.run.Model, agent)
 	m, recall := history.NewMeter(was.run.Context), history.RecallOf(was.history)
-	to := r.Limits.RoomOf(was.run.Model, l.model, agent.MaxOutputTokens)
-	size := min(to.Budget, m.Of(history.Weigh(l.request(recall.Messages()))))
-	c, some := recall.Plan(m, int64(float64(size)*r.Limits.TailShare), "")
+	to := c.Limits.RoomOf(was.run.Model, model, agent.MaxOutputTokens)
+	size := min(to.Budget, m.Of(history.Weigh(agent.Request(was.run, recall.Messages()))))
+	plan, some := recall.Plan(m, int64(float64(size)*c.Limits.TailShare), "")
 	if !some {
 		return compactRefused(thread.Refuse(spool.ReasonNothingToCompact, "There is nothing to summarise"))
 	}
-	s := r.newSummary(was.run.Model, l.model, m, to, spool.UsageRow{Agent: was.run.Agent})
-	text, failed := s.Summary(ctx, c)
+	s := c.NewSummary(was.run.Model, model, m, to, spool.UsageRow{Agent: was.run.Agent})
+	text, failed := s.Summary(ctx, plan)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	_, err = change.Update(saving, r.Threads, key, func(tx *thread.Tx) (struct{}, error) {
+	_, err = change.Update(saving, c.Threads, key, func(tx *thread.Tx) (struct{}, error) {
 		if failed != nil {
 			return struct{}{}, addRows(tx, s.Rows)
 		}
-		return struct{}{}, l.saveIdle(tx, was, text, c, m, s.Rows)
+		return struct{}{}, saveIdle(tx, agent, was, text, plan, m, s.Rows)
 	})
 	if changed, ok := errors.AsType[*thread.Refusal](err); ok { // what was asked is paid for nevertheless
-		_, err := change.Update(saving, r.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
+		_, err := change.Update(saving, c.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
 		if err != nil && !record.Missing(err) {
 			return spool.CompactResult{}, err
 		}
@@ -74,7 +125,7 @@ func (r *Runner) Compact(ctx context.Context, key spool.ThreadKey) (spool.Compac
 	case failed != nil:
 		return spool.CompactResult{}, &spool.Error{Code: spool.Unavailable, Message: "The summary failed", Err: failed}
 	}
-	return spool.CompactResult{Compacted: true, SummarizedMessages: len(c.Gone)}, nil
+	return spool.CompactResult{Compacted: true, SummarizedMessages: len(plan.Gone)}, nil
 }
 
 // readIdle reads a thread, which must have no active run.
@@ -105,7 +156,7 @@ func readIdle(v spool.View) (idle, error) {
 }
 
 // saveIdle saves the summary of a thread that must be as it was.
-func (l *loop) saveIdle(tx *thread.Tx, was idle, text string, c history.Compaction, m history.Meter, rows []spool.UsageRow) error {
+func saveIdle(tx *thread.Tx, agent *registry.Agent, was idle, text string, c history.Compaction, m history.Meter, rows []spool.UsageRow) error {
 	newest, err := tx.Store.Messages(spool.MessageQuery{Limit: 1})
 	switch {
 	case err != nil:
@@ -117,7 +168,7 @@ func (l *loop) saveIdle(tx *thread.Tx, was idle, text string, c history.Compacti
 	}
 	summary := tx.Message(spool.RoleSystem, c.Content(text))
 	summary.RunID = "" // its run has ended
-	entry := compacted(tx.Run, summary, c)
+	entry := Entry(tx.Run, summary, c)
 	entry.RunID = ""
 	if err := tx.Store.AppendMessages(summary); err != nil {
 		return err
@@ -125,7 +176,7 @@ func (l *loop) saveIdle(tx *thread.Tx, was idle, text string, c history.Compacti
 	if err := tx.Store.AppendEntries(entry); err != nil {
 		return err
 	}
-	tx.Run.Context = l.counted(append(slices.Clip(was.history), *summary), m)
+	tx.Run.Context = Count(agent, was.run, append(slices.Clip(was.history), *summary), m)
 	if err := addRows(tx, rows); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package agent
+package compact
 
 import (
 	"sync"
@@ -6,16 +6,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// compacting are the threads whose messages this process has summarised at the moment, on
+// once are the threads whose messages this process has summarised at the moment, on
 // somebody's word.
-type compacting struct {
+type once struct {
 	mu      sync.Mutex
 	threads map[spool.ThreadKey]bool
 }
 
 // begin reports false where the thread is being summarised already. Otherwise the thread is, until
 // the returned function is called.
-func (c *compacting) begin(key spool.ThreadKey) (end func(), ok bool) {
+func (c *once) begin(key spool.ThreadKey) (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.threads[key] {

@@ -1,24 +1,21 @@
-package agent
+package registry
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/history"
-	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// request returns what the loop's model is asked.
-func (l *loop) request(messages []spool.Message) spool.ModelRequest {
+// Request returns what the model of a run is asked.
+func (a *Agent) Request(run spool.Run, messages []spool.Message) spool.ModelRequest {
 	r := spool.ModelRequest{
-		Instructions: l.agent.Instructions, Messages: messages,
-		MaxOutputTokens: l.agent.MaxOutputTokens, Extra: registry.Extra(l.agent, l.run),
-		CacheKey: cacheKey(l.s.key, l.run.AgentID()),
+		Instructions: a.Instructions, Messages: messages,
+		MaxOutputTokens: a.MaxOutputTokens, Extra: Extra(a, run),
+		CacheKey: cacheKey(spool.ThreadKey{Tenant: run.Tenant, ID: run.ThreadID}, run.AgentID()),
 	}
-	for _, t := range l.agent.Tools {
+	for _, t := range a.Tools {
 		r.Tools = append(r.Tools, t.ToolSpec)
 	}
 	r.CacheMarks = cacheMarks(r)
@@ -48,16 +45,4 @@ func cacheMarks(r spool.ModelRequest) []int {
 		marks = append(marks, len(r.Messages))
 	}
 	return marks
-}
-
-// history reads the messages of the loop's agent.
-func (l *loop) history(ctx context.Context) (h *history.Messages, err error) {
-	err = l.s.runner.Store.View(ctx, l.s.key, func(v spool.View) (err error) {
-		h, err = history.Read(v, l.run)
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		err = storeError{err}
-	}
-	return h, err
 }

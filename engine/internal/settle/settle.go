@@ -1,0 +1,130 @@
+// Package settle calls the settle hook of an engine: when a run ends, and again from the queue where the
+// hook has failed. It touches the store only to see that one process at a time settles a run late.
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+const (
+	tries = 3
+	// wait is the time between the tries, times their number.
+	wait = 200 * time.Millisecond
+	// Claim is how long a settlement may take, and a late one before another may
+	// begin.
+	Claim = 10 * time.Minute
+	// retryAfter is when a failed settlement is tried again from the queue.
+	retryAfter = time.Minute
+)
+
+// Hook is the settle hook of an engine.
+type Hook struct {
+	Store spool.Store
+	Log   *slog.Logger
+	// Settle is called for each run that ends. Nil: nothing is.
+	Settle func(ctx context.Context, s spool.Settlement) error
+}
+
+// Of returns what the hook is told of a run that ends.
+func Of(r spool.Run, ending spool.Ending) spool.Settlement {
+	return spool.Settlement{
+		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
+		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Steps: r.Steps, Usage: r.TokenCount, Costs: r.Costs(),
+		HostState: r.HostState,
+	}
+}
+
+// Call calls the hook until it returns no error, three times at the most.
+func (h Hook) Call(ctx context.Context, s spool.Settlement) (err error) {
+	for try := range tries {
+		if err = h.try(ctx, s); err == nil {
+			return nil
+		}
+		h.Log.With("tenant", string(s.Thread.Tenant), "thread", string(s.Thread.ID), "run", string(s.RunID)).WarnContext(ctx, "settle run", "error", err)
+		if try < tries-1 {
+			pause(ctx, wait*time.Duration(try+1))
+		}
+	}
+	return err
+}
+
+func (h Hook) try(ctx context.Context, s spool.Settlement) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the settle hook panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return h.Settle(ctx, s)
+}
+
+// Again settles a run that has ended without.
+func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
+	if h.Settle == nil {
+		return spool.JobResult{Accepted: true, Reason: "there is no settle hook"}, nil
+	}
+	var run spool.Run
+	var busy time.Duration
+	err := h.Store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) (err error) {
+		busy = 0
+		if run, err = tx.Run(j.RunID); err != nil {
+			return err
+		}
+		switch {
+		case !run.SettledAt.IsZero() || !run.State.Terminal():
+			return thread.ErrUnchanged
+		case tx.Now().Before(run.SettleClaim):
+			busy = run.SettleClaim.Sub(tx.Now())
+			return nil
+		}
+		run.SettleClaim = tx.Now().Add(Claim)
+		return tx.UpdateRun(run)
+	})
+	switch {
+	case record.Missing(err), errors.Is(err, thread.ErrUnchanged):
+		return spool.JobResult{Accepted: true, Reason: "there is nothing to settle"}, nil
+	case err != nil:
+		return spool.JobResult{}, err
+	case busy > 0:
+		return spool.JobResult{Reason: "it is being settled", RetryAfter: busy}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Claim)
+	defer cancel()
+	hookErr := h.Call(ctx, Of(run, spool.Ending{State: run.State, Reason: run.StopReason, Error: run.Error}))
+	err = h.Store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) error {
+		run, err := tx.Run(j.RunID)
+		if err != nil {
+			return err
+		}
+		run.SettleClaim = time.Time{}
+		if hookErr == nil {
+			run.SettledAt = tx.Now()
+		}
+		return tx.UpdateRun(run)
+	})
+	switch {
+	case err != nil:
+		return spool.JobResult{}, err
+	case hookErr != nil:
+		return spool.JobResult{Reason: "the settle hook failed", RetryAfter: retryAfter}, nil
+	}
+	return spool.JobResult{Accepted: true}, nil
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
