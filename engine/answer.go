@@ -52,7 +52,7 @@ func (e *Engine) RespondAll(ctx context.Context, key spool.ThreadKey, responses 
 	out, err := change.Update(ctx, e.threads, key, func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
 	switch {
 	case record.Missing(err):
-		out.Refused = slices.Repeat([]*thread.Refusal{thread.NoPark}, len(responses))
+		out.Refused = slices.Repeat([]*thread.RefusedError{thread.ErrNoPark}, len(responses))
 	case err != nil && !errors.Is(err, thread.ErrUnchanged):
 		return nil, err
 	}

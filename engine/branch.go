@@ -58,7 +58,7 @@ func (e *Engine) RestoreBranch(ctx context.Context, key spool.ThreadKey, id spoo
 		dropped, err = thread.RestoreBranch(tx, id)
 		return err
 	})
-	if no, ok := errors.AsType[*thread.Refusal](err); ok {
+	if no, ok := errors.AsType[*thread.RefusedError](err); ok {
 		result.Reason, result.Error = no.Reason, no.Text
 		return result, nil
 	}

@@ -42,7 +42,7 @@ func (e *Engine) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) 
 	result.ThreadID = key.ID
 	fresh := spool.RunID(e.threads.Rules.Random.ID("run"))
 	moved, err := change.Update(ctx, e.threads, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, jobID, fresh) })
-	var no *thread.Refusal
+	var no *thread.RefusedError
 	switch {
 	case err == nil:
 		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)

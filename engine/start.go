@@ -50,7 +50,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 	if err != nil {
 		e.admission.Release(key.Tenant, place)
 	}
-	var no *thread.Refusal
+	var no *thread.RefusedError
 	switch {
 	case err == nil:
 		actor.Log(ctx, e.config.Log, out.Audit...)

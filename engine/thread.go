@@ -55,7 +55,7 @@ func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (Del
 		}
 		return actor.Audit(ctx, tx, key.Tenant, entry)
 	})
-	var no *thread.Refusal
+	var no *thread.RefusedError
 	switch {
 	case errors.As(err, &no):
 		return DeleteResult{Reason: no.Reason, Error: no.Text}, nil

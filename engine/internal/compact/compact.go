@@ -110,7 +110,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 		}
 		return struct{}{}, saveIdle(tx, agent, was, text, plan, m, s.Rows)
 	})
-	if changed, ok := errors.AsType[*thread.Refusal](err); ok { // what was asked is paid for nevertheless
+	if changed, ok := errors.AsType[*thread.RefusedError](err); ok { // what was asked is paid for nevertheless
 		_, err := change.Update(saving, c.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
 		if err != nil && !record.Missing(err) {
 			return spool.CompactResult{}, err
@@ -195,7 +195,7 @@ func addRows(tx *thread.Tx, rows []spool.UsageRow) error {
 
 // compactRefused turns what stands against a compaction into a result.
 func compactRefused(err error) (spool.CompactResult, error) {
-	if no, ok := errors.AsType[*thread.Refusal](err); ok {
+	if no, ok := errors.AsType[*thread.RefusedError](err); ok {
 		return spool.CompactResult{Reason: no.Reason, Error: no.Text}, nil
 	}
 	if record.Missing(err) {

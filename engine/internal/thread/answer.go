@@ -27,23 +27,23 @@ type Response struct {
 // Answers is what [Answer] has done.
 type Answers struct {
 	// Refused has a refusal for each response, nil for one that was delivered.
-	Refused []*Refusal
+	Refused []*RefusedError
 	// Resumed is true where no park is open any more, and the run has a ticket.
 	Resumed bool
 }
 
 const noPark = "No matching pending input request"
 
-// NoPark is the refusal of an answer that nothing waits for.
-var NoPark = Refuse(spool.ReasonNoPark, noPark)
+// ErrNoPark is the refusal of an answer that nothing waits for.
+var ErrNoPark = Refuse(spool.ReasonNoPark, noPark)
 
 // Answer is the compare-and-set that answers open parks. It returns [ErrUnchanged] where no answer
 // was delivered.
 func Answer(tx *Tx, responses []Response) (Answers, error) {
-	a, delivered := Answers{Refused: make([]*Refusal, len(responses))}, false
+	a, delivered := Answers{Refused: make([]*RefusedError, len(responses))}, false
 	for i, r := range responses {
 		last, err := answer(tx, r)
-		if no, ok := errors.AsType[*Refusal](err); ok {
+		if no, ok := errors.AsType[*RefusedError](err); ok {
 			a.Refused[i] = no
 			continue
 		}
@@ -62,7 +62,7 @@ func Answer(tx *Tx, responses []Response) (Answers, error) {
 // answer answers one park. It reports whether that was the last one.
 func answer(tx *Tx, r Response) (last bool, err error) {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
-		return false, NoPark
+		return false, ErrNoPark
 	}
 	parks, err := Parks(tx)
 	if err != nil {
@@ -75,7 +75,7 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 			open++
 		}
 		if FailsRun(parks[i]) { // the run is over, and only has to be picked up
-			return false, NoPark
+			return false, ErrNoPark
 		}
 		if parks[i].ToolCallID == r.ToolCallID {
 			park = &parks[i]
@@ -83,7 +83,7 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 	}
 	switch {
 	case park == nil:
-		return false, NoPark
+		return false, ErrNoPark
 	case park.State != spool.ParkOpen, !tx.Now.Before(park.ExpiresAt):
 		return false, Refuse(spool.ReasonAnswered, "This request was already answered")
 	case park.DistinctApprover && !tx.Run.DistinctFrom(r.By):

@@ -3,7 +3,7 @@ package thread
 import "github.com/spoolhq/spool"
 
 // Redrive gets going again what died with a job. It returns the run that moves: the job's own for a
-// settlement, else a new one with the fresh id. It returns a [Refusal] where nothing is left to be
+// settlement, else a new one with the fresh id. It returns a [RefusedError] where nothing is left to be
 // done, and a [spool.NotFound] error where there is no such dead job.
 func Redrive(tx *Tx, jobID int64, fresh spool.RunID) (moved spool.RunID, err error) {
 	defer func() {

@@ -61,18 +61,18 @@ func askedWait(cause error) time.Duration {
 	return 0
 }
 
-// Refusal is what the state of a thread does not allow. It rolls the transaction back, and becomes
+// RefusedError is what the state of a thread does not allow. It rolls the transaction back, and becomes
 // a result.
-type Refusal struct {
+type RefusedError struct {
 	// Reason is one of the constants named Reason.
 	Reason string
 	Text   string
 }
 
-func (r *Refusal) Error() string { return r.Text }
+func (r *RefusedError) Error() string { return r.Text }
 
 // Refuse returns a refusal.
-func Refuse(reason, text string) *Refusal { return &Refusal{Reason: reason, Text: text} }
+func Refuse(reason, text string) *RefusedError { return &RefusedError{Reason: reason, Text: text} }
 
 // ErrUnchanged rolls a transition back that has found nothing to do.
 var ErrUnchanged = errors.New("nothing to do")

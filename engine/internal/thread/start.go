@@ -33,7 +33,7 @@ type Started struct {
 }
 
 // Start is the transition to QUEUED, of a thread that it makes if it does not exist. It returns a
-// [Refusal] where the thread's state does not allow the start.
+// [RefusedError] where the thread's state does not allow the start.
 func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
 	tx, err := Open(store, rules)
 	switch {

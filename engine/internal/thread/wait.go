@@ -172,7 +172,7 @@ func next(tx *Tx) error {
 		r.Context = tx.Run.Context
 		next := &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: r, Now: tx.Now}
 		err := begin(next)
-		if no, ok := errors.AsType[*Refusal](err); ok { // what it was to edit is gone
+		if no, ok := errors.AsType[*RefusedError](err); ok { // what it was to edit is gone
 			if err := leave(tx, r, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: no.Text}); err != nil {
 				return err
 			}
@@ -195,7 +195,7 @@ func begin(tx *Tx) error {
 	}
 	if wait.RollbackMessageID != "" {
 		err := edit(tx, wait.RollbackMessageID)
-		if _, gone := errors.AsType[*Refusal](err); err != nil && !gone {
+		if _, gone := errors.AsType[*RefusedError](err); err != nil && !gone {
 			return err
 		}
 	}
