@@ -6,8 +6,9 @@
 // watch take a snapshot and follow ([Engine.Snapshot], [Engine.SSE]). All may be
 // different processes that share a backend.
 //
-// Each change of a run's state has a file of its own, named by its verb: start, claim,
-// step, park, answer, expire, stop, retry, settle, wait, dead, redrive, sweep, prune.
+// The package is a facade: it checks requests, and wires the parts of engine/internal. Each verb
+// has a short file. Each change of a run's state is a file of engine/internal/thread, named by
+// its verb: start, wait, claim, step, park, answer, expire, stop, end, dead, redrive, edit.
 package engine
 
 import (

@@ -7,7 +7,7 @@ import (
 )
 
 // stepRoom returns how many bytes the results of the calls in hand may have.
-func (l *loop) stepRoom() int {
+func (l *calls) stepRoom() int {
 	left := l.s.runner.MaxStepBytes
 	if d := l.run.Draft; d != nil {
 		for _, p := range d.Message.Content {
@@ -21,7 +21,7 @@ func (l *loop) stepRoom() int {
 }
 
 // fitResult replaces the result of a call for which the step has no room.
-func (l *loop) fitResult(p *plannedCall) {
+func (l *calls) fitResult(p *plannedCall) {
 	have := len(p.result)
 	if have == 0 {
 		return

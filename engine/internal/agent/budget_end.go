@@ -14,7 +14,7 @@ import (
 
 // parksBudget reports whether the loop's run waits for a larger budget than the one that is used
 // up, rather than ends. It ends where no run may have a larger one.
-func (l *loop) parksBudget(reason spool.StopReason) bool {
+func (l *runState) parksBudget(reason spool.StopReason) bool {
 	if reason == spool.StopStorageLimit || l.s.overTime.Load() { // which nobody can raise
 		return false
 	}
@@ -35,7 +35,7 @@ func (s *segment) atMost(reason spool.StopReason) bool {
 }
 
 // noteExhausted adds the entry that tells of a budget, or a limit, that is used up.
-func (l *loop) noteExhausted(tx *thread.Tx, reason spool.StopReason) error {
+func (l *runState) noteExhausted(tx *thread.Tx, reason spool.StopReason) error {
 	return thread.NoteExhausted(tx, reason, thread.Limits{
 		WallTimeMS: l.s.runner.wallTimeLimit(l.s.main.agent).Milliseconds(), TenantBytes: l.s.runner.MaxTenantBytes,
 	})
@@ -165,7 +165,7 @@ func (l *loop) saveCut(ctx context.Context, t chat.Turn) error {
 		return tx.Put()
 	})
 	if err == nil && len(chat.Spoken(t.Message.Content)) > 0 {
-		l.said = cmp.Or(t.Message.Text(), l.said)
+		l.answer = cmp.Or(t.Message.Text(), l.answer)
 	}
 	return err
 }

@@ -111,7 +111,7 @@ func kept(text json.RawMessage) json.RawMessage {
 }
 
 // resulted takes an outcome in. The last one of a step is saved with it.
-func (l *loop) resulted(ctx context.Context, o outcome, last bool) error {
+func (l *calls) resulted(ctx context.Context, o outcome, last bool) error {
 	p := o.planned
 	switch {
 	case isStoreError(o.err):
@@ -155,7 +155,7 @@ func (p *plannedCall) wasAsked() bool {
 }
 
 // failedCall turns a tool's error into a result for the model, or into a park.
-func (l *loop) failedCall(ctx context.Context, p *plannedCall, err error) {
+func (l *calls) failedCall(ctx context.Context, p *plannedCall, err error) {
 	p.result = nil
 	var wait *spool.ParkRequest
 	switch {
@@ -183,7 +183,7 @@ func toolMessage(err error) string {
 	return err.Error()
 }
 
-func (l *loop) announce(ctx context.Context, p *plannedCall) {
+func (l *calls) announce(ctx context.Context, p *plannedCall) {
 	if p.announced {
 		return
 	}
@@ -197,11 +197,11 @@ func (p *plannedCall) resulted() spool.ToolResulted {
 
 // saveCalls saves the step, or the results of the parks that were answered, and parks or
 // ends the run where that follows.
-func (l *loop) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
+func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	step := l.handedStep()
 	err = l.commit(ctx, func(tx *thread.Tx) error {
 		if step.draft != nil {
-			l.said = cmp.Or(step.draft.Message.Text(), l.said)
+			l.answer = cmp.Or(step.draft.Message.Text(), l.answer)
 		}
 		stopped := tx.Stopping()
 		switch {
@@ -250,7 +250,7 @@ type handed struct {
 	usage spool.TokenCount
 }
 
-func (l *loop) handedStep() handed {
+func (l *calls) handedStep() handed {
 	if d := l.run.Draft; d != nil {
 		return handed{draft: d, usage: d.Usage}
 	}

@@ -20,7 +20,7 @@ const worthwhile = 10
 // askFitting asks the model for the next turn with a prompt that has room in its window. A
 // prompt that the provider refuses as too long before the model has said anything is made
 // shorter, and asked once more. Summaries that are made on the way are added to the history.
-func (l *loop) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
+func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
 	to := l.s.runner.Limits.RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
 	fitted, err := l.fit(ctx, past, to, false)
 	if err != nil {
@@ -63,7 +63,7 @@ type weighed struct {
 }
 
 // weighed returns the request that a history makes.
-func (l *loop) weighed(past *history.Messages) weighed {
+func (l *asker) weighed(past *history.Messages) weighed {
 	messages, w := past.Prompt()
 	r := weighed{ModelRequest: l.agent.Request(l.run, messages), weight: w}
 	r.weight.Add(history.WeighAround(r.ModelRequest))
@@ -73,25 +73,25 @@ func (l *loop) weighed(past *history.Messages) weighed {
 // fit returns the request for the next turn within a room. A history that is too long is
 // summarised first, or, where must is set, one from which anything can be. Where there is no
 // summary, or where it is not enough, the prompt alone is made shorter.
-func (l *loop) fit(ctx context.Context, past *history.Messages, to history.Room, must bool) (weighed, error) {
+func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Room, must bool) (weighed, error) {
 	m, request := history.NewMeter(l.run.Context), l.weighed(past)
 	size := m.Of(request.weight)
 	if to.At == 0 || size <= to.At && !must {
 		return request, nil
 	}
 	c, some := past.Recall.Plan(m, to.Tail, l.run.ID)
-	again := l.unsaid == 0 || size >= l.unsaid+to.Budget/worthwhile
+	again := l.failed == 0 || size >= l.failed+to.Budget/worthwhile
 	if some && (must || again && m.Part(c.Weight) >= to.Budget/worthwhile) {
 		summary, err := l.compact(ctx, past, c, m, to)
 		switch {
 		case err == nil:
 			past.Add(summary)
 			m, request = history.NewMeter(l.run.Context), l.weighed(past)
-			size, l.unsaid = m.Of(request.weight), 0
+			size, l.failed = m.Of(request.weight), 0
 		case ctx.Err() != nil, isStoreError(err):
 			return request, err
 		default:
-			l.unsaid = size
+			l.failed = size
 			l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "summarise older messages", "error", err)
 		}
 	}
@@ -105,7 +105,7 @@ func (l *loop) fit(ctx context.Context, past *history.Messages, to history.Room,
 
 // compact has older messages summarised, and saves the summary: from then on it stands for
 // them in prompts. The messages stay.
-func (l *loop) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Room) (spool.Message, error) {
+func (l *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Room) (spool.Message, error) {
 	s := l.s.runner.Compactor.NewSummary(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
@@ -141,7 +141,7 @@ func (l *loop) compact(ctx context.Context, past *history.Messages, c history.Co
 }
 
 // history reads the messages of the loop's agent.
-func (l *loop) history(ctx context.Context) (h *history.Messages, err error) {
+func (l *asker) history(ctx context.Context) (h *history.Messages, err error) {
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
 		h, err = history.Read(v, l.run)
 		return err

@@ -14,7 +14,7 @@ import (
 // askSpeaking asks the model for the next turn. A turn in which the model says nothing and calls
 // nothing is asked for once more, in the same stream. What the model has thought in the first
 // one was shown, and so it stands before the second one.
-func (l *loop) askSpeaking(ctx context.Context, past *history.Messages) (chat.Turn, error) {
+func (l *asker) askSpeaking(ctx context.Context, past *history.Messages) (chat.Turn, error) {
 	first, err := l.askFitting(ctx, past)
 	if err != nil || !first.Empty() {
 		return first, err

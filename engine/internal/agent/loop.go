@@ -14,26 +14,50 @@ import (
 // calls, saves the step, and asks again. A segment has one for the run that it carries, and
 // one for each nested run at work, in a goroutine of its own.
 type loop struct {
-	s      *segment
-	parent *loop // whose call the nested run is. Nil: the run is the dispatched one
-	agent  *registry.Agent
-	model  spool.Model
-	run    spool.Run      // as it was last saved
-	self   spool.Run      // as it was at first: ids, names and depth, which others may read meanwhile
-	plan   []*plannedCall // the tool calls in hand
-	open   int            // parks of the last step that are not answered yet
-	said   string         // the last answer, as far as it is saved
-	events stream.Emitter
-	images attach.Fetched
-	unsaid int64 // tokens of the prompt for which the last summary failed, 0 for none
-	// resultRoom is how many bytes the results that the plan lacks may have.
-	resultRoom int
-	late       bool // the run has had its time, and its calls are to be cancelled
+	*runState
+	asker
+	calls
 }
 
-func (r *Runner) newLoop(s *segment, run spool.Run) *loop {
-	agent := r.Registry.OfDispatched(run) // nil where a process settles a run that it cannot carry
-	return &loop{s: s, agent: agent, model: r.Registry.Model(run.Model, agent), run: run, self: run, events: s.Writer.Emitter(run.AgentID()), images: make(attach.Fetched)}
+// runState is the run that a loop is at work on, and its place in the segment.
+type runState struct {
+	s      *segment
+	parent *runState // whose call the nested run is. Nil: the run is the dispatched one
+	agent  *registry.Agent
+	run    spool.Run // as it was last saved
+	self   spool.Run // as it was at first: ids, names and depth, which others may read meanwhile
+	answer string    // the text of the last answer, as far as it is saved
+	late   bool      // the run has had its time, and its calls are to be cancelled
+	events stream.Emitter
+}
+
+// asker asks the model of a run.
+type asker struct {
+	*runState
+
+	model  spool.Model
+	images attach.Fetched
+	failed int64 // tokens of the prompt for which the last summary failed, 0 for none
+}
+
+// calls are the tool calls of the step in hand.
+type calls struct {
+	*runState
+
+	plan []*plannedCall
+	open int // parks of the last step that are not answered yet
+	// resultRoom is how many bytes the results that the plan lacks may have.
+	resultRoom int
+}
+
+// newLoop returns the loop of a run. The parent is that of the run whose call has spawned it, nil for
+// a dispatched run.
+func newLoop(s *segment, parent *runState, agent *registry.Agent, model spool.Model, run spool.Run) *loop {
+	state := &runState{s: s, parent: parent, agent: agent, run: run, self: run, events: s.Writer.Emitter(run.AgentID())}
+	return &loop{
+		runState: state, calls: calls{runState: state},
+		asker: asker{runState: state, model: model, images: make(attach.Fetched)},
+	}
 }
 
 // update runs a transition of the loop's run under the segment's lease, whatever has
@@ -41,17 +65,17 @@ func (r *Runner) newLoop(s *segment, run spool.Run) *loop {
 //
 // An update that has failed may have been carried out nevertheless. One that finds so fails too,
 // as it would save the same step again: whoever takes the run over goes on from what is saved.
-func (l *loop) update(ctx context.Context, fn func(tx *thread.Tx) error) error {
+func (l *runState) update(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return l.transact(ctx, l.s.update, fn)
 }
 
 // commit is update for a transition that adds to the stream, or places entries in it.
-func (l *loop) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
+func (l *runState) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	l.events.EndBlock(ctx)
 	return l.transact(ctx, l.s.commit, fn)
 }
 
-func (l *loop) transact(ctx context.Context, by func(context.Context, func(*thread.Tx) error) error, fn func(tx *thread.Tx) error) error {
+func (l *runState) transact(ctx context.Context, by func(context.Context, func(*thread.Tx) error) error, fn func(tx *thread.Tx) error) error {
 	var run spool.Run
 	err := by(ctx, func(tx *thread.Tx) (err error) {
 		if tx, err = tx.Of(l.self); err != nil {
@@ -74,6 +98,6 @@ func (l *loop) transact(ctx context.Context, by func(context.Context, func(*thre
 }
 
 // isAt reports whether a run is as far as the loop has brought it.
-func (l *loop) isAt(run spool.Run) bool {
+func (l *runState) isAt(run spool.Run) bool {
 	return run.Steps == l.run.Steps && run.Saved == l.run.Saved && (run.Draft == nil) == (l.run.Draft == nil)
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -171,11 +170,11 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 func (l *loop) child(run spool.Run) *loop {
 	agent := l.agent.Nested(run.Agent).Permitted(run)
 	model := cmp.Or(l.s.runner.Registry.Model(run.Model, agent), l.model)
-	return &loop{s: l.s, parent: l, agent: agent, model: model, run: run, self: run, events: l.s.Writer.Emitter(run.AgentID()), images: make(attach.Fetched)}
+	return newLoop(l.s, l.runState, agent, model, run)
 }
 
 // frames returns the calls that wait while a call of the loop does, the innermost first.
-func (l *loop) frames() []spool.ParkFrame {
+func (l *runState) frames() []spool.ParkFrame {
 	var frames []spool.ParkFrame
 	for ; l.parent != nil; l = l.parent {
 		frame := spool.ParkFrame{ToolCallID: l.self.CallID}

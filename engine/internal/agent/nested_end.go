@@ -103,15 +103,15 @@ func (l *loop) finishedBefore(ctx context.Context) {
 
 // conclusion ends the loop's run in the transaction of its last step. See
 // [segment.conclusion].
-func (l *loop) conclusion(tx *thread.Tx, ending spool.Ending) error {
+func (l *runState) conclusion(tx *thread.Tx, ending spool.Ending) error {
 	if l.parent == nil {
 		return thread.Conclude(tx, ending)
 	}
-	return thread.FinishNested(tx, ending, registry.Shorten(l.said, l.s.limits().ResultCap))
+	return thread.FinishNested(tx, ending, registry.Shorten(l.answer, l.s.limits().ResultCap))
 }
 
 // concluded sees to what follows a conclusion.
-func (l *loop) concluded(ctx context.Context) error {
+func (l *runState) concluded(ctx context.Context) error {
 	if l.parent == nil {
 		return l.s.concluded(ctx)
 	}
@@ -135,7 +135,7 @@ func (l *loop) conclude(ctx context.Context, ending spool.Ending) error {
 }
 
 // takeUp is the transition of a nested run that has waited, and ends without another step.
-func (l *loop) takeUp(ctx context.Context) error {
+func (l *runState) takeUp(ctx context.Context) error {
 	if l.parent == nil || l.run.State != spool.WaitingForInput {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 // newPark returns a park of the call, which lasts for ttl, or as long as the tool or else
 // the engine says. What it counts from is the commit: see park.
-func (l *loop) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.Park {
+func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.Park {
 	call := p.call
 	for _, or := range []time.Duration{p.tool.Expiry.TTL, l.s.runner.Rules.ParkTTL} {
 		if ttl <= 0 {
@@ -31,14 +31,14 @@ func (l *loop) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.
 // distinct reports whether who started the run may not answer what the call waits for. What
 // one park of a call has asked for holds for the next: its worker may know the tool otherwise.
 // What an agent asks for holds for the runs that it spawns.
-func (l *loop) distinct(p *plannedCall, reason string) bool {
+func (l *calls) distinct(p *plannedCall, reason string) bool {
 	if p.tool.DistinctApprover || p.answered != nil && p.answered.DistinctApprover {
 		return true
 	}
 	if reason != spool.ParkApproval && reason != spool.ParkOutcomeUnknown {
 		return false
 	}
-	for above := l; above != nil; above = above.parent {
+	for above := l.runState; above != nil; above = above.parent {
 		if above.agent.DistinctApprover {
 			return true
 		}
@@ -48,7 +48,7 @@ func (l *loop) distinct(p *plannedCall, reason string) bool {
 
 // parkFor returns the park that a tool asked for. What it shows is the tool's payload;
 // what the call resumes with is its own arguments.
-func (l *loop) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
+func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	reason := r.Reason
 	if reason == "" || reason == spool.ParkClientTool { // which is never the word of a tool that runs here
 		reason = "input"
@@ -64,7 +64,7 @@ func (l *loop) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 
 // park writes the parks of a step with it. With the dispatched run's, the parks of all the
 // runs below it come into force.
-func (l *loop) park(tx *thread.Tx) error {
+func (l *calls) park(tx *thread.Tx) error {
 	for _, p := range l.plan {
 		if p.park == nil {
 			continue
@@ -93,7 +93,7 @@ func (l *loop) park(tx *thread.Tx) error {
 }
 
 // parked wakes workers for the times at which the parks expire.
-func (l *loop) parked() {
+func (l *runState) parked() {
 	if l.parent == nil {
 		l.s.runner.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	}

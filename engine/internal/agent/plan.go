@@ -77,7 +77,7 @@ func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
 
 // planCalls decides for the calls of a step. Effects are what the ledger says of them
 // when a worker has died in the step, nil otherwise.
-func (l *loop) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
+func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
 	plan := make([]*plannedCall, 0, len(calls))
 	for _, c := range calls {
 		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
@@ -101,7 +101,7 @@ func (l *loop) planCalls(ctx context.Context, calls []spool.Part, step int, effe
 
 // planFresh decides for a call that has not run: its arguments may be wrong, and it may
 // need a person's approval.
-func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
+func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 	defer func() { // a check is the application's, as the tool is
 		if r := recover(); r != nil {
 			p.result, p.park = toolresult.Error(panicked), nil
@@ -133,7 +133,7 @@ func (l *loop) planFresh(ctx context.Context, p *plannedCall) {
 
 // planUnknown decides for a call that was pending when its worker died. Only a tool that
 // allows it is called again; for any other a person is asked.
-func (l *loop) planUnknown(p *plannedCall) {
+func (l *calls) planUnknown(p *plannedCall) {
 	if p.tool.Idempotent {
 		p.begun = true
 		return
@@ -160,7 +160,7 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 
 // planLanding takes up the calls of the last step that have waited: those whose parks are
 // resolved, and those whose nested runs may go on. It counts the parks that are still open.
-func (l *loop) planLanding(ctx context.Context) (bool, error) {
+func (l *calls) planLanding(ctx context.Context) (bool, error) {
 	if l.run.Segments <= 1 && l.run.Steps == 0 && l.run.Draft == nil { // it has called nothing yet
 		return false, nil
 	}
@@ -213,7 +213,7 @@ func (l *loop) planLanding(ctx context.Context) (bool, error) {
 }
 
 // waitingCalls returns the calls of the last step whose nested runs have waited.
-func (l *loop) waitingCalls(v spool.View) ([]*plannedCall, error) {
+func (l *calls) waitingCalls(v spool.View) ([]*plannedCall, error) {
 	if l.run.Children == 0 && l.parent == nil {
 		return nil, nil
 	}
@@ -233,7 +233,7 @@ func (l *loop) waitingCalls(v spool.View) ([]*plannedCall, error) {
 }
 
 // planAnswered decides for a call whose park was answered or has expired.
-func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
+func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
 	tool, known := l.agent.Tool(park.ToolName)
 	p.tool, p.call.Answer = tool, park.Answer
@@ -271,7 +271,7 @@ func (l *loop) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 	return p
 }
 
-func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
+func (l *calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
 	return spool.ToolCall{
 		Thread: l.s.Key, RunID: l.run.ID, Step: step, ID: id, Name: name, Args: args, HostState: l.run.HostState,
 		Subject: l.run.StartedBy, Key: l.run.CallKey(step, id), PublishFunc: l.publishFunc(name),
@@ -279,14 +279,14 @@ func (l *loop) toolCall(id spool.ToolCallID, name string, args json.RawMessage, 
 }
 
 // publishFunc returns what a tool of the loop's run publishes with.
-func (l *loop) publishFunc(tool string) func(context.Context, spool.Event) error {
+func (l *calls) publishFunc(tool string) func(context.Context, spool.Event) error {
 	s, run := l.s, l.run.ID
 	return func(ctx context.Context, event spool.Event) error {
 		return s.runner.Publisher.FromTool(ctx, &s.Segment, event, run, tool)
 	}
 }
 
-func (l *loop) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
+func (l *calls) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		effects, err = v.Effects(l.run.ID, step)
 		return err

@@ -19,7 +19,7 @@ func (u *usedUpError) Error() string { return "the budget is used up: " + string
 // what is left, and returns the budget that made it shorter, if one did. Where the rest of
 // the budget is set aside for others, it waits for what they give back. It returns a
 // [usedUpError] where there is no room.
-func (l *loop) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64) (spool.StopReason, error) {
+func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64) (spool.StopReason, error) {
 	if !l.s.budgeted {
 		return "", nil
 	}
@@ -63,7 +63,7 @@ func (l *loop) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, r
 }
 
 // callOf prices a model call before it is made: its prompt, and each token of its answer.
-func (l *loop) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
+func (l *asker) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
 	window := 0
 	if w, ok := m.(spool.Windowed); ok {
 		window = w.ContextWindow()

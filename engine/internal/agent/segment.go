@@ -56,7 +56,8 @@ func (r *Runner) newSegment(t spool.Thread, run spool.Run, seq int64) *segment {
 			Writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
 		},
 	}
-	s.main, s.budgeted = r.newLoop(s, run), run.Allowance != nil
+	agent := r.Registry.OfDispatched(run) // nil where a process settles a run that it cannot carry
+	s.main, s.budgeted = newLoop(s, nil, agent, r.Registry.Model(run.Model, agent), run), run.Allowance != nil
 	return s
 }
 

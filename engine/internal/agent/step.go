@@ -83,7 +83,7 @@ func (l *loop) advance(ctx context.Context) (err error) {
 // answer was saved by a worker that died before it could end the run.
 func (l *loop) over(ctx context.Context, past *history.Messages) (bool, error) {
 	last, some := past.Last()
-	l.said = history.LastAnswer(past.All)
+	l.answer = history.LastAnswer(past.All)
 	answered := some && last.Role == spool.RoleAssistant && last.RunID == l.run.ID &&
 		len(last.ToolCalls()) == 0 && l.run.Steps > 0 &&
 		(l.run.Allowance == nil || !l.run.Allowance.Cut)
@@ -105,7 +105,7 @@ func (l *loop) over(ctx context.Context, past *history.Messages) (bool, error) {
 	}
 }
 
-func (l *loop) maxSteps() int {
+func (l *runState) maxSteps() int {
 	if l.run.MaxSteps > 0 && l.run.MaxSteps < l.agent.MaxSteps {
 		return l.run.MaxSteps
 	}
@@ -116,7 +116,7 @@ func (l *loop) maxSteps() int {
 // settle hook has to run in between.
 func (l *loop) finish(ctx context.Context, t chat.Turn) error {
 	results := t.Unrun()
-	l.said = t.Message.Text()
+	l.answer = t.Message.Text()
 	var short spool.StopReason
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		short = ""
@@ -158,7 +158,7 @@ func (l *loop) finish(ctx context.Context, t chat.Turn) error {
 }
 
 // nothingLeft returns the budget of which nothing is left.
-func (l *loop) nothingLeft(ctx context.Context) (reason spool.StopReason, err error) {
+func (l *runState) nothingLeft(ctx context.Context) (reason spool.StopReason, err error) {
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		run, err := v.Run(l.run.Root())
 		reason = budget.UsedUp(run.Allowance, v.Now())
