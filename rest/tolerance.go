@@ -39,4 +39,4 @@ func Tolerate(all ...Tolerance) Option {
 	return levelOption(func(l *level) { l.tolerance = set })
 }
 
-func (l level) tolerates(t Tolerance) bool { return l.tolerance&t != 0 }
+func (l *level) tolerates(t Tolerance) bool { return l.tolerance&t != 0 }
