@@ -19,19 +19,19 @@ import (
 // ends, Await returns its error and the run goes on. It returns a [spool.NotFound] error for a
 // run that is not there, also once its thread is deleted, and an [spool.Unavailable] one when
 // the engine is closed.
-func (e *Engine) Await(ctx context.Context, key spool.ThreadKey, id spool.RunID) (Outcome, error) {
-	key, err := e.runKey(ctx, key, id)
+func (w *Watcher) Await(ctx context.Context, key spool.ThreadKey, id spool.RunID) (Outcome, error) {
+	key, err := w.reader.Key(ctx, key, id)
 	if err != nil {
 		return Outcome{}, err
 	}
 	var o Outcome
-	err = e.live.Await(ctx, key, id, func() (root spool.RunID, over bool, err error) {
-		o, root, err = e.outcome(ctx, key, id)
+	err = w.live.Await(ctx, key, id, func() (root spool.RunID, over bool, err error) {
+		o, root, err = w.reader.Outcome(ctx, key, id)
 		return root, inspect.Settled(o), err
 	})
 	switch {
 	case errors.Is(err, live.ErrDeleted):
-		return Outcome{}, spool.Errorf(spool.NotFound, runNotFound)
+		return Outcome{}, inspect.ErrNoRun
 	case err != nil:
 		return Outcome{}, err
 	default:

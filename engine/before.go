@@ -8,12 +8,12 @@ import (
 )
 
 // BeforeSegment returns the place in the thread right before a segment of a run began, from
-// which [Engine.Follow] tells all of the segment. It is nil for a segment that has not begun.
+// which [Watcher.Follow] tells all of the segment. It is nil for a segment that has not begun.
 // BeforeSegment returns a [spool.NotFound] error for a thread that does not exist.
-func (e *Engine) BeforeSegment(ctx context.Context, key spool.ThreadKey, run spool.RunID, segment int) (*spool.Cursor, error) {
+func (w *Watcher) BeforeSegment(ctx context.Context, key spool.ThreadKey, run spool.RunID, segment int) (*spool.Cursor, error) {
 	stream := spool.Run{ID: run, Segments: segment}.Stream()
 	var place *spool.Cursor
-	err := e.store.View(ctx, key, func(v spool.View) error {
+	err := w.store.View(ctx, key, func(v spool.View) error {
 		place = nil
 		if _, err := v.Thread(); err != nil {
 			return record.NotFound(err)

@@ -11,9 +11,9 @@ import (
 
 // Branches lists what edits, rollbacks and restores have taken out of the thread's view,
 // the newest first. It returns a [spool.NotFound] error for a thread that does not exist.
-func (e *Engine) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Branch, error) {
+func (w *Watcher) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Branch, error) {
 	var branches []spool.Branch
-	err := e.store.View(ctx, key, func(v spool.View) (err error) {
+	err := w.store.View(ctx, key, func(v spool.View) (err error) {
 		if _, err = v.Thread(); err != nil {
 			return record.NotFound(err)
 		}
@@ -25,12 +25,12 @@ func (e *Engine) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Bra
 
 // Branch returns a branch and its messages. A nil o narrows nothing. It returns a
 // [spool.NotFound] error for a thread or a branch that does not exist.
-func (e *Engine) Branch(ctx context.Context, key spool.ThreadKey, id spool.BranchID, o *BranchOptions) (BranchMessages, error) {
+func (w *Watcher) Branch(ctx context.Context, key spool.ThreadKey, id spool.BranchID, o *BranchOptions) (BranchMessages, error) {
 	if o == nil {
 		o = &BranchOptions{}
 	}
 	var out BranchMessages
-	err := e.store.View(ctx, key, func(v spool.View) (err error) {
+	err := w.store.View(ctx, key, func(v spool.View) (err error) {
 		if _, err = v.Thread(); err != nil {
 			return record.NotFound(err)
 		}

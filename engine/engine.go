@@ -3,7 +3,7 @@
 // An [Engine] is used by three kinds of caller. Those who talk to a thread start, stop,
 // answer and edit ([Engine.Run], [Engine.Stop], [Engine.Respond]). Workers carry runs
 // forward ([Engine.Work], or [Engine.HandleJob] for a queue of one's own). Those who
-// watch take a snapshot and follow ([Engine.Snapshot], [Engine.SSE]). All may be
+// watch take a snapshot and follow ([Watcher.Snapshot], [Watcher.SSE]). All may be
 // different processes that share a backend.
 //
 // The package is a facade: it checks requests, and wires the parts of engine/internal. Each verb
@@ -15,7 +15,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -26,9 +25,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/compact"
+	"github.com/spoolhq/spool/engine/internal/inspect"
+	"github.com/spoolhq/spool/engine/internal/intake"
 	"github.com/spoolhq/spool/engine/internal/live"
 	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/retention"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
@@ -97,7 +99,7 @@ type Config struct {
 	// MaxDeaths is how many workers in a row may die in a step of a run that they carry alone,
 	// before the run fails. A run is carried alone once three workers, or MaxDeaths if that is
 	// less, have died in its step: after a wait, and with no other such run beside it. A run
-	// that failed so leaves a dead job, which [Engine.Redrive] takes. Defaults to 10.
+	// that failed so leaves a dead job, which [Admin.Redrive] takes. Defaults to 10.
 	MaxDeaths int
 	// MaxPromptBytes bounds a prompt. Defaults to 262,144.
 	MaxPromptBytes int
@@ -134,7 +136,7 @@ type Config struct {
 	// being woken. Defaults to 1 s.
 	Poll time.Duration
 	// Retention is how long a thread is kept in which nothing happens. Workers then remove it
-	// by themselves, as [Engine.Prune] does. Defaults to for ever.
+	// by themselves, as [Admin.Prune] does. Defaults to for ever.
 	Retention time.Duration
 	// Budget bounds each run, with all runs under it, where neither its start nor its agent
 	// does. A budget of cost needs a Pricer. Defaults to no bounds.
@@ -197,28 +199,41 @@ type Profile = spool.Profile
 // SpawnTool is the name of the tool by which an agent with a [Spawn] makes nested runs.
 const SpawnTool = spool.SpawnTool
 
-// Engine runs agents on threads. It is safe for concurrent use.
+// Engine runs agents on threads. It is safe for concurrent use. Its own methods are those of callers
+// that talk to threads, and of workers.
 type Engine struct {
-	config      Config
-	store       spool.Store
-	queue       spool.Queue
-	streams     spool.Streams
-	bus         spool.Bus
-	registry    *registry.Registry
-	live        *live.Hubs
-	snapshots   *snapshot.Snapshots
-	attachments *attach.Images
-	threads     *change.Threads
-	runner      *agent.Runner
-	compactor   *compact.Compactor
-	publisher   *publish.Publisher
-	admission   *admission.Counts
+	*Watcher
+	*Admin
+	*parts
+}
+
+// Watcher has what the callers that watch threads do. An [Engine] has one.
+type Watcher struct{ *parts }
+
+// Admin has what operators do. An [Engine] has one.
+type Admin struct{ *parts }
+
+// parts are what an engine is made of.
+type parts struct {
+	config    Config
+	store     spool.Store
+	queue     spool.Queue
+	streams   spool.Streams
+	bus       spool.Bus
+	registry  *registry.Registry
+	live      *live.Hubs
+	snapshots *snapshot.Snapshots
+	threads   *change.Threads
+	runner    *agent.Runner
+	compactor *compact.Compactor
+	desk      *intake.Desk
+	remover   *retention.Remover
+	reader    *inspect.Reader
+	publisher *publish.Publisher
 
 	telemetry  *telemetry.Recorder
 	unobserved func()
 	workers    worker.Health
-	// auditLooked is when old entries of the audit log were last looked for, in Unix ns.
-	auditLooked atomic.Int64
 }
 
 // New returns an engine over the backend's ports. It returns an [spool.Invalid] error
@@ -246,9 +261,9 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		return nil, err
 	}
 	owned := actor.Store{Store: b.Store}
-	e := &Engine{
+	e := &parts{
 		config: c, store: recorder.Store(owned), queue: b.Queue, streams: b.Streams, bus: b.Bus,
-		registry: agents, telemetry: recorder, attachments: images,
+		registry: agents, telemetry: recorder,
 	}
 	e.threads = &change.Threads{Store: e.store, Bus: e.bus, Log: c.Log, Rules: c.rules(agents)}
 	e.publisher = &publish.Publisher{Store: e.store, Bus: b.Bus}
@@ -266,7 +281,16 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		OnSettle: c.OnSettle, Budget: c.Budget, MaxBudget: c.MaxBudget, MaxStepBytes: c.MaxStepBytes, MaxAttempts: c.MaxAttempts,
 		MaxTenantBytes: c.MaxTenantBytes, MaxWallTime: c.MaxWallTime, StopPoll: c.StopPoll,
 	})
-	e.admission = &admission.Counts{Queue: b.Queue, Most: c.MaxQueueDepth, MostOfTenant: c.MaxTenantDepth}
+	e.desk = &intake.Desk{
+		Threads: e.threads, Registry: agents, Attachments: images, Telemetry: recorder,
+		Admission: &admission.Counts{Queue: b.Queue, Most: c.MaxQueueDepth, MostOfTenant: c.MaxTenantDepth},
+		CheckRoom: e.runner.CheckRoom, AfterStop: e.runner.AfterStop,
+		MaxPromptBytes: c.MaxPromptBytes, Budget: c.Budget, MaxBudget: c.MaxBudget, Priced: c.Pricer != nil,
+	}
+	e.reader = &inspect.Reader{Store: e.store, Queue: b.Queue, Rules: e.threads.Rules, MaxTenantBytes: c.MaxTenantBytes}
+	e.remover = &retention.Remover{
+		Threads: e.threads, Queue: b.Queue, Streams: b.Streams, Retention: c.Retention, AuditRetention: c.AuditRetention,
+	}
 	e.snapshots = snapshot.New(snapshot.Sources{
 		Own: owned, Shared: b.Store, CheckOwner: owned.CheckOwner, Streams: b.Streams, Memory: int64(c.SnapshotMemory),
 	})
@@ -276,7 +300,10 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		},
 		Bus: b.Bus, Spread: e.threads.Rules.Random.UpTo, Log: c.Log, Keepalive: c.Keepalive, Poll: c.Poll, RetryHint: c.RetryHint,
 	})
-	return e, e.observe()
+	if err := e.observe(); err != nil {
+		return nil, err
+	}
+	return &Engine{parts: e, Watcher: &Watcher{e}, Admin: &Admin{e}}, nil
 }
 
 // Close ends all event streams of this process: their clients are told when to come back,

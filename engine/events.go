@@ -10,12 +10,12 @@ import (
 // Events returns the durable events that an application has published on the thread. It returns
 // an [spool.Invalid] error for a query that is wrong, and a [spool.NotFound] error for a thread
 // that does not exist.
-func (e *Engine) Events(ctx context.Context, key spool.ThreadKey, q EventQuery) (page EventPage, err error) {
+func (w *Watcher) Events(ctx context.Context, key spool.ThreadKey, q EventQuery) (page EventPage, err error) {
 	if q, err = inspect.CheckEvents(q); err != nil {
 		return EventPage{}, err
 	}
 	page.Events = []spool.Entry{}
-	err = e.store.View(ctx, key, func(v spool.View) (err error) {
+	err = w.store.View(ctx, key, func(v spool.View) (err error) {
 		page, err = inspect.Events(v, q)
 		return err
 	})

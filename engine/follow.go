@@ -20,7 +20,7 @@ type FormedFrame = live.FormedFrame
 // FormedFollower is a client that follows a thread with the snapshots of whole threads in another
 // form. It is for one goroutine.
 //
-// Its method Frames(ctx, idle) yields the frames as [Engine.Follow] does, those that are there at the
+// Its method Frames(ctx, idle) yields the frames as [Watcher.Follow] does, those that are there at the
 // same time in one batch of type []FormedFrame, and closes the follower. A batch is good until the
 // next one. An empty batch says that nothing has come for as long as idle; a zero idle yields none.
 // A follower that is closed yields nothing. Close may be called more than once, and behind Frames.
@@ -36,28 +36,28 @@ type FormedFollower = live.FormedFollower
 //
 // An error ends the sequence: a [spool.NotFound] error for a thread that does not exist,
 // ctx's own when it ended, or the store's.
-func (e *Engine) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptions) iter.Seq2[spool.Frame, error] {
-	return e.live.Follow(ctx, key, client(ctx, o))
+func (w *Watcher) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptions) iter.Seq2[spool.Frame, error] {
+	return w.live.Follow(ctx, key, client(ctx, o))
 }
 
 // FollowRecord yields the record entries behind the seq since, and notices, without any
-// run stream. It ends as [Engine.Follow] does.
-func (e *Engine) FollowRecord(ctx context.Context, key spool.ThreadKey, since int64) iter.Seq2[spool.Entry, error] {
-	return e.live.FollowRecord(ctx, key, client(ctx, FollowOptions{Cursor: &spool.Cursor{Seq: since}}))
+// run stream. It ends as [Watcher.Follow] does.
+func (w *Watcher) FollowRecord(ctx context.Context, key spool.ThreadKey, since int64) iter.Seq2[spool.Entry, error] {
+	return w.live.FollowRecord(ctx, key, client(ctx, FollowOptions{Cursor: &spool.Cursor{Seq: since}}))
 }
 
-// FollowFormed follows as [Engine.Follow] does, with the snapshots of whole threads in another form.
+// FollowFormed follows as [Watcher.Follow] does, with the snapshots of whole threads in another form.
 // It returns once the follower has its place: none of the live events that are published from then on
 // is missed. It returns the errors with which Follow may begin. The caller must call Frames or Close.
-func (e *Engine) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) (*FormedFollower, error) {
-	return e.live.FollowFormed(ctx, key, client(ctx, o), form)
+func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) (*FormedFollower, error) {
+	return w.live.FollowFormed(ctx, key, client(ctx, o), form)
 }
 
 // ReadStream yields the items of one run stream behind the offset after, and ends behind
 // the stream's last item. It yields an [spool.ErrStreamGone] error for a stream that is
 // gone, also in the middle.
-func (e *Engine) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset) iter.Seq2[spool.Item, error] {
-	return e.live.ReadStream(ctx, key, id, after, client(ctx, FollowOptions{}))
+func (w *Watcher) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset) iter.Seq2[spool.Item, error] {
+	return w.live.ReadStream(ctx, key, id, after, client(ctx, FollowOptions{}))
 }
 
 // client returns a client that may see what the actor of ctx may.

@@ -14,11 +14,11 @@ var probe = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "probe:of:readiness
 // CheckStore reports whether the store carries out a transaction, which it does without
 // changing anything, before ctx ends, and whether it has room for a start, where it can say so
 // (see [spool.RoomChecker]). An error is safe to be shown.
-func (e *Engine) CheckStore(ctx context.Context) error {
-	err := e.store.Update(ctx, probe, 0, func(spool.Tx) error { return thread.ErrUnchanged })
+func (a *Admin) CheckStore(ctx context.Context) error {
+	err := a.store.Update(ctx, probe, 0, func(spool.Tx) error { return thread.ErrUnchanged })
 	switch {
 	case errors.Is(err, thread.ErrUnchanged):
-		if r, ok := e.store.(spool.RoomChecker); ok { // what is rolled back needs none
+		if r, ok := a.store.(spool.RoomChecker); ok { // what is rolled back needs none
 			return r.CheckRoom(ctx)
 		}
 		return nil
@@ -31,4 +31,4 @@ func (e *Engine) CheckStore(ctx context.Context) error {
 
 // CheckWorker reports whether [Engine.Work] is under way in this process and can look for
 // jobs. An error is safe to be shown.
-func (e *Engine) CheckWorker(context.Context) error { return e.workers.Check(e.config.Poll) }
+func (a *Admin) CheckWorker(context.Context) error { return a.workers.Check(a.config.Poll) }

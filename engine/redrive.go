@@ -25,9 +25,9 @@ import (
 // [ReasonMovedOn] where nothing is left to be done: the job's run did not fail, a later run
 // has had the thread, or the run was settled after all. A job that was redriven is not dead
 // any more; of several redrives of one job, one is accepted.
-func (e *Engine) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (RedriveResult, error) {
+func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (RedriveResult, error) {
 	result := RedriveResult{JobID: jobID}
-	dead, err := e.DeadJobs(ctx, tenant, spool.DeadQuery{JobID: jobID})
+	dead, err := a.DeadJobs(ctx, tenant, spool.DeadQuery{JobID: jobID})
 	switch {
 	case err != nil:
 		return result, err
@@ -35,17 +35,17 @@ func (e *Engine) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) 
 		result.Reason, result.Error = ReasonNotFound, "Dead job not found"
 		return result, nil
 	}
-	if err := e.runner.CheckRoom(ctx, tenant); err != nil {
+	if err := a.runner.CheckRoom(ctx, tenant); err != nil {
 		return result, err
 	}
 	key := dead[0].Thread()
 	result.ThreadID = key.ID
-	fresh := spool.RunID(e.threads.Rules.Random.ID("run"))
-	moved, err := change.Update(ctx, e.threads, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, jobID, fresh) })
+	fresh := spool.RunID(a.threads.Rules.Random.ID("run"))
+	moved, err := change.Update(ctx, a.threads, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, jobID, fresh) })
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		a.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 		result.Accepted, result.RunID = true, moved
 		return result, nil
 	case errors.As(err, &no):

@@ -31,24 +31,24 @@ type FormedSnapshot = snapshot.Formed
 //
 // Record, messages and runs are one consistent state. The stream is read after them and
 // cut at what that state has saved, so that no text is missing or there twice.
-func (e *Engine) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*spool.Snapshot, error) {
-	return e.snapshots.Snapshot(ctx, key, narrowing(o))
+func (w *Watcher) Snapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*spool.Snapshot, error) {
+	return w.snapshots.Snapshot(ctx, key, narrowing(o))
 }
 
-// EncodedSnapshot returns what [Engine.Snapshot] returns, encoded. All callers who ask at
+// EncodedSnapshot returns what [Watcher.Snapshot] returns, encoded. All callers who ask at
 // the same time share one read of the thread and its bytes. The messages are encoded once
 // for as long as they are asked for.
 //
 // Beside the errors of Snapshot, it returns an [spool.Unavailable] error when the snapshots
 // that are being sent take [Config.SnapshotMemory] for longer than ten seconds.
-func (e *Engine) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*EncodedSnapshot, error) {
-	return e.snapshots.Encoded(ctx, key, narrowing(o))
+func (w *Watcher) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*EncodedSnapshot, error) {
+	return w.snapshots.Encoded(ctx, key, narrowing(o))
 }
 
-// FormedSnapshot returns what [Engine.Snapshot] returns, in another form. Clients share it
-// as they share the bytes of [Engine.EncodedSnapshot], with the same bounds and errors.
-func (e *Engine) FormedSnapshot(ctx context.Context, key spool.ThreadKey, form SnapshotForm) (*FormedSnapshot, error) {
-	return e.snapshots.Formed(ctx, key, form)
+// FormedSnapshot returns what [Watcher.Snapshot] returns, in another form. Clients share it
+// as they share the bytes of [Watcher.EncodedSnapshot], with the same bounds and errors.
+func (w *Watcher) FormedSnapshot(ctx context.Context, key spool.ThreadKey, form SnapshotForm) (*FormedSnapshot, error) {
+	return w.snapshots.Formed(ctx, key, form)
 }
 
 func narrowing(o *SnapshotOptions) SnapshotOptions {

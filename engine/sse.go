@@ -35,11 +35,11 @@ type EventStream struct {
 	unread []byte
 }
 
-// SSE follows the thread as [Engine.Follow] does, encoded as server-sent events. It hands
+// SSE follows the thread as [Watcher.Follow] does, encoded as server-sent events. It hands
 // back a header and a body and does not write any answer itself; ctx is what ends the
 // stream. It returns a [spool.NotFound] error for a thread that does not exist, and an
 // [spool.Invalid] one for a wire format that it does not have.
-func (e *Engine) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*EventStream, error) {
+func (w *Watcher) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*EventStream, error) {
 	if o.WireFormat != "" {
 		return nil, spool.Errorf(spool.Invalid, "wireFormat: there is none of the name %q", o.WireFormat)
 	}
@@ -49,7 +49,7 @@ func (e *Engine) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*E
 	} else if o.Since != nil {
 		from.Cursor = &spool.Cursor{Seq: *o.Since}
 	}
-	events, err := e.live.SSE(ctx, key, client(ctx, from), o)
+	events, err := w.live.SSE(ctx, key, client(ctx, from), o)
 	if err != nil {
 		return nil, err
 	}

@@ -16,23 +16,23 @@ const sweepPage = 500
 // Sweep gives a job to each active run that has neither a worker nor a job, so that none
 // stays QUEUED, RUNNING or parked for ever, whatever was lost. Workers sweep by
 // themselves; any number may at once.
-func (e *Engine) Sweep(ctx context.Context) (SweepReport, error) {
+func (a *Admin) Sweep(ctx context.Context) (SweepReport, error) {
 	var report SweepReport
-	stranded, err := e.store.Stranded(ctx, sweepPage)
+	stranded, err := a.store.Stranded(ctx, sweepPage)
 	if err != nil {
 		return report, err
 	}
 	for _, key := range stranded {
 		report.Checked++
-		_, err := change.Update(ctx, e.threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, thread.Redispatch(tx) })
+		_, err := change.Update(ctx, a.threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, thread.Redispatch(tx) })
 		switch {
 		case err == nil:
 			report.Redispatched++
-			e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+			a.bus.Wake(spool.JobsTopic, spool.WakeJobs)
 		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		default:
 			report.Errors++
-			e.threads.Concerning(key, "").WarnContext(ctx, "redispatch run", "error", err)
+			a.threads.Concerning(key, "").WarnContext(ctx, "redispatch run", "error", err)
 		}
 	}
 	return report, ctx.Err()

@@ -49,7 +49,7 @@ func (c Config) recorder() (*telemetry.Recorder, error) {
 }
 
 // observe registers the instruments that are read when they are collected.
-func (e *Engine) observe() (err error) {
+func (e *parts) observe() (err error) {
 	e.unobserved, err = e.telemetry.Observe(telemetry.Sources{Active: e.runner.Carrying, Followers: e.live.Clients, Queue: e.queue})
 	if err != nil {
 		return fmt.Errorf("register the instruments of Config.Telemetry: %w", err)
@@ -59,6 +59,6 @@ func (e *Engine) observe() (err error) {
 
 // CountFailedLogin counts a request whose credentials were refused, for the metrics of the
 // process. The kind of credentials is one of few words, such as bearer.
-func (e *Engine) CountFailedLogin(ctx context.Context, kind string) {
-	e.telemetry.FailedLogin(ctx, kind)
+func (a *Admin) CountFailedLogin(ctx context.Context, kind string) {
+	a.telemetry.FailedLogin(ctx, kind)
 }

@@ -2,24 +2,20 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/record"
-	"github.com/spoolhq/spool/engine/internal/stream"
-	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
 // Threads lists the tenant's threads, the last updated first.
-func (e *Engine) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
-	return e.store.Threads(ctx, tenant, q)
+func (w *Watcher) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
+	return w.store.Threads(ctx, tenant, q)
 }
 
 // Thread returns a thread alone, whatever has happened in it. It returns a [spool.NotFound]
 // error for one that does not exist.
-func (e *Engine) Thread(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, err error) {
-	err = e.store.View(ctx, key, func(v spool.View) error {
+func (w *Watcher) Thread(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, err error) {
+	err = w.store.View(ctx, key, func(v spool.View) error {
 		thread, err = v.Thread()
 		return err
 	})
@@ -41,43 +37,7 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 // DeleteIdleThread is [Engine.DeleteThread] for who may not stop a run: a thread whose run is
 // parked is refused like any other with an active run.
 func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
-	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
-	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		open, err := thread.Open(tx, e.threads.Rules)
-		if err != nil && open == nil {
-			return err
-		}
-		if open.Thread.State.Active() || open.Thread.Leased(open.Now) {
-			return thread.Refuse(ReasonActiveRun, "Thread has an active run — stop it before deleting")
-		}
-		if err := tx.DeleteThread(); err != nil {
-			return err
-		}
-		return actor.Audit(ctx, tx, key.Tenant, entry)
-	})
-	var no *thread.RefusedError
-	switch {
-	case errors.As(err, &no):
-		return DeleteResult{Reason: no.Reason, Error: no.Text}, nil
-	case record.Missing(err):
-		return DeleteResult{Reason: ReasonNotFound, Error: record.ThreadNotFound}, nil
-	case err != nil:
-		return DeleteResult{}, err
-	}
-	actor.Log(ctx, e.config.Log, entry)
-	e.deleted(ctx, key)
-	return DeleteResult{Accepted: true}, nil
-}
-
-// deleted removes what is left of a thread outside of the store, and tells those who watch
-// it.
-func (e *Engine) deleted(ctx context.Context, key spool.ThreadKey) {
-	ctx, cancel := stream.WithTimeout(ctx)
-	defer cancel()
-	if err := e.streams.Delete(ctx, key); err != nil {
-		e.threads.Concerning(key, "").WarnContext(ctx, "delete run streams", "error", err)
-	}
-	e.bus.Wake(key, spool.WakeDeleted)
+	return e.remover.Delete(ctx, key)
 }
 
 // stopParked stops a parked run, so that it is settled before it goes.
@@ -99,9 +59,9 @@ func (e *Engine) stopParked(ctx context.Context, key spool.ThreadKey) error {
 
 // Usage sums what the thread's runs have used, and says how full the model's window is.
 // It returns a [spool.NotFound] error for a thread that does not exist.
-func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUsage, error) {
+func (w *Watcher) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUsage, error) {
 	var u spool.ThreadUsage
-	err := e.store.View(ctx, key, func(v spool.View) error {
+	err := w.store.View(ctx, key, func(v spool.View) error {
 		thread, err := v.Thread()
 		if record.Missing(err) {
 			return spool.Errorf(spool.NotFound, record.ThreadNotFound)
@@ -118,7 +78,7 @@ func (e *Engine) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUs
 			return err
 		}
 		u = spool.ThreadUsage{Model: thread.Model, Tokens: spool.Totals(lines)}
-		u.Context, err = e.contextUsage(v, thread, append(counted, spool.UsageRow{})[0])
+		u.Context, err = w.contextUsage(v, thread, append(counted, spool.UsageRow{})[0])
 		return err
 	})
 	return u, err

@@ -16,7 +16,7 @@ type (
 	BranchOptions = spool.BranchOptions
 	// EventQuery says which events of a thread are wanted.
 	EventQuery = spool.EventQuery
-	// PruneOptions say which threads [Engine.Prune] removes.
+	// PruneOptions say which threads [Admin.Prune] removes.
 	PruneOptions = spool.PruneOptions
 	// Actor is the caller that a call of the engine is made for.
 	Actor = spool.Actor

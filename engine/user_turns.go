@@ -9,8 +9,8 @@ import (
 
 // UserTurns returns the thread, and the user turns in its view without what they say. It
 // returns a [spool.NotFound] error for a thread that does not exist.
-func (e *Engine) UserTurns(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, turns []spool.Message, err error) {
-	err = e.store.View(ctx, key, func(v spool.View) (err error) {
+func (w *Watcher) UserTurns(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, turns []spool.Message, err error) {
+	err = w.store.View(ctx, key, func(v spool.View) (err error) {
 		turns = nil
 		if thread, err = v.Thread(); err != nil {
 			return err

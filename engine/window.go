@@ -15,7 +15,7 @@ func (c Config) limits() history.Limits {
 
 // contextUsage says how full the window is with the thread's history. Newest is the last row of
 // the ledger.
-func (e *Engine) contextUsage(v spool.View, thread spool.Thread, newest spool.UsageRow) (spool.ContextUsage, error) {
+func (w *Watcher) contextUsage(v spool.View, thread spool.Thread, newest spool.UsageRow) (spool.ContextUsage, error) {
 	if thread.RunID == "" {
 		return spool.ContextUsage{}, nil
 	}
@@ -24,8 +24,8 @@ func (e *Engine) contextUsage(v spool.View, thread spool.Thread, newest spool.Us
 		return spool.ContextUsage{}, err
 	}
 	maxOutput := 0
-	if agent, err := e.registry.ByName(run.Agent); err == nil {
+	if agent, err := w.registry.ByName(run.Agent); err == nil {
 		maxOutput = agent.MaxOutputTokens
 	}
-	return history.UsageOf(v, run, e.config.limits().RoomOf(run.Model, e.config.Models[run.Model], maxOutput), newest)
+	return history.UsageOf(v, run, w.config.limits().RoomOf(run.Model, w.config.Models[run.Model], maxOutput), newest)
 }

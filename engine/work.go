@@ -28,10 +28,10 @@ func (e *Engine) tidy(ctx context.Context) {
 	if _, err := e.Sweep(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "sweep", "error", err)
 	}
-	if err := e.retain(ctx); err != nil && ctx.Err() == nil {
+	if err := e.remover.Retain(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "remove old threads", "error", err)
 	}
-	if err := e.retainAudit(ctx); err != nil && ctx.Err() == nil {
+	if err := e.remover.RetainAudit(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "remove old entries of the audit log", "error", err)
 	}
 }

@@ -53,6 +53,13 @@ var layers = []archtest.Row{
 	}},
 	{Place: "engine/internal/publish", Ours: []string{".", "engine/internal/order", "engine/internal/record", "engine/internal/stream"}},
 	{Place: "engine/internal/settle", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
+	{Place: "engine/internal/intake", Ours: []string{
+		".", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change",
+		"engine/internal/record", "engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
+	}},
+	{Place: "engine/internal/retention", Ours: []string{
+		".", "engine/internal/actor", "engine/internal/change", "engine/internal/record", "engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
+	}},
 	{Place: "engine/internal/order", Ours: []string{"."}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
 	{Place: "engine/internal/toolresult", Ours: []string{"."}},

@@ -1,4 +1,4 @@
-package engine
+package intake
 
 import (
 	"context"
@@ -10,30 +10,27 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// ReclaimIfOrphaned moves a parked run on whose time to be answered has passed, and
-// reports whether it did. The expiry's own job does the same; a host calls this once for
-// each connection in case its queue has lost or ignored the delay. A thread that does
-// not exist, or is not parked, is left alone.
-func (e *Engine) ReclaimIfOrphaned(ctx context.Context, key spool.ThreadKey) (bool, error) {
-	overdue, err := e.overdue(ctx, key)
+// Reclaim moves a parked run on whose time to be answered has passed, and reports whether it did.
+func (d *Desk) Reclaim(ctx context.Context, key spool.ThreadKey) (bool, error) {
+	overdue, err := d.overdue(ctx, key)
 	if !overdue || err != nil {
 		return false, err
 	}
-	moved, err := change.Update(ctx, e.threads, key, thread.Reclaim)
+	moved, err := change.Update(ctx, d.Threads, key, thread.Reclaim)
 	switch {
 	case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	e.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	d.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	return moved, nil
 }
 
 // overdue reports whether the thread is parked and has a park whose time has passed. It
 // only reads, as nearly every connection asks for nothing.
-func (e *Engine) overdue(ctx context.Context, key spool.ThreadKey) (overdue bool, err error) {
-	err = e.store.View(ctx, key, func(v spool.View) error {
+func (d *Desk) overdue(ctx context.Context, key spool.ThreadKey) (overdue bool, err error) {
+	err = d.Store.View(ctx, key, func(v spool.View) error {
 		overdue = false
 		thread, err := v.Thread()
 		if err != nil || thread.State != spool.WaitingForInput {

@@ -1,0 +1,114 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// Reader reads runs and counts of a store.
+type Reader struct {
+	Store spool.Store
+	// Queue may be nil.
+	Queue spool.Queue
+	Rules thread.Rules
+	// MaxTenantBytes is how much a tenant may store. Zero: any amount.
+	MaxTenantBytes int64
+}
+
+// ErrNoRun says that a run is not there.
+var ErrNoRun = spool.Errorf(spool.NotFound, "Run not found")
+
+// Key fills in the thread of a run where it is not named.
+func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (spool.ThreadKey, error) {
+	if err := spool.CheckID("runId", string(id)); err != nil {
+		return key, err
+	}
+	if key.ID != "" {
+		return key, nil
+	}
+	found, err := r.Store.Runs(ctx, key.Tenant, spool.RunQuery{ID: id})
+	if err != nil {
+		return key, err
+	}
+	if len(found) == 0 {
+		return key, ErrNoRun
+	}
+	key.ID = found[0].ThreadID
+	return key, nil
+}
+
+// Outcome reads what a run has come to, and which dispatched run it belongs to.
+func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunID) (o spool.RunOutcome, root spool.RunID, err error) {
+	err = r.Store.View(ctx, key, func(v spool.View) error {
+		run, err := v.Run(id)
+		if err != nil {
+			return err
+		}
+		root = run.Root()
+		o, err = Outcome(v, r.Rules, run)
+		return err
+	})
+	if record.Missing(err) {
+		err = ErrNoRun
+	}
+	return o, root, err
+}
+
+// Detail returns what is known of a run of a tenant.
+func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (spool.RunDetail, error) {
+	var d spool.RunDetail
+	key, err := r.Key(ctx, spool.ThreadKey{Tenant: tenant}, id)
+	if err != nil {
+		return d, err
+	}
+	err = r.Store.View(ctx, key, func(v spool.View) (err error) {
+		d, err = Run(v, id)
+		return err
+	})
+	if record.Missing(err) { // it went with its thread in between
+		err = ErrNoRun
+	}
+	return d, err
+}
+
+// overviewActive is how many active runs an overview lists.
+const overviewActive = 50
+
+// Overview sums up what a tenant has.
+func (r *Reader) Overview(ctx context.Context, tenant spool.Tenant) (spool.Overview, error) {
+	o := spool.Overview{Tenant: tenant, Active: []spool.Run{}}
+	tally, err := r.Store.Tally(ctx, tenant)
+	if err != nil {
+		return o, err
+	}
+	o.Threads, o.RunsByState, o.Tokens = tally.Threads, tally.Runs, tally.Tokens
+	o.Bytes, o.BytesLimit = tally.Bytes, r.MaxTenantBytes
+	for _, n := range tally.Runs {
+		o.Runs += n
+	}
+	if r.Queue != nil {
+		if o.Queue, err = r.Queue.Stats(ctx, tenant); err != nil {
+			return o, err
+		}
+	}
+	for _, state := range spool.States() {
+		if !state.Active() {
+			continue
+		}
+		runs, err := r.Store.Runs(ctx, tenant, spool.RunQuery{State: state, Limit: overviewActive})
+		if err != nil {
+			return o, err
+		}
+		o.Active = append(o.Active, runs...)
+	}
+	slices.SortFunc(o.Active, func(a, b spool.Run) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	o.Active = o.Active[:min(len(o.Active), overviewActive)]
+	return o, nil
+}

@@ -1,0 +1,144 @@
+package intake
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/change"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// Answer answers several parks of the thread's run at once.
+func (d *Desk) Answer(ctx context.Context, key spool.ThreadKey, responses []spool.Response) ([]spool.RespondResult, error) {
+	responses = slices.Clone(responses)
+	for i := range responses {
+		if err := checkResponse(&responses[i]); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := d.Reclaim(ctx, key); err != nil {
+		return nil, err
+	}
+	for _, r := range responses {
+		if err := d.checkEdit(ctx, key, r); err != nil {
+			return nil, err
+		}
+	}
+	answers := make([]thread.Response, len(responses))
+	for i, r := range responses {
+		answers[i] = thread.Response(r)
+	}
+	out, err := change.Update(ctx, d.Threads, key, func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
+	switch {
+	case record.Missing(err):
+		out.Refused = slices.Repeat([]*thread.RefusedError{thread.ErrNoPark}, len(responses))
+	case err != nil && !errors.Is(err, thread.ErrUnchanged):
+		return nil, err
+	}
+	if out.Resumed {
+		d.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	}
+	results := make([]spool.RespondResult, len(responses))
+	for i, no := range out.Refused {
+		if no == nil {
+			results[i].Delivered = true
+		} else {
+			results[i].Reason, results[i].Error = no.Reason, no.Text
+		}
+	}
+	return results, nil
+}
+
+const (
+	// maxReason bounds the reason of an answer, which stays in the record for ever.
+	maxReason = 4096
+	// maxAnswer bounds what an answer gives to the call, and that in place of which it may
+	// stand.
+	maxAnswer = 256 << 10
+)
+
+// checkResponse says what is wrong with a response, whatever it answers. A null is nothing.
+func checkResponse(r *spool.Response) error {
+	if err := spool.CheckID("toolCallId", string(r.ToolCallID)); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		text *json.RawMessage
+	}{{"payload", &r.Payload}, {"arguments", &r.Args}} {
+		if *f.text == nil {
+			continue
+		}
+		if err := spool.CheckArguments(f.name, *f.text); err != nil {
+			return err
+		}
+		if *f.text = bytes.TrimSpace(*f.text); string(*f.text) == "null" {
+			*f.text = nil
+		}
+		if len(*f.text) > maxAnswer {
+			return spool.Errorf(spool.Invalid, "%s is longer than %d bytes", f.name, maxAnswer)
+		}
+	}
+	if r.Args != nil {
+		r.Args = toolresult.JSON(r.Args) // the form in which a model's arguments are kept: see registry.CallArgs
+	}
+	switch {
+	case len(r.Reason) > maxReason:
+		return spool.Errorf(spool.Invalid, "reason is longer than %d bytes", maxReason)
+	case r.Args != nil && !r.Approved:
+		return spool.Errorf(spool.Invalid, "arguments are only for an approved call")
+	}
+	return nil
+}
+
+// checkEdit checks the arguments of a response by the tool that would run with them. It
+// is the application's code, and so not a part of the transaction that answers. What
+// waits for no such answer is left to that.
+func (d *Desk) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Response) error {
+	if r.Args == nil {
+		return nil
+	}
+	var tool spool.Tool
+	found, known := false, false
+	err := d.Store.View(ctx, key, func(v spool.View) error {
+		thread, err := v.Thread()
+		if err != nil || thread.RunID == "" {
+			return err
+		}
+		run, err := v.Run(thread.RunID)
+		if err != nil {
+			return err
+		}
+		parks, err := v.Parks(run.ID)
+		for _, p := range parks {
+			if p.ToolCallID != r.ToolCallID || p.State != spool.ParkOpen {
+				continue
+			}
+			found = true
+			agent, err := d.Registry.OfRun(v, p.CallerID())
+			if err != nil {
+				return err
+			}
+			if agent != nil {
+				tool, known = agent.Tool(p.ToolName)
+			}
+		}
+		return err
+	})
+	switch {
+	case record.Missing(err), err == nil && !found:
+		return nil
+	case err != nil:
+		return err
+	case !known:
+		return spool.Errorf(spool.Invalid, "arguments cannot be edited: this server does not have the tool")
+	}
+	return registry.CheckEdited(d.Log, tool, r.Args)
+}

@@ -1,0 +1,216 @@
+// Package intake takes what callers ask for: starts and answers. It checks them, carries out their
+// transitions, and sees to what follows.
+package intake
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
+	"github.com/spoolhq/spool/engine/internal/admission"
+	"github.com/spoolhq/spool/engine/internal/attach"
+	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/change"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/telemetry"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// Desk takes requests.
+type Desk struct {
+	*change.Threads
+
+	Registry    *registry.Registry
+	Attachments *attach.Images
+	Admission   *admission.Counts
+	Telemetry   *telemetry.Recorder
+	// CheckRoom refuses a tenant that stores as much as it may.
+	CheckRoom func(ctx context.Context, tenant spool.Tenant) error
+	// AfterStop sees to what follows the stop of a run.
+	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
+
+	// The other settings are those of the engine's configuration.
+	MaxPromptBytes    int
+	Budget, MaxBudget spool.Budget
+	// Priced says that model calls have prices.
+	Priced bool
+}
+
+// Start starts a run.
+func (d *Desk) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, error) {
+	agent, err := d.checkStart(&key, &r)
+	if err != nil {
+		return spool.RunResult{}, err
+	}
+	r.IdempotencyKey = actor.StartKey(actor.Of(ctx), r.IdempotencyKey)
+	if first, found, err := d.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
+		return first, err
+	}
+	if err := d.CheckRoom(ctx, key.Tenant); err != nil {
+		return spool.RunResult{}, err
+	}
+	place, room, err := d.Admission.Admit(ctx, key.Tenant)
+	switch {
+	case err != nil:
+		return spool.RunResult{}, err
+	case !room:
+		return spool.RunResult{ThreadID: key.ID, Reason: spool.ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: admission.RetryAfter}, nil
+	}
+	var out thread.Started
+	request := transitionOf(r, agent)
+	err = d.Store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
+		if out, err = thread.Start(tx, key, request, d.Rules); err != nil {
+			return err
+		}
+		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)
+	})
+	if err != nil {
+		d.Admission.Release(key.Tenant, place)
+	}
+	var no *thread.RefusedError
+	switch {
+	case err == nil:
+		actor.Log(ctx, d.Log, out.Audit...)
+		d.Telemetry.Started(ctx, key.Tenant, r.RunID)
+		d.Bus.Wake(key, spool.WakeRecord)
+		d.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		if err := d.AfterStop(ctx, key, out.Stopped); err != nil { // the run is accepted, and gets its turn
+			d.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
+		}
+		return spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}, nil
+	case errors.As(err, &no):
+		// The same start may have been accepted while this one waited for the thread.
+		if first, found, err := d.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
+			return first, err
+		}
+		return spool.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil
+	default:
+		return spool.RunResult{}, err
+	}
+}
+
+// started returns the answer to the start that was accepted under an idempotency key.
+func (d *Desk) started(ctx context.Context, tenant spool.Tenant, startKey string) (spool.RunResult, bool, error) {
+	if startKey == "" {
+		return spool.RunResult{}, false, nil
+	}
+	run, err := d.Store.FindStart(ctx, tenant, startKey)
+	switch {
+	case record.Missing(err):
+		return spool.RunResult{}, false, nil
+	case err != nil:
+		return spool.RunResult{}, false, err
+	}
+	result := spool.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}
+	if run.Wait != nil {
+		result.Position = run.Wait.Position
+	}
+	return result, true, nil
+}
+
+// transitionOf returns the start of a request that was checked.
+func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartRequest {
+	var client *spool.ClientInput
+	if !r.Client.Empty() {
+		client = &r.Client
+	}
+	return thread.StartRequest{
+		Run: spool.Run{
+			ID: r.RunID, Agent: agent.Name, Model: r.Model, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
+			Allowance: budget.Of(r.Budget), HostState: r.HostState, StartedBy: r.By, Scopes: r.Scopes,
+			ProviderOptions: r.ProviderOptions, Client: client,
+		},
+		Content: contentOf(r), ClientMessageID: r.ClientMessageID, Title: cmp.Or(r.Title, title(r.Prompt)), Labels: r.Labels,
+		EditMessageID: r.EditMessageID, WhenBusy: r.WhenBusy, MayNotStop: r.MayNotStop,
+	}
+}
+
+// checkStart fills in what a request leaves out and says what is wrong with it.
+func (d *Desk) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registry.Agent, error) {
+	if key.ID == "" {
+		key.ID = spool.ThreadID(d.Rules.Random.ID("thr"))
+	}
+	if r.RunID == "" {
+		r.RunID = spool.RunID(d.Rules.Random.ID("run"))
+	}
+	for _, id := range []struct{ field, value string }{
+		{"threadId", string(key.ID)},
+		{"runId", string(r.RunID)},
+		{"editMessageId", string(r.EditMessageID)},
+		{"clientMessageId", r.ClientMessageID},
+		{"Idempotency-Key", r.IdempotencyKey},
+	} {
+		if id.value == "" {
+			continue
+		}
+		if err := spool.CheckID(id.field, id.value); err != nil {
+			return nil, err
+		}
+	}
+	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
+		return nil, err
+	}
+	agent := d.Registry.For(r.Agent, key.Tenant, r.Scopes)
+	if agent == nil {
+		return nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
+	}
+	if r.Model == "" {
+		r.Model = agent.Model
+	}
+	if r.WhenBusy = cmp.Or(r.WhenBusy, agent.WhenBusy); r.MayNotStop && r.WhenBusy.Stops() {
+		r.WhenBusy = spool.BusyReject
+	}
+	if !d.Registry.HasModelFor(r.Model, key.Tenant, r.Scopes) {
+		return nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
+	}
+	switch {
+	case r.Prompt == "" && len(r.Attachments) == 0:
+		return nil, spool.Errorf(spool.Invalid, "prompt is required")
+	case len(r.Prompt) > d.MaxPromptBytes:
+		return nil, spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", d.MaxPromptBytes)
+	case !utf8.ValidString(r.Prompt):
+		return nil, spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
+	case !r.WhenBusy.Known():
+		return nil, spool.Errorf(spool.Invalid, "whenBusy must be reject, enqueue, latest, interrupt or rollback")
+	case r.MaxSteps < 0:
+		return nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
+	}
+	if err := budget.CheckStart(r.Budget, d.Priced); err != nil {
+		return nil, err
+	}
+	r.Budget = r.Budget.Or(agent.Budget).Or(d.Budget).Within(d.MaxBudget)
+	if err := spool.CheckHostState(r.HostState); err != nil {
+		return nil, err
+	}
+	options, err := registry.AllowedOptions(agent, r.ProviderOptions)
+	if err != nil {
+		return nil, err
+	}
+	r.ProviderOptions = options
+	if r.Client, err = agent.Permitted(spool.Run{Tenant: key.Tenant, Scopes: r.Scopes}).AllowedClient(r.Client); err != nil {
+		return nil, err
+	}
+	if err := d.Attachments.CheckAll(r.Attachments); err != nil {
+		return nil, err
+	}
+	return agent, nil
+}
+
+// contentOf returns the user turn: the text, then the images.
+func contentOf(r spool.StartRequest) spool.Content {
+	var content spool.Content
+	if r.Prompt != "" {
+		content = spool.TextContent(r.Prompt)
+	}
+	for _, a := range r.Attachments {
+		content = append(content, spool.Part{Type: spool.PartImage, Image: a.URL, MIMEType: a.MediaType})
+	}
+	return content
+}
+
+// title returns the title of a thread that begins with the prompt.
+func title(prompt string) string { return spool.TextContent(prompt).Preview() }

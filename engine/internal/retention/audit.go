@@ -1,0 +1,60 @@
+package retention
+
+import (
+	"context"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+const (
+	// auditEvery is how often a worker looks for entries that are too old.
+	auditEvery = time.Hour
+	// auditPage is how many entries are removed at once, so that no other writer waits long.
+	auditPage = 1000
+)
+
+// RetainAudit removes entries that are older than the configuration keeps, once an hour.
+func (r *Remover) RetainAudit(ctx context.Context) error {
+	if r.AuditRetention < 0 {
+		return nil
+	}
+	now := time.Now()
+	if last := r.auditLooked.Load(); last != 0 && now.UnixNano()-last < int64(auditEvery) {
+		return nil
+	}
+	for {
+		n, err := r.Store.PruneAudit(ctx, now.Add(-r.AuditRetention), auditPage)
+		if err != nil {
+			return err
+		}
+		if n < auditPage {
+			r.auditLooked.Store(now.UnixNano())
+			return nil
+		}
+	}
+}
+
+// AppendAudit adds entries to a tenant's audit log and to the log of the process.
+func (r *Remover) AppendAudit(ctx context.Context, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
+	err := r.Store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
+		return actor.Audit(ctx, tx, tenant, entries...)
+	})
+	if err == nil {
+		actor.Log(ctx, r.Log, entries...)
+	}
+	return err
+}
+
+// purgeEntry says which dead jobs a purge is about.
+func purgeEntry(q spool.DeadQuery) *spool.AuditEntry {
+	entry := &spool.AuditEntry{Action: spool.AuditPurge, JobID: q.JobID}
+	if !q.DiedBefore.IsZero() {
+		entry.Detail = toolresult.JSON(struct {
+			DiedBefore time.Time `json:"diedBefore"`
+		}{q.DiedBefore.UTC()})
+	}
+	return entry
+}

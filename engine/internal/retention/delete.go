@@ -1,0 +1,53 @@
+package retention
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// Delete removes a thread that has no active run.
+func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.DeleteResult, error) {
+	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
+	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+		open, err := thread.Open(tx, r.Rules)
+		if err != nil && open == nil {
+			return err
+		}
+		if open.Thread.State.Active() || open.Thread.Leased(open.Now) {
+			return thread.Refuse(spool.ReasonActiveRun, "Thread has an active run — stop it before deleting")
+		}
+		if err := tx.DeleteThread(); err != nil {
+			return err
+		}
+		return actor.Audit(ctx, tx, key.Tenant, entry)
+	})
+	var no *thread.RefusedError
+	switch {
+	case errors.As(err, &no):
+		return spool.DeleteResult{Reason: no.Reason, Error: no.Text}, nil
+	case record.Missing(err):
+		return spool.DeleteResult{Reason: spool.ReasonNotFound, Error: record.ThreadNotFound}, nil
+	case err != nil:
+		return spool.DeleteResult{}, err
+	}
+	actor.Log(ctx, r.Log, entry)
+	r.deleted(ctx, key)
+	return spool.DeleteResult{Accepted: true}, nil
+}
+
+// deleted removes what is left of a thread outside of the store, and tells those who watch
+// it.
+func (r *Remover) deleted(ctx context.Context, key spool.ThreadKey) {
+	ctx, cancel := stream.WithTimeout(ctx)
+	defer cancel()
+	if err := r.Streams.Delete(ctx, key); err != nil {
+		r.Concerning(key, "").WarnContext(ctx, "delete run streams", "error", err)
+	}
+	r.Bus.Wake(key, spool.WakeDeleted)
+}

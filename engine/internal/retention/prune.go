@@ -1,0 +1,112 @@
+// Package retention removes what is not to be kept: threads that are deleted or old, dead jobs, and old
+// entries of the audit log.
+package retention
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/actor"
+	"github.com/spoolhq/spool/engine/internal/change"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// Remover removes.
+type Remover struct {
+	*change.Threads
+
+	Queue   spool.Queue
+	Streams spool.Streams
+	// Retention is how long a thread is kept in which nothing happens. Zero: for ever.
+	Retention time.Duration
+	// AuditRetention is how long entries of the audit log are kept. Negative: for ever.
+	AuditRetention time.Duration
+
+	// auditLooked is when old entries of the audit log were last looked for, in Unix ns.
+	auditLooked atomic.Int64
+}
+
+const (
+	// prunePage is how many threads a prune looks at where it is not told.
+	prunePage = 1000
+	// retentionPage is how many threads a sweep prunes, so that it never takes long.
+	retentionPage = 100
+)
+
+// Prune removes threads in which nothing has happened for a while.
+func (r *Remover) Prune(ctx context.Context, o spool.PruneOptions) (spool.PruneReport, error) {
+	return r.prune(ctx, o, "")
+}
+
+// prune is Prune with the reason that the audit log has.
+func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string) (spool.PruneReport, error) {
+	report := spool.PruneReport{Threads: []spool.ThreadKey{}}
+	switch {
+	case o.Before.IsZero():
+		return report, spool.Errorf(spool.Invalid, "PruneOptions.Before is required")
+	case o.Limit < 0:
+		return report, spool.Errorf(spool.Invalid, "PruneOptions.Limit is negative")
+	case o.Limit == 0:
+		o.Limit = prunePage
+	}
+	idle, err := r.Store.Idle(ctx, spool.IdleQuery{Tenant: o.Tenant, Before: o.Before, Limit: o.Limit})
+	if err != nil {
+		return report, err
+	}
+	report.More = len(idle) == o.Limit
+	if o.DryRun {
+		report.Threads = append(report.Threads, idle...)
+		return report, nil
+	}
+	for _, key := range idle {
+		switch err := r.pruneOne(ctx, key, o.Before, reason); {
+		case err == nil:
+			report.Threads = append(report.Threads, key)
+		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
+		default:
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+// pruneOne removes one thread, unless it has moved since it was found.
+func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time.Time, reason string) error {
+	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: reason}
+	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+		t, err := tx.Thread()
+		if err != nil {
+			return err
+		}
+		if t.State.Active() || t.Leased(tx.Now()) || !t.UpdatedAt.Before(before) {
+			return thread.ErrUnchanged
+		}
+		if err := tx.DeleteThread(); err != nil {
+			return err
+		}
+		return actor.Audit(ctx, tx, key.Tenant, entry)
+	})
+	if err == nil {
+		actor.Log(ctx, r.Log, entry)
+		r.deleted(ctx, key)
+	}
+	return err
+}
+
+// Retain prunes what is older than the configuration keeps.
+func (r *Remover) Retain(ctx context.Context) error {
+	if r.Retention == 0 {
+		return nil
+	}
+	report, err := r.prune(ctx, spool.PruneOptions{
+		Before: time.Now().Add(-r.Retention), Limit: retentionPage,
+	}, "retention")
+	if len(report.Threads) > 0 {
+		r.Log.InfoContext(ctx, "old threads are gone", "threads", len(report.Threads), "retention", r.Retention.String())
+	}
+	return err
+}

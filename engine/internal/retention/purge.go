@@ -1,0 +1,33 @@
+package retention
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+)
+
+// PurgeJobs removes dead jobs, and returns how many those were, also with an error.
+func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) (int, error) {
+	if q.JobID != 0 { // nothing is purged where there is nothing
+		dead, err := r.Queue.Dead(ctx, tenant, spool.DeadQuery{JobID: q.JobID})
+		if err != nil || len(dead) == 0 {
+			return 0, err
+		}
+	}
+	// The queue has a transaction of its own. An entry about a purge that then failed does less
+	// harm than a purge without an entry.
+	if err := r.AppendAudit(ctx, tenant, purgeEntry(q)); err != nil {
+		return 0, err
+	}
+	if q.Limit > 0 {
+		return r.Queue.Purge(ctx, tenant, q)
+	}
+	q.Limit = prunePage
+	for gone := 0; ; {
+		n, err := r.Queue.Purge(ctx, tenant, q)
+		gone += n
+		if err != nil || n < q.Limit {
+			return gone, err
+		}
+	}
+}
