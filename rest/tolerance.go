@@ -18,7 +18,8 @@ const (
 	// values, and the program checks what it needs of them.
 	AbsentFields
 	// LooseParameters takes the first of several parameters of the query or headers with the same
-	// name where one is wanted. An empty one is absent. U+FFFD stands for what is no text.
+	// name where one is wanted. An empty one is absent. U+FFFD stands for what is no text. A
+	// parameter with a semicolon is malformed, as net/url has it.
 	LooseParameters
 	// BrokenQuery ignores malformed parameters of the query in place of refusing them.
 	BrokenQuery

@@ -96,7 +96,7 @@ func (in *Input) parseURLEncoded(body io.Reader, l Limits) ([]fault.Fault, error
 		return nil, formError(err)
 	}
 
-	pairs, tooMany := cutPairs(nil, string(data), l.MaxFields)
+	pairs, tooMany := cutPairs(nil, string(data), l.MaxFields, false)
 	if tooMany {
 		return nil, fmt.Errorf("%w: more than %d fields", ErrFormTooLarge, l.MaxFields)
 	}

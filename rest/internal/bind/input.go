@@ -68,7 +68,7 @@ func (in *Input) Reset(r *http.Request, path PathValues) {
 
 // Tolerate sets what is taken although a plan would refuse it. Loose: the first of several
 // parameters or headers counts, an empty one is absent, and U+FFFD stands for what is no text.
-// Broken: malformed pairs of the query string are as if they were not there.
+// A pair with a semicolon is malformed, as net/url has it. Broken: malformed pairs of the query string are as if they were not there.
 func (in *Input) Tolerate(loose, broken bool) { in.loose, in.broken = loose, broken }
 
 // Request is the request that in reads.
@@ -154,7 +154,7 @@ func (in *Input) QueryFaults() []fault.Fault { return in.queryFaults() }
 func (in *Input) pairs() []pair {
 	if !in.cut {
 		in.cut = true
-		in.query, in.tooMany = cutPairs(in.inline[:0], in.request.URL.RawQuery, maxPairs)
+		in.query, in.tooMany = cutPairs(in.inline[:0], in.request.URL.RawQuery, maxPairs, in.loose)
 	}
 
 	return in.query

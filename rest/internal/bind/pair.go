@@ -44,10 +44,11 @@ type pair struct {
 }
 
 // cutPairs appends the pairs of a query string to dst, as [url.ParseQuery] reads them save
-// that a semicolon is a character like others and a malformed pair stays, marked as bad.
+// that a malformed pair stays, marked as bad, and that a semicolon is a character like others
+// unless semicolons are refused.
 // Texts without escapes are slices of raw. It stops after limit pairs and then reports
 // true.
-func cutPairs(dst []pair, raw string, limit int) ([]pair, bool) {
+func cutPairs(dst []pair, raw string, limit int, noSemicolons bool) ([]pair, bool) {
 	plain := strings.IndexByte(raw, '%') < 0 && strings.IndexByte(raw, '+') < 0
 
 	for raw != "" {
@@ -61,9 +62,12 @@ func cutPairs(dst []pair, raw string, limit int) ([]pair, bool) {
 		}
 
 		name, text, _ := strings.Cut(part, "=")
-		if plain {
+		switch {
+		case noSemicolons && strings.IndexByte(part, ';') >= 0:
+			dst = append(dst, pair{bad: true})
+		case plain:
 			dst = append(dst, pair{name: name, text: text})
-		} else {
+		default:
 			dst = append(dst, decodePair(name, text))
 		}
 	}

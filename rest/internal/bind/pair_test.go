@@ -20,7 +20,7 @@ func FuzzCutPairs(f *testing.F) {
 	}
 
 	f.Fuzz(func(t *testing.T, raw string) {
-		pairs, tooMany := cutPairs(nil, raw, maxPairs)
+		pairs, tooMany := cutPairs(nil, raw, maxPairs, false)
 		if tooMany {
 			return
 		}
@@ -72,10 +72,10 @@ func FuzzSplit(f *testing.F) {
 func TestCutPairsStops(t *testing.T) {
 	t.Parallel()
 
-	if pairs, tooMany := cutPairs(nil, "a&b&&c", 3); tooMany || len(pairs) != 3 {
+	if pairs, tooMany := cutPairs(nil, "a&b&&c", 3, false); tooMany || len(pairs) != 3 {
 		t.Errorf("three of three: %d, %v", len(pairs), tooMany)
 	}
-	if pairs, tooMany := cutPairs(nil, "a&b&&c", 2); !tooMany || len(pairs) != 2 {
+	if pairs, tooMany := cutPairs(nil, "a&b&&c", 2, false); !tooMany || len(pairs) != 2 {
 		t.Errorf("two of three: %d, %v", len(pairs), tooMany)
 	}
 }
