@@ -38,12 +38,12 @@ type Host struct {
 	OnSettle func(ctx context.Context, s spool.Settlement) error
 
 	// The other settings are those of the engine's configuration.
-	Budget, MaxBudget            spool.Budget
-	MaxAnswerBytes, MaxStepBytes int
-	MaxAttempts                  int
-	MaxTenantBytes               int64
-	MaxWallTime                  time.Duration
-	StopPoll                     time.Duration
+	Budget, MaxBudget spool.Budget
+	MaxStepBytes      int
+	MaxAttempts       int
+	MaxTenantBytes    int64
+	MaxWallTime       time.Duration
+	StopPoll          time.Duration
 }
 
 // Runner carries runs in one process.
