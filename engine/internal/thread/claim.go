@@ -70,91 +70,120 @@ func Take(store spool.Tx, r ClaimRequest, rules Rules) (Claim, Follow, error) {
 	return c, tx.Follow, err
 }
 
-// take decides by the run's state how it goes on.
-func take(tx *Tx, r ClaimRequest) (c Claim, err error) {
-	if tx.Run.Ending != nil { // its worker died before or in the settle hook
-		c.Rest, err = settleUnheld(tx)
-		return c, err
-	}
-	var done bool
-	switch tx.Run.State {
-	case spool.Queued:
-		c, done, err = takeQueued(tx, r.Job)
-	case spool.WaitingForInput:
-		c, done, err = takeParked(tx)
-	case spool.Running:
-		c, done, err = takeLost(tx, r.Job)
-	}
-	if done || err != nil {
-		return c, err
-	}
-	tx.Run.Carriage.Alone = suspected(tx)
-	if tx.Run.Carriage.Alone && !r.Alone() {
-		return Claim{Reason: "another run whose workers died is carried alone", BusyFor: aloneWait}, ErrUnchanged
-	}
-	c.Segment, err = openSegment(tx)
-	return c, err
-}
-
-func takeQueued(tx *Tx, j spool.Job) (c Claim, done bool, err error) {
-	switch {
-	case j.Kind == spool.JobExpiry:
-		return Claim{Reason: "the park was resolved"}, true, ErrUnchanged
-	case j.Segment != 0 && j.Segment <= tx.Run.Segments:
-		return Claim{Reason: "a later ticket exists"}, true, ErrUnchanged
-	case !tx.Run.StopAt.IsZero(): // while it waited for the thread
-		c.Reason = "the run was stopped before its turn"
-		c.Rest, err = endUnheld(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
-		return c, true, err
-	}
-	return c, false, nil
-}
-
-func takeParked(tx *Tx) (c Claim, done bool, err error) {
-	open, err := expire(tx)
+// take brings the run up to date, decides how it goes on, and does that.
+func take(tx *Tx, r ClaimRequest) (Claim, error) {
+	f, err := find(tx)
 	if err != nil {
-		return c, false, err
+		return Claim{}, err
 	}
-	if open > 0 {
-		return Claim{Reason: "the run waits for input"}, true, tx.save()
-	}
-	ending, err := unanswered(tx)
-	if ending == nil || err != nil {
-		return c, false, err
-	}
-	c.Reason = "nobody has answered in time"
-	c.Rest, err = endUnheld(tx, *ending)
-	return c, true, err
-}
-
-// takeLost decides about a run whose worker died.
-func takeLost(tx *Tx, j spool.Job) (c Claim, done bool, err error) {
-	if alone := &tx.Run.Carriage; alone.Alone {
-		alone.AloneDeaths++
-	} else {
-		tx.Run.Deaths++
-	}
-	working, err := inHand(tx)
-	if err != nil {
-		return c, false, err
-	}
-	if c.Lost, err = loseSegment(tx, WorkerDied); err != nil {
-		return c, false, err
-	}
-	switch {
-	case !tx.Run.StopAt.IsZero() && !working:
-		c.Reason = endedWithWorker
-		c.Rest, err = endUnheld(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
-	case tx.Run.Carriage.AloneDeaths >= tx.MaxDeaths:
-		c.Reason = endedWithWorker
-		c.Rest, err = giveUp(tx, j)
-	case tx.Run.StopAt.IsZero() && suspected(tx):
-		c.Reason = "several workers died in the run's step: it waits, and is then carried alone"
+	next := decide(tx, f, r.Job)
+	c := Claim{Reason: next.reason, Lost: f.lost}
+	switch next.do {
+	case doNothing:
+		return c, ErrUnchanged
+	case doEnd:
+		if next.deaths > 0 {
+			err = deadLetter(tx, r.Job, next)
+		}
+		if err == nil {
+			c.Rest, err = endUnheld(tx, next.ending)
+		}
+		return c, err
+	case doBackOff:
 		err = backOff(tx)
-	default:
-		return c, false, nil
+	case doCarry:
+		tx.Run.Carriage.Alone = suspected(tx)
+		if tx.Run.Carriage.Alone && !r.Alone() {
+			return Claim{Reason: "another run whose workers died is carried alone", BusyFor: aloneWait}, ErrUnchanged
+		}
+		c.Segment, err = openSegment(tx)
+	case doWait:
 	}
-	return c, true, err
+	if err != nil {
+		return c, err
+	}
+	return c, tx.save()
+}
+
+// found is what a claim finds of a run beside its own state.
+type found struct {
+	open    int           // parks that nobody has answered yet
+	failing *spool.Ending // how the run ends for want of an answer. Nil: it does not
+	working bool          // a step of the tree has a draft, the tools of which have run or may have
+	lost    *LostStream   // the stream of the worker that died. Nil: none did
+}
+
+// find sees to what has become due while no worker had the run: parks expire, and the segment of a
+// worker that died is closed.
+func find(tx *Tx) (f found, err error) {
+	switch {
+	case tx.Run.Ending != nil: // its worker died before or in the settle hook
+	case tx.Run.State == spool.WaitingForInput:
+		f.open, f.failing, err = expire(tx)
+	case tx.Run.State == spool.Running:
+		if alone := &tx.Run.Carriage; alone.Alone {
+			alone.AloneDeaths++
+		} else {
+			tx.Run.Deaths++
+		}
+		if f.working, err = inHand(tx); err == nil {
+			f.lost, err = loseSegment(tx, WorkerDied)
+		}
+	}
+	return f, err
+}
+
+// decision is how a run goes on.
+type decision struct {
+	do     action
+	reason string
+	ending spool.Ending // for doEnd
+	deaths int          // of its workers, for which it ends. A dead job tells of them
+}
+
+type action int
+
+const (
+	doCarry   action = iota // the worker carries the next segment
+	doNothing               // the job is obsolete
+	doWait                  // a person has to answer first
+	doBackOff               // the run waits for a while, and is then carried alone
+	doEnd
+)
+
+var cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+
+// decide says how a run goes on that a worker has come for with a job. It reads nothing from the store and
+// changes nothing.
+func decide(tx *Tx, f found, j spool.Job) decision {
+	run, stopped := &tx.Run, !tx.Run.StopAt.IsZero()
+	deaths := run.Deaths + run.Carriage.AloneDeaths
+	switch {
+	case run.Ending != nil:
+		return decision{do: doEnd, ending: *run.Ending}
+
+	case run.State == spool.Queued && j.Kind == spool.JobExpiry:
+		return decision{do: doNothing, reason: "the park was resolved"}
+	case run.State == spool.Queued && j.Segment != 0 && j.Segment <= run.Segments:
+		return decision{do: doNothing, reason: "a later ticket exists"}
+	case run.State == spool.Queued && stopped: // while it waited for the thread
+		return decision{do: doEnd, reason: "the run was stopped before its turn", ending: cancelled}
+
+	case f.open > 0:
+		return decision{do: doWait, reason: "the run waits for input"}
+	case f.failing != nil:
+		return decision{do: doEnd, reason: "nobody has answered in time", ending: *f.failing}
+
+	case f.lost != nil && stopped && !f.working:
+		return decision{do: doEnd, reason: endedWithWorker, ending: cancelled}
+	case f.lost != nil && run.Carriage.AloneDeaths >= tx.MaxDeaths:
+		return decision{do: doEnd, reason: endedWithWorker, deaths: deaths, ending: spool.Ending{
+			State: spool.Failed, Reason: spool.StopFailed, Error: fmt.Sprintf("%d workers died in the same step", deaths),
+		}}
+	case f.lost != nil && !stopped && suspected(tx):
+		return decision{do: doBackOff, reason: "several workers died in the run's step: it waits, and is then carried alone"}
+	}
+	return decision{do: doCarry}
 }
 
 const endedWithWorker = "the run has ended with its worker"
@@ -177,7 +206,7 @@ func openSegment(tx *Tx) (*Segment, error) {
 	if err := tx.Store.AppendEntries(entry); err != nil {
 		return nil, err
 	}
-	return &Segment{Thread: tx.Thread, Run: tx.Run, Seq: entry.Seq}, tx.save()
+	return &Segment{Thread: tx.Thread, Run: tx.Run, Seq: entry.Seq}, nil
 }
 
 // When a process dies, it takes all segments that it carries with it, and nothing says which of
@@ -196,19 +225,11 @@ const (
 // suspected reports whether the run is to be carried alone.
 func suspected(tx *Tx) bool { return tx.Run.Deaths >= min(suspectDeaths, tx.MaxDeaths) }
 
-// giveUp ends a run that has killed its workers. A dead job is left of it, which can be
-// redriven.
-func giveUp(tx *Tx, j spool.Job) (*Unsettled, error) {
-	deaths := tx.Run.Deaths + tx.Run.Carriage.AloneDeaths
-	ending := spool.Ending{
-		State: spool.Failed, Reason: spool.StopFailed, Error: fmt.Sprintf("%d workers died in the same step", deaths),
-	}
+// deadLetter leaves a dead job of a run that ends because its workers died. The job can be redriven.
+func deadLetter(tx *Tx, j spool.Job, next decision) error {
 	dead := tx.job(spool.JobReclaim, 0)
 	dead.Key, dead.Segment, dead.DueAt = j.Key, tx.Run.Segments+1, j.DueAt
-	if err := tx.Store.AddDead(dead, deaths, ending.Error); err != nil {
-		return nil, err
-	}
-	return endUnheld(tx, ending)
+	return tx.Store.AddDead(dead, next.deaths, next.ending.Error)
 }
 
 // backOff is the transition back to QUEUED of a suspect, with a ticket for later.
@@ -225,5 +246,5 @@ func backOff(tx *Tx) error {
 	}
 	tx.release()
 	tx.Follow.Jobs = true
-	return tx.save()
+	return nil
 }

@@ -12,18 +12,14 @@ import (
 func Dead(tx *Tx, j spool.Job, attempts int, cause string) (s Stopped, err error) {
 	moved := tx.Run.ID != j.RunID || !tx.Run.State.Active() || tx.Thread.Leased(tx.Now) ||
 		j.Segment != 0 && j.Segment <= tx.Run.Segments && tx.Run.State != spool.Running
-	switch {
-	case moved:
+	if moved {
 		return s, ErrUnchanged
-	case tx.Run.Ending != nil: // it has ended but for its settle hook
-		s.Rest, err = settleUnheld(tx)
-		return s, err
 	}
 	ending := spool.Ending{
 		State: spool.Failed, Reason: spool.StopFailed,
 		Error: fmt.Sprintf("dropped by the queue after %d attempts: %s", attempts, cause),
 	}
-	if tx.Run.State == spool.Running {
+	if tx.Run.Ending == nil && tx.Run.State == spool.Running {
 		if s.Lost, err = loseSegment(tx, ending.Error); err != nil {
 			return s, err
 		}

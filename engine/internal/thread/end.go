@@ -100,25 +100,23 @@ type Unsettled struct {
 }
 
 // endUnheld ends a run that no worker holds, as stopped if that was asked for. With a settle hook
-// it takes the lease instead, and returns the run, which has still to be settled.
+// it takes the lease instead, and returns the run, which has still to be settled. A run that has an
+// ending already only lacks that hook.
 func endUnheld(tx *Tx, ending spool.Ending) (*Unsettled, error) {
-	if !tx.Run.StopAt.IsZero() {
-		ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+	if tx.Run.Ending == nil {
+		if !tx.Run.StopAt.IsZero() {
+			ending = cancelled
+		}
+		if !tx.Settles {
+			return nil, end(tx, ending)
+		}
+		forgetStep(tx)
+		ending.Closed = true
+		tx.Run.Ending = &ending
+		if err := tx.Store.Enqueue(tx.ticket(spool.JobReclaim, tx.Lease)); err != nil {
+			return nil, err
+		}
 	}
-	if !tx.Settles {
-		return nil, end(tx, ending)
-	}
-	forgetStep(tx)
-	ending.Closed = true
-	tx.Run.Ending = &ending
-	if err := tx.Store.Enqueue(tx.ticket(spool.JobReclaim, tx.Lease)); err != nil {
-		return nil, err
-	}
-	return settleUnheld(tx)
-}
-
-// settleUnheld takes the lease of a run that has ended but for its settle hook.
-func settleUnheld(tx *Tx) (*Unsettled, error) {
 	saved, err := record.SavedOf(tx.Store, tx.Run)
 	if err != nil {
 		return nil, err
@@ -190,4 +188,46 @@ func closeParks(tx *Tx, ending spool.Ending) (spool.Content, error) {
 		}
 	}
 	return content, nil
+}
+
+// closeTree ends the nested runs of a dispatched run that ends itself.
+func closeTree(tx *Tx, ending spool.Ending) error {
+	if tx.Run.Children == 0 {
+		return nil
+	}
+	runs, err := tx.Store.Nested(tx.Run.ID)
+	if err != nil {
+		return err
+	}
+	if ending.State == spool.Completed { // none is at work then
+		ending = cancelled
+	}
+	if ending.State == spool.Failed {
+		ending.Error = "the run that it belongs to failed"
+	}
+	for _, run := range runs {
+		if run.State.Terminal() {
+			continue
+		}
+		if err := endNested(tx.nested(run), ending, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func endNested(tx *Tx, ending spool.Ending, text string) error {
+	forgetStep(tx)
+	if err := closeCalls(tx, ending); err != nil {
+		return err
+	}
+	if !tx.Run.State.CanBecome(ending.State) {
+		return spool.Errorf(spool.Internal, "run %s cannot go from %s to %s", tx.Run.ID, tx.Run.State, ending.State)
+	}
+	tx.Run.State, tx.Run.StopReason, tx.Run.Error, tx.Run.EndedAt = ending.State, ending.Reason, ending.Error, tx.Now
+	tx.Run.Allowance = nil // which is the whole tree's
+	if ending.State == spool.Completed {
+		tx.Run.Result = &spool.NestedResult{Text: text}
+	}
+	return tx.Put()
 }

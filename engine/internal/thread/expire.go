@@ -1,31 +1,38 @@
 package thread
 
-import "github.com/spoolhq/spool"
+import (
+	"time"
+
+	"github.com/spoolhq/spool"
+)
 
 // expire is the compare-and-set that sees to the open parks whose time has come: they are
 // warned of, get more time, or end. It returns how many the run still waits for, which is
-// none as soon as one of them fails the run.
-func expire(tx *Tx) (open int, err error) {
+// none as soon as one of them fails the run, and then how the run ends.
+func expire(tx *Tx) (open int, failing *spool.Ending, err error) {
 	parks, err := Parks(tx)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	failed := false
 	for _, p := range parks {
 		if p.State == spool.ParkOpen {
 			if err := expirePark(tx, &p); err != nil {
-				return 0, err
+				return 0, nil, err
 			}
 		}
 		if p.State == spool.ParkOpen {
 			open++
 		}
-		failed = failed || FailsRun(p)
+		if failing == nil && FailsRun(p) {
+			failing = &spool.Ending{
+				State: spool.Failed, Reason: spool.StopFailed, Error: "nobody answered the call of " + p.ToolName + " in time",
+			}
+		}
 	}
-	if failed {
-		return 0, nil
+	if failing != nil {
+		open = 0
 	}
-	return open, nil
+	return open, failing, nil
 }
 
 // expirePark does with an open park what its time asks for, if anything.
@@ -84,27 +91,13 @@ func FailsRun(p spool.Park) bool {
 	return p.State == spool.ParkExpired && p.Expiry.Then == spool.ExpireFail
 }
 
-// unanswered returns how a run ends with a park that nobody has answered and that asks for it. Nil:
-// there is none.
-func unanswered(tx *Tx) (*spool.Ending, error) {
-	parks, err := Parks(tx)
-	for _, p := range parks {
-		if FailsRun(p) {
-			return &spool.Ending{
-				State: spool.Failed, Reason: spool.StopFailed, Error: "nobody answered the call of " + p.ToolName + " in time",
-			}, nil
-		}
-	}
-	return nil, err
-}
-
 // Reclaim moves a parked run on whose time to be answered has passed. It reports whether the run
 // waits for nobody any more, and returns [ErrUnchanged] for a run that is not parked.
 func Reclaim(tx *Tx) (moved bool, err error) {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return false, ErrUnchanged
 	}
-	open, err := expire(tx)
+	open, _, err := expire(tx)
 	if err != nil || open > 0 {
 		return false, err
 	}
@@ -120,7 +113,7 @@ func Redispatch(tx *Tx) error {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return tx.Store.Enqueue(tx.ticket(spool.JobReclaim, 0))
 	}
-	open, err := expire(tx)
+	open, _, err := expire(tx)
 	if err != nil {
 		return err
 	}
@@ -140,4 +133,51 @@ func Redispatch(tx *Tx) error {
 		}
 	}
 	return nil
+}
+
+// Parks returns the parks of the tree whose calls have no result yet.
+func Parks(tx *Tx) ([]spool.Park, error) {
+	all, err := tx.Store.Parks(tx.Root().Run.ID)
+	if err != nil {
+		return nil, err
+	}
+	waiting := all[:0]
+	for _, p := range all {
+		if !p.Landed && p.State != spool.ParkClosed {
+			waiting = append(waiting, p)
+		}
+	}
+	return waiting, nil
+}
+
+// onExpiry is what the wire says of a park's end. The usual one goes without saying.
+func onExpiry(p spool.Park) spool.ExpiryAction {
+	if p.Expiry.Then == spool.ExpireDeny {
+		return ""
+	}
+	return p.Expiry.Then
+}
+
+// warnAt returns when an open park is to be warned of, which is zero for never.
+func warnAt(p spool.Park) time.Time {
+	if p.Warned || p.Expiry.Warn <= 0 || p.Expiry.Warn >= p.Expiry.TTL {
+		return time.Time{}
+	}
+	return p.ExpiresAt.Add(-p.Expiry.Warn)
+}
+
+// expiryJob returns the job by which something becomes of an open park: its warning, and
+// then its end.
+func expiryJob(tx *Tx, p spool.Park) spool.Job {
+	due := p.ExpiresAt
+	if warn := warnAt(p); !warn.IsZero() {
+		due = warn
+	}
+	j := tx.job(spool.JobExpiry, due.Sub(tx.Now))
+	j.Key = expiryKey(p)
+	return j
+}
+
+func expiryKey(p spool.Park) string {
+	return "hitl-expiry:" + string(p.RunID) + ":" + string(p.ToolCallID)
 }

@@ -1,26 +1,9 @@
 package thread
 
 import (
-	"time"
-
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 )
-
-// Parks returns the parks of the tree whose calls have no result yet.
-func Parks(tx *Tx) ([]spool.Park, error) {
-	all, err := tx.Store.Parks(tx.Root().Run.ID)
-	if err != nil {
-		return nil, err
-	}
-	waiting := all[:0]
-	for _, p := range all {
-		if !p.Landed && p.State != spool.ParkClosed {
-			waiting = append(waiting, p)
-		}
-	}
-	return waiting, nil
-}
 
 // Wait is the transition of a nested run to WAITING_FOR_INPUT: the dispatched run parks for it.
 func Wait(tx *Tx) error {
@@ -106,36 +89,4 @@ func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, e
 	required.AgentID = &p.AgentID
 	required.Nested = &spool.NestedCaller{AgentID: p.AgentID, Name: run.Agent, Model: run.Model, Depth: run.Depth}
 	return required, nil
-}
-
-// onExpiry is what the wire says of a park's end. The usual one goes without saying.
-func onExpiry(p spool.Park) spool.ExpiryAction {
-	if p.Expiry.Then == spool.ExpireDeny {
-		return ""
-	}
-	return p.Expiry.Then
-}
-
-// warnAt returns when an open park is to be warned of, which is zero for never.
-func warnAt(p spool.Park) time.Time {
-	if p.Warned || p.Expiry.Warn <= 0 || p.Expiry.Warn >= p.Expiry.TTL {
-		return time.Time{}
-	}
-	return p.ExpiresAt.Add(-p.Expiry.Warn)
-}
-
-// expiryJob returns the job by which something becomes of an open park: its warning, and
-// then its end.
-func expiryJob(tx *Tx, p spool.Park) spool.Job {
-	due := p.ExpiresAt
-	if warn := warnAt(p); !warn.IsZero() {
-		due = warn
-	}
-	j := tx.job(spool.JobExpiry, due.Sub(tx.Now))
-	j.Key = expiryKey(p)
-	return j
-}
-
-func expiryKey(p spool.Park) string {
-	return "hitl-expiry:" + string(p.RunID) + ":" + string(p.ToolCallID)
 }

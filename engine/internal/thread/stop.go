@@ -73,7 +73,7 @@ func stopAllWaiting(tx *Tx) (int, error) {
 
 func stopOneWaiting(tx *Tx, run spool.Run) error {
 	tx.noteStop(run, "")
-	return leave(tx, run, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+	return leave(tx, run, cancelled)
 }
 
 // stop is the transition of a stop, for the run that has the thread. It returns [ErrUnchanged]
@@ -93,7 +93,7 @@ func stop(tx *Tx) (s Stopped, err error) {
 		}
 		return s, tx.Store.UpdateRun(tx.Run)
 	case tx.Run.Ending != nil: // the process that stopped it has died before it was settled
-		s.Rest, err = settleUnheld(tx)
+		s.Rest, err = endUnheld(tx, *tx.Run.Ending)
 		return s, err
 	case state == spool.Running && working: // what its tools have done is worth a segment
 		tx.Run.StopAt = tx.Now
@@ -107,6 +107,6 @@ func stop(tx *Tx) (s Stopped, err error) {
 		}
 	}
 	tx.Run.StopAt = tx.Now
-	s.Rest, err = endUnheld(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+	s.Rest, err = endUnheld(tx, cancelled)
 	return s, err
 }

@@ -1,9 +1,11 @@
 package thread
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/order"
 )
 
@@ -176,5 +178,78 @@ func (tx *Tx) Message(role spool.Role, content spool.Content) *spool.Message {
 	return &spool.Message{
 		ID: spool.MessageID(tx.Random.ID("msg")), ThreadID: tx.Thread.ID, AgentID: tx.Run.AgentID(),
 		Role: role, Content: content, RunID: tx.Run.ID,
+	}
+}
+
+// Item adds an item of the run to the stream of the segment.
+func (tx *Tx) Item(t spool.ItemType, payload any) {
+	if tx.list != nil {
+		tx.list.Item(tx.Run.AgentID(), t, payload)
+	}
+}
+
+// Append adds entries to the record. While a segment is open they have a place among its items.
+func (tx *Tx) Append(entries ...*spool.Entry) error {
+	if tx.list != nil {
+		tx.list.Place(entries...)
+	}
+	err := tx.Store.AppendEntries(entries...)
+	if err == nil && tx.list != nil && len(entries) > 0 {
+		tx.list.Behind(entries[len(entries)-1].Seq)
+	}
+	return err
+}
+
+// closeSegment ends the latest segment: its stream with an item, and then, in the record, the
+// segment itself.
+func (tx *Tx) closeSegment(t spool.ItemType, item any, ended spool.RunEnded) error {
+	tx.list.End(t, item)
+	return tx.Append(tx.runEnded(ended))
+}
+
+func (tx *Tx) runEnded(ended spool.RunEnded) *spool.Entry {
+	ended.RunID, ended.StreamID, ended.Segment = tx.Run.ID, tx.Run.Stream(), tx.Run.Segments
+	return spool.NewEntry(spool.EntryRunEnded, tx.Run.ID, ended)
+}
+
+// Charge writes a row of the usage ledger. Its cost is the dispatched run's, which has one
+// currency only: a cost in another one is not known.
+func (tx *Tx) Charge(row spool.UsageRow) error {
+	root := &tx.Root().Run
+	if row.Cost != nil {
+		currency := root.Currency
+		if root.Allowance != nil {
+			currency = cmp.Or(currency, root.Allowance.Budget.Currency)
+		}
+		if currency = cmp.Or(currency, row.Cost.Currency); currency != row.Cost.Currency {
+			tx.Log.Error("a call was priced in another currency than its run",
+				"tenant", string(root.Tenant), "thread", string(root.ThreadID), "run", string(root.ID),
+				"model", row.Model, "currency", row.Cost.Currency, "run_currency", currency)
+			row.Cost = nil
+		}
+	}
+	if row.Cost != nil {
+		root.Currency = row.Cost.Currency
+		root.CostMicros = budget.Plus(root.CostMicros, row.Cost.Micros)
+	}
+	budget.Settle(root.Allowance, row)
+	return tx.Store.AddUsage(row)
+}
+
+// startClock counts the time from now on.
+func (tx *Tx) startClock() {
+	tx.Run.Carriage.Since = tx.Now
+	if a := tx.Run.Allowance; a != nil {
+		a.Since = tx.Now
+	}
+}
+
+// stopClock counts the time up to then.
+func (tx *Tx) stopClock(at time.Time) {
+	c := &tx.Run.Carriage
+	c.Carried, c.Since = c.Until(at), time.Time{}
+	if a := tx.Run.Allowance; a != nil {
+		a.Spent.WallTime = budget.WallTime(a, at)
+		a.Since = time.Time{}
 	}
 }
