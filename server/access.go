@@ -2,8 +2,11 @@ package server
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/browser"
+	"github.com/spoolhq/spool/server/internal/frontpage"
+	"github.com/spoolhq/spool/server/probe"
 	"github.com/spoolhq/spool/server/queue"
 )
 
@@ -53,3 +56,18 @@ type (
 // ValidHeaderName reports whether name can be the name of a header: letters, digits and
 // !#$%&'+-.^_`|~. The * that stands for all headers is none.
 func ValidHeaderName(name string) bool { return browser.ValidHeaderName(name) }
+
+// SchemeAuthenticator is an [Authenticator] that says how its credentials travel, for the
+// OpenAPI document. One that does not is documented as bearer tokens.
+type SchemeAuthenticator interface {
+	Authenticator
+	// Scheme describes the credentials. It is the same at each call.
+	Scheme() rest.Scheme
+}
+
+// Fact is something about a server that a person wants to know, such as which models it has.
+type Fact = frontpage.Fact
+
+// Check reports whether something is as requests need it. An error's message, as of
+// [spool.MessageOf], is shown to everybody. It has to return soon after ctx has ended.
+type Check = probe.Check

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/server/runs"
 )
 
 // hostile returns bodies of about so many bytes that take much memory to decode.
@@ -66,8 +67,8 @@ const valueCost = 512
 func TestDecodeTakesWhatIsCounted(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	const slack = 64 << 10
 	for kind, decode := range map[string]func(string) uint64{
-		"start": decoded[runRequest](t), "AG-UI": decoded[agui.RunAgentInput](t), "answer": decoded[respondRequest](t),
-		"event": decoded[publishRequest](t), "stop": decoded[controlRequest](t), "delivery": decoded[spool.Job](t),
+		"start": decoded[runs.RunRequest](t), "AG-UI": decoded[agui.RunAgentInput](t), "answer": decoded[runs.RespondRequest](t),
+		"event": decoded[runs.PublishRequest](t), "stop": decoded[runs.ControlRequest](t), "delivery": decoded[spool.Job](t),
 	} {
 		for _, length := range []int{10_000, 600_000, 4 << 20} {
 			for name, text := range hostile(length) {

@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/runs"
 )
 
 // decoder is a controller that reads a body as the server's controllers do, and keeps it.
@@ -61,7 +62,7 @@ func FuzzDecodeRun(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	read := decode[runRequest]()
+	read := decode[runs.RunRequest]()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		in, refusal := read(t, string(body))
 		if in == nil {
@@ -88,7 +89,7 @@ func FuzzDecodeRespond(f *testing.F) {
 	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":false,"payload":null}`))
 	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":true,"arguments":{"to":"x"},"reason":"why","digest":"sha256:0"}`))
 	f.Add([]byte(`{"approved":"yes"}`))
-	read := decode[respondRequest]()
+	read := decode[runs.RespondRequest]()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		in, _ := read(t, string(body))
 		if in == nil {

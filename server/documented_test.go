@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/server/admin"
-	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server/internal/wire"
-	"github.com/spoolhq/spool/server/queue"
 )
 
 // The bodies of answers are what the document says: each field that a body can have is documented, and
@@ -23,22 +22,12 @@ import (
 func TestAnswersAreDocumented(t *testing.T) {
 	t.Parallel()
 
-	doc := documentOf(t)
-	bodies := map[string]reflect.Type{
-		"agentRefusal": reflect.TypeFor[agentRefusal](), "auditList": reflect.TypeFor[admin.AuditList](), "branchList": reflect.TypeFor[branchList](),
-		"branchMessages": reflect.TypeFor[engine.BranchMessages](), "compactResult": reflect.TypeFor[engine.CompactResult](),
-		"deleteRefusal": reflect.TypeFor[call.DeleteRefusal](), "deleteResult": reflect.TypeFor[engine.DeleteResult](),
-		"errorBody": reflect.TypeFor[call.ErrorBody](), "eventPage": reflect.TypeFor[eventPage](), "healthy": reflect.TypeFor[healthy](),
-		"jobList": reflect.TypeFor[admin.JobList](), "overview": reflect.TypeFor[admin.Overview](), "pruneAnswer": reflect.TypeFor[admin.PruneAnswer](),
-		"publishResult": reflect.TypeFor[publishResult](), "purgeAnswer": reflect.TypeFor[admin.PurgeAnswer](), "readiness": reflect.TypeFor[readiness](),
-		"redriveAnswer": reflect.TypeFor[admin.RedriveAnswer](), "respondResult": reflect.TypeFor[engine.RespondResult](),
-		"restoreResult": reflect.TypeFor[engine.RestoreResult](), "runDetail": reflect.TypeFor[admin.RunDetail](), "runList": reflect.TypeFor[admin.RunList](),
-		"runOutcome": reflect.TypeFor[engine.Outcome](), "runRefusal": reflect.TypeFor[runRefusal](), "runResult": reflect.TypeFor[engine.RunResult](),
-		"snapshot": reflect.TypeFor[spool.Snapshot](), "startedRun": reflect.TypeFor[startedRun](), "stopResult": reflect.TypeFor[engine.StopResult](),
-		"streamToken": reflect.TypeFor[streamToken](), "taken": reflect.TypeFor[queue.Taken](), "thread": reflect.TypeFor[spool.Thread](),
-		"threadList": reflect.TypeFor[threadList](), "threadUsage": reflect.TypeFor[spool.ThreadUsage](),
-	}
-	for name, typ := range bodies {
+	doc, known := documentOf(t), components(t)
+	for _, name := range doc.answers() {
+		typ := known.TypeFromRef(componentRef + name)
+		if typ == nil {
+			t.Fatalf("the answer %s has no type", name)
+		}
 		value := reflect.New(typ).Elem()
 		fill(value)
 		text, err := json.Marshal(value.Interface())
@@ -49,13 +38,26 @@ func TestAnswersAreDocumented(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(name, err)
 		}
-		doc.check(t, name, map[string]any{"$ref": componentRef + strings.ToUpper(name[:1]) + name[1:]}, got)
+		doc.check(t, name, map[string]any{"$ref": componentRef + name}, got)
 	}
-	for _, ref := range doc.answers() {
-		if name := strings.ToLower(ref[:1]) + ref[1:]; bodies[name] == nil {
-			t.Errorf("the answer %s is not checked", ref)
-		}
+}
+
+// components returns the types that the document describes, by their names.
+func components(t *testing.T) interface{ TypeFromRef(ref string) reflect.Type } {
+	t.Helper()
+
+	e, err := engine.New(memory.New(nil), engine.Config{
+		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(e.Close)
+	s, err := New(e, Config{Insecure: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.api.Huma().OpenAPI().Components.Schemas
 }
 
 // A run is what the engine writes into snapshots and what the server writes into lists.

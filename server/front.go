@@ -1,12 +1,16 @@
 package server
 
 import (
+	"cmp"
+	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/probe"
 	"github.com/spoolhq/spool/server/stream"
 )
 
@@ -16,7 +20,7 @@ func (s *Server) front(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &stream.Writer{ResponseWriter: w, Timeout: s.config.WriteTimeout}
 		asked := r
-		r, known := call.Begin(unescaped(r), s.rules())
+		r, known := call.Begin(unescaped(r), call.Rules{Everybody: s.auth.Everybody, OwnThreads: s.config.OwnThreads})
 		out.Header().Set(call.HeaderID, known.ID)
 		to, _ := s.api.Match(r)
 		if to == nil {
@@ -63,7 +67,34 @@ func (s *Server) isDocs(to *rest.RouteInfo) bool {
 	return to.Path == at || strings.HasPrefix(to.Path, at+"/")
 }
 
-// rules are what holds for all calls.
-func (s *Server) rules() call.Rules {
-	return call.Rules{Everybody: s.everybody, OwnThreads: s.config.OwnThreads}
+// logged writes the line of a request whose answer has ended.
+func (s *Server) logged(r *http.Request, known *call.Call, w *stream.Writer, route string) {
+	level := s.config.AccessLevel.Level()
+	if strings.HasSuffix(route, probe.PathHealth) || strings.HasSuffix(route, probe.PathReady) {
+		level = min(level, slog.LevelDebug)
+	}
+	ctx := r.Context()
+	if !s.config.Log.Enabled(ctx, level) {
+		return
+	}
+	status := w.Status
+	switch {
+	case status != 0:
+	case ctx.Err() != nil:
+		status = call.StatusClientGone
+	default:
+		status = http.StatusOK
+	}
+	attrs := []slog.Attr{
+		slog.String("method", r.Method), slog.String("route", cmp.Or(route, "none")), slog.Int("status", status),
+		slog.Duration("duration", time.Since(known.Began)), slog.Int64("bytes", w.Bytes), slog.String("request", known.ID),
+	}
+	for _, a := range []struct{ key, value string }{
+		{"tenant", string(known.Tenant)}, {"thread", string(known.Thread)}, {"run", string(known.Run)},
+	} {
+		if a.value != "" {
+			attrs = append(attrs, slog.String(a.key, a.value))
+		}
+	}
+	s.config.Log.LogAttrs(ctx, level, "request", attrs...)
 }

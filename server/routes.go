@@ -1,64 +1,83 @@
 package server
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/admin"
+	"github.com/spoolhq/spool/server/agui/endpoint"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/describe"
+	"github.com/spoolhq/spool/server/internal/frontpage"
+	"github.com/spoolhq/spool/server/internal/wire"
+	"github.com/spoolhq/spool/server/probe"
 	"github.com/spoolhq/spool/server/queue"
+	"github.com/spoolhq/spool/server/runs"
+	"github.com/spoolhq/spool/server/stream"
+	"github.com/spoolhq/spool/server/threads"
 )
 
-// Groups of controllers. Each has the endpoints of one subject, in files of their names.
-type (
-	runs     struct{ *Server } // start, stop and unblock the work on a thread
-	agents   struct{ *Server } // the same for clients that speak AG-UI
-	follow   struct{ *Server } // show one thread
-	branches struct{ *Server } // what edits, rollbacks and restores have replaced
-	threads  struct{ *Server } // the list of threads
-	health   struct{ *Server } // whether the process answers, and whether it should be asked
-)
+// newAPI registers the controllers.
+func (s *Server) newAPI() *rest.API {
+	api := rest.New(append(s.bodyRules(),
+		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.BasePath(s.config.BasePath),
+		rest.Servers(cmp.Or(s.config.PublicURL, "/")),
+		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(s.config.Log)), rest.Use(s.front),
+	)...)
+	wire.Document(api)
+	api.Register(table{s}, rest.Namespace(""))
+	describe.Document(api, s.config.Loopback)
+	describe.Agents(api, s.config.BasePath)
+	return api
+}
 
 // table has all endpoints: method, request and reply of an accepted request, path, handler, the
 // operation in the document, the scope that its caller needs, and what else it answers.
 type table struct{ *Server }
 
 // Routes implements [rest.Controller].
-func (t table) Routes(r *rest.Routes) {
-	s := t.Server
-	run, agent, show, branch, list, ops := runs{s}, agents{s}, follow{s}, branches{s}, threads{s}, admin.Controller{Engine: s.engine}
+func (s table) Routes(r *rest.Routes) {
+	starts := runs.NewStarts(s.config.Limits.StartsPerMinute, s.config.HostState)
+	run := runs.Controller{Engine: s.engine, Streams: s.streams, Starts: starts, MaxWait: s.config.MaxWait, Draining: s.drain, Log: s.config.Log}
+	agent := endpoint.Controller{Engine: s.engine, Streams: s.streams, Starts: starts, Log: s.config.Log}
+	live := stream.Controller{Engine: s.engine, Streams: s.streams, Auth: s.auth}
+	thread := threads.Controller{Engine: s.engine, Streams: s.streams}
+	ops := admin.Controller{Engine: s.engine}
+	front := frontpage.Controller{Auth: s.auth, PublicURL: s.config.PublicURL, BasePath: s.config.BasePath, Facts: s.config.Facts}
+	probes := probe.New(s.checks(), s.drain)
 	long, images := rest.MaxBody(s.maxBody(call.LongBody)), rest.MaxBody(s.config.MaxBodyBytes)
 
-	rest.Post[runInput, startAnswer](r, "/api/agent/run", run.start, s.op("startRun", ScopeWrite,
-		accepted, startEnded, startRefused, startLater, rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
-	rest.Get[outcomeInput, engine.Outcome](r, "/api/agent/runs/{runId}", run.outcome, s.op("getRunOutcome", ScopeRead, rest.Fails(notFound, tooMany))...)
-	rest.Post[controlRequest, engine.StopResult](r, "/api/agent/control", run.stop, s.op("stopRun", ScopeStop, conflict[engine.StopResult]())...)
-	rest.Post[compactRequest, engine.CompactResult](r, "/api/agent/compact", run.compact, s.op("compactThread", ScopeWrite,
+	rest.Post[runs.StartInput, runs.StartAnswer](r, "/api/agent/run", run.Start, s.op("startRun", ScopeWrite,
+		accepted, runs.StartEnded, runs.StartRefused, runs.StartLater, rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
+	rest.Get[runs.OutcomeInput, engine.Outcome](r, "/api/agent/runs/{runId}", run.Outcome, s.op("getRunOutcome", ScopeRead, rest.Fails(notFound, tooMany))...)
+	rest.Post[runs.ControlRequest, engine.StopResult](r, "/api/agent/control", run.Stop, s.op("stopRun", ScopeStop, conflict[engine.StopResult]())...)
+	rest.Post[runs.CompactRequest, engine.CompactResult](r, "/api/agent/compact", run.Compact, s.op("compactThread", ScopeWrite,
 		conflict[engine.CompactResult](), rest.Fails(tooMany, storageFull))...)
-	rest.Post[publishRequest, publishResult](r, "/api/agent/events", run.publish, s.op("publishEvent", ScopeWrite,
-		accepted, rest.Returns[publishResult](http.StatusOK), rest.Fails(notFound, storageFull), long)...)
-	rest.Post[respondRequest, engine.RespondResult](r, "/api/agent/respond", run.respond, s.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
+	rest.Post[runs.PublishRequest, runs.PublishResult](r, "/api/agent/events", run.Publish, s.op("publishEvent", ScopeWrite,
+		accepted, rest.Returns[runs.PublishResult](http.StatusOK), rest.Fails(notFound, storageFull), long)...)
+	rest.Post[runs.RespondRequest, engine.RespondResult](r, "/api/agent/respond", run.Respond, s.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
 
-	rest.Post[agentInput, agentAnswer](r, "/api/agent/ag-ui", agent.run, s.op("runAgent", ScopeWrite,
-		conflict[agentRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
-	rest.Post[agentInput, agentAnswer](r, "/api/agent/ag-ui/connect", agent.connect, s.op("connectAgent", ScopeRead, rest.Fails(tooMany), images, historyMayLack)...)
+	rest.Post[endpoint.Input, endpoint.Answer](r, "/api/agent/ag-ui", agent.Run, s.op("runAgent", ScopeWrite,
+		conflict[endpoint.AgentRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
+	rest.Post[endpoint.Input, endpoint.Answer](r, "/api/agent/ag-ui/connect", agent.Connect, s.op("connectAgent", ScopeRead, rest.Fails(tooMany), images, historyMayLack)...)
 
-	rest.Get[historyInput, historyAnswer](r, "/api/agent/history", show.history, s.op("getHistory", ScopeRead, rest.Fails(notFound))...)
-	rest.Post[streamTokenRequest, streamToken](r, "/api/agent/stream-token", show.token, s.op("createStreamToken", ScopeRead, rest.Fails(notFound))...)
-	rest.Get[streamInput, streamAnswer](r, "/api/agent/stream", show.stream, s.op(opStream, ScopeRead, rest.Fails(notFound, tooMany))...)
-	rest.Get[eventsInput, eventPage](r, "/api/agent/events", show.events, s.op("listEvents", ScopeRead, rest.Fails(notFound))...)
-	rest.Get[usageInput, spool.ThreadUsage](r, "/api/agent/usage", show.usage, s.op("getUsage", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.HistoryInput, threads.HistoryAnswer](r, "/api/agent/history", thread.History, s.op("getHistory", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[stream.StreamTokenRequest, stream.StreamToken](r, "/api/agent/stream-token", live.Token, s.op("createStreamToken", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[stream.Input, stream.Answer](r, "/api/agent/stream", live.Stream, s.op(opStream, ScopeRead, rest.Fails(notFound, tooMany))...)
+	rest.Get[threads.EventsInput, threads.EventPage](r, "/api/agent/events", thread.Events, s.op("listEvents", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.UsageInput, spool.ThreadUsage](r, "/api/agent/usage", thread.Usage, s.op("getUsage", ScopeRead, rest.Fails(notFound))...)
 
-	rest.Get[branchesInput, branchList](r, "/api/agent/branches", branch.list, s.op("listBranches", ScopeRead, rest.Fails(notFound))...)
-	rest.Get[branchInput, engine.BranchMessages](r, "/api/agent/branches/messages", branch.messages, s.op("getBranch", ScopeRead, rest.Fails(notFound))...)
-	rest.Post[restoreRequest, engine.RestoreResult](r, "/api/agent/branches/restore", branch.restore, s.op("restoreBranch", ScopeWrite, conflict[engine.RestoreResult]())...)
+	rest.Get[threads.BranchesInput, threads.BranchList](r, "/api/agent/branches", thread.Branches, s.op("listBranches", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.BranchInput, engine.BranchMessages](r, "/api/agent/branches/messages", thread.Branch, s.op("getBranch", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[threads.RestoreRequest, engine.RestoreResult](r, "/api/agent/branches/restore", thread.Restore, s.op("restoreBranch", ScopeWrite, conflict[engine.RestoreResult]())...)
 
-	rest.Get[threadsInput, threadList](r, "/api/threads", list.list, s.op("listThreads", ScopeRead)...)
-	rest.Patch[threadChange, spool.Thread](r, "/api/threads", list.change, s.op("updateThread", ScopeWrite, rest.Fails(forbidden, notFound))...)
-	rest.Delete[deleteInput, engine.DeleteResult](r, "/api/threads", list.remove, s.op("deleteThread", ScopeWrite,
+	rest.Get[threads.ListInput, threads.ThreadList](r, "/api/threads", thread.List, s.op("listThreads", ScopeRead)...)
+	rest.Patch[threads.ThreadChange, spool.Thread](r, "/api/threads", thread.Change, s.op("updateThread", ScopeWrite, rest.Fails(forbidden, notFound))...)
+	rest.Delete[threads.DeleteInput, engine.DeleteResult](r, "/api/threads", thread.Delete, s.op("deleteThread", ScopeWrite,
 		rest.Returns[call.DeleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](notFound), conflict[engine.DeleteResult]())...)
 
 	rest.Get[admin.OverviewInput, admin.Overview](r, "/api/admin/overview", ops.Overview, s.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
@@ -78,10 +97,9 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Post[queue.Delivery, queue.Taken](r, "/api/queue/agent-run", s.queue.Deliver, s.op(opDelivery, noScope,
 		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(s.queue), rest.MaxBody(s.maxBody(s.queue.MaxBody())))...)
 
-	probe := health{s}
-	rest.Get[struct{}, rootAnswer](r, "/", probe.root, rest.Name(opRoot), rest.NoAuth(), rest.Hidden())
-	rest.Get[struct{}, healthy](r, pathHealth, probe.check, s.op("getHealth", noScope)...)
-	rest.Get[struct{}, readiness](r, pathReady, probe.ready, s.op("getReadiness", noScope, rest.Returns[readiness](unavailable))...)
+	rest.Get[struct{}, frontpage.Page](r, "/", front.Show, rest.Name(opRoot), rest.NoAuth(), rest.Hidden())
+	rest.Get[struct{}, probe.Healthy](r, probe.PathHealth, probes.Health, s.op("getHealth", noScope)...)
+	rest.Get[struct{}, probe.Readiness](r, probe.PathReady, probes.Ready, s.op("getReadiness", noScope, rest.Returns[probe.Readiness](unavailable))...)
 }
 
 // Operations that are treated differently by what stands before the routes.
@@ -105,8 +123,6 @@ var (
 	ignoreBadQuery = rest.Tolerate(append(tolerances(), rest.BrokenQuery)...)
 	// historyMayLack takes what clients leave out of the messages that do not count.
 	historyMayLack = rest.Tolerate(append(tolerances(), rest.AbsentFields)...)
-	// challenges documents what a gate says of the credentials that it wants.
-	challenges = rest.SendsHeader("WWW-Authenticate", "How to authenticate.", http.StatusUnauthorized)
 )
 
 // conflict is the answer that a request is refused with: the result of the operation, with a reason.
@@ -126,16 +142,16 @@ func (s *Server) op(id string, need Scope, options ...rest.RouteOption) []rest.R
 	if s.config.Loopback {
 		options = append(options, rest.Fails(forbidden))
 	}
-	if s.everybody != nil {
-		return append(options, rest.NoAuth())
-	}
-	if s.config.Limits.FailedLogins > 0 {
+	if s.auth.Everybody == nil && s.config.Limits.FailedLogins > 0 {
 		options = append(options, rest.Fails(tooMany))
 	}
-	g := gate{s, need}
-	asked := rest.Auth(g)
-	if id == opStream { // which a token opens too
-		asked = rest.Auth(tokenGate{s}, g)
-	}
-	return append(options, asked, rest.Permit(g), challenges)
+	return append(options, s.auth.Options(need, id == opStream)...)
+}
+
+// checks returns what GET /readyz looks at.
+func (s *Server) checks() map[string]Check {
+	checks := make(map[string]Check)
+	maps.Copy(checks, s.config.Checks)
+	checks["store"] = s.engine.CheckStore
+	return checks
 }

@@ -2,151 +2,32 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"log/slog"
-	"maps"
 	"net/http"
-	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
-	"github.com/spoolhq/spool/rest/throttle"
-	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/stream"
 )
 
-// Config says how an engine is exposed. Authenticator is required, unless Insecure is
-// true.
-type Config struct {
-	// Authenticator says who is asking.
-	Authenticator Authenticator
-
-	// AccessLevel is the level at which each request is logged once its answer has ended:
-	// method, route, status, duration, bytes, the request's id, and tenant, thread and run
-	// where it has them. Probes are logged at [slog.LevelDebug] at the most. Defaults to
-	// [slog.LevelDebug].
-	AccessLevel slog.Leveler
-	// BasePath stands before the path of every endpoint, such as "/agents". Defaults to
-	// none.
-	BasePath string
-	// Checks are what GET /readyz looks at by name beside the store and the shutdown, such
-	// as "worker": [engine.Engine.CheckWorker] in a process that works. Defaults to none.
-	Checks map[string]Check
-	// CookieAuth says that the Authenticator knows callers by something that a browser sends
-	// by itself, such as a cookie. Requests of web pages of other origins than the server's
-	// own and CORSOrigins are refused then with 403, where they would change something or
-	// open a stream. Pages of CORSOrigins may send cookies.
-	CookieAuth bool
-	// CORSAllowCredentials lets pages of CORSOrigins send cookies and client certificates, such as
-	// those that a proxy in front asks for. CookieAuth does so too. CORSOrigins must not be "*"
-	// then. Defaults to false.
-	CORSAllowCredentials bool
-	// CORSAllowHeaders are the headers that pages of CORSOrigins may send besides Authorization,
-	// Cache-Control, Content-Type, Idempotency-Key and Last-Event-ID. Defaults to none.
-	CORSAllowHeaders []string
-	// CORSExposeHeaders are the headers of an answer that pages of CORSOrigins may read besides
-	// Retry-After, WWW-Authenticate and those that every page may. Defaults to none.
-	CORSExposeHeaders []string
-	// CORSOrigins are the origins whose pages may call the server from a browser, such as
-	// "https://app.example.com". A single "*" allows all, which needs an Authenticator.
-	// Defaults to none.
-	CORSOrigins []string
-	// Facts are what GET / says of the server to callers with [ScopeAdmin]: such as its models and its
-	// database. Defaults to none.
-	Facts []Fact
-	// HostState returns what the tools and the settle hook of a run get as its HostState: a
-	// JSON object of up to 64 KiB, by who asks for the start. It must not read the body, and
-	// no client ever sees what it returns. An error refuses the start, and the text of one
-	// without a code is told to nobody. It is safe for concurrent use. Defaults to none.
-	HostState func(r *http.Request, p Principal) (json.RawMessage, error)
-	// Insecure allows a server without an Authenticator. Everybody who reaches it is the
-	// default tenant with all scopes.
-	Insecure bool
-	// Limits bound what one principal may do. Defaults to no bounds.
-	Limits Limits
-	// Log takes what an operator should know. Defaults to [slog.Default].
-	Log *slog.Logger
-	// Loopback is for a server that is reached without credentials on the machine's own
-	// loopback address. It refuses requests whose Host is not a loopback name, whose Origin
-	// is neither the server's own nor one of CORSOrigins, or whose body is not declared as
-	// JSON, so that no web page that the machine's user visits can use the server, by DNS
-	// rebinding or a form. Queue deliveries are left to the QueueVerifier alone.
-	Loopback bool
-	// BodyMemory bounds the bytes that the bodies of all requests under way take. Beyond it
-	// a request is answered 503. It is at least twice MaxBodyBytes. Defaults to 128 MiB, or
-	// to four times MaxBodyBytes where that is more.
-	BodyMemory int64
-	// MaxWait bounds how long a request may wait for the end of a run. Defaults to 1 min.
-	MaxWait time.Duration
-	// MaxBodyBytes bounds the body of a start, which may have images in data URLs. Other
-	// bodies are bounded by 64 KiB, those with JSON of the client's own by 1 MiB, and none
-	// has more than MaxBodyBytes. Defaults to 32 MiB.
-	MaxBodyBytes int64
-	// OwnThreads hides from each principal the threads of other subjects of its tenant: they
-	// answer like threads that do not exist. A principal needs a Subject then, and owns the
-	// threads that it makes. [Principal.AllThreads] and [ScopeAdmin] except a principal from it.
-	// Defaults to all threads of the tenant.
-	OwnThreads bool
-	// PublicURL is the address under which clients reach the server, without BasePath, such as
-	// "https://agents.example". A path behind the host is what a proxy cuts off. It is the server
-	// that the document names, and the page at the root. Defaults to the address that the document
-	// is loaded from.
-	PublicURL string
-	// QueueConcurrency bounds how many deliveries are carried out at the same time. One
-	// more is refused with 503, so that the queue keeps it. Defaults to 256.
-	QueueConcurrency int
-	// QueueVerifier proves that a delivery comes from the queue. Defaults to none: every
-	// delivery is refused with 401. One that is a [HeaderVerifier] refuses wrong headers before
-	// the body is read.
-	QueueVerifier QueueVerifier
-	// StreamTokenKeys sign and check the tokens that open a stream, each of 32 bytes or more
-	// that nobody can guess. The first one signs; more are for going from one to the next.
-	// Processes behind one address need the same. Defaults to one of the process's own, so
-	// that a restart ends all tokens.
-	StreamTokenKeys [][]byte
-	// StreamTokenTTL is how long a token lasts, and a stream that was opened with it. Defaults
-	// to 10 min.
-	StreamTokenTTL time.Duration
-	// TrustedProxies are the addresses of proxies whose X-Forwarded-For is believed. Failed
-	// authentication is counted by the address of the client behind them. Defaults to none.
-	TrustedProxies []netip.Prefix
-	// WriteTimeout is how long a client may take to accept one write. It bounds a single
-	// write and not the answer, so an event stream lasts as long as it is read. Defaults
-	// to 30 s.
-	WriteTimeout time.Duration
-}
-
 // Server is the HTTP surface of an engine. It is safe for concurrent use.
 type Server struct {
-	engine *engine.Engine
-	auth   Authenticator
-	config Config
-	log    *slog.Logger
-	pages  *browser.Guard
-	api    *rest.API
-	tokens *streamTokens
-	probes probes
-	// drain is ended by [Server.Drain].
-	drain      context.Context //nolint:containedctx // as jobs below
-	startDrain context.CancelFunc
-	// everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
-	everybody *Principal
-
-	// jobs is ended by Shutdown, and with it the work of all deliveries.
-	jobs     context.Context //nolint:containedctx // the lifetime of the server itself
-	stopJobs context.CancelFunc
-	queue    *queue.Queue
-
-	// starts counts starts. Nil: there is no bound.
-	starts  *throttle.MemoryCounter
+	engine  *engine.Engine
+	config  Config
+	auth    *auth.Auth
+	pages   *browser.Guard
+	api     *rest.API
+	queue   *queue.Queue
 	streams *stream.Streams
-	logins  access.Failures
+
+	// drain is ended by [Server.Drain], and jobs by Shutdown, with the work of all deliveries.
+	drain, jobs          context.Context //nolint:containedctx // the lifetime of the server itself
+	startDrain, stopJobs context.CancelFunc
 }
 
 // New returns a server over e. It returns an [spool.Invalid] error that names the field
@@ -156,93 +37,42 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if e == nil {
 		return nil, spool.Errorf(spool.Invalid, "engine is required")
 	}
-	if c.Authenticator == nil && !c.Insecure {
-		return nil, spool.Errorf(spool.Invalid, "Config.Authenticator is required (or say Insecure: true)")
-	}
-	c.BasePath = strings.TrimRight(c.BasePath, "/")
-	if err := checkBasePath(c.BasePath); err != nil {
+	c.BasePath, c.PublicURL = strings.TrimRight(c.BasePath, "/"), strings.TrimRight(c.PublicURL, "/")
+	if err := c.check(); err != nil {
 		return nil, err
 	}
-	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
-	if err := CheckPublicURL(c.PublicURL, c.BasePath); err != nil {
-		return nil, err
-	}
-	if c.MaxBodyBytes < 0 || c.BodyMemory < 0 || c.QueueConcurrency < 0 || c.MaxWait < 0 || c.WriteTimeout < 0 {
-		return nil, spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, BodyMemory, QueueConcurrency, MaxWait and WriteTimeout must not be negative")
-	}
-	if err := c.Limits.check(); err != nil {
-		return nil, err
-	}
-	s := &Server{engine: e, auth: c.Authenticator, config: c.withDefaults()}
+	c = c.withDefaults()
+	s := &Server{engine: e, config: c}
+	s.drain, s.startDrain = context.WithCancel(context.Background())
+	s.jobs, s.stopJobs = context.WithCancel(context.Background())
 	var err error
 	if s.pages, err = browser.New(browser.Config{
 		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders, CORSExposeHeaders: c.CORSExposeHeaders,
-		CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback, Open: c.Authenticator == nil, Log: s.config.Log,
+		CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback, Open: c.Authenticator == nil, Log: c.Log,
 	}); err != nil {
 		return nil, err
 	}
-	if s.auth == nil {
-		s.auth = Anonymous(spool.DefaultTenant)
-	}
-	if open, ok := s.auth.(access.Everybody); ok {
-		s.everybody = &Principal{Tenant: open.Tenant, Scopes: AllScopes()}
-		if err := s.everybody.Check(); err != nil {
-			return nil, spool.Errorf(spool.Invalid, "Config.Authenticator: %s", spool.MessageOf(errors.Unwrap(err)))
-		}
-	}
-	if s.tokens, err = newStreamTokens(s.config); err != nil {
+	if s.auth, err = auth.New(auth.Config{
+		Engine: e, Authenticator: c.Authenticator, CookieAuth: c.CookieAuth, FailedLogins: c.Limits.FailedLogins,
+		TrustedProxies: c.TrustedProxies, TokenKeys: c.StreamTokenKeys, TokenTTL: c.StreamTokenTTL, Log: c.Log, Closing: s.jobs,
+	}); err != nil {
 		return nil, err
 	}
-	s.log = s.config.Log
-	s.probes.checks = maps.Clone(c.Checks)
-	if s.probes.checks == nil {
-		s.probes.checks = make(map[string]Check)
-	}
-	s.probes.checks["store"] = e.CheckStore
-	if s.config.Limits.StartsPerMinute > 0 {
-		s.starts = throttle.Memory(0)
-	}
-	s.drain, s.startDrain = context.WithCancel(context.Background())
-	s.jobs, s.stopJobs = context.WithCancel(context.Background())
 	s.streams = stream.New(stream.Config{
-		Engine: e, Log: s.log, Timeout: s.config.WriteTimeout, Limit: s.config.Limits.OpenStreams, Draining: s.isDraining,
+		Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, Draining: s.drain,
 	})
 	s.queue = queue.New(queue.Config{
-		Engine: e, Verifier: s.config.QueueVerifier, Concurrency: s.config.QueueConcurrency, Log: s.log, Working: s.jobs,
-		Refused: func(r *http.Request, err error) error { return s.failed(r, failedDelivery, err) },
+		Engine: e, Verifier: c.QueueVerifier, Concurrency: c.QueueConcurrency, Log: c.Log, Working: s.jobs,
+		Refused: func(r *http.Request, err error) error { return s.auth.Failed(r, auth.FailedDelivery, err) },
 	})
 	s.api = s.newAPI()
 	return s, nil
 }
 
-func (c Config) withDefaults() Config {
-	if c.AccessLevel == nil {
-		c.AccessLevel = slog.LevelDebug
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	if c.MaxBodyBytes == 0 {
-		c.MaxBodyBytes = 32 << 20
-	}
-	if c.BodyMemory == 0 {
-		c.BodyMemory = max(128<<20, 4*c.MaxBodyBytes)
-	}
-	c.BodyMemory = max(c.BodyMemory, 2*c.MaxBodyBytes)
-	if c.QueueConcurrency == 0 {
-		c.QueueConcurrency = 256
-	}
-	if c.MaxWait == 0 {
-		c.MaxWait = time.Minute
-	}
-	if c.StreamTokenTTL == 0 {
-		c.StreamTokenTTL = 10 * time.Minute
-	}
-	if c.WriteTimeout == 0 {
-		c.WriteTimeout = 30 * time.Second
-	}
-	return c
-}
+// Drain has GET /readyz say from now on that requests should go elsewhere. Those that come
+// all the same are answered as before, until [Server.Shutdown], but none waits any more for the
+// end of a run: those that do are answered at once.
+func (s *Server) Drain() { s.startDrain() }
 
 // Shutdown ends the work of queue deliveries and waits for it: their runs hand back
 // their jobs. Deliveries that come later are refused with 503. It returns the error of
@@ -267,3 +97,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Close is [Server.Shutdown] without a bound.
 func (s *Server) Close() error { return s.Shutdown(context.Background()) }
+
+// OpenAPI returns the document of the server's endpoints, OpenAPI 3.1 as JSON. It is the
+// same for the same configuration.
+func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI() }
+
+// ServeHTTP answers a request.
+//
+// It sets the request's Pattern to the path of the route, as a [http.ServeMux] does, for
+// those who measure requests.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }

@@ -16,6 +16,8 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 	"github.com/spoolhq/spool/server/queue"
+	"github.com/spoolhq/spool/server/runs"
+	"github.com/spoolhq/spool/server/threads"
 )
 
 // What the document says of bodies is what the fixtures of the contract have: each field of
@@ -33,10 +35,10 @@ func TestWireTypes(t *testing.T) {
 		{"items.json", "items", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Item]]()}},
 		{"messages.json", "messages", map[string]reflect.Type{"": reflect.TypeFor[wire.Message]()}},
 		{"results.json", "results", map[string]reflect.Type{
-			"run": reflect.TypeFor[engine.RunResult](), "runRefusal": reflect.TypeFor[runRefusal](), "stop": reflect.TypeFor[engine.StopResult](), "respond": reflect.TypeFor[engine.RespondResult](),
+			"run": reflect.TypeFor[engine.RunResult](), "runRefusal": reflect.TypeFor[runs.RunRefusal](), "stop": reflect.TypeFor[engine.StopResult](), "respond": reflect.TypeFor[engine.RespondResult](),
 			"delete": reflect.TypeFor[engine.DeleteResult](), "usage": reflect.TypeFor[spool.ThreadUsage](), "error": reflect.TypeFor[call.ErrorBody](),
-			"compact": reflect.TypeFor[engine.CompactResult](), "outcome": reflect.TypeFor[engine.Outcome](), "startedRun": reflect.TypeFor[startedRun](),
-			"publish": reflect.TypeFor[publishResult](), "events": reflect.TypeFor[eventPage](), "thread": reflect.TypeFor[spool.Thread](),
+			"compact": reflect.TypeFor[engine.CompactResult](), "outcome": reflect.TypeFor[engine.Outcome](), "startedRun": reflect.TypeFor[runs.StartedRun](),
+			"publish": reflect.TypeFor[runs.PublishResult](), "events": reflect.TypeFor[threads.EventPage](), "thread": reflect.TypeFor[spool.Thread](),
 			"branch": reflect.TypeFor[engine.BranchMessages](), "restore": reflect.TypeFor[engine.RestoreResult](),
 			"branches": reflect.TypeFor[struct {
 				Branches []spool.Branch `json:"branches"`

@@ -3,11 +3,9 @@ package admin
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
 )
@@ -103,13 +101,7 @@ func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (engine.St
 	default:
 		result, err = c.Engine.StopRun(acting, key, root)
 	}
-	if err != nil {
-		return result, call.About(ctx, err, key, target.RunID)
-	}
-	if !result.Accepted {
-		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
-	}
-	return result, nil
+	return call.Result(ctx, result, result.Accepted, err, key, target.RunID)
 }
 
 // operatorName stands in a thread's record for an operator of another tenant.
@@ -136,11 +128,5 @@ func (c Controller) Respond(ctx context.Context, in OperatorRespondRequest) (eng
 			ToolCallID: q.ToolCallID, Approved: q.Approved, By: by, Payload: q.Payload, Args: q.Arguments, Reason: q.Reason, Digest: q.Digest,
 		})
 	}
-	if err != nil {
-		return result, call.About(ctx, err, key, q.RunID)
-	}
-	if !result.Delivered {
-		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
-	}
-	return result, nil
+	return call.Result(ctx, result, result.Delivered, err, key, q.RunID)
 }

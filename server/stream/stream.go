@@ -26,8 +26,8 @@ type Config struct {
 	Timeout time.Duration
 	// Limit bounds the streams that a principal has open. Zero: no bound.
 	Limit int
-	// Draining reports whether the server shuts down.
-	Draining func() bool
+	// Draining ends when the server shuts down.
+	Draining context.Context //nolint:containedctx // the lifetime of the server
 }
 
 // Streams are the open streams of a server. It is safe for concurrent use.
@@ -171,7 +171,7 @@ func (l *Live) expired() bool { return !l.Until.IsZero() && !time.Now().Before(l
 // abandoned reports whether somebody has asked for what is to happen when the client goes, and it
 // has gone: it took no more, or closed its connection. A server that shuts down closes them too.
 func (l *Live) abandoned(r *http.Request, err error) bool {
-	if l.Abandon == nil || l.streams.config.Draining() {
+	if l.Abandon == nil || l.streams.config.Draining.Err() != nil {
 		return false
 	}
 	over, ok := l.events.(interface{ Done() bool })

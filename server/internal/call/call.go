@@ -99,6 +99,9 @@ func By(ctx context.Context) access.Principal {
 // Open reports whether the server asks nobody who they are.
 func Open(ctx context.Context) bool { return Of(ctx).rules.Everybody != nil }
 
+// OwnThreads reports whether the server hides from each principal the threads of others.
+func OwnThreads(ctx context.Context) bool { return Of(ctx).rules.OwnThreads }
+
 // Acting returns ctx with the caller as the engine's actor: whom the audit log names, and whose
 // threads there are. Each call of the engine about a thread takes it.
 func Acting(ctx context.Context) context.Context { return ActingAs(ctx, By(ctx)) }

@@ -77,6 +77,14 @@ func About(ctx context.Context, err error, thread spool.ThreadKey, run spool.Run
 	return &callError{Settled(ctx, err), thread, run}
 }
 
+// Result returns the result of an operation. One that was refused is answered 409, with the result.
+func Result[T any](ctx context.Context, result T, accepted bool, err error, thread spool.ThreadKey, run spool.RunID) (T, error) {
+	if err == nil && !accepted {
+		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
+	}
+	return result, About(ctx, err, thread, run)
+}
+
 // Settled tells two ends apart: of a client that did not wait, and of us, who gave up.
 func Settled(ctx context.Context, err error) error {
 	if spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil {

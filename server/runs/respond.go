@@ -1,18 +1,16 @@
-package server
+package runs
 
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// respondRequest is the body of an answer to a park.
-type respondRequest struct {
+// RespondRequest is the body of an answer to a park.
+type RespondRequest struct {
 	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                               example:"t1"               json:"threadId"`
 	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                                     example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
 	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
@@ -23,29 +21,24 @@ type respondRequest struct {
 }
 
 // Validate implements [rest.Validator].
-func (in *respondRequest) Validate(context.Context) error {
+func (in *RespondRequest) Validate(context.Context) error {
 	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
 	return call.CheckToolCall(in.ToolCallID)
 }
 
-// respond answers POST /api/agent/respond: 200 with the result when the answer is the
+// Respond answers POST /api/agent/respond: 200 with the result when the answer is the
 // one that counts, 409 with the result when nothing waits for it, somebody was faster,
 // or the thread is not the caller's.
-func (c runs) respond(ctx context.Context, in respondRequest) (engine.RespondResult, error) {
+func (c Controller) Respond(ctx context.Context, in RespondRequest) (engine.RespondResult, error) {
 	p := call.By(ctx)
 	answer := engine.Response{
 		ToolCallID: in.ToolCallID, Approved: in.Approved, By: p.Subject,
 		Payload: in.Payload, Args: in.Arguments, Reason: in.Reason, Digest: in.Digest,
 	}
-	call.Concerns(ctx, p.Key(in.ThreadID), "")
-	result, err := c.engine.Respond(call.Acting(ctx), p.Key(in.ThreadID), answer)
-	if err != nil {
-		return result, call.About(ctx, err, p.Key(in.ThreadID), "")
-	}
-	if !result.Delivered {
-		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
-	}
-	return result, nil
+	thread := p.Key(in.ThreadID)
+	call.Concerns(ctx, thread, "")
+	result, err := c.Engine.Respond(call.Acting(ctx), thread, answer)
+	return call.Result(ctx, result, result.Delivered, err, thread, "")
 }

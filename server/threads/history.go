@@ -1,4 +1,4 @@
-package server
+package threads
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/server/stream"
 )
 
-// historyInput asks for a snapshot.
-type historyInput struct {
+// HistoryInput asks for a snapshot.
+type HistoryInput struct {
 	call.OneThread
 	call.LastMessage
 
@@ -21,30 +21,30 @@ type historyInput struct {
 	Before spool.MessageID `doc:"Only messages before this one, for paging back."  maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
 }
 
-// history answers GET /api/agent/history with a snapshot.
-func (c follow) history(ctx context.Context, in historyInput) (historyAnswer, error) {
+// History answers GET /api/agent/history with a snapshot.
+func (c Controller) History(ctx context.Context, in HistoryInput) (HistoryAnswer, error) {
 	key := in.Key(ctx)
-	snapshot, err := c.engine.EncodedSnapshot(call.Acting(ctx), key, &engine.SnapshotOptions{
+	snapshot, err := c.Engine.EncodedSnapshot(call.Acting(ctx), key, &engine.SnapshotOptions{
 		Before:        in.Before,
 		LastMessageID: in.Last(),
 		Limit:         in.Limit,
 	})
-	return historyAnswer{snapshot, c.streams}, call.About(ctx, err, key, "")
+	return HistoryAnswer{snapshot, c.Streams}, call.About(ctx, err, key, "")
 }
 
-// historyAnswer is a snapshot whose bytes other clients get too.
-type historyAnswer struct {
+// HistoryAnswer is a snapshot whose bytes other clients get too.
+type HistoryAnswer struct {
 	snapshot *engine.EncodedSnapshot
 	streams  *stream.Streams
 }
 
 // Document implements [rest.DocumentedResponder].
-func (historyAnswer) Document() (contentType string, body reflect.Type) {
+func (HistoryAnswer) Document() (contentType string, body reflect.Type) {
 	return "application/json", reflect.TypeFor[spool.Snapshot]()
 }
 
 // Respond implements [rest.Responder].
-func (a historyAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
+func (a HistoryAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 	defer a.snapshot.Release()
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.FormatInt(a.snapshot.Size, 10))

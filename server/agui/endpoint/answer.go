@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"context"
@@ -11,21 +11,21 @@ import (
 
 // resume answers all that the thread waits for. It is refused when somebody else has
 // answered everything in the meantime.
-func (c agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
-	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
+func (c Controller) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *AgentRefusal, error) {
+	thread, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
 	open := agui.Open(thread)
 	answers, err := in.Answers(open)
 	if spool.CodeOf(err) == spool.Conflict {
-		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
+		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
 	}
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
 	if !mayAnswer(thread, open, by) {
-		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
+		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
 	}
 	responses := make([]engine.Response, len(answers))
 	for i, a := range answers {
@@ -42,8 +42,8 @@ func (c agents) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAge
 
 // results gives results of the client's tools to the calls that wait for them. The run goes on
 // once nothing else is waited for.
-func (c agents) results(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *agentRefusal, error) {
-	thread, err := c.engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
+func (c Controller) results(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *AgentRefusal, error) {
+	thread, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
@@ -63,7 +63,7 @@ func (c agents) results(ctx context.Context, key spool.ThreadKey, in *agui.RunAg
 const recentMessages = 50
 
 // refusedResult returns why results are not taken: a refusal where nothing waits for them.
-func refusedResult(key spool.ThreadKey, err error) (agui.Options, *agentRefusal, error) {
+func refusedResult(key spool.ThreadKey, err error) (agui.Options, *AgentRefusal, error) {
 	reason := engine.ReasonNoPark
 	switch spool.CodeOf(err) {
 	case spool.Conflict:
@@ -72,7 +72,7 @@ func refusedResult(key spool.ThreadKey, err error) (agui.Options, *agentRefusal,
 	default:
 		return agui.Options{}, nil, err
 	}
-	return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: reason, Error: spool.MessageOf(err)}, nil
+	return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: reason, Error: spool.MessageOf(err)}, nil
 }
 
 func resultResponses(given []agui.ClientResult, by string) []engine.Response {
@@ -85,10 +85,10 @@ func resultResponses(given []agui.ClientResult, by string) []engine.Response {
 
 // answer gives answers to what the thread of a snapshot waits for, and shows the run from there
 // on. Given are those of the client's own tools.
-func (c agents) answer(
+func (c Controller) answer(
 	ctx context.Context, key spool.ThreadKey, thread *spool.Snapshot, responses []engine.Response, given []agui.ClientResult,
-) (agui.Options, *agentRefusal, error) {
-	results, err := c.engine.RespondAll(ctx, key, responses)
+) (agui.Options, *AgentRefusal, error) {
+	results, err := c.Engine.RespondAll(ctx, key, responses)
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
@@ -97,7 +97,7 @@ func (c agents) answer(
 		if len(results) > 0 {
 			refused = results[len(results)-1]
 		}
-		return agui.Options{}, &agentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
+		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
 	}
 	show := agui.Options{RunID: thread.Thread.RunID, Results: given}
 	for _, r := range thread.Runs {

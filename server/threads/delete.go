@@ -1,4 +1,4 @@
-package server
+package threads
 
 import (
 	"context"
@@ -10,21 +10,21 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// deleteInput asks for the deletion of a thread.
-type deleteInput struct{ call.OneThread }
+// DeleteInput asks for the deletion of a thread.
+type DeleteInput struct{ call.OneThread }
 
-// remove answers DELETE /api/threads: 200 when the thread is gone, 404 when it was not
+// Delete answers DELETE /api/threads: 200 when the thread is gone, 404 when it was not
 // there, 409 while it has an active run. All bodies are the result. Who may not stop a run
 // gets a 403 while there is one, parked or not.
-func (c threads) remove(ctx context.Context, in deleteInput) (engine.DeleteResult, error) {
+func (c Controller) Delete(ctx context.Context, in DeleteInput) (engine.DeleteResult, error) {
 	key := in.Key(ctx)
-	who, remove := call.By(ctx), c.engine.DeleteThread
-	if !who.May(ScopeStop) {
-		remove = c.engine.DeleteIdleThread
+	who, remove := call.By(ctx), c.Engine.DeleteThread
+	if !who.May(access.ScopeStop) {
+		remove = c.Engine.DeleteIdleThread
 	}
 	result, err := remove(call.Acting(ctx), key)
-	if result.Reason == engine.ReasonActiveRun && !who.May(ScopeStop) {
-		err = access.Lacks(ScopeStop, "deleting a thread that has an active run")
+	if result.Reason == engine.ReasonActiveRun && !who.May(access.ScopeStop) {
+		err = access.Lacks(access.ScopeStop, "deleting a thread that has an active run")
 	}
 	switch {
 	case err != nil:

@@ -1,4 +1,5 @@
-package server
+// Package probe says whether the process answers, and whether it should be asked. It knows nothing of the engine.
+package probe
 
 import (
 	"context"
@@ -13,19 +14,19 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// The paths of probes, below the base path.
+// The paths of the probes, below the base path.
 const (
-	pathHealth = "/healthz"
-	pathReady  = "/readyz"
+	PathHealth = "/healthz"
+	PathReady  = "/readyz"
 )
 
-// healthy is the answer of a process that answers.
-type healthy struct {
+// Healthy is the answer of a process that answers.
+type Healthy struct {
 	Status string `enum:"ok" json:"status"`
 }
 
-// check answers GET /healthz as long as the process answers anything.
-func (health) check(context.Context, struct{}) (healthy, error) { return healthy{"ok"}, nil }
+// Health answers GET /healthz as long as the process answers anything.
+func (*Controller) Health(context.Context, struct{}) (Healthy, error) { return Healthy{"ok"}, nil }
 
 // Check reports whether something is as requests need it. An error's message, as of
 // [spool.MessageOf], is shown to everybody. It has to return soon after ctx has ended.
@@ -39,25 +40,33 @@ const (
 	checkEvery = time.Second
 )
 
-// readiness is the answer to a probe. What is wrong is said in words without secrets.
-type readiness struct {
+// Readiness is the answer to a probe. What is wrong is said in words without secrets.
+type Readiness struct {
 	Status string            `doc:"Whether requests may come."                 enum:"ok,unavailable"        json:"status"`
 	Checks map[string]string `doc:"What was looked at: ok, or what is wrong."  example:"{\"store\":\"ok\"}" json:"checks"`
 	Error  string            `doc:"What is wrong, for a person."               json:"error,omitempty"`
 	Code   spool.Code        `doc:"What is wrong, for a program: unavailable." json:"code,omitempty"`
 }
 
-// probes carries out checks, all at the same time, and keeps the outcome for a while.
-type probes struct {
+// Controller has the endpoints. It carries out checks, all at the same time, and keeps the outcome for a
+// while. It is safe for concurrent use.
+type Controller struct {
 	checks map[string]Check
+	// draining ends when requests should go elsewhere.
+	draining context.Context //nolint:containedctx // the lifetime of the server
 
 	mu      sync.Mutex
 	at      time.Time
 	outcome map[string]string
 }
 
+// New returns probes with these checks.
+func New(checks map[string]Check, draining context.Context) *Controller { //nolint:revive // it is no call's
+	return &Controller{checks: checks, draining: draining}
+}
+
 // look returns what each check says.
-func (p *probes) look(ctx context.Context) map[string]string {
+func (p *Controller) look(ctx context.Context) map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.outcome != nil && time.Since(p.at) < checkEvery {
@@ -94,11 +103,11 @@ func verdict(err error) string {
 	return spool.MessageOf(err)
 }
 
-// ready answers GET /readyz: 200 while requests may come, else 503 with what is wrong.
-func (c health) ready(ctx context.Context, _ struct{}) (readiness, error) {
-	checks := c.probes.look(ctx)
+// Ready answers GET /readyz: 200 while requests may come, else 503 with what is wrong.
+func (p *Controller) Ready(ctx context.Context, _ struct{}) (Readiness, error) {
+	checks := p.look(ctx)
 	checks["shutdown"] = "ok"
-	if c.isDraining() {
+	if p.draining.Err() != nil {
 		checks["shutdown"] = "the server shuts down"
 	}
 	var wrong []string
@@ -108,15 +117,8 @@ func (c health) ready(ctx context.Context, _ struct{}) (readiness, error) {
 		}
 	}
 	if len(wrong) == 0 {
-		return readiness{Status: "ok", Checks: checks}, nil
+		return Readiness{Status: "ok", Checks: checks}, nil
 	}
 	rest.ResponseOf(ctx).SetStatus(http.StatusServiceUnavailable)
-	return readiness{Status: "unavailable", Checks: checks, Error: strings.Join(wrong, "; "), Code: spool.Unavailable}, nil
+	return Readiness{Status: "unavailable", Checks: checks, Error: strings.Join(wrong, "; "), Code: spool.Unavailable}, nil
 }
-
-// Drain has GET /readyz say from now on that requests should go elsewhere. Those that come
-// all the same are answered as before, until [Server.Shutdown], but none waits any more for the
-// end of a run: those that do are answered at once.
-func (s *Server) Drain() { s.startDrain() }
-
-func (s *Server) isDraining() bool { return s.drain.Err() != nil }

@@ -1,4 +1,4 @@
-package server
+package threads
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// threadsInput asks for a list of threads, or a page of one.
-type threadsInput struct {
+// ListInput asks for a list of threads, or a page of one.
+type ListInput struct {
 	threadFilter
 
 	Limit  int    `doc:"The size of a page. Left out: all." maximum:"1000" minimum:"1" query:"limit"`
@@ -27,35 +27,35 @@ type threadFilter struct {
 	UpdatedBefore time.Time   `doc:"Only threads that changed last before this time."                                    example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
 }
 
-// threadList is the answer to a list of threads.
-type threadList struct {
+// ThreadList is the answer to a list of threads.
+type ThreadList struct {
 	Threads []spool.Thread `doc:"The threads, the last updated one first." json:"threads"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
 }
 
-// list answers GET /api/threads with the tenant's threads, the last updated first: all of
+// List answers GET /api/threads with the tenant's threads, the last updated first: all of
 // them, or a page of limit, which before continues.
-func (c threads) list(ctx context.Context, in threadsInput) (threadList, error) {
+func (c Controller) List(ctx context.Context, in ListInput) (ThreadList, error) {
 	q := spool.ThreadQuery{
 		Limit: in.Limit, Owner: in.Owner,
 		State: in.State, Title: in.Text, UpdatedAfter: in.UpdatedAfter, UpdatedBefore: in.UpdatedBefore,
 	}
 	var err error
 	if q.Labels, err = parseLabels(in.Labels); err != nil {
-		return threadList{}, err
+		return ThreadList{}, err
 	}
 	if in.Before != "" {
 		if q.Before, q.BeforeID, err = parseThreadMark(in.Before); err != nil {
-			return threadList{}, err
+			return ThreadList{}, err
 		}
 	}
 	p := call.By(ctx)
-	list, err := c.engine.Threads(call.Acting(ctx), p.Tenant, q)
+	list, err := c.Engine.Threads(call.Acting(ctx), p.Tenant, q)
 	if err != nil {
-		return threadList{}, call.About(ctx, err, p.Key(""), "")
+		return ThreadList{}, call.About(ctx, err, p.Key(""), "")
 	}
-	out := threadList{Threads: list}
+	out := ThreadList{Threads: list}
 	if list == nil {
 		out.Threads = []spool.Thread{} // an array, whatever the engine made of nothing
 	}

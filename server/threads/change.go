@@ -1,4 +1,4 @@
-package server
+package threads
 
 import (
 	"context"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// threadChange is the body of a change of a thread.
-type threadChange struct {
+// ThreadChange is the body of a change of a thread.
+type ThreadChange struct {
 	ThreadID spool.ThreadID     `doc:"The thread."                                                           example:"t1"            json:"threadId"`
 	Title    *string            `doc:"The new title, of 1 to 200 characters. Left out: it stays."            json:"title,omitempty"`
 	Labels   map[string]*string `doc:"Labels to set by their keys, or to remove with null. The others stay." json:"labels,omitempty"`
@@ -18,7 +19,7 @@ type threadChange struct {
 }
 
 // Validate implements [rest.Validator].
-func (in *threadChange) Validate(context.Context) error {
+func (in *ThreadChange) Validate(context.Context) error {
 	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
@@ -34,15 +35,15 @@ func (in *threadChange) Validate(context.Context) error {
 // maxSubject is the length of the longest subject that a thread can be given to.
 const maxSubject = 512
 
-// change answers PATCH /api/threads with the thread as it is now.
-func (c threads) change(ctx context.Context, in threadChange) (spool.Thread, error) {
+// Change answers PATCH /api/threads with the thread as it is now.
+func (c Controller) Change(ctx context.Context, in ThreadChange) (spool.Thread, error) {
 	p := call.By(ctx)
 	key := p.Key(in.ThreadID)
 	call.Concerns(ctx, key, "")
-	if in.Owner != nil && !p.May(ScopeAdmin) {
-		return spool.Thread{}, spool.Errorf(spool.Forbidden, "the scope %q is required to change the owner", ScopeAdmin)
+	if in.Owner != nil && !p.May(access.ScopeAdmin) {
+		return spool.Thread{}, spool.Errorf(spool.Forbidden, "the scope %q is required to change the owner", access.ScopeAdmin)
 	}
-	thread, err := c.engine.UpdateThread(call.Acting(ctx), key, engine.ThreadChange{
+	thread, err := c.Engine.UpdateThread(call.Acting(ctx), key, engine.ThreadChange{
 		Title: in.Title, Labels: in.Labels, Owner: in.Owner,
 	})
 	return thread, call.About(ctx, err, key, "")

@@ -1,8 +1,12 @@
-package server
+// Package endpoint has the endpoints that AG-UI clients call. It decides what a post means: a start, answers,
+// results of the client's tools, or nothing but to see the run. Package agui reads the post and writes the
+// events.
+package endpoint
 
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -13,24 +17,33 @@ import (
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
+	"github.com/spoolhq/spool/server/runs"
 	"github.com/spoolhq/spool/server/stream"
 )
 
-// agentInput is what an AG-UI client posts.
-type agentInput struct {
+// Controller has the endpoints. All fields are required.
+type Controller struct {
+	Engine  *engine.Engine
+	Streams *stream.Streams
+	Starts  *runs.Starts
+	Log     *slog.Logger
+}
+
+// Input is what an AG-UI client posts.
+type Input struct {
 	Body *agui.RunAgentInput `required:"true"`
 }
 
 // Validate implements [rest.Validator].
-func (in *agentInput) Validate(context.Context) error {
+func (in *Input) Validate(context.Context) error {
 	if err := spool.CheckID("threadId", string(in.Body.ThreadID)); err != nil {
 		return err
 	}
 	return spool.CheckID("runId", string(in.Body.RunID))
 }
 
-// agentRefusal is why there is nothing to stream. Nothing was changed.
-type agentRefusal struct {
+// AgentRefusal is why there is nothing to stream. Nothing was changed.
+type AgentRefusal struct {
 	Accepted bool           `doc:"Always false."                                                                      json:"accepted"`
 	ThreadID spool.ThreadID `doc:"The thread."                                                                        example:"t1"          json:"threadId"`
 	Reason   string         `doc:"Why not, for a program."                                                            example:"active_run"  json:"reason"`
@@ -41,17 +54,17 @@ type agentRefusal struct {
 	retryAfter time.Duration
 }
 
-// agentAnswer is the stream of a run, or a refusal. The events that it embeds are for the
+// Answer is the stream of a run, or a refusal. The events that it embeds are for the
 // document alone.
-type agentAnswer struct {
+type Answer struct {
 	rest.Events[rest.OneOf[wire.AgentEvent]]
 
 	live    *stream.Live
-	refusal *agentRefusal
+	refusal *AgentRefusal
 }
 
 // Respond implements [rest.Responder].
-func (a agentAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
+func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
 	if a.refusal == nil {
 		return a.live.Respond(w, r)
 	}
@@ -70,36 +83,36 @@ func (a agentAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// run answers POST /api/agent/ag-ui with the events of a run, until it is over or waits
+// Run answers POST /api/agent/ag-ui with the events of a run, until it is over or waits
 // for somebody; 409 with a refusal when there is none.
-func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
+func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 	who, body := call.By(ctx), in.Body
 	key := who.Key(body.ThreadID)
 	call.Concerns(ctx, key, body.RunID)
 	ctx = call.Acting(ctx)
-	need := []Scope{ScopeRead}
+	need := []access.Scope{access.ScopeRead}
 	if len(body.Resume) > 0 {
-		need = append(need, ScopeApprove)
+		need = append(need, access.ScopeApprove)
 	}
 	wishes, err := body.Wishes()
 	if err != nil {
-		return agentAnswer{}, err
+		return Answer{}, err
 	}
 	if wishes.Stops() {
-		need = append(need, ScopeStop)
+		need = append(need, access.ScopeStop)
 	}
 	for _, scope := range need {
 		if !who.May(scope) {
-			return agentAnswer{}, spool.Errorf(spool.Forbidden, "the scope %q is required", scope)
+			return Answer{}, spool.Errorf(spool.Forbidden, "the scope %q is required", scope)
 		}
 	}
 	// Before anything is started that nobody could see then.
-	place, err := c.streams.Take(rest.RequestOf(ctx), who)
+	place, err := c.Streams.Take(rest.RequestOf(ctx), who)
 	if err != nil {
-		return agentAnswer{}, call.About(ctx, err, key, body.RunID)
+		return Answer{}, call.About(ctx, err, key, body.RunID)
 	}
 	var show agui.Options
-	var refusal *agentRefusal
+	var refusal *AgentRefusal
 	switch {
 	case len(body.Resume) > 0:
 		show, refusal, err = c.resume(ctx, key, body, who.Subject)
@@ -110,7 +123,7 @@ func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 	}
 	if err != nil || refusal != nil {
 		place.Release()
-		return agentAnswer{refusal: refusal}, call.About(ctx, err, key, body.RunID)
+		return Answer{refusal: refusal}, call.About(ctx, err, key, body.RunID)
 	}
 	show.ClientRunID, show.State = string(body.RunID), agui.UseOf(body.State)
 	r := rest.RequestOf(ctx)
@@ -120,7 +133,7 @@ func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 		if wishes.Stops() && r.Context().Err() != nil {
 			c.abandon(r, who, key, show.RunID)
 		}
-		return agentAnswer{}, err
+		return Answer{}, err
 	}
 	answer.live.Place = place
 	if wishes.Stops() {
@@ -130,11 +143,11 @@ func (c agents) run(ctx context.Context, in agentInput) (agentAnswer, error) {
 }
 
 // abandon stops a run whose client has gone, as it has asked for.
-func (c agents) abandon(r *http.Request, who Principal, key spool.ThreadKey, run spool.RunID) {
+func (c Controller) abandon(r *http.Request, who access.Principal, key spool.ThreadKey, run spool.RunID) {
 	ctx, cancel := context.WithTimeout(call.ActingAs(context.WithoutCancel(r.Context()), who), abandonTimeout)
 	defer cancel()
-	if _, err := c.engine.StopRun(ctx, key, run); err != nil {
-		call.Log(c.log).ErrorContext(ctx, "stop failed behind a connection that is gone", "error", call.About(ctx, err, key, run))
+	if _, err := c.Engine.StopRun(ctx, key, run); err != nil {
+		call.Log(c.Log).ErrorContext(ctx, "stop failed behind a connection that is gone", "error", call.About(ctx, err, key, run))
 	}
 }
 
@@ -143,24 +156,24 @@ const abandonTimeout = 10 * time.Second
 
 // follow opens the stream of a run, of the request alone: it outlives what rest keeps for
 // a call.
-func (c agents) follow(r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
+func (c Controller) follow(r *http.Request, who access.Principal, key spool.ThreadKey, o agui.Options) (Answer, error) {
 	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), who), who, who.Until)
-	opened, err := c.streams.OpenAGUI(lasts, key, o)
+	opened, err := c.Streams.OpenAGUI(lasts, key, o)
 	if err != nil {
 		forget()
-		return agentAnswer{}, call.About(r.Context(), err, key, o.RunID)
+		return Answer{}, call.About(r.Context(), err, key, o.RunID)
 	}
 	opened.Until, opened.Forget = who.Until, forget
-	return agentAnswer{live: opened}, nil
+	return Answer{live: opened}, nil
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.
-func (c agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes, who Principal) (agui.Options, *agentRefusal, error) {
+func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes, who access.Principal) (agui.Options, *AgentRefusal, error) {
 	turn, err := in.Turn()
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
-	thread, turns, err := c.engine.UserTurns(ctx, key)
+	thread, turns, err := c.Engine.UserTurns(ctx, key)
 	switch {
 	case spool.CodeOf(err) == spool.NotFound && turn != nil: // its first turn makes it
 	case err != nil:
@@ -172,7 +185,7 @@ func (c agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAge
 	}
 	start := engine.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
-		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject, MayNotStop: !who.May(ScopeStop),
+		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, By: who.Subject, MayNotStop: !who.May(access.ScopeStop),
 		Scopes:          who.ScopeNames(),
 		ProviderOptions: wishes.ProviderOptions, Client: in.Client(),
 	}
@@ -185,17 +198,17 @@ func (c agents) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAge
 		}
 		start.EditMessageID = said.ID
 	}
-	if err := c.takeStart(ctx, who); err != nil {
+	if err := c.Starts.Take(ctx, who); err != nil {
 		return agui.Options{}, nil, err
 	}
-	if start.HostState, err = c.hostState(ctx); err != nil {
+	if start.HostState, err = c.Starts.HostState(ctx); err != nil {
 		return agui.Options{}, nil, err
 	}
-	result, err := c.engine.Run(ctx, key, start)
+	result, err := c.Engine.Run(ctx, key, start)
 	if err == nil && !result.Accepted {
-		refusal := &agentRefusal{ThreadID: key.ID, Reason: result.Reason, Error: result.Error, retryAfter: result.RetryAfter}
+		refusal := &AgentRefusal{ThreadID: key.ID, Reason: result.Reason, Error: result.Error, retryAfter: result.RetryAfter}
 		if result.RetryAfter > 0 {
-			refusal.Code = codeQueueFull
+			refusal.Code = runs.CodeQueueFull
 		}
 		return agui.Options{}, refusal, nil
 	}

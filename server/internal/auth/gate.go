@@ -1,4 +1,4 @@
-package server
+package auth
 
 import (
 	"context"
@@ -6,16 +6,9 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
 )
-
-// SchemeAuthenticator is an [Authenticator] that says how its credentials travel, for the
-// OpenAPI document. One that does not is documented as bearer tokens.
-type SchemeAuthenticator interface {
-	Authenticator
-	// Scheme describes the credentials. It is the same at each call.
-	Scheme() rest.Scheme
-}
 
 var bearerTokens = rest.Scheme{
 	Name: "bearer", Type: "http", HTTP: "bearer",
@@ -25,14 +18,14 @@ var bearerTokens = rest.Scheme{
 // gate stands before a route: it asks the server's authenticator who the caller is, and
 // then for the scope.
 type gate struct {
-	server *Server
-	need   Scope
+	auth *Auth
+	need access.Scope
 }
 
 // Scheme implements [rest.Authenticator].
 func (g gate) Scheme() rest.Scheme {
 	s := bearerTokens
-	if a, ok := g.server.auth.(SchemeAuthenticator); ok {
+	if a, ok := g.auth.config.Authenticator.(interface{ Scheme() rest.Scheme }); ok {
 		s = a.Scheme()
 	}
 	s.Scopes = []string{string(g.need)}
@@ -41,10 +34,10 @@ func (g gate) Scheme() rest.Scheme {
 
 // Authenticate implements [rest.Authenticator].
 func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
-	p, err := g.server.auth.Authenticate(r)
+	p, err := g.auth.config.Authenticator.Authenticate(r)
 	switch {
 	case spool.CodeOf(err) == spool.Internal:
-		g.server.log.WarnContext(r.Context(), "authentication failed", "error", err, "method", r.Method, "path", r.URL.Path)
+		g.auth.config.Log.WarnContext(r.Context(), "authentication failed", "error", err, "method", r.Method, "path", r.URL.Path)
 		err = spool.Errorf(spool.Unauthorized, "the credentials are not valid")
 	case err == nil:
 		err = p.Check()
@@ -53,7 +46,7 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 		return &call.Caller{Principal: p, Ends: p.Until}, nil
 	}
 	if spool.CodeOf(err) == spool.Unauthorized {
-		err = g.server.failed(r, g.server.given(r), err)
+		err = g.auth.Failed(r, g.auth.given(r), err)
 	}
 	e := call.MapError(call.Settled(r.Context(), err))
 	if e.Status == http.StatusUnauthorized {
@@ -63,11 +56,11 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 }
 
 // given returns what kind of credentials a request came with.
-func (s *Server) given(r *http.Request) string {
-	if r.Header.Get("Authorization") == "" && (!s.config.CookieAuth || r.Header.Get("Cookie") == "") {
-		return failedMissing
+func (a *Auth) given(r *http.Request) string {
+	if r.Header.Get("Authorization") == "" && (!a.config.CookieAuth || r.Header.Get("Cookie") == "") {
+		return FailedMissing
 	}
-	return failedBearer
+	return FailedBearer
 }
 
 // Check implements [rest.Permission].

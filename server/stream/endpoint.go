@@ -1,8 +1,7 @@
-package server
+package stream
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 
@@ -10,13 +9,20 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
-	"github.com/spoolhq/spool/server/stream"
 )
 
-// streamInput asks for the live stream of a thread.
-type streamInput struct {
+// Controller has the endpoints. All fields are required.
+type Controller struct {
+	Engine  *engine.Engine
+	Streams *Streams
+	Auth    *auth.Auth
+}
+
+// Input asks for the live stream of a thread.
+type Input struct {
 	call.OneThread
 	call.LastMessage
 
@@ -27,18 +33,18 @@ type streamInput struct {
 	WireFormat  string `doc:"Leave it out for the frames described here. With ag-ui there are the events of AG-UI 1.0."                                                                              query:"wireFormat"`
 }
 
-// stream answers GET /api/agent/stream with the live stream of a thread, until the
+// Stream answers GET /api/agent/stream with the live stream of a thread, until the
 // client goes, the thread is deleted or the engine closes.
-func (c follow) stream(ctx context.Context, in streamInput) (streamAnswer, error) {
+func (c Controller) Stream(ctx context.Context, in Input) (Answer, error) {
 	r, key := rest.RequestOf(ctx), in.Key(ctx)
-	place, err := c.streams.Take(r, call.By(ctx))
+	place, err := c.Streams.Take(r, call.By(ctx))
 	if err != nil {
-		return streamAnswer{}, call.About(ctx, err, key, "")
+		return Answer{}, call.About(ctx, err, key, "")
 	}
-	opener, err := c.opener(ctx, r)
+	opener, err := c.Auth.Opener(ctx)
 	if err != nil {
 		place.Release()
-		return streamAnswer{}, err
+		return Answer{}, err
 	}
 	until := opener.Ends
 	if !until.IsZero() {
@@ -47,51 +53,33 @@ func (c follow) stream(ctx context.Context, in streamInput) (streamAnswer, error
 	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), call.By(ctx)), call.By(ctx), until)
 	options := in.options()
 	options.CreatedAt = opener.Made
-	opened, err := c.streams.Open(lasts, key, options) //nolint:contextcheck // see above
+	opened, err := c.Streams.Open(lasts, key, options) //nolint:contextcheck // see above
 	if err != nil {
 		place.Release()
 		forget()
-		return streamAnswer{}, err
+		return Answer{}, err
 	}
 	opened.Place, opened.Until, opened.Forget = place, until, forget
-	return streamAnswer{live: opened}, nil
+	return Answer{live: opened}, nil
 }
 
-// opener returns who opens a stream, which ends when the credentials do. A server that asks
-// nobody has not looked at the token yet, and it may well be wrong.
-func (s *Server) opener(ctx context.Context, r *http.Request) (*call.Caller, error) {
-	if s.everybody == nil {
-		who, _ := rest.PrincipalAs[*call.Caller](ctx) // a guarded route has one
-		return who, nil
-	}
-	who, err := tokenGate{s}.Authenticate(r)
-	if errors.Is(err, rest.ErrNoCredentials) {
-		return &call.Caller{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	known, _ := who.(*call.Caller)
-	return known, nil
-}
-
-// streamAnswer is the stream of a thread. The events that it embeds are for the document
+// Answer is the stream of a thread. The events that it embeds are for the document
 // alone: they are encoded already, by the engine once for all clients.
-type streamAnswer struct {
+type Answer struct {
 	rest.Events[rest.OneOf[wire.Frame]]
 
-	live *stream.Live
+	live *Live
 }
 
 // Respond implements [rest.Responder].
-func (a streamAnswer) Respond(w http.ResponseWriter, r *http.Request) error {
+func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
 	return a.live.Respond(w, r)
 }
 
 // options says from where to stream: the Last-Event-ID of a browser that comes back beats
 // the cursor that its page was opened with, which beats the bare seq of older clients. A
 // malformed one counts as absent.
-func (in streamInput) options() engine.SSEOptions {
+func (in Input) options() engine.SSEOptions {
 	o := engine.SSEOptions{LastMessageID: in.Last(), WireFormat: in.WireFormat, KeepaliveEvent: in.Keepalive == "event"}
 	for _, cursor := range []string{in.LastEventID, in.Cursor} {
 		if _, ok := spool.ParseCursor(cursor); ok {

@@ -1,4 +1,4 @@
-package server
+package runs
 
 import (
 	"context"
@@ -27,13 +27,13 @@ func (in waitInput) Validate(ctx context.Context) error {
 }
 
 // duration returns how long that is, zero for not at all.
-func (in waitInput) duration(s *Server) (time.Duration, error) {
+func (in waitInput) duration(most time.Duration) (time.Duration, error) {
 	if in.Wait == "" {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(in.Wait)
-	if err != nil || d <= 0 || d > s.config.MaxWait {
-		return 0, spool.Errorf(spool.Invalid, `wait must be a duration above zero and up to %s, such as "%s"`, short(s.config.MaxWait), short(min(30*time.Second, s.config.MaxWait)))
+	if err != nil || d <= 0 || d > most {
+		return 0, spool.Errorf(spool.Invalid, `wait must be a duration above zero and up to %s, such as "%s"`, short(most), short(min(30*time.Second, most)))
 	}
 	return d, nil
 }
@@ -50,29 +50,29 @@ func short(d time.Duration) string {
 	}
 }
 
-// outcomeInput asks what a run has come to.
-type outcomeInput struct {
+// OutcomeInput asks what a run has come to.
+type OutcomeInput struct {
 	waitInput
 
 	RunID spool.RunID `doc:"The run." example:"r1" path:"runId"`
 }
 
-// outcome answers GET /api/agent/runs/{runId} with what a run has come to by now, or by the time
+// Outcome answers GET /api/agent/runs/{runId} with what a run has come to by now, or by the time
 // it has ended, waits for an answer or was waited for long enough.
-func (c runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, error) {
+func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (engine.Outcome, error) {
 	who := call.By(ctx)
 	run := spool.ThreadKey{Tenant: who.Tenant}
 	call.Concerns(ctx, run, in.RunID)
-	wait, err := in.duration(c.Server)
+	wait, err := in.duration(c.MaxWait)
 	if err != nil {
 		return engine.Outcome{}, call.About(ctx, err, run, in.RunID)
 	}
 	acting := call.Acting(ctx)
 	if wait == 0 {
-		o, err := c.engine.Outcome(acting, run, in.RunID)
+		o, err := c.Engine.Outcome(acting, run, in.RunID)
 		return o, call.About(ctx, err, run, in.RunID)
 	}
-	place, err := c.streams.Take(rest.RequestOf(ctx), who)
+	place, err := c.Streams.Take(rest.RequestOf(ctx), who)
 	if err != nil {
 		return engine.Outcome{}, call.About(ctx, err, run, in.RunID)
 	}
@@ -81,7 +81,7 @@ func (c runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, err
 	switch spool.CodeOf(err) {
 	case spool.Canceled, spool.Unavailable: // nobody waits any more: where it is now
 		if err = who.StillValid(); err == nil {
-			o, err = c.engine.Outcome(acting, run, in.RunID)
+			o, err = c.Engine.Outcome(acting, run, in.RunID)
 		}
 	default:
 	}
@@ -90,33 +90,33 @@ func (c runs) outcome(ctx context.Context, in outcomeInput) (engine.Outcome, err
 
 // takeWait returns how long a start waits for its run, zero for not at all, and takes a place among
 // the caller's open streams for it. What is told at the end is for those who may read.
-func (c runs) takeWait(ctx context.Context, who Principal, in waitInput) (time.Duration, *stream.Place, error) {
-	wait, err := in.duration(c.Server)
+func (c Controller) takeWait(ctx context.Context, who access.Principal, in waitInput) (time.Duration, *stream.Place, error) {
+	wait, err := in.duration(c.MaxWait)
 	if err != nil || wait == 0 {
 		return 0, nil, err
 	}
-	if !who.May(ScopeRead) {
-		return 0, nil, access.Lacks(ScopeRead, "wait")
+	if !who.May(access.ScopeRead) {
+		return 0, nil, access.Lacks(access.ScopeRead, "wait")
 	}
-	place, err := c.streams.Take(rest.RequestOf(ctx), who)
+	place, err := c.Streams.Take(rest.RequestOf(ctx), who)
 	return wait, place, err
 }
 
 // await waits for a run as long as it is told to, as the caller's credentials last, and as the
 // server does not drain. It returns a [spool.Canceled] error when that is over.
-func (s *Server) await(ctx context.Context, who Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (engine.Outcome, error) {
+func (c Controller) await(ctx context.Context, who access.Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (engine.Outcome, error) {
 	ctx, forget := access.Lifetime(ctx, who, who.Until)
 	defer forget()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	defer context.AfterFunc(s.drain, cancel)() //nolint:contextcheck // it ends the wait of any request
-	return s.engine.Await(ctx, thread, run)
+	defer context.AfterFunc(c.Draining, cancel)() //nolint:contextcheck // it ends the wait of any request
+	return c.Engine.Await(ctx, thread, run)
 }
 
 // awaitStarted waits for a run that was accepted, and returns nil where it has to be asked for
 // later. The run is accepted, whatever becomes of the wait: no error may have a client start it
 // once more.
-func (c runs) awaitStarted(ctx context.Context, who Principal, started engine.RunResult, wait time.Duration) *engine.Outcome {
+func (c Controller) awaitStarted(ctx context.Context, who access.Principal, started engine.RunResult, wait time.Duration) *engine.Outcome {
 	thread := spool.ThreadKey{Tenant: who.Tenant, ID: started.ThreadID}
 	o, err := c.await(call.Acting(ctx), who, thread, started.RunID, wait)
 	if err == nil {
@@ -125,8 +125,8 @@ func (c runs) awaitStarted(ctx context.Context, who Principal, started engine.Ru
 	switch spool.CodeOf(err) {
 	case spool.Canceled, spool.NotFound: // its time is up, or its thread was deleted
 	default:
-		if !c.isDraining() {
-			call.Log(c.log).WarnContext(ctx, "wait for run", "error", call.About(ctx, err, thread, started.RunID))
+		if c.Draining.Err() == nil {
+			call.Log(c.Log).WarnContext(ctx, "wait for run", "error", call.About(ctx, err, thread, started.RunID))
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"context"
@@ -6,42 +6,43 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// connect answers POST /api/agent/ag-ui/connect with the thread as it is, and what its run says
+// Connect answers POST /api/agent/ag-ui/connect with the thread as it is, and what its run says
 // until that is over or waits for somebody.
-func (c agents) connect(ctx context.Context, in agentInput) (agentAnswer, error) {
+func (c Controller) Connect(ctx context.Context, in Input) (Answer, error) {
 	who, r := call.By(ctx), rest.RequestOf(ctx)
 	key := who.Key(in.Body.ThreadID)
 	call.Concerns(ctx, key, in.Body.RunID)
-	place, err := c.streams.Take(r, who)
+	place, err := c.Streams.Take(r, who)
 	if err != nil {
-		return agentAnswer{}, call.About(ctx, err, key, "")
+		return Answer{}, call.About(ctx, err, key, "")
 	}
 	show := agui.Options{ClientRunID: string(in.Body.RunID), State: agui.UseOf(in.Body.State), Connect: true}
 	answer, err := c.show(call.Acting(ctx), r, who, key, show)
 	if err != nil {
 		place.Release()
-		return agentAnswer{}, err
+		return Answer{}, err
 	}
 	answer.live.Place = place
 	return answer, nil
 }
 
 // show opens the stream of the thread's run, or of nothing where the thread has none.
-func (c agents) show(ctx context.Context, r *http.Request, who Principal, key spool.ThreadKey, o agui.Options) (agentAnswer, error) {
-	thread, _, err := c.engine.UserTurns(ctx, key)
+func (c Controller) show(ctx context.Context, r *http.Request, who access.Principal, key spool.ThreadKey, o agui.Options) (Answer, error) {
+	thread, _, err := c.Engine.UserTurns(ctx, key)
 	if err != nil && spool.CodeOf(err) != spool.NotFound {
-		return agentAnswer{}, call.About(ctx, err, key, "")
+		return Answer{}, call.About(ctx, err, key, "")
 	}
 	if o.RunID = thread.RunID; o.RunID == "" {
-		return agentAnswer{live: c.streams.Nothing(key, o.ClientRunID)}, nil
+		return Answer{live: c.Streams.Nothing(key, o.ClientRunID)}, nil
 	}
 	answer, err := c.follow(r, who, key, o)
 	if spool.CodeOf(err) == spool.NotFound { // it was deleted in this moment
-		return agentAnswer{live: c.streams.Nothing(key, o.ClientRunID)}, nil
+		return Answer{live: c.Streams.Nothing(key, o.ClientRunID)}, nil
 	}
 	return answer, err
 }

@@ -1,47 +1,39 @@
-package server
+package runs
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// controlRequest is the body of a stop.
-type controlRequest struct {
+// ControlRequest is the body of a stop.
+type ControlRequest struct {
 	ThreadID spool.ThreadID `doc:"The thread whose run is to stop, and all those that wait for it."          example:"t1"           json:"threadId"`
 	RunID    spool.RunID    `doc:"The one run that is to stop, with or without the thread. Defaults to all." json:"runId,omitempty"`
 }
 
 // Validate implements [rest.Validator].
-func (in *controlRequest) Validate(context.Context) error {
+func (in *ControlRequest) Validate(context.Context) error {
 	if err := spool.CheckID("threadId", string(in.ThreadID)); err != nil {
 		return err
 	}
 	return call.CheckOptionalID("runId", string(in.RunID))
 }
 
-// stop answers POST /api/agent/control: 200 with the result when the run stops, 409 with
+// Stop answers POST /api/agent/control: 200 with the result when the run stops, 409 with
 // the result when there is none to stop, or the thread is not the caller's.
-func (c runs) stop(ctx context.Context, in controlRequest) (engine.StopResult, error) {
+func (c Controller) Stop(ctx context.Context, in ControlRequest) (engine.StopResult, error) {
 	thread := call.By(ctx).Key(in.ThreadID)
 	call.Concerns(ctx, thread, in.RunID)
 	ctx = call.Acting(ctx)
 	var result engine.StopResult
 	var err error
 	if in.RunID == "" {
-		result, err = c.engine.Stop(ctx, thread)
+		result, err = c.Engine.Stop(ctx, thread)
 	} else {
-		result, err = c.engine.StopRun(ctx, thread, in.RunID)
+		result, err = c.Engine.StopRun(ctx, thread, in.RunID)
 	}
-	if err != nil {
-		return result, call.About(ctx, err, thread, in.RunID)
-	}
-	if !result.Accepted {
-		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
-	}
-	return result, nil
+	return call.Result(ctx, result, result.Accepted, err, thread, in.RunID)
 }

@@ -1,7 +1,6 @@
-package server
+package auth
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -28,14 +27,6 @@ const (
 	maxStreamToken = 4096
 )
 
-// streamTokens makes and checks the tokens that open the stream of one thread. The first key
-// signs, and any of them may have signed. A token ends with its thread: one of a deleted thread
-// is refused, also when a thread of the same id is made.
-type streamTokens struct {
-	keys [][]byte
-	ttl  time.Duration
-}
-
 // streamGrant is what a token says.
 type streamGrant struct {
 	Tenant  spool.Tenant   `json:"t"`
@@ -50,11 +41,11 @@ type streamGrant struct {
 	Made int64 `json:"m"`
 }
 
-func newStreamTokens(c Config) (*streamTokens, error) {
-	if c.StreamTokenTTL < time.Second {
+// tokenKeys returns the keys that sign and check tokens: those of the configuration, or one of the process's own.
+func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
+	if ttl < time.Second {
 		return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenTTL must be a second or more")
 	}
-	keys := c.StreamTokenKeys
 	for i, k := range keys {
 		if len(k) < minStreamTokenKey {
 			return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenKeys: key %d is shorter than %d bytes", i, minStreamTokenKey)
@@ -64,18 +55,20 @@ func newStreamTokens(c Config) (*streamTokens, error) {
 		keys = [][]byte{make([]byte, minStreamTokenKey)}
 		_, _ = rand.Read(keys[0]) // it never fails
 	}
-	return &streamTokens{keys: keys, ttl: c.StreamTokenTTL}, nil
+	return keys, nil
 }
 
-// issue returns a token for a thread of the principal, and when it ends, which is not behind the
-// end of the principal's own credentials.
-func (t *streamTokens) issue(p Principal, thread spool.Thread) (string, time.Time) {
-	until := access.Earlier(time.Now().Add(t.ttl).Truncate(time.Second), p.Until.Truncate(time.Second))
+// StreamToken returns a token that opens the stream of one thread for the principal, and when it ends, which
+// is not behind the end of the principal's own credentials. The first key signs, and any of them may have
+// signed. A token ends with its thread: one of a deleted thread is refused, also when a thread of the same id
+// is made.
+func (a *Auth) StreamToken(p access.Principal, thread spool.Thread) (string, time.Time) {
+	until := access.Earlier(time.Now().Add(a.config.TokenTTL).Truncate(time.Second), p.Until.Truncate(time.Second))
 	text, _ := json.Marshal(streamGrant{ //nolint:errchkjson // texts and numbers
 		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
 	})
 	payload := base64.RawURLEncoding.EncodeToString(text)
-	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(t.keys[0], payload)), until
+	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(a.keys[0], payload)), until
 }
 
 // wrongStreamToken is the error of a token, whatever is wrong with it: nobody but who made it up
@@ -85,19 +78,19 @@ func wrongStreamToken() error {
 }
 
 // principal returns who a token stands for.
-func (g streamGrant) principal() Principal {
-	return Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []Scope{ScopeRead}, AllThreads: g.All}
+func (g streamGrant) principal() access.Principal {
+	return access.Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []access.Scope{access.ScopeRead}, AllThreads: g.All}
 }
 
 // open returns what a token says, if it is good for the thread of that id.
-func (t *streamTokens) open(token string, thread spool.ThreadID) (g streamGrant, err error) {
+func (a *Auth) open(token string, thread spool.ThreadID) (g streamGrant, err error) {
 	if len(token) > maxStreamToken {
 		return g, wrongStreamToken()
 	}
 	payload, signature, _ := strings.Cut(token, ".")
 	given, err := base64.RawURLEncoding.Strict().DecodeString(signature)
 	signed := false
-	for _, key := range t.keys {
+	for _, key := range a.keys {
 		signed = hmac.Equal(given, sign(key, payload)) || signed
 	}
 	if err != nil || !signed {
@@ -121,7 +114,7 @@ func sign(key []byte, payload string) []byte {
 }
 
 // tokenGate lets in who has a token for the stream of the thread that is asked for.
-type tokenGate struct{ server *Server }
+type tokenGate struct{ auth *Auth }
 
 // Scheme implements [rest.Authenticator].
 func (tokenGate) Scheme() rest.Scheme {
@@ -137,12 +130,12 @@ func (g tokenGate) Authenticate(r *http.Request) (rest.Principal, error) {
 	if q.Get(streamTokenParam) == "" {
 		return nil, rest.ErrNoCredentials
 	}
-	grant, err := g.server.tokens.open(q.Get(streamTokenParam), spool.ThreadID(q.Get("threadId")))
+	grant, err := g.auth.open(q.Get(streamTokenParam), spool.ThreadID(q.Get("threadId")))
 	if err != nil {
-		return nil, refusedStreamToken(g.server.failed(r, failedStream, err))
+		return nil, refusedStreamToken(g.auth.Failed(r, FailedStream, err))
 	}
 	who := &call.Caller{Principal: grant.principal(), Ends: time.Unix(grant.Until, 0)}
-	thread, err := g.server.engine.Thread(call.ActingAs(r.Context(), who.Principal), who.Key(grant.Thread))
+	thread, err := g.auth.config.Engine.Thread(call.ActingAs(r.Context(), who.Principal), who.Key(grant.Thread))
 	switch {
 	case spool.CodeOf(err) == spool.NotFound, err == nil && thread.CreatedAt.UnixMicro() != grant.Made:
 		return nil, refusedStreamToken(wrongStreamToken()) // nobody has guessed anything
@@ -159,36 +152,4 @@ func refusedStreamToken(err error) error {
 		e.Header = http.Header{"Www-Authenticate": {`Bearer realm="spool", error="invalid_token"`}}
 	}
 	return e
-}
-
-// streamTokenRequest is the body of a request for a token.
-type streamTokenRequest struct {
-	ThreadID spool.ThreadID `doc:"The thread whose stream is to be opened." example:"t1" json:"threadId" required:"true"`
-}
-
-// streamToken is a token for the stream of a thread.
-type streamToken struct {
-	Token     string    `doc:"What the parameter token of the stream is to be."          json:"token"`
-	ExpiresAt time.Time `doc:"When it ends, and with it the streams that it has opened." json:"expiresAt"`
-}
-
-// Validate implements [rest.Validator].
-func (in *streamTokenRequest) Validate(context.Context) error {
-	return spool.CheckID("threadId", string(in.ThreadID))
-}
-
-// token answers POST /api/agent/stream-token with a token that opens the stream of one thread
-// of the caller's, and nothing else.
-func (c follow) token(ctx context.Context, in streamTokenRequest) (streamToken, error) {
-	who := call.By(ctx)
-	key := who.Key(in.ThreadID)
-	call.Concerns(ctx, key, "")
-	thread, err := c.engine.Thread(call.Acting(ctx), key)
-	if err != nil {
-		return streamToken{}, call.About(ctx, err, key, "")
-	}
-	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
-	who.AllThreads = c.config.OwnThreads && !call.OwnOnly(ctx, who)
-	token, until := c.tokens.issue(who, thread)
-	return streamToken{token, until.UTC()}, nil
 }

@@ -1,4 +1,4 @@
-package server
+package runs
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// runInput is a request to start a run.
-type runInput struct {
+// StartInput is a request to start a run.
+type StartInput struct {
 	waitInput
 
 	IdempotencyKey string      `doc:"Repeats the first accepted answer for every start with the same key." example:"order-1234" header:"Idempotency-Key"`
-	Body           *runRequest `required:"true"`
+	Body           *RunRequest `required:"true"`
 }
 
-// runRequest is the body of a start. The tenant is not part of it: see [Principal].
-type runRequest struct {
+// RunRequest is the body of a start. The tenant is not part of it: see [access.Principal].
+type RunRequest struct {
 	// State and HostState are what no request may have. They are read to be refused.
 	State     json.RawMessage `hidden:"true" json:"state,omitempty"`
 	HostState json.RawMessage `hidden:"true" json:"hostState,omitempty"`
@@ -50,7 +50,7 @@ type runRequest struct {
 }
 
 // Validate implements [rest.Validator].
-func (q runRequest) Validate(context.Context) error {
+func (q RunRequest) Validate(context.Context) error {
 	for _, f := range []struct {
 		name  string
 		value json.RawMessage
@@ -79,7 +79,7 @@ func (q runRequest) Validate(context.Context) error {
 }
 
 // budget returns the bounds that the start asks for.
-func (q runRequest) budget() spool.Budget {
+func (q RunRequest) budget() spool.Budget {
 	return spool.Budget{
 		Tokens: q.TokenBudget, CostMicros: q.CostBudgetMicros, ToolCalls: q.ToolCallBudget,
 		WallTime: time.Duration(q.WallTimeMs) * time.Millisecond,
@@ -87,22 +87,22 @@ func (q runRequest) budget() spool.Budget {
 }
 
 // thread returns the thread's id, "" for a new thread.
-func (q runRequest) thread() spool.ThreadID {
+func (q RunRequest) thread() spool.ThreadID {
 	if q.ThreadID == nil {
 		return ""
 	}
 	return *q.ThreadID
 }
 
-// startedRun is what an accepted run has come to.
-type startedRun struct {
+// StartedRun is what an accepted run has come to.
+type StartedRun struct {
 	Accepted bool `doc:"Always true." example:"true" json:"accepted"`
 
 	engine.Outcome
 }
 
-// runRefusal is an error of a start, or its result where there is too much to do.
-type runRefusal struct {
+// RunRefusal is an error of a start, or its result where there is too much to do.
+type RunRefusal struct {
 	Accepted *bool          `doc:"Always false."                                                                   json:"accepted,omitempty"                 nullable:"false"`
 	ThreadID spool.ThreadID `doc:"The thread."                                                                     json:"threadId,omitempty"`
 	Reason   string         `doc:"As the code."                                                                    enum:"queue_full"                         json:"reason,omitempty"`
@@ -112,40 +112,40 @@ type runRefusal struct {
 
 // What a start answers beside its usual 202.
 var (
-	startEnded   = rest.Also[startedRun](http.StatusOK)
-	startRefused = rest.Also[engine.RunResult](http.StatusConflict)
-	startLater   = rest.Also[runRefusal](unavailable)
+	StartEnded   = rest.Also[StartedRun](http.StatusOK)
+	StartRefused = rest.Also[engine.RunResult](http.StatusConflict)
+	StartLater   = rest.Also[RunRefusal](http.StatusServiceUnavailable)
 )
 
-// startAnswer is one of these.
-type startAnswer = rest.Answer[engine.RunResult]
+// StartAnswer is one of these.
+type StartAnswer = rest.Answer[engine.RunResult]
 
-// codeQueueFull is the code of a start that there is too much to do for.
-const codeQueueFull spool.Code = engine.ReasonQueueFull
+// CodeQueueFull is the code of a start that there is too much to do for.
+const CodeQueueFull spool.Code = engine.ReasonQueueFull
 
-// start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
+// Start answers POST /api/agent/run: 202 with the result when the run was accepted, 409
 // with the result when it was not, and 503 with the result when it may be later. A request that
 // waits is answered 200 with what the run has come to, if that is known in time.
-func (c runs) start(ctx context.Context, in runInput) (startAnswer, error) {
+func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, error) {
 	who := call.By(ctx)
 	thread := who.Key(in.Body.thread())
 	call.Concerns(ctx, thread, in.Body.RunID)
-	if in.Body.WhenBusy.Stops() && !who.May(ScopeStop) {
-		return startAnswer{}, call.About(ctx, access.Lacks(ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread, in.Body.RunID)
+	if in.Body.WhenBusy.Stops() && !who.May(access.ScopeStop) {
+		return StartAnswer{}, call.About(ctx, access.Lacks(access.ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread, in.Body.RunID)
 	}
 	wait, place, err := c.takeWait(ctx, who, in.waitInput)
 	if err != nil {
-		return startAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
+		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
 	defer place.Release()
-	if err := c.takeStart(ctx, who); err != nil {
-		return startAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
+	if err := c.Starts.Take(ctx, who); err != nil {
+		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
-	state, err := c.hostState(ctx)
+	state, err := c.Starts.HostState(ctx)
 	if err != nil {
-		return startAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
+		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
-	result, err := c.engine.Run(call.Acting(ctx), thread, engine.StartRequest{
+	result, err := c.Engine.Run(call.Acting(ctx), thread, engine.StartRequest{
 		Prompt:          in.Body.Prompt,
 		Agent:           in.Body.Agent,
 		Model:           in.Body.Model,
@@ -158,7 +158,7 @@ func (c runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 		Budget:          in.Body.budget(),
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
-		MayNotStop:      !who.May(ScopeStop),
+		MayNotStop:      !who.May(access.ScopeStop),
 		ProviderOptions: in.Body.ProviderOptions,
 		HostState:       state,
 		By:              who.Subject,
@@ -169,21 +169,21 @@ func (c runs) start(ctx context.Context, in runInput) (startAnswer, error) {
 	if err == nil {
 		call.Concerns(ctx, spool.ThreadKey{Tenant: thread.Tenant, ID: result.ThreadID}, result.RunID)
 	}
-	answer := startAnswer{Body: result}
+	answer := StartAnswer{Body: result}
 	switch {
 	case err != nil:
 		return answer, call.About(ctx, err, thread, in.Body.RunID)
 	case result.RetryAfter > 0:
 		call.SetRetryAfter(rest.ResponseOf(ctx).Header(), result.RetryAfter)
-		answer.Other = startLater.With(runRefusal{&result.Accepted, result.ThreadID, result.Reason, result.Error, codeQueueFull})
+		answer.Other = StartLater.With(RunRefusal{&result.Accepted, result.ThreadID, result.Reason, result.Error, CodeQueueFull})
 	case !result.Accepted:
-		answer.Other = startRefused.With(result)
+		answer.Other = StartRefused.With(result)
 	case wait > 0:
 		// Who waits keeps nothing of the body.
-		*in.Body = runRequest{}
+		*in.Body = RunRequest{}
 		rest.ReleaseBody(ctx)
 		if outcome := c.awaitStarted(ctx, who, result, wait); outcome != nil {
-			answer.Other = startEnded.With(startedRun{true, *outcome})
+			answer.Other = StartEnded.With(StartedRun{true, *outcome})
 		}
 	}
 	return answer, nil

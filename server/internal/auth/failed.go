@@ -1,4 +1,4 @@
-package server
+package auth
 
 import (
 	"context"
@@ -13,47 +13,47 @@ import (
 
 // The kinds of credentials that are counted.
 const (
-	failedBearer   = "bearer"
-	failedStream   = "stream_token"
-	failedDelivery = "delivery"
-	failedMissing  = "missing"
+	FailedBearer   = "bearer"
+	FailedStream   = "stream_token"
+	FailedDelivery = "delivery"
+	FailedMissing  = "missing"
 )
 
-// failed counts wrong credentials, tells the audit log, and holds the answer back. It returns
+// Failed counts wrong credentials, tells the audit log, and holds the answer back. It returns
 // the error to answer with, which is err unless too many answers are held back.
-func (s *Server) failed(r *http.Request, kind string, err error) error {
+func (a *Auth) Failed(r *http.Request, kind string, err error) error {
 	ctx := r.Context()
-	s.engine.CountFailedLogin(ctx, kind)
-	if kind == failedMissing { // nobody has guessed anything
+	a.config.Engine.CountFailedLogin(ctx, kind)
+	if kind == FailedMissing { // nobody has guessed anything
 		return err
 	}
-	at := access.ClientAddress(r, s.config.TrustedProxies)
+	at := access.ClientAddress(r, a.config.TrustedProxies)
 	group := access.AddressGroup(at)
-	v := s.logins.Fail(group, s.config.Limits.FailedLogins, time.Now())
-	s.auditFailure(ctx, at, kind, v)
+	v := a.failures.Fail(group, a.config.FailedLogins, time.Now())
+	a.auditFailure(ctx, at, kind, v)
 	switch {
 	case v.Refused:
 		return &call.LaterError{Err: spool.Errorf(spool.Limit, "too many attempts with wrong credentials"), After: v.Delay}
 	case v.Delay > 0:
-		defer s.logins.Release(group)
-		s.hold(ctx, v.Delay)
+		defer a.failures.Release(group)
+		a.hold(ctx, v.Delay)
 	}
 	return err
 }
 
 // hold waits, unless the request or the server ends.
-func (s *Server) hold(ctx context.Context, d time.Duration) {
+func (a *Auth) hold(ctx context.Context, d time.Duration) {
 	wait := time.NewTimer(d)
 	defer wait.Stop()
 	select {
 	case <-wait.C:
 	case <-ctx.Done():
-	case <-s.jobs.Done():
+	case <-a.config.Closing.Done():
 	}
 }
 
 // auditFailure adds to the audit log of no tenant what it is to be told.
-func (s *Server) auditFailure(ctx context.Context, at netip.Addr, kind string, v access.Setback) {
+func (a *Auth) auditFailure(ctx context.Context, at netip.Addr, kind string, v access.Setback) {
 	var entries []*spool.AuditEntry
 	if v.Told > 0 {
 		address := ""
@@ -70,8 +70,8 @@ func (s *Server) auditFailure(ctx context.Context, at netip.Addr, kind string, v
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
-	if err := s.engine.AppendAudit(ctx, "", entries...); err != nil {
-		s.log.WarnContext(ctx, "failed authentication is not in the audit log", "error", err)
+	if err := a.config.Engine.AppendAudit(ctx, "", entries...); err != nil {
+		a.config.Log.WarnContext(ctx, "failed authentication is not in the audit log", "error", err)
 	}
 }
 

@@ -1,0 +1,116 @@
+// Package auth stands before the routes: it asks who the caller is and for the scope, counts wrong
+// credentials and holds their answers back, and makes and checks the tokens that open one stream. It knows the
+// engine and the call, and not the server.
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+// Config says who may come in. The fields are those of the server's configuration.
+type Config struct {
+	Engine *engine.Engine
+	// Authenticator says who is asking. Nil: everybody is the default tenant.
+	Authenticator access.Authenticator
+	CookieAuth    bool
+	// FailedLogins is how many wrong credentials of an address are answered at once. Zero: all.
+	FailedLogins   int
+	TrustedProxies []netip.Prefix
+	// TokenKeys and TokenTTL are those of the tokens that open a stream.
+	TokenKeys [][]byte
+	TokenTTL  time.Duration
+	Log       *slog.Logger
+	// Closing ends when no answer is to be held back any more.
+	Closing context.Context //nolint:containedctx // the lifetime of the server
+}
+
+// Auth knows the callers of a server. It is safe for concurrent use.
+type Auth struct {
+	// Everybody is who asks on a server that asks nobody. Nil: there is an authenticator.
+	Everybody *access.Principal
+
+	config   Config
+	keys     [][]byte
+	failures access.Failures
+}
+
+// New returns an [spool.Invalid] error that names the field for a configuration that cannot work.
+func New(c Config) (*Auth, error) {
+	if c.Authenticator == nil {
+		c.Authenticator = access.Anonymous(spool.DefaultTenant)
+	}
+	a := &Auth{config: c}
+	if open, ok := c.Authenticator.(access.Everybody); ok {
+		a.Everybody = &access.Principal{Tenant: open.Tenant, Scopes: access.AllScopes()}
+		if err := a.Everybody.Check(); err != nil {
+			return nil, spool.Errorf(spool.Invalid, "Config.Authenticator: %s", spool.MessageOf(errors.Unwrap(err)))
+		}
+	}
+	var err error
+	a.keys, err = tokenKeys(c.TokenKeys, c.TokenTTL)
+	return a, err
+}
+
+// Options returns the options of a route whose caller needs a scope. The token of a stream opens it too,
+// where that is said.
+func (a *Auth) Options(need access.Scope, orToken bool) []rest.RouteOption {
+	if a.Everybody != nil {
+		return []rest.RouteOption{rest.NoAuth()}
+	}
+	g := gate{a, need}
+	asked := rest.Auth(g)
+	if orToken {
+		asked = rest.Auth(tokenGate{a}, g)
+	}
+	return []rest.RouteOption{asked, rest.Permit(g), challenges}
+}
+
+// challenges documents what a gate says of the credentials that it wants.
+var challenges = rest.SendsHeader("WWW-Authenticate", "How to authenticate.", http.StatusUnauthorized)
+
+// Opener returns who opens a stream, which ends when the credentials do. A server that asks nobody has not
+// looked at the token yet, and it may well be wrong.
+func (a *Auth) Opener(ctx context.Context) (*call.Caller, error) {
+	if a.Everybody == nil {
+		who, _ := rest.PrincipalAs[*call.Caller](ctx) // a guarded route has one
+		return who, nil
+	}
+	who, err := tokenGate{a}.Authenticate(rest.RequestOf(ctx))
+	if errors.Is(err, rest.ErrNoCredentials) {
+		return &call.Caller{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	known, _ := who.(*call.Caller)
+	return known, nil
+}
+
+// Operates reports whether the caller of a request that needs no credentials has the scope admin. Wrong
+// credentials are refused, so that nobody tries them there.
+func (a *Auth) Operates(r *http.Request) (bool, error) {
+	if a.Everybody != nil {
+		return true, nil
+	}
+	if a.given(r) == FailedMissing {
+		return false, nil
+	}
+	who, err := gate{a, access.ScopeAdmin}.Authenticate(r)
+	if err != nil {
+		return false, err
+	}
+	c, ok := who.(*call.Caller)
+	return ok && slices.Contains(c.Scopes, access.ScopeAdmin), nil
+}

@@ -1,0 +1,56 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/throttle"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+// Starts bounds the starts of each principal, and knows what the host gives to a run. It is safe for
+// concurrent use.
+type Starts struct {
+	perMinute int
+	counter   *throttle.MemoryCounter
+	hostState func(r *http.Request, p access.Principal) (json.RawMessage, error)
+}
+
+// NewStarts returns starts of which a principal has so many a minute, zero for any number. The host
+// state is optional.
+func NewStarts(perMinute int, hostState func(r *http.Request, p access.Principal) (json.RawMessage, error)) *Starts {
+	return &Starts{perMinute, throttle.Memory(0), hostState}
+}
+
+// Take counts a start of the principal, or refuses it. It is called where a request has turned out to be
+// a start: wrong requests do not count, nor do those of AG-UI that only show a run.
+func (s *Starts) Take(ctx context.Context, p access.Principal) error {
+	if s.perMinute == 0 {
+		return nil
+	}
+	state, err := s.counter.Take(ctx, p.ID(), throttle.Rate{Limit: s.perMinute, Window: time.Minute})
+	if err != nil || state.Allowed {
+		return err
+	}
+	return &call.LaterError{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", s.perMinute), After: state.RetryAfter}
+}
+
+// HostState returns what the host gives to a start by who asks.
+func (s *Starts) HostState(ctx context.Context) (json.RawMessage, error) {
+	if s.hostState == nil {
+		return nil, nil
+	}
+	state, err := s.hostState(rest.RequestOf(ctx), call.By(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if err := spool.CheckHostState(state); err != nil { // nothing that a client could do better
+		return nil, &spool.Error{Code: spool.Internal, Message: "Config.HostState", Err: err}
+	}
+	return state, nil
+}

@@ -1,0 +1,42 @@
+package stream
+
+import (
+	"context"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/call"
+)
+
+// StreamTokenRequest is the body of a request for a token.
+type StreamTokenRequest struct { //nolint:revive // the document has the name
+	ThreadID spool.ThreadID `doc:"The thread whose stream is to be opened." example:"t1" json:"threadId" required:"true"`
+}
+
+// StreamToken is a token for the stream of a thread.
+type StreamToken struct { //nolint:revive // the document has the name
+	Token     string    `doc:"What the parameter token of the stream is to be."          json:"token"`
+	ExpiresAt time.Time `doc:"When it ends, and with it the streams that it has opened." json:"expiresAt"`
+}
+
+// Validate implements [rest.Validator].
+func (in *StreamTokenRequest) Validate(context.Context) error {
+	return spool.CheckID("threadId", string(in.ThreadID))
+}
+
+// Token answers POST /api/agent/stream-token with a token that opens the stream of one thread
+// of the caller's, and nothing else.
+func (c Controller) Token(ctx context.Context, in StreamTokenRequest) (StreamToken, error) {
+	who := call.By(ctx)
+	key := who.Key(in.ThreadID)
+	call.Concerns(ctx, key, "")
+	thread, err := c.Engine.Thread(call.Acting(ctx), key)
+	if err != nil {
+		return StreamToken{}, call.About(ctx, err, key, "")
+	}
+	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
+	who.AllThreads = call.OwnThreads(ctx) && !call.OwnOnly(ctx, who)
+	token, until := c.Auth.StreamToken(who, thread)
+	return StreamToken{token, until.UTC()}, nil
+}
