@@ -16,7 +16,7 @@ type StreamPage struct {
 }
 
 // Streams keeps run streams: the short-lived items of one segment each, written by one
-// worker. They are disposable; losing one costs its readers a snapshot.
+// worker. They are disposable; losing one, or an item of one, costs its readers a snapshot.
 //
 // Streams are safe for concurrent use. A call for a stream that is not there, never was
 // or has been removed returns an [ErrStreamGone] error. A stream is only found under

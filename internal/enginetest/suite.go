@@ -58,6 +58,7 @@ func Test(t *testing.T, open spooltest.Open, features spooltest.Features) {
 		{"Follow", cases(followTests)},
 		{"Turns", cases(turnTests)},
 		{"Retract", cases(retractTests)},
+		{"Hole", cases(holeTests)},
 		{"SSE", sseTests},
 		{"Publish", cases(publishTests)},
 		{"HostState", hostStateTests},

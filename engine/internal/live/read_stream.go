@@ -51,17 +51,18 @@ func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.Str
 				yield(spool.Item{}, err)
 				return
 			}
-			for _, item := range page.Items {
+			whole := record.Whole(after, page.Items)
+			for _, item := range page.Items[:whole] {
 				if !yield(item, nil) {
 					return
 				}
 				after = item.Offset
 			}
 			switch {
-			case page.Ended:
-				return
-			case after.Compare(page.Last) > 0: // of a stream that has begun anew
+			case whole < len(page.Items), after.Compare(page.Last) > 0: // it lacks an item, or has begun anew
 				yield(spool.Item{}, spool.ErrStreamGone)
+				return
+			case page.Ended:
 				return
 			case len(page.Items) > 0:
 				continue

@@ -77,5 +77,19 @@ func Farther(a, b spool.Offset) spool.Offset {
 	return a
 }
 
+// Whole returns how many of the items follow the offset, and one another, without a hole. The worker
+// of a segment numbers its items consecutively. A later worker, which has only the end to add, begins
+// at one again.
+func Whole(after spool.Offset, items []spool.Item) int {
+	for i, item := range items {
+		next := item.Offset
+		if next.N != 1 && (next.Fence != after.Fence || next.N != after.N+1) {
+			return i
+		}
+		after = next
+	}
+	return len(items)
+}
+
 // Farthest stands behind every item.
 var Farthest = spool.Offset{Fence: math.MaxInt64, N: math.MaxInt64}

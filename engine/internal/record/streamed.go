@@ -9,6 +9,8 @@ type Streamed struct {
 	// STEP_FINISHED. The main agent is "".
 	content, saved map[spool.AgentID]spool.Offset
 	results        map[agentCall]bool
+	// holed is true when the stream lacks an item, which may have been content.
+	holed bool
 	// unmade is true when a step was saved without a call that the stream has begun: the
 	// model was stopped while it wrote the arguments.
 	unmade bool
@@ -28,6 +30,7 @@ const StepStopped = "stopped"
 func ReadItems(items []spool.Item) Streamed {
 	s := Streamed{
 		content: make(map[spool.AgentID]spool.Offset), saved: make(map[spool.AgentID]spool.Offset), results: make(map[agentCall]bool),
+		holed: Whole(spool.Offset{}, items) < len(items),
 	}
 	begun := make(map[spool.AgentID]bool) // agents with a call in their open step
 	for _, item := range items {
@@ -58,14 +61,15 @@ func ReadItems(items []spool.Item) Streamed {
 	return s
 }
 
-// Unsaved reports whether the stream has content that no message has.
+// Unsaved reports whether clients of the stream may show what no message has: content that was not
+// saved, or a text that lacks a part.
 func (s Streamed) Unsaved() bool {
 	for agent, offset := range s.content {
 		if offset.Compare(s.saved[agent]) > 0 {
 			return true
 		}
 	}
-	return s.unmade
+	return s.unmade || s.holed
 }
 
 // Lost reports whether an item of the stream is content that no step has saved.

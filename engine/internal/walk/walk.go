@@ -77,6 +77,12 @@ func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if whole := record.Whole(w.at.Offset, page.Items); whole < len(page.Items) {
+		if whole == 0 { // the item that comes next was lost
+			return w.snapshot(ctx)
+		}
+		page.Items, page.Ended = page.Items[:whole], false
+	}
 	frames := make([]Placed, 0, len(page.Items))
 	for i := range page.Items {
 		item := &page.Items[i]

@@ -1,0 +1,238 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/spooltest"
+)
+
+// holeTest is the bench of cases about run streams that lose an item.
+type holeTest struct{ *engineTest }
+
+// holeTests have the backend lose one item of a run stream. Items are numbered consecutively, so a
+// reader sees the hole and gives its clients a snapshot.
+var holeTests = map[string]func(s holeTest){
+	"Live":       testHoleLive,
+	"Shared":     testHoleShared,
+	"First":      testHoleFirst,
+	"Finished":   testHoleFinished,
+	"Nested":     testHoleNested,
+	"Resumed":    testHoleResumed,
+	"SSE":        testHoleSSE,
+	"ReadStream": testHoleReadStream,
+}
+
+// losesItem are run streams that lose the items of which loses is true.
+type losesItem struct {
+	spool.Streams
+
+	loses func(item spool.Item) bool
+}
+
+// Append keeps the other items.
+func (l losesItem) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+	return l.Streams.Append(ctx, key, slices.DeleteFunc(slices.Clone(items), l.loses))
+}
+
+// two is the item in the middle of the first answer of [holeTest.losing].
+func two(item spool.Item) bool { return strings.Contains(string(item.Data), `"two "`) }
+
+// losing returns an engine over streams that lose items. Its model calls a tool, and then says more;
+// a gate holds its first answer open behind the text.
+func (s holeTest) losing(loses func(item spool.Item) bool, gate <-chan struct{}) *engine.Engine {
+	c := s.config(spooltest.NewReplayModel(
+		spooltest.Turn{Text: []string{"one ", "two ", "three "}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Say("four"),
+	), plain("look", "1"))
+	c.FlushEvery = -1
+	b := s.backend
+	b.Streams = losesItem{b.Streams, loses}
+	return s.over(b, c)
+}
+
+// wholes returns the snapshot frames of the whole thread.
+func wholes(frames []spool.Frame) (of []spool.Frame) {
+	for _, f := range frames {
+		if f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID == nil {
+			of = append(of, f)
+		}
+	}
+	return of
+}
+
+const fourWords = "one two three four"
+
+// answered checks what a client saw that was there when the item was lost: one snapshot at the hole,
+// and what was saved of the run before its segment ends.
+func (s holeTest) answered(frames []spool.Frame) {
+	s.Helper()
+	if len(wholes(frames)) != 1 || len(parts(frames)) != 1 || shownText(frames) != fourWords {
+		s.Errorf("a client shows %q:\n%s", shownText(frames), transcript(frames))
+	}
+	if at := endAt(frames, "r1:1"); at < 1 || frames[at-1].Kind != spool.FrameSnapshot {
+		s.Errorf("before the end of the segment comes no snapshot:\n%s", transcript(frames))
+	}
+}
+
+// testHoleLive loses an item whose step goes on when the client reads of it.
+func testHoleLive(s holeTest) {
+	gate := make(chan struct{})
+	e := s.losing(two, gate)
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.work(e)
+	<-time.After(time.Second)
+	close(gate)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	frames := stop()
+	s.answered(frames)
+	at := slices.IndexFunc(frames, func(f spool.Frame) bool { return f.Kind == spool.FrameSnapshot })
+	if at < 1 {
+		s.Fatalf("the client saw\n%s", transcript(frames))
+	}
+	if before := frames[at-1]; before.Item == nil || deltaOf(*before.Item) != "one " {
+		s.Errorf("the snapshot does not come at the hole:\n%s", transcript(frames))
+	}
+}
+
+// testHoleShared has many clients, who share one hub.
+func testHoleShared(s holeTest) {
+	gate := make(chan struct{})
+	e := s.losing(two, gate)
+	s.start(e, "r1", "go")
+	var stops []func() []spool.Frame
+	for i := range 30 {
+		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true}, engine.FollowOptions{}))
+	}
+	s.work(e)
+	<-time.After(time.Second)
+	close(gate)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	for _, stop := range stops {
+		s.answered(stop())
+	}
+}
+
+// testHoleFirst loses the first item of a stream.
+func testHoleFirst(s holeTest) {
+	gate := make(chan struct{})
+	e := s.losing(func(item spool.Item) bool { return item.Type == spool.ItemRunStarted }, gate)
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.work(e)
+	<-time.After(time.Second)
+	close(gate)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	s.answered(stop())
+}
+
+// testHoleFinished loses what says that a step was saved.
+func testHoleFinished(s holeTest) {
+	lost := false
+	e := s.losing(func(item spool.Item) bool {
+		first := item.Type == spool.ItemStepFinished && !lost
+		lost = lost || first
+		return first
+	}, nil)
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	if frames := stop(); len(wholes(frames)) != 1 || shownText(frames) != fourWords {
+		s.Errorf("the client shows %q:\n%s", shownText(frames), transcript(frames))
+	}
+}
+
+// testHoleNested loses an item of a nested run.
+func testHoleNested(s holeTest) {
+	m := casting(map[string][]spooltest.Turn{
+		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("done")},
+		"find": {{Text: []string{"one ", "two ", "three"}}},
+	})
+	c := nestedTest(s).treeConfig(m)
+	c.FlushEvery = -1
+	b := s.backend
+	b.Streams = losesItem{b.Streams, two}
+	e := s.over(b, c)
+	s.start(e, "r1", "go")
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.work(e)
+	s.ended(spool.Completed)
+	<-time.After(quiet)
+	if frames := stop(); len(wholes(frames)) != 1 {
+		s.Errorf("the client saw\n%s", transcript(frames))
+	}
+}
+
+// testHoleResumed has clients come back when the run has ended, before the hole and behind it.
+func testHoleResumed(s holeTest) {
+	e := s.losing(two, nil)
+	s.start(e, "r1", "go")
+	s.work(e)
+	s.ended(spool.Completed)
+	fence, turn := s.thread().Fence, s.all(chat, "").Messages[0].ID
+	for n := range int64(12) {
+		at := &spool.Cursor{Seq: 1, Stream: "r1:1", Offset: spool.Offset{Fence: fence, N: n}}
+		frames := s.collect(e, chat, engine.FollowOptions{Cursor: at, LastMessageID: turn})
+		whole, part := len(wholes(frames)), len(parts(frames))
+		if n <= 3 && (whole != 1 || part != 0) || n > 3 && (whole != 0 || part != 1) {
+			s.Errorf("behind %s comes\n%s", at, transcript(frames))
+		}
+		for _, f := range frames {
+			if f.Kind == spool.FrameSnapshot && snapshotText(f.Snapshot) != fourWords {
+				s.Errorf("behind %s comes a snapshot with %q", at, snapshotText(f.Snapshot))
+			}
+		}
+	}
+}
+
+// testHoleSSE reads the event stream of a run that goes on, and comes back with each id.
+func testHoleSSE(s holeTest) {
+	gate := make(chan struct{})
+	e := s.losing(two, gate)
+	s.start(e, "r1", "go")
+	s.work(e)
+	open := time.AfterFunc(time.Second, func() { close(gate) })
+	defer open.Stop()
+	start := int64(0)
+	frames, _ := s.sse(e, chat, engine.SSEOptions{Since: &start}, quiet)
+	s.answered(frames)
+	for i, f := range frames {
+		if f.Cursor == nil || f.Kind == spool.FrameThread {
+			continue
+		}
+		more, _ := s.sse(e, chat, engine.SSEOptions{Cursor: f.Cursor.String()}, quiet)
+		if text := shownText(append(slices.Clone(frames[:i+1]), more...)); text != fourWords {
+			s.Errorf("a client that comes back behind %s shows %q", frameLine(f), text)
+		}
+	}
+}
+
+// testHoleReadStream reads the stream alone, which is gone from the hole on.
+func testHoleReadStream(s holeTest) {
+	e := s.losing(two, nil)
+	s.start(e, "r1", "go")
+	s.work(e)
+	s.ended(spool.Completed)
+	text := ""
+	var err error
+	for item, failed := range e.ReadStream(context.Background(), chat, "r1:1", spool.Offset{}) {
+		if err = failed; err == nil {
+			text += deltaOf(item)
+		}
+	}
+	if text != "one " || !errors.Is(err, spool.ErrStreamGone) {
+		s.Errorf("the stream says %q, and then %v", text, err)
+	}
+}
