@@ -3,7 +3,7 @@ module github.com/spoolhq/spool/bench
 go 1.26.0
 
 require (
-	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool v0.1.0
 	modernc.org/sqlite v1.50.0
 )
 

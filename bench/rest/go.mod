@@ -10,8 +10,8 @@ require (
 	github.com/goccy/go-json v0.12.0
 	github.com/google/go-cmp v0.7.0
 	github.com/labstack/echo/v5 v5.3.1
-	github.com/spoolhq/spool v0.0.0
-	github.com/spoolhq/spool/rest/bunquery v0.0.0
+	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest/bunquery v0.1.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
 	modernc.org/sqlite v1.50.0

@@ -62,6 +62,7 @@ type adminCommand struct {
 func adminCommands() []adminCommand {
 	return []adminCommand{
 		{"overview", "", "what there is, and what goes on", nil, showOverview},
+		{"ready", "", "whether the server takes requests; needs no token", nil, showReady},
 		{"runs", "", "runs, the last accepted first", []adminFlag{
 			textFlag("state", "STATE", "only in this state, such as RUNNING or FAILED", func(f *adminFlags) *string { return &f.state }),
 			textFlag("stop-reason", "REASON", "only those that ended for this reason, such as timeout", func(f *adminFlags) *string { return &f.stopReason }),

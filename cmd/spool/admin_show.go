@@ -82,6 +82,15 @@ func runRows(runs []shownRun) []string {
 	return lines
 }
 
+// showReady is the health check of a container, which has no other program in it.
+func showReady(ctx context.Context, c *adminClient, _ *adminFlags, _ string) error {
+	var answer struct{ Status string }
+	if err := c.get(ctx, "/readyz", nil, &answer); err != nil {
+		return err
+	}
+	return c.table(clean(answer.Status))
+}
+
 func showOverview(ctx context.Context, c *adminClient, f *adminFlags, _ string) error {
 	var o struct {
 		Tenant        string

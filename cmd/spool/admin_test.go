@@ -248,6 +248,25 @@ func TestAdminOtherServer(t *testing.T) {
 	}
 }
 
+// The health check of a container asks without a token, and its exit code is the answer.
+func TestAdminReady(t *testing.T) {
+	t.Parallel()
+
+	o := newOperated(t)
+	if got := command(nil, "admin", "ready", "--url", o.url); got.code != exitOK || got.stdout != "ok\n" || got.stderr != "" {
+		t.Errorf("ready: %+v", got)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"status":"unavailable","checks":{"shutdown":"the server is shutting down"},"error":"The server is shutting down","code":"unavailable"}`)
+	}))
+	t.Cleanup(s.Close)
+	got := command(map[string]string{"SPOOL_URL": s.URL}, "admin", "ready")
+	if got.code != exitFailure || got.stderr != "spool: the server refused (503): The server is shutting down\n" {
+		t.Errorf("not ready: %+v", got)
+	}
+}
+
 func TestAdminHelp(t *testing.T) {
 	t.Parallel()
 

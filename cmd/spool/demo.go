@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+	_ "time/tzdata" // an image of the binary alone has no time zones
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"

@@ -69,9 +69,6 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
-	if got := command(nil, "version"); got.code != 0 || !strings.HasPrefix(got.stdout, "spool ") {
-		t.Errorf("version: %+v", got)
-	}
 }
 
 func TestServeHelp(t *testing.T) {

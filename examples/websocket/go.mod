@@ -7,7 +7,7 @@ replace github.com/spoolhq/spool => ../..
 require (
 	github.com/coder/websocket v1.8.15
 	github.com/google/go-cmp v0.7.0
-	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool v0.1.0
 )
 
 require (

@@ -97,7 +97,7 @@ func program(t *testing.T, code string) string {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":  fmt.Sprintf("module example.com/program\n\ngo 1.26.0\n\nrequire %s v0.0.0\n\nreplace %s => %s\n", module, module, absolute),
+		"go.mod":  fmt.Sprintf("module example.com/program\n\ngo 1.26.0\n\nrequire %s v0.1.0\n\nreplace %s => %s\n", module, module, absolute),
 		"go.sum":  string(sum),
 		"main.go": code,
 	} {

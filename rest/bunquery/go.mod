@@ -5,7 +5,7 @@ go 1.26.0
 replace github.com/spoolhq/spool => ../..
 
 require (
-	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool v0.1.0
 	github.com/uptrace/bun v1.3.0
 )
 

@@ -5,7 +5,7 @@ go 1.26.0
 replace github.com/spoolhq/spool => ../..
 
 require (
-	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool v0.1.0
 	gorm.io/gorm v1.31.2
 )
 

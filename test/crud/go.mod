@@ -6,9 +6,9 @@ require (
 	github.com/glebarez/sqlite v1.11.0
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/spoolhq/spool v0.0.0
-	github.com/spoolhq/spool/rest/bunquery v0.0.0
-	github.com/spoolhq/spool/rest/gormquery v0.0.0
+	github.com/spoolhq/spool v0.1.0
+	github.com/spoolhq/spool/rest/bunquery v0.1.0
+	github.com/spoolhq/spool/rest/gormquery v0.1.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/pgdialect v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0

@@ -86,7 +86,7 @@ func (r *runner) build(b block) {
 	mod.WriteString(strings.Replace(read(r.t, "go.mod"), "module github.com/spoolhq/spool", "module example.com/page", 1))
 	sum.WriteString(read(r.t, "go.sum"))
 	need := func(path, folder string) {
-		fmt.Fprintf(&mod, "\nrequire %[1]s v0.0.0\n\nreplace %[1]s => %[2]s\n", path, filepath.Join(absolute, folder))
+		fmt.Fprintf(&mod, "\nrequire %[1]s v0.1.0\n\nreplace %[1]s => %[2]s\n", path, filepath.Join(absolute, folder))
 	}
 	need("github.com/spoolhq/spool", ".")
 	for _, m := range leaf.FindAllStringSubmatch(b.text, -1) {
@@ -100,7 +100,7 @@ func (r *runner) build(b block) {
 	}
 	build := exec.CommandContext(r.t.Context(), "go", "build", "-mod=mod", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "program"), ".")
 	build.Dir = dir
-	build.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOPROXY=off", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		r.failf(b, "the program cannot be built in a module of its own: %v\n%s", err, out)
 	}

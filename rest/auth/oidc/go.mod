@@ -6,7 +6,7 @@ replace github.com/spoolhq/spool => ../../..
 
 require (
 	github.com/coreos/go-oidc/v3 v3.21.0
-	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool v0.1.0
 )
 
 require (

@@ -6,7 +6,7 @@ replace github.com/spoolhq/spool => ../../..
 
 require (
 	github.com/redis/go-redis/v9 v9.23.0
-	github.com/spoolhq/spool v0.0.0
+	github.com/spoolhq/spool v0.1.0
 )
 
 require (
