@@ -10,6 +10,10 @@ export SPOOL_TEST_REQUIRE
 # make lint GOLANGCI=golangci-lint takes one that is installed already.
 GOLANGCI ?= go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 
+# What is built is static, in tests as in a release. test/race.sh turns cgo on, which the race
+# detector needs.
+export CGO_ENABLED ?= 0
+
 FUZZTIME ?= 10s
 TESTFLAGS ?=
 
@@ -112,6 +116,32 @@ bench/rest: ## measure rest beside its peers; writes bench/rest/RESULTS.md
 .PHONY: bench/peers
 bench/peers: ## measure a whole run beside another runtime's; writes bench/peers/RESULTS.md
 	go -C bench/peers run .
+
+VERSION = $(shell sed -n 's/^const release = "\(.*\)"$$/\1/p' cmd/spool/version.go)
+TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+DIST ?= dist
+
+# The same bytes wherever they are built: no paths, no commit, no build id.
+STATIC = CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags='-s -w -buildid='
+
+.PHONY: release
+release: release/binaries release/sbom release/sums ## binaries for TARGETS with SBOMs and checksums, in dist/
+
+.PHONY: release/binaries
+release/binaries: ## the static binaries of a release alone
+	@mkdir -p $(DIST); rm -f $(DIST)/spool_* $(DIST)/SHA256SUMS
+	@set -e; for target in $(TARGETS); do \
+		file=$(DIST)/spool_$(VERSION)_$${target%/*}_$${target#*/}; echo "$$file"; \
+		GOOS=$${target%/*} GOARCH=$${target#*/} $(STATIC) -o $$file ./cmd/spool; done
+
+.PHONY: release/sbom
+release/sbom: ## what each binary in dist/ is made of, in CycloneDX
+	@set -e; for file in $(DIST)/spool_$(VERSION)_*; do echo "$$file.cdx.json"; \
+		go tool -modfile=$(CURDIR)/tools/sbom/go.mod cyclonedx-gomod bin -json -noserial -notimestamp -version $(VERSION) -output $$file.cdx.json $$file; done
+
+.PHONY: release/sums
+release/sums: ## SHA256SUMS of what is in dist/
+	@cd $(DIST) && { if command -v sha256sum >/dev/null; then sha256sum spool_*; else shasum -a 256 spool_*; fi; } >SHA256SUMS && cat SHA256SUMS
 
 .PHONY: generate
 generate: ## write generated files again

@@ -20,6 +20,8 @@ plain=(-shuffle=on -vet=off)
 read -ra more <<<"${TESTFLAGS:-}"
 flags+=(${more[@]+"${more[@]}"})
 
+export CGO_ENABLED=1 # the race detector is C
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 trap 'kill 0' INT TERM
@@ -27,7 +29,7 @@ trap 'kill 0' INT TERM
 modules() {
 	local failed=0 dir
 	echo "go test -p 1 ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random\$'"
-	go test -p 1 "${plain[@]}" -timeout=5m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
+	CGO_ENABLED=0 go test -p 1 "${plain[@]}" -timeout=5m ./engine ./internal/enginetest -run 'TestReplay|TestEngine/^Random$' || failed=1
 	for dir in "$@"; do
 		echo "go -C $dir test -race ./..."
 		go -C "$dir" test "${flags[@]}" -timeout=10m ./... || failed=1

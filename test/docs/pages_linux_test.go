@@ -324,7 +324,7 @@ func binary(t *testing.T) string {
 
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "spool"), "./cmd/spool")
-	build.Dir, build.Stderr = root, t.Output()
+	build.Dir, build.Stderr, build.Env = root, t.Output(), append(os.Environ(), "CGO_ENABLED=0")
 	if err := build.Run(); err != nil {
 		t.Fatalf("build spool: %v", err)
 	}
