@@ -25,10 +25,10 @@ func newNode(o options) (*served, error) {
 		return nil, err
 	}
 	e, err := engine.New(db.Backend(), engine.Config{
-		Agents:     []engine.Agent{{Name: "bench", Model: "script"}},
-		Models:     map[string]spool.Model{"script": script{}},
-		FlushEvery: o.FlushEvery,
-		Log:        log,
+		Agents: []engine.Agent{{Name: "bench", Model: "script"}},
+		Models: map[string]spool.Model{"script": script{}},
+		Stream: engine.StreamOptions{FlushEvery: o.FlushEvery},
+		Log:    log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -2,15 +2,9 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
-)
-
-const (
-	// auditRetention is how long entries of the audit log are kept where nobody says.
-	auditRetention = 400 * 24 * time.Hour
 )
 
 // WithActor returns a context whose calls of the engine are made for a. [Engine.Stop],

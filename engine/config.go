@@ -2,93 +2,117 @@ package engine
 
 import (
 	"cmp"
+	"context"
+	"io"
 	"log/slog"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/budget"
-	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
+// Config says what an engine runs and how. Agents and Models are required; the zero
+// value of every other field is a good one.
+type Config struct {
+	// Agents are the agents by which runs are carried out. The first is the default.
+	Agents []Agent
+	// Models are the models by the names that agents, and starts, refer to.
+	Models map[string]spool.Model
+
+	// Attachments says which images a user turn may have, and who fetches them. Defaults to
+	// up to 8 of up to 5 MiB in the common formats, whose URLs are given to the model.
+	Attachments AttachmentOptions
+	// Budget says which budgets runs have. Defaults to none.
+	Budget BudgetOptions
+	// Context says how histories are kept within the windows of models.
+	Context ContextOptions
+	// Limits bounds what clients, models and tenants may do.
+	Limits LimitOptions
+	// Log takes what an operator should know. Defaults to [slog.Default].
+	Log *slog.Logger
+	// ModelAccess says by the names of Models who may have a run use them. A model that a caller
+	// may not use answers like one that does not exist. Defaults to everybody.
+	ModelAccess map[string]spool.Access
+	// OnSettle is called once for each run, however it ends, before its end state is
+	// written, or soon after for a run that ended while it waited for the thread. It may be called
+	// again after a crash, or after it returned an error. An error fails a run that would complete.
+	// Defaults to none.
+	OnSettle func(ctx context.Context, s Settlement) error
+	// ParkTTL is how long an answer may take where the tool does not say. Defaults to
+	// 15 min.
+	ParkTTL time.Duration
+	// Pricer knows what model calls cost. Defaults to none: no call has a price.
+	Pricer spool.Pricer
+	// Random is where ids, and the random part of waits, come from, so that a test can have the
+	// same ones again. It has to be safe for concurrent use, and it must not fail. Defaults to
+	// crypto/rand.
+	Random io.Reader
+	// Retention says how long data is kept. Defaults to threads for ever, and the audit log for
+	// 400 days.
+	Retention RetentionOptions
+	// Retry says how often failed steps are tried again, and when.
+	Retry RetryOptions
+	// Stream says how run streams are written, and how clients follow them.
+	Stream StreamOptions
+	// Telemetry takes spans and metrics. Defaults to none.
+	Telemetry Telemetry
+	// WhenBusy is what starts do on a thread that has an active run, where neither they nor
+	// their agent say. Defaults to [spool.BusyReject].
+	WhenBusy spool.WhenBusy
+	// Worker says how workers keep their runs, and how often they look for work.
+	Worker WorkerOptions
+}
+
+// The groups of a [Config] are types of package config, which has their fields.
+type (
+	// AttachmentOptions say which images a user turn may have, and who fetches them.
+	AttachmentOptions = config.AttachmentOptions
+	// BudgetOptions say which budgets runs have.
+	BudgetOptions = config.BudgetOptions
+	// ContextOptions say how histories are kept within the windows of models.
+	ContextOptions = config.ContextOptions
+	// LimitOptions bound what clients, models and tenants may do.
+	LimitOptions = config.LimitOptions
+	// RetentionOptions say how long data is kept.
+	RetentionOptions = config.RetentionOptions
+	// RetryOptions say how often failed steps are tried again, and when.
+	RetryOptions = config.RetryOptions
+	// StreamOptions say how run streams are written, and how clients follow them.
+	StreamOptions = config.StreamOptions
+	// WorkerOptions say how workers keep their runs, and how often they look for work.
+	WorkerOptions = config.WorkerOptions
+	// Egress says which addresses may be reached. The zero value allows public ones.
+	Egress = config.Egress
+)
+
 // check returns the configuration with its defaults filled in, and its agents.
 func (c Config) check() (Config, *registry.Registry, error) {
-	for _, f := range []struct {
-		name  string
-		value *time.Duration
-		def   time.Duration
-	}{
-		{"AuditRetention", &c.AuditRetention, auditRetention},
-		{"FlushEvery", &c.FlushEvery, 50 * time.Millisecond},
-		{"Keepalive", &c.Keepalive, 15 * time.Second},
-		{"Lease", &c.Lease, 30 * time.Second},
-		{"ParkTTL", &c.ParkTTL, 15 * time.Minute},
-		{"Poll", &c.Poll, time.Second},
-		{"Retention", &c.Retention, 0},
-		{"RetryAfterMax", &c.RetryAfterMax, 15 * time.Minute},
-		{"RetryBackoff", &c.RetryBackoff, 5 * time.Second},
-		{"RetryBackoffMax", &c.RetryBackoffMax, 2 * time.Minute},
-		{"RetryHint", &c.RetryHint, time.Second},
-		{"StopPoll", &c.StopPoll, 500 * time.Millisecond},
-		{"StreamGrace", &c.StreamGrace, 10 * time.Minute},
-		{"SweepEvery", &c.SweepEvery, 5 * time.Second},
-	} {
-		if *f.value == 0 {
-			*f.value = f.def
-		}
-		if *f.value < 0 && f.name != "FlushEvery" && f.name != "AuditRetention" {
-			return c, nil, spool.Errorf(spool.Invalid, "Config.%s is negative", f.name)
-		}
-	}
-	for _, f := range []struct {
-		name  string
-		value *int
-		def   int
-	}{
-		{"ContextCeiling", &c.ContextCeiling, history.DefaultCeiling},
-		{"ContextOutputReserve", &c.ContextOutputReserve, history.DefaultOutputReserve},
-		{"FlushItems", &c.FlushItems, 32},
-		{"MaxAttempts", &c.MaxAttempts, 3},
-		{"MaxDeaths", &c.MaxDeaths, 10},
-		{"MaxPromptBytes", &c.MaxPromptBytes, 256 << 10},
-		{"MaxWaiting", &c.MaxWaiting, 16},
-		{"SnapshotMemory", &c.SnapshotMemory, 128 << 20},
-	} {
-		if *f.value == 0 {
-			*f.value = f.def
-		}
-		if *f.value < 0 {
-			return c, nil, spool.Errorf(spool.Invalid, "Config.%s is negative", f.name)
-		}
-	}
-	if c.MaxQueueDepth < 0 || c.MaxTenantDepth < 0 || c.MaxTenantBytes < 0 {
-		return c, nil, spool.Errorf(spool.Invalid, "Config.MaxQueueDepth, MaxTenantDepth and MaxTenantBytes must not be negative")
-	}
-	c, err := c.checkBounds()
-	if err != nil {
+	if err := config.Fill(&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Stream, &c.Worker); err != nil {
 		return c, nil, err
 	}
-	c, err = c.checkContext()
-	if err != nil {
+	priced := c.Pricer != nil
+	if err := cmp.Or(
+		budget.Check("Config.Budget.Default", c.Budget.Default, priced),
+		budget.Check("Config.Budget.Max", c.Budget.Max, priced),
+		budget.CheckAction("Config.Budget.OnBudget", c.Budget.OnBudget),
+	); err != nil {
 		return c, nil, err
 	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	for _, b := range []struct {
-		where  string
-		bounds spool.Budget
-	}{{"Config.", c.Budget}, {"Config.Max", c.MaxBudget}} {
-		if err := budget.Check(b.where, b.bounds, &c.OnBudget, c.Pricer != nil); err != nil {
-			return c, nil, err
-		}
-	}
-	c.OnBudget = cmp.Or(c.OnBudget, spool.BudgetEnd)
+	c.Budget.OnBudget = cmp.Or(c.Budget.OnBudget, spool.BudgetEnd)
+	c.Log = cmp.Or(c.Log, slog.Default())
+	c.ParkTTL = cmp.Or(c.ParkTTL, 15*time.Minute)
 	c.WhenBusy = cmp.Or(c.WhenBusy, spool.BusyReject)
-	if !c.WhenBusy.Known() {
+	switch summarizer := c.Context.CompactionModel; {
+	case c.ParkTTL < 0:
+		return c, nil, spool.Errorf(spool.Invalid, "Config.ParkTTL is negative")
+	case !c.WhenBusy.Known():
 		return c, nil, spool.Errorf(spool.Invalid, "Config.WhenBusy has no policy of the name %q", c.WhenBusy)
+	case summarizer != "" && c.Models[summarizer] == nil:
+		return c, nil, spool.Errorf(spool.Invalid, "Config.Context.CompactionModel is %q, which Config.Models lacks", summarizer)
 	}
 	for name := range c.ModelAccess {
 		if c.Models[name] == nil {
@@ -96,44 +120,16 @@ func (c Config) check() (Config, *registry.Registry, error) {
 		}
 	}
 	agents, err := registry.New(registry.Config{
-		Agents: c.Agents, Models: c.Models, ModelAccess: c.ModelAccess, MaxPromptBytes: c.MaxPromptBytes,
-		OnBudget: c.OnBudget, WhenBusy: c.WhenBusy, Priced: c.Pricer != nil,
+		Agents: c.Agents, Models: c.Models, ModelAccess: c.ModelAccess, MaxPromptBytes: c.Limits.PromptBytes,
+		OnBudget: c.Budget.OnBudget, WhenBusy: c.WhenBusy, Priced: priced,
 	})
 	return c, agents, err
-}
-
-// checkContext returns the configuration with how histories are kept within windows.
-func (c Config) checkContext() (Config, error) {
-	if c.CompactionTrigger == 0 {
-		c.CompactionTrigger = history.DefaultTrigger
-	}
-	if c.ContextTailShare == 0 {
-		c.ContextTailShare = history.DefaultTailShare
-	}
-	switch {
-	case c.CompactionModel != "" && c.Models[c.CompactionModel] == nil:
-		return c, spool.Errorf(spool.Invalid, "Config.CompactionModel is %q, which Config.Models lacks", c.CompactionModel)
-	case c.CompactionTrigger > 1 || c.CompactionTrigger != c.CompactionTrigger:
-		return c, spool.Errorf(spool.Invalid, "Config.CompactionTrigger is more than 1")
-	case !(c.ContextTailShare > 0 && c.ContextTailShare <= history.MaxTailShare):
-		return c, spool.Errorf(spool.Invalid, "Config.ContextTailShare is not between 0 and %g", history.MaxTailShare)
-	}
-	if c.CompactionTrigger > 0 && c.ContextTailShare >= c.CompactionTrigger {
-		return c, spool.Errorf(spool.Invalid, "Config.ContextTailShare is not less than CompactionTrigger")
-	}
-	for name, window := range c.Windows {
-		if window <= 0 {
-			return c, spool.Errorf(spool.Invalid, "Config.Windows[%q] is not positive", name)
-		}
-	}
-	return c, nil
 }
 
 // rules returns what the transitions of threads decide by.
 func (c Config) rules(agents *registry.Registry) thread.Rules {
 	return thread.Rules{
-		Lease: c.Lease, Settles: c.OnSettle != nil, MaxDeaths: c.MaxDeaths, MaxWaiting: c.MaxWaiting, MaxBudget: c.MaxBudget,
-		ParkTTL: c.ParkTTL, Retry: thread.Retry{Backoff: c.RetryBackoff, Max: c.RetryBackoffMax, AfterMax: c.RetryAfterMax},
-		Random: random.Source{From: c.Random}, Log: c.Log, Parameters: agents.Parameters,
+		Lease: c.Worker.Lease, Settles: c.OnSettle != nil, MaxWaiting: c.Limits.Waiting, MaxBudget: c.Budget.Max, ParkTTL: c.ParkTTL,
+		Retry: c.Retry, Random: random.Source{From: c.Random}, Log: c.Log, Parameters: agents.Parameters,
 	}
 }

@@ -60,7 +60,7 @@ func viewsOfRun(t *testing.T, follow bool) (run, join int64) {
 		return json.RawMessage(`"said"`), nil
 	})
 	c := config(once("say"), say)
-	c.Poll = time.Hour
+	c.Worker.Poll = time.Hour
 	e := newEngine(t, b, c)
 	start(t, e, "r1")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -63,7 +63,7 @@ func TestThreadMadeAgainIsToldWithoutWakes(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		seldom := config(spooltest.NewReplayModel())
-		seldom.Poll = time.Minute
+		seldom.Worker.Poll = time.Minute
 		got := watch(ctx, newEngine(t, f.Backend(), seldom), nil)
 		pass(1500 * time.Millisecond)
 		before := len(got())
@@ -159,7 +159,7 @@ func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
 		e := newEngine(t, f.Backend(), config(spooltest.NewModel(
 			spooltest.Turn{Text: slices.Repeat([]string{"old "}, 1000)}, spooltest.Turn{Text: slices.Repeat([]string{"new "}, 3000)})))
 		seldom := config(spooltest.NewReplayModel())
-		seldom.Poll = time.Minute
+		seldom.Worker.Poll = time.Minute
 		reads := newEngine(t, f.Backend(), seldom)
 		stop := work(t, e)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -285,7 +285,7 @@ func TestStateIsToldBehindALostPlace(t *testing.T) {
 		b := f.Backend()
 		b.Streams = goneOnce{b.Streams, &gone}
 		seldom := config(spooltest.NewReplayModel())
-		seldom.Poll = time.Minute
+		seldom.Worker.Poll = time.Minute
 		ctx, cancel := context.WithCancel(t.Context())
 		got := watch(ctx, newEngine(t, b, seldom), nil)
 		pass(time.Second)

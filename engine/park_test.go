@@ -138,7 +138,7 @@ func TestExpiryDoesNotCutABackoffShort(t *testing.T) {
 			return spooltest.Turn{Err: &spool.ModelError{Status: 503, Message: "busy"}}
 		})
 		c := config(m, sendTool())
-		c.ParkTTL, c.RetryBackoff, c.RetryBackoffMax = time.Minute, 5*time.Minute, 5*time.Minute
+		c.ParkTTL, c.Retry.Backoff, c.Retry.BackoffMax = time.Minute, 5*time.Minute, 5*time.Minute
 		e := newEngine(t, memory.New(nil), c)
 		stop := work(t, e)
 		start(t, e, "r1")

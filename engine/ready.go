@@ -31,4 +31,4 @@ func (a *Admin) CheckStore(ctx context.Context) error {
 
 // CheckWorker reports whether [Engine.Work] is under way in this process and can look for
 // jobs. An error is safe to be shown.
-func (a *Admin) CheckWorker(context.Context) error { return a.workers.Check(a.config.Poll) }
+func (a *Admin) CheckWorker(context.Context) error { return a.workers.Check(a.config.Worker.Poll) }

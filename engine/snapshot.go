@@ -40,7 +40,7 @@ func (w *Watcher) Snapshot(ctx context.Context, key spool.ThreadKey, o *Snapshot
 // for as long as they are asked for.
 //
 // Beside the errors of Snapshot, it returns an [spool.Unavailable] error when the snapshots
-// that are being sent take [Config.SnapshotMemory] for longer than ten seconds.
+// that are being sent take [StreamOptions.SnapshotMemory] for longer than ten seconds.
 func (w *Watcher) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*EncodedSnapshot, error) {
 	return w.snapshots.Encoded(ctx, key, narrowing(o))
 }

@@ -153,7 +153,7 @@ func TestStopOutlivesTheLastWorker(t *testing.T) {
 					return nil, ctx.Err()
 				})
 				c := config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "hang"})), hang)
-				c.MaxDeaths = 1
+				c.Retry.Deaths = 1
 				f := spooltest.NewFaulty(b)
 				dies := newEngine(t, f.Backend(), c)
 				stop := work(t, dies)

@@ -2,8 +2,19 @@ package engine
 
 import "github.com/spoolhq/spool"
 
+// SpawnTool is the name of the tool by which an agent with a [Spawn] makes nested runs.
+const SpawnTool = spool.SpawnTool
+
 // The requests and results of an engine are types of package spool, which has their fields.
 type (
+	// Agent says how runs of that name are carried out.
+	Agent = spool.Agent
+	// Spawn lets an agent hand parts of its work to nested runs.
+	Spawn = spool.Spawn
+	// Profile is an agent that others can spawn.
+	Profile = spool.Profile
+	// Attachment is an image of a user turn.
+	Attachment = spool.Attachment
 	// StartRequest asks for a run.
 	StartRequest = spool.StartRequest
 	// Response answers a park.

@@ -5,14 +5,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 )
 
-// limits returns how large prompts may get.
-func (c Config) limits() history.Limits {
-	return history.Limits{
-		Ceiling: c.ContextCeiling, OutputReserve: c.ContextOutputReserve, TailShare: c.ContextTailShare,
-		Trigger: c.CompactionTrigger, Windows: c.Windows,
-	}
-}
-
 // contextUsage says how full the window is with the thread's history. Newest is the last row of
 // the ledger.
 func (w *Watcher) contextUsage(v spool.View, thread spool.Thread, newest spool.UsageRow) (spool.ContextUsage, error) {
@@ -27,5 +19,5 @@ func (w *Watcher) contextUsage(v spool.View, thread spool.Thread, newest spool.U
 	if agent, err := w.registry.ByName(run.Agent); err == nil {
 		maxOutput = agent.MaxOutputTokens
 	}
-	return history.UsageOf(v, run, w.config.limits().RoomOf(run.Model, w.config.Models[run.Model], maxOutput), newest)
+	return history.UsageOf(v, run, history.Context(w.config.Context).RoomOf(run.Model, w.config.Models[run.Model], maxOutput), newest)
 }

@@ -18,7 +18,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	}
 	return worker.Run(ctx, worker.Config{
 		Queue: e.queue, Bus: e.bus, Log: e.config.Log, Random: e.threads.Rules.Random,
-		Lease: e.config.Lease, Poll: e.config.Poll, SweepEvery: e.config.SweepEvery,
+		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
 		Handle: e.runner.HandleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.workers,
 	}, o)
 }

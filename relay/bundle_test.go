@@ -131,7 +131,7 @@ func newEngine(t *testing.T, b spool.Backend, m spool.Model) *engine.Engine {
 	t.Helper()
 
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, SweepEvery: sweepEvery,
+		Agents: []engine.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, Worker: engine.WorkerOptions{SweepEvery: sweepEvery},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func (m hesitant) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[sp
 func serve(t *testing.T, b spool.Backend, m spool.Model) (e *engine.Engine, url string) {
 	t.Helper()
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}}, Models: map[string]spool.Model{"m": m}, FlushEvery: -1,
+		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}}, Models: map[string]spool.Model{"m": m}, Stream: engine.StreamOptions{FlushEvery: -1},
 	})
 	if err != nil {
 		t.Fatal(err)

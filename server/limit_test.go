@@ -114,7 +114,7 @@ func TestStartsPerMinuteRetry(t *testing.T) {
 func TestQueueFull(t *testing.T) {
 	t.Parallel()
 
-	b := setupOver(t, server.Config{}, engine.Config{MaxQueueDepth: 1})
+	b := setupOver(t, server.Config{}, engine.Config{Limits: engine.LimitOptions{QueueDepth: 1}})
 	b.starts(t, tokenA, "t1")
 	got := b.starts(t, tokenB, "t2")
 	const want = `{"accepted":false,"threadId":"t2","reason":"queue_full","error":"Too many runs wait for a worker","code":"queue_full"}`

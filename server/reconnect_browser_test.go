@@ -163,7 +163,7 @@ func newLife(t *testing.T, b spool.Backend, token string) *life {
 
 	b.Streams, b.Bus = nil, nil // these go with the process
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}}, FlushEvery: -1, Keepalive: 50 * time.Millisecond, Poll: 50 * time.Millisecond,
+		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}}, Stream: engine.StreamOptions{FlushEvery: -1, Keepalive: 50 * time.Millisecond}, Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 20 * time.Millisecond})},
 	})
 	if err != nil {

@@ -95,14 +95,12 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 			{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}},
 			{Name: "strict", Model: "demo", Tools: []spool.Tool{sendTool()}, DistinctApprover: true},
 		},
-		Models:         map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})},
-		FlushEvery:     -1,
-		MaxPromptBytes: 1000,
-		MaxQueueDepth:  bounds.MaxQueueDepth,
-		MaxTenantBytes: bounds.MaxTenantBytes,
-		WhenBusy:       bounds.WhenBusy,
-		Poll:           50 * time.Millisecond,
-		Log:            log,
+		Models:   map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})},
+		Stream:   engine.StreamOptions{FlushEvery: -1},
+		Limits:   engine.LimitOptions{PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes},
+		WhenBusy: bounds.WhenBusy,
+		Worker:   engine.WorkerOptions{Poll: 50 * time.Millisecond},
+		Log:      log,
 	})
 	if err != nil {
 		t.Fatal(err)

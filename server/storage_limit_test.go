@@ -13,7 +13,7 @@ import (
 func TestStorageFull(t *testing.T) {
 	t.Parallel()
 
-	b := setupOver(t, server.Config{}, engine.Config{MaxTenantBytes: 1})
+	b := setupOver(t, server.Config{}, engine.Config{Limits: engine.LimitOptions{TenantBytes: 1}})
 	if got := b.starts(t, tokenA, "t1"); got.status != http.StatusAccepted {
 		t.Fatalf("the first start: %d %s", got.status, got.body)
 	}

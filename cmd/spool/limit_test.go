@@ -22,17 +22,17 @@ func TestServeLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := set.server.Limits; l.StartsPerMinute != 2 || l.OpenStreams != 3 || set.engine.MaxQueueDepth != 4 || set.server.MaxWait != 45*time.Second {
-		t.Errorf("limits %+v, depth %d", l, set.engine.MaxQueueDepth)
+	if l := set.server.Limits; l.StartsPerMinute != 2 || l.OpenStreams != 3 || set.engine.Limits.QueueDepth != 4 || set.server.MaxWait != 45*time.Second {
+		t.Errorf("limits %+v, depth %d", l, set.engine.Limits.QueueDepth)
 	}
-	if w := set.work; w.Concurrency != 7 || w.PerTenant != 6 || set.engine.MaxTenantDepth != 3 || set.engine.MaxWallTime >= 0 {
-		t.Errorf("workers %+v, depth of a tenant %d", w, set.engine.MaxTenantDepth)
+	if w := set.work; w.Concurrency != 7 || w.PerTenant != 6 || set.engine.Limits.TenantDepth != 3 || set.engine.Limits.WallTime >= 0 {
+		t.Errorf("workers %+v, depth of a tenant %d", w, set.engine.Limits.TenantDepth)
 	}
 	if set, err = loadSetup(options{listen: "127.0.0.1:0"}, os.LookupEnv); err != nil {
 		t.Fatal(err)
 	}
-	if l := set.server.Limits; l.StartsPerMinute < 1000 || l.OpenStreams < 1000 || set.engine.MaxQueueDepth < 10_000 || set.engine.MaxTenantDepth >= set.engine.MaxQueueDepth {
-		t.Errorf("without a configuration: limits %+v, depth %d", l, set.engine.MaxQueueDepth)
+	if l := set.server.Limits; l.StartsPerMinute < 1000 || l.OpenStreams < 1000 || set.engine.Limits.QueueDepth < 10_000 || set.engine.Limits.TenantDepth >= set.engine.Limits.QueueDepth {
+		t.Errorf("without a configuration: limits %+v, depth %d", l, set.engine.Limits.QueueDepth)
 	}
 
 	p := start(t, t.TempDir(), "--config", file)

@@ -70,7 +70,7 @@ func (s *setup) push(p *config.Push) error {
 	if err != nil {
 		return p.Errorf("%s", fieldNames.Replace(spool.MessageOf(err)))
 	}
-	s.engine.SweepEvery = pushSweep
+	s.engine.Worker.SweepEvery = pushSweep
 	s.work.Concurrency, s.work.Deliver = p.Concurrency, r.Deliver
 	s.pushed = hostOf(p.URL)
 	return nil

@@ -59,9 +59,9 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 		engine: limited(c.Limits), token: printed,
 		work: engine.WorkOptions{Concurrency: c.Limits.Concurrency, PerTenant: c.Limits.RunningPerTenant},
 	}
-	s.engine.ContextCeiling, s.engine.ContextOutputReserve = c.Context.Ceiling, c.Context.OutputReserve
-	s.engine.CompactionModel = c.Context.CompactionModel
-	s.engine.Budget, s.engine.MaxBudget, s.engine.OnBudget = c.Budget.Each, c.Budget.Most, c.Budget.OnBudget
+	s.engine.Context.Ceiling, s.engine.Context.OutputReserve = c.Context.Ceiling, c.Context.OutputReserve
+	s.engine.Context.CompactionModel = c.Context.CompactionModel
+	s.engine.Budget.Default, s.engine.Budget.Max, s.engine.Budget.OnBudget = c.Budget.Each, c.Budget.Most, c.Budget.OnBudget
 	if s.engine.Pricer, err = newPricer(c.Prices, o.config); err != nil {
 		return nil, &usageError{err}
 	}
@@ -136,23 +136,12 @@ const (
 
 func limited(l config.Limits) engine.Config {
 	return engine.Config{
-		FlushEvery:     l.StreamFlush,
-		Lease:          l.Lease,
-		MaxAttempts:    l.RunMaxAttempts,
-		MaxPromptBytes: l.MaxPromptBytes, MaxAnswerBytes: l.MaxAnswerBytes, MaxStepBytes: l.MaxStepBytes,
-		MaxWaiting:     l.MaxWaiting,
-		SnapshotMemory: l.SnapshotMemory,
-		MaxQueueDepth:  cmp.Or(l.MaxQueueDepth, maxQueueDepth),
-		MaxWallTime:    l.MaxWallTime,
-		MaxTenantBytes: int64(l.MaxTenantBytes),
-		MaxTenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth),
-		ParkTTL:        l.HITLTTL,
-		Retention:      l.Retention,
-		AuditRetention: l.AuditRetention,
-		RetryBackoff:   l.RetryBackoff,
-		RetryAfterMax:  l.RetryAfterMax,
-		StopPoll:       l.StopPoll,
-		StreamGrace:    l.StreamGrace,
+		Stream:    engine.StreamOptions{FlushEvery: l.StreamFlush, SnapshotMemory: l.SnapshotMemory, Grace: l.StreamGrace},
+		Worker:    engine.WorkerOptions{Lease: l.Lease, StopPoll: l.StopPoll},
+		Retry:     engine.RetryOptions{Attempts: l.RunMaxAttempts, Backoff: l.RetryBackoff, AfterMax: l.RetryAfterMax},
+		Limits:    engine.LimitOptions{PromptBytes: l.MaxPromptBytes, AnswerBytes: l.MaxAnswerBytes, StepBytes: l.MaxStepBytes, Waiting: l.MaxWaiting, QueueDepth: cmp.Or(l.MaxQueueDepth, maxQueueDepth), WallTime: l.MaxWallTime, TenantBytes: int64(l.MaxTenantBytes), TenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth)},
+		ParkTTL:   l.HITLTTL,
+		Retention: engine.RetentionOptions{Threads: l.Retention, Audit: l.AuditRetention},
 	}
 }
 

@@ -24,9 +24,10 @@ var layers = []archtest.Row{
 	{Place: "internal/testwait", Testing: true},
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
+	{Place: "engine/config", Ours: []string{".", "internal/egress"}},
 	{Place: "engine/internal/record", Ours: []string{"."}},
-	{Place: "engine/internal/attach", Ours: []string{".", "internal/egress"}},
-	{Place: "engine/internal/history", Ours: []string{".", "engine/internal/record", "engine/internal/toolresult"}},
+	{Place: "engine/internal/attach", Ours: []string{".", "engine/config", "internal/egress"}},
+	{Place: "engine/internal/history", Ours: []string{".", "engine/config", "engine/internal/record", "engine/internal/toolresult"}},
 	{Place: "engine/internal/live", Ours: []string{
 		".", "engine/internal/record", "engine/internal/snapshot", "engine/internal/walk", "internal/chanlock",
 	}},
@@ -40,7 +41,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/inspect", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/change", Ours: []string{".", "engine/internal/actor", "engine/internal/thread"}},
 	{Place: "engine/internal/agent", Ours: []string{
-		".", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
+		".", "engine/config", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
 		"engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/settle", "engine/internal/slots",
 		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 	}},
@@ -54,18 +55,18 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/publish", Ours: []string{".", "engine/internal/order", "engine/internal/record", "engine/internal/stream"}},
 	{Place: "engine/internal/settle", Ours: []string{".", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/intake", Ours: []string{
-		".", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change",
+		".", "engine/config", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change",
 		"engine/internal/record", "engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/retention", Ours: []string{
-		".", "engine/internal/actor", "engine/internal/change", "engine/internal/record", "engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
+		".", "engine/config", "engine/internal/actor", "engine/internal/change", "engine/internal/record", "engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/order", Ours: []string{"."}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
 	{Place: "engine/internal/toolresult", Ours: []string{"."}},
 	{Place: "engine/internal/stream", Ours: []string{".", "engine/internal/order", "engine/internal/record", "internal/chanlock"}},
 	{Place: "engine/internal/thread", Ours: []string{
-		".", "engine/internal/budget", "engine/internal/order", "engine/internal/random", "engine/internal/record", "engine/internal/toolresult",
+		".", "engine/config", "engine/internal/budget", "engine/internal/order", "engine/internal/random", "engine/internal/record", "engine/internal/toolresult",
 	}},
 	{
 		Place: "engine/internal/telemetry", Ours: []string{".", "engine/internal/history"},

@@ -137,7 +137,7 @@ func (s aloneTest) endOf(key spool.ThreadKey) spool.State {
 func testAloneCrashLoop(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d)
-	c.MaxDeaths = 4
+	c.Retry.Deaths = 4
 	e := s.engine(c)
 	bomb := s.startOn(e, "bomb", "bomb")
 	var others []spool.ThreadKey
@@ -237,7 +237,7 @@ func testAloneSaved(s aloneTest) {
 func testAloneStopped(s aloneTest) {
 	d := newDeadly()
 	c := s.config(d)
-	c.RetryBackoff = time.Minute
+	c.Retry.Backoff = time.Minute
 	e, keys := s.suspects(d, c, "slow")
 	stop := s.work(e)
 	s.until("the wait", func() bool { return s.all(keys[0], "").Thread.State == spool.Queued })

@@ -255,7 +255,7 @@ func testAuditRetention(s auditTest) {
 	day := 24 * time.Hour
 	s.lasts(600 * day)
 	kept := s.config(spooltest.NewModel())
-	kept.AuditRetention, kept.Poll, kept.SweepEvery = -1, time.Hour, time.Hour
+	kept.Retention.Audit, kept.Worker.Poll, kept.Worker.SweepEvery = -1, time.Hour, time.Hour
 	e := s.engine(kept)
 	add := func() {
 		if err := e.AppendAudit(as("anna"), chat.Tenant, &spool.AuditEntry{Action: "own"}); err != nil {
@@ -268,12 +268,12 @@ func testAuditRetention(s auditTest) {
 	add()
 	s.same("kept for ever", len(s.auditLog(chat.Tenant)), 2)
 	stop()
-	kept.AuditRetention = 0
+	kept.Retention.Audit = 0
 	stop = s.work(s.engine(kept))
 	<-time.After(2 * time.Hour)
 	s.lines("within 400 days", s.acts(), "own by anna")
 	stop()
-	kept.AuditRetention = day
+	kept.Retention.Audit = day
 	s.work(s.engine(kept))
 	<-time.After(day)
 	s.lines("within a day", s.acts())

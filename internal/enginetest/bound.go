@@ -63,7 +63,7 @@ func (m *talkative) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[
 func (s emptyTest) cutAt(bytes int, m *talkative) spool.Message {
 	s.Helper()
 	c := s.config(m, plain("look", "1"))
-	c.MaxAnswerBytes = bytes
+	c.Limits.AnswerBytes = bytes
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
@@ -174,7 +174,7 @@ func testBoundDefault(s emptyTest) {
 // testBoundExact has an answer that just fits.
 func testBoundExact(s emptyTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("12345", "6789")))
-	c.MaxAnswerBytes = 11 // a piece counts one
+	c.Limits.AnswerBytes = 11 // a piece counts one
 	s.start(s.working(c), "r1", "go")
 	s.ended(spool.Completed)
 	s.tellsEnd(spool.StopCompleted)
@@ -188,7 +188,7 @@ func testBoundResults(s emptyTest) {
 	c := s.config(spooltest.NewModel(
 		spooltest.Use(spooltest.Call{ID: "c1", Name: "long"}, spooltest.Call{ID: "c2", Name: "half"}), spooltest.Use(spooltest.Call{ID: "c3", Name: "half"}, spooltest.Call{ID: "c4", Name: "half"}), spooltest.Say("done"),
 	), long, half)
-	c.MaxStepBytes = 9000
+	c.Limits.StepBytes = 9000
 	s.start(s.working(c), "r1", "go")
 	s.ended(spool.Completed)
 	s.tellsEnd(spool.StopCompleted)
@@ -213,7 +213,7 @@ func testBoundResults(s emptyTest) {
 // testBoundApproved has the long result be one of a call that has waited.
 func testBoundApproved(s emptyTest) {
 	c := s.config(sending(), approved("send", `"`+strings.Repeat("x", 5000)+`"`))
-	c.MaxStepBytes = 4500
+	c.Limits.StepBytes = 4500
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -228,7 +228,7 @@ func testBoundApproved(s emptyTest) {
 func testBoundSummary(s emptyTest) {
 	m := &talkative{kind: spool.UsageCompaction, next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("long ", 100)} }}
 	c := s.config(m)
-	c.MaxAnswerBytes = 100 << 10
+	c.Limits.AnswerBytes = 100 << 10
 	e := s.working(c)
 	for _, run := range []spool.RunID{"r1", "r2", "r3"} {
 		s.start(e, run, "tell me "+strings.Repeat("more ", 2000))
@@ -243,7 +243,7 @@ func testBoundSummary(s emptyTest) {
 func testBoundConfig(s emptyTest) {
 	for _, c := range []struct{ answer, step int }{{-1, 0}, {0, -1}, {2000, 1000}} {
 		config := s.config(echo())
-		config.MaxAnswerBytes, config.MaxStepBytes = c.answer, c.step
+		config.Limits.AnswerBytes, config.Limits.StepBytes = c.answer, c.step
 		if _, err := engine.New(s.backend, config); spool.CodeOf(err) != spool.Invalid {
 			s.Errorf("%+v: %v", c, err)
 		}

@@ -82,7 +82,7 @@ func looking(_ spool.ModelRequest, step int) spooltest.Turn {
 func (s budgetTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
 	c := usageTest(s).priced(perToken, m, append(tools, plain("look", "1"))...)
 	c.Agents[0].Instructions = strings.Repeat("instruct ", 40)
-	c.Budget = b
+	c.Budget.Default = b
 	s.history.Bounded = true
 	return c
 }
@@ -137,8 +137,8 @@ func testBudgetRefused(s budgetTest) {
 		"CostMicros needs":       {CostMicros: 1},
 	} {
 		c := s.config(spooltest.NewModel())
-		c.Budget = b
-		if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.Budget."+want) {
+		c.Budget.Default = b
+		if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.Budget.Default."+want) {
 			s.Errorf("of the configuration: %v, want %s", err, want)
 		}
 		c = s.config(spooltest.NewModel())
@@ -148,7 +148,7 @@ func testBudgetRefused(s budgetTest) {
 		}
 	}
 	c := s.config(spooltest.NewModel())
-	c.OnBudget = "sleep"
+	c.Budget.OnBudget = "sleep"
 	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("an action that there is not: %v", err)
 	}
@@ -173,7 +173,7 @@ func testBudgetRefused(s budgetTest) {
 func testBudgetFallsThrough(s budgetTest) {
 	c := s.config(spooltest.NewModel())
 	c.Pricer = pricer(perToken)
-	c.Budget = spool.Budget{Tokens: 1, CostMicros: 2, ToolCalls: 3, WallTime: 4}
+	c.Budget.Default = spool.Budget{Tokens: 1, CostMicros: 2, ToolCalls: 3, WallTime: 4}
 	c.Agents[0].Budget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "EUR"}
 	e := s.engine(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 7}})
@@ -190,13 +190,13 @@ func testBudgetMost(s budgetTest) {
 	c := s.config(spooltest.NewModel())
 	c.Pricer = pricer(perToken)
 	c.Agents[0].Budget = spool.Budget{ToolCalls: 9}
-	c.MaxBudget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "EUR", ToolCalls: 7}
+	c.Budget.Max = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "EUR", ToolCalls: 7}
 	e := s.engine(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 8, CostMicros: 4, WallTime: 10}})
 	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 5, CostMicros: 4, Currency: "EUR", ToolCalls: 7, WallTime: 10})
 	s.stop(e)
-	c.MaxBudget.Tokens = -1
-	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.MaxBudget.Tokens is negative") {
+	c.Budget.Max.Tokens = -1
+	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.Budget.Max.Tokens is negative") {
 		s.Errorf("of the configuration: %v", err)
 	}
 }
@@ -418,7 +418,7 @@ func testBudgetWrites(s budgetTest) {
 		})
 		key := spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID("of-" + run)}
 		c := s.budgeted(spool.Budget{}, m)
-		c.Lease = time.Hour // so that none is renewed
+		c.Worker.Lease = time.Hour // so that none is renewed
 		e := s.engine(c)
 		stop := s.work(e)
 		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: run, Budget: b})

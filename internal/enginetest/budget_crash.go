@@ -46,14 +46,14 @@ func budgetScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 // someBudget gives the runs of a campaign a budget that some of them use up.
 func (c *campaign) someBudget() {
 	c.config.Pricer = pricer(perToken)
-	c.config.Budget = spool.Budget{Tokens: int64(200 + c.n(2000)), ToolCalls: int64(1 + c.n(8))}
+	c.config.Budget.Default = spool.Budget{Tokens: int64(200 + c.n(2000)), ToolCalls: int64(1 + c.n(8))}
 	if c.n(2) == 0 {
-		c.config.Budget.CostMicros = int64(500 + c.n(5000))
+		c.config.Budget.Default.CostMicros = int64(500 + c.n(5000))
 	}
 	if c.n(2) == 0 {
-		c.config.Budget.WallTime = time.Duration(1+c.n(15)) * time.Second
+		c.config.Budget.Default.WallTime = time.Duration(1+c.n(15)) * time.Second
 	}
-	c.config.OnBudget = []spool.BudgetAction{spool.BudgetEnd, spool.BudgetPark}[c.n(2)]
+	c.config.Budget.OnBudget = []spool.BudgetAction{spool.BudgetEnd, spool.BudgetPark}[c.n(2)]
 }
 
 // moreBudget answers a park for a larger budget.
@@ -70,7 +70,7 @@ func (c *campaign) moreBudget(who ...any) engine.Response {
 func testBudgetStoreFails(s budgetTest) {
 	c := s.budgeted(spool.Budget{Tokens: 300}, spooltest.NewReplayModel(spooltest.Turn{Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
 	s.history.Bounded = false // a model that is asked again takes as much once more
-	c.Agents[0].MaxSteps, c.SweepEvery = 1, time.Second
+	c.Agents[0].MaxSteps, c.Worker.SweepEvery = 1, time.Second
 	e := s.engine(c)
 	for call, calls := 1, 2; call <= calls; call++ {
 		key := aloneTest(s).startOn(e, fmt.Sprintf("t%02d", call), "go")

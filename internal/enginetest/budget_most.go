@@ -28,7 +28,7 @@ var mostTests = map[string]func(s budgetTest){
 func testMostAnswer(s budgetTest) {
 	c := s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking))
 	c.Agents[0].MaxSteps = 100
-	c.MaxBudget = spool.Budget{Tokens: 1000, ToolCalls: 50}
+	c.Budget.Max = spool.Budget{Tokens: 1000, ToolCalls: 50}
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	park := s.budgetPark()
@@ -59,7 +59,7 @@ func testMostEnds(s budgetTest) {
 		"r1": {Tokens: 230}, "r2": {CostMicros: 600, Currency: "USD"}, "r3": {ToolCalls: 1},
 	} {
 		c := s.asksForMore(spool.Budget{}, frugal(40, looking))
-		c.MaxBudget = most
+		c.Budget.Max = most
 		e := s.engine(c)
 		stop := s.work(e)
 		s.start(e, id, "go")
@@ -74,7 +74,7 @@ func testMostEnds(s budgetTest) {
 
 func testMostTime(s budgetTest) {
 	c := s.asksForMore(spool.Budget{}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})}))
-	c.MaxBudget.WallTime = 10 * time.Second
+	c.Budget.Max.WallTime = 10 * time.Second
 	s.start(s.working(c), "r1", "go")
 	var told spool.TimeBudgetExhausted
 	s.endsBy(spool.StopTimeBudget, spool.EntryTimeBudgetExhausted, &told)
@@ -90,7 +90,7 @@ func testMostLowered(s budgetTest) {
 	s.start(first, "r1", "go")
 	park := s.budgetPark()
 	stop()
-	c.MaxBudget.Tokens = 100
+	c.Budget.Max.Tokens = 100
 	e := s.working(c)
 	if _, err := s.respond(e, park.ToolCallID, true, `{"tokenBudget":231}`); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("more than the most: %v", err)

@@ -18,7 +18,7 @@ import (
 // asksForMore returns a configuration whose runs wait for a larger budget.
 func (s budgetTest) asksForMore(b spool.Budget, m spool.Model, tools ...spool.Tool) engine.Config {
 	c := s.budgeted(b, m, tools...)
-	c.OnBudget = spool.BudgetPark
+	c.Budget.OnBudget = spool.BudgetPark
 	return c
 }
 
@@ -242,7 +242,7 @@ func testBudgetChildrenWait(s budgetTest) {
 // testBudgetChildrenPark has three runs at once wait for one answer, and go on with it.
 func testBudgetChildrenPark(s budgetTest) {
 	c, _ := s.family(spool.Budget{Tokens: 600}, func(step int) bool { return step > 2 })
-	c.OnBudget = spool.BudgetPark
+	c.Budget.OnBudget = spool.BudgetPark
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	park := s.budgetPark()

@@ -93,7 +93,7 @@ func (s contextTest) contextConfig(m, sums *spooltest.Model, tools ...spool.Tool
 	c := s.config(m, tools...)
 	c.Agents[0].MaxSteps = 50
 	c.Models["sums"] = sums
-	c.CompactionModel = "sums"
+	c.Context.CompactionModel = "sums"
 	return c
 }
 
@@ -494,7 +494,7 @@ func testContextStopped(s contextTest) {
 func testContextNever(s contextTest) {
 	m, sums := answering(1700), summing()
 	c := s.contextConfig(m, sums)
-	c.CompactionTrigger = -1
+	c.Context.CompactionTrigger = -1
 	e := s.working(c)
 	s.turns(e, "a", "b", "c", "d", "e", "f", "g", "h", "i")
 	if sums.Asked() != 0 || len(m.Requests()[8].Messages) != 17 {

@@ -26,7 +26,7 @@ func testContextNested(s contextTest) {
 	})
 	c := nestedTest(s).treeConfig(m, plain("look", result("seen", 640)), plain("once", `"done"`), approved("send", `"sent"`))
 	c.Agents[0].Spawn.MaxSteps = 40
-	c.Models["sums"], c.CompactionModel = summing(), "sums"
+	c.Models["sums"], c.Context.CompactionModel = summing(), "sums"
 	e := s.working(c)
 	s.start(e, "r1", "March.")
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})

@@ -170,7 +170,7 @@ func testFairRunningPerTenant(s fairTest) {
 // tenant's is not.
 func testFairDepthPerTenant(s fairTest) {
 	c := s.config(newCrowd())
-	c.MaxQueueDepth, c.MaxTenantDepth = 5, 2
+	c.Limits.QueueDepth, c.Limits.TenantDepth = 5, 2
 	e := s.engine(c)
 	start := func(tenant spool.Tenant) engine.RunResult {
 		s.Helper()

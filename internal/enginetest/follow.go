@@ -39,7 +39,7 @@ func (s followTest) told() (*engine.Engine, []spool.Frame) {
 	s.Helper()
 	m, _ := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
@@ -82,7 +82,7 @@ func testFollowFromNow(s followTest) {
 		spooltest.Turn{Text: []string{"un", "saved"}, Gate: gate},
 	)
 	c := s.config(m, plain("look", "1"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.until("the second step", func() bool { return m.Asked() == 2 })
@@ -267,7 +267,7 @@ func testFollowSlowReader(s followTest) {
 func testFollowFifty(s followTest) {
 	m, _ := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	stops := make([]func() []spool.Frame, 50)

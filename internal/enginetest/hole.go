@@ -51,7 +51,7 @@ func (s holeTest) losing(loses func(item spool.Item) bool, gate <-chan struct{})
 		spooltest.Turn{Text: []string{"one ", "two ", "three "}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
 		spooltest.Say("four"),
 	), plain("look", "1"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	b := s.backend
 	b.Streams = losesItem{b.Streams, loses}
 	return s.over(b, c)
@@ -161,7 +161,7 @@ func testHoleNested(s holeTest) {
 		"find": {{Text: []string{"one ", "two ", "three"}}},
 	})
 	c := nestedTest(s).treeConfig(m)
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	b := s.backend
 	b.Streams = losesItem{b.Streams, two}
 	e := s.over(b, c)

@@ -144,7 +144,7 @@ func testLeaseTooManyDeaths(s *engineTest) {
 		return spooltest.Turn{Text: []string{"x"}, Gate: make(chan struct{})}
 	})
 	c := s.config(m)
-	c.MaxDeaths = 3
+	c.Retry.Deaths = 3
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	for i := range 6 { // three beside others, as far as anybody knows, and three alone

@@ -33,7 +33,7 @@ func testLeaseCannotRenew(s *engineTest) {
 		return ctx.Err()
 	}}, spooltest.Say("hi"))
 	c := s.config(m)
-	c.Lease = lease
+	c.Worker.Lease = lease
 	store := &unfenced{Store: s.backend.Store}
 	b := s.backend
 	b.Store = store

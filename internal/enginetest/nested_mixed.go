@@ -70,7 +70,7 @@ func (s nestedTest) late() engine.Config {
 		"work": {spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("worked")},
 	})
 	c := s.treeConfig(m, slow, plain("look", `"seen"`))
-	c.Budget = spool.Budget{WallTime: 10 * time.Second}
+	c.Budget.Default = spool.Budget{WallTime: 10 * time.Second}
 	return c
 }
 
@@ -104,7 +104,7 @@ func testMixedTimeEnds(s nestedTest) {
 // was.
 func testMixedTimeParks(s nestedTest) {
 	c := s.late()
-	c.OnBudget = spool.BudgetPark
+	c.Budget.OnBudget = spool.BudgetPark
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	park := budgetTest(s).budgetPark()
@@ -133,7 +133,7 @@ func testMixedTimeGone(s nestedTest) {
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
 	})
 	c := s.treeConfig(m, approved("send", `"sent"`))
-	c.Budget, c.OnBudget = spool.Budget{WallTime: time.Minute}, spool.BudgetPark
+	c.Budget.Default, c.Budget.OnBudget = spool.Budget{WallTime: time.Minute}, spool.BudgetPark
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
@@ -187,7 +187,7 @@ func (s nestedTest) short() engine.Config {
 		"look": {{Before: later(time.Second), Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}, {ID: "c3", Name: "look"}}}, spooltest.Say("looked")},
 	})
 	c := s.treeConfig(m, approved("send", `"sent"`), plain("look", `"seen"`))
-	c.Budget, c.OnBudget = spool.Budget{ToolCalls: 5}, spool.BudgetPark
+	c.Budget.Default, c.Budget.OnBudget = spool.Budget{ToolCalls: 5}, spool.BudgetPark
 	return c
 }
 
@@ -398,7 +398,7 @@ func (s nestedTest) deep(gate chan struct{}) engine.Config {
 	}
 	c := s.treeConfig(casting(script), plain("look", `"seen"`))
 	c.Agents[0].Spawn.MaxDepth = 3
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	return c
 }
 
@@ -532,7 +532,7 @@ func testMixedRaceStop(s nestedTest) {
 func shortScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := nestedTest{t}
 	config := s.short()
-	config.Budget.WallTime = 900 * time.Millisecond
+	config.Budget.Default.WallTime = 900 * time.Millisecond
 	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
 		c.answerAll(n.Engine, func(p spool.Park) engine.Response {

@@ -286,7 +286,7 @@ func testNestedSnapshot(s nestedTest) {
 	gate := make(chan struct{})
 	m := midway(gate)
 	c := s.treeConfig(m, plain("look", "1"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 && s.nested()["other"].State == spool.Completed })
@@ -322,7 +322,7 @@ func testNestedFollowNow(s nestedTest) {
 	gate := make(chan struct{})
 	m := midway(gate)
 	c := s.treeConfig(m, plain("look", "1"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 && s.nested()["other"].State == spool.Completed })

@@ -64,7 +64,7 @@ func testPruneOld(s pruneTest) {
 	slow := approved("send", "1")
 	slow.Expiry = spool.Expiry{TTL: 30 * day}
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("3"), spooltest.Say("4")), slow)
-	c.Poll, c.SweepEvery = time.Hour, time.Hour // days are long for who looks each second
+	c.Worker.Poll, c.Worker.SweepEvery = time.Hour, time.Hour // days are long for who looks each second
 	e := s.working(c)
 	old, theirs, parked, fresh := of("acme", "old"), of("other", "old"), chat, of("acme", "fresh")
 	result := s.completes(e, old)
@@ -205,7 +205,7 @@ func testPruneInvalid(s pruneTest) {
 		}
 	}
 	c := s.config(spooltest.NewModel())
-	c.Retention = -time.Second
+	c.Retention.Threads = -time.Second
 	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("a negative retention: %v", err)
 	}
@@ -216,8 +216,8 @@ func testPruneInvalid(s pruneTest) {
 func testRetention(s pruneTest) {
 	s.lasts(5 * 24 * time.Hour)
 	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3")))
-	c.Retention = 24 * time.Hour
-	c.Poll, c.SweepEvery = 10*time.Minute, 10*time.Minute
+	c.Retention.Threads = 24 * time.Hour
+	c.Worker.Poll, c.Worker.SweepEvery = 10*time.Minute, 10*time.Minute
 	e := s.working(c)
 	once, again := of("acme", "once"), of("other", "again")
 	s.completes(e, once)

@@ -135,7 +135,7 @@ func testPublishOtherProcess(s publishTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a", "b"}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Say("c"))
 	c := s.config(m, plain("look", "1"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e, other := s.working(c), s.engine(s.config(m))
 	s.start(e, "r1", "go")
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
@@ -187,7 +187,7 @@ func testPublishOneOrder(s publishTest) {
 		spooltest.Turn{Text: text},
 	)
 	c := s.config(paced{m, time.Millisecond}, tell, approved("send", "2"))
-	c.FlushEvery, c.FlushItems = 3*time.Millisecond, 4
+	c.Stream.FlushEvery, c.Stream.FlushItems = 3*time.Millisecond, 4
 	slow := s.backend
 	slow.Store = &slowStore{Store: s.backend.Store}
 	e, other := s.over(slow, c), s.over(slow, s.config(m))

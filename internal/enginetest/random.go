@@ -162,9 +162,9 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 		}
 	}
 	if seed%5 < 2 {
-		c.config.Windows = map[string]int{"m": 60 + 40*c.n(4)} // older messages are summarised all the time
+		c.config.Context.Windows = map[string]int{"m": 60 + 40*c.n(4)} // older messages are summarised all the time
 	}
-	c.config.MaxDeaths, c.config.ParkTTL = 1000, 2*time.Minute
+	c.config.Retry.Deaths, c.config.ParkTTL = 1000, 2*time.Minute
 	if seed%5 < 2 {
 		c.someBudget()
 	}

@@ -103,7 +103,7 @@ func endAt(frames []spool.Frame, id string) int {
 
 func testRetractRetried(s retractTest) {
 	c := s.config(cutsOff(2))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
@@ -211,7 +211,7 @@ func testRetractShared(s retractTest) {
 // testRetractReload reads the history behind a failed run, and while another attempt waits.
 func testRetractReload(s retractTest) {
 	c := s.config(cutsOff(10))
-	c.MaxAttempts = 2
+	c.Retry.Attempts = 2
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	for _, state := range []spool.State{spool.Queued, spool.Failed} {
@@ -244,7 +244,7 @@ func testRetractKilled(s retractTest) {
 		spooltest.Turn{Text: []string{"one ", "two ", "three"}},
 	)
 	c := s.config(m, plain("look", "1"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {

@@ -142,7 +142,7 @@ func testRetractElsewhere(s retractTest) {
 		spooltest.Say("two three"),
 	)
 	c := s.config(m, plain("look", "1"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	b := s.backend
 	b.Streams = engine.NewStreams(0)
 	elsewhere := s.over(b, c)

@@ -116,7 +116,7 @@ func testRetryAskedCut(s *engineTest) {
 		spooltest.Turn{Err: &spool.ModelError{Status: 429, Message: "slow down", After: time.Minute}},
 		spooltest.Say("done"),
 	))
-	c.RetryAfterMax = 7 * time.Second
+	c.Retry.AfterMax = 7 * time.Second
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	begin := time.Now()

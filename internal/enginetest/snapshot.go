@@ -72,7 +72,7 @@ func (p probingStreams) Close(ctx context.Context, key spool.StreamKey, end spoo
 func testSnapshotAtEveryCall(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	reader := s.engine(c)
 	shown, taken := "", 0
 	b := s.backend
@@ -111,7 +111,7 @@ func testSnapshotAtEveryCall(s snapshotTest) {
 func testSnapshotFollowsOn(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	var snaps []*spool.Snapshot

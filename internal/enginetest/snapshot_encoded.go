@@ -16,7 +16,7 @@ import (
 func testSnapshotEncoded(s snapshotTest) {
 	m, _ := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	reader := s.engine(c)
 	taken := 0
 	b := s.backend

@@ -16,7 +16,7 @@ import (
 func testSnapshotBeforeItems(s snapshotTest) {
 	m, whole := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
-	c.FlushEvery = -1
+	c.Stream.FlushEvery = -1
 	reader := s.engine(c)
 	var snaps []*spool.Snapshot
 	between := 0

@@ -197,7 +197,7 @@ func testStartOneOfMany(s *engineTest) {
 
 func testStartInvalid(s *engineTest) {
 	c := s.config(spooltest.NewModel())
-	c.MaxPromptBytes = 10
+	c.Limits.PromptBytes = 10
 	e := s.engine(c)
 	for name, test := range map[string]struct {
 		id spool.ThreadID
@@ -234,7 +234,7 @@ func testStartInvalid(s *engineTest) {
 // worker has made room.
 func testStartQueueFull(s *engineTest) {
 	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
-	c.MaxQueueDepth = 2
+	c.Limits.QueueDepth = 2
 	e := s.engine(c)
 	start := func(key spool.ThreadKey, request engine.StartRequest) engine.RunResult {
 		s.Helper()
@@ -276,7 +276,7 @@ func testStartQueueFull(s *engineTest) {
 // testStartQueueFullOnce starts many runs at once: a process counts its own exactly.
 func testStartQueueFullOnce(s *engineTest) {
 	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
-	c.MaxQueueDepth = 5
+	c.Limits.QueueDepth = 5
 	e := s.engine(c)
 	var wg sync.WaitGroup
 	var mu sync.Mutex

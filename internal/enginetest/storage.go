@@ -31,7 +31,7 @@ const storageLimit = 100_000
 // fill has the tenant of the thread store more than it may, on another thread, and returns that.
 func (s storageTest) fill(c engine.Config) spool.ThreadKey {
 	s.Helper()
-	c.MaxTenantBytes = 0
+	c.Limits.TenantBytes = 0
 	key := spool.ThreadKey{Tenant: chat.Tenant, ID: "full"}
 	s.startAs(s.engine(c), key, engine.StartRequest{Prompt: strings.Repeat("x", storageLimit)})
 	return key
@@ -50,7 +50,7 @@ func (s storageTest) endsFull() {
 // testStorageRefused refuses what would add much, of the tenant that is full and of no other.
 func testStorageRefused(s storageTest) {
 	c := s.config(echo())
-	c.MaxTenantBytes = storageLimit
+	c.Limits.TenantBytes = storageLimit
 	e, ctx := s.working(c), context.Background()
 	first := s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"})
 	s.ended(spool.Completed)
@@ -98,7 +98,7 @@ func testStorageRefused(s storageTest) {
 // was room.
 func testStorageLastStart(s storageTest) {
 	c := s.config(spooltest.NewModel())
-	c.MaxTenantBytes = storageLimit
+	c.Limits.TenantBytes = storageLimit
 	e, ctx := s.engine(c), context.Background()
 	most := int64(2*storageLimit - 1)
 	for i, size := range []int{storageLimit - 5_000, storageLimit} {
@@ -119,7 +119,7 @@ func testStorageLastStart(s storageTest) {
 func testStorageNextStep(s storageTest) {
 	m := spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Text: []string{"never"}})
 	c := s.config(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
-	c.MaxTenantBytes = storageLimit
+	c.Limits.TenantBytes = storageLimit
 	s.start(s.working(c), "r1", "go")
 	s.endsFull()
 	if n := len(m.Requests()); n != 1 {
@@ -134,7 +134,7 @@ func testStorageNextStep(s storageTest) {
 func testStorageQueued(s storageTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"never"}})
 	c := s.config(m)
-	c.MaxTenantBytes = storageLimit
+	c.Limits.TenantBytes = storageLimit
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	s.fill(c)
@@ -147,7 +147,7 @@ func testStorageQueued(s storageTest) {
 // kept.
 func testStorageParked(s storageTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
-	c.MaxTenantBytes = storageLimit
+	c.Limits.TenantBytes = storageLimit
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -166,7 +166,7 @@ func testStorageNested(s storageTest) {
 		"work": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("never")},
 	})
 	c := nestedTest(s).treeConfig(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
-	c.MaxTenantBytes = storageLimit
+	c.Limits.TenantBytes = storageLimit
 	s.start(s.working(c), "r1", "go")
 	s.until("the end", func() bool { return s.run("r1").State.Terminal() })
 	for name, run := range map[string]spool.Run{"the run": s.run("r1"), "the nested run": nestedTest(s).nested()["work"]} {

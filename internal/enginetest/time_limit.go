@@ -57,7 +57,7 @@ func testTimeLimitDefault(s budgetTest) {
 func testTimeLimitLifted(s budgetTest) {
 	m, gate := endless()
 	c := s.config(m)
-	c.MaxWallTime = -1
+	c.Limits.WallTime = -1
 	s.start(s.working(c), "r1", "go")
 	<-time.After(3 * time.Hour)
 	close(gate)
@@ -97,7 +97,7 @@ func testTimeLimitLongerBudget(s budgetTest) {
 func testTimeLimitSegments(s budgetTest) {
 	m, _ := endless()
 	c := s.config(m)
-	c.MaxWallTime = time.Minute
+	c.Limits.WallTime = time.Minute
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
@@ -120,7 +120,7 @@ func testTimeLimitSegments(s budgetTest) {
 // testTimeLimitPeople does not count the time in which the run waits for an answer.
 func testTimeLimitPeople(s budgetTest) {
 	c := s.config(sending(), approved("send", `"sent"`))
-	c.MaxWallTime = time.Minute
+	c.Limits.WallTime = time.Minute
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -137,7 +137,7 @@ func testTimeLimitPeople(s budgetTest) {
 func testTimeLimitNotRaised(s budgetTest) {
 	m, _ := endless()
 	c := s.asksForMore(spool.Budget{WallTime: time.Minute}, m)
-	c.MaxWallTime = 30 * time.Second
+	c.Limits.WallTime = 30 * time.Second
 	s.start(s.working(c), "r1", "go")
 	s.limited(30 * time.Second)
 	s.lines("messages", s.script(), "user go", "assistant so far")
@@ -146,7 +146,7 @@ func testTimeLimitNotRaised(s budgetTest) {
 // testTimeLimitNested ends a tree.
 func testTimeLimitNested(s budgetTest) {
 	c := nestedTest(s).late()
-	c.Budget, c.MaxWallTime = spool.Budget{}, 10*time.Second
+	c.Budget.Default, c.Limits.WallTime = spool.Budget{}, 10*time.Second
 	s.start(s.working(c), "r1", "go")
 	s.ended(spool.Completed)
 	reasons := []spool.StopReason{s.run("r1").StopReason}

@@ -190,7 +190,7 @@ func testWaitEnqueue(s waitTest) {
 
 func testWaitFull(s waitTest) {
 	c := s.config(echo())
-	c.MaxWaiting = 2
+	c.Limits.Waiting = 2
 	e := s.engine(c)
 	s.start(e, "r1", "one")
 	s.busy(e, "r2", spool.BusyEnqueue)

@@ -55,7 +55,7 @@ func testWaitPlaces(s waitTest) {
 	gate := make(chan struct{})
 	m := deaf(gate)
 	c := s.config(m)
-	c.MaxWaiting = 40
+	c.Limits.Waiting = 40
 	e := s.working(c)
 	s.start(e, "r", "one!")
 	s.until("the question", func() bool { return m.Asked() == 1 })

@@ -64,11 +64,11 @@ func setup(t *testing.T, model spool.Model) *bundle {
 			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, urgent, wait},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
 		}},
-		Models:       map[string]spool.Model{"m": heldModel{model, b.hold}},
-		FlushEvery:   -1,
-		Poll:         20 * time.Millisecond,
-		RetryBackoff: time.Millisecond,
-		Log:          slog.New(slog.DiscardHandler),
+		Models: map[string]spool.Model{"m": heldModel{model, b.hold}},
+		Stream: engine.StreamOptions{FlushEvery: -1},
+		Worker: engine.WorkerOptions{Poll: 20 * time.Millisecond},
+		Retry:  engine.RetryOptions{Backoff: time.Millisecond},
+		Log:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -140,7 +140,7 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
 		Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done"))},
-		Log:    slog.New(slog.DiscardHandler), Poll: 10 * time.Millisecond,
+		Log:    slog.New(slog.DiscardHandler), Worker: engine.WorkerOptions{Poll: 10 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)

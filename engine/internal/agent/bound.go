@@ -8,7 +8,7 @@ import (
 
 // stepRoom returns how many bytes the results of the calls in hand may have.
 func (l *calls) stepRoom() int {
-	left := l.s.runner.MaxStepBytes
+	left := l.s.runner.Limits.StepBytes
 	if d := l.run.Draft; d != nil {
 		for _, p := range d.Message.Content {
 			left -= len(p.Text) + len(p.Args) + len(p.Provider)

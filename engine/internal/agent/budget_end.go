@@ -30,14 +30,14 @@ func (s *segment) distinct() bool { return s.main.agent.DistinctApprover }
 // tells of.
 func (s *segment) atMost(reason spool.StopReason) bool {
 	a := s.main.self.Allowance // whose budget no answer raises while a worker has the run
-	most := budget.Bound(s.runner.MaxBudget, reason)
+	most := budget.Bound(s.runner.Budget.Max, reason)
 	return a != nil && most > 0 && budget.Bound(a.Budget, reason) >= most
 }
 
 // noteExhausted adds the entry that tells of a budget, or a limit, that is used up.
 func (l *runState) noteExhausted(tx *thread.Tx, reason spool.StopReason) error {
 	return thread.NoteExhausted(tx, reason, thread.Limits{
-		WallTimeMS: l.s.runner.wallTimeLimit(l.s.main.agent).Milliseconds(), TenantBytes: l.s.runner.MaxTenantBytes,
+		WallTimeMS: l.s.runner.wallTimeLimit(l.s.main.agent).Milliseconds(), TenantBytes: l.s.runner.Limits.TenantBytes,
 	})
 }
 

@@ -21,7 +21,7 @@ const worthwhile = 10
 // prompt that the provider refuses as too long before the model has said anything is made
 // shorter, and asked once more. Summaries that are made on the way are added to the history.
 func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
-	to := l.s.runner.Limits.RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
+	to := l.s.runner.Compactor.Context.RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
 	fitted, err := l.fit(ctx, past, to, false)
 	if err != nil {
 		return chat.Turn{}, err
@@ -43,7 +43,7 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 		return t, err
 	}
 	// What the window is believed to have is wrong: what was refused tells more.
-	less := l.s.runner.Limits.RoomWith(min(to.Budget, size*3/4), to.Reserve)
+	less := l.s.runner.Compactor.Context.RoomWith(min(to.Budget, size*3/4), to.Reserve)
 	fitted, err = l.fit(ctx, past, less, true)
 	switch {
 	case err != nil:

@@ -72,7 +72,7 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 		switch {
 		case tx.Stopping(): // it was not noticed before
 			return thread.FinishNested(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
-		case final || tx.Run.Attempts >= l.s.runner.MaxAttempts:
+		case final || tx.Run.Attempts >= l.s.runner.Rules.Retry.Attempts:
 			return thread.FinishNested(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: failureText(cause)}, "")
 		}
 		return tx.Put()

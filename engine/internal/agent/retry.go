@@ -28,7 +28,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 			return thread.RetryLater(tx, tx.Wait(nested.attempts, cause), reason)
 		}
 		tx.Run.Attempts++
-		if final || tx.Run.Attempts >= s.runner.MaxAttempts {
+		if final || tx.Run.Attempts >= s.runner.Rules.Retry.Attempts {
 			return thread.Conclude(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason})
 		}
 		return thread.RetryLater(tx, tx.Wait(tx.Run.Attempts, cause), reason)

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/compact"
-	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/settle"
@@ -30,20 +30,15 @@ type Host struct {
 	Registry    *registry.Registry
 	Telemetry   *telemetry.Recorder
 	Attachments *attach.Images
-	Limits      history.Limits
 	Compactor   *compact.Compactor
 	Chat        *chat.Client
 	Publisher   *publish.Publisher
 	// OnSettle is called for each run before its end state is written. Nil: nothing is.
 	OnSettle func(ctx context.Context, s spool.Settlement) error
 
-	// The other settings are those of the engine's configuration.
-	Budget, MaxBudget spool.Budget
-	MaxStepBytes      int
-	MaxAttempts       int
-	MaxTenantBytes    int64
-	MaxWallTime       time.Duration
-	StopPoll          time.Duration
+	Budget   config.BudgetOptions
+	Limits   config.LimitOptions
+	StopPoll time.Duration
 }
 
 // Runner carries runs in one process.

@@ -14,18 +14,18 @@ func (r *Runner) CheckRoom(ctx context.Context, tenant spool.Tenant) error {
 	case err != nil:
 		return err
 	case full:
-		return spool.Errorf(spool.StorageFull, "the tenant stores as many bytes as it may (%d): delete threads to make room", r.MaxTenantBytes)
+		return spool.Errorf(spool.StorageFull, "the tenant stores as many bytes as it may (%d): delete threads to make room", r.Limits.TenantBytes)
 	}
 	return nil
 }
 
 // full reports whether the tenant stores as many bytes as it may.
 func (r *Runner) full(ctx context.Context, tenant spool.Tenant) (bool, error) {
-	if r.MaxTenantBytes == 0 {
+	if r.Limits.TenantBytes == 0 {
 		return false, nil
 	}
 	tally, err := r.Store.Tally(ctx, tenant)
-	return err == nil && tally.Bytes >= r.MaxTenantBytes, err
+	return err == nil && tally.Bytes >= r.Limits.TenantBytes, err
 }
 
 // outOfRoom ends a run before its next step where its tenant stores as many bytes as it may.

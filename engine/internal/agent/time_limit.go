@@ -19,10 +19,10 @@ var errTimeLimit = fmt.Errorf("%w: workers carry no run for longer", errOutOfTim
 // wallTimeLimit returns how long workers may carry a run of the agent, which is nil where this
 // process lacks it. Zero: there is no limit.
 func (r *Runner) wallTimeLimit(agent *registry.Agent) time.Duration {
-	if r.MaxWallTime != 0 {
-		return max(r.MaxWallTime, 0)
+	if r.Limits.WallTime != 0 {
+		return max(r.Limits.WallTime, 0)
 	}
-	limit := max(defaultWallTime, r.Budget.WallTime, r.MaxBudget.WallTime)
+	limit := max(defaultWallTime, r.Budget.Default.WallTime, r.Budget.Max.WallTime)
 	if agent != nil {
 		limit = max(limit, agent.Budget.WallTime)
 	}

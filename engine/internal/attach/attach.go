@@ -18,43 +18,27 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/internal/egress"
 )
 
 // maxURL bounds the URL of an image elsewhere, in bytes.
 const maxURL = 8 << 10
 
-// Options say which images a user turn may have, and whether the engine fetches them. The comments
-// of the engine's AttachmentOptions, which has the same fields, say what each field means.
-type Options struct {
-	Egress       egress.Policy
-	Fetch        bool
-	FetchTimeout time.Duration
-	MaxBytes     int
-	MaxCount     int
-	MaxPixels    int
-	MediaTypes   []string
-}
-
 // Images checks images, and fetches them. It is safe for concurrent use.
 type Images struct {
-	Options
+	config.AttachmentOptions
 
 	hosts  *egress.Hosts
 	client *http.Client // nil without Fetch
 }
 
 // New returns what checks and fetches images. It returns an [spool.Invalid] error that names the
-// option which is wrong.
-func New(o Options) (*Images, error) {
-	o, err := o.check()
-	if err != nil {
-		return nil, err
-	}
-	a := &Images{Options: o}
+// option which is wrong. The options have their defaults.
+func New(o config.AttachmentOptions) (*Images, error) {
+	a := &Images{AttachmentOptions: o}
 	hosts, err := egress.NewHosts(o.Egress)
 	if err != nil {
 		return nil, spool.Errorf(spool.Invalid, "Config.Attachments.Egress.%s", spool.MessageOf(err))
@@ -69,34 +53,6 @@ func New(o Options) (*Images, error) {
 	}
 	a.client = &http.Client{Transport: transport, CheckRedirect: a.redirect, Timeout: o.FetchTimeout}
 	return a, nil
-}
-
-// check returns the options with their defaults filled in.
-func (o Options) check() (Options, error) {
-	if o.FetchTimeout < 0 || o.MaxBytes < 0 || o.MaxCount < 0 || o.MaxPixels < 0 {
-		return o, spool.Errorf(spool.Invalid, "Config.Attachments has a negative bound")
-	}
-	if o.FetchTimeout == 0 {
-		o.FetchTimeout = 15 * time.Second
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = 5 << 20
-	}
-	if o.MaxCount == 0 {
-		o.MaxCount = 8
-	}
-	if o.MaxPixels == 0 {
-		o.MaxPixels = 50_000_000
-	}
-	if len(o.MediaTypes) == 0 {
-		o.MediaTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
-	}
-	for _, t := range o.MediaTypes {
-		if kind, _, err := mime.ParseMediaType(t); err != nil || kind != t || !strings.HasPrefix(t, "image/") {
-			return o, spool.Errorf(spool.Invalid, "Config.Attachments.MediaTypes has %q, which is no image's", t)
-		}
-	}
-	return o, nil
 }
 
 // CheckAll returns an [spool.Invalid] error that names the attachment which is refused.

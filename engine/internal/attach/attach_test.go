@@ -14,14 +14,14 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/internal/egress"
 )
 
-func testAttachments(t *testing.T, o Options) *Images {
+func testAttachments(t *testing.T, o config.AttachmentOptions) *Images {
 	t.Helper()
 
-	o, err := o.check()
-	if err != nil {
+	if err := config.Fill(&o); err != nil {
 		t.Fatal(err)
 	}
 	a, err := New(o)
@@ -81,10 +81,10 @@ func dataURL(media string, data []byte) string {
 func TestAttachmentChecks(t *testing.T) {
 	t.Parallel()
 
-	small := Options{MaxBytes: 2000, MaxPixels: 1000}
+	small := config.AttachmentOptions{MaxBytes: 2000, MaxPixels: 1000}
 	pic := func(format string) []byte { return picture(t, format) }
 	for name, c := range map[string]struct {
-		o     Options
+		o     config.AttachmentOptions
 		url   string
 		media string
 		want  string // empty: accepted
@@ -100,7 +100,7 @@ func TestAttachmentChecks(t *testing.T) {
 		"data, no type":  {url: dataURL("", pic("png"))},
 		"data, unpadded": {url: strings.TrimRight(dataURL("image/png", pic("png")), "=")},
 		"data, escaped":  {url: strings.ReplaceAll(dataURL("image/png", pic("png")), "=", "%3D")},
-		"allowed host":   {o: Options{Egress: egress.Policy{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
+		"allowed host":   {o: config.AttachmentOptions{Egress: egress.Policy{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
 
 		"none":            {want: "url is required"},
 		"file":            {url: "file:///etc/passwd", want: "url must be an http, https or data URL"},
@@ -122,7 +122,7 @@ func TestAttachmentChecks(t *testing.T) {
 		"decimal":         {url: "http://2130706433/", want: "url names a host that is not allowed"},
 		"wrong type":      {url: "https://example.com/a", media: "text/html", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp"},
 		"svg":             {url: "https://example.com/a", media: "image/svg+xml", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp"},
-		"other type only": {o: Options{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
+		"other type only": {o: config.AttachmentOptions{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
 
 		"data, no comma":  {url: "data:image/png;base64", want: "url is no data URL that can be read"},
 		"data, bad text":  {url: "data:image/png;base64,!!", want: "url is no data URL that can be read"},
@@ -153,15 +153,10 @@ func TestAttachmentChecks(t *testing.T) {
 			}
 		})
 	}
-	if err := testAttachments(t, Options{}).CheckAll(make([]spool.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 images" {
+	if err := testAttachments(t, config.AttachmentOptions{}).CheckAll(make([]spool.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 images" {
 		t.Errorf("nine: %v", err)
 	}
-	for _, o := range []Options{{MaxBytes: -1}, {MediaTypes: []string{"text/html"}}, {MediaTypes: []string{"image/PNG"}}} {
-		if _, err := o.check(); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "Config.Attachments") {
-			t.Errorf("%+v: %v", o, err)
-		}
-	}
-	if _, err := New(Options{Egress: egress.Policy{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
+	if _, err := New(config.AttachmentOptions{Egress: egress.Policy{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
 		t.Errorf("a bad policy: %v", err)
 	}
 }
@@ -170,8 +165,8 @@ func FuzzAttachment(f *testing.F) {
 	f.Add("data:image/png;base64,iVBORw0KGgo=", "image/png")
 	f.Add("https://example.com/a", "")
 	f.Add("data:,%41", "image/gif")
-	o, err := Options{}.check()
-	if err != nil {
+	var o config.AttachmentOptions
+	if err := config.Fill(&o); err != nil {
 		f.Fatal(err)
 	}
 	a, err := New(o)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 )
 
 // chunk returns a chunk of a PNG that says that it has so many bytes.
@@ -39,7 +40,7 @@ func TestPNGIsWhole(t *testing.T) {
 		if got := wholePNG(c.data); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		_, err := testAttachments(t, Options{}).inspect(c.data, "image/png")
+		_, err := testAttachments(t, config.AttachmentOptions{}).inspect(c.data, "image/png")
 		if (err == nil) != c.want || err != nil && spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -48,7 +49,7 @@ func TestPNGIsWhole(t *testing.T) {
 
 // What is asked of an image takes no memory by what its header says.
 func TestImageHeadersTakeLittleMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
-	a := testAttachments(t, Options{})
+	a := testAttachments(t, config.AttachmentOptions{})
 	large := func(head string) []byte { return append([]byte(head), bytes.Repeat([]byte{0xff}, 4<<20)...) }
 	for name, data := range map[string][]byte{
 		"png":          large(string(bomb(1<<30, 1<<30))),

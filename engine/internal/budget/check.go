@@ -2,9 +2,8 @@ package budget
 
 import "github.com/spoolhq/spool"
 
-// Check fills in what becomes of a run without a budget that is left, and says what is
-// wrong with a budget.
-func Check(where string, b spool.Budget, on *spool.BudgetAction, priced bool) error {
+// Check returns an [spool.Invalid] error for a budget of the configuration that is wrong.
+func Check(name string, b spool.Budget, priced bool) error {
 	for _, f := range []struct {
 		name  string
 		value int64
@@ -15,18 +14,23 @@ func Check(where string, b spool.Budget, on *spool.BudgetAction, priced bool) er
 		{"WallTime", int64(b.WallTime)},
 	} {
 		if f.value < 0 {
-			return spool.Errorf(spool.Invalid, "%sBudget.%s is negative", where, f.name)
+			return spool.Errorf(spool.Invalid, "%s.%s is negative", name, f.name)
 		}
 	}
-	switch *on {
-	case "", spool.BudgetEnd, spool.BudgetPark:
-	default:
-		return spool.Errorf(spool.Invalid, "%sOnBudget has no action of the name %q", where, *on)
-	}
 	if b.CostMicros > 0 && !priced {
-		return spool.Errorf(spool.Invalid, "%sBudget.CostMicros needs a Config.Pricer", where)
+		return spool.Errorf(spool.Invalid, "%s.CostMicros needs a Config.Pricer", name)
 	}
 	return nil
+}
+
+// CheckAction returns an [spool.Invalid] error for an action that is not known.
+func CheckAction(name string, on spool.BudgetAction) error {
+	switch on {
+	case "", spool.BudgetEnd, spool.BudgetPark:
+		return nil
+	default:
+		return spool.Errorf(spool.Invalid, "%s has no action of the name %q", name, on)
+	}
 }
 
 // CheckStart says what is wrong with the budget of a start.

@@ -27,7 +27,7 @@ type Summary struct {
 
 // NewSummary returns what makes a summary with a model of that name, for prompts that have the room to.
 // The model's own window is within limits. Row is what all rows of the ledger have in common.
-func (c *Client) NewSummary(name string, model spool.Model, limits history.Limits, m history.Meter, to history.Room, row spool.UsageRow) *Summary {
+func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Room, row spool.UsageRow) *Summary {
 	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, RequestedOf(model)
 	s := &Summary{Client: c, Model: model, room: limits.RoomOf(name, model, 0), row: row}
 	s.Summariser = history.NewSummariser(to, s.room, m, s.ask)

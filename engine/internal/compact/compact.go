@@ -32,20 +32,18 @@ type Compactor struct {
 	*change.Threads
 
 	Registry *registry.Registry
-	Limits   history.Limits
+	Context  history.Context
 	Chat     *chat.Client
-	// Model names the model of summaries. Empty: the model whose prompts they are for.
-	Model string
 
 	compacting once
 }
 
 // NewSummary returns what makes a summary for the prompts of a model with that room.
 func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, to history.Room, row spool.UsageRow) *chat.Summary {
-	if c.Model != "" {
-		name, model = c.Model, c.Registry.Models[c.Model]
+	if summarizer := c.Context.CompactionModel; summarizer != "" {
+		name, model = summarizer, c.Registry.Models[summarizer]
 	}
-	return c.Chat.NewSummary(name, model, c.Limits, m, to, row)
+	return c.Chat.NewSummary(name, model, c.Context, m, to, row)
 }
 
 // Entry tells of a summary.
@@ -94,9 +92,9 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 	agent = agent.Permitted(was.run)
 	model := c.Registry.Model(was.run.Model, agent)
 	m, recall := history.NewMeter(was.run.Context), history.RecallOf(was.history)
-	to := c.Limits.RoomOf(was.run.Model, model, agent.MaxOutputTokens)
+	to := c.Context.RoomOf(was.run.Model, model, agent.MaxOutputTokens)
 	size := min(to.Budget, m.Of(history.Weigh(agent.Request(was.run, recall.Messages()))))
-	plan, some := recall.Plan(m, int64(float64(size)*c.Limits.TailShare), "")
+	plan, some := recall.Plan(m, int64(float64(size)*c.Context.TailShare), "")
 	if !some {
 		return compactRefused(thread.Refuse(spool.ReasonNothingToCompact, "There is nothing to summarise"))
 	}

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"encoding/json"
 	"math"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 )
 
 // script is one sentence in a language, with the tokens that its provider published for two
@@ -162,30 +162,31 @@ func TestRoom(t *testing.T) {
 		model      spool.Model
 		called     string
 		maxOutput  int
-		limits     Limits
+		limits     Context
 		budget, at int64
 	}{
-		"nobody knows":          {nobody{}, "m", 0, Limits{}, 249_000, 199_200},
-		"the model knows":       {sized{window: 100_000}, "m", 0, Limits{}, 84_000, 67_200},
-		"a small window":        {sized{window: 8192}, "m", 0, Limits{}, 6144, 4915},
-		"a tiny window":         {sized{window: 4}, "m", 0, Limits{}, 3, 2},
-		"more than the ceiling": {sized{window: 2_000_000}, "m", 0, Limits{}, 249_000, 199_200},
-		"by the configuration":  {nobody{}, "m", 0, Limits{Windows: map[string]int{"m": 50_000}}, 37_500, 30_000},
-		"the model knows best":  {sized{window: 100_000}, "m", 0, Limits{Windows: map[string]int{"m": 50_000}}, 84_000, 67_200},
-		"well-known":            {nobody{}, "gpt-4o-mini", 0, Limits{}, 112_000, 89_600},
-		"by its provider":       {named{id: "gpt-4o-2024-11-20"}, "m", 0, Limits{}, 112_000, 89_600},
-		"behind a router":       {named{id: "anthropic/claude-sonnet-4.5"}, "m", 0, Limits{}, 184_000, 147_200},
-		"the longest name":      {nobody{}, "gpt-4.1-nano", 0, Limits{Ceiling: 2_000_000}, 1_031_576, 825_260},
-		"not well-known":        {named{id: "qwen3:8b"}, "m", 0, Limits{}, 249_000, 199_200},
-		"a long answer":         {sized{window: 100_000}, "m", 20_000, Limits{}, 80_000, 64_000},
-		"too long an answer":    {sized{window: 100_000}, "m", 90_000, Limits{}, 75_000, 60_000},
-		"other settings":        {sized{window: 100_000}, "m", 0, Limits{Ceiling: 50_000, OutputReserve: 10_000, Trigger: 0.5}, 40_000, 20_000},
-		"never":                 {sized{window: 100_000}, "m", 0, Limits{Trigger: -1}, 84_000, 0},
+		"nobody knows":          {nobody{}, "m", 0, Context{}, 249_000, 199_200},
+		"the model knows":       {sized{window: 100_000}, "m", 0, Context{}, 84_000, 67_200},
+		"a small window":        {sized{window: 8192}, "m", 0, Context{}, 6144, 4915},
+		"a tiny window":         {sized{window: 4}, "m", 0, Context{}, 3, 2},
+		"more than the ceiling": {sized{window: 2_000_000}, "m", 0, Context{}, 249_000, 199_200},
+		"by the configuration":  {nobody{}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 37_500, 30_000},
+		"the model knows best":  {sized{window: 100_000}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 84_000, 67_200},
+		"well-known":            {nobody{}, "gpt-4o-mini", 0, Context{}, 112_000, 89_600},
+		"by its provider":       {named{id: "gpt-4o-2024-11-20"}, "m", 0, Context{}, 112_000, 89_600},
+		"behind a router":       {named{id: "anthropic/claude-sonnet-4.5"}, "m", 0, Context{}, 184_000, 147_200},
+		"the longest name":      {nobody{}, "gpt-4.1-nano", 0, Context{Ceiling: 2_000_000}, 1_031_576, 825_260},
+		"not well-known":        {named{id: "qwen3:8b"}, "m", 0, Context{}, 249_000, 199_200},
+		"a long answer":         {sized{window: 100_000}, "m", 20_000, Context{}, 80_000, 64_000},
+		"too long an answer":    {sized{window: 100_000}, "m", 90_000, Context{}, 75_000, 60_000},
+		"other settings":        {sized{window: 100_000}, "m", 0, Context{Ceiling: 50_000, OutputReserve: 10_000, CompactionTrigger: 0.5}, 40_000, 20_000},
+		"never":                 {sized{window: 100_000}, "m", 0, Context{CompactionTrigger: -1}, 84_000, 0},
 	} {
-		l := c.limits
-		l.Ceiling, l.OutputReserve = cmp.Or(l.Ceiling, DefaultCeiling), cmp.Or(l.OutputReserve, DefaultOutputReserve)
-		l.TailShare, l.Trigger = cmp.Or(l.TailShare, DefaultTailShare), cmp.Or(l.Trigger, DefaultTrigger)
-		if got := l.RoomOf(c.called, c.model, c.maxOutput); got.Budget != c.budget || got.At != c.at {
+		o := config.ContextOptions(c.limits)
+		if err := config.Fill(&o); err != nil {
+			t.Fatal(err)
+		}
+		if got := Context(o).RoomOf(c.called, c.model, c.maxOutput); got.Budget != c.budget || got.At != c.at {
 			t.Errorf("%s: %+v, want %d, compacted at %d", name, got, c.budget, c.at)
 		}
 	}

@@ -4,15 +4,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-)
-
-const (
-	DefaultCeiling       = 265_000
-	DefaultOutputReserve = 16_000
-	DefaultTrigger       = 0.8
-	DefaultTailShare     = 0.25
-	// MaxTailShare leaves a compaction something to gain.
-	MaxTailShare = 0.5
+	"github.com/spoolhq/spool/engine/config"
 )
 
 // windows are the sizes of well-known windows, by what their providers call the models. A
@@ -64,51 +56,38 @@ type Room struct {
 	Reserve int64
 }
 
-// Limits says how large prompts may get.
-type Limits struct {
-	// Ceiling bounds the tokens of a prompt and its answer where the model's window has more, or
-	// is not known.
-	Ceiling int
-	// OutputReserve is how many tokens of a window are kept for the answer.
-	OutputReserve int
-	// TailShare is the share of a prompt's room that a compaction leaves word for word.
-	TailShare float64
-	// Trigger is the share of a prompt's room at which the history is compacted. Not positive:
-	// never.
-	Trigger float64
-	// Windows are the sizes of windows by the names of models, for models that do not tell theirs.
-	Windows map[string]int
-}
+// Context says how large prompts may get.
+type Context config.ContextOptions
 
 // RoomOf returns the room in the window of a model. Name is what the configuration calls
 // it, maxOutput what an answer is bounded to, zero for the provider's default.
-func (l Limits) RoomOf(name string, model spool.Model, maxOutput int) Room {
-	window := l.windowOf(name, model)
-	reserve := l.OutputReserve
+func (c Context) RoomOf(name string, model spool.Model, maxOutput int) Room {
+	window := c.windowOf(name, model)
+	reserve := c.OutputReserve
 	if maxOutput > 0 {
 		reserve = maxOutput
 	}
 	reserve = min(reserve, window/4) // a small window is there for the prompt as well
-	return l.RoomWith(int64(window-reserve), int64(reserve))
+	return c.RoomWith(int64(window-reserve), int64(reserve))
 }
 
-func (l Limits) RoomWith(budget, reserve int64) Room {
-	r := Room{Budget: budget, Reserve: reserve, Tail: int64(float64(budget) * l.TailShare)}
-	if l.Trigger > 0 {
-		r.At = int64(float64(budget) * l.Trigger)
+func (c Context) RoomWith(budget, reserve int64) Room {
+	r := Room{Budget: budget, Reserve: reserve, Tail: int64(float64(budget) * c.TailShare)}
+	if c.CompactionTrigger > 0 {
+		r.At = int64(float64(budget) * c.CompactionTrigger)
 	}
 	return r
 }
 
 // windowOf returns the size of a model's window up to the ceiling, and the ceiling where the size is
 // not known.
-func (l Limits) windowOf(name string, model spool.Model) int {
+func (c Context) windowOf(name string, model spool.Model) int {
 	window := 0
 	if m, ok := model.(spool.Windowed); ok {
 		window = m.ContextWindow()
 	}
 	if window <= 0 {
-		window = l.Windows[name]
+		window = c.Windows[name]
 	}
 	if m, ok := model.(spool.Described); ok && window <= 0 {
 		_, its := m.Describe()
@@ -118,7 +97,7 @@ func (l Limits) windowOf(name string, model spool.Model) int {
 		window = knownWindow(name)
 	}
 	if window <= 0 {
-		return l.Ceiling
+		return c.Ceiling
 	}
-	return min(window, l.Ceiling)
+	return min(window, c.Ceiling)
 }

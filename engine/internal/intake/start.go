@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/admission"
 	"github.com/spoolhq/spool/engine/internal/attach"
@@ -33,9 +34,8 @@ type Desk struct {
 	// AfterStop sees to what follows the stop of a run.
 	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
 
-	// The other settings are those of the engine's configuration.
-	MaxPromptBytes    int
-	Budget, MaxBudget spool.Budget
+	MaxPromptBytes int
+	Budget         config.BudgetOptions
 	// Priced says that model calls have prices.
 	Priced bool
 }
@@ -182,7 +182,7 @@ func (d *Desk) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registr
 	if err := budget.CheckStart(r.Budget, d.Priced); err != nil {
 		return nil, err
 	}
-	r.Budget = r.Budget.Or(agent.Budget).Or(d.Budget).Within(d.MaxBudget)
+	r.Budget = r.Budget.Or(agent.Budget).Or(d.Budget.Default).Within(d.Budget.Max)
 	if err := spool.CheckHostState(r.HostState); err != nil {
 		return nil, err
 	}

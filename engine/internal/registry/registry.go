@@ -81,7 +81,8 @@ func (c Config) checkAgent(a *Agent) error {
 	if a.MaxSteps < 0 {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
 	}
-	if err := budget.Check(fmt.Sprintf("Config.Agents: agent %q: ", a.Name), a.Budget, &a.OnBudget, c.Priced); err != nil {
+	where := fmt.Sprintf("Config.Agents: agent %q: ", a.Name)
+	if err := cmp.Or(budget.Check(where+"Budget", a.Budget, c.Priced), budget.CheckAction(where+"OnBudget", a.OnBudget)); err != nil {
 		return err
 	}
 	a.OnBudget = cmp.Or(a.OnBudget, c.OnBudget)

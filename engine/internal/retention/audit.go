@@ -18,7 +18,7 @@ const (
 
 // RetainAudit removes entries that are older than the configuration keeps, once an hour.
 func (r *Remover) RetainAudit(ctx context.Context) error {
-	if r.AuditRetention < 0 {
+	if r.Retention.Audit < 0 {
 		return nil
 	}
 	now := time.Now()
@@ -26,7 +26,7 @@ func (r *Remover) RetainAudit(ctx context.Context) error {
 		return nil
 	}
 	for {
-		n, err := r.Store.PruneAudit(ctx, now.Add(-r.AuditRetention), auditPage)
+		n, err := r.Store.PruneAudit(ctx, now.Add(-r.Retention.Audit), auditPage)
 		if err != nil {
 			return err
 		}

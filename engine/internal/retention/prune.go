@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
@@ -21,10 +22,8 @@ type Remover struct {
 
 	Queue   spool.Queue
 	Streams spool.Streams
-	// Retention is how long a thread is kept in which nothing happens. Zero: for ever.
-	Retention time.Duration
-	// AuditRetention is how long entries of the audit log are kept. Negative: for ever.
-	AuditRetention time.Duration
+	// Retention has zero Threads for threads that are kept for ever.
+	Retention config.RetentionOptions
 
 	// auditLooked is when old entries of the audit log were last looked for, in Unix ns.
 	auditLooked atomic.Int64
@@ -99,14 +98,14 @@ func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time
 
 // Retain prunes what is older than the configuration keeps.
 func (r *Remover) Retain(ctx context.Context) error {
-	if r.Retention == 0 {
+	if r.Retention.Threads == 0 {
 		return nil
 	}
 	report, err := r.prune(ctx, spool.PruneOptions{
-		Before: time.Now().Add(-r.Retention), Limit: retentionPage,
+		Before: time.Now().Add(-r.Retention.Threads), Limit: retentionPage,
 	}, "retention")
 	if len(report.Threads) > 0 {
-		r.Log.InfoContext(ctx, "old threads are gone", "threads", len(report.Threads), "retention", r.Retention.String())
+		r.Log.InfoContext(ctx, "old threads are gone", "threads", len(report.Threads), "retention", r.Retention.Threads.String())
 	}
 	return err
 }

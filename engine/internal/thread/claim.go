@@ -176,7 +176,7 @@ func decide(tx *Tx, f found, j spool.Job) decision {
 
 	case f.lost != nil && stopped && !f.working:
 		return decision{do: doEnd, reason: endedWithWorker, ending: cancelled}
-	case f.lost != nil && run.Carriage.AloneDeaths >= tx.MaxDeaths:
+	case f.lost != nil && run.Carriage.AloneDeaths >= tx.Retry.Deaths:
 		return decision{do: doEnd, reason: endedWithWorker, deaths: deaths, ending: spool.Ending{
 			State: spool.Failed, Reason: spool.StopFailed, Error: fmt.Sprintf("%d workers died in the same step", deaths),
 		}}
@@ -223,7 +223,7 @@ const (
 )
 
 // suspected reports whether the run is to be carried alone.
-func suspected(tx *Tx) bool { return tx.Run.Deaths >= min(suspectDeaths, tx.MaxDeaths) }
+func suspected(tx *Tx) bool { return tx.Run.Deaths >= min(suspectDeaths, tx.Retry.Deaths) }
 
 // deadLetter leaves a dead job of a run that ends because its workers died. The job can be redriven.
 func deadLetter(tx *Tx, j spool.Job, next decision) error {

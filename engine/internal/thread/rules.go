@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/random"
 )
 
@@ -16,15 +17,13 @@ type Rules struct {
 	Lease time.Duration
 	// Settles says that a settle hook is called for each run, before its end state is written.
 	Settles bool
-	// MaxDeaths is how many workers in a row may die in a step of a run that they carry alone.
-	MaxDeaths int
 	// MaxWaiting bounds how many runs wait for a thread.
 	MaxWaiting int
 	// MaxBudget bounds what an answer may raise the budget of a run to.
 	MaxBudget spool.Budget
 	// ParkTTL is how long an answer may take where nothing else says.
 	ParkTTL time.Duration
-	Retry   Retry
+	Retry   config.RetryOptions
 	Random  random.Source
 	Log     *slog.Logger
 	// Parameters returns the schema of the arguments of the call that a park is about. Nil: this
@@ -32,20 +31,13 @@ type Rules struct {
 	Parameters func(v spool.View, p spool.Park) (json.RawMessage, error)
 }
 
-// Retry says how long a run waits before its next attempt.
-type Retry struct {
-	Backoff, Max time.Duration
-	// AfterMax bounds the wait that a provider asks for.
-	AfterMax time.Duration
-}
-
 // Wait returns the wait before the next attempt: doubling from Backoff, with up to a quarter
 // more so that runs that failed together do not come back together. A provider that asks for a
-// longer wait gets it, up to AfterMax, which may be less than Max.
+// longer wait gets it, up to AfterMax, which may be less than BackoffMax.
 func (r Rules) Wait(attempts int, cause error) time.Duration {
 	wait := r.Retry.Backoff
 	for range attempts - 1 {
-		wait = min(wait*2, r.Retry.Max)
+		wait = min(wait*2, r.Retry.BackoffMax)
 	}
 	wait += r.Random.UpTo(wait / 4)
 	return max(wait, min(askedWait(cause), r.Retry.AfterMax))

@@ -22,17 +22,15 @@ func TestProviderOptionsConfig(t *testing.T) {
 	}
 }
 
-func TestContextConfig(t *testing.T) {
+func TestConfig(t *testing.T) {
 	t.Parallel()
 
 	for want, c := range map[string]Config{
-		`Config.CompactionModel is "x", which Config.Models lacks`:   {CompactionModel: "x"},
-		`Config.CompactionTrigger is more than 1`:                    {CompactionTrigger: 1.1},
-		`Config.ContextTailShare is not between 0 and 0.5`:           {ContextTailShare: 0.6},
-		`Config.ContextTailShare is not less than CompactionTrigger`: {CompactionTrigger: 0.2},
-		`Config.ContextCeiling is negative`:                          {ContextCeiling: -1},
-		`Config.ContextOutputReserve is negative`:                    {ContextOutputReserve: -1},
-		`Config.Windows["m"] is not positive`:                        {Windows: map[string]int{"m": 0}},
+		`Config.Context.CompactionModel is "x", which Config.Models lacks`: {Context: ContextOptions{CompactionModel: "x"}},
+		`Config.Retry.Backoff is negative`:                                 {Retry: RetryOptions{Backoff: -1}},
+		`Config.ParkTTL is negative`:                                       {ParkTTL: -1},
+		`Config.Budget.Max.Tokens is negative`:                             {Budget: BudgetOptions{Max: spool.Budget{Tokens: -1}}},
+		`Config.Budget.OnBudget has no action of the name "x"`:             {Budget: BudgetOptions{OnBudget: "x"}},
 	} {
 		c.Agents, c.Models = []Agent{{Name: "a", Model: "m"}}, map[string]spool.Model{"m": struct{ spool.Model }{}}
 		if _, _, err := c.check(); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {

@@ -1,14 +1,14 @@
-package engine
+package config
 
 import (
+	"cmp"
+	"mime"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/egress"
 )
-
-// Attachment is an image of a user turn.
-type Attachment = spool.Attachment
 
 // Egress says which addresses may be reached. The zero value allows public ones.
 type Egress = egress.Policy
@@ -26,12 +26,29 @@ type AttachmentOptions struct {
 	FetchTimeout time.Duration
 	// MaxBytes bounds the data of one image. Defaults to 5 MiB.
 	MaxBytes int
-	// MaxCount bounds how many a turn has. Defaults to 8.
+	// MaxCount bounds how many images a turn has. Defaults to 8.
 	MaxCount int
-	// MaxPixels bounds the width times the height of an image whose format tells. Defaults to
+	// MaxPixels bounds the width times the height of an image whose format tells them. Defaults to
 	// 50 million.
 	MaxPixels int
-	// MediaTypes are those that are accepted. Defaults to image/png, image/jpeg, image/gif and
-	// image/webp.
+	// MediaTypes are the media types that are accepted. Defaults to image/png, image/jpeg,
+	// image/gif and image/webp.
 	MediaTypes []string
+}
+
+func (o *AttachmentOptions) fill() error {
+	if len(o.MediaTypes) == 0 {
+		o.MediaTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+	}
+	for _, t := range o.MediaTypes {
+		if kind, _, err := mime.ParseMediaType(t); err != nil || kind != t || !strings.HasPrefix(t, "image/") {
+			return spool.Errorf(spool.Invalid, "Config.Attachments.MediaTypes has %q, which is no image's", t)
+		}
+	}
+	return cmp.Or(
+		or("Attachments.FetchTimeout", &o.FetchTimeout, 15*time.Second),
+		or("Attachments.MaxBytes", &o.MaxBytes, 5<<20),
+		or("Attachments.MaxCount", &o.MaxCount, 8),
+		or("Attachments.MaxPixels", &o.MaxPixels, 50_000_000),
+	)
 }

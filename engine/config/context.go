@@ -1,0 +1,55 @@
+package config
+
+import (
+	"cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+// maxTailShare leaves a compaction something to gain.
+const maxTailShare = 0.5
+
+// ContextOptions say how histories are kept within the windows of models.
+type ContextOptions struct {
+	// Ceiling bounds the tokens of a prompt and its answer where the model's window has more, or
+	// is not known. Defaults to 265,000.
+	Ceiling int
+	// CompactionModel names the model that summarises older messages when a history gets too
+	// long. Defaults to the model of the run.
+	CompactionModel string
+	// CompactionTrigger is the share of a prompt's room at which older messages are
+	// summarised. Negative: never, and a prompt that its provider refuses as a context overflow
+	// fails its run. Defaults to 0.8.
+	CompactionTrigger float64
+	// OutputReserve is how many tokens of a window are kept for the answer, unless the agent has a
+	// MaxOutputTokens. It is never more than a quarter of the window. Defaults to 16,000.
+	OutputReserve int
+	// TailShare is the share of a prompt's room up to which the newest messages are left as they
+	// are when the older ones are summarised. Defaults to 0.25.
+	TailShare float64
+	// Windows are the sizes of windows in tokens, by the names of the engine's models, for models
+	// that do not tell theirs. Defaults to what a model's adapter knows of well-known models.
+	Windows map[string]int
+}
+
+func (o *ContextOptions) fill() error {
+	o.CompactionTrigger = cmp.Or(o.CompactionTrigger, 0.8)
+	o.TailShare = cmp.Or(o.TailShare, 0.25)
+	switch {
+	case o.CompactionTrigger > 1 || o.CompactionTrigger != o.CompactionTrigger:
+		return spool.Errorf(spool.Invalid, "Config.Context.CompactionTrigger is more than 1")
+	case !(o.TailShare > 0 && o.TailShare <= maxTailShare):
+		return spool.Errorf(spool.Invalid, "Config.Context.TailShare is not between 0 and %g", maxTailShare)
+	case o.CompactionTrigger > 0 && o.TailShare >= o.CompactionTrigger:
+		return spool.Errorf(spool.Invalid, "Config.Context.TailShare is not less than CompactionTrigger")
+	}
+	for name, window := range o.Windows {
+		if window <= 0 {
+			return spool.Errorf(spool.Invalid, "Config.Context.Windows[%q] is not positive", name)
+		}
+	}
+	return cmp.Or(
+		or("Context.Ceiling", &o.Ceiling, 265_000),
+		or("Context.OutputReserve", &o.OutputReserve, 16_000),
+	)
+}

@@ -1,0 +1,39 @@
+// Package config has the groups of settings of an engine's Config. A zero field has its default. Package
+// engine has an alias of each type, so that callers need not import this package.
+//
+// The package imports the root package and internal/egress. The parts of the engine take its types.
+package config
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/spoolhq/spool"
+)
+
+// Group is a group of settings.
+type Group interface {
+	// fill gives each field that is zero its default. It returns an [spool.Invalid] error that names
+	// the field which is wrong.
+	fill() error
+}
+
+// Fill gives each zero field of the groups its default. It returns an [spool.Invalid] error that names
+// the field which is wrong.
+func Fill(groups ...Group) error {
+	for _, g := range groups {
+		if err := g.fill(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// or gives a field that is zero its default. It returns an error for a negative field.
+func or[T int | int64 | time.Duration](name string, field *T, byDefault T) error {
+	*field = cmp.Or(*field, byDefault)
+	if *field < 0 {
+		return spool.Errorf(spool.Invalid, "Config.%s is negative", name)
+	}
+	return nil
+}
