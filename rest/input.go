@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
@@ -252,10 +253,13 @@ func (c *routeContext) read(into any) error {
 			faults = append(faults, more...)
 		}
 	}
-	if err := c.checkUnknown(faults); err != nil {
-		return err
+	err := c.checkUnknown(faults)
+	if err == nil || c.route.api.config.validateFirst && beyondLimits(faults) {
+		if first := c.validate(dst); first != nil {
+			return first
+		}
 	}
-	return c.validate(dst)
+	return err
 }
 
 // validate asks the input itself, and what options of the route check of it.
@@ -382,7 +386,10 @@ func (c *routeContext) readSpread(data []byte, dst any) ([]fault.Fault, error) {
 func (c *routeContext) decode(b *bodyInput, data []byte, into any) ([]fault.Fault, error) {
 	presence, faults := b.plan.Decode(data, into)
 	if len(faults) == 1 && faults[0].Kind == fault.KindJSON {
-		return nil, &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The body " + faults[0].Message + "."}
+		return nil, &Error{
+			Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The body " + faults[0].Message + ".",
+			Err: json.Unmarshal(data, new(json.RawMessage)), // for an ErrorRenderer with words of its own
+		}
 	}
 	c.presence = &presence
 	return faults, nil

@@ -355,6 +355,7 @@ type apiConfig struct {
 	mapErrors                   []func(error) *Error
 	codec                       Codec
 	bounds                      BodyBounds
+	validateFirst               bool
 	trusted                     []netip.Prefix
 	logger                      logger
 	fallback                    page.Paginator // of settings: what code says overrides it
