@@ -41,9 +41,9 @@ func bodyCases(name, path string) map[string]badInput {
 	return map[string]badInput{
 		name + "/Empty":     {post, path, "", 400, invalid("the body is empty; a JSON object is required")},
 		name + "/Spaces":    {post, path, "  \n", 400, invalid("the body is empty; a JSON object is required")},
-		name + "/Cut":       {post, path, `{"threadId":"t"`, 400, invalid("the body is not valid JSON: unexpected end of the text at byte 15")},
-		name + "/Malformed": {post, path, `{"threadId":x}`, 400, invalid("the body is not valid JSON: expected a value at byte 12")},
-		name + "/Trailing":  {post, path, `{"threadId":"t"} {}`, 400, invalid("the body is not valid JSON: unexpected text after the value at byte 17")},
+		name + "/Cut":       {post, path, `{"threadId":"t"`, 400, invalid("the body is not valid JSON: unexpected end of JSON input (at byte 15)")},
+		name + "/Malformed": {post, path, `{"threadId":x}`, 400, invalid("the body is not valid JSON: invalid character 'x' looking for beginning of value (at byte 13)")},
+		name + "/Trailing":  {post, path, `{"threadId":"t"} {}`, 400, invalid("the body is not valid JSON: invalid character '{' after top-level value (at byte 18)")},
 		name + "/Array":     {post, path, `[1]`, 400, invalid("the body must be a JSON object")},
 		name + "/Null":      {post, path, `null`, 400, invalid("the body must be a JSON object")},
 		name + "/String":    {post, path, `"x"`, 400, invalid("the body must be a JSON object")},
@@ -51,9 +51,9 @@ func bodyCases(name, path string) map[string]badInput {
 		name + "/Miscased":  {post, path, `{"threadId":"a","THREADID":"b"}`, 400, invalid(`threadId must be spelled exactly so, not \"THREADID\"`)},
 		name + "/TooLarge":  {post, path, `{"threadId":"` + strings.Repeat("x", 5000) + `"}`, 413, `{"error":"the body is larger than 4096 bytes","code":"too_large"}`},
 		name + "/TypeOfID":  {post, path, `{"threadId":7}`, 400, invalid("threadId must be a string")},
-		name + "/BadID":     {post, path, `{"threadId":"a b","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true,"type":"x","branchId":1}`, 400, invalid("threadId" + badChars)},
-		name + "/LongID":    {post, path, `{"threadId":"` + strings.Repeat("x", 129) + `","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true,"type":"x","branchId":1}`, 400, invalid("threadId is longer than 128 characters")},
-		name + "/LineBreak": {post, path, `{"threadId":"a\nb","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true,"type":"x","branchId":1}`, 400, invalid("threadId" + badChars)},
+		name + "/BadID":     {post, path, `{"threadId":"a b","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true}`, 400, invalid("threadId" + badChars)},
+		name + "/LongID":    {post, path, `{"threadId":"` + strings.Repeat("x", 129) + `","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true}`, 400, invalid("threadId is longer than 128 characters")},
+		name + "/LineBreak": {post, path, `{"threadId":"a\nb","runId":"r","agent":"assistant","prompt":"p","toolCallId":"c","approved":true}`, 400, invalid("threadId" + badChars)},
 	}
 }
 
@@ -118,7 +118,7 @@ func badInputs() map[string]badInput {
 		"Control/NullThread": {post, controlPath, `{"threadId":null}`, 400, invalid("threadId is required")},
 		"Control/Unknown":    {post, controlPath, `{"threadId":"unknown"}`, 409, `{"accepted":false,"reason":"not_active","error":"Cannot stop thread in state unknown"}`},
 
-		"Respond/NoThread":     {post, respondPath, `{"toolCallId":"c","approved":true,"type":"x","branchId":1}`, 400, invalid("threadId is required")},
+		"Respond/NoThread":     {post, respondPath, `{"toolCallId":"c","approved":true}`, 400, invalid("threadId is required")},
 		"Respond/NoCall":       {post, respondPath, `{"threadId":"t","approved":true}`, 400, invalid("toolCallId is required")},
 		"Respond/LongCall":     {post, respondPath, `{"threadId":"t","approved":true,"toolCallId":"` + strings.Repeat("x", 513) + `"}`, 400, invalid("toolCallId is longer than 512 characters")},
 		"Respond/NoApproved":   {post, respondPath, `{"threadId":"t","toolCallId":"c"}`, 400, invalid("approved is required")},

@@ -30,7 +30,7 @@ func tolerances() []rest.Tolerance {
 // controllers, and milder than rest is by default.
 func (s *Server) bodyRules() []rest.APIOption {
 	return []rest.APIOption{
-		rest.InvalidStatus(http.StatusBadRequest), rest.Unknown(rest.IgnoreUnknown),
+		rest.InvalidStatus(http.StatusBadRequest), rest.Unknown(rest.IgnoreUnknown), rest.ValidateFirst(),
 		rest.Tolerate(tolerances()...), rest.MaxBody(s.maxBody(call.SmallBody)),
 		rest.BoundBodies(rest.BodyBounds{
 			Memory: s.config.BodyMemory, Values: mostValues, Depth: spool.MaxJSONDepth,

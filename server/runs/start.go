@@ -31,7 +31,7 @@ type RunRequest struct {
 
 	// ThreadID is nil for a new thread.
 	ThreadID         *spool.ThreadID     `doc:"The thread. One that does not exist is made; left out, a new one is. It must not be empty." example:"t1"                                    json:"threadId,omitempty"`
-	Prompt           string              `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"`
+	Prompt           *string             `doc:"The user's turn."                                                                           example:"Hello"                                 json:"prompt"             nullable:"false" required:"true"`
 	Agent            string              `doc:"The agent that runs. Defaults to the server's first."                                       json:"agent,omitempty"`
 	Model            string              `doc:"The model. Defaults to the agent's."                                                        json:"model,omitempty"`
 	Title            string              `doc:"The title of a thread that the start makes. Defaults to the beginning of the prompt."       json:"title,omitempty"                          maxLength:"200"`
@@ -51,6 +51,9 @@ type RunRequest struct {
 
 // Validate implements [rest.Validator].
 func (q RunRequest) Validate(context.Context) error {
+	if q.Prompt == nil {
+		return spool.Errorf(spool.Invalid, "prompt is required")
+	}
 	for _, f := range []struct {
 		name  string
 		value json.RawMessage
@@ -146,7 +149,7 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
 	result, err := c.Engine.Run(call.Acting(ctx), thread, engine.StartRequest{
-		Prompt:          in.Body.Prompt,
+		Prompt:          *in.Body.Prompt,
 		Agent:           in.Body.Agent,
 		Model:           in.Body.Model,
 		RunID:           in.Body.RunID,

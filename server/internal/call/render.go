@@ -1,6 +1,7 @@
 package call
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -44,6 +45,9 @@ func (ErrorBodies) Render(r *http.Request, e *rest.Error) (contentType string, b
 	case errors.Is(e.Err, rest.ErrNoMethod):
 		out = ErrorBody{r.Method + " is not allowed here", CodeMethod}
 	case e.Code == "malformed_body":
+		if syntax, ok := errors.AsType[*json.SyntaxError](e.Err); ok {
+			return "application/json", ErrorBody{fmt.Sprintf("the body is not valid JSON: %s (at byte %d)", syntax.Error(), syntax.Offset), spool.Invalid}
+		}
 		out = ErrorBody{inside(e.Detail), spool.Invalid}
 	case e.Err == nil && (e.Code == "too_large" || e.Code == "unavailable"):
 		out.Error = inside(e.Detail)
