@@ -94,8 +94,10 @@ func TestModelErrorPermanent(t *testing.T) {
 	if !(&spool.ModelError{Err: spool.Errorf(spool.Forbidden, "the address is not allowed")}).Permanent() {
 		t.Error("an address that is not allowed is tried again")
 	}
-	if !(&spool.ModelError{Status: 429, Type: "insufficient_quota"}).Permanent() {
-		t.Error("a used-up quota is retried")
+	for _, e := range []*spool.ModelError{{Status: 429, NoRetry: true}, {ContextOverflow: true}} {
+		if !e.Permanent() {
+			t.Errorf("%+v is retried", e)
+		}
 	}
 	for want, err := range map[string]error{
 		"model: overloaded (status 503)": &spool.ModelError{Status: 503, Message: "overloaded", Err: io.EOF},

@@ -125,6 +125,12 @@ type ModelError struct {
 	Type string
 	// Message is what the provider said, without secrets.
 	Message string
+	// ContextOverflow says that the prompt has no room in the model's window. A shorter prompt may
+	// be accepted; the same one never is. The engine then summarises older messages and asks once more.
+	ContextOverflow bool
+	// NoRetry says that the same request will fail again whatever Status says, as with a quota that
+	// is used up.
+	NoRetry bool
 	// After is how long the provider asks to wait. Zero: it did not say.
 	After time.Duration
 	Err   error
@@ -142,14 +148,10 @@ func (e *ModelError) Error() string {
 func (e *ModelError) Unwrap() error { return e.Err }
 
 // Permanent reports whether the same request will fail again. Rate limits, server
-// errors, network errors and cut streams are not permanent; a used-up quota is, and so is a
-// prompt that is too long.
+// errors, network errors and cut streams are not permanent. A context overflow is, and so is an error
+// with NoRetry.
 func (e *ModelError) Permanent() bool {
-	if e.TooLong() {
-		return true
-	}
-	switch e.Type {
-	case "insufficient_quota", "invalid_api_key":
+	if e.ContextOverflow || e.NoRetry {
 		return true
 	}
 	switch e.Status {
@@ -173,4 +175,12 @@ type Windowed interface {
 	// ContextWindow returns how many tokens a prompt and its answer may have together.
 	// Zero: not known.
 	ContextWindow() int
+}
+
+// WindowLookup is a [Model] whose adapter knows the windows of well-known models by their names.
+type WindowLookup interface {
+	// LookupWindow returns how many tokens a prompt and its answer may have together, by the
+	// provider's name of the model, or else by name, which is what the engine calls the model. The
+	// engine asks where neither [Windowed] nor its configuration says. Zero: not known.
+	LookupWindow(name string) int
 }

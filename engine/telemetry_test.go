@@ -226,7 +226,7 @@ func TestSpansOfErrors(t *testing.T) {
 			want:  []string{`chat m (client) Error ""`, "error.type=400", "spool.outcome=error", `invoke_agent a (internal) Error ""`, "spool.segment.status=error"},
 		},
 		"ProvidersWord": {
-			turns: []spooltest.Turn{{Err: &spool.ModelError{Status: 429, Type: "insufficient_quota", Message: "MARK"}}},
+			turns: []spooltest.Turn{{Err: &spool.ModelError{Status: 429, Type: "insufficient_quota", NoRetry: true, Message: "MARK"}}},
 			want:  []string{"error.type=insufficient_quota"},
 		},
 		"NoWord": {

@@ -10,9 +10,9 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// tooLong is what a provider says of a prompt that has no room.
-func tooLong() error {
-	return &spool.ModelError{Status: 400, Type: "context_length_exceeded", Message: "This model's maximum context length is 500 tokens."}
+// contextOverflow is the error of a prompt that has no room.
+func contextOverflow() error {
+	return &spool.ModelError{Status: 400, ContextOverflow: true, Message: "This model's maximum context length is 500 tokens."}
 }
 
 // strict returns a model of unknown window, which refuses prompts of more than a number of
@@ -20,7 +20,7 @@ func tooLong() error {
 func strict(tokens int, say func(r spool.ModelRequest) spooltest.Turn) *spooltest.Model {
 	return counting(0, func(r spool.ModelRequest) spooltest.Turn {
 		if tokensOf(promptText(r)) > tokens {
-			return spooltest.Turn{Err: tooLong()}
+			return spooltest.Turn{Err: contextOverflow()}
 		}
 		return say(r)
 	})
@@ -82,7 +82,7 @@ func testContextRefusedNothing(s contextTest) {
 // testContextRefusedMidway has a provider say so when the answer has begun.
 func testContextRefusedMidway(s contextTest) {
 	sums := summing()
-	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"), spooltest.Turn{Text: []string{"half an ans"}, Err: tooLong()})
+	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"), spooltest.Turn{Text: []string{"half an ans"}, Err: contextOverflow()})
 	e := s.working(s.contextConfig(m, sums))
 	s.turns(e, "a", "b")
 	s.start(e, "r-c", "c")

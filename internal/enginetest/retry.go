@@ -131,7 +131,7 @@ func testRetryAskedCut(s *engineTest) {
 func testRetryPermanent(s *engineTest) {
 	for i, err := range []error{
 		&spool.ModelError{Status: 401, Message: "bad key"},
-		&spool.ModelError{Status: 429, Type: "insufficient_quota", Message: "no money"},
+		&spool.ModelError{Status: 429, NoRetry: true, Message: "no money"},
 		spool.Errorf(spool.Invalid, "no such thing"),
 	} {
 		c := s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"x"}, Err: err}))

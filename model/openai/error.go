@@ -79,7 +79,7 @@ func (m *Model) statusError(watch *watch, response *http.Response) error {
 		out.Message = http.StatusText(response.StatusCode)
 	}
 	out.Type = m.clean(out.Type)
-	return out
+	return classify(out)
 }
 
 // chunkError returns the error that a server put into an answer after it had said 200.
@@ -96,7 +96,7 @@ func (m *Model) chunkError(c *chunk) error {
 	if out.Message == "" {
 		out.Message = "the provider reported an error in its answer"
 	}
-	return out
+	return classify(out)
 }
 
 // describe takes what a body says of an error into e. The shapes are

@@ -35,7 +35,12 @@ func TestStatusErrors(t *testing.T) {
 	}{
 		"quota": {
 			429, `{"error":{"message":"no money","type":"insufficient_quota","code":"insufficient_quota"}}`,
-			spool.ModelError{Status: 429, Type: "insufficient_quota", Message: "no money"},
+			spool.ModelError{Status: 429, Type: "insufficient_quota", Message: "no money", NoRetry: true},
+			true,
+		},
+		"overflow": {
+			400, `{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error"}}`,
+			spool.ModelError{Status: 400, Type: "invalid_request_error", Message: "Your input exceeds the context window of this model.", ContextOverflow: true},
 			true,
 		},
 		"type only":  {400, `{"error":{"message":"bad","type":"invalid_request_error","code":null}}`, spool.ModelError{Status: 400, Type: "invalid_request_error", Message: "bad"}, true},
@@ -71,6 +76,7 @@ func TestErrorsInTheStream(t *testing.T) {
 		`{"error":{"message":"down","code":502}}`:                {Status: 502, Message: "down"},
 		`{"error":{"message":"full","type":"overloaded_error"}}`: {Type: "overloaded_error", Message: "full"},
 		`{"error":"gone"}`: {Message: "gone"},
+		`{"error":{"message":"long","code":"context_length_exceeded"}}`:                             {Type: "context_length_exceeded", Message: "long", ContextOverflow: true},
 		`{"object":"error","message":"x","code":40303}`:                                         {Message: "x"},
 		`{"error":{"message":"m","code":"server_error"},"choices":[{"finish_reason":"error"}]}`: {Type: "server_error", Message: "m"},
 	} {

@@ -18,7 +18,7 @@ import (
 const worthwhile = 10
 
 // askFitting asks the model for the next turn with a prompt that has room in its window. A
-// prompt that the provider refuses as too long before the model has said anything is made
+// prompt that the provider refuses as a context overflow before the model has said anything is made
 // shorter, and asked once more. Summaries that are made on the way are added to the history.
 func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
 	to := l.s.runner.Compactor.Context.RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
@@ -27,7 +27,7 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 		return chat.Turn{}, err
 	}
 	t, err := l.ask(ctx, past, fitted)
-	if to.At == 0 || !t.Refused(err) {
+	if to.At == 0 || !t.Overflowed(err) {
 		return t, err
 	}
 	refused := err

@@ -162,11 +162,11 @@ func callSuffix(run spool.Run) string {
 	return "-" + string(run.ID[len(run.ID)-6:])
 }
 
-// Refused reports whether the provider has refused the prompt as too long, before anybody
+// Overflowed reports whether the provider has refused the prompt as a context overflow, before anybody
 // has seen anything of an answer.
-func (t *Turn) Refused(err error) bool {
+func (t *Turn) Overflowed(err error) bool {
 	no, ok := errors.AsType[*spool.ModelError](err)
-	return ok && no.TooLong() && len(t.Message.Content) == 0 && len(t.ids) == 0
+	return ok && no.ContextOverflow && len(t.Message.Content) == 0 && len(t.ids) == 0
 }
 
 // Exceeded reports whether the answer was cut because it was too long.

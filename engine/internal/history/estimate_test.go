@@ -146,15 +146,16 @@ type (
 
 		window int
 	}
-	named struct {
+	lookup struct {
 		nobody
 
-		id string
+		window int
 	}
 )
 
-func (s sized) ContextWindow() int         { return s.window }
-func (n named) Describe() (string, string) { return "openai", n.id }
+func (s sized) ContextWindow() int       { return s.window }
+func (l lookup) LookupWindow(string) int { return l.window }
+
 func TestRoom(t *testing.T) {
 	t.Parallel()
 
@@ -172,11 +173,9 @@ func TestRoom(t *testing.T) {
 		"more than the ceiling": {sized{window: 2_000_000}, "m", 0, Context{}, 249_000, 199_200},
 		"by the configuration":  {nobody{}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 37_500, 30_000},
 		"the model knows best":  {sized{window: 100_000}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 84_000, 67_200},
-		"well-known":            {nobody{}, "gpt-4o-mini", 0, Context{}, 112_000, 89_600},
-		"by its provider":       {named{id: "gpt-4o-2024-11-20"}, "m", 0, Context{}, 112_000, 89_600},
-		"behind a router":       {named{id: "anthropic/claude-sonnet-4.5"}, "m", 0, Context{}, 184_000, 147_200},
-		"the longest name":      {nobody{}, "gpt-4.1-nano", 0, Context{Ceiling: 2_000_000}, 1_031_576, 825_260},
-		"not well-known":        {named{id: "qwen3:8b"}, "m", 0, Context{}, 249_000, 199_200},
+		"looked up":             {lookup{window: 128_000}, "m", 0, Context{}, 112_000, 89_600},
+		"not looked up":         {lookup{window: 128_000}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 37_500, 30_000},
+		"looked up in vain":     {lookup{}, "m", 0, Context{}, 249_000, 199_200},
 		"a long answer":         {sized{window: 100_000}, "m", 20_000, Context{}, 80_000, 64_000},
 		"too long an answer":    {sized{window: 100_000}, "m", 90_000, Context{}, 75_000, 60_000},
 		"other settings":        {sized{window: 100_000}, "m", 0, Context{Ceiling: 50_000, OutputReserve: 10_000, CompactionTrigger: 0.5}, 40_000, 20_000},

@@ -15,7 +15,7 @@ const (
 	maxSummary, minSummary = 8_000, 256
 	// minPart is the least that a model is given at once, in tokens.
 	minPart = 200
-	// maxHalvings is how often a part is halved that its model refuses as too long.
+	// maxHalvings is how often a part is halved whose model reports a context overflow.
 	maxHalvings = 3
 )
 
@@ -23,7 +23,7 @@ const (
 // model's window. It is for one summary.
 type Summariser struct {
 	// ask asks the model for a summary of a text. It returns a [spool.ModelError] for a text that
-	// the model refuses as too long.
+	// the model refuses as a context overflow.
 	ask   func(ctx context.Context, text string) (string, error)
 	meter Meter
 	limit int64 // of the summary, in tokens
@@ -105,7 +105,7 @@ func (s *Summariser) split(lines []string) (parts [][]string) {
 // askOrHalve asks for a summary of a part. One that the model has no room for is halved.
 func (s *Summariser) askOrHalve(ctx context.Context, lines []string, depth int) (string, error) {
 	text, err := s.ask(ctx, strings.Join(lines, "\n"))
-	if refused, ok := errors.AsType[*spool.ModelError](err); ok && refused.TooLong() && depth < maxHalvings {
+	if refused, ok := errors.AsType[*spool.ModelError](err); ok && refused.ContextOverflow && depth < maxHalvings {
 		s.part = max(s.part/2, minPart)
 		return s.shorten(ctx, lines, depth+1)
 	}

@@ -1,49 +1,9 @@
 package history
 
 import (
-	"strings"
-
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
 )
-
-// windows are the sizes of well-known windows, by what their providers call the models. A
-// name stands for all that begin with it, of which the longest wins, behind a vendor that a
-// router puts in front.
-var windows = map[string]int{
-	"gpt-3.5-turbo":     16_385,
-	"gpt-4-":            128_000,
-	"gpt-4o":            128_000,
-	"gpt-4.1":           1_047_576,
-	"gpt-5":             400_000,
-	"o1":                200_000,
-	"o3":                200_000,
-	"o4-mini":           200_000,
-	"claude-":           200_000,
-	"gemini-1.5-pro":    2_097_152,
-	"gemini-1.5-flash":  1_048_576,
-	"gemini-2":          1_048_576,
-	"gemini-3":          1_048_576,
-	"deepseek-chat":     128_000,
-	"deepseek-reasoner": 128_000,
-	"grok-3":            131_072,
-	"grok-4":            256_000,
-	"mistral-large":     128_000,
-}
-
-// knownWindow returns the window of a model of that name. Zero: not known.
-func knownWindow(name string) int {
-	if at := strings.LastIndexByte(name, '/'); at >= 0 {
-		name = name[at+1:]
-	}
-	best, window := 0, 0
-	for prefix, size := range windows {
-		if len(prefix) > best && strings.HasPrefix(name, prefix) {
-			best, window = len(prefix), size
-		}
-	}
-	return window
-}
 
 // Room is how many tokens a prompt may have.
 type Room struct {
@@ -89,12 +49,8 @@ func (c Context) windowOf(name string, model spool.Model) int {
 	if window <= 0 {
 		window = c.Windows[name]
 	}
-	if m, ok := model.(spool.Described); ok && window <= 0 {
-		_, its := m.Describe()
-		window = knownWindow(its)
-	}
-	if window <= 0 {
-		window = knownWindow(name)
+	if m, ok := model.(spool.WindowLookup); ok && window <= 0 {
+		window = m.LookupWindow(name)
 	}
 	if window <= 0 {
 		return c.Ceiling

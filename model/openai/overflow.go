@@ -1,17 +1,23 @@
-package spool
+package openai
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// tooLongTypes are the words by which providers name the error of a prompt that has no room.
-var tooLongTypes = map[string]bool{
+	"github.com/spoolhq/spool"
+)
+
+// overflowTypes are the words by which providers name a context overflow: the error of a prompt that
+// has no room in the model's window.
+var overflowTypes = map[string]bool{
 	"context_length_exceeded":   true, // OpenAI, Azure, Groq
 	"exceed_context_size_error": true, // llama.cpp
 	"request_too_large":         true, // Anthropic, for bytes
 }
 
-// tooLongTexts are what providers say of one, in lower case. Each entry's words must all be
-// there.
-var tooLongTexts = [][]string{
+// overflowTexts are the providers' sentences about a context overflow, in lower case. All words of an
+// entry must be in the sentence.
+var overflowTexts = [][]string{
 	{"maximum context length"},                   // OpenAI, vLLM, OpenRouter, DeepSeek, Mistral
 	{"exceeds the context window"},               // OpenAI
 	{"input tokens exceed the configured limit"}, // OpenAI
@@ -30,20 +36,26 @@ var tooLongTexts = [][]string{
 	{"input is too long for requested model"},    // Bedrock
 	{"inputs", "max_new_tokens", "must be <="},   // Text Generation Inference
 	{"inputs", "must have less than", "tokens"},  // Text Generation Inference
-	{"context length exceeded"},                  // and whoever says it in plain words
+	{"context length exceeded"},                  // other servers
 }
 
-// otherTexts are what providers say of something else in similar words: that the answer was
-// allowed to be too long, or that too much was asked in too short a time.
+// otherTexts are in sentences that sound alike and are about something else: a bound of the answer that
+// is too large, or too many tokens in too short a time.
 var otherTexts = []string{
 	"max_tokens is too large", "max_completion_tokens' is too large", "max_completion_tokens is too large",
 	"max_tokens' is too large", "maximum allowed number of output tokens",
 	"per minute", "per day", "rate limit", "rate_limit", "quota",
 }
 
-// TooLong reports whether the provider refused the request because the prompt has no room in
-// the model's window. A shorter prompt may be accepted; the same one never is.
-func (e *ModelError) TooLong() bool {
+// classify says of an error that a provider has told what the engine goes by: whether the prompt has
+// no room in the model's window, and whether the same request will fail again whatever its status.
+func classify(e *spool.ModelError) *spool.ModelError {
+	e.ContextOverflow = overflows(e)
+	e.NoRetry = e.Type == "insufficient_quota" || e.Type == "invalid_api_key"
+	return e
+}
+
+func overflows(e *spool.ModelError) bool {
 	switch e.Status {
 	case 400, 413, 422:
 	case 0: // a stream may tell of it without a status
@@ -59,17 +71,7 @@ func (e *ModelError) TooLong() bool {
 			return false
 		}
 	}
-	if tooLongTypes[e.Type] {
-		return true
-	}
-	for _, words := range tooLongTexts {
-		all := true
-		for _, w := range words {
-			all = all && strings.Contains(text, w)
-		}
-		if all {
-			return true
-		}
-	}
-	return false
+	return overflowTypes[e.Type] || slices.ContainsFunc(overflowTexts, func(words []string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	})
 }

@@ -1,4 +1,4 @@
-package spool_test
+package openai
 
 import (
 	"testing"
@@ -6,9 +6,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// TestTooLong has what providers really say, of a prompt that is too long and of what only
-// sounds like it.
-func TestTooLong(t *testing.T) {
+// TestContextOverflow has what providers really say of a context overflow, and of what only sounds
+// like it.
+func TestContextOverflow(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -61,8 +61,8 @@ func TestTooLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			e := &spool.ModelError{Status: c.status, Type: c.kind, Message: c.text}
-			if e.TooLong() != c.want {
+			e := classify(&spool.ModelError{Status: c.status, Type: c.kind, Message: c.text})
+			if e.ContextOverflow != c.want {
 				t.Errorf("got %t for %v", !c.want, e)
 			}
 			if c.want && !e.Permanent() {

@@ -1,0 +1,31 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/spoolhq/spool/model/openai"
+)
+
+func TestLookupWindow(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		model, called string
+		want          int
+	}{
+		"what the engine calls it": {"my-deployment", "gpt-4o-mini", 128_000},
+		"by the provider's name":   {"gpt-4o-2024-11-20", "m", 128_000},
+		"the provider's name wins": {"gpt-4o-2024-11-20", "claude-3", 128_000},
+		"behind a router":          {"anthropic/claude-sonnet-4.5", "m", 200_000},
+		"the longest name":         {"m", "gpt-4.1-nano", 1_047_576},
+		"not well-known":           {"qwen3:8b", "m", 0},
+	} {
+		m, err := openai.New(openai.Config{Model: c.model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.LookupWindow(c.called); got != c.want {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
