@@ -1,7 +1,7 @@
 package spool
 
 // ContextCount is the size of an agent's prompt as its provider last counted it. What the
-// same agent is asked next is measured by it: see [Run.Context].
+// same agent is asked next is measured by it: see [RunState.Context].
 type ContextCount struct {
 	// Tokens are those of the prompt, and Answer those of what the model then said. Behind a
 	// compaction, Tokens is an estimate and Answer zero.

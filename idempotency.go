@@ -14,7 +14,7 @@ import (
 //
 // The keys of a run without a nonce end before the mac. Such a run began before there were
 // nonces, and a call of it may be repeated under the key that its endpoint knows.
-func (r Run) CallKey(step int, call ToolCallID) string {
+func (r RunRow) CallKey(step int, call ToolCallID) string {
 	key := plainCallKey(r.ID, step, call)
 	if r.Nonce == "" {
 		return key

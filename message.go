@@ -19,7 +19,7 @@ const (
 )
 
 // Message is a saved message of a thread. Messages consist of whole steps only: what
-// a step has produced before it ends is in [Run.Draft] and in the run stream.
+// a step has produced before it ends is in [RunState.Draft] and in the run stream.
 type Message struct {
 	ID              MessageID `json:"id"`
 	ThreadID        ThreadID  `json:"threadId"`

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Run is the record of one attempt to advance a thread. Fields without a JSON name
-// never reach a client.
+// Run is one attempt to advance a thread, as callers see it. Fields without a JSON name never reach
+// a client. What only the engine needs of a run is its [RunState].
 type Run struct {
 	Tenant   Tenant   `json:"-"`
 	ID       RunID    `json:"id"`
@@ -59,65 +59,14 @@ type Run struct {
 
 	// Allowance is the run's budget and what is left of it. Nil: it has no budget.
 	Allowance *Allowance `json:"-"`
-	// Scopes are those of who started the run, by which it has its tools: see [Tool.Access].
-	Scopes []string `json:"-"`
 	// Segments counts the pickups; the latest one's stream is Stream(). Of a nested run it is
 	// the dispatched run's segment in which it saved a step last.
 	Segments int `json:"-"`
-	// Deaths counts the pickups since the last finished step that ended without a
-	// word, because the worker died. Those of a run that was carried alone are in Carriage.
-	Deaths int `json:"-"`
-	// Carriage is how workers have carried a dispatched run.
-	Carriage Carriage `json:"-"`
-	// Saved is the offset in the current segment's stream up to which everything it
-	// said is in the thread's messages. Zero: nothing is.
-	Saved Offset `json:"-"`
-	// StopAt is when a stop was asked for while a worker held the run. Zero: never.
-	StopAt time.Time `json:"-"`
-	// Draft is the step in hand once the model has finished its part and while its
-	// tools run. Nil between steps.
-	Draft *Draft `json:"-"`
-	// StartKey is the idempotency key of the start, unique in the tenant. Empty: none.
-	StartKey string `json:"-"`
-	// SettledAt is when the settle hook had run. Zero: it has not.
-	SettledAt time.Time `json:"-"`
-	// SettleClaim is until when somebody is about to run the settle hook.
-	SettleClaim time.Time `json:"-"`
-	// Ending is the end that waits for the settle hook. Nil: none.
-	Ending *Ending `json:"-"`
-
 	// CreatedAt is when the run was made, which orders the runs of a tenant.
 	CreatedAt time.Time `json:"-"`
 	// Place orders the runs that wait for the thread while another one has it, the
 	// smallest first. Zero: the run does not wait.
 	Place int64 `json:"-"`
-	// Wait is what the run waits, or waited, with. Nil: the thread was free.
-	Wait *Wait `json:"-"`
-
-	// Children counts the nested runs of a dispatched run, at any depth.
-	Children int `json:"-"`
-
-	// HostState is a JSON object that the host gave to the start, for the tools of the run
-	// and for the settle hook. The engine does not read it, a run that this one spawns gets
-	// the same, and no client ever sees it. Nil: none was given.
-	HostState json.RawMessage `json:"-"`
-
-	// ProviderOptions is a JSON object that the start gave for the requests to the provider. A run
-	// that this one spawns gets the same. Nil: none was given.
-	ProviderOptions json.RawMessage `json:"-"`
-
-	// Client is what the client of the start has brought. A run that this one spawns gets the tools
-	// of it, and not the context. No client sees it. Nil: nothing.
-	Client *ClientInput `json:"-"`
-
-	// Nonce is a random text that is made with the run and never changes. It goes into the keys
-	// of the run's tool calls, and no client or tool ever sees it: see [Run.CallKey]. Empty: the
-	// run began before there were nonces.
-	Nonce string `json:"-"`
-
-	// Context is what the provider counted of the prompt of the last finished step, which may
-	// be one of an earlier run of the same agent. Nil: nothing was counted yet.
-	Context *ContextCount `json:"-"`
 }
 
 // NestedResult is what a nested run came to.
@@ -159,15 +108,6 @@ func (r Run) DistinctFrom(subject string) bool {
 	return subject != "" && r.StartedBy != "" && subject != r.StartedBy
 }
 
-// Ending is how a run ends.
-type Ending struct {
-	State  State      `json:"state"`
-	Reason StopReason `json:"reason"`
-	Error  string     `json:"error,omitempty"`
-	// Closed is true when the record has the end of the last segment already.
-	Closed bool `json:"closed,omitempty"`
-}
-
 // Stream returns the id of the run stream of the latest segment, "" before the first.
 func (r Run) Stream() StreamID {
 	if r.Segments == 0 {
@@ -201,12 +141,6 @@ func (r Run) MarshalJSON() ([]byte, error) {
 		out.QueuedMS = r.StartedAt.Sub(r.EnqueuedAt).Milliseconds()
 	}
 	return json.Marshal(out)
-}
-
-// Draft is a step whose model part is done. It becomes a message when the whole step is.
-type Draft struct {
-	Message Message    `json:"message"`
-	Usage   TokenCount `json:"usage"`
 }
 
 // EffectState is where a tool call's effect is.

@@ -26,8 +26,7 @@ func TestRunHidesWhatIsOurs(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	b, err := json.Marshal(spool.Run{
 		Tenant: "acme", ID: "r1", ThreadID: "t1", State: spool.Running, StartedAt: now,
-		Segments: 2, Deaths: 1, Saved: spool.Offset{Fence: 1, N: 1}, StopAt: now, Draft: new(spool.Draft),
-		StartKey: "k", SettledAt: now, SettleClaim: now, Ending: new(spool.Ending),
+		RootID: "r0", Segments: 2, CreatedAt: now, Place: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,20 +70,19 @@ func TestIdempotencyKey(t *testing.T) {
 func TestCallKey(t *testing.T) {
 	t.Parallel()
 
-	run := spool.Run{Tenant: "acme", ID: "r1", Nonce: "n"}
+	made := func(tenant spool.Tenant, id spool.RunID, nonce string) spool.RunRow {
+		return spool.RunRow{Run: spool.Run{Tenant: tenant, ID: id}, RunState: spool.RunState{Nonce: nonce}}
+	}
+	run := made("acme", "r1", "n")
 	if got, want := run.CallKey(3, "c1"), "r1/3/c1/0493e867a088c077b59f8a3e49d85b7b"; got != want {
 		t.Errorf("key is %q, and calls that are repeated behind an upgrade need %q", got, want)
 	}
-	if got := (spool.Run{Tenant: "acme", ID: "r1"}).CallKey(3, "c1"); got != "r1/3/c1" {
+	if got := made("acme", "r1", "").CallKey(3, "c1"); got != "r1/3/c1" {
 		t.Errorf("key is %q", got)
 	}
 	seen := make(map[string]bool)
-	for _, r := range []spool.Run{
-		run,
-		{Tenant: "acme2", ID: "r1", Nonce: "n"},
-		{Tenant: "acme", ID: "r2", Nonce: "n"},
-		{Tenant: "acme", ID: "r1", Nonce: "o"},
-		{Tenant: "", ID: "acmer1", Nonce: "n"},
+	for _, r := range []spool.RunRow{
+		run, made("acme2", "r1", "n"), made("acme", "r2", "n"), made("acme", "r1", "o"), made("", "acmer1", "n"),
 	} {
 		seen[r.CallKey(3, "c1")], seen[r.CallKey(4, "c1")], seen[r.CallKey(3, "c2")] = true, true, true
 	}

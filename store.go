@@ -51,7 +51,7 @@ type Store interface {
 
 	// FindStart returns the run that was started under an idempotency key, or a
 	// [NotFound] error.
-	FindStart(ctx context.Context, tenant Tenant, startKey string) (Run, error)
+	FindStart(ctx context.Context, tenant Tenant, startKey string) (RunRow, error)
 
 	// Runs lists a tenant's runs, whatever their threads, the last made first and, of those
 	// made at one time, the one with the greater id. An empty list is no error.
@@ -83,13 +83,13 @@ type View interface {
 	// Thread returns the thread's row.
 	Thread() (Thread, error)
 	// Run returns a run of the thread.
-	Run(id RunID) (Run, error)
-	// Runs returns up to limit runs of the thread, the newest first. Zero: all.
+	Run(id RunID) (RunRow, error)
+	// Runs returns up to limit runs of the thread, as callers see them, the newest first. Zero: all.
 	Runs(limit int) ([]Run, error)
 	// Nested returns the runs whose [Run.RootID] is root, in the order of their insertion.
-	Nested(root RunID) ([]Run, error)
+	Nested(root RunID) ([]RunRow, error)
 	// Waiting returns the runs of the thread that have a [Run.Place], in its order.
-	Waiting() ([]Run, error)
+	Waiting() ([]RunRow, error)
 	// Messages returns messages in their order.
 	Messages(q MessageQuery) ([]Message, error)
 	// Message returns a message that is in the view of the thread.
@@ -175,10 +175,10 @@ type Tx interface {
 	// [ErrActiveRun] when r is an active run of depth 0 and the thread has another, where
 	// runs that wait for it are not active (see [Run.Active]), and any other [Conflict] error when the tenant has a run of the same StartKey. All leave
 	// the transaction usable. It sets CreatedAt where it is zero.
-	InsertRun(r Run) error
+	InsertRun(r RunRow) error
 	// UpdateRun replaces a run of the thread, its CreatedAt excepted, or returns a
 	// [NotFound] error.
-	UpdateRun(r Run) error
+	UpdateRun(r RunRow) error
 	// AppendMessages saves messages in order and sets their AfterSeq, and CreatedAt where
 	// it is zero. It returns a [Conflict] error for an id that the thread has had.
 	AppendMessages(messages ...*Message) error

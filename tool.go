@@ -62,7 +62,7 @@ type ToolCall struct {
 	Args json.RawMessage
 	// Subject is who started the run: see [Run.StartedBy]. Empty: not known.
 	Subject string
-	// Key is the call's idempotency key, which the engine sets: see [Run.CallKey]. Empty: the
+	// Key is the call's idempotency key, which the engine sets: see [RunRow.CallKey]. Empty: the
 	// one of a run without a nonce.
 	Key string
 	// Answer is what a person answered to the park of this call. Nil: nobody was asked.
@@ -77,7 +77,7 @@ type ToolCall struct {
 }
 
 // IdempotencyKey returns a text that is the same however often the call is repeated and
-// differs for every other call, also one of another tenant: see [Run.CallKey].
+// differs for every other call, also one of another tenant: see [RunRow.CallKey].
 func (c ToolCall) IdempotencyKey() string {
 	if c.Key != "" {
 		return c.Key

@@ -56,10 +56,10 @@ func fillThread(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, entries
 			return err
 		}
 		for i := range filledRuns {
-			err := tx.InsertRun(spool.Run{
+			err := tx.InsertRun(spool.RunRow{Run: spool.Run{
 				ID: filledRun(key, i), Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed",
 				EnqueuedAt: tx.Now(), StartedAt: tx.Now(), EndedAt: tx.Now(), Segments: segments/filledRuns + 1,
-			})
+			}})
 			if err != nil {
 				return err
 			}

@@ -199,7 +199,7 @@ func fillReturns(ctx context.Context, file string, length int) error {
 		run := filledRun(returnThread, 0)
 		err := errors.Join(
 			tx.PutThread(spool.Thread{State: spool.Completed, Model: "script", RunID: run}),
-			tx.InsertRun(spool.Run{ID: run, Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed", Segments: 1}),
+			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed", Segments: 1}}),
 		)
 		const each = 2 << 10
 		for i := range length / each {

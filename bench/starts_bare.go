@@ -29,11 +29,9 @@ const (
 	insertRun = `INSERT INTO run (tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 			enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 			input_tokens, cached_input_tokens, output_tokens, total_tokens,
-			segments, deaths, saved_fence, saved_n, stop_at, draft, start_key, settled_at, settle_claim, ending, place, wait,
-			host_state, context, root_id, nested, children, cost_micros, currency, allowance, nonce, provider_options,
-			carried, carried_since, alone, alone_deaths, scopes, client, ord)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-			?, ?, ?, ?, ?, ?, ?, ?,
+			segments, place, root_id, nested, cost_micros, currency, allowance,
+			start_key, host_state, provider_options, client, engine_state, ord)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`
 	insertMessage = `INSERT INTO message (tenant, thread_id, id, agent_id, role, content, created_at, client_message_id,
@@ -173,9 +171,8 @@ func (s *bareStarts) start(op bareStart) error {
 		{insertRun, []driver.Value{
 			tenant, op.run, op.thread, now, "", int64(0), agent, "", model, "QUEUED", "", "",
 			now, now, int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0),
-			int64(0), int64(0), int64(0), int64(0), int64(0), "", "", int64(0), int64(0), "", int64(0), "",
-			"", "", "", "", int64(0), int64(0), "", "", rand.Text(), "",
-			int64(0), int64(0), int64(0), int64(0), bareScopes, "", tenant, op.thread,
+			int64(0), int64(0), "", "", int64(0), "", "",
+			"", "", "", "", `{"nonce":"` + rand.Text() + `","scopes":` + bareScopes + `}`, tenant, op.thread,
 		}},
 		{insertMessage, []driver.Value{
 			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,

@@ -173,7 +173,7 @@ func (b *bundle) start(t *testing.T, key spool.ThreadKey) {
 	}
 }
 
-func (b *bundle) run(t *testing.T) (run spool.Run) {
+func (b *bundle) run(t *testing.T) (run spool.RunRow) {
 	t.Helper()
 
 	err := b.backend.Store.View(t.Context(), thread, func(v spool.View) (err error) {

@@ -78,7 +78,11 @@ func TestHostStateStaysInside(t *testing.T) {
 	for _, id := range []spool.ThreadID{"t1", "t2"} {
 		err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: id}, func(v spool.View) error {
 			runs, err := v.Runs(0)
-			for _, r := range runs {
+			for _, run := range runs {
+				r, err := v.Run(run.ID)
+				if err != nil {
+					return err
+				}
 				if !strings.Contains(string(r.HostState), marker) {
 					t.Errorf("run %s has lost the state: %s", r.ID, r.HostState)
 				}

@@ -42,8 +42,8 @@ func (s faultyStore) Threads(ctx context.Context, tenant spool.Tenant, q spool.T
 	})
 }
 
-func (s faultyStore) FindStart(ctx context.Context, tenant spool.Tenant, startKey string) (spool.Run, error) {
-	return ask(ctx, s.f, "Store.FindStart", startKey, func() (spool.Run, error) {
+func (s faultyStore) FindStart(ctx context.Context, tenant spool.Tenant, startKey string) (spool.RunRow, error) {
+	return ask(ctx, s.f, "Store.FindStart", startKey, func() (spool.RunRow, error) {
 		return s.f.behind.Store.FindStart(ctx, tenant, startKey)
 	})
 }

@@ -48,7 +48,7 @@ type History struct {
 // ThreadDump is all that a store has of a thread.
 type ThreadDump struct {
 	Thread   spool.Thread
-	Runs     []spool.Run
+	Runs     []spool.RunRow
 	Messages []spool.Message
 	Branches []BranchDump
 	Entries  []spool.Entry
@@ -72,7 +72,7 @@ type Commit struct {
 	// State and RunID are those of the thread behind the commit.
 	State    spool.State
 	RunID    spool.RunID
-	Runs     []spool.Run
+	Runs     []spool.RunRow
 	Messages []spool.Message
 	// Behind are the messages of the view that each of Messages was added behind. Empty: it
 	// was the first.
@@ -232,7 +232,7 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 		if d.Thread, err = v.Thread(); err != nil {
 			return err
 		}
-		if d.Runs, err = v.Runs(0); err != nil {
+		if d.Runs, err = readRuns(v); err != nil {
 			return err
 		}
 		if d.Messages, err = v.Messages(spool.MessageQuery{}); err != nil {
@@ -263,6 +263,16 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 		h.Threads = append(h.Threads, d)
 	}
 	return err
+}
+
+// readRuns reads all runs of a thread, the newest first.
+func readRuns(v spool.View) ([]spool.RunRow, error) {
+	runs, err := v.Runs(0)
+	rows := make([]spool.RunRow, len(runs))
+	for i := 0; i < len(runs) && err == nil; i++ {
+		rows[i], err = v.Run(runs[i].ID)
+	}
+	return rows, err
 }
 
 // Violation is something in a history that must not happen.

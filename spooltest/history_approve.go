@@ -18,7 +18,7 @@ func (c *checker) approvals(where string, d ThreadDump) {
 	asked := make(map[runCall]spool.InputRequired)
 	gated := make(map[runCall]bool)
 	allowed := make(map[runCall][]approval)
-	started := make(map[spool.RunID]spool.Run, len(d.Runs))
+	started := make(map[spool.RunID]spool.RunRow, len(d.Runs))
 	for _, r := range d.Runs {
 		started[r.ID] = r
 	}

@@ -373,7 +373,7 @@ func (v *view) compare() {
 			continue
 		}
 		v.closed(d)
-		byID := make(map[spool.RunID]spool.Run, len(d.Runs))
+		byID := make(map[spool.RunID]spool.RunRow, len(d.Runs))
 		for _, r := range d.Runs {
 			byID[r.ID] = r
 		}

@@ -9,7 +9,7 @@ import (
 
 // ticket checks that a commit which queues a run has a job for it: a second transaction may
 // never come.
-func (c *checker) ticket(n int, where string, commit Commit, before, r spool.Run) {
+func (c *checker) ticket(n int, where string, commit Commit, before, r spool.RunRow) {
 	queued := r.State == spool.Queued && r.Place == 0 && r.Depth == 0
 	if waited := before.ID == "" || before.Place > 0 || before.State == spool.WaitingForInput; !queued || !waited {
 		return
@@ -49,12 +49,12 @@ func (c *checker) foreign(client *Client) {
 
 // clock checks that the time in which a worker carries a run is counted once: no less than
 // what passed, but for a worker that died, and never more.
-func (c *checker) clock(n int, where string, commit Commit, before, r spool.Run) {
-	if r.Depth > 0 || before.ID == "" || before.Carriage.Since.IsZero() || !r.Carriage.Since.IsZero() {
+func (c *checker) clock(n int, where string, commit Commit, before, r spool.RunRow) {
+	if r.Depth > 0 || before.ID == "" || before.WorkerSince.IsZero() || !r.WorkerSince.IsZero() {
 		return
 	}
-	passed := max(0, commit.At.Sub(before.Carriage.Since))
-	counted := r.Carriage.Carried - before.Carriage.Carried
+	passed := max(0, commit.At.Sub(before.WorkerSince))
+	counted := r.WallTime - before.WallTime
 	if counted > passed || counted < 0 || counted < passed && !lost(commit, r.ID) {
 		c.wrongf("wall-time", where, "commit %d counts %s of run %s, which was carried for %s", n, counted, r.ID, passed)
 	}

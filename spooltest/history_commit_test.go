@@ -19,15 +19,15 @@ func timed() *spooltest.History {
 	for i := range h.Commits {
 		h.Commits[i].At = began.Add(time.Duration(i) * time.Minute)
 	}
-	carried := func(commit int, r spool.Carriage, spent time.Duration) {
+	carried := func(commit int, r spool.RunState, spent time.Duration) {
 		run := h.Commits[commit].Runs[0]
-		run.Carriage = r
+		run.WallTime, run.WorkerSince = r.WallTime, r.WorkerSince
 		run.Allowance = &spool.Allowance{Budget: spool.Budget{WallTime: time.Hour}, Spent: spool.Spent{WallTime: spent}}
 		h.Commits[commit].Runs[0] = run
 	}
-	carried(0, spool.Carriage{}, 0)
-	carried(1, spool.Carriage{Since: began.Add(time.Minute)}, 0)
-	carried(2, spool.Carriage{Carried: time.Minute}, time.Minute)
+	carried(0, spool.RunState{}, 0)
+	carried(1, spool.RunState{WorkerSince: began.Add(time.Minute)}, 0)
+	carried(2, spool.RunState{WallTime: time.Minute}, time.Minute)
 	return h
 }
 
@@ -80,7 +80,7 @@ func TestHistoryCommits(t *testing.T) {
 func resume(h *spooltest.History, jobs []spool.Job) {
 	r := h.Commits[2].Runs[0]
 	r.State = spool.Queued
-	h.Commits[3].Runs, h.Commits[3].Jobs = []spool.Run{r}, jobs
+	h.Commits[3].Runs, h.Commits[3].Jobs = []spool.RunRow{r}, jobs
 }
 
 func own(h *spooltest.History, tenant spool.Tenant, thread spool.ThreadID) {
@@ -96,7 +96,7 @@ func tell(h *spooltest.History, f spool.Frame) {
 }
 
 func carry(h *spooltest.History, carried, spent time.Duration) {
-	h.Commits[2].Runs[0].Carriage.Carried = carried
+	h.Commits[2].Runs[0].WallTime = carried
 	h.Commits[2].Runs[0].Allowance.Spent.WallTime = spent
 }
 

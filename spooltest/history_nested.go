@@ -8,7 +8,7 @@ import (
 
 // nested checks the runs that others have spawned: where each belongs, that it has ended
 // with those above it, and that nothing of it stands under another name.
-func (c *checker) nested(where string, d ThreadDump, byID map[spool.RunID]spool.Run) {
+func (c *checker) nested(where string, d ThreadDump, byID map[spool.RunID]spool.RunRow) {
 	type spawned struct {
 		parent spool.RunID
 		call   spool.ToolCallID
@@ -84,8 +84,8 @@ func (c *checker) reports(where string, d ThreadDump) {
 }
 
 // nestedCommit checks what one commit has done to nested runs, of which all are known.
-func (c *checker) nestedCommit(n int, where string, known []spool.Run) {
-	runs := make(map[spool.RunID]spool.Run, len(known))
+func (c *checker) nestedCommit(n int, where string, known []spool.RunRow) {
+	runs := make(map[spool.RunID]spool.RunRow, len(known))
 	for _, r := range known {
 		runs[r.ID] = r
 	}

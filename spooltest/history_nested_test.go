@@ -15,14 +15,12 @@ import (
 // and a client that saw both.
 func soundTree() *spooltest.History {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	root := spool.Run{
-		Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted, EndedAt: at.Add(time.Second),
-		Segments: 1, Children: 1, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
-	}
-	nested := spool.Run{
-		Tenant: "acme", ID: "n", ThreadID: "t", ParentID: "r", RootID: "r", CallID: "c", Depth: 1, State: spool.Completed,
+	root := spool.RunRow{Run: spool.Run{Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted, EndedAt: at.Add(time.Second),
+		Segments: 1, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
+	}, RunState: spool.RunState{Children: 1}}
+	nested := spool.RunRow{Run: spool.Run{Tenant: "acme", ID: "n", ThreadID: "t", ParentID: "r", RootID: "r", CallID: "c", Depth: 1, State: spool.Completed,
 		StopReason: spool.StopCompleted, EndedAt: at, TokenCount: root.TokenCount, Result: &spool.NestedResult{Text: "below"},
-	}
+	}}
 	messages := []spool.Message{
 		{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go"), RunID: "r"},
 		{ID: "m2", Role: spool.RoleUser, Content: spool.TextContent("brief"), RunID: "n", AgentID: "n"},
@@ -64,7 +62,7 @@ func soundTree() *spooltest.History {
 		record[i].Seq, record[i].ThreadID = int64(i+1), "t"
 	}
 	frames = append(frames, spool.Frame{Kind: spool.FrameThread, Event: &record[1]})
-	as := func(r spool.Run, s spool.State) spool.Run {
+	as := func(r spool.RunRow, s spool.State) spool.RunRow {
 		r.State, r.EndedAt = s, time.Time{}
 		return r
 	}
@@ -77,14 +75,14 @@ func soundTree() *spooltest.History {
 		Settled: true,
 		Threads: []spooltest.ThreadDump{{
 			Thread: spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "r", LastSeq: 2},
-			Runs:   []spool.Run{nested, root}, Messages: messages, Entries: record, Usage: []spool.UsageLine{line},
+			Runs:   []spool.RunRow{nested, root}, Messages: messages, Entries: record, Usage: []spool.UsageLine{line},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []spool.Run{as(root, spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
-			{Thread: historyKey, Holds: 1, Runs: []spool.Run{as(root, spool.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{as(nested, spool.Running)}, Messages: messages[1:2], Behind: behind[1:2]},
-			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{nested}, Messages: messages[2:3], Behind: behind[2:3], Usage: []spool.UsageRow{row}},
-			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{root}, Messages: messages[3:], Behind: behind[3:], Entries: record[1:]},
+			{Thread: historyKey, Runs: []spool.RunRow{as(root, spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
+			{Thread: historyKey, Holds: 1, Runs: []spool.RunRow{as(root, spool.Running)}, Entries: record[:1]},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.RunRow{as(nested, spool.Running)}, Messages: messages[1:2], Behind: behind[1:2]},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.RunRow{nested}, Messages: messages[2:3], Behind: behind[2:3], Usage: []spool.UsageRow{row}},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.RunRow{root}, Messages: messages[3:], Behind: behind[3:], Entries: record[1:]},
 		},
 		Clients:    []*spooltest.Client{{Name: "live", Thread: historyKey, FromStart: true, Frames: frames}},
 		Executions: []spooltest.Execution{{Call: spool.ToolCall{Thread: historyKey, RunID: "n", Step: 1, ID: "x"}}},

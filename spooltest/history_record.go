@@ -62,7 +62,7 @@ func (c *checker) segments(where string, d ThreadDump) {
 // commits checks the writes in their order.
 func (c *checker) commits() {
 	type run struct {
-		spool.Run
+		spool.RunRow
 
 		ended bool
 	}
@@ -107,9 +107,9 @@ func (c *checker) commits() {
 				c.wrongf("stop", where, "run %s was stopped and ended as %s", r.ID, r.State)
 			}
 			c.budgets(n, where, r)
-			c.ticket(n, where, commit, before.Run, r)
-			c.clock(n, where, commit, before.Run, r)
-			before.Run, before.ended = r, r.State.Terminal()
+			c.ticket(n, where, commit, before.RunRow, r)
+			c.clock(n, where, commit, before.RunRow, r)
+			before.RunRow, before.ended = r, r.State.Terminal()
 		}
 		for _, e := range commit.Entries {
 			if e.RunID != "" && ended[e.RunID] {
@@ -127,7 +127,7 @@ func (c *checker) commits() {
 				active++
 			}
 		}
-		known := runsOf(k.runs, func(r *run) spool.Run { return r.Run })
+		known := runsOf(k.runs, func(r *run) spool.RunRow { return r.RunRow })
 		c.line(n, where, commit, places, known)
 		c.nestedCommit(n, where, known)
 		if active > 1 {

@@ -10,7 +10,7 @@ import (
 // runs checks where the runs of a thread have ended, and what they have used.
 func (c *checker) runs(d ThreadDump) {
 	where := d.Thread.Key().String()
-	byID := make(map[spool.RunID]spool.Run, len(d.Runs))
+	byID := make(map[spool.RunID]spool.RunRow, len(d.Runs))
 	active := 0
 	cancelled := 0
 	for _, r := range d.Runs {

@@ -64,7 +64,7 @@ func (t *recorderTx) DeleteThread() error {
 	return t.Tx.DeleteThread()
 }
 
-func (t *recorderTx) InsertRun(r spool.Run) error {
+func (t *recorderTx) InsertRun(r spool.RunRow) error {
 	err := t.Tx.InsertRun(r)
 	if err == nil {
 		t.c.Runs = append(t.c.Runs, asWritten(r))
@@ -72,7 +72,7 @@ func (t *recorderTx) InsertRun(r spool.Run) error {
 	return err
 }
 
-func (t *recorderTx) UpdateRun(r spool.Run) error {
+func (t *recorderTx) UpdateRun(r spool.RunRow) error {
 	err := t.Tx.UpdateRun(r)
 	if err == nil {
 		t.c.Runs = append(t.c.Runs, asWritten(r))
@@ -81,7 +81,7 @@ func (t *recorderTx) UpdateRun(r spool.Run) error {
 }
 
 // asWritten returns the run as it is now: the engine goes on with the allowance that it wrote.
-func asWritten(r spool.Run) spool.Run {
+func asWritten(r spool.RunRow) spool.RunRow {
 	if r.Allowance != nil {
 		a := *r.Allowance
 		a.Holds = slices.Clone(a.Holds)

@@ -17,12 +17,11 @@ var historyKey = spool.ThreadKey{Tenant: "acme", ID: "t"}
 // and two clients, one of which was cut off and got a snapshot.
 func sound() *spooltest.History {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	run := spool.Run{
-		Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted,
+	run := spool.RunRow{Run: spool.Run{Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted,
 		EndedAt: at, Segments: 2, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
 		CostMicros: 8, Currency: "USD",
 		Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 5}, Spent: spool.Spent{Tokens: 5, CostMicros: 8}},
-	}
+	}}
 	entries := []*spool.Entry{
 		spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}),
 		spool.NewEntry(spool.EntryInputRequired, "r", spool.InputRequired{ToolCallID: "c", Reason: spool.ParkApproval}),
@@ -73,11 +72,11 @@ func sound() *spooltest.History {
 	}
 	last := spool.Offset{Fence: 2, N: 3}
 	cut := slices.Concat(live[:3], []spool.Frame{{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
-		Thread: spool.Thread{ID: "t"}, Messages: messages[:3], Runs: []spool.Run{run}, LastEventSeq: 5,
+		Thread: spool.Thread{ID: "t"}, Messages: messages[:3], Runs: []spool.Run{run.Run}, LastEventSeq: 5,
 		Stream: &spool.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
 	}}}, live[15:])
 
-	state := func(s spool.State) spool.Run {
+	state := func(s spool.State) spool.RunRow {
 		r := run
 		r.State = s
 		return r
@@ -88,17 +87,17 @@ func sound() *spooltest.History {
 		Settled: true,
 		Threads: []spooltest.ThreadDump{{
 			Thread: spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "r", LastSeq: 6},
-			Runs:   []spool.Run{run}, Messages: messages, Entries: record,
+			Runs:   []spool.RunRow{run}, Messages: messages, Entries: record,
 			Parks: []spool.Park{{RunID: "r", ToolCallID: "c", State: spool.ParkAnswered, Landed: true}},
 			Usage: []spool.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1, Currency: "USD", CostMicros: 8}},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []spool.Run{state(spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
-			{Thread: historyKey, Holds: 1, Runs: []spool.Run{state(spool.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.Run{state(spool.WaitingForInput)}, Messages: messages[1:2], Behind: behind[1:2], Entries: record[1:3]},
+			{Thread: historyKey, Runs: []spool.RunRow{state(spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
+			{Thread: historyKey, Holds: 1, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[:1]},
+			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.RunRow{state(spool.WaitingForInput)}, Messages: messages[1:2], Behind: behind[1:2], Entries: record[1:3]},
 			{Thread: historyKey, Holds: 1, Entries: record[3:4]},
-			{Thread: historyKey, Holds: 2, Runs: []spool.Run{state(spool.Running)}, Entries: record[4:5]},
-			{Thread: historyKey, Fence: 2, Holds: 2, Runs: []spool.Run{run}, Messages: messages[2:], Behind: behind[2:], Entries: record[5:], Usage: []spool.UsageRow{
+			{Thread: historyKey, Holds: 2, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[4:5]},
+			{Thread: historyKey, Fence: 2, Holds: 2, Runs: []spool.RunRow{run}, Messages: messages[2:], Behind: behind[2:], Entries: record[5:], Usage: []spool.UsageRow{
 				{RunID: "r", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}, Cost: &spool.Cost{Micros: 8, Currency: "USD"}},
 			}},
 		},
@@ -446,7 +445,7 @@ func fails(h *spooltest.History, stream *spool.StreamSnapshot) {
 		stream.End = &end
 		f = slices.Insert(f, 9, spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
 			Thread: spool.Thread{ID: "t"}, AfterMessageID: &h.Threads[0].Messages[0].ID, Messages: h.Threads[0].Messages[1:2],
-			Runs: h.Threads[0].Runs, LastEventSeq: 2, Stream: stream,
+			Runs: []spool.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 2, Stream: stream,
 		}})
 	}
 	h.Clients[0].Frames = f
@@ -460,10 +459,10 @@ func branched(h *spooltest.History, base spool.MessageID, from int) spooltest.Br
 	}}
 }
 
-func twoActive(h *spooltest.History) []spool.Run {
+func twoActive(h *spooltest.History) []spool.RunRow {
 	a, b := h.Threads[0].Runs[0], h.Threads[0].Runs[0]
 	a.State, b.State, b.ID = spool.Queued, spool.Queued, "r0"
-	return []spool.Run{a, b}
+	return []spool.RunRow{a, b}
 }
 
 // approve has the call approved with its digest, and with these arguments.
@@ -474,7 +473,7 @@ func approve(h *spooltest.History, args string) {
 	h.Threads[0].Entries[3].Payload = spool.NewEntry("", "r", spool.HITLResponse{ToolCallID: "c", Approved: true, Digest: asked.Digest}).Payload
 }
 
-func waiting(h *spooltest.History, id spool.RunID, place int64) spool.Run {
+func waiting(h *spooltest.History, id spool.RunID, place int64) spool.RunRow {
 	r := h.Commits[0].Runs[0]
 	r.ID, r.Place, r.Segments = id, place, 0
 	r.Wait = &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("next")}

@@ -84,7 +84,7 @@ func soundTurns() *spooltest.History {
 			{Name: "cut", Thread: historyKey, Frames: cut, Connections: second},
 		},
 	}
-	h.Commits[7].Runs = []spool.Run{{ID: "r3", State: spool.Completed}}
+	h.Commits[7].Runs = []spool.RunRow{{Run: spool.Run{ID: "r3", State: spool.Completed}}}
 	return h
 }
 

@@ -17,7 +17,7 @@ func (c *checker) rows(key spool.ThreadKey) (rows []spool.UsageRow) {
 
 // usage checks that a run that has ended counts what all its attempts have used, those
 // that failed or were cut off as well, and a dispatched run those of all runs under it.
-func (c *checker) usage(where string, r spool.Run) {
+func (c *checker) usage(where string, r spool.RunRow) {
 	if len(c.Commits) == 0 || !r.State.Terminal() {
 		return
 	}
@@ -51,7 +51,7 @@ func (c *checker) usage(where string, r spool.Run) {
 
 // allowance checks that the budget of a run that has ended has counted what its ledger
 // has, and that nothing is set aside any more.
-func (c *checker) allowance(where string, r spool.Run, want spool.Spent) {
+func (c *checker) allowance(where string, r spool.RunRow, want spool.Spent) {
 	a := r.Allowance
 	if a == nil {
 		return
@@ -65,7 +65,7 @@ func (c *checker) allowance(where string, r spool.Run, want spool.Spent) {
 }
 
 // budgets checks that no commit leaves a run with more spent than it may.
-func (c *checker) budgets(n int, where string, r spool.Run) {
+func (c *checker) budgets(n int, where string, r spool.RunRow) {
 	a := r.Allowance
 	if a == nil || !c.Bounded {
 		return

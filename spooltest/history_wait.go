@@ -9,7 +9,7 @@ import (
 
 // waits checks a run that waits for its thread: another one has it, and what waits has not
 // begun.
-func (c *checker) waits(where string, d ThreadDump, r spool.Run) {
+func (c *checker) waits(where string, d ThreadDump, r spool.RunRow) {
 	switch {
 	case r.State != spool.Queued:
 		c.wrongf("waiting", where, "run %s waits and is %s", r.ID, r.State)
@@ -32,7 +32,7 @@ func (c *checker) waits(where string, d ThreadDump, r spool.Run) {
 
 // line checks what a commit has done to the runs that wait: there is always one that they
 // wait for, and who gets the thread was the first in line.
-func (c *checker) line(n int, where string, commit Commit, before map[spool.RunID]int64, runs []spool.Run) {
+func (c *checker) line(n int, where string, commit Commit, before map[spool.RunID]int64, runs []spool.RunRow) {
 	if commit.Deleted {
 		return
 	}
@@ -59,8 +59,8 @@ func (c *checker) line(n int, where string, commit Commit, before map[spool.RunI
 }
 
 // runsOf returns the runs of a map in the order of their ids.
-func runsOf[T any](all map[spool.RunID]T, run func(T) spool.Run) []spool.Run {
-	runs := make([]spool.Run, 0, len(all))
+func runsOf[T any](all map[spool.RunID]T, run func(T) spool.RunRow) []spool.RunRow {
+	runs := make([]spool.RunRow, 0, len(all))
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		runs = append(runs, run(all[id]))
 	}

@@ -34,7 +34,7 @@ func (s *storeTest) run(key spool.ThreadKey, r spool.Run) {
 				return err
 			}
 		}
-		return tx.InsertRun(r)
+		return tx.InsertRun(spool.RunRow{Run: r})
 	})
 }
 
@@ -58,7 +58,7 @@ func testStoreRuns(s *storeTest) {
 		return tx.UpdateRun(full)
 	})
 	full.CreatedAt = first
-	s.same("a run with everything", s.listRuns(spool.DefaultTenant, spool.RunQuery{ID: "b"}), []spool.Run{full})
+	s.same("a run with everything", s.listRuns(spool.DefaultTenant, spool.RunQuery{ID: "b"}), []spool.Run{full.Run})
 	s.same("all again", s.runs(spool.DefaultTenant, spool.RunQuery{}), "acdb")
 
 	s.write(thread("t0"), func(tx spool.Tx) error { return tx.DeleteThread() })
@@ -160,7 +160,7 @@ func testStoreTally(s *storeTest) {
 	// What a nested run has used, its dispatched run counts too.
 	s.run(thread("a"), spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Queued, TokenCount: tokens(1000)})
 	s.write(thread("a"), func(tx spool.Tx) error {
-		return tx.UpdateRun(spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Failed, TokenCount: tokens(2000)})
+		return tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "n", RootID: "r1", Depth: 1, State: spool.Failed, TokenCount: tokens(2000)}})
 	})
 	s.run(thread("b"), spool.Run{ID: "r3", State: spool.Completed, TokenCount: tokens(10)})
 	s.run(spool.ThreadKey{Tenant: "other", ID: "a"}, spool.Run{ID: "r1", State: spool.Failed})
@@ -170,8 +170,8 @@ func testStoreTally(s *storeTest) {
 
 	s.write(thread("a"), func(tx spool.Tx) error {
 		return errors.Join(
-			tx.UpdateRun(spool.Run{ID: "r2", State: spool.Failed, TokenCount: tokens(100)}),
-			s.refused(tx.InsertRun(spool.Run{ID: "r3", State: spool.Completed, TokenCount: tokens(7)}), spool.ErrRunIDUsed),
+			tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Failed, TokenCount: tokens(100)}}),
+			s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r3", State: spool.Completed, TokenCount: tokens(7)}}), spool.ErrRunIDUsed),
 		)
 	})
 	want := spool.Tally{
@@ -181,7 +181,7 @@ func testStoreTally(s *storeTest) {
 	lost := errors.New("lost")
 	err := s.Store.Update(context.Background(), thread("a"), 0, func(tx spool.Tx) error {
 		return errors.Join(
-			tx.InsertRun(spool.Run{ID: "r4", State: spool.Completed, TokenCount: tokens(5)}), tx.DeleteThread(), lost,
+			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r4", State: spool.Completed, TokenCount: tokens(5)}}), tx.DeleteThread(), lost,
 		)
 	})
 	s.is("the update", err, lost)

@@ -10,15 +10,29 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-func fullRun(s *storeTest) spool.Run {
+func fullRun(s *storeTest) spool.RunRow {
 	at := func(minutes int) time.Time { return s.clock.Now().Add(time.Duration(minutes) * time.Minute) }
-	return spool.Run{
+	return spool.RunRow{Run: spool.Run{
 		Tenant: spool.DefaultTenant, ID: "r1", ThreadID: "t", ParentID: "r0", CallID: "c0", RootID: "r", Depth: 2,
 		Agent: "agent", Model: "model", State: spool.Running, StopReason: spool.StopTimeout, Error: "it “broke”", StartedBy: "ann “of” sales",
 		EnqueuedAt: at(1), StartedAt: at(2), EndedAt: at(3), MaxSteps: 4, Steps: 5, Attempts: 6,
 		TokenCount: spool.TokenCount{InputTokens: 7, CachedInputTokens: 8, OutputTokens: 9, TotalTokens: 10},
-		Prompt:     "look “there”", Result: &spool.NestedResult{Text: "nothing"}, Children: 17,
-		Segments: 11, Deaths: 12, Saved: spool.Offset{Fence: 13, N: 14}, StopAt: at(4),
+		Prompt:     "look “there”", Result: &spool.NestedResult{Text: "nothing"},
+		Segments: 11,
+		Place:    15,
+
+		CostMicros: 5, Currency: "EUR",
+		Allowance: &spool.Allowance{
+			Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: time.Second},
+			Spent:  spool.Spent{Tokens: 4, CostMicros: 5, ToolCalls: 6, WallTime: time.Minute},
+			Holds: []spool.Hold{
+				{AgentID: "c", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 2, Tokens: 3, CostMicros: 4},
+			},
+			Refused: 1, Since: at(8), Parks: 2,
+		},
+	}, RunState: spool.RunState{
+		WallTime: time.Hour, WorkerSince: at(9), Isolated: true, IsolatedDeaths: 4,
+		Children: 17, Deaths: 12, Saved: spool.Offset{Fence: 13, N: 14}, StopAt: at(4),
 		Draft: &spool.Draft{
 			Message: spool.Message{
 				ID: "m", ThreadID: "t", AgentID: "r1", Role: spool.RoleAssistant, CreatedAt: at(5), RunID: "r1",
@@ -31,7 +45,6 @@ func fullRun(s *storeTest) spool.Run {
 		},
 		StartKey: "key", SettledAt: at(6), SettleClaim: at(7),
 		Ending: &spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "why"},
-		Place:  15,
 		Wait: &spool.Wait{
 			WhenBusy: spool.BusyRollback, Position: 16, ClientMessageID: "mine", EditMessageID: "m1", RollbackMessageID: "m2",
 			Content: spool.Content{{Type: spool.PartText, Text: "and “this”"}, {Type: spool.PartImage, Image: "data:,x", MIMEType: "image/png"}},
@@ -44,23 +57,12 @@ func fullRun(s *storeTest) spool.Run {
 			Context: []spool.ClientContext{{Description: "The page", Value: "<&>"}},
 		},
 		Context: &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
-
-		CostMicros: 5, Currency: "EUR",
-		Carriage: spool.Carriage{Carried: time.Hour, Since: at(9), Alone: true, AloneDeaths: 4},
-		Allowance: &spool.Allowance{
-			Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: time.Second},
-			Spent:  spool.Spent{Tokens: 4, CostMicros: 5, ToolCalls: 6, WallTime: time.Minute},
-			Holds: []spool.Hold{
-				{AgentID: "c", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 2, Tokens: 3, CostMicros: 4},
-			},
-			Refused: 1, Since: at(8), Parks: 2,
-		},
-	}
+	}}
 }
 
 func testStoreRunRoundTrip(s *storeTest) {
 	want := fullRun(s)
-	plain := spool.Run{Tenant: want.Tenant, ID: "r2", ThreadID: "t", State: spool.Completed}
+	plain := spool.RunRow{Run: spool.Run{Tenant: want.Tenant, ID: "r2", ThreadID: "t", State: spool.Completed}}
 	s.write(thread("t"), func(tx spool.Tx) error {
 		return errors.Join(tx.PutThread(spool.Thread{State: spool.Idle}), tx.InsertRun(want), tx.InsertRun(plain))
 	})
@@ -70,7 +72,7 @@ func testStoreRunRoundTrip(s *storeTest) {
 		s.same("run", got, want)
 		return err
 	})
-	s.same("runs", s.all(thread("t"), "").Runs, []spool.Run{plain, want})
+	s.same("runs", s.all(thread("t"), "").Runs, []spool.RunRow{plain, want})
 }
 
 func testStoreRunReplaced(s *storeTest) {
@@ -78,21 +80,21 @@ func testStoreRunReplaced(s *storeTest) {
 	s.write(thread("t"), func(tx spool.Tx) error {
 		return errors.Join(
 			tx.PutThread(spool.Thread{State: spool.Idle}),
-			tx.InsertRun(spool.Run{ID: "r1", State: spool.Queued}),
+			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r1", State: spool.Queued}}),
 			tx.UpdateRun(full),
 		)
 	})
 	full.CreatedAt = s.clock.Now()
-	s.same("run with everything", s.all(thread("t"), "").Runs, []spool.Run{full})
+	s.same("run with everything", s.all(thread("t"), "").Runs, []spool.RunRow{full})
 
-	none := spool.Run{CreatedAt: full.CreatedAt, Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: spool.Completed}
+	none := spool.RunRow{Run: spool.Run{CreatedAt: full.CreatedAt, Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: spool.Completed}}
 	s.write(thread("t"), func(tx spool.Tx) error { return tx.UpdateRun(none) })
-	s.same("run with nothing", s.all(thread("t"), "").Runs, []spool.Run{none})
+	s.same("run with nothing", s.all(thread("t"), "").Runs, []spool.RunRow{none})
 	_, err := s.Store.FindStart(context.Background(), full.Tenant, full.StartKey)
 	s.fails("FindStart by the key that was taken away", err, spool.NotFound)
 
 	s.write(thread("t"), func(tx spool.Tx) error {
-		s.fails("UpdateRun of an unknown run", tx.UpdateRun(spool.Run{ID: "r2", State: spool.Queued}), spool.NotFound)
+		s.fails("UpdateRun of an unknown run", tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Queued}}), spool.NotFound)
 		return nil
 	})
 }
@@ -104,7 +106,7 @@ func testStoreRunOfOtherThread(s *storeTest) {
 	s.write(thread("b"), func(tx spool.Tx) error {
 		_, err := tx.Run("r")
 		s.fails("Run", err, spool.NotFound)
-		s.fails("UpdateRun", tx.UpdateRun(spool.Run{ID: "r", State: spool.Failed}), spool.NotFound)
+		s.fails("UpdateRun", tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Failed}}), spool.NotFound)
 		return nil
 	})
 	s.same("the other thread", s.all(thread("a"), "r"), before)
@@ -115,8 +117,8 @@ func testStoreRunsNewestFirst(s *storeTest) {
 	s.write(thread("t"), func(tx spool.Tx) error {
 		errs := []error{tx.PutThread(spool.Thread{State: spool.Idle})}
 		for i, id := range []spool.RunID{"b", "c", "a"} {
-			errs = append(errs, tx.InsertRun(spool.Run{
-				ID: id, State: spool.Completed, StartedAt: tx.Now().Add(time.Duration(i%2) * time.Hour),
+			errs = append(errs, tx.InsertRun(spool.RunRow{
+				Run: spool.Run{ID: id, State: spool.Completed, StartedAt: tx.Now().Add(time.Duration(i%2) * time.Hour)},
 			}))
 		}
 		return errors.Join(errs...)
@@ -136,9 +138,9 @@ func testStoreRunIDUsed(s *storeTest) {
 		s.write(key, func(tx spool.Tx) error {
 			return errors.Join(
 				tx.PutThread(spool.Thread{State: spool.Idle}),
-				s.refused(tx.InsertRun(spool.Run{ID: "r", State: spool.Completed}), spool.ErrRunIDUsed),
+				s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Completed}}), spool.ErrRunIDUsed),
 				// The id is the first thing that is wrong.
-				s.refused(tx.InsertRun(spool.Run{ID: "r", State: spool.Queued}), spool.ErrRunIDUsed),
+				s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}}), spool.ErrRunIDUsed),
 			)
 		})
 	}
@@ -158,15 +160,15 @@ func (s *storeTest) refused(err error, want *spool.Error) error {
 func testStoreOneActiveRun(s *storeTest) {
 	for _, state := range spool.States()[1:] {
 		key := thread(spool.ThreadID("t-" + state))
-		first := spool.Run{ID: spool.RunID("first-" + state), State: state}
-		next := spool.Run{ID: spool.RunID("next-" + state), State: spool.Queued}
+		first := spool.RunRow{Run: spool.Run{ID: spool.RunID("first-" + state), State: state}}
+		next := spool.RunRow{Run: spool.Run{ID: spool.RunID("next-" + state), State: spool.Queued}}
 		s.write(key, func(tx spool.Tx) error {
 			return errors.Join(tx.PutThread(spool.Thread{State: state}), tx.InsertRun(first))
 		})
 		s.write(key, func(tx spool.Tx) error {
 			// Nested and ended runs are not counted.
-			nested := spool.Run{ID: "nested-" + next.ID, Depth: 1, ParentID: first.ID, State: spool.Running}
-			ended := spool.Run{ID: "ended-" + next.ID, State: spool.Completed}
+			nested := spool.RunRow{Run: spool.Run{ID: "nested-" + next.ID, Depth: 1, ParentID: first.ID, State: spool.Running}}
+			ended := spool.RunRow{Run: spool.Run{ID: "ended-" + next.ID, State: spool.Completed}}
 			if err := errors.Join(tx.InsertRun(nested), tx.InsertRun(ended)); err != nil || !state.Active() {
 				return errors.Join(err, tx.InsertRun(next))
 			}
@@ -188,8 +190,8 @@ func testStoreRefusedRunGoesOn(s *storeTest) {
 	s.write(key, func(tx spool.Tx) error {
 		return errors.Join(
 			tx.AppendEntries(spool.NewEntry("BEFORE", "", nil)),
-			s.refused(tx.InsertRun(spool.Run{ID: "r", State: spool.Queued}), spool.ErrRunIDUsed),
-			s.refused(tx.InsertRun(spool.Run{ID: "r2", State: spool.Queued}), spool.ErrActiveRun),
+			s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}}), spool.ErrRunIDUsed),
+			s.refused(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Queued}}), spool.ErrActiveRun),
 			tx.AppendEntries(spool.NewEntry("AFTER", "", nil)),
 		)
 	})
@@ -223,7 +225,7 @@ func testStoreStartKeyUsed(s *storeTest) {
 			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
 				return err
 			}
-			err = tx.InsertRun(spool.Run{ID: run, State: spool.Completed, StartKey: "key"})
+			err = tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: spool.Completed}, RunState: spool.RunState{StartKey: "key"}})
 			return tx.AppendEntries(spool.NewEntry("AFTER", "", nil))
 		})
 		return err
@@ -240,9 +242,9 @@ func testStoreStartKeyUsed(s *storeTest) {
 
 func testStoreNestedRuns(s *storeTest) {
 	key := thread("t")
-	nested := func(id, parent, root spool.RunID, state spool.State) spool.Run {
-		return spool.Run{
-			Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state, CreatedAt: s.clock.Now(),
+	nested := func(id, parent, root spool.RunID, state spool.State) spool.RunRow {
+		return spool.RunRow{
+			Run: spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state, CreatedAt: s.clock.Now()},
 		}
 	}
 	// The ids fall as the runs follow one another: order does not come from them.
@@ -250,21 +252,23 @@ func testStoreNestedRuns(s *storeTest) {
 	foreign := nested("x", "r2", "r2", spool.Running)
 	s.write(key, func(tx spool.Tx) error {
 		return errors.Join(tx.PutThread(spool.Thread{State: spool.Running}),
-			tx.InsertRun(spool.Run{ID: "r2", State: spool.Completed}), tx.InsertRun(spool.Run{ID: "r1", State: spool.Running}),
+			tx.InsertRun(spool.RunRow{
+				Run: spool.Run{ID: "r2", State: spool.Completed},
+			}), tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r1", State: spool.Running}}),
 			tx.InsertRun(first), tx.InsertRun(foreign), tx.InsertRun(second))
 	})
 	second.State, second.Result = spool.Completed, &spool.NestedResult{}
 	s.write(key, func(tx spool.Tx) error { return tx.UpdateRun(second) })
-	of := func(key spool.ThreadKey, root spool.RunID) (runs []spool.Run) {
+	of := func(key spool.ThreadKey, root spool.RunID) (runs []spool.RunRow) {
 		s.read(key, func(v spool.View) (err error) {
 			runs, err = v.Nested(root)
 			return err
 		})
 		return runs
 	}
-	s.same("nested runs", of(key, "r1"), []spool.Run{first, second})
-	s.same("nested runs of the other", of(key, "r2"), []spool.Run{foreign})
-	s.same("nested runs of a nested run", of(key, "z"), []spool.Run{})
-	s.same("nested runs of nobody", of(key, ""), []spool.Run{})
-	s.same("nested runs of another thread", of(thread("t2"), "r1"), []spool.Run{})
+	s.same("nested runs", of(key, "r1"), []spool.RunRow{first, second})
+	s.same("nested runs of the other", of(key, "r2"), []spool.RunRow{foreign})
+	s.same("nested runs of a nested run", of(key, "z"), []spool.RunRow{})
+	s.same("nested runs of nobody", of(key, ""), []spool.RunRow{})
+	s.same("nested runs of another thread", of(thread("t2"), "r1"), []spool.RunRow{})
 }

@@ -58,8 +58,9 @@ func testStoreTallyBytes(s *storeTest) {
 	grows("a transaction that failed", 0, 0)
 
 	// A turn that waits counts once, before it is a message and after it.
-	wait := spool.Run{
-		ID: "w", State: spool.Queued, Place: 1, Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(long)},
+	wait := spool.RunRow{
+		Run:      spool.Run{ID: "w", State: spool.Queued, Place: 1},
+		RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(long)}},
 	}
 	s.write(key, func(tx spool.Tx) error { return tx.InsertRun(wait) })
 	grows("a turn that waits", size, 2*size)
@@ -72,7 +73,10 @@ func testStoreTallyBytes(s *storeTest) {
 	grows("a turn that waits no more", -10_000, 10_000)
 
 	s.write(key, func(tx spool.Tx) error {
-		return tx.InsertRun(spool.Run{ID: "c", State: spool.Completed, Client: &spool.ClientInput{Context: []spool.ClientContext{{Value: long}}}})
+		return tx.InsertRun(spool.RunRow{
+			Run:      spool.Run{ID: "c", State: spool.Completed},
+			RunState: spool.RunState{Client: &spool.ClientInput{Context: []spool.ClientContext{{Value: long}}}},
+		})
 	})
 	grows("what a client brings", size, 2*size)
 

@@ -63,7 +63,7 @@ func testStoreStranded(s *storeTest) {
 			if c.lease != 0 || c.id == "lapses-now" {
 				t.LeaseUntil = tx.Now().Add(c.lease)
 			}
-			return errors.Join(tx.PutThread(t), tx.InsertRun(spool.Run{ID: run, State: c.state}), c.add(tx))
+			return errors.Join(tx.PutThread(t), tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: c.state}}), c.add(tx))
 		})
 	}
 	// A thread of another tenant with the same ids as one that has a job.

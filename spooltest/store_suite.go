@@ -148,7 +148,7 @@ func (s *storeTest) queued(key spool.ThreadKey, run spool.RunID) {
 func putQueued(tx spool.Tx, run spool.RunID) error {
 	return errors.Join(
 		tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}),
-		tx.InsertRun(spool.Run{ID: run, State: spool.Queued, StartedAt: tx.Now()}),
+		tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: spool.Queued, StartedAt: tx.Now()}}),
 	)
 }
 
@@ -156,7 +156,7 @@ func putQueued(tx spool.Tx, run spool.RunID) error {
 type contents struct {
 	Found    bool
 	Thread   spool.Thread
-	Runs     []spool.Run
+	Runs     []spool.RunRow
 	Messages []spool.Message
 	Branches []spool.Branch
 	// Branched are the messages of each branch.
@@ -187,7 +187,7 @@ func readAll(v spool.View, run spool.RunID) (c contents, err error) {
 	}
 	errs := []error{err}
 	keep := func(err error) { errs = append(errs, err) }
-	c.Runs, err = v.Runs(0)
+	c.Runs, err = readRuns(v)
 	keep(err)
 	c.Messages, err = v.Messages(spool.MessageQuery{})
 	keep(err)

@@ -32,10 +32,10 @@ func furnish(tx spool.Tx, key spool.ThreadKey) error {
 	turn := func(id spool.MessageID, agent spool.AgentID) *spool.Message {
 		return &spool.Message{ID: id, AgentID: agent, RunID: "r", Role: spool.RoleUser, Content: spool.TextContent(string(id) + " of " + name)}
 	}
-	waits := func(id spool.RunID, place int64) spool.Run {
-		return spool.Run{
-			ID: id, Agent: name, State: spool.Queued, Place: place,
-			Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name)},
+	waits := func(id spool.RunID, place int64) spool.RunRow {
+		return spool.RunRow{
+			Run:      spool.Run{ID: id, Agent: name, State: spool.Queued, Place: place},
+			RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name)}},
 		}
 	}
 	usage := func(kind spool.UsageKind, agent spool.AgentID) spool.UsageRow {
@@ -45,7 +45,7 @@ func furnish(tx spool.Tx, key spool.ThreadKey) error {
 	err := errors.Join(
 		putQueued(tx, "r"),
 		tx.InsertRun(waits("later", 9)), tx.InsertRun(waits("next", 4)),
-		tx.InsertRun(spool.Run{ID: "n", Agent: name, RootID: "r", ParentID: "r", Depth: 1, State: spool.Queued}),
+		tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "n", Agent: name, RootID: "r", ParentID: "r", Depth: 1, State: spool.Queued}}),
 		tx.AppendMessages(turn("m1", ""), turn("m2", ""), turn("m3", "n"), turn("m4", "")),
 		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, "r", name), first, second),
 	)

@@ -34,7 +34,7 @@ func testStoreRollsBack(s *storeTest) {
 			return errors.Join(err,
 				tx.PutThread(spool.Thread{State: spool.Failed, Fence: 9}),
 				tx.UpdateRun(r),
-				tx.InsertRun(spool.Run{ID: "r2", State: spool.Queued}),
+				tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Queued}}),
 				tx.DropMessages("m1", 3),
 				tx.AppendMessages(&spool.Message{ID: "m3", Role: spool.RoleUser}),
 				tx.AppendEntries(spool.NewEntry("A", "r", nil)),

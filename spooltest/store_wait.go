@@ -13,10 +13,10 @@ import (
 func testStoreWaitingRuns(s *storeTest) {
 	key := thread("t")
 	s.queued(key, "r")
-	waiting := func(id spool.RunID, place int64) spool.Run {
-		return spool.Run{
-			Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: spool.Queued, Place: place, CreatedAt: s.clock.Now(),
-			Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(string(id))},
+	waiting := func(id spool.RunID, place int64) spool.RunRow {
+		return spool.RunRow{
+			Run:      spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: spool.Queued, Place: place, CreatedAt: s.clock.Now()},
+			RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(string(id))}},
 		}
 	}
 	a, b, c := waiting("a", 1), waiting("b", 1<<40), waiting("c", 7)
@@ -26,7 +26,7 @@ func testStoreWaitingRuns(s *storeTest) {
 		if err != nil {
 			s.Error(err)
 		}
-		s.same("the line", compare.Joined(runs, func(r spool.Run) spool.RunID { return r.ID }), want)
+		s.same("the line", compare.Joined(runs, func(r spool.RunRow) spool.RunID { return r.ID }), want)
 	}
 	s.write(key, func(tx spool.Tx) error {
 		line(tx, "")
@@ -37,7 +37,7 @@ func testStoreWaitingRuns(s *storeTest) {
 	s.read(key, func(v spool.View) error {
 		line(v, "acb")
 		runs, err := v.Waiting()
-		s.same("what waits", runs, []spool.Run{a, c, b})
+		s.same("what waits", runs, []spool.RunRow{a, c, b})
 		return err
 	})
 	s.read(thread("other"), func(v spool.View) error {
@@ -55,7 +55,7 @@ func testStoreWaitingRuns(s *storeTest) {
 		gone.State, gone.Place = spool.Cancelled, 0
 		err = errors.Join(err, tx.UpdateRun(first), tx.UpdateRun(next), tx.UpdateRun(gone))
 		line(tx, "b")
-		s.is("InsertRun while the next is active", tx.InsertRun(spool.Run{ID: "d", State: spool.Queued}), spool.ErrActiveRun)
+		s.is("InsertRun while the next is active", tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "d", State: spool.Queued}}), spool.ErrActiveRun)
 		return err
 	})
 	s.write(key, func(tx spool.Tx) error { return tx.DeleteThread() })

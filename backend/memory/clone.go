@@ -14,32 +14,31 @@ func (m *memory) now() time.Time { return m.clock.Now().UTC().Truncate(time.Micr
 // The clone functions keep what is in the store apart from what callers hold.
 
 func cloneRun(r spool.Run) spool.Run {
-	if r.Draft != nil {
-		draft := *r.Draft
-		draft.Message = cloneMessage(draft.Message)
-		r.Draft = &draft
-	}
 	if r.Result != nil {
-		result := *r.Result
-		r.Result = &result
-	}
-	if r.Ending != nil {
-		ending := *r.Ending
-		r.Ending = &ending
-	}
-	if r.Context != nil {
-		counted := *r.Context
-		r.Context = &counted
+		r.Result = new(*r.Result)
 	}
 	if r.Allowance != nil {
-		allowance := *r.Allowance
-		allowance.Holds = slices.Clone(allowance.Holds)
-		r.Allowance = &allowance
+		r.Allowance = new(*r.Allowance)
+		r.Allowance.Holds = slices.Clone(r.Allowance.Holds)
+	}
+	return r
+}
+
+func cloneRow(r spool.RunRow) spool.RunRow {
+	r.Run = cloneRun(r.Run)
+	if r.Draft != nil {
+		r.Draft = new(*r.Draft)
+		r.Draft.Message = cloneMessage(r.Draft.Message)
+	}
+	if r.Ending != nil {
+		r.Ending = new(*r.Ending)
+	}
+	if r.Context != nil {
+		r.Context = new(*r.Context)
 	}
 	if r.Wait != nil {
-		wait := *r.Wait
-		wait.Content = slices.Clone(wait.Content)
-		r.Wait = &wait
+		r.Wait = new(*r.Wait)
+		r.Wait.Content = slices.Clone(r.Wait.Content)
 	}
 	r.HostState = slices.Clone(r.HostState)
 	r.ProviderOptions = slices.Clone(r.ProviderOptions)

@@ -21,8 +21,8 @@ func (s store) Runs(ctx context.Context, tenant spool.Tenant, q spool.RunQuery) 
 			continue
 		}
 		for _, r := range data.runs {
-			if runListed(r, q) {
-				found = append(found, cloneRun(r))
+			if runListed(r.Run, q) {
+				found = append(found, cloneRun(r.Run))
 			}
 		}
 	}

@@ -116,15 +116,15 @@ func lowerASCII(text string) string {
 }
 
 // FindStart returns the run that was started under an idempotency key.
-func (s store) FindStart(ctx context.Context, tenant spool.Tenant, key string) (spool.Run, error) {
+func (s store) FindStart(ctx context.Context, tenant spool.Tenant, key string) (spool.RunRow, error) {
 	if err := canceled(ctx); err != nil {
-		return spool.Run{}, err
+		return spool.RunRow{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	run, ok := s.starts[startKey{tenant, key}]
 	if !ok || key == "" {
-		return spool.Run{}, errNoRun
+		return spool.RunRow{}, errNoRun
 	}
 	return s.threads[s.runs[run]].findRun(run.id)
 }

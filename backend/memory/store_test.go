@@ -51,7 +51,7 @@ func everything(tx spool.Tx) error {
 	const run = spool.RunID("r")
 	return errors.Join(
 		tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}),
-		tx.InsertRun(spool.Run{ID: run, State: spool.Queued, StartKey: string("key-" + run)}),
+		tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: spool.Queued}, RunState: spool.RunState{StartKey: string("key-" + run)}}),
 		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, run, nil)),
 		tx.AppendMessages(&spool.Message{ID: "m-" + spool.MessageID(run), Role: spool.RoleUser}),
 		tx.PutPark(spool.Park{RunID: run, ToolCallID: "c"}),
@@ -124,7 +124,7 @@ func TestViewIsOneState(t *testing.T) {
 	view(t, b, "t", func(v spool.View) error {
 		update(t, b, "t", func(tx spool.Tx) error {
 			return errors.Join(
-				tx.UpdateRun(spool.Run{ID: "r", State: spool.Failed}),
+				tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Failed}}),
 				tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c", Landed: true}),
 				tx.DropMessages("m-r", 1),
 				tx.AppendMessages(&spool.Message{ID: "new"}),
@@ -158,7 +158,7 @@ func TestKeepsItsOwn(t *testing.T) {
 	update(t, b, "t", func(tx spool.Tx) error {
 		return errors.Join(
 			tx.PutThread(spool.Thread{State: spool.Queued}),
-			tx.InsertRun(spool.Run{ID: "r", State: spool.Queued, Draft: draft}),
+			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}, RunState: spool.RunState{Draft: draft}}),
 		)
 	})
 	draft.Message.Content[0].Text = "b"
@@ -181,15 +181,15 @@ func TestRunsAreRefused(t *testing.T) {
 	update(t, b, "t", everything)
 	update(t, b, "u", func(tx spool.Tx) error {
 		for _, test := range []struct {
-			run  spool.Run
+			run  spool.RunRow
 			want error
 		}{
-			{spool.Run{ID: "r"}, spool.ErrRunIDUsed},
-			{spool.Run{ID: "a", State: spool.Queued}, nil},
-			{spool.Run{ID: "a"}, spool.ErrRunIDUsed},
-			{spool.Run{ID: "b", State: spool.Running}, spool.ErrActiveRun},
-			{spool.Run{ID: "c", State: spool.Running, Depth: 1}, nil},
-			{spool.Run{ID: "d", State: spool.Failed}, nil},
+			{spool.RunRow{Run: spool.Run{ID: "r"}}, spool.ErrRunIDUsed},
+			{spool.RunRow{Run: spool.Run{ID: "a", State: spool.Queued}}, nil},
+			{spool.RunRow{Run: spool.Run{ID: "a"}}, spool.ErrRunIDUsed},
+			{spool.RunRow{Run: spool.Run{ID: "b", State: spool.Running}}, spool.ErrActiveRun},
+			{spool.RunRow{Run: spool.Run{ID: "c", State: spool.Running, Depth: 1}}, nil},
+			{spool.RunRow{Run: spool.Run{ID: "d", State: spool.Failed}}, nil},
 		} {
 			if test.run.ID == "r" {
 				if err := tx.PutThread(spool.Thread{State: spool.Queued}); err != nil {
@@ -200,7 +200,7 @@ func TestRunsAreRefused(t *testing.T) {
 				t.Errorf("insert %+v returned %v, want %v", test.run, err, test.want)
 			}
 		}
-		if err := tx.InsertRun(spool.Run{ID: "e", StartKey: "key-r"}); spool.CodeOf(err) != spool.Conflict {
+		if err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "e"}, RunState: spool.RunState{StartKey: "key-r"}}); spool.CodeOf(err) != spool.Conflict {
 			t.Errorf("a start key that is used returned %v", err)
 		}
 		return nil

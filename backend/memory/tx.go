@@ -65,7 +65,7 @@ func (tx *transaction) DeleteThread() error {
 }
 
 // InsertRun adds a run.
-func (tx *transaction) InsertRun(r spool.Run) error {
+func (tx *transaction) InsertRun(r spool.RunRow) error {
 	if tx.data.thread == nil {
 		return errNoThread
 	}
@@ -82,7 +82,7 @@ func (tx *transaction) InsertRun(r spool.Run) error {
 	if r.CreatedAt.IsZero() {
 		r.CreatedAt = tx.now
 	}
-	tx.data.runs = append(tx.data.runs, cloneRun(r))
+	tx.data.runs = append(tx.data.runs, cloneRow(r))
 	tx.reindex = true
 	return nil
 }
@@ -99,11 +99,11 @@ func (tx *transaction) runTaken(id spool.RunID) bool {
 	return taken && owner != tx.key
 }
 
-func (tx *transaction) startTaken(r spool.Run) bool {
+func (tx *transaction) startTaken(r spool.RunRow) bool {
 	if r.StartKey == "" {
 		return false
 	}
-	if slices.ContainsFunc(tx.data.runs, func(other spool.Run) bool {
+	if slices.ContainsFunc(tx.data.runs, func(other spool.RunRow) bool {
 		return other.ID != r.ID && other.StartKey == r.StartKey
 	}) {
 		return true
@@ -114,14 +114,14 @@ func (tx *transaction) startTaken(r spool.Run) bool {
 	return taken && tx.store.runs[run] != tx.key
 }
 
-func (tx *transaction) secondActive(r spool.Run) bool {
-	return r.Depth == 0 && r.Active() && slices.ContainsFunc(tx.data.runs, func(other spool.Run) bool {
+func (tx *transaction) secondActive(r spool.RunRow) bool {
+	return r.Depth == 0 && r.Active() && slices.ContainsFunc(tx.data.runs, func(other spool.RunRow) bool {
 		return other.ID != r.ID && other.Depth == 0 && other.Active()
 	})
 }
 
 // UpdateRun replaces a run. It refuses a second active run as InsertRun does.
-func (tx *transaction) UpdateRun(r spool.Run) error {
+func (tx *transaction) UpdateRun(r spool.RunRow) error {
 	at := tx.data.runAt(r.ID)
 	if at < 0 {
 		return errNoRun
@@ -137,7 +137,7 @@ func (tx *transaction) UpdateRun(r spool.Run) error {
 	}
 	r.Tenant, r.ThreadID, r.CreatedAt = tx.key.Tenant, tx.key.ID, tx.data.runs[at].CreatedAt
 	tx.data.runs = slices.Clone(tx.data.runs)
-	tx.data.runs[at] = cloneRun(r)
+	tx.data.runs[at] = cloneRow(r)
 	return nil
 }
 

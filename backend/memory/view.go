@@ -21,7 +21,7 @@ var (
 type threadData struct {
 	// thread is nil while there is no row, and everything else is empty then.
 	thread   *spool.Thread
-	runs     []spool.Run
+	runs     []spool.RunRow
 	messages []spool.Message
 	entries  []spool.Entry
 	parks    []spool.Park
@@ -42,15 +42,15 @@ func (d *threadData) fork() *threadData {
 	return &next
 }
 
-func (d *threadData) findRun(id spool.RunID) (spool.Run, error) {
+func (d *threadData) findRun(id spool.RunID) (spool.RunRow, error) {
 	if at := d.runAt(id); at >= 0 {
-		return cloneRun(d.runs[at]), nil
+		return cloneRow(d.runs[at]), nil
 	}
-	return spool.Run{}, errNoRun
+	return spool.RunRow{}, errNoRun
 }
 
 func (d *threadData) runAt(id spool.RunID) int {
-	return slices.IndexFunc(d.runs, func(r spool.Run) bool { return r.ID == id })
+	return slices.IndexFunc(d.runs, func(r spool.RunRow) bool { return r.ID == id })
 }
 
 func messageAt(all []spool.Message, id spool.MessageID) int {
@@ -79,37 +79,37 @@ func (v *view) Thread() (spool.Thread, error) {
 }
 
 // Run returns a run of the thread.
-func (v *view) Run(id spool.RunID) (spool.Run, error) { return v.data.findRun(id) }
+func (v *view) Run(id spool.RunID) (spool.RunRow, error) { return v.data.findRun(id) }
 
 // Runs returns runs in the reverse order of their insertion.
 func (v *view) Runs(limit int) ([]spool.Run, error) {
 	found := make([]spool.Run, 0, len(v.data.runs))
 	for _, r := range slices.Backward(v.data.runs) {
-		found = append(found, cloneRun(r))
+		found = append(found, cloneRun(r.Run))
 	}
 	return found[:bounded(len(found), limit)], nil
 }
 
 // Nested returns the runs of a tree in the order of their insertion.
-func (v *view) Nested(root spool.RunID) ([]spool.Run, error) {
-	found := []spool.Run{}
+func (v *view) Nested(root spool.RunID) ([]spool.RunRow, error) {
+	found := []spool.RunRow{}
 	for _, r := range v.data.runs {
 		if r.RootID == root && root != "" {
-			found = append(found, cloneRun(r))
+			found = append(found, cloneRow(r))
 		}
 	}
 	return found, nil
 }
 
 // Waiting returns the runs that wait for the thread, the next one first.
-func (v *view) Waiting() ([]spool.Run, error) {
-	found := []spool.Run{}
+func (v *view) Waiting() ([]spool.RunRow, error) {
+	found := []spool.RunRow{}
 	for _, r := range v.data.runs {
 		if r.Place > 0 {
-			found = append(found, cloneRun(r))
+			found = append(found, cloneRow(r))
 		}
 	}
-	slices.SortFunc(found, func(a, b spool.Run) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(found, func(a, b spool.RunRow) int { return cmp.Compare(a.Place, b.Place) })
 	return found, nil
 }
 

@@ -51,7 +51,7 @@ func BenchmarkStart(b *testing.B) {
 					if err := tx.PutThread(spool.Thread{State: spool.Queued, RunID: run}); err != nil {
 						return err
 					}
-					if err := tx.InsertRun(spool.Run{ID: run, State: spool.Queued, EnqueuedAt: tx.Now()}); err != nil {
+					if err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: run, State: spool.Queued, EnqueuedAt: tx.Now()}}); err != nil {
 						return err
 					}
 					err := tx.AppendMessages(&spool.Message{
@@ -121,7 +121,7 @@ func BenchmarkReads(b *testing.B) {
 	update(b, db, key, func(tx spool.Tx) error {
 		return errors.Join(
 			tx.PutThread(spool.Thread{State: spool.Queued, RunID: "r"}),
-			tx.InsertRun(spool.Run{ID: "r", State: spool.Queued, EnqueuedAt: tx.Now()}),
+			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued, EnqueuedAt: tx.Now()}}),
 			tx.AppendMessages(&spool.Message{ID: "m", RunID: "r", Role: spool.RoleUser, Content: spool.TextContent("hello")}),
 			tx.AppendEntries(spool.NewEntry("BENCH", "r", nil)),
 		)

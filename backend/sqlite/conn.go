@@ -290,6 +290,27 @@ func (r *row) borrowed() []byte {
 	return nil
 }
 
+// decode reads the JSON of a column into to, which an empty column leaves as it is. What names it.
+func (r *row) decode(to any, what string) error {
+	text := r.borrowed()
+	if text == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return spool.Wrap(spool.Internal, what+" cannot be read", err)
+	}
+	return nil
+}
+
+// each adds what a query finds to a list.
+func each[T any](list *[]T, scan func(r *row) (T, error)) func(r *row) error {
+	return func(r *row) error {
+		one, err := scan(r)
+		*list = append(*list, one)
+		return err
+	}
+}
+
 // maybe returns nil for NULL.
 func (r *row) maybe() *int64 {
 	if i, has := r.next(lite.Int); has {

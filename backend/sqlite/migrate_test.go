@@ -78,10 +78,10 @@ func TestMigrate(t *testing.T) {
 		t.Fatalf("schema %d of %d, %v", have, last, err)
 	}
 	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		if err := tx.InsertRun(spool.Run{ID: "second", State: spool.Queued}); !errors.Is(err, spool.ErrActiveRun) {
+		if err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "second", State: spool.Queued}}); !errors.Is(err, spool.ErrActiveRun) {
 			t.Errorf("a second active run: %v", err)
 		}
-		err := tx.InsertRun(spool.Run{ID: "third", State: spool.Queued, Place: 1, Wait: &spool.Wait{}})
+		err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "third", State: spool.Queued, Place: 1}, RunState: spool.RunState{Wait: &spool.Wait{}}})
 		return errors.Join(err, tx.DropMessages("e", 11), tx.RestoreBranch(9))
 	})
 	if err != nil {

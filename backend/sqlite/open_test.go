@@ -82,7 +82,7 @@ func TestOpenEndsLeases(t *testing.T) {
 	update(t, before, key("t"), func(tx spool.Tx) error {
 		return errors.Join(
 			tx.PutThread(spool.Thread{State: spool.Running, RunID: "r", Fence: 4, LeaseUntil: tx.Now().Add(time.Hour)}),
-			tx.InsertRun(spool.Run{ID: "r", State: spool.Running}),
+			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Running}}),
 			tx.Enqueue(spool.Job{RunID: "r", Agent: "a", Key: "claimed"}),
 			tx.Enqueue(spool.Job{RunID: "r", Agent: "a", Key: "delayed", DueAt: tx.Now().Add(time.Hour)}),
 		)

@@ -13,11 +13,7 @@ func (db *DB) Runs(ctx context.Context, tenant spool.Tenant, q spool.RunQuery) (
 	query, args := runQuery(tenant, q)
 	runs := []spool.Run{}
 	err := db.pool.read(ctx, func(c *conn) error {
-		return c.query(query, func(r *row) error {
-			run, err := scanRun(r)
-			runs = append(runs, run)
-			return err
-		}, args...)
+		return c.query(query, each(&runs, scanRun), args...)
 	})
 	return runs, err
 }

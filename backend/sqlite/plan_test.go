@@ -196,8 +196,8 @@ func useEverything(t *testing.T, db *DB) {
 	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {
 		return errors.Join(
 			tx.PutThread(spool.Thread{State: spool.Queued, RunID: "r"}),
-			tx.InsertRun(spool.Run{ID: "r", State: spool.Queued}),
-			tx.UpdateRun(spool.Run{ID: "r", State: spool.Running}),
+			tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued}}),
+			tx.UpdateRun(spool.RunRow{Run: spool.Run{ID: "r", State: spool.Running}}),
 			tx.AppendMessages(&spool.Message{ID: "m"}),
 			tx.AppendEntries(spool.NewEntry("A", "r", nil)),
 			tx.PutPark(spool.Park{RunID: "r", ToolCallID: "c"}),
@@ -210,7 +210,7 @@ func useEverything(t *testing.T, db *DB) {
 	})
 	if err == nil {
 		err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-			if spool.CodeOf(tx.InsertRun(spool.Run{ID: "r2", State: spool.Queued})) != spool.Conflict {
+			if spool.CodeOf(tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Queued}})) != spool.Conflict {
 				return errors.New("a second run was accepted")
 			}
 			return errors.Join(read(tx), tx.AppendEntries(spool.NewEntry("A", "r", nil)))

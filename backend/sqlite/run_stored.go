@@ -1,6 +1,10 @@
 package sqlite
 
-import "github.com/spoolhq/spool"
+import (
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+)
 
 // storedRun is what an update of a run compares with what is stored: the columns that are in
 // indexes, and those that the tally counts.
@@ -12,12 +16,18 @@ type storedRun struct {
 	place    int64
 	root     spool.RunID
 	tokens   spool.TokenCount
+	wait     int // bytes of the turn with which it waits
 }
 
-func storedOf(r *spool.Run) storedRun {
-	return storedRun{
+func storedOf(r *spool.RunRow) storedRun {
+	s := storedRun{
 		id: r.ID, depth: r.Depth, state: r.State, startKey: r.StartKey, place: r.Place, root: r.RootID, tokens: r.TokenCount,
 	}
+	if r.Wait != nil {
+		text, _ := json.Marshal(r.Wait) //nolint:errchkjson // it was or will be encoded with the run
+		s.wait = len(text)
+	}
+	return s
 }
 
 // moved reports whether an index has the run at another place.
@@ -26,7 +36,7 @@ func (r *storedRun) moved(next *storedRun) bool {
 }
 
 // Run implements [spool.View]. What is stored of the run is remembered for its update.
-func (t *tx) Run(id spool.RunID) (spool.Run, error) {
+func (t *tx) Run(id spool.RunID) (spool.RunRow, error) {
 	run, err := t.view.Run(id)
 	if err == nil {
 		t.remember(storedOf(&run))

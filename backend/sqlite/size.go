@@ -53,16 +53,3 @@ func messageBytes(role spool.Role, content json.RawMessage) int {
 	}
 	return messageSize + len(content)
 }
-
-// waitGrowth returns by how much the turn grows with which a run waits, which an update of the run
-// is about to write. Once the run has its turn, the turn is a message.
-func (t *tx) waitGrowth(id spool.RunID, next json.RawMessage) (n int, err error) {
-	if next == nil {
-		return 0, nil
-	}
-	err = t.query("SELECT octet_length(wait) FROM run WHERE tenant = ? AND id = ? AND thread_id = ?", func(r *row) error {
-		n = len(next) - r.int()
-		return nil
-	}, t.key.Tenant, id, t.key.ID)
-	return n, err
-}

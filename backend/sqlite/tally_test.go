@@ -37,7 +37,7 @@ func TestTallyIsTheSum(t *testing.T) {
 					if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
 						return err
 					}
-					r := spool.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: spool.Completed, Depth: depth}
+					r := spool.RunRow{Run: spool.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: spool.Completed, Depth: depth}}
 					r.InputTokens = tokens
 					if err := tx.InsertRun(r); err != nil {
 						return err

@@ -22,7 +22,7 @@ func TestUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	put := func(tenant, thread, madeOn string, runs ...spool.Run) {
+	put := func(tenant, thread, madeOn string, runs ...spool.RunRow) {
 		t.Helper()
 		err := db.Update(t.Context(), spool.ThreadKey{Tenant: spool.Tenant(tenant), ID: spool.ThreadID(thread)}, 0, func(tx spool.Tx) error {
 			if err := tx.PutThread(spool.Thread{State: spool.Idle}); err != nil {
@@ -43,10 +43,10 @@ func TestUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put("a", "t1", "", spool.Run{ID: "1", Model: "demo", State: spool.Completed}, spool.Run{ID: "2", Model: "demo", State: spool.Queued})
-	put("a", "t2", "x-1", spool.Run{ID: "1", Model: "demo", State: spool.Running}, spool.Run{ID: "2", Model: "demo", State: spool.Running, Depth: 1})
-	put("b", "t3", "x-1", spool.Run{ID: "1", Model: "demo", State: spool.Running}, spool.Run{ID: "2", Model: "other", State: spool.Queued, Place: 1})
-	put("b", "t4", "", spool.Run{ID: "1", Model: "other", State: spool.Failed})
+	put("a", "t1", "", spool.RunRow{Run: spool.Run{ID: "1", Model: "demo", State: spool.Completed}}, spool.RunRow{Run: spool.Run{ID: "2", Model: "demo", State: spool.Queued}})
+	put("a", "t2", "x-1", spool.RunRow{Run: spool.Run{ID: "1", Model: "demo", State: spool.Running}}, spool.RunRow{Run: spool.Run{ID: "2", Model: "demo", State: spool.Running, Depth: 1}})
+	put("b", "t3", "x-1", spool.RunRow{Run: spool.Run{ID: "1", Model: "demo", State: spool.Running}}, spool.RunRow{Run: spool.Run{ID: "2", Model: "other", State: spool.Queued, Place: 1}})
+	put("b", "t4", "", spool.RunRow{Run: spool.Run{ID: "1", Model: "other", State: spool.Failed}})
 
 	want := []Unfinished{
 		{Agent: "assistant", Model: "demo", State: spool.Queued, Runs: 1},

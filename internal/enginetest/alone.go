@@ -111,7 +111,7 @@ func (s aloneTest) startOn(e *engine.Engine, name, prompt string) spool.ThreadKe
 }
 
 // firstRun returns the run that startOn has started.
-func (s aloneTest) firstRun(key spool.ThreadKey) (run spool.Run) {
+func (s aloneTest) firstRun(key spool.ThreadKey) (run spool.RunRow) {
 	s.Helper()
 	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
 		run, err = v.Run(spool.RunID("run-" + key.ID))
@@ -158,7 +158,7 @@ func testAloneCrashLoop(s aloneTest) {
 		}
 	}
 	run := s.firstRun(bomb)
-	if run.State != spool.Failed || run.Deaths != 3 || run.Carriage.AloneDeaths != 4 || deaths != 7 || run.Error != "7 workers died in the same step" {
+	if run.State != spool.Failed || run.Deaths != 3 || run.IsolatedDeaths != 4 || deaths != 7 || run.Error != "7 workers died in the same step" {
 		s.Errorf("after %d deaths the run is %+v", deaths, run)
 	}
 	dead, err := s.backend.Queue.Dead(context.Background(), chat.Tenant, spool.DeadQuery{})
@@ -203,7 +203,7 @@ func testAloneOthers(s aloneTest) {
 	fairTest(s).endsWithin(hello, 2*time.Second)
 	for _, key := range keys {
 		fairTest(s).endsWithin(key, 5*time.Minute)
-		if run := s.firstRun(key); run.Deaths != 0 || run.Carriage.Alone || run.Carriage.AloneDeaths != 0 {
+		if run := s.firstRun(key); run.Deaths != 0 || run.Isolated || run.IsolatedDeaths != 0 {
 			s.Errorf("the run is %+v", run)
 		}
 	}

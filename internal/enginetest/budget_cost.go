@@ -24,7 +24,7 @@ func (s budgetTest) share(budget int64, atOnce int) {
 	s.ended(spool.Completed)
 	held, last := 0, 0
 	for n, commit := range s.history.Commits {
-		at := slices.IndexFunc(commit.Runs, func(r spool.Run) bool { return r.ID == "r1" })
+		at := slices.IndexFunc(commit.Runs, func(r spool.RunRow) bool { return r.ID == "r1" })
 		if at < 0 {
 			continue
 		}

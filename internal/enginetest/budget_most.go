@@ -175,7 +175,7 @@ func testMostLatest(s budgetTest) {
 		s.Helper()
 		s.view(func(v spool.View) error {
 			line, err := v.Waiting()
-			s.same("the line", compare.Spaced(line, func(r spool.Run) spool.RunID { return r.ID }), want)
+			s.same("the line", compare.Spaced(line, func(r spool.RunRow) spool.RunID { return r.ID }), want)
 			return err
 		})
 	}

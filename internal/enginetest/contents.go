@@ -13,7 +13,7 @@ import (
 type contents struct {
 	Found    bool
 	Thread   spool.Thread
-	Runs     []spool.Run
+	Runs     []spool.RunRow
 	Messages []spool.Message
 	Branches []spool.Branch
 	// Branched are the messages of each branch.
@@ -35,8 +35,13 @@ func readAll(v spool.View, run spool.RunID) (c contents, err error) {
 	}
 	errs := []error{err}
 	keep := func(err error) { errs = append(errs, err) }
-	c.Runs, err = v.Runs(0)
+	runs, err := v.Runs(0)
 	keep(err)
+	for _, r := range runs {
+		row, err := v.Run(r.ID)
+		keep(err)
+		c.Runs = append(c.Runs, row)
+	}
 	c.Messages, err = v.Messages(spool.MessageQuery{})
 	keep(err)
 	c.Branches, err = v.Branches()

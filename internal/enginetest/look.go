@@ -21,7 +21,7 @@ func (s *engineTest) thread() (thread spool.Thread) {
 }
 
 // run returns a run of the thread.
-func (s *engineTest) run(id spool.RunID) (run spool.Run) {
+func (s *engineTest) run(id spool.RunID) (run spool.RunRow) {
 	s.Helper()
 	s.view(func(v spool.View) (err error) {
 		run, err = v.Run(id)

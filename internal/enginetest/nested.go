@@ -97,9 +97,9 @@ func (s nestedTest) treeConfig(m spool.Model, tools ...spool.Tool) engine.Config
 }
 
 // nested returns the nested runs of r1 by their briefs.
-func (s nestedTest) nested() map[string]spool.Run {
+func (s nestedTest) nested() map[string]spool.RunRow {
 	s.Helper()
-	byBrief := make(map[string]spool.Run)
+	byBrief := make(map[string]spool.RunRow)
 	s.view(func(v spool.View) error {
 		runs, err := v.Nested("r1")
 		for _, r := range runs {

@@ -127,7 +127,7 @@ func testRunDetail(s *engineTest) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.same("the run", d.Run, s.run("r1"))
+	s.same("the run", d.Run, s.run("r1").Run)
 	lines := make([]string, len(d.Steps))
 	for i, step := range d.Steps {
 		lines[i] = fmt.Sprintf("%d %s attempts=%d tokens=%d", step.Index, step.Outcome, step.Attempts, step.TotalTokens)

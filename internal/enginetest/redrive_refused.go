@@ -45,6 +45,6 @@ func testRedriveSettled(s redriveTest) {
 	s.ended(spool.Failed)
 	stop()
 	job := s.die(e)
-	settleTest(s).change(func(r *spool.Run, now time.Time) { r.SettledAt = now })
+	settleTest(s).change(func(r *spool.RunRow, now time.Time) { r.SettledAt = now })
 	s.movedOn(e, job)
 }

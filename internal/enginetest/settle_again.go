@@ -20,12 +20,12 @@ func (s settleTest) unsettled(claim time.Duration) (*engine.Engine, *settlements
 	bare := s.engine(without)
 	s.start(bare, "r1", "go")
 	s.stop(bare)
-	s.change(func(r *spool.Run, now time.Time) { r.SettleClaim = now.Add(claim) })
+	s.change(func(r *spool.RunRow, now time.Time) { r.SettleClaim = now.Add(claim) })
 	return s.engine(c), h
 }
 
 // change writes to the run r1, as another process may.
-func (s settleTest) change(fn func(r *spool.Run, now time.Time)) {
+func (s settleTest) change(fn func(r *spool.RunRow, now time.Time)) {
 	s.Helper()
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
 		r, err := tx.Run("r1")

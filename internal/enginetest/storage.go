@@ -169,7 +169,7 @@ func testStorageNested(s storageTest) {
 	c.Limits.TenantBytes = storageLimit
 	s.start(s.working(c), "r1", "go")
 	s.until("the end", func() bool { return s.run("r1").State.Terminal() })
-	for name, run := range map[string]spool.Run{"the run": s.run("r1"), "the nested run": nestedTest(s).nested()["work"]} {
+	for name, run := range map[string]spool.RunRow{"the run": s.run("r1"), "the nested run": nestedTest(s).nested()["work"]} {
 		if run.State != spool.Completed || run.StopReason != spool.StopStorageLimit {
 			s.Errorf("%s is %s by %s", name, run.State, run.StopReason)
 		}

@@ -33,7 +33,7 @@ func (s budgetTest) limited(limit time.Duration) {
 	if told.WallTimeLimitMS != limit.Milliseconds() || told.WallTimeMS < limit.Milliseconds() {
 		s.Errorf("the record tells %+v", told)
 	}
-	if got := s.run("r1").Carriage; !got.Since.IsZero() || got.Carried < limit || got.Carried > limit+5*time.Second {
+	if got := s.run("r1"); !got.WorkerSince.IsZero() || got.WallTime < limit || got.WallTime > limit+5*time.Second {
 		s.Errorf("the run was carried %+v", got)
 	}
 }
@@ -103,7 +103,7 @@ func testTimeLimitSegments(s budgetTest) {
 	s.start(e, "r1", "go")
 	<-time.After(20 * time.Second)
 	stop()
-	if got := s.run("r1").Carriage.Carried; got < 19*time.Second || got > 21*time.Second {
+	if got := s.run("r1").WallTime; got < 19*time.Second || got > 21*time.Second {
 		s.Errorf("the run was carried for %s", got)
 	}
 	<-time.After(time.Minute) // without a worker
@@ -127,8 +127,8 @@ func testTimeLimitPeople(s budgetTest) {
 	<-time.After(10 * time.Minute)
 	s.answer(e, "c1", true, "")
 	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.Carriage.Carried > 10*time.Second {
-		s.Errorf("the run ended by %s, carried for %s", r.StopReason, r.Carriage.Carried)
+	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.WallTime > 10*time.Second {
+		s.Errorf("the run ended by %s, carried for %s", r.StopReason, r.WallTime)
 	}
 }
 

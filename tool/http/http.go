@@ -97,7 +97,7 @@ type Config struct {
 // of config which is wrong.
 //
 // A request has the header Idempotency-Key, which is the same however often the call is
-// repeated: see [spool.Run.CallKey]. The headers [HeaderTenant], [HeaderSubject],
+// repeated: see [spool.RunRow.CallKey]. The headers [HeaderTenant], [HeaderSubject],
 // [HeaderThread] and [HeaderRun] tell whose call it is. Where the call has waited for an answer
 // with a payload, [HeaderPayload] has the payload, in up to 4 KiB of ASCII; a longer one needs
 // [BodyEnvelope], and is an error of the call without. These headers stand above Config.Headers.

@@ -115,16 +115,16 @@ func (v foreignView) Now() time.Time { return v.now }
 func (foreignView) Thread() (spool.Thread, error) { return spool.Thread{}, errForeign }
 
 // Run implements [spool.View].
-func (foreignView) Run(spool.RunID) (spool.Run, error) { return spool.Run{}, errForeign }
+func (foreignView) Run(spool.RunID) (spool.RunRow, error) { return spool.RunRow{}, errForeign }
 
 // Runs implements [spool.View].
 func (foreignView) Runs(int) ([]spool.Run, error) { return []spool.Run{}, nil }
 
 // Nested implements [spool.View].
-func (foreignView) Nested(spool.RunID) ([]spool.Run, error) { return []spool.Run{}, nil }
+func (foreignView) Nested(spool.RunID) ([]spool.RunRow, error) { return []spool.RunRow{}, nil }
 
 // Waiting implements [spool.View].
-func (foreignView) Waiting() ([]spool.Run, error) { return []spool.Run{}, nil }
+func (foreignView) Waiting() ([]spool.RunRow, error) { return []spool.RunRow{}, nil }
 
 // Messages implements [spool.View].
 func (foreignView) Messages(spool.MessageQuery) ([]spool.Message, error) {
@@ -170,10 +170,10 @@ func (foreignTx) PutThread(spool.Thread) error { return errTaken }
 func (foreignTx) DeleteThread() error { return errTaken }
 
 // InsertRun implements [spool.Tx].
-func (foreignTx) InsertRun(spool.Run) error { return errTaken }
+func (foreignTx) InsertRun(spool.RunRow) error { return errTaken }
 
 // UpdateRun implements [spool.Tx].
-func (foreignTx) UpdateRun(spool.Run) error { return errTaken }
+func (foreignTx) UpdateRun(spool.RunRow) error { return errTaken }
 
 // AppendMessages implements [spool.Tx].
 func (foreignTx) AppendMessages(...*spool.Message) error { return errTaken }

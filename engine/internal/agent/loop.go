@@ -24,10 +24,10 @@ type runState struct {
 	s      *segment
 	parent *runState // whose call the nested run is. Nil: the run is the dispatched one
 	agent  *registry.Agent
-	run    spool.Run // as it was last saved
-	self   spool.Run // as it was at first: ids, names and depth, which others may read meanwhile
-	answer string    // the text of the last answer, as far as it is saved
-	late   bool      // the run has had its time, and its calls are to be cancelled
+	run    spool.RunRow // as it was last saved
+	self   spool.RunRow // as it was at first: ids, names and depth, which others may read meanwhile
+	answer string       // the text of the last answer, as far as it is saved
+	late   bool         // the run has had its time, and its calls are to be cancelled
 	events stream.Emitter
 }
 
@@ -52,7 +52,7 @@ type calls struct {
 
 // newLoop returns the loop of a run. The parent is that of the run whose call has spawned it, nil for
 // a dispatched run.
-func newLoop(s *segment, parent *runState, agent *registry.Agent, model spool.Model, run spool.Run) *loop {
+func newLoop(s *segment, parent *runState, agent *registry.Agent, model spool.Model, run spool.RunRow) *loop {
 	state := &runState{s: s, parent: parent, agent: agent, run: run, self: run, events: s.Writer.Emitter(run.AgentID())}
 	return &loop{
 		runState: state, calls: calls{runState: state},
@@ -76,7 +76,7 @@ func (l *runState) commit(ctx context.Context, fn func(tx *thread.Tx) error) err
 }
 
 func (l *runState) transact(ctx context.Context, by func(context.Context, func(*thread.Tx) error) error, fn func(tx *thread.Tx) error) error {
-	var run spool.Run
+	var run spool.RunRow
 	err := by(ctx, func(tx *thread.Tx) (err error) {
 		if tx, err = tx.Of(l.self); err != nil {
 			return err
@@ -98,6 +98,6 @@ func (l *runState) transact(ctx context.Context, by func(context.Context, func(*
 }
 
 // isAt reports whether a run is as far as the loop has brought it.
-func (l *runState) isAt(run spool.Run) bool {
+func (l *runState) isAt(run spool.RunRow) bool {
 	return run.Steps == l.run.Steps && run.Saved == l.run.Saved && (run.Draft == nil) == (l.run.Draft == nil)
 }

@@ -111,7 +111,7 @@ func nestedID(parent spool.RunID, call spool.ToolCallID) spool.RunID {
 var nestedEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // spawn returns the run that a call makes, made before or now.
-func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err error) {
+func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err error) {
 	id := nestedID(l.self.ID, p.call.ID)
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		run, err = v.Run(id)
@@ -146,9 +146,9 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.Run, err er
 
 // spawned reports whether a run is the one that the call has made. Who starts runs may choose
 // any id for them.
-func (p *plannedCall) spawned(run spool.Run) bool { return run.ParentID == p.call.RunID }
+func (p *plannedCall) spawned(run spool.RunRow) bool { return run.ParentID == p.call.RunID }
 
-func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b registry.Brief) spool.Run {
+func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b registry.Brief) spool.RunRow {
 	agent := l.agent.Nested(b.Name)
 	model := agent.Model
 	if agent.InheritModel {
@@ -157,17 +157,20 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 	if l.s.runner.Registry.HasModelFor(b.Model, tx.Thread.Tenant, l.self.Scopes) {
 		model = b.Model
 	}
-	return spool.Run{
-		Tenant: tx.Thread.Tenant, ID: id, ThreadID: tx.Thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
-		Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: tx.Now,
-		Prompt: registry.Shorten(b.Instructions, registry.PromptCap), HostState: l.self.HostState, StartedBy: l.self.StartedBy, Scopes: l.self.Scopes,
-		ProviderOptions: l.self.ProviderOptions, Client: registry.ToolsOnly(l.self.Client),
-		Nonce: tx.Random.Nonce(),
+	run := spool.RunRow{
+		Run: spool.Run{
+			Tenant: tx.Thread.Tenant, ID: id, ThreadID: tx.Thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
+			Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: tx.Now,
+			Prompt: registry.Shorten(b.Instructions, registry.PromptCap), StartedBy: l.self.StartedBy,
+		},
+		RunState: l.self.Given(),
 	}
+	run.Client, run.Nonce = registry.ToolsOnly(run.Client), tx.Random.Nonce()
+	return run
 }
 
 // child returns the loop of a nested run that a call of this one has spawned.
-func (l *loop) child(run spool.Run) *loop {
+func (l *loop) child(run spool.RunRow) *loop {
 	agent := l.agent.Nested(run.Agent).Permitted(run)
 	model := cmp.Or(l.s.runner.Registry.Model(run.Model, agent), l.model)
 	return newLoop(l.s, l.runState, agent, model, run)
@@ -187,7 +190,7 @@ func (l *runState) frames() []spool.ParkFrame {
 }
 
 // told is what the run above reads of one that has ended.
-func told(run spool.Run) json.RawMessage {
+func told(run spool.RunRow) json.RawMessage {
 	said := struct {
 		AgentID spool.AgentID `json:"agentId"`
 		Result  *string       `json:"result,omitempty"`

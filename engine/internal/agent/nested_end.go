@@ -155,7 +155,7 @@ func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
 			continue
 		}
 		if p.nested == nil {
-			var run spool.Run
+			var run spool.RunRow
 			err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
 				run, err = v.Run(nestedID(l.run.ID, p.call.ID))
 				return err

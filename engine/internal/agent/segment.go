@@ -48,7 +48,7 @@ const saveTimeout = 30 * time.Second
 
 // newSegment returns the segment of a run whose thread the worker has. The record's last entry is
 // seq.
-func (r *Runner) newSegment(t spool.Thread, run spool.Run, seq int64) *segment {
+func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64) *segment {
 	s := &segment{
 		runner: r,
 		Segment: publish.Segment{
@@ -162,7 +162,7 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 		s.Writer.Learn(tx.Thread.LastSeq)
 		tx.Into(list)
 		err = fn(tx)
-		follow, suspected = tx.Follow, tx.Run.Carriage.Alone
+		follow, suspected = tx.Follow, tx.Run.Isolated
 		return err
 	})
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // results of answered parks, a step whose tools were cut off, or the next question to
 // the model. It returns nil once the run has ended or parked.
 func (l *loop) advance(ctx context.Context) (err error) {
-	ctx, span := l.s.runner.Telemetry.Agent(ctx, l.run)
-	defer func() { span.Done(ctx, l.run, errors.Is(context.Cause(ctx), errStopped), err) }()
+	ctx, span := l.s.runner.Telemetry.Agent(ctx, l.run.Run)
+	defer func() { span.Done(ctx, l.run.Run, errors.Is(context.Cause(ctx), errStopped), err) }()
 	past, err := l.history(ctx)
 	if err != nil {
 		return err

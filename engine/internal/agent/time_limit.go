@@ -38,8 +38,8 @@ func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
 		left, bounded = a.Budget.WallTime-a.Spent.WallTime, true
 	}
 	end := func() { cancel(errOutOfTime) }
-	if limit := s.runner.wallTimeLimit(s.main.agent); limit > 0 && (!bounded || limit-run.Carriage.Carried < left) {
-		left, bounded = limit-run.Carriage.Carried, true
+	if limit := s.runner.wallTimeLimit(s.main.agent); limit > 0 && (!bounded || limit-run.WallTime < left) {
+		left, bounded = limit-run.WallTime, true
 		end = func() {
 			s.overTime.Store(true)
 			cancel(errTimeLimit)

@@ -28,7 +28,7 @@ type Totals struct {
 }
 
 // Ask returns the question about a dispatched run.
-func Ask(run spool.Run, reason spool.StopReason, now time.Time) Question {
+func Ask(run spool.RunRow, reason spool.StopReason, now time.Time) Question {
 	a := run.Allowance
 	q := Question{Exhausted: reason, Currency: cmp.Or(run.Currency, a.Budget.Currency)}
 	if n := a.Budget.Tokens; n > 0 {

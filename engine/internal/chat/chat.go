@@ -34,7 +34,7 @@ type Client struct {
 // Question is what a model is asked.
 type Question struct {
 	Thread  spool.ThreadKey
-	Run     spool.Run
+	Run     spool.RunRow
 	Model   spool.Model
 	Request spool.ModelRequest
 	// Weight is that of the request.

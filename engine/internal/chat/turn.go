@@ -29,7 +29,7 @@ type Turn struct {
 	messages int             // how many there were when the model was asked
 	newest   spool.MessageID // of them
 	weight   history.Weight  // of the prompt
-	run      spool.Run
+	run      spool.RunRow
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
 	calls    int                            // how many have begun
 	came     history.Gathered               // until the message has it
@@ -155,7 +155,7 @@ func Spoken(content spool.Content) spool.Content {
 
 // callSuffix ends the ids of a nested run's calls, so that they differ from those of every
 // other run of the tree: a person's answer names nothing but the call.
-func callSuffix(run spool.Run) string {
+func callSuffix(run spool.RunRow) string {
 	if run.RootID == "" {
 		return ""
 	}

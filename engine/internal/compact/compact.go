@@ -22,7 +22,7 @@ const saveTimeout = 30 * time.Second
 
 // idle is a thread that no run has, as it was read.
 type idle struct {
-	run     spool.Run
+	run     spool.RunRow
 	history []spool.Message
 	last    spool.MessageID // of all messages, nested runs' included
 }
@@ -47,7 +47,7 @@ func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, 
 }
 
 // Entry tells of a summary.
-func Entry(run spool.Run, summary *spool.Message, c history.Compaction) *spool.Entry {
+func Entry(run spool.RunRow, summary *spool.Message, c history.Compaction) *spool.Entry {
 	return spool.NewEntry(spool.EntryContextCompacted, run.Root(), spool.ContextCompacted{
 		SummarizedMessages: len(c.Gone), MessageID: summary.ID, AgentID: run.AgentID(),
 	})
@@ -55,7 +55,7 @@ func Entry(run spool.Run, summary *spool.Message, c history.Compaction) *spool.E
 
 // Count returns the count of a prompt that nobody has counted, by one that somebody has.
 // There is none without.
-func Count(a *registry.Agent, run spool.Run, past []spool.Message, m history.Meter) *spool.ContextCount {
+func Count(a *registry.Agent, run spool.RunRow, past []spool.Message, m history.Meter) *spool.ContextCount {
 	if m.Tokens == 0 {
 		return nil
 	}

@@ -111,7 +111,7 @@ func (h *Messages) Has(id spool.ToolCallID) bool {
 
 // Unlike returns an id like one that a provider gave to a call, which no unread message can
 // have: ids of providers may count from zero in each answer.
-func (h *Messages) Unlike(id spool.ToolCallID, run spool.Run) spool.ToolCallID {
+func (h *Messages) Unlike(id spool.ToolCallID, run spool.RunRow) spool.ToolCallID {
 	if h.Unread == 0 {
 		return id
 	}
@@ -120,7 +120,7 @@ func (h *Messages) Unlike(id spool.ToolCallID, run spool.Run) spool.ToolCallID {
 }
 
 // Read reads what a run's agent is asked with.
-func Read(v spool.View, run spool.Run) (*Messages, error) {
+func Read(v spool.View, run spool.RunRow) (*Messages, error) {
 	if h, err := behindSummary(v, run); h != nil || err != nil {
 		return h, err
 	}
@@ -134,7 +134,7 @@ func Read(v spool.View, run spool.Run) (*Messages, error) {
 // It returns nil where the whole history has to be read: where there is no summary that
 // counts, where the number of messages is not known, and where the run's last answer
 // may stand among the older ones.
-func behindSummary(v spool.View, run spool.Run) (*Messages, error) {
+func behindSummary(v spool.View, run spool.RunRow) (*Messages, error) {
 	agent := run.AgentID()
 	if run.Context == nil {
 		return nil, nil //nolint:nilnil // nil is: read everything

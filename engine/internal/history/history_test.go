@@ -78,7 +78,7 @@ func TestUnreadCallsAreAnothers(t *testing.T) {
 	t.Parallel()
 
 	whole, part := New(nil, 0), New(nil, 7)
-	run := spool.Run{ID: "r1", Steps: 2}
+	run := spool.RunRow{Run: spool.Run{ID: "r1", Steps: 2}}
 	next := run
 	next.Steps++
 	if id := whole.Unlike("call_0", run); id != "call_0" {

@@ -8,7 +8,7 @@ import (
 // UsageOf says how full a room is with the thread's history. It reads the messages behind the last
 // count of a provider. It reads all of them where nothing was counted, or where the counted message
 // is not there any more. Newest is the last row of the ledger.
-func UsageOf(v spool.View, run spool.Run, to Room, newest spool.UsageRow) (spool.ContextUsage, error) {
+func UsageOf(v spool.View, run spool.RunRow, to Room, newest spool.UsageRow) (spool.ContextUsage, error) {
 	u := spool.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At, UsedTokens: newest.Usage.Count().TotalTokens}
 	q := spool.MessageQuery{Agent: &record.MainAgent}
 	counted := run.Context

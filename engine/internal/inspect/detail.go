@@ -23,9 +23,11 @@ func Run(v spool.View, id spool.RunID) (spool.RunDetail, error) {
 }
 
 func (d *detail) read(v spool.View, id spool.RunID) (err error) {
-	if d.Run, err = v.Run(id); err != nil {
+	row, err := v.Run(id)
+	if err != nil {
 		return err
 	}
+	d.Run = row.Run
 	under, err := v.Nested(d.Run.Root())
 	if err != nil {
 		return err
@@ -33,7 +35,7 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 	d.Children = []spool.Run{}
 	for _, r := range under[:min(len(under), detailLimit)] {
 		if r.ParentID == id {
-			d.Children = append(d.Children, r)
+			d.Children = append(d.Children, r.Run)
 		}
 	}
 	if d.Entries, err = v.Entries(spool.EntryQuery{Run: id, Limit: detailLimit}); err != nil {

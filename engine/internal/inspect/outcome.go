@@ -6,7 +6,7 @@ import (
 )
 
 // Outcome returns what a run has come to by now.
-func Outcome(v spool.View, rules thread.Rules, run spool.Run) (spool.RunOutcome, error) {
+func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutcome, error) {
 	o := spool.RunOutcome{
 		ThreadID: run.ThreadID, RunID: run.ID, State: run.State, StopReason: run.StopReason, Error: run.Error,
 		Parks: []spool.InputRequired{}, Usage: run.TokenCount, Costs: run.Costs(), Steps: run.Steps,
@@ -44,7 +44,7 @@ func Outcome(v spool.View, rules thread.Rules, run spool.Run) (spool.RunOutcome,
 
 // openParks returns the questions that can be answered and without which the run does not go on.
 // Those of a dispatched run include those of the runs below it.
-func openParks(v spool.View, rules thread.Rules, run spool.Run) ([]spool.InputRequired, error) {
+func openParks(v spool.View, rules thread.Rules, run spool.RunRow) ([]spool.InputRequired, error) {
 	open := []spool.InputRequired{}
 	if run.State != spool.WaitingForInput || run.Ending != nil {
 		return open, nil

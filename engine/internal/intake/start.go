@@ -119,10 +119,13 @@ func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartReque
 		client = &r.Client
 	}
 	return thread.StartRequest{
-		Run: spool.Run{
-			ID: r.RunID, Agent: agent.Name, Model: r.Model, MaxSteps: r.MaxSteps, StartKey: r.IdempotencyKey,
-			Allowance: budget.Of(r.Budget), HostState: r.HostState, StartedBy: r.By, Scopes: r.Scopes,
-			ProviderOptions: r.ProviderOptions, Client: client,
+		Run: spool.RunRow{
+			Run: spool.Run{
+				ID: r.RunID, Agent: agent.Name, Model: r.Model, MaxSteps: r.MaxSteps, Allowance: budget.Of(r.Budget), StartedBy: r.By,
+			},
+			RunState: spool.RunState{
+				StartKey: r.IdempotencyKey, HostState: r.HostState, Scopes: r.Scopes, ProviderOptions: r.ProviderOptions, Client: client,
+			},
 		},
 		Content: contentOf(r), ClientMessageID: r.ClientMessageID, Title: cmp.Or(r.Title, title(r.Prompt)), Labels: r.Labels,
 		EditMessageID: r.EditMessageID, WhenBusy: r.WhenBusy, MayNotStop: r.MayNotStop,
@@ -191,7 +194,7 @@ func (d *Desk) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registr
 		return nil, err
 	}
 	r.ProviderOptions = options
-	if r.Client, err = agent.Permitted(spool.Run{Tenant: key.Tenant, Scopes: r.Scopes}).AllowedClient(r.Client); err != nil {
+	if r.Client, err = agent.Permitted(spool.RunRow{Run: spool.Run{Tenant: key.Tenant}, RunState: spool.RunState{Scopes: r.Scopes}}).AllowedClient(r.Client); err != nil {
 		return nil, err
 	}
 	if err := d.Attachments.CheckAll(r.Attachments); err != nil {

@@ -118,7 +118,7 @@ func (p *Publisher) tell(ctx context.Context, key spool.ThreadKey, s *Segment, e
 }
 
 // subject returns the run that an event is about, with the thread. The zero run is none.
-func subject(v spool.View, about spool.RunID) (run spool.Run, thread spool.Thread, err error) {
+func subject(v spool.View, about spool.RunID) (run spool.RunRow, thread spool.Thread, err error) {
 	if thread, err = v.Thread(); err != nil {
 		return run, thread, err
 	}

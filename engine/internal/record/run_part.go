@@ -10,7 +10,7 @@ import (
 // thread.
 type RunPart struct {
 	Thread  spool.Thread
-	Run     spool.Run      // the dispatched one
+	Run     spool.RunRow   // the dispatched one
 	Ended   spool.Entry    // the RUN_ENDED entry of the segment that has ended
 	Stream  spool.StreamID // of that segment
 	Segment int64          // seq of the segment's RUN_STARTED entry
@@ -62,13 +62,15 @@ func ReadRunPart(v spool.View, ended spool.Entry, seq int64, before bool) (p Run
 
 // readRuns reads the runs of the tree, and the one that has the thread, the newest first.
 func (p *RunPart) readRuns(v spool.View) error {
-	p.runs = []spool.Run{p.Run}
+	p.runs = []spool.Run{p.Run.Run}
 	if p.Run.Children > 0 {
 		nested, err := v.Nested(p.Run.ID)
 		if err != nil {
 			return err
 		}
-		p.runs = append(p.runs, nested...)
+		for _, r := range nested {
+			p.runs = append(p.runs, r.Run)
+		}
 	}
 	if p.Thread.RunID != p.Run.ID {
 		now, err := v.Run(p.Thread.RunID)
@@ -76,7 +78,7 @@ func (p *RunPart) readRuns(v spool.View) error {
 			return err
 		}
 		if err == nil {
-			p.runs = append(p.runs, now)
+			p.runs = append(p.runs, now.Run)
 		}
 	}
 	slices.Reverse(p.runs)

@@ -10,7 +10,7 @@ type Saved struct {
 }
 
 // SavedOf returns what the runs of a tree have saved of the latest segment's stream.
-func SavedOf(v spool.View, run spool.Run) (Saved, error) {
+func SavedOf(v spool.View, run spool.RunRow) (Saved, error) {
 	s := Saved{Main: run.Saved}
 	if run.Children == 0 {
 		return s, nil

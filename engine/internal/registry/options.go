@@ -68,7 +68,7 @@ func AllowedOptions(agent *Agent, text json.RawMessage) (json.RawMessage, error)
 
 // Extra returns what is merged into the requests of a run to its provider: what the agent has,
 // and over it what the start asked for.
-func Extra(agent *Agent, run spool.Run) map[string]any {
+func Extra(agent *Agent, run spool.RunRow) map[string]any {
 	if len(run.ProviderOptions) == 0 {
 		return agent.Extra
 	}

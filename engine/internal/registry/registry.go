@@ -165,7 +165,7 @@ func (r *Registry) HasModelFor(name string, tenant spool.Tenant, scopes []string
 
 // OfDispatched returns the agent of a dispatched run, as the run may use it. Nil: this process
 // does not have it.
-func (r *Registry) OfDispatched(run spool.Run) *Agent { return r.byName[run.Agent].Permitted(run) }
+func (r *Registry) OfDispatched(run spool.RunRow) *Agent { return r.byName[run.Agent].Permitted(run) }
 
 // OfRun returns the agent of a run, which for a nested one depends on those above. Nil: this
 // process does not have it.
@@ -204,7 +204,7 @@ func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, erro
 // Permitted returns the agent with the tools that the subject of the run may use, and those that the
 // client of the start has brought. That is decided by what the run has of its start, so that it is
 // the same in each process and behind a restart. A nil agent stays nil.
-func (a *Agent) Permitted(run spool.Run) *Agent {
+func (a *Agent) Permitted(run spool.RunRow) *Agent {
 	withheld := func(t spool.Tool) bool { return !t.Access.Allows(run.Tenant, run.Scopes) }
 	if a == nil || run.Client == nil && !slices.ContainsFunc(a.Tools, withheld) {
 		return a

@@ -9,7 +9,7 @@ import (
 )
 
 // Request returns what the model of a run is asked.
-func (a *Agent) Request(run spool.Run, messages []spool.Message) spool.ModelRequest {
+func (a *Agent) Request(run spool.RunRow, messages []spool.Message) spool.ModelRequest {
 	r := spool.ModelRequest{
 		Instructions: a.Instructions, Messages: messages,
 		MaxOutputTokens: a.MaxOutputTokens, Extra: Extra(a, run),

@@ -35,7 +35,7 @@ type Hook struct {
 }
 
 // Of returns what the hook is told of a run that ends.
-func Of(r spool.Run, ending spool.Ending) spool.Settlement {
+func Of(r spool.RunRow, ending spool.Ending) spool.Settlement {
 	return spool.Settlement{
 		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
 		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Steps: r.Steps, Usage: r.TokenCount, Costs: r.Costs(),
@@ -71,7 +71,7 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 	if h.Settle == nil {
 		return spool.JobResult{Accepted: true, Reason: "there is no settle hook"}, nil
 	}
-	var run spool.Run
+	var run spool.RunRow
 	var busy time.Duration
 	err := h.Store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) (err error) {
 		busy = 0

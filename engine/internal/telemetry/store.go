@@ -78,26 +78,26 @@ type changed[T any] struct {
 }
 
 // InsertRun implements [spool.Tx].
-func (x *measuredTx) InsertRun(r spool.Run) error {
+func (x *measuredTx) InsertRun(r spool.RunRow) error {
 	err := x.Tx.InsertRun(r)
 	if err == nil {
-		x.runs = append(x.runs, changed[spool.Run]{after: r, written: true, inserted: true})
+		x.runs = append(x.runs, changed[spool.Run]{after: r.Run, written: true, inserted: true})
 	}
 	return err
 }
 
 // UpdateRun implements [spool.Tx].
-func (x *measuredTx) UpdateRun(r spool.Run) error {
+func (x *measuredTx) UpdateRun(r spool.RunRow) error {
 	err := x.Tx.UpdateRun(r)
 	if err == nil {
 		c := x.run(r.ID)
-		c.after, c.written = r, true
+		c.after, c.written = r.Run, true
 	}
 	return err
 }
 
 // Run implements [spool.View].
-func (x *measuredTx) Run(id spool.RunID) (spool.Run, error) {
+func (x *measuredTx) Run(id spool.RunID) (spool.RunRow, error) {
 	r, err := x.Tx.Run(id)
 	if err == nil {
 		x.readRuns(r)
@@ -105,31 +105,24 @@ func (x *measuredTx) Run(id spool.RunID) (spool.Run, error) {
 	return r, err
 }
 
-// Runs implements [spool.View].
-func (x *measuredTx) Runs(limit int) ([]spool.Run, error) {
-	all, err := x.Tx.Runs(limit)
-	x.readRuns(all...)
-	return all, err
-}
-
 // Waiting implements [spool.View].
-func (x *measuredTx) Waiting() ([]spool.Run, error) {
+func (x *measuredTx) Waiting() ([]spool.RunRow, error) {
 	all, err := x.Tx.Waiting()
 	x.readRuns(all...)
 	return all, err
 }
 
 // Nested implements [spool.View].
-func (x *measuredTx) Nested(root spool.RunID) ([]spool.Run, error) {
+func (x *measuredTx) Nested(root spool.RunID) ([]spool.RunRow, error) {
 	all, err := x.Tx.Nested(root)
 	x.readRuns(all...)
 	return all, err
 }
 
-func (x *measuredTx) readRuns(all ...spool.Run) {
+func (x *measuredTx) readRuns(all ...spool.RunRow) {
 	for _, r := range all {
 		if c := x.run(r.ID); !c.read && !c.written {
-			c.before, c.read = r, true
+			c.before, c.read = r.Run, true
 		}
 	}
 }

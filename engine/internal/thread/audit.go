@@ -15,7 +15,7 @@ func (tx *Tx) note(entry spool.AuditEntry) {
 
 // noteStop notes that somebody stops a run, as the run was before. A second stop of a run that is
 // stopping changes nothing.
-func (tx *Tx) noteStop(run spool.Run, by string) {
+func (tx *Tx) noteStop(run spool.RunRow, by string) {
 	if run.StopAt.IsZero() {
 		tx.note(spool.AuditEntry{Action: spool.AuditStop, RunID: run.ID, By: by})
 	}

@@ -36,7 +36,7 @@ type Claim struct {
 // Segment is a run in the hands of a worker.
 type Segment struct {
 	Thread spool.Thread
-	Run    spool.Run
+	Run    spool.RunRow
 	// Seq is the RUN_STARTED entry.
 	Seq int64
 }
@@ -92,8 +92,8 @@ func take(tx *Tx, r ClaimRequest) (Claim, error) {
 	case doBackOff:
 		err = backOff(tx)
 	case doCarry:
-		tx.Run.Carriage.Alone = suspected(tx)
-		if tx.Run.Carriage.Alone && !r.Alone() {
+		tx.Run.Isolated = suspected(tx)
+		if tx.Run.Isolated && !r.Alone() {
 			return Claim{Reason: "another run whose workers died is carried alone", BusyFor: aloneWait}, ErrUnchanged
 		}
 		c.Segment, err = openSegment(tx)
@@ -121,8 +121,8 @@ func find(tx *Tx) (f found, err error) {
 	case tx.Run.State == spool.WaitingForInput:
 		f.open, f.failing, err = expire(tx)
 	case tx.Run.State == spool.Running:
-		if alone := &tx.Run.Carriage; alone.Alone {
-			alone.AloneDeaths++
+		if tx.Run.Isolated {
+			tx.Run.IsolatedDeaths++
 		} else {
 			tx.Run.Deaths++
 		}
@@ -157,7 +157,7 @@ var cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled
 // changes nothing.
 func decide(tx *Tx, f found, j spool.Job) decision {
 	run, stopped := &tx.Run, !tx.Run.StopAt.IsZero()
-	deaths := run.Deaths + run.Carriage.AloneDeaths
+	deaths := run.Deaths + run.IsolatedDeaths
 	switch {
 	case run.Ending != nil:
 		return decision{do: doEnd, ending: *run.Ending}
@@ -176,7 +176,7 @@ func decide(tx *Tx, f found, j spool.Job) decision {
 
 	case f.lost != nil && stopped && !f.working:
 		return decision{do: doEnd, reason: endedWithWorker, ending: cancelled}
-	case f.lost != nil && run.Carriage.AloneDeaths >= tx.Retry.Deaths:
+	case f.lost != nil && run.IsolatedDeaths >= tx.Retry.Deaths:
 		return decision{do: doEnd, reason: endedWithWorker, deaths: deaths, ending: spool.Ending{
 			State: spool.Failed, Reason: spool.StopFailed, Error: fmt.Sprintf("%d workers died in the same step", deaths),
 		}}
@@ -237,7 +237,7 @@ func backOff(tx *Tx) error {
 	if err := tx.move(spool.Queued); err != nil {
 		return err
 	}
-	next := tx.ticket(spool.JobReclaim, tx.Wait(tx.Run.Carriage.AloneDeaths+1, nil))
+	next := tx.ticket(spool.JobReclaim, tx.Wait(tx.Run.IsolatedDeaths+1, nil))
 	if err := tx.Store.CancelJob(next.Key); err != nil { // which may be the one in hand
 		return err
 	}

@@ -33,7 +33,7 @@ func Settle(tx *Tx, ending spool.Ending, settled bool) error {
 	return end(tx, ending)
 }
 
-func settleJob(tx *Tx, run spool.Run, after time.Duration) spool.Job {
+func settleJob(tx *Tx, run spool.RunRow, after time.Duration) spool.Job {
 	j := tx.jobOf(run, spool.JobSettle, after)
 	j.Key = "settle:" + string(run.ID)
 	return j
@@ -94,7 +94,7 @@ func closeLast(tx *Tx, ending spool.Ending) error {
 // that.
 type Unsettled struct {
 	Thread spool.Thread
-	Run    spool.Run
+	Run    spool.RunRow
 	// Saved is the last offset of its stream that is in the messages.
 	Saved spool.Offset
 }

@@ -31,7 +31,7 @@ func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
 	switch a := root.Allowance; reason {
 	case spool.StopTimeLimit:
 		entry = spool.NewEntry(spool.EntryTimeLimitReached, root.ID, spool.TimeLimitReached{
-			WallTimeMS: root.Carriage.Until(tx.Now).Milliseconds(), WallTimeLimitMS: limits.WallTimeMS,
+			WallTimeMS: root.WallTimeAt(tx.Now).Milliseconds(), WallTimeLimitMS: limits.WallTimeMS,
 		})
 	case spool.StopStorageLimit:
 		entry = spool.NewEntry(spool.EntryStorageLimitReached, root.ID, spool.StorageLimitReached{BytesLimit: limits.TenantBytes})

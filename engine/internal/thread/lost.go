@@ -44,7 +44,7 @@ func loseCalls(tx *Tx) error {
 	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) { // then each call was noted before it was made
 		return cutReservations(tx, spool.OutcomeLost)
 	}
-	runs := []spool.Run{tx.Run}
+	runs := []spool.RunRow{tx.Run}
 	if tx.Run.Children > 0 {
 		nested, err := tx.Store.Nested(tx.Run.ID)
 		if err != nil {
@@ -74,7 +74,7 @@ func loseCalls(tx *Tx) error {
 // asking reports whether a worker that carried the run could do nothing but ask its model
 // next: the run is in no step, and waits neither for a call of its own nor for a run under
 // it.
-func asking(r spool.Run, runs []spool.Run, parks []spool.Park) bool {
+func asking(r spool.RunRow, runs []spool.RunRow, parks []spool.Park) bool {
 	if r.State != spool.Running || r.Draft != nil || r.Ending != nil {
 		return false
 	}

@@ -6,7 +6,7 @@ import (
 
 // Spawn adds a nested run with its first turn. It returns a [spool.Conflict] error, and adds
 // nothing, where the tenant has a run of that id: whoever starts runs may choose any id.
-func Spawn(tx *Tx, run spool.Run, instructions string) error {
+func Spawn(tx *Tx, run spool.RunRow, instructions string) error {
 	if err := tx.Store.InsertRun(run); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func FinishNested(tx *Tx, ending spool.Ending, text string) error {
 }
 
 // SubagentFinished is the item that tells of the end of a nested run.
-func SubagentFinished(run spool.Run) spool.SubagentFinished {
+func SubagentFinished(run spool.RunRow) spool.SubagentFinished {
 	end := spool.SubagentFinished{SubagentID: run.AgentID(), Status: spool.SubagentCompleted, Error: run.Error}
 	switch run.State {
 	case spool.Failed:

@@ -26,7 +26,7 @@ func Redrive(tx *Tx, jobID int64, fresh spool.RunID) (moved spool.RunID, err err
 }
 
 // resettle queues the settlement of a run again.
-func resettle(tx *Tx, run spool.Run, j spool.Job) error {
+func resettle(tx *Tx, run spool.RunRow, j spool.Job) error {
 	if !tx.Settles || !run.SettledAt.IsZero() || !run.State.Terminal() {
 		return Refuse(spool.ReasonMovedOn, "There is nothing to settle")
 	}
@@ -36,7 +36,7 @@ func resettle(tx *Tx, run spool.Run, j spool.Job) error {
 }
 
 // succeed is the transition to QUEUED of a new run that takes up where a failed one ended.
-func succeed(tx *Tx, failed spool.Run, id spool.RunID) error {
+func succeed(tx *Tx, failed spool.RunRow, id spool.RunID) error {
 	switch {
 	case tx.Thread.State.Active():
 		return Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
@@ -62,11 +62,13 @@ func succeed(tx *Tx, failed spool.Run, id spool.RunID) error {
 }
 
 // successor returns a run that was asked for what a failed one was.
-func successor(failed spool.Run, id spool.RunID) spool.Run {
-	next := spool.Run{
-		Tenant: failed.Tenant, ID: id, ThreadID: failed.ThreadID, Agent: failed.Agent, Model: failed.Model,
-		State: spool.Queued, MaxSteps: failed.MaxSteps, HostState: failed.HostState, StartedBy: failed.StartedBy, Scopes: failed.Scopes,
-		ProviderOptions: failed.ProviderOptions, Client: failed.Client,
+func successor(failed spool.RunRow, id spool.RunID) spool.RunRow {
+	next := spool.RunRow{
+		Run: spool.Run{
+			Tenant: failed.Tenant, ID: id, ThreadID: failed.ThreadID, Agent: failed.Agent, Model: failed.Model,
+			State: spool.Queued, MaxSteps: failed.MaxSteps, StartedBy: failed.StartedBy,
+		},
+		RunState: failed.Given(),
 	}
 	if failed.Allowance != nil {
 		next.Allowance = &spool.Allowance{Budget: failed.Allowance.Budget}

@@ -8,7 +8,7 @@ import (
 // StartRequest is a start that was checked.
 type StartRequest struct {
 	// Run is the run that is asked for, but for what [Start] sets: its thread, state and times.
-	Run spool.Run
+	Run spool.RunRow
 	// Content is the user turn.
 	Content         spool.Content
 	ClientMessageID string
@@ -89,7 +89,7 @@ func start(tx *Tx, s StartRequest) error {
 }
 
 // newRun returns the run of a start, which takes over what is known of the thread's prompt.
-func newRun(tx *Tx, run spool.Run) spool.Run {
+func newRun(tx *Tx, run spool.RunRow) spool.RunRow {
 	run.Tenant, run.ThreadID = tx.Thread.Tenant, tx.Thread.ID
 	run.State, run.EnqueuedAt, run.StartedAt = spool.Queued, tx.Now, tx.Now
 	run.Context = tx.Run.Context
@@ -98,7 +98,7 @@ func newRun(tx *Tx, run spool.Run) spool.Run {
 }
 
 // insert adds the run of a start. A start whose run the store does not take is refused.
-func insert(tx *Tx, run spool.Run) error {
+func insert(tx *Tx, run spool.RunRow) error {
 	err := tx.Store.InsertRun(run)
 	switch {
 	case spool.CodeOf(err) != spool.Conflict:

@@ -59,7 +59,7 @@ func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 func progressed(tx *Tx) {
 	tx.Run.Attempts, tx.Run.Deaths = 0, 0
 	root := tx.Root()
-	root.Run.Carriage.Alone, root.Run.Carriage.AloneDeaths = false, 0
+	root.Run.Isolated, root.Run.IsolatedDeaths = false, 0
 	if tx.root != nil {
 		tx.root.Run.Deaths, tx.Run.Segments = 0, tx.root.Run.Segments
 	}

@@ -71,7 +71,7 @@ func stopAllWaiting(tx *Tx) (int, error) {
 	return len(waiting), nil
 }
 
-func stopOneWaiting(tx *Tx, run spool.Run) error {
+func stopOneWaiting(tx *Tx, run spool.RunRow) error {
 	tx.noteStop(run, "")
 	return leave(tx, run, cancelled)
 }

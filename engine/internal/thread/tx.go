@@ -17,7 +17,7 @@ type Tx struct {
 	Store  spool.Tx
 	Thread spool.Thread
 	// Run is the run that the transition is about: the dispatched run, or a nested one.
-	Run spool.Run
+	Run spool.RunRow
 	Now time.Time
 	// Follow is what has to follow the commit. Only that of [Tx.Root] counts.
 	Follow Follow
@@ -65,7 +65,7 @@ func (tx *Tx) Into(list *order.List) {
 
 // Of returns the transaction as a run of the tree is its subject. It returns [spool.ErrFenced] for
 // a nested run that has ended, which is not its agent's any more.
-func (tx *Tx) Of(run spool.Run) (*Tx, error) {
+func (tx *Tx) Of(run spool.RunRow) (*Tx, error) {
 	if run.RootID == "" {
 		return tx.Root(), nil
 	}
@@ -79,7 +79,7 @@ func (tx *Tx) Of(run spool.Run) (*Tx, error) {
 }
 
 // nested returns the transaction with a nested run as its subject.
-func (tx *Tx) nested(run spool.Run) *Tx {
+func (tx *Tx) nested(run spool.RunRow) *Tx {
 	return &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: run, Now: tx.Now, root: tx.Root()}
 }
 
@@ -163,7 +163,7 @@ func (tx *Tx) job(kind spool.JobKind, after time.Duration) spool.Job {
 	return tx.jobOf(tx.Run, kind, after)
 }
 
-func (tx *Tx) jobOf(run spool.Run, kind spool.JobKind, after time.Duration) spool.Job {
+func (tx *Tx) jobOf(run spool.RunRow, kind spool.JobKind, after time.Duration) spool.Job {
 	j := spool.Job{
 		Tenant: tx.Thread.Tenant, ThreadID: tx.Thread.ID, RunID: run.ID, Model: run.Model, Agent: run.Agent, Kind: kind,
 	}
@@ -238,7 +238,7 @@ func (tx *Tx) Charge(row spool.UsageRow) error {
 
 // startClock counts the time from now on.
 func (tx *Tx) startClock() {
-	tx.Run.Carriage.Since = tx.Now
+	tx.Run.WorkerSince = tx.Now
 	if a := tx.Run.Allowance; a != nil {
 		a.Since = tx.Now
 	}
@@ -246,8 +246,7 @@ func (tx *Tx) startClock() {
 
 // stopClock counts the time up to then.
 func (tx *Tx) stopClock(at time.Time) {
-	c := &tx.Run.Carriage
-	c.Carried, c.Since = c.Until(at), time.Time{}
+	tx.Run.WallTime, tx.Run.WorkerSince = tx.Run.WallTimeAt(at), time.Time{}
 	if a := tx.Run.Allowance; a != nil {
 		a.Spent.WallTime = budget.WallTime(a, at)
 		a.Since = time.Time{}

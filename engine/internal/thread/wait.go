@@ -61,8 +61,8 @@ func wait(tx *Tx, s StartRequest) (Started, error) {
 // left. A run that has stopped the one before it counts as having the thread already, so that
 // nothing depends on how long that one takes to stop. A caller that may not stop runs takes the
 // place of its own only.
-func makeRoom(tx *Tx, run *spool.Run, waiting []spool.Run, mayNotStop bool) ([]spool.Run, error) {
-	left := make([]spool.Run, 0, len(waiting))
+func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool) ([]spool.RunRow, error) {
+	left := make([]spool.RunRow, 0, len(waiting))
 	for _, r := range waiting {
 		switch stops := r.Wait.WhenBusy.Stops(); {
 		case run.Wait.WhenBusy == spool.BusyLatest && !stops && mayNotStop && r.StartedBy != run.StartedBy:
@@ -89,7 +89,7 @@ func makeRoom(tx *Tx, run *spool.Run, waiting []spool.Run, mayNotStop bool) ([]s
 // rollBack finds what goes with the run that the new one stops: that is the last of the runs
 // that have stopped another one, which has said nothing yet and leaves what it would have
 // dropped to the new one; or else the turn of the run that has the thread.
-func rollBack(tx *Tx, run *spool.Run, waiting []spool.Run) ([]spool.Run, error) {
+func rollBack(tx *Tx, run *spool.RunRow, waiting []spool.RunRow) ([]spool.RunRow, error) {
 	last := -1
 	for i, r := range waiting {
 		if r.Wait.WhenBusy.Stops() {
@@ -109,7 +109,7 @@ func rollBack(tx *Tx, run *spool.Run, waiting []spool.Run) ([]spool.Run, error) 
 }
 
 // makeWay ends a run that waits, for a later start. The subject of the later start has stopped it.
-func makeWay(tx *Tx, r spool.Run, later *spool.Run) error {
+func makeWay(tx *Tx, r spool.RunRow, later *spool.RunRow) error {
 	tx.noteStop(r, later.StartedBy)
 	return leave(tx, r, spool.Ending{
 		State: spool.Cancelled, Reason: spool.StopCancelled, Error: "a later start took its place",
@@ -117,7 +117,7 @@ func makeWay(tx *Tx, r spool.Run, later *spool.Run) error {
 }
 
 // positionFor returns the queue position of a new run.
-func positionFor(w spool.WhenBusy, waiting []spool.Run) int64 {
+func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
 	position := behindAll
 	if w.Stops() {
 		position = 0
@@ -132,7 +132,7 @@ func positionFor(w spool.WhenBusy, waiting []spool.Run) int64 {
 
 // keepPosition keeps where the run stands among those that wait, as the answer that is repeated for
 // an idempotency key has it. A run that has the thread by now stands nowhere: 0.
-func keepPosition(tx *Tx, run spool.Run) (int, error) {
+func keepPosition(tx *Tx, run spool.RunRow) (int, error) {
 	waiting, err := tx.Store.Waiting()
 	if err != nil {
 		return 0, err
@@ -148,7 +148,7 @@ func keepPosition(tx *Tx, run spool.Run) (int, error) {
 
 // leave ends a run that waits and so has not begun. The settle hook is called from the
 // queue.
-func leave(tx *Tx, r spool.Run, ending spool.Ending) error {
+func leave(tx *Tx, r spool.RunRow, ending spool.Ending) error {
 	if !r.StopAt.IsZero() {
 		ending.State, ending.Reason = spool.Cancelled, spool.StopCancelled
 	}

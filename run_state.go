@@ -1,0 +1,104 @@
+package spool
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// RunRow is all that a store keeps of a run: what callers see of it, and the engine's own state.
+type RunRow struct {
+	Run
+	RunState
+}
+
+// RunState is what only the engine needs of a run. No caller and no client sees it.
+//
+// A store may keep it as one JSON text. The fields without a JSON name are kept beside it: StartKey
+// because it is searched, the others because they are large and never change.
+type RunState struct {
+	// StartKey is the idempotency key of the start, unique in the tenant. Empty: none.
+	StartKey string `json:"-"`
+	// HostState is a JSON object that the host gave to the start, for the tools of the run
+	// and for the settle hook. The engine does not read it, and a run that this one spawns gets
+	// the same. Nil: none was given.
+	HostState json.RawMessage `json:"-"`
+	// ProviderOptions is a JSON object that the start gave for the requests to the provider. A run
+	// that this one spawns gets the same. Nil: none was given.
+	ProviderOptions json.RawMessage `json:"-"`
+	// Client is what the client of the start has brought. A run that this one spawns gets the tools
+	// of it, and not the context. Nil: nothing.
+	Client *ClientInput `json:"-"`
+
+	// Nonce is a random text that is made with the run and never changes. It goes into the keys
+	// of the run's tool calls, and no client or tool ever sees it: see [RunRow.CallKey]. Empty: the
+	// run began before there were nonces.
+	Nonce string `json:"nonce,omitempty"`
+	// Scopes are those of who started the run, by which it has its tools: see [Tool.Access].
+	Scopes []string `json:"scopes,omitempty"`
+	// Wait is what the run waits, or waited, with. Nil: the thread was free.
+	Wait *Wait `json:"wait,omitempty"`
+	// Children counts the nested runs of a dispatched run, at any depth.
+	Children int `json:"children,omitempty"`
+
+	// Saved is the offset in the current segment's stream up to which everything it
+	// said is in the thread's messages. Zero: nothing is.
+	Saved Offset `json:"saved,omitzero"`
+	// Draft is the step in hand once the model has finished its part and while its
+	// tools run. Nil between steps.
+	Draft *Draft `json:"draft,omitempty"`
+	// Context is what the provider counted of the prompt of the last finished step, which may
+	// be one of an earlier run of the same agent. Nil: nothing was counted yet.
+	Context *ContextCount `json:"context,omitempty"`
+
+	// WallTime is how long workers have worked on a dispatched run, without the worker that does so
+	// now. A nested run has none of its own.
+	WallTime time.Duration `json:"wallTime,omitempty"`
+	// WorkerSince is when the worker that works on the run took it. Zero: none does.
+	WorkerSince time.Time `json:"workerSince,omitzero"`
+	// Deaths counts the pickups since the last finished step that ended without a
+	// word, because the worker died. Those of an isolated run are IsolatedDeaths.
+	Deaths int `json:"deaths,omitempty"`
+	// Isolated is true when the latest segment was the only one of its worker that was suspected to
+	// kill it, because several workers had died in the run's step.
+	Isolated bool `json:"isolated,omitempty"`
+	// IsolatedDeaths counts the segments since the last finished step whose worker died while the
+	// run was isolated.
+	IsolatedDeaths int `json:"isolatedDeaths,omitempty"`
+
+	// StopAt is when a stop was asked for while a worker held the run. Zero: never.
+	StopAt time.Time `json:"stopAt,omitzero"`
+	// Ending is the end that waits for the settle hook. Nil: none.
+	Ending *Ending `json:"ending,omitempty"`
+	// SettleClaim is until when somebody is about to run the settle hook.
+	SettleClaim time.Time `json:"settleClaim,omitzero"`
+	// SettledAt is when the settle hook had run. Zero: it has not.
+	SettledAt time.Time `json:"settledAt,omitzero"`
+}
+
+// Given returns the state of a run that gets what the start of this one gave.
+func (s RunState) Given() RunState {
+	return RunState{HostState: s.HostState, ProviderOptions: s.ProviderOptions, Client: s.Client, Scopes: s.Scopes}
+}
+
+// WallTimeAt returns how long workers have worked on the run at a time.
+func (s RunState) WallTimeAt(now time.Time) time.Duration {
+	if s.WorkerSince.IsZero() {
+		return s.WallTime
+	}
+	return s.WallTime + max(0, now.Sub(s.WorkerSince))
+}
+
+// Ending is how a run ends.
+type Ending struct {
+	State  State      `json:"state"`
+	Reason StopReason `json:"reason"`
+	Error  string     `json:"error,omitempty"`
+	// Closed is true when the record has the end of the last segment already.
+	Closed bool `json:"closed,omitempty"`
+}
+
+// Draft is a step whose model part is done. It becomes a message when the whole step is.
+type Draft struct {
+	Message Message    `json:"message"`
+	Usage   TokenCount `json:"usage"`
+}
