@@ -5,68 +5,68 @@ import (
 	"time"
 )
 
-// Run is one attempt to advance a thread, as callers see it. Fields without a JSON name never reach
-// a client. What only the engine needs of a run is its [RunState].
+// Run is one attempt to advance a thread, as callers see it. What clients see of it is a [WireRun],
+// as which it is encoded; what only the engine needs is its [RunState].
 type Run struct {
-	Tenant   Tenant   `json:"-"`
-	ID       RunID    `json:"id"`
-	ThreadID ThreadID `json:"threadId"`
+	Tenant   Tenant
+	ID       RunID
+	ThreadID ThreadID
 	// ParentID is the run that spawned this one, empty for a dispatched run.
-	ParentID RunID `json:"parentRunId,omitempty"`
+	ParentID RunID
 	// CallID is the tool call of ParentID that spawned this run, empty for a dispatched run.
-	CallID ToolCallID `json:"parentToolCallId,omitempty"`
+	CallID ToolCallID
 	// RootID is the dispatched run at the top of a nested run's tree, empty for that one
 	// itself.
-	RootID RunID `json:"-"`
+	RootID RunID
 	// Depth is 0 for a dispatched run.
-	Depth int `json:"depth"`
+	Depth int
 	// Agent names the agent that runs: for a nested run, the name that it was spawned under.
-	Agent string `json:"agent"`
+	Agent string
 	// Model is the model that the start asked for, or the agent's own.
-	Model      string     `json:"model"`
-	State      State      `json:"state"`
-	StopReason StopReason `json:"stopReason,omitempty"`
+	Model      string
+	State      State
+	StopReason StopReason
 	// Error is why the run failed, in words for a person.
-	Error string `json:"error,omitempty"`
+	Error string
 	// StartedBy is the subject who started the run. Empty: not known.
-	StartedBy  string    `json:"startedBy,omitempty"`
-	EnqueuedAt time.Time `json:"enqueuedAt,omitzero"`
+	StartedBy  string
+	EnqueuedAt time.Time
 	// StartedAt is when the first worker picked the run up; until then, when it was
 	// enqueued.
-	StartedAt time.Time `json:"startedAt"`
-	EndedAt   time.Time `json:"endedAt,omitzero"`
+	StartedAt time.Time
+	EndedAt   time.Time
 	// MaxSteps is the cap that the start asked for, within the agent's. Zero: none.
-	MaxSteps int `json:"maxSteps,omitempty"`
+	MaxSteps int
 	// Steps counts the finished steps.
-	Steps int `json:"steps"`
+	Steps int
 	// Attempts counts the failed attempts since the last finished step.
-	Attempts int `json:"attempts"`
+	Attempts int
 	// TokenCount is what the run has used, and of a dispatched run what its nested runs have
 	// as well.
 	TokenCount
 	// Prompt is the brief of a nested run, cut to 2,000 characters. The whole of it is the
 	// first of the run's messages. Empty for a dispatched run.
-	Prompt string `json:"prompt,omitempty"`
+	Prompt string
 	// Result is what a nested run told its parent. Nil until it has, and for a dispatched
 	// run.
-	Result *NestedResult `json:"result,omitempty"`
+	Result *NestedResult
 
 	// CostMicros is what the run and all under it cost, in millionths of Currency, as far
 	// as prices are known. It is kept with the dispatched run.
-	CostMicros int64 `json:"costMicros,omitempty"`
+	CostMicros int64
 	// Currency is that of CostMicros. Empty: nothing was priced.
-	Currency string `json:"currency,omitempty"`
+	Currency string
 
 	// Allowance is the run's budget and what is left of it. Nil: it has no budget.
-	Allowance *Allowance `json:"-"`
+	Allowance *Allowance
 	// Segments counts the pickups; the latest one's stream is Stream(). Of a nested run it is
 	// the dispatched run's segment in which it saved a step last.
-	Segments int `json:"-"`
+	Segments int
 	// CreatedAt is when the run was made, which orders the runs of a tenant.
-	CreatedAt time.Time `json:"-"`
+	CreatedAt time.Time
 	// Place orders the runs that wait for the thread while another one has it, the
 	// smallest first. Zero: the run does not wait.
-	Place int64 `json:"-"`
+	Place int64
 }
 
 // NestedResult is what a nested run came to.
@@ -114,33 +114,6 @@ func (r Run) Stream() StreamID {
 		return ""
 	}
 	return NewStreamID(r.ID, r.Segments)
-}
-
-// MarshalJSON adds durationMs and queuedMs, which follow from the times, and the bounds
-// of the run's budget.
-func (r Run) MarshalJSON() ([]byte, error) {
-	type plain Run
-	out := struct {
-		plain
-		DurationMS int64 `json:"durationMs,omitempty"`
-		QueuedMS   int64 `json:"queuedMs,omitempty"`
-
-		TokenBudget      int64 `json:"tokenBudget,omitempty"`
-		CostBudgetMicros int64 `json:"costBudgetMicros,omitempty"`
-		ToolCallBudget   int64 `json:"toolCallBudget,omitempty"`
-		WallTimeMS       int64 `json:"wallTimeMs,omitempty"`
-	}{plain: plain(r)}
-	if a := r.Allowance; a != nil {
-		out.TokenBudget, out.CostBudgetMicros = a.Budget.Tokens, a.Budget.CostMicros
-		out.ToolCallBudget, out.WallTimeMS = a.Budget.ToolCalls, a.Budget.WallTime.Milliseconds()
-	}
-	if !r.EndedAt.IsZero() {
-		out.DurationMS = r.EndedAt.Sub(r.StartedAt).Milliseconds()
-	}
-	if !r.EnqueuedAt.IsZero() {
-		out.QueuedMS = r.StartedAt.Sub(r.EnqueuedAt).Milliseconds()
-	}
-	return json.Marshal(out)
 }
 
 // EffectState is where a tool call's effect is.

@@ -60,28 +60,6 @@ func components(t *testing.T) interface{ TypeFromRef(ref string) reflect.Type } 
 	return s.api.Huma().OpenAPI().Components.Schemas
 }
 
-// A run is what the engine writes into snapshots and what the server writes into lists.
-func TestRunIsOneThing(t *testing.T) {
-	t.Parallel()
-
-	var r spool.Run
-	fill(reflect.ValueOf(&r).Elem())
-	for _, r := range []spool.Run{r, {}} {
-		want, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := json.Marshal(wire.RunOf(r))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var a, b map[string]any
-		if json.Unmarshal(want, &a) != nil || json.Unmarshal(got, &b) != nil || !reflect.DeepEqual(a, b) {
-			t.Errorf("the engine writes %s\nthe server writes %s", want, got)
-		}
-	}
-}
-
 // entryPayloads are the payloads of entries and notices, and itemFields the fields of items, that
 // their variants in the document embed.
 func TestVariantsAreOfTheirTypes(t *testing.T) {

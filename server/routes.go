@@ -80,9 +80,9 @@ func (s table) Routes(r *rest.Routes) {
 	rest.Delete[threads.DeleteInput, engine.DeleteResult](r, "/api/threads", thread.Delete, s.op("deleteThread", ScopeWrite,
 		rest.Returns[call.DeleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](notFound), conflict[engine.DeleteResult]())...)
 
-	rest.Get[admin.OverviewInput, admin.Overview](r, "/api/admin/overview", ops.Overview, s.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.OverviewInput, engine.Overview](r, "/api/admin/overview", ops.Overview, s.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
 	rest.Get[admin.RunsInput, admin.RunList](r, "/api/admin/runs", ops.Runs, s.op("listRuns", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[admin.OneRunInput, admin.RunDetail](r, "/api/admin/runs/{runId}", ops.Run, s.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
+	rest.Get[admin.OneRunInput, engine.RunDetail](r, "/api/admin/runs/{runId}", ops.Run, s.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
 	rest.Post[admin.OperatorStopRequest, engine.StopResult](r, "/api/admin/stop", ops.Stop, s.op("operatorStop", ScopeAdmin,
 		conflict[engine.StopResult](), rest.Fails(forbidden, notFound))...)
 	rest.Post[admin.OperatorRespondRequest, engine.RespondResult](r, "/api/admin/respond", ops.Respond, s.op("operatorRespond", ScopeAdmin,

@@ -6,21 +6,21 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
-	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // OverviewInput asks what a tenant has.
 type OverviewInput struct{ oneTenant }
 
 // Overview answers GET /api/admin/overview.
-func (c Controller) Overview(ctx context.Context, in OverviewInput) (Overview, error) {
+func (c Controller) Overview(ctx context.Context, in OverviewInput) (engine.Overview, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return Overview{}, err
+		return engine.Overview{}, err
 	}
 	o, err := c.Engine.Overview(ctx, tenant)
-	return Overview{o, wire.RunsOf(o.Active)}, aboutTenant(ctx, err, tenant)
+	return o, aboutTenant(ctx, err, tenant)
 }
 
 // RunsInput asks for a page of a tenant's runs.
@@ -46,7 +46,7 @@ type runFilter struct {
 
 // RunList is the answer to a list of runs.
 type RunList struct {
-	Runs []wire.Run `doc:"The runs, the last accepted one first." json:"runs"`
+	Runs []spool.Run `doc:"The runs, the last accepted one first." json:"runs"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"What before has to be for the next page. Left out: there is none." json:"next,omitempty"`
 }
@@ -72,7 +72,7 @@ func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 	if err != nil {
 		return RunList{}, aboutTenant(ctx, err, tenant)
 	}
-	out := RunList{Runs: wire.RunsOf(list)}
+	out := RunList{Runs: list}
 	if len(list) == q.Limit {
 		last := list[len(list)-1]
 		out.Next = timeMark(last.CreatedAt, string(last.ID))
@@ -112,11 +112,11 @@ type OneRunInput struct {
 }
 
 // Run answers GET /api/admin/runs/{runId} with all that is known of a run.
-func (c Controller) Run(ctx context.Context, in OneRunInput) (RunDetail, error) {
+func (c Controller) Run(ctx context.Context, in OneRunInput) (engine.RunDetail, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
-		return RunDetail{}, err
+		return engine.RunDetail{}, err
 	}
 	d, err := c.Engine.RunDetail(ctx, tenant, in.RunID)
-	return RunDetail{wire.RunOf(d.Run), d.Steps, wire.RunsOf(d.Children), d.Entries, d.Parks, d.Usage}, call.About(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
+	return d, call.About(ctx, err, spool.ThreadKey{Tenant: tenant}, in.RunID)
 }

@@ -5,26 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/server/internal/wire"
 )
-
-// Overview is what there is of a tenant.
-type Overview struct {
-	engine.Overview
-
-	Active []wire.Run `doc:"Its newest runs that are not over, up to 50." json:"active"`
-}
-
-// RunDetail is all that is known of a run.
-type RunDetail struct {
-	Run      wire.Run            `doc:"The run."                                             json:"run"`
-	Steps    []engine.StepRecord `doc:"Its steps, the one in hand included."                 json:"steps"`
-	Children []wire.Run          `doc:"The runs that it has spawned."                        json:"children"`
-	Entries  []spool.Entry       `doc:"Its part of the thread's record."                     json:"entries"`
-	Parks    []engine.ParkDetail `doc:"Its waits for an answer."                             json:"parks"`
-	Usage    []spool.UsageRow    `doc:"Each question to a model, also of the runs under it." json:"usage"`
-}
 
 // AuditEntry is an entry of an audit log.
 type AuditEntry struct {

@@ -41,6 +41,7 @@ type (
 
 // Other names in the document, where that of the type says too little beside all the others.
 type (
+	run         spool.WireRun
 	runOutcome  engine.Outcome
 	inputExpiry spool.InputExpiring
 	usageCounts spool.Usage
@@ -57,7 +58,7 @@ func Document(api *rest.API) {
 		{reflect.TypeFor[spool.Entry](), reflect.TypeFor[rest.OneOf[Event]]()},
 		{reflect.TypeFor[spool.Item](), reflect.TypeFor[rest.OneOf[Item]]()},
 		{reflect.TypeFor[spool.Message](), reflect.TypeFor[Message]()},
-		{reflect.TypeFor[spool.Run](), reflect.TypeFor[Run]()},
+		{reflect.TypeFor[spool.Run](), reflect.TypeFor[run]()},
 		{reflect.TypeFor[spool.Answer](), reflect.TypeFor[parkAnswer]()},
 		{reflect.TypeFor[spool.Cost](), reflect.TypeFor[usageCost]()},
 		{reflect.TypeFor[spool.InputExpiring](), reflect.TypeFor[inputExpiry]()},

@@ -1,0 +1,79 @@
+package spool
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// WireRun is a [Run] as clients see it: what one is encoded as.
+type WireRun struct {
+	ID                RunID         `doc:"The run's id."                                                             json:"id"`
+	ThreadID          ThreadID      `doc:"Its thread."                                                               json:"threadId"`
+	ParentID          RunID         `doc:"The run that made this one, if one did."                                   json:"parentRunId,omitempty"`
+	CallID            ToolCallID    `doc:"The tool call of that run which made this one."                            json:"parentToolCallId,omitempty"`
+	Depth             int           `doc:"Zero for a run that was started over HTTP."                                json:"depth"`
+	Agent             string        `doc:"The agent that runs."                                                      json:"agent"`
+	Model             string        `doc:"The model that was asked for, or the agent's."                             json:"model"`
+	State             State         `doc:"Where the run is."                                                         json:"state"`
+	StopReason        StopReason    `doc:"Why it ended."                                                             json:"stopReason,omitempty"`
+	Error             string        `doc:"Why it failed, for a person."                                              json:"error,omitempty"`
+	StartedBy         string        `doc:"Who started it, by their credentials."                                     json:"startedBy,omitempty"`
+	EnqueuedAt        time.Time     `doc:"When it was accepted."                                                     json:"enqueuedAt,omitzero"`
+	StartedAt         time.Time     `doc:"When a worker picked it up first."                                         json:"startedAt"`
+	EndedAt           time.Time     `doc:"When it ended."                                                            json:"endedAt,omitzero"`
+	MaxSteps          int           `doc:"The cap that the start asked for."                                         json:"maxSteps,omitempty"`
+	Steps             int           `doc:"How many steps are finished."                                              json:"steps"`
+	Attempts          int           `doc:"How many attempts failed since the last finished step."                    json:"attempts"`
+	InputTokens       int64         `doc:"Tokens that the model read, cached ones included."                         json:"inputTokens"`
+	CachedInputTokens int64         `doc:"Those of them that came from a cache."                                     json:"cachedInputTokens"`
+	OutputTokens      int64         `doc:"Tokens that the model wrote."                                              json:"outputTokens"`
+	TotalTokens       int64         `doc:"Both."                                                                     json:"totalTokens"`
+	Prompt            string        `doc:"The brief of a nested run, cut short."                                     json:"prompt,omitempty"`
+	Result            *NestedResult `doc:"What a nested run told the one that made it."                              json:"result,omitempty"           nullable:"false"`
+	CostMicros        int64         `doc:"What the run and those under it cost, in millionths of the currency."      json:"costMicros,omitempty"`
+	Currency          string        `doc:"That of costMicros. Left out: nothing was priced."                         example:"USD"                     json:"currency,omitempty"`
+	DurationMS        int64         `doc:"How long it ran."                                                          json:"durationMs,omitempty"`
+	QueuedMS          int64         `doc:"How long it waited for a worker."                                          json:"queuedMs,omitempty"`
+	TokenBudget       int64         `doc:"How many tokens the run may use, with all under it. Left out: any number." json:"tokenBudget,omitempty"`
+	CostBudgetMicros  int64         `doc:"What it may cost, in millionths."                                          json:"costBudgetMicros,omitempty"`
+	ToolCallBudget    int64         `doc:"How often it may call tools."                                              json:"toolCallBudget,omitempty"`
+	WallTimeMS        int64         `doc:"How long workers may carry it, in milliseconds."                           json:"wallTimeMs,omitempty"`
+}
+
+// MarshalJSON writes the run as clients see it.
+func (r Run) MarshalJSON() ([]byte, error) {
+	out := WireRun{
+		ID: r.ID, ThreadID: r.ThreadID, ParentID: r.ParentID, CallID: r.CallID, Depth: r.Depth, Agent: r.Agent, Model: r.Model,
+		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy,
+		EnqueuedAt: r.EnqueuedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, MaxSteps: r.MaxSteps, Steps: r.Steps, Attempts: r.Attempts,
+		InputTokens: r.InputTokens, CachedInputTokens: r.CachedInputTokens, OutputTokens: r.OutputTokens, TotalTokens: r.TotalTokens,
+		Prompt: r.Prompt, Result: r.Result, CostMicros: r.CostMicros, Currency: r.Currency,
+	}
+	if a := r.Allowance; a != nil {
+		out.TokenBudget, out.CostBudgetMicros = a.Budget.Tokens, a.Budget.CostMicros
+		out.ToolCallBudget, out.WallTimeMS = a.Budget.ToolCalls, a.Budget.WallTime.Milliseconds()
+	}
+	if !r.EndedAt.IsZero() {
+		out.DurationMS = r.EndedAt.Sub(r.StartedAt).Milliseconds()
+	}
+	if !r.EnqueuedAt.IsZero() {
+		out.QueuedMS = r.StartedAt.Sub(r.EnqueuedAt).Milliseconds()
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, but for the bounds of the budget.
+func (r *Run) UnmarshalJSON(b []byte) error {
+	var in WireRun
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*r = Run{
+		ID: in.ID, ThreadID: in.ThreadID, ParentID: in.ParentID, CallID: in.CallID, Depth: in.Depth, Agent: in.Agent, Model: in.Model,
+		State: in.State, StopReason: in.StopReason, Error: in.Error, StartedBy: in.StartedBy,
+		EnqueuedAt: in.EnqueuedAt, StartedAt: in.StartedAt, EndedAt: in.EndedAt, MaxSteps: in.MaxSteps, Steps: in.Steps, Attempts: in.Attempts,
+		TokenCount: TokenCount{in.InputTokens, in.CachedInputTokens, in.OutputTokens, in.TotalTokens},
+		Prompt:     in.Prompt, Result: in.Result, CostMicros: in.CostMicros, Currency: in.Currency,
+	}
+	return nil
+}
