@@ -13,11 +13,8 @@ import (
 func (w *Watcher) BeforeSegment(ctx context.Context, key spool.ThreadKey, run spool.RunID, segment int) (*spool.Cursor, error) {
 	stream := spool.Run{ID: run, Segments: segment}.Stream()
 	var place *spool.Cursor
-	err := w.store.View(ctx, key, func(v spool.View) error {
+	err := record.View(ctx, w.store, key, func(v spool.View, _ spool.Thread) error {
 		place = nil
-		if _, err := v.Thread(); err != nil {
-			return record.NotFound(err)
-		}
 		entries, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: run})
 		for _, entry := range entries {
 			if id, err := record.StreamOf(entry); err != nil || id != stream {

@@ -13,10 +13,7 @@ import (
 // the newest first. It returns a [spool.NotFound] error for a thread that does not exist.
 func (w *Watcher) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Branch, error) {
 	var branches []spool.Branch
-	err := w.store.View(ctx, key, func(v spool.View) (err error) {
-		if _, err = v.Thread(); err != nil {
-			return record.NotFound(err)
-		}
+	err := record.View(ctx, w.store, key, func(v spool.View, _ spool.Thread) (err error) {
 		branches, err = v.Branches()
 		return err
 	})
@@ -30,10 +27,7 @@ func (w *Watcher) Branch(ctx context.Context, key spool.ThreadKey, id spool.Bran
 		o = &BranchOptions{}
 	}
 	var out BranchMessages
-	err := w.store.View(ctx, key, func(v spool.View) (err error) {
-		if _, err = v.Thread(); err != nil {
-			return record.NotFound(err)
-		}
+	err := record.View(ctx, w.store, key, func(v spool.View, _ spool.Thread) (err error) {
 		if out.Branch, err = thread.Branch(v, id); err != nil {
 			return err
 		}

@@ -54,8 +54,6 @@ type parts struct {
 	config    Config
 	store     spool.Store
 	queue     spool.Queue
-	streams   spool.Streams
-	bus       spool.Bus
 	registry  *registry.Registry
 	live      *live.Hubs
 	snapshots *snapshot.Snapshots
@@ -98,10 +96,9 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	}
 	owned := actor.Store{Store: b.Store}
 	e := &parts{
-		config: c, store: recorder.Store(owned), queue: b.Queue, streams: b.Streams, bus: b.Bus,
-		registry: agents, telemetry: recorder,
+		config: c, store: recorder.Store(owned), queue: b.Queue, registry: agents, telemetry: recorder,
 	}
-	e.threads = &change.Threads{Store: e.store, Bus: e.bus, Log: c.Log, Rules: c.rules(agents)}
+	e.threads = &change.Threads{Store: e.store, Bus: b.Bus, Log: c.Log, Rules: c.rules(agents)}
 	e.publisher = &publish.Publisher{Store: e.store, Bus: b.Bus}
 	asks := &chat.Client{
 		Telemetry: recorder, Pricer: c.Pricer, Log: c.Log, Random: e.threads.Rules.Random, MaxAnswerBytes: c.Limits.AnswerBytes,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/inspect"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // Events returns the durable events that an application has published on the thread. It returns
@@ -15,7 +16,7 @@ func (w *Watcher) Events(ctx context.Context, key spool.ThreadKey, q EventQuery)
 		return EventPage{}, err
 	}
 	page.Events = []spool.Entry{}
-	err = w.store.View(ctx, key, func(v spool.View) (err error) {
+	err = record.View(ctx, w.store, key, func(v spool.View, _ spool.Thread) (err error) {
 		page, err = inspect.Events(v, q)
 		return err
 	})

@@ -45,7 +45,7 @@ func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		a.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		a.threads.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
 		result.Accepted, result.RunID = true, moved
 		return result, nil
 	case errors.As(err, &no):

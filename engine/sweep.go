@@ -28,7 +28,7 @@ func (a *Admin) Sweep(ctx context.Context) (SweepReport, error) {
 		switch {
 		case err == nil:
 			report.Redispatched++
-			a.bus.Wake(spool.JobsTopic, spool.WakeJobs)
+			a.threads.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
 		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		default:
 			report.Errors++

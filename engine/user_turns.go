@@ -10,11 +10,8 @@ import (
 // UserTurns returns the thread, and the user turns in its view without what they say. It
 // returns a [spool.NotFound] error for a thread that does not exist.
 func (w *Watcher) UserTurns(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, turns []spool.Message, err error) {
-	err = w.store.View(ctx, key, func(v spool.View) (err error) {
-		turns = nil
-		if thread, err = v.Thread(); err != nil {
-			return err
-		}
+	err = record.View(ctx, w.store, key, func(v spool.View, t spool.Thread) error {
+		thread, turns = t, nil
 		q := spool.MessageQuery{Role: spool.RoleUser, Agent: &record.MainAgent}
 		return record.Encoded(v).EachMessage(q, func(m spool.Message, _ []byte) error {
 			m.Content = nil
@@ -22,5 +19,5 @@ func (w *Watcher) UserTurns(ctx context.Context, key spool.ThreadKey) (thread sp
 			return nil
 		})
 	})
-	return thread, turns, record.NotFound(err)
+	return thread, turns, err
 }

@@ -17,7 +17,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 		return spool.Errorf(spool.Invalid, "Backend.Queue is required to work")
 	}
 	return worker.Run(ctx, worker.Config{
-		Queue: e.queue, Bus: e.bus, Log: e.config.Log, Random: e.threads.Rules.Random,
+		Queue: e.queue, Bus: e.threads.Bus, Log: e.config.Log, Random: e.threads.Rules.Random,
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
 		Handle: e.runner.HandleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.workers,
 	}, o)

@@ -76,7 +76,7 @@ func TestErrorsInTheStream(t *testing.T) {
 		`{"error":{"message":"down","code":502}}`:                {Status: 502, Message: "down"},
 		`{"error":{"message":"full","type":"overloaded_error"}}`: {Type: "overloaded_error", Message: "full"},
 		`{"error":"gone"}`: {Message: "gone"},
-		`{"error":{"message":"long","code":"context_length_exceeded"}}`:                             {Type: "context_length_exceeded", Message: "long", ContextOverflow: true},
+		`{"error":{"message":"long","code":"context_length_exceeded"}}`:                         {Type: "context_length_exceeded", Message: "long", ContextOverflow: true},
 		`{"object":"error","message":"x","code":40303}`:                                         {Message: "x"},
 		`{"error":{"message":"m","code":"server_error"},"choices":[{"finish_reason":"error"}]}`: {Type: "server_error", Message: "m"},
 	} {

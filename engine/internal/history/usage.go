@@ -7,9 +7,16 @@ import (
 
 // UsageOf says how full a room is with the thread's history. It reads the messages behind the last
 // count of a provider. It reads all of them where nothing was counted, or where the counted message
-// is not there any more. Newest is the last row of the ledger.
-func UsageOf(v spool.View, run spool.RunRow, to Room, newest spool.UsageRow) (spool.ContextUsage, error) {
-	u := spool.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At, UsedTokens: newest.Usage.Count().TotalTokens}
+// is not there any more.
+func UsageOf(v spool.View, run spool.RunRow, to Room) (spool.ContextUsage, error) {
+	u := spool.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At}
+	newest, err := v.UsageRows(spool.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
+	if err != nil {
+		return u, err
+	}
+	for _, row := range newest {
+		u.UsedTokens = row.Usage.Count().TotalTokens
+	}
 	q := spool.MessageQuery{Agent: &record.MainAgent}
 	counted := run.Context
 	if counted != nil {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 const (
@@ -29,9 +28,6 @@ func CheckEvents(q spool.EventQuery) (spool.EventQuery, error) {
 // Events returns a page of the application's events in the record.
 func Events(v spool.View, q spool.EventQuery) (spool.EventPage, error) {
 	page := spool.EventPage{Events: []spool.Entry{}}
-	if _, err := v.Thread(); err != nil {
-		return page, record.NotFound(err)
-	}
 	entries, err := v.Entries(spool.EntryQuery{After: q.After, Limit: maxEventScan})
 	for i, entry := range entries {
 		if entry.Type.Reserved() {

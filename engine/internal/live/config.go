@@ -44,9 +44,9 @@ type Client struct {
 
 // readThread returns a thread as the actor of the context may see it, or a [spool.NotFound] error.
 func readThread(ctx context.Context, store snapshot.Store, key spool.ThreadKey) (thread spool.Thread, err error) {
-	err = store.View(ctx, key, func(v spool.View) error {
-		thread, err = v.Thread()
-		return err
+	err = record.View(ctx, store, key, func(_ spool.View, t spool.Thread) error {
+		thread = t
+		return nil
 	})
-	return thread, record.NotFound(err)
+	return thread, err
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -57,6 +58,23 @@ func SameThread(v spool.View, made time.Time) error {
 	}
 }
 
+// View reads a thread. It returns a [spool.NotFound] error for one that does not exist.
+func View(ctx context.Context, s Viewer, key spool.ThreadKey, read func(v spool.View, t spool.Thread) error) error {
+	return s.View(ctx, key, func(v spool.View) error {
+		thread, err := v.Thread()
+		if err != nil {
+			return NotFound(err)
+		}
+		return read(v, thread)
+	})
+}
+
+// Viewer reads threads, as a [spool.Store] does.
+type Viewer interface {
+	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
+}
+
+// NotFound returns the error of a thread that does not exist where err is one, and else err.
 func NotFound(err error) error {
 	if Missing(err) {
 		return spool.Errorf(spool.NotFound, ThreadNotFound)

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
+
+// Usage sums what the thread's runs have used, and says how full the model's window is.
+// It returns a [spool.NotFound] error for a thread that does not exist.
+func (w *Watcher) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUsage, error) {
+	var u spool.ThreadUsage
+	err := record.View(ctx, w.store, key, func(v spool.View, thread spool.Thread) error {
+		lines, err := v.Usage()
+		if err != nil {
+			return err
+		}
+		u = spool.ThreadUsage{Model: thread.Model, Tokens: spool.Totals(lines)}
+		if thread.RunID == "" {
+			return nil
+		}
+		run, err := v.Run(thread.RunID)
+		if err != nil {
+			return err
+		}
+		maxOutput := 0
+		if agent, err := w.registry.ByName(run.Agent); err == nil {
+			maxOutput = agent.MaxOutputTokens
+		}
+		u.Context, err = history.UsageOf(v, run, history.Context(w.config.Context).RoomOf(run.Model, w.config.Models[run.Model], maxOutput))
+		return err
+	})
+	return u, err
+}
