@@ -64,7 +64,7 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return false, ErrNoPark
 	}
-	parks, err := Parks(tx)
+	parks, err := tx.Parks()
 	if err != nil {
 		return false, err
 	}
@@ -115,10 +115,10 @@ func answered(tx *Tx, park spool.Park, r Response, last bool) error {
 			return err
 		}
 	}
-	err := tx.Append(spool.NewEntry(spool.EntryHITLResponse, tx.Run.ID, spool.HITLResponse{
+	err := tx.Enter(spool.EntryHITLResponse, spool.HITLResponse{
 		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By,
 		Reason: r.Reason, Arguments: park.Answer.Args, Digest: park.Answer.Digest,
-	}))
+	})
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func answered(tx *Tx, park spool.Park, r Response, last bool) error {
 	if err := tx.Store.CancelJob(expiryKey(park)); err != nil || !last {
 		return err
 	}
-	return tx.Store.Enqueue(tx.ticket(spool.JobResume, 0))
+	return tx.enqueue(spool.JobResume, 0)
 }
 
 // answerTo returns what is kept of a response to the park, or refuses it: what was

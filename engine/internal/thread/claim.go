@@ -227,7 +227,7 @@ func suspected(tx *Tx) bool { return tx.Run.Deaths >= min(suspectDeaths, tx.Retr
 
 // deadLetter leaves a dead job of a run that ends because its workers died. The job can be redriven.
 func deadLetter(tx *Tx, j spool.Job, next decision) error {
-	dead := tx.job(spool.JobReclaim, 0)
+	dead := tx.jobOf(tx.Run, spool.JobReclaim, 0)
 	dead.Key, dead.Segment, dead.DueAt = j.Key, tx.Run.Segments+1, j.DueAt
 	return tx.Store.AddDead(dead, next.deaths, next.ending.Error)
 }

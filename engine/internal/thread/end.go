@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -12,7 +13,7 @@ import (
 // is written when the hook has returned: see [Settle].
 func Conclude(tx *Tx, ending spool.Ending) error {
 	if tx.Settles {
-		forgetStep(tx)
+		tx.forgetStep()
 		tx.Run.Ending = &ending
 		return tx.save()
 	}
@@ -27,42 +28,72 @@ const settleRetry = time.Minute
 func Settle(tx *Tx, ending spool.Ending, settled bool) error {
 	if settled {
 		tx.Run.SettledAt = tx.Now
-	} else if err := tx.Store.Enqueue(settleJob(tx, tx.Run, settleRetry)); err != nil {
+	} else if err := tx.enqueueSettle(tx.Run, settleRetry); err != nil {
 		return err
 	}
 	return end(tx, ending)
 }
 
-func settleJob(tx *Tx, run spool.RunRow, after time.Duration) spool.Job {
-	j := tx.jobOf(run, spool.JobSettle, after)
-	j.Key = "settle:" + string(run.ID)
-	return j
-}
-
-// end is the transition to an end state. A segment whose stream is open is closed with it. A run
-// that waits has the thread from then on: tx.Run stays the one that has ended.
+// end is the transition to an end state. A segment whose stream is open is closed with it.
 func end(tx *Tx, ending spool.Ending) error {
-	if err := closeTree(tx, ending); err != nil {
+	if err := finish(tx, ending); err != nil {
 		return err
 	}
-	forgetStep(tx)
-	if err := closeCalls(tx, ending); err != nil {
-		return err
-	}
-	if err := tx.move(ending.State); err != nil {
-		return err
-	}
-	tx.Run.StopReason, tx.Run.Error, tx.Run.EndedAt = ending.Reason, ending.Error, tx.Now
-	tx.Run.Ending = nil
-	if err := cutReservations(tx, spool.OutcomeAborted); err != nil {
-		return err
-	}
-	tx.release()
 	if tx.list != nil {
 		if err := closeLast(tx, ending); err != nil {
 			return err
 		}
 	}
+	return handOver(tx)
+}
+
+// finish brings the runs of the tree to their end states, the dispatched one last. It leaves to its
+// caller to write that one.
+func finish(tx *Tx, ending spool.Ending) error {
+	runs, err := activeNested(tx)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if err := finishNested(tx.nested(run), endingBelow(ending), ""); err != nil {
+			return err
+		}
+	}
+	if err := finishRun(tx, ending); err != nil {
+		return err
+	}
+	tx.Thread.State, tx.Run.Ending = ending.State, nil
+	if err := tx.Charge(tx.reservations(spool.OutcomeAborted)...); err != nil {
+		return err
+	}
+	tx.release()
+	return nil
+}
+
+// activeNested returns the nested runs of a dispatched run that have not ended.
+func activeNested(tx *Tx) ([]spool.RunRow, error) {
+	if tx.Run.Children == 0 {
+		return nil, nil
+	}
+	runs, err := tx.Store.Nested(tx.Run.ID)
+	return slices.DeleteFunc(runs, func(r spool.RunRow) bool { return r.State.Terminal() }), err
+}
+
+// endingBelow returns how nested runs end with the run that they belong to.
+func endingBelow(ending spool.Ending) spool.Ending {
+	switch ending.State {
+	case spool.Completed: // none is at work then
+		return cancelled
+	case spool.Failed:
+		ending.Error = "the run that it belongs to failed"
+	default:
+	}
+	return ending
+}
+
+// handOver writes a run that has ended, and gives the thread to the first run that waits and can have
+// it: tx.Run stays the one that has ended.
+func handOver(tx *Tx) error {
 	if err := tx.save(); err != nil {
 		return err
 	}
@@ -108,12 +139,15 @@ func endUnheld(tx *Tx, ending spool.Ending) (*Unsettled, error) {
 			ending = cancelled
 		}
 		if !tx.Settles {
-			return nil, end(tx, ending)
+			if err := finish(tx, ending); err != nil {
+				return nil, err
+			}
+			return nil, handOver(tx)
 		}
-		forgetStep(tx)
+		tx.forgetStep()
 		ending.Closed = true
 		tx.Run.Ending = &ending
-		if err := tx.Store.Enqueue(tx.ticket(spool.JobReclaim, tx.Lease)); err != nil {
+		if err := tx.enqueue(spool.JobReclaim, tx.Lease); err != nil {
 			return nil, err
 		}
 	}
@@ -125,12 +159,30 @@ func endUnheld(tx *Tx, ending spool.Ending) (*Unsettled, error) {
 	return &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: saved.Last()}, tx.save()
 }
 
-// forgetStep drops the step in hand. What it has used stays used.
-func forgetStep(tx *Tx) {
-	if d := tx.Run.Draft; d != nil {
-		tx.Add(d.Usage)
-		tx.Run.Draft = nil
+// finishNested is the transition of a nested run to an end state.
+func finishNested(tx *Tx, ending spool.Ending, text string) error {
+	if err := finishRun(tx, ending); err != nil {
+		return err
 	}
+	tx.Run.Allowance = nil // which is the whole tree's
+	if ending.State == spool.Completed {
+		tx.Run.Result = &spool.NestedResult{Text: text}
+	}
+	return tx.Put()
+}
+
+// finishRun brings one run to its end state, and leaves it to its caller to write the run. Every call of
+// the run that waits has the result of one that will not go on.
+func finishRun(tx *Tx, ending spool.Ending) error {
+	if !tx.Run.State.CanBecome(ending.State) {
+		return spool.Errorf(spool.Internal, "run %s cannot go from %s to %s", tx.Run.ID, tx.Run.State, ending.State)
+	}
+	if err := closeCalls(tx, ending); err != nil {
+		return err
+	}
+	tx.Run.State, tx.Run.StopReason, tx.Run.Error, tx.Run.EndedAt = ending.State, ending.Reason, ending.Error, tx.Now
+	tx.forgetStep()
+	return nil
 }
 
 // closeCalls gives every call of the run that waits the result of one that will not go on.
@@ -163,7 +215,7 @@ func closeCalls(tx *Tx, ending spool.Ending) error {
 
 // closeParks closes the parks of the run itself, and returns the results of their calls.
 func closeParks(tx *Tx, ending spool.Ending) (spool.Content, error) {
-	parks, err := Parks(tx)
+	parks, err := tx.Parks()
 	if err != nil {
 		return nil, err
 	}
@@ -188,46 +240,4 @@ func closeParks(tx *Tx, ending spool.Ending) (spool.Content, error) {
 		}
 	}
 	return content, nil
-}
-
-// closeTree ends the nested runs of a dispatched run that ends itself.
-func closeTree(tx *Tx, ending spool.Ending) error {
-	if tx.Run.Children == 0 {
-		return nil
-	}
-	runs, err := tx.Store.Nested(tx.Run.ID)
-	if err != nil {
-		return err
-	}
-	if ending.State == spool.Completed { // none is at work then
-		ending = cancelled
-	}
-	if ending.State == spool.Failed {
-		ending.Error = "the run that it belongs to failed"
-	}
-	for _, run := range runs {
-		if run.State.Terminal() {
-			continue
-		}
-		if err := endNested(tx.nested(run), ending, ""); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func endNested(tx *Tx, ending spool.Ending, text string) error {
-	forgetStep(tx)
-	if err := closeCalls(tx, ending); err != nil {
-		return err
-	}
-	if !tx.Run.State.CanBecome(ending.State) {
-		return spool.Errorf(spool.Internal, "run %s cannot go from %s to %s", tx.Run.ID, tx.Run.State, ending.State)
-	}
-	tx.Run.State, tx.Run.StopReason, tx.Run.Error, tx.Run.EndedAt = ending.State, ending.Reason, ending.Error, tx.Now
-	tx.Run.Allowance = nil // which is the whole tree's
-	if ending.State == spool.Completed {
-		tx.Run.Result = &spool.NestedResult{Text: text}
-	}
-	return tx.Put()
 }

@@ -10,7 +10,7 @@ import (
 // warned of, get more time, or end. It returns how many the run still waits for, which is
 // none as soon as one of them fails the run, and then how the run ends.
 func expire(tx *Tx) (open int, failing *spool.Ending, err error) {
-	parks, err := Parks(tx)
+	parks, err := tx.Parks()
 	if err != nil {
 		return 0, nil, err
 	}
@@ -37,27 +37,9 @@ func expire(tx *Tx) (open int, failing *spool.Ending, err error) {
 
 // expirePark does with an open park what its time asks for, if anything.
 func expirePark(tx *Tx, p *spool.Park) error {
-	extended := false
-	entry := spool.NewEntry(spool.EntryInputExpired, tx.Run.ID, spool.InputExpired{ToolCallID: p.ToolCallID, OnExpiry: onExpiry(*p)})
-	switch warn := warnAt(*p); {
-	case tx.Now.Before(p.ExpiresAt) && (warn.IsZero() || tx.Now.Before(warn)):
+	t, payload := due(p, tx.Now)
+	if t == "" {
 		return nil
-	case tx.Now.Before(p.ExpiresAt):
-		p.Warned = true
-		entry = spool.NewEntry(spool.EntryInputExpiring, tx.Run.ID, spool.InputExpiring{
-			ToolCallID: p.ToolCallID, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(*p),
-		})
-	case p.Expiry.Then == spool.ExpireExtend && p.Expiry.Extensions > 0:
-		p.Expiry.Extensions--
-		p.ExpiresAt, p.Warned, extended = tx.Now.Add(p.Expiry.TTL), false, true
-		if p.Expiry.Extensions == 0 {
-			p.Expiry.Then = spool.ExpireDeny
-		}
-		entry = spool.NewEntry(spool.EntryInputExtended, tx.Run.ID, spool.InputExtended{
-			ToolCallID: p.ToolCallID, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(*p),
-		})
-	default:
-		p.State = spool.ParkExpired
 	}
 	if err := tx.Store.PutPark(*p); err != nil {
 		return err
@@ -66,24 +48,41 @@ func expirePark(tx *Tx, p *spool.Park) error {
 		return err
 	}
 	if p.State == spool.ParkOpen {
-		if err := tx.Store.Enqueue(expiryJob(tx, *p)); err != nil {
+		if err := enqueueExpiry(tx, *p); err != nil {
 			return err
 		}
 	}
-	if err := tx.Append(entry); err != nil || !extended {
+	if err := tx.Enter(t, payload); err != nil || t != spool.EntryInputExtended {
 		return err
 	}
-	return askAgain(tx, *p)
-}
-
-// askAgain repeats the question of a park that has got more time, for clients that do not
-// know what an INPUT_EXTENDED is.
-func askAgain(tx *Tx, p spool.Park) error {
-	required, err := tx.InputRequired(tx.Store, p)
+	// The question is repeated for clients that do not know what an INPUT_EXTENDED is.
+	required, err := tx.InputRequired(tx.Store, *p)
 	if err != nil {
 		return err
 	}
-	return tx.Append(spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required))
+	return tx.Enter(spool.EntryInputRequired, required)
+}
+
+// due changes an open park as its time asks for, and returns the entry that tells of that. It
+// returns "" for a park whose time has not come.
+func due(p *spool.Park, now time.Time) (t spool.EntryType, payload any) {
+	switch warn := warnAt(*p); {
+	case now.Before(p.ExpiresAt) && (warn.IsZero() || now.Before(warn)):
+		return "", nil
+	case now.Before(p.ExpiresAt):
+		p.Warned = true
+		return spool.EntryInputExpiring, spool.InputExpiring{ToolCallID: p.ToolCallID, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(*p)}
+	case p.Expiry.Then == spool.ExpireExtend && p.Expiry.Extensions > 0:
+		p.Expiry.Extensions--
+		p.ExpiresAt, p.Warned = now.Add(p.Expiry.TTL), false
+		if p.Expiry.Extensions == 0 {
+			p.Expiry.Then = spool.ExpireDeny
+		}
+		return spool.EntryInputExtended, spool.InputExtended{ToolCallID: p.ToolCallID, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(*p)}
+	default:
+		p.State = spool.ParkExpired
+		return spool.EntryInputExpired, spool.InputExpired{ToolCallID: p.ToolCallID, OnExpiry: onExpiry(*p)}
+	}
 }
 
 // FailsRun reports whether the run ends because nobody has answered the park.
@@ -101,7 +100,7 @@ func Reclaim(tx *Tx) (moved bool, err error) {
 	if err != nil || open > 0 {
 		return false, err
 	}
-	return true, tx.Store.Enqueue(tx.ticket(spool.JobResume, 0))
+	return true, tx.enqueue(spool.JobResume, 0)
 }
 
 // Redispatch writes the job that a run should have which nothing moves. It returns [ErrUnchanged]
@@ -111,16 +110,16 @@ func Redispatch(tx *Tx) error {
 		return ErrUnchanged
 	}
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
-		return tx.Store.Enqueue(tx.ticket(spool.JobReclaim, 0))
+		return tx.enqueue(spool.JobReclaim, 0)
 	}
 	open, _, err := expire(tx)
 	if err != nil {
 		return err
 	}
 	if open == 0 {
-		return tx.Store.Enqueue(tx.ticket(spool.JobResume, 0))
+		return tx.enqueue(spool.JobResume, 0)
 	}
-	parks, err := Parks(tx)
+	parks, err := tx.Parks()
 	if err != nil {
 		return err
 	}
@@ -128,26 +127,11 @@ func Redispatch(tx *Tx) error {
 		if p.State != spool.ParkOpen {
 			continue
 		}
-		if err := tx.Store.Enqueue(expiryJob(tx, p)); err != nil {
+		if err := enqueueExpiry(tx, p); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// Parks returns the parks of the tree whose calls have no result yet.
-func Parks(tx *Tx) ([]spool.Park, error) {
-	all, err := tx.Store.Parks(tx.Root().Run.ID)
-	if err != nil {
-		return nil, err
-	}
-	waiting := all[:0]
-	for _, p := range all {
-		if !p.Landed && p.State != spool.ParkClosed {
-			waiting = append(waiting, p)
-		}
-	}
-	return waiting, nil
 }
 
 // onExpiry is what the wire says of a park's end. The usual one goes without saying.
@@ -166,16 +150,16 @@ func warnAt(p spool.Park) time.Time {
 	return p.ExpiresAt.Add(-p.Expiry.Warn)
 }
 
-// expiryJob returns the job by which something becomes of an open park: its warning, and
-// then its end.
-func expiryJob(tx *Tx, p spool.Park) spool.Job {
+// enqueueExpiry adds the job by which something becomes of an open park: its warning, and then its
+// end.
+func enqueueExpiry(tx *Tx, p spool.Park) error {
 	due := p.ExpiresAt
 	if warn := warnAt(p); !warn.IsZero() {
 		due = warn
 	}
-	j := tx.job(spool.JobExpiry, due.Sub(tx.Now))
+	j := tx.jobOf(tx.Run, spool.JobExpiry, due.Sub(tx.Now))
 	j.Key = expiryKey(p)
-	return j
+	return tx.Store.Enqueue(j)
 }
 
 func expiryKey(p spool.Park) string {

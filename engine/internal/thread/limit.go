@@ -59,7 +59,7 @@ func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
 // which no call gets a result of. Distinct says that the answer has to come from another subject
 // than the one that started the run.
 func ParkForBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
-	parks, err := Parks(tx)
+	parks, err := tx.Parks()
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func askBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 // AskTimeIfAlone adds the park for more time where the run would wait for nobody: the nested runs
 // that wait have their answers, and had no time to go on with them.
 func AskTimeIfAlone(tx *Tx, distinct bool) error {
-	parks, err := Parks(tx)
+	parks, err := tx.Parks()
 	if err != nil || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen }) {
 		return err
 	}

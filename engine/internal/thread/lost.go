@@ -1,6 +1,9 @@
 package thread
 
 import (
+	"slices"
+	"time"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/order"
@@ -17,10 +20,12 @@ type LostStream struct {
 	End spool.Offset
 }
 
-// loseSegment adds the entry that ends the segment of a worker that went away, and the
-// model calls that went with it.
+// loseSegment adds the rows of the model calls that went with a worker, and the entry that ends its
+// segment.
 func loseSegment(tx *Tx, reason string) (*LostStream, error) {
-	if err := loseCalls(tx); err != nil {
+	tx.stopClock(earlier(tx.Now, tx.Thread.LeaseUntil))
+	rows, err := lostCalls(tx)
+	if err != nil {
 		return nil, err
 	}
 	saved, err := record.SavedOf(tx.Store, tx.Run)
@@ -28,47 +33,45 @@ func loseSegment(tx *Tx, reason string) (*LostStream, error) {
 		return nil, err
 	}
 	lost := &LostStream{ID: tx.Run.Stream(), End: order.EndBehind(saved.Last())}
+	if err := tx.Charge(rows...); err != nil {
+		return nil, err
+	}
 	entry := tx.runEnded(spool.RunEnded{Status: spool.SegmentLost, Error: reason})
 	entry.Stream, entry.After = lost.ID, lost.End
 	return lost, tx.Store.AppendEntries(entry)
 }
 
-// loseCalls writes the rows of the model calls that were under way, or about to be made, when
-// a worker went away. Nobody knows what they have used.
-func loseCalls(tx *Tx) error {
-	at := tx.Now
-	if tx.Thread.LeaseUntil.Before(at) {
-		at = tx.Thread.LeaseUntil
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
 	}
-	tx.stopClock(at)
+	return a
+}
+
+// lostCalls returns the rows of the model calls that were under way, or about to be made, when
+// a worker went away. Nobody knows what they have used.
+func lostCalls(tx *Tx) (rows []spool.UsageRow, err error) {
 	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) { // then each call was noted before it was made
-		return cutReservations(tx, spool.OutcomeLost)
+		return tx.reservations(spool.OutcomeLost), nil
 	}
 	runs := []spool.RunRow{tx.Run}
 	if tx.Run.Children > 0 {
 		nested, err := tx.Store.Nested(tx.Run.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		runs = append(runs, nested...)
 	}
-	parks, err := Parks(tx)
-	if err != nil {
-		return err
-	}
+	parks, err := tx.Parks()
 	for _, r := range runs {
-		if !asking(r, runs, parks) {
-			continue
-		}
-		row := spool.UsageRow{
-			RunID: r.Root(), AgentID: r.AgentID(), Agent: r.Agent, Kind: spool.UsageStep, Step: r.Steps + 1,
-			Model: r.Model, Outcome: spool.OutcomeLost,
-		}
-		if err := tx.Store.AddUsage(row); err != nil {
-			return err
+		if asking(r, runs, parks) {
+			rows = append(rows, spool.UsageRow{
+				RunID: r.Root(), AgentID: r.AgentID(), Agent: r.Agent, Kind: spool.UsageStep, Step: r.Steps + 1,
+				Model: r.Model, Outcome: spool.OutcomeLost,
+			})
 		}
 	}
-	return nil
+	return rows, err
 }
 
 // asking reports whether a worker that carried the run could do nothing but ask its model
@@ -91,36 +94,9 @@ func asking(r spool.RunRow, runs []spool.RunRow, parks []spool.Park) bool {
 	return true
 }
 
-// cutReservations writes the rows of model calls whose end nobody will tell. Their prompts are
-// taken for read, and what was said to them is not known.
-func cutReservations(tx *Tx, outcome spool.Outcome) error {
-	a := tx.Run.Allowance
-	if a == nil {
-		return nil
-	}
-	for _, hold := range a.Holds {
-		row := spool.UsageRow{
-			RunID: tx.Run.ID, AgentID: hold.AgentID, Agent: hold.Agent, Kind: hold.Kind, Step: hold.Step,
-			Model: hold.Model, Outcome: outcome, Guess: spool.Usage{Input: new(hold.Input)}, Cost: hold.Prompt,
-		}
-		if err := tx.Charge(row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // inHand reports whether a step of the tree has a draft, the tools of which have run or may
 // have.
 func inHand(tx *Tx) (bool, error) {
-	if tx.Run.Draft != nil || tx.Run.Children == 0 {
-		return tx.Run.Draft != nil, nil
-	}
-	runs, err := tx.Store.Nested(tx.Run.ID)
-	for _, run := range runs {
-		if run.Draft != nil && !run.State.Terminal() {
-			return true, nil
-		}
-	}
-	return false, err
+	runs, err := activeNested(tx)
+	return tx.Run.Draft != nil || slices.ContainsFunc(runs, func(r spool.RunRow) bool { return r.Draft != nil }), err
 }

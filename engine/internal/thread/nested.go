@@ -21,7 +21,7 @@ func Spawn(tx *Tx, run spool.RunRow, instructions string) error {
 // FinishNested is the transition of a nested run at work to an end state. Text is its last answer,
 // which the run above it reads.
 func FinishNested(tx *Tx, ending spool.Ending, text string) error {
-	if err := endNested(tx, ending, text); err != nil {
+	if err := finishNested(tx, ending, text); err != nil {
 		return err
 	}
 	tx.Item(spool.ItemSubagentFinished, SubagentFinished(tx.Run))

@@ -22,7 +22,7 @@ func Resume(tx *Tx) error {
 // which they expire are written with it, and the lease is given up. The stream has an item for
 // each entry, behind all of them, and then ends.
 func Park(tx *Tx) error {
-	parks, err := Parks(tx)
+	parks, err := tx.Parks()
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func Park(tx *Tx) error {
 		if err := tx.Store.PutPark(park); err != nil {
 			return err
 		}
-		if err := tx.Store.Enqueue(expiryJob(tx, park)); err != nil {
+		if err := enqueueExpiry(tx, park); err != nil {
 			return err
 		}
 		required, err := tx.InputRequired(tx.Store, park)

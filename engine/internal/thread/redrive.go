@@ -58,7 +58,7 @@ func succeed(tx *Tx, failed spool.RunRow, id spool.RunID) error {
 	if err := tx.Store.PutThread(tx.Thread); err != nil {
 		return err
 	}
-	return tx.Store.Enqueue(tx.ticket(spool.JobStart, 0))
+	return tx.enqueue(spool.JobStart, 0)
 }
 
 // successor returns a run that was asked for what a failed one was.

@@ -32,7 +32,7 @@ func requeue(tx *Tx, next spool.Job, ended spool.RunEnded) error {
 	if err := tx.Store.Enqueue(next); err != nil {
 		return err
 	}
-	if err := cutReservations(tx, spool.OutcomeAborted); err != nil {
+	if err := tx.Charge(tx.reservations(spool.OutcomeAborted)...); err != nil {
 		return err
 	}
 	tx.release()

@@ -85,7 +85,7 @@ func start(tx *Tx, s StartRequest) error {
 			return err
 		}
 	}
-	return tx.Store.Enqueue(tx.ticket(spool.JobStart, 0))
+	return tx.enqueue(spool.JobStart, 0)
 }
 
 // newRun returns the run of a start, which takes over what is known of the thread's prompt.

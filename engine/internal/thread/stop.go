@@ -97,7 +97,7 @@ func stop(tx *Tx) (s Stopped, err error) {
 		return s, err
 	case state == spool.Running && working: // what its tools have done is worth a segment
 		tx.Run.StopAt = tx.Now
-		if err := tx.Store.Enqueue(tx.ticket(spool.JobReclaim, 0)); err != nil {
+		if err := tx.enqueue(spool.JobReclaim, 0); err != nil {
 			return s, err
 		}
 		return s, tx.save()

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -151,16 +152,26 @@ func (tx *Tx) release() {
 	tx.stopClock(tx.Now)
 }
 
+// Parks returns the parks of the tree whose calls have no result yet.
+func (tx *Tx) Parks() ([]spool.Park, error) {
+	all, err := tx.Store.Parks(tx.Root().Run.ID)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(p spool.Park) bool { return p.Landed || p.State == spool.ParkClosed }), nil
+}
+
+// enqueue adds a ticket: a job for the next segment of the run.
+func (tx *Tx) enqueue(kind spool.JobKind, after time.Duration) error {
+	return tx.Store.Enqueue(tx.ticket(kind, after))
+}
+
 // ticket returns a job for the next segment of the run.
 func (tx *Tx) ticket(kind spool.JobKind, after time.Duration) spool.Job {
-	j := tx.job(kind, after)
+	j := tx.jobOf(tx.Run, kind, after)
 	j.Segment = tx.Run.Segments + 1
 	j.Key = "run:" + string(spool.NewStreamID(tx.Run.ID, j.Segment))
 	return j
-}
-
-func (tx *Tx) job(kind spool.JobKind, after time.Duration) spool.Job {
-	return tx.jobOf(tx.Run, kind, after)
 }
 
 func (tx *Tx) jobOf(run spool.RunRow, kind spool.JobKind, after time.Duration) spool.Job {
@@ -171,6 +182,13 @@ func (tx *Tx) jobOf(run spool.RunRow, kind spool.JobKind, after time.Duration) s
 		j.DueAt = tx.Now.Add(after)
 	}
 	return j
+}
+
+// enqueueSettle adds the job that calls the settle hook of a run.
+func (tx *Tx) enqueueSettle(run spool.RunRow, after time.Duration) error {
+	j := tx.jobOf(run, spool.JobSettle, after)
+	j.Key = "settle:" + string(run.ID)
+	return tx.Store.Enqueue(j)
 }
 
 // Message returns a message of the run.
@@ -186,6 +204,11 @@ func (tx *Tx) Item(t spool.ItemType, payload any) {
 	if tx.list != nil {
 		tx.list.Item(tx.Run.AgentID(), t, payload)
 	}
+}
+
+// Enter adds an entry that tells of the dispatched run.
+func (tx *Tx) Enter(t spool.EntryType, payload any) error {
+	return tx.Append(spool.NewEntry(t, tx.Root().Run.ID, payload))
 }
 
 // Append adds entries to the record. While a segment is open they have a place among its items.
@@ -212,28 +235,63 @@ func (tx *Tx) runEnded(ended spool.RunEnded) *spool.Entry {
 	return spool.NewEntry(spool.EntryRunEnded, tx.Run.ID, ended)
 }
 
-// Charge writes a row of the usage ledger. Its cost is the dispatched run's, which has one
+// Charge writes rows of the usage ledger. Their cost is the dispatched run's, which has one
 // currency only: a cost in another one is not known.
-func (tx *Tx) Charge(row spool.UsageRow) error {
+func (tx *Tx) Charge(rows ...spool.UsageRow) error {
 	root := &tx.Root().Run
-	if row.Cost != nil {
-		currency := root.Currency
-		if root.Allowance != nil {
-			currency = cmp.Or(currency, root.Allowance.Budget.Currency)
-		}
-		if currency = cmp.Or(currency, row.Cost.Currency); currency != row.Cost.Currency {
-			tx.Log.Error("a call was priced in another currency than its run",
-				"tenant", string(root.Tenant), "thread", string(root.ThreadID), "run", string(root.ID),
-				"model", row.Model, "currency", row.Cost.Currency, "run_currency", currency)
+	for _, row := range rows {
+		if row.Cost != nil && !tx.takesCurrency(row) {
 			row.Cost = nil
 		}
+		if row.Cost != nil {
+			root.Currency = row.Cost.Currency
+			root.CostMicros = budget.Plus(root.CostMicros, row.Cost.Micros)
+		}
+		budget.Settle(root.Allowance, row)
+		if err := tx.Store.AddUsage(row); err != nil {
+			return err
+		}
 	}
-	if row.Cost != nil {
-		root.Currency = row.Cost.Currency
-		root.CostMicros = budget.Plus(root.CostMicros, row.Cost.Micros)
+	return nil
+}
+
+// takesCurrency reports whether the dispatched run counts in the currency of a row's cost.
+func (tx *Tx) takesCurrency(row spool.UsageRow) bool {
+	root := &tx.Root().Run
+	currency := root.Currency
+	if root.Allowance != nil {
+		currency = cmp.Or(currency, root.Allowance.Budget.Currency)
 	}
-	budget.Settle(root.Allowance, row)
-	return tx.Store.AddUsage(row)
+	if currency == "" || currency == row.Cost.Currency {
+		return true
+	}
+	tx.Log.Error("a call was priced in another currency than its run",
+		"tenant", string(root.Tenant), "thread", string(root.ThreadID), "run", string(root.ID),
+		"model", row.Model, "currency", row.Cost.Currency, "run_currency", currency)
+	return false
+}
+
+// reservations returns the rows of model calls whose end nobody will tell. Their prompts are
+// taken for read, and what was said to them is not known.
+func (tx *Tx) reservations(outcome spool.Outcome) (rows []spool.UsageRow) {
+	if tx.Run.Allowance == nil {
+		return nil
+	}
+	for _, hold := range tx.Run.Allowance.Holds {
+		rows = append(rows, spool.UsageRow{
+			RunID: tx.Run.ID, AgentID: hold.AgentID, Agent: hold.Agent, Kind: hold.Kind, Step: hold.Step,
+			Model: hold.Model, Outcome: outcome, Guess: spool.Usage{Input: new(hold.Input)}, Cost: hold.Prompt,
+		})
+	}
+	return rows
+}
+
+// forgetStep drops the step in hand. What it has used stays used.
+func (tx *Tx) forgetStep() {
+	if d := tx.Run.Draft; d != nil {
+		tx.Add(d.Usage)
+		tx.Run.Draft = nil
+	}
 }
 
 // startClock counts the time from now on.

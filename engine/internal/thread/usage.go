@@ -8,9 +8,6 @@ import (
 func (tx *Tx) ChargeCompactions(rows []spool.UsageRow) error {
 	for _, row := range rows {
 		tx.Add(row.Usage.Count())
-		if err := tx.Charge(row); err != nil {
-			return err
-		}
 	}
-	return nil
+	return tx.Charge(rows...)
 }

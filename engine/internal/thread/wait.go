@@ -154,7 +154,7 @@ func leave(tx *Tx, r spool.RunRow, ending spool.Ending) error {
 	}
 	r.State, r.StopReason, r.Error, r.EndedAt, r.Place = ending.State, ending.Reason, ending.Error, tx.Now, 0
 	if tx.Settles {
-		if err := tx.Store.Enqueue(settleJob(tx, r, 0)); err != nil {
+		if err := tx.enqueueSettle(r, 0); err != nil {
 			return err
 		}
 		tx.Follow.Jobs = true
@@ -213,5 +213,5 @@ func begin(tx *Tx) error {
 	if err := tx.save(); err != nil {
 		return err
 	}
-	return tx.Store.Enqueue(tx.ticket(spool.JobStart, 0))
+	return tx.enqueue(spool.JobStart, 0)
 }
