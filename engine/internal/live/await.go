@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
@@ -11,8 +12,6 @@ import (
 
 // ErrDeleted says that the thread was deleted while somebody waited for a run of it.
 var ErrDeleted = errors.New("the thread was deleted")
-
-var errClosed = spool.Errorf(spool.Unavailable, "the engine is closed")
 
 // Await calls read until it reports that the run is over: first at once, and again when the thread
 // tells something by which the run may be over. Read returns the dispatched run that the run belongs
@@ -27,8 +26,8 @@ func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, 
 		return err
 	}
 	defer h.leave(hub)
-	w := runWatch{hub: hub, closing: h.closing, run: run}
-	if err := w.wait(ctx, hub.ready); err != nil {
+	w := runWatch{hubs: h, hub: hub, run: run}
+	if err := h.wait(ctx, hub.ready, nil); err != nil {
 		return err
 	}
 	for {
@@ -40,7 +39,7 @@ func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, 
 		if placed {
 			err = w.news(ctx, from)
 		} else {
-			err = w.wait(ctx, changed)
+			err = h.wait(ctx, changed, nil)
 		}
 		if err != nil {
 			return err
@@ -50,79 +49,43 @@ func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, 
 
 // runWatch waits for what a hub tells of one run.
 type runWatch struct {
-	hub     *hub
-	closing <-chan struct{}
-	run     spool.RunID
+	hubs *Hubs
+	hub  *hub
+	run  spool.RunID
 	// root is the dispatched run that the run belongs to, which may be itself.
 	root spool.RunID
-}
-
-// wait waits for a channel to be closed.
-func (w *runWatch) wait(ctx context.Context, closed <-chan struct{}) error {
-	select { // an end comes before news: whether it is noticed must not be chance
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-w.closing:
-		return errClosed
-	default:
-	}
-	select {
-	case <-closed:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-w.closing:
-		return errClosed
-	}
 }
 
 // news returns once the hub has a frame, from the index on, by which the run may be over, or
 // once it cannot tell whether there was one.
 func (w *runWatch) news(ctx context.Context, from int64) error {
 	for {
-		next, found, err := w.scan(from)
+		next, found, changed, err := w.scan(from)
 		if found || err != nil {
 			return err
 		}
+		if next == from {
+			if err := w.hubs.wait(ctx, changed, nil); err != nil {
+				return err
+			}
+		}
 		from = next
-		// Read again, as the ring may have grown since: changed belongs to this read.
-		next, placed, changed := w.hub.mark()
-		switch {
-		case !placed:
-			return nil
-		case next > from:
-			continue
-		}
-		if err := w.wait(ctx, changed); err != nil {
-			return err
-		}
 	}
 }
 
-// scan looks at the frames from the index on, and returns the index behind them.
-func (w *runWatch) scan(from int64) (next int64, found bool, err error) {
+// scan looks at frames from the index on, and returns the index behind them.
+func (w *runWatch) scan(from int64) (next int64, found bool, changed <-chan struct{}, err error) {
 	batch, _ := batches.Get().(*[maxBatch]ringFrame)
 	defer func() {
 		clear(batch[:])
 		batches.Put(batch)
 	}()
-	for {
-		frames, ok, ended, _ := w.hub.take(from, batch[:0])
-		switch {
-		case ended:
-			return from, false, ErrDeleted
-		case !ok:
-			return from, true, nil
-		case len(frames) == 0:
-			return from, false, nil
-		}
-		for i := range frames {
-			if w.concerns(frames[i].Placed) {
-				return from, true, nil
-			}
-		}
-		from += int64(len(frames))
+	frames, ok, ended, changed := w.hub.take(from, batch[:0])
+	if ended {
+		return from, false, nil, ErrDeleted
 	}
+	concerns := func(f ringFrame) bool { return w.concerns(f.Placed) }
+	return from + int64(len(frames)), !ok || slices.ContainsFunc(frames, concerns), changed, nil
 }
 
 // concerns reports whether the run may be over by a frame. A frame too many costs a read.

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// errOver ends a follower in order: the thread was deleted, or the engine was closed.
-var errOver = errors.New("there is nothing more to follow")
+// errOver ends a follower in order: the engine was closed, or the thread was deleted.
+var errOver = spool.Errorf(spool.Unavailable, "the engine is closed")
 
 // errIdle says that nothing came for as long as the caller would wait.
 var errIdle = errors.New("nothing came")
@@ -32,6 +32,7 @@ type follower struct {
 	run         spool.RunID // that it was about
 	passed      bool        // whether the next snapshot frame of the hub is not for this client
 	joined      bool
+	closed      bool
 	index       int64                // of the next frame in the ring
 	batch       *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
 	held        []*snapshot.Encoded  // what the caller has of snapshots
@@ -46,7 +47,12 @@ const maxBatch = 32
 // batches are shared, so that a client that waits holds none.
 var batches = sync.Pool{New: func() any { return new([maxBatch]ringFrame) }}
 
+// close gives back all that the follower has. It may be called more than once.
 func (f *follower) close() {
+	if f.closed {
+		return
+	}
+	f.closed = true
 	f.hold(f.first)
 	releaseFormed(f.first)
 	f.release()

@@ -71,19 +71,19 @@ func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
 
 // batches yields the frames that are there at the same time in one batch, which is good until
 // yield returns. An empty one says that nothing has come for as long as idle, where that is
-// positive. Batches closes the follower.
-func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([]ringFrame, error) bool) {
+// positive. Batches closes the follower. It reports whether it has come to the end in order.
+func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([]ringFrame, error) bool) (over bool) {
 	defer f.close()
 	for {
 		frames, err := f.next(ctx, idle)
 		switch {
 		case errors.Is(err, errOver):
-			return
+			return true
 		case err != nil && !errors.Is(err, errIdle):
 			yield(nil, err)
-			return
+			return false
 		case (err != nil || len(frames) > 0) && !yield(frames, nil):
-			return
+			return false
 		}
 	}
 }
@@ -159,21 +159,26 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 		}
 		expired = f.timer.C
 	}
+	return f.hubs.wait(ctx, changed, expired)
+}
+
+// wait waits for one of two channels. It returns [errOver] once the hubs are closed.
+func (h *Hubs) wait(ctx context.Context, changed <-chan struct{}, expired <-chan time.Time) error {
 	select { // an end comes before news: whether it is noticed must not be chance
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-f.hubs.closing:
+	case <-h.closing:
 		return errOver
 	default:
 	}
 	select {
 	case <-changed:
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-f.hubs.closing:
-		return errOver
 	case <-expired:
 		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-h.closing:
+		return errOver
 	}
 }

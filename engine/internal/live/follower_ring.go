@@ -40,8 +40,8 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	if frames = f.wanted(frames); len(frames) == 0 {
 		f.release()
 	}
-	f.walker.MoveTo(last.Placed)
-	if overtaken || f.walker.SnapshotDue() { // it gets a snapshot from storage
+	f.walker.MoveTo(last.Stand)
+	if overtaken || f.walker.SnapshotDue { // it gets a snapshot from storage
 		f.walkOn()
 	}
 	if len(frames) == 0 {
@@ -105,7 +105,7 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 
 // lacks reports whether a frame is of the record, and behind the follower.
 func (f *follower) lacks(frame walk.Placed) bool {
-	switch at := f.walker.Stand().At.Seq; {
+	switch at := f.walker.At.Seq; {
 	case frame.Kind != spool.FrameThread:
 		return false
 	case frame.Event.Seq > 0:
@@ -123,7 +123,7 @@ func (f *follower) untilRestored(frames []ringFrame) []ringFrame {
 			continue
 		}
 		f.walker.NoteMessages(*frame.Event)
-		if f.walker.SnapshotDue() {
+		if f.walker.SnapshotDue {
 			return frames[:i+1]
 		}
 	}

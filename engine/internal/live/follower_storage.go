@@ -12,9 +12,8 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 	if f.mode.RecordOnly {
 		return f.recordFromStorage(ctx)
 	}
-	p, shared := f.walker.Position()
-	index, notices, found, changed := f.hub.find(p, f.walker.HasSnapshot() || f.passed)
-	if found && shared {
+	index, notices, found, changed := f.hub.find(f.walker.Position(), f.walker.HasSnapshot() || f.passed)
+	if found && f.walker.Settled() {
 		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err
 	}
@@ -49,8 +48,7 @@ func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFr
 
 // recordFromStorage is fromStorage for a follower of the record alone.
 func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
-	p, _ := f.walker.Position()
-	index, notices, found, changed := f.hub.findRecord(p)
+	index, notices, found, changed := f.hub.findRecord(f.walker.Position())
 	if found {
 		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err

@@ -22,10 +22,7 @@ type FormedFrame struct {
 
 // FormedFollower is a client that follows a thread with the snapshots of whole threads in another
 // form. It is for one goroutine.
-type FormedFollower struct {
-	f    *follower
-	over bool
-}
+type FormedFollower struct{ f *follower }
 
 // FollowFormed follows as [Hubs.Follow] does, with the snapshots of whole threads in another form.
 // It returns once the follower has its place. The caller must call Frames or Close.
@@ -34,26 +31,20 @@ func (h *Hubs) FollowFormed(ctx context.Context, key spool.ThreadKey, c Client, 
 	if err != nil {
 		return nil, err
 	}
-	return &FormedFollower{f: f}, nil
+	return &FormedFollower{f}, nil
 }
 
 // Close ends the follower. It may be called more than once, and behind Frames.
-func (f *FormedFollower) Close() {
-	if !f.over {
-		f.over = true
-		f.f.close()
-	}
-}
+func (f *FormedFollower) Close() { f.f.close() }
 
 // Frames yields the frames as [Hubs.Follow] does, those that are there at the same time in one
 // batch, and closes the follower. A follower that is closed yields nothing. A batch is good until the
 // next one. An empty batch says that nothing has come for as long as idle; a zero idle yields none.
 func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]FormedFrame, error] {
 	return func(yield func([]FormedFrame, error) bool) {
-		if f.over {
+		if f.f.closed {
 			return
 		}
-		f.over = true
 		f.f.batches(ctx, idle, func(frames []ringFrame, err error) bool {
 			shared, _ := formedBatches.Get().(*[maxBatch]FormedFrame)
 			batch := shared[:0]

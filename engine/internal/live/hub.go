@@ -31,7 +31,7 @@ type hub struct {
 	events liveEvents
 	walker walk.Walker
 	notice noticer
-	stand  walk.Placed // where the last frame has left the clients
+	stand  walk.Stand // where the last frame has left the clients
 	// stateLock keeps reads of the state apart: a later read knows the same or more, so that no
 	// client gets an older state behind a newer one.
 	stateLock chanlock.Lock
@@ -82,9 +82,9 @@ func (h *hub) push(frames []walk.Placed) {
 	added := make([]ringFrame, len(frames))
 	for i, f := range frames {
 		if f.Notice { // it moves nobody
-			f.At, f.Turn, f.Reading = h.stand.At, h.stand.Turn, h.stand.Reading
+			f.Stand = h.stand
 		} else {
-			h.stand = walk.Placed{At: f.At, Turn: f.Turn, Reading: f.Reading}
+			h.stand = f.Stand
 		}
 		added[i] = ringFrame{Placed: f}
 		if h.readers.Load() > 0 || f.IsSnapshot() {

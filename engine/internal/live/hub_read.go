@@ -95,7 +95,7 @@ func (h *hub) read(ctx context.Context) error {
 	grown := h.dirty.Swap(false)
 	h.stateKnown = false
 	if grown {
-		h.walker.RecordGrew()
+		h.walker.AtEnd = false
 	}
 	if !h.isPlaced() {
 		if err := h.place(ctx); err != nil {
@@ -126,7 +126,7 @@ func (h *hub) read(ctx context.Context) error {
 			}
 			return nil
 		}
-		grown = grown || !h.walker.Reads() // an ended stream has an entry behind it
+		grown = grown || !h.walker.Reading // an ended stream has an entry behind it
 	}
 }
 
@@ -172,7 +172,7 @@ func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []
 	switch {
 	case n > 0 || slices.ContainsFunc(rest, walk.Placed.IsTurn):
 		h.stateKnown = false
-	case err == nil && h.seen != nil && h.walker.IsAtEnd():
+	case err == nil && h.seen != nil && h.walker.AtEnd:
 		h.push(rest)
 		h.push(h.notice.notices(*h.seen))
 		rest, h.stateKnown = nil, true
@@ -188,7 +188,7 @@ func (h *hub) place(ctx context.Context) error {
 		return err
 	}
 	h.sawOwner(thread.Owner, changes)
-	h.stand = h.walker.Stand()
+	h.stand = h.walker.Stand
 	h.ring.place(h.stand.Position())
 	return nil
 }

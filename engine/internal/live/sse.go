@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"strconv"
@@ -20,7 +19,6 @@ type EventStream struct {
 	ctx    context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
 	f      *follower
 	retry  time.Duration
-	close  sync.Once
 	events bool // what keeps the stream alive is an event
 }
 
@@ -35,7 +33,7 @@ func (h *Hubs) SSE(ctx context.Context, key spool.ThreadKey, c Client, o spool.S
 }
 
 // Close ends the stream. It may be called more than once.
-func (s *EventStream) Close() { s.close.Do(s.f.close) }
+func (s *EventStream) Close() { s.f.close() }
 
 // Chunks yields the messages in pieces of one or more, and closes the stream.
 func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
@@ -44,26 +42,18 @@ func (s *EventStream) Chunks() iter.Seq2[[]byte, error] {
 		if s.retry > 0 && !yield(retryLine(s.retry), nil) {
 			return
 		}
-		for {
-			frames, err := s.f.next(s.ctx, s.f.hubs.Keepalive)
+		over := s.f.batches(s.ctx, s.f.hubs.Keepalive, func(frames []ringFrame, err error) bool {
 			switch {
-			case errors.Is(err, errIdle):
-				if !yield(s.keepalive(), nil) {
-					return
-				}
-				continue
-			case errors.Is(err, errOver):
-				yield(s.comeBack(), nil)
-				return
 			case err != nil:
-				yield(nil, err)
-				return
+				return yield(nil, err)
 			case len(frames) == 0:
-				continue
+				return yield(s.keepalive(), nil)
+			default:
+				return yieldJoined(frames, yield)
 			}
-			if !yieldJoined(frames, yield) {
-				return
-			}
+		})
+		if over {
+			yield(s.comeBack(), nil)
 		}
 	}
 }

@@ -22,10 +22,10 @@ type RunPart struct {
 	queue   []spool.QueuedRun
 }
 
-// ReadRunPart reads the part of the run of a RUN_ENDED entry. Seq is where the reader stands.
-// With before, messages that were saved behind the entry are left out. It returns a
+// ReadRunPart reads the part of the run of a RUN_ENDED entry, for a reader that stands at seq. Before
+// the entry, the part has no messages that were saved behind it. ReadRunPart returns a
 // [spool.NotFound] error for a run that is not there any more.
-func ReadRunPart(v spool.View, ended spool.Entry, seq int64, before bool) (p RunPart, err error) {
+func ReadRunPart(v spool.View, ended spool.Entry, seq int64) (p RunPart, err error) {
 	p.Ended = ended
 	if p.Stream, err = StreamOf(ended); err != nil {
 		return p, err
@@ -40,7 +40,7 @@ func ReadRunPart(v spool.View, ended spool.Entry, seq int64, before bool) (p Run
 		return p, err
 	}
 	until := int64(0)
-	if before {
+	if seq < ended.Seq {
 		until = ended.Seq
 	}
 	if err := p.readMessages(v, until); err != nil {

@@ -5,13 +5,41 @@ import (
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 )
 
+// Stand is where a walker stands, or a client.
+type Stand struct {
+	At spool.Cursor
+	// Turn is the last user turn behind the entry at At.Seq that the client has. Empty: none.
+	Turn spool.MessageID
+	// Reading is true while the stream At.Stream has more to come.
+	Reading bool
+}
+
+// Position returns the place for comparison.
+func (s Stand) Position() Position {
+	p := Position{Seq: s.At.Seq, Turn: s.Turn}
+	if s.Reading {
+		p.stream, p.offset = s.At.Stream, s.At.Offset
+	}
+	return p
+}
+
+// Position is where a walker stands, for comparison with another's. A stream counts only
+// while it is read.
+type Position struct {
+	Seq    int64
+	Turn   spool.MessageID
+	stream spool.StreamID
+	offset spool.Offset
+}
+
+// Record returns the position of a walker that reads no streams.
+func (p Position) Record() Position { return Position{Seq: p.Seq, Turn: p.Turn} }
+
 // Placed is a frame, and where it leaves the walker.
 type Placed struct {
 	spool.Frame
+	Stand
 
-	At      spool.Cursor
-	Turn    spool.MessageID
-	Reading bool // whether the stream At.Stream has more to come
 	// Encoded is the snapshot of a frame whose Snapshot has few messages. Nil: it has all.
 	Encoded *snapshot.Encoded
 	// Formed is the same for a client of another protocol.
@@ -25,28 +53,6 @@ type Placed struct {
 
 // IsSnapshot reports whether the frame tells of a thread or a run as a whole.
 func (f Placed) IsSnapshot() bool { return f.Kind == spool.FrameSnapshot }
-
-// Position is where a walker stands, for comparison with another's. A stream counts only
-// while it is read.
-type Position struct {
-	Seq    int64
-	Turn   spool.MessageID // the last user turn behind the entry that the client has, empty for none
-	stream spool.StreamID
-	offset spool.Offset
-}
-
-func positionAt(at spool.Cursor, turn spool.MessageID, reading bool) Position {
-	if !reading {
-		return Position{Seq: at.Seq, Turn: turn}
-	}
-	return Position{at.Seq, turn, at.Stream, at.Offset}
-}
-
-// Position returns where the frame leaves its walker.
-func (f Placed) Position() Position { return positionAt(f.At, f.Turn, f.Reading) }
-
-// Record returns the position of a walker that reads no streams.
-func (p Position) Record() Position { return Position{Seq: p.Seq, Turn: p.Turn} }
 
 // IsTurn reports whether the frame tells of a user turn.
 func (f Placed) IsTurn() bool {

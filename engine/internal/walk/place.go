@@ -43,20 +43,20 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 	switch {
 	case w.RecordOnly:
 		if c != nil {
-			w.at.Seq = max(c.Seq, 0)
+			w.At.Seq = max(c.Seq, 0)
 		}
 		return nil, nil
 	case c == nil:
 		w.beginNow(last)
 		return nil, nil
-	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.restored.due:
+	case c.Seq > thread.LastSeq, c.Stream != "" && named.Seq == 0, named.Past, w.SnapshotDue:
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginBehind(last, max(c.Seq, 0))
 		return w.settle(ctx)
 	}
-	w.at = *c
-	w.at.Seq = max(c.Seq, 0)
+	w.At = *c
+	w.At.Seq = max(c.Seq, 0)
 	page, err := w.from.Streams.Read(ctx, w.stream(), c.Offset, 1)
 	switch {
 	case errors.Is(err, spool.ErrStreamGone) && c.Offset.IsZero() && last.Live && last.Stream == c.Stream:
@@ -68,10 +68,10 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 		return w.snapshot(ctx)
 	}
 	more := !named.Over && (!page.Ended || len(page.Items) > 0)
-	if named.Seq > w.at.Seq {
+	if named.Seq > w.At.Seq {
 		w.jump, w.jumpRead = named.Seq, more
 	} else {
-		w.reading = more
+		w.Reading = more
 	}
 	return w.settle(ctx)
 }
@@ -79,7 +79,7 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 // placeTurn finds out which of the user turns at a client's place the client has, by its
 // last message, or the last turn that it has named.
 func (w *Walker) placeTurn(v spool.View, c *spool.Cursor) error {
-	shown := w.turn
+	shown := w.Turn
 	if w.known == "" && shown == "" {
 		return nil
 	}
@@ -88,19 +88,19 @@ func (w *Walker) placeTurn(v spool.View, c *spool.Cursor) error {
 		seq = max(c.Seq, 0)
 	}
 	turns, err := record.TurnsAt(v, seq)
-	w.turn = lastOf(turns, func(id spool.MessageID) bool { return id == w.known || id == shown })
+	w.Turn = lastOf(turns, func(id spool.MessageID) bool { return id == w.known || id == shown })
 	return err
 }
 
 // beginNow places a walker without a cursor: the record is read from its start, and of
 // the streams only the one in flight, from what the messages lack.
 func (w *Walker) beginNow(last record.Segment) {
-	w.at = spool.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
+	w.At = spool.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
 	w.cut = last.Saved
 	w.jump, w.jumpRead = last.Seq, last.InFlight()
 	w.shown = shownSegment{stream: last.Stream}
 	if last.End != nil { // all segments are over: the record alone tells of them
-		w.at.Offset = last.End.After
+		w.At.Offset = last.End.After
 		w.shown = shownSegment{ended: last.End}
 	}
 }
@@ -109,9 +109,9 @@ func (w *Walker) beginNow(last record.Segment) {
 // the cursor is already in is read from what the messages lack; every later one from its
 // start.
 func (w *Walker) beginBehind(last record.Segment, seq int64) {
-	w.at = spool.Cursor{Seq: seq}
+	w.At = spool.Cursor{Seq: seq}
 	if last.InFlight() && last.Seq <= seq {
-		w.at.Stream, w.at.Offset, w.reading = last.Stream, last.Saved.Main, true
+		w.At.Stream, w.At.Offset, w.Reading = last.Stream, last.Saved.Main, true
 		w.cut = last.Saved
 		w.shown = shownSegment{stream: last.Stream}
 	}
@@ -140,8 +140,8 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 		return thread, err
 	}
 	w.made = thread.CreatedAt
-	w.at, w.reading = spool.Cursor{Seq: thread.LastSeq}, false
-	w.turn = lastOf(turns, func(spool.MessageID) bool { return true })
+	w.At, w.Reading = spool.Cursor{Seq: thread.LastSeq}, false
+	w.Turn = lastOf(turns, func(spool.MessageID) bool { return true })
 	w.shown = shownSegment{stream: last.Stream}
 	if last.End != nil {
 		w.shown = shownSegment{}
@@ -153,18 +153,18 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 		page, err := w.from.Streams.Read(ctx, spool.StreamKey{Thread: w.key, ID: last.Stream}, record.Farthest, 1)
 		switch {
 		case err == nil:
-			w.at.Stream, w.at.Offset, w.reading = last.Stream, page.Last, last.InFlight() && !page.Ended
+			w.At.Stream, w.At.Offset, w.Reading = last.Stream, page.Last, last.InFlight() && !page.Ended
 			if last.End != nil {
-				w.at.Offset = record.Farther(page.Last, last.End.After)
+				w.At.Offset = record.Farther(page.Last, last.End.After)
 			}
 		case !errors.Is(err, spool.ErrStreamGone):
 			return thread, err
 		case last.Live && last.InFlight(): // its worker is about to open it
-			w.at.Stream, w.reading = last.Stream, true
+			w.At.Stream, w.Reading = last.Stream, true
 		case last.End == nil: // clients stand behind what is saved of it: see package snapshot
-			w.at.Stream, w.at.Offset = last.Stream, last.Saved.Last()
+			w.At.Stream, w.At.Offset = last.Stream, last.Saved.Last()
 		}
 	}
-	w.atEnd = true
+	w.AtEnd = true
 	return thread, nil
 }

@@ -10,7 +10,7 @@ import "github.com/spoolhq/spool"
 // does not say whether it has seen what comes behind the entry.
 func (w *Walker) placeRestored(v spool.View, thread spool.Thread, c *spool.Cursor) error {
 	if c == nil {
-		w.restored.known = thread.LastSeq
+		w.restoredTo = thread.LastSeq
 		return nil
 	}
 	if w.RecordOnly || c.Seq < 1 {
@@ -30,7 +30,7 @@ func (w *Walker) NoteMessages(entry spool.Entry) {
 		w.last = "" // what the client shows is not what the view has up to that message
 	case spool.EntryMessagesRestored:
 		w.last = ""
-		w.restored.due = !w.RecordOnly && !w.shared && entry.Seq > w.restored.known
+		w.SnapshotDue = !w.RecordOnly && !w.shared && entry.Seq > w.restoredTo
 	default:
 	}
 }

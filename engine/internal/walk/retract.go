@@ -20,35 +20,12 @@ import (
 // The walker makes the frame of what the store has now. It takes only the messages that were saved
 // before the place, so that a client which replays an old segment gets all later ones in their turn.
 
-// retracted adds the frame of retract that stands before an entry, if there is one.
-func (w *Walker) retracted(ctx context.Context, frames []Placed, entry spool.Entry) ([]Placed, error) {
-	if entry.Type != spool.EntryRunEnded || w.RecordOnly || entry.Seq <= w.jump {
-		return frames, nil
-	}
-	frame, err := w.retract(ctx, entry)
-	return append(frames, frame...), err
-}
-
-// settled adds the frame of settle that stands where the walker stands, if there is one.
-func (w *Walker) settled(ctx context.Context, frames []Placed) ([]Placed, error) {
-	if w.reading || w.shown.settled() {
-		return frames, nil
-	}
-	frame, err := w.settle(ctx)
-	return append(frames, frame...), err
-}
-
-// givenFirst returns the frames that there are before an error, which comes again.
-func givenFirst(frames []Placed, err error) ([]Placed, error) {
-	if len(frames) > 0 {
-		return frames, nil
-	}
-	return nil, err
-}
-
-// retract returns the frame by which clients drop the content of a segment that no message has.
-// Ended is the entry that comes next.
+// retract returns the frame that stands before an entry, by which clients drop the content of a
+// segment that no message has. There is none before most entries.
 func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, error) {
+	if ended.Type != spool.EntryRunEnded || w.RecordOnly || ended.Seq <= w.jump {
+		return nil, nil
+	}
 	id, err := record.StreamOf(ended)
 	if err != nil || id == "" || id != w.shown.stream || w.shown.quiet(ended) {
 		return nil, err
@@ -57,11 +34,9 @@ func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, erro
 	if err != nil {
 		return nil, err
 	}
-	at := w.at
-	at.Seq = ended.Seq - 1
 	var p record.RunPart
 	err = w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
-		p, err = record.ReadRunPart(v, ended, at.Seq, true)
+		p, err = record.ReadRunPart(v, ended, ended.Seq-1)
 		return err
 	})
 	if spool.CodeOf(err) == spool.NotFound {
@@ -76,58 +51,79 @@ func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, erro
 	return w.partial(p, page, gone), nil
 }
 
-// settle returns the frame by which clients close the calls of a run that has ended between
-// two segments. It returns none while the run has not ended.
+// settle returns the frame that stands where the walker does, by which clients close the calls of a
+// run that has ended between two segments. It returns none while the run has not ended.
 func (w *Walker) settle(ctx context.Context) ([]Placed, error) {
 	h := &w.shown
-	if w.RecordOnly || h.ended == nil && !h.unsure || h.ended != nil && w.at.Seq < h.ended.Seq {
+	if w.RecordOnly || w.Reading || h.settled() || h.ended != nil && w.At.Seq < h.ended.Seq {
 		return nil, nil
 	}
-	var p *record.RunPart
-	var end runEnd
+	var closes *record.RunPart
 	err := w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
 		if h.unsure {
-			err = h.find(v, w.at)
+			err = h.find(v, w.At)
 		}
 		if err != nil || h.ended == nil {
 			return err
 		}
-		if end, err = endOf(v, *h.ended); err != nil || !end.closes {
-			return err
-		}
-		if left, err := leftView(v, h.ended.Seq, w.at.Seq); err != nil || left {
-			end.closes = false // the client shows nothing of the run any more
-			return err
-		}
-		read, err := record.ReadRunPart(v, *h.ended, w.at.Seq, false)
-		p = &read
+		closes, h.open, err = closing(v, *h.ended, w.At.Seq)
 		return err
 	})
-	switch {
-	case spool.CodeOf(err) == spool.NotFound:
-		h.ended = nil
-		return nil, nil
-	case err != nil, h.ended == nil:
+	if spool.CodeOf(err) == spool.NotFound {
+		h.ended, err = nil, nil
+	}
+	if err != nil || h.ended == nil || h.open {
 		return nil, err
-	case end.over: // the run has gone on
+	}
+	if closes == nil {
 		h.ended = nil
 		return nil, nil
-	case end.open:
-		h.open = true
-		return nil, nil
 	}
-	ended := *h.ended
-	h.ended, h.open = nil, false
-	if !end.closes || !end.asked && len(p.Since(ended.Seq)) == 0 {
-		return nil, nil
-	}
-	page, gone, err := w.whole(ctx, p.Stream)
+	page, gone, err := w.whole(ctx, closes.Stream)
 	if err != nil {
-		h.ended = &ended
 		return nil, err
 	}
-	h.closed = true
-	return w.partial(*p, page, gone), nil
+	h.ended, h.closed = nil, true
+	return w.partial(*closes, page, gone), nil
+}
+
+// closing returns what closes the calls of the run of a RUN_ENDED entry, for a client that stands at
+// seq. Nil: there is nothing to close. Open is true while the run has not ended. Of nearly all runs
+// there is nothing to tell, so this reads no message of those.
+func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, open bool, err error) {
+	id, err := record.StreamOf(ended)
+	if err != nil {
+		return nil, false, err
+	}
+	thread, err := v.Thread()
+	if err != nil {
+		return nil, false, err
+	}
+	run, err := v.Run(ended.RunID)
+	if err != nil || run.Stream() != id { // the run has gone on
+		return nil, false, err
+	}
+	if !run.State.Terminal() {
+		return nil, true, nil
+	}
+	asked := record.StatusOf(ended) == spool.SegmentParked && thread.RunID == run.ID
+	if !asked && run.Children == 0 {
+		ids, err := record.Encoded(v).MessageIDs(spool.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
+		if err != nil || len(ids) == 0 {
+			return nil, false, err
+		}
+	}
+	// A MESSAGES_DROPPED entry takes the last turn, and all behind it: a client that has read it shows
+	// nothing of the run any more.
+	dropped, err := v.Entries(spool.EntryQuery{Type: spool.EntryMessagesDropped, After: ended.Seq, Limit: 1})
+	if err != nil || len(dropped) > 0 && dropped[0].Seq <= seq {
+		return nil, false, err
+	}
+	part, err := record.ReadRunPart(v, ended, seq)
+	if err != nil || !asked && len(part.Since(ended.Seq)) == 0 {
+		return nil, false, err
+	}
+	return &part, false, nil
 }
 
 // whole returns all items of a stream, or true where it is gone.
@@ -145,14 +141,14 @@ func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []P
 	if past { // the notice of the next run comes behind the frame
 		p.Thread.State, p.Thread.RunID = p.Run.State, p.Run.ID
 	}
-	snap := p.Snapshot(w.at.Seq)
+	snap := p.Snapshot(w.At.Seq)
 	if !gone {
 		snap.Stream = w.endedStream(p, page)
 		snap.Stream.Items = p.Open.Items(snap.Stream.Items, p.Thread.LastSeq)
 	}
 	at := snap.Cursor()
-	at.Seq = w.at.Seq
-	w.at = at
+	at.Seq = w.At.Seq
+	w.At = at
 	frame := w.framed(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
 	frame.Past = past
 	return []Placed{frame}
@@ -173,8 +169,8 @@ func (w *Walker) endedStream(p record.RunPart, page spool.StreamPage) *spool.Str
 		}
 	}
 	last := record.Farther(page.Last, p.Ended.After)
-	if w.at.Stream == p.Stream {
-		last = w.at.Offset
+	if w.At.Stream == p.Stream {
+		last = w.At.Offset
 	}
 	if s.End == nil {
 		end := record.EndItem(p.Ended, last)

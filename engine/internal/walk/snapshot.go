@@ -7,14 +7,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
-	"github.com/spoolhq/spool/engine/internal/snapshot"
 )
 
 // gone decides what to do without the stream: wait for one whose worker is about to open
 // it, or for the end of one that was already gone when the client got a snapshot, else give
 // the client a snapshot.
 func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
-	if w.at.Offset.IsZero() || w.lacking {
+	if w.At.Offset.IsZero() || w.lacking {
 		var last record.Segment
 		err := w.from.Store.View(ctx, w.key, func(v spool.View) error {
 			thread, err := v.Thread()
@@ -26,12 +25,12 @@ func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
 		if err != nil {
 			return nil, err
 		}
-		if last.Stream == w.at.Stream && last.End == nil {
-			if last.Live && w.at.Offset.IsZero() {
+		if last.Stream == w.At.Stream && last.End == nil {
+			if last.Live && w.At.Offset.IsZero() {
 				return nil, nil
 			}
-			if w.lacking && last.Saved.Last().Compare(w.at.Offset) <= 0 { // a snapshot would say the same again
-				w.reading = false
+			if w.lacking && last.Saved.Last().Compare(w.At.Offset) <= 0 { // a snapshot would say the same again
+				w.Reading = false
 				return nil, nil
 			}
 		}
@@ -47,30 +46,29 @@ func (w *Walker) snapshot(ctx context.Context) ([]Placed, error) {
 	if w.shared {
 		return nil, ErrReset
 	}
-	snap, encoded, formed, err := w.takeSnapshot(ctx, spool.SnapshotOptions{LastMessageID: w.last})
+	f, err := w.takeSnapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
+	snap := f.Snapshot
 	if err = record.CheckSame(snap.Thread, w.made); err == nil {
-		w.at = snap.Cursor()
-		w.turn, err = w.turnIn(ctx, snap)
+		w.At = snap.Cursor()
+		w.Turn, err = w.turnIn(ctx, snap)
 	}
 	if err != nil {
-		encoded.Release()
-		formed.Release()
+		f.Encoded.Release()
+		f.Formed.Release()
 		return nil, err
 	}
-	w.restored.due = false
-	w.shown = shownSegment{stream: w.at.Stream, unsure: snap.Thread.State.Active()}
-	w.cut = record.Saved{}
-	w.reading = snap.Stream != nil && snap.Stream.End == nil
-	w.lacking = w.reading && len(snap.Stream.Items) == 0
-	w.jump = 0
-	frame := w.framed(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
-	frame.Encoded, frame.Formed = encoded, formed
-	w.at.Seq = max(w.at.Seq, 0)
-	frame.At = w.at
-	return []Placed{frame}, nil
+	w.shown = shownSegment{stream: w.At.Stream, unsure: snap.Thread.State.Active()}
+	w.cut, w.jump, w.SnapshotDue = record.Saved{}, 0, false
+	w.Reading = snap.Stream != nil && snap.Stream.End == nil
+	w.lacking = w.Reading && len(snap.Stream.Items) == 0
+	at := w.At
+	f.Cursor = &at
+	w.At.Seq = max(w.At.Seq, 0)
+	f.Stand = w.Stand
+	return []Placed{f}, nil
 }
 
 // turnIn returns the last user turn behind the last entry of a snapshot that the client has
@@ -86,22 +84,24 @@ func (w *Walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.M
 	return turn, err
 }
 
-// takeSnapshot returns a snapshot, which is encoded, or in another form, for a walker that
-// wants it so. It then has no messages but those behind its last entry.
-func (w *Walker) takeSnapshot(ctx context.Context, o spool.SnapshotOptions) (snap *spool.Snapshot, encoded *snapshot.Encoded, formed *snapshot.Formed, err error) {
+// takeSnapshot returns a frame with a snapshot, which is encoded, or in another form, for a walker
+// that wants it so. It then has no messages but those behind its last entry.
+func (w *Walker) takeSnapshot(ctx context.Context) (f Placed, err error) {
+	f.Kind = spool.FrameSnapshot
+	o := spool.SnapshotOptions{LastMessageID: w.last}
 	switch {
 	case w.Encodes:
-		if encoded, err = w.from.Snapshots.Encoded(ctx, w.key, o); err == nil {
-			snap = encoded.Rest()
+		if f.Encoded, err = w.from.Snapshots.Encoded(ctx, w.key, o); err == nil {
+			f.Snapshot = f.Encoded.Rest()
 		}
 	case w.Form != nil:
-		if formed, err = w.from.Snapshots.Formed(ctx, w.key, w.Form); err == nil {
-			snap = formed.Snapshot
+		if f.Formed, err = w.from.Snapshots.Formed(ctx, w.key, w.Form); err == nil {
+			f.Snapshot = f.Formed.Snapshot
 		}
 	default:
-		snap, err = w.from.Snapshots.Snapshot(ctx, w.key, o)
+		f.Snapshot, err = w.from.Snapshots.Snapshot(ctx, w.key, o)
 	}
-	return snap, encoded, formed, err
+	return f, err
 }
 
 // ErrReset tells a walker without a client that its stream is gone.

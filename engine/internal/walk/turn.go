@@ -3,7 +3,6 @@ package walk
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -29,12 +28,12 @@ func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 		if err := record.SameThread(v, w.made); err != nil {
 			return err
 		}
-		s.entries, err = v.Entries(spool.EntryQuery{After: w.at.Seq, Limit: limit})
+		s.entries, err = v.Entries(spool.EntryQuery{After: w.At.Seq, Limit: limit})
 		if err != nil {
 			return err
 		}
 		s.turns, err = v.Messages(spool.MessageQuery{
-			Turns: true, After: cmp.Or(w.turn, w.known), SinceSeq: w.at.Seq, BeforeSeq: w.at.Seq + int64(limit), Limit: walkTurns,
+			Turns: true, After: cmp.Or(w.Turn, w.known), SinceSeq: w.At.Seq, BeforeSeq: w.At.Seq + int64(limit), Limit: walkTurns,
 		})
 		s.last = len(s.entries) < limit && len(s.turns) < walkTurns
 		if err == nil && s.last && w.atRecordEnd != nil {
@@ -52,15 +51,12 @@ func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 // before takes the turns that stand before the entry with that seq, and tells of them.
 func (s *stretch) before(seq int64, w *Walker) (frames []Placed) {
 	for len(s.turns) > 0 && s.turns[0].AfterSeq < seq {
-		w.turn = s.turns[0].ID
+		w.Turn = s.turns[0].ID
 		frames = append(frames, w.framed(turnFrame(w.key, s.turns[0])))
 		s.turns = s.turns[1:]
 	}
 	return frames
 }
-
-// rest takes the turns that are left.
-func (s *stretch) rest(w *Walker) []Placed { return s.before(math.MaxInt64, w) }
 
 // lastOf returns the id of the last of these turns that has, "" where none has.
 func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.MessageID {

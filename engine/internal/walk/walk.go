@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -20,16 +21,16 @@ const (
 // Next returns the frames that follow and that storage has already, empty at the
 // present. Grown says whether the record may have more entries than were read.
 func (w *Walker) Next(ctx context.Context, grown bool) ([]Placed, error) {
-	if w.restored.due {
+	if w.SnapshotDue {
 		return w.snapshot(ctx)
 	}
-	if w.reading {
+	if w.Reading {
 		frames, err := w.items(ctx)
 		if len(frames) > 0 || err != nil {
 			return frames, err
 		}
 	}
-	if !grown || w.atEnd {
+	if !grown || w.AtEnd {
 		return nil, nil
 	}
 	s, err := w.stretch(ctx, PageSize)
@@ -37,37 +38,52 @@ func (w *Walker) Next(ctx context.Context, grown bool) ([]Placed, error) {
 		return nil, err
 	}
 	w.shown.open = false // it may have ended since
-	var frames []Placed
-	for i, entry := range s.entries {
-		if frames, err = w.settled(ctx, frames); err != nil {
-			return givenFirst(frames, err)
+	frames, err := w.along(ctx, &s)
+	if len(frames) > 0 {
+		return frames, nil // an error comes again
+	}
+	return nil, err
+}
+
+// along returns the frames of a stretch, up to the place where items or a snapshot come next.
+func (w *Walker) along(ctx context.Context, s *stretch) (frames []Placed, err error) {
+	for len(s.entries) > 0 {
+		entry := s.entries[0]
+		settled, err := w.settle(ctx)
+		frames = append(frames, settled...)
+		if err != nil {
+			return frames, err
 		}
 		frames = append(frames, s.before(entry.Seq, w)...)
-		if w.reading && w.itemsFirst(entry) {
+		if w.Reading && w.itemsFirst(entry) {
 			if len(frames) > 0 {
 				return frames, nil
 			}
 			return w.await(ctx, entry)
 		}
-		if frames, err = w.retracted(ctx, frames, entry); err != nil {
-			return givenFirst(frames, err)
+		retracted, err := w.retract(ctx, entry)
+		frames = append(frames, retracted...)
+		if err != nil {
+			return frames, err
 		}
-		frames = append(frames, w.pass(entry))
-		if w.reading || w.restored.due {
-			w.atEnd = w.shared && s.last && i == len(s.entries)-1 && len(s.turns) == 0 && !w.restored.due
-			return frames, nil // the items of the stream that it has opened come next, or a snapshot
+		frames, s.entries = append(frames, w.pass(entry)), s.entries[1:]
+		if w.Reading || w.SnapshotDue {
+			w.AtEnd = w.shared && s.last && len(s.entries) == 0 && len(s.turns) == 0 && !w.SnapshotDue
+			return frames, nil
 		}
 	}
-	if frames, err = w.settled(ctx, frames); err != nil {
-		return givenFirst(frames, err)
+	settled, err := w.settle(ctx)
+	frames = append(frames, settled...)
+	if err != nil {
+		return frames, err
 	}
-	w.atEnd = w.shared && s.last
-	return append(frames, s.rest(w)...), nil
+	w.AtEnd = w.shared && s.last
+	return append(frames, s.before(math.MaxInt64, w)...), nil
 }
 
 // items returns items of the stream that is read, with the entries written among them.
 func (w *Walker) items(ctx context.Context) ([]Placed, error) {
-	page, err := w.from.Streams.Read(ctx, w.stream(), w.at.Offset, PageSize)
+	page, err := w.from.Streams.Read(ctx, w.stream(), w.At.Offset, PageSize)
 	if errors.Is(err, spool.ErrStreamGone) {
 		return w.gone(ctx)
 	}
@@ -77,7 +93,7 @@ func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if whole := record.Whole(w.at.Offset, page.Items); whole < len(page.Items) {
+	if whole := record.Whole(w.At.Offset, page.Items); whole < len(page.Items) {
 		if whole == 0 { // the item that comes next was lost
 			return w.snapshot(ctx)
 		}
@@ -91,21 +107,21 @@ func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 			return nil, err
 		}
 		frames = append(frames, among...)
-		w.at.Offset = item.Offset
-		w.reading, w.lacking = !item.Type.End(), false
+		w.At.Offset = item.Offset
+		w.Reading, w.lacking = !item.Type.End(), false
 		w.shown.item(*item)
 		if w.cut.Has(*item) {
 			continue
 		}
-		frames = append(frames, w.framed(spool.Frame{Kind: spool.FrameStream, StreamID: w.at.Stream, Item: item}))
+		frames = append(frames, w.framed(spool.Frame{Kind: spool.FrameStream, StreamID: w.At.Stream, Item: item}))
 	}
 	if page.Ended {
-		w.reading = false // the end was read before
+		w.Reading = false // the end was read before
 	}
-	if !w.reading {
-		w.atEnd = false // an ended stream has an entry behind it
+	if !w.Reading {
+		w.AtEnd = false // an ended stream has an entry behind it
 	}
-	if len(frames) == 0 && len(page.Items) > 0 && w.reading { // all of them were cut
+	if len(frames) == 0 && len(page.Items) > 0 && w.Reading { // all of them were cut
 		return w.items(ctx)
 	}
 	if len(frames) > 0 {
@@ -116,8 +132,8 @@ func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 
 // upTo passes the entries up to a seq, with the turns between them.
 func (w *Walker) upTo(ctx context.Context, seq int64) (frames []Placed, err error) {
-	for w.at.Seq < seq {
-		s, err := w.stretch(ctx, int(seq-w.at.Seq))
+	for w.At.Seq < seq {
+		s, err := w.stretch(ctx, int(seq-w.At.Seq))
 		if err != nil {
 			return nil, err
 		}
@@ -128,29 +144,29 @@ func (w *Walker) upTo(ctx context.Context, seq int64) (frames []Placed, err erro
 			frames = append(frames, s.before(entry.Seq, w)...)
 			frames = append(frames, w.pass(entry))
 		}
-		frames = append(frames, s.rest(w)...)
+		frames = append(frames, s.before(math.MaxInt64, w)...)
 	}
 	return frames, nil
 }
 
 // pass goes behind an entry, and to the stream that it opens.
 func (w *Walker) pass(entry spool.Entry) Placed {
-	w.at.Seq, w.turn = entry.Seq, ""
+	w.At.Seq, w.Turn = entry.Seq, ""
 	w.blocked = time.Time{}
 	w.NoteMessages(entry)
 	w.shown.entry(entry)
 	switch {
 	case entry.Type == spool.EntryRunEnded:
-		if id, err := record.StreamOf(entry); err == nil && id == w.at.Stream && id != "" {
-			w.at.Offset = record.Farther(w.at.Offset, entry.After) // also where its last items were lost
+		if id, err := record.StreamOf(entry); err == nil && id == w.At.Stream && id != "" {
+			w.At.Offset = record.Farther(w.At.Offset, entry.After) // also where its last items were lost
 		}
 	case entry.Type == spool.EntryRunStarted && !w.RecordOnly:
 		switch id, err := record.StreamOf(entry); {
 		case err != nil, entry.Seq < w.jump:
 		case entry.Seq == w.jump:
-			w.reading = w.jumpRead
+			w.Reading = w.jumpRead
 		default:
-			w.at.Stream, w.at.Offset, w.reading = id, spool.Offset{}, true
+			w.At.Stream, w.At.Offset, w.Reading = id, spool.Offset{}, true
 			w.cut, w.lacking = record.Saved{}, false
 			w.shown = shownSegment{stream: id, plain: true}
 		}
@@ -167,7 +183,7 @@ func (w *Walker) itemsFirst(entry spool.Entry) bool {
 		if entry.Stream == "" { // its writer did not know the stream: the next item that knows the entry comes behind it
 			return true
 		}
-		return entry.Stream == w.at.Stream && entry.After.Compare(w.at.Offset) > 0
+		return entry.Stream == w.At.Stream && entry.After.Compare(w.At.Offset) > 0
 	}
 }
 
@@ -175,7 +191,7 @@ func (w *Walker) itemsFirst(entry spool.Entry) bool {
 // with their worker: the stream is then ended in its place.
 func (w *Walker) await(ctx context.Context, entry spool.Entry) ([]Placed, error) {
 	frames, err := w.items(ctx)
-	if len(frames) > 0 || err != nil || !w.reading {
+	if len(frames) > 0 || err != nil || !w.Reading {
 		return frames, err
 	}
 	now := time.Now()
@@ -192,15 +208,7 @@ func (w *Walker) await(ctx context.Context, entry spool.Entry) ([]Placed, error)
 	return w.items(ctx)
 }
 
-func (w *Walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.at.Stream} }
-
-// Position returns where the walker stands. It reports false while no hub can stand at
-// the same place.
-func (w *Walker) Position() (Position, bool) {
-	cutting := w.reading && w.at.Offset.Compare(w.cut.Last()) < 0
-	settled := w.at.Seq >= w.jump && !w.RecordOnly && !cutting && !w.restored.due && w.shown.settled()
-	return positionAt(w.at, w.turn, w.reading), settled
-}
+func (w *Walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.At.Stream} }
 
 // checkItems returns [record.ErrThreadGone] if items that were read may be of another thread, whose run
 // and stream can have the same ids. The hub's walker looks only after a wake-up for a

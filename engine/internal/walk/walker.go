@@ -43,13 +43,16 @@ type Mode struct {
 	Form spool.SnapshotForm
 }
 
-// Walker reads a thread's record and run streams from storage as one sequence of frames,
-// which is the same whenever it is read: a segment's RUN_STARTED, its items with the
-// entries written among them, its RUN_ENDED, the next segment. Entries know the item
-// they stand behind, and items the entry; a walker only has to respect both. A user turn
-// knows the entry that it stands behind.
+// Walker walks over one thread for one reader. It is for one goroutine.
 type Walker struct {
 	Mode
+	Stand
+
+	// SnapshotDue is true while the client has still to get a snapshot, as a branch has come back.
+	SnapshotDue bool
+	// AtEnd is true once a hub's walker has passed all of the record. The hub clears it when it
+	// hears of more.
+	AtEnd bool
 
 	from *Sources
 	key  spool.ThreadKey
@@ -63,11 +66,8 @@ type Walker struct {
 	last spool.MessageID
 	// known is the last message that the client came with: it gets no user turn up to there.
 	known spool.MessageID
-	at    spool.Cursor
-	// turn is the last user turn behind the entry at at.Seq that the client has. Empty: none.
-	turn spool.MessageID
-	// reading is true while the stream at.Stream has more to come.
-	reading bool
+	// restoredTo is the seq up to which a client without a cursor has read the messages by itself.
+	restoredTo int64
 	// lacking is true while the client has a snapshot without any item of the stream that is
 	// read, and nothing of it has come since. The stream may have been gone.
 	lacking bool
@@ -79,14 +79,10 @@ type Walker struct {
 	// it began with. It leaves that out, as the steps of nested runs are saved before the
 	// one around them.
 	cut record.Saved
-	// restored is what the walker knows of branches that have come back.
-	restored restoredBranch
 	// shown is what decides about the snapshot frames between segments.
 	shown shownSegment
 	// shared is true for a hub's walker, which has no client to send a snapshot to.
 	shared bool
-	// atEnd is true once a hub's walker has passed all of the record, until it hears of more.
-	atEnd bool
 	// atRecordEnd is called in the transaction of each read that goes to the end of the record. Nil:
 	// nothing is.
 	atRecordEnd func(v spool.View)
@@ -94,19 +90,11 @@ type Walker struct {
 	blocked time.Time
 }
 
-// restoredBranch is what a walker knows of branches that have come back.
-type restoredBranch struct {
-	// due is true while the client has still to get the snapshot.
-	due bool
-	// known is the seq up to which the client has read the messages by itself, as it came
-	// without a cursor.
-	known int64
-}
-
 // New returns the walker of a client, for the thread that was made at o.CreatedAt.
 func New(from *Sources, key spool.ThreadKey, o spool.FollowOptions, mode Mode) Walker {
 	return Walker{
-		Mode: mode, from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, turn: o.LastTurnID,
+		Mode: mode, Stand: Stand{Turn: o.LastTurnID},
+		from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID,
 	}
 }
 
@@ -116,26 +104,24 @@ func NewShared(from *Sources, key spool.ThreadKey, atRecordEnd func(v spool.View
 	return Walker{from: from, key: key, shared: true, deleted: new(atomic.Bool), atRecordEnd: atRecordEnd}
 }
 
-// MoveTo has the walker stand behind a frame that its client has got from a hub.
-func (w *Walker) MoveTo(f Placed) {
+// MoveTo has the walker stand where its client does, who has got frames from a hub.
+func (w *Walker) MoveTo(s Stand) {
 	switch {
 	case !w.RecordOnly:
-		w.at, w.turn, w.reading = f.At, f.Turn, f.Reading
-	case f.At.Seq >= w.at.Seq:
-		w.at.Seq, w.turn = f.At.Seq, f.Turn
+		w.Stand = s
+	case s.At.Seq >= w.At.Seq:
+		w.At.Seq, w.Turn = s.At.Seq, s.Turn
 	}
 }
 
 // Resume has the walker go on from where its client stands.
-func (w *Walker) Resume() { w.shown = shownSegment{stream: w.at.Stream, unsure: true} }
+func (w *Walker) Resume() { w.shown = shownSegment{stream: w.At.Stream, unsure: true} }
 
-// Stand returns a frame without content that stands where the walker does.
-func (w *Walker) Stand() Placed {
-	return Placed{At: w.at, Turn: w.turn, Reading: w.reading}
+// Settled reports whether a hub can stand where the walker does, and tell its client the same.
+func (w *Walker) Settled() bool {
+	cutting := w.Reading && w.At.Offset.Compare(w.cut.Last()) < 0
+	return w.At.Seq >= w.jump && !w.RecordOnly && !cutting && !w.SnapshotDue && w.shown.settled()
 }
-
-// SnapshotDue reports whether the next frame is a snapshot.
-func (w *Walker) SnapshotDue() bool { return w.restored.due }
 
 // HasSnapshot reports whether the last frame was the one that closes the calls of a run.
 func (w *Walker) HasSnapshot() bool { return w.shown.closed }
@@ -143,24 +129,15 @@ func (w *Walker) HasSnapshot() bool { return w.shown.closed }
 // Waits reports whether the walker waits for an item before it passes the next entry.
 func (w *Walker) Waits() bool { return !w.blocked.IsZero() }
 
-// Reads reports whether the stream that the walker reads has more to come.
-func (w *Walker) Reads() bool { return w.reading }
-
-// IsAtEnd reports whether a hub's walker has passed all of the record.
-func (w *Walker) IsAtEnd() bool { return w.atEnd }
-
-// RecordGrew says that the record may have more entries.
-func (w *Walker) RecordGrew() { w.atEnd = false }
-
-// ThreadDeleted says that a thread of the id was deleted.
+// ThreadDeleted says that a thread of the id was deleted. It may be called from any goroutine.
 func (w *Walker) ThreadDeleted() { w.deleted.Store(true) }
 
 // framed returns a frame that leaves the walker where it stands. The frame has a cursor, by
 // which a client comes back, unless it tells of a user turn.
 func (w *Walker) framed(f spool.Frame) Placed {
 	if f.Kind != spool.FrameThread || f.Event.Seq > 0 {
-		at := w.at
+		at := w.At
 		f.Cursor = &at
 	}
-	return Placed{Frame: f, At: w.at, Turn: w.turn, Reading: w.reading}
+	return Placed{Frame: f, Stand: w.Stand}
 }
