@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"time"
+	"errors"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
@@ -23,16 +23,13 @@ func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn 
 	if !actor.OwnOnly {
 		return s.Store.Update(ctx, key, fence, fn)
 	}
-	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
-		foreign, err := foreign(actor, tx)
-		if err != nil {
+	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+		if err := checkOwn(actor, tx); err != nil {
 			return err
-		}
-		if foreign {
-			tx = foreignTx{foreignView{tx.Now()}}
 		}
 		return fn(tx)
 	})
+	return s.orNone(ctx, key, err, func(v spool.View) error { return fn(foreignTx{v}) })
 }
 
 // View implements [spool.Store]. A thread of somebody else looks like none.
@@ -41,16 +38,34 @@ func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.Vi
 	if !actor.OwnOnly {
 		return s.Store.View(ctx, key, fn)
 	}
-	return s.Store.View(ctx, key, func(v spool.View) error {
-		foreign, err := foreign(actor, v)
-		if err != nil {
+	err := s.Store.View(ctx, key, func(v spool.View) error {
+		if err := checkOwn(actor, v); err != nil {
 			return err
-		}
-		if foreign {
-			v = foreignView{v.Now()}
 		}
 		return fn(v)
 	})
+	return s.orNone(ctx, key, err, fn)
+}
+
+// checkOwn returns errForeign where a thread is there that is not the actor's.
+func checkOwn(a spool.Actor, v spool.View) error {
+	thread, err := v.Thread()
+	if record.Missing(err) {
+		return nil
+	}
+	if err == nil && (a.Subject == "" || thread.Owner != a.Subject) {
+		return errForeign
+	}
+	return err
+}
+
+// orNone calls fn with the view of a thread that does not exist, if err is errForeign.
+func (s Store) orNone(ctx context.Context, key spool.ThreadKey, err error, fn func(none spool.View) error) error {
+	if !errors.Is(err, errForeign) {
+		return err
+	}
+	key.ID = "" // which no thread has
+	return s.Store.View(ctx, key, fn)
 }
 
 // CheckRoom implements [spool.RoomChecker], for a store that can say.
@@ -70,15 +85,6 @@ func (s Store) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQ
 		q.Owner = actor.Subject
 	}
 	return s.Store.Threads(ctx, tenant, q)
-}
-
-// foreign reports whether a thread is there that is not the actor's.
-func foreign(a spool.Actor, v spool.View) (bool, error) {
-	thread, err := v.Thread()
-	if record.Missing(err) {
-		return false, nil
-	}
-	return a.Subject == "" || thread.Owner != a.Subject, err
 }
 
 // StartKey returns the idempotency key under which an actor's start is kept. The keys of
@@ -103,62 +109,12 @@ func (s Store) CheckOwner(ctx context.Context, key spool.ThreadKey) error {
 	return record.NotFound(err)
 }
 
-// foreignView is the view of a thread that does not exist for who asks.
-type foreignView struct{ now time.Time }
-
-var errForeign = spool.Errorf(spool.NotFound, record.ThreadNotFound)
-
-// Now implements [spool.View].
-func (v foreignView) Now() time.Time { return v.now }
-
-// Thread implements [spool.View].
-func (foreignView) Thread() (spool.Thread, error) { return spool.Thread{}, errForeign }
-
-// Run implements [spool.View].
-func (foreignView) Run(spool.RunID) (spool.RunRow, error) { return spool.RunRow{}, errForeign }
-
-// Runs implements [spool.View].
-func (foreignView) Runs(int) ([]spool.Run, error) { return []spool.Run{}, nil }
-
-// Nested implements [spool.View].
-func (foreignView) Nested(spool.RunID) ([]spool.RunRow, error) { return []spool.RunRow{}, nil }
-
-// Waiting implements [spool.View].
-func (foreignView) Waiting() ([]spool.RunRow, error) { return []spool.RunRow{}, nil }
-
-// Messages implements [spool.View].
-func (foreignView) Messages(spool.MessageQuery) ([]spool.Message, error) {
-	return []spool.Message{}, nil
-}
-
-// Message implements [spool.View].
-func (foreignView) Message(spool.MessageID) (spool.Message, error) {
-	return spool.Message{}, errForeign
-}
-
-// Branches implements [spool.View].
-func (foreignView) Branches() ([]spool.Branch, error) { return []spool.Branch{}, nil }
-
-// Entries implements [spool.View].
-func (foreignView) Entries(spool.EntryQuery) ([]spool.Entry, error) { return []spool.Entry{}, nil }
-
-// Parks implements [spool.View].
-func (foreignView) Parks(spool.RunID) ([]spool.Park, error) { return []spool.Park{}, nil }
-
-// Effects implements [spool.View].
-func (foreignView) Effects(spool.RunID, int) ([]spool.Effect, error) { return []spool.Effect{}, nil }
-
-// Usage implements [spool.View].
-func (foreignView) Usage() ([]spool.UsageLine, error) { return []spool.UsageLine{}, nil }
-
-// UsageRows implements [spool.View].
-func (foreignView) UsageRows(spool.UsageQuery) ([]spool.UsageRow, error) {
-	return []spool.UsageRow{}, nil
-}
+// errForeign ends the transaction of a thread that is somebody else's.
+var errForeign = errors.New("the thread is somebody else's")
 
 // foreignTx is the transaction of such a thread. It writes nothing: what would make the thread
 // is refused as what belongs to one that does not exist.
-type foreignTx struct{ foreignView }
+type foreignTx struct{ spool.View }
 
 // errTaken refuses a start with the id of a thread that somebody else has.
 var errTaken = thread.Refuse(spool.ReasonNotFound, record.ThreadNotFound)
