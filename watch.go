@@ -32,6 +32,68 @@ type SnapshotForm interface {
 	Finish(s *Snapshot) (shared any, size int64, err error)
 }
 
+// EncodedSnapshot is a [Snapshot] as JSON, whose bytes are shared with other clients.
+type EncodedSnapshot struct {
+	// Pieces are the JSON, one behind the other. They must not be changed, and not be used
+	// after Release.
+	Pieces [][]byte
+	// Size is the number of bytes in all pieces.
+	Size int64
+	// OnRelease is what Release calls. It may be called more than once.
+	OnRelease func()
+}
+
+// Release gives the bytes back. The caller must call it once it has sent them, and may call it more
+// than once. A nil snapshot has nothing to give back.
+func (s *EncodedSnapshot) Release() {
+	if s != nil {
+		s.OnRelease()
+	}
+}
+
+// FormedSnapshot is a snapshot in a [SnapshotForm]. Other clients have the same one, so nothing of
+// it may be changed.
+type FormedSnapshot struct {
+	// Snapshot is the snapshot. Of its messages it has those behind the last entry of the
+	// record, without content.
+	*Snapshot
+	// FormedMessages are all messages in the form.
+	FormedMessages
+
+	// Shared is what [SnapshotForm.Finish] returned.
+	Shared any
+	// OnRelease is what Release calls. It may be called more than once.
+	OnRelease func()
+}
+
+// Release gives the snapshot back. The caller must call it once it has sent it, and may call it
+// more than once. A nil snapshot has nothing to give back.
+func (s *FormedSnapshot) Release() {
+	if s != nil {
+		s.OnRelease()
+	}
+}
+
+// FormedMessages are messages in a [SnapshotForm]. Its methods return them as the elements of a
+// JSON array, in pieces that must not be used after the Release of the snapshot.
+type FormedMessages interface {
+	// All returns all messages.
+	All() [][]byte
+	// First returns the first n messages.
+	First(n int) [][]byte
+	// Before returns the messages that were saved when seq was the last entry of the record.
+	Before(seq int64) [][]byte
+}
+
+// FormedFrame is a [Frame] whose snapshot is in another form.
+type FormedFrame struct {
+	Frame
+
+	// Formed is the snapshot of a frame that tells of the whole thread, which the caller must
+	// release. Nil: it is another frame.
+	Formed *FormedSnapshot
+}
+
 // FollowOptions say from where to follow.
 type FollowOptions struct {
 	// Cursor is the place behind which to follow. Nil: from now, which is the record from

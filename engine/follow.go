@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
@@ -12,19 +13,23 @@ import (
 // FollowOptions say from where to follow.
 type FollowOptions = spool.FollowOptions
 
-// FormedFrame is a frame whose snapshot is in another form: a [spool.Frame], and in the field Formed
-// the [FormedSnapshot] of a frame that tells of the whole thread, which the caller must release. It
-// is nil for another frame.
-type FormedFrame = live.FormedFrame
+// FormedFrame is a frame whose snapshot is in another form.
+type FormedFrame = spool.FormedFrame
 
 // FormedFollower is a client that follows a thread with the snapshots of whole threads in another
 // form. It is for one goroutine.
-//
-// Its method Frames(ctx, idle) yields the frames as [Watcher.Follow] does, those that are there at the
-// same time in one batch of type []FormedFrame, and closes the follower. A batch is good until the
-// next one. An empty batch says that nothing has come for as long as idle; a zero idle yields none.
-// A follower that is closed yields nothing. Close may be called more than once, and behind Frames.
-type FormedFollower = live.FormedFollower
+type FormedFollower struct{ of *live.FormedFollower }
+
+// Frames yields the frames as [Watcher.Follow] does, those that are there at the same time in one
+// batch, and closes the follower. A batch is good until the next one. An empty batch says that
+// nothing has come for as long as idle; a zero idle yields none. A follower that is closed yields
+// nothing.
+func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]FormedFrame, error] {
+	return f.of.Frames(ctx, idle)
+}
+
+// Close lets go of the thread. It may be called more than once, and behind Frames.
+func (f *FormedFollower) Close() { f.of.Close() }
 
 // Follow yields the thread's frames from the place on, and goes on as they come, until
 // ctx ends, the caller stops, the thread is deleted or the engine is closed. It also ends when
@@ -50,7 +55,11 @@ func (w *Watcher) FollowRecord(ctx context.Context, key spool.ThreadKey, since i
 // It returns once the follower has its place: none of the live events that are published from then on
 // is missed. It returns the errors with which Follow may begin. The caller must call Frames or Close.
 func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) (*FormedFollower, error) {
-	return w.live.FollowFormed(ctx, key, client(ctx, o), form)
+	follower, err := w.live.FollowFormed(ctx, key, client(ctx, o), form)
+	if err != nil {
+		return nil, err
+	}
+	return &FormedFollower{follower}, nil
 }
 
 // ReadStream yields the items of one run stream behind the offset after, and ends behind

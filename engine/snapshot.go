@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/snapshot"
 )
 
 // SnapshotOptions narrow a snapshot's messages.
@@ -13,17 +12,11 @@ type SnapshotOptions = spool.SnapshotOptions
 // SnapshotForm encodes snapshots for clients of another protocol.
 type SnapshotForm = spool.SnapshotForm
 
-// EncodedSnapshot is a [spool.Snapshot] as JSON, whose bytes are shared with other clients. It has
-// the Pieces of the JSON, [][]byte, and their Size. The pieces must not be changed. The caller must
-// call Release once it has sent them.
-type EncodedSnapshot = snapshot.Encoded
+// EncodedSnapshot is a snapshot as JSON.
+type EncodedSnapshot = spool.EncodedSnapshot
 
-// FormedSnapshot is a snapshot in a [SnapshotForm], which other clients have as well. It has a
-// [spool.Snapshot] whose messages are those behind the last entry of the record, what
-// [spool.SnapshotForm.Finish] returned as Shared, and the methods First(n), Before(seq) and All,
-// which return messages as the elements of a JSON array. The caller must call Release once it has
-// sent it.
-type FormedSnapshot = snapshot.Formed
+// FormedSnapshot is a snapshot in a [SnapshotForm].
+type FormedSnapshot = spool.FormedSnapshot
 
 // Snapshot returns all that a client needs to show the thread and to follow it from
 // there. A nil o narrows nothing. It returns a [spool.NotFound] error for a thread that
@@ -42,7 +35,8 @@ func (w *Watcher) Snapshot(ctx context.Context, key spool.ThreadKey, o *Snapshot
 // Beside the errors of Snapshot, it returns an [spool.Unavailable] error when the snapshots
 // that are being sent take [StreamOptions.SnapshotMemory] for longer than ten seconds.
 func (w *Watcher) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *SnapshotOptions) (*EncodedSnapshot, error) {
-	return w.snapshots.Encoded(ctx, key, narrowing(o))
+	encoded, _, err := w.snapshots.Encoded(ctx, key, narrowing(o))
+	return encoded, err
 }
 
 // FormedSnapshot returns what [Watcher.Snapshot] returns, in another form. Clients share it

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
@@ -33,9 +32,9 @@ type follower struct {
 	passed      bool        // whether the next snapshot frame of the hub is not for this client
 	joined      bool
 	closed      bool
-	index       int64                // of the next frame in the ring
-	batch       *[maxBatch]ringFrame // what the caller has of the ring, nil when nothing
-	held        []*snapshot.Encoded  // what the caller has of snapshots
+	index       int64                    // of the next frame in the ring
+	batch       *[maxBatch]ringFrame     // what the caller has of the ring, nil when nothing
+	held        []*spool.EncodedSnapshot // what the caller has of snapshots
 	timer       *time.Timer
 	// subject is whose threads the client may see. Nil: all.
 	subject *string

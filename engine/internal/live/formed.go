@@ -7,18 +7,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
-
-// FormedFrame is a frame whose snapshot is in another form.
-type FormedFrame struct {
-	spool.Frame
-
-	// Formed is the snapshot of a frame that tells of the whole thread, which the caller must
-	// release. Nil: it is another frame.
-	Formed *snapshot.Formed
-}
 
 // FormedFollower is a client that follows a thread with the snapshots of whole threads in another
 // form. It is for one goroutine.
@@ -40,16 +30,16 @@ func (f *FormedFollower) Close() { f.f.close() }
 // Frames yields the frames as [Hubs.Follow] does, those that are there at the same time in one
 // batch, and closes the follower. A follower that is closed yields nothing. A batch is good until the
 // next one. An empty batch says that nothing has come for as long as idle; a zero idle yields none.
-func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]FormedFrame, error] {
-	return func(yield func([]FormedFrame, error) bool) {
+func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]spool.FormedFrame, error] {
+	return func(yield func([]spool.FormedFrame, error) bool) {
 		if f.f.closed {
 			return
 		}
 		f.f.batches(ctx, idle, func(frames []ringFrame, err error) bool {
-			shared, _ := formedBatches.Get().(*[maxBatch]FormedFrame)
+			shared, _ := formedBatches.Get().(*[maxBatch]spool.FormedFrame)
 			batch := shared[:0]
 			for i := range frames {
-				batch = append(batch, FormedFrame{frames[i].Frame, frames[i].Formed})
+				batch = append(batch, spool.FormedFrame{Frame: frames[i].Frame, Formed: frames[i].Formed})
 			}
 			more := yield(batch, err)
 			clear(shared[:])
@@ -60,4 +50,4 @@ func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Se
 }
 
 // formedBatches are shared, so that a client that waits holds none.
-var formedBatches = sync.Pool{New: func() any { return new([maxBatch]FormedFrame) }}
+var formedBatches = sync.Pool{New: func() any { return new([maxBatch]spool.FormedFrame) }}

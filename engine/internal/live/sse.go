@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
@@ -95,7 +94,7 @@ func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
 
 // yieldSnapshot yields a snapshot as a server-sent event. A large one comes in pieces, as
 // a copy for each client is what sharing avoids.
-func yieldSnapshot(s *snapshot.Encoded, at *spool.Cursor, yield func([]byte, error) bool) bool {
+func yieldSnapshot(s *spool.EncodedSnapshot, at *spool.Cursor, yield func([]byte, error) bool) bool {
 	head := append(appendID(nil, at), `{"kind":"snapshot","snapshot":`...)
 	if s.Size <= maxWhole {
 		for _, p := range s.Pieces {

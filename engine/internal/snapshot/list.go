@@ -172,20 +172,47 @@ func (l *encodedList) cut(o spool.SnapshotOptions) [][]byte {
 	if o.Limit > 0 {
 		from = max(from, to-o.Limit)
 	}
+	return l.between(from, to)
+}
+
+// All implements [spool.FormedMessages].
+func (l *encodedList) All() [][]byte { return l.between(0, len(l.index)) }
+
+// First implements [spool.FormedMessages].
+func (l *encodedList) First(n int) [][]byte { return l.between(0, n) }
+
+// Before implements [spool.FormedMessages].
+func (l *encodedList) Before(seq int64) [][]byte {
+	for i, m := range l.index {
+		if m.after > seq {
+			return l.First(i)
+		}
+	}
+	return l.All()
+}
+
+// between returns the messages from one index up to another, as the elements of a JSON array, in
+// pieces. A message in another form may be empty.
+func (l *encodedList) between(from, to int) (pieces [][]byte) {
 	if from >= to {
 		return nil
 	}
 	first, last := l.index[from], l.index[to-1]
-	pieces := make([][]byte, 0, last.block-first.block+1)
+	pieces = make([][]byte, 0, last.block-first.block+1)
 	for n := first.block; n <= last.block; n++ {
 		piece := l.blocks[n]
 		if n == last.block {
 			piece = piece[:last.to]
 		}
 		if n == first.block {
-			piece = piece[first.from+len(","):]
+			piece = piece[first.from:]
 		}
-		pieces = append(pieces, piece)
+		if len(piece) > 0 {
+			pieces = append(pieces, piece)
+		}
+	}
+	if len(pieces) > 0 {
+		pieces[0] = pieces[0][len(","):]
 	}
 	return pieces
 }

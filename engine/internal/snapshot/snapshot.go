@@ -68,11 +68,14 @@ func (s *Snapshots) Snapshot(ctx context.Context, key spool.ThreadKey, o spool.S
 	return snap, nil
 }
 
-// Encoded returns a snapshot as JSON, which callers share.
-func (s *Snapshots) Encoded(ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions) (*Encoded, error) {
+// Encoded returns a snapshot as JSON, which callers share, and what a follower has to know of it:
+// the thread, the cursor, the stream's end, and the messages behind the last entry.
+func (s *Snapshots) Encoded(
+	ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions,
+) (*spool.EncodedSnapshot, *spool.Snapshot, error) {
 	state, err := s.get(ctx, key, func() (*sharedState, error) { return s.selected(ctx, key, o) })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	messages := state.list.cut(o)
 	pieces := make([][]byte, 0, len(messages)+2)
@@ -81,21 +84,19 @@ func (s *Snapshots) Encoded(ctx context.Context, key spool.ThreadKey, o spool.Sn
 	for _, p := range pieces {
 		size += int64(len(p))
 	}
-	return &Encoded{
-		Pieces: pieces, Size: size, rest: state.rest,
-		release: sync.OnceFunc(func() { s.sharing.release(state) }),
-	}, nil
+	release := sync.OnceFunc(func() { s.sharing.release(state) })
+	return &spool.EncodedSnapshot{Pieces: pieces, Size: size, OnRelease: release}, state.rest, nil
 }
 
 // Formed returns a snapshot in another form, which callers share.
-func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form spool.SnapshotForm) (*Formed, error) {
+func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form spool.SnapshotForm) (*spool.FormedSnapshot, error) {
 	state, err := s.get(ctx, key, func() (*sharedState, error) { return s.sharing.get(ctx, threadForm{key, form}) })
 	if err != nil {
 		return nil, err
 	}
-	return &Formed{
-		Snapshot: state.rest, Shared: state.shared, list: state.list,
-		release: sync.OnceFunc(func() { s.sharing.release(state) }),
+	return &spool.FormedSnapshot{
+		Snapshot: state.rest, FormedMessages: state.list, Shared: state.shared,
+		OnRelease: sync.OnceFunc(func() { s.sharing.release(state) }),
 	}, nil
 }
 

@@ -1,9 +1,6 @@
 package walk
 
-import (
-	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/snapshot"
-)
+import "github.com/spoolhq/spool"
 
 // Stand is where a walker stands, or a client.
 type Stand struct {
@@ -41,9 +38,9 @@ type Placed struct {
 	Stand
 
 	// Encoded is the snapshot of a frame whose Snapshot has few messages. Nil: it has all.
-	Encoded *snapshot.Encoded
+	Encoded *spool.EncodedSnapshot
 	// Formed is the same for a client of another protocol.
-	Formed *snapshot.Formed
+	Formed *spool.FormedSnapshot
 	// Notice is true for what has no place in the order: the state, and live events.
 	Notice bool
 	// Past is true for the state in which a run has ended that does not have the thread any

@@ -91,9 +91,7 @@ func (w *Walker) takeSnapshot(ctx context.Context) (f Placed, err error) {
 	o := spool.SnapshotOptions{LastMessageID: w.last}
 	switch {
 	case w.Encodes:
-		if f.Encoded, err = w.from.Snapshots.Encoded(ctx, w.key, o); err == nil {
-			f.Snapshot = f.Encoded.Rest()
-		}
+		f.Encoded, f.Snapshot, err = w.from.Snapshots.Encoded(ctx, w.key, o)
 	case w.Form != nil:
 		if f.Formed, err = w.from.Snapshots.Formed(ctx, w.key, w.Form); err == nil {
 			f.Snapshot = f.Formed.Snapshot
