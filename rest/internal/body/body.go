@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-	"unsafe"
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
@@ -40,11 +39,6 @@ type Options struct {
 	// Defaults to [Std].
 	Codec Codec
 
-	// CodecOnly has the codec decode whole documents, after they were read and found good,
-	// save those with values that only a plan reads, such as 1.0 for an integer.
-	// A plan by itself stores the same values in less than half the time.
-	CodecOnly bool
-
 	// Loose reads values as encoding/json does: null leaves what it stands for as it is, save
 	// the document itself; U+FFFD stands for what is no Unicode, and NUL is a character; an
 	// integer has neither fraction nor exponent; and what a type decodes by itself may have
@@ -54,34 +48,18 @@ type Options struct {
 	// Absent does not ask for required keys.
 	Absent bool
 
-	// In is where faults say they are.
-	//
-	// Defaults to [fault.Body].
-	In string
-
 	// MaxDepth is how many objects and lists may be open at once.
 	//
 	// Defaults to 64.
 	MaxDepth int
-
-	// MaxFaults is how many faults are listed before reading stops.
-	//
-	// Defaults to 100.
-	MaxFaults int
 }
 
 func (o Options) withDefaults() Options {
 	if o.Codec == nil {
 		o.Codec = Std{}
 	}
-	if o.In == "" {
-		o.In = fault.Body
-	}
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = 64
-	}
-	if o.MaxFaults <= 0 {
-		o.MaxFaults = 100
 	}
 
 	return o
@@ -141,71 +119,14 @@ func (p *Plan) Decode(data []byte, dst any) (Presence, []fault.Fault) {
 		panic("body: got a nil pointer to fill")
 	}
 
-	if p.opts.CodecOnly {
-		return p.decodeAfter(data, dst, to.Elem())
-	}
-
-	return p.decodeDirect(data, to.UnsafePointer())
-}
-
-// decodeDirect stores the values while it reads.
-func (p *Plan) decodeDirect(data []byte, to unsafe.Pointer) (Presence, []fault.Fault) {
 	s := p.scanner(data)
-	if !s.document(to) {
+	if !s.document(to.UnsafePointer()) {
 		return Presence{}, s.release()
 	}
 	presence := s.presence
 	s.release()
 
 	return presence, nil
-}
-
-// decodeAfter has the codec decode what was checked before.
-func (p *Plan) decodeAfter(data []byte, dst any, to reflect.Value) (Presence, []fault.Fault) {
-	s := p.scanner(data)
-	s.codec = true
-
-	if !s.document(nil) {
-		return Presence{}, s.release()
-	}
-	if s.own {
-		s.release()
-		return p.decodeDirect(data, to.Addr().UnsafePointer())
-	}
-	if err := p.opts.Codec.Unmarshal(data, dst); err != nil {
-		s.release()
-		return Presence{}, p.locate(data)
-	}
-
-	if len(s.fills) > 0 {
-		s.fill(to)
-	}
-	presence := s.presence
-	s.release()
-
-	return presence, nil
-}
-
-// Validate reports what is wrong with data, without decoding it.
-func (p *Plan) Validate(data []byte) []fault.Fault {
-	s := p.scanner(data)
-	s.document(nil)
-
-	return s.release()
-}
-
-// locate finds the values that code of the program refused to decode. The codec's own
-// error is not shown, since it may quote what was sent.
-func (p *Plan) locate(data []byte) []fault.Fault {
-	s := p.scanner(data)
-	s.probe = p.opts.Codec
-	s.document(nil)
-
-	if faults := s.release(); len(faults) > 0 {
-		return faults
-	}
-
-	return []fault.Fault{fault.Unreadable(p.opts.In, nil)}
 }
 
 // Presence is the set of keys that the object at the top of a document had. The keys of

@@ -79,7 +79,6 @@ func (c *compiler) property(owner reflect.Type, o *object, s *Schema, name strin
 			return errors.New(`the option "string" of its json tag is not supported in bodies`)
 		}
 		typ, format = field.Field.Type, field.Field.Tag.Get("format")
-		p.index = field.Index
 		p.typ, p.hops = typ, hops(owner, field.Index)
 		optional = hasOpt(typ)
 	}

@@ -12,19 +12,6 @@ import (
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
-// foreignFaults reports what a validator outside of this package found at the current value.
-func (s *scanner) foreignFaults(faults []fault.Fault) bool {
-	for _, f := range faults {
-		f.In = s.plan.opts.In
-		f.Path = append(s.where(), f.Path...)
-		if !s.report(f) {
-			return false
-		}
-	}
-
-	return true
-}
-
 // decode has the codec store a value.
 func (s *scanner) decode(n *node, raw []byte, to unsafe.Pointer) bool {
 	var err error
@@ -44,31 +31,19 @@ func (s *scanner) decode(n *node, raw []byte, to unsafe.Pointer) bool {
 		return true
 	}
 	if words, own := fault.Own(err, n.typ, view(raw)); own && n.foreign && n.form == textform.None {
-		return s.report(fault.Value(s.plan.opts.In, s.where(), words))
+		return s.report(fault.Value(fault.Body, s.where(), words))
 	}
 
 	return s.undecoded(n, raw)
 }
 
-// tryDecode decodes one value to see whether its type takes it. It only runs after the
-// codec refused the document as a whole.
+// tryDecode reads a value that is not stored, to see whether it has the form of its type.
 func (s *scanner) tryDecode(n *node, raw []byte) bool {
-	if n.kind == kindInteger {
-		raw = wholeText(raw)
-	}
-	if n.form != textform.None {
-		s.own = true
-		if textform.Parse(n.form, s.unquoted(raw), reflect.New(n.typ).Interface()) != nil {
-			return s.undecoded(n, raw)
-		}
-
-		return true
-	}
-	if s.probe == nil || !n.foreign || s.probe.Unmarshal(raw, reflect.New(n.typ).Interface()) == nil {
-		return true
+	if n.form != textform.None && textform.Parse(n.form, s.unquoted(raw), reflect.New(n.typ).Interface()) != nil {
+		return s.undecoded(n, raw)
 	}
 
-	return s.undecoded(n, raw)
+	return true
 }
 
 // undecoded reports a value that its type did not take.
@@ -80,20 +55,17 @@ func (s *scanner) undecoded(n *node, raw []byte) bool {
 		return s.refuse(fault.WithText(n.text.formatFault, strings.Trim(view(raw), `"`)))
 	}
 
-	return s.report(fault.Unreadable(s.plan.opts.In, s.where()))
+	return s.report(fault.Unreadable(fault.Body, s.where()))
 }
 
-// tryKey is tryDecode for a key of a map.
+// tryKey reads the key of a map whose type reads its own text.
 func (s *scanner) tryKey(rule *dictRule, key []byte) bool {
-	if s.probe == nil && s.codec {
-		return true
-	}
 	target, ok := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.New(rule.key))
 	if !ok || target.UnmarshalText(key) == nil {
 		return true
 	}
 
-	return s.report(fault.Value(s.plan.opts.In, s.where(), "has a key that cannot be read"))
+	return s.report(fault.Value(fault.Body, s.where(), "has a key that cannot be read"))
 }
 
 // formNames are the formats of JSON Schema that the forms are called by.
@@ -102,7 +74,7 @@ var formNames = map[textform.Form]string{
 }
 
 // unquoted is the text of a string that was read before.
-func (s *scanner) unquoted(raw []byte) string {
+func (x *lexer) unquoted(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
 	}
@@ -111,5 +83,5 @@ func (s *scanner) unquoted(raw []byte) string {
 		l.escaped, l.ascii = l.escaped || c == '\\', l.ascii && c < utf8.RuneSelf
 	}
 
-	return string(s.plain(l))
+	return string(x.plain(l))
 }

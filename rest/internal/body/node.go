@@ -112,7 +112,6 @@ type property struct {
 	name     string
 	boxed    any // name, as a part of a path
 	node     *node
-	index    []int // of the Go field, nil when there is none
 	typ      reflect.Type
 	hops     []hop // to the Go field
 	nullOK   bool

@@ -7,46 +7,55 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// syntax reports text that is not JSON.
-func (s *scanner) syntax(reason string) bool {
-	f := fault.JSON(s.plan.opts.In, s.pos, reason)
-	s.broken = &f
+const (
+	// maxFaults is how many faults are listed before reading stops.
+	maxFaults = 100
+	// usualFaults is for how many faults there is room at first.
+	usualFaults = 4
+)
 
-	return false
+// faultList is what is wrong with a document, and the way to the value that is being read.
+type faultList struct {
+	path   []step
+	faults []fault.Fault
 }
 
-// usualFaults is for how many faults there is room at first.
-const usualFaults = 4
+// step is one part of the way from the top to where the scanner is.
+type step struct {
+	name  string // of a key; may lie in the document
+	prop  *property
+	index int // of an item, -1 for keys
+}
 
 // report lists a fault. It returns false when there were enough.
-func (s *scanner) report(f fault.Fault) bool {
-	if limit := s.plan.opts.MaxFaults; len(s.faults) >= limit {
-		s.faults = append(s.faults, fault.TooManyFaults(s.plan.opts.In, limit))
+func (l *faultList) report(f fault.Fault) bool {
+	if len(l.faults) >= maxFaults {
+		l.faults = append(l.faults, fault.TooManyFaults(fault.Body, maxFaults))
 		return false
 	}
-	if s.faults == nil {
-		s.faults = make([]fault.Fault, 0, usualFaults)
+	if l.faults == nil {
+		l.faults = make([]fault.Fault, 0, usualFaults)
 	}
-	s.faults = append(s.faults, f)
+	l.faults = append(l.faults, f)
 
 	return true
 }
 
 // refuse lists a fault that was made without a place, at the current value.
-func (s *scanner) refuse(f fault.Fault) bool {
-	f.In, f.Path = s.plan.opts.In, s.where()
+func (l *faultList) refuse(f fault.Fault) bool {
+	f.In, f.Path = fault.Body, l.where()
 
-	return s.report(f)
+	return l.report(f)
 }
 
 // where is the way to the current value, for a fault to keep.
-func (s *scanner) where() []any {
-	if len(s.path) == 0 {
+func (l *faultList) where() []any {
+	if len(l.path) == 0 {
 		return nil
 	}
 
-	path := make([]any, len(s.path), len(s.path)+1)
-	for i, step := range s.path {
+	path := make([]any, len(l.path), len(l.path)+1)
+	for i, step := range l.path {
 		switch {
 		case step.prop != nil:
 			path[i] = step.prop.boxed
@@ -82,7 +91,7 @@ func shown(key string) string {
 
 // mismatch reports that the value at pos has another type than n asks for.
 func (s *scanner) mismatch(n *node) bool {
-	in, path := s.plan.opts.In, s.where()
+	in, path := fault.Body, s.where()
 	text := s.data[s.pos] == '"'
 	number := func(f fault.Fault) bool {
 		if text {
@@ -145,4 +154,44 @@ func (p *Plan) Needed() []string {
 	}
 
 	return p.root.object.needed()
+}
+
+func (l *faultList) push(key []byte) {
+	l.path = append(l.path, step{name: view(key), index: -1})
+}
+
+func (l *faultList) pop() { l.path = l.path[:len(l.path)-1] }
+
+// count holds the number of items, or of entries of an object, against its limits.
+func (l *faultList) count(n, least, most int, dict bool) bool {
+	short, long := fault.ListTooShort, fault.ListTooLong
+	if dict {
+		short, long = fault.DictTooShort, fault.DictTooLong
+	}
+	if n < least && !l.report(short(fault.Body, l.where(), least, n)) {
+		return false
+	}
+	if most >= 0 && n > most {
+		return l.report(long(fault.Body, l.where(), most, n))
+	}
+
+	return true
+}
+
+// missing reports that the current object has not got the property.
+func (l *faultList) missing(p *property) bool {
+	return l.report(fault.Missing(fault.Body, append(l.where(), p.boxed)))
+}
+
+// foreignFaults reports what a validator outside of this package found at the current value.
+func (l *faultList) foreignFaults(faults []fault.Fault) bool {
+	for _, f := range faults {
+		f.In = fault.Body
+		f.Path = append(l.where(), f.Path...)
+		if !l.report(f) {
+			return false
+		}
+	}
+
+	return true
 }

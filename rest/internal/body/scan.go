@@ -10,38 +10,15 @@ import (
 // scanner goes over one document. Its buffers are kept between documents, so that a good
 // document costs no allocation. Methods that read return false when reading cannot go on.
 type scanner struct {
-	plan *Plan
-	data []byte
-	pos  int
+	lexer
+	faultList
+	keySet
 
-	depth  int
-	path   []step
-	faults []fault.Fault
-	// broken is set when the text is not JSON, and is then the only fault.
-	broken *fault.Fault
-	// probe is set when values of types of the program are decoded to see which fails.
-	probe Codec
-	// codec is set when the codec decodes the document once it was read.
-	codec bool
-	// own is set when there is a value that the codec would not read.
-	own bool
-
-	bits     []uint64                    // sets of seen properties, of each object that is open
-	keys     []string                    // keys of maps that are open, and items of lists that are unique
-	indexes  map[int]map[string]struct{} // of keys from an index on, where they are many
-	scratch  []byte                      // a string without its escapes
+	plan     *Plan
+	depth    int
+	bits     []uint64 // sets of seen properties, of each object that is open
 	folding  []byte
 	presence Presence
-	frames   []frame
-	fills    []fill
-}
-
-// step is one part of the way from the top to where the scanner is.
-type step struct {
-	name  string // of a key; may lie in the document
-	prop  *property
-	index int // of an item, -1 for keys
-	frame int // index in frames, 0 for none yet
 }
 
 func (p *Plan) scanner(data []byte) *scanner {
@@ -49,7 +26,7 @@ func (p *Plan) scanner(data []byte) *scanner {
 	if !ok {
 		s = &scanner{plan: p}
 	}
-	s.data = data
+	s.data, s.loose = data, p.opts.Loose
 
 	return s
 }
@@ -63,13 +40,11 @@ func (s *scanner) release() []fault.Fault {
 
 	clear(s.path)
 	clear(s.keys)
-	clear(s.frames)
 	clear(s.indexes)
-	s.data, s.pos, s.depth, s.probe, s.codec, s.own = nil, 0, 0, nil, false, false
+	s.data, s.pos, s.depth = nil, 0, 0
 	s.faults, s.broken, s.presence = nil, nil, Presence{}
 	s.path, s.bits, s.keys = s.path[:0], s.bits[:0], s.keys[:0]
-	s.frames, s.fills = s.frames[:0], s.fills[:0]
-	if max(cap(s.scratch), cap(s.folding), cap(s.keys), cap(s.frames), cap(s.fills)) <= maxKept {
+	if max(cap(s.scratch), cap(s.folding), cap(s.keys)) <= maxKept {
 		s.plan.scanners.Put(s)
 	}
 
@@ -79,12 +54,12 @@ func (s *scanner) release() []fault.Fault {
 // maxKept is how large a buffer may be, in elements, to be kept for the next document.
 const maxKept = 1 << 14
 
-// document reads all of the data into what to points to, which may be nil, and reports
-// whether nothing is wrong with it.
+// document reads all of the data into what to points to, and reports whether nothing is wrong
+// with it.
 func (s *scanner) document(to unsafe.Pointer) bool {
 	s.space()
 	if s.pos == len(s.data) {
-		s.faults = []fault.Fault{fault.Missing(s.plan.opts.In, nil)}
+		s.faults = []fault.Fault{fault.Missing(fault.Body, nil)}
 		return false
 	}
 	if !s.value(s.plan.root, to) {
@@ -108,7 +83,7 @@ func (s *scanner) value(n *node, to unsafe.Pointer) bool {
 	if to != nil && len(n.wraps) > 0 {
 		to = n.open(to)
 	}
-	if n.validate == nil && (to == nil && n.form == textform.None || n.direct) && (s.probe == nil || !n.foreign) {
+	if n.validate == nil && (to == nil && n.form == textform.None || n.direct) {
 		return s.bare(n, to)
 	}
 
@@ -196,32 +171,6 @@ func (s *scanner) bare(n *node, to unsafe.Pointer) bool {
 	return s.mismatch(n) && s.any(ignored)
 }
 
-func (s *scanner) space() {
-	for s.pos < len(s.data) {
-		switch s.data[s.pos] {
-		case ' ', '\t', '\r', '\n':
-			s.pos++
-		default:
-			return
-		}
-	}
-}
-
-// word reads one of true, false and null.
-func (s *scanner) word(want string) bool {
-	for i := range len(want) {
-		if s.pos == len(s.data) {
-			return s.syntax("unexpected end of the text")
-		}
-		if s.data[s.pos] != want[i] {
-			return s.syntax("expected " + want)
-		}
-		s.pos++
-	}
-
-	return true
-}
-
 func (s *scanner) flag(n *node, to unsafe.Pointer) bool {
 	value := s.data[s.pos] == 't'
 	want := "false"
@@ -246,14 +195,14 @@ func (s *scanner) flag(n *node, to unsafe.Pointer) bool {
 		allowed[i] = flag
 	}
 
-	return s.report(fault.Enum(s.plan.opts.In, s.where(), allowed))
+	return s.report(fault.Enum(fault.Body, s.where(), allowed))
 }
 
 // enter and leave count the open objects and lists.
 func (s *scanner) enter() bool {
 	s.depth++
 	if limit := s.plan.opts.MaxDepth; s.depth > limit {
-		s.report(fault.Depth(s.plan.opts.In, s.where(), limit))
+		s.report(fault.Depth(fault.Body, s.where(), limit))
 		return false
 	}
 	s.pos++
@@ -268,33 +217,6 @@ func (s *scanner) leave() bool {
 
 	return true
 }
-
-// next goes on after an item of a list or object that ends with end. It reports whether
-// there is another item, and whether reading can go on.
-func (s *scanner) next(end byte) (more, ok bool) {
-	s.space()
-	if s.pos == len(s.data) {
-		return false, s.syntax("unexpected end of the text")
-	}
-
-	switch s.data[s.pos] {
-	case ',':
-		s.pos++
-		s.space()
-		if s.pos < len(s.data) && s.data[s.pos] == end {
-			return false, s.syntax("unexpected comma")
-		}
-
-		return true, true
-	case end:
-		return false, true
-	}
-
-	return false, s.syntax("expected a comma or the end of the list or object")
-}
-
-// empty reports whether the list or object that was entered has nothing in it.
-func (s *scanner) empty(end byte) bool { return s.pos < len(s.data) && s.data[s.pos] == end }
 
 // view is the text of b without a copy. It is good as long as nobody writes to b, which
 // for the document is until release.

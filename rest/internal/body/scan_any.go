@@ -21,7 +21,7 @@ func (s *scanner) any(use use) bool {
 	case c == '"':
 		l, ok := s.quoted()
 		if ok && s.refused(l.flaw) != flawless {
-			return s.report(l.flaw.fault(s.plan.opts.In, s.where()))
+			return s.report(l.flaw.fault(fault.Body, s.where()))
 		}
 
 		return ok
@@ -39,7 +39,7 @@ func (s *scanner) any(use use) bool {
 		num, ok := s.numeral()
 		if ok && use == decoded && (num.exponent || num.long) {
 			if _, fits := num.float(); !fits {
-				return s.report(fault.FloatOverflow(s.plan.opts.In, s.where(), 64))
+				return s.report(fault.FloatOverflow(fault.Body, s.where(), 64))
 			}
 		}
 
@@ -68,7 +68,7 @@ func (s *scanner) anyObject(use use) bool {
 		case use == ignored || s.unique(key, keys):
 			ok = s.any(use)
 		default:
-			ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
+			ok = s.report(fault.DuplicateKey(fault.Body, s.where())) && s.any(ignored)
 		}
 		s.pop()
 

@@ -20,9 +20,7 @@ func (s *scanner) list(n *node, to unsafe.Pointer) bool {
 	items := n.items(to)
 
 	for more := !s.empty(']'); more; count++ {
-		top := &s.path[len(s.path)-1]
-		top.index, top.frame = count, 0
-
+		s.path[len(s.path)-1].index = count
 		start := s.pos
 		if !s.value(rule.items, items.at(count)) {
 			return false
@@ -46,7 +44,7 @@ func (s *scanner) list(n *node, to unsafe.Pointer) bool {
 		return false
 	}
 	if rule.unique && (repeated || !simple && repeats(s.data[open:s.pos])) {
-		return s.report(fault.ListUnique(s.plan.opts.In, s.where()))
+		return s.report(fault.ListUnique(fault.Body, s.where()))
 	}
 
 	return true

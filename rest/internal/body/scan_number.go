@@ -22,8 +22,8 @@ type numeral struct {
 }
 
 // numeral reads the number at pos.
-func (s *scanner) numeral() (numeral, bool) {
-	data, i := s.data, s.pos
+func (x *lexer) numeral() (numeral, bool) {
+	data, i := x.data, x.pos
 	num := numeral{whole: true}
 
 	if data[i] == '-' {
@@ -37,8 +37,8 @@ func (s *scanner) numeral() (numeral, bool) {
 		i++
 	}
 	if i == first || i > first+1 && data[first] == '0' {
-		s.pos = i
-		return num, s.syntax("invalid number")
+		x.pos = i
+		return num, x.syntax("invalid number")
 	}
 
 	if i < len(data) && data[i] == '.' {
@@ -50,8 +50,8 @@ func (s *scanner) numeral() (numeral, bool) {
 			i++
 		}
 		if num.scale = i - point; num.scale == 0 {
-			s.pos = i
-			return num, s.syntax("invalid number")
+			x.pos = i
+			return num, x.syntax("invalid number")
 		}
 	}
 
@@ -66,13 +66,13 @@ func (s *scanner) numeral() (numeral, bool) {
 			i++
 		}
 		if i == power {
-			s.pos = i
-			return num, s.syntax("invalid number")
+			x.pos = i
+			return num, x.syntax("invalid number")
 		}
 	}
 
-	num.raw = data[s.pos:i]
-	s.pos = i
+	num.raw = data[x.pos:i]
+	x.pos = i
 
 	return num, true
 }
@@ -120,25 +120,24 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 	case kindInt, kindUint:
 		if !num.whole {
 			if s.plan.opts.Loose {
-				return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
+				return s.report(fault.IntFromFloat(fault.Body, s.where()))
 			}
-			s.own = true
 			switch num.settle() {
 			case fractional:
-				return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
+				return s.report(fault.IntFromFloat(fault.Body, s.where()))
 			case tooLarge:
-				return s.report(fault.IntOverflow(s.plan.opts.In, s.where(), n.bits, n.kind == kindUint))
+				return s.report(fault.IntOverflow(fault.Body, s.where(), n.bits, n.kind == kindUint))
 			}
 		}
 		if n.kind == kindUint && num.neg {
-			return s.report(fault.GreaterEqual(s.plan.opts.In, s.where(), 0))
+			return s.report(fault.GreaterEqual(fault.Body, s.where(), 0))
 		}
 		if !num.fits(n) {
-			return s.report(fault.IntOverflow(s.plan.opts.In, s.where(), n.bits, n.kind == kindUint))
+			return s.report(fault.IntOverflow(fault.Body, s.where(), n.bits, n.kind == kindUint))
 		}
 	case kindFloat:
 		if !num.inFloat(n.bits) {
-			return s.report(fault.FloatOverflow(s.plan.opts.In, s.where(), n.bits))
+			return s.report(fault.FloatOverflow(fault.Body, s.where(), n.bits))
 		}
 	}
 	if to != nil {
@@ -150,11 +149,10 @@ func (s *scanner) numeric(n *node, to unsafe.Pointer) bool {
 
 	value, ok := num.float()
 	if !ok {
-		return s.report(fault.FloatOverflow(s.plan.opts.In, s.where(), 64))
+		return s.report(fault.FloatOverflow(fault.Body, s.where(), 64))
 	}
-	s.own = s.own || n.kind == kindInteger && !num.whole
 	if n.kind == kindInteger && value != math.Trunc(value) {
-		return s.report(fault.IntFromFloat(s.plan.opts.In, s.where()))
+		return s.report(fault.IntFromFloat(fault.Body, s.where()))
 	}
 	if n.number == nil {
 		return true

@@ -1,7 +1,6 @@
 package body
 
 import (
-	"bytes"
 	"reflect"
 	"strconv"
 	"unsafe"
@@ -9,40 +8,9 @@ import (
 	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
-// key reads a key and the colon after it. The text is good until the next string is read.
-func (s *scanner) key() ([]byte, flaw, bool) {
-	if s.pos == len(s.data) {
-		return nil, flawless, s.syntax("unexpected end of the text")
-	}
-	if s.data[s.pos] != '"' {
-		return nil, flawless, s.syntax("expected a key in quotes")
-	}
-
-	l, ok := s.quoted()
-	if !ok {
-		return nil, flawless, false
-	}
-	s.space()
-	if s.pos == len(s.data) {
-		return nil, flawless, s.syntax("unexpected end of the text")
-	}
-	if s.data[s.pos] != ':' {
-		return nil, flawless, s.syntax("expected a colon after a key")
-	}
-	s.pos++
-	s.space()
-
-	if l.escaped || l.flaw != flawless {
-		// Other strings follow before the key is done with.
-		return bytes.Clone(s.plain(l)), s.refused(l.flaw), true
-	}
-
-	return l.raw, flawless, true
-}
-
 // flawed reports that the key which was just pushed is no text, and skips its value.
 func (s *scanner) flawed(flaw flaw) bool {
-	return s.report(flaw.fault(s.plan.opts.In, s.where())) && s.any(ignored)
+	return s.report(flaw.fault(fault.Body, s.where())) && s.any(ignored)
 }
 
 // object reads an object with named keys.
@@ -120,9 +88,9 @@ func (s *scanner) property(o *object, i int, sets objectSets) bool {
 	var ok bool
 	switch {
 	case p.blocked:
-		ok = s.report(fault.Extra(s.plan.opts.In, s.where())) && s.any(ignored)
+		ok = s.report(fault.Extra(fault.Body, s.where())) && s.any(ignored)
 	case sets.mark(seen, i):
-		ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
+		ok = s.report(fault.DuplicateKey(fault.Body, s.where())) && s.any(ignored)
 	case (p.nullOK || s.plan.opts.Loose) && s.pos < len(s.data) && s.data[s.pos] == 'n':
 		ok = s.null(p.node, to)
 	default:
@@ -130,9 +98,6 @@ func (s *scanner) property(o *object, i int, sets objectSets) bool {
 			sets.mark(valued, i)
 		}
 		ok = s.value(p.node, to)
-	}
-	if p.readOnly && p.index != nil && s.codec {
-		s.drop(p)
 	}
 	s.path = s.path[:len(s.path)-1]
 
@@ -151,13 +116,13 @@ func (s *scanner) unknown(o *object, key []byte, extras int) bool {
 	defer s.pop()
 
 	if folded && !o.props[i].blocked {
-		return s.report(fault.KeyCase(s.plan.opts.In, s.where(), o.props[i].name)) && s.any(ignored)
+		return s.report(fault.KeyCase(fault.Body, s.where(), o.props[i].name)) && s.any(ignored)
 	}
 	if folded || o.values == nil {
-		return s.report(fault.Extra(s.plan.opts.In, s.where())) && s.any(ignored)
+		return s.report(fault.Extra(fault.Body, s.where())) && s.any(ignored)
 	}
 	if !s.unique(key, extras) {
-		return s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
+		return s.report(fault.DuplicateKey(fault.Body, s.where())) && s.any(ignored)
 	}
 
 	return s.value(o.values, nil)
@@ -183,7 +148,7 @@ func (s *scanner) dictionary(n *node, to unsafe.Pointer) bool {
 		case s.unique(key, keys):
 			ok = s.checkKey(n.dict, key) && s.value(n.dict.values, entries.next()) && s.keep(entries, key)
 		default:
-			ok = s.report(fault.DuplicateKey(s.plan.opts.In, s.where())) && s.any(ignored)
+			ok = s.report(fault.DuplicateKey(fault.Body, s.where())) && s.any(ignored)
 		}
 		s.pop()
 
@@ -201,7 +166,7 @@ func (s *scanner) dictionary(n *node, to unsafe.Pointer) bool {
 
 // checkKey holds a key against the key type of the map.
 func (s *scanner) checkKey(rule *dictRule, key []byte) bool {
-	kind, in := rule.keyKind, s.plan.opts.In
+	kind, in := rule.keyKind, fault.Body
 
 	switch {
 	case kind == reflect.String:
@@ -216,28 +181,6 @@ func (s *scanner) checkKey(rule *dictRule, key []byte) bool {
 		if _, err := strconv.ParseUint(view(key), 10, rule.key.Bits()); err != nil {
 			return s.report(fault.IntParsing(in, s.where()))
 		}
-	}
-
-	return true
-}
-
-func (s *scanner) push(key []byte) {
-	s.path = append(s.path, step{name: view(key), index: -1})
-}
-
-func (s *scanner) pop() { s.path = s.path[:len(s.path)-1] }
-
-// count holds the number of items, or of entries of an object, against its limits.
-func (s *scanner) count(n, least, most int, dict bool) bool {
-	short, long := fault.ListTooShort, fault.ListTooLong
-	if dict {
-		short, long = fault.DictTooShort, fault.DictTooLong
-	}
-	if n < least && !s.report(short(s.plan.opts.In, s.where(), least, n)) {
-		return false
-	}
-	if most >= 0 && n > most {
-		return s.report(long(s.plan.opts.In, s.where(), most, n))
 	}
 
 	return true

@@ -41,8 +41,8 @@ func (f flaw) fault(in string, path []any) fault.Fault {
 }
 
 // quoted reads the string at pos, which is a quote.
-func (s *scanner) quoted() (literal, bool) {
-	data, start := s.data, s.pos+1
+func (x *lexer) quoted() (literal, bool) {
+	data, start := x.data, x.pos+1
 	var or byte
 	worst := flawless
 	escaped := false
@@ -51,7 +51,7 @@ func (s *scanner) quoted() (literal, bool) {
 		c := data[i]
 		switch {
 		case c == '"':
-			s.pos = i + 1
+			x.pos = i + 1
 			if or >= utf8.RuneSelf && !utf8.Valid(data[start:i]) {
 				worst = noUnicode
 			}
@@ -61,8 +61,8 @@ func (s *scanner) quoted() (literal, bool) {
 			escaped = true
 			n := escapeLength(data[i:])
 			if n == 0 {
-				s.pos = i
-				return literal{}, s.syntax("invalid escape in a string")
+				x.pos = i
+				return literal{}, x.syntax("invalid escape in a string")
 			}
 			if n == unitLength {
 				length, found := unit(data[i:])
@@ -70,14 +70,14 @@ func (s *scanner) quoted() (literal, bool) {
 			}
 			i += n - 1
 		case c < ' ':
-			s.pos = i
-			return literal{}, s.syntax("control character in a string")
+			x.pos = i
+			return literal{}, x.syntax("control character in a string")
 		}
 		or |= c
 	}
-	s.pos = len(data)
+	x.pos = len(data)
 
-	return literal{}, s.syntax("unexpected end of the text")
+	return literal{}, x.syntax("unexpected end of the text")
 }
 
 // escapeLength is the length of the escape that b begins with, 0 when it is none.
@@ -125,12 +125,12 @@ func unit(b []byte) (int, flaw) {
 
 // plain is what the literal says, as encoding/json reads it: invalid UTF-8 becomes U+FFFD.
 // The bytes are good until the next call.
-func (s *scanner) plain(l literal) []byte {
+func (x *lexer) plain(l literal) []byte {
 	if !l.escaped && (l.ascii || utf8.Valid(l.raw)) {
 		return l.raw
 	}
 
-	out, in := s.scratch[:0], l.raw
+	out, in := x.scratch[:0], l.raw
 	for len(in) > 0 {
 		switch c := in[0]; {
 		case c == '\\':
@@ -146,7 +146,7 @@ func (s *scanner) plain(l literal) []byte {
 			in = in[n:]
 		}
 	}
-	s.scratch = out
+	x.scratch = out
 
 	return out
 }
@@ -204,15 +204,6 @@ func hex(c byte) rune {
 	return -1
 }
 
-// refused returns the flaw unless texts with flaws are taken.
-func (s *scanner) refused(f flaw) flaw {
-	if s.plan.opts.Loose {
-		return flawless
-	}
-
-	return f
-}
-
 // text reads a string value.
 func (s *scanner) text(n *node, to unsafe.Pointer) bool {
 	l, ok := s.quoted()
@@ -220,7 +211,7 @@ func (s *scanner) text(n *node, to unsafe.Pointer) bool {
 		return false
 	}
 	if s.refused(l.flaw) != flawless {
-		return s.report(l.flaw.fault(s.plan.opts.In, s.where()))
+		return s.report(l.flaw.fault(fault.Body, s.where()))
 	}
 	if n.text != nil && !s.checkText(n.text, l) {
 		return false
@@ -230,7 +221,7 @@ func (s *scanner) text(n *node, to unsafe.Pointer) bool {
 	case n.kind == kindBytes:
 		value, ok := s.base64(l)
 		if !ok {
-			return s.report(fault.Format(s.plan.opts.In, s.where(), "byte"))
+			return s.report(fault.Format(fault.Body, s.where(), "byte"))
 		}
 		if to != nil {
 			*(*[]byte)(to) = bytes.Clone(value)
@@ -277,15 +268,15 @@ func (s *scanner) checkText(rule *textRule, l literal) bool {
 
 // base64 is what the literal says as encoding/json reads it into a []byte, which is good
 // until the next call and never nil.
-func (s *scanner) base64(l literal) ([]byte, bool) {
-	s.scratch = s.scratch[:0]
-	content := s.plain(l)
+func (x *lexer) base64(l literal) ([]byte, bool) {
+	x.scratch = x.scratch[:0]
+	content := x.plain(l)
 	size := base64.StdEncoding.DecodedLen(len(content))
 	// The room is taken behind content, which may itself lie in scratch.
-	room := slices.Grow(s.scratch, size+1)
+	room := slices.Grow(x.scratch, size+1)
 	n, err := base64.StdEncoding.Decode(room[len(room):len(room)+size], content)
 	value := room[len(room) : len(room)+n]
-	s.scratch = room[:0]
+	x.scratch = room[:0]
 
 	return value, err == nil
 }

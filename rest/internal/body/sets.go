@@ -4,8 +4,6 @@ import (
 	"math/bits"
 	"reflect"
 	"unsafe"
-
-	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
 type set int
@@ -62,7 +60,9 @@ func (b objectSets) finish() bool {
 	for _, i := range o.defaults {
 		p := &o.props[i]
 		if !b.has(valued, i) && (!b.has(seen, i) || !p.node.null) {
-			b.fill(p)
+			if b.to != nil {
+				p.filler.set(reflect.NewAt(p.typ, p.in(b.to)).Elem())
+			}
 		}
 	}
 	if len(s.path) == 0 {
@@ -70,16 +70,6 @@ func (b objectSets) finish() bool {
 	}
 
 	return true
-}
-
-// fill writes the default of a property, or has it written later.
-func (b objectSets) fill(p *property) {
-	switch {
-	case b.to != nil:
-		p.filler.set(reflect.NewAt(p.typ, p.in(b.to)).Elem())
-	case b.scanner.codec:
-		b.scanner.later(p)
-	}
 }
 
 func (b objectSets) depends(d dependency) bool {
@@ -110,9 +100,4 @@ func (b objectSets) presence() Presence {
 	}
 
 	return p
-}
-
-// missing reports that the current object has not got the property.
-func (s *scanner) missing(p *property) bool {
-	return s.report(fault.Missing(s.plan.opts.In, append(s.where(), p.boxed)))
 }
