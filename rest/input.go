@@ -304,7 +304,7 @@ func (c *routeContext) checkUnknown(faults []fault.Fault) error {
 }
 
 func (c *routeContext) readForm() ([]fault.Fault, error) {
-	cleanup, faults, err := c.input.ParseForm(bind.Limits{MaxBytes: c.route.bodyBytes(32 << 20)})
+	cleanup, faults, err := c.input.ParseForm(c.route.bodyBytes(32 << 20))
 	c.cleanup = cleanup
 	switch {
 	case errors.Is(err, bind.ErrFormType):

@@ -189,16 +189,27 @@ func (f *field) absent(a place, faults []fault.Fault) []fault.Fault {
 
 // set stores one text in the field at a.
 func (f *field) set(a place, text string, faults []fault.Fault) []fault.Fault {
-	a = f.wrap.open(a)
+	return f.setScalar(f.wrap.open(a), text, -1, faults)
+}
 
+// setScalar stores the i-th item of a list, or for -1 the only value, at a.
+func (f *field) setScalar(a place, text string, i int, faults []fault.Fault) []fault.Fault {
 	if bad := f.scalar.parse(a, text); bad != nil {
-		return append(faults, placed(bad, f.in, f.name))
+		return append(faults, f.placed(bad, i))
 	}
 	for _, check := range f.scalar.checks {
 		if bad := check(a, text); bad != nil {
-			faults = append(faults, placed(bad, f.in, f.name))
+			faults = append(faults, f.placed(bad, i))
 		}
 	}
 
 	return faults
+}
+
+func (f *field) placed(bad *fault.Fault, i int) fault.Fault {
+	if i < 0 {
+		return placed(bad, f.in, f.name)
+	}
+
+	return placed(bad, f.in, f.name, i)
 }

@@ -21,52 +21,27 @@ var (
 	ErrFormSyntax   = errors.New("form is malformed")
 )
 
-// Limits bound what reading a form may cost.
-type Limits struct {
-	// MaxBytes is the size of the whole body. A larger one is refused when reading reaches
-	// that point. Defaults to 32 MiB.
-	MaxBytes int64
-
-	// MaxMemory is how much of the files is kept in memory; the rest goes to temporary
-	// files. Fields are kept in memory, at most 10 MiB more than this of them. Defaults to
-	// 8 MiB.
-	MaxMemory int64
-
-	// MaxFiles is how many files there may be. Defaults to 20.
-	MaxFiles int
-
-	// MaxFields is how many fields there may be that are not files. Defaults to 1000.
-	MaxFields int
-}
-
-func (l Limits) withDefaults() Limits {
-	if l.MaxBytes == 0 {
-		l.MaxBytes = 32 << 20
-	}
-	if l.MaxMemory == 0 {
-		l.MaxMemory = 8 << 20
-	}
-	if l.MaxFiles == 0 {
-		l.MaxFiles = 20
-	}
-	if l.MaxFields == 0 {
-		l.MaxFields = 1000
-	}
-
-	return l
-}
+const (
+	// maxMemory is how many bytes of the files are kept in memory; the rest goes to temporary
+	// files. Fields are kept in memory, at most 10 MiB more than this of them.
+	maxMemory = 8 << 20
+	// maxFiles is how many files a form may have.
+	maxFiles = 20
+	// maxFields is how many fields a form may have that are not files.
+	maxFields = 1000
+)
 
 // ParseForm reads the request's body as a form, of the type multipart/form-data or
 // application/x-www-form-urlencoded, so that plans find its fields and files. It is for
-// plans that need a form, and is called once per request and before [Plan.Bind].
+// plans that need a form, and is called once per request and before [Plan.Bind]. A body of more
+// than maxBytes is refused when reading reaches that point.
 //
 // The returned function removes the temporary files. It is never nil, also beside an error,
 // and has to be called when the request is over: the files are gone then.
 //
 // The error is an [ErrFormType], [ErrFormTooLarge] or [ErrFormSyntax]; its words hold
 // nothing that was sent. Malformed escapes in single fields are faults instead.
-func (in *Input) ParseForm(l Limits) (cleanup func(), faults []fault.Fault, err error) {
-	l = l.withDefaults()
+func (in *Input) ParseForm(maxBytes int64) (cleanup func(), faults []fault.Fault, err error) {
 	r := in.request
 
 	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -76,41 +51,41 @@ func (in *Input) ParseForm(l Limits) (cleanup func(), faults []fault.Fault, err 
 	if r.Body == nil {
 		return func() {}, nil, ErrFormSyntax
 	}
-	body := http.MaxBytesReader(nil, r.Body, l.MaxBytes)
+	body := http.MaxBytesReader(nil, r.Body, maxBytes)
 
 	switch media {
 	case "application/x-www-form-urlencoded":
-		faults, err = in.parseURLEncoded(body, l)
+		faults, err = in.parseURLEncoded(body)
 		return func() {}, faults, err
 	case "multipart/form-data":
-		cleanup, err = in.parseMultipart(body, params["boundary"], l)
+		cleanup, err = in.parseMultipart(body, params["boundary"])
 		return cleanup, nil, err
 	default:
 		return func() {}, nil, ErrFormType
 	}
 }
 
-func (in *Input) parseURLEncoded(body io.Reader, l Limits) ([]fault.Fault, error) {
+func (in *Input) parseURLEncoded(body io.Reader) ([]fault.Fault, error) {
 	data, err := io.ReadAll(body)
 	if err != nil {
 		return nil, formError(err)
 	}
 
-	pairs, tooMany := cutPairs(nil, string(data), l.MaxFields, false)
+	pairs, tooMany := cutPairs(nil, string(data), maxFields, false)
 	if tooMany {
-		return nil, fmt.Errorf("%w: more than %d fields", ErrFormTooLarge, l.MaxFields)
+		return nil, fmt.Errorf("%w: more than %d fields", ErrFormTooLarge, maxFields)
 	}
 	in.form = pairs
 
 	return pairFaults(nil, fault.Form, pairs, false), nil
 }
 
-func (in *Input) parseMultipart(body io.Reader, boundary string, l Limits) (func(), error) {
+func (in *Input) parseMultipart(body io.Reader, boundary string) (func(), error) {
 	if boundary == "" {
 		return func() {}, ErrFormSyntax
 	}
 
-	form, err := multipart.NewReader(body, boundary).ReadForm(l.MaxMemory)
+	form, err := multipart.NewReader(body, boundary).ReadForm(maxMemory)
 	if err != nil {
 		return func() {}, formError(err)
 	}
@@ -125,10 +100,10 @@ func (in *Input) parseMultipart(body io.Reader, boundary string, l Limits) (func
 	}
 
 	switch {
-	case fields > l.MaxFields:
-		return cleanup, fmt.Errorf("%w: more than %d fields", ErrFormTooLarge, l.MaxFields)
-	case files > l.MaxFiles:
-		return cleanup, fmt.Errorf("%w: more than %d files", ErrFormTooLarge, l.MaxFiles)
+	case fields > maxFields:
+		return cleanup, fmt.Errorf("%w: more than %d fields", ErrFormTooLarge, maxFields)
+	case files > maxFiles:
+		return cleanup, fmt.Errorf("%w: more than %d files", ErrFormTooLarge, maxFiles)
 	}
 
 	in.files = form.File

@@ -12,12 +12,6 @@ import (
 // [*http.Request] that a [http.ServeMux] has routed is one.
 type PathValues interface{ PathValue(name string) string }
 
-// PathFunc is a function as [PathValues].
-type PathFunc func(name string) string
-
-// PathValue calls f.
-func (f PathFunc) PathValue(name string) string { return f(name) }
-
 // inlinePairs is how many pairs of a query string need no memory of their own.
 const inlinePairs = 8
 
@@ -90,7 +84,7 @@ func (in *Input) Query(name string) (text string, ok bool) {
 // not UTF-8 or holding NUL it is a fault. ok is true when there is a text without faults.
 func (in *Input) QueryText(name string) (text string, ok bool, faults []fault.Fault) {
 	found, n := find(in.pairs(), name)
-	faults = in.queryFaults()
+	faults = in.QueryFaults()
 
 	switch {
 	case n == 0 || found.bad:
@@ -109,7 +103,7 @@ func (in *Input) QueryText(name string) (text string, ok bool, faults []fault.Fa
 // QueryTexts reads the query parameter as a list that is split at commas: each of its texts,
 // however often it was sent. What is wrong with one of them is a fault, as by [Input.QueryText].
 func (in *Input) QueryTexts(name string) (texts []string, faults []fault.Fault) {
-	faults = in.queryFaults()
+	faults = in.QueryFaults()
 	for _, p := range in.pairs() {
 		if p.name != name || p.bad {
 			continue
@@ -126,19 +120,9 @@ func (in *Input) QueryTexts(name string) (texts []string, faults []fault.Fault) 
 // QueryNames yields the name of every pair of the query string in its order: a name that
 // was sent twice comes twice. Names that cannot be decoded are left out; they are faults.
 func (in *Input) QueryNames() iter.Seq[string] {
-	return names(in.pairs())
-}
-
-// FormNames yields the names of the form's fields and files, after [Input.ParseForm].
-func (in *Input) FormNames() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for name := range names(in.form) {
-			if !yield(name) {
-				return
-			}
-		}
-		for name := range in.files {
-			if !yield(name) {
+		for _, p := range in.pairs() {
+			if !p.nameless() && !yield(p.name) {
 				return
 			}
 		}
@@ -148,21 +132,7 @@ func (in *Input) FormNames() iter.Seq[string] {
 // QueryFaults returns what is wrong with the query string as a whole: malformed escapes and
 // too many parameters. It is for requests that no plan with query parameters reads. Like
 // [Plan.Bind] it returns these faults once per request, to whoever asks first.
-func (in *Input) QueryFaults() []fault.Fault { return in.queryFaults() }
-
-// pairs is the query string in pairs.
-func (in *Input) pairs() []pair {
-	if !in.cut {
-		in.cut = true
-		in.query, in.tooMany = cutPairs(in.inline[:0], in.request.URL.RawQuery, maxPairs, in.loose)
-	}
-
-	return in.query
-}
-
-// queryFaults returns what is wrong with the query string as a whole. Several plans may
-// read one request, and only the first of them reports.
-func (in *Input) queryFaults() []fault.Fault {
+func (in *Input) QueryFaults() []fault.Fault {
 	if in.reported {
 		return nil
 	}
@@ -172,4 +142,14 @@ func (in *Input) queryFaults() []fault.Fault {
 	}
 
 	return pairFaults(nil, fault.Query, in.pairs(), in.tooMany)
+}
+
+// pairs is the query string in pairs.
+func (in *Input) pairs() []pair {
+	if !in.cut {
+		in.cut = true
+		in.query, in.tooMany = cutPairs(in.inline[:0], in.request.URL.RawQuery, maxPairs, in.loose)
+	}
+
+	return in.query
 }

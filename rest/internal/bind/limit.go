@@ -3,6 +3,8 @@ package bind
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/spoolhq/spool/rest/internal/fault"
 )
 
 // compileLimits compiles what the tags say of the value's limits, and refuses the ones
@@ -66,11 +68,13 @@ func (f *field) compileDefault(t reflect.Type, tags tags) (any, error) {
 	value := reflect.New(t)
 	into, _ := placeOf(value.Interface(), value.Type())
 
+	var faults []fault.Fault
 	if f.list != nil {
-		if faults := plain.setList(into, fallback, nil); len(faults) > 0 {
-			return nil, badTag("default", text, "breaks the field's own rules: "+faults[0].Message)
-		}
-	} else if faults := plain.set(into, text, nil); len(faults) > 0 {
+		faults = plain.setList(into, fallback, nil)
+	} else {
+		faults = plain.set(into, text, nil)
+	}
+	if len(faults) > 0 {
 		return nil, badTag("default", text, "breaks the field's own rules: "+faults[0].Message)
 	}
 	f.fallback = fallback

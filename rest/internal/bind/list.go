@@ -76,24 +76,11 @@ func (f *field) setList(a place, texts []string, faults []fault.Fault) []fault.F
 		if len(faults) >= maxFaults {
 			return faults
 		}
-		faults = f.setItem(items.item(i, f.list.size), text, i, faults)
+		faults = f.setScalar(items.item(i, f.list.size), text, i, faults)
 	}
 
 	if f.list.unique && len(faults) == before && !distinct(a.value(f.list.typ)) {
 		faults = append(faults, fault.ListUnique(f.in, []any{f.name}))
-	}
-
-	return faults
-}
-
-func (f *field) setItem(a place, text string, i int, faults []fault.Fault) []fault.Fault {
-	if bad := f.scalar.parse(a, text); bad != nil {
-		return append(faults, placed(bad, f.in, f.name, i))
-	}
-	for _, check := range f.scalar.checks {
-		if bad := check(a, text); bad != nil {
-			faults = append(faults, placed(bad, f.in, f.name, i))
-		}
 	}
 
 	return faults

@@ -20,90 +20,61 @@ var (
 func (s *scalar) compileNumber(tags tags) error {
 	switch s.class {
 	case classInt:
-		return s.compileInt(tags)
+		parse := func(text string) (int64, error) { return strconv.ParseInt(text, 10, s.typ.Bits()) }
+		return compileLimits(s, tags, intLoaders[s.typ.Kind()], parse, func(step, n int64) bool { return n%step == 0 })
 	case classUint:
-		return s.compileUint(tags)
+		parse := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, s.typ.Bits()) }
+		return compileLimits(s, tags, uintLoaders[s.typ.Kind()], parse, func(step, n uint64) bool { return n%step == 0 })
 	case classFloat:
-		return s.compileFloat(tags)
+		value := load[float64]
+		if s.typ.Kind() == reflect.Float32 {
+			value = widened[float32, float64]
+		}
+		return compileLimits(s, tags, value, parseFinite, divides)
 	case classDuration:
-		return s.compileDuration(tags)
+		if err := tags.refuse("is for numbers, not for "+s.typ.String(), "multipleOf"); err != nil {
+			return err
+		}
+		return compileBounds(s, tags, load[time.Duration], time.ParseDuration, durationFault)
 	default:
 		return tags.refuse("is for numbers, not for "+s.typ.String(), numberTags[:]...)
 	}
 }
 
-func (s *scalar) compileInt(tags tags) error {
-	value := intLoader(s.typ.Kind())
-	parse := func(text string) (int64, error) { return strconv.ParseInt(text, 10, s.typ.Bits()) }
-
-	if err := compileBounds(s, tags, value, parse, numberFault[int64]); err != nil {
+// compileLimits compiles the five tags of numbers.
+func compileLimits[N int64 | uint64 | float64](
+	s *scalar, tags tags, value func(place) N, parse func(string) (N, error), divides func(step, value N) bool,
+) error {
+	if err := compileBounds(s, tags, value, parse, numberFault[N]); err != nil {
 		return err
 	}
-
-	step, ok, err := stepOf(tags, parse)
-	if ok {
-		bad := fault.MultipleOf("", nil, float64(step))
-		s.checks = append(s.checks, failing(&bad, func(a place) bool { return value(a)%step != 0 }))
+	text, ok := tags.lookup("multipleOf")
+	if !ok {
+		return nil
 	}
+	step, err := parse(text)
+	if err != nil || step <= 0 {
+		return badTag("multipleOf", text, "is no number above 0")
+	}
+	bad := fault.MultipleOf("", nil, float64(step))
+	s.checks = append(s.checks, failing(&bad, func(a place) bool { return !divides(step, value(a)) }))
 
-	return err
+	return nil
 }
 
-func (s *scalar) compileUint(tags tags) error {
-	value := uintLoader(s.typ.Kind())
-	parse := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, s.typ.Bits()) }
-
-	if err := compileBounds(s, tags, value, parse, numberFault[uint64]); err != nil {
-		return err
+func parseFinite(text string) (float64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err == nil && (math.IsNaN(n) || math.IsInf(n, 0)) {
+		err = strconv.ErrSyntax
 	}
 
-	step, ok, err := stepOf(tags, parse)
-	if ok {
-		bad := fault.MultipleOf("", nil, float64(step))
-		s.checks = append(s.checks, failing(&bad, func(a place) bool { return value(a)%step != 0 }))
-	}
-
-	return err
-}
-
-func (s *scalar) compileFloat(tags tags) error {
-	value := load[float64]
-	if s.typ.Kind() == reflect.Float32 {
-		value = func(a place) float64 { return float64(load[float32](a)) }
-	}
-	parse := func(text string) (float64, error) {
-		n, err := strconv.ParseFloat(text, 64)
-		if err == nil && (math.IsNaN(n) || math.IsInf(n, 0)) {
-			err = strconv.ErrSyntax
-		}
-		return n, err
-	}
-
-	if err := compileBounds(s, tags, value, parse, numberFault[float64]); err != nil {
-		return err
-	}
-
-	step, ok, err := stepOf(tags, parse)
-	if ok {
-		bad := fault.MultipleOf("", nil, step)
-		s.checks = append(s.checks, failing(&bad, func(a place) bool { return !divides(step, value(a)) }))
-	}
-
-	return err
+	return n, err
 }
 
 // divides allows for what binary fractions do to decimal ones: 0.3 is a multiple of 0.1.
 func divides(step, value float64) bool {
 	quotient := value / step
 	return math.Abs(quotient-math.Round(quotient)) <= 1e-9*math.Max(1, math.Abs(quotient))
-}
-
-func (s *scalar) compileDuration(tags tags) error {
-	if err := tags.refuse("is for numbers, not for "+s.typ.String(), "multipleOf"); err != nil {
-		return err
-	}
-
-	return compileBounds(s, tags, load[time.Duration], time.ParseDuration, durationFault)
 }
 
 // compileBounds compiles the four tags that a value is compared with.
@@ -157,20 +128,6 @@ func failing(bad *fault.Fault, condition func(place) bool) check {
 	}
 }
 
-func stepOf[N cmp.Ordered](tags tags, parse func(string) (N, error)) (step N, ok bool, err error) {
-	text, ok := tags.lookup("multipleOf")
-	if !ok {
-		return step, false, nil
-	}
-
-	var zero N
-	if step, err = parse(text); err != nil || step <= zero {
-		return step, false, badTag("multipleOf", text, "is no number above 0")
-	}
-
-	return step, true, nil
-}
-
 func numberFault[N int64 | uint64 | float64](tag string, limit N) fault.Fault {
 	switch n := float64(limit); tag {
 	case "minimum":
@@ -198,32 +155,20 @@ func durationFault(tag string, limit time.Duration) fault.Fault {
 	}
 }
 
-func intLoader(kind reflect.Kind) func(place) int64 {
-	switch kind {
-	case reflect.Int8:
-		return func(a place) int64 { return int64(load[int8](a)) }
-	case reflect.Int16:
-		return func(a place) int64 { return int64(load[int16](a)) }
-	case reflect.Int32:
-		return func(a place) int64 { return int64(load[int32](a)) }
-	case reflect.Int:
-		return func(a place) int64 { return int64(load[int](a)) }
-	default:
-		return load[int64]
+// intLoaders and uintLoaders read a number of a kind that lies in memory.
+var (
+	intLoaders = map[reflect.Kind]func(place) int64{
+		reflect.Int: widened[int, int64], reflect.Int8: widened[int8, int64], reflect.Int16: widened[int16, int64],
+		reflect.Int32: widened[int32, int64], reflect.Int64: load[int64],
 	}
+	uintLoaders = map[reflect.Kind]func(place) uint64{
+		reflect.Uint: widened[uint, uint64], reflect.Uint8: widened[uint8, uint64], reflect.Uint16: widened[uint16, uint64],
+		reflect.Uint32: widened[uint32, uint64], reflect.Uint64: load[uint64],
+	}
+)
+
+type numeric interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-func uintLoader(kind reflect.Kind) func(place) uint64 {
-	switch kind {
-	case reflect.Uint8:
-		return func(a place) uint64 { return uint64(load[uint8](a)) }
-	case reflect.Uint16:
-		return func(a place) uint64 { return uint64(load[uint16](a)) }
-	case reflect.Uint32:
-		return func(a place) uint64 { return uint64(load[uint32](a)) }
-	case reflect.Uint:
-		return func(a place) uint64 { return uint64(load[uint](a)) }
-	default:
-		return load[uint64]
-	}
-}
+func widened[From, To numeric](a place) To { return To(load[From](a)) }

@@ -2,7 +2,6 @@ package bind
 
 import (
 	"fmt"
-	"iter"
 	"net/url"
 	"strings"
 
@@ -24,15 +23,6 @@ const (
 
 	// KindTooMany is a query string with more parameters than are read.
 	KindTooMany = "too_many_parameters"
-
-	// KindNUL is a text with a NUL in it, which databases refuse.
-	KindNUL = fault.KindNUL
-
-	// KindUnicode is a text that is not UTF-8.
-	KindUnicode = fault.KindUnicode
-
-	// KindNotFinite is NaN or an infinity.
-	KindNotFinite = "finite_number"
 )
 
 // pair is one name=value of a query string or a form.
@@ -111,16 +101,6 @@ func find(pairs []pair, name string) (first *pair, n int) {
 // nameless reports whether the pair's name could not be decoded. A parameter may really
 // be named "", and must not find such a pair.
 func (p *pair) nameless() bool { return p.bad && p.name == "" }
-
-func names(pairs []pair) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range pairs {
-			if !pairs[i].nameless() && !yield(pairs[i].name) {
-				return
-			}
-		}
-	}
-}
 
 // pairFaults appends what is wrong with pairs whatever their names mean.
 func pairFaults(faults []fault.Fault, in string, pairs []pair, tooMany bool) []fault.Fault {

@@ -110,7 +110,7 @@ func (p *Plan) Bind(in *Input, dst any) []fault.Fault {
 
 	var faults []fault.Fault
 	if p.query {
-		faults = in.queryFaults()
+		faults = in.QueryFaults()
 	}
 
 	for i := range p.fields {

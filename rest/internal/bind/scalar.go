@@ -68,52 +68,38 @@ func scalarOf(t reflect.Type, format string) (scalar, error) {
 		return scalar{typ: t, class: classText, parse: unmarshalParser(t)}, nil
 	}
 
-	parse, of := kindParser(t.Kind())
-	if parse == nil {
+	of, ok := kinds[t.Kind()]
+	if !ok {
 		return scalar{}, fmt.Errorf("%w %s", errUnsupported, t)
 	}
-	if of != classText {
+	if of.class != classText {
 		if err := textform.CheckText(t, format); err != nil {
 			return scalar{}, err
 		}
 	}
 
-	return scalar{typ: t, class: of, parse: parse}, nil
+	return scalar{typ: t, class: of.class, parse: of.parse}, nil
 }
 
-func kindParser(kind reflect.Kind) (parser, class) {
-	switch kind {
-	case reflect.String:
-		return parseString, classText
-	case reflect.Bool:
-		return parseBool, classBool
-	case reflect.Int:
-		return parseInt[int](strconv.IntSize), classInt
-	case reflect.Int8:
-		return parseInt[int8](8), classInt
-	case reflect.Int16:
-		return parseInt[int16](16), classInt
-	case reflect.Int32:
-		return parseInt[int32](32), classInt
-	case reflect.Int64:
-		return parseInt[int64](64), classInt
-	case reflect.Uint:
-		return parseUint[uint](strconv.IntSize), classUint
-	case reflect.Uint8:
-		return parseUint[uint8](8), classUint
-	case reflect.Uint16:
-		return parseUint[uint16](16), classUint
-	case reflect.Uint32:
-		return parseUint[uint32](32), classUint
-	case reflect.Uint64:
-		return parseUint[uint64](64), classUint
-	case reflect.Float32:
-		return parseFloat[float32](32), classFloat
-	case reflect.Float64:
-		return parseFloat[float64](64), classFloat
-	default:
-		return nil, 0
-	}
+// kinds are how values of the basic kinds are read.
+var kinds = map[reflect.Kind]struct {
+	parse parser
+	class class
+}{
+	reflect.String:  {parseString, classText},
+	reflect.Bool:    {parseBool, classBool},
+	reflect.Int:     {parseInt[int](strconv.IntSize), classInt},
+	reflect.Int8:    {parseInt[int8](8), classInt},
+	reflect.Int16:   {parseInt[int16](16), classInt},
+	reflect.Int32:   {parseInt[int32](32), classInt},
+	reflect.Int64:   {parseInt[int64](64), classInt},
+	reflect.Uint:    {parseUint[uint](strconv.IntSize), classUint},
+	reflect.Uint8:   {parseUint[uint8](8), classUint},
+	reflect.Uint16:  {parseUint[uint16](16), classUint},
+	reflect.Uint32:  {parseUint[uint32](32), classUint},
+	reflect.Uint64:  {parseUint[uint64](64), classUint},
+	reflect.Float32: {parseFloat[float32](32), classFloat},
+	reflect.Float64: {parseFloat[float64](64), classFloat},
 }
 
 // checkText refuses texts that a database or a terminal would choke on.
@@ -151,18 +137,8 @@ var boolWords = [...]struct {
 	word  string
 	value bool
 }{
-	{"true", true},
-	{"false", false},
-	{"1", true},
-	{"0", false},
-	{"yes", true},
-	{"no", false},
-	{"on", true},
-	{"off", false},
-	{"t", true},
-	{"f", false},
-	{"y", true},
-	{"n", false},
+	{"true", true}, {"false", false}, {"1", true}, {"0", false}, {"yes", true}, {"no", false},
+	{"on", true}, {"off", false}, {"t", true}, {"f", false}, {"y", true}, {"n", false},
 }
 
 func boolOf(text string) (value, ok bool) {

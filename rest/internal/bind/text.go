@@ -11,17 +11,21 @@ import (
 // unmarshal it.
 func (s *scalar) compileText(tags tags) error {
 	if s.class != classText {
-		if err := tags.refuse("is for text, not for "+s.typ.String(), "minLength", "maxLength", "pattern"); err != nil {
-			return err
-		}
-		return nil
+		return tags.refuse("is for text, not for "+s.typ.String(), "minLength", "maxLength", "pattern")
 	}
 
 	low, high, err := tags.span("minLength", "maxLength")
 	if err != nil {
 		return err
 	}
-	s.checks = append(s.checks, lengthChecks(low, high)...)
+	if low >= 0 {
+		bad := fault.TooShort("", nil, low)
+		s.checks = append(s.checks, failingText(&bad, func(text string) bool { return utf8.RuneCountInString(text) < low }))
+	}
+	if high >= 0 {
+		bad := fault.TooLong("", nil, high)
+		s.checks = append(s.checks, failingText(&bad, func(text string) bool { return utf8.RuneCountInString(text) > high }))
+	}
 
 	if pattern, ok := tags.lookup("pattern"); ok {
 		matcher, err := regexp.Compile(pattern)
@@ -44,21 +48,6 @@ func (s *scalar) compileText(tags tags) error {
 	}
 
 	return nil
-}
-
-func lengthChecks(low, high int) []check {
-	var checks []check
-
-	if low >= 0 {
-		bad := fault.TooShort("", nil, low)
-		checks = append(checks, failingText(&bad, func(text string) bool { return utf8.RuneCountInString(text) < low }))
-	}
-	if high >= 0 {
-		bad := fault.TooLong("", nil, high)
-		checks = append(checks, failingText(&bad, func(text string) bool { return utf8.RuneCountInString(text) > high }))
-	}
-
-	return checks
 }
 
 func failingText(bad *fault.Fault, condition func(text string) bool) check {

@@ -119,9 +119,9 @@ func TestScalarsRefuse(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct{ name, text, kind string }{
-		{"string", "secret\x00", bind.KindNUL},
-		{"string", "secret\xff", bind.KindUnicode},
-		{"addr", "secret\x00", bind.KindNUL},
+		{"string", "secret\x00", fault.KindNUL},
+		{"string", "secret\xff", fault.KindUnicode},
+		{"addr", "secret\x00", fault.KindNUL},
 		{"bool", "secret", fault.KindBoolParsing},
 		{"bool", "", fault.KindBoolParsing},
 		{"bool", "2", fault.KindBoolParsing},
@@ -145,8 +145,8 @@ func TestScalarsRefuse(t *testing.T) {
 		{"uint64", "18446744073709551616", fault.KindIntOverflow},
 		{"float32", "1e39", fault.KindFloatOverflow},
 		{"float64", "1e400", fault.KindFloatOverflow},
-		{"float64", "NaN", bind.KindNotFinite},
-		{"float64", "-Inf", bind.KindNotFinite},
+		{"float64", "NaN", fault.KindNotFinite},
+		{"float64", "-Inf", fault.KindNotFinite},
 		{"float64", "0x1p4", fault.KindFloatParsing},
 		{"float64", "secret", fault.KindFloatParsing},
 		{"time", "2026-02-28", fault.KindDateTime},
@@ -329,7 +329,11 @@ func TestEverySource(t *testing.T) {
 	}
 }
 
-func TestPathFunc(t *testing.T) {
+type wildcards map[string]string
+
+func (w wildcards) PathValue(name string) string { return w[name] }
+
+func TestPathValues(t *testing.T) {
 	t.Parallel()
 
 	type in struct {
@@ -337,8 +341,8 @@ func TestPathFunc(t *testing.T) {
 	}
 	plan := compile[in](t, bind.Options{})
 
-	values := map[string]string{"shop": "7"}
-	input := bind.NewInput(get(""), bind.PathFunc(func(name string) string { return values[name] }))
+	values := wildcards{"shop": "7"}
+	input := bind.NewInput(get(""), values)
 
 	var got in
 	if faults := plan.Bind(input, &got); len(faults) > 0 || got.Shop != 7 {

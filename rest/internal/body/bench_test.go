@@ -69,7 +69,7 @@ func planOf[T any](tb testing.TB) *body.Plan {
 func planWith[T any](tb testing.TB, opts body.Options) *body.Plan {
 	tb.Helper()
 
-	s, err := schema.New(schema.Options{}).Body(reflect.TypeFor[T](), "", false)
+	s, err := schema.New().Body(reflect.TypeFor[T](), "", false)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -77,7 +77,7 @@ type oracle struct {
 func newOracle(tb testing.TB) oracle {
 	tb.Helper()
 
-	registry := schema.New(schema.Options{})
+	registry := schema.New()
 	plain, err := registry.Body(reflect.TypeFor[order](), "", false)
 	if err != nil {
 		tb.Fatal(err)

@@ -115,9 +115,9 @@ func (r *Registry) closed(ref string) bool {
 	if t == nil {
 		return false
 	}
-	f, own := ownPolicy(t)
+	f, ok := t.FieldByName("_")
 
-	return own && f.Tag.Get("additionalProperties") == "false"
+	return ok && f.Tag.Get("additionalProperties") == "false"
 }
 
 // isNullableRef recognizes what [Registry.nullable] makes of a reference.

@@ -83,23 +83,9 @@ func (r *Registry) object(t, original reflect.Type) *huma.Schema {
 	if f, ok := t.FieldByName("_"); ok && s.Description == "" {
 		s.Description = f.Tag.Get("doc")
 	}
-	if _, own := ownPolicy(t); !own && r.opts.OpenObjects && s.AdditionalProperties == false {
-		s.AdditionalProperties = true
-	}
 	r.properties(t, s)
 
 	return s
-}
-
-// ownPolicy returns the field by which a struct says for itself what unknown keys mean.
-func ownPolicy(t reflect.Type) (reflect.StructField, bool) {
-	f, ok := t.FieldByName("_")
-	if !ok {
-		return f, false
-	}
-	_, ok = f.Tag.Lookup("additionalProperties")
-
-	return f, ok
 }
 
 // properties makes the properties of s those that encoding/json reads and writes, without

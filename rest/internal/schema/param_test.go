@@ -29,7 +29,7 @@ func TestParam(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := schema.New(schema.Options{})
+	r := schema.New()
 	got := map[string]any{}
 	for _, p := range plan.Params() {
 		text, err := json.Marshal(r.Param(p))

@@ -23,14 +23,6 @@ import (
 // Prefix is where components stand in an API's document.
 const Prefix = "#/components/schemas/"
 
-// Options are the choices of a registry.
-type Options struct {
-	// OpenObjects says that keys that a type does not have are ignored. Without it they
-	// are refused, and documented so. The tag additionalProperties on a field named _
-	// decides for its own type.
-	OpenObjects bool
-}
-
 // Registry makes schemas and remembers those of structs as components. It belongs to one
 // API, and is used while that API is put together, by one goroutine at a time.
 //
@@ -43,7 +35,6 @@ type Registry struct {
 
 // shared is what the two registries of an API have in common.
 type shared struct {
-	opts       Options
 	namer      *namer
 	schemas    map[string]*huma.Schema
 	types      map[string]reflect.Type
@@ -59,9 +50,8 @@ type shared struct {
 var _ huma.Registry = (*Registry)(nil)
 
 // New makes an empty registry.
-func New(opts Options) *Registry {
+func New() *Registry {
 	return &Registry{shared: &shared{
-		opts:       opts,
 		namer:      newNamer(),
 		schemas:    map[string]*huma.Schema{},
 		types:      map[string]reflect.Type{},
@@ -120,7 +110,7 @@ func (r *Registry) Name(t reflect.Type, hint string) string {
 		t = t.Elem()
 	}
 	if s := r.Of(t, hint); s.Ref != "" {
-		if c := r.components[r.typeOf(s.Ref)]; c != nil {
+		if c := r.components[r.TypeFromRef(s.Ref)]; c != nil {
 			return c.name
 		}
 		return strings.TrimPrefix(s.Ref, Prefix)
@@ -233,23 +223,21 @@ func (r *Registry) inline(t reflect.Type) *huma.Schema {
 
 // SchemaFromRef is the component of a reference, nil when there is none.
 func (r *Registry) SchemaFromRef(ref string) *huma.Schema {
-	if len(ref) <= len(Prefix) || ref[:len(Prefix)] != Prefix {
-		return nil
+	if name, ok := strings.CutPrefix(ref, Prefix); ok {
+		return r.schemas[name]
 	}
 
-	return r.schemas[ref[len(Prefix):]]
+	return nil
 }
 
 // TypeFromRef is the Go type of a component, nil when there is none.
 func (r *Registry) TypeFromRef(ref string) reflect.Type {
-	if len(ref) <= len(Prefix) || ref[:len(Prefix)] != Prefix {
-		return nil
+	if name, ok := strings.CutPrefix(ref, Prefix); ok {
+		return r.types[name]
 	}
 
-	return r.types[ref[len(Prefix):]]
+	return nil
 }
-
-func (r *Registry) typeOf(ref string) reflect.Type { return r.types[strings.TrimPrefix(ref, Prefix)] }
 
 // Map is all components by name. It is the registry's own map.
 func (r *Registry) Map() map[string]*huma.Schema { return r.schemas }

@@ -100,7 +100,7 @@ func normal(t *testing.T, text []byte) any {
 func TestObject(t *testing.T) {
 	t.Parallel()
 
-	r := schema.New(schema.Options{})
+	r := schema.New()
 	if got := r.Of(reflect.TypeFor[*book](), "").Ref; got != "#/components/schemas/Book" {
 		t.Errorf("a struct is %q", got)
 	}
@@ -127,23 +127,6 @@ func TestObject(t *testing.T) {
 	}
 }
 
-func TestOpenObjects(t *testing.T) {
-	t.Parallel()
-
-	type closed struct {
-		_ struct{} `additionalProperties:"false"`
-		A int      `json:"a"`
-	}
-
-	r := schema.New(schema.Options{OpenObjects: true})
-	for typ, want := range map[reflect.Type]bool{reflect.TypeFor[author](): true, reflect.TypeFor[closed](): false} {
-		s := r.SchemaFromRef(r.Of(typ, "").Ref)
-		if s.AdditionalProperties != want {
-			t.Errorf("%v: additionalProperties is %v", typ, s.AdditionalProperties)
-		}
-	}
-}
-
 func TestNames(t *testing.T) {
 	t.Parallel()
 
@@ -153,7 +136,7 @@ func TestNames(t *testing.T) {
 		return reflect.TypeFor[author]()
 	}()
 
-	r := schema.New(schema.Options{})
+	r := schema.New()
 	for _, tc := range []struct {
 		typ        reflect.Type
 		hint, want string
@@ -193,7 +176,7 @@ func TestNames(t *testing.T) {
 func TestNameInOthers(t *testing.T) {
 	t.Parallel()
 
-	r := schema.New(schema.Options{})
+	r := schema.New()
 	for typ, want := range map[reflect.Type]string{
 		reflect.TypeFor[*author]():        "Author",
 		reflect.TypeFor[int]():            "Int",
@@ -270,7 +253,7 @@ func TestMistakes(t *testing.T) {
 		t.Run(tc.typ.String(), func(t *testing.T) {
 			t.Parallel()
 
-			_, err := schema.New(schema.Options{}).Body(tc.typ, "Body", false)
+			_, err := schema.New().Body(tc.typ, "Body", false)
 			if err == nil {
 				t.Fatal("the mistake was taken")
 			}
@@ -311,7 +294,7 @@ type drawing struct {
 func TestComposed(t *testing.T) {
 	t.Parallel()
 
-	s, err := schema.New(schema.Options{}).Body(reflect.TypeFor[drawing](), "", false)
+	s, err := schema.New().Body(reflect.TypeFor[drawing](), "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +336,7 @@ func TestParameterFieldsAreNoKeys(t *testing.T) {
 	}
 
 	for _, ignore := range []bool{false, true} {
-		s, err := schema.New(schema.Options{}).Body(reflect.TypeFor[update](), "", ignore)
+		s, err := schema.New().Body(reflect.TypeFor[update](), "", ignore)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -387,7 +370,7 @@ func TestParameterFieldsAreNoKeys(t *testing.T) {
 func TestGlobals(t *testing.T) {
 	t.Parallel()
 
-	schema.New(schema.Options{}).Of(reflect.TypeFor[book](), "")
+	schema.New().Of(reflect.TypeFor[book](), "")
 	if !huma.DefaultArrayNullable || huma.ValidateStrictCasing {
 		t.Error("a global setting of huma was changed")
 	}
@@ -408,7 +391,7 @@ func TestIgnoredKeys(t *testing.T) {
 		Strict strict `json:"strict,omitzero"`
 	}
 
-	s, err := schema.New(schema.Options{}).Body(reflect.TypeFor[outer](), "", true)
+	s, err := schema.New().Body(reflect.TypeFor[outer](), "", true)
 	if err != nil {
 		t.Fatal(err)
 	}
