@@ -6,7 +6,6 @@ package bunquery
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"reflect"
 
@@ -37,35 +36,21 @@ func With(prepare func(*bun.SelectQuery) *bun.SelectQuery) Option {
 // transaction as db, the list is read in it; the set is then as safe for concurrent use as the
 // transaction.
 func Set[T any](db bun.IDB, opts ...Option) query.Set[T] {
-	var c config
+	return query.From(source[T]{db: db, prepare: configOf(opts).prepare})
+}
+
+func configOf(opts []Option) (c config) {
 	for _, opt := range opts {
 		opt(&c)
 	}
-	return query.From(source[T]{db: db, prepare: c.prepare})
+	return c
 }
 
 // Check reports what options would ask of T that its table does not have. It is for a program
 // that wants to know when it starts: Check[Book](db, query.Filter[BookFilter]()).
 func Check[T any](db bun.IDB, options ...query.Option) error {
-	elem := reflect.TypeFor[T]()
-	for _, o := range options {
-		stage, err := o.Compile(driver.ModelOf(elem), "bunquery.Check")
-		if err != nil {
-			return err
-		}
-		t := table{db.Dialect().Tables().Get(structOf(elem))}
-		if err := sqltext.Check(t, stage.Columns()); err != nil {
-			return fmt.Errorf("bunquery.Check: %w", err)
-		}
-	}
-	return nil
-}
-
-func structOf(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t
+	model := driver.ModelOf(reflect.TypeFor[T]())
+	return sqltext.Check("bunquery.Check", table{db.Dialect().Tables().Get(model.Type())}, model, options)
 }
 
 // source makes one query for each read.
@@ -113,7 +98,7 @@ func (s source[T]) Count(ctx context.Context, plan driver.Plan) (int64, error) {
 
 // statement is a query with the joins, the condition and the order of a plan.
 func (s source[T]) statement(rows *[]T, plan driver.Plan) (*bun.SelectQuery, error) {
-	t := s.db.Dialect().Tables().Get(structOf(reflect.TypeFor[T]()))
+	t := s.db.Dialect().Tables().Get(driver.ModelOf(reflect.TypeFor[T]()).Type())
 	st, err := sqltext.Write(dialectOf(s.db.Dialect()), table{t}, string(t.SQLAlias), plan)
 	if err != nil {
 		return nil, err

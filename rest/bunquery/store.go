@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/crud"
@@ -27,27 +26,21 @@ import (
 //
 // It panics when T is no such struct.
 func Store[T, K any](db *bun.DB, opts ...Option) crud.Store[T, K] {
-	s := &store[T, K]{db: db, table: db.Dialect().Tables().Get(reflect.TypeFor[T]()), opts: opts}
-	for _, opt := range opts {
-		opt(&s.config)
+	table := db.Dialect().Tables().Get(reflect.TypeFor[T]())
+	if len(table.PKs) != 1 || table.PKs[0].StructField.Type != reflect.TypeFor[K]() {
+		panic(fmt.Sprintf("bunquery.Store: %s has no primary key of type %v", table.TypeName, reflect.TypeFor[K]()))
 	}
-	model := driver.ModelOf(reflect.TypeFor[T]())
-	if len(s.table.PKs) != 1 || s.table.PKs[0].StructField.Type != reflect.TypeFor[K]() {
-		panic(fmt.Sprintf("bunquery.Store: %s has no primary key of type %v", s.table.TypeName, reflect.TypeFor[K]()))
-	}
-	s.key = s.table.PKs[0]
-	s.columns = crud.Columns{Table: s.table.Name, Fields: map[string]string{}, Model: model}
-	for _, f := range s.table.Fields {
-		for _, name := range model.Names() {
-			if logical := model.Field(name); logical != nil && slices.Equal(logical.Index, f.Index) {
-				s.columns.Fields[f.Name] = name
-			}
+	s := &rows[T, K]{db: db, table: table, key: table.PKs[0], opts: opts, config: configOf(opts)}
+	c := crud.Columns{Table: table.Name, Fields: map[string]string{}, Key: s.key.Name, Model: driver.ModelOf(reflect.TypeFor[T]())}
+	for _, f := range table.Fields {
+		if logical := c.Model.FieldAt(f.Index); logical != nil {
+			c.Fields[f.Name] = logical.Name
 		}
 	}
-	for _, f := range s.table.DataFields {
-		s.all = append(s.all, f.Name)
+	for _, f := range table.DataFields {
+		c.Written = append(c.Written, f.Name)
 	}
-	return s
+	return crud.FromTable(s, c)
 }
 
 // Tx returns the transaction of the database that ctx belongs to, and db itself when there is
@@ -61,23 +54,20 @@ func Tx(ctx context.Context, db *bun.DB) bun.IDB {
 
 type txKey struct{ db *sql.DB }
 
-type store[T, K any] struct {
-	db      *bun.DB
-	table   *schema.Table
-	key     *schema.Field
-	opts    []Option
-	config  config
-	columns crud.Columns
-	all     []string // columns without the key
+// rows implements [crud.Table].
+type rows[T, K any] struct {
+	db     *bun.DB
+	table  *schema.Table
+	key    *schema.Field
+	opts   []Option
+	config config
 }
 
-// Set implements [crud.Store].
-func (s *store[T, K]) Set(ctx context.Context) query.Set[T] {
+func (s *rows[T, K]) Set(ctx context.Context) query.Set[T] {
 	return Set[T](Tx(ctx, s.db), s.opts...)
 }
 
-// Tx implements [crud.Store].
-func (s *store[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error) error {
+func (s *rows[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error) error {
 	if Tx(ctx, s.db) != bun.IDB(s.db) {
 		return f(ctx)
 	}
@@ -93,8 +83,7 @@ func (s *store[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error)
 	})
 }
 
-// Get implements [crud.Store].
-func (s *store[T, K]) Get(ctx context.Context, key K) (T, error) {
+func (s *rows[T, K]) Get(ctx context.Context, key K) (T, error) {
 	var row T
 	db := Tx(ctx, s.db)
 	q := db.NewSelect().Model(&row)
@@ -112,73 +101,24 @@ func (s *store[T, K]) Get(ctx context.Context, key K) (T, error) {
 	return row, err
 }
 
-// Insert implements [crud.Store].
-func (s *store[T, K]) Insert(ctx context.Context, row *T) error {
-	return s.Tx(ctx, func(ctx context.Context) error {
-		next := *row
-		if _, err := Tx(ctx, s.db).NewInsert().Model(&next).Exec(ctx); err != nil {
-			return s.columns.Translate(err, false)
-		}
-		stored, err := s.Get(ctx, s.keyOf(&next))
-		if err == nil {
-			*row = stored
-		}
-		return err
-	})
+func (s *rows[T, K]) Insert(ctx context.Context, row *T) error {
+	_, err := Tx(ctx, s.db).NewInsert().Model(row).Exec(ctx)
+	return err
 }
 
-func (s *store[T, K]) keyOf(row *T) K {
-	key, _ := reflect.TypeAssert[K](reflect.ValueOf(row).Elem().FieldByIndex(s.key.Index))
-	return key
+func (s *rows[T, K]) Update(ctx context.Context, row *T, columns []string) (int64, error) {
+	return affected(Tx(ctx, s.db).NewUpdate().Model(row).Column(columns...).WherePK().Exec(ctx))
 }
 
-// Update implements [crud.Store].
-func (s *store[T, K]) Update(ctx context.Context, key K, row *T, fields []string) error {
-	columns, err := s.columnsOf(fields)
-	if err != nil {
-		return err
-	}
-	return s.Tx(ctx, func(ctx context.Context) error {
-		next := *row
-		reflect.ValueOf(&next).Elem().FieldByIndex(s.key.Index).Set(reflect.ValueOf(&key).Elem())
-		if len(columns) > 0 {
-			result, err := Tx(ctx, s.db).NewUpdate().Model(&next).Column(columns...).WherePK().Exec(ctx)
-			if err := s.done(result, err, false); err != nil {
-				return err
-			}
-		}
-		stored, err := s.Get(ctx, key)
-		if err == nil {
-			*row = stored
-		}
-		return err
-	})
-}
-
-// columnsOf returns the columns of fields, all of them for nil.
-func (s *store[T, K]) columnsOf(fields []string) ([]string, error) {
-	if fields == nil {
-		return s.all, nil
-	}
-	return s.columns.Of(fields, s.key.Name) //nolint:wrapcheck // it names the table and the field
-}
-
-// Delete implements [crud.Store].
-func (s *store[T, K]) Delete(ctx context.Context, key K) error {
+func (s *rows[T, K]) Delete(ctx context.Context, key K) (int64, error) {
 	var row T
 	reflect.ValueOf(&row).Elem().FieldByIndex(s.key.Index).Set(reflect.ValueOf(&key).Elem())
-	result, err := Tx(ctx, s.db).NewDelete().Model(&row).WherePK().Exec(ctx)
-	return s.done(result, err, true)
+	return affected(Tx(ctx, s.db).NewDelete().Model(&row).WherePK().Exec(ctx))
 }
 
-// done is the end of a statement about one row.
-func (s *store[T, K]) done(result sql.Result, err error, deleting bool) error {
+func affected(result sql.Result, err error) (int64, error) {
 	if err != nil {
-		return s.columns.Translate(err, deleting)
+		return 0, err
 	}
-	n, err := result.RowsAffected()
-	if err == nil && n == 0 {
-		err = rest.ErrNotFound
-	}
-	return err
+	return result.RowsAffected()
 }

@@ -3,7 +3,6 @@ package bunquery
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spoolhq/spool/rest/query/driver"
@@ -21,16 +20,10 @@ func (t table) Source() string { return string(t.schema.SQLNameForSelects) }
 func (t table) Column(f *driver.Field) (sqltext.Column, error) {
 	for _, column := range t.schema.Fields {
 		if slices.Equal(column.Index, f.Index) {
-			return sqltext.Column{Name: string(column.SQLName), Zoneless: zoneless(column)}, nil
+			return sqltext.Column{Name: string(column.SQLName), Zoneless: sqltext.Zoneless(column.CreateTableSQLType)}, nil
 		}
 	}
 	return sqltext.Column{}, fmt.Errorf("%s.%s is no column for bun", t.schema.TypeName, f.Go)
-}
-
-func zoneless(f *schema.Field) bool {
-	typ := strings.ToLower(f.CreateTableSQLType)
-	return typ == "date" || strings.HasPrefix(typ, "timestamp") &&
-		!strings.HasPrefix(typ, "timestamptz") && !strings.HasSuffix(typ, "with time zone")
 }
 
 // Join implements [sqltext.Table].

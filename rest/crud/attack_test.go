@@ -220,11 +220,8 @@ func TestAttackValuesThatNoColumnHolds(t *testing.T) {
 	t.Parallel()
 
 	for _, state := range []string{"22001", "22003", "22021", "22P05"} {
-		var columns crud.Columns
-		err := columns.Translate(stateError(state), false)
-		rows := crud.New(crud.Memory[secretive, int64](crud.MemoryConfig{}), crud.Config[secretive]{
-			Hooks: crud.Hooks[secretive]{AfterCreate: func(context.Context, secretive) error { return err }},
-		})
+		table := refusing[secretive]{crud.Memory[secretive, int64](crud.MemoryConfig{}), stateError(state)}
+		rows := crud.New(crud.FromTable(table, crud.Columns{}), crud.Config[secretive]{})
 		serveController(t, &rows).do("POST /", `{"name":"a","note":null,"pin":""}`).status(http.StatusUnprocessableEntity).hasNot("s3cret")
 	}
 }

@@ -13,12 +13,6 @@ import (
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
 
-// content is a body that was read.
-type content[T any] interface {
-	// apply changes the row to what the body says, or returns what is wrong with the body.
-	apply(ctx context.Context, row *T) error
-}
-
 // createBody is a model as a client sends it to be stored.
 type createBody[T any] struct {
 	row    T
@@ -27,12 +21,11 @@ type createBody[T any] struct {
 
 // UnmarshalJSON reads a document that was held against the schema.
 func (b *createBody[T]) UnmarshalJSON(data []byte) error {
-	m := mustModel[T]()
-	b.faults = m.decode(data, reflect.ValueOf(&b.row).Elem(), func(f *field) bool { return f.onCreate })
+	b.faults = mustModel[T]().decode(data, reflect.ValueOf(&b.row).Elem(), func(f *field) bool { return f.onCreate })
 	return nil
 }
 
-func (b createBody[T]) apply(_ context.Context, row *T) error {
+func applyCreate[T any](_ context.Context, b createBody[T], row *T) error {
 	if len(b.faults) > 0 {
 		return rest.Invalid(b.faults...)
 	}
@@ -48,20 +41,18 @@ type updateBody[T any] struct {
 
 // UnmarshalJSON reads a document that was held against the schema.
 func (b *updateBody[T]) UnmarshalJSON(data []byte) error {
-	m := mustModel[T]()
-	b.faults = m.decode(data, reflect.ValueOf(&b.row).Elem(), func(f *field) bool { return f.onUpdate })
+	b.faults = mustModel[T]().decode(data, reflect.ValueOf(&b.row).Elem(), func(f *field) bool { return f.onUpdate })
 	return nil
 }
 
-// apply replaces what a client sends. What no client is shown stays when it was not sent: it
+// applyUpdate replaces what a client sends. What no client is shown stays when it was not sent: it
 // could not have been sent back.
-func (b updateBody[T]) apply(ctx context.Context, row *T) error {
+func applyUpdate[T any](ctx context.Context, b updateBody[T], row *T) error {
 	if len(b.faults) > 0 {
 		return rest.Invalid(b.faults...)
 	}
-	m := mustModel[T]()
 	from, into := reflect.ValueOf(&b.row).Elem(), reflect.ValueOf(row).Elem()
-	for _, f := range m.fields {
+	for _, f := range mustModel[T]().fields {
 		if f.onUpdate && (!f.hidden || rest.Sent(ctx, f.name)) {
 			at(into, f.index).Set(at(from, f.index))
 		}
@@ -158,7 +149,7 @@ func (b *patchBody[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (b patchBody[T]) apply(_ context.Context, row *T) error {
+func applyPatch[T any](_ context.Context, b patchBody[T], row *T) error {
 	if len(b.faults) > 0 {
 		return rest.Invalid(b.faults...)
 	}

@@ -1,13 +1,100 @@
 package crud
 
 import (
+	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
 )
+
+// Table is the rows of a table to a library of databases. Each method works in the transaction of
+// its context, where there is one, and returns the errors of the database as they are.
+type Table[T, K any] interface {
+	// Set, Get and Tx are those of [Store].
+	Set(ctx context.Context) query.Set[T]
+	Get(ctx context.Context, key K) (T, error)
+	Tx(ctx context.Context, f func(ctx context.Context) error) error
+	// Insert stores the row, and gives it the key that the database has made.
+	Insert(ctx context.Context, row *T) error
+	// Update writes columns of the row to the one with its key, and returns how many there were.
+	Update(ctx context.Context, row *T, columns []string) (rows int64, err error)
+	// Delete removes the row with the key, and returns how many there were.
+	Delete(ctx context.Context, key K) (rows int64, err error)
+}
+
+// FromTable returns the store of a table, for adapters. T has one key of type K.
+func FromTable[T, K any](t Table[T, K], c Columns) Store[T, K] { return tableStore[T, K]{t, c} }
+
+type tableStore[T, K any] struct {
+	Table[T, K]
+
+	columns Columns
+}
+
+// keyOf returns the key of a row, to be read and set.
+func (s tableStore[T, K]) keyOf(row *T) reflect.Value {
+	return reflect.ValueOf(row).Elem().FieldByIndex(s.columns.Model.Field(s.columns.Fields[s.columns.Key]).Index)
+}
+
+// Insert implements [Store].
+func (s tableStore[T, K]) Insert(ctx context.Context, row *T) error {
+	return s.Tx(ctx, func(ctx context.Context) error {
+		next := *row
+		if err := s.Table.Insert(ctx, &next); err != nil {
+			return s.columns.translate(err, false)
+		}
+		key, _ := reflect.TypeAssert[K](s.keyOf(&next))
+		return s.reload(ctx, key, row)
+	})
+}
+
+// reload makes row what the table has.
+func (s tableStore[T, K]) reload(ctx context.Context, key K, row *T) error {
+	stored, err := s.Get(ctx, key)
+	if err == nil {
+		*row = stored
+	}
+	return err
+}
+
+// Update implements [Store].
+func (s tableStore[T, K]) Update(ctx context.Context, key K, row *T, fields []string) error {
+	columns, err := s.columns.of(fields)
+	if err != nil {
+		return err
+	}
+	return s.Tx(ctx, func(ctx context.Context) error {
+		if len(columns) > 0 {
+			next := *row
+			s.keyOf(&next).Set(reflect.ValueOf(&key).Elem())
+			n, err := s.Table.Update(ctx, &next, columns)
+			if err := s.done(n, err, false); err != nil {
+				return err
+			}
+		}
+		return s.reload(ctx, key, row)
+	})
+}
+
+// Delete implements [Store].
+func (s tableStore[T, K]) Delete(ctx context.Context, key K) error {
+	n, err := s.Table.Delete(ctx, key)
+	return s.done(n, err, true)
+}
+
+// done is the end of a statement about one row.
+func (s tableStore[T, K]) done(rows int64, err error, deleting bool) error {
+	if err == nil && rows == 0 {
+		return rest.ErrNotFound
+	}
+	return s.columns.translate(err, deleting)
+}
 
 // Columns is what an adapter knows of a table, to tell which field a database means.
 type Columns struct {
@@ -15,12 +102,20 @@ type Columns struct {
 	Table string
 	// Fields are the logical names of its columns.
 	Fields map[string]string
+	// Key is the column of the key.
+	Key string
+	// Written are the columns that an update writes: all but that of the key.
+	Written []string
 	// Model is the model of the rows.
 	Model *driver.Model
 }
 
-// Of returns the columns of fields, without that of the key: what an update writes.
-func (c Columns) Of(fields []string, key string) ([]string, error) {
+// of returns the columns of fields, without that of the key: what an update writes. For nil it
+// is all of them.
+func (c Columns) of(fields []string) ([]string, error) {
+	if fields == nil {
+		return c.Written, nil
+	}
 	byField := make(map[string]string, len(c.Fields))
 	for column, field := range c.Fields {
 		byField[field] = column
@@ -31,16 +126,16 @@ func (c Columns) Of(fields []string, key string) ([]string, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s has no column for the field %q", c.Table, name)
 		}
-		if column != key {
+		if column != c.Key {
 			columns = append(columns, column)
 		}
 	}
 	return columns, nil
 }
 
-// Translate returns a broken rule of the table as a [*ConstraintError], and every other error
+// translate returns a broken rule of the table as a [*ConstraintError], and every other error
 // as it is. A foreign key that keeps a row from being deleted is [Referenced].
-func (c Columns) Translate(err error, deleting bool) error {
+func (c Columns) translate(err error, deleting bool) error {
 	if err == nil {
 		return nil
 	}

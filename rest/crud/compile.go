@@ -55,7 +55,7 @@ func (c *core[T, K]) compileRoutes() error {
 func (c *core[T, K]) compileLookup() (err error) {
 	f := c.model.key
 	if name := c.config.Lookup; name != "" && name != f.Name {
-		if f = c.model.column(name); f == nil {
+		if f = c.model.logical.Field(name); f == nil {
 			return fmt.Errorf("config.Lookup: %v has no field %q", c.model.typ, name)
 		}
 		c.lookup = f
@@ -122,13 +122,13 @@ func (c *core[T, K]) compileDocuments() {
 		c.update = c.create
 	}
 	if c.create == nil {
-		c.create = defaultCreate[T]()
+		c.create = bodies[createBody[T], T]{applyCreate[T]}
 	}
 	if c.update == nil {
-		c.update = defaultUpdate[T]()
+		c.update = bodies[updateBody[T], T]{applyUpdate[T]}
 	}
 	if c.patch == nil {
-		c.patch = defaultPatch[T]()
+		c.patch = bodies[patchBody[T], T]{applyPatch[T]}
 	}
 	if c.out == nil {
 		c.out = defaultAnswer[T](c.model)

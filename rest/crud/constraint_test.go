@@ -114,8 +114,13 @@ func TestColumns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
+			store := crud.FromTable(refusing[Book]{crud.Memory[Book, int64](crud.MemoryConfig{}), test.err}, columns)
+			err := store.Insert(t.Context(), &Book{})
+			if test.deleting {
+				err = store.Delete(t.Context(), 1)
+			}
 			var broken *crud.ConstraintError
-			if err := columns.Translate(test.err, test.deleting); !errors.As(err, &broken) || !errors.Is(err, test.err) {
+			if !errors.As(err, &broken) || !errors.Is(err, test.err) {
 				t.Fatalf("error %v", err)
 			}
 			if broken.Constraint != test.kind || broken.Field != test.field {
@@ -126,12 +131,21 @@ func TestColumns(t *testing.T) {
 			}
 		})
 	}
-	if err := columns.Translate(nil, false); err != nil {
-		t.Errorf("no error became %v", err)
-	}
-	if err := columns.Translate(errOther, false); !errors.Is(err, errOther) {
+	store := crud.FromTable(refusing[Book]{crud.Memory[Book, int64](crud.MemoryConfig{}), errOther}, columns)
+	if err := store.Insert(t.Context(), &Book{}); !errors.Is(err, errOther) {
 		t.Errorf("another error became %v", err)
 	}
 }
 
 var errOther = errors.New("another error")
+
+// refusing is a table whose database takes no row.
+type refusing[T any] struct {
+	crud.Store[T, int64]
+
+	err error
+}
+
+func (r refusing[T]) Insert(context.Context, *T) error                    { return r.err }
+func (r refusing[T]) Update(context.Context, *T, []string) (int64, error) { return 0, r.err }
+func (r refusing[T]) Delete(context.Context, int64) (int64, error)        { return 0, r.err }

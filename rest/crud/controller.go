@@ -91,29 +91,28 @@ func (c *core[T, K]) register(r *rest.Routes) {
 		}
 		return url
 	}
+	change := func(route Route, with Body[T]) func(context.Context, address, reflect.Value) (*rest.Reply, error) {
+		return func(ctx context.Context, at address, body reflect.Value) (*rest.Reply, error) {
+			return c.doChange(ctx, at, route, func(ctx context.Context, row *T) error { return with.apply(ctx, body, row) })
+		}
+	}
 	for _, route := range c.routes {
 		options := c.options(route)
 		switch route {
 		case Create:
 			add(s, shape{body: c.create.document()}, func(ctx context.Context, at address, body reflect.Value) (*rest.Reply, error) {
-				return c.doCreate(ctx, at, c.create.content(body), location)
+				return c.doCreate(ctx, at, body, location)
 			}, options, rest.Post)
 		case List:
 			add(s, shape{}, c.doList, options, rest.List)
 		case FindOne:
 			find = add(s, shape{row: true}, c.doFind, options, rest.Get)
 		case Update:
-			add(s, shape{row: true, body: c.update.document()}, func(ctx context.Context, at address, body reflect.Value) (*rest.Reply, error) {
-				return c.doChange(ctx, at, c.update.content(body), Update)
-			}, options, rest.Put)
+			add(s, shape{row: true, body: c.update.document()}, change(Update, c.update), options, rest.Put)
 		case Patch:
-			add(s, shape{row: true, body: c.patch.document()}, func(ctx context.Context, at address, body reflect.Value) (*rest.Reply, error) {
-				return c.doChange(ctx, at, c.patch.content(body), Patch)
-			}, options, rest.Patch)
+			add(s, shape{row: true, body: c.patch.document()}, change(Patch, c.patch), options, rest.Patch)
 		case Delete:
-			add(s, shape{row: true}, func(ctx context.Context, at address, _ reflect.Value) (rest.NoContent, error) {
-				return rest.NoContent{}, c.doDelete(ctx, at)
-			}, options, rest.Delete)
+			add(s, shape{row: true}, c.doDelete, options, rest.Delete)
 		}
 	}
 }

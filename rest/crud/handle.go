@@ -42,14 +42,14 @@ func (c *core[T, K]) doFind(ctx context.Context, at address, _ reflect.Value) (*
 	return reply, nil
 }
 
-func (c *core[T, K]) doCreate(ctx context.Context, at address, in content[T], location func(address) string) (*rest.Reply, error) {
+func (c *core[T, K]) doCreate(ctx context.Context, at address, body reflect.Value, location func(address) string) (*rest.Reply, error) {
 	var row T
 	if _, err := c.above(at); err != nil {
 		return nil, err
 	}
 	err := c.service.Tx(ctx, func(ctx context.Context) error {
 		row = *new(T) // a transaction may be tried again
-		if err := in.apply(ctx, &row); err != nil {
+		if err := c.create.apply(ctx, body, &row); err != nil {
 			return err
 		}
 		c.adopt(&row, at)
@@ -91,7 +91,7 @@ func (c *core[T, K]) doCreate(ctx context.Context, at address, in content[T], lo
 	return reply, nil
 }
 
-func (c *core[T, K]) doChange(ctx context.Context, at address, in content[T], route Route) (*rest.Reply, error) {
+func (c *core[T, K]) doChange(ctx context.Context, at address, route Route, apply func(context.Context, *T) error) (*rest.Reply, error) {
 	ref, err := c.ref(ctx, at)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *core[T, K]) doChange(ctx context.Context, at address, in content[T], ro
 	err = c.service.Tx(ctx, func(ctx context.Context) (err error) {
 		row, err = write(ctx, ref, func(ctx context.Context, row *T) error {
 			before = *row
-			return c.edit(ctx, before, row, in, at, route)
+			return c.edit(ctx, before, row, at, route, apply)
 		})
 		if err != nil {
 			return err
@@ -127,11 +127,11 @@ func (c *core[T, K]) doChange(ctx context.Context, at address, in content[T], ro
 }
 
 // edit judges the row that is there and makes the next one of it.
-func (c *core[T, K]) edit(ctx context.Context, before T, row *T, in content[T], at address, route Route) error {
+func (c *core[T, K]) edit(ctx context.Context, before T, row *T, at address, route Route, apply func(context.Context, *T) error) error {
 	if err := c.judge(ctx, before); err != nil {
 		return err
 	}
-	if err := in.apply(ctx, row); err != nil {
+	if err := apply(ctx, row); err != nil {
 		return err
 	}
 	c.adopt(row, at)
@@ -150,13 +150,13 @@ func (c *core[T, K]) edit(ctx context.Context, before T, row *T, in content[T], 
 	return nil
 }
 
-func (c *core[T, K]) doDelete(ctx context.Context, at address) error {
+func (c *core[T, K]) doDelete(ctx context.Context, at address, _ reflect.Value) (none rest.NoContent, err error) {
 	ref, err := c.ref(ctx, at)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if err := c.wantsMatch(ctx); err != nil {
-		return err
+		return none, err
 	}
 	err = c.service.Tx(ctx, func(ctx context.Context) error {
 		var gone T
@@ -175,7 +175,7 @@ func (c *core[T, K]) doDelete(ctx context.Context, at address) error {
 		}
 		return err
 	})
-	return c.refusal(err, Delete)
+	return none, c.refusal(err, Delete)
 }
 
 // judge asks the object permissions about the row, and then whether it is the one that the

@@ -49,7 +49,7 @@ func Memory[T, K any](config MemoryConfig) Store[T, K] {
 	must(err, "crud.Memory")
 	s := &memory[T, K]{model: m, references: config.References, referenced: config.Referenced, writing: make(chan struct{}, 1)}
 	field := func(name string) *driver.Field {
-		f := m.column(name)
+		f := m.logical.Field(name)
 		if f == nil {
 			must(fmt.Errorf("%v has no field %q", m.typ, name), "crud.Memory")
 		}
@@ -215,7 +215,7 @@ func (s *memory[T, K]) Update(ctx context.Context, key K, row *T, fields []strin
 
 func (s *memory[T, K]) copyFields(from, to *T, fields []string) error {
 	for _, name := range fields {
-		f := s.model.column(name)
+		f := s.model.logical.Field(name)
 		if f == nil {
 			return fmt.Errorf("%v has no field %q", s.model.typ, name)
 		}
@@ -276,7 +276,7 @@ func (s *memory[T, K]) check(ctx context.Context, rows []T, i int, next *T) erro
 
 func (s *memory[T, K]) checkReferences(ctx context.Context, row reflect.Value) error {
 	for name, exists := range s.references {
-		v := row.FieldByIndex(s.model.column(name).Index)
+		v := row.FieldByIndex(s.model.logical.Field(name).Index)
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				continue

@@ -28,7 +28,6 @@ type model struct {
 
 	valid  *valid.Tree // nil when nothing in a row has a method Validate
 	fields []*field    // in JSON
-	byName map[string]*field
 	// The types of documents, made of the model's fields. Shown is nil when it is the model.
 	create, update, patch, shown reflect.Type
 	shownFields                  []*field
@@ -75,7 +74,7 @@ func compile(t reflect.Type) (*model, error) {
 		return nil, errStruct
 	}
 	name, _, _ := strings.Cut(t.Name(), "[")
-	m := &model{typ: t, name: name, logical: driver.ModelOf(t), byName: map[string]*field{}}
+	m := &model{typ: t, name: name, logical: driver.ModelOf(t)}
 	for _, name := range m.logical.Names() {
 		if f := m.logical.Field(name); f != nil {
 			m.columns = append(m.columns, f)
@@ -138,11 +137,7 @@ func (m *model) addField(from body.Field) error {
 	if _, err := reflect.Zero(m.typ).FieldByIndexErr(f.index); err != nil {
 		return errors.New("it stands in an embedded pointer; embed the struct itself")
 	}
-	for _, c := range m.columns {
-		if slices.Equal(c.Index, f.index) {
-			f.column = c
-		}
-	}
+	f.column = m.logical.FieldAt(f.index)
 	tag := from.Field.Tag
 	f.hidden = isWriteOnly(from.Field)
 	f.onCreate = !isReadOnly(from.Field) && !m.isRelation(f) && !m.isOurs(f)
@@ -154,7 +149,6 @@ func (m *model) addField(from body.Field) error {
 		}
 	}
 	m.fields = append(m.fields, f)
-	m.byName[f.name] = f
 	return nil
 }
 
@@ -198,11 +192,6 @@ func (m *model) jsonName(logical string) string {
 		}
 	}
 	return logical
-}
-
-// column returns the column with the logical name, or nil.
-func (m *model) column(logical string) *driver.Field {
-	return m.logical.Field(logical)
 }
 
 // at returns the field of a row.

@@ -13,9 +13,10 @@ import (
 // Body is the type of bodies of one of the routes create, update and patch. It is made by
 // [Input].
 type Body[T any] interface {
-	// document returns the type that is sent, and content what one of it says.
+	// document returns the type that is sent.
 	document() reflect.Type
-	content(body reflect.Value) content[T]
+	// apply changes the row to what a body of that type says, or returns what is wrong with it.
+	apply(ctx context.Context, body reflect.Value, row *T) error
 }
 
 // Input makes bodies of the type In, whose tags say what is checked and documented, and has
@@ -29,27 +30,19 @@ func Input[In, T any](into func(ctx context.Context, in In, row *T) error) Body[
 	if into == nil {
 		panic("crud: Input needs a function")
 	}
-	return bodies[In, T]{func(in In) content[T] { return typed[In, T]{in, into} }}
+	return bodies[In, T]{into}
 }
 
 // bodies is a Body whose documents are of type B.
-type bodies[B, T any] struct{ of func(B) content[T] }
+type bodies[B, T any] struct {
+	into func(ctx context.Context, in B, row *T) error
+}
 
 func (bodies[B, T]) document() reflect.Type { return reflect.TypeFor[B]() }
 
-func (b bodies[B, T]) content(body reflect.Value) content[T] {
-	sent, _ := reflect.TypeAssert[B](body)
-	return b.of(sent)
-}
-
-// typed is a body of a type that the program has chosen.
-type typed[In, T any] struct {
-	in   In
-	into func(ctx context.Context, in In, row *T) error
-}
-
-func (b typed[In, T]) apply(ctx context.Context, row *T) error {
-	return b.into(ctx, b.in, row)
+func (b bodies[B, T]) apply(ctx context.Context, body reflect.Value, row *T) error {
+	in, _ := reflect.TypeAssert[B](body)
+	return b.into(ctx, in, row)
 }
 
 // validate asks the methods Validate of a row, and of what is in it.
@@ -74,18 +67,6 @@ func faultsOf(err error) ([]fault.Fault, bool) {
 		return nil, false
 	}
 	return e.Faults, true
-}
-
-func defaultCreate[T any]() Body[T] {
-	return bodies[createBody[T], T]{func(in createBody[T]) content[T] { return in }}
-}
-
-func defaultUpdate[T any]() Body[T] {
-	return bodies[updateBody[T], T]{func(in updateBody[T]) content[T] { return in }}
-}
-
-func defaultPatch[T any]() Body[T] {
-	return bodies[patchBody[T], T]{func(in patchBody[T]) content[T] { return in }}
 }
 
 // Answer is the type of answers. It is made by [Output].

@@ -7,7 +7,6 @@ package gormquery
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -30,21 +29,11 @@ func Set[T any](db *gorm.DB) query.Set[T] {
 // Check reports what options would ask of T that its table does not have. It is for a program
 // that wants to know when it starts: Check[Book](db, query.Filter[BookFilter]()).
 func Check[T any](db *gorm.DB, options ...query.Option) error {
-	elem := reflect.TypeFor[T]()
-	for _, o := range options {
-		stage, err := o.Compile(driver.ModelOf(elem), "gormquery.Check")
-		if err != nil {
-			return err
-		}
-		t, err := parse[T](db)
-		if err != nil {
-			return err
-		}
-		if err := sqltext.Check(t, stage.Columns()); err != nil {
-			return fmt.Errorf("gormquery.Check: %w", err)
-		}
+	t, err := parse[T](db)
+	if err != nil {
+		return err
 	}
-	return nil
+	return sqltext.Check("gormquery.Check", t, driver.ModelOf(reflect.TypeFor[T]()), options)
 }
 
 // source makes one statement for each read.
@@ -94,7 +83,7 @@ func (s source[T]) statement(ctx context.Context, plan driver.Plan) (*gorm.DB, e
 	if err != nil {
 		return nil, err
 	}
-	tx := s.db.WithContext(ctx).Model(reflect.New(structOf(reflect.TypeFor[T]())).Interface())
+	tx := s.db.WithContext(ctx).Model(reflect.New(driver.ModelOf(reflect.TypeFor[T]()).Type()).Interface())
 	group(tx.Statement)
 	st, err := sqltext.Write(dialectOf(tx), t, t.Source(), plan)
 	if err != nil {
@@ -148,17 +137,10 @@ func dialectOf(db *gorm.DB) sqltext.Dialect {
 	}
 }
 
-func structOf(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t
-}
-
 // parse returns gorm's schema of T, which gorm keeps.
 func parse[T any](db *gorm.DB) (table, error) {
 	st := &gorm.Statement{DB: db}
-	if err := st.Parse(reflect.New(structOf(reflect.TypeFor[T]())).Interface()); err != nil {
+	if err := st.Parse(reflect.New(driver.ModelOf(reflect.TypeFor[T]()).Type()).Interface()); err != nil {
 		return table{}, err
 	}
 	return table{db, st.Schema}, nil

@@ -31,27 +31,27 @@ func Store[T, K any](db *gorm.DB) crud.Store[T, K] {
 	if err != nil {
 		panic(fmt.Sprintf("gormquery.Store: %v", err))
 	}
-	s := &store[T, K]{db: db.Session(&gorm.Session{}), pool: db.Statement.ConnPool, schema: t.schema}
+	s := &rows[T, K]{db: db.Session(&gorm.Session{}), pool: db.Statement.ConnPool, schema: t.schema}
 	if len(s.schema.PrimaryFields) != 1 || s.schema.PrimaryFields[0].FieldType != reflect.TypeFor[K]() {
 		panic(fmt.Sprintf("gormquery.Store: %s has no primary key of type %v", s.schema.Name, reflect.TypeFor[K]()))
 	}
 	s.key = s.schema.PrimaryFields[0]
-	model := driver.ModelOf(reflect.TypeFor[T]())
-	s.columns = crud.Columns{Table: s.schema.Table, Fields: map[string]string{}, Model: model}
+	c := crud.Columns{Table: s.schema.Table, Fields: map[string]string{}, Key: s.key.DBName, Model: driver.ModelOf(reflect.TypeFor[T]())}
 	for _, f := range s.schema.Fields {
 		if f.DBName == "" {
 			continue
 		}
 		if !f.PrimaryKey && f.Updatable {
-			s.all = append(s.all, f.DBName)
+			c.Written = append(c.Written, f.DBName)
 		}
-		for _, name := range model.Names() {
-			if logical := model.Field(name); logical != nil && at(f, logical.Index) {
-				s.columns.Fields[f.DBName] = name
+		if logical := c.Model.FieldAt(plain(f.StructField.Index)); logical != nil {
+			c.Fields[f.DBName] = logical.Name
+			if !f.PrimaryKey && f.HasDefaultValue && f.DefaultValueInterface != nil {
+				s.defaults = append(s.defaults, column{f.DBName, logical.Index})
 			}
 		}
 	}
-	return s
+	return crud.FromTable(s, c)
 }
 
 // Tx returns the transaction of the database that ctx belongs to, and db itself when there is
@@ -66,22 +66,26 @@ func Tx(ctx context.Context, db *gorm.DB) *gorm.DB {
 
 type txKey struct{ pool gorm.ConnPool }
 
-type store[T, K any] struct {
-	db      *gorm.DB
-	pool    gorm.ConnPool
-	schema  *schema.Schema
-	key     *schema.Field
-	columns crud.Columns
-	all     []string // columns without the key
+// rows implements [crud.Table].
+type rows[T, K any] struct {
+	db     *gorm.DB
+	pool   gorm.ConnPool
+	schema *schema.Schema
+	key    *schema.Field
+	// defaults are the columns for which gorm writes a default in place of zero.
+	defaults []column
 }
 
-// Set implements [crud.Store].
-func (s *store[T, K]) Set(ctx context.Context) query.Set[T] { return Set[T](Tx(ctx, s.db)) }
+type column struct {
+	name  string
+	index []int
+}
 
-func (s *store[T, K]) inside(ctx context.Context) bool { return ctx.Value(txKey{s.pool}) != nil }
+func (s *rows[T, K]) Set(ctx context.Context) query.Set[T] { return Set[T](Tx(ctx, s.db)) }
 
-// Tx implements [crud.Store].
-func (s *store[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error) error {
+func (s *rows[T, K]) inside(ctx context.Context) bool { return ctx.Value(txKey{s.pool}) != nil }
+
+func (s *rows[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error) error {
 	if s.inside(ctx) {
 		return f(ctx)
 	}
@@ -98,12 +102,11 @@ func (s *store[T, K]) Tx(ctx context.Context, f func(ctx context.Context) error)
 	})
 }
 
-func (s *store[T, K]) is(key K) clause.Expression {
+func (s *rows[T, K]) is(key K) clause.Expression {
 	return clause.Eq{Column: clause.Column{Table: clause.CurrentTable, Name: s.key.DBName}, Value: key}
 }
 
-// Get implements [crud.Store].
-func (s *store[T, K]) Get(ctx context.Context, key K) (T, error) {
+func (s *rows[T, K]) Get(ctx context.Context, key K) (T, error) {
 	var rows []T
 	tx := Tx(ctx, s.db).Model(new(T))
 	group(tx.Statement) // an OR in it is not one with the key
@@ -121,106 +124,44 @@ func (s *store[T, K]) Get(ctx context.Context, key K) (T, error) {
 	return rows[0], nil
 }
 
-// Insert implements [crud.Store].
-func (s *store[T, K]) Insert(ctx context.Context, row *T) error {
-	return s.Tx(ctx, func(ctx context.Context) error {
-		next := *row
-		if err := s.fresh(ctx).Omit(clause.Associations).Create(&next).Error; err != nil {
-			return s.translate(err, false)
+func (s *rows[T, K]) Insert(ctx context.Context, row *T) error {
+	sent := *row
+	if err := s.fresh(ctx).Omit(clause.Associations).Create(row).Error; err != nil {
+		return translate(err, false)
+	}
+	var zeros []string
+	for _, c := range s.defaults {
+		if field := reflect.ValueOf(&sent).Elem().FieldByIndex(c.index); field.IsZero() {
+			reflect.ValueOf(row).Elem().FieldByIndex(c.index).SetZero()
+			zeros = append(zeros, c.name)
 		}
-		key := s.keyOf(&next)
-		if zeros := s.overridden(row); len(zeros) > 0 {
-			return s.Update(ctx, key, row, zeros)
-		}
-		stored, err := s.Get(ctx, key)
-		if err == nil {
-			*row = stored
-		}
-		return err
-	})
+	}
+	if len(zeros) == 0 {
+		return nil
+	}
+	_, err := s.Update(ctx, row, zeros)
+	return err
 }
 
 // fresh returns a connection without what db was prepared with for reading.
-func (s *store[T, K]) fresh(ctx context.Context) *gorm.DB {
+func (s *rows[T, K]) fresh(ctx context.Context) *gorm.DB {
 	return Tx(ctx, s.db.Session(&gorm.Session{NewDB: true}))
 }
 
-// overridden lists the fields whose zero value gorm has replaced by a default.
-func (s *store[T, K]) overridden(row *T) []string {
-	var names []string
-	for column, logical := range s.columns.Fields {
-		f := s.schema.LookUpField(column)
-		if f == nil || f.PrimaryKey || !f.HasDefaultValue || f.DefaultValueInterface == nil {
-			continue
-		}
-		if reflect.ValueOf(row).Elem().FieldByIndex(s.columns.Model.Field(logical).Index).IsZero() {
-			names = append(names, logical)
-		}
-	}
-	return names
+func (s *rows[T, K]) Update(ctx context.Context, row *T, columns []string) (int64, error) {
+	// Only what is selected is written, and that also when it is zero.
+	result := s.fresh(ctx).Model(row).Select(columns).Updates(row)
+	return result.RowsAffected, translate(result.Error, false)
 }
 
-func (s *store[T, K]) keyOf(row *T) K {
-	key, _ := reflect.TypeAssert[K](s.keyIn(row))
-	return key
+func (s *rows[T, K]) Delete(ctx context.Context, key K) (int64, error) {
+	result := s.fresh(ctx).Clauses(clause.Where{Exprs: []clause.Expression{s.is(key)}}).Delete(new(T))
+	return result.RowsAffected, translate(result.Error, true)
 }
 
-func (s *store[T, K]) keyIn(row *T) reflect.Value {
-	return reflect.ValueOf(row).Elem().FieldByIndex(s.columns.Model.Field(s.columns.Fields[s.key.DBName]).Index)
-}
-
-// Update implements [crud.Store].
-func (s *store[T, K]) Update(ctx context.Context, key K, row *T, fields []string) error {
-	columns, err := s.columnsOf(fields)
-	if err != nil {
-		return err
-	}
-	return s.Tx(ctx, func(ctx context.Context) error {
-		if len(columns) > 0 {
-			next := *row
-			s.keyIn(&next).Set(reflect.ValueOf(&key).Elem())
-			// Only what is selected is written, and that also when it is zero.
-			result := s.fresh(ctx).Model(&next).Select(columns).Updates(&next)
-			if err := s.done(result, false); err != nil {
-				return err
-			}
-		}
-		stored, err := s.Get(ctx, key)
-		if err == nil {
-			*row = stored
-		}
-		return err
-	})
-}
-
-// columnsOf returns the columns of fields, all of them for nil.
-func (s *store[T, K]) columnsOf(fields []string) ([]string, error) {
-	if fields == nil {
-		return s.all, nil
-	}
-	return s.columns.Of(fields, s.key.DBName) //nolint:wrapcheck // it names the table and the field
-}
-
-// Delete implements [crud.Store].
-func (s *store[T, K]) Delete(ctx context.Context, key K) error {
-	return s.done(s.fresh(ctx).Clauses(clause.Where{Exprs: []clause.Expression{s.is(key)}}).Delete(new(T)), true)
-}
-
-// done is the end of a statement about one row.
-func (s *store[T, K]) done(result *gorm.DB, deleting bool) error {
-	switch {
-	case result.Error != nil:
-		return s.translate(result.Error, deleting)
-	case result.RowsAffected == 0:
-		return rest.ErrNotFound
-	default:
-		return nil
-	}
-}
-
-// translate knows the errors of databases, and those that gorm makes of them when it is told
-// to, which no longer say which field is meant.
-func (s *store[T, K]) translate(err error, deleting bool) error {
+// translate knows the errors that gorm makes of those of databases when it is told to, which no
+// longer say which field is meant.
+func translate(err error, deleting bool) error {
 	switch {
 	case errors.Is(err, gorm.ErrDuplicatedKey):
 		return &crud.ConstraintError{Constraint: crud.Unique, Err: err}
@@ -231,6 +172,6 @@ func (s *store[T, K]) translate(err error, deleting bool) error {
 	case errors.Is(err, gorm.ErrCheckConstraintViolated):
 		return &crud.ConstraintError{Constraint: crud.Check, Err: err}
 	default:
-		return s.columns.Translate(err, deleting)
+		return err
 	}
 }

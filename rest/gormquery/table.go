@@ -3,7 +3,6 @@ package gormquery
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/query/sqltext"
@@ -25,32 +24,28 @@ func (t table) quote(name string) string { return t.db.Statement.Quote(name) }
 // Column implements [sqltext.Table].
 func (t table) Column(f *driver.Field) (sqltext.Column, error) {
 	for _, column := range t.schema.Fields {
-		if column.DBName != "" && column.Readable && at(column, f.Index) {
-			return sqltext.Column{Name: t.quote(column.DBName), Zoneless: zoneless(column)}, nil
+		if column.DBName != "" && column.Readable && slices.Equal(plain(column.StructField.Index), f.Index) {
+			return sqltext.Column{Name: t.quote(column.DBName), Zoneless: sqltext.Zoneless(column.TagSettings["TYPE"])}, nil
 		}
 	}
 	return sqltext.Column{}, fmt.Errorf("%s.%s is no column for gorm", t.schema.Name, f.Go)
 }
 
-// at reports whether gorm's field is the one with the index. Gorm writes a step through an
+// plain returns the index of a field as package reflect has it. Gorm writes a step through an
 // embedded pointer as a negative number.
-func at(f *schema.Field, index []int) bool {
-	return slices.EqualFunc(f.StructField.Index, index, func(theirs, ours int) bool {
-		return theirs == ours || theirs == -ours-1
-	})
-}
-
-func zoneless(f *schema.Field) bool {
-	typ := strings.ToLower(f.TagSettings["TYPE"])
-	return typ == "date" || strings.HasPrefix(typ, "timestamp") &&
-		!strings.HasPrefix(typ, "timestamptz") && !strings.HasSuffix(typ, "with time zone")
+func plain(index []int) []int {
+	index = slices.Clone(index)
+	for i, at := range index {
+		index[i] = max(at, -at-1)
+	}
+	return index
 }
 
 // Join implements [sqltext.Table].
 func (t table) Join(r *driver.Relation) (*sqltext.Join, error) {
 	var rel *schema.Relationship
 	for _, known := range t.schema.Relationships.Relations {
-		if at(known.Field, r.Index) {
+		if slices.Equal(plain(known.Field.StructField.Index), r.Index) {
 			rel = known
 		}
 	}

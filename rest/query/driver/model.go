@@ -2,6 +2,7 @@ package driver
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -87,6 +88,16 @@ func (m *Model) Type() reflect.Type { return m.typ }
 
 // Field returns the field with the logical name, and nil when there is none.
 func (m *Model) Field(name string) *Field { return m.fields[name] }
+
+// FieldAt returns the field at an index of the struct, and nil when there is none.
+func (m *Model) FieldAt(index []int) *Field {
+	for _, f := range m.fields {
+		if slices.Equal(f.Index, index) {
+			return f
+		}
+	}
+	return nil
+}
 
 // Relation returns the relation with the logical name, and nil when there is none.
 func (m *Model) Relation(name string) *Relation { return m.rels[name] }

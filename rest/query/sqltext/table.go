@@ -1,6 +1,10 @@
 package sqltext
 
-import "github.com/spoolhq/spool/rest/query/driver"
+import (
+	"strings"
+
+	"github.com/spoolhq/spool/rest/query/driver"
+)
 
 // Dialect is the database that the text is for.
 type Dialect uint8
@@ -32,6 +36,13 @@ type Column struct {
 	// Zoneless is true for a time column that PostgreSQL keeps without a time zone, which is
 	// taken for UTC.
 	Zoneless bool
+}
+
+// Zoneless reports whether a column that was declared with a type keeps times without a zone.
+func Zoneless(declared string) bool {
+	declared = strings.ToLower(declared)
+	return declared == "date" || strings.HasPrefix(declared, "timestamp") &&
+		!strings.HasPrefix(declared, "timestamptz") && !strings.HasSuffix(declared, "with time zone")
 }
 
 // Join leads from one table to another one.

@@ -40,25 +40,37 @@ func Write(d Dialect, t Table, root string, plan driver.Plan) (*Statement, error
 	return out, nil
 }
 
-// Check reports the first of columns that the table cannot reach.
-func Check(t Table, columns []*driver.Column) error {
-	for _, c := range columns {
-		at := t
-		for _, step := range c.Steps {
-			j, err := at.Join(step)
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.Path(), err)
+// Check reports what options would ask of lists of the model that their table does not have. Its
+// errors begin with the place.
+func Check(place string, t Table, m *driver.Model, options []query.Option) error {
+	for _, o := range options {
+		stage, err := o.Compile(m, place)
+		if err != nil {
+			return err
+		}
+		for _, c := range stage.Columns() {
+			if err := reach(t, c); err != nil {
+				return fmt.Errorf("%s: %s: %w", place, c.Path(), err)
 			}
-			at = j.Target
-		}
-		if c.Field == nil {
-			continue
-		}
-		if _, err := at.Column(c.Field); err != nil {
-			return fmt.Errorf("%s: %w", c.Path(), err)
 		}
 	}
 	return nil
+}
+
+// reach returns an error when a table does not lead to the column.
+func reach(at Table, c *driver.Column) error {
+	for _, step := range c.Steps {
+		j, err := at.Join(step)
+		if err != nil {
+			return err
+		}
+		at = j.Target
+	}
+	if c.Field == nil {
+		return nil
+	}
+	_, err := at.Column(c.Field)
+	return err
 }
 
 type writer struct {
