@@ -107,11 +107,7 @@ func (c *routeContext) answerTyped(out any) error {
 		return fmt.Errorf("%s returned a %T", rt.name, out)
 	}
 	body, other, header := a.parts()
-	for name, values := range header {
-		for _, v := range values {
-			c.response.Header().Add(name, v)
-		}
-	}
+	addAll(c.response.Header(), header)
 	if other.typ != nil {
 		c.response.status = 0 // the answer says which it is
 		if bodyOf(other.typ) == nil {

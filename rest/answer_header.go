@@ -38,10 +38,7 @@ var (
 
 // answerTypeOf returns nil for a type without headers.
 func answerTypeOf(t reflect.Type) (*answerType, error) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
+	if t = behind(t); t.Kind() != reflect.Struct {
 		return nil, nil //nolint:nilnil // it has no headers
 	}
 	a := &answerType{}
@@ -263,13 +260,10 @@ func (rt *route) compileHeads(types ...reflect.Type) error {
 		if a == nil {
 			continue
 		}
-		for t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
 		if rt.heads == nil {
 			rt.heads = map[reflect.Type]*answerType{}
 		}
-		rt.heads[t] = a
+		rt.heads[behind(t)] = a
 	}
 	return nil
 }
@@ -279,8 +273,13 @@ func (rt *route) headOf(t reflect.Type) *answerType {
 	if len(rt.heads) == 0 || t == nil {
 		return nil
 	}
+	return rt.heads[behind(t)]
+}
+
+// behind returns the type behind pointers.
+func behind(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return rt.heads[t]
+	return t
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -240,9 +241,7 @@ func (d *document) parameter(p bind.Param) *huma.Param {
 // requestBody documents the body that a route reads.
 func (d *document) requestBody(rt *route) *huma.RequestBody {
 	if b := rt.input.body; b != nil {
-		return &huma.RequestBody{Required: b.required, Content: map[string]*huma.MediaType{
-			"application/json": {Schema: d.registry.Of(b.typ, rt.bodyName())},
-		}}
+		return &huma.RequestBody{Required: b.required, Content: content("application/json", d.registry.Of(b.typ, rt.bodyName()))}
 	}
 	plan := rt.input.params
 	if plan == nil || !plan.NeedsForm() {
@@ -276,11 +275,11 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 			form.Required = append(form.Required, p.Name)
 		}
 	}
-	content := map[string]*huma.MediaType{"multipart/form-data": {Schema: form, Encoding: encoding}}
+	types := map[string]*huma.MediaType{"multipart/form-data": {Schema: form, Encoding: encoding}}
 	if !files {
-		content["application/x-www-form-urlencoded"] = &huma.MediaType{Schema: form}
+		types["application/x-www-form-urlencoded"] = &huma.MediaType{Schema: form}
 	}
-	return &huma.RequestBody{Required: len(form.Required) > 0, Content: content}
+	return &huma.RequestBody{Required: len(form.Required) > 0, Content: types}
 }
 
 // responses documents every answer that a route may give.
@@ -290,7 +289,7 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 	for _, r := range rt.entry.config.returns {
 		response := &huma.Response{Description: rt.describe(r.status)}
 		if body := rt.bodyType(r.body); body != nil {
-			response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.answers.Of(body, rt.bodyName())}}
+			response.Content = content("application/json", d.answers.Of(body, rt.bodyName()))
 		}
 		all[strconv.Itoa(r.status)] = response
 	}
@@ -299,11 +298,7 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 		if _, said := all[strconv.Itoa(status)]; said {
 			continue
 		}
-		response := &huma.Response{
-			Description: rt.describe(status),
-			Content:     map[string]*huma.MediaType{contentType: {Schema: d.answers.Of(kind, "Error")}},
-		}
-		all[strconv.Itoa(status)] = response
+		all[strconv.Itoa(status)] = &huma.Response{Description: rt.describe(status), Content: content(contentType, d.answers.Of(kind, "Error"))}
 	}
 	d.headers(rt, all)
 	return all
@@ -315,13 +310,7 @@ func headerOf(description, kind string) *huma.Param {
 
 // describe says what a status means on the route.
 func (rt *route) describe(status int) string {
-	if text := rt.entry.config.described[status]; text != "" {
-		return text
-	}
-	if text := http.StatusText(status); text != "" {
-		return text
-	}
-	return strconv.Itoa(status)
+	return cmp.Or(rt.entry.config.described[status], http.StatusText(status), strconv.Itoa(status))
 }
 
 // success documents the answer when nothing went wrong.
@@ -330,7 +319,7 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 	response := &huma.Response{Description: rt.describe(rt.status)}
 	switch {
 	case rt.list != nil:
-		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.page(rt)}}
+		response.Content = content("application/json", d.page(rt))
 	case out == nil && len(rt.entry.config.returns) > 0, rt.answers == answersReply:
 		return // they are all declared
 	case len(rt.entry.config.produces) > 0:
@@ -342,7 +331,7 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 	case rt.answers == answersItself:
 		response.Content = d.itself(out)
 	default:
-		response.Content = map[string]*huma.MediaType{"application/json": {Schema: d.answers.Of(rt.bodyType(rt.body), rt.bodyName())}}
+		response.Content = content("application/json", d.answers.Of(rt.bodyType(rt.body), rt.bodyName()))
 	}
 	all[strconv.Itoa(rt.status)] = response
 }
@@ -353,10 +342,15 @@ func (d *document) itself(out reflect.Type) map[string]*huma.MediaType {
 	if own, ok := reflect.TypeAssert[DocumentedResponder](reflect.Zero(out)); ok {
 		var body reflect.Type
 		if contentType, body = own.Document(); body != nil {
-			return map[string]*huma.MediaType{contentType: {Schema: d.answers.Of(body, exported(body.Name())+"Item")}}
+			return content(contentType, d.answers.Of(body, exported(body.Name())+"Item"))
 		}
 	}
-	return map[string]*huma.MediaType{contentType: {Schema: bytesSchema()}}
+	return content(contentType, bytesSchema())
+}
+
+// content is that of a body of one content type.
+func content(contentType string, s *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{contentType: {Schema: s}}
 }
 
 func bytesSchema() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "binary"} }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -85,12 +86,7 @@ func Invalid(faults ...Fault) *Error {
 	return &Error{Status: http.StatusUnprocessableEntity, Code: "validation_failed", Detail: "The request is not valid.", Faults: faults}
 }
 
-func (e *Error) detail() string {
-	if e.Detail != "" {
-		return e.Detail
-	}
-	return http.StatusText(e.Status)
-}
+func (e *Error) detail() string { return cmp.Or(e.Detail, http.StatusText(e.Status)) }
 
 func (e *Error) code() string {
 	if e.Code != "" {

@@ -122,7 +122,7 @@ func pointee(pointer bool, t reflect.Type) reflect.Type {
 // are none.
 func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 	if f, ok := t.FieldByName("Body"); ok && len(f.Index) == 1 && f.Tag.Get("json") == "" && !isParam(plan, f.Index) {
-		if other := strayField(t, plan); other != "" {
+		if other := strayField(t, f.Index[0], plan); other != "" {
 			return nil, fmt.Errorf("%v.%s is neither a parameter nor in the field Body", t, other)
 		}
 		b := &bodyInput{typ: f.Type, index: f.Index, required: f.Tag.Get("required") != "false"}
@@ -166,19 +166,14 @@ func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 }
 
 // strayField names a field beside Body that nothing would read.
-func strayField(t reflect.Type, plan *bind.Plan) string {
+func strayField(t reflect.Type, body int, plan *bind.Plan) string {
 	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous || !f.IsExported() || f.Index[0] == bodyField(t) || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
+		if f.Anonymous || !f.IsExported() || f.Index[0] == body || isParam(plan, f.Index) || f.Tag.Get("json") == "-" {
 			continue
 		}
 		return f.Name
 	}
 	return ""
-}
-
-func bodyField(t reflect.Type) int {
-	f, _ := t.FieldByName("Body")
-	return f.Index[0]
 }
 
 func isParam(plan *bind.Plan, index []int) bool {

@@ -198,11 +198,7 @@ func (c *routeContext) answerPage(rows *driver.List, in *bind.Input) error {
 	case len(faults) > 0:
 		return Invalid(faults...)
 	}
-	for name, values := range result.Header {
-		for _, v := range values {
-			c.response.Header().Add(name, v)
-		}
-	}
+	addAll(c.response.Header(), result.Header)
 	items := result.Items
 	if l.view != nil {
 		items = l.view.all(items)

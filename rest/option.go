@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -51,39 +52,27 @@ type level struct {
 // under returns what holds at a level below parent.
 func (l *level) under(parent level) level {
 	all := *l
-	if all.auth == nil {
-		all.auth = parent.auth
-	}
-	if all.throttles == nil {
-		all.throttles = parent.throttles
-	}
-	if all.first == nil {
-		all.first = parent.first
-	}
-	if all.permissions == nil {
-		all.permissions = parent.permissions
-	}
-	if all.paginator == nil {
-		all.paginator = parent.paginator
-	}
-	if all.maxBody == 0 {
-		all.maxBody = parent.maxBody
-	}
-	if all.unknown == 0 {
-		all.unknown = parent.unknown
-	}
-	if all.tolerance == 0 {
-		all.tolerance = parent.tolerance
-	}
-	if all.bodyArg == nil {
-		all.bodyArg = parent.bodyArg
-	}
-	if all.sunset == nil {
-		all.sunset = parent.sunset
-	}
+	all.auth = orAbove(l.auth, parent.auth)
+	all.throttles = orAbove(l.throttles, parent.throttles)
+	all.first = orAbove(l.first, parent.first)
+	all.permissions = orAbove(l.permissions, parent.permissions)
+	all.paginator = cmp.Or(l.paginator, parent.paginator)
+	all.maxBody = cmp.Or(l.maxBody, parent.maxBody)
+	all.unknown = cmp.Or(l.unknown, parent.unknown)
+	all.tolerance = cmp.Or(l.tolerance, parent.tolerance)
+	all.bodyArg = cmp.Or(l.bodyArg, parent.bodyArg)
+	all.sunset = cmp.Or(l.sunset, parent.sunset)
 	all.deprecated = all.deprecated || parent.deprecated
 	all.hidden = all.hidden || parent.hidden
 	return all
+}
+
+// orAbove returns what a level says, or what the one above it does. An empty list says something.
+func orAbove[S ~[]E, E any](own, above S) S {
+	if own == nil {
+		return above
+	}
+	return own
 }
 
 // levelOption is an Option of something that each level may say.

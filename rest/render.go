@@ -65,11 +65,7 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, e *Error) {
 	// What a handler said of the answer that it did not come to make.
 	delete(h, "Cache-Control")
 	delete(h, "Content-Length")
-	for name, values := range e.Header {
-		for _, v := range values {
-			h.Add(name, v)
-		}
-	}
+	addAll(h, e.Header)
 	if e.Status == http.StatusInternalServerError && !e.mismatch {
 		// Whatever the program put into it is for the log.
 		e = &Error{Status: e.Status, Code: "internal", Detail: "Internal error."}

@@ -56,10 +56,7 @@ func (rt *route) nameOfBody() string {
 	case rt.bodyArg != nil:
 		return *rt.bodyArg
 	}
-	t := b.typ
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t := behind(b.typ)
 	name, _, _ := strings.Cut(t.Name(), "[")
 	switch {
 	case name != "":

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -133,16 +134,8 @@ func (c *routeContext) answerReply(out any) error {
 	if !ok || *reply == nil {
 		return fmt.Errorf("%s returned no reply", c.route.name)
 	}
-	for name, values := range (*reply).Header {
-		for _, v := range values {
-			c.response.Header().Add(name, v)
-		}
-	}
-	status := (*reply).Status
-	if status == 0 {
-		status = c.route.status
-	}
-	return c.writeOther(status, (*reply).Body)
+	addAll(c.response.Header(), (*reply).Header)
+	return c.writeOther(cmp.Or((*reply).Status, c.route.status), (*reply).Body)
 }
 
 func (c *routeContext) answerItself(out any) error {
@@ -165,6 +158,15 @@ func (c *routeContext) answerItself(out any) error {
 		panic(http.ErrAbortHandler)                            // so that the client does not take a part for the whole
 	}
 	return err //nolint:wrapcheck // it is the program's own
+}
+
+// addAll adds headers to those of an answer.
+func addAll(to, from http.Header) {
+	for name, values := range from {
+		for _, v := range values {
+			to.Add(name, v)
+		}
+	}
 }
 
 // write writes a body with a status. A nil body is none at all.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -404,10 +405,7 @@ func (rt *route) compileKnown() {
 
 // bodyBytes bounds a body: by what was said, or else by what is usual for its kind.
 func (rt *route) bodyBytes(usual int64) int64 {
-	if rt.maxBody != 0 {
-		return rt.maxBody
-	}
-	return usual
+	return cmp.Or(rt.maxBody, usual)
 }
 
 // serve answers a request. The middleware of the controller and the route is around it.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,21 +59,11 @@ func (c *controllerConfig) override(other controllerConfig) {
 	middleware := append(slices.Clip(c.middleware), other.middleware...)
 	c.level = other.under(c.level)
 	c.middleware = middleware
-	if other.prefix != "" {
-		c.prefix = other.prefix
-	}
-	if other.namespace != nil {
-		c.namespace = other.namespace
-	}
-	if other.tags != nil {
-		c.tags = other.tags
-	}
-	if other.uniqueIDs != nil {
-		c.uniqueIDs = other.uniqueIDs
-	}
-	if other.autoImport != nil {
-		c.autoImport = other.autoImport
-	}
+	c.prefix = cmp.Or(other.prefix, c.prefix)
+	c.namespace = cmp.Or(other.namespace, c.namespace)
+	c.tags = orAbove(other.tags, c.tags)
+	c.uniqueIDs = cmp.Or(other.uniqueIDs, c.uniqueIDs)
+	c.autoImport = cmp.Or(other.autoImport, c.autoImport)
 }
 
 // entry is a route as it was described.

@@ -39,49 +39,49 @@ func APIKeyCookie[P rest.Principal](name string, lookup Lookup[P], options ...Op
 	return newAPIKey("cookie", name, lookup, options)
 }
 
-type apiKey[P rest.Principal] struct {
-	lookup    Lookup[P]
-	read      func(r *http.Request) (string, error)
-	maxLength int
-	scheme    rest.Scheme
+// authenticator is one of this package.
+type authenticator struct {
+	scheme rest.Scheme
+	find   func(r *http.Request) (rest.Principal, error)
 }
 
-func newAPIKey[P rest.Principal](in, name string, lookup Lookup[P], options []Option) *apiKey[P] {
+// Authenticate implements [rest.Authenticator].
+func (a *authenticator) Authenticate(r *http.Request) (rest.Principal, error) { return a.find(r) }
+
+// Scheme implements [rest.Authenticator].
+func (a *authenticator) Scheme() rest.Scheme { return a.scheme }
+
+func newAPIKey[P rest.Principal](in, name string, lookup Lookup[P], options []Option) *authenticator {
 	if lookup == nil {
 		panic("auth: the API key " + name + " has no lookup")
 	}
 	s := settingsOf(schemeName(in, name), options)
-	a := &apiKey[P]{lookup: lookup, maxLength: s.maxLength, scheme: rest.Scheme{
-		Name: s.name, Type: "apiKey", In: in, Param: name, Description: s.description,
-		Challenge: "ApiKey realm=" + quoted(s.realm) + ", in=" + quoted(in) + ", name=" + quoted(name),
-	}}
+	var read func(r *http.Request) (string, error)
 	switch in {
 	case "query":
-		a.read = func(r *http.Request) (string, error) { return queryKey(r.URL.RawQuery, name) }
+		read = func(r *http.Request) (string, error) { return queryKey(r.URL.RawQuery, name) }
 	case "header":
 		canonical := http.CanonicalHeaderKey(name)
-		a.read = func(r *http.Request) (string, error) { return single(r.Header[canonical]) }
+		read = func(r *http.Request) (string, error) { return single(r.Header[canonical]) }
 	default:
 		guard := s.protection()
-		a.read = func(r *http.Request) (string, error) { return cookieKey(r, name, guard) }
+		read = func(r *http.Request) (string, error) { return cookieKey(r, name, guard) }
 	}
-	return a
+	scheme := rest.Scheme{
+		Name: s.name, Type: "apiKey", In: in, Param: name, Description: s.description,
+		Challenge: "ApiKey realm=" + quoted(s.realm) + ", in=" + quoted(in) + ", name=" + quoted(name),
+	}
+	return &authenticator{scheme, func(r *http.Request) (rest.Principal, error) {
+		key, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		if len(key) > s.maxLength {
+			return nil, bad("the key is too long")
+		}
+		return principal(lookup(r.Context(), key))
+	}}
 }
-
-// Authenticate implements [rest.Authenticator].
-func (a *apiKey[P]) Authenticate(r *http.Request) (rest.Principal, error) {
-	key, err := a.read(r)
-	if err != nil {
-		return nil, err
-	}
-	if len(key) > a.maxLength {
-		return nil, bad("the key is too long")
-	}
-	return principal(a.lookup(r.Context(), key))
-}
-
-// Scheme implements [rest.Authenticator].
-func (a *apiKey[P]) Scheme() rest.Scheme { return a.scheme }
 
 // schemeName is "apiKeyQueryKey" for the parameter key: a name that components may have.
 func schemeName(in, name string) string {

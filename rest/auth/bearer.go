@@ -21,32 +21,21 @@ func Bearer[P rest.Principal](lookup Lookup[P], options ...Option) rest.Authenti
 		panic("auth: Bearer has no lookup")
 	}
 	s := settingsOf("bearer", options)
-	return &bearer[P]{lookup: lookup, maxLength: s.maxLength, scheme: rest.Scheme{
+	scheme := rest.Scheme{
 		Name: s.name, Type: "http", HTTP: "bearer", BearerFormat: s.format, Description: s.description,
 		Challenge: "Bearer realm=" + quoted(s.realm),
+	}
+	return &authenticator{scheme, func(r *http.Request) (rest.Principal, error) {
+		token, err := authorization(r, "Bearer", s.maxLength)
+		if err != nil {
+			return nil, err
+		}
+		if !isToken(token) {
+			return nil, bad("the bearer token has characters that no token has")
+		}
+		return principal(lookup(r.Context(), token))
 	}}
 }
-
-type bearer[P rest.Principal] struct {
-	lookup    Lookup[P]
-	maxLength int
-	scheme    rest.Scheme
-}
-
-// Authenticate implements [rest.Authenticator].
-func (b *bearer[P]) Authenticate(r *http.Request) (rest.Principal, error) {
-	token, err := authorization(r, "Bearer", b.maxLength)
-	if err != nil {
-		return nil, err
-	}
-	if !isToken(token) {
-		return nil, bad("the bearer token has characters that no token has")
-	}
-	return principal(b.lookup(r.Context(), token))
-}
-
-// Scheme implements [rest.Authenticator].
-func (b *bearer[P]) Scheme() rest.Scheme { return b.scheme }
 
 // Basic finds the principal by the user name and password of "Authorization: Basic
 // <credentials>" (RFC 7617), which are UTF-8. A password may have colons. Credentials that
@@ -62,42 +51,31 @@ func Basic[P rest.Principal](lookup func(ctx context.Context, user, password str
 		panic("auth: Basic has no lookup")
 	}
 	s := settingsOf("basic", options)
-	return &basic[P]{lookup: lookup, maxLength: s.maxLength, guard: s.protection(), scheme: rest.Scheme{
+	guard := s.protection()
+	scheme := rest.Scheme{
 		Name: s.name, Type: "http", HTTP: "basic", Description: s.description,
 		Challenge: "Basic realm=" + quoted(s.realm) + `, charset="UTF-8"`,
+	}
+	return &authenticator{scheme, func(r *http.Request) (rest.Principal, error) {
+		// Base64 makes four bytes of three.
+		encoded, err := authorization(r, "Basic", base64.StdEncoding.EncodedLen(s.maxLength))
+		if err != nil {
+			return nil, err
+		}
+		if err := sameOrigin(r, guard, "a password"); err != nil {
+			return nil, err
+		}
+		decoded, err := base64.StdEncoding.Strict().DecodeString(encoded)
+		if err != nil || strings.ContainsAny(encoded, "\r\n") {
+			return nil, bad("the basic credentials are not base64")
+		}
+		user, password, ok := strings.Cut(string(decoded), ":")
+		if !ok || !utf8.Valid(decoded) || strings.ContainsFunc(string(decoded), unicode.IsControl) {
+			return nil, bad("the basic credentials are no name and password")
+		}
+		return principal(lookup(r.Context(), user, password))
 	}}
 }
-
-type basic[P rest.Principal] struct {
-	guard     *http.CrossOriginProtection
-	lookup    func(ctx context.Context, user, password string) (P, error)
-	maxLength int
-	scheme    rest.Scheme
-}
-
-// Authenticate implements [rest.Authenticator].
-func (b *basic[P]) Authenticate(r *http.Request) (rest.Principal, error) {
-	// Base64 makes four bytes of three.
-	encoded, err := authorization(r, "Basic", base64.StdEncoding.EncodedLen(b.maxLength))
-	if err != nil {
-		return nil, err
-	}
-	if err := sameOrigin(r, b.guard, "a password"); err != nil {
-		return nil, err
-	}
-	decoded, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	if err != nil || strings.ContainsAny(encoded, "\r\n") {
-		return nil, bad("the basic credentials are not base64")
-	}
-	user, password, ok := strings.Cut(string(decoded), ":")
-	if !ok || !utf8.Valid(decoded) || strings.ContainsFunc(string(decoded), unicode.IsControl) {
-		return nil, bad("the basic credentials are no name and password")
-	}
-	return principal(b.lookup(r.Context(), user, password))
-}
-
-// Scheme implements [rest.Authenticator].
-func (b *basic[P]) Scheme() rest.Scheme { return b.scheme }
 
 // authorization returns the credentials behind a scheme. With another scheme there are none.
 func authorization(r *http.Request, scheme string, maxLength int) (string, error) {

@@ -3,6 +3,7 @@ package permission
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/query"
@@ -255,21 +256,11 @@ func (r *reworded) denial() error {
 }
 
 func oneJudges(nodes []node, object reflect.Type) bool {
-	for _, n := range nodes {
-		if n.judges(object) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nodes, func(n node) bool { return n.judges(object) })
 }
 
 func oneNarrows(nodes []node, item reflect.Type) bool {
-	for _, n := range nodes {
-		if n.narrows(item) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nodes, func(n node) bool { return n.narrows(item) })
 }
 
 func join(exprs []query.Expr, by func(...query.Expr) query.Expr) query.Expr {

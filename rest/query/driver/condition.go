@@ -159,7 +159,13 @@ func (c Condition) Takes(t reflect.Type) error {
 
 // Values converts what was given to the forms of [Test.Values].
 func (c Condition) Values(value reflect.Value) ([]any, error) {
-	convert := c.converter()
+	convert := func(v reflect.Value) (any, error) {
+		v, err := concrete(v)
+		if err != nil {
+			return nil, err
+		}
+		return c.convert(v)
+	}
 	if !c.Lookup.TakesList() {
 		v, err := convert(value)
 		if err != nil {
@@ -188,18 +194,18 @@ func (c Condition) Values(value reflect.Value) ([]any, error) {
 	return values, nil
 }
 
-func (c Condition) converter() func(reflect.Value) (any, error) {
+func (c Condition) convert(v reflect.Value) (any, error) {
 	switch {
 	case c.Lookup == IsNull:
-		return toBool
+		return toBool(v)
 	case c.Lookup.folds():
-		return toFolded
+		return toFolded(v)
 	case c.Part == Whole:
-		return c.Column.Field.value
+		return c.Column.Field.value(v)
 	case c.Part == Date:
-		return toDate
+		return toDate(v)
 	default:
-		return toInt
+		return toInt(v)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 var errNull = errors.New("a value is null: use the lookup isnull")
 
-// value converts v to the form that [Test.Values] has for f.
+// value converts v, which is no pointer, to the form that [Test.Values] has for f.
 func (f *Field) value(v reflect.Value) (any, error) {
 	switch f.Kind {
 	case Bool:
@@ -46,10 +46,6 @@ func concrete(v reflect.Value) (reflect.Value, error) {
 }
 
 func toBool(v reflect.Value) (any, error) {
-	v, err := concrete(v)
-	if err != nil {
-		return nil, err
-	}
 	if v.Kind() != reflect.Bool {
 		return nil, wrongValue(v, "bool")
 	}
@@ -57,10 +53,7 @@ func toBool(v reflect.Value) (any, error) {
 }
 
 func toInt(v reflect.Value) (any, error) {
-	v, err := concrete(v)
 	switch {
-	case err != nil:
-		return nil, err
 	case v.CanInt():
 		return v.Int(), nil
 	case v.CanUint() && v.Uint() <= math.MaxInt64:
@@ -75,10 +68,7 @@ func toInt(v reflect.Value) (any, error) {
 const maxExact = 1 << 53
 
 func toFloat(v reflect.Value) (any, error) {
-	v, err := concrete(v)
 	switch {
-	case err != nil:
-		return nil, err
 	case v.CanFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)):
 		return nil, errors.New("a value is not a finite number")
 	case v.CanFloat():
@@ -92,10 +82,6 @@ func toFloat(v reflect.Value) (any, error) {
 }
 
 func toText(v reflect.Value) (any, error) {
-	v, err := concrete(v)
-	if err != nil {
-		return nil, err
-	}
 	if v.Kind() != reflect.String {
 		return nil, wrongValue(v, "text")
 	}
@@ -122,10 +108,6 @@ func toFolded(v reflect.Value) (any, error) {
 }
 
 func toTime(v reflect.Value) (any, error) {
-	v, err := concrete(v)
-	if err != nil {
-		return nil, err
-	}
 	if v.Type() != timeType && !v.CanConvert(timeType) {
 		return nil, wrongValue(v, "time")
 	}
@@ -139,10 +121,6 @@ func toTime(v reflect.Value) (any, error) {
 
 // toDate converts a time, or a text like 2006-01-02, to the start of the day in UTC.
 func toDate(v reflect.Value) (any, error) {
-	v, err := concrete(v)
-	if err != nil {
-		return nil, err
-	}
 	if v.Kind() == reflect.String {
 		day, err := time.Parse(time.DateOnly, v.String())
 		if err != nil || day.Before(minTime) {
@@ -159,10 +137,6 @@ func toDate(v reflect.Value) (any, error) {
 }
 
 func toBytes(v reflect.Value) (any, error) {
-	v, err := concrete(v)
-	if err != nil {
-		return nil, err
-	}
 	if v.Kind() != reflect.Slice || v.Type().Elem() != bytesOf {
 		return nil, wrongValue(v, "[]byte")
 	}
@@ -174,10 +148,6 @@ func toBytes(v reflect.Value) (any, error) {
 
 // toOwn takes the field's own type, or a text that the type reads.
 func (f *Field) toOwn(v reflect.Value) (any, error) {
-	v, err := concrete(v)
-	if err != nil {
-		return nil, err
-	}
 	if v.Type() == f.scalar.typ {
 		return v.Interface(), nil
 	}

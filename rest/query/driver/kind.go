@@ -34,24 +34,7 @@ const (
 
 // String returns the word for k in messages.
 func (k Kind) String() string {
-	switch k {
-	case Bool:
-		return "bool"
-	case Int:
-		return "int"
-	case Float:
-		return "float"
-	case String:
-		return "text"
-	case Time:
-		return "time"
-	case Bytes:
-		return "bytes"
-	case Other:
-		return "custom"
-	default:
-		return "opaque"
-	}
+	return [...]string{"opaque", "bool", "int", "float", "text", "time", "bytes", "custom"}[k]
 }
 
 var (

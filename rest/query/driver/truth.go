@@ -220,32 +220,24 @@ func (t *Test) known() (func(datum) bool, error) {
 // wholes compares parts of a time.
 var wholes = &Field{Kind: Int}
 
+// orders are what a comparison with the first value has to give.
+var orders = map[Lookup]func(c int) bool{
+	Exact: func(c int) bool { return c == 0 }, NotEqual: func(c int) bool { return c != 0 },
+	Greater: func(c int) bool { return c > 0 }, GreaterOrEqual: func(c int) bool { return c >= 0 },
+	Less: func(c int) bool { return c < 0 }, LessOrEqual: func(c int) bool { return c <= 0 },
+}
+
 func ordering(lookup Lookup, f *Field, values []datum) func(datum) bool {
-	v := &values[0]
 	switch lookup {
-	case NotEqual:
-		return func(d datum) bool { return f.compare(&d, v) != 0 }
-	case Greater:
-		return func(d datum) bool { return f.compare(&d, v) > 0 }
-	case GreaterOrEqual:
-		return func(d datum) bool { return f.compare(&d, v) >= 0 }
-	case Less:
-		return func(d datum) bool { return f.compare(&d, v) < 0 }
-	case LessOrEqual:
-		return func(d datum) bool { return f.compare(&d, v) <= 0 }
 	case Range:
-		return func(d datum) bool { return f.compare(&d, v) >= 0 && f.compare(&d, &values[1]) <= 0 }
+		return func(d datum) bool { return f.compare(&d, &values[0]) >= 0 && f.compare(&d, &values[1]) <= 0 }
 	case In:
 		return func(d datum) bool {
-			for i := range values {
-				if f.compare(&d, &values[i]) == 0 {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(values, func(v datum) bool { return f.compare(&d, &v) == 0 })
 		}
 	default:
-		return func(d datum) bool { return f.compare(&d, v) == 0 }
+		holds := orders[lookup]
+		return func(d datum) bool { return holds(f.compare(&d, &values[0])) }
 	}
 }
 
@@ -268,25 +260,22 @@ func partOf(part Part, at time.Time) int64 {
 	}
 }
 
+// searches look for a text in another one.
+var searches = map[Lookup]func(text, want string) bool{
+	IExact: func(text, want string) bool { return text == want }, Contains: strings.Contains, IContains: strings.Contains,
+	StartsWith: strings.HasPrefix, IStartsWith: strings.HasPrefix, EndsWith: strings.HasSuffix, IEndsWith: strings.HasSuffix,
+}
+
 func (t *Test) text() (func(datum) bool, error) {
 	want, _ := t.Values[0].(string)
-	folded := fold.String(want)
-	switch t.Lookup {
-	case IExact:
-		return func(d datum) bool { return fold.String(d.text) == folded }, nil
-	case Contains:
-		return func(d datum) bool { return strings.Contains(d.text, want) }, nil
-	case IContains:
-		return func(d datum) bool { return strings.Contains(fold.String(d.text), folded) }, nil
-	case StartsWith:
-		return func(d datum) bool { return strings.HasPrefix(d.text, want) }, nil
-	case IStartsWith:
-		return func(d datum) bool { return strings.HasPrefix(fold.String(d.text), folded) }, nil
-	case EndsWith:
-		return func(d datum) bool { return strings.HasSuffix(d.text, want) }, nil
-	case IEndsWith:
-		return func(d datum) bool { return strings.HasSuffix(fold.String(d.text), folded) }, nil
-	case IRegex:
+	found, ok := searches[t.Lookup]
+	switch {
+	case ok && t.Lookup.folds():
+		want = fold.String(want)
+		return func(d datum) bool { return found(fold.String(d.text), want) }, nil
+	case ok:
+		return func(d datum) bool { return found(d.text, want) }, nil
+	case t.Lookup == IRegex:
 		want = "(?i)" + want
 	}
 	expr, err := regexp.Compile(want)

@@ -37,25 +37,12 @@ func (w *writer) compare(t *driver.Test, column string, zoneless bool) Clause {
 	case driver.Range:
 		return wrap(text("%s BETWEEN ", column), values[0], text(" AND "), values[1])
 	default:
-		return wrap(text("%s %s ", column, operator(t.Lookup)), values[0])
+		return wrap(text("%s %s ", column, operators[t.Lookup]), values[0])
 	}
 }
 
-func operator(l driver.Lookup) string {
-	switch l {
-	case driver.NotEqual:
-		return "<>"
-	case driver.Greater:
-		return ">"
-	case driver.GreaterOrEqual:
-		return ">="
-	case driver.Less:
-		return "<"
-	case driver.LessOrEqual:
-		return "<="
-	default:
-		return "="
-	}
+var operators = map[driver.Lookup]string{
+	driver.Exact: "=", driver.NotEqual: "<>", driver.Greater: ">", driver.GreaterOrEqual: ">=", driver.Less: "<", driver.LessOrEqual: "<=",
 }
 
 // collated makes a text compare by its bytes. In PostgreSQL equality does so under every
@@ -93,23 +80,16 @@ func (w *writer) value(v any) Clause {
 	return Clause{Text: "?", Args: []any{v}}
 }
 
+// digits are where the parts of a time stand in the text of SQLite, counted from 1.
+var digits = map[driver.Part]int{driver.Month: 6, driver.Day: 9, driver.Hour: 12, driver.Minute: 15, driver.Second: 18}
+
 // part takes a number out of a time.
 func (w *writer) part(p driver.Part, column string, zoneless bool) string {
 	if w.dialect == SQLite {
-		switch p {
-		case driver.Month:
-			return fmt.Sprintf("CAST(substr(%s, 6, 2) AS integer)", column)
-		case driver.Day:
-			return fmt.Sprintf("CAST(substr(%s, 9, 2) AS integer)", column)
-		case driver.Hour:
-			return fmt.Sprintf("CAST(substr(%s, 12, 2) AS integer)", column)
-		case driver.Minute:
-			return fmt.Sprintf("CAST(substr(%s, 15, 2) AS integer)", column)
-		case driver.Second:
-			return fmt.Sprintf("CAST(substr(%s, 18, 2) AS integer)", column)
-		default:
+		if p == driver.WeekDay {
 			return fmt.Sprintf("(CAST(strftime('%%w', substr(%s, 1, 10)) AS integer) + 1)", column)
 		}
+		return fmt.Sprintf("CAST(substr(%s, %d, 2) AS integer)", column, digits[p])
 	}
 	if !zoneless {
 		column += " AT TIME ZONE 'UTC'"
