@@ -43,7 +43,16 @@ func By(order ...string) KeysetOption {
 // The items need a key that can be ordered, and the relations that the order leads
 // through have to be loaded with them. Cursor panics when its options contradict each
 // other.
-func Cursor(options ...CursorOption) Paginator { return must(cursor(options...)) }
+func Cursor(options ...CursorOption) Paginator {
+	c := cursorDefaults
+	for _, o := range options {
+		o.setCursor(&c)
+	}
+
+	return must(cursor(c))
+}
+
+var cursorDefaults = config{paginator: "page.Cursor", max: 200, names: [2]string{"cursor", "page_size"}}
 
 type cursorPaginator struct {
 	config
@@ -61,21 +70,14 @@ type cursorInput struct {
 	Size   int64
 }
 
-func cursor(options ...CursorOption) (Paginator, error) {
-	p := &cursorPaginator{config: config{
-		paginator: "page.Cursor", max: 200, names: [2]string{"cursor", "page_size"},
-	}}
-	for _, o := range options {
-		o.setCursor(&p.config)
-	}
-	if err := p.check(); err != nil {
+func cursor(c config) (Paginator, error) {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
-	if err := p.checkSecrets(); err != nil {
+	if err := c.checkSecrets(); err != nil {
 		return nil, err
 	}
-
-	p.signer = signer{slices.Clone(p.secrets)}
+	p := &cursorPaginator{config: c, signer: signer{slices.Clone(c.secrets)}}
 	for _, by := range p.by {
 		if strings.TrimPrefix(by, "-") == "" {
 			return nil, fmt.Errorf("%s: its order has a field without a name", p.paginator)

@@ -8,14 +8,25 @@ import (
 	"strings"
 )
 
-// kwargs are keyword arguments while they are read. The first mistake is kept.
+// kwargs are keyword arguments while they are read into a config. The first mistake is kept.
 type kwargs struct {
+	config
+
 	given map[string]any
 	known []string
 	err   error
 }
 
-// done returns the first mistake: a wrong value, or a name that nothing has read.
+// build makes the paginator, unless there was a mistake: a wrong value, or a name that nothing has
+// read.
+func (k *kwargs) build(of func(config) (Paginator, error)) (Paginator, error) {
+	if err := k.done(); err != nil {
+		return nil, err
+	}
+
+	return of(k.config)
+}
+
 func (k *kwargs) done() error {
 	if k.err != nil {
 		return k.err
@@ -109,89 +120,60 @@ func (k *kwargs) texts(name string) []string {
 	}
 }
 
-// word is a text that stands for a value.
-func word[V any](k *kwargs, name string, values map[string]V) (V, bool) {
+// word reads a text that stands for a value.
+func word[V any](k *kwargs, name string, values map[string]V, into *V) {
 	text, ok := k.text(name)
 	if !ok {
-		var zero V
-		return zero, false
+		return
 	}
 	v, ok := values[text]
 	if !ok && k.err == nil {
 		k.err = fmt.Errorf("argument %q is %q, not one of %s", name, text,
 			strings.Join(slices.Sorted(maps.Keys(values)), ", "))
 	}
-
-	return v, ok
+	*into = v
 }
 
-// windows are the names of parameters.
-func (k *kwargs) windows(first, second string) (options []any) {
-	a, okA := k.text(first + "_query_param")
-	b, okB := k.text(second + "_query_param")
-	if !okA {
-		a = first
+// windows reads the names of the parameters.
+func (k *kwargs) windows(names ...string) {
+	for i, name := range names {
+		if text, ok := k.text(name + "_query_param"); ok {
+			k.names[i] = text
+		}
 	}
-	if !okB {
-		b = second
-	}
-	if okA || okB {
-		options = append(options, Names(a, b))
-	}
-
-	return options
 }
 
-func (k *kwargs) sizes(size, maximum string) (options []any) {
+func (k *kwargs) sizes(size, maximum string) {
 	if n, ok := k.number(size); ok {
-		options = append(options, Size(n))
+		Size(n)(&k.config)
 	}
 	if n, ok := k.number(maximum); ok {
-		options = append(options, Max(n))
+		Max(n)(&k.config)
 	}
-
-	return options
 }
 
-func (k *kwargs) common() []any {
-	options := k.sizes("page_size", "max_page_size")
-	if p, ok := word(k, "over_max", map[string]OverMaxPolicy{"refuse": Refuse, "clamp": Clamp}); ok {
-		options = append(options, OverMax(p))
-	}
+func (k *kwargs) common() {
+	k.sizes("page_size", "max_page_size")
+	word(k, "over_max", map[string]OverMaxPolicy{"refuse": Refuse, "clamp": Clamp}, &k.overMax)
 	if v, ok := k.value("link_header"); ok {
-		on, ok := v.(bool)
-		if !ok {
+		if k.linkHeader, ok = v.(bool); !ok {
 			k.wrong("link_header", "a boolean", v)
 		}
-		if on {
-			options = append(options, LinkHeader())
-		}
 	}
-
-	return options
 }
 
-func (k *kwargs) counts() (options []any) {
-	how := map[string]Counting{"exact": Exact, "estimate": Estimate, "none": NoCount}
-	if c, ok := word(k, "count", how); ok {
-		options = append(options, Count(c))
-	}
-	if p, ok := word(k, "past_end", map[string]PastEndPolicy{"not_found": NotFound, "empty": Empty}); ok {
-		options = append(options, PastEnd(p))
-	}
-
-	return options
+func (k *kwargs) counts() {
+	word(k, "count", map[string]Counting{"exact": Exact, "estimate": Estimate, "none": NoCount}, &k.count)
+	word(k, "past_end", map[string]PastEndPolicy{"not_found": NotFound, "empty": Empty}, &k.pastEnd)
 }
 
-func (k *kwargs) keysets() (options []any) {
+func (k *kwargs) keysets() {
 	for _, ordering := range k.texts("ordering") {
 		for path := range strings.SplitSeq(ordering, ",") {
-			options = append(options, By(strings.TrimSpace(path)))
+			k.by = append(k.by, strings.TrimSpace(path))
 		}
 	}
 	for _, secret := range slices.Concat(k.texts("secret"), k.texts("secrets")) {
-		options = append(options, Sign([]byte(secret)))
+		k.secrets = append(k.secrets, []byte(secret))
 	}
-
-	return options
 }

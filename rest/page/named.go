@@ -63,53 +63,38 @@ func (r Registry) Named(name string, kwargs map[string]any) (Paginator, error) {
 }
 
 func namedOffset(given map[string]any) (Paginator, error) {
-	k := kwargs{given: given}
-	options := collect[OffsetOption](
-		k.windows("limit", "offset"), k.sizes("limit", "max_limit"), k.common(), k.counts())
+	k := kwargs{given: given, config: offsetDefaults}
+	k.windows("limit", "offset")
+	k.sizes("limit", "max_limit")
+	k.common()
+	k.counts()
 
-	return finish(k.done(), limitOffset, options)
+	return k.build(limitOffset)
 }
 
 func namedNumber(given map[string]any) (Paginator, error) {
-	k := kwargs{given: given}
-	options := collect[NumberOption](k.windows("page", "page_size"), k.common(), k.counts())
+	k := kwargs{given: given, config: numberDefaults}
+	k.windows("page", "page_size")
+	k.common()
+	k.counts()
 
-	return finish(k.done(), number, options)
+	return k.build(number)
 }
 
 func namedCursor(given map[string]any) (Paginator, error) {
-	k := kwargs{given: given}
-	options := collect[CursorOption](k.windows("cursor", "page_size"), k.common(), k.keysets())
+	k := kwargs{given: given, config: cursorDefaults}
+	k.windows("cursor", "page_size")
+	k.common()
+	k.keysets()
 
-	return finish(k.done(), cursor, options)
+	return k.build(cursor)
 }
 
 func namedNone(given map[string]any) (Paginator, error) {
-	k := kwargs{given: given}
-	var options []NoneOption
+	k := kwargs{given: given, config: noneDefaults}
 	if n, ok := k.number("limit"); ok {
-		options = append(options, Limit(n))
+		Limit(n)(&k.config)
 	}
 
-	return finish(k.done(), none, options)
-}
-
-func finish[O any](err error, build func(...O) (Paginator, error), options []O) (Paginator, error) {
-	if err != nil {
-		return nil, err
-	}
-
-	return build(options...)
-}
-
-// collect joins lists of options of different kinds that are all of kind O.
-func collect[O any](lists ...[]any) []O {
-	var options []O
-	for _, list := range lists {
-		for _, o := range list {
-			options = append(options, o.(O)) //nolint:errcheck // the lists above fit
-		}
-	}
-
-	return options
+	return k.build(none)
 }

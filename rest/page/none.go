@@ -10,18 +10,20 @@ import (
 // None answers with all items of a list as a plain array, and has no parameters. Where a
 // list may grow, [Limit] bounds what one request can cost. It panics when its options make
 // no sense.
-func None(options ...NoneOption) Paginator { return must(none(options...)) }
+func None(options ...NoneOption) Paginator {
+	c := noneDefaults
+	for _, o := range options {
+		o.setNone(&c)
+	}
+
+	return must(none(c))
+}
+
+var noneDefaults = config{paginator: "page.None"}
 
 type nonePaginator struct{ config }
 
-func none(options ...NoneOption) (Paginator, error) {
-	p := &nonePaginator{config{paginator: "page.None"}}
-	for _, o := range options {
-		o.setNone(&p.config)
-	}
-
-	return p, p.checkLimit()
-}
+func none(c config) (Paginator, error) { return &nonePaginator{c}, c.checkLimit() }
 
 // RestRoute makes a route option of it.
 func (*nonePaginator) RestRoute(option.Seal) {}

@@ -17,7 +17,16 @@ import (
 //
 // A page past the end is a [*PastEndError]. It panics when its options contradict each
 // other.
-func Number(options ...NumberOption) Paginator { return must(number(options...)) }
+func Number(options ...NumberOption) Paginator {
+	c := numberDefaults
+	for _, o := range options {
+		o.setNumber(&c)
+	}
+
+	return must(number(c))
+}
+
+var numberDefaults = config{paginator: "page.Number", max: 200, pastEnd: NotFound, names: [2]string{"page", "page_size"}}
 
 type numberPaginator struct {
 	config
@@ -26,23 +35,15 @@ type numberPaginator struct {
 
 type numberInput struct{ Page, Size int64 }
 
-func number(options ...NumberOption) (Paginator, error) {
-	p := &numberPaginator{config: config{
-		paginator: "page.Number", max: 200, pastEnd: NotFound, names: [2]string{"page", "page_size"},
-	}}
-	for _, o := range options {
-		o.setNumber(&p.config)
-	}
-	if err := p.check(); err != nil {
+func number(c config) (Paginator, error) {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
+	reader, err := newRuledReader[numberInput](c.paginator,
+		rule{name: c.names[0], initial: 1, min: 1, doc: "The number of the page, counted from 1."},
+		c.sizeRule(c.names[1], "How many items the page has at most."))
 
-	var err error
-	p.reader, err = newRuledReader[numberInput](p.paginator,
-		rule{name: p.names[0], initial: 1, min: 1, doc: "The number of the page, counted from 1."},
-		p.sizeRule(p.names[1], "How many items the page has at most."))
-
-	return p, err
+	return &numberPaginator{c, reader}, err
 }
 
 // RestRoute makes a route option of it.

@@ -15,7 +15,16 @@ import (
 //	{"items": [...], "count": 42}
 //
 // A page past the end is empty. It panics when its options contradict each other.
-func LimitOffset(options ...OffsetOption) Paginator { return must(limitOffset(options...)) }
+func LimitOffset(options ...OffsetOption) Paginator {
+	c := offsetDefaults
+	for _, o := range options {
+		o.setOffset(&c)
+	}
+
+	return must(limitOffset(c))
+}
+
+var offsetDefaults = config{paginator: "page.LimitOffset", max: 1000, pastEnd: Empty, names: [2]string{"limit", "offset"}}
 
 type offsetPaginator struct {
 	config
@@ -24,23 +33,15 @@ type offsetPaginator struct {
 
 type offsetInput struct{ Limit, Offset int64 }
 
-func limitOffset(options ...OffsetOption) (Paginator, error) {
-	p := &offsetPaginator{config: config{
-		paginator: "page.LimitOffset", max: 1000, pastEnd: Empty, names: [2]string{"limit", "offset"},
-	}}
-	for _, o := range options {
-		o.setOffset(&p.config)
-	}
-	if err := p.check(); err != nil {
+func limitOffset(c config) (Paginator, error) {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
+	reader, err := newRuledReader[offsetInput](c.paginator,
+		c.sizeRule(c.names[0], "How many items the page has at most."),
+		rule{name: c.names[1], doc: "How many items are left out before the page."})
 
-	var err error
-	p.reader, err = newRuledReader[offsetInput](p.paginator,
-		p.sizeRule(p.names[0], "How many items the page has at most."),
-		rule{name: p.names[1], doc: "How many items are left out before the page."})
-
-	return p, err
+	return &offsetPaginator{c, reader}, err
 }
 
 // RestRoute makes a route option of it.

@@ -14,27 +14,30 @@ import (
 // formats are the formats of strings that are checked, the same as those of huma. Others
 // are notes for the reader of the schema.
 var formats = map[string]func(string) bool{
-	"date-time":             isDateTime,
-	"date-time-http":        func(s string) bool { return isTime(s, time.RFC1123) },
-	"date":                  func(s string) bool { _, ok := textform.ParseDate(s); return ok },
-	"time":                  func(s string) bool { _, ok := textform.ParseClock(s); return ok },
-	"duration":              isDuration,
-	"email":                 isEmail,
-	"idn-email":             isEmail,
-	"hostname":              isHostname,
-	"idn-hostname":          isHostname,
-	"ipv4":                  isIPv4,
-	"ipv6":                  isIPv6,
-	"ip":                    isIP,
+	"date-time":      func(s string) bool { return isTime(s, time.RFC3339) },
+	"date-time-http": func(s string) bool { return isTime(s, time.RFC1123) },
+	"date":           func(s string) bool { _, ok := textform.ParseDate(s); return ok },
+	"time":           func(s string) bool { _, ok := textform.ParseClock(s); return ok },
+	"duration":       func(s string) bool { _, ok := textform.ParseSpan(s); return ok },
+	"email":          isEmail,
+	"idn-email":      isEmail,
+	"hostname":       isHostname,
+	"idn-hostname":   isHostname,
+	"ipv4":           func(s string) bool { addr, err := netip.ParseAddr(s); return err == nil && addr.Is4() },
+	"ipv6": func(s string) bool {
+		addr, err := netip.ParseAddr(s)
+		return err == nil && addr.Is6() && !addr.Is4In6()
+	},
+	"ip":                    func(s string) bool { _, err := netip.ParseAddr(s); return err == nil },
 	"uri":                   isURI,
 	"uri-reference":         isReference,
 	"iri":                   isURI,
 	"iri-reference":         isReference,
-	"uri-template":          isURITemplate,
+	"uri-template":          func(s string) bool { u, err := url.Parse(s); return err == nil && uriTemplate.MatchString(u.Path) },
 	"uuid":                  isUUID,
 	"json-pointer":          jsonPointer.MatchString,
 	"relative-json-pointer": relativePointer.MatchString,
-	"regex":                 isRegexp,
+	"regex":                 func(s string) bool { _, err := regexp.Compile(s); return err == nil },
 }
 
 var (
@@ -50,14 +53,6 @@ func isTime(s, layout string) bool {
 	return err == nil
 }
 
-func isDateTime(s string) bool { return isTime(s, time.RFC3339) }
-
-func isDuration(s string) bool {
-	_, ok := textform.ParseSpan(s)
-
-	return ok
-}
-
 // isEmail wants the address alone, without a name before it.
 func isEmail(s string) bool {
 	addr, err := mail.ParseAddress(s)
@@ -66,24 +61,6 @@ func isEmail(s string) bool {
 }
 
 func isHostname(s string) bool { return len(s) < 256 && hostname.MatchString(s) }
-
-func isIPv4(s string) bool {
-	addr, err := netip.ParseAddr(s)
-
-	return err == nil && addr.Is4()
-}
-
-func isIPv6(s string) bool {
-	addr, err := netip.ParseAddr(s)
-
-	return err == nil && addr.Is6() && !addr.Is4In6()
-}
-
-func isIP(s string) bool {
-	_, err := netip.ParseAddr(s)
-
-	return err == nil
-}
 
 // isURI wants a scheme, as RFC 3986 does of what is no reference.
 func isURI(s string) bool {
@@ -94,18 +71,6 @@ func isURI(s string) bool {
 
 func isReference(s string) bool {
 	_, err := url.Parse(s)
-
-	return err == nil
-}
-
-func isURITemplate(s string) bool {
-	u, err := url.Parse(s)
-
-	return err == nil && uriTemplate.MatchString(u.Path)
-}
-
-func isRegexp(s string) bool {
-	_, err := regexp.Compile(s)
 
 	return err == nil
 }

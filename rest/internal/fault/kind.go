@@ -75,9 +75,7 @@ func Limited(in string, path []any, kind, message, name string, limit any) Fault
 }
 
 // Missing is a required value that was not sent.
-func Missing(in string, path []any) Fault {
-	return New(in, path, KindMissing, "is required")
-}
+func Missing(in string, path []any) Fault { return New(in, path, KindMissing, "is required") }
 
 // Extra is a name that nothing reads, where such names are refused.
 func Extra(in string, path []any) Fault {
@@ -118,9 +116,7 @@ func TooManyFaults(in string, limit int) Fault {
 }
 
 // Null is null where a value is wanted and no other kind says which.
-func Null(in string, path []any) Fault {
-	return New(in, path, KindNull, "must not be null")
-}
+func Null(in string, path []any) Fault { return New(in, path, KindNull, "must not be null") }
 
 // Enum is a value that is not one of the allowed ones.
 func Enum(in string, path []any, allowed []any) Fault {
@@ -148,16 +144,10 @@ func NUL(in string, path []any) Fault {
 
 // Unicode is a text that is not Unicode: its bytes are not UTF-8, or an escape of JSON names
 // half of a surrogate pair.
-func Unicode(in string, path []any) Fault {
-	return New(in, path, KindUnicode, "must be valid UTF-8")
-}
+func Unicode(in string, path []any) Fault { return New(in, path, KindUnicode, "must be valid UTF-8") }
 
 // Unreadable is a value that a type of the program does not take.
-func Unreadable(in string, path []any) Fault {
-	return New(in, path, KindValue, "cannot be read")
-}
+func Unreadable(in string, path []any) Fault { return New(in, path, KindValue, "cannot be read") }
 
 // Value is a value that a rule of the program refused. The message says why: "must be ...".
-func Value(in string, path []any, message string) Fault {
-	return New(in, path, KindValue, message)
-}
+func Value(in string, path []any, message string) Fault { return New(in, path, KindValue, message) }

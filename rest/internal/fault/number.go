@@ -12,14 +12,10 @@ const (
 )
 
 // IntType is something else than a number where an integer is wanted.
-func IntType(in string, path []any) Fault {
-	return New(in, path, KindIntType, wholeNumber)
-}
+func IntType(in string, path []any) Fault { return New(in, path, KindIntType, wholeNumber) }
 
 // IntParsing is text that is not an integer.
-func IntParsing(in string, path []any) Fault {
-	return New(in, path, KindIntParsing, wholeNumber)
-}
+func IntParsing(in string, path []any) Fault { return New(in, path, KindIntParsing, wholeNumber) }
 
 // IntFromFloat is a number with a fraction or an exponent where an integer is wanted.
 func IntFromFloat(in string, path []any) Fault {
@@ -38,14 +34,10 @@ func IntOverflow(in string, path []any, bits int, unsigned bool) Fault {
 }
 
 // FloatType is something else than a number where a number is wanted.
-func FloatType(in string, path []any) Fault {
-	return New(in, path, KindFloatType, aNumber)
-}
+func FloatType(in string, path []any) Fault { return New(in, path, KindFloatType, aNumber) }
 
 // FloatParsing is text that is not a number.
-func FloatParsing(in string, path []any) Fault {
-	return New(in, path, KindFloatParsing, aNumber)
-}
+func FloatParsing(in string, path []any) Fault { return New(in, path, KindFloatParsing, aNumber) }
 
 // FloatOverflow is a number that does not fit into a float of so many bits.
 func FloatOverflow(in string, path []any, bits int) Fault {
@@ -86,8 +78,7 @@ func Less(in string, path []any, limit float64) Fault {
 
 // LessEqual is a number above the limit.
 func LessEqual(in string, path []any, limit float64) Fault {
-	return Limited(in, path, KindLessEqual,
-		"must be at most "+number(limit), "le", limit)
+	return Limited(in, path, KindLessEqual, "must be at most "+number(limit), "le", limit)
 }
 
 // MultipleOf is a number that the step does not divide.

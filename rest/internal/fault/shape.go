@@ -8,9 +8,7 @@ const dictionary = "Dictionary"
 const anObject = "must be an object"
 
 // ListType is something else than a list where one is wanted.
-func ListType(in string, path []any) Fault {
-	return New(in, path, KindListType, "must be a list")
-}
+func ListType(in string, path []any) Fault { return New(in, path, KindListType, "must be a list") }
 
 // ListTooShort is a list with fewer items than the limit.
 func ListTooShort(in string, path []any, limit, actual int) Fault {
@@ -55,9 +53,7 @@ func ListUnique(in string, path []any) Fault {
 }
 
 // DictType is something else than an object where a map is wanted.
-func DictType(in string, path []any) Fault {
-	return New(in, path, KindDictType, anObject)
-}
+func DictType(in string, path []any) Fault { return New(in, path, KindDictType, anObject) }
 
 // ModelType is something else than an object where the named type is wanted.
 func ModelType(in string, path []any, class string) Fault {
