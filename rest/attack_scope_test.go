@@ -51,7 +51,7 @@ func diaries() *rest.API {
 			"/number": page.Number(page.Size(2), page.LinkHeader()), "/offset": page.LimitOffset(page.Size(2)), "/none": page.None(),
 			"/estimate": page.Number(page.Size(2), page.Count(page.Estimate)), "/cursor": page.Cursor(sign, page.Size(1), page.LinkHeader()), "/other": page.Cursor(sign, page.Size(1)),
 		} {
-			rest.List(r, path, list, rest.Name("list"+path[1:]), p, query.Filter[diaryFilter](query.Connect(query.AnyOf)), query.Search("text", "owner"), query.Order("id", "owner", "text"))
+			rest.List(r, path, list, rest.Name("list"+path[1:]), p, query.Filter[diaryFilter]().Any(), query.Search("text", "owner"), query.Order("id", "owner", "text"))
 		}
 	}))
 	return api

@@ -180,7 +180,7 @@ func (c *routeContext) answerList(out any) error {
 	}
 	if len(faults) > 0 {
 		// What is wrong with the page as well is found without reading the list.
-		_, more, _ := l.paginator.Page(c, in, driver.Slice([]struct{}{}), page.Links{})
+		_, more, _ := l.paginator.Page(c, (*page.Input)(in), driver.Slice([]struct{}{}), page.Links{})
 		return Invalid(append(faults, more...)...)
 	}
 	return c.answerPage(rows, in)
@@ -188,7 +188,7 @@ func (c *routeContext) answerList(out any) error {
 
 func (c *routeContext) answerPage(rows *driver.List, in *bind.Input) error {
 	l := c.route.list
-	result, faults, err := l.paginator.Page(c, in, rows, page.NewLinks(c.route.api.config.baseURL, c.request.URL, c.route.secrets))
+	result, faults, err := l.paginator.Page(c, (*page.Input)(in), rows, page.NewLinks(c.route.api.config.baseURL, c.request.URL, c.route.secrets))
 	switch {
 	case err != nil:
 		if past, ok := errors.AsType[*page.PastEndError](err); ok {

@@ -20,7 +20,7 @@ func TestDefaultOrder(t *testing.T) {
 	slice := func(context.Context, struct{}) ([]book, error) { return rows, nil }                     //nolint:unparam // a handler's type
 	set := func(context.Context, struct{}) (query.Set[book], error) { return query.Slice(rows), nil } //nolint:unparam // a handler's type
 	ordered := func(context.Context, struct{}) (query.Set[book], error) {                             //nolint:unparam // a handler's type
-		return query.Slice(rows).OrderBy(query.Desc("id")), nil
+		return query.Slice(rows).OrderBy("-id"), nil
 	}
 	order := query.Order("price", "title")
 	api := serve(func(r *rest.Routes) {

@@ -14,7 +14,6 @@ import (
 	"github.com/spoolhq/spool/rest/bunquery"
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
-	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	_ "modernc.org/sqlite" // the driver
@@ -94,7 +93,7 @@ func (t *deepTable) list(context.Context, struct{}) (query.Set[deepRow], error) 
 }
 
 func (t *deepTable) ordered(context.Context, struct{}) (query.Set[deepRow], error) {
-	return bunquery.Set[deepRow](t.db).OrderBy(driver.ParseSort("price"), driver.ParseSort("id")), nil
+	return bunquery.Set[deepRow](t.db).OrderBy("price", "id"), nil
 }
 
 func (t *deepTable) fill(ctx context.Context, rows int) error {

@@ -48,7 +48,7 @@ func (c *Partners) export(context.Context, struct{}) (*rest.Stream, error) {
 		if err := out.Write([]string{"isbn", "title", "price", "stock"}); err != nil {
 			return err
 		}
-		books := bunquery.Set[Book](c.db).OrderBy(query.Asc("id"))
+		books := bunquery.Set[Book](c.db).OrderBy("id")
 		for last := int64(0); ; {
 			piece, err := books.Where(query.Where("id__gt", last)).Fetch(ctx, 0, 200)
 			if err != nil || len(piece) == 0 {

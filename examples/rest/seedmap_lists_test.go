@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 	"github.com/spoolhq/spool/rest/resttest"
 )
 
@@ -23,9 +24,11 @@ func titles(t row, api *rest.API, target string) string {
 }
 
 // filtered lists the titles of the books that pass a filter.
-func filtered[F any](options ...query.FilterOption) *rest.API {
+func filtered[F any]() *rest.API { return filteredBy(query.Filter[F]()) }
+
+func filteredBy(filter query.FilterOption) *rest.API {
 	return mount(func(r *rest.Routes) {
-		rest.List(r, "/x", Shelf{}.list, page.None(), query.Filter[F](options...), rest.View(func(b Book) string { return b.Title }))
+		rest.List(r, "/x", Shelf{}.list, page.None(), filter, rest.View(func(b Book) string { return b.Title }))
 	})
 }
 
@@ -101,7 +104,7 @@ type anyFilter struct {
 }
 
 // FilterConnector has one of the fields be enough.
-func (anyFilter) FilterConnector() query.Connector { return query.AnyOf }
+func (anyFilter) FilterConnector() driver.Connector { return driver.AnyOf }
 
 type ownFilter struct{ Price *float64 }
 
@@ -190,7 +193,7 @@ func filterRows() map[string]func(t row) {
 				Price *float64
 			}
 			same(t, "", titles(t, filtered[filter](), "/x?title=Emma&price=9"))
-			same(t, "Emma Middlemarch", titles(t, filtered[filter](query.Connect(query.AnyOf)), "/x?title=Emma&price=9"))
+			same(t, "Emma Middlemarch", titles(t, filteredBy(query.Filter[filter]().Any()), "/x?title=Emma&price=9"))
 			same(t, "Emma Middlemarch", titles(t, filtered[anyFilter](), "/x?title=Emma&price=9"))
 		},
 		"`filter_<field>`, `custom_expression`": func(t row) {

@@ -97,7 +97,7 @@ func (s *DefaultService[T, K]) GetOne(ctx context.Context, ref Ref[K]) (T, error
 func (s *DefaultService[T, K]) find(ctx context.Context, ref Ref[K]) (T, error) {
 	set := s.store.Set(ctx).Where(s.where(ref)).Where(ref.Scope...)
 	if ref.Lookup != "" {
-		set = set.OrderBy(query.Asc(s.model.key.Name))
+		set = set.OrderBy(s.model.key.Name)
 	}
 	row, ok, err := set.First(ctx)
 	if err == nil && !ok {

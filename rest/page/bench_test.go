@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
@@ -27,7 +28,7 @@ func BenchmarkCursor(b *testing.B) {
 			in := page.NewInput(r)
 			b.ReportAllocs()
 			for b.Loop() {
-				in.Reset(r, nil)
+				(*bind.Input)(in).Reset(r, nil)
 				result, faults, err := p.Page(b.Context(), in, list.List(), links)
 				if err != nil || len(faults) > 0 || result.N != 50 {
 					b.Fatal(result.N, faults, err)
@@ -110,7 +111,7 @@ func BenchmarkPage(b *testing.B) {
 			in := page.NewInput(r)
 			b.ReportAllocs()
 			for b.Loop() {
-				in.Reset(r, nil)
+				(*bind.Input)(in).Reset(r, nil)
 				result, faults, err := test.p.Page(b.Context(), in, list.List(), page.NewLinks("", r.URL, nil))
 				if err != nil || len(faults) > 0 {
 					b.Fatal(result.N, faults, err)

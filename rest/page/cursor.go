@@ -9,7 +9,6 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/fault"
 	"github.com/spoolhq/spool/rest/internal/option"
-	"github.com/spoolhq/spool/rest/query"
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
@@ -58,7 +57,7 @@ type cursorPaginator struct {
 	config
 	reader *Reader[cursorInput]
 	signer signer
-	order  []query.Sort
+	order  []driver.Sort
 }
 
 // OrdersByDefault reports that the paginator says the order of a list that has none: by its
@@ -125,7 +124,7 @@ func (p *cursorPaginator) CheckModel(m *driver.Model) error {
 
 // ordered is the list in an order in which no two items are equal: the key is added to its
 // end, in the same direction, so that one index of a database can serve all of it.
-func (p *cursorPaginator) ordered(l *driver.List) (*driver.List, []query.Sort, error) {
+func (p *cursorPaginator) ordered(l *driver.List) (*driver.List, []driver.Sort, error) {
 	key := l.Model().Key()
 	if len(key) == 0 {
 		return nil, nil, fmt.Errorf("%s: %v has no key to tell its items apart", p.paginator, l.Model())
@@ -137,8 +136,8 @@ func (p *cursorPaginator) ordered(l *driver.List) (*driver.List, []query.Sort, e
 	}
 	desc := len(sorts) > 0 && sorts[len(sorts)-1].Desc
 	for _, f := range key {
-		if !slices.ContainsFunc(sorts, func(s query.Sort) bool { return s.Path == f.Name }) {
-			sorts = append(sorts, query.Sort{Path: f.Name, Desc: desc})
+		if !slices.ContainsFunc(sorts, func(s driver.Sort) bool { return s.Path == f.Name }) {
+			sorts = append(sorts, driver.Sort{Path: f.Name, Desc: desc})
 		}
 	}
 
@@ -171,7 +170,7 @@ func (p *cursorPaginator) badCursor() []Fault {
 }
 
 // scope is what a cursor is good for.
-func scope(links Links, order []query.Sort) string {
+func scope(links Links, order []driver.Sort) string {
 	var b strings.Builder
 	b.WriteString(links.path)
 	for _, s := range order {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spoolhq/spool/rest/page"
 	"github.com/spoolhq/spool/rest/query"
-	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 // row has a field of every kind that can be ordered, each with few values, so that many
@@ -122,11 +121,7 @@ func TestCursorReadsTheList(t *testing.T) {
 func sortedIDs(t *testing.T, list query.Set[row], order []string) []int64 {
 	t.Helper()
 
-	sorts := make([]query.Sort, len(order))
-	for i, by := range order {
-		sorts[i] = driver.ParseSort(by)
-	}
-	items, _, err := list.List().OrderBy(sorts...).Stable().Fetch(t.Context(), 0, -1)
+	items, _, err := list.OrderBy(order...).List().Stable().Fetch(t.Context(), 0, -1)
 	if err != nil {
 		t.Fatal(err)
 	}

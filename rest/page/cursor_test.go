@@ -150,9 +150,9 @@ func TestCursorOrder(t *testing.T) {
 		want []int64
 	}{
 		"none":                       {query.Slice(items), nil, []int64{1, 2, 3, 4}},
-		"of the list":                {query.Slice(items).OrderBy(query.Asc("price")), nil, []int64{2, 4, 1, 3}},
-		"of the list, descending":    {query.Slice(items).OrderBy(query.Desc("price")), nil, []int64{3, 1, 4, 2}},
-		"of the paginator":           {query.Slice(items).OrderBy(query.Asc("price")), []string{"-id"}, []int64{4, 3, 2, 1}},
+		"of the list":                {query.Slice(items).OrderBy("price"), nil, []int64{2, 4, 1, 3}},
+		"of the list, descending":    {query.Slice(items).OrderBy("-price"), nil, []int64{3, 1, 4, 2}},
+		"of the paginator":           {query.Slice(items).OrderBy("price"), []string{"-id"}, []int64{4, 3, 2, 1}},
 		"of the paginator, in parts": {query.Slice(items), []string{"price", "-id"}, []int64{4, 2, 3, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestCursorRefused(t *testing.T) {
 		"another path":     get(t, p, list, "/authors?cursor="+token),
 		"another secret":   get(t, other, list, "/books?cursor="+token),
 		"another order":    get(t, descending, list, "/books?cursor="+token),
-		"a longer order":   get(t, p, list.OrderBy(query.Asc("price")), "/books?cursor="+token),
+		"a longer order":   get(t, p, list.OrderBy("price"), "/books?cursor="+token),
 		"cut":              get(t, p, list, "/books?cursor="+token[:len(token)-1]),
 		"longer":           get(t, p, list, "/books?cursor="+token+"A"),
 		"padded":           get(t, p, list, "/books?cursor="+token+"%3D"),

@@ -176,9 +176,9 @@ func (s *shelf) view(plan driver.Plan) query.Set[book] {
 	if len(plan.Order) == 0 {
 		return list
 	}
-	sorts := make([]query.Sort, len(plan.Order))
+	sorts := make([]string, len(plan.Order))
 	for i, key := range plan.Order {
-		sorts[i] = query.Sort{Path: key.Column.Path(), Desc: key.Desc}
+		sorts[i] = driver.Sort{Path: key.Column.Path(), Desc: key.Desc}.String()
 	}
 
 	return list.OrderBy(sorts...)

@@ -14,16 +14,27 @@ import (
 
 // What a [Custom] speaks in.
 type (
-	// Input is the request as parameters are read from it, by a [Reader].
-	Input = bind.Input
-
-	// Param is a query parameter for the document of the API. A [Reader] makes them.
+	// Param is a query parameter for the document of the API. A [Reader] makes them of its
+	// struct; Name, In, Type, Required, Default and Doc are the fields that matter.
 	Param = bind.Param
 
-	// Fault is one thing that is wrong with a request, as rest.Fault. It never holds the
-	// value that was sent.
+	// Fault is one thing that is wrong with a request: rest.Fault, which lists its fields.
 	Fault = fault.Fault
 )
+
+// Input is a request as parameters are read from it. A [Reader] reads a struct of them, and
+// reports what is wrong.
+type Input bind.Input
+
+// NewInput makes the Input of a request, for tests of a [Custom].
+func NewInput(r *http.Request) *Input { return (*Input)(bind.NewInput(r, nil)) }
+
+// Request returns the request.
+func (in *Input) Request() *http.Request { return (*bind.Input)(in).Request() }
+
+// Query returns the text of a query parameter, and true only when it was sent exactly once and
+// is well formed.
+func (in *Input) Query(name string) (text string, ok bool) { return (*bind.Input)(in).Query(name) }
 
 // Paginator cuts lists into pages. It is a route option, its value is shared by all
 // requests, and it is safe for concurrent use.
@@ -120,9 +131,6 @@ type Result struct {
 	// Header is added to the answer's. It may be nil.
 	Header http.Header
 }
-
-// NewInput makes the Input of a request, for tests of a [Custom].
-func NewInput(r *http.Request) *Input { return bind.NewInput(r, nil) }
 
 // New makes a route option of a program's own paginator.
 func New(c Custom) Paginator { return custom{c} }

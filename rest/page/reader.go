@@ -36,7 +36,7 @@ func (r *Reader[T]) Params() []Param { return r.plan.Params() }
 // Read reads the parameters. With faults, the T is of no use.
 func (r *Reader[T]) Read(in *Input) (T, []Fault) {
 	var read T
-	faults := r.plan.Bind(in, &read)
+	faults := r.plan.Bind((*bind.Input)(in), &read)
 
 	return read, faults
 }

@@ -54,7 +54,7 @@ func BenchmarkMemory(b *testing.B) {
 	}{
 		{"Page", all},
 		{"Filtered", all.Where(query.Where("title__icontains", "an"), query.Where("author__country__code", "FR"))},
-		{"Ordered", all.OrderBy(query.Desc("rating"), query.Asc("id"))},
+		{"Ordered", all.OrderBy("-rating", "id")},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			ctx := b.Context()

@@ -34,7 +34,7 @@ func read(set query.Set[Film]) string {
 func ExampleSet() {
 	set := films().
 		Where(query.Where("director__name__icontains", "AGNÈS"), query.Where("year__gte", 1960)).
-		OrderBy(query.Desc("year"))
+		OrderBy("-year")
 	fmt.Println(read(set))
 	// Output:
 	// 1985 Sans toit ni loi

@@ -12,32 +12,19 @@ type Expr = driver.Expr
 func Where(path string, value any) Expr { return driver.On(path, "", value) }
 
 // And holds when all of exprs hold, and so when there are none.
-func And(exprs ...Expr) Expr { return group{AllOf, exprs} }
+func And(exprs ...Expr) Expr { return group{driver.AllOf, exprs} }
 
 // Or holds when one of exprs holds, and so not when there are none.
-func Or(exprs ...Expr) Expr { return group{AnyOf, exprs} }
+func Or(exprs ...Expr) Expr { return group{driver.AnyOf, exprs} }
 
 // Xor holds when an odd number of exprs hold, and is unknown when one of them is.
-func Xor(exprs ...Expr) Expr { return group{OddOf, exprs} }
+func Xor(exprs ...Expr) Expr { return group{driver.OddOf, exprs} }
 
 // Not holds when expr is false, and is unknown when expr is.
 func Not(expr Expr) Expr { return negated{expr} }
 
-// Connector joins the conditions of a filter.
-type Connector = driver.Connector
-
-// The connectors.
-const (
-	// AllOf is AND.
-	AllOf = driver.AllOf
-	// AnyOf is OR.
-	AnyOf = driver.AnyOf
-	// OddOf is XOR: an odd number of the conditions.
-	OddOf = driver.OddOf
-)
-
 type group struct {
-	op    Connector
+	op    driver.Connector
 	exprs []Expr
 }
 
@@ -67,12 +54,3 @@ func (n negated) Resolve(m *driver.Model) (driver.Predicate, error) {
 	}
 	return &driver.Negation{Item: p}, nil
 }
-
-// Sort is one part of an order: a path to a column, in either direction.
-type Sort = driver.Sort
-
-// Asc orders by path, the smallest value first, null before it.
-func Asc(path string) Sort { return Sort{Path: path} }
-
-// Desc orders by path, the greatest value first, null last.
-func Desc(path string) Sort { return Sort{Path: path, Desc: true} }

@@ -13,27 +13,6 @@ import (
 	"github.com/spoolhq/spool/rest/query/driver"
 )
 
-// FilterOption changes what [Filter] does.
-type FilterOption func(*filterConfig)
-
-type filterConfig struct {
-	connector Connector
-	regex     bool
-}
-
-// Connect joins the fields of a filter that were sent by c instead of [AllOf]. The method
-// FilterConnector of the struct does the same, and this wins over it.
-func Connect(c Connector) FilterOption {
-	return func(f *filterConfig) { f.connector = c }
-}
-
-// AllowRegex lets the lookups regex and iregex into a filter. A client then writes patterns,
-// of up to 256 bytes, for whatever reads the list: Go's take linear time, but those of a
-// database may not.
-func AllowRegex() FilterOption {
-	return func(f *filterConfig) { f.regex = true }
-}
-
 // Filter narrows a list by query parameters, which are the fields of the struct F:
 //
 //	type BookFilter struct {
@@ -59,27 +38,49 @@ func AllowRegex() FilterOption {
 // plain, and is always a condition. A list is for the lookups in, with up to 1000 values, and
 // range, with two.
 //
-// Fields are joined by AND, unless [Connect] or a method FilterConnector() Connector of F says
-// otherwise. A method FilterX(v T) Expr makes the condition of a field X of type *T, Opt[T],
+// Fields are joined by AND, unless [FilterOption.Any] or [FilterOption.Odd] says otherwise, or
+// a method FilterConnector() driver.Connector of F. A method FilterX(v T) Expr makes the condition of a field X of type *T, Opt[T],
 // or of a list T. A method Filter(context.Context) Expr makes the condition of all of F; it is
 // called for each request, and other fields than those above are possible then. A nil Expr is
 // no condition.
 //
 // That each path exists and its type fits is checked when the route is registered.
-func Filter[F any](opts ...FilterOption) Option {
-	return filterOption{typ: reflect.TypeFor[F](), opts: opts}
+func Filter[F any]() FilterOption { return FilterOption{typ: reflect.TypeFor[F]()} }
+
+// FilterOption narrows a list by query parameters.
+type FilterOption struct {
+	typ   reflect.Type
+	join  *driver.Connector // nil: as F says
+	regex bool
 }
 
-type filterOption struct {
-	typ  reflect.Type
-	opts []FilterOption
+// All joins the fields that were sent by AND, whatever a method FilterConnector of F says.
+func (o FilterOption) All() FilterOption { return o.joined(driver.AllOf) }
+
+// Any joins the fields that were sent by OR.
+func (o FilterOption) Any() FilterOption { return o.joined(driver.AnyOf) }
+
+// Odd joins the fields that were sent by XOR: an odd number of them holds.
+func (o FilterOption) Odd() FilterOption { return o.joined(driver.OddOf) }
+
+func (o FilterOption) joined(by driver.Connector) FilterOption {
+	o.join = &by
+	return o
+}
+
+// AllowRegex lets the lookups regex and iregex into a filter. A client then writes patterns,
+// of up to 256 bytes, for whatever reads the list: Go's take linear time, but those of a
+// database may not.
+func (o FilterOption) AllowRegex() FilterOption {
+	o.regex = true
+	return o
 }
 
 // RestRoute marks an option of routes.
-func (filterOption) RestRoute(option.Seal) {}
+func (FilterOption) RestRoute(option.Seal) {}
 
 // Compile implements [Option].
-func (o filterOption) Compile(m *driver.Model, place string) (stage.Stage, error) {
+func (o FilterOption) Compile(m *driver.Model, place string) (stage.Stage, error) {
 	plan, err := bind.Compile(o.typ, bind.Options{Default: fault.Query, Place: place, Format: filterFormat(m)})
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func (o filterOption) Compile(m *driver.Model, place string) (stage.Stage, error
 		return nil, fmt.Errorf("%s: the filter %s has a method Validate that is never called: "+
 			"check its values in a method Filter, or FilterX of the field X, or by rest.Check", place, o.typ)
 	}
-	s := &filterStage{plan: plan, model: m, config: o.config()}
+	s := &filterStage{plan: plan, model: m, join: o.connector(), regex: o.regex}
 	_, s.custom = reflect.TypeAssert[customFilter](reflect.New(o.typ))
 	s.always = s.custom
 	var errs []error
@@ -112,15 +113,15 @@ func (o filterOption) Compile(m *driver.Model, place string) (stage.Stage, error
 	return s, nil
 }
 
-func (o filterOption) config() filterConfig {
-	var c filterConfig
-	if v, ok := reflect.TypeAssert[interface{ FilterConnector() Connector }](reflect.New(o.typ)); ok {
-		c.connector = v.FilterConnector()
+// connector is what joins the fields that were sent.
+func (o FilterOption) connector() driver.Connector {
+	if o.join != nil {
+		return *o.join
 	}
-	for _, opt := range o.opts {
-		opt(&c)
+	if v, ok := reflect.TypeAssert[interface{ FilterConnector() driver.Connector }](reflect.New(o.typ)); ok {
+		return v.FilterConnector()
 	}
-	return c
+	return driver.AllOf
 }
 
 // customFilter is a filter struct that makes its condition by itself.
@@ -131,7 +132,8 @@ type customFilter interface {
 type filterStage struct {
 	plan   *bind.Plan
 	model  *driver.Model
-	config filterConfig
+	join   driver.Connector
+	regex  bool
 	names  []string
 	fields []filterField
 	custom bool
@@ -204,5 +206,5 @@ func (s *filterStage) apply(filter reflect.Value, l *driver.List) (*driver.List,
 	if len(faults) > 0 || len(items) == 0 {
 		return l, faults
 	}
-	return l.Where(driver.Join(s.config.connector, items)), nil
+	return l.Where(driver.Join(s.join, items)), nil
 }

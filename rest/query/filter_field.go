@@ -26,7 +26,7 @@ type filterField struct {
 	name    string
 	index   []int
 	targets []driver.Condition
-	op      Connector
+	op      driver.Connector
 	// method is the index of the method that makes the condition, or -1.
 	method int
 	// get is the index of the method Get of an Opt, or -1.
@@ -112,9 +112,9 @@ func (s *filterStage) conditions(f *filterField, p bind.Param, list bool) error 
 		tag = p.Name
 	}
 	separator := "|"
-	f.op = AnyOf
+	f.op = driver.AnyOf
 	if strings.Contains(tag, "&") {
-		separator, f.op = "&", AllOf
+		separator, f.op = "&", driver.AllOf
 		if strings.Contains(tag, "|") {
 			return errors.New("a tag has both | and &")
 		}
@@ -135,8 +135,8 @@ func (s *filterStage) conditions(f *filterField, p bind.Param, list bool) error 
 // fits checks the type of a parameter against what it is compared with.
 func (s *filterStage) fits(c driver.Condition, typ reflect.Type, list bool) error {
 	switch {
-	case isRegex(c.Lookup) && !s.config.regex:
-		return fmt.Errorf("lookup %q lets a client write patterns: allow it with query.AllowRegex", c.Lookup)
+	case isRegex(c.Lookup) && !s.regex:
+		return fmt.Errorf("lookup %q lets a client write patterns: allow it with AllowRegex", c.Lookup)
 	case c.Lookup.TakesList() && !list:
 		return fmt.Errorf("lookup %q takes a list, and the field is %s", c.Lookup, typ)
 	case !c.Lookup.TakesList() && list:

@@ -31,7 +31,7 @@ func TestListOf(t *testing.T) {
 	if !ok || l.Elem() != reflect.TypeFor[*author]() {
 		t.Fatalf("got a list of %v", l.Elem())
 	}
-	l = l.Where(query.Where("id__ne", 3)).OrderBy(query.Asc("name"))
+	l = l.Where(query.Where("id__ne", 3)).OrderBy(driver.ParseSort("name"))
 	items, n, err := l.Fetch(t.Context(), 0, -1)
 	if diff := cmp.Diff([]*author{{1, "B"}, {2, "a"}}, items); diff != "" || n != 2 || err != nil {
 		t.Error(n, err, diff)
@@ -47,7 +47,7 @@ func TestListOf(t *testing.T) {
 		t.Error("a pointer to a number is a list")
 	}
 	l, _ = driver.ListOf(&[]author{{2, "b"}, {1, "a"}})
-	items, n, err = l.OrderBy(query.Asc("id")).Fetch(t.Context(), 0, 1)
+	items, n, err = l.OrderBy(driver.ParseSort("id")).Fetch(t.Context(), 0, 1)
 	if diff := cmp.Diff([]author{{1, "a"}}, items); diff != "" || n != 1 || err != nil {
 		t.Error(n, err, diff)
 	}
@@ -57,7 +57,7 @@ func TestListOf(t *testing.T) {
 	if diff := cmp.Diff([]string{"b"}, items); diff != "" || n != 1 || err != nil {
 		t.Error(n, err, diff)
 	}
-	if _, err := words.OrderBy(query.Asc("x")).Count(t.Context()); err == nil {
+	if _, err := words.OrderBy(driver.ParseSort("x")).Count(t.Context()); err == nil {
 		t.Error("texts are ordered by a field")
 	}
 }
@@ -66,7 +66,7 @@ func TestZeroSet(t *testing.T) {
 	t.Parallel()
 
 	var set query.Set[book]
-	found, err := set.Where(query.Where("id", 1)).OrderBy(query.Asc("id")).All(t.Context())
+	found, err := set.Where(query.Where("id", 1)).OrderBy("id").All(t.Context())
 	if err != nil || found == nil || len(found) != 0 {
 		t.Errorf("got %v, %v", found, err)
 	}
@@ -95,7 +95,7 @@ func TestSliceIsNotChanged(t *testing.T) {
 	t.Parallel()
 
 	items := []author{{2, "b"}, {1, "a"}}
-	set := query.Slice(items).OrderBy(query.Asc("id"))
+	set := query.Slice(items).OrderBy("id")
 	if _, err := set.All(t.Context()); err != nil || items[0].ID != 2 {
 		t.Errorf("the items are %v (%v)", items, err)
 	}
@@ -112,20 +112,20 @@ func TestStable(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		list *driver.List
-		want []query.Sort
+		want []driver.Sort
 	}{
 		{"SliceHasAnOrder", memory, nil},
-		{"SliceThatWasOrdered", memory.OrderBy(query.Desc("price")), []query.Sort{query.Desc("price"), query.Desc("id")}},
-		{"Unordered", source, []query.Sort{query.Asc("id")}},
-		{"KeyIsThere", source.OrderBy(query.Desc("id"), query.Asc("title")), []query.Sort{query.Desc("id"), query.Asc("title")}},
-		{"KeyOfAnother", source.OrderBy(query.Asc("author__id")), []query.Sort{query.Asc("author__id"), query.Asc("id")}},
+		{"SliceThatWasOrdered", memory.OrderBy(driver.ParseSort("-price")), []driver.Sort{driver.ParseSort("-price"), driver.ParseSort("-id")}},
+		{"Unordered", source, []driver.Sort{driver.ParseSort("id")}},
+		{"KeyIsThere", source.OrderBy(driver.ParseSort("-id"), driver.ParseSort("title")), []driver.Sort{driver.ParseSort("-id"), driver.ParseSort("title")}},
+		{"KeyOfAnother", source.OrderBy(driver.ParseSort("author__id")), []driver.Sort{driver.ParseSort("author__id"), driver.ParseSort("id")}},
 	} {
 		if diff := cmp.Diff(test.want, test.list.Stable().Order()); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
 	}
-	want := []query.Sort{query.Asc("price"), query.Desc("id")}
-	if diff := cmp.Diff(want, memory.OrderBy(query.Desc("price"), query.Asc("id")).Reversed().Order()); diff != "" {
+	want := []driver.Sort{driver.ParseSort("price"), driver.ParseSort("-id")}
+	if diff := cmp.Diff(want, memory.OrderBy(driver.ParseSort("-price"), driver.ParseSort("id")).Reversed().Order()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -158,7 +158,7 @@ func FuzzAfter(f *testing.F) {
 	f.Add("\x00", "NaN", "10000-01-01T00:00:00Z", "", "18446744073709551615")
 	f.Add("\xff", "1e999", "0001-01-01T00:00:00+23:59", "T", "-9223372036854775809")
 	set := query.Slice(querytest.Shelf().Books).OrderBy(
-		query.Asc("title"), query.Desc("rating"), query.Asc("added_at"), query.Desc("hardcover"), query.Asc("cover"), query.Asc("id"),
+		"title", "-rating", "added_at", "-hardcover", "cover", "id",
 	).List()
 	f.Fuzz(func(t *testing.T, title, rating, added, hardcover, id string) {
 		l, err := set.After([]*string{&title, &rating, &added, &hardcover, nil, &id})
@@ -174,7 +174,7 @@ func FuzzAfter(f *testing.F) {
 func TestAfterOfAnotherOrder(t *testing.T) {
 	t.Parallel()
 
-	set := shelf().OrderBy(query.Asc("id")).List()
+	set := shelf().OrderBy("id").List()
 	for _, position := range [][]*string{nil, {new("1"), new("2")}, {new("x")}, {new("1.5")}} {
 		if _, err := set.After(position); err == nil {
 			t.Errorf("%d texts are a position", len(position))
@@ -192,7 +192,7 @@ func TestPositionOfTime(t *testing.T) {
 		ID int
 		At time.Time
 	}
-	set := query.Slice([]row{{1, time.Date(2024, 1, 1, 1, 0, 0, 123456789, time.FixedZone("", 3600))}}).OrderBy(query.Asc("at")).List()
+	set := query.Slice([]row{{1, time.Date(2024, 1, 1, 1, 0, 0, 123456789, time.FixedZone("", 3600))}}).OrderBy("at").List()
 	items, _, err := set.Fetch(t.Context(), 0, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/opt"
 	"github.com/spoolhq/spool/rest/internal/stage"
 	"github.com/spoolhq/spool/rest/query"
+	"github.com/spoolhq/spool/rest/query/driver"
 )
 
 type bookFilter struct {
@@ -41,7 +42,7 @@ type eitherFilter struct {
 	ID    *int64
 }
 
-func (eitherFilter) FilterConnector() query.Connector { return query.AnyOf }
+func (eitherFilter) FilterConnector() driver.Connector { return driver.AnyOf }
 
 type ownFilter struct {
 	From int64 `query:"from"`
@@ -125,7 +126,7 @@ func TestFilter(t *testing.T) {
 		{"title=" + strings.Repeat("x", 1001), filter, []string{"value_error query.title"}},
 		{"id=1" + strings.Repeat("&id=2", 1000), filter, []string{"too_long query.id"}},
 		{"title=Nana&id=1", query.Filter[eitherFilter](), []int64{1, 4}},
-		{"title=Nana&id=4", query.Filter[eitherFilter](query.Connect(query.OddOf)), []int64{}},
+		{"title=Nana&id=4", query.Filter[eitherFilter]().Odd(), []int64{}},
 		{"", query.Filter[ownFilter](), []int64{1, 2, 3, 4}},
 		{"from=3", query.Filter[ownFilter](), []int64{3, 4}},
 		{"", query.Filter[defaultFilter](), []int64{3}},
@@ -181,7 +182,7 @@ func TestFilterMistakes(t *testing.T) {
 		}](), `takes one value, and the field is a list`},
 		{"Regex", query.Filter[struct {
 			Title *string `filter:"__regex"`
-		}](), `allow it with query.AllowRegex`},
+		}](), `allow it with AllowRegex`},
 		{"Both", query.Filter[struct {
 			Title *string `filter:"title|id&title"`
 		}](), `both | and &`},

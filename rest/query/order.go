@@ -67,10 +67,10 @@ func (o OrderOption) Compile(m *driver.Model, place string) (stage.Stage, error)
 	if len(o.allowed) == 0 {
 		return nil, fmt.Errorf("%s: query.Order: no field is allowed", place)
 	}
-	s := &orderStage{name: o.param, names: []string{o.param}, ignore: o.ignore, sorts: map[string]Sort{}}
+	s := &orderStage{name: o.param, names: []string{o.param}, ignore: o.ignore, sorts: map[string]driver.Sort{}}
 	var (
 		errs  []error
-		first []Sort
+		first []driver.Sort
 	)
 	for _, text := range o.allowed {
 		sort := driver.ParseSort(text)
@@ -80,12 +80,12 @@ func (o OrderOption) Compile(m *driver.Model, place string) (stage.Stage, error)
 			continue
 		}
 		s.keys = append(s.keys, key)
-		if !slices.ContainsFunc(first, func(f Sort) bool { return f.Path == sort.Path }) {
+		if !slices.ContainsFunc(first, func(f driver.Sort) bool { return f.Path == sort.Path }) {
 			first = append(first, sort)
 		}
-		both := []Sort{sort}
+		both := []driver.Sort{sort}
 		if !sort.Desc {
-			both = append(both, Desc(sort.Path))
+			both = append(both, driver.Sort{Path: sort.Path, Desc: true})
 		}
 		for _, sort := range both {
 			s.sorts[sort.String()] = sort
@@ -131,12 +131,12 @@ type orderStage struct {
 	name    string
 	names   []string
 	params  []bind.Param
-	sorts   map[string]Sort
+	sorts   map[string]driver.Sort
 	keys    []driver.Key
 	allowed []any
 	ignore  bool
-	said    []Sort // what initial is made of
-	initial []Sort // of a list without an order, if nobody asks for one
+	said    []driver.Sort // what initial is made of
+	initial []driver.Sort // of a list without an order, if nobody asks for one
 }
 
 // Columns implements [stage.Stage].
@@ -157,13 +157,13 @@ func (s *orderStage) Apply(_ context.Context, in *bind.Input, l *driver.List) (*
 	if len(texts) == 0 || len(faults) > 0 {
 		return l, faults
 	}
-	var order []Sort
+	var order []driver.Sort
 	i := 0
 	for name := range strings.SplitSeq(strings.Join(texts, ","), ",") {
 		name = strings.TrimSpace(name)
 		sort, ok := s.sorts[name]
 		switch {
-		case ok && !slices.ContainsFunc(order, func(o Sort) bool { return o.Path == sort.Path }):
+		case ok && !slices.ContainsFunc(order, func(o driver.Sort) bool { return o.Path == sort.Path }):
 			order = append(order, sort)
 		case !ok && name != "" && !s.ignore:
 			faults = append(faults, fault.Enum(fault.Query, []any{s.name, i}, s.allowed))
@@ -185,16 +185,12 @@ const maxSorts = 64
 // one that the handler gave it. Each text is a path with an optional minus. The model's key is
 // added to the end.
 func OrderDefault(sorts ...string) Option {
-	o := orderDefault{sorts: make([]Sort, len(sorts))}
-	for i, text := range sorts {
-		o.sorts[i] = driver.ParseSort(text)
-	}
-	return o
+	return orderDefault{sorts: driver.ParseSorts(sorts)}
 }
 
 type orderDefault struct {
-	said  []Sort
-	sorts []Sort // with the key
+	said  []driver.Sort
+	sorts []driver.Sort // with the key
 	keys  []driver.Key
 }
 
@@ -237,10 +233,10 @@ func (o orderDefault) Apply(_ context.Context, _ *bind.Input, l *driver.List) (*
 }
 
 // DefaultOrder implements [stage.Defaulter].
-func (o orderDefault) DefaultOrder() []Sort { return o.said }
+func (o orderDefault) DefaultOrder() []driver.Sort { return o.said }
 
 // Ordered implements [stage.Orderer].
-func (s *orderStage) Ordered(another bool, sorts []Sort, free bool) stage.Stage {
+func (s *orderStage) Ordered(another bool, sorts []driver.Sort, free bool) stage.Stage {
 	ordered := *s
 	if another {
 		ordered.said, ordered.initial = sorts, nil
@@ -251,7 +247,7 @@ func (s *orderStage) Ordered(another bool, sorts []Sort, free bool) stage.Stage 
 }
 
 // withoutAsking says which order a list has for which the client asks for none.
-func withoutAsking(said []Sort, free bool) string {
+func withoutAsking(said []driver.Sort, free bool) string {
 	if len(said) == 0 {
 		return ""
 	}

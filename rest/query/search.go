@@ -45,7 +45,7 @@ func (o SearchOption) Param(name string) SearchOption {
 	return o
 }
 
-// AllowRegex allows the prefix $; see the function [AllowRegex].
+// AllowRegex allows the prefix $; see [FilterOption.AllowRegex].
 func (o SearchOption) AllowRegex() SearchOption {
 	o.regex = true
 	return o
@@ -138,7 +138,7 @@ func (s *searchStage) Apply(_ context.Context, in *bind.Input, l *driver.List) (
 	if len(terms) == 0 {
 		return l, nil
 	}
-	return l.Where(driver.Join(AllOf, terms)), nil
+	return l.Where(driver.Join(driver.AllOf, terms)), nil
 }
 
 // term holds for rows that have word in one of the fields.
@@ -155,5 +155,5 @@ func (s *searchStage) term(word string) (driver.Predicate, []fault.Fault) {
 		}
 		items[i] = t.Bind([]any{word})
 	}
-	return driver.Join(AnyOf, items), nil
+	return driver.Join(driver.AnyOf, items), nil
 }

@@ -33,9 +33,12 @@ func (s Set[T]) List() *driver.List {
 // Where returns the rows of s for which all exprs hold.
 func (s Set[T]) Where(exprs ...Expr) Set[T] { return Set[T]{s.List().Where(exprs...)} }
 
-// OrderBy returns s in another order. What is equal in all of it stays as it was in memory,
-// and comes in any order from a database. Without sorts the set has no order of its own.
-func (s Set[T]) OrderBy(sorts ...Sort) Set[T] { return Set[T]{s.List().OrderBy(sorts...)} }
+// OrderBy returns s in another order: of paths, each with a minus before it for descending, as in
+// OrderBy("-published", "author__name"). Rows that are equal in all of them stay as they were in
+// memory, and come in any order from a database. Without paths the set has no order of its own.
+func (s Set[T]) OrderBy(paths ...string) Set[T] {
+	return Set[T]{s.List().OrderBy(driver.ParseSorts(paths)...)}
+}
 
 // Count returns how many rows there are.
 func (s Set[T]) Count(ctx context.Context) (int64, error) { return s.List().Count(ctx) }

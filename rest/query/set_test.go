@@ -94,12 +94,12 @@ func TestSetOrder(t *testing.T) {
 
 	for _, test := range []struct {
 		name  string
-		sorts []query.Sort
+		sorts []string
 		want  []int64
 	}{
-		{"NullFirstAndStable", []query.Sort{query.Asc("price")}, []int64{2, 3, 1, 4}},
-		{"NullLastAndStable", []query.Sort{query.Desc("price")}, []int64{1, 4, 3, 2}},
-		{"Relation", []query.Sort{query.Asc("author__name"), query.Desc("id")}, []int64{3, 2, 4, 1}},
+		{"NullFirstAndStable", []string{"price"}, []int64{2, 3, 1, 4}},
+		{"NullLastAndStable", []string{"-price"}, []int64{1, 4, 3, 2}},
+		{"Relation", []string{"author__name", "-id"}, []int64{3, 2, 4, 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

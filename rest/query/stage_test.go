@@ -43,7 +43,7 @@ func TestFilterOfTimes(t *testing.T) {
 	t.Parallel()
 
 	model := driver.Slice(querytest.Shelf().Books).Model()
-	stage, err := query.Filter[timeFilter](query.AllowRegex()).Compile(model, "GET /books")
+	stage, err := query.Filter[timeFilter]().AllowRegex().Compile(model, "GET /books")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestBunPrepared(t *testing.T) {
 
 		set := bunquery.Set[querytest.Book](db, bunquery.With(func(q *bun.SelectQuery) *bun.SelectQuery {
 			return q.Relation("Author").Relation("Tags").Where("book.pages > 0 OR book.pages < 0")
-		})).Where(query.Where("author__name__icontains", "zola")).OrderBy(query.Desc("author__name"), query.Asc("id"))
+		})).Where(query.Where("author__name__icontains", "zola")).OrderBy("-author__name", "id")
 		for range 2 {
 			books, err := set.All(t.Context())
 			if err != nil {
@@ -70,7 +70,7 @@ func TestBunPrepared(t *testing.T) {
 	t.Run("PositionNeedsTheRelation", func(t *testing.T) {
 		t.Parallel()
 
-		set := bunquery.Set[querytest.Book](db).OrderBy(query.Asc("author__name")).List()
+		set := bunquery.Set[querytest.Book](db).OrderBy("author__name").List()
 		items, n, err := set.Fetch(t.Context(), 0, 3)
 		if err != nil || n != 3 {
 			t.Fatal(n, err)
@@ -93,7 +93,7 @@ func TestBunTransaction(t *testing.T) {
 		if _, err := tx.NewDelete().Model((*querytest.Book)(nil)).Where("id < 3").Exec(ctx); err != nil {
 			return err
 		}
-		set := bunquery.Set[querytest.Book](tx).OrderBy(query.Asc("id"))
+		set := bunquery.Set[querytest.Book](tx).OrderBy("id")
 		if diff := cmp.Diff([]int64{3, 4, 5, 6}, ids(t, set)); diff != "" {
 			t.Error(diff)
 		}
@@ -120,7 +120,7 @@ func TestBunEstimate(t *testing.T) {
 		if n, err := set.List().Estimate(t.Context()); err != nil || n != 6 {
 			t.Errorf("estimated %d (%v), want 6", n, err)
 		}
-		n, err := set.Where(query.Where("title__contains", "?'")).OrderBy(query.Asc("title")).List().Estimate(t.Context())
+		n, err := set.Where(query.Where("title__contains", "?'")).OrderBy("title").List().Estimate(t.Context())
 		if err != nil || n > 1 {
 			t.Errorf("estimated %d (%v), want next to nothing", n, err)
 		}

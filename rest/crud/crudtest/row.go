@@ -80,7 +80,7 @@ func (s *suite) testSet() {
 	for _, slug := range []string{"b", "a", "c"} {
 		s.insert(t, item(slug))
 	}
-	rows, err := s.Set(t.Context()).Where(query.Where("slug__in", []string{"a", "b"})).OrderBy(query.Asc("slug")).All(t.Context())
+	rows, err := s.Set(t.Context()).Where(query.Where("slug__in", []string{"a", "b"})).OrderBy("slug").All(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

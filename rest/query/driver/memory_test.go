@@ -21,9 +21,9 @@ func TestMemory(t *testing.T) {
 type own struct{ books query.Set[querytest.Book] }
 
 func (o own) set(plan driver.Plan) query.Set[querytest.Book] {
-	sorts := make([]query.Sort, len(plan.Order))
+	sorts := make([]string, len(plan.Order))
 	for i, key := range plan.Order {
-		sorts[i] = query.Sort{Path: key.Column.Path(), Desc: key.Desc}
+		sorts[i] = driver.Sort{Path: key.Column.Path(), Desc: key.Desc}.String()
 	}
 	books := o.books.OrderBy(sorts...)
 	if plan.Where == nil {

@@ -194,7 +194,7 @@ func TestKindsInMemory(t *testing.T) {
 			t.Errorf("%s %v: counted %d (%v), want %d", test.path, test.value, n, err, test.want)
 		}
 	}
-	first, _, err := rows.OrderBy(query.Desc("addr")).First(t.Context())
+	first, _, err := rows.OrderBy("-addr").First(t.Context())
 	if err != nil || first.ID != 2 {
 		t.Errorf("the greatest address is of %d (%v), want 2", first.ID, err)
 	}

@@ -20,6 +20,15 @@ func ParseSort(text string) Sort {
 	return Sort{Path: path, Desc: desc}
 }
 
+// ParseSorts reads several of them.
+func ParseSorts(texts []string) []Sort {
+	sorts := make([]Sort, len(texts))
+	for i, text := range texts {
+		sorts[i] = ParseSort(text)
+	}
+	return sorts
+}
+
 // String returns the form that [ParseSort] reads.
 func (s Sort) String() string {
 	if s.Desc {

@@ -30,7 +30,7 @@ func TestUUIDsAreOrderedByTheirBytes(t *testing.T) {
 	t.Parallel()
 
 	set := query.Slice([]parcel{{uuid{2}, "b"}, {uuid{1, 9}, "b"}, {uuid{200}, "a"}, {uuid{1}, "b"}})
-	stable := set.List().OrderBy(query.Asc("name")).Stable()
+	stable := set.List().OrderBy(driver.ParseSort("name")).Stable()
 	items, _, err := stable.Fetch(context.Background(), 0, -1)
 	want := []parcel{{uuid{200}, "a"}, {uuid{1}, "b"}, {uuid{1, 9}, "b"}, {uuid{2}, "b"}}
 	if err != nil || !cmp.Equal(items, any(want)) {
@@ -59,7 +59,7 @@ func TestUUIDsAreOrderedByTheirBytes(t *testing.T) {
 func TestAListThatIsBrokenStaysSo(t *testing.T) {
 	t.Parallel()
 
-	_, err := driver.Slice([]parcel{}).OrderBy(query.Asc("nope")).Stable().Count(context.Background())
+	_, err := driver.Slice([]parcel{}).OrderBy(driver.ParseSort("nope")).Stable().Count(context.Background())
 	if err == nil {
 		t.Error("an order by nothing is no error")
 	}

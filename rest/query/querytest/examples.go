@@ -120,7 +120,7 @@ var examples = []struct {
 func testExamples(t *testing.T, books query.Set[Book]) {
 	t.Helper()
 
-	books = books.OrderBy(query.Asc("id"))
+	books = books.OrderBy("id")
 	for _, example := range examples {
 		t.Run(example.name, func(t *testing.T) {
 			t.Parallel()

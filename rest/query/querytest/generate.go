@@ -212,10 +212,10 @@ func (g generator) other() query.Expr {
 }
 
 // sorts returns an order of any columns.
-func (g generator) sorts() []query.Sort {
-	sorts := make([]query.Sort, g.IntN(4))
+func (g generator) sorts() []string {
+	sorts := make([]string, g.IntN(4))
 	for i := range sorts {
-		sorts[i] = query.Sort{Path: pick(g, orders), Desc: g.IntN(2) == 0}
+		sorts[i] = driver.Sort{Path: pick(g, orders), Desc: g.IntN(2) == 0}.String()
 	}
 	return sorts
 }

@@ -66,7 +66,7 @@ func testSeed(t *testing.T, open func(t *testing.T, data *Data) query.Set[Book],
 }
 
 // compare reads the whole list, its length, a part of it, and the pages of it.
-func compare(ctx context.Context, g generator, memory, books query.Set[Book], sorts []query.Sort) (int, error) {
+func compare(ctx context.Context, g generator, memory, books query.Set[Book], sorts []string) (int, error) {
 	want, err := stableIDs(ctx, memory, sorts, 0, -1)
 	if err != nil {
 		return 0, fmt.Errorf("memory: %w", err)
@@ -85,14 +85,14 @@ func compare(ctx context.Context, g generator, memory, books query.Set[Book], so
 	if err != nil || !slices.Equal(part, wanted) {
 		return 0, fmt.Errorf("%d rows after %d are %v (%w), want %v", limit, offset, part, err, wanted)
 	}
-	if slices.ContainsFunc(sorts, func(s query.Sort) bool { return strings.Contains(s.Path, "author") }) {
+	if slices.ContainsFunc(sorts, func(s string) bool { return strings.Contains(s, "author") }) {
 		return len(want), nil // relations are not loaded, so their values are not known
 	}
 	return len(want), comparePages(ctx, books, sorts, want)
 }
 
-func stableIDs(ctx context.Context, set query.Set[Book], sorts []query.Sort, offset, limit int64) ([]int64, error) {
-	books, err := set.OrderBy(append(sorts, query.Asc("id"))...).Fetch(ctx, offset, limit)
+func stableIDs(ctx context.Context, set query.Set[Book], sorts []string, offset, limit int64) ([]int64, error) {
+	books, err := set.OrderBy(append(sorts, "id")...).Fetch(ctx, offset, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +104,9 @@ func stableIDs(ctx context.Context, set query.Set[Book], sorts []query.Sort, off
 }
 
 // comparePages goes through a list by positions, forth and back.
-func comparePages(ctx context.Context, books query.Set[Book], sorts []query.Sort, want []int64) error {
+func comparePages(ctx context.Context, books query.Set[Book], sorts []string, want []int64) error {
 	size := max(1, len(want)/3)
-	list := books.OrderBy(append(sorts, query.Asc("id"))...).List()
+	list := books.OrderBy(append(sorts, "id")...).List()
 	for _, reversed := range []bool{false, true} {
 		if reversed {
 			list = list.Reversed()

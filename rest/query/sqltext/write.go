@@ -146,9 +146,9 @@ func (w *writer) group(s *scope, g *driver.Group) (Clause, error) {
 		items[i] = wrap(text("("), c, text(")"))
 	}
 	switch g.Op {
-	case query.AllOf:
+	case driver.AllOf:
 		return between(" AND ", items), nil
-	case query.AnyOf:
+	case driver.AnyOf:
 		return between(" OR ", items), nil
 	default:
 		odd := items[0]
