@@ -2,13 +2,16 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/spoolhq/spool"
 )
@@ -83,6 +86,72 @@ func TestMigrate(t *testing.T) {
 		}
 		err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "third", State: spool.Queued, Place: 1}, RunState: spool.RunState{Wait: &spool.Wait{}}})
 		return errors.Join(err, tx.DropMessages("e", 11), tx.RestoreBranch(9))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMigrateRunState: what only the engine needs of a run is what its columns had before they
+// became one.
+func TestMigrateRunState(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "spool.db")
+	firstSchema(t, path)
+	all, err := loadMigrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.IndexFunc(all, func(m migration) bool { return m.version == 24 })
+	c, err := dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const old = `UPDATE run SET segments = 2, start_key = 'key', deaths = 1, saved_fence = 3, saved_n = 14, stop_at = 1700000000000007,
+		draft = '{"message":{"id":"m","role":"assistant","content":[]},"usage":{"outputTokens":2}}',
+		settled_at = 1700000000123456, settle_claim = 1700000001000000, ending = '{"state":"FAILED","reason":"failed","error":"it \"broke\""}',
+		place = 5, wait = '{"whenBusy":"enqueue","position":2,"content":"and “this”"}', host_state = '{ "a": null }', context = '{"tokens":7,"bytes":9,"messages":1}',
+		root_id = 'root', nested = '{"callId":"c"}', children = 4, cost_micros = 8, currency = 'EUR', allowance = '{"budget":{"tokens":9},"spent":{}}',
+		nonce = 'n', provider_options = '{"seed":7}', carried = 90000001, carried_since = 1700000002000000, alone = 1, alone_deaths = 6,
+		scopes = '["read","team:\"a\""]', client = '{"context":[{"description":"d","value":"v"}]}', started_by = 'ann', created_at = 3
+		WHERE id = 'ended'`
+	if err := errors.Join(migrateTo(c, path, all[:before]), c.exec(old), c.close()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	want := spool.RunRow{
+		Run: spool.Run{
+			Tenant: "tenant", ID: "ended", ThreadID: "t", CallID: "c", RootID: "root", Agent: "a", Model: "m", State: spool.Completed, StartedBy: "ann",
+			EnqueuedAt: fromMicros(1), StartedAt: fromMicros(1), Steps: 3, TokenCount: spool.TokenCount{InputTokens: 1, CachedInputTokens: 1, OutputTokens: 1, TotalTokens: 1},
+			CostMicros: 8, Currency: "EUR", Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 9}}, Segments: 2, CreatedAt: fromMicros(3), Place: 5,
+		},
+		RunState: spool.RunState{
+			StartKey: "key", HostState: json.RawMessage(`{ "a": null }`), ProviderOptions: json.RawMessage(`{"seed":7}`),
+			Client: &spool.ClientInput{Context: []spool.ClientContext{{Description: "d", Value: "v"}}},
+			Nonce:  "n", Scopes: []string{"read", `team:"a"`}, Children: 4, Saved: spool.Offset{Fence: 3, N: 14},
+			Wait:    &spool.Wait{WhenBusy: spool.BusyEnqueue, Position: 2, Content: spool.TextContent("and “this”")},
+			Draft:   &spool.Draft{Message: spool.Message{ID: "m", Role: spool.RoleAssistant, Content: spool.Content{}}, Usage: spool.TokenCount{OutputTokens: 2}},
+			Context: &spool.ContextCount{Tokens: 7, Bytes: 9, Messages: 1}, WallTime: 90*time.Second + time.Microsecond,
+			WorkerSince: fromMicros(1700000002000000), Deaths: 1, Isolated: true, IsolatedDeaths: 6, StopAt: fromMicros(1700000000000007),
+			Ending:      &spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: `it "broke"`},
+			SettleClaim: fromMicros(1700000001000000), SettledAt: fromMicros(1700000000123456),
+		},
+	}
+	err = db.View(t.Context(), spool.ThreadKey{Tenant: "tenant", ID: "t"}, func(v spool.View) error {
+		got, err := v.Run("ended")
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("the run (-want +got):\n%s", diff)
+		}
+		bare, err2 := v.Run("active")
+		if diff := cmp.Diff(spool.RunState{}, bare.RunState); diff != "" {
+			t.Errorf("a run without state (-want +got):\n%s", diff)
+		}
+		return errors.Join(err, err2)
 	})
 	if err != nil {
 		t.Error(err)
