@@ -13,8 +13,8 @@ type RunRow struct {
 
 // RunState is what only the engine needs of a run. No caller and no client sees it.
 //
-// A store may keep it as one JSON text. The fields without a JSON name are kept beside it: StartKey
-// because it is searched, the others because they are large and never change.
+// A store may keep it as one JSON text. The fields without a JSON name are kept beside it: they are
+// what the start gave, some of them large, and do not change while the run goes on.
 type RunState struct {
 	// StartKey is the idempotency key of the start, unique in the tenant. Empty: none.
 	StartKey string `json:"-"`
@@ -28,13 +28,13 @@ type RunState struct {
 	// Client is what the client of the start has brought. A run that this one spawns gets the tools
 	// of it, and not the context. Nil: nothing.
 	Client *ClientInput `json:"-"`
-
 	// Nonce is a random text that is made with the run and never changes. It goes into the keys
 	// of the run's tool calls, and no client or tool ever sees it: see [RunRow.CallKey]. Empty: the
 	// run began before there were nonces.
-	Nonce string `json:"nonce,omitempty"`
+	Nonce string `json:"-"`
 	// Scopes are those of who started the run, by which it has its tools: see [Tool.Access].
-	Scopes []string `json:"scopes,omitempty"`
+	Scopes []string `json:"-"`
+
 	// Wait is what the run waits, or waited, with. Nil: the thread was free.
 	Wait *Wait `json:"wait,omitempty"`
 	// Children counts the nested runs of a dispatched run, at any depth.

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/spoolhq/spool"
 )
@@ -25,4 +27,43 @@ func scanLabels(r *row) map[string]string {
 		r.err = spool.Wrap(spool.Internal, "the thread's labels cannot be read", err)
 	}
 	return labels
+}
+
+// encodeScopes returns the JSON of the scopes of who started a run, nil for none.
+func encodeScopes(scopes []string) json.RawMessage {
+	if len(scopes) == 0 {
+		return nil
+	}
+	text, _ := json.Marshal(scopes) //nolint:errchkjson // texts have always a JSON form
+	return text
+}
+
+func scanScopes(r *row) []string {
+	text := r.borrowed()
+	if text == nil {
+		return nil
+	}
+	if scopes, ok := plainStrings(string(text)); ok {
+		return scopes
+	}
+	var scopes []string
+	if err := json.Unmarshal(text, &scopes); err != nil {
+		r.err = spool.Wrap(spool.Internal, "the run's scopes cannot be read", err)
+	}
+	return scopes
+}
+
+// plainStrings reads a JSON array of strings without escapes. Each run that is read has one. It
+// reports false for other JSON.
+func plainStrings(text string) ([]string, bool) {
+	inner, opened := strings.CutPrefix(text, `["`)
+	inner, closed := strings.CutSuffix(inner, `"]`)
+	if !opened || !closed || strings.Contains(inner, `\`) {
+		return nil, false
+	}
+	all := strings.Split(inner, `","`)
+	if slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, `"`) }) {
+		return nil, false
+	}
+	return all, true
 }

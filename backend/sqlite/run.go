@@ -9,14 +9,14 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// The columns of a run, and behind them those of what only the engine needs of it: of that, the column
-// engine_state has all that no statement looks for and that is not large.
+// The columns of a run, and behind them those of what only the engine needs of it: what the start gave,
+// and in engine_state all that changes as the run goes on.
 const (
 	runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, place, root_id, nested, cost_micros, currency, allowance`
-	stateColumns = `start_key, host_state, provider_options, client, engine_state`
+	stateColumns = `start_key, nonce, scopes, host_state, provider_options, client, engine_state`
 	rowColumns   = runColumns + ", " + stateColumns
 )
 
@@ -49,7 +49,9 @@ func scanRunRow(r *row) (spool.RunRow, error) {
 	if err != nil {
 		return spool.RunRow{}, err
 	}
-	full := spool.RunRow{Run: run, RunState: spool.RunState{StartKey: r.text(), HostState: r.json(), ProviderOptions: r.json()}}
+	full := spool.RunRow{Run: run, RunState: spool.RunState{
+		StartKey: r.text(), Nonce: r.text(), Scopes: scanScopes(r), HostState: r.json(), ProviderOptions: r.json(),
+	}}
 	if err := r.decode(&full.Client, "what the run's client has brought"); err != nil {
 		return full, err
 	}
@@ -139,7 +141,7 @@ func (t *tx) InsertRun(r spool.RunRow) error {
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.Place, r.RootID, text.nested, r.CostMicros, r.Currency, text.allowance,
-		r.StartKey, r.HostState, r.ProviderOptions, text.client, text.state,
+		r.StartKey, r.Nonce, encodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.client, text.state,
 		t.key.Tenant, t.key.ID)
 	switch {
 	case err != nil:
@@ -187,7 +189,7 @@ func (t *tx) UpdateRun(r spool.RunRow) error {
 		return err
 	}
 	next := storedOf(&r)
-	set, args := updateRun, make([]any, 0, 36)
+	set, args := updateRun, make([]any, 0, 38)
 	if old.moved(&next) {
 		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.Place, r.RootID)
 	}
@@ -196,7 +198,7 @@ func (t *tx) UpdateRun(r spool.RunRow) error {
 			r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 			r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 			r.Segments, text.nested, r.CostMicros, r.Currency, text.allowance,
-			r.HostState, r.ProviderOptions, text.client, text.state,
+			r.Nonce, encodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.client, text.state,
 			t.key.Tenant, r.ID, t.key.ID)...)
 	switch {
 	case isUnique(err):
@@ -230,7 +232,7 @@ const (
 		enqueued_at = ?, started_at = ?, ended_at = ?, max_steps = ?, steps = ?, attempts = ?,
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, nested = ?, cost_micros = ?, currency = ?, allowance = ?,
-		host_state = ?, provider_options = ?, client = ?, engine_state = ?
+		nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?, engine_state = ?
 		WHERE tenant = ? AND id = ? AND thread_id = ?`
 )
 

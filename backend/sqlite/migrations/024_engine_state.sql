@@ -1,5 +1,5 @@
 -- What only the engine needs of a run, as one JSON object in engine_state: spool.RunState. '' for
--- nothing. It was in 17 columns, which no statement looks for. The table is made anew, as SQLite
+-- nothing. It was in 15 columns, which no statement looks for. The table is made anew, as SQLite
 -- would write all of it once for each column that is dropped.
 CREATE TABLE run_anew (
     tenant              TEXT    NOT NULL,
@@ -33,6 +33,8 @@ CREATE TABLE run_anew (
     currency            TEXT    NOT NULL,
     allowance           TEXT    NOT NULL, -- JSON
     start_key           TEXT    NOT NULL,
+    nonce               TEXT    NOT NULL,
+    scopes              TEXT    NOT NULL, -- JSON
     host_state          TEXT    NOT NULL, -- JSON, as it was given
     provider_options    TEXT    NOT NULL, -- JSON, as it was given
     client              TEXT    NOT NULL, -- JSON
@@ -44,13 +46,11 @@ INSERT INTO run_anew
 SELECT tenant, id, thread_id, ord, created_at, parent_id, root_id, depth, agent, started_by, model, state, stop_reason, error,
     enqueued_at, started_at, ended_at, max_steps, steps, attempts,
     input_tokens, cached_input_tokens, output_tokens, total_tokens,
-    segments, place, nested, cost_micros, currency, allowance, start_key, host_state, provider_options, client,
+    segments, place, nested, cost_micros, currency, allowance, start_key, nonce, scopes, host_state, provider_options, client,
     iif(fields = '', '', '{' || substr(fields, 2) || '}')
 FROM (
     SELECT *,
-        iif(nonce = '', '', ',"nonce":' || json_quote(nonce))
-        || iif(scopes = '', '', ',"scopes":' || scopes)
-        || iif(wait = '', '', ',"wait":' || wait)
+        iif(wait = '', '', ',"wait":' || wait)
         || iif(children = 0, '', ',"children":' || children)
         || iif(saved_fence = 0 AND saved_n = 0, '', ',"saved":"' || saved_fence || '-' || saved_n || '"')
         || iif(draft = '', '', ',"draft":' || draft)
