@@ -73,6 +73,7 @@ func (r *ring) place(at walk.Position) {
 	defer r.mu.Unlock()
 	r.head, r.placed = at, true
 	r.base, r.begin = at, r.next
+	r.notices++ // no client has the state that the place takes for known
 	r.change()
 }
 
@@ -88,7 +89,6 @@ func (r *ring) reset() {
 	defer r.mu.Unlock()
 	r.placed = false
 	r.next++    // no client is up to date, not even the one that had all
-	r.notices++ // no client has the state that the next place takes for known
 	r.first = r.next
 	r.bytes = 0
 	r.frames = nil
