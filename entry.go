@@ -65,20 +65,20 @@ const (
 
 // Entry is an entry of a thread's record, or a notice in the same envelope.
 type Entry struct {
-	ThreadID ThreadID `json:"threadId"`
+	ThreadID ThreadID `doc:"Its thread." json:"threadId"`
 	// Seq numbers the entries of a thread from 1 without a gap. Zero: a notice.
-	Seq       int64           `json:"seq"`
-	Type      EntryType       `json:"type"`
-	Payload   json.RawMessage `json:"payload"`
-	CreatedAt time.Time       `json:"createdAt"`
+	Seq       int64           `doc:"Its number in the thread's record, from 1 without a gap. Zero: a notice, which is in no record." json:"seq"`
+	Type      EntryType       `doc:"What the application calls it: none of the types of Event."                                      example:"INVOICE_PAID" json:"type"`
+	Payload   json.RawMessage `doc:"Any JSON."                                                                                       json:"payload"`
+	CreatedAt time.Time       `doc:"When it happened."                                                                               json:"createdAt"`
 	// RunID is the run that the entry belongs to, if any.
-	RunID RunID `json:"runId,omitempty"`
+	RunID RunID `doc:"The run that it belongs to, if any." json:"runId,omitempty"`
 	// PublishedBy is the subject who has published an application's event. Empty: not known, or
 	// nobody's.
-	PublishedBy string `json:"publishedBy,omitempty"`
+	PublishedBy string `doc:"The subject who published it." json:"publishedBy,omitempty"`
 	// PublishedByTool names the tool whose call has published an application's event. Empty: it
 	// was none.
-	PublishedByTool string `json:"publishedByTool,omitempty"`
+	PublishedByTool string `doc:"The tool whose call published it." json:"publishedByTool,omitempty"`
 
 	// Stream and After place the entry among the items of a run stream: it stands
 	// after the item at that offset, and after the stream's start when After is zero.
@@ -87,8 +87,10 @@ type Entry struct {
 	After  Offset   `json:"-"`
 }
 
-// NewEntry returns an entry of run whose payload is the JSON form of payload.
+// NewEntry returns an entry of run whose payload is the JSON form of payload. It panics for a payload that
+// is not of the type that [EntryKinds] has for t.
 func NewEntry(t EntryType, run RunID, payload any) *Entry {
+	mustBe(entryTypes[t], string(t), payload)
 	return &Entry{Type: t, RunID: run, Payload: mustJSON(payload)}
 }
 

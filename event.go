@@ -77,25 +77,15 @@ func (t EntryType) Reserved() bool { return reservedTypes[t] }
 var reservedTypes = func() map[EntryType]bool {
 	reserved := make(map[EntryType]bool)
 	for _, t := range []EntryType{
-		EntryRunStarted, EntryRunEnded, EntryInputRequired, EntryInputExpired, EntryInputExpiring,
-		EntryInputExtended, EntryHITLResponse, EntryMessagesDropped, EntryMessagesRestored, EntryContextCompacted, EntryRunRefused,
-		EntryTokenBudgetExhausted, EntryCostBudgetExhausted, EntryToolCallBudgetExhausted, EntryTimeBudgetExhausted, EntryTimeLimitReached, EntryStorageLimitReached,
-		NoticeStateChange, NoticeMessageAppended, NoticeThreadDeleted,
-
 		"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
-		"SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED",
+		"SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED", "SOURCE",
 	} {
 		reserved[t] = true
 	}
-	for _, t := range []ItemType{
-		ItemRunStarted, ItemTextStart, ItemTextContent, ItemTextEnd,
-		ItemReasoningStart, ItemReasoningContent, ItemReasoningEnd,
-		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult,
-		ItemStepFinished, ItemInputRequired, ItemCustom, ItemRunFinished, ItemRunError,
-		ItemSubagentStarted, ItemSubagentEvent, ItemSubagentFinished,
-
-		"SOURCE",
-	} {
+	for t := range entryTypes {
+		reserved[t] = true
+	}
+	for t := range itemTypes {
 		reserved[EntryType(t)] = true
 	}
 	return reserved

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -90,28 +91,12 @@ func kinds[T ~string](t *testing.T, cases []valueCase) map[T]bool {
 	return seen
 }
 
-// payloads are the fields of each kind of entry and notice.
-var payloads = map[spool.EntryType]func() any{
-	spool.EntryRunStarted:              func() any { return new(spool.RunStarted) },
-	spool.EntryRunEnded:                func() any { return new(spool.RunEnded) },
-	spool.EntryInputRequired:           func() any { return new(spool.InputRequired) },
-	spool.EntryInputExpired:            func() any { return new(spool.InputExpired) },
-	spool.EntryInputExpiring:           func() any { return new(spool.InputExpiring) },
-	spool.EntryInputExtended:           func() any { return new(spool.InputExtended) },
-	spool.EntryHITLResponse:            func() any { return new(spool.HITLResponse) },
-	spool.EntryMessagesDropped:         func() any { return new(spool.MessagesDropped) },
-	spool.EntryMessagesRestored:        func() any { return new(spool.MessagesRestored) },
-	spool.EntryTokenBudgetExhausted:    func() any { return new(spool.TokenBudgetExhausted) },
-	spool.EntryCostBudgetExhausted:     func() any { return new(spool.CostBudgetExhausted) },
-	spool.EntryToolCallBudgetExhausted: func() any { return new(spool.ToolCallBudgetExhausted) },
-	spool.EntryTimeLimitReached:        func() any { return new(spool.TimeLimitReached) },
-	spool.EntryStorageLimitReached:     func() any { return new(spool.StorageLimitReached) },
-	spool.EntryTimeBudgetExhausted:     func() any { return new(spool.TimeBudgetExhausted) },
-	spool.EntryContextCompacted:        func() any { return new(spool.ContextCompacted) },
-	spool.EntryRunRefused:              func() any { return new(spool.RunRefused) },
-	spool.NoticeStateChange:            func() any { return new(spool.StateChange) },
-	spool.NoticeMessageAppended:        func() any { return new(spool.Message) },
-	spool.NoticeThreadDeleted:          func() any { return new(spool.ThreadDeleted) },
+func types[T ~string](kinds []spool.Kind[T]) map[T]reflect.Type {
+	all := make(map[T]reflect.Type)
+	for _, k := range kinds {
+		all[k.Type] = k.Of
+	}
+	return all
 }
 
 func TestFixturesEntries(t *testing.T) {
@@ -132,8 +117,8 @@ func TestFixturesEntries(t *testing.T) {
 			if notice := i >= len(file.Entries); notice != (e.Seq == 0) {
 				t.Errorf("seq is %d", e.Seq)
 			}
-			if payload, known := payloads[e.Type]; known {
-				p := payload()
+			if payload, known := types(spool.EntryKinds())[e.Type]; known {
+				p := reflect.New(payload).Interface()
 				if err := json.Unmarshal(e.Payload, p); err != nil {
 					t.Fatalf("read the payload: %v", err)
 				}
@@ -142,34 +127,11 @@ func TestFixturesEntries(t *testing.T) {
 			}
 		})
 	}
-	for kind := range payloads {
-		if !seen[kind] {
-			t.Errorf("entries.json has no %s", kind)
+	for _, kind := range spool.EntryKinds() {
+		if !seen[kind.Type] {
+			t.Errorf("entries.json has no %s", kind.Type)
 		}
 	}
-}
-
-// fields are the fields of each kind of item.
-var fields = map[spool.ItemType]func() any{
-	spool.ItemRunStarted:       func() any { return new(spool.StreamStarted) },
-	spool.ItemTextStart:        func() any { return new(spool.Block) },
-	spool.ItemTextContent:      func() any { return new(spool.Delta) },
-	spool.ItemTextEnd:          func() any { return new(spool.Block) },
-	spool.ItemReasoningStart:   func() any { return new(spool.Block) },
-	spool.ItemReasoningContent: func() any { return new(spool.Delta) },
-	spool.ItemReasoningEnd:     func() any { return new(spool.Block) },
-	spool.ItemToolStart:        func() any { return new(spool.ToolStarted) },
-	spool.ItemToolArgs:         func() any { return new(spool.ToolArgs) },
-	spool.ItemToolEnd:          func() any { return new(spool.ToolEnded) },
-	spool.ItemToolResult:       func() any { return new(spool.ToolResulted) },
-	spool.ItemStepFinished:     func() any { return new(spool.StepFinished) },
-	spool.ItemInputRequired:    func() any { return new(spool.InputRequired) },
-	spool.ItemSubagentStarted:  func() any { return new(spool.SubagentStarted) },
-	spool.ItemSubagentEvent:    func() any { return new(spool.SubagentEvent) },
-	spool.ItemSubagentFinished: func() any { return new(spool.SubagentFinished) },
-	spool.ItemCustom:           func() any { return new(spool.Custom) },
-	spool.ItemRunFinished:      func() any { return new(spool.StreamFinished) },
-	spool.ItemRunError:         func() any { return new(spool.StreamFailed) },
 }
 
 func TestFixturesItems(t *testing.T) {
@@ -190,11 +152,11 @@ func TestFixturesItems(t *testing.T) {
 			if !bytes.HasPrefix(compact(t, c.Value), []byte(want)) || !bytes.HasSuffix(compact(t, c.Value), []byte(`,"offset":"`+item.Offset.String()+`"}`)) {
 				t.Errorf("the type is not first, or the offset not last: %s", c.Value)
 			}
-			payload, known := fields[item.Type]
+			fields, known := types(spool.ItemKinds())[item.Type]
 			if !known {
 				return
 			}
-			p := payload()
+			p := reflect.New(fields).Interface()
 			if err := item.Decode(p); err != nil {
 				t.Fatal(err)
 			}
@@ -205,9 +167,9 @@ func TestFixturesItems(t *testing.T) {
 			}
 		})
 	}
-	for kind := range fields {
-		if !seen[kind] {
-			t.Errorf("items.json has no %s", kind)
+	for _, kind := range spool.ItemKinds() {
+		if !seen[kind.Type] {
+			t.Errorf("items.json has no %s", kind.Type)
 		}
 	}
 }

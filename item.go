@@ -137,7 +137,8 @@ type Item struct {
 }
 
 // NewItem returns the item at offset with the fields of payload, which encodes as a
-// JSON object. A nil payload has no fields.
+// JSON object. A nil payload has no fields. It panics for a payload that is not of the type that
+// [ItemKinds] has for t.
 func NewItem(t ItemType, offset Offset, seq int64, payload any) Item {
 	var space [42]byte
 	at := offset.append(space[:0])
@@ -243,9 +244,9 @@ type SubagentStarted struct {
 
 // SubagentEvent are the fields of [ItemSubagentEvent].
 type SubagentEvent struct {
-	SubagentID AgentID `json:"subagentId"`
+	SubagentID AgentID `doc:"The nested run." json:"subagentId"`
 	// Event is the item that it would be in a stream of its own: type first, and no offset.
-	Event json.RawMessage `json:"event"`
+	Event json.RawMessage `doc:"What it says." json:"event"`
 
 	wrapped bool // WrapItem has written Event, as [json.Marshal] would
 }

@@ -52,20 +52,42 @@ func TestNewItem(t *testing.T) {
 
 	at := spool.Offset{Fence: 7, N: 12}
 	for _, c := range []struct {
+		kind    spool.ItemType
 		payload any
 		want    string
 	}{
-		{nil, `{"type":"CUSTOM","offset":"7-12"}`},
-		{struct{}{}, `{"type":"CUSTOM","offset":"7-12"}`},
-		{spool.Custom{Name: "a"}, `{"type":"CUSTOM","name":"a","value":null,"offset":"7-12"}`},
+		{spool.ItemCustom, nil, `{"type":"CUSTOM","offset":"7-12"}`},
+		{"OTHER", struct{}{}, `{"type":"OTHER","offset":"7-12"}`},
+		{spool.ItemCustom, spool.Custom{Name: "a"}, `{"type":"CUSTOM","name":"a","value":null,"offset":"7-12"}`},
+		{spool.ItemCustom, &spool.Custom{Name: "a"}, `{"type":"CUSTOM","name":"a","value":null,"offset":"7-12"}`},
 	} {
-		item := spool.NewItem(spool.ItemCustom, at, 3, c.payload)
+		item := spool.NewItem(c.kind, at, 3, c.payload)
 		if string(item.Data) != c.want {
 			t.Errorf("data is %s, want %s", item.Data, c.want)
 		}
-		if item.Seq != 3 || item.Offset != at || item.Type != spool.ItemCustom {
+		if item.Seq != 3 || item.Offset != at || item.Type != c.kind {
 			t.Errorf("item is %+v", item)
 		}
+	}
+}
+
+// What stands under a type of this package is of the type that the document has for it.
+func TestEncodedIsDocumented(t *testing.T) {
+	t.Parallel()
+
+	for name, encode := range map[string]func(){
+		"item":   func() { spool.NewItem(spool.ItemCustom, spool.Offset{}, 0, spool.Delta{}) },
+		"nested": func() { spool.WrapItem("a", spool.ItemToolStart, spool.ToolArgs{}) },
+		"entry":  func() { spool.NewEntry(spool.EntryRunEnded, "r", spool.RunStarted{}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: a payload of another type is encoded", name)
+				}
+			}()
+			encode()
+		}()
 	}
 }
 
@@ -73,15 +95,15 @@ func TestItemTypes(t *testing.T) {
 	t.Parallel()
 
 	content, end := 0, 0
-	for kind := range fields {
-		if kind.Content() {
+	for _, kind := range spool.ItemKinds() {
+		if kind.Type.Content() {
 			content++
 		}
-		if kind.End() {
+		if kind.Type.End() {
 			end++
 		}
-		if kind.Content() && kind.End() {
-			t.Errorf("%s is content and an end", kind)
+		if kind.Type.Content() && kind.Type.End() {
+			t.Errorf("%s is content and an end", kind.Type)
 		}
 	}
 	if content != 11 || end != 2 {

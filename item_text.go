@@ -49,6 +49,9 @@ func (e SubagentEvent) appendFields(b []byte) []byte {
 // appendItem returns an object of the type and then the fields of payload, without its end,
 // for which there is room.
 func appendItem(t ItemType, payload any, room int) []byte {
+	if t != ItemTextContent { // most items are of this type, and all of those are written in one place
+		mustBe(itemTypes[t], string(t), payload)
+	}
 	size, fields := len(`{"type":""`)+len(t)+room, []byte(nil)
 	switch p := payload.(type) {
 	case Delta:

@@ -34,25 +34,26 @@ func checkItemText(t *testing.T, id, text string) {
 	t.Helper()
 	delta, block, args := Delta{id, text}, Block{id, Role(text)}, ToolArgs{ToolCallID(id), text}
 	for _, c := range []struct {
+		kind    ItemType
 		payload interface{ AppendJSON(b []byte) []byte }
 		into    []func() any
 	}{
-		{delta, []func() any{func() any { return new(Delta) }, func() any { return new(Block) }, func() any { return &Delta{"set", "set"} }}},
-		{block, []func() any{func() any { return new(Delta) }, func() any { return new(Block) }, func() any { return &Block{"set", "set"} }}},
-		{args, []func() any{func() any { return new(ToolArgs) }, func() any { return new(Delta) }}},
+		{ItemTextContent, delta, []func() any{func() any { return new(Delta) }, func() any { return new(Block) }, func() any { return &Delta{"set", "set"} }}},
+		{ItemTextStart, block, []func() any{func() any { return new(Delta) }, func() any { return new(Block) }, func() any { return &Block{"set", "set"} }}},
+		{ItemToolArgs, args, []func() any{func() any { return new(ToolArgs) }, func() any { return new(Delta) }}},
 	} {
 		want := string(mustJSON(c.payload))
 		if got := string(c.payload.AppendJSON(nil)); got != want {
 			t.Fatalf("%#v is written as %s, want %s", c.payload, got, want)
 		}
-		item := NewItem(ItemTextContent, Offset{3, 14}, 2, c.payload)
-		if got, want := string(item.Data), `{"type":"TEXT_MESSAGE_CONTENT",`+want[1:len(want)-1]+`,"offset":"3-14"}`; got != want {
+		item := NewItem(c.kind, Offset{3, 14}, 2, c.payload)
+		if got, want := string(item.Data), `{"type":"`+string(c.kind)+`",`+want[1:len(want)-1]+`,"offset":"3-14"}`; got != want {
 			t.Fatalf("the item is %s, want %s", got, want)
 		}
 		if extra := cap(item.Data) - len(item.Data); id == "r1:1:m1" && text == texts[1] && extra > 0 {
 			t.Errorf("an item that is kept has room for %d bytes more", extra)
 		}
-		nested := WrapItem(AgentID(id), ItemTextContent, c.payload)
+		nested := WrapItem(AgentID(id), c.kind, c.payload)
 		body := string(mustJSON(nested))
 		inner := NewItem(ItemSubagentEvent, Offset{3, 14}, 2, nested)
 		if got, want := string(inner.Data), `{"type":"SUBAGENT_EVENT",`+body[1:len(body)-1]+`,"offset":"3-14"}`; got != want {

@@ -33,6 +33,7 @@ type document struct {
 
 func newDocument(a *API) (*document, huma.API) {
 	d := &document{api: a, registry: schema.New(), ids: map[string]string{}}
+	d.registry.NameTypes(a.config.schemaNames)
 	d.answers = d.registry.Answers()
 	config := huma.DefaultConfig(a.config.title, a.config.version)
 	config.Info.Description = a.config.description

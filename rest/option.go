@@ -345,6 +345,7 @@ type apiConfig struct {
 	codec                       Codec
 	bounds                      BodyBounds
 	validateFirst               bool
+	schemaNames                 map[reflect.Type]string
 	trusted                     []netip.Prefix
 	logger                      logger
 	fallback                    page.Paginator // of settings: what code says overrides it

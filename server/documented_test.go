@@ -38,7 +38,7 @@ func TestAnswersAreDocumented(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(name, err)
 		}
-		doc.check(t, name, map[string]any{"$ref": componentRef + name}, got)
+		doc.check(t, name, map[string]any{"$ref": componentRef + name}, got, true)
 	}
 }
 
@@ -60,19 +60,54 @@ func components(t *testing.T) interface{ TypeFromRef(ref string) reflect.Type } 
 	return s.api.Huma().OpenAPI().Components.Schemas
 }
 
-// entryPayloads are the payloads of entries and notices, and itemFields the fields of items, that
-// their variants in the document embed.
-func TestVariantsAreOfTheirTypes(t *testing.T) {
+// What is encoded under a type has each field that the document has for it, and no other.
+func TestKindsAreDocumented(t *testing.T) {
 	t.Parallel()
 
-	for f := range reflect.TypeFor[wire.Event]().Fields() {
-		if f.Type.Kind() != reflect.Pointer {
-			continue
+	doc := documentOf(t)
+	check := func(component string, of reflect.Type, encode func(v any) any) {
+		value := reflect.New(of).Elem()
+		fill(value)
+		text, err := json.Marshal(encode(value.Interface()))
+		var got any
+		if err != nil || json.Unmarshal(text, &got) != nil {
+			t.Fatalf("%s: %s, %v", of, text, err)
 		}
-		payload, _ := f.Type.Elem().FieldByName("Payload")
-		if pkg := payload.Type.PkgPath(); !strings.HasSuffix(pkg, "/spool") && payload.Type != reflect.TypeFor[wire.Message]() {
-			t.Errorf("%s has a payload of its own: %v", f.Name, payload.Type)
-		}
+		doc.check(t, component, map[string]any{"$ref": componentRef + component}, got, true)
+	}
+	for _, k := range spool.EntryKinds() {
+		check("Event", k.Of, func(v any) any {
+			e := spool.NewEntry(k.Type, "r", v)
+			e.ThreadID, e.Seq = "t", 1
+			return e
+		})
+	}
+	for _, k := range spool.ItemKinds() {
+		check("Item", k.Of, func(v any) any {
+			if k.Type == spool.ItemSubagentEvent {
+				v = spool.WrapItem("a", spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c", ToolName: "t"})
+			}
+			return spool.NewItem(k.Type, spool.Offset{Fence: 1, N: 1}, 0, v)
+		})
+	}
+	check("ApplicationEvent", reflect.TypeFor[wire.ApplicationEvent](), func(v any) any { return v })
+	check("Message", reflect.TypeFor[spool.Message](), func(v any) any { return v })
+	for _, p := range []spool.Part{ // each with what parts of its type have
+		{Type: spool.PartText, Text: "a"},
+		{Type: spool.PartReasoning, Text: "a"},
+		{Type: spool.PartImage, Image: "a", MIMEType: "a"},
+		{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "t", Args: json.RawMessage(`{}`)},
+		{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "t", Result: json.RawMessage(`{}`)},
+	} {
+		p.Provider = json.RawMessage(`{}`)
+		check("Part", reflect.TypeFor[spool.Part](), func(any) any { return p })
+	}
+	for _, kind := range []spool.FrameKind{spool.FrameThread, spool.FrameStream, spool.FrameSnapshot} {
+		check("Frame", reflect.TypeFor[spool.Frame](), func(v any) any {
+			f, _ := v.(spool.Frame)
+			f.Kind, f.Event = kind, spool.NewEntry(spool.EntryMessagesDropped, "r", spool.MessagesDropped{FromMessageID: "m"})
+			return f
+		})
 	}
 }
 
@@ -121,8 +156,8 @@ func (d openDocument) answers() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// check holds a value against its schema: all properties are there, and nothing else.
-func (d openDocument) check(t *testing.T, at string, schema map[string]any, value any) {
+// check holds a value against its schema: all properties are there, or those that have to be, and nothing else.
+func (d openDocument) check(t *testing.T, at string, schema map[string]any, value any, all bool) {
 	t.Helper()
 
 	if ref, ok := schema["$ref"].(string); ok {
@@ -131,14 +166,25 @@ func (d openDocument) check(t *testing.T, at string, schema map[string]any, valu
 			t.Errorf("%s: there is no schema %s", at, ref)
 		}
 	}
-	if value == nil || schema["oneOf"] != nil || schema["discriminator"] != nil { // a variant is checked by itself
+	if value == nil {
+		return
+	}
+	if by, ok := schema["discriminator"].(map[string]any); ok {
+		property, _ := by["propertyName"].(string)
+		word, _ := value.(map[string]any)[property].(string)
+		mapping, _ := by["mapping"].(map[string]any)
+		if mapping[word] != nil {
+			d.check(t, at+" "+word, map[string]any{"$ref": mapping[word]}, value, all)
+		} else if !all {
+			t.Errorf("%s: %s %q is not documented", at, property, word)
+		}
 		return
 	}
 	if forms, ok := schema["anyOf"].([]any); ok {
 		for _, one := range forms {
 			one, _ := one.(map[string]any)
 			if kind, _ := one["type"].(string); one["$ref"] != nil && isObject(value) || kind == "array" && !isObject(value) {
-				d.check(t, at, one, value)
+				d.check(t, at, one, value, all)
 				return
 			}
 		}
@@ -156,17 +202,18 @@ func (d openDocument) check(t *testing.T, at string, schema map[string]any, valu
 				t.Errorf("%s.%s is not documented", at, name)
 				continue
 			}
-			d.check(t, at+"."+name, property, one)
+			d.check(t, at+"."+name, property, one, all)
 		}
+		required, _ := schema["required"].([]any)
 		for name := range properties {
-			if _, there := value[name]; !there {
+			if _, there := value[name]; !there && (all || slices.Contains(required, any(name))) {
 				t.Errorf("%s.%s is documented, and not there", at, name)
 			}
 		}
 	case []any:
 		items, _ := schema["items"].(map[string]any)
 		for _, one := range value {
-			d.check(t, at+"[]", items, one)
+			d.check(t, at+"[]", items, one, all)
 		}
 	}
 }
@@ -201,7 +248,7 @@ func fill(v reflect.Value) {
 		v.Set(reflect.ValueOf(spool.Content{{Type: spool.PartText, Text: "a", Provider: json.RawMessage(`{}`)}}))
 		return
 	case spool.Item:
-		v.Set(reflect.ValueOf(spool.Item{Data: json.RawMessage(`{"type":"RUN_STARTED"}`)}))
+		v.Set(reflect.ValueOf(spool.NewItem(spool.ItemToolStart, spool.Offset{Fence: 1, N: 1}, 0, spool.ToolStarted{ToolCallID: "c", ToolName: "t"})))
 		return
 	}
 	switch v.Kind() { //nolint:exhaustive // answers have no others

@@ -26,7 +26,7 @@ func (s *Server) newAPI() *rest.API {
 	api := rest.New(append(s.bodyRules(),
 		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.BasePath(s.config.BasePath),
 		rest.Servers(cmp.Or(s.config.PublicURL, "/")),
-		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(s.config.Log)), rest.Use(s.front),
+		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(s.config.Log)), rest.Use(s.front), rest.SchemaNames(wire.Names()),
 	)...)
 	wire.Document(api)
 	api.Register(table{s}, rest.Namespace(""))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
-	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/wire"
 	"github.com/spoolhq/spool/server/queue"
@@ -29,10 +28,6 @@ func TestWireTypes(t *testing.T) {
 		name, list string
 		kinds      map[string]reflect.Type
 	}{
-		{"frames.json", "frames", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Frame]]()}},
-		{"entries.json", "entries", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Event]]()}},
-		{"entries.json", "notices", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Event]]()}},
-		{"items.json", "items", map[string]reflect.Type{"": reflect.TypeFor[rest.OneOf[wire.Item]]()}},
 		{"messages.json", "messages", map[string]reflect.Type{"": reflect.TypeFor[wire.Message]()}},
 		{"results.json", "results", map[string]reflect.Type{
 			"run": reflect.TypeFor[engine.RunResult](), "runRefusal": reflect.TypeFor[runs.RunRefusal](), "stop": reflect.TypeFor[engine.StopResult](), "respond": reflect.TypeFor[engine.RespondResult](),
@@ -75,10 +70,44 @@ func TestWireTypes(t *testing.T) {
 				t.Fatal(err)
 			case head.Type == "SOMETHING_NEW", c.Name == "a kind of part to come": // in no document before they are there
 				continue
-			case kind == reflect.TypeFor[rest.OneOf[wire.Event]]() && !ownEvent(head.Type):
-				kind = reflect.TypeFor[wire.ApplicationEvent]()
 			}
 			checkWire(t, file.name+" "+c.Name, kind, c.Value)
+		}
+	}
+}
+
+// The entries, notices, items and frames of the fixtures have what the document says of their types, and
+// nothing else.
+func TestUnionsAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	doc := documentOf(t)
+	for _, file := range []struct{ name, list, component string }{
+		{"frames.json", "frames", "Frame"}, {"entries.json", "entries", "Event"}, {"entries.json", "notices", "Event"}, {"items.json", "items", "Item"},
+	} {
+		text, err := os.ReadFile("../spec/fixtures/" + file.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]json.RawMessage
+		var cases []struct {
+			Name  string
+			Value map[string]any
+		}
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(all[file.list], &cases); err != nil || len(cases) == 0 {
+			t.Fatalf("%s: %d cases, %v", file.name, len(cases), err)
+		}
+		for _, c := range cases {
+			component, word := file.component, c.Value["type"]
+			if own, _ := word.(string); component == "Event" && !spool.EntryType(own).Reserved() {
+				component = "ApplicationEvent"
+			}
+			if word != "SOMETHING_NEW" { // in no document before it is there
+				doc.check(t, file.name+" "+c.Name, map[string]any{"$ref": componentRef + component}, c.Value, false)
+			}
 		}
 	}
 }
@@ -133,20 +162,6 @@ func TestNoUnnamedFields(t *testing.T) {
 			}
 		}
 	}
-}
-
-// ownEvent reports whether the type is one of ours, and no application's.
-func ownEvent(name string) bool {
-	t := reflect.TypeFor[wire.Event]()
-	for f := range t.Fields() {
-		if f.Type.Kind() != reflect.Pointer {
-			continue
-		}
-		if tag, ok := f.Type.Elem().FieldByName("Type"); ok && tag.Tag.Get("const") == name {
-			return true
-		}
-	}
-	return false
 }
 
 func checkWire(t *testing.T, name string, kind reflect.Type, value json.RawMessage) {

@@ -41,13 +41,13 @@ func furnish(tx spool.Tx, key spool.ThreadKey) error {
 	usage := func(kind spool.UsageKind, agent spool.AgentID) spool.UsageRow {
 		return spool.UsageRow{RunID: "r", AgentID: agent, Agent: name, Kind: kind, Model: "m", Usage: spool.Usage{Input: &n}}
 	}
-	first, second := spool.NewEntry(spool.EntryMessagesDropped, "r", name), spool.NewEntry(spool.EntryMessagesDropped, "r", name)
+	first, second := spool.NewEntry(spool.EntryMessagesDropped, "r", spool.MessagesDropped{FromMessageID: spool.MessageID(name)}), spool.NewEntry(spool.EntryMessagesDropped, "r", spool.MessagesDropped{FromMessageID: spool.MessageID(name)})
 	err := errors.Join(
 		putQueued(tx, "r"),
 		tx.InsertRun(waits("later", 9)), tx.InsertRun(waits("next", 4)),
 		tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "n", Agent: name, RootID: "r", ParentID: "r", Depth: 1, State: spool.Queued}}),
 		tx.AppendMessages(turn("m1", ""), turn("m2", ""), turn("m3", "n"), turn("m4", "")),
-		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, "r", name), first, second),
+		tx.AppendEntries(spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: spool.RunID(name)}), first, second),
 	)
 	if err != nil {
 		return err

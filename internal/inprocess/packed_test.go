@@ -16,7 +16,7 @@ func TestPacked(t *testing.T) {
 	t.Parallel()
 
 	random := rand.New(rand.NewPCG(1, 2))
-	types := []spool.ItemType{spool.ItemTextContent, spool.ItemToolResult, spool.ItemRunFinished, "own"}
+	types := []spool.ItemType{spool.ItemTextContent, spool.ItemReasoningContent, "another", "own"}
 	for range 300 {
 		var items []spool.Item
 		offset := spool.Offset{Fence: random.Int64N(5)}

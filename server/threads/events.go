@@ -28,7 +28,7 @@ func (c Controller) Events(ctx context.Context, in EventsInput) (EventPage, erro
 	page, err := c.Engine.Events(call.Acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
 	out := EventPage{Events: make([]wire.ApplicationEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
-		out.Events[i] = wire.EventOf(e)
+		out.Events[i] = wire.ApplicationEvent(e)
 	}
 	return out, call.About(ctx, err, key, "")
 }

@@ -12,6 +12,7 @@ import (
 // namer gives each type a name of its own that is legal for a component, and the same one
 // whenever the same types are described in the same order.
 type namer struct {
+	given map[reflect.Type]string
 	names map[reflect.Type]string
 	taken map[string]bool
 }
@@ -19,6 +20,10 @@ type namer struct {
 func newNamer() *namer {
 	return &namer{names: map[reflect.Type]string{}, taken: map[string]bool{}}
 }
+
+// NameTypes names the components of types in place of their own names. It is called before any type is
+// described.
+func (r *Registry) NameTypes(names map[reflect.Type]string) { r.namer.given = names }
 
 // name is the name of a struct type. hint names a type that has none.
 //
@@ -36,6 +41,9 @@ func (n *namer) name(t reflect.Type, hint string) string {
 }
 
 func (n *namer) free(t reflect.Type, hint string) string {
+	if name := n.given[t]; name != "" && !n.taken[name] {
+		return name
+	}
 	full := t.Name()
 	if full == "" {
 		full = hint

@@ -23,14 +23,14 @@ type Frame struct {
 
 type (
 	threadFrame struct {
-		Kind  spool.FrameKind   `const:"thread"                             json:"kind"`
-		Event rest.OneOf[Event] `doc:"An entry of the record, or a notice." json:"event"`
+		Kind  spool.FrameKind `const:"thread"                             json:"kind"`
+		Event spool.Entry     `doc:"An entry of the record, or a notice." json:"event"`
 	}
 
 	streamFrame struct {
-		Kind     spool.FrameKind  `const:"stream"           json:"kind"`
-		StreamID spool.StreamID   `doc:"The stream."        json:"streamId"`
-		Item     rest.OneOf[Item] `doc:"What the run says." json:"item"`
+		Kind     spool.FrameKind `const:"stream"           json:"kind"`
+		StreamID spool.StreamID  `doc:"The stream."        json:"streamId"`
+		Item     spool.Item      `doc:"What the run says." json:"item"`
 	}
 
 	snapshotFrame struct {
@@ -49,14 +49,18 @@ type (
 	parkAnswer  spool.Answer
 )
 
+// Names are those of components that their types do not say.
+func Names() map[reflect.Type]string { return names }
+
 // Document says which types stand for which in the document: types that write their own JSON, and
 // types with another name.
 func Document(api *rest.API) {
 	schemas := api.Huma().OpenAPI().Components.Schemas
 	for _, c := range []struct{ is, wire reflect.Type }{
 		{reflect.TypeFor[spool.Content](), reflect.TypeFor[content]()},
-		{reflect.TypeFor[spool.Entry](), reflect.TypeFor[rest.OneOf[Event]]()},
-		{reflect.TypeFor[spool.Item](), reflect.TypeFor[rest.OneOf[Item]]()},
+		{reflect.TypeFor[spool.Entry](), reflect.TypeFor[Event]()},
+		{reflect.TypeFor[spool.Item](), reflect.TypeFor[Item]()},
+		{reflect.TypeFor[ApplicationEvent](), applicationEvent},
 		{reflect.TypeFor[spool.Message](), reflect.TypeFor[Message]()},
 		{reflect.TypeFor[spool.Run](), reflect.TypeFor[run]()},
 		{reflect.TypeFor[spool.Answer](), reflect.TypeFor[parkAnswer]()},

@@ -1,0 +1,72 @@
+package wire
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// variant is a row of a union: the word that tells it apart, and the type that is encoded under it.
+type variant struct {
+	word  string
+	of    reflect.Type
+	about string
+}
+
+// names are those of the types of the document that have none of their own, or one that says too little.
+var names = map[reflect.Type]string{}
+
+// union makes the type of a union for the document: a struct with pointers to its variants, each of which has
+// the property type first, then the fields that layout returns. Name makes the name of a component of a word.
+func union(name, about string, rows []variant, component func(word string) string, layout func(of reflect.Type) []reflect.StructField) reflect.Type {
+	all := described(about)
+	for _, v := range rows {
+		word := reflect.StructField{Name: "Type", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(`const:"` + v.word + `" json:"type"`)}
+		of := reflect.StructOf(append(append(described(v.about), word), layout(v.of)...))
+		names[of] = component(camel(v.word))
+		all = append(all, reflect.StructField{Name: camel(v.word), Type: reflect.PointerTo(of)})
+	}
+	of := reflect.StructOf(all)
+	names[of] = name
+	return of
+}
+
+// described returns the field that has the description of a type.
+func described(about string) []reflect.StructField {
+	if about == "" {
+		return nil
+	}
+	return []reflect.StructField{{Name: "_", PkgPath: "wire", Type: reflect.TypeFor[struct{}](), Tag: reflect.StructTag(`doc:"` + about + `"`)}}
+}
+
+// fieldsOf returns the fields of a type that are encoded, those of embedded types among them. Event is the
+// one field that has JSON of another union.
+func fieldsOf(t reflect.Type) (fields []reflect.StructField) {
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || !f.IsExported() || f.Tag.Get("json") == "-" {
+			continue
+		}
+		if t == reflect.TypeFor[spool.SubagentEvent]() && f.Name == "Event" {
+			f.Type = reflect.TypeFor[SubagentItem]()
+		}
+		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+	}
+	return fields
+}
+
+// camel returns a word such as TOOL_CALL_START as ToolCallStart.
+func camel(word string) string {
+	var name strings.Builder
+	for part := range strings.FieldsFuncSeq(strings.ToLower(word), func(r rune) bool { return r == '_' || r == '-' }) {
+		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return name.String()
+}
+
+func rowsOf[T ~string](kinds []spool.Kind[T]) (rows []variant) {
+	for _, k := range kinds {
+		rows = append(rows, variant{string(k.Type), k.Of, k.About})
+	}
+	return rows
+}
