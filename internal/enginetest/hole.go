@@ -225,14 +225,14 @@ func testHoleReadStream(s holeTest) {
 	s.start(e, "r1", "go")
 	s.work(e)
 	s.ended(spool.Completed)
-	text := ""
+	var text strings.Builder
 	var err error
 	for item, failed := range e.ReadStream(context.Background(), chat, "r1:1", spool.Offset{}) {
 		if err = failed; err == nil {
-			text += deltaOf(item)
+			text.WriteString(deltaOf(item))
 		}
 	}
-	if text != "one " || !errors.Is(err, spool.ErrStreamGone) {
-		s.Errorf("the stream says %q, and then %v", text, err)
+	if text.String() != "one " || !errors.Is(err, spool.ErrStreamGone) {
+		s.Errorf("the stream says %q, and then %v", text.String(), err)
 	}
 }

@@ -9,11 +9,8 @@ import (
 
 // fromStorage joins the ring where the walker stands, or walks on.
 func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
-	if f.mode.RecordOnly {
-		return f.recordFromStorage(ctx)
-	}
-	index, notices, found, changed := f.hub.find(f.walker.Position(), f.walker.HasSnapshot() || f.passed)
-	if found && f.walker.Settled() {
+	index, notices, found, changed := f.findInRing()
+	if found {
 		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err
 	}
@@ -31,6 +28,17 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 	}
 }
 
+// findInRing returns the ring's frame that comes next, if the ring tells the client everything from
+// there on.
+func (f *follower) findInRing() (index, notices int64, found bool, changed <-chan struct{}) {
+	p := f.walker.Position()
+	if f.mode.RecordOnly {
+		return f.hub.findRecord(p)
+	}
+	index, notices, found, changed = f.hub.find(p, f.walker.HasSnapshot() || f.passed)
+	return index, notices, found && f.walker.Settled(), changed
+}
+
 // joinRing goes on with the frame of that index, which stands behind so many notices. It returns
 // what has come and gone while the follower walked: the live events, and the state as it is now.
 func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFrame, error) {
@@ -44,20 +52,6 @@ func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFr
 	}
 	state, err := f.stateNow(ctx)
 	return append(missed, state...), err
-}
-
-// recordFromStorage is fromStorage for a follower of the record alone.
-func (f *follower) recordFromStorage(ctx context.Context) (frames []ringFrame, changed <-chan struct{}, err error) {
-	index, notices, found, changed := f.hub.findRecord(f.walker.Position())
-	if found {
-		frames, err = f.joinRing(ctx, index, notices)
-		return frames, nil, err
-	}
-	walked, err := f.walker.Next(ctx, true)
-	if len(walked) > 0 || err != nil {
-		return unringed(walked), nil, err
-	}
-	return nil, changed, nil
 }
 
 // withState returns frames with the state behind them, also where the client has the same state

@@ -65,7 +65,7 @@ func (l *List) Place(entries ...*spool.Entry) {
 }
 
 // Behind puts the items that follow behind an entry.
-func (l *List) Behind(seq int64) { l.at.Seq = max(l.at.Seq, seq) }
+func (l *List) Behind(seq int64) { l.at.Seq = seq }
 
 // Wrap returns the item by which the stream of a tree has an item of one of its agents:
 // content of a nested run is carried by a [spool.ItemSubagentEvent]. The dispatched run has

@@ -28,7 +28,7 @@ func TestWhole(t *testing.T) {
 			t.Parallel()
 			after, _ := spool.ParseOffset(c.after)
 			var items []spool.Item
-			for _, o := range strings.Fields(c.items) {
+			for o := range strings.FieldsSeq(c.items) {
 				at, ok := spool.ParseOffset(o)
 				if !ok {
 					t.Fatalf("%q is no offset", o)

@@ -10,18 +10,23 @@ import (
 )
 
 // CloseLost ends a stream in the place of its worker, which went away. The record says at
-// which offset the end is at the earliest. A stream that lacks an item before that offset is
-// removed: the item was saved, and the worker died before it could write it. The readers
-// of the stream then get a snapshot.
+// which offset the end is at the earliest. A stream that lacks an item before that offset is not
+// whole: the item was saved, and the worker died before it could write it.
 func (s Settings) CloseLost(ctx context.Context, key spool.StreamKey, end spool.Item, at spool.Offset) {
+	s.close(ctx, key, end, s.whole(ctx, key, at))
+}
+
+// close ends a stream with its last item. A stream that is not whole is removed, so that its readers
+// get a snapshot.
+func (s Settings) close(ctx context.Context, key spool.StreamKey, end spool.Item, whole bool) {
 	ctx, cancel := WithTimeout(ctx)
 	defer cancel()
 	grace := s.Grace
-	if !s.whole(ctx, key, at) {
+	if !whole {
 		grace = 0
 	}
 	if err := s.Streams.Close(ctx, key, end, grace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
-		s.logger(key).WarnContext(ctx, "end the stream of a lost segment", "stream", string(key.ID), "error", err)
+		s.logger(key).WarnContext(ctx, "end run stream", "stream", string(key.ID), "error", err)
 	}
 }
 
@@ -30,6 +35,8 @@ func (s Settings) whole(ctx context.Context, key spool.StreamKey, end spool.Offs
 	if end.N <= 1 {
 		return true
 	}
+	ctx, cancel := WithTimeout(ctx)
+	defer cancel()
 	page, err := s.Streams.Read(ctx, key, record.Farthest, 1)
 	if err != nil {
 		return errors.Is(err, spool.ErrStreamGone)

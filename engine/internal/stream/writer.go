@@ -9,7 +9,6 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -130,9 +129,7 @@ func (w *Writer) Learn(seq int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.learned = max(w.learned, seq)
-	if !w.underWay {
-		w.at.Seq = max(w.at.Seq, seq)
-	}
+	w.at.Seq = max(w.at.Seq, seq)
 }
 
 // Event emits a live event. It reports false where the stream takes none any more.
@@ -211,23 +208,22 @@ func WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), streamTimeout)
 }
 
+// fail logs the first error of a stream, which does not have everything that it should from then on.
 func (w *Writer) fail(ctx context.Context, err error) {
-	if w.breaks() {
-		w.logger(w.key).WarnContext(ctx, "write run stream", "stream", string(w.key.ID), "error", err)
-	}
-}
-
-// breaks reports whether the stream was whole until now.
-func (w *Writer) breaks() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	was := w.broken
+	if !w.broken {
+		w.logger(w.key).WarnContext(ctx, "write run stream", "stream", string(w.key.ID), "error", err)
+	}
 	w.broken = true
-	return !was
 }
 
 // Broken says that the stream does not have everything that it should.
-func (w *Writer) Broken() { w.breaks() }
+func (w *Writer) Broken() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.broken = true
+}
 
 // Inherit makes w the writer of a stream that another worker has written, and which only has
 // to be ended. Everything up to saved is in the messages.
@@ -240,17 +236,13 @@ func (w *Writer) Inherit(saved spool.Offset) {
 
 // Close ends the stream of a segment of which the record has no end yet.
 func (w *Writer) Close(ctx context.Context, t spool.ItemType, payload any) {
-	w.committing.Lock()
-	defer w.committing.Unlock()
-	w.mu.Lock()
-	w.at.N++
-	end := spool.NewItem(t, spool.Offset{Fence: w.fence, N: w.at.N}, w.at.Seq, payload)
-	w.mu.Unlock()
-	w.end(ctx, end)
+	_ = w.Commit(ctx, func(l *order.List) error { // nothing is saved, so nothing fails
+		l.End(t, payload)
+		return nil
+	})
 }
 
-// end ends the stream with its last item. A stream that lacks something is removed, so that
-// its readers get a snapshot.
+// end ends the stream with its last item.
 func (w *Writer) end(ctx context.Context, last spool.Item) {
 	w.mu.Lock()
 	w.ended = true
@@ -259,20 +251,12 @@ func (w *Writer) end(ctx context.Context, last spool.Item) {
 	w.mu.Unlock()
 	w.Flush(ctx)
 	w.mu.Lock()
-	grace := w.Grace
-	if w.broken {
-		grace = 0
-	}
+	whole := !w.broken
 	w.mu.Unlock()
 	if w.inherited {
-		w.CloseLost(ctx, w.key, last, last.Offset)
-	} else {
-		ctx, cancel := WithTimeout(ctx)
-		defer cancel()
-		if err := w.Streams.Close(ctx, w.key, last, grace); err != nil && !errors.Is(err, spool.ErrStreamGone) {
-			w.fail(ctx, err)
-		}
+		whole = whole && w.whole(ctx, w.key, last.Offset)
 	}
+	w.close(ctx, w.key, last, whole)
 	w.Bus.Wake(w.key.Thread, spool.WakeStream)
 	for _, q := range late {
 		if q.event != nil { // it still reaches those who follow now

@@ -1,0 +1,117 @@
+package order
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+)
+
+// lines are the items of a list in short: the offset, the entry that the item stands behind, the type.
+func lines(l *List) (lines []string) {
+	items, _, _ := l.Items()
+	for _, item := range items {
+		lines = append(lines, item.Offset.String()+" behind "+string(rune('0'+item.Seq))+" "+string(item.Type))
+	}
+	return lines
+}
+
+func custom(l *List) { l.Item("", spool.ItemCustom, spool.Custom{Name: "note"}) }
+
+// entry adds an entry, which the record gives a seq.
+func entry(l *List, seq int64) *spool.Entry {
+	e := &spool.Entry{}
+	l.Place(e)
+	l.Behind(seq)
+	return e
+}
+
+// Items and entries have the order in which a transition has added them, whichever comes first.
+func TestListNumbers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		add   func(l *List) []*spool.Entry
+		items []string
+		after []string // the items that the entries stand behind
+	}{
+		{"nothing", func(*List) []*spool.Entry { return nil }, nil, nil},
+		{"items", func(l *List) []*spool.Entry { custom(l); custom(l); return nil }, []string{"3-8 behind 4 CUSTOM", "3-9 behind 4 CUSTOM"}, nil},
+		{"an entry before an item", func(l *List) []*spool.Entry {
+			e := entry(l, 5)
+			custom(l)
+			return []*spool.Entry{e}
+		}, []string{"3-8 behind 5 CUSTOM"}, []string{"3-7"}},
+		{"an entry among items", func(l *List) []*spool.Entry {
+			custom(l)
+			e := entry(l, 5)
+			custom(l)
+			return []*spool.Entry{e}
+		}, []string{"3-8 behind 4 CUSTOM", "3-9 behind 5 CUSTOM"}, []string{"3-8"}},
+		{"the end before its entry", func(l *List) []*spool.Entry {
+			l.End(spool.ItemRunFinished, spool.StreamFinished{})
+			return []*spool.Entry{entry(l, 5)}
+		}, []string{"3-8 behind 4 RUN_FINISHED"}, []string{"3-8"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := New("r:2", 3, Mark{N: 7, Seq: 2})
+			for range 2 { // a transaction may run twice
+				l.Begin(4)
+				var after []string
+				for _, e := range c.add(l) {
+					if e.Stream != "r:2" {
+						t.Errorf("an entry is in stream %q", e.Stream)
+					}
+					after = append(after, e.After.String())
+				}
+				if diff := cmp.Diff(c.items, lines(l)); diff != "" {
+					t.Errorf("items (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(c.after, after); diff != "" {
+					t.Errorf("entries (-want +got):\n%s", diff)
+				}
+				items, last, ends := l.Items()
+				if last.N != 7+int64(len(items)) || l.Last() != (spool.Offset{Fence: 3, N: last.N}) {
+					t.Errorf("the last item is %d, and the list stands at %s", last.N, l.Last())
+				}
+				if want := strings.HasPrefix(c.name, "the end"); ends != want {
+					t.Errorf("the list ends the stream: %t", ends)
+				}
+			}
+		})
+	}
+}
+
+// Content of a nested run is carried by an item of the tree. All else says of itself whose it is.
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		agent spool.AgentID
+		of    spool.ItemType
+		want  spool.ItemType
+	}{
+		{"", spool.ItemTextContent, spool.ItemTextContent},
+		{"n1", spool.ItemTextContent, spool.ItemSubagentEvent},
+		{"n1", spool.ItemToolResult, spool.ItemSubagentEvent},
+		{"n1", spool.ItemStepFinished, spool.ItemStepFinished},
+		{"n1", spool.ItemInputRequired, spool.ItemInputRequired},
+	} {
+		if got, _ := Wrap(c.agent, c.of, spool.Delta{}); got != c.want {
+			t.Errorf("%s of %q is carried by %s, want %s", c.of, c.agent, got, c.want)
+		}
+	}
+}
+
+// Behind what is saved come STEP_FINISHED and the end.
+func TestEndBehind(t *testing.T) {
+	t.Parallel()
+	if got := EndBehind(spool.Offset{}); !got.IsZero() {
+		t.Errorf("the end stands at %s where nothing is saved", got)
+	}
+	if got := EndBehind(spool.Offset{Fence: 2, N: 5}); got != (spool.Offset{Fence: 2, N: 7}) {
+		t.Errorf("the end stands at %s", got)
+	}
+}

@@ -1,0 +1,274 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/engine/internal/snapshot"
+	"github.com/spoolhq/spool/internal/inprocess"
+)
+
+var chat = spool.ThreadKey{Tenant: "t", ID: "c"}
+
+// scene is a thread with one run of one segment, whose stream has six items. A note stands among them,
+// behind the third. The run has ended, unless it is open.
+type scene struct {
+	t       *testing.T
+	store   spool.Store
+	streams spool.Streams
+	from    *Sources
+	ended   []spool.Entry // of which EndStream was called
+}
+
+// at is the offset of an item.
+func at(n int64) spool.Offset { return spool.Offset{Fence: 1, N: n} }
+
+// items are those of the stream.
+func items() []spool.Item {
+	text := spool.Delta{MessageID: "r:1:m1", Delta: "one"}
+	return []spool.Item{
+		spool.NewItem(spool.ItemRunStarted, at(1), 1, spool.StreamStarted{RunID: "r", StreamID: "r:1"}),
+		spool.NewItem(spool.ItemTextStart, at(2), 1, spool.Block{MessageID: "r:1:m1"}),
+		spool.NewItem(spool.ItemTextContent, at(3), 1, text),
+		spool.NewItem(spool.ItemStepFinished, at(4), 2, spool.StepFinished{Step: 1}),
+		spool.NewItem(spool.ItemCustom, at(5), 2, spool.Custom{Name: "live"}),
+		spool.NewItem(spool.ItemRunFinished, at(6), 2, spool.StreamFinished{Status: spool.SegmentFinished}),
+	}
+}
+
+// newScene returns a scene whose stream has the items that are not lost. Open leaves the run at work.
+func newScene(t *testing.T, open bool, lost ...int64) *scene {
+	t.Helper()
+	s := &scene{t: t, store: memory.New(nil).Store, streams: inprocess.NewStreams(0)}
+	ports := snapshot.Sources{Own: s.store, Shared: s.store, Streams: s.streams, Memory: 1 << 20}
+	s.from = &Sources{Store: s.store, Streams: s.streams, Snapshots: snapshot.New(ports), StreamGrace: time.Hour}
+	s.from.EndStream = func(_ context.Context, _ spool.StreamKey, ended spool.Entry) {
+		s.ended = append(s.ended, ended)
+		s.close(spool.NewItem(spool.ItemRunError, spool.Offset{}, 2, spool.StreamFailed{Status: spool.SegmentLost}))
+	}
+	note := spool.NewEntry("note", "r", struct{}{})
+	note.Stream, note.After = "r:1", at(3)
+	over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentFinished})
+	over.Stream, over.After = "r:1", at(6)
+	entries := []*spool.Entry{spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}), note, over}
+	thread := spool.Thread{Tenant: chat.Tenant, ID: chat.ID, State: spool.Completed, RunID: "r", Fence: 1}
+	if open {
+		entries, thread.State, thread.LeaseUntil = entries[:2], spool.Running, time.Now().Add(time.Hour)
+	}
+	s.update(func(tx spool.Tx) error {
+		run := spool.RunRow{Run: spool.Run{ID: "r", ThreadID: chat.ID, State: thread.State, Segments: 1}}
+		run.Saved = at(3)
+		return errors.Join(
+			tx.PutThread(thread), tx.InsertRun(run), tx.AppendMessages(s.message("turn", spool.RoleUser)),
+			tx.AppendEntries(entries[:2]...), tx.AppendMessages(s.message("answer", spool.RoleAssistant)),
+			tx.AppendEntries(entries[2:]...),
+		)
+	})
+	s.check(s.streams.Open(t.Context(), s.key()))
+	for _, item := range items() {
+		switch {
+		case slices.Contains(lost, item.Offset.N), open && item.Type.End():
+		case item.Type.End():
+			s.close(item)
+		default:
+			s.check(s.streams.Append(t.Context(), s.key(), []spool.Item{item}))
+		}
+	}
+	return s
+}
+
+func (s *scene) key() spool.StreamKey { return spool.StreamKey{Thread: chat, ID: "r:1"} }
+
+func (s *scene) message(id spool.MessageID, role spool.Role) *spool.Message {
+	return &spool.Message{ID: id, ThreadID: chat.ID, Role: role, RunID: "r", Content: spool.Content{{Type: spool.PartText, Text: "one"}}}
+}
+
+func (s *scene) check(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scene) update(fn func(tx spool.Tx) error) {
+	s.t.Helper()
+	s.check(s.store.Update(s.t.Context(), chat, 0, fn))
+}
+
+func (s *scene) close(end spool.Item) {
+	s.t.Helper()
+	s.check(s.streams.Close(s.t.Context(), s.key(), end, time.Hour))
+}
+
+// walker returns the walker of a client, at its place, and the frames that it begins with.
+func (s *scene) walker(c *spool.Cursor, mode Mode) (*Walker, []Placed) {
+	s.t.Helper()
+	w := New(s.from, chat, spool.FollowOptions{}, mode)
+	frames, err := w.Place(s.t.Context(), c, func(read func(v spool.View) error) error {
+		return s.store.View(s.t.Context(), chat, read)
+	})
+	s.check(err)
+	return &w, frames
+}
+
+// walk returns the frames of a client up to the present.
+func (s *scene) walk(c *spool.Cursor, mode Mode) []Placed {
+	s.t.Helper()
+	w, frames := s.walker(c, mode)
+	for {
+		more, err := w.Next(s.t.Context(), true)
+		s.check(err)
+		if len(more) == 0 {
+			return frames
+		}
+		frames = append(frames, more...)
+	}
+}
+
+// lines are frames in short: an entry begins with "=", and an item is its type.
+func lines(frames []Placed) (all []string) {
+	for _, f := range frames {
+		switch f.Kind {
+		case spool.FrameStream:
+			all = append(all, string(f.Item.Type))
+		case spool.FrameSnapshot:
+			all = append(all, map[bool]string{true: "snapshot of the run", false: "snapshot"}[f.Snapshot.AfterMessageID != nil])
+		case spool.FrameThread:
+			all = append(all, "="+string(f.Event.Type))
+		}
+	}
+	return all
+}
+
+func (s *scene) want(what string, frames []Placed, want ...string) {
+	s.t.Helper()
+	if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(lines(frames), "\n")); diff != "" {
+		s.t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// whole is the one order of record and stream.
+var whole = []string{
+	"=MESSAGE_APPENDED", "=RUN_STARTED", "RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "=note", "STEP_FINISHED", "CUSTOM",
+	"RUN_FINISHED", "=RUN_ENDED",
+}
+
+// From behind each frame, a client gets exactly the frames behind it.
+func TestWalkFromEverywhere(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, false)
+	all := s.walk(&spool.Cursor{}, Mode{})
+	s.want("from the start", all, whole...)
+	for i, f := range all {
+		if f.Cursor != nil {
+			s.want("behind "+whole[i], s.walk(f.Cursor, Mode{}), whole[i+1:]...)
+		}
+	}
+	s.want("the record", s.walk(&spool.Cursor{}, Mode{RecordOnly: true}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note", "=RUN_ENDED")
+	s.want("from now", s.walk(nil, Mode{}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note", "=RUN_ENDED")
+}
+
+// A place that is not there any more, and one that never was, costs one snapshot.
+func TestWalkSnapshots(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		at   *spool.Cursor
+		lost []int64
+		gone bool
+		want []string
+	}{
+		{"a hole", &spool.Cursor{}, []int64{3}, false, []string{"=MESSAGE_APPENDED", "=RUN_STARTED", "RUN_STARTED", "TEXT_MESSAGE_START", "snapshot"}},
+		{"a hole at the start", &spool.Cursor{}, []int64{1}, false, []string{"=MESSAGE_APPENDED", "=RUN_STARTED", "snapshot"}},
+		{"a hole before the end", &spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{5}, false, []string{"snapshot"}},
+		{"a hole before the cursor", &spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{2}, false, []string{"CUSTOM", "RUN_FINISHED", "snapshot of the run", "=RUN_ENDED"}},
+		{"a stream that is gone", &spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, nil, true, []string{"snapshot"}},
+		{"behind a stream that is gone", &spool.Cursor{Seq: 3}, nil, true, nil},
+		{"beyond the record", &spool.Cursor{Seq: 9}, nil, false, []string{"snapshot"}},
+		{"beyond the stream", &spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(9)}, nil, false, []string{"snapshot"}},
+		{"a stream of nobody", &spool.Cursor{Seq: 1, Stream: "x:1", Offset: at(2)}, nil, false, []string{"snapshot"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, false, c.lost...)
+			if c.gone {
+				s.check(s.streams.Delete(t.Context(), chat))
+			}
+			s.want("the client gets", s.walk(c.at, Mode{}), c.want...)
+		})
+	}
+}
+
+// A stream whose grace is over is gone, also where it is still there.
+func TestWalkBehindGrace(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, false)
+	s.from.StreamGrace = 0
+	s.want("in the stream", s.walk(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{}), "snapshot")
+}
+
+// An entry waits for the items before it. Those that do not come were lost with their worker.
+func TestWalkWaitsForItems(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, true, 3, 4, 5)
+		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
+		next := func(want ...string) {
+			t.Helper()
+			frames, err := w.Next(t.Context(), true)
+			s.check(err)
+			s.want("next", frames, want...)
+		}
+		next()
+		<-time.After(healAfter - time.Millisecond)
+		next()
+		if !w.Waits() {
+			t.Error("the walker waits for nothing")
+		}
+		<-time.After(time.Millisecond)
+		next("=note") // whose item never comes
+		s.check(s.streams.Append(t.Context(), s.key(), items()[2:3]))
+		next("TEXT_MESSAGE_CONTENT")
+		over := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentLost})
+		over.Stream, over.After = "r:1", at(4)
+		s.update(func(tx spool.Tx) error { return tx.AppendEntries(over) })
+		next()
+		<-time.After(healAfter)
+		next("RUN_ERROR")
+		if len(s.ended) != 1 {
+			t.Errorf("the stream was ended %d times", len(s.ended))
+		}
+	})
+}
+
+// A hub has no client to send a snapshot to: it forgets its place.
+func TestSharedWalkerForgetsItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(s *scene){
+		"a hole": func(s *scene) {
+			s.check(s.streams.Append(t.Context(), s.key(), []spool.Item{spool.NewItem(spool.ItemCustom, at(7), 2, spool.Custom{})}))
+		},
+		"a stream that is gone": func(s *scene) { s.check(s.streams.Delete(t.Context(), chat)) },
+	} {
+		s := newScene(t, true)
+		w := NewShared(s.from, chat, nil)
+		_, err := w.ToPresent(t.Context(), func(spool.View, spool.Thread) error { return nil })
+		s.check(err)
+		if w.At.Seq != 2 || w.At.Offset != at(5) || !w.Reading {
+			t.Errorf("%s: the hub stands at %s", name, w.At)
+		}
+		spoil(s)
+		if _, err := w.Next(t.Context(), true); !errors.Is(err, ErrReset) {
+			t.Errorf("%s: the hub gets %v", name, err)
+		}
+	}
+}
