@@ -1,18 +1,18 @@
-// Package demo is not a language model. It stands in for one, so that threads, tools,
-// approvals, streaming and usage can be seen and tested without a key or a network: it
-// repeats what it was told and calls the tools it was told to call.
+// Package demo has a model that is not a language model. With it, threads, tools, approvals, streaming
+// and usage can be seen and tested without a key or a network: the model repeats its prompt, and calls
+// the tools that the prompt names.
 //
-// What it understands in the last message of the user:
+// The model understands these prompts:
 //
 //	use <tool> with {json}                                  calls a tool
 //	use <tool> with {json} and use <tool> with {json}       calls two tools in one step
 //	use <tool> with {json} then use <tool> with {json}      calls the second in a step of its own
-//	ask <name> to <brief>                                   spawns a nested run, if it may
-//	ask <name> to <brief> and ask <name> to <brief>         spawns two that work at once
+//	ask <name> to <brief>                                   spawns a nested run, if the agent may
+//	ask <name> to <brief> and ask <name> to <brief>         spawns two nested runs at once
 //	slow <n>                                                streams n words, slowly
 //
-// Where it is to summarise, it says how each prompt began. To everything else it answers with the prompt. The same history always gets the same
-// answer, tool call ids included.
+// A summary has the beginning of each prompt. The answer to every other prompt is the prompt. The same
+// history always has the same answer, tool call ids included.
 package demo
 
 import (
@@ -23,22 +23,22 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Label is in every text that the model writes.
+// Label begins every text of the model.
 const Label = "(demo model, not a language model)"
 
-// ModelID is the name by which the model reports itself.
+// ModelID is the name of the model.
 const ModelID = "demo"
 
 const (
 	defaultSlowDelay = 200 * time.Millisecond
 	defaultWindow    = 32_768
-	// usageEvery is after how many words the usage is told again.
+	// usageEvery is how many words are between two reports of the usage.
 	usageEvery = 16
 )
 
 // Config configures a [Model]. The zero value works.
 type Config struct {
-	// ContextWindow is how many tokens the model pretends to have room for.
+	// ContextWindow is the size of the context window that the model reports, in tokens.
 	//
 	// Defaults to 32,768.
 	ContextWindow int
@@ -55,7 +55,7 @@ type Config struct {
 	SlowDelay time.Duration
 }
 
-// Model is a [spool.Model] that is no language model.
+// Model is a [spool.Model] that is not a language model.
 type Model struct{ config Config }
 
 var _ spool.Model = (*Model)(nil)
@@ -74,10 +74,10 @@ func New(config Config) *Model {
 // Describe returns "spool" and [ModelID].
 func (m *Model) Describe() (provider, model string) { return "spool", ModelID }
 
-// ContextWindow returns the tokens that the model pretends to have room for.
+// ContextWindow returns the configured size of the context window, in tokens.
 func (m *Model) ContextWindow() int { return m.config.ContextWindow }
 
-// Stream answers as the package comment says. Its only error is ctx's.
+// Stream answers as the package comment describes. Its only error is that of ctx.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		w := &writer{

@@ -18,7 +18,7 @@ const maxSlow = 10_000
 // plan is an answer before it is streamed.
 type plan struct {
 	reasoning string
-	// signature stands for what a real provider wants back with its reasoning.
+	// signature stands for the data that a real provider wants back with its reasoning.
 	signature json.RawMessage
 	text      string
 	calls     []plannedCall
@@ -30,7 +30,7 @@ type plannedCall struct {
 	name, args string
 }
 
-// answer decides what to say to a request.
+// answer returns the answer to a request.
 func answer(r spool.ModelRequest) plan {
 	digest := digest(r.Messages)
 	if r.Kind == spool.UsageCompaction {
@@ -39,7 +39,7 @@ func answer(r spool.ModelRequest) plan {
 	turn := lastTurn(r.Messages)
 	p := plan{signature: json.RawMessage(`{"demo":"` + digest + `"}`)}
 
-	// Each step of the prompt is called once the step before it has its results.
+	// The calls of a step follow once the step before it has its results.
 	steps := parse(turn.prompt, slices.ContainsFunc(r.Tools, func(t spool.ToolSpec) bool { return t.Name == spawnTool }))
 	if turn.stepsDone < len(steps) {
 		p.call(steps[turn.stepsDone], r.Tools, digest)
@@ -63,7 +63,7 @@ func answer(r spool.ModelRequest) plan {
 
 func (p *plan) say(text string) { p.text = Label + " " + text }
 
-// call plans the calls of one step. When a tool of it is missing, nothing is called.
+// call plans the calls of one step. If one of its tools is missing, it plans none.
 func (p *plan) call(asked []request, tools []spool.ToolSpec, digest string) {
 	have := make(map[string]bool, len(tools))
 	names := make([]string, 0, len(tools))
@@ -144,14 +144,14 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// digest names a history by what was said in it. Ids and times do not count, so that
-// the same conversation is answered in the same way everywhere.
+// digest returns a name for the contents of a history. Ids and times do not count, so that the same
+// conversation has the same answer everywhere.
 func digest(messages []spool.Message) string {
 	h := sha256.New()
 	for _, m := range messages {
 		content, err := json.Marshal(m.Content)
 		if err != nil {
-			// Broken raw JSON in a part: the text still tells the history apart.
+			// A part has invalid raw JSON: the text alone identifies the message.
 			content = []byte(m.Text())
 		}
 		fmt.Fprintf(h, "%s\x00%s\x00", m.Role, content)

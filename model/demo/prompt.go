@@ -9,13 +9,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// turn is what the model looks at: the last prompt and what came after it.
+// turn is the last prompt, and the messages after it.
 type turn struct {
 	prompt string
 	images int
-	// stepsDone counts the steps since the prompt that called tools.
+	// stepsDone counts the steps with tool calls since the prompt.
 	stepsDone int
-	// results are those of the last step.
+	// results are the tool results of the last step.
 	results []spool.Part
 }
 
@@ -29,7 +29,7 @@ func lastTurn(messages []spool.Message) turn {
 				switch p.Type {
 				case spool.PartImage:
 					t.images++
-				case spool.PartText: // a summary may come before what was said
+				case spool.PartText: // the last text: a summary may stand before it
 					t.prompt = strings.TrimSpace(p.Text)
 				default:
 				}
@@ -60,18 +60,18 @@ var (
 	moreExpr = regexp.MustCompile(`(?i)\s*,?\s+(?:and|then)\s+ask\s+[A-Za-z0-9_-]{1,64}\s+to\s`)
 )
 
-// spawnTool is the tool by which an agent asks another.
+// spawnTool is the tool by which an agent spawns a nested run.
 const spawnTool = "spawnSubagent"
 
-// parse returns the steps that a prompt asks for, each with its calls. A prompt that
-// starts with neither "use" nor, where there is somebody to ask, "ask" has none.
+// parse returns the steps that a prompt asks for, each with its calls. There are none if the prompt
+// starts with neither "use" nor, if asks, "ask".
 func parse(prompt string, asks bool) [][]request {
 	var steps [][]request
 	step := []request(nil)
 	for rest := prompt; ; {
 		call, after, ok := parseAsk(rest)
 		if !ok || !asks {
-			call, after, ok = parseOne(rest)
+			call, after, ok = parseUse(rest)
 		}
 		if !ok {
 			break
@@ -94,8 +94,8 @@ func parse(prompt string, asks bool) [][]request {
 	return steps
 }
 
-// parseAsk reads one "ask <name> to <brief>" and returns what follows it. The brief goes up
-// to the next "ask".
+// parseAsk reads one "ask <name> to <brief>", and returns the rest of the text. The brief ends at the
+// next "ask".
 func parseAsk(text string) (request, string, bool) {
 	m := askExpr.FindStringSubmatch(text)
 	if m == nil {
@@ -109,9 +109,9 @@ func parseAsk(text string) (request, string, bool) {
 	return request{tool: spawnTool, args: string(args)}, rest, err == nil
 }
 
-// parseOne reads one "use <tool> with <args>" and returns what follows it. Arguments
-// that are no JSON are passed on as they are, up to the next "use".
-func parseOne(text string) (request, string, bool) {
+// parseUse reads one "use <tool> with <args>", and returns the rest of the text. Arguments that are not
+// JSON end at the next "use", and stay as they are.
+func parseUse(text string) (request, string, bool) {
 	m := useExpr.FindStringSubmatch(text)
 	if m == nil {
 		return request{}, "", false
@@ -137,7 +137,7 @@ func parseOne(text string) (request, string, bool) {
 	return call, rest[end:], true
 }
 
-// summary returns how long a conversation is, and the beginning of each prompt.
+// summary returns the length of a conversation, and the beginning of each prompt.
 func summary(messages []spool.Message) string {
 	var prompts []string
 	lines := 0
@@ -152,7 +152,7 @@ func summary(messages []spool.Message) string {
 	return fmt.Sprintf("Summary of %d entries. The user said: %s", lines, strings.Join(prompts, " "))
 }
 
-// cutShort returns the beginning of a JSON string, as text.
+// cutShort returns the beginning of the text of a JSON string.
 func cutShort(prompt string) string {
 	var text string
 	if json.Unmarshal([]byte(prompt), &text) != nil {

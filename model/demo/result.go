@@ -7,10 +7,10 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxShown bounds how much of a tool result is repeated.
+// maxShown bounds the repeated part of a tool result.
 const maxShown = 500
 
-// tellResults says what became of each tool call.
+// tellResults returns a sentence about the result of each tool call.
 func tellResults(results []spool.Part) string {
 	lines := make([]string, len(results))
 	for i, r := range results {
@@ -19,7 +19,7 @@ func tellResults(results []spool.Part) string {
 	return strings.Join(lines, " ")
 }
 
-// tellResult recognises the results with which a runtime stands in for a tool.
+// tellResult describes a result. It knows the results that the engine writes in place of a tool.
 func tellResult(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -6,11 +6,11 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// counts is the usage of one answer, with words for tokens.
+// counts is the usage of one answer. A word counts as a token.
 type counts struct{ input, cacheRead, cacheWrite, output, reasoning int64 }
 
-// promptUsage counts a prompt. What was there before the last prompt of the user counts
-// as read from a cache and the rest as written to it, as with a provider that caches.
+// promptUsage counts a request. As with a provider that caches, messages before the user's last prompt
+// count as read from the cache, and the others as written to it.
 func promptUsage(r spool.ModelRequest) counts {
 	var c counts
 	c.input = words(r.Instructions)

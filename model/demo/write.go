@@ -21,7 +21,7 @@ type writer struct {
 	ctx   context.Context //nolint:containedctx // lives for one call of Stream
 	yield func(spool.ModelEvent, error) bool
 	delay time.Duration
-	// left is how many words may still be written. Zero: no bound; -1: none are left.
+	// left is how many words the answer may still have. Zero: no bound; -1: none.
 	left    int
 	stopped bool
 	usage   counts
@@ -70,8 +70,7 @@ func (w *writer) body(p plan) error {
 	return nil
 }
 
-// call writes one tool call. It is written as a whole or not at all, as half of one is
-// of no use.
+// call writes one tool call, whole or not at all.
 func (w *writer) call(c plannedCall) error {
 	if w.left < 0 {
 		return errFull
@@ -124,7 +123,7 @@ func (w *writer) count() {
 	}
 }
 
-// pause waits before a word. It returns ctx's error as soon as ctx ends.
+// pause waits before a word. It returns the error of ctx as soon as ctx ends.
 func (w *writer) pause() error {
 	if w.delay <= 0 {
 		return w.ctx.Err()
@@ -147,7 +146,7 @@ func (w *writer) emit(event spool.ModelEvent) error {
 	return nil
 }
 
-// pieces cuts text behind each run of blanks, so that the pieces joined are the text.
+// pieces cuts a text after each run of blanks. The joined pieces are the text.
 func pieces(text string) []string {
 	var out []string
 	start, blank := 0, false

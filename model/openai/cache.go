@@ -5,26 +5,25 @@ import (
 	"strings"
 )
 
-// PromptCache says what a server is told of what will be asked again.
+// PromptCache is the kind of hint that a request has for the server's prompt cache.
 type PromptCache string
 
-// The ways to tell.
+// The kinds of hints.
 const (
-	// CacheNone tells nothing.
+	// CacheNone sends no hint.
 	CacheNone PromptCache = "none"
-	// CacheKey sends prompt_cache_key, by which OpenAI keeps the requests of a thread
-	// together.
+	// CacheKey sends prompt_cache_key. OpenAI sends requests with the same key to the same cache.
 	CacheKey PromptCache = "key"
-	// CacheMarks puts a cache_control of the type "ephemeral" where prefixes end, which is
-	// what Anthropic's models want. A message of a tool takes one too: a server that refuses
-	// that needs another setting.
+	// CacheMarks puts a cache_control of the type "ephemeral" at the ends of prefixes, as
+	// Anthropic's models need. Messages of tools have marks too. A server that refuses them
+	// needs another setting.
 	CacheMarks PromptCache = "marks"
 )
 
-// maxMarks is how many marks there may be in a request.
+// maxMarks bounds the marks of a request.
 const maxMarks = 4
 
-// knownCache returns what is known to help with a model of a host.
+// knownCache returns the hint that a host and model are known to use.
 func knownCache(host, model string) PromptCache {
 	switch {
 	case host == "api.openai.com":
@@ -36,8 +35,8 @@ func knownCache(host, model string) PromptCache {
 	}
 }
 
-// mark marks the last message before each place that takes a mark. Ends has where the
-// messages of the request end among those of the wire.
+// mark marks the end of each prefix, in the last message there that can have a mark. ends[n] is how
+// many messages of the wire the instructions and the first n messages of the request make.
 func mark(out []wireMessage, ends, at []int) {
 	left := maxMarks
 	for _, place := range slices.Backward(at) { // the longest prefixes first
@@ -55,11 +54,11 @@ func mark(out []wireMessage, ends, at []int) {
 	}
 }
 
-// markMessage marks a message's last text. It reports whether it did, and whether the
-// message has a mark now.
+// markMessage marks the last text of a message. It reports whether it has added the mark, and whether
+// the message has one now.
 func markMessage(m wireMessage) (marked, taken bool) {
 	if m["role"] == "assistant" {
-		return false, false // not every server takes parts from it
+		return false, false // some servers refuse parts in it
 	}
 	parts, ok := m["content"].([]map[string]any)
 	if text, plain := m["content"].(string); plain {

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// call is a tool call as far as it has come.
+// call is a tool call, as far as it has arrived.
 type call struct {
 	// index is the provider's, -1 where it sent none.
 	index int
@@ -24,17 +24,17 @@ type call struct {
 	chunk int
 }
 
-// calls puts tool calls together from their fragments.
+// calls assembles tool calls from their fragments.
 type calls struct {
 	list []*call
-	// random makes the ids of this answer differ from those of others. It is made once.
+	// random is in the made-up ids of this answer, so that other answers have other ids.
 	random string
 	chunk  int
-	// held is how many bytes are kept of calls until the answer's end.
-	held int
+	// bytes is the size of the calls, which stay here until the end of the answer.
+	bytes int
 }
 
-// add takes a fragment in and returns the events that follow from it.
+// add adds a fragment and returns the events that follow from it.
 func (cs *calls) add(d callDelta) []spool.ModelEvent {
 	c := cs.find(d)
 	if c == nil {
@@ -44,7 +44,7 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 		c.sentID = d.ID
 	}
 	if len(d.ExtraContent) > 0 && string(d.ExtraContent) != "null" {
-		cs.held += len(d.ExtraContent) - len(c.extra)
+		cs.bytes += len(d.ExtraContent) - len(c.extra)
 		c.extra = d.ExtraContent
 	}
 
@@ -53,23 +53,23 @@ func (cs *calls) add(d callDelta) []spool.ModelEvent {
 	if c.name == "" && d.Function.Name != "" {
 		c.name = d.Function.Name
 		events = append(events, spool.ToolCallStart{ID: c.id, Name: c.name})
-		// Arguments that came before the name.
+		// Arguments may come before the name.
 		fragment, c.args = c.args.String()+fragment, strings.Builder{}
 	}
 	if fragment == "" {
 		return events
 	}
 	c.args.WriteString(fragment)
-	cs.held += len(fragment)
+	cs.bytes += len(fragment)
 	if c.name == "" {
 		return events
 	}
 	return append(events, spool.ToolCallDelta{ID: c.id, Args: fragment})
 }
 
-// find returns the call that a fragment belongs to, nil when it begins a new one. The
-// index should tell, but some servers send none, and some send zero for every call and
-// tell calls apart by their ids only, or send whole calls without ids.
+// find returns the call of a fragment, nil if the fragment begins a new call. The index should
+// identify the call. But some servers send no index. Others send zero for every call: their calls
+// differ by their ids only, or each fragment is a whole call without an id.
 func (cs *calls) find(d callDelta) *call {
 	for _, c := range slices.Backward(cs.list) {
 		switch {
@@ -88,7 +88,7 @@ func (cs *calls) find(d callDelta) *call {
 	return cs.list[len(cs.list)-1]
 }
 
-// begins reports whether a fragment with the index of c is a call of its own.
+// begins reports whether a fragment with the index of c begins another call.
 func (cs *calls) begins(c *call, d callDelta) bool {
 	if d.ID != "" && c.sentID != "" {
 		return d.ID != c.sentID
@@ -109,7 +109,7 @@ func (cs *calls) start(d callDelta) *call {
 		c.id = cs.makeID(len(cs.list) + 1)
 	}
 	cs.list = append(cs.list, c)
-	cs.held += callWeight + len(c.id)
+	cs.bytes += callWeight + len(c.id)
 	return c
 }
 
@@ -129,7 +129,7 @@ func (cs *calls) makeID(n int) spool.ToolCallID {
 	return spool.ToolCallID(fmt.Sprintf("call_%d_%s", n, cs.random))
 }
 
-// end returns the events that close the calls. A call that never got a name is left out.
+// end returns the events that close the calls. It leaves out calls without a name.
 func (cs *calls) end() []spool.ModelEvent {
 	var events []spool.ModelEvent
 	for _, c := range cs.list {

@@ -18,11 +18,11 @@ import (
 const (
 	// maxError bounds how much of an error's body is read.
 	maxError = 64 << 10
-	// maxMessage bounds how much of it is told.
+	// maxMessage bounds the message of an error.
 	maxMessage = 1000
 )
 
-// transportError is the error of a request that got no response.
+// transportError returns the error of a request without a response.
 func (m *Model) transportError(watch *watch, err error) error {
 	if ended := watch.ended(); ended != nil {
 		return ended
@@ -33,14 +33,14 @@ func (m *Model) transportError(watch *watch, err error) error {
 			Err:     context.DeadlineExceeded,
 		}
 	}
-	// The URL is left out: its query may hold a key.
+	// The URL is left out: its query may have a key.
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
 	}
 	return &spool.ModelError{Message: m.clean("reach " + m.host + ": " + err.Error()), Err: err}
 }
 
-// readError is the error of an answer that was cut off.
+// readError returns the error of an answer that was cut off.
 func (m *Model) readError(watch *watch, err error) error {
 	if ended := watch.ended(); ended != nil {
 		return ended
@@ -54,7 +54,7 @@ func (m *Model) readError(watch *watch, err error) error {
 	return &spool.ModelError{Message: m.clean("the answer was cut off: " + err.Error()), Err: err}
 }
 
-// statusError is the error of a response that is not an answer.
+// statusError returns the error of a response with another status than 200.
 func (m *Model) statusError(watch *watch, response *http.Response) error {
 	watch.start(m.config.IdleTimeout)
 	defer watch.pause()
@@ -82,7 +82,7 @@ func (m *Model) statusError(watch *watch, response *http.Response) error {
 	return classify(out)
 }
 
-// chunkError returns the error that a server put into an answer after it had said 200.
+// chunkError returns the error in an answer whose status was 200, nil if there is none.
 func (m *Model) chunkError(c *chunk) error {
 	if (len(c.Error) == 0 || string(c.Error) == "null") && c.Object != "error" {
 		return nil
@@ -99,9 +99,8 @@ func (m *Model) chunkError(c *chunk) error {
 	return classify(out)
 }
 
-// describe takes what a body says of an error into e. The shapes are
-// {"error":{"message","type","code"}}, {"error":"..."} and, at the top level,
-// {"message","type","code"}.
+// describe copies the error in a body to e. The body is {"error":{"message","type","code"}},
+// {"error":"..."} or {"message","type","code"}.
 func (c *chunk) describe(e *spool.ModelError) {
 	var inner struct {
 		Message string          `json:"message"`
@@ -126,12 +125,12 @@ func (c *chunk) describe(e *spool.ModelError) {
 	case err != nil && code != "":
 		e.Type = code
 	case e.Status == 0 && status >= http.StatusBadRequest && status < 600:
-		// The status that the provider behind a router answered with.
+		// The status of the provider behind a router.
 		e.Status = status
 	}
 }
 
-// retryAfter returns how long a response asks to wait, zero when it does not.
+// retryAfter returns how long a response asks to wait, zero if it does not ask.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return wait(ms * float64(time.Millisecond))
@@ -146,7 +145,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// wait keeps a duration within what makes sense.
+// wait returns a duration between zero and a day.
 func wait(ns float64) time.Duration {
 	const most = float64(24 * time.Hour)
 	if !(ns > 0) { // not a number included

@@ -1,8 +1,8 @@
-// Package openai speaks to servers with OpenAI's chat completions interface: OpenAI
+// Package openai is the adapter for servers with OpenAI's chat completions interface: OpenAI
 // itself, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter and others.
 //
-// It goes by what servers do rather than by what the interface says: see the comments
-// of [Config] for what can be switched off where a server objects.
+// Servers differ from the interface as OpenAI describes it, and the package follows what they do. The
+// comments of [Config] say what a program can switch off if a server refuses it.
 package openai
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// DefaultBaseURL is where OpenAI is.
+// DefaultBaseURL is the URL of OpenAI's own service.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
 const (
@@ -32,43 +32,42 @@ type Config struct {
 	// local servers.
 	APIKey string
 
-	// BaseURL is what comes before "/chat/completions". A query is kept.
+	// BaseURL is the URL in front of "/chat/completions". The requests keep its query.
 	//
 	// Defaults to [DefaultBaseURL].
 	BaseURL string
 
-	// ContextWindow is how many tokens the model has room for. Zero: not known.
+	// ContextWindow is the size of the model's context window in tokens. Zero: not known.
 	ContextWindow int
 
-	// Extra is merged into each request body, under the Extra of the request itself:
-	// sampling settings, "reasoning_effort" and the like. Values of 8 characters or more are
-	// kept out of errors where the name of their field, or of one around it, says that they
-	// are secret: where it has "key", "token", "secret", "password" or "auth" in it, or a word
-	// like these.
+	// Extra is merged into each request body: sampling settings, "reasoning_effort" and the
+	// like. The Extra of a request wins over it. Errors never show a value of 8 characters or
+	// more if the name of its field, or of a field around it, contains "key", "token",
+	// "secret", "password", "auth" or a similar word.
 	//
 	// Defaults to nothing.
 	Extra map[string]any
 
-	// HTTPClient makes the requests. Its CheckRedirect is not used, as redirects are
-	// not followed, and its Timeout would bound a whole answer.
+	// HTTPClient makes the requests. The model follows no redirects and does not use its
+	// CheckRedirect. Its Timeout bounds a whole answer.
 	//
 	// Defaults to a client of its own over Transport.
 	HTTPClient *http.Client
 
-	// HeaderTimeout is how long the first byte of an answer may take, which for a local
-	// server includes loading the model and reading the prompt. -1: for ever.
+	// HeaderTimeout is how long the first byte of an answer may take. A local server loads
+	// the model and reads the prompt in this time. -1: for ever.
 	//
 	// Defaults to 120 seconds.
 	HeaderTimeout time.Duration
 
-	// Headers are added to each request. Their values are kept out of errors, as some
-	// are keys.
+	// Headers are added to each request. Errors never show their values, because some are
+	// keys.
 	//
 	// Defaults to none.
 	Headers map[string]string
 
-	// IdleTimeout is how long an answer that has begun may be silent. Comments that a
-	// server sends to keep the connection count as a sign of life. -1: for ever.
+	// IdleTimeout is how long a server may send nothing after the first byte of an answer.
+	// Comments that keep the connection alive count as sent bytes. -1: for ever.
 	//
 	// Defaults to 60 seconds.
 	IdleTimeout time.Duration
@@ -84,43 +83,42 @@ type Config struct {
 	MaxTokensField string
 
 	// NoStreamUsage leaves out stream_options.include_usage, for servers that refuse
-	// it. Usage is then known only where the server tells it unasked.
+	// it. Usage is then known only if the server reports it unasked.
 	//
 	// Defaults to false.
 	NoStreamUsage bool
 
-	// PromptCache is what the server is told of what will be asked again. Servers that cache
-	// by themselves need nothing.
+	// PromptCache is the hint for the server's prompt cache. Servers that cache by themselves
+	// need none.
 	//
 	// Defaults to [CacheKey] for OpenAI, to [CacheMarks] for models of Anthropic and Google
-	// behind OpenRouter, and to [CacheNone] elsewhere, as some servers refuse what they do
-	// not know.
+	// behind OpenRouter, and to [CacheNone] elsewhere, because some servers refuse fields that
+	// they do not know.
 	PromptCache PromptCache
 
-	// ReasoningField is the field of earlier assistant messages in which the text of
-	// their reasoning is sent back, such as "reasoning_content". What OpenRouter calls
-	// reasoning_details is always sent back.
+	// ReasoningField is the field in which assistant messages send the text of their reasoning
+	// back, such as "reasoning_content". OpenRouter's reasoning_details are always sent back.
 	//
-	// Defaults to none, as some servers refuse it.
+	// Defaults to none, because some servers refuse it.
 	ReasoningField string
 
-	// ReceiptCurrency is the currency in which the server says, as usage.cost, what an
-	// answer cost. "-": what it says is not read.
+	// ReceiptCurrency is the currency of usage.cost, which is what an answer cost. "-": the
+	// model ignores usage.cost.
 	//
-	// Defaults to "USD" for OpenRouter and to "-" elsewhere, as others mean other things by
-	// it.
+	// Defaults to "USD" for OpenRouter and to "-" elsewhere, because other servers mean other
+	// things by the field.
 	ReceiptCurrency string
 
-	// Secrets are kept out of errors too, from 8 characters on. APIKey, and what the comments of
-	// Headers and Extra say, need not be repeated here.
+	// Secrets are further texts of 8 characters or more that errors never show. APIKey, Headers
+	// and the secret fields of Extra are left out of errors already.
 	//
 	// Defaults to none.
 	Secrets []string
 
 	// Transport is used when HTTPClient is nil.
 	//
-	// Defaults to a transport like [http.DefaultTransport], which keeps more idle connections
-	// to the provider's host.
+	// Defaults to a copy of [http.DefaultTransport] that keeps more idle connections to the
+	// provider's host.
 	Transport http.RoundTripper
 }
 
@@ -135,8 +133,8 @@ type Model struct {
 
 var _ spool.Model = (*Model)(nil)
 
-// New returns a model, or an invalid error that names the field of config which is
-// wrong. It makes no request and reads nothing from the environment.
+// New returns a model. It returns an [spool.Invalid] error that names the wrong field of config.
+// It makes no request and reads nothing from the environment.
 func New(config Config) (*Model, error) {
 	if config.Model == "" {
 		return nil, spool.Errorf(spool.Invalid, "Model is required")
@@ -196,8 +194,8 @@ func New(config Config) (*Model, error) {
 	}, nil
 }
 
-// newClient returns the client that makes the requests. A redirect is an error: the key
-// and the conversation belong to the host that the operator named.
+// newClient returns the client that makes the requests. A redirect is an error: nobody but the
+// operator's own host may get the key and the conversation.
 func newClient(config Config) *http.Client {
 	client := new(http.Client)
 	if config.HTTPClient != nil {
@@ -216,9 +214,8 @@ func newClient(config Config) *http.Client {
 	return client
 }
 
-// Describe returns "openai", whose interface it is, whoever serves it, and the model's name.
+// Describe returns "openai", also for other servers with its interface, and the model's name.
 func (m *Model) Describe() (provider, model string) { return "openai", m.config.Model }
 
-// ContextWindow returns how many tokens the model has room for, zero when that is not
-// known.
+// ContextWindow returns the size of the configured context window in tokens. Zero: not known.
 func (m *Model) ContextWindow() int { return m.config.ContextWindow }

@@ -47,8 +47,7 @@ var otherTexts = []string{
 	"per minute", "per day", "rate limit", "rate_limit", "quota",
 }
 
-// classify says of an error that a provider has told what the engine goes by: whether the prompt has
-// no room in the model's window, and whether the same request will fail again whatever its status.
+// classify sets the fields by which the engine decides what follows from a provider's error.
 func classify(e *spool.ModelError) *spool.ModelError {
 	e.ContextOverflow = overflows(e)
 	e.NoRetry = e.Type == "insufficient_quota" || e.Type == "invalid_api_key"
@@ -58,7 +57,7 @@ func classify(e *spool.ModelError) *spool.ModelError {
 func overflows(e *spool.ModelError) bool {
 	switch e.Status {
 	case 400, 413, 422:
-	case 0: // a stream may tell of it without a status
+	case 0: // an error in a stream may have no status
 		if e.Type == "" {
 			return false
 		}

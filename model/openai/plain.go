@@ -7,12 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Nearly every chunk of an answer has one choice with one piece of text. plain reads such a
-// chunk in one pass and without reflection. It takes only what [encoding/json] would read in
-// the same way, and reports false for everything else: a chunk with other fields, with a field
-// twice, or that is not valid JSON.
-
-// plain reads a chunk with nothing but the text of one choice.
+// plain reads a chunk that has nothing but the text of one choice, as nearly every chunk of an answer
+// has. It makes one pass, without reflection. The result is the one of [encoding/json]. It reports false
+// for a chunk with other fields, with a field twice, or that is not valid JSON.
 func (c *chunk) plain(text string) bool {
 	r := plainReader{text: text}
 	var seen fields
@@ -110,12 +107,12 @@ func (f *fields) add(key string) bool {
 	return true
 }
 
-// plainReader reads JSON from a text. After the first thing that is not as expected, it is
-// at the end of the text and has failed.
+// plainReader reads JSON from a text. After the first unexpected byte it has failed, and stands at the
+// end of the text.
 type plainReader struct {
 	text  string
 	at    int
-	fresh bool // nothing of the object or list in hand was read
+	fresh bool // nothing of the innermost object or list was read
 	bad   bool
 }
 
@@ -147,7 +144,7 @@ func (r *plainReader) peek() byte {
 	return r.text[r.at]
 }
 
-// skip reads a byte.
+// skip reads the byte c.
 func (r *plainReader) skip(c byte) {
 	if r.peek() != c {
 		r.fail()
@@ -162,8 +159,8 @@ func (r *plainReader) open(c byte) {
 	r.fresh = true
 }
 
-// more reports whether the object or list in hand has more, and reads up to there: the comma
-// before it, or its end.
+// more reports whether the innermost object or list has another element. It reads the comma before the
+// element, or the end of the object or list.
 func (r *plainReader) more(end byte) bool {
 	switch c := r.peek(); {
 	case c == end && !r.bad:
@@ -182,7 +179,7 @@ func (r *plainReader) more(end byte) bool {
 	}
 }
 
-// key reads a key, which the object has not had before.
+// key reads a key and its colon. It fails for a key that the object has had before.
 func (r *plainReader) key(seen *fields) string {
 	key := r.str()
 	if !seen.add(key) {
@@ -236,10 +233,10 @@ func (r *plainReader) unquoted(quoted string) string {
 	return text
 }
 
-// unescape replaces the escapes of one character. It reports false for a text that has
-// others, or what is no valid UTF-8.
+// unescape replaces escapes of one character. It reports false for a text with other escapes, or that
+// is no valid UTF-8.
 func unescape(s string) (string, bool) {
-	const short, meant = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	const letters, characters = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	b := make([]byte, 0, len(s))
 	for {
 		before, after, found := strings.Cut(s, `\`)
@@ -249,12 +246,12 @@ func unescape(s string) (string, bool) {
 		}
 		at := -1
 		if after != "" {
-			at = strings.IndexByte(short, after[0])
+			at = strings.IndexByte(letters, after[0])
 		}
 		if at < 0 {
 			return "", false
 		}
-		b, s = append(b, meant[at]), after[1:]
+		b, s = append(b, characters[at]), after[1:]
 	}
 }
 
@@ -318,7 +315,7 @@ func (r *plainReader) number() string {
 	r.at += len(r.text[r.at:]) - len(strings.TrimLeft(r.text[r.at:], "+-.0123456789eE"))
 	number := r.text[start:r.at]
 	for _, c := range []byte(number) {
-		if c < '0' || c > '9' { // rare: json knows what is a number
+		if c < '0' || c > '9' { // rare: a sign, a fraction or an exponent
 			if !json.Valid([]byte(number)) {
 				r.fail()
 			}

@@ -5,9 +5,9 @@ import (
 	"reflect"
 )
 
-// What a provider wants back is stored in its part under the name that it has on the
-// wire, so that a part of another provider's model is recognised and left alone.
-
+// saved is what a provider wants back with a part. The fields have their names of the wire, so that
+// load ignores what another provider's model has saved.
+//
 //nolint:tagliatelle // the provider's words
 type saved struct {
 	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
@@ -37,8 +37,8 @@ func savedDetails(provider json.RawMessage) []json.RawMessage { return load(prov
 
 func savedExtra(provider json.RawMessage) json.RawMessage { return load(provider).ExtraContent }
 
-// detail is one entry of reasoning_details. It comes in fragments of its text that are
-// put together again, as the provider signs the whole.
+// detail is one entry of reasoning_details. Its text comes in fragments, which are joined because
+// the provider signs the whole text.
 type detail map[string]any
 
 func (d detail) text() string {
@@ -52,18 +52,18 @@ func (d detail) text() string {
 
 // details collects reasoning_details.
 type details struct {
-	list []detail
-	held int // how many bytes there are of them
+	list  []detail
+	bytes int // of the fragments
 }
 
-// add takes a fragment in and returns its text.
+// add adds a fragment and returns its text.
 func (ds *details) add(raw json.RawMessage) string {
 	var d detail
 	if json.Unmarshal(raw, &d) != nil || d == nil {
 		return ""
 	}
 	text := d.text()
-	ds.held += len(raw)
+	ds.bytes += len(raw)
 	if last := len(ds.list) - 1; last >= 0 && ds.list[last].continues(d) {
 		ds.list[last].merge(d)
 	} else {
@@ -94,7 +94,7 @@ func (d detail) merge(next detail) {
 	}
 }
 
-// take returns what was collected, for the provider, and starts anew.
+// take returns the collected details for the provider, and removes them.
 func (ds *details) take() json.RawMessage {
 	var s saved
 	for _, d := range ds.list {
@@ -102,6 +102,6 @@ func (ds *details) take() json.RawMessage {
 			s.ReasoningDetails = append(s.ReasoningDetails, raw)
 		}
 	}
-	ds.list, ds.held = nil, 0
+	ds.list, ds.bytes = nil, 0
 	return s.raw()
 }

@@ -10,8 +10,8 @@ import (
 // noReceipt is the currency of a server whose costs are not read.
 const noReceipt = "-"
 
-// receipt reads what a server says that an answer cost, in units of the currency. What is
-// not a number, or a negative one, is as if it had not been said.
+// receipt reads the cost that a server reports for an answer, in units of the currency. It returns nil
+// for a value that is no number, or a negative one.
 func receipt(text json.RawMessage, currency string) *spool.Cost {
 	if currency == noReceipt || len(text) == 0 || len(text) > 64 {
 		return nil
@@ -20,8 +20,8 @@ func receipt(text json.RawMessage, currency string) *spool.Cost {
 	if json.Unmarshal(text, &number) != nil || text[0] == '"' || number == "" {
 		return nil
 	}
-	// A float has the range of the numbers that servers write, and no exponent by which a
-	// short text becomes a number of a million digits.
+	// The range of a float suffices, and rules out the exponent that makes a number of a million
+	// digits from a short text.
 	float, err := number.Float64()
 	if err != nil || float < 0 || float > 1e12 {
 		return nil
@@ -30,7 +30,7 @@ func receipt(text json.RawMessage, currency string) *spool.Cost {
 	if !ok || float != 0 && float < 1e-12 {
 		cost = new(big.Rat)
 	}
-	cost.Mul(cost, big.NewRat(1_000_000, 1)).Add(cost, big.NewRat(1, 2)) // a half is rounded upwards
+	cost.Mul(cost, big.NewRat(1_000_000, 1)).Add(cost, big.NewRat(1, 2)) // rounds a half up
 	micros := new(big.Int).Quo(cost.Num(), cost.Denom())
 	return &spool.Cost{Micros: micros.Int64(), Currency: currency, Source: spool.CostReceipt}
 }

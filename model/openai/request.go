@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// body returns the JSON of a request. Extra wins over everything but stream, which
-// decides how the answer is read.
+// body returns the JSON of a request. Extra wins over every field but stream: the answer is always
+// read as a stream.
 func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	body := map[string]any{
 		"model":    m.config.Model,
@@ -34,7 +34,7 @@ func (m *Model) body(r spool.ModelRequest) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// maxOutputTokens returns the lower of the two bounds of an answer, zero where there is none.
+// maxOutputTokens returns the lower of the two bounds of an answer. Zero: there is none.
 func (m *Model) maxOutputTokens(r spool.ModelRequest) int {
 	if r.MaxOutputTokens > 0 && m.config.MaxOutputTokens > 0 {
 		return min(r.MaxOutputTokens, m.config.MaxOutputTokens)
@@ -47,7 +47,7 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 	if r.Instructions != "" {
 		out = append(out, wireMessage{"role": "system", "content": r.Instructions})
 	}
-	ends := []int{len(out)} // where each message ends, from the instructions on
+	ends := []int{len(out)} // see mark
 	for _, message := range r.Messages {
 		switch message.Role {
 		case spool.RoleTool:
@@ -69,8 +69,7 @@ func (m *Model) messages(r spool.ModelRequest) []wireMessage {
 	return out
 }
 
-// encodeUser returns text as a string, which every server takes, and parts only where
-// there is an image.
+// encodeUser returns a string, which every server takes, or parts if there is an image.
 func encodeUser(content spool.Content) any {
 	parts := make([]map[string]any, 0, len(content))
 	images := false
@@ -90,7 +89,7 @@ func encodeUser(content spool.Content) any {
 	return parts
 }
 
-// encodeAssistant returns nil for a message with nothing in it, which servers refuse.
+// encodeAssistant returns nil for an empty message, which servers refuse.
 func (m *Model) encodeAssistant(message spool.Message) wireMessage {
 	out := wireMessage{"role": "assistant", "content": nil}
 	if text := message.Text(); text != "" {
@@ -136,8 +135,8 @@ func encodeCall(p spool.Part) wireMessage {
 	return out
 }
 
-// encodeArgs returns the text of a JSON object whatever the model wrote: servers parse
-// it again for their chat templates, and fail on a history that they cannot parse.
+// encodeArgs returns the text of a JSON object, whatever the model wrote. Servers parse the arguments
+// for their chat templates, and refuse a history with arguments that are no object.
 func encodeArgs(args json.RawMessage) string {
 	args = bytes.TrimSpace(args)
 	switch {

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// minSecret is the length from which a key counts as a secret. Local servers are
-	// given keys like "ollama", and errors must stay readable.
+	// minSecret is the length from which a key counts as a secret. Local servers have keys like
+	// "ollama", and errors must stay readable.
 	minSecret = 8
 
 	redacted = "[redacted]"
 )
 
-// secretNames are in the names, in lower case, of the fields of a request whose values are
-// secrets: "key" is in "api_key" and in "apiKey".
+// secretNames are words in the lower-case names of fields whose values are secrets: "key" is in
+// "api_key" and in "apiKey".
 var secretNames = []string{"key", "token", "secret", "password", "passwd", "passphrase", "credential", "auth", "bearer", "cookie"}
 
-// configSecrets returns what must not get into an error.
+// configSecrets returns the secrets of the configuration, which errors must not show.
 func configSecrets(config Config, base *url.URL) []string {
 	all := append([]string{config.APIKey}, config.Secrets...)
 	for _, value := range config.Headers {
@@ -35,8 +35,7 @@ func configSecrets(config Config, base *url.URL) []string {
 	return redactable(append(all, bodySecrets(config.Extra)...))
 }
 
-// bodySecrets returns the texts and numbers under those fields of a request whose names say
-// that they are secrets.
+// bodySecrets returns the texts and numbers in the fields of a request that have secret names.
 func bodySecrets(extra map[string]any) []string {
 	if len(extra) == 0 {
 		return nil
@@ -54,8 +53,7 @@ func bodySecrets(extra map[string]any) []string {
 	return secretsIn(plain, false)
 }
 
-// secretsIn returns the secrets in a value of JSON. All of it is secret under a name that
-// says so.
+// secretsIn returns the secrets in a JSON value. All texts and numbers in a secret value are secrets.
 func secretsIn(value any, secret bool) []string {
 	var found []string
 	switch value := value.(type) {
@@ -81,8 +79,8 @@ func secretsIn(value any, secret bool) []string {
 	return found
 }
 
-// redactable leaves out secrets that are too short, adds what each looks like in JSON, and
-// puts the longest first, so that a secret within another does not leave half of it behind.
+// redactable leaves out short secrets, adds the JSON form of each secret, and sorts the longest
+// first: a secret that is part of another one must not leave the rest of it in the text.
 func redactable(all []string) []string {
 	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < minSecret })
 	for _, s := range slices.Clone(all) {
@@ -94,15 +92,15 @@ func redactable(all []string) []string {
 	return all
 }
 
-// guarding returns the model with the secrets of one request's own fields.
-func (m *Model) guarding(extra map[string]any) *Model {
+// withSecrets returns the model with the secrets in the extra fields of one request.
+func (m *Model) withSecrets(extra map[string]any) *Model {
 	found := bodySecrets(extra)
 	if len(found) == 0 {
 		return m
 	}
-	guarded := *m
-	guarded.secrets = redactable(slices.Concat(m.secrets, found))
-	return &guarded
+	with := *m
+	with.secrets = redactable(slices.Concat(m.secrets, found))
+	return &with
 }
 
 // clean returns a provider's text without secrets and within bounds.

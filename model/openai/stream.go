@@ -20,10 +20,11 @@ import (
 const (
 	// maxEvent bounds one chunk, and a whole answer that is not streamed.
 	maxEvent = 8 << 20
-	// maxHeld bounds what is kept of calls and of details until the end of an answer, as nobody
-	// else sees it before. callWeight is what a call counts besides its arguments.
-	maxHeld    = 8 << 20
-	callWeight = 4 << 10
+	// maxBuffered bounds the bytes of calls and reasoning details that stay here until the end of
+	// an answer: the engine cannot bound what it has not seen. callWeight is the size of a call
+	// without its arguments.
+	maxBuffered = 8 << 20
+	callWeight  = 4 << 10
 	// drainTimeout is how long the end of a finished answer may take, so that the
 	// connection can be used again.
 	drainTimeout = 100 * time.Millisecond
@@ -34,8 +35,8 @@ const (
 // errStopped says that the caller stopped iterating.
 var errStopped = errors.New("stopped iterating")
 
-// errHeld says that an answer has more than is kept of one. It is cut there.
-var errHeld = errors.New("the answer is too long")
+// errBufferFull ends an answer at the place where it exceeds maxBuffered.
+var errBufferFull = errors.New("the answer is too long")
 
 // Stream asks for one answer, as [spool.Model] says. It makes exactly one request.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
@@ -46,7 +47,7 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 			}
 			return nil
 		}
-		err := m.guarding(r.Extra).stream(ctx, r, emit)
+		err := m.withSecrets(r.Extra).stream(ctx, r, emit)
 		if err == nil || errors.Is(err, errStopped) {
 			return
 		}
@@ -86,7 +87,7 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 		return m.statusError(watch, response)
 	}
 
-	// A transport that does not look at the context is told by closing its body.
+	// A transport that ignores the context ends when its body is closed.
 	unhook := context.AfterFunc(watch.ctx, func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
 	defer unhook()
 	in := &watchedBody{body: response.Body, watch: watch, first: m.config.HeaderTimeout, next: m.config.IdleTimeout}
@@ -108,7 +109,7 @@ func (m *Model) setHeaders(r *http.Request) {
 	}
 }
 
-// events reads an answer that is streamed.
+// events reads a streamed answer.
 func (a *answer) events(watch *watch, in *watchedBody) error {
 	reader := sse.NewReader(in, maxEvent)
 	for {
@@ -119,14 +120,14 @@ func (a *answer) events(watch *watch, in *watchedBody) error {
 			_, _ = io.CopyN(io.Discard, in, maxError)
 			return a.finish()
 		case err == nil:
-			if err := a.add(event.Data); errors.Is(err, errHeld) {
+			if err := a.add(event.Data); errors.Is(err, errBufferFull) {
 				return a.finish()
 			} else if err != nil {
 				return err
 			}
 			continue
 		case a.reason != "" && watch.ended() == nil:
-			// Everything but the end itself has arrived. Usage may be missing.
+			// Only the end mark is missing, and perhaps the usage.
 			return a.finish()
 		case errors.Is(err, io.EOF):
 			return a.finish()
@@ -136,7 +137,7 @@ func (a *answer) events(watch *watch, in *watchedBody) error {
 	}
 }
 
-// whole reads an answer of a server that does not stream although it was asked to.
+// whole reads the answer of a server that does not stream although the request asks for it.
 func (a *answer) whole(watch *watch, in *watchedBody) error {
 	body, err := io.ReadAll(io.LimitReader(in, maxEvent+1))
 	switch {
@@ -145,7 +146,7 @@ func (a *answer) whole(watch *watch, in *watchedBody) error {
 	case len(body) > maxEvent:
 		return &spool.ModelError{Message: fmt.Sprintf("answer is larger than %d bytes", maxEvent)}
 	}
-	if err := a.add(string(body)); err != nil && !errors.Is(err, errHeld) {
+	if err := a.add(string(body)); err != nil && !errors.Is(err, errBufferFull) {
 		return err
 	}
 	return a.finish()
@@ -156,7 +157,7 @@ type answer struct {
 	model *Model
 	emit  func(spool.ModelEvent) error
 
-	one     chunk // that is read
+	read    chunk // its memory is used for each chunk
 	modelID string
 	reason  string
 	usage   spool.Usage
@@ -168,14 +169,14 @@ type answer struct {
 }
 
 func (a *answer) add(data string) error {
-	a.one = chunk{Choices: a.one.Choices[:0]}
-	if !a.one.plain(data) {
-		a.one = chunk{}
-		if err := json.Unmarshal([]byte(data), &a.one); err != nil {
+	a.read = chunk{Choices: a.read.Choices[:0]}
+	if !a.read.plain(data) {
+		a.read = chunk{}
+		if err := json.Unmarshal([]byte(data), &a.read); err != nil {
 			return &spool.ModelError{Message: "malformed chunk: " + a.model.clean(data), Err: err}
 		}
 	}
-	c := &a.one
+	c := &a.read
 	if err := a.model.chunkError(c); err != nil {
 		return err
 	}
@@ -214,7 +215,7 @@ func (a *answer) choice(c choice) error {
 }
 
 func (a *answer) delta(d delta) error {
-	if err := a.think(d); err != nil {
+	if err := a.addReasoning(d); err != nil {
 		return err
 	}
 	if text := string(d.Content) + d.Refusal; text != "" {
@@ -234,24 +235,25 @@ func (a *answer) delta(d delta) error {
 				return err
 			}
 		}
-		if err := a.hold(); err != nil {
+		if err := a.checkBuffer(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// hold ends an answer of which too much is kept.
-func (a *answer) hold() error {
-	if a.calls.held+a.details.held <= maxHeld {
+// checkBuffer returns an error once the buffered calls and details are too large.
+func (a *answer) checkBuffer() error {
+	if a.calls.bytes+a.details.bytes <= maxBuffered {
 		return nil
 	}
 	a.reason = "length"
-	return errHeld
+	return errBufferFull
 }
 
-// think takes reasoning in. Servers that send details send the same text beside them.
-func (a *answer) think(d delta) error {
+// addReasoning emits the reasoning of a delta. A server that sends details repeats their text in
+// another field.
+func (a *answer) addReasoning(d delta) error {
 	text := d.ReasoningContent
 	if text == "" {
 		text = d.Reasoning
@@ -259,7 +261,7 @@ func (a *answer) think(d delta) error {
 	var fromDetails strings.Builder
 	for _, raw := range d.ReasoningDetails {
 		fromDetails.WriteString(a.details.add(raw))
-		if err := a.hold(); err != nil {
+		if err := a.checkBuffer(); err != nil {
 			return err
 		}
 	}
@@ -281,7 +283,7 @@ func (a *answer) endReasoning() error {
 	return a.emit(spool.ReasoningEnd{Provider: a.details.take()})
 }
 
-// finish ends an answer that has told its reason to end.
+// finish emits the end of an answer. It returns an error if the server gave no finish reason.
 func (a *answer) finish() error {
 	if a.reason == "" {
 		return &spool.ModelError{Message: "the answer ended without a finish reason", Err: io.ErrUnexpectedEOF}
@@ -295,7 +297,7 @@ func (a *answer) finish() error {
 			return err
 		}
 	}
-	// Details without a text, such as an encrypted thought behind a tool call.
+	// Details without a text, such as encrypted reasoning after a tool call.
 	if provider := a.details.take(); provider != nil {
 		if err := a.emit(spool.ReasoningEnd{Provider: provider}); err != nil {
 			return err
@@ -304,8 +306,8 @@ func (a *answer) finish() error {
 	return a.emit(spool.Finish{Reason: finishReason(a.reason, len(ends) > 0), Usage: a.usage, Cost: a.cost, ModelID: a.modelID})
 }
 
-// finishReason maps the provider's word. Some servers say "stop" after tool calls, and
-// some say "tool_calls" without any.
+// finishReason maps the provider's word. Some servers say "stop" after tool calls, and some
+// say "tool_calls" without a call.
 func finishReason(word string, called bool) spool.FinishReason {
 	switch word {
 	case "stop", "tool_calls", "function_call":

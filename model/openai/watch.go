@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// errSilent is the cause of a request that was given up because nothing came.
+// errSilent is the cause of a request that ended because nothing arrived.
 var errSilent = errors.New("nothing arrived in time")
 
-// watch cancels a request when the other side is silent for too long. Time in which
-// nobody waits for the other side does not count.
+// watch cancels a request when the server is silent for too long. Time in which nobody reads from
+// the server does not count.
 type watch struct {
 	ctx    context.Context //nolint:containedctx // lives for one call of Stream
 	parent context.Context //nolint:containedctx // as above
@@ -28,13 +28,13 @@ func newWatch(parent context.Context) *watch {
 	return &watch{ctx: ctx, parent: parent, cancel: cancel}
 }
 
-// start gives the other side d to be heard. A negative d: for ever.
+// start gives the server the time d to send something. A negative d: for ever.
 func (w *watch) start(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case d < 0:
-		w.halt()
+		w.stopTimer()
 	case w.timer == nil:
 		w.limit = d
 		w.timer = time.AfterFunc(d, func() { w.cancel(errSilent) })
@@ -44,15 +44,15 @@ func (w *watch) start(d time.Duration) {
 	}
 }
 
-// pause stops the clock.
+// pause stops the timer.
 func (w *watch) pause() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.halt()
+	w.stopTimer()
 }
 
-// halt stops the clock. The caller holds mu.
-func (w *watch) halt() {
+// stopTimer stops the timer. The caller has locked mu.
+func (w *watch) stopTimer() {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
@@ -64,15 +64,15 @@ func (w *watch) stop() {
 	w.cancel(context.Canceled)
 }
 
-// ended returns the caller's own end of the request, nil while it has not ended.
+// ended returns the error of the caller's context, nil while that goes on.
 func (w *watch) ended() error { return w.parent.Err() }
 
-// silent reports whether the request was given up because nothing came.
+// silent reports whether the request ended because nothing arrived.
 func (w *watch) silent() bool {
 	return w.parent.Err() == nil && errors.Is(context.Cause(w.ctx), errSilent)
 }
 
-// watchedBody is a body that is being waited for only within Read.
+// watchedBody is a body whose watch runs only within Read.
 type watchedBody struct {
 	body        io.ReadCloser
 	watch       *watch

@@ -7,9 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// windows are the sizes of well-known windows, by what their providers call the models. A
-// name stands for all that begin with it, of which the longest wins, behind a vendor that a
-// router puts in front.
+// windows are the context windows of well-known models, by the beginnings of their names. The longest
+// beginning wins. A router's name has a vendor and a slash in front, which do not count.
 var windows = map[string]int{
 	"gpt-3.5-turbo":     16_385,
 	"gpt-4-":            128_000,
@@ -31,7 +30,7 @@ var windows = map[string]int{
 	"mistral-large":     128_000,
 }
 
-// knownWindow returns the window of a model of that name. Zero: not known.
+// knownWindow returns the context window of a model by its name. Zero: not known.
 func knownWindow(name string) int {
 	if at := strings.LastIndexByte(name, '/'); at >= 0 {
 		name = name[at+1:]
@@ -47,8 +46,8 @@ func knownWindow(name string) int {
 
 var _ spool.WindowLookup = (*Model)(nil)
 
-// LookupWindow returns the window of a well-known model, by Config.Model or else by name. Zero: neither
-// is known.
+// LookupWindow returns the context window of a well-known model, by Config.Model or else by name. Zero:
+// neither is known.
 func (m *Model) LookupWindow(name string) int {
 	return cmp.Or(knownWindow(m.config.Model), knownWindow(name))
 }

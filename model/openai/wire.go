@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// wireMessage is a message of a request. It is a map because Config can name a field.
+// wireMessage is a message of a request. It is a map because Config.ReasoningField names a field.
 type wireMessage map[string]any
 
 // chunk is one event of an answer, or a whole answer of a server that does not stream.
@@ -17,7 +17,7 @@ type chunk struct {
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 
-	// What vLLM puts at the top level of an error.
+	// vLLM has the fields of an error at the top level.
 	Object  string          `json:"object"`
 	Message string          `json:"message"`
 	Type    string          `json:"type"`
@@ -52,14 +52,13 @@ type callDelta struct {
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
-// args returns the fragment of arguments, which some servers send as an object rather
-// than as text.
+// args returns the fragment of the arguments. Some servers send an object instead of text.
 func (c callDelta) args() string { return rawText(c.Function.Arguments) }
 
 // content is the text of a delta. Most servers send a string, some a list of parts.
 type content string
 
-// UnmarshalJSON reads any JSON: what is no string, list or null is taken as it is.
+// UnmarshalJSON reads any JSON. The text of an object, number or boolean is its JSON.
 func (c *content) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '[' {
 		*c = content(rawText(raw))
@@ -107,11 +106,11 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 	// PromptCacheHitTokens is DeepSeek's word for cached tokens.
 	PromptCacheHitTokens *int64 `json:"prompt_cache_hit_tokens"`
-	// Cost is what OpenRouter, and some that imitate it, say that the answer cost.
+	// Cost is what the answer cost, as OpenRouter and its imitators report it.
 	Cost json.RawMessage `json:"cost"`
 }
 
-// usage returns what was reported. What was not stays nil.
+// usage returns the reported counts. The others are nil.
 func (u usage) usage() spool.Usage {
 	out := spool.Usage{Input: u.PromptTokens, Output: u.CompletionTokens, CacheRead: u.PromptCacheHitTokens}
 	if d := u.PromptTokensDetails; d != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/model/openai"
 )
 
-// What an endless answer has of things that come out at its end only. The answer is cut there,
-// and the server notices.
+// TestEndlessAnswer has answers that grow without end in what stays buffered. The model cuts the answer,
+// and the server notices it.
 func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 
