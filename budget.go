@@ -78,8 +78,8 @@ type Spent struct {
 type Allowance struct {
 	Budget Budget `json:"budget"`
 	Spent  Spent  `json:"spent"`
-	// Holds are the model calls under way, which have what they may use set aside.
-	Holds []Hold `json:"holds,omitempty"`
+	// Reservations are the model calls under way, which have what they may use set aside.
+	Reservations []Reservation `json:"holds,omitempty"`
 	// Refused counts the tool calls that did not run because their budget was used up, since
 	// it was raised last.
 	Refused int64 `json:"refused,omitempty"`
@@ -92,8 +92,8 @@ type Allowance struct {
 	Parks int `json:"parks,omitempty"`
 }
 
-// Hold is what is set aside for a model call that is under way.
-type Hold struct {
+// Reservation is what is set aside for a model call that is under way.
+type Reservation struct {
 	// AgentID is the run that asks. Empty: the dispatched run.
 	AgentID AgentID   `json:"agentId,omitempty"`
 	Agent   string    `json:"agent"`

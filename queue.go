@@ -170,7 +170,7 @@ type WaitingTenant struct {
 // Queue hands jobs to workers, at least once each. Jobs get into it by [Tx.Enqueue].
 //
 // A queue is safe for concurrent use. A delivery's token guards Extend, Ack, Release
-// and Bury: each returns an [ErrFenced] error and does nothing when the job was released,
+// and DeadLetter: each returns an [ErrFenced] error and does nothing when the job was released,
 // claimed again or is gone.
 type Queue interface {
 	// Claim takes up to q.Limit due jobs and leases them. It shares them out one by one: the
@@ -179,7 +179,7 @@ type Queue interface {
 	// and of several of those, of the one whose job has been due longest. Of one tenant the
 	// job that has been due longest comes first, and of those that are due since one time, the
 	// one with the smaller id. A job is in flight from its claim until it is acked, released
-	// or buried, or its lease lapses.
+	// or dead-lettered, or its lease lapses.
 	//
 	// The DueAt of each job is when it became due. Claim does not wait. Where it takes nothing,
 	// it returns an empty slice and when the next job becomes due that is not due yet, which
@@ -197,8 +197,8 @@ type Queue interface {
 	// Release makes the job due again after the given time. With refund the delivery
 	// does not count as an attempt.
 	Release(ctx context.Context, d Delivery, after time.Duration, refund bool) error
-	// Bury moves the job to the dead ones.
-	Bury(ctx context.Context, d Delivery, cause string) error
+	// DeadLetter moves the job to the dead ones.
+	DeadLetter(ctx context.Context, d Delivery, cause string) error
 	// Dead lists the dead jobs of a tenant, the one that died last first and, of those that
 	// died at one time, the one with the greater id.
 	Dead(ctx context.Context, tenant Tenant, q DeadQuery) ([]DeadJob, error)

@@ -64,9 +64,9 @@ type Run struct {
 	Segments int
 	// CreatedAt is when the run was made, which orders the runs of a tenant.
 	CreatedAt time.Time
-	// Place orders the runs that wait for the thread while another one has it, the
+	// QueuePosition orders the runs that wait for the thread while another one has it, the
 	// smallest first. Zero: the run does not wait.
-	Place int64
+	QueuePosition int64
 }
 
 // NestedResult is what a nested run came to.
@@ -92,7 +92,7 @@ func (r Run) AgentID() AgentID {
 }
 
 // Active reports whether the run owns its thread. One that waits for it does not.
-func (r Run) Active() bool { return r.State.Active() && r.Place == 0 }
+func (r Run) Active() bool { return r.State.Active() && r.QueuePosition == 0 }
 
 // Costs returns what the run cost: nothing where no price was known.
 func (r Run) Costs() []Money {

@@ -26,7 +26,7 @@ func TestRunHidesWhatIsOurs(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	b, err := json.Marshal(spool.Run{
 		Tenant: "acme", ID: "r1", ThreadID: "t1", State: spool.Running, StartedAt: now,
-		RootID: "r0", Segments: 2, CreatedAt: now, Place: 1,
+		RootID: "r0", Segments: 2, CreatedAt: now, QueuePosition: 1,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ type View interface {
 	Runs(limit int) ([]Run, error)
 	// Nested returns the runs whose [Run.RootID] is root, in the order of their insertion.
 	Nested(root RunID) ([]RunRow, error)
-	// Waiting returns the runs of the thread that have a [Run.Place], in its order.
+	// Waiting returns the runs of the thread that have a [Run.QueuePosition], in its order.
 	Waiting() ([]RunRow, error)
 	// Messages returns messages in their order.
 	Messages(q MessageQuery) ([]Message, error)

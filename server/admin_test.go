@@ -64,7 +64,7 @@ func (b *bundle) die(t *testing.T) int64 {
 	if err := b.engine.HandleDeadJob(t.Context(), d.Job, 3, "given up"); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.backend.Queue.Bury(t.Context(), d, "given up"); err != nil {
+	if err := b.backend.Queue.DeadLetter(t.Context(), d, "given up"); err != nil {
 		t.Fatal(err)
 	}
 	return d.JobID

@@ -202,7 +202,7 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 	start := func(body string) { b.as(t, tokenA, http.MethodPost, runPath, body) }
 	start(`{"threadId":"dead","runId":"r-dead","prompt":"` + marker + `"}`)
 	taken, _, err := b.backend.Queue.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})
-	if err != nil || len(taken) != 1 || b.backend.Queue.Bury(t.Context(), taken[0], marker) != nil {
+	if err != nil || len(taken) != 1 || b.backend.Queue.DeadLetter(t.Context(), taken[0], marker) != nil {
 		t.Fatal(taken, err)
 	}
 	b.work(t)

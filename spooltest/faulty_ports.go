@@ -157,9 +157,9 @@ func (q faultyQueue) Release(ctx context.Context, d spool.Delivery, after time.D
 	})
 }
 
-func (q faultyQueue) Bury(ctx context.Context, d spool.Delivery, cause string) error {
-	return q.f.call(ctx, "Queue.Bury", string(d.RunID), func(FaultKind) error {
-		return q.f.behind.Queue.Bury(ctx, d, cause)
+func (q faultyQueue) DeadLetter(ctx context.Context, d spool.Delivery, cause string) error {
+	return q.f.call(ctx, "Queue.DeadLetter", string(d.RunID), func(FaultKind) error {
+		return q.f.behind.Queue.DeadLetter(ctx, d, cause)
 	})
 }
 

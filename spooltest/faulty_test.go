@@ -131,7 +131,7 @@ func TestFaultyEveryCall(t *testing.T) {
 	want := []string{
 		"Store.Update default/t", "Store.View default/t", "Store.Threads default", "Store.FindStart k",
 		"Store.Runs default", "Store.Tally default", "Store.Idle default", "Store.Stranded",
-		"Queue.Claim", "Queue.Extend r", "Queue.Ack r", "Queue.Release r", "Queue.Bury r", "Queue.Dead default",
+		"Queue.Claim", "Queue.Extend r", "Queue.Ack r", "Queue.Release r", "Queue.DeadLetter r", "Queue.Dead default",
 		"Queue.Purge default", "Queue.Jobs default", "Queue.Stats",
 		"Streams.Open r:1", "Streams.Append r:1", "Streams.Read r:1", "Streams.Close r:1", "Streams.Delete default/t",
 	}
@@ -164,7 +164,7 @@ func everyCall(ctx context.Context, b spool.Backend) []spool.Code {
 	}
 	_, _, claimErr := b.Queue.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
 	errs = append(errs, claimErr,
-		b.Queue.Extend(ctx, d, time.Minute), b.Queue.Ack(ctx, d), b.Queue.Release(ctx, d, 0, false), b.Queue.Bury(ctx, d, ""),
+		b.Queue.Extend(ctx, d, time.Minute), b.Queue.Ack(ctx, d), b.Queue.Release(ctx, d, 0, false), b.Queue.DeadLetter(ctx, d, ""),
 		second(b.Queue.Dead(ctx, spool.DefaultTenant, spool.DeadQuery{})),
 		second(b.Queue.Purge(ctx, spool.DefaultTenant, spool.DeadQuery{})),
 		second(b.Queue.Jobs(ctx, spool.DefaultTenant, spool.JobQuery{})), second(b.Queue.Stats(ctx, "")),

@@ -67,8 +67,8 @@ type Commit struct {
 	Thread spool.ThreadKey
 	// Fence is the fence that the writer carried. Zero: none.
 	Fence int64
-	// Holds is the thread's fence behind the commit.
-	Holds int64
+	// FenceAfter is the thread's fence behind the commit.
+	FenceAfter int64
 	// State and RunID are those of the thread behind the commit.
 	State    spool.State
 	RunID    spool.RunID

@@ -10,8 +10,8 @@ import (
 // ticket checks that a commit which queues a run has a job for it: a second transaction may
 // never come.
 func (c *checker) ticket(n int, where string, commit Commit, before, r spool.RunRow) {
-	queued := r.State == spool.Queued && r.Place == 0 && r.Depth == 0
-	if waited := before.ID == "" || before.Place > 0 || before.State == spool.WaitingForInput; !queued || !waited {
+	queued := r.State == spool.Queued && r.QueuePosition == 0 && r.Depth == 0
+	if waited := before.ID == "" || before.QueuePosition > 0 || before.State == spool.WaitingForInput; !queued || !waited {
 		return
 	}
 	of := func(j spool.Job) bool { return j.RunID == r.ID }

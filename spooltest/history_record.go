@@ -84,16 +84,16 @@ func (c *checker) commits() {
 		if commit.Fence > 0 && commit.Fence < k.fence {
 			c.wrongf("fence", where, "commit %d carries the fence %d behind one of %d", n, commit.Fence, k.fence)
 		}
-		if commit.Holds < k.fence {
-			c.wrongf("fence", where, "commit %d takes the fence from %d to %d", n, k.fence, commit.Holds)
+		if commit.FenceAfter < k.fence {
+			c.wrongf("fence", where, "commit %d takes the fence from %d to %d", n, k.fence, commit.FenceAfter)
 		}
-		k.fence = max(k.fence, commit.Holds)
+		k.fence = max(k.fence, commit.FenceAfter)
 
 		c.home(n, where, commit)
 
 		ended, places := make(map[spool.RunID]bool), make(map[spool.RunID]int64)
 		for id, r := range k.runs {
-			ended[id], places[id] = r.ended, r.Place
+			ended[id], places[id] = r.ended, r.QueuePosition
 		}
 		for _, r := range commit.Runs {
 			before := k.runs[r.ID]

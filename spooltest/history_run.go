@@ -20,7 +20,7 @@ func (c *checker) runs(d ThreadDump) {
 			continue
 		}
 		switch {
-		case r.Place > 0:
+		case r.QueuePosition > 0:
 			c.waits(where, d, r)
 		case r.State.Active():
 			active++

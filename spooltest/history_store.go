@@ -33,7 +33,7 @@ func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 			return err
 		}
 		if thread, err := tx.Thread(); err == nil {
-			rtx.c.Holds, rtx.c.State, rtx.c.RunID = thread.Fence, thread.State, thread.RunID
+			rtx.c.FenceAfter, rtx.c.State, rtx.c.RunID = thread.Fence, thread.State, thread.RunID
 		}
 		r.h.mu.Lock()
 		defer r.h.mu.Unlock()
@@ -84,7 +84,7 @@ func (t *recorderTx) UpdateRun(r spool.RunRow) error {
 func asWritten(r spool.RunRow) spool.RunRow {
 	if r.Allowance != nil {
 		a := *r.Allowance
-		a.Holds = slices.Clone(a.Holds)
+		a.Reservations = slices.Clone(a.Reservations)
 		r.Allowance = &a
 	}
 	return r

@@ -93,11 +93,11 @@ func sound() *spooltest.History {
 		}},
 		Commits: []spooltest.Commit{
 			{Thread: historyKey, Runs: []spool.RunRow{state(spool.Queued)}, Messages: messages[:1], Behind: behind[:1], Jobs: []spool.Job{{RunID: "r"}}},
-			{Thread: historyKey, Holds: 1, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, Holds: 1, Runs: []spool.RunRow{state(spool.WaitingForInput)}, Messages: messages[1:2], Behind: behind[1:2], Entries: record[1:3]},
-			{Thread: historyKey, Holds: 1, Entries: record[3:4]},
-			{Thread: historyKey, Holds: 2, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[4:5]},
-			{Thread: historyKey, Fence: 2, Holds: 2, Runs: []spool.RunRow{run}, Messages: messages[2:], Behind: behind[2:], Entries: record[5:], Usage: []spool.UsageRow{
+			{Thread: historyKey, FenceAfter: 1, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[:1]},
+			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{state(spool.WaitingForInput)}, Messages: messages[1:2], Behind: behind[1:2], Entries: record[1:3]},
+			{Thread: historyKey, FenceAfter: 1, Entries: record[3:4]},
+			{Thread: historyKey, FenceAfter: 2, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[4:5]},
+			{Thread: historyKey, Fence: 2, FenceAfter: 2, Runs: []spool.RunRow{run}, Messages: messages[2:], Behind: behind[2:], Entries: record[5:], Usage: []spool.UsageRow{
 				{RunID: "r", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}, Cost: &spool.Cost{Micros: 8, Currency: "USD"}},
 			}},
 		},
@@ -116,7 +116,7 @@ func allow(h *spooltest.History, b spool.Budget) {
 	h.Bounded = true
 	r := h.Commits[4].Runs[0]
 	r.Allowance = &spool.Allowance{
-		Budget: b, Spent: spool.Spent{Tokens: 5, CostMicros: 6, ToolCalls: 2}, Holds: []spool.Hold{{Tokens: 1, CostMicros: 1}, {Tokens: 2, CostMicros: 2}},
+		Budget: b, Spent: spool.Spent{Tokens: 5, CostMicros: 6, ToolCalls: 2}, Reservations: []spool.Reservation{{Tokens: 1, CostMicros: 1}, {Tokens: 2, CostMicros: 2}},
 	}
 	h.Commits[4].Runs[0] = r
 }
@@ -198,7 +198,7 @@ func TestHistoryPlanted(t *testing.T) {
 		"a message behind the end":     {"after-end", "adds a message", func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[3:])) }},
 		"a change that is not allowed": {"transition", "from QUEUED to WAITING_FOR_INPUT", func(h *history) { h.Commits = slices.Delete(h.Commits, 1, 2) }},
 		"an old lease":                 {"fence", "carries the fence 1", func(h *history) { h.Commits[5].Fence = 1 }},
-		"a fence that falls":           {"fence", "takes the fence from 1 to 0", func(h *history) { h.Commits[3].Holds = 0 }},
+		"a fence that falls":           {"fence", "takes the fence from 1 to 0", func(h *history) { h.Commits[3].FenceAfter = 0 }},
 		"two effects":                  {"effect-once", "2 times", func(h *history) { h.Executions = append(h.Executions, h.Executions[0]) }},
 		"two results": {"tool-result", "has two results", func(h *history) {
 			h.Threads[0].Messages = append(h.Threads[0].Messages, h.Threads[0].Messages[2])
@@ -256,8 +256,8 @@ func TestHistoryPlanted(t *testing.T) {
 		}},
 		"a bill that is not the run's":    {"usage", "run r ends with", func(h *history) { h.Threads[0].Runs[0].OutputTokens++ }},
 		"a budget that has missed a call": {"budget", "run r has spent {Tokens:4", func(h *history) { h.Threads[0].Runs[0].Allowance.Spent.Tokens = 4 }},
-		"a hold that is never free": {"budget", "has ended and holds", func(h *history) {
-			h.Threads[0].Runs[0].Allowance.Holds = []spool.Hold{{Tokens: 1}}
+		"a reservation that is never freed": {"budget", "has ended and holds", func(h *history) {
+			h.Threads[0].Runs[0].Allowance.Reservations = []spool.Reservation{{Tokens: 1}}
 		}},
 		"a budget that is overspent": {"budget", "commit 4 leaves run r with 8 of 7 tokens", func(h *history) {
 			allow(h, spool.Budget{Tokens: 7})
@@ -475,7 +475,7 @@ func approve(h *spooltest.History, args string) {
 
 func waiting(h *spooltest.History, id spool.RunID, place int64) spool.RunRow {
 	r := h.Commits[0].Runs[0]
-	r.ID, r.Place, r.Segments = id, place, 0
+	r.ID, r.QueuePosition, r.Segments = id, place, 0
 	r.Wait = &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("next")}
 	return r
 }
@@ -489,5 +489,5 @@ func expire(h *spooltest.History, then spool.ExpiryAction, early time.Duration) 
 }
 
 func late(h *spooltest.History, entries []spool.Entry, messages []spool.Message) spooltest.Commit {
-	return spooltest.Commit{Thread: h.Commits[0].Thread, Holds: 2, Entries: entries, Messages: messages}
+	return spooltest.Commit{Thread: h.Commits[0].Thread, FenceAfter: 2, Entries: entries, Messages: messages}
 }

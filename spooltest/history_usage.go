@@ -59,8 +59,8 @@ func (c *checker) allowance(where string, r spool.RunRow, want spool.Spent) {
 	if a.Spent.Tokens != want.Tokens || a.Spent.CostMicros != want.CostMicros {
 		c.wrongf("budget", where, "run %s has spent %+v, and its ledger rows are %+v", r.ID, a.Spent, want)
 	}
-	if len(a.Holds) > 0 || !a.Since.IsZero() {
-		c.wrongf("budget", where, "run %s has ended and holds %+v, since %s", r.ID, a.Holds, a.Since)
+	if len(a.Reservations) > 0 || !a.Since.IsZero() {
+		c.wrongf("budget", where, "run %s has ended and holds %+v, since %s", r.ID, a.Reservations, a.Since)
 	}
 }
 
@@ -71,7 +71,7 @@ func (c *checker) budgets(n int, where string, r spool.RunRow) {
 		return
 	}
 	tokens, cost := a.Spent.Tokens, a.Spent.CostMicros
-	for _, h := range a.Holds {
+	for _, h := range a.Reservations {
 		tokens += h.Tokens
 		cost += h.CostMicros
 	}

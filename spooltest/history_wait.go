@@ -38,7 +38,7 @@ func (c *checker) line(n int, where string, commit Commit, before map[spool.RunI
 	}
 	waiting, active := 0, false
 	for _, r := range runs {
-		if r.Place > 0 {
+		if r.QueuePosition > 0 {
 			waiting++
 		}
 		active = active || r.Depth == 0 && r.Active()
@@ -51,7 +51,7 @@ func (c *checker) line(n int, where string, commit Commit, before map[spool.RunI
 			continue
 		}
 		for _, other := range runs {
-			if other.Place > 0 && before[other.ID] > 0 && other.Place < before[r.ID] {
+			if other.QueuePosition > 0 && before[other.ID] > 0 && other.QueuePosition < before[r.ID] {
 				c.wrongf("waiting-order", where, "commit %d gives the thread to run %s before %s", n, r.ID, other.ID)
 			}
 		}

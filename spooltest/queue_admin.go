@@ -46,7 +46,7 @@ func testQueueJobs(q *queueTest) {
 	q.claim(10)
 	q.clock.Advance(2 * lease)
 	q.same("lapsed", q.listed(spool.JobQuery{State: spool.JobReady}), "b a c")
-	q.ok("bury", q.Queue.Bury(q.ctx, q.claim(1)[0], "cause"))
+	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, q.claim(1)[0], "cause"))
 	q.same("without the dead", len(q.jobs(spool.DefaultTenant, spool.JobQuery{})), 3)
 }
 
@@ -70,7 +70,7 @@ func testQueueStatsOfTenant(q *queueTest) {
 	foreign.Tenant = "other"
 	q.clock.Advance(time.Second)
 	q.enqueue(foreign)
-	q.ok("bury", q.Queue.Bury(q.ctx, q.claim(1)[0], "cause"))
+	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, q.claim(1)[0], "cause"))
 	q.claim(1)
 	for tenant, want := range map[spool.Tenant]spool.QueueStats{
 		spool.DefaultTenant: {InFlight: 1, Delayed: 1, Dead: 1},
@@ -85,14 +85,14 @@ func testQueueStatsOfTenant(q *queueTest) {
 	}
 }
 
-// buryAll makes dead jobs of the keys, each a second behind the one before, and returns
+// deadLetterAll makes dead jobs of the keys, each a second behind the one before, and returns
 // their ids.
-func (q *queueTest) buryAll(keys ...string) (ids []int64) {
+func (q *queueTest) deadLetterAll(keys ...string) (ids []int64) {
 	q.Helper()
 	for _, key := range keys {
 		q.add(0, key)
 		d := q.claimOne()
-		q.ok("bury", q.Queue.Bury(q.ctx, d, "cause"))
+		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "cause"))
 		ids = append(ids, d.JobID)
 		q.clock.Advance(time.Second)
 	}
@@ -110,10 +110,10 @@ func testQueueDeadPages(q *queueTest) {
 	// Three at one time, so that a page may end between two that only their ids order.
 	q.add(0, "a", "b", "c")
 	for _, d := range q.claim(3) {
-		q.ok("bury", q.Queue.Bury(q.ctx, d, "cause"))
+		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "cause"))
 	}
 	q.clock.Advance(time.Second)
-	q.buryAll("d", "e")
+	q.deadLetterAll("d", "e")
 	const want = "edcba"
 	for size := 1; size <= len(want); size++ {
 		var got []spool.DeadJob
@@ -133,7 +133,7 @@ func testQueueDeadPages(q *queueTest) {
 
 func testQueuePurge(q *queueTest) {
 	begin := q.clock.Now()
-	ids := q.buryAll("a", "b", "c", "d")
+	ids := q.deadLetterAll("a", "b", "c", "d")
 	purge := func(tenant spool.Tenant, query spool.DeadQuery) int {
 		q.Helper()
 		n, err := q.Queue.Purge(q.ctx, tenant, query)
@@ -157,7 +157,7 @@ func testQueuePurge(q *queueTest) {
 }
 
 func testQueueTakeDead(q *queueTest) {
-	ids := q.buryAll("a", "b")
+	ids := q.deadLetterAll("a", "b")
 	take := func(key spool.ThreadKey, id int64) (dead spool.DeadJob, code spool.Code) {
 		q.write(key, func(tx spool.Tx) error {
 			var err error

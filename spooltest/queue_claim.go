@@ -152,7 +152,7 @@ func testQueueContextEnded(q *queueTest) {
 	q.fails("Extend", q.Queue.Extend(ctx, d, lease), spool.Canceled)
 	q.fails("Ack", q.Queue.Ack(ctx, d), spool.Canceled)
 	q.fails("Release", q.Queue.Release(ctx, d, 0, false), spool.Canceled)
-	q.fails("Bury", q.Queue.Bury(ctx, d, "cause"), spool.Canceled)
+	q.fails("DeadLetter", q.Queue.DeadLetter(ctx, d, "cause"), spool.Canceled)
 	q.same("claimed", q.claimed(10), "b")
 	q.ok("ack", q.Queue.Ack(q.ctx, d))
 }

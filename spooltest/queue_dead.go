@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool/internal/compare"
 )
 
-func testQueueBury(q *queueTest) {
+func testQueueDeadLetter(q *queueTest) {
 	want := spool.Job{
 		Tenant: "tenant", ThreadID: "t", RunID: "r", Model: "model", Agent: "agent", Kind: spool.JobRetry,
 		Segment: 3, Key: "key", DueAt: q.clock.Now(),
@@ -16,10 +16,10 @@ func testQueueBury(q *queueTest) {
 	q.ok("release", q.Queue.Release(q.ctx, q.claimOne(), 0, false))
 	d := q.claimOne()
 	q.clock.Advance(time.Second)
-	q.ok("bury", q.Queue.Bury(q.ctx, d, "it “broke”"))
-	q.worthless("a buried job", d)
+	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "it “broke”"))
+	q.worthless("a dead-lettered job", d)
 	q.clock.Advance(time.Hour)
-	q.next("a buried job", time.Time{})
+	q.next("a dead-lettered job", time.Time{})
 
 	dead := q.dead("tenant", 10)
 	if len(dead) != 1 {
@@ -34,12 +34,12 @@ func testQueueBury(q *queueTest) {
 func testQueueDead(q *queueTest) {
 	for _, key := range []string{"b", "c", "a"} {
 		q.add(0, key)
-		q.ok("bury", q.Queue.Bury(q.ctx, q.claimOne(), "cause"))
+		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, q.claimOne(), "cause"))
 	}
 	foreign := job("a")
 	foreign.Tenant = "other"
 	q.enqueue(foreign)
-	q.ok("bury", q.Queue.Bury(q.ctx, q.claimOne(), "cause"))
+	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, q.claimOne(), "cause"))
 
 	keys := func(tenant spool.Tenant, limit int) string {
 		return compare.Joined(q.dead(tenant, limit), func(d spool.DeadJob) string { return d.Key })
@@ -55,7 +55,7 @@ func testQueueStats(q *queueTest) {
 	q.add(0, "a", "b")
 	taken := q.claim(10)
 	q.same("claimed", q.stats(), spool.QueueStats{InFlight: 2})
-	q.ok("bury", q.Queue.Bury(q.ctx, taken[0], "cause"))
+	q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, taken[0], "cause"))
 
 	q.add(0, "c")
 	q.clock.Advance(1500 * time.Millisecond)

@@ -74,7 +74,7 @@ func testQueueKeys(q *queueTest) {
 func testQueueKeyIsFreeAgain(q *queueTest) {
 	for _, end := range []func(d spool.Delivery) error{
 		func(d spool.Delivery) error { return q.Queue.Ack(q.ctx, d) },
-		func(d spool.Delivery) error { return q.Queue.Bury(q.ctx, d, "cause") },
+		func(d spool.Delivery) error { return q.Queue.DeadLetter(q.ctx, d, "cause") },
 		func(d spool.Delivery) error {
 			return q.Store.Update(q.ctx, d.Thread(), 0, func(tx spool.Tx) error { return tx.CancelJob(d.Key) })
 		},

@@ -16,7 +16,7 @@ func testQueueJobIDs(q *queueTest) {
 		q.add(0, fmt.Sprint("key", i))
 		d := q.claimOne()
 		ids = append(ids, d.JobID)
-		q.ok("bury", q.Queue.Bury(q.ctx, d, "cause"))
+		q.ok("dead-letter", q.Queue.DeadLetter(q.ctx, d, "cause"))
 	}
 	for range most {
 		q.write(thread("t"), func(tx spool.Tx) error { return tx.AddDead(job(""), 1, "cause") })

@@ -36,7 +36,7 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"Release":            testQueueRelease,
 		"ReleaseOrder":       testQueueReleaseOrder,
 		"Refund":             testQueueRefund,
-		"Bury":               testQueueBury,
+		"DeadLetter":         testQueueDeadLetter,
 		"Dead":               testQueueDead,
 		"DeadPages":          testQueueDeadPages,
 		"Purge":              testQueuePurge,
@@ -153,7 +153,7 @@ func (q *queueTest) worthless(what string, d spool.Delivery) {
 	q.Helper()
 	q.is(what+": Extend", q.Queue.Extend(q.ctx, d, lease), spool.ErrFenced)
 	q.is(what+": Release", q.Queue.Release(q.ctx, d, 0, true), spool.ErrFenced)
-	q.is(what+": Bury", q.Queue.Bury(q.ctx, d, "cause"), spool.ErrFenced)
+	q.is(what+": DeadLetter", q.Queue.DeadLetter(q.ctx, d, "cause"), spool.ErrFenced)
 	q.is(what+": Ack", q.Queue.Ack(q.ctx, d), spool.ErrFenced)
 }
 

@@ -18,14 +18,14 @@ func fullRun(s *storeTest) spool.RunRow {
 		EnqueuedAt: at(1), StartedAt: at(2), EndedAt: at(3), MaxSteps: 4, Steps: 5, Attempts: 6,
 		TokenCount: spool.TokenCount{InputTokens: 7, CachedInputTokens: 8, OutputTokens: 9, TotalTokens: 10},
 		Prompt:     "look “there”", Result: &spool.NestedResult{Text: "nothing"},
-		Segments: 11,
-		Place:    15,
+		Segments:      11,
+		QueuePosition: 15,
 
 		CostMicros: 5, Currency: "EUR",
 		Allowance: &spool.Allowance{
 			Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: time.Second},
 			Spent:  spool.Spent{Tokens: 4, CostMicros: 5, ToolCalls: 6, WallTime: time.Minute},
-			Holds: []spool.Hold{
+			Reservations: []spool.Reservation{
 				{AgentID: "c", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 2, Tokens: 3, CostMicros: 4},
 			},
 			Refused: 1, Since: at(8), Parks: 2,

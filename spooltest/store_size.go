@@ -59,7 +59,7 @@ func testStoreTallyBytes(s *storeTest) {
 
 	// A turn that waits counts once, before it is a message and after it.
 	wait := spool.RunRow{
-		Run:      spool.Run{ID: "w", State: spool.Queued, Place: 1},
+		Run:      spool.Run{ID: "w", State: spool.Queued, QueuePosition: 1},
 		RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(long)}},
 	}
 	s.write(key, func(tx spool.Tx) error { return tx.InsertRun(wait) })
@@ -67,7 +67,7 @@ func testStoreTallyBytes(s *storeTest) {
 	s.write(key, func(tx spool.Tx) error {
 		first, err := tx.Run("r")
 		first.State = spool.Completed
-		wait.Place, wait.Wait = 0, &spool.Wait{WhenBusy: spool.BusyEnqueue}
+		wait.QueuePosition, wait.Wait = 0, &spool.Wait{WhenBusy: spool.BusyEnqueue}
 		return errors.Join(err, tx.UpdateRun(first), tx.UpdateRun(wait), say("c", spool.RoleUser)(tx))
 	})
 	grows("a turn that waits no more", -10_000, 10_000)

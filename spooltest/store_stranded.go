@@ -106,7 +106,7 @@ func testStoreStrandedClaimed(s *storeTest) {
 		return tx.Enqueue(spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r", Agent: "a"})
 	})
 	s.same("stranded with another job", s.stranded(10), "")
-	if err := s.Queue.Bury(context.Background(), claim(), "cause"); err != nil {
+	if err := s.Queue.DeadLetter(context.Background(), claim(), "cause"); err != nil {
 		s.Fatal(err)
 	}
 	s.same("stranded when the job is dead", s.stranded(10), "default/t")

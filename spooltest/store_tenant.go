@@ -34,7 +34,7 @@ func furnish(tx spool.Tx, key spool.ThreadKey) error {
 	}
 	waits := func(id spool.RunID, place int64) spool.RunRow {
 		return spool.RunRow{
-			Run:      spool.Run{ID: id, Agent: name, State: spool.Queued, Place: place},
+			Run:      spool.Run{ID: id, Agent: name, State: spool.Queued, QueuePosition: place},
 			RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name)}},
 		}
 	}

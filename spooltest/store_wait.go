@@ -15,7 +15,7 @@ func testStoreWaitingRuns(s *storeTest) {
 	s.queued(key, "r")
 	waiting := func(id spool.RunID, place int64) spool.RunRow {
 		return spool.RunRow{
-			Run:      spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: spool.Queued, Place: place, CreatedAt: s.clock.Now()},
+			Run:      spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: spool.Queued, QueuePosition: place, CreatedAt: s.clock.Now()},
 			RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(string(id))}},
 		}
 	}
@@ -47,12 +47,12 @@ func testStoreWaitingRuns(s *storeTest) {
 
 	s.write(key, func(tx spool.Tx) error {
 		next := a
-		next.Place = 0
+		next.QueuePosition = 0
 		s.is("UpdateRun of the next while one is active", tx.UpdateRun(next), spool.ErrActiveRun)
 		first, err := tx.Run("r")
 		first.State = spool.Completed
 		gone := c
-		gone.State, gone.Place = spool.Cancelled, 0
+		gone.State, gone.QueuePosition = spool.Cancelled, 0
 		err = errors.Join(err, tx.UpdateRun(first), tx.UpdateRun(next), tx.UpdateRun(gone))
 		line(tx, "b")
 		s.is("InsertRun while the next is active", tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "d", State: spool.Queued}}), spool.ErrActiveRun)

@@ -11,7 +11,7 @@ import (
 // memory does not fail on a database.
 func (m *memory) now() time.Time { return m.clock.Now().UTC().Truncate(time.Microsecond) }
 
-// The clone functions keep what is in the store apart from what callers hold.
+// The clone functions keep what is in the store apart from what callers have.
 
 func cloneRun(r spool.Run) spool.Run {
 	if r.Result != nil {
@@ -19,7 +19,7 @@ func cloneRun(r spool.Run) spool.Run {
 	}
 	if r.Allowance != nil {
 		r.Allowance = new(*r.Allowance)
-		r.Allowance.Holds = slices.Clone(r.Allowance.Holds)
+		r.Allowance.Reservations = slices.Clone(r.Allowance.Reservations)
 	}
 	return r
 }

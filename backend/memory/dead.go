@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Bury moves the job to the dead ones.
-func (q queue) Bury(ctx context.Context, d spool.Delivery, cause string) error {
+// DeadLetter moves the job to the dead ones.
+func (q queue) DeadLetter(ctx context.Context, d spool.Delivery, cause string) error {
 	return q.guarded(ctx, d, func(j *job) {
 		q.dropJob(j.id)
 		q.dead = append(q.dead, spool.DeadJob{

@@ -301,7 +301,7 @@ func TestJobs(t *testing.T) {
 		if third.Attempt != 2 {
 			t.Errorf("attempt %d after a refund, want 2", third.Attempt)
 		}
-		if err := b.Queue.Bury(ctx, third, "why"); err != nil {
+		if err := b.Queue.DeadLetter(ctx, third, "why"); err != nil {
 			t.Error(err)
 		}
 		dead, err := b.Queue.Dead(ctx, spool.DefaultTenant, spool.DeadQuery{})

@@ -105,11 +105,11 @@ func (v *view) Nested(root spool.RunID) ([]spool.RunRow, error) {
 func (v *view) Waiting() ([]spool.RunRow, error) {
 	found := []spool.RunRow{}
 	for _, r := range v.data.runs {
-		if r.Place > 0 {
+		if r.QueuePosition > 0 {
 			found = append(found, cloneRow(r))
 		}
 	}
-	slices.SortFunc(found, func(a, b spool.RunRow) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(found, func(a, b spool.RunRow) int { return cmp.Compare(a.QueuePosition, b.QueuePosition) })
 	return found, nil
 }
 

@@ -14,8 +14,8 @@ func scanDead(r *row) spool.DeadJob {
 	}
 }
 
-// Bury implements [spool.Queue].
-func (db *DB) Bury(ctx context.Context, d spool.Delivery, cause string) error {
+// DeadLetter implements [spool.Queue].
+func (db *DB) DeadLetter(ctx context.Context, d spool.Delivery, cause string) error {
 	return db.queue(ctx, func(t *tx) error {
 		err := t.fenced("INSERT INTO job_dead ("+deadColumns+`, ord)
 			SELECT `+jobColumns+`, id, attempts, ?, ?,

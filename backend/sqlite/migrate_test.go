@@ -84,7 +84,7 @@ func TestMigrate(t *testing.T) {
 		if err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "second", State: spool.Queued}}); !errors.Is(err, spool.ErrActiveRun) {
 			t.Errorf("a second active run: %v", err)
 		}
-		err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "third", State: spool.Queued, Place: 1}, RunState: spool.RunState{Wait: &spool.Wait{}}})
+		err := tx.InsertRun(spool.RunRow{Run: spool.Run{ID: "third", State: spool.Queued, QueuePosition: 1}, RunState: spool.RunState{Wait: &spool.Wait{}}})
 		return errors.Join(err, tx.DropMessages("e", 11), tx.RestoreBranch(9))
 	})
 	if err != nil {
@@ -128,7 +128,7 @@ func TestMigrateRunState(t *testing.T) {
 		Run: spool.Run{
 			Tenant: "tenant", ID: "ended", ThreadID: "t", CallID: "c", RootID: "root", Agent: "a", Model: "m", State: spool.Completed, StartedBy: "ann",
 			EnqueuedAt: fromMicros(1), StartedAt: fromMicros(1), Steps: 3, TokenCount: spool.TokenCount{InputTokens: 1, CachedInputTokens: 1, OutputTokens: 1, TotalTokens: 1},
-			CostMicros: 8, Currency: "EUR", Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 9}}, Segments: 2, CreatedAt: fromMicros(3), Place: 5,
+			CostMicros: 8, Currency: "EUR", Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 9}}, Segments: 2, CreatedAt: fromMicros(3), QueuePosition: 5,
 		},
 		RunState: spool.RunState{
 			StartKey: "key", HostState: json.RawMessage(`{ "a": null }`), ProviderOptions: json.RawMessage(`{"seed":7}`),

@@ -260,7 +260,7 @@ func useEverything(t *testing.T, db *DB) {
 	for _, end := range []func(d spool.Delivery) error{
 		func(d spool.Delivery) error { return db.Extend(ctx, d, 0) },
 		func(d spool.Delivery) error { return db.Release(ctx, d, 0, true) },
-		func(d spool.Delivery) error { return db.Bury(ctx, d, "cause") },
+		func(d spool.Delivery) error { return db.DeadLetter(ctx, d, "cause") },
 		func(d spool.Delivery) error {
 			if err := db.Ack(ctx, d); !errors.Is(err, spool.ErrFenced) {
 				return err

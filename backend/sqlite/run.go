@@ -33,7 +33,7 @@ func scanRun(r *row) (spool.Run, error) {
 		TokenCount: spool.TokenCount{
 			InputTokens: r.int64(), CachedInputTokens: r.int64(), OutputTokens: r.int64(), TotalTokens: r.int64(),
 		},
-		Segments: r.int(), Place: r.int64(), RootID: spool.RunID(r.text()),
+		Segments: r.int(), QueuePosition: r.int64(), RootID: spool.RunID(r.text()),
 	}
 	var n nestedRun
 	if err := r.decode(&n, "the nested run"); err != nil {
@@ -140,7 +140,7 @@ func (t *tx) InsertRun(r spool.RunRow) error {
 		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.Place, r.RootID, text.nested, r.CostMicros, r.Currency, text.allowance,
+		r.Segments, r.QueuePosition, r.RootID, text.nested, r.CostMicros, r.Currency, text.allowance,
 		r.StartKey, r.Nonce, encodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.client, text.state,
 		t.key.Tenant, t.key.ID)
 	switch {
@@ -191,7 +191,7 @@ func (t *tx) UpdateRun(r spool.RunRow) error {
 	next := storedOf(&r)
 	set, args := updateRun, make([]any, 0, 38)
 	if old.moved(&next) {
-		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.Place, r.RootID)
+		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.QueuePosition, r.RootID)
 	}
 	n, err := t.change(set,
 		append(args, r.ParentID, r.Agent, r.StartedBy, r.Model, string(r.StopReason), r.Error,

@@ -21,7 +21,7 @@ type storedRun struct {
 
 func storedOf(r *spool.RunRow) storedRun {
 	s := storedRun{
-		id: r.ID, depth: r.Depth, state: r.State, startKey: r.StartKey, place: r.Place, root: r.RootID, tokens: r.TokenCount,
+		id: r.ID, depth: r.Depth, state: r.State, startKey: r.StartKey, place: r.QueuePosition, root: r.RootID, tokens: r.TokenCount,
 	}
 	if r.Wait != nil {
 		text, _ := json.Marshal(r.Wait) //nolint:errchkjson // it was or will be encoded with the run

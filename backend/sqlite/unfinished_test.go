@@ -45,7 +45,7 @@ func TestUnfinished(t *testing.T) {
 	}
 	put("a", "t1", "", spool.RunRow{Run: spool.Run{ID: "1", Model: "demo", State: spool.Completed}}, spool.RunRow{Run: spool.Run{ID: "2", Model: "demo", State: spool.Queued}})
 	put("a", "t2", "x-1", spool.RunRow{Run: spool.Run{ID: "1", Model: "demo", State: spool.Running}}, spool.RunRow{Run: spool.Run{ID: "2", Model: "demo", State: spool.Running, Depth: 1}})
-	put("b", "t3", "x-1", spool.RunRow{Run: spool.Run{ID: "1", Model: "demo", State: spool.Running}}, spool.RunRow{Run: spool.Run{ID: "2", Model: "other", State: spool.Queued, Place: 1}})
+	put("b", "t3", "x-1", spool.RunRow{Run: spool.Run{ID: "1", Model: "demo", State: spool.Running}}, spool.RunRow{Run: spool.Run{ID: "2", Model: "other", State: spool.Queued, QueuePosition: 1}})
 	put("b", "t4", "", spool.RunRow{Run: spool.Run{ID: "1", Model: "other", State: spool.Failed}})
 
 	want := []Unfinished{

@@ -80,7 +80,7 @@ func (o *operated) start(t *testing.T, thread spool.ThreadID, run spool.RunID, d
 	if err := o.engine.HandleDeadJob(t.Context(), taken[0].Job, 3, "given up"); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.backend.Queue.Bury(t.Context(), taken[0], "given up"); err != nil {
+	if err := o.backend.Queue.DeadLetter(t.Context(), taken[0], "given up"); err != nil {
 		t.Fatal(err)
 	}
 	return taken[0].JobID

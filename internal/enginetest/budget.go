@@ -379,7 +379,7 @@ func testBudgetLost(s budgetTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(promptTokens, 2)})
 	c := s.budgeted(spool.Budget{Tokens: 1000, CostMicros: 10_000}, m)
 	usageTest(s).dies(c, func() bool { return m.Asked() == 1 })
-	held := s.run("r1").Allowance.Holds
+	held := s.run("r1").Allowance.Reservations
 	if len(held) != 1 || held[0].Tokens <= held[0].Input || held[0].CostMicros <= 0 {
 		s.Fatalf("while the model is asked: %s", compare.Dump(held))
 	}
@@ -401,7 +401,7 @@ func testBudgetStopped(s budgetTest) {
 	<-time.After(time.Second)
 	s.stop(e)
 	s.ended(spool.Cancelled)
-	if a := s.run("r1").Allowance; len(a.Holds) > 0 || a.Spent.Tokens == 0 {
+	if a := s.run("r1").Allowance; len(a.Reservations) > 0 || a.Spent.Tokens == 0 {
 		s.Errorf("behind the stop: %+v", a)
 	}
 }

@@ -28,7 +28,7 @@ func (s budgetTest) share(budget int64, atOnce int) {
 		if at < 0 {
 			continue
 		}
-		holds := commit.Runs[at].Allowance.Holds
+		holds := commit.Runs[at].Allowance.Reservations
 		if len(holds) > last+1 || len(holds) < last-1 {
 			s.Errorf("commit %d goes from %d holds to %d", n, last, len(holds))
 		}
@@ -47,7 +47,7 @@ func (s budgetTest) share(budget int64, atOnce int) {
 	if r.StopReason != spool.StopCompleted || most.Load() != int64(atOnce) {
 		s.Errorf("the run ended by %s, with up to %d at once", r.StopReason, most.Load())
 	}
-	if r.CostMicros != cost || r.Allowance.Spent.CostMicros != cost || len(r.Allowance.Holds) > 0 {
+	if r.CostMicros != cost || r.Allowance.Spent.CostMicros != cost || len(r.Allowance.Reservations) > 0 {
 		s.Errorf("the run has cost %d, want %d: %+v", r.CostMicros, cost, r.Allowance)
 	}
 }

@@ -42,7 +42,7 @@ func (s redriveTest) die(e *engine.Engine) int64 {
 	if err := e.HandleDeadJob(ctx, dead.Job, dead.Attempt, "given up"); err != nil {
 		s.Fatal(err)
 	}
-	if err := s.backend.Queue.Bury(ctx, dead, "given up"); err != nil {
+	if err := s.backend.Queue.DeadLetter(ctx, dead, "given up"); err != nil {
 		s.Fatal(err)
 	}
 	return dead.JobID
@@ -82,7 +82,7 @@ func testRedriveStart(s redriveTest) {
 	}
 	s.same("dead jobs", s.deadJobs(), 0)
 	next := s.run(result.RunID)
-	if next.Agent != "a" || next.Model != "m" || next.MaxSteps != 7 || next.EnqueuedAt.IsZero() || next.Place != 0 {
+	if next.Agent != "a" || next.Model != "m" || next.MaxSteps != 7 || next.EnqueuedAt.IsZero() || next.QueuePosition != 0 {
 		s.Errorf("the run: %+v", next)
 	}
 	s.work(e)

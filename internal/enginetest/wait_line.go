@@ -76,8 +76,8 @@ func testWaitPlaces(s waitTest) {
 	s.view(func(v spool.View) error {
 		line, err := v.Waiting()
 		for i := 1; i < len(line); i++ {
-			if line[i].Place <= line[i-1].Place {
-				s.Errorf("run %s has the place %d behind run %s with the place %d", line[i].ID, line[i].Place, line[i-1].ID, line[i-1].Place)
+			if line[i].QueuePosition <= line[i-1].QueuePosition {
+				s.Errorf("run %s has the place %d behind run %s with the place %d", line[i].ID, line[i].QueuePosition, line[i-1].ID, line[i-1].QueuePosition)
 			}
 		}
 		return err

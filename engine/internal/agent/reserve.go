@@ -26,7 +26,7 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 	call := l.callOf(ctx, row, m, *request, prompt)
 	for {
 		changed := l.s.freed.next()
-		var r budget.Reservation
+		var r budget.Room
 		err := l.update(ctx, func(tx *thread.Tx) error {
 			a := tx.Root().Run.Allowance
 			r = budget.Reserve(a, call, tx.Now)
@@ -34,7 +34,7 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 			case r.Short != "" || r.Wait:
 				return thread.ErrUnchanged
 			case budget.Reserves(a):
-				a.Holds = append(a.Holds, r.Hold)
+				a.Reservations = append(a.Reservations, r.Reservation)
 			case !tx.IsNested() || tx.Run.State == spool.Running:
 				return thread.ErrUnchanged
 			}
@@ -69,7 +69,7 @@ func (l *asker) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r
 		window = w.ContextWindow()
 	}
 	c := budget.Call{
-		Hold: spool.Hold{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
+		Reservation: spool.Reservation{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
 		Want: budget.Want(int64(r.MaxOutputTokens), int64(window)),
 	}
 	row.Guess = spool.Usage{Input: &prompt, Output: new(int64)}

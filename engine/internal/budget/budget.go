@@ -54,13 +54,13 @@ func Settle(a *spool.Allowance, row spool.UsageRow) {
 	if row.Cost != nil {
 		a.Spent.CostMicros = Plus(a.Spent.CostMicros, row.Cost.Micros)
 	}
-	left := make([]spool.Hold, 0, len(a.Holds))
-	for _, hold := range a.Holds {
-		if hold.AgentID != row.AgentID || hold.Kind != row.Kind {
-			left = append(left, hold)
+	left := make([]spool.Reservation, 0, len(a.Reservations))
+	for _, reserved := range a.Reservations {
+		if reserved.AgentID != row.AgentID || reserved.Kind != row.Kind {
+			left = append(left, reserved)
 		}
 	}
-	a.Holds = left
+	a.Reservations = left
 }
 
 // AllowCall counts a tool call. It reports false for one that is beyond the budget.

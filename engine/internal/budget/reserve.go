@@ -16,17 +16,18 @@ const (
 
 // Call is a model call for which room is wanted.
 type Call struct {
-	// Hold is what is reserved, but for what depends on the bound of the answer.
-	Hold spool.Hold
+	// Reservation is what the call sets aside, but for what depends on the bound of the answer.
+	Reservation spool.Reservation
 	// Want is the bound of the answer.
 	Want int64
 	// PerToken is what a token of the answer costs at the most.
 	PerToken int64
 }
 
-// Reservation is what a budget has for a [Call].
-type Reservation struct {
-	Hold spool.Hold
+// Room is what a budget has for a [Call].
+type Room struct {
+	// Reservation is what the call sets aside.
+	Reservation spool.Reservation
 	// Output bounds the answer. Zero: the budget bounds none.
 	Output int64
 	// Capped is the budget by which the answer is shorter than it could be. Empty: none.
@@ -53,7 +54,7 @@ func Want(requested, window int64) int64 {
 // Price sets what the call costs by the price of its prompt alone, and with the whole answer. Nil:
 // not known.
 func (c *Call) Price(prompt, whole *spool.Cost) {
-	c.Hold.Prompt = prompt
+	c.Reservation.Prompt = prompt
 	if whole != nil && prompt != nil && whole.Micros > prompt.Micros {
 		c.PerToken = (whole.Micros - prompt.Micros + c.Want - 1) / c.Want
 	}
@@ -63,26 +64,26 @@ func (c *Call) Price(prompt, whole *spool.Cost) {
 func Reserves(a *spool.Allowance) bool { return a.Budget.Tokens > 0 || a.Budget.CostMicros > 0 }
 
 // Reserve finds what is left for a model call. It changes nothing.
-func Reserve(a *spool.Allowance, c Call, now time.Time) Reservation {
+func Reserve(a *spool.Allowance, c Call, now time.Time) Room {
 	if reason := UsedUp(a, now); reason != "" {
-		return Reservation{Short: reason}
+		return Room{Short: reason}
 	}
-	r := Reservation{Hold: c.Hold}
+	r := Room{Reservation: c.Reservation}
 	if !Reserves(a) {
 		return r
 	}
 	r.Output = c.Want
-	tokens, cost := a.Budget.Tokens-a.Spent.Tokens-c.Hold.Input, a.Budget.CostMicros-a.Spent.CostMicros
-	if p := c.Hold.Prompt; p != nil {
+	tokens, cost := a.Budget.Tokens-a.Spent.Tokens-c.Reservation.Input, a.Budget.CostMicros-a.Spent.CostMicros
+	if p := c.Reservation.Prompt; p != nil {
 		cost -= p.Micros
-		r.Hold.CostMicros = p.Micros
+		r.Reservation.CostMicros = p.Micros
 	}
 	own, others := false, false
-	for _, hold := range a.Holds {
-		tokens -= hold.Tokens
-		cost -= hold.CostMicros
-		own = own || hold.AgentID == c.Hold.AgentID
-		others = others || hold.AgentID != c.Hold.AgentID
+	for _, reserved := range a.Reservations {
+		tokens -= reserved.Tokens
+		cost -= reserved.CostMicros
+		own = own || reserved.AgentID == c.Reservation.AgentID
+		others = others || reserved.AgentID != c.Reservation.AgentID
 	}
 	if a.Budget.Tokens > 0 && tokens < r.Output {
 		r.Output, r.Capped = tokens, spool.StopTokenBudget
@@ -96,8 +97,8 @@ func Reserve(a *spool.Allowance, c Call, now time.Time) Reservation {
 	case r.Output < min(leastOutput, c.Want):
 		r.Short = r.Capped
 	}
-	r.Hold.Tokens = c.Hold.Input + r.Output
-	r.Hold.CostMicros += r.Output * c.PerToken
+	r.Reservation.Tokens = c.Reservation.Input + r.Output
+	r.Reservation.CostMicros += r.Output * c.PerToken
 	return r
 }
 

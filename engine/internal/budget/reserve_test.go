@@ -13,15 +13,15 @@ import (
 func TestReserveWaitsWithNothing(t *testing.T) {
 	t.Parallel()
 
-	hold := func(id spool.AgentID, kind spool.UsageKind) spool.Hold {
-		return spool.Hold{AgentID: id, Kind: kind, Input: 100, Tokens: 400}
+	reserved := func(id spool.AgentID, kind spool.UsageKind) spool.Reservation {
+		return spool.Reservation{AgentID: id, Kind: kind, Input: 100, Tokens: 400}
 	}
 	a := &spool.Allowance{
-		Budget: spool.Budget{Tokens: 1000},
-		Holds:  []spool.Hold{hold("a", spool.UsageCompaction), hold("b", spool.UsageCompaction)},
+		Budget:       spool.Budget{Tokens: 1000},
+		Reservations: []spool.Reservation{reserved("a", spool.UsageCompaction), reserved("b", spool.UsageCompaction)},
 	}
 	for id, wait := range map[spool.AgentID]bool{"a": false, "b": false, "c": true} {
-		r := budget.Reserve(a, budget.Call{Hold: spool.Hold{AgentID: id, Kind: spool.UsageCompaction, Input: 100}, Want: 300}, time.Time{})
+		r := budget.Reserve(a, budget.Call{Reservation: spool.Reservation{AgentID: id, Kind: spool.UsageCompaction, Input: 100}, Want: 300}, time.Time{})
 		if r.Wait != wait || !wait && r.Output != 100 {
 			t.Errorf("%s waits: %t, want %t: %+v", id, r.Wait, wait, r)
 		}
@@ -29,36 +29,36 @@ func TestReserveWaitsWithNothing(t *testing.T) {
 }
 
 // TestReservePaysWhatIsLeft has a call of which the prompt costs 100 and each token of the answer
-// 3, in a budget of which siblings hold something: what they hold is not there, and the rest is
+// 3, in a budget of which siblings have reserved something: what they have is not there, and the rest is
 // there to the last token.
 func TestReservePaysWhatIsLeft(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
 		total, spent, sibling, own int64
-		want                       budget.Reservation
+		want                       budget.Room
 	}{
-		"room for all":             {total: 1000, want: budget.Reservation{Output: 300}},
-		"room for it exactly":      {total: 1400, spent: 100, sibling: 300, want: budget.Reservation{Output: 300}},
-		"a little less, and waits": {total: 1399, spent: 100, sibling: 300, want: budget.Reservation{Output: 299, Capped: spool.StopCostBudget, Wait: true}},
-		"it holds some itself":     {total: 1399, spent: 100, sibling: 200, own: 100, want: budget.Reservation{Output: 299, Capped: spool.StopCostBudget}},
-		"room for the least":       {total: 148, want: budget.Reservation{Output: 16, Capped: spool.StopCostBudget}},
-		"no room for the least":    {total: 147, want: budget.Reservation{Output: 15, Capped: spool.StopCostBudget, Short: spool.StopCostBudget}},
+		"room for all":             {total: 1000, want: budget.Room{Output: 300}},
+		"room for it exactly":      {total: 1400, spent: 100, sibling: 300, want: budget.Room{Output: 300}},
+		"a little less, and waits": {total: 1399, spent: 100, sibling: 300, want: budget.Room{Output: 299, Capped: spool.StopCostBudget, Wait: true}},
+		"it holds some itself":     {total: 1399, spent: 100, sibling: 200, own: 100, want: budget.Room{Output: 299, Capped: spool.StopCostBudget}},
+		"room for the least":       {total: 148, want: budget.Room{Output: 16, Capped: spool.StopCostBudget}},
+		"no room for the least":    {total: 147, want: budget.Room{Output: 15, Capped: spool.StopCostBudget, Short: spool.StopCostBudget}},
 	} {
 		a := &spool.Allowance{Budget: spool.Budget{CostMicros: test.total}}
 		a.Spent.CostMicros = test.spent
 		for id, micros := range map[spool.AgentID]int64{"a": test.own, "b": test.sibling} {
 			if micros > 0 {
-				a.Holds = append(a.Holds, spool.Hold{AgentID: id, CostMicros: micros})
+				a.Reservations = append(a.Reservations, spool.Reservation{AgentID: id, CostMicros: micros})
 			}
 		}
-		call := budget.Call{Hold: spool.Hold{AgentID: "a", Input: 10, Prompt: &spool.Cost{Micros: 100, Currency: "USD"}}, Want: 300, PerToken: 3}
+		call := budget.Call{Reservation: spool.Reservation{AgentID: "a", Input: 10, Prompt: &spool.Cost{Micros: 100, Currency: "USD"}}, Want: 300, PerToken: 3}
 		g := budget.Reserve(a, call, time.Time{})
 		if g.Output != test.want.Output || g.Capped != test.want.Capped || g.Wait != test.want.Wait || g.Short != test.want.Short {
 			t.Errorf("%s: %+v", name, g)
 		}
-		if cost := 100 + 3*test.want.Output; g.Hold.CostMicros != cost || g.Hold.Tokens != 10+test.want.Output {
-			t.Errorf("%s: it holds %d for %d tokens, want %d", name, g.Hold.CostMicros, g.Hold.Tokens, cost)
+		if cost := 100 + 3*test.want.Output; g.Reservation.CostMicros != cost || g.Reservation.Tokens != 10+test.want.Output {
+			t.Errorf("%s: it holds %d for %d tokens, want %d", name, g.Reservation.CostMicros, g.Reservation.Tokens, cost)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutco
 	if run.Segments > 0 {
 		o.StartedAt = run.StartedAt
 	}
-	if run.Place > 0 {
+	if run.QueuePosition > 0 {
 		waiting, err := v.Waiting()
 		if err != nil {
 			return o, err

@@ -52,7 +52,7 @@ func Take(store spool.Tx, r ClaimRequest, rules Rules) (Claim, Follow, error) {
 	case err != nil:
 		return Claim{}, Follow{}, err
 	case r.Job.RunID != "" && tx.Run.ID != r.Job.RunID:
-		if run, err := store.Run(r.Job.RunID); err == nil && run.Place > 0 {
+		if run, err := store.Run(r.Job.RunID); err == nil && run.QueuePosition > 0 {
 			return Claim{Reason: "the run waits for its thread"}, Follow{}, nil
 		}
 		return Claim{Reason: "another run has the thread"}, Follow{}, nil

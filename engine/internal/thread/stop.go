@@ -51,7 +51,7 @@ func stopWaiting(tx *Tx, id spool.RunID) (Stopped, error) {
 	switch {
 	case err != nil:
 		return Stopped{}, err
-	case run.Place == 0:
+	case run.QueuePosition == 0:
 		return Stopped{State: run.State}, ErrUnchanged
 	}
 	return Stopped{State: run.State}, stopOneWaiting(tx, run)

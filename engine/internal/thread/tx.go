@@ -277,10 +277,10 @@ func (tx *Tx) reservations(outcome spool.Outcome) (rows []spool.UsageRow) {
 	if tx.Run.Allowance == nil {
 		return nil
 	}
-	for _, hold := range tx.Run.Allowance.Holds {
+	for _, reserved := range tx.Run.Allowance.Reservations {
 		rows = append(rows, spool.UsageRow{
-			RunID: tx.Run.ID, AgentID: hold.AgentID, Agent: hold.Agent, Kind: hold.Kind, Step: hold.Step,
-			Model: hold.Model, Outcome: outcome, Guess: spool.Usage{Input: new(hold.Input)}, Cost: hold.Prompt,
+			RunID: tx.Run.ID, AgentID: reserved.AgentID, Agent: reserved.Agent, Kind: reserved.Kind, Step: reserved.Step,
+			Model: reserved.Model, Outcome: outcome, Guess: spool.Usage{Input: new(reserved.Input)}, Cost: reserved.Prompt,
 		})
 	}
 	return rows

@@ -38,7 +38,7 @@ func wait(tx *Tx, s StartRequest) (Started, error) {
 	if len(waiting) >= tx.MaxWaiting {
 		return out, Refuse(spool.ReasonQueueFull, "Too many runs wait for the thread")
 	}
-	run.Place = positionFor(s.WhenBusy, waiting)
+	run.QueuePosition = positionFor(s.WhenBusy, waiting)
 	if err := insert(tx, run); err != nil {
 		return out, err
 	}
@@ -124,7 +124,7 @@ func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
 	}
 	for _, r := range waiting {
 		if r.Wait.WhenBusy.Stops() == w.Stops() {
-			position = r.Place // they are in order
+			position = r.QueuePosition // they are in order
 		}
 	}
 	return position + 1
@@ -152,7 +152,7 @@ func leave(tx *Tx, r spool.RunRow, ending spool.Ending) error {
 	if !r.StopAt.IsZero() {
 		ending.State, ending.Reason = spool.Cancelled, spool.StopCancelled
 	}
-	r.State, r.StopReason, r.Error, r.EndedAt, r.Place = ending.State, ending.Reason, ending.Error, tx.Now, 0
+	r.State, r.StopReason, r.Error, r.EndedAt, r.QueuePosition = ending.State, ending.Reason, ending.Error, tx.Now, 0
 	if tx.Settles {
 		if err := tx.enqueueSettle(r, 0); err != nil {
 			return err
@@ -205,7 +205,7 @@ func begin(tx *Tx) error {
 	turn := tx.Message(spool.RoleUser, wait.Content)
 	turn.ClientMessageID = wait.ClientMessageID
 	tx.Thread.RunID, tx.Thread.Model = tx.Run.ID, tx.Run.Model
-	tx.Run.Place = 0
+	tx.Run.QueuePosition = 0
 	tx.Run.Wait = &spool.Wait{WhenBusy: wait.WhenBusy, Position: wait.Position}
 	if err := tx.Store.AppendMessages(turn); err != nil {
 		return err

@@ -197,7 +197,7 @@ func (w *worker) giveUp(ctx context.Context, d spool.Delivery, cause string) {
 	defer cancel()
 	err := w.Dead(ctx, d.Job, d.Attempt, cause)
 	if err == nil {
-		err = w.Queue.Bury(ctx, d, cause)
+		err = w.Queue.DeadLetter(ctx, d, cause)
 	}
 	w.logger(d).ErrorContext(ctx, "job is dead", "cause", cause, "error", err)
 }
