@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/internal/wire"
 )
 
@@ -88,6 +89,23 @@ func TestKindsAreDocumented(t *testing.T) {
 				v = spool.WrapItem("a", spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c", ToolName: "t"})
 			}
 			return spool.NewItem(k.Type, spool.Offset{Fence: 1, N: 1}, 0, v)
+		})
+	}
+	for _, k := range agui.Kinds() {
+		check("AgentEvent", k.Of, func(v any) any {
+			fields := make(map[string]any)
+			text, err := json.Marshal(v)
+			if e, ok := v.(agui.Event); ok {
+				text, err = agui.Encode(e)
+			}
+			if err != nil || json.Unmarshal(text, &fields) != nil {
+				t.Fatalf("%s: %s, %v", k.Type, text, err)
+			}
+			if fields["type"] != string(k.Type) && fields["type"] != "" && fields["type"] != nil { // a type of several kinds has no type of its own
+				t.Errorf("%v is written as %v, and documented as %s", k.Of, fields["type"], k.Type)
+			}
+			fields["type"] = k.Type
+			return fields
 		})
 	}
 	check("ApplicationEvent", reflect.TypeFor[wire.ApplicationEvent](), func(v any) any { return v })
@@ -252,6 +270,8 @@ func fill(v reflect.Value) {
 		return
 	}
 	switch v.Kind() { //nolint:exhaustive // answers have no others
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("a"))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem())

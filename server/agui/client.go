@@ -145,7 +145,7 @@ func (m InputMessage) ownResult() bool {
 }
 
 func mustJSON(v any) json.RawMessage {
-	text, _ := json.Marshal(v) //nolint:errchkjson // texts have always a JSON form
+	text, _ := json.Marshal(v) //nolint:errchkjson // texts, and JSON that was checked
 	return text
 }
 

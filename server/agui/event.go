@@ -81,7 +81,8 @@ type RunStarted struct {
 	ThreadID        spool.ThreadID `doc:"The thread."                                      json:"threadId"`
 	RunID           string         `doc:"The run, by the name that the client has for it." json:"runId"`
 	ProtocolVersion string         `doc:"The version of AG-UI."                            json:"protocolVersion"`
-	Metadata        Metadata       `doc:"More from this server, under the key spool."      json:"metadata,omitempty"`
+	// Metadata is nil where the client has no name of its own for the run.
+	Metadata *Metadata[OwnRun] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
 // RunFinished closes a run that did not fail.
@@ -131,15 +132,25 @@ type StepStarted struct {
 
 // StepFinished closes a step.
 type StepFinished struct {
-	StepName string   `doc:"The step's name."                                  json:"stepName"`
-	Metadata Metadata `doc:"The step's number and usage, under the key spool." json:"metadata,omitempty"`
+	StepName string                        `doc:"The step's name."       json:"stepName"`
+	Metadata *Metadata[spool.StepFinished] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
-// Metadata is what an event says beyond the protocol, by who says it.
-type Metadata map[string]any
+// Metadata is what this server says beyond the protocol.
+type Metadata[T any] struct {
+	Spool T `doc:"What AG-UI has no field for." json:"spool"`
+}
 
-// ours returns metadata of this server.
-func ours(v any) Metadata { return Metadata{stateKey: v} }
+// OwnRun names a run for which the client has another name.
+type OwnRun struct {
+	RunID spool.RunID `doc:"The run's own id, where the client has another name for it." json:"runId"`
+}
+
+// Publisher is who has published an event.
+type Publisher struct {
+	PublishedBy     string `doc:"The subject who has published the event." json:"publishedBy,omitempty"`
+	PublishedByTool string `doc:"The tool that has."                       json:"publishedByTool,omitempty"`
+}
 
 // TextStart opens a message of text.
 type TextStart struct {
@@ -227,7 +238,7 @@ type Custom struct {
 	Name  string          `doc:"The name of the event."  json:"name"`
 	Value json.RawMessage `doc:"What it says: any JSON." json:"value"`
 	// Metadata says who has published an application's event. Nil: nobody is known.
-	Metadata Metadata `doc:"Who has published it, under the key spool." json:"metadata,omitempty"`
+	Metadata *Metadata[Publisher] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
 // Type implements [Event].
@@ -284,10 +295,7 @@ func (Custom) Type() Type { return TypeCustom }
 // publishedBy returns the event with who has published it, a subject or a tool.
 func (e Custom) publishedBy(subject, tool string) Custom {
 	if subject != "" || tool != "" {
-		e.Metadata = ours(struct {
-			PublishedBy     string `json:"publishedBy,omitempty"`
-			PublishedByTool string `json:"publishedByTool,omitempty"`
-		}{subject, tool})
+		e.Metadata = &Metadata[Publisher]{Publisher{subject, tool}}
 	}
 	return e
 }

@@ -16,9 +16,9 @@ type Interrupt struct {
 	Message    string           `doc:"The question."                        json:"message"`
 	ToolCallID spool.ToolCallID `doc:"The call that waits."                 json:"toolCallId"`
 	// ResponseSchema describes what an answer's payload is to be, in JSON Schema.
-	ResponseSchema map[string]any `doc:"The JSON Schema of an answer's payload."       json:"responseSchema"`
-	ExpiresAt      time.Time      `doc:"Until when it waits."                          json:"expiresAt,omitzero"`
-	Metadata       Metadata       `doc:"The call and its digest, under the key spool." json:"metadata"`
+	ResponseSchema json.RawMessage    `doc:"The JSON Schema of an answer's payload." json:"responseSchema"`
+	ExpiresAt      time.Time          `doc:"Until when it waits."                    json:"expiresAt,omitzero"`
+	Metadata       Metadata[Question] `doc:"More from this server."                  json:"metadata"`
 	// DistinctApprover is true when who started the run may not answer.
 	DistinctApprover bool `json:"-"`
 	// Digest is what an answer to a second or later question of a call has to name. Empty: the
@@ -26,18 +26,16 @@ type Interrupt struct {
 	Digest string `json:"-"`
 }
 
-// asked is what an [Interrupt] says beyond the protocol.
-type asked struct {
-	ToolName  string          `json:"toolName"`
-	AgentID   *spool.AgentID  `json:"agentId,omitempty"`
-	Arguments json.RawMessage `json:"arguments"`
-	// Digest names what is asked. An answer that has it holds for nothing else.
-	Digest string `json:"digest,omitempty"`
+// Question is what an [Interrupt] says beyond the protocol.
+type Question struct {
+	ToolName  string          `doc:"The tool."                                                          json:"toolName"`
+	AgentID   *spool.AgentID  `doc:"The nested run that asks, if one does."                             json:"agentId,omitempty"`
+	Arguments json.RawMessage `doc:"The arguments that are asked about."                                json:"arguments"`
+	Digest    string          `doc:"Names what is asked. An answer that has it holds for nothing else." json:"digest,omitempty"`
 	// Occurrence counts the questions of the call, from 2. The answer to such a question must
 	// have its digest. Zero: it is the call's first.
-	Occurrence int `json:"occurrence,omitempty"`
-	// DistinctApprover is true when who started the run may not answer.
-	DistinctApprover bool `json:"distinctApprover,omitempty"`
+	Occurrence       int  `doc:"Which question of the call it is, from 2. Left out: its first." json:"occurrence,omitempty"`
+	DistinctApprover bool `doc:"Whoever started the run may not answer."                        json:"distinctApprover,omitempty"`
 }
 
 func interrupt(p spool.InputRequired) Interrupt {
@@ -55,9 +53,9 @@ func interrupt(p spool.InputRequired) Interrupt {
 	i := Interrupt{
 		ID: interruptID(p), Reason: p.Reason, Message: text, ToolCallID: p.ToolCallID,
 		ResponseSchema: responseSchema(p), ExpiresAt: p.ExpiresAt,
-		Metadata: ours(asked{
+		Metadata: Metadata[Question]{Question{
 			ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest, Occurrence: p.Occurrence, DistinctApprover: p.DistinctApprover,
-		}),
+		}},
 		DistinctApprover: p.DistinctApprover,
 	}
 	if p.Occurrence > 1 {
@@ -67,7 +65,7 @@ func interrupt(p spool.InputRequired) Interrupt {
 }
 
 // responseSchema returns the schema of what answers a park.
-func responseSchema(p spool.InputRequired) map[string]any {
+func responseSchema(p spool.InputRequired) json.RawMessage {
 	text := map[string]any{"type": "string"}
 	properties := map[string]any{
 		"approved": map[string]any{"type": "boolean"},
@@ -82,7 +80,7 @@ func responseSchema(p spool.InputRequired) map[string]any {
 	default:
 		properties["editedArgs"] = map[string]any{"type": "object"}
 	}
-	return map[string]any{"type": "object", "required": []string{"approved"}, "properties": properties}
+	return mustJSON(map[string]any{"type": "object", "required": []string{"approved"}, "properties": properties})
 }
 
 // parks are those of a run that are open, in the order in which they came.

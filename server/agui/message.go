@@ -16,7 +16,7 @@ type Message struct {
 	Role spool.Role `doc:"Who speaks."                                                    enum:"user,assistant,system,tool,reasoning" json:"role"`
 	// Content is a string, or a list of [Part] with the images of a user. Nil only for an
 	// assistant's message of nothing but calls.
-	Content    any              `json:"content,omitempty"`
+	Content    any              `doc:"What it says. Left out: nothing but calls."                  json:"content,omitempty"`
 	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                                  json:"toolCalls,omitempty"`
 	ToolCallID spool.ToolCallID `doc:"Of a message of the role tool: the call whose result it is." json:"toolCallId,omitempty"`
 }

@@ -225,7 +225,7 @@ func (s *step) result(id spool.ToolCallID, result json.RawMessage) []Event {
 func (s *step) finish(f spool.StepFinished) []Event {
 	events := s.beginAs(f.Step)
 	events = append(events, s.endOpen()...)
-	events = append(events, StepFinished{StepName: s.name, Metadata: ours(f)})
+	events = append(events, StepFinished{StepName: s.name, Metadata: &Metadata[spool.StepFinished]{f}})
 	*s = step{run: s.run, last: f.Step}
 	return events
 }

@@ -173,7 +173,7 @@ func (t *Translator) begin(run spool.RunID) []Event {
 	t.run, t.open, t.asked, t.end = run, true, false, nil
 	started := RunStarted{ThreadID: t.thread, RunID: t.runID(), ProtocolVersion: Version}
 	if started.RunID != string(run) {
-		started.Metadata = ours(map[string]spool.RunID{"runId": run})
+		started.Metadata = &Metadata[OwnRun]{OwnRun{run}}
 	}
 	return []Event{started}
 }

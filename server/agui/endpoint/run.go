@@ -57,7 +57,7 @@ type AgentRefusal struct {
 // Answer is the stream of a run, or a refusal. The events that it embeds are for the
 // document alone.
 type Answer struct {
-	rest.Events[rest.OneOf[wire.AgentEvent]]
+	rest.Events[wire.AgentEvent]
 
 	live    *stream.Live
 	refusal *AgentRefusal

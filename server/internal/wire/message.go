@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
+// Message is a message of a thread. Package spool encodes it.
 type Message struct {
 	ID              spool.MessageID `doc:"The message's id."                                              json:"id"`
 	ThreadID        spool.ThreadID  `doc:"Its thread."                                                    json:"threadId"`
@@ -22,39 +22,11 @@ type Message struct {
 }
 
 // content is what a message says: one of three forms.
-type content struct {
-	Text    string
-	Parts   []rest.OneOf[part]
-	Summary *contextSummary
-}
+type content struct{}
 
 // AnyOf implements [rest.Alternatives].
 func (content) AnyOf() []reflect.Type {
 	return []reflect.Type{reflect.TypeFor[string](), reflect.TypeFor[[]rest.OneOf[part]](), reflect.TypeFor[contextSummary]()}
-}
-
-// MarshalJSON writes the form that there is.
-func (c content) MarshalJSON() ([]byte, error) {
-	switch {
-	case c.Summary != nil:
-		return json.Marshal(c.Summary)
-	case c.Parts != nil:
-		return json.Marshal(c.Parts)
-	default:
-		return json.Marshal(c.Text)
-	}
-}
-
-// UnmarshalJSON reads any of the forms.
-func (c *content) UnmarshalJSON(b []byte) error {
-	switch b = bytes.TrimSpace(b); {
-	case bytes.HasPrefix(b, []byte("[")):
-		return json.Unmarshal(b, &c.Parts)
-	case bytes.HasPrefix(b, []byte("{")):
-		return json.Unmarshal(b, &c.Summary)
-	default:
-		return json.Unmarshal(b, &c.Text)
-	}
 }
 
 // part is a piece of a message.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/agui"
 )
 
 // variant is a row of a union: the word that tells it apart, and the type that is encoded under it.
@@ -13,9 +14,6 @@ type variant struct {
 	of    reflect.Type
 	about string
 }
-
-// names are those of the types of the document that have none of their own, or one that says too little.
-var names = map[reflect.Type]string{}
 
 // union makes the type of a union for the document: a struct with pointers to its variants, each of which has
 // the property type first, then the fields that layout returns. Name makes the name of a component of a word.
@@ -40,15 +38,20 @@ func described(about string) []reflect.StructField {
 	return []reflect.StructField{{Name: "_", PkgPath: "wire", Type: reflect.TypeFor[struct{}](), Tag: reflect.StructTag(`doc:"` + about + `"`)}}
 }
 
-// fieldsOf returns the fields of a type that are encoded, those of embedded types among them. Event is the
-// one field that has JSON of another union.
+// within are the types of fields whose Go type does not say what they have.
+var within = map[reflect.Type]map[string]reflect.Type{
+	reflect.TypeFor[spool.SubagentEvent](): {"Event": reflect.TypeFor[SubagentItem]()},
+	reflect.TypeFor[agui.Message]():        {"Content": reflect.TypeFor[*agentContent]()},
+}
+
+// fieldsOf returns the fields of a type that are encoded, those of embedded types among them.
 func fieldsOf(t reflect.Type) (fields []reflect.StructField) {
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || !f.IsExported() || f.Tag.Get("json") == "-" {
 			continue
 		}
-		if t == reflect.TypeFor[spool.SubagentEvent]() && f.Name == "Event" {
-			f.Type = reflect.TypeFor[SubagentItem]()
+		if known := within[t][f.Name]; known != nil {
+			f.Type = known
 		}
 		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
 	}

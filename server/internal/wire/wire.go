@@ -39,15 +39,33 @@ type (
 	}
 )
 
-// Other names in the document, where that of the type says too little beside all the others.
-type (
-	run         spool.WireRun
-	runOutcome  engine.Outcome
-	inputExpiry spool.InputExpiring
-	usageCounts spool.Usage
-	usageCost   spool.Cost
-	parkAnswer  spool.Answer
-)
+// names are those of the types of the document that have none of their own, or one that says too little
+// beside all the others.
+var names = map[reflect.Type]string{
+	reflect.TypeFor[engine.Outcome]():                    "RunOutcome",
+	reflect.TypeFor[spool.Answer]():                      "ParkAnswer",
+	reflect.TypeFor[spool.Cost]():                        "UsageCost",
+	reflect.TypeFor[spool.InputExpiring]():               "InputExpiry",
+	reflect.TypeFor[spool.Usage]():                       "UsageCounts",
+	reflect.TypeFor[spool.WireRun]():                     "Run",
+	reflect.TypeFor[agui.Function]():                     "AgentFunction",
+	reflect.TypeFor[agui.Interrupt]():                    "AgentInterrupt",
+	reflect.TypeFor[agui.Metadata[agui.OwnRun]]():        "AgentMetadataAgentRun",
+	reflect.TypeFor[agui.Metadata[agui.Publisher]]():     "AgentMetadataAgentPublisher",
+	reflect.TypeFor[agui.Metadata[agui.Question]]():      "AgentMetadataAgentQuestion",
+	reflect.TypeFor[agui.Metadata[spool.StepFinished]](): "AgentMetadataAgentStep",
+	reflect.TypeFor[agui.Operation]():                    "AgentOperation",
+	reflect.TypeFor[agui.Outcome]():                      "AgentOutcome",
+	reflect.TypeFor[agui.OwnRun]():                       "AgentRun",
+	reflect.TypeFor[agui.Part]():                         "AgentPart",
+	reflect.TypeFor[agui.Publisher]():                    "AgentPublisher",
+	reflect.TypeFor[agui.Question]():                     "AgentQuestion",
+	reflect.TypeFor[agui.Result]():                       "AgentResult",
+	reflect.TypeFor[agui.Source]():                       "AgentSource",
+	reflect.TypeFor[agui.ThreadState]():                  "AgentThreadState",
+	reflect.TypeFor[agui.ToolCall]():                     "AgentToolCall",
+	reflect.TypeFor[spool.StepFinished]():                "AgentStep",
+}
 
 // Names are those of components that their types do not say.
 func Names() map[reflect.Type]string { return names }
@@ -62,22 +80,9 @@ func Document(api *rest.API) {
 		{reflect.TypeFor[spool.Item](), reflect.TypeFor[Item]()},
 		{reflect.TypeFor[ApplicationEvent](), applicationEvent},
 		{reflect.TypeFor[spool.Message](), reflect.TypeFor[Message]()},
-		{reflect.TypeFor[spool.Run](), reflect.TypeFor[run]()},
-		{reflect.TypeFor[spool.Answer](), reflect.TypeFor[parkAnswer]()},
-		{reflect.TypeFor[spool.Cost](), reflect.TypeFor[usageCost]()},
-		{reflect.TypeFor[spool.InputExpiring](), reflect.TypeFor[inputExpiry]()},
-		{reflect.TypeFor[spool.InputExtended](), reflect.TypeFor[inputExpiry]()},
-		{reflect.TypeFor[spool.Usage](), reflect.TypeFor[usageCounts]()},
-		{reflect.TypeFor[engine.Outcome](), reflect.TypeFor[runOutcome]()},
-		{reflect.TypeFor[agui.Result](), reflect.TypeFor[agentResult]()},
-		{reflect.TypeFor[agui.Outcome](), reflect.TypeFor[agentOutcome]()},
-		{reflect.TypeFor[agui.Interrupt](), reflect.TypeFor[agentInterrupt]()},
-		{reflect.TypeFor[agui.Operation](), reflect.TypeFor[agentOperation]()},
-		{reflect.TypeFor[agui.ThreadState](), reflect.TypeFor[agentThreadState]()},
-		{reflect.TypeFor[agui.ToolCall](), reflect.TypeFor[agentToolCall]()},
-		{reflect.TypeFor[agui.Function](), reflect.TypeFor[agentFunction]()},
-		{reflect.TypeFor[agui.Part](), reflect.TypeFor[agentPart]()},
-		{reflect.TypeFor[agui.Source](), reflect.TypeFor[agentSource]()},
+		{reflect.TypeFor[spool.Run](), reflect.TypeFor[spool.WireRun]()},
+		{reflect.TypeFor[spool.InputExtended](), reflect.TypeFor[spool.InputExpiring]()},
+		{reflect.TypeFor[agui.Message](), agentMessage},
 	} {
 		schemas.RegisterTypeAlias(c.is, c.wire)
 	}
