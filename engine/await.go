@@ -9,16 +9,14 @@ import (
 	"github.com/spoolhq/spool/engine/internal/live"
 )
 
-// Await waits until a run of the thread has ended, or until it cannot go on before somebody
-// answers it, and returns what it has come to: [Outcome.State] is terminal then, or
-// [Outcome.Parks] is not empty. A run that waits for its thread or for a worker is waited for as
-// well. A key without a thread id stands for the run's own thread.
+// Await waits until a run of the thread has ended or needs an answer, and returns its outcome:
+// [Outcome.State] is terminal, or [Outcome.Parks] is not empty. It also waits for a run that waits for
+// its thread or for a worker. A key without a thread id stands for the run's own thread.
 //
-// Nothing is held while it waits: no transaction, no worker's slot, and all who wait for runs of
-// one thread in this process share one reader of it with those who follow the thread. When ctx
-// ends, Await returns its error and the run goes on. It returns a [spool.NotFound] error for a
-// run that is not there, also once its thread is deleted, and an [spool.Unavailable] one when
-// the engine is closed.
+// The wait takes no transaction and no slot of a worker. All waits and followers of one thread in this
+// process share one reader of the thread. When ctx ends, Await returns its error and the run goes on.
+// It returns a [spool.NotFound] error for a run that does not exist, also once its thread is deleted,
+// and an [spool.Unavailable] error when the engine is closed.
 func (w *Watcher) Await(ctx context.Context, key spool.ThreadKey, id spool.RunID) (Outcome, error) {
 	key, err := w.reader.Key(ctx, key, id)
 	if err != nil {

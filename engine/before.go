@@ -7,9 +7,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// BeforeSegment returns the place in the thread right before a segment of a run began, from
-// which [Watcher.Follow] tells all of the segment. It is nil for a segment that has not begun.
-// BeforeSegment returns a [spool.NotFound] error for a thread that does not exist.
+// BeforeSegment returns the cursor right before a segment of a run. [Watcher.Follow] yields the whole
+// segment from there. The cursor is nil for a segment that has not begun. BeforeSegment returns a
+// [spool.NotFound] error for a thread that does not exist.
 func (w *Watcher) BeforeSegment(ctx context.Context, key spool.ThreadKey, run spool.RunID, segment int) (*spool.Cursor, error) {
 	stream := spool.Run{ID: run, Segments: segment}.Stream()
 	var place *spool.Cursor

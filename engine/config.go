@@ -15,12 +15,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Config says what an engine runs and how. Agents and Models are required; the zero
-// value of every other field is a good one.
+// Config configures an [Engine]. Agents and Models are required; the zero value of every other field
+// is its default.
 type Config struct {
-	// Agents are the agents by which runs are carried out. The first is the default.
+	// Agents are the agents that carry out runs. The first is the default.
 	Agents []Agent
-	// Models are the models by the names that agents, and starts, refer to.
+	// Models are the models, by the names that agents and starts have for them.
 	Models map[string]spool.Model
 
 	// Attachments says which images a user turn may have, and who fetches them. Defaults to
@@ -28,28 +28,25 @@ type Config struct {
 	Attachments AttachmentOptions
 	// Budget says which budgets runs have. Defaults to none.
 	Budget BudgetOptions
-	// Context says how histories are kept within the windows of models.
+	// Context says how the engine keeps histories within the context windows of models.
 	Context ContextOptions
 	// Limits bounds what clients, models and tenants may do.
 	Limits LimitOptions
 	// Log takes what an operator should know. Defaults to [slog.Default].
 	Log *slog.Logger
-	// ModelAccess says by the names of Models who may have a run use them. A model that a caller
-	// may not use answers like one that does not exist. Defaults to everybody.
+	// ModelAccess says by the names of Models who may use them. A start with another model is
+	// refused as if the model did not exist. Defaults to everybody.
 	ModelAccess map[string]spool.Access
-	// OnSettle is called once for each run, however it ends, before its end state is
-	// written, or soon after for a run that ended while it waited for the thread. It may be called
-	// again after a crash, or after it returned an error. An error fails a run that would complete.
-	// Defaults to none.
+	// OnSettle is called once for each run, however the run ends. The call is before the end state is
+	// written, or soon after if the run ended while it waited for the thread. After a crash or an error
+	// it is called again. An error fails a run that would complete. Defaults to none.
 	OnSettle func(ctx context.Context, s Settlement) error
-	// ParkTTL is how long an answer may take where the tool does not say. Defaults to
-	// 15 min.
+	// ParkTTL is how long an answer may take if the tool does not say. Defaults to 15 min.
 	ParkTTL time.Duration
 	// Pricer knows what model calls cost. Defaults to none: no call has a price.
 	Pricer spool.Pricer
-	// Random is where ids, and the random part of waits, come from, so that a test can have the
-	// same ones again. It has to be safe for concurrent use, and it must not fail. Defaults to
-	// crypto/rand.
+	// Random is the source of ids and of the random part of waits. A test can so have the same ones
+	// again. It has to be safe for concurrent use, and it must not fail. Defaults to crypto/rand.
 	Random io.Reader
 	// Retention says how long data is kept. Defaults to threads for ever, and the audit log for
 	// 400 days.
@@ -60,10 +57,10 @@ type Config struct {
 	Stream StreamOptions
 	// Telemetry takes spans and metrics. Defaults to none.
 	Telemetry Telemetry
-	// WhenBusy is what starts do on a thread that has an active run, where neither they nor
-	// their agent say. Defaults to [spool.BusyReject].
+	// WhenBusy is what a start does on a thread with an active run if neither the start nor its agent
+	// says. Defaults to [spool.BusyReject].
 	WhenBusy spool.WhenBusy
-	// Worker says how workers keep their runs, and how often they look for work.
+	// Worker says how long workers keep their runs, and how often they look for work.
 	Worker WorkerOptions
 }
 
@@ -73,7 +70,7 @@ type (
 	AttachmentOptions = config.AttachmentOptions
 	// BudgetOptions say which budgets runs have.
 	BudgetOptions = config.BudgetOptions
-	// ContextOptions say how histories are kept within the windows of models.
+	// ContextOptions say how the engine keeps histories within the context windows of models.
 	ContextOptions = config.ContextOptions
 	// LimitOptions bound what clients, models and tenants may do.
 	LimitOptions = config.LimitOptions
@@ -83,9 +80,9 @@ type (
 	RetryOptions = config.RetryOptions
 	// StreamOptions say how run streams are written, and how clients follow them.
 	StreamOptions = config.StreamOptions
-	// WorkerOptions say how workers keep their runs, and how often they look for work.
+	// WorkerOptions say how long workers keep their runs, and how often they look for work.
 	WorkerOptions = config.WorkerOptions
-	// Egress says which addresses may be reached. The zero value allows public ones.
+	// Egress says which addresses the engine may connect to. The zero value allows public ones.
 	Egress = config.Egress
 )
 
@@ -126,7 +123,7 @@ func (c Config) check() (Config, *registry.Registry, error) {
 	return c, agents, err
 }
 
-// rules returns what the transitions of threads decide by.
+// rules returns the rules of the transitions.
 func (c Config) rules(agents *registry.Registry) thread.Rules {
 	return thread.Rules{
 		Lease: c.Worker.Lease, Settles: c.OnSettle != nil, MaxWaiting: c.Limits.Waiting, MaxBudget: c.Budget.Max, ParkTTL: c.ParkTTL,

@@ -6,10 +6,10 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// UpdateThread changes what people have written on a thread, and returns the thread. It changes
-// nothing of its runs and may be called at any time. It returns a [spool.NotFound] error for a
-// thread that does not exist, and an [spool.Invalid] error that names the field for a title or
-// labels that a thread cannot have.
+// UpdateThread changes the title, labels and owner of a thread, and returns the thread. It
+// changes nothing of the runs, and may be called at any time. It returns a [spool.NotFound] error for a
+// thread that does not exist, and an [spool.Invalid] error that names the field for a wrong title or
+// label.
 func (e *Engine) UpdateThread(ctx context.Context, key spool.ThreadKey, c ThreadChange) (spool.Thread, error) {
 	return e.desk.Change(ctx, key, c)
 }

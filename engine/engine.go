@@ -1,13 +1,12 @@
 // Package engine runs agents on threads and lets clients follow them.
 //
-// An [Engine] is used by three kinds of caller. Those who talk to a thread start, stop,
-// answer and edit ([Engine.Run], [Engine.Stop], [Engine.Respond]). Workers carry runs
-// forward ([Engine.Work], or [Engine.HandleJob] for a queue of one's own). Those who
-// watch take a snapshot and follow ([Watcher.Snapshot], [Watcher.SSE]). All may be
-// different processes that share a backend.
+// An [Engine] has three kinds of callers. Callers that talk to a thread start, stop, answer and
+// edit ([Engine.Run], [Engine.Stop], [Engine.Respond]). Workers carry runs forward ([Engine.Work],
+// or [Engine.HandleJob] with a queue of your own). Watchers take a snapshot and follow
+// ([Watcher.Snapshot], [Watcher.SSE]). They may be different processes that share a backend.
 //
-// The package is a facade: it checks requests, and wires the parts of engine/internal. Each verb
-// has a short file. Each change of a run's state is a file of engine/internal/thread, named by
+// The package is a facade: it checks requests, and wires the parts of engine/internal. Each verb has
+// a short file. Each change of a run's state is a file of engine/internal/thread, named by
 // its verb: start, wait, claim, step, park, answer, expire, stop, end, dead, redrive, edit.
 package engine
 
@@ -35,21 +34,21 @@ import (
 	"github.com/spoolhq/spool/internal/inprocess"
 )
 
-// Engine runs agents on threads. It is safe for concurrent use. Its own methods are those of callers
-// that talk to threads, and of workers.
+// Engine runs agents on threads. It is safe for concurrent use. Its own methods are for callers that
+// talk to threads, and for workers.
 type Engine struct {
 	*Watcher
 	*Admin
 	*parts
 }
 
-// Watcher has what the callers that watch threads do. An [Engine] has one.
+// Watcher has the methods for callers that watch threads. An [Engine] has one.
 type Watcher struct{ *parts }
 
-// Admin has what operators do. An [Engine] has one.
+// Admin has the methods for operators. An [Engine] has one.
 type Admin struct{ *parts }
 
-// parts are what an engine is made of.
+// parts are the parts of an engine.
 type parts struct {
 	config    Config
 	store     spool.Store
@@ -70,8 +69,8 @@ type parts struct {
 	workers    worker.Health
 }
 
-// New returns an engine over the backend's ports. It returns an [spool.Invalid] error
-// that names the field for a configuration that cannot work.
+// New returns an engine over the backend's ports. It returns an [spool.Invalid] error that names the
+// wrong field of a configuration.
 func New(b spool.Backend, c Config) (*Engine, error) {
 	c, agents, err := c.check()
 	if err != nil {
@@ -137,10 +136,9 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 	return &Engine{parts: e, Watcher: &Watcher{e}, Admin: &Admin{e}}, nil
 }
 
-// Close ends all event streams of this process: their clients are told when to come back,
-// each a little later than the next so that they do not come all at once. It does not
-// stop workers, and may be called more than once. Metrics that are read when they are
-// collected are not any more.
+// Close ends all event streams of this process. It tells the clients when to reconnect, at different
+// times so that they do not all come at once. It also ends the metrics that are read on collection.
+// Close does not stop workers, and may be called more than once.
 func (e *Engine) Close() {
 	e.live.Close()
 	e.snapshots.Close()
@@ -150,6 +148,6 @@ func (e *Engine) Close() {
 // NewBus returns a bus for one process.
 func NewBus() spool.Bus { return inprocess.NewBus() }
 
-// NewStreams returns run streams that live in memory and take up to the given number of
-// bytes, beyond which the streams that ended first are removed. Defaults to 256 MiB.
+// NewStreams returns run streams in memory. Beyond maxBytes, it removes the streams that ended first.
+// maxBytes defaults to 256 MiB.
 func NewStreams(maxBytes int64) spool.Streams { return inprocess.NewStreams(maxBytes) }

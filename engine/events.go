@@ -8,9 +8,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Events returns the durable events that an application has published on the thread. It returns
-// an [spool.Invalid] error for a query that is wrong, and a [spool.NotFound] error for a thread
-// that does not exist.
+// Events returns the durable events that an application has published on the thread. It returns an
+// [spool.Invalid] error for a wrong query, and a [spool.NotFound] error for a thread that does not
+// exist.
 func (w *Watcher) Events(ctx context.Context, key spool.ThreadKey, q EventQuery) (page EventPage, err error) {
 	if q, err = inspect.CheckEvents(q); err != nil {
 		return EventPage{}, err

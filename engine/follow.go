@@ -10,34 +10,32 @@ import (
 	"github.com/spoolhq/spool/engine/internal/live"
 )
 
-// FollowOptions say from where to follow.
+// FollowOptions say where to begin.
 type FollowOptions = spool.FollowOptions
 
 // FormedFrame is a frame whose snapshot is in another form.
 type FormedFrame = spool.FormedFrame
 
-// FormedFollower is a client that follows a thread with the snapshots of whole threads in another
-// form. It is for one goroutine.
+// FormedFollower follows a thread for one client, with snapshots in another form. It is for one
+// goroutine.
 type FormedFollower struct{ of *live.FormedFollower }
 
-// Frames yields the frames as [Watcher.Follow] does, those that are there at the same time in one
-// batch, and closes the follower. A batch is good until the next one. An empty batch says that
-// nothing has come for as long as idle; a zero idle yields none. A follower that is closed yields
-// nothing.
+// Frames yields the frames of [Watcher.Follow] in batches, and closes the follower at the end. A batch is
+// valid until the next one. A batch is empty if nothing came for the duration idle; with a zero idle
+// there are no empty batches. A closed follower yields nothing.
 func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]FormedFrame, error] {
 	return f.of.Frames(ctx, idle)
 }
 
-// Close lets go of the thread. It may be called more than once, and behind Frames.
+// Close ends the follower. It may be called more than once, and after Frames.
 func (f *FormedFollower) Close() { f.of.Close() }
 
-// Follow yields the thread's frames from the place on, and goes on as they come, until
-// ctx ends, the caller stops, the thread is deleted or the engine is closed. It also ends when
-// the thread is given to somebody else and the actor of ctx sees only its own. Nothing is
-// lost, repeated or out of order; what is gone is made up for by one snapshot frame. The
-// user turns stand in the order where they were said. Those right behind the cursor's seq
-// may come again. The first frame is a notice of the thread's state, and so is the one
-// behind a snapshot.
+// Follow yields the frames of a thread after the options' place, and goes on with new frames. It ends
+// when ctx ends, the caller stops, the thread is deleted or the engine is closed. It also ends when the
+// thread gets another owner and the actor of ctx may see only its own threads. No frame is lost,
+// repeated or out of order. One snapshot frame replaces frames that are gone. User turns are in the
+// order in which users said them; the turns right after the cursor's seq may come again. The first
+// frame, and the frame after a snapshot, is a notice of the thread's state.
 //
 // An error ends the sequence: a [spool.NotFound] error for a thread that does not exist,
 // ctx's own when it ended, or the store's.
@@ -45,15 +43,15 @@ func (w *Watcher) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptio
 	return w.live.Follow(ctx, key, client(ctx, o))
 }
 
-// FollowRecord yields the record entries behind the seq since, and notices, without any
-// run stream. It ends as [Watcher.Follow] does.
+// FollowRecord yields the record entries after the seq since, and notices, but no items of run
+// streams. It ends as [Watcher.Follow] does.
 func (w *Watcher) FollowRecord(ctx context.Context, key spool.ThreadKey, since int64) iter.Seq2[spool.Entry, error] {
 	return w.live.FollowRecord(ctx, key, client(ctx, FollowOptions{Cursor: &spool.Cursor{Seq: since}}))
 }
 
 // FollowFormed follows as [Watcher.Follow] does, with the snapshots of whole threads in another form.
-// It returns once the follower has its place: none of the live events that are published from then on
-// is missed. It returns the errors with which Follow may begin. The caller must call Frames or Close.
+// It returns once the follower has its place, and the follower misses no live event from then on. Its
+// errors are those that Follow begins with. The caller must call Frames or Close.
 func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) (*FormedFollower, error) {
 	follower, err := w.live.FollowFormed(ctx, key, client(ctx, o), form)
 	if err != nil {
@@ -62,9 +60,8 @@ func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o Follo
 	return &FormedFollower{follower}, nil
 }
 
-// ReadStream yields the items of one run stream behind the offset after, and ends behind
-// the stream's last item. It yields an [spool.ErrStreamGone] error for a stream that is
-// gone, also in the middle.
+// ReadStream yields the items of one run stream after the given offset, and ends after the stream's
+// last item. It yields an [spool.ErrStreamGone] error for a stream that is gone, also in the middle.
 func (w *Watcher) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset) iter.Seq2[spool.Item, error] {
 	return w.live.ReadStream(ctx, key, id, after, client(ctx, FollowOptions{}))
 }

@@ -1,7 +1,7 @@
 package engine
 
-// HasAgent reports whether this process can carry out a job that names the agent. The
-// empty name is the default agent's.
+// HasAgent reports whether this process has the agent, and so can carry out its jobs. The empty name is
+// the default agent's.
 func (e *Engine) HasAgent(name string) bool {
 	_, err := e.registry.ByName(name)
 	return err == nil

@@ -6,9 +6,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Outcome returns what a run of the thread has come to by now. A key without a thread id stands
-// for the run's own thread. It returns a [spool.NotFound] error for a run that is not there,
-// also because its thread was deleted.
+// Outcome returns the outcome of a run of the thread so far. A key without a thread id stands for the
+// run's own thread. It returns a [spool.NotFound] error for a run that does not exist, also because its
+// thread was deleted.
 func (w *Watcher) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunID) (Outcome, error) {
 	key, err := w.reader.Key(ctx, key, id)
 	if err != nil {
@@ -18,8 +18,8 @@ func (w *Watcher) Outcome(ctx context.Context, key spool.ThreadKey, id spool.Run
 	return o, err
 }
 
-// RunDetail returns what is known of a run. It returns a [spool.NotFound] error for a run
-// that the tenant does not have.
+// RunDetail returns a run with its steps, record, parks and usage. It returns a [spool.NotFound] error
+// for a run that the tenant does not have.
 func (a *Admin) RunDetail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (RunDetail, error) {
 	return a.reader.Detail(ctx, tenant, id)
 }

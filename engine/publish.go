@@ -6,18 +6,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// PublishEvent tells those who follow the thread something of the application's own. It
-// returns the event as they see it, with seq 0 where it is not durable.
+// PublishEvent sends an event of the application to the followers of a thread. It returns the event as
+// they see it, with seq 0 for an event that is not durable.
 //
-// A live event is an item of type CUSTOM where this process carries the run that it is
-// about, and a notice anywhere else. It may get lost, and reaches nobody who comes later. A
-// durable one is an entry of the record, written when PublishEvent returns, and nothing
-// besides.
+// A live event is an item of type CUSTOM if this process carries the event's run, and a notice
+// otherwise. It may get lost, and clients that come later do not get it. A durable event is an entry of
+// the record and nothing else. It is written when PublishEvent returns.
 //
-// It returns an [spool.Invalid] error that names type or payload as [spool.NewEvent] does,
-// or runId where the thread has no such run, a [spool.NotFound] error for a thread that does
-// not exist, and a [spool.Conflict] error for a run that has ended. Nothing is published
-// then.
+// PublishEvent returns an [spool.Invalid] error that names type or payload, as [spool.NewEvent] does, or
+// runId if the thread has no such run. It returns a [spool.NotFound] error for a thread that does not
+// exist, and a [spool.Conflict] error for a run that has ended. With an error nothing is published.
 func (e *Engine) PublishEvent(
 	ctx context.Context, key spool.ThreadKey, t spool.EntryType, payload any, o PublishOptions,
 ) (spool.Entry, error) {

@@ -8,17 +8,17 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// probe is the thread that a look at the store is about. Nobody has it.
+// probe is the thread of the transaction by which CheckStore asks the store. It does not exist.
 var probe = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "probe:of:readiness"}
 
-// CheckStore reports whether the store carries out a transaction, which it does without
-// changing anything, before ctx ends, and whether it has room for a start, where it can say so
-// (see [spool.RoomChecker]). An error is safe to be shown.
+// CheckStore returns an error if the store does not carry out a transaction before ctx ends, or if it
+// says that it has no room for a start (see [spool.RoomChecker]). The transaction changes nothing. The
+// error is safe to show.
 func (a *Admin) CheckStore(ctx context.Context) error {
 	err := a.store.Update(ctx, probe, 0, func(spool.Tx) error { return thread.ErrUnchanged })
 	switch {
 	case errors.Is(err, thread.ErrUnchanged):
-		if r, ok := a.store.(spool.RoomChecker); ok { // what is rolled back needs none
+		if r, ok := a.store.(spool.RoomChecker); ok { // a transaction that is rolled back needs no room
 			return r.CheckRoom(ctx)
 		}
 		return nil
@@ -29,6 +29,6 @@ func (a *Admin) CheckStore(ctx context.Context) error {
 	}
 }
 
-// CheckWorker reports whether [Engine.Work] is under way in this process and can look for
-// jobs. An error is safe to be shown.
+// CheckWorker returns an error unless [Engine.Work] goes on in this process and can look for jobs. The
+// error is safe to show.
 func (a *Admin) CheckWorker(context.Context) error { return a.workers.Check(a.config.Worker.Poll) }

@@ -2,7 +2,7 @@ package engine
 
 import "github.com/spoolhq/spool"
 
-// Why a start, a stop, an answer, a deletion, a restore or a redrive was refused.
+// The reasons of a refused start, stop, answer, deletion, restore or redrive.
 const (
 	ReasonActiveRun        = spool.ReasonActiveRun
 	ReasonQueueFull        = spool.ReasonQueueFull

@@ -10,21 +10,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Redrive gets going again what died with a job. What that is depends on the job's kind.
+// Redrive repeats the work of a dead job, by the job's kind.
 //
-// A settlement ([spool.JobSettle]) is queued again, and the settle hook of its run is called
-// once more.
+// A settlement ([spool.JobSettle]) is queued again: the settle hook of its run is called once more.
 //
-// Any other job's run has failed when the job died. A new run goes on where it ended: with
-// the same agent, model, bounds and host state, behind all that the thread has, and without
-// a user turn of its own. What was saved is not done again; what the failed run was doing
-// when it ended is left to the model.
+// The run of any other job failed when the job died. Redrive starts a new run that goes on at the
+// thread's end, with the same agent, model, bounds and host state, and without a user turn. Saved steps
+// are not repeated. The model decides what to do about the work that the failed run had not saved.
 //
-// Redrive is refused, and changes nothing, with [ReasonNotFound] where the tenant has no
-// such dead job, with [ReasonActiveRun] while the thread has an active run, and with
-// [ReasonMovedOn] where nothing is left to be done: the job's run did not fail, a later run
-// has had the thread, or the run was settled after all. A job that was redriven is not dead
-// any more; of several redrives of one job, one is accepted.
+// Redrive is refused, and changes nothing, with [ReasonNotFound] if the tenant has no such dead job,
+// with [ReasonActiveRun] while the thread has an active run, and with [ReasonMovedOn] if nothing is left
+// to do: the job's run did not fail, a later run has had the thread, or the run is settled. A redriven
+// job is not dead any more. Of several redrives of one job, one is accepted.
 func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (RedriveResult, error) {
 	result := RedriveResult{JobID: jobID}
 	dead, err := a.DeadJobs(ctx, tenant, spool.DeadQuery{JobID: jobID})
@@ -51,7 +48,7 @@ func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (
 	case errors.As(err, &no):
 		result.Reason, result.Error = no.Reason, no.Text
 		return result, nil
-	case record.Missing(err): // somebody was faster, or the thread has gone with its jobs
+	case record.Missing(err): // another redrive was faster, or the thread is deleted
 		result.Reason, result.Error = ReasonNotFound, "Dead job not found"
 		return result, nil
 	default:

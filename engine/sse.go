@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/live"
 )
 
-// SSEOptions say from where and how to stream.
+// SSEOptions say where an event stream begins, and its form.
 type SSEOptions = spool.SSEOptions
 
 // SSEHeaders returns the header of an event stream.
@@ -23,10 +23,10 @@ func SSEHeaders() http.Header {
 	}
 }
 
-// EventStream is an event stream's header and body. It is for one goroutine, and must be
-// read to its end or closed.
+// EventStream is the header and body of an event stream. It is for one goroutine. The caller must read
+// it to its end or close it.
 type EventStream struct {
-	// Header is for the answer, whose status is 200.
+	// Header is the header of the response, whose status is 200.
 	Header http.Header
 
 	events *live.EventStream
@@ -35,10 +35,9 @@ type EventStream struct {
 	unread []byte
 }
 
-// SSE follows the thread as [Watcher.Follow] does, encoded as server-sent events. It hands
-// back a header and a body and does not write any answer itself; ctx is what ends the
-// stream. It returns a [spool.NotFound] error for a thread that does not exist, and an
-// [spool.Invalid] one for a wire format that it does not have.
+// SSE returns the frames of [Watcher.Follow] as server-sent events: a header and a body that the caller
+// writes to its response. The stream ends when ctx does. SSE returns a [spool.NotFound] error for a
+// thread that does not exist, and an [spool.Invalid] error for an unknown wire format.
 func (w *Watcher) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*EventStream, error) {
 	if o.WireFormat != "" {
 		return nil, spool.Errorf(spool.Invalid, "wireFormat: there is none of the name %q", o.WireFormat)
@@ -56,10 +55,10 @@ func (w *Watcher) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*
 	return &EventStream{Header: SSEHeaders(), events: events}, nil
 }
 
-// Chunks yields the body in pieces of one or more whole messages, each of which should
-// be flushed. A snapshot of more than 64 KiB comes in several pieces. A piece is shared with
-// other clients and must not be changed. The sequence ends without an error when the thread is
-// deleted or the engine is closed, and with one otherwise.
+// Chunks yields the body in pieces of one or more whole messages. The caller should flush each piece. A
+// snapshot of more than 64 KiB is in several pieces. Other clients share the pieces: callers must not
+// change them. The sequence ends without an error when the thread is deleted or the engine is closed,
+// and with an error otherwise.
 func (s *EventStream) Chunks() iter.Seq2[[]byte, error] { return s.events.Chunks() }
 
 // Read reads the body, which makes an EventStream an [io.ReadCloser]. Chunks is cheaper.
@@ -82,7 +81,7 @@ func (s *EventStream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close lets go of the thread. It is not needed after Chunks has ended.
+// Close ends the stream. It is not needed after the end of Chunks.
 func (s *EventStream) Close() error {
 	if s.stop != nil {
 		s.stop()
@@ -91,7 +90,6 @@ func (s *EventStream) Close() error {
 	return nil
 }
 
-// FollowFrame returns a frame as a server-sent event, and moves the cursor at to where a
-// reader of it stands. The frame's own cursor is taken where it has one. A notice moves
-// nothing and has no id.
+// FollowFrame returns a frame as a server-sent event, and moves the cursor at behind the frame: to the
+// frame's own cursor if it has one. A notice has no id, and does not move the cursor.
 func FollowFrame(f spool.Frame, at *spool.Cursor) []byte { return live.FollowFrame(f, at) }

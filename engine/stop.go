@@ -11,18 +11,17 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Stop stops the thread: its run, and all those that wait for it. An accepted stop is
-// durable: the run ends as CANCELLED even if its last step is being saved at the moment,
-// and no tool is called any more. A run that no worker holds is over when Stop returns,
-// unless its worker died while tools ran: the next worker then saves what they did, and
-// ends it. A worker that holds the run is told, and cancels its model and tool calls.
-// Stopping a run that is being stopped is accepted again.
+// Stop stops the thread's run, and all runs that wait for the thread. An accepted stop is durable: the
+// run ends as CANCELLED even if a worker saves its last step at the moment, and calls no tool any more.
+// The worker that carries the run gets a wake-up, and cancels its model and tool calls. Without a worker
+// the run has ended when Stop returns, unless its worker died while tools ran: the next worker then
+// saves their results and ends the run. A second stop of the same run is accepted again.
 func (e *Engine) Stop(ctx context.Context, key spool.ThreadKey) (StopResult, error) {
 	return e.stop(ctx, key, "")
 }
 
-// StopRun stops one run of the thread: the one that has it, as [Engine.Stop] does, after
-// which the next one goes on; or one that waits, which then never begins.
+// StopRun stops one run of the thread. If the run has the thread, StopRun does as [Engine.Stop], and the
+// next waiting run goes on. If the run waits, it never begins.
 func (e *Engine) StopRun(ctx context.Context, key spool.ThreadKey, run spool.RunID) (StopResult, error) {
 	if err := spool.CheckID("runId", string(run)); err != nil {
 		return StopResult{}, err

@@ -10,12 +10,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// sweepPage is how many stranded threads a sweep looks at.
+// sweepPage bounds the stranded threads of one sweep.
 const sweepPage = 500
 
-// Sweep gives a job to each active run that has neither a worker nor a job, so that none
-// stays QUEUED, RUNNING or parked for ever, whatever was lost. Workers sweep by
-// themselves; any number may at once.
+// Sweep enqueues a job for each active run that has neither a worker nor a job, so that no run stays
+// QUEUED, RUNNING or parked for ever, whatever was lost. Workers sweep by themselves. Any number of
+// processes may sweep at once.
 func (a *Admin) Sweep(ctx context.Context) (SweepReport, error) {
 	var report SweepReport
 	stranded, err := a.store.Stranded(ctx, sweepPage)

@@ -12,24 +12,23 @@ import (
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 )
 
-// Telemetry says where an engine sends what it measures. The zero value measures nothing
-// and costs nothing.
+// Telemetry says where an engine sends spans and metrics. The zero value measures nothing and costs
+// nothing.
 type Telemetry struct {
-	// TracerProvider takes the spans: invoke_agent for each segment of a run, and in it chat
-	// for each answer of a model and execute_tool for each call of a tool. A segment is a
-	// trace of its own, unless ctx of [Engine.HandleJob] has a span. It links to the start
-	// of its run and to the segment before, where this process has seen them. Defaults to
-	// none.
+	// TracerProvider takes the spans: invoke_agent for each segment of a run, and in it chat for
+	// each answer of a model and execute_tool for each call of a tool. A segment is a trace of its
+	// own, unless ctx of [Engine.HandleJob] has a span. It links to the start of its run and to the
+	// segment before, if this process has seen them. Defaults to none.
 	TracerProvider trace.TracerProvider
-	// MeterProvider takes the metrics. None is labelled with a tenant, thread, run or
-	// subject. Defaults to none.
+	// MeterProvider takes the metrics. They have no labels for tenants, threads, runs or subjects.
+	// Defaults to none.
 	MeterProvider metric.MeterProvider
-	// Contents puts instructions, prompts, answers, arguments, results and texts of errors
-	// on spans, each text cut to 4 KiB. Defaults to leaving all of them out.
+	// Contents puts instructions, prompts, answers, arguments, results and texts of errors on spans,
+	// each cut to 4 KiB. Defaults to none of them.
 	Contents bool
 }
 
-// recorder returns the instruments of an engine, where it is to have some.
+// recorder returns the instruments of an engine, nil if there is no provider.
 func (c Config) recorder() (*telemetry.Recorder, error) {
 	o := telemetry.Settings{
 		TracerProvider: c.Telemetry.TracerProvider, MeterProvider: c.Telemetry.MeterProvider,
@@ -48,7 +47,7 @@ func (c Config) recorder() (*telemetry.Recorder, error) {
 	return recorder, nil
 }
 
-// observe registers the instruments that are read when they are collected.
+// observe registers the instruments that are read on collection.
 func (e *parts) observe() (err error) {
 	e.unobserved, err = e.telemetry.Observe(telemetry.Sources{Active: e.runner.Carrying, Followers: e.live.Clients, Queue: e.queue})
 	if err != nil {
@@ -57,8 +56,8 @@ func (e *parts) observe() (err error) {
 	return nil
 }
 
-// CountFailedLogin counts a request whose credentials were refused, for the metrics of the
-// process. The kind of credentials is one of few words, such as bearer.
+// CountFailedLogin counts a request with refused credentials in the metrics of the process. The kind of
+// credentials is one of few words, such as bearer.
 func (a *Admin) CountFailedLogin(ctx context.Context, kind string) {
 	a.telemetry.FailedLogin(ctx, kind)
 }

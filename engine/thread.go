@@ -7,13 +7,13 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Threads lists the tenant's threads, the last updated first.
+// Threads lists the tenant's threads, the thread with the last update first.
 func (w *Watcher) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQuery) ([]spool.Thread, error) {
 	return w.store.Threads(ctx, tenant, q)
 }
 
-// Thread returns a thread alone, whatever has happened in it. It returns a [spool.NotFound]
-// error for one that does not exist.
+// Thread returns a thread without its contents. It returns a [spool.NotFound] error for a thread that
+// does not exist.
 func (w *Watcher) Thread(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, err error) {
 	err = record.View(ctx, w.store, key, func(_ spool.View, t spool.Thread) error {
 		thread = t
@@ -22,8 +22,8 @@ func (w *Watcher) Thread(ctx context.Context, key spool.ThreadKey) (thread spool
 	return thread, err
 }
 
-// DeleteThread removes a thread and all that belongs to it. A thread whose run is queued
-// or running has to be stopped first; a parked run is stopped, and settled, with it.
+// DeleteThread removes a thread and its contents. It stops and settles a parked run first. It refuses a
+// thread whose run is queued or running: the caller has to stop that one first.
 func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	if err := e.stopParked(ctx, key); err != nil {
 		return DeleteResult{}, err
@@ -31,13 +31,13 @@ func (e *Engine) DeleteThread(ctx context.Context, key spool.ThreadKey) (DeleteR
 	return e.DeleteIdleThread(ctx, key)
 }
 
-// DeleteIdleThread is [Engine.DeleteThread] for who may not stop a run: a thread whose run is
-// parked is refused like any other with an active run.
+// DeleteIdleThread is [Engine.DeleteThread] for callers that may not stop a run: it refuses a thread
+// with a parked run too.
 func (e *Engine) DeleteIdleThread(ctx context.Context, key spool.ThreadKey) (DeleteResult, error) {
 	return e.remover.Delete(ctx, key)
 }
 
-// stopParked stops a parked run, so that it is settled before it goes.
+// stopParked stops a parked run, so that it is settled before it is deleted.
 func (e *Engine) stopParked(ctx context.Context, key spool.ThreadKey) error {
 	thread, err := e.Thread(ctx, key)
 	if err == nil && thread.State == spool.WaitingForInput {

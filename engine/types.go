@@ -2,16 +2,16 @@ package engine
 
 import "github.com/spoolhq/spool"
 
-// SpawnTool is the name of the tool by which an agent with a [Spawn] makes nested runs.
+// SpawnTool is the name of the tool by which an agent with a [Spawn] starts nested runs.
 const SpawnTool = spool.SpawnTool
 
 // The requests and results of an engine are types of package spool, which has their fields.
 type (
-	// Agent says how runs of that name are carried out.
+	// Agent describes an agent: its model, instructions, tools and bounds.
 	Agent = spool.Agent
-	// Spawn lets an agent hand parts of its work to nested runs.
+	// Spawn lets an agent start nested runs.
 	Spawn = spool.Spawn
-	// Profile is an agent that others can spawn.
+	// Profile is an agent that other agents can spawn.
 	Profile = spool.Profile
 	// Attachment is an image of a user turn.
 	Attachment = spool.Attachment
@@ -23,7 +23,7 @@ type (
 	PublishOptions = spool.PublishOptions
 	// ThreadChange is what [Engine.UpdateThread] changes of a thread.
 	ThreadChange = spool.ThreadChange
-	// BranchOptions narrow the messages of a branch.
+	// BranchOptions say which messages of a branch are wanted.
 	BranchOptions = spool.BranchOptions
 	// EventQuery says which events of a thread are wanted.
 	EventQuery = spool.EventQuery
@@ -47,15 +47,15 @@ type (
 	CompactResult = spool.CompactResult
 	// RedriveResult is the answer to a redrive.
 	RedriveResult = spool.RedriveResult
-	// SweepReport counts what a sweep has done.
+	// SweepReport is the result of a sweep.
 	SweepReport = spool.SweepReport
-	// PruneReport says what a prune has removed.
+	// PruneReport is the result of a prune.
 	PruneReport = spool.PruneReport
 	// EventPage is a page of events.
 	EventPage = spool.EventPage
-	// Settlement is what a settle hook is told of a run that ends.
+	// Settlement is the end of a run, for the settle hook.
 	Settlement = spool.Settlement
-	// Outcome is where a run is, and what it has come to.
+	// Outcome is the state and result of a run.
 	Outcome = spool.RunOutcome
 	// RunDetail is a run with its steps, record, parks and usage.
 	RunDetail = spool.RunDetail
@@ -65,6 +65,6 @@ type (
 	CallRecord = spool.CallRecord
 	// ParkDetail is a park as an operator sees it.
 	ParkDetail = spool.ParkDetail
-	// Overview counts what a tenant has.
+	// Overview counts the threads, runs and jobs of a tenant.
 	Overview = spool.Overview
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Usage sums what the thread's runs have used, and says how full the model's window is.
+// Usage returns the sum of what the thread's runs have used, and how full the model's context window is.
 // It returns a [spool.NotFound] error for a thread that does not exist.
 func (w *Watcher) Usage(ctx context.Context, key spool.ThreadKey) (spool.ThreadUsage, error) {
 	var u spool.ThreadUsage

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// UserTurns returns the thread, and the user turns in its view without what they say. It
-// returns a [spool.NotFound] error for a thread that does not exist.
+// UserTurns returns the thread, and the user turns in its view without their contents. It returns a
+// [spool.NotFound] error for a thread that does not exist.
 func (w *Watcher) UserTurns(ctx context.Context, key spool.ThreadKey) (thread spool.Thread, turns []spool.Message, err error) {
 	err = record.View(ctx, w.store, key, func(v spool.View, t spool.Thread) error {
 		thread, turns = t, nil

@@ -7,11 +7,11 @@ import (
 	"github.com/spoolhq/spool/engine/internal/worker"
 )
 
-// WorkOptions bound a worker.
+// WorkOptions bound the jobs of a worker.
 type WorkOptions = spool.WorkOptions
 
-// Work claims and carries out jobs, and sweeps, until ctx ends. Its segments then hand
-// their runs back at once, and Work returns nil when they have.
+// Work claims and carries out jobs, and sweeps, until ctx ends. The segments then give their runs back
+// at once, and Work returns nil after the last one.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	if e.queue == nil {
 		return spool.Errorf(spool.Invalid, "Backend.Queue is required to work")
@@ -23,7 +23,7 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	}, o)
 }
 
-// tidy sweeps, and removes what is older than the configuration keeps.
+// tidy sweeps, and removes threads and audit entries that are past their retention.
 func (e *Engine) tidy(ctx context.Context) {
 	if _, err := e.Sweep(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "sweep", "error", err)

@@ -10,17 +10,17 @@ import (
 	"github.com/spoolhq/spool/internal/egress"
 )
 
-// Egress says which addresses may be reached. The zero value allows public ones.
+// Egress says which addresses the engine may connect to. The zero value allows public ones.
 type Egress = egress.Policy
 
 // AttachmentOptions say which images a user turn may have, and who fetches them.
 type AttachmentOptions struct {
-	// Egress says which hosts an http or https URL may name and, with Fetch, which addresses
-	// are dialled for it, also behind a redirect. Defaults to public ones.
+	// Egress says which hosts an http or https URL may name and, with Fetch, which addresses the
+	// engine connects to, also after a redirect. Defaults to public ones.
 	Egress Egress
-	// Fetch has the engine fetch images by http and https when a step needs them, and give
-	// the model the data. What is saved stays the URL. Defaults to giving the model the URL,
-	// which its provider then fetches.
+	// Fetch makes the engine fetch images by http and https when a step needs them, and give the
+	// model the data. The store keeps the URL. Defaults to giving the model the URL, from which its
+	// provider fetches the image.
 	Fetch bool
 	// FetchTimeout bounds the fetch of one image, redirects included. Defaults to 15 s.
 	FetchTimeout time.Duration

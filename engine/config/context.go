@@ -6,20 +6,19 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxTailShare leaves a compaction something to gain.
+// maxTailShare is where a compaction still makes a prompt clearly shorter.
 const maxTailShare = 0.5
 
-// ContextOptions say how histories are kept within the windows of models.
+// ContextOptions say how the engine keeps histories within the context windows of models.
 type ContextOptions struct {
-	// Ceiling bounds the tokens of a prompt and its answer where the model's window has more, or
-	// is not known. Defaults to 265,000.
+	// Ceiling bounds the tokens of a prompt and its answer if the model's window is larger or not
+	// known. Defaults to 265,000.
 	Ceiling int
 	// CompactionModel names the model that summarises older messages when a history gets too
 	// long. Defaults to the model of the run.
 	CompactionModel string
 	// CompactionTrigger is the share of a prompt's room at which older messages are
-	// summarised. Negative: never, and a prompt that its provider refuses as a context overflow
-	// fails its run. Defaults to 0.8.
+	// summarised. Negative: never, and a context overflow fails the run. Defaults to 0.8.
 	CompactionTrigger float64
 	// OutputReserve is how many tokens of a window are kept for the answer, unless the agent has a
 	// MaxOutputTokens. It is never more than a quarter of the window. Defaults to 16,000.
@@ -28,7 +27,8 @@ type ContextOptions struct {
 	// are when the older ones are summarised. Defaults to 0.25.
 	TailShare float64
 	// Windows are the sizes of windows in tokens, by the names of the engine's models, for models
-	// that do not tell theirs. Defaults to what a model's adapter knows of well-known models.
+	// whose ContextWindow is not known. Defaults to the windows that adapters know of well-known
+	// models ([spool.WindowLookup]).
 	Windows map[string]int
 }
 

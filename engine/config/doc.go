@@ -1,5 +1,5 @@
-// Package config has the groups of settings of an engine's Config. A zero field has its default. Package
-// engine has an alias of each type, so that callers need not import this package.
+// Package config has the groups of settings of the engine's Config. A zero field stands for its default.
+// Package engine has an alias of each type, so that callers need not import this package.
 //
 // The package imports the root package and internal/egress. The parts of the engine take its types.
 package config

@@ -9,29 +9,27 @@ import (
 
 // LimitOptions bound what clients, models and tenants may do.
 type LimitOptions struct {
-	// AnswerBytes bounds an answer of a model: its text, its reasoning, and the arguments of
-	// its calls, each of which counts 4 KiB more than it has. A longer answer is cut there, and
-	// its run ends with [spool.StopLength]; the calls in it do not run. Defaults to
-	// 4 MiB, or StepBytes where that is less.
+	// AnswerBytes bounds an answer of a model: its text, its reasoning and its calls. A call counts
+	// as the bytes of its arguments and 4 KiB. The engine cuts a longer answer, runs none of its
+	// calls, and ends the run with [spool.StopLength]. Defaults to 4 MiB, or to StepBytes if that is
+	// less.
 	AnswerBytes int
-	// StepBytes bounds a step: an answer and the results of its calls. In place of a result
-	// for which there is no room, the model reads how long it was. Defaults to 8 MiB, or
-	// AnswerBytes where that is more.
+	// StepBytes bounds a step: an answer and the results of its calls. If a result has no room, the
+	// model reads its length instead. Defaults to 8 MiB, or to AnswerBytes if that is more.
 	StepBytes int
 	// PromptBytes bounds the prompt of a start. Defaults to 262,144.
 	PromptBytes int
-	// QueueDepth bounds how many jobs of all tenants may be ready for a start to be
-	// accepted. A process reads the number four times a second and adds its own starts. The
-	// starts that other processes accept between two reads may exceed the limit. Zero: no bound.
+	// QueueDepth bounds the ready jobs of all tenants: beyond it, starts are refused. A process reads
+	// their number four times a second and adds its own starts. The starts that other processes
+	// accept between two reads may exceed the limit. Zero: no bound.
 	QueueDepth int
-	// TenantDepth is as QueueDepth, and bounds the ready jobs of the tenant that starts.
-	// Zero: no bound.
+	// TenantDepth bounds the ready jobs of one tenant in the same way. Zero: no bound.
 	TenantDepth int
 	// TenantBytes bounds what a tenant stores, as [spool.Tally] counts it. Beyond it, starts,
 	// durable events, summaries on demand and redrives are refused with [spool.StorageFull].
-	// Answers and stops are not. A run that is under way ends with [spool.StopStorageLimit] in
-	// place of its next step. What runs write meanwhile, and starts that come at the same time,
-	// may go beyond it. Deleting threads makes room. Zero: no bound.
+	// Answers and stops are not. An active run ends with [spool.StopStorageLimit] in place of its
+	// next step. Steps and starts at the same time may exceed the limit. Deleting threads makes room.
+	// Zero: no bound.
 	TenantBytes int64
 	// Waiting bounds how many runs wait for a thread that another run has. Defaults to 16.
 	Waiting int
