@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// adminFlags are the flags of the admin commands. Each command has those that it names.
+// adminFlags are the flags of the admin commands. Each command uses some of them.
 type adminFlags struct {
 	url, token, tenant string
 	json               bool
@@ -36,16 +36,16 @@ type adminFlag struct {
 
 // everyFlag are the flags that all admin commands have.
 var everyFlag = []adminFlag{
-	{"url", "URL", "where the server is; SPOOL_URL, default http://127.0.0.1:8080", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.url, "url", f.url, "") }},
-	{"token", "TOKEN", "a bearer token with the scope admin; better SPOOL_TOKEN", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.token, "token", f.token, "") }},
-	{"tenant", "TENANT", "another tenant than the token's, for an operator", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.tenant, "tenant", "", "") }},
-	{"json", "", "print what the server answers", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.json, "json", false, "") }},
+	{"url", "URL", "address of the server; SPOOL_URL, default http://127.0.0.1:8080", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.url, "url", f.url, "") }},
+	{"token", "TOKEN", "a bearer token with the scope admin; SPOOL_TOKEN is safer", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.token, "token", f.token, "") }},
+	{"tenant", "TENANT", "a tenant other than the token's, for an operator", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.tenant, "tenant", "", "") }},
+	{"json", "", "print the server's answer", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.json, "json", false, "") }},
 }
 
 var (
-	limitFlag  = adminFlag{"limit", "N", "how many at the most, up to 1000; default 50", func(fs *flag.FlagSet, f *adminFlags) { fs.IntVar(&f.limit, "limit", 50, "") }}
-	beforeFlag = textFlag("before", "NEXT", "go on behind an earlier list, which says with what", func(f *adminFlags) *string { return &f.before })
-	allFlag    = adminFlag{"all", "", "all dead jobs in place of one", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.all, "all", false, "") }}
+	limitFlag  = adminFlag{"limit", "N", "the most entries, up to 1000; default 50", func(fs *flag.FlagSet, f *adminFlags) { fs.IntVar(&f.limit, "limit", 50, "") }}
+	beforeFlag = textFlag("before", "NEXT", "continue an earlier list, which prints the value", func(f *adminFlags) *string { return &f.before })
+	allFlag    = adminFlag{"all", "", "all dead jobs", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.all, "all", false, "") }}
 )
 
 func textFlag(name, arg, help string, at func(f *adminFlags) *string) adminFlag {
@@ -61,9 +61,9 @@ type adminCommand struct {
 
 func adminCommands() []adminCommand {
 	return []adminCommand{
-		{"overview", "", "what there is, and what goes on", nil, showOverview},
+		{"overview", "", "numbers of threads, runs and jobs, and the active runs", nil, showOverview},
 		{"ready", "", "whether the server takes requests; needs no token", nil, showReady},
-		{"runs", "", "runs, the last accepted first", []adminFlag{
+		{"runs", "", "runs, newest first", []adminFlag{
 			textFlag("state", "STATE", "only in this state, such as RUNNING or FAILED", func(f *adminFlags) *string { return &f.state }),
 			textFlag("stop-reason", "REASON", "only those that ended for this reason, such as timeout", func(f *adminFlags) *string { return &f.stopReason }),
 			textFlag("thread", "ID", "only of this thread", func(f *adminFlags) *string { return &f.thread }),
@@ -71,26 +71,26 @@ func adminCommands() []adminCommand {
 			textFlag("model", "NAME", "only with this model", func(f *adminFlags) *string { return &f.model }),
 			limitFlag, beforeFlag,
 		}, showRuns},
-		{"run", "RUN", "one run: its steps, calls, waits, and why it ended", nil, showRun},
-		{"stop", "RUN", "stop a run, or a thread with all that wait for it", []adminFlag{
-			textFlag("thread", "ID", "this thread; without it an id is a run's, or else a thread's", func(f *adminFlags) *string { return &f.thread }),
+		{"run", "RUN", "one run: steps, calls, waits, and why it ended", nil, showRun},
+		{"stop", "RUN", "stop a run, or a thread with its waiting runs", []adminFlag{
+			textFlag("thread", "ID", "stop this thread; without it, the argument is a run's id or a thread's", func(f *adminFlags) *string { return &f.thread }),
 		}, stopRun},
-		{"answer", "RUN", "allow or deny a call that a run waits with", answerFlags(), answerPark},
-		{"jobs", "", "jobs that are not dead, the one that has been due longest first", []adminFlag{
+		{"answer", "RUN", "allow or deny the call that a run waits for", answerFlags(), answerPark},
+		{"jobs", "", "jobs that are not dead, oldest due time first", []adminFlag{
 			textFlag("state", "STATE", "only stuck, ready, delayed or inflight", func(f *adminFlags) *string { return &f.state }),
-			textFlag("older-than", "TIME", "of stuck jobs: how long they have been due; default 15m", func(f *adminFlags) *string { return &f.olderThan }),
+			textFlag("older-than", "TIME", "for stuck jobs: how long they have been due; default 15m", func(f *adminFlags) *string { return &f.olderThan }),
 			limitFlag,
 		}, showJobs},
-		{"dead", "", "jobs that were given up, the last first", []adminFlag{limitFlag, beforeFlag}, showDead},
-		{"redrive", "JOB", "get going again what died with a job", []adminFlag{allFlag}, redriveJobs},
+		{"dead", "", "dead jobs, newest first", []adminFlag{limitFlag, beforeFlag}, showDead},
+		{"redrive", "JOB", "continue what died with a job", []adminFlag{allFlag}, redriveJobs},
 		{"purge", "JOB", "forget a dead job; its run stays as it is", []adminFlag{
-			allFlag, textFlag("older-than", "TIME", "of all: only those that have been dead for as long, such as 720h", func(f *adminFlags) *string { return &f.olderThan }),
+			allFlag, textFlag("older-than", "TIME", "with --all: only jobs that have been dead this long, such as 720h", func(f *adminFlags) *string { return &f.olderThan }),
 		}, purgeJobs},
-		{"prune", "", "remove threads in which nothing has happened", []adminFlag{
-			textFlag("older-than", "TIME", "for how long, such as 720h; required", func(f *adminFlags) *string { return &f.olderThan }),
-			{"dry-run", "", "tell which threads would go, and remove none", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.dryRun, "dry-run", false, "") }},
+		{"prune", "", "delete inactive threads", []adminFlag{
+			textFlag("older-than", "TIME", "how long a thread must have been inactive, such as 720h; required", func(f *adminFlags) *string { return &f.olderThan }),
+			{"dry-run", "", "list the threads, and delete none", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.dryRun, "dry-run", false, "") }},
 		}, pruneThreads},
-		{"audit", "", "who answered, stopped, deleted and operated, the last first", auditFlags(), showAudit},
+		{"audit", "", "who answered, stopped, deleted and operated, newest first", auditFlags(), showAudit},
 	}
 }
 
@@ -157,7 +157,7 @@ func (c adminCommand) parse(args []string, h host) (*adminFlags, string, error) 
 	return f, arg, err
 }
 
-// argument returns the one argument of a command that wants one.
+// argument returns the argument of a command that needs one.
 func (c adminCommand) argument(given []string, f *adminFlags) (string, error) {
 	most := 0
 	if c.arg != "" {
@@ -178,7 +178,7 @@ func (c adminCommand) argument(given []string, f *adminFlags) (string, error) {
 	return given[0], nil
 }
 
-// instead reports whether --thread may stand in place of the argument.
+// instead reports whether --thread may replace the argument.
 func (c adminCommand) instead() bool { return c.arg != "" && c.hasFlag("thread") }
 
 func (c adminCommand) hasFlag(name string) bool {
@@ -236,17 +236,17 @@ func (c adminCommand) text() string {
 
 func adminHelp() string {
 	var b strings.Builder
-	b.WriteString("Operate a server that runs, over HTTP.\n\nUsage:\n\n")
+	b.WriteString("Operate a running server, over HTTP.\n\nUsage:\n\n")
 	for _, c := range adminCommands() {
 		fmt.Fprintf(&b, "  %-36s %s\n", c.usage(), c.help)
 	}
 	b.WriteString(`
-Each has --url and --token, for which SPOOL_URL and SPOOL_TOKEN may stand, and --json. Run
-"spool admin runs --help" for all flags of one. A server on this machine without auth.tokens
-needs no token.
+Each command has --url, --token and --json; SPOOL_URL and SPOOL_TOKEN replace the first two.
+"spool admin runs --help" lists all flags of a command. A server on this machine without
+auth.tokens needs no token.
 
-The exit code is 0 when it was done, 1 when the server refused or could not be reached, and
-2 when a flag is wrong.
+The exit code is 0 on success, 1 when the server refused or could not be reached, and 2 when
+a flag is wrong.
 `)
 	return b.String()
 }

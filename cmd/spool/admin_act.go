@@ -16,25 +16,25 @@ import (
 func answerFlags() []adminFlag {
 	return []adminFlag{
 		{"approve", "", "the call runs", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.approve, "approve", false, "") }},
-		{"deny", "", "the call does not run, and the model reads that", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.deny, "deny", false, "") }},
-		textFlag("call", "ID", "which call, where the run waits with several", func(f *adminFlags) *string { return &f.call }),
-		textFlag("reason", "TEXT", "why, for the model and for the record", func(f *adminFlags) *string { return &f.reason }),
-		textFlag("arguments", "JSON", "what an approved call runs with in place of what it asked for", func(f *adminFlags) *string { return &f.arguments }),
-		textFlag("payload", "JSON", "any JSON for the tool; of a budget its new totals", func(f *adminFlags) *string { return &f.payload }),
+		{"deny", "", "the call does not run, and the model reads the denial", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.deny, "deny", false, "") }},
+		textFlag("call", "ID", "the call, if the run waits for several", func(f *adminFlags) *string { return &f.call }),
+		textFlag("reason", "TEXT", "the reason, for the model and the record", func(f *adminFlags) *string { return &f.reason }),
+		textFlag("arguments", "JSON", "other arguments for the approved call", func(f *adminFlags) *string { return &f.arguments }),
+		textFlag("payload", "JSON", "any JSON for the tool; for a budget, its new totals", func(f *adminFlags) *string { return &f.payload }),
 	}
 }
 
 // parkOpen is the state of a wait that can be answered.
 const parkOpen = "open"
 
-// shownPark is a wait as far as a person is shown it.
+// shownPark has the fields of a park that the command prints.
 type shownPark struct {
 	ToolCallID, ToolName, Reason, State, Digest string
 	ExpiresAt                                   time.Time
 	Asked                                       json.RawMessage
 }
 
-// asks returns what the call asks for, cut short.
+// asks returns the beginning of the call's arguments.
 func (p shownPark) asks() string {
 	const most = 500
 	if text := string(p.Asked); len(text) <= most {
@@ -43,7 +43,7 @@ func (p shownPark) asks() string {
 	return strings.ToValidUTF8(string(p.Asked[:most]), "") + "… (--json has all of it)"
 }
 
-// stopRun stops a run, or the thread of that id where there is no such run.
+// stopRun stops a run, or the thread with that id if there is no such run.
 func stopRun(ctx context.Context, c *adminClient, f *adminFlags, run string) error {
 	if f.thread != "" {
 		return c.stop(ctx, f, "threadId", f.thread)
@@ -76,8 +76,8 @@ func (f *adminFlags) body(field string, value any) map[string]any {
 	return body
 }
 
-// answerPark answers a call that a run waits with. It sends back the digest of what the server
-// shows, so that the answer counts for that and for nothing else.
+// answerPark answers a parked call. It sends the digest of what the server showed, so that the answer
+// counts only for that.
 func answerPark(ctx context.Context, c *adminClient, f *adminFlags, run string) error {
 	switch {
 	case f.approve == f.deny:
@@ -111,7 +111,7 @@ func answerPark(ctx context.Context, c *adminClient, f *adminFlags, run string) 
 	return c.table(row(what, park.ToolName, park.ToolCallID, park.asks()))
 }
 
-// openPark finds the call that is to be answered, of the run or of one that is nested in it.
+// openPark finds the call to answer, of the run or of one of its nested runs.
 func (c *adminClient) openPark(ctx context.Context, f *adminFlags, run string) (of string, found shownPark, err error) {
 	quiet := *c
 	quiet.json = false

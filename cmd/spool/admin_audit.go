@@ -15,17 +15,17 @@ func auditFlags() []adminFlag {
 	return []adminFlag{
 		textFlag("action", "ACTION", "only this action, such as answer, stop or delete_thread", func(f *adminFlags) *string { return &f.action }),
 		textFlag("thread", "ID", "only about this thread", func(f *adminFlags) *string { return &f.thread }),
-		textFlag("by", "SUBJECT", "only what this subject did", func(f *adminFlags) *string { return &f.by }),
+		textFlag("by", "SUBJECT", "only actions of this subject", func(f *adminFlags) *string { return &f.by }),
 		textFlag("since", "TIME", "only since this time, such as 2026-01-02T03:04:05Z", func(f *adminFlags) *string { return &f.since }),
 		textFlag("until", "TIME", "only before this time", func(f *adminFlags) *string { return &f.until }),
-		{"server", "", "what belongs to no tenant: credentials that were refused; for an operator", func(fs *flag.FlagSet, f *adminFlags) {
+		{"server", "", "entries of no tenant: refused credentials; for an operator", func(fs *flag.FlagSet, f *adminFlags) {
 			fs.BoolVar(&f.server, "server", false, "")
 		}},
 		limitFlag, beforeFlag,
 	}
 }
 
-// shownEntry is an entry of the audit log as far as a person is shown it.
+// shownEntry has the fields of an audit entry that the command prints.
 type shownEntry struct {
 	Seq                                  int64
 	At                                   time.Time
@@ -72,7 +72,7 @@ func (e shownEntry) who() string {
 	}
 }
 
-// what says the rest of an entry in one line.
+// what returns the rest of an entry in one line.
 func (e shownEntry) what() string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }

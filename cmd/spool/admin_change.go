@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// shownRedrive is what became of dead jobs.
+// shownRedrive is the result of redriving dead jobs.
 type shownRedrive struct {
 	Redriven, Refused int
 	Results           []struct {
@@ -18,7 +18,7 @@ type shownRedrive struct {
 	Next string
 }
 
-// errRefused says that a job was refused, which was printed.
+// errRefused says that the server refused a job. The command has printed which.
 var errRefused = errors.New("not all was done")
 
 func redriveJobs(ctx context.Context, c *adminClient, f *adminFlags, arg string) error {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// adminTimeout bounds one request: a server may have a thousand threads to remove.
+	// adminTimeout limits one request: a server may have a thousand threads to delete.
 	adminTimeout = 5 * time.Minute
-	// maxAnswer bounds what is read of an answer.
+	// maxAnswer limits the size of an answer.
 	maxAnswer = 64 << 20
 )
 
@@ -42,13 +42,13 @@ func newAdminClient(f *adminFlags, h host) (*adminClient, error) {
 		base: strings.TrimRight(u.String(), "/"), token: f.token, json: f.json, out: h.stdout,
 		http: &http.Client{
 			Timeout: adminTimeout,
-			// Who is redirected talks to somebody else than it was told to.
+			// A redirect would send the token to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
 }
 
-// answered is an error of the server that is an answer.
+// answeredError is an answer of the server that refuses the request.
 type answeredError struct {
 	status int
 	text   string
@@ -58,7 +58,7 @@ func (e *answeredError) Error() string {
 	return fmt.Sprintf("the server refused (%d): %s", e.status, e.text)
 }
 
-// get asks for a path and reads the answer into a value. With --json it prints it.
+// get requests a path and decodes the answer into a value. With --json it also prints the answer.
 func (c *adminClient) get(ctx context.Context, path string, q url.Values, into any) error {
 	if len(q) > 0 {
 		path += "?" + q.Encode()
@@ -66,7 +66,7 @@ func (c *adminClient) get(ctx context.Context, path string, q url.Values, into a
 	return c.do(ctx, http.MethodGet, path, nil, into)
 }
 
-// post sends a body. Statuses whose bodies are results as well are no errors.
+// post sends a body. The statuses in results have results as bodies, and are not errors.
 func (c *adminClient) post(ctx context.Context, path string, body, into any, results ...int) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -108,7 +108,7 @@ func accepted(status int, results []int) bool {
 	return status == http.StatusOK || slices.Contains(results, status)
 }
 
-// refusedWith says what a server that did not do it has said.
+// refusedWith returns the error in an answer of the server.
 func refusedWith(status int, body []byte) error {
 	var known struct{ Error string }
 	if json.Unmarshal(body, &known) != nil || known.Error == "" {
@@ -117,7 +117,7 @@ func refusedWith(status int, body []byte) error {
 	return &answeredError{status, known.Error}
 }
 
-// unreachable leaves out of an error what the user has typed.
+// unreachable removes from an error what the user typed.
 func (c *adminClient) unreachable(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The answers as far as a person is shown them; --json has all of it.
+// The types have the fields of answers that the commands print. --json prints everything.
 
 type shownRun struct {
 	ID, ThreadID, Agent, Model, State, StopReason, Error string
@@ -29,7 +29,7 @@ type shownJob struct {
 	DiedAt                              time.Time
 }
 
-// table prints lines whose columns are parted by tabs.
+// table prints lines with columns separated by tabs.
 func (c *adminClient) table(lines ...string) error {
 	if c.json {
 		return nil
@@ -43,7 +43,7 @@ func (c *adminClient) table(lines ...string) error {
 	return w.Flush()
 }
 
-// clean keeps what a server sends from moving the cursor of a terminal.
+// clean removes control characters, so that an answer cannot control the terminal.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -150,7 +150,7 @@ func showRuns(ctx context.Context, c *adminClient, f *adminFlags, _ string) erro
 	return c.list(list.Next, runRows(list.Runs))
 }
 
-// list prints a table, and how to go on with it.
+// list prints a table, and how to continue the list.
 func (c *adminClient) list(next string, lines []string) error {
 	if err := c.table(lines...); err != nil || next == "" || c.json {
 		return err

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// banner tells the person who started the process where it listens, what it has loaded
-// and what to try. The only secret that it prints is a token that was made up for this start.
+// banner prints where the server listens, what it has loaded and what to try. The only secret that
+// it prints is a token that was generated for this start.
 func banner(w io.Writer, o options, s *setup, changed []string, addr net.Addr, metrics net.Listener) error {
 	url := "http://" + reachable(addr) + s.server.BasePath
 	scraped := ""
@@ -32,7 +32,7 @@ func banner(w io.Writer, o options, s *setup, changed []string, addr net.Addr, m
 		}
 	}
 	if s.token != "" {
-		fmt.Fprintf(&b, "\nOther machines can reach this server, so that it asks for a token:\n\n  export SPOOL_TOKEN=%s\n", s.token)
+		fmt.Fprintf(&b, "\nOther machines can reach this server, so it asks for a token:\n\n  export SPOOL_TOKEN=%s\n", s.token)
 	}
 	b.WriteString(resumedText(changed))
 	fmt.Fprintf(&b, `
@@ -41,14 +41,14 @@ Start a run, and watch it:
   curl -s%[2]s %[1]s/api/agent/run -H 'Content-Type: application/json' -d '{"threadId":"hello","prompt":"Hello!"}'
   curl -sN%[2]s '%[1]s/api/agent/stream?threadId=hello'
 
-All endpoints, to read and to try: %[1]s/docs
+All endpoints, to read and try: %[1]s/docs
 
 `, url, header)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// lines say what a setup consists of. A remark is empty for what most have none of.
+// lines describe a setup. A line with an empty remark is left out.
 func (s *setup) lines() []description {
 	agents := make([]description, len(s.engine.Agents))
 	for i, a := range s.engine.Agents {
@@ -80,8 +80,8 @@ func (s *setup) lines() []description {
 	return out
 }
 
-// reachable returns an address that can be put in a URL: one that listens on all of a
-// machine's addresses is reached as localhost.
+// reachable returns an address for a URL. A server that listens on all addresses of the machine is
+// reachable as localhost.
 func reachable(addr net.Addr) string {
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))

@@ -14,8 +14,8 @@ import (
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 )
 
-// check looks at what serve would start with: flags, environment and configuration, and whether
-// the database is whole. What the command line names is all that it looks at.
+// check checks what serve would start with: flags, environment and configuration, and whether the
+// database is whole. With arguments it checks only what they name.
 func check(ctx context.Context, args []string, h host) error {
 	asked := &variables{read: h.lookup}
 	h.lookup = asked.lookup
@@ -55,7 +55,7 @@ func check(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	if path == "" {
-		path = filepath.Join(f.data, databaseName) // which is then said to be missing
+		path = filepath.Join(f.data, databaseName) // the error then says that it is missing
 	}
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer release()
@@ -71,7 +71,7 @@ func isFolder(file string) bool {
 	return err == nil && at.IsDir()
 }
 
-// checkSetup tells what serve would start with, or all that is wrong with it.
+// checkSetup prints what serve would start with, or returns everything that is wrong with it.
 func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error) {
 	s, _, err := prepare(o, wrong, h)
 	if err != nil {
@@ -127,25 +127,24 @@ server (VS Code, Neovim, JetBrains and others) complete and check it:
 
 func checkHelp() string {
 	var b strings.Builder
-	b.WriteString(`Look at what serve would start with, and start nothing.
+	b.WriteString(`Check what serve would start with, and start nothing.
 
 Usage:
 
   spool check [flags]                the flags, the configuration and the database
   spool check FILE.yaml              a configuration, as --config FILE.yaml does
   spool check [--data DIR | FILE]    a database, or a file that is one, such as a backup;
-                                     DIR alone, without --data, does as well
+                                     --data may be left out before DIR
 
-The flags are those of serve: put check in the place of serve in a command line that starts a
-server. All that is wrong with flags, environment and configuration is told at once, with file
-and line, also variables that the configuration names and that are not set. The network is not
-used, and no file is written.
+The flags are those of serve: replace serve by check in a command line that starts a server.
+It reports everything that is wrong with flags, environment and configuration at once, with
+file and line, including missing variables. It does not use the network, and writes no file.
 
-Of a database it looks whether it and its log belong together, whether SQLite finds all of it
-in order, and whether each row belongs to something. That changes nothing, reads all of the
-file, and may run beside a server.
+For a database it checks that the file and its log belong together, that SQLite finds no
+error, and that each row belongs to something. It reads the whole file and changes nothing,
+and a server may run meanwhile.
 
-The exit code is 0 when all is as it should be, 1 when the database is not, and 2 when a flag,
+The exit code is 0 when everything is right, 1 when the database is not, and 2 when a flag,
 the environment or the configuration is wrong.
 
 Flags, each with its environment variable and its default:

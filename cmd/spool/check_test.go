@@ -139,7 +139,7 @@ problems  none
 	}
 	env["SPOOL_DATA"] = t.TempDir()
 	got := command(env, "serve", "--config", file)
-	if got.code != exitOK || strings.Count(got.stderr, "nothing reads this variable") != 3 || !strings.Contains(got.stderr, "variable=SPOOL_CORS_ORIGINS read=SPOOL_CORS_ORIGIN") {
+	if got.code != exitOK || strings.Count(got.stderr, "unknown environment variable") != 3 || !strings.Contains(got.stderr, "variable=SPOOL_CORS_ORIGINS known=SPOOL_CORS_ORIGIN") {
 		t.Errorf("%+v", got)
 	}
 }

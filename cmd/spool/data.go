@@ -15,11 +15,11 @@ import (
 // databaseName is the file's name in the data folder.
 const databaseName = "spool.db"
 
-// privateFolder is the folder inside the data folder that the database is in where others
-// can write to the data folder itself.
+// privateFolder is a folder inside the data folder. It has the database if others can write to the
+// data folder itself.
 const privateFolder = "private"
 
-// openData opens the database in a folder that nobody else serves, and says what is there.
+// openData opens the database of a folder that no other process serves, and logs what it found.
 func openData(o options, log *slog.Logger) (*sqlite.DB, error) {
 	if err := os.MkdirAll(o.data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
@@ -40,8 +40,8 @@ func openData(o options, log *slog.Logger) (*sqlite.DB, error) {
 	return db, nil
 }
 
-// findDatabase returns where the database of a data folder is, or was: some file of it is
-// there. It returns "" where there is none.
+// findDatabase returns the path of the database of a data folder, if at least one of its files exists,
+// and "" otherwise.
 func findDatabase(dir string) string {
 	for _, path := range []string{filepath.Join(dir, privateFolder, databaseName), filepath.Join(dir, databaseName)} {
 		for _, suffix := range []string{"", "-wal", ".state"} {
@@ -53,8 +53,8 @@ func findDatabase(dir string) string {
 	return ""
 }
 
-// placeDatabase returns where the database is, or is to be made. In a folder that others can
-// write to they could exchange the file, so it is made in a folder of its own there.
+// placeDatabase returns where the database is, or where to make it. In a folder that others can write
+// to, they could exchange the file, so the database gets a private folder there.
 func placeDatabase(dir string, log *slog.Logger) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -83,11 +83,11 @@ func placeDatabase(dir string, log *slog.Logger) (string, error) {
 	return path, onlyOurFiles(path)
 }
 
-// databaseFiles end the names of the files that the database is read from. SQLite rolls a
-// journal back into the database that it lies beside.
+// databaseFiles are the suffixes of the files that SQLite reads. It rolls a journal back into the
+// database next to it.
 var databaseFiles = []string{"", "-wal", "-shm", "-journal", ".state"}
 
-// onlyOurFiles refuses a database that somebody else may have put there, or can change.
+// onlyOurFiles refuses a database that another user may have put there, or can change.
 func onlyOurFiles(path string) error {
 	for _, suffix := range databaseFiles {
 		info, err := os.Lstat(path + suffix)
@@ -104,8 +104,8 @@ func onlyOurFiles(path string) error {
 	return nil
 }
 
-// onlyOurFile refuses a file that is somebody else's, or that others can write to. It leaves
-// links to [sqlite.Open], which refuses all of them.
+// onlyOurFile refuses a file that belongs to another user, or that others can write to. It leaves links
+// to [sqlite.Open], which refuses all of them.
 func onlyOurFile(name string, info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:
@@ -120,7 +120,7 @@ func onlyOurFile(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// onlyOurs refuses a folder that is somebody else's, or that others can look into.
+// onlyOurs refuses a folder that belongs to another user, or that others can read.
 func onlyOurs(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {

@@ -4,5 +4,5 @@ package main
 
 import "io/fs"
 
-// ownedByUs is true where files have no owner that can be compared.
+// ownedByUs is true on systems where files have no owner to compare.
 func ownedByUs(fs.FileInfo) bool { return true }

@@ -188,7 +188,7 @@ func TestStoreUsage(t *testing.T) {
 	t.Parallel()
 
 	for want, args := range map[string][]string{
-		"backup wants the name of one new file":       {"backup"},
+		"backup needs the name of one new file":       {"backup"},
 		`check takes one file, but there is also "b"`: {"check", "a", "b"},
 		"--data: is empty":                            {"check", "--data", ""},
 		"flag provided but not defined: -x":           {"backup", "-x"},

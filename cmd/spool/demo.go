@@ -12,12 +12,11 @@ import (
 	"github.com/spoolhq/spool/tool"
 )
 
-// demoDelay is the pause between two words of the demo model: slow enough to see that
-// they stream.
+// demoDelay is the pause between two words of the demo model: long enough to see them stream.
 const demoDelay = 30 * time.Millisecond
 
-// demo sets up the model that is none and an agent with two tools and two agents to ask, so
-// that everything can be tried without a key or a network.
+// demo sets up the demo model and an agent with two tools and two subagents, so that everything can be
+// tried without a key or a network.
 func (s *setup) demo() {
 	s.engine.Models = map[string]spool.Model{"demo": demo.New(demo.Config{Delay: demoDelay})}
 	s.engine.Agents = []engine.Agent{{
@@ -33,7 +32,7 @@ func (s *setup) demo() {
 
 const demoRemark = "repeats the prompt; not a language model"
 
-// clockTool can be repeated after a crash.
+// clockTool may be repeated after a crash.
 func clockTool() spool.Tool {
 	type in struct {
 		Zone string `json:"zone,omitempty" jsonschema:"name of a time zone such as Europe/Oslo; UTC if left out"`

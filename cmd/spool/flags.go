@@ -19,7 +19,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// errHelp says that the help was asked for, and printed.
+// errHelp says that the command printed its help.
 var errHelp = errors.New("help was printed")
 
 // options are the flags of serve.
@@ -27,35 +27,34 @@ type options struct {
 	listen, data, config string
 	level, access        slog.Level
 	format               string
-	// base stands before the path of every endpoint. Empty: what the configuration says.
+	// base is the prefix of all paths. Empty: the configuration decides.
 	base string
-	// origins are those whose pages may call the server, besides the configuration's.
+	// origins are further origins whose pages may call the server, besides the configuration's.
 	origins []string
 	// metrics is the address of the metrics. Empty: there are none.
 	metrics string
-	// scraping says who may read them.
+	// scraping says who may read the metrics.
 	scraping metricsAccess
-	// contents puts what people and models write on spans.
+	// contents puts texts of people and models on spans.
 	contents bool
-	// parents says which requests go on with the trace that they name.
+	// parents says which requests continue the trace in their traceparent.
 	parents traceParents
-	// delay is how long requests are still taken once the process is to end.
+	// delay is how long the server takes requests after the signal to end.
 	delay time.Duration
 	// acceptLoss opens a database that has lost something. It has no variable: it is for
 	// one start.
 	acceptLoss bool
 }
 
-// setting is a flag, the variable of the environment that stands in for it, and what
-// holds without both.
+// setting is a flag, its environment variable, and its default.
 type setting struct {
 	flag, env, value, arg, help string
-	// many says that the flag may be there several times. A comma separates values in the
-	// variable, and may in the flag.
+	// many says that the flag may be repeated. Commas separate values in the variable, and may do so in
+	// the flag.
 	many bool
 }
 
-// given is the value of a setting: what its flags say, else its variable, else its default.
+// given is the value of a setting: from its flags, else from its variable, else its default.
 type given struct {
 	setting
 
@@ -75,7 +74,7 @@ func (g *given) Set(text string) error {
 	return nil
 }
 
-// list returns the values of a setting that may have several.
+// list returns all values of a setting.
 func (g *given) list() []string {
 	var out []string
 	for text := range strings.SplitSeq(g.text, ",") {
@@ -87,31 +86,31 @@ func (g *given) list() []string {
 }
 
 var settings = []setting{
-	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; any but this machine's own asks for a token", false},
-	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; it is made when it is not there", false},
-	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one there is the demo model", false},
-	{"base-path", "SPOOL_BASE_PATH", "", "PATH", "what stands before all paths, such as /v1", false},
-	{"cors-origin", "SPOOL_CORS_ORIGIN", "", "ORIGIN", "origin whose web pages may call the server; may be given again", true},
+	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; if others can reach it, requests need a token", false},
+	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; spool creates it", false},
+	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one, spool uses the demo model", false},
+	{"base-path", "SPOOL_BASE_PATH", "", "PATH", "prefix of all paths, such as /v1", false},
+	{"cors-origin", "SPOOL_CORS_ORIGIN", "", "ORIGIN", "origin whose web pages may call the server; repeat it for several", true},
 	{"log-level", "SPOOL_LOG_LEVEL", "info", "LEVEL", "debug, info, warn or error", false},
 	{"log-format", "SPOOL_LOG_FORMAT", "text", "FORMAT", "text or json", false},
 	{"access-log", "SPOOL_ACCESS_LOG", "debug", "LEVEL", "level at which each request is logged: debug, info, warn or error", false},
-	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics; SPOOL_METRICS_TOKEN is the token that it asks for", false},
-	{"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names of this server in requests to /metrics that has no token", false},
-	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: prompts, answers, arguments and results are on spans", false},
-	{"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO", "whose traceparent is a parent, not a link: none, all or addresses", false},
-	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz says no before the server stops accepting", false},
+	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics, which asks for SPOOL_METRICS_TOKEN if that is set", false},
+	{"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names under which /metrics without a token may be requested", false},
+	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: spans contain prompts, answers, arguments and results", false},
+	{"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO", "peers whose traceparent becomes the parent: none, all or addresses", false},
+	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz fails before the server stops accepting requests", false},
 }
 
-// flags are those of a command line.
+// flags are the flags and arguments of a command line.
 type flags struct {
 	options
 
-	// named are the flags that the command line has, and rest is what stands behind them.
+	// named are the flags that the command line has, and rest are its arguments.
 	named map[string]bool
 	rest  []string
 }
 
-// serveFlags returns the flags of serve, each with the value of its variable.
+// serveFlags returns the flags of serve, with the values of their variables.
 func serveFlags(h host) (*flag.FlagSet, map[string]*given) {
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -127,8 +126,8 @@ func serveFlags(h host) (*flag.FlagSet, map[string]*given) {
 	return fs, values
 }
 
-// parseFlags reads the flags of serve. A flag beats its variable, and a variable that is
-// empty counts as not set. Where only what a flag says is wrong, the others are read.
+// parseFlags reads the flags of serve. A flag overrides its variable, and an empty variable counts as not
+// set. If the value of a flag is wrong, parseFlags still reads the others.
 func parseFlags(help string, args []string, h host) (flags, error) {
 	fs, values := serveFlags(h)
 	f := flags{named: make(map[string]bool)}
@@ -157,8 +156,8 @@ func parseFlags(help string, args []string, h host) (flags, error) {
 	return f, errors.Join(f.check(), f.read(values), err)
 }
 
-// check returns all that is wrong with the flags that are text. What is wrong of those that a setup
-// is made of is left out, so that nothing complains of it again.
+// check returns everything that is wrong with the flags that are text. It clears wrong values that a
+// setup is made of, so that they are not reported twice.
 func (o *options) check() error {
 	var wrong []error
 	problemf := func(format string, args ...any) { wrong = append(wrong, usagef(format, args...)) }
@@ -189,7 +188,7 @@ func (o *options) check() error {
 	return errors.Join(wrong...)
 }
 
-// isAddress reports whether text has the form host:port, with a port that there can be.
+// isAddress reports whether text has the form host:port with a possible port.
 func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
@@ -198,7 +197,7 @@ func isAddress(text string) bool {
 	return err == nil
 }
 
-// read reads the flags that are not just text, and returns all that is wrong with them.
+// read parses the flags that are not plain text, and returns everything that is wrong with them.
 func (o *options) read(values map[string]*given) error {
 	var wrong []error
 	problemf := func(format string, args ...any) { wrong = append(wrong, usagef(format, args...)) }
@@ -251,7 +250,7 @@ func (o *options) logger(w io.Writer) *slog.Logger {
 	return slog.New(traced{slog.NewTextHandler(w, handler)})
 }
 
-// writeSettings writes the list of all flags that have a variable.
+// writeSettings writes the list of all flags with a variable.
 func writeSettings(b *strings.Builder) {
 	for _, s := range settings {
 		value := s.value
@@ -264,7 +263,7 @@ func writeSettings(b *strings.Builder) {
 
 func serveHelp() string {
 	var b strings.Builder
-	b.WriteString(`Serve the HTTP surface and work on runs, over one SQLite file.
+	b.WriteString(`Serve the HTTP API and carry out runs, over one SQLite file.
 
 Usage:
 
@@ -275,11 +274,11 @@ Flags, each with its environment variable and its default:
 `)
 	writeSettings(&b)
 	b.WriteString(`  --accept-loss         open a database that lost its log or another part, with what is left
-                        no variable, for one start
+                        for one start; there is no variable
 
-The configuration has more: who may call ("auth"), what a caller may start and open
-("limits"), what a run may use ("budget") and what that costs ("prices"), where tools may
-go ("egress"). docs/operations/running.md lists it.
+The configuration has more settings: credentials ("auth"), limits of callers ("limits"),
+limits of a run ("budget"), prices of models ("prices"), and the addresses that tools may
+reach ("egress"). docs/operations/running.md lists them.
 
 Examples:
 
@@ -287,13 +286,14 @@ Examples:
   OPENAI_API_KEY=... spool serve --config spool.yaml
   SPOOL_TOKEN=... spool serve --listen 0.0.0.0:8080
 
-Where the configuration has no "auth.tokens", SPOOL_TOKEN is the token that every request
-needs. A server that other machines can reach makes one up without it, and prints it. Do not
-put a proxy in front of a server without tokens: everybody who reaches the proxy could use it.
+If the configuration has no "auth.tokens", every request needs the token in SPOOL_TOKEN.
+Without that variable, a server that other machines can reach generates a token and prints
+it. Do not put a proxy in front of a server without tokens: everybody who reaches the proxy
+could use it.
 
-SIGTERM and SIGINT hand back what is being worked on and end event streams politely; a
-second one ends the process at once. The exit code is 0 after that, 1 when serving failed,
-and 2 when a flag or the configuration is wrong, in which case nothing was made.
+After SIGTERM or SIGINT the server hands its runs back, ends event streams and exits with 0.
+A second signal ends it at once. The exit code is 1 when serving failed, and 2 when a flag or
+the configuration is wrong; in that case nothing was written.
 `)
 	return b.String()
 }

@@ -1,5 +1,5 @@
-// Command spool runs durable agent runs from one binary: the HTTP surface, a worker and a
-// SQLite file, with a demo model when nothing else is configured.
+// Command spool serves durable agent runs from one binary: the HTTP API, a worker and a SQLite file,
+// with a demo model if nothing else is configured.
 package main
 
 import (
@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// The exit codes. A code of 2 says that the command was not even tried: what it was told
-// is wrong, and nothing was made or changed.
+// The exit codes. With exitUsage the command was not tried: its flags or its configuration are
+// wrong, and nothing was written.
 const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
 )
 
-// host is what the command has of the process that it runs in.
+// host has the parts of the process that a command uses.
 type host struct {
 	stdout, stderr io.Writer
 	lookup         func(name string) (string, bool)
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, h host) int {
 	return h.report(err, name)
 }
 
-// usageError is an error in what the command was told.
+// usageError is an error in the command line or in the configuration.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -96,15 +96,15 @@ client sees each token once.
 
 Usage:
 
-  spool serve [flags]   serve the HTTP surface and work on runs, over one SQLite file
-  spool admin COMMAND   see what a server does, get it going again, clear up
-  spool backup FILE     copy the database, also while a server writes to it
-  spool check           look at the configuration and the database, and start nothing
+  spool serve [flags]   serve the HTTP API and carry out runs, over one SQLite file
+  spool admin COMMAND   operate a running server: inspect, answer, stop, redrive, prune
+  spool backup FILE     copy the database, even while a server writes to it
+  spool check           validate the configuration and the database, and start nothing
   spool schema          print the JSON Schema of the configuration, for editors
   spool version         print the version
   spool help            print this text
 
-Run "spool serve --help" for its flags. To start with nothing but the demo model:
+Run "spool serve --help" for its flags. To start with the demo model:
 
   spool serve
 `

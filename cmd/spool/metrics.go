@@ -13,17 +13,17 @@ import (
 	"github.com/spoolhq/spool/internal/forwarded"
 )
 
-// metricsTokenVariable is the variable that has the token of /metrics. There is no flag for it:
-// other users of the machine can read the flags of a process.
+// metricsTokenVariable is the variable with the token of /metrics. It has no flag, because other users
+// of the machine can read the flags of a process.
 const metricsTokenVariable = "SPOOL_METRICS_TOKEN" //nolint:gosec // the name of a variable, and no token
 
-// metricsAccess says who may read the metrics. With a token, whoever has it. Without one, whoever
-// reaches the port, but no web page: a page whose name was made to point here (DNS rebinding)
-// sends its own name as the Host. On a port of this machine, that is nobody whom a proxy lets
-// through either, unless hosts says that there is one.
+// metricsAccess says who may read the metrics. With a token, its holder. Without one, everybody who
+// reaches the port, except web pages: if somebody points the name of a page here (DNS rebinding), its
+// requests have that name as their Host. On a loopback port, requests through a proxy are refused too,
+// unless hosts has a name.
 type metricsAccess struct {
 	token string
-	// hosts are names that the server is asked for by, in lower case.
+	// hosts are the names of this server in requests, in lower case.
 	hosts []string
 	// local says that only this machine can reach the port.
 	local bool
@@ -51,7 +51,7 @@ func readMetricsAccess(address, hosts string, lookup func(string) (string, bool)
 	return m, nil
 }
 
-// guard lets through to next whoever may read the metrics.
+// guard calls next for requests that may read the metrics.
 func (m metricsAccess) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -68,8 +68,8 @@ func (m metricsAccess) guard(next http.Handler) http.Handler {
 	})
 }
 
-// proven reports whether the one Authorization header of a request has the token. Hashes are
-// equally long: how long it takes to compare them says nothing about the token.
+// proven reports whether the only Authorization header of a request has the token. It compares hashes,
+// which have equal lengths, so that the time of the comparison reveals nothing about the token.
 func (m metricsAccess) proven(given []string) bool {
 	if len(given) != 1 {
 		return false
@@ -79,8 +79,8 @@ func (m metricsAccess) proven(given []string) bool {
 	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(has[:], want[:]) == 1
 }
 
-// known reports whether a Host can only be this server. An address is no name that somebody could
-// point here, and neither is a name without a dot, which only the own network gives.
+// known reports whether a Host can only mean this server. Nobody can point an IP address here, nor a name
+// without a dot, which only the local network resolves.
 func (m metricsAccess) known(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -14,18 +14,18 @@ import (
 	"github.com/spoolhq/spool/server"
 )
 
-// node is the parts of a process that serves, and works or pushes its jobs.
+// node has the parts of a serving process, which carries out its jobs or pushes them.
 type node struct {
 	engine    *engine.Engine
 	work      engine.WorkOptions
 	server    *server.Server
 	http      *http.Server
 	telemetry *telemetry
-	// metrics serves the metrics on a port of its own. Nil: they are not served.
+	// metrics serves the metrics on a separate port. Nil: there is none.
 	metrics *http.Server
 	delay   time.Duration
 	log     *slog.Logger
-	// tokens are read again at a signal. Nil: they are in no file.
+	// tokens are read again at a SIGHUP. Nil: no file has any.
 	tokens *tokenFile
 }
 
@@ -66,7 +66,7 @@ func newNode(db *sqlite.DB, o options, s *setup, t *telemetry, log *slog.Logger)
 	return n, nil
 }
 
-// listening returns a server whose clients cannot hold it up.
+// listening returns an HTTP server whose clients cannot block it.
 func (n *node) listening(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -77,8 +77,8 @@ func (n *node) listening(h http.Handler) *http.Server {
 	}
 }
 
-// run serves and works until ctx ends or one of its parts fails, and then ends all. The
-// listener of the metrics is nil where there are none.
+// run serves and works until ctx ends or a part fails, and then ends all parts. The listener of the
+// metrics may be nil.
 func (n *node) run(ctx context.Context, listener, metrics net.Listener) error {
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
@@ -106,7 +106,7 @@ func (n *node) run(ctx context.Context, listener, metrics net.Listener) error {
 	return errors.Join(failure, n.shutdown(stopWork, worked)) //nolint:contextcheck // ctx has ended by now
 }
 
-// drain says that requests should go elsewhere, and leaves who sends them time to hear it.
+// drain makes /readyz fail, and gives load balancers time to notice.
 func (n *node) drain(served <-chan error) error {
 	n.server.Drain()
 	if n.delay == 0 {
@@ -122,9 +122,9 @@ func (n *node) drain(served <-chan error) error {
 	}
 }
 
-// shutdown stops accepting, tells event streams when to come back, has segments hand
-// back their jobs, and waits for all of it. What was measured is sent, and can be read, to
-// the end.
+// shutdown stops accepting requests, tells the clients of event streams when to reconnect, lets segments
+// hand back their jobs, and waits for all of this. It sends telemetry last, and metrics stay readable
+// until then.
 func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
@@ -141,7 +141,7 @@ func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 		failure = errors.Join(failure, errors.New("a tool or model call did not end in time; its run is reclaimed later"))
 	}
 	if err := <-closed; err != nil {
-		// What a client leaves half sent, or does not read, is no failure of this process.
+		// A client that sends half of a request, or does not read, is not a failure of this process.
 		n.log.Warn("requests did not end in time and are cut off", "error", err)
 		failure = errors.Join(failure, n.http.Close())
 	}
@@ -151,7 +151,7 @@ func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 	return failure
 }
 
-// telemetryTimeout is how long an exporter has for what has not been sent.
+// telemetryTimeout is how long an exporter may take to send the rest.
 const telemetryTimeout = 3 * time.Second
 
 func (n *node) closeTelemetry() error {

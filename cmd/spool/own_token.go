@@ -9,13 +9,12 @@ import (
 	"github.com/spoolhq/spool/server"
 )
 
-// tokenVariable is the variable that has the only token of a server whose configuration has none.
+// tokenVariable is the variable with the only token of a server whose configuration has none.
 const tokenVariable = "SPOOL_TOKEN"
 
-// withOwnToken gives a server whose configuration has no tokens the one in SPOOL_TOKEN, for the
-// default tenant with all scopes. A server that other machines can reach gets a random token where
-// the variable is empty. withOwnToken returns this token for the banner, and "" where there is
-// none to print.
+// withOwnToken adds the token in SPOOL_TOKEN to a configuration without tokens, for the default tenant
+// with all scopes. If the variable is empty and other machines can reach the server, it adds a random
+// token, and returns it for the banner. Otherwise it returns "".
 func withOwnToken(c *config.Config, o options, lookup func(string) (string, bool)) (printed string, err error) {
 	if len(c.Tokens) > 0 {
 		return "", nil

@@ -8,9 +8,8 @@ import (
 	"github.com/spoolhq/spool/price"
 )
 
-// newPricer returns what knows the prices of the configuration: what a provider says that a
-// call cost, and else the table. Nil: nothing has a price. The file of a table is found from
-// the folder of the configuration.
+// newPricer returns the pricer of the configuration: the cost that a provider reports, or else the
+// table's. Nil: nothing has a price. The file of a table is relative to the folder of the configuration.
 func newPricer(p config.Prices, from string) (spool.Pricer, error) {
 	if p.File == "" {
 		return nil, nil //nolint:nilnil // without prices there is no pricer

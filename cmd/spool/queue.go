@@ -17,8 +17,8 @@ import (
 	"github.com/spoolhq/spool/server/verify/webhook"
 )
 
-// newVerifier makes the verifier of queue deliveries, nil when the configuration has none,
-// and names its schemes.
+// newVerifier returns the verifier of queue deliveries, nil if the configuration has none, and the names
+// of its schemes.
 func newVerifier(q config.Queue) (server.QueueVerifier, []description, error) {
 	var (
 		verifiers []verify.Verifier
@@ -53,11 +53,11 @@ func newVerifier(q config.Queue) (server.QueueVerifier, []description, error) {
 	return verify.Any(verifiers...), names, nil
 }
 
-// pushSweep is how often runs are looked for that nothing moves, where jobs are pushed. A
-// run that waits in the queue outside is one of them, and is pushed once more.
+// pushSweep is how often a process that pushes jobs looks for runs that no job will move. A run whose job
+// waits in the external queue is one of them, and is pushed again.
 const pushSweep = time.Minute
 
-// push has the jobs pushed to where the configuration says, instead of being carried out.
+// push configures the process to push its jobs instead of carrying them out.
 func (s *setup) push(p *config.Push) error {
 	if p == nil {
 		return nil
@@ -76,7 +76,7 @@ func (s *setup) push(p *config.Push) error {
 	return nil
 }
 
-// fieldNames puts the fields of the Config of a verifier, or of the relay, into the words of the file.
+// fieldNames replaces names of Config fields of a verifier, or of the relay, by names of the file.
 var fieldNames = strings.NewReplacer(
 	"URL must have a host", "url must have a host", "Secrets", "secrets", "CurrentKey", "current_key", "NextKey", "next_key",
 	"ServiceAccounts", "service_accounts", "Header", "header",

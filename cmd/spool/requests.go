@@ -18,8 +18,8 @@ import (
 
 const scope = "github.com/spoolhq/spool/cmd/spool"
 
-// requests are the spans and the metric of requests, by the conventions for HTTP. A request
-// that comes with a trace links to it, or goes on with it where that is trusted.
+// requests makes the spans and the metric of requests, by OpenTelemetry's conventions for HTTP. The span
+// of a request links to the trace in its traceparent, or continues it if the peer is trusted.
 type requests struct {
 	next     http.Handler
 	parents  traceParents
@@ -27,7 +27,7 @@ type requests struct {
 	duration metric.Float64Histogram
 }
 
-// requests returns next, with its requests measured where something is.
+// requests wraps next to measure its requests, if telemetry is on.
 func (t *telemetry) requests(next http.Handler, parents traceParents) (http.Handler, error) {
 	if t.traces == nil && t.metrics == nil {
 		return next, nil
@@ -47,12 +47,12 @@ func (t *telemetry) requests(next http.Handler, parents traceParents) (http.Hand
 	return r, err
 }
 
-// methods are those that are named. Clients may make up others.
+// methods are the known methods. Clients may send others, which are not named.
 var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
 
-// probes are asked too often to be worth a span.
+// probes are too frequent to be worth a span.
 var probes = []string{"/healthz", "/readyz"}
 
 // ServeHTTP implements [http.Handler].
@@ -109,7 +109,7 @@ func (w *statusWriter) WriteHeader(status int) {
 // Unwrap lets [http.ResponseController] find the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// traced adds to what is logged within a span which one it is.
+// traced adds the ids of the current span to log lines.
 type traced struct{ slog.Handler }
 
 // Handle implements [slog.Handler].

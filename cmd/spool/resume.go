@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/model/demo"
 )
 
-// resumed says of the runs in a database that do not go on as they began what becomes of them, a
-// line for each kind. It returns none where all go on with the model that they were started with.
+// resumed describes the runs in a database that do not continue as they began, one line for each
+// kind of change. It returns nothing if all runs continue with their model.
 func (s *setup) resumed(all []sqlite.Unfinished) []string {
 	var kinds []change
 	for _, u := range all {
@@ -34,12 +34,12 @@ func (s *setup) resumed(all []sqlite.Unfinished) []string {
 	return out
 }
 
-// made is what the model of a run was: its name in the configuration, the provider's name of the one
-// that answered, and of the one that was asked. The provider's are empty where they are not known.
+// made identifies the model of a run: its name in the configuration, and the provider's names of the
+// model that answered and of the model that was requested. The provider's names are empty if unknown.
 type made struct{ name, on, requested string }
 
-// madeOn returns what the model of a run was. Where no model was asked for it yet, other runs with a
-// model of the same name say so.
+// madeOn returns the model of a run. If the run has not called its model yet, another run with a model
+// of the same name decides.
 func madeOn(all []sqlite.Unfinished, u sqlite.Unfinished) made {
 	known := func(other sqlite.Unfinished) bool {
 		return other.Model == u.Model && cmp.Or(other.MadeOn, other.Requested) != ""
@@ -50,10 +50,10 @@ func madeOn(all []sqlite.Unfinished, u sqlite.Unfinished) made {
 	return made{u.Model, u.MadeOn, u.Requested}
 }
 
-// change is what becomes of runs that do not go on as they began.
+// change describes runs that do not continue as they began.
 type change struct {
 	what string
-	// waits says that they wait, for what is in until, and otherwise they go on with that.
+	// waits says that the runs wait for what until names. Otherwise they continue with it.
 	waits bool
 	until string
 
@@ -66,7 +66,7 @@ type stateCount struct {
 	runs int64
 }
 
-// stateWords say in what state a run was left.
+// stateWords name the state in which a run was left.
 var stateWords = map[spool.State]string{spool.Queued: "queued", spool.Running: "under way", spool.WaitingForInput: "waiting for an answer"}
 
 func (c *change) same(other change) bool {
@@ -85,7 +85,7 @@ func (c *change) count(u sqlite.Unfinished) {
 
 // String returns a line for a person.
 func (c *change) String() string {
-	verb, plural := "goes on with ", ""
+	verb, plural := "continues with ", ""
 	if c.waits {
 		verb = "waits until "
 	}
@@ -97,13 +97,12 @@ func (c *change) String() string {
 		states = []string{c.states[0].word}
 	} else {
 		plural = "s"
-		verb = strings.Replace(strings.Replace(verb, "goes", "go", 1), "waits", "wait", 1)
+		verb = strings.Replace(strings.Replace(verb, "continues", "continue", 1), "waits", "wait", 1)
 	}
 	return fmt.Sprintf("%d run%s (%s) %s, %s%s", c.runs, plural, strings.Join(states, ", "), c.what, verb, c.until)
 }
 
-// changed says what differs for a run of an agent from when it began, with a model that was what
-// was says.
+// changed returns what differs now for a run of an agent, from when it began with the model was.
 func (s *setup) changed(agent string, was made) change {
 	at := slices.IndexFunc(s.engine.Agents, func(a engine.Agent) bool { return a.Name == agent })
 	if agent == "" {
@@ -124,9 +123,9 @@ func (s *setup) changed(agent string, was made) change {
 	return change{what: "started with the model " + was.name + " when that was " + before, until: describe([]description{now})}
 }
 
-// before returns what a configured model was when it was another one. Empty: it is the same, or
-// nobody knows. What answers may have another name than what is asked, and a new one each week, so
-// that only what was asked is compared.
+// before returns the model that a configured name stood for. Empty: it is the same model, or unknown.
+// A provider may answer with another name than the requested one, and with a new one each week, so
+// only the requested names are compared.
 func (s *setup) before(was made) string {
 	name := cmp.Or(was.on, was.requested)
 	wasDemo := name == demo.ModelID
@@ -158,20 +157,20 @@ func (s *setup) modelNamed(name string) (description, bool) {
 	return description{}, false
 }
 
-// isDemo reports whether the model of the name is no language model.
+// isDemo reports whether the name stands for the demo model.
 func (s *setup) isDemo(name string) bool {
 	_, ok := s.engine.Models[name].(*demo.Model)
 	return ok
 }
 
-// resumedText is what the banner says of such runs, and what can be done about it.
+// resumedText is the part of the banner about such runs.
 func resumedText(lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return "\nIn this database is work that does not go on as it began:\n\n  " + strings.Join(lines, "\n  ") + `
+	return "\nSome runs in this database do not continue as they began:\n\n  " + strings.Join(lines, "\n  ") + `
 
-To leave it as it is, end this process and start one with another --data. "spool admin runs" lists
-runs, "spool admin stop RUN" ends one, and "spool check" says what is here before a start.
+To leave them as they are, stop this process and start one with another --data. "spool admin runs"
+lists runs, "spool admin stop RUN" stops one, and "spool check" reports this before a start.
 `
 }

@@ -34,11 +34,11 @@ func TestResumed(t *testing.T) {
 	for name, c := range map[string]struct{ config, want string }{
 		"Gone": {
 			file("local: "+local, "assistant: {model: local}"),
-			"started with the model demo, which is not configured, go on with local (qwen3 at 127.0.0.1:1)\n",
+			"started with the model demo, which is not configured, continue with local (qwen3 at 127.0.0.1:1)\n",
 		},
 		"SameName": {
 			file("demo: "+local, "assistant: {model: demo}"),
-			"started with the model demo when that was the demo model, go on with demo (qwen3 at 127.0.0.1:1)\n",
+			"started with the model demo when that was the demo model, continue with demo (qwen3 at 127.0.0.1:1)\n",
 		},
 		"NoAgent": {file("demo: {provider: demo}", "helper: {model: demo}"), "of the agent assistant, which is not configured, wait until it is\n"},
 		"Same":    {file("demo: {provider: demo}", "assistant: {model: demo}"), ""},
@@ -58,7 +58,7 @@ func TestResumed(t *testing.T) {
 	other := start(t, data, "--config", file("local: "+local, "assistant: {model: local}"))
 	other.signal(t, syscall.SIGKILL)
 	for _, text := range []string{other.banner, other.stderr.String()} {
-		if !strings.Contains(text, "not go on as it began") || !strings.Contains(text, "which is not configured, go on with local (qwen3 at 127.0.0.1:1)") {
+		if !strings.Contains(text, "not continue as they began") || !strings.Contains(text, "which is not configured, continue with local (qwen3 at 127.0.0.1:1)") {
 			t.Errorf("it is not said:\n%s", text)
 		}
 	}
@@ -85,7 +85,7 @@ limits: {retry_backoff: 1h}
 	w.watch(t, first, func(f spool.Frame) bool { return f.Event != nil && f.Event.Type == spool.EntryRunEnded })
 	first.signal(t, syscall.SIGKILL)
 
-	const changed = "1 run (queued) started with the model local when that was qwen3, goes on with local (gpt-5 at 127.0.0.1:1)\n"
+	const changed = "1 run (queued) started with the model local when that was qwen3, continues with local (gpt-5 at 127.0.0.1:1)\n"
 	for _, c := range []struct{ config, want string }{{file("qwen3", "1"), ""}, {file("qwen3", "2"), ""}, {file("gpt-5", "1"), changed}} {
 		got := command(nil, "check", "--config", c.config, "--data", data)
 		if got.code != exitOK || (c.want != "") != strings.Contains(got.stdout, "resume ") || !strings.Contains(got.stdout, c.want) {
@@ -94,7 +94,7 @@ limits: {retry_backoff: 1h}
 	}
 	other := start(t, data, "--config", file("gpt-5", "1"))
 	other.signal(t, syscall.SIGKILL)
-	if !strings.Contains(other.banner, changed) || !strings.Contains(other.stderr.String(), "when that was qwen3, goes on with local") {
+	if !strings.Contains(other.banner, changed) || !strings.Contains(other.stderr.String(), "when that was qwen3, continues with local") {
 		t.Errorf("it is not said:\n%s%s", other.banner, other.stderr.String())
 	}
 }

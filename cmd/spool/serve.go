@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// shutdownTimeout is how long requests, deliveries and the worker have to end.
+	// shutdownTimeout is how long requests, deliveries and the worker may take to end.
 	shutdownTimeout = 10 * time.Second
 	headerTimeout   = 10 * time.Second
 	idleTimeout     = 2 * time.Minute
@@ -33,16 +33,15 @@ func serve(ctx context.Context, args []string, h host) error {
 	}
 	log := o.logger(h.stderr)
 	for _, m := range asked.misspelled(h.environ()) {
-		log.Warn("nothing reads this variable, whose name is close to one that is read", "variable", m.name, "read", m.meant)
+		log.Warn("unknown environment variable with a name close to a known one", "variable", m.name, "known", m.meant)
 	}
 
-	// The signals are caught from here on. Once one has come they are not any more, so
-	// that a second one ends the process.
+	// The first signal ends ctx, and releases the handler, so that a second one ends the process.
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer release()
 	context.AfterFunc(ctx, release)
 
-	// The ports first: whoever finds one taken has not made a folder yet.
+	// The ports come first: if one is taken, no folder was made.
 	listener, err := listen(ctx, o.listen)
 	if err != nil {
 		return err
@@ -60,7 +59,7 @@ func serve(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	measured.log(log)
-	db, err := openData(o, log) //nolint:contextcheck // opening is quick, and not to be left half done
+	db, err := openData(o, log) //nolint:contextcheck // opening is quick, and must not stop halfway
 	if err != nil {
 		return err
 	}
@@ -74,7 +73,7 @@ func serve(ctx context.Context, args []string, h host) error {
 	}
 	changed := setup.resumed(unfinished)
 	for _, text := range changed {
-		log.Warn("work in the database does not go on as it began", "what", text)
+		log.Warn("runs in the database do not continue as they began", "runs", text)
 	}
 	if err := banner(h.stdout, o, setup, changed, listener.Addr(), metrics); err != nil {
 		return errors.Join(err, db.Close())
@@ -82,9 +81,9 @@ func serve(ctx context.Context, args []string, h host) error {
 	return errors.Join(n.run(ctx, listener, metrics), db.Close())
 }
 
-// prepare returns what the flags, the environment and the configuration come to, or all that is
-// wrong with them: with the flags as well, unless those could not be told at all. It makes and
-// changes nothing, and asks nobody.
+// prepare returns the setup of the flags, the environment and the configuration, or everything that is
+// wrong with them. It includes what is wrong with the flags, unless they could not be parsed. It writes
+// nothing and uses no network.
 func prepare(o options, wrong error, h host) (*setup, exporters, error) {
 	if wrong != nil && o.listen == "" {
 		return nil, exporters{}, wrong

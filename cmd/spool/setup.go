@@ -12,30 +12,30 @@ import (
 	httptool "github.com/spoolhq/spool/tool/http"
 )
 
-// setup is what the flags and the configuration come to.
+// setup is the result of the flags and the configuration.
 type setup struct {
 	engine engine.Config
 	server server.Config
 	// models are the names of the engine's models in the order of the configuration,
-	// each with what it is.
+	// each with a description.
 	models []description
 	tools  []description
-	// queue are the schemes by which deliveries are verified. Empty: nobody may deliver.
+	// queue are the schemes that verify deliveries. Empty: nobody may deliver.
 	queue []description
-	// work says what becomes of jobs: they are carried out, or pushed to a host.
+	// work says whether the process carries out jobs or pushes them to a host.
 	work   engine.WorkOptions
 	pushed string
-	// token was made up for this start, and is printed. Empty: nobody needs to be told one.
+	// token was generated for this start, and is printed. Empty: there is none to print.
 	token string
-	// tokens read the tokens again. Nil: there are none in a file.
+	// tokens reads the tokens again. Nil: no file has any.
 	tokens *tokenFile
 }
 
 // description is a name with a remark for the person who starts the process.
 type description struct{ name, remark string }
 
-// loadSetup builds everything that needs no file or network but the configuration's, so
-// that a mistake in it is found before anything is made.
+// loadSetup builds everything that needs no file except the configuration and no network, so that
+// mistakes are found before anything is written.
 func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	c := &config.Config{}
 	if o.config != "" {
@@ -86,10 +86,10 @@ func loadSetup(o options, lookup func(string) (string, bool)) (*setup, error) {
 	return s, nil
 }
 
-// unused is a store that nobody asks for anything.
+// unused is a store that nobody calls.
 type unused struct{ spool.Store }
 
-// check finds what only the engine and the server say of a setup, before anything is made.
+// check finds the mistakes that only the engine and the server know, before anything is written.
 func (s *setup) check() error {
 	e, err := engine.New(spool.Backend{Store: unused{}}, s.engine)
 	if err != nil {
@@ -118,14 +118,14 @@ func withOrigins(c *config.Config, origins []string) error {
 	return nil
 }
 
-// egress says which private addresses tools may reach: those of the configuration, and
-// others too where only this machine can reach the server and nobody is asked for a token. A
-// server with tokens may stand behind a proxy.
+// egress says which private addresses tools may reach: those of the configuration, and all if only this
+// machine can reach the server and requests need no token. A server with tokens may stand behind a
+// proxy.
 func egress(o options, c *config.Config) httptool.Egress {
 	return httptool.Egress{Allow: c.Egress, AllowPrivate: o.loopback() && len(c.Tokens) == 0}
 }
 
-// The bounds of a process whose configuration has none: what nobody reaches who means well.
+// The limits of a process whose configuration has none. Honest use does not reach them.
 const (
 	maxQueueDepth   = 100_000
 	maxTenantDepth  = 50_000
@@ -187,7 +187,7 @@ func (s *setup) configure(c *config.Config, egress httptool.Egress) error {
 	return errors.Join(problems...)
 }
 
-// spawn returns how an agent hands work to others, nil for one that has none to.
+// spawn returns how an agent delegates, nil for an agent without subagents.
 func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spawn {
 	if len(subagents) == 0 {
 		return nil
@@ -205,8 +205,8 @@ func spawn(subagents []config.Subagent, tools map[string]spool.Tool) *engine.Spa
 	return s
 }
 
-// expose says who may call the server, and who may deliver to it. The tokens are read again from
-// the file at path, unless that is empty.
+// expose configures who may call the server and who may deliver to it. The server reads the tokens
+// again from the file at path, unless that is empty.
 func (s *setup) expose(c *config.Config, path string, lookup func(string) (string, bool)) error {
 	s.server = server.Config{BodyMemory: int64(c.Limits.BodyMemory), Limits: server.Limits{
 		OpenStreams:     cmp.Or(c.Limits.OpenStreams, openStreams),

@@ -14,7 +14,7 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 )
 
-// storeCommand is a command that works on the database itself, beside a server or without.
+// storeCommand is a command that reads the database itself, whether a server runs or not.
 type storeCommand struct {
 	name, usage, text string
 	run               func(ctx context.Context, h host, path string, args []string) error
@@ -23,12 +23,12 @@ type storeCommand struct {
 var backupCommand = storeCommand{
 	name:  "backup",
 	usage: "spool backup [--data DIR] FILE",
-	text: `Copy the database into a new file, which only its owner may read. It may run beside a
-server and neither waits for it nor has it wait. The copy is the state of one moment and
-needs no other file. An existing FILE is not overwritten.
+	text: `Copy the database into a new file that only its owner can read. A server may run meanwhile,
+and neither waits for the other. The copy is the state of one moment, and needs no other
+file. It overwrites no existing FILE.
 
-The exit code is 0 when the copy is complete and on disk, 1 when there is none, and 2 when a
-flag is wrong.
+The exit code is 0 when the copy is complete and on disk, 1 when it failed, and 2 when a flag
+is wrong.
 `,
 	run: backupStore,
 }
@@ -57,15 +57,15 @@ func (c storeCommand) carryOut(ctx context.Context, args []string, h host) error
 	}
 	path := findDatabase(data)
 	if path == "" {
-		path = filepath.Join(data, databaseName) // which is then said to be missing
+		path = filepath.Join(data, databaseName) // the error then says that it is missing
 	}
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer release()
 	return c.run(ctx, h, path, fs.Args())
 }
 
-// checkStore looks at a database, and whether a setup goes on with its runs as they began. The setup
-// is nil where it is not known.
+// checkStore checks a database, and reports runs that would not continue as they began with a setup,
+// unless that is nil.
 func checkStore(ctx context.Context, h host, s *setup, path string) error {
 	r, err := sqlite.Check(ctx, path)
 	if err != nil {
@@ -102,12 +102,12 @@ func checkStore(ctx context.Context, h host, s *setup, path string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s is not as it should be", r.Path)
+	return fmt.Errorf("%s has problems", r.Path)
 }
 
 func backupStore(ctx context.Context, h host, path string, args []string) error {
 	if len(args) != 1 {
-		return usagef("backup wants the name of one new file")
+		return usagef("backup needs the name of one new file")
 	}
 	began := time.Now()
 	said, pages := began, 0

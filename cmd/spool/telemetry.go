@@ -24,14 +24,14 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// telemetry is where spans and metrics of the process go.
+// telemetry receives the spans and metrics of the process.
 type telemetry struct {
 	traces  *sdktrace.TracerProvider // nil: nowhere
 	metrics *sdkmetric.MeterProvider // nil: nowhere
 	scraped http.Handler             // nil: by nobody
 }
 
-// exporters are what the environment asks for, by the variables of OpenTelemetry.
+// exporters are the exporters that OpenTelemetry's variables ask for.
 type exporters struct{ traces, metrics string }
 
 const (
@@ -40,8 +40,8 @@ const (
 	exportNone    = "none"
 )
 
-// readExporters reads what is to be exported. A variable that names an endpoint is enough:
-// one that names an exporter says more.
+// readExporters reads which exporters to use. A variable with an endpoint is enough to turn one on; a
+// variable with an exporter's name decides.
 func readExporters(lookup func(string) (string, bool)) (exporters, error) {
 	get := func(name string) string {
 		value, _ := lookup(name)
@@ -79,8 +79,8 @@ func readExporters(lookup func(string) (string, bool)) (exporters, error) {
 	return out, errors.Join(problems...)
 }
 
-// newTelemetry makes what flags and environment ask for, which by default is nothing. Spans
-// for the console go to w.
+// newTelemetry makes the exporters that flags and environment ask for, by default none. Spans for the
+// console go to w.
 func newTelemetry(ctx context.Context, o options, e exporters, w io.Writer) (*telemetry, error) {
 	t := &telemetry{}
 	if e.traces == exportNone && e.metrics == exportNone && o.metrics == "" {
@@ -138,15 +138,15 @@ func (t *telemetry) measure(ctx context.Context, scraped bool, to string, about 
 	return nil
 }
 
-// log has failures of exporters written to the log of the process, which otherwise go to
-// stderr as they are.
+// log sends failures of exporters to the log of the process. Otherwise they would go to stderr as they
+// are.
 func (t *telemetry) log(log *slog.Logger) {
 	if t.traces != nil || t.metrics != nil {
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("export telemetry", "error", err) }))
 	}
 }
 
-// close sends what has not been sent.
+// close sends the rest.
 func (t *telemetry) close(ctx context.Context) error {
 	var problems []error
 	if t.traces != nil {

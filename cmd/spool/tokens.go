@@ -16,11 +16,11 @@ import (
 	"github.com/spoolhq/spool/server"
 )
 
-// tokensEvery is how often a request has the file of the tokens looked at.
+// tokensEvery is how often a request checks the file of the tokens.
 const tokensEvery = time.Second
 
-// newTokens returns what knows the tokens of the configuration, and what reads them again from
-// the file at path. An empty path is for tokens that are in no file.
+// newTokens returns the authenticator of the configuration's tokens, and the reader that reloads them
+// from the file at path. An empty path is for tokens that are in no file.
 func newTokens(c *config.Config, path string, lookup func(string) (string, bool)) (server.Authenticator, *tokenFile, error) {
 	list, err := server.Tokens(tokenList(c.Tokens))
 	if err != nil || path == "" {
@@ -31,7 +31,7 @@ func newTokens(c *config.Config, path string, lookup func(string) (string, bool)
 	return f, f, nil
 }
 
-// tokenList returns the tokens of a configuration as the server knows them.
+// tokenList converts the tokens of a configuration to the server's.
 func tokenList(tokens []config.Token) []server.Token {
 	list := make([]server.Token, len(tokens))
 	for i, t := range tokens {
@@ -45,8 +45,8 @@ func tokenList(tokens []config.Token) []server.Token {
 	return list
 }
 
-// tokenFile knows the tokens of a configuration file, and reads them again when the file has
-// changed. A file that is wrong leaves them as they are.
+// tokenFile authenticates by the tokens of a configuration file, and reads them again when the file has
+// changed. A file with mistakes leaves the tokens as they are.
 type tokenFile struct {
 	*server.TokenList
 
@@ -60,7 +60,7 @@ type tokenFile struct {
 	seen   stamp
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies a state of a file.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -83,7 +83,7 @@ func (f *tokenFile) Authenticate(r *http.Request) (server.Principal, error) {
 	return f.TokenList.Authenticate(r)
 }
 
-// look reads the file again if it has changed.
+// look reads the file again if it changed.
 func (f *tokenFile) look(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 )
 
-// traceParents says which requests go on with the trace that their traceparent names. The trace of
-// any other request is one of its own, with a link: otherwise whoever can send a request could put
-// spans into a trace of somebody else, and decide what is recorded.
+// traceParents says which requests continue the trace in their traceparent. Any other request gets its
+// own trace, with a link. Otherwise everybody who can send a request could put spans into somebody else's
+// trace, and decide what is recorded.
 type traceParents struct {
 	all bool
-	// from are the addresses of the peers that are trusted.
+	// from are the addresses of trusted peers.
 	from []netip.Prefix
 }
 
-// readTraceParents reads "none", "all", or addresses and ranges with commas between them.
+// readTraceParents parses "none", "all", or addresses and ranges separated by commas.
 func readTraceParents(text string) (t traceParents, err error) {
 	switch text {
 	case "", "none":
@@ -40,8 +40,8 @@ func readTraceParents(text string) (t traceParents, err error) {
 	return t, nil
 }
 
-// trusts reports whether the trace that a request names is its own one too. Nothing in the request
-// itself can say so: the signature of a delivery does not cover the header.
+// trusts reports whether a request continues the trace in its traceparent. Only the peer's address
+// decides: even the signature of a delivery does not cover the header.
 func (t traceParents) trusts(r *http.Request) bool {
 	if t.all {
 		return true
@@ -50,8 +50,7 @@ func (t traceParents) trusts(r *http.Request) bool {
 	return err == nil && slices.ContainsFunc(t.from, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap()) })
 }
 
-// begin returns the context in which the span of a request starts, and its link if it is to have
-// one.
+// begin returns the context in which the span of a request starts, and the span's link, if any.
 func (t traceParents) begin(ctx context.Context, r *http.Request) (context.Context, []trace.SpanStartOption) {
 	outside := propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	parent := trace.SpanContextFromContext(outside)

@@ -7,14 +7,13 @@ import (
 	"sync"
 )
 
-// urlVariable is the variable that says where the server is, for the commands of admin.
+// urlVariable is the variable with the server's address, for the admin commands.
 const urlVariable = "SPOOL_URL"
 
-// ownPrefix begins the names of the variables that mean something to this command.
+// ownPrefix begins the names of this command's variables.
 const ownPrefix = "SPOOL_"
 
-// variables are those of the environment, and remember which were asked for. They may be used
-// from several goroutines.
+// variables looks up environment variables, and remembers which. It is safe for concurrent use.
 type variables struct {
 	read func(name string) (string, bool)
 
@@ -33,12 +32,12 @@ func (v *variables) lookup(name string) (string, bool) {
 	return v.read(name)
 }
 
-// misspelled is a variable that nothing reads, with the one that its name is close to.
+// misspelled is an unknown variable, with the known one that its name is close to.
 type misspelled struct{ name, meant string }
 
-// misspelled returns the variables in environ that neither a flag nor the configuration has asked
-// for, and whose names are close to one of ours. There are others with our prefix that are not meant
-// for us, such as those by which a cluster tells its containers of a service called spool.
+// misspelled returns the variables in environ that neither a flag nor the configuration looked up, and
+// whose names are close to a known one. Others with our prefix are not meant for us: a cluster sets some
+// for the containers next to a service called spool.
 func (v *variables) misspelled(environ []string) []misspelled {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -63,13 +62,13 @@ func (v *variables) misspelled(environ []string) []misspelled {
 	return out
 }
 
-// isClose reports whether a name differs from the one that was meant in one character, or of a long
-// one in two, in any case of letters.
+// isClose reports whether two names differ in at most one character, or two for a long name, ignoring
+// case.
 func isClose(name, meant string) bool {
 	return edits(strings.ToUpper(name), meant) <= 1+len(meant)/8
 }
 
-// edits returns how many bytes have to be put in, left out or exchanged to make b of a.
+// edits returns how many bytes must be inserted, removed or replaced to turn a into b.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

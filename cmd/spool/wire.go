@@ -13,7 +13,7 @@ import (
 	httptool "github.com/spoolhq/spool/tool/http"
 )
 
-// newModel makes a model of the configuration and says in a few words what it is.
+// newModel makes a model of the configuration, and returns it with a short description.
 func newModel(m config.Model) (spool.Model, string, error) {
 	if m.Provider == config.ProviderDemo {
 		return demo.New(demo.Config{Delay: demoDelay, ContextWindow: m.ContextWindow}), demoRemark, nil
@@ -25,7 +25,7 @@ func newModel(m config.Model) (spool.Model, string, error) {
 	return model, m.Model + " at " + hostOf(m.BaseURL), err
 }
 
-// hostOf returns the host of a model's URL and nothing that could be a secret.
+// hostOf returns the host of a model's URL, without anything that could be a secret.
 func hostOf(base string) string {
 	if base == "" {
 		base = openai.DefaultBaseURL
@@ -37,7 +37,7 @@ func hostOf(base string) string {
 	return u.Host
 }
 
-// toolProblem says where in the configuration the reason is why a tool cannot be made.
+// toolProblem returns the error of a tool, with its place in the configuration.
 func toolProblem(t config.Tool, egress httptool.Egress, err error) error {
 	check := func(parameters json.RawMessage) error {
 		t := t
@@ -55,8 +55,8 @@ func toolProblem(t config.Tool, egress httptool.Egress, err error) error {
 	return t.Errorf("%s", spool.MessageOf(err)) // it has nothing to do with the schema
 }
 
-// schemaProblem puts the words of a schema's compiler into those of a configuration,
-// whose field is named beside it.
+// schemaProblem rewrites an error of the schema compiler for a configuration, where the field's name
+// stands before it.
 func schemaProblem(tool, text string) string {
 	for _, prefix := range []string{
 		"parameters of tool " + tool + ": ", "parse schema: ", "compile schema: ", "jsonschema.Schema: <anonymous schema>: ",
