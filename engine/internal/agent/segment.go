@@ -111,7 +111,7 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	s.Writer.Broken() // what was written last may have been saved
+	s.Writer.MarkBroken() // what was written last may have been saved
 	s.abandon(ctx, "the worker lost its store")
 	if spool.CodeOf(err) == spool.Fenced {
 		return nil

@@ -88,7 +88,7 @@ func (r *ring) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.placed = false
-	r.next++    // no client is up to date, not even the one that had all
+	r.next++ // no client is up to date, not even the one that had all
 	r.first = r.next
 	r.bytes = 0
 	r.frames = nil

@@ -5,10 +5,10 @@ package order
 import "github.com/spoolhq/spool"
 
 // List is what a transition adds to the segment's stream and to the record, in the order in
-// which it is read. It numbers the items, and it gives each entry its place among them, so
-// that no transition counts what comes behind it.
+// which clients read it. The list numbers the items, and gives each entry its place between
+// them, so that no transition counts the items behind it.
 //
-// A transaction may run twice: it begins with [List.Begin] each time.
+// A transaction may run twice. It begins with [List.Begin] each time.
 type List struct {
 	stream spool.StreamID
 	fence  int64
@@ -56,20 +56,19 @@ func (l *List) End(t spool.ItemType, payload any) {
 	l.ends = true
 }
 
-// Place puts entries behind the last item. The caller appends them to the record, and then
-// calls Behind.
+// Place puts entries behind the last item. The caller then appends them to the record and calls
+// Behind.
 func (l *List) Place(entries ...*spool.Entry) {
 	for _, entry := range entries {
 		entry.Stream, entry.After = l.stream, l.Last()
 	}
 }
 
-// Behind puts the items that follow behind an entry.
+// Behind puts the items that are added from now on behind an entry.
 func (l *List) Behind(seq int64) { l.at.Seq = seq }
 
-// Wrap returns the item by which the stream of a tree has an item of one of its agents:
-// content of a nested run is carried by a [spool.ItemSubagentEvent]. The dispatched run has
-// the empty id.
+// Wrap returns an agent's item as the stream of the tree has it: a [spool.ItemSubagentEvent] carries
+// the content of a nested run. The dispatched run has the empty id.
 func Wrap(agent spool.AgentID, t spool.ItemType, payload any) (spool.ItemType, any) {
 	if agent != "" && t.Content() {
 		return spool.ItemSubagentEvent, spool.WrapItem(agent, t, payload)
@@ -77,9 +76,8 @@ func Wrap(agent spool.AgentID, t spool.ItemType, payload any) (spool.ItemType, a
 	return t, payload
 }
 
-// EndBehind returns the earliest offset at which a stream can end of which everything up to
-// saved is in the messages: STEP_FINISHED follows what is saved, and then comes the end. It
-// returns zero where nothing is saved.
+// EndBehind returns the earliest offset at which a stream can end. The messages have the stream up to
+// saved; behind that come STEP_FINISHED and then the end. EndBehind returns zero if nothing is saved.
 func EndBehind(saved spool.Offset) spool.Offset {
 	if !saved.IsZero() {
 		saved.N += 2

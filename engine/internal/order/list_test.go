@@ -89,17 +89,18 @@ func TestListNumbers(t *testing.T) {
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		agent spool.AgentID
-		of    spool.ItemType
-		want  spool.ItemType
+		agent   spool.AgentID
+		of      spool.ItemType
+		payload any
+		want    spool.ItemType
 	}{
-		{"", spool.ItemTextContent, spool.ItemTextContent},
-		{"n1", spool.ItemTextContent, spool.ItemSubagentEvent},
-		{"n1", spool.ItemToolResult, spool.ItemSubagentEvent},
-		{"n1", spool.ItemStepFinished, spool.ItemStepFinished},
-		{"n1", spool.ItemInputRequired, spool.ItemInputRequired},
+		{"", spool.ItemTextContent, spool.Delta{}, spool.ItemTextContent},
+		{"n1", spool.ItemTextContent, spool.Delta{}, spool.ItemSubagentEvent},
+		{"n1", spool.ItemToolResult, spool.ToolResulted{}, spool.ItemSubagentEvent},
+		{"n1", spool.ItemStepFinished, spool.StepFinished{}, spool.ItemStepFinished},
+		{"n1", spool.ItemInputRequired, spool.InputRequired{}, spool.ItemInputRequired},
 	} {
-		if got, _ := Wrap(c.agent, c.of, spool.Delta{}); got != c.want {
+		if got, _ := Wrap(c.agent, c.of, c.payload); got != c.want {
 			t.Errorf("%s of %q is carried by %s, want %s", c.of, c.agent, got, c.want)
 		}
 	}

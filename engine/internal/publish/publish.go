@@ -1,6 +1,6 @@
-// Package publish tells the events of the application: a live event as an item of the run stream, where
-// this process carries the run, and as a notice anywhere else; a durable one as an entry of the
-// record, which has its place among the items of the segment that this process carries.
+// Package publish publishes the events of the application. A live event becomes an item of the run
+// stream if this process carries the run, and a notice otherwise. A durable event becomes an entry of
+// the record, with a place in the stream if this process carries the segment.
 package publish
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 )
 
-// Segment is a worker's hold on a thread, with the stream that it writes.
+// Segment is a segment that a worker carries, with the stream that the worker writes.
 type Segment struct {
 	Key   spool.ThreadKey
 	Fence int64
 	RunID spool.RunID
-	// Made is when the thread was, as a deleted one may be made again.
+	// Made is when the thread was made. A deleted thread may be made again.
 	Made   time.Time
 	Writer *stream.Writer
 }
 
-// Owns reports whether the thread is still the segment's. The fence alone does not say so:
-// a thread that is deleted and made again counts from the start.
+// Owns reports whether the thread is still the segment's. The fence alone is not enough: a thread
+// that is deleted and made again counts from the start.
 func (s *Segment) Owns(t spool.Thread) bool {
 	return t.Fence == s.Fence && t.RunID == s.RunID && t.CreatedAt.Equal(s.Made)
 }
@@ -59,36 +59,36 @@ func (p *Publisher) Add(s *Segment) (remove func()) {
 	}
 }
 
-// find returns the thread's segment, nil where another process has it or nobody.
+// find returns the thread's segment, nil if this process does not carry it.
 func (p *Publisher) find(key spool.ThreadKey) *Segment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.carried[key]
 }
 
-// Publish tells an event that a subject publishes about a run, or about none. A tenant that has no
-// room for a durable event is the caller's to refuse.
+// Publish publishes a subject's event about a run, or about none. The caller has checked that the
+// tenant has room for a durable event.
 func (p *Publisher) Publish(
 	ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, subject string,
 ) (spool.Entry, error) {
 	s, by := p.find(key), record.Publisher{Subject: subject}
 	if !event.Durable {
-		return p.tell(ctx, key, s, event, about, by)
+		return p.publishLive(ctx, key, s, event, about, by)
 	}
 	if s != nil {
-		entry, err := p.recordAmong(ctx, s, event, about, by)
-		if spool.CodeOf(err) != spool.Fenced { // else another worker has the run by now
+		entry, err := p.recordInSegment(ctx, s, event, about, by)
+		if spool.CodeOf(err) != spool.Fenced { // otherwise another worker has the run by now
 			return entry, err
 		}
 	}
-	return p.record(ctx, key, event, about, by)
+	return p.recordOutside(ctx, key, event, about, by)
 }
 
 // FromTool is [Publisher.Publish] for a tool of a segment.
 func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event, run spool.RunID, tool string) error {
 	by := record.Publisher{Tool: tool}
 	if event.Durable {
-		_, err := p.recordAmong(ctx, s, event, run, by)
+		_, err := p.recordInSegment(ctx, s, event, run, by)
 		return err
 	}
 	entry := spool.Entry{ThreadID: s.Key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
@@ -99,8 +99,8 @@ func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event,
 	return nil
 }
 
-// tell publishes a live event.
-func (p *Publisher) tell(ctx context.Context, key spool.ThreadKey, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
+// publishLive publishes a live event.
+func (p *Publisher) publishLive(ctx context.Context, key spool.ThreadKey, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
 	entry := spool.Entry{ThreadID: key.ID, Type: event.Type, Payload: event.Payload}
 	by.Sign(&entry)
 	err := p.Store.View(ctx, key, func(v spool.View) error {
@@ -139,18 +139,17 @@ func subject(v spool.View, about spool.RunID) (run spool.RunRow, thread spool.Th
 	}
 }
 
-// record writes a durable event from outside of the thread's segment, of whose stream
-// nothing is known. If there is one, its worker is told, so that its next items stand behind
-// the entry.
-func (p *Publisher) record(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
+// recordOutside writes a durable event without a place in the stream. If a worker holds the thread,
+// recordOutside wakes it, so that the worker's next items stand behind the entry.
+func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
 	var entry spool.Entry
-	held := false
+	leased := false
 	err := p.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		run, thread, err := subject(tx, about)
 		if err != nil {
 			return err
 		}
-		held = thread.Leased(tx.Now())
+		leased = thread.Leased(tx.Now())
 		entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
 		by.Sign(&entry)
 		return tx.AppendEntries(&entry)
@@ -159,15 +158,15 @@ func (p *Publisher) record(ctx context.Context, key spool.ThreadKey, event spool
 		return spool.Entry{}, record.NotFound(err)
 	}
 	p.Bus.Wake(key, spool.WakeRecord)
-	if held {
+	if leased {
 		p.Bus.Wake(key, spool.WakeEvent)
 	}
 	return entry, nil
 }
 
-// recordAmong writes a durable event among the items of the segment, or behind them where the
+// recordInSegment writes a durable event between the items of the segment, or behind them if the
 // segment is over.
-func (p *Publisher) recordAmong(ctx context.Context, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (entry spool.Entry, err error) {
+func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (entry spool.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	err = s.Writer.Commit(ctx, func(out *order.List) error {
@@ -203,9 +202,8 @@ func (p *Publisher) recordAmong(ctx context.Context, s *Segment, event spool.Eve
 	return entry, nil
 }
 
-// isOpen reports whether the record has not got the end of the segment yet, which has to be the
-// one that has the thread. A segment whose end somebody else has written has lost the thread
-// before: its fence is an old one.
+// isOpen reports whether the record does not have the end of the segment yet. The segment has the
+// thread: one that another process has ended has an old fence.
 func isOpen(v spool.View, s *Segment, thread spool.Thread) (bool, error) {
 	if thread.State != spool.Running {
 		return false, nil

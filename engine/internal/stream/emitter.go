@@ -25,12 +25,12 @@ func (w *Writer) Emitter(agent spool.AgentID) Emitter { return Emitter{w: w, age
 func (e *Emitter) Item(ctx context.Context, t spool.ItemType, payload any) {
 	now := atOnce(t)
 	t, payload = order.Wrap(e.agent, t, payload)
-	if _, full := e.w.add(ctx, queued{of: t, payload: payload}); full || now {
+	if _, full := e.w.add(ctx, pendingItem{of: t, payload: payload}); full || now {
 		e.w.Flush(ctx)
 	}
 }
 
-// atOnce reports whether somebody waits for an item of this type.
+// atOnce reports whether clients wait for an item of this type, so that it is written at once.
 func atOnce(t spool.ItemType) bool {
 	switch t {
 	case spool.ItemRunStarted, spool.ItemToolResult, spool.ItemStepFinished, spool.ItemInputRequired, spool.ItemSubagentFinished:
@@ -52,7 +52,7 @@ func (e *Emitter) Reasoning(ctx context.Context, delta string) {
 	e.Item(ctx, spool.ItemReasoningContent, spool.Delta{MessageID: e.block, Delta: delta})
 }
 
-// in makes a block of one kind the open one.
+// in opens a block of one kind, unless it is open.
 func (e *Emitter) in(ctx context.Context, start, end spool.ItemType) {
 	if e.blockEnd == end {
 		return
@@ -76,7 +76,7 @@ func (e *Emitter) EndBlock(ctx context.Context) {
 	e.Item(ctx, t, spool.Block{MessageID: e.block})
 }
 
-// newBlock returns an id for a block, which no other one of the stream has.
+// newBlock returns an id that no other block of the stream has.
 func (w *Writer) newBlock() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// CloseLost ends a stream in the place of its worker, which went away. The record says at
-// which offset the end is at the earliest. A stream that lacks an item before that offset is not
-// whole: the item was saved, and the worker died before it could write it.
+// CloseLost ends the stream of a worker that went away. The end stands at the offset at, or behind
+// it. A stream that lacks an item before at is not whole: the worker has saved that item, and died
+// before it could write it.
 func (s Settings) CloseLost(ctx context.Context, key spool.StreamKey, end spool.Item, at spool.Offset) {
 	s.close(ctx, key, end, s.whole(ctx, key, at))
 }
 
-// close ends a stream with its last item. A stream that is not whole is removed, so that its readers
-// get a snapshot.
+// close ends a stream with its last item. It removes a stream that is not whole, so that the stream's
+// readers get a snapshot.
 func (s Settings) close(ctx context.Context, key spool.StreamKey, end spool.Item, whole bool) {
 	ctx, cancel := WithTimeout(ctx)
 	defer cancel()
@@ -44,7 +44,7 @@ func (s Settings) whole(ctx context.Context, key spool.StreamKey, end spool.Offs
 	return page.Last.Compare(spool.Offset{Fence: end.Fence, N: end.N - 1}) >= 0
 }
 
-// Notify gives a live event to every client that follows the thread now, in any process.
+// Notify sends a live event to every client that follows the thread now, in any process.
 func Notify(bus spool.Bus, key spool.ThreadKey, event spool.Entry) {
 	if notice, err := json.Marshal(event); err == nil {
 		bus.Notify(key, notice)

@@ -1,10 +1,11 @@
 // Package stream writes the run stream of one segment, and keeps the one order of stream and
 // record. A [Writer] numbers items and writes them in batches. [Writer.Commit] carries out a
-// transition: the items and entries of its [order.List] are numbered together, saved, and then
-// written. All agents of the segment's tree share the writer; each has an [Emitter].
+// transition: it numbers the items and entries of the transition's [order.List] together, saves
+// them, and then writes the items. All agents of the segment's tree share the writer; each has an
+// [Emitter].
 //
-// The package touches the streams and the bus. It knows nothing of the store: a transition is
-// a function that its caller gives.
+// The package touches the streams and the bus. It does not know the store: its caller gives it a
+// transition as a function.
 package stream
 
 import (
@@ -37,32 +38,33 @@ type Writer struct {
 
 	key spool.StreamKey
 
-	committing chanlock.Lock // one commit at a time; taken before the others
-	flushing   chanlock.Lock // keeps batches in order; taken before mu
+	commits  chanlock.Lock // one commit at a time; taken before the other locks
+	flushing chanlock.Lock // keeps batches in order; taken before mu
+
 	mu         sync.Mutex
 	fence      int64
 	at         order.Mark // of the last item
 	blocks     int        // how many were opened
 	batch      []spool.Item
 	timer      *time.Timer
-	underWay   bool     // a commit is: what is emitted meanwhile comes behind it
-	behind     []queued // that
-	learned    int64    // the last entry that is known of besides the segment's own
-	broken     bool     // an append has failed: the run goes on without a stream
-	inherited  bool     // another worker has written the stream
+	committing bool          // a commit is under way
+	pending    []pendingItem // emitted during the commit; they get their numbers behind it
+	learned    int64         // the last known entry that somebody else has written
+	broken     bool          // the stream lacks an item; nothing more is written
+	inherited  bool          // another worker has written the stream
 	ended      bool
 }
 
-// queued is an item that has no number yet.
-type queued struct {
+// pendingItem is an item that has no number yet.
+type pendingItem struct {
 	of      spool.ItemType
 	payload any
-	event   *spool.Entry // the live event that the item tells. Nil: none
+	event   *spool.Entry // the live event that the item carries. Nil: none
 }
 
 // New returns the writer of a segment's stream. The record's last entry is seq.
 func New(s Settings, key spool.StreamKey, fence, seq int64) *Writer {
-	return &Writer{Settings: s, key: key, fence: fence, at: order.Mark{Seq: seq}, committing: chanlock.New(), flushing: chanlock.New()}
+	return &Writer{Settings: s, key: key, fence: fence, at: order.Mark{Seq: seq}, commits: chanlock.New(), flushing: chanlock.New()}
 }
 
 // ID returns the id of the stream.
@@ -73,17 +75,17 @@ func (w *Writer) Open(ctx context.Context, first spool.StreamStarted) {
 	if err := w.Streams.Open(ctx, w.key); err != nil {
 		w.fail(ctx, err)
 	}
-	w.add(ctx, queued{of: spool.ItemRunStarted, payload: first})
+	w.add(ctx, pendingItem{of: spool.ItemRunStarted, payload: first})
 	w.Flush(ctx)
 }
 
-// Commit carries out a transition, which lists what it adds to stream and record. Whatever was
-// emitted before is written first. Whatever is emitted meanwhile comes behind the list. The
-// items of the list are written once the transition has succeeded, and with an end the
-// stream ends. It returns the error of the transition.
+// Commit carries out a transition, which lists what it adds to stream and record. It first writes
+// the items that were emitted before. Items that are emitted during the transition come behind the
+// list. Commit writes the list's items once the transition has succeeded. If the list has an end,
+// the stream ends. Commit returns the error of the transition.
 func (w *Writer) Commit(ctx context.Context, transition func(l *order.List) error) error {
-	w.committing.Lock()
-	defer w.committing.Unlock()
+	w.commits.Lock()
+	defer w.commits.Unlock()
 	l := w.begin()
 	w.Flush(ctx)
 	err := transition(l)
@@ -99,15 +101,16 @@ func (w *Writer) Commit(ctx context.Context, transition func(l *order.List) erro
 func (w *Writer) begin() *order.List {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.underWay = true
+	w.committing = true
 	return order.New(w.key.ID, w.fence, w.at)
 }
 
-// finish takes the list of a transition that has succeeded, and then what was emitted meanwhile.
+// finish adds the list's items to the batch, if the transition has succeeded, and then the pending
+// items.
 func (w *Writer) finish(l *order.List, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.underWay = false
+	w.committing = false
 	if err == nil {
 		items, last, ends := l.Items()
 		w.at = last
@@ -118,13 +121,14 @@ func (w *Writer) finish(l *order.List, err error) {
 		w.batch = append(w.batch, items...)
 	}
 	w.at.Seq = max(w.at.Seq, w.learned)
-	for _, q := range w.behind {
+	for _, q := range w.pending {
 		w.number(q)
 	}
-	w.behind = nil
+	w.pending = nil
 }
 
-// Learn puts the items to come behind an entry that somebody else may have written.
+// Learn says that the record has reached seq. An item that gets its number from now on stands
+// behind that entry.
 func (w *Writer) Learn(seq int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -132,10 +136,10 @@ func (w *Writer) Learn(seq int64) {
 	w.at.Seq = max(w.at.Seq, seq)
 }
 
-// Event emits a live event. It reports false where the stream takes none any more.
+// Event emits a live event. It reports false if the stream takes no more items.
 func (w *Writer) Event(ctx context.Context, e spool.Entry) bool {
 	custom := spool.Custom{Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool}
-	taken, full := w.add(ctx, queued{of: spool.ItemCustom, payload: custom, event: &e})
+	taken, full := w.add(ctx, pendingItem{of: spool.ItemCustom, payload: custom, event: &e})
 	if full {
 		w.Flush(ctx)
 	}
@@ -143,15 +147,15 @@ func (w *Writer) Event(ctx context.Context, e spool.Entry) bool {
 }
 
 // add emits an item, which is written within the flush window. It reports whether the stream
-// takes items at all, and whether the batch should be written at once.
-func (w *Writer) add(ctx context.Context, q queued) (taken, full bool) {
+// still takes items, and whether the caller has to flush.
+func (w *Writer) add(ctx context.Context, q pendingItem) (taken, full bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.ended || w.broken:
 		return false, false
-	case w.underWay:
-		w.behind = append(w.behind, q)
+	case w.committing:
+		w.pending = append(w.pending, q)
 		return true, false
 	}
 	w.number(q)
@@ -165,13 +169,13 @@ func (w *Writer) add(ctx context.Context, q queued) (taken, full bool) {
 }
 
 // number puts an item behind the last one. The caller holds mu.
-func (w *Writer) number(q queued) {
+func (w *Writer) number(q pendingItem) {
 	w.at.N++
 	w.batch = append(w.batch, spool.NewItem(q.of, spool.Offset{Fence: w.fence, N: w.at.N}, w.at.Seq, q.payload))
 }
 
-// Flush writes the batch. A failure is logged once and is not the run's: the readers of the
-// stream get a snapshot.
+// Flush writes the batch. It logs the first failure. The run goes on without a stream, and the
+// stream's readers get a snapshot.
 func (w *Writer) Flush(ctx context.Context) {
 	w.flushing.Lock()
 	defer w.flushing.Unlock()
@@ -200,7 +204,7 @@ func (w *Writer) take() (items []spool.Item, broken bool) {
 }
 
 // streamTimeout bounds a write to a stream, which goes on when the segment's context has
-// ended. Streams that hang must not hold a run.
+// ended. A run must not wait for streams that hang.
 const streamTimeout = 5 * time.Second
 
 // WithTimeout bounds a write to streams. It goes on when ctx ends.
@@ -208,7 +212,7 @@ func WithTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), streamTimeout)
 }
 
-// fail logs the first error of a stream, which does not have everything that it should from then on.
+// fail logs the stream's first error. From then on the stream lacks an item.
 func (w *Writer) fail(ctx context.Context, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -218,15 +222,15 @@ func (w *Writer) fail(ctx context.Context, err error) {
 	w.broken = true
 }
 
-// Broken says that the stream does not have everything that it should.
-func (w *Writer) Broken() {
+// MarkBroken says that the stream lacks an item.
+func (w *Writer) MarkBroken() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.broken = true
 }
 
-// Inherit makes w the writer of a stream that another worker has written, and which only has
-// to be ended. Everything up to saved is in the messages.
+// Inherit has the writer end a stream that another worker has written. The messages have everything
+// up to saved.
 func (w *Writer) Inherit(saved spool.Offset) {
 	w.inherited = true
 	if end := order.EndBehind(saved); !end.IsZero() {
@@ -234,7 +238,7 @@ func (w *Writer) Inherit(saved spool.Offset) {
 	}
 }
 
-// Close ends the stream of a segment of which the record has no end yet.
+// Close ends the stream of a segment that the record has not ended yet.
 func (w *Writer) Close(ctx context.Context, t spool.ItemType, payload any) {
 	_ = w.Commit(ctx, func(l *order.List) error { // nothing is saved, so nothing fails
 		l.End(t, payload)
@@ -246,8 +250,8 @@ func (w *Writer) Close(ctx context.Context, t spool.ItemType, payload any) {
 func (w *Writer) end(ctx context.Context, last spool.Item) {
 	w.mu.Lock()
 	w.ended = true
-	late := w.behind
-	w.behind = nil
+	late := w.pending
+	w.pending = nil
 	w.mu.Unlock()
 	w.Flush(ctx)
 	w.mu.Lock()
@@ -259,7 +263,7 @@ func (w *Writer) end(ctx context.Context, last spool.Item) {
 	w.close(ctx, w.key, last, whole)
 	w.Bus.Wake(w.key.Thread, spool.WakeStream)
 	for _, q := range late {
-		if q.event != nil { // it still reaches those who follow now
+		if q.event != nil { // it still reaches the clients that follow now
 			Notify(w.Bus, w.key.Thread, *q.event)
 		}
 	}
