@@ -90,6 +90,6 @@ func (s *EventStream) Close() error {
 	return nil
 }
 
-// FollowFrame returns a frame as a server-sent event, and moves the cursor at behind the frame: to the
+// FollowFrame returns a frame as a server-sent event, and moves the cursor at past the frame, or to the
 // frame's own cursor if it has one. A notice has no id, and does not move the cursor.
 func FollowFrame(f spool.Frame, at *spool.Cursor) []byte { return live.FollowFrame(f, at) }

@@ -39,7 +39,7 @@ func TestFillRefuses(t *testing.T) {
 	}
 }
 
-// TestFill has what a default depends on, and what a negative value means something for.
+// TestFill has defaults that depend on other fields, and fields whose negative values have a meaning.
 func TestFill(t *testing.T) {
 	t.Parallel()
 

@@ -1,5 +1,5 @@
-// Command embed is a program of your own with durable agent runs in it: a tool from a
-// Go function that asks first, a SQLite file, a worker, and the HTTP surface.
+// Command embed is a program with durable agent runs: a tool from a Go function that needs a person's
+// approval, a SQLite file, a worker, and the HTTP surface.
 package main
 
 import (
@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// refund is a tool that a person has to allow, and that may be repeated after a crash:
-// the shop pays once for each idempotency key.
+// refund is a tool that needs a person's approval. It may be repeated after a crash: the shop pays once
+// for each idempotency key.
 func refund() spool.Tool {
 	type in struct {
 		Order string `json:"order" jsonschema:"number of the order"`
@@ -75,13 +75,13 @@ func run(db *sqlite.DB, listen string) error {
 		return err
 	}
 
-	// The worker ends when ctx does, and hands back what it has in hand.
+	// The worker ends when ctx does, and gives its runs back to the queue.
 	worked := make(chan error, 1)
 	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 
 	h := &http.Server{Addr: listen, Handler: surface, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() {
-		e.Close() // event streams are told when to come back
+		e.Close() // tells event streams when to reconnect
 		_ = h.Shutdown(context.WithoutCancel(ctx))
 	})
 	slog.Info("listens", "address", listen)

@@ -1,4 +1,4 @@
-// Command rest is the least program with a controller.
+// Command rest is the smallest program with a controller.
 package main
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/spoolhq/spool/rest"
 )
 
-// Greeter is a controller. What it depends on are its fields.
+// Greeter is a controller. Its fields are its dependencies.
 type Greeter struct{ word string }
 
-// Routes says which requests go to which method.
+// Routes declares the routes of the controller.
 func (g *Greeter) Routes(r *rest.Routes) { rest.Get(r, "/hello/{name}", g.hello) }
 
 type greeting struct {

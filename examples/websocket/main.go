@@ -1,5 +1,5 @@
-// Command websocket has a WebSocket beside typed routes: with their authentication,
-// throttles and permissions before it.
+// Command websocket has a WebSocket next to typed routes. The same authentication, throttles and
+// permissions protect it.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/spoolhq/spool/rest/permission"
 )
 
-// Echo says back what it is told.
+// Echo sends each message back.
 type Echo struct{}
 
 // Routes implements [rest.Controller].
@@ -30,7 +30,7 @@ func (Echo) Routes(r *rest.Routes) {
 func socket(w http.ResponseWriter, r *http.Request) {
 	c, err := websocket.Accept(w, r, nil) // refuses pages of other origins
 	if err != nil {
-		return // it has answered
+		return // Accept has answered
 	}
 	defer func() { _ = c.CloseNow() }()
 	for {
