@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // History is what has happened to some threads, seen from all sides: by the store, by clients
@@ -232,7 +233,7 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 		if d.Thread, err = v.Thread(); err != nil {
 			return err
 		}
-		if d.Runs, err = readRuns(v); err != nil {
+		if d.Runs, err = compare.Runs(v); err != nil {
 			return err
 		}
 		if d.Messages, err = v.Messages(spool.MessageQuery{}); err != nil {
@@ -263,16 +264,6 @@ func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadK
 		h.Threads = append(h.Threads, d)
 	}
 	return err
-}
-
-// readRuns reads all runs of a thread, the newest first.
-func readRuns(v spool.View) ([]spool.RunRow, error) {
-	runs, err := v.Runs(0)
-	rows := make([]spool.RunRow, len(runs))
-	for i := 0; i < len(runs) && err == nil; i++ {
-		rows[i], err = v.Run(runs[i].ID)
-	}
-	return rows, err
 }
 
 // Violation is something in a history that must not happen.

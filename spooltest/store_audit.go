@@ -102,7 +102,7 @@ func testStoreAuditOutlives(s *storeTest) {
 	s.write(key, func(tx spool.Tx) error {
 		return errors.Join(tx.DeleteThread(), tx.AppendAudit(&spool.AuditEntry{Action: spool.AuditDelete, ThreadID: "t"}))
 	})
-	s.same("the thread", s.all(key, "r"), contents{})
+	s.same("the thread", s.all(key, "r"), compare.Contents{})
 	s.same("the log", s.audited(key.Tenant, spool.AuditQuery{ThreadID: "t"}), "ba")
 }
 

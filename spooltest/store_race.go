@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 // racers is how many goroutines race in a test.
@@ -175,7 +176,7 @@ func testStoreViewIsOneState(s *storeTest) {
 				err := s.Store.View(context.Background(), key, func(v spool.View) error {
 					before, err := v.Thread()
 					runtime.Gosched()
-					c, readErr := readAll(v, "")
+					c, readErr := compare.Read(v, "")
 					if err := errors.Join(err, readErr); err != nil {
 						return err
 					}

@@ -152,66 +152,14 @@ func putQueued(tx spool.Tx, run spool.RunID) error {
 	)
 }
 
-// contents is all that a thread consists of.
-type contents struct {
-	Found    bool
-	Thread   spool.Thread
-	Runs     []spool.RunRow
-	Messages []spool.Message
-	Branches []spool.Branch
-	// Branched are the messages of each branch.
-	Branched [][]spool.Message
-	Entries  []spool.Entry
-	Parks    []spool.Park
-	Effects  []spool.Effect
-	Usage    []spool.UsageLine
-	Newest   spool.UsageRow
-}
-
 // all reads a thread. Parks and effects are those of the run and of its step 1.
-func (s *storeTest) all(key spool.ThreadKey, run spool.RunID) (c contents) {
+func (s *storeTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Contents) {
 	s.Helper()
 	s.read(key, func(v spool.View) (err error) {
-		c, err = readAll(v, run)
+		c, err = compare.Read(v, run)
 		return err
 	})
 	return c
-}
-
-func readAll(v spool.View, run spool.RunID) (c contents, err error) {
-	c.Thread, err = v.Thread()
-	if spool.CodeOf(err) == spool.NotFound {
-		err = nil
-	} else {
-		c.Found = true
-	}
-	errs := []error{err}
-	keep := func(err error) { errs = append(errs, err) }
-	c.Runs, err = readRuns(v)
-	keep(err)
-	c.Messages, err = v.Messages(spool.MessageQuery{})
-	keep(err)
-	c.Branches, err = v.Branches()
-	keep(err)
-	for _, b := range c.Branches {
-		messages, err := v.Messages(spool.MessageQuery{Branch: b.ID})
-		keep(err)
-		c.Branched = append(c.Branched, messages)
-	}
-	c.Entries, err = v.Entries(spool.EntryQuery{})
-	keep(err)
-	c.Parks, err = v.Parks(run)
-	keep(err)
-	c.Effects, err = v.Effects(run, 1)
-	keep(err)
-	c.Usage, err = v.Usage()
-	keep(err)
-	newest, err := v.UsageRows(spool.UsageQuery{Last: true, Limit: 1})
-	keep(err)
-	for _, row := range newest {
-		c.Newest = row
-	}
-	return c, errors.Join(errs...)
 }
 
 // fill writes something of every kind to a new thread.

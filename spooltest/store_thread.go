@@ -20,7 +20,7 @@ func testStoreNothingThere(s *storeTest) {
 		s.fails("Message", err, spool.NotFound)
 		return nil
 	})
-	s.same("contents", s.all(thread("t"), "r"), contents{})
+	s.same("contents", s.all(thread("t"), "r"), compare.Contents{})
 
 	// Nor does a transaction that writes nothing make the thread.
 	s.write(thread("t"), func(tx spool.Tx) error {
@@ -28,7 +28,7 @@ func testStoreNothingThere(s *storeTest) {
 		s.fails("Thread in a transaction", err, spool.NotFound)
 		return nil
 	})
-	s.same("contents after an Update", s.all(thread("t"), "r"), contents{})
+	s.same("contents after an Update", s.all(thread("t"), "r"), compare.Contents{})
 
 	list, err := s.Store.Threads(context.Background(), spool.DefaultTenant, spool.ThreadQuery{})
 	if err != nil || len(list) != 0 {
@@ -201,12 +201,12 @@ func testStoreDeleteThread(s *storeTest) {
 		if err := tx.DeleteThread(); err != nil {
 			return err
 		}
-		c, err := readAll(tx, "r")
-		s.same("contents in the transaction", c, contents{})
+		c, err := compare.Read(tx, "r")
+		s.same("contents in the transaction", c, compare.Contents{})
 		return err
 	})
 
-	s.same("contents", s.all(key, "r"), contents{})
+	s.same("contents", s.all(key, "r"), compare.Contents{})
 	s.same("contents of another thread", s.all(other, "r-other"), before)
 	s.same("threads", s.ids(spool.DefaultTenant, spool.ThreadQuery{}), "other")
 	_, err = s.Store.FindStart(context.Background(), key.Tenant, "start")
@@ -227,7 +227,7 @@ func testStoreDeleteThread(s *storeTest) {
 
 func testStoreDeleteNothing(s *storeTest) {
 	s.write(thread("t"), func(tx spool.Tx) error { return tx.DeleteThread() })
-	s.same("contents", s.all(thread("t"), ""), contents{})
+	s.same("contents", s.all(thread("t"), ""), compare.Contents{})
 }
 
 func testStoreTenants(s *storeTest) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 )
 
 func testStoreRollsBack(s *storeTest) {
@@ -17,7 +18,7 @@ func testStoreRollsBack(s *storeTest) {
 		return failure
 	})
 	s.is("Update of a new thread", err, failure)
-	s.same("contents", s.all(key, "r"), contents{})
+	s.same("contents", s.all(key, "r"), compare.Contents{})
 	s.noJobs()
 
 	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
@@ -103,7 +104,7 @@ func testStoreOwnWrites(s *storeTest) {
 		if err := fill(tx, key, "r"); err != nil {
 			return err
 		}
-		c, err := readAll(tx, "r")
+		c, err := compare.Read(tx, "r")
 		s.same("state", c.Thread.State, spool.Queued)
 		s.same("LastSeq", c.Thread.LastSeq, int64(2))
 		s.same("UpdatedAt", c.Thread.UpdatedAt, tx.Now())

@@ -38,10 +38,10 @@ func (s *engineTest) view(fn func(v spool.View) error) {
 }
 
 // all returns everything that the store has of a thread and one of its runs.
-func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) (c contents) {
+func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Contents) {
 	s.Helper()
 	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
-		c, err = readAll(v, run)
+		c, err = compare.Read(v, run)
 		return err
 	})
 	if err != nil {

@@ -94,6 +94,21 @@ func (s retractTest) live(e *engine.Engine, do func()) []spool.Frame {
 	return stop()
 }
 
+// stoppedIn starts a run, stops it a second after it has reached a state, and returns what a live
+// client saw of that and of what came then.
+func (s retractTest) stoppedIn(e *engine.Engine, state spool.State, then func()) []spool.Frame {
+	s.Helper()
+	s.start(e, "r1", "go")
+	return s.live(e, func() {
+		s.work(e)
+		s.becomes(state)
+		<-time.After(time.Second)
+		s.stop(e)
+		s.ended(spool.Cancelled)
+		then()
+	})
+}
+
 // endAt returns the index of the entry that ends a stream.
 func endAt(frames []spool.Frame, id string) int {
 	return slices.IndexFunc(frames, func(f spool.Frame) bool {
@@ -342,14 +357,7 @@ func testRetractStoppedCall(s retractTest) {
 		spool.TextDelta{Text: "I look"}, spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallDelta{ID: "c1", Args: `{"a`},
 	}, plain("look", "1"))
 	e := s.engine(c)
-	s.start(e, "r1", "go")
-	frames := s.live(e, func() {
-		s.work(e)
-		s.becomes(spool.Running)
-		<-time.After(time.Second)
-		s.stop(e)
-		s.ended(spool.Cancelled)
-	})
+	frames := s.stoppedIn(e, spool.Running, func() {})
 	s.lines("messages", s.script(), "user go", "assistant I look")
 	got := parts(frames)
 	if len(got) != 1 || len(got[0].Snapshot.Messages) != 1 || shownText(frames) != "I look" {
@@ -361,14 +369,7 @@ func testRetractStoppedCall(s retractTest) {
 // testRetractStoppedMute stops a run that has only thought, of which nothing is kept.
 func testRetractStoppedMute(s retractTest) {
 	e := s.engine(s.config(holds{spool.ReasoningDelta{Text: "hm"}}))
-	s.start(e, "r1", "go")
-	frames := s.live(e, func() {
-		s.work(e)
-		s.becomes(spool.Running)
-		<-time.After(time.Second)
-		s.stop(e)
-		s.ended(spool.Cancelled)
-	})
+	frames := s.stoppedIn(e, spool.Running, func() {})
 	if len(parts(frames)) != 1 {
 		s.Errorf("the client saw\n%s", transcript(frames))
 	}
@@ -460,14 +461,7 @@ func (s retractTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
 // testRetractParkStopped stops a run that waits: no stream is open to close its calls.
 func testRetractParkStopped(s retractTest) {
 	e := s.engine(s.config(asksTwice(), approved("send", "1")))
-	s.start(e, "r1", "go")
-	frames := s.live(e, func() {
-		s.work(e)
-		s.becomes(spool.WaitingForInput)
-		<-time.After(time.Second)
-		s.stop(e)
-		s.ended(spool.Cancelled)
-	})
+	frames := s.stoppedIn(e, spool.WaitingForInput, func() {})
 	s.closes(e, frames, 2)
 }
 
@@ -506,14 +500,7 @@ func testRetractNestedStopped(s retractTest) {
 		"find": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})},
 	})
 	e := s.engine(nestedTest(s).treeConfig(m, approved("send", "1")))
-	s.start(e, "r1", "go")
-	frames := s.live(e, func() {
-		s.work(e)
-		s.becomes(spool.WaitingForInput)
-		<-time.After(time.Second)
-		s.stop(e)
-		s.ended(spool.Cancelled)
-	})
+	frames := s.stoppedIn(e, spool.WaitingForInput, func() {})
 	s.closes(e, frames, 2)
 }
 
@@ -527,13 +514,7 @@ func testRetractNextRun(s retractTest) {
 		return spooltest.Say("done")
 	})
 	e := s.engine(s.config(m, approved("send", "1")))
-	s.start(e, "r1", "go")
-	frames := s.live(e, func() {
-		s.work(e)
-		s.becomes(spool.WaitingForInput)
-		<-time.After(time.Second)
-		s.stop(e)
-		s.ended(spool.Cancelled)
+	frames := s.stoppedIn(e, spool.WaitingForInput, func() {
 		s.start(e, "r2", "on")
 		s.ended(spool.Completed)
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -201,7 +202,7 @@ func (a announced) look(key spool.StreamKey, item spool.Item) {
 	}
 }
 
-func hasResult(all contents, p spool.ToolResulted) bool {
+func hasResult(all compare.Contents, p spool.ToolResulted) bool {
 	for _, e := range all.Effects {
 		if e.ToolCallID == p.ToolCallID && e.State == spool.EffectDone {
 			return true

@@ -1,16 +1,13 @@
-package enginetest
+package compare
 
 import (
-	"context"
 	"errors"
-	"slices"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/spooltest"
 )
 
-// contents are what a thread has.
-type contents struct {
+// Contents are all that a thread consists of.
+type Contents struct {
 	Found    bool
 	Thread   spool.Thread
 	Runs     []spool.RunRow
@@ -25,8 +22,8 @@ type contents struct {
 	Newest   spool.UsageRow
 }
 
-// readAll reads a thread. Parks and effects are those of the run and of its step 1.
-func readAll(v spool.View, run spool.RunID) (c contents, err error) {
+// Read reads a thread. Parks and effects are those of the run and of its step 1.
+func Read(v spool.View, run spool.RunID) (c Contents, err error) {
 	c.Thread, err = v.Thread()
 	if spool.CodeOf(err) == spool.NotFound {
 		err = nil
@@ -35,13 +32,8 @@ func readAll(v spool.View, run spool.RunID) (c contents, err error) {
 	}
 	errs := []error{err}
 	keep := func(err error) { errs = append(errs, err) }
-	runs, err := v.Runs(0)
+	c.Runs, err = Runs(v)
 	keep(err)
-	for _, r := range runs {
-		row, err := v.Run(r.ID)
-		keep(err)
-		c.Runs = append(c.Runs, row)
-	}
 	c.Messages, err = v.Messages(spool.MessageQuery{})
 	keep(err)
 	c.Branches, err = v.Branches()
@@ -67,23 +59,12 @@ func readAll(v spool.View, run spool.RunID) (c contents, err error) {
 	return c, errors.Join(errs...)
 }
 
-// threadKey returns the key of a thread of the default tenant.
-func threadKey(id spool.ThreadID) spool.ThreadKey {
-	return spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}
-}
-
-func messageAt(all []spool.Message, id spool.MessageID) int {
-	return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
-}
-
-// turnAt returns a turn of a script, and a failure behind its end.
-func turnAt(turns []spooltest.Turn, at int) spooltest.Turn {
-	if at >= len(turns) {
-		return spooltest.Turn{Err: &spool.ModelError{Status: 400, Message: "the script has no turn left"}}
+// Runs returns all runs of a thread as its store keeps them, the newest first.
+func Runs(v spool.View) ([]spool.RunRow, error) {
+	runs, err := v.Runs(0)
+	rows := make([]spool.RunRow, len(runs))
+	for i := 0; i < len(runs) && err == nil; i++ {
+		rows[i], err = v.Run(runs[i].ID)
 	}
-	return turns[at]
-}
-
-func canceled(ctx context.Context) error {
-	return spool.Wrap(spool.Canceled, "Canceled", ctx.Err())
+	return rows, err
 }
