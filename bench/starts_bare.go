@@ -30,7 +30,7 @@ const (
 			enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 			input_tokens, cached_input_tokens, output_tokens, total_tokens,
 			segments, place, root_id, nested, cost_micros, currency, allowance,
-			start_key, nonce, scopes, host_state, provider_options, client, engine_state, ord)
+			engine_state, start_key, nonce, scopes, host_state, provider_options, client, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`
@@ -172,7 +172,7 @@ func (s *bareStarts) start(op bareStart) error {
 			tenant, op.run, op.thread, now, "", int64(0), agent, "", model, "QUEUED", "", "",
 			now, now, int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), int64(0),
 			int64(0), int64(0), "", "", int64(0), "", "",
-			"", rand.Text(), bareScopes, "", "", "", "", tenant, op.thread,
+			"", "", rand.Text(), bareScopes, "", "", "", tenant, op.thread,
 		}},
 		{insertMessage, []driver.Value{
 			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,

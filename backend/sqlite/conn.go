@@ -290,16 +290,18 @@ func (r *row) borrowed() []byte {
 	return nil
 }
 
-// decode reads the JSON of a column into to, which an empty column leaves as it is. What names it.
-func (r *row) decode(to any, what string) error {
+// decode reads the JSON of a column, which an empty one has none of. What names it. Nothing is on the
+// heap but what there is.
+func decode[T any](r *row, what string) (value T) {
 	text := r.borrowed()
 	if text == nil {
-		return nil
+		return value
 	}
-	if err := json.Unmarshal(text, to); err != nil {
-		return spool.Wrap(spool.Internal, what+" cannot be read", err)
+	read := new(T)
+	if err := json.Unmarshal(text, read); err != nil {
+		r.err = spool.Wrap(spool.Internal, what+" cannot be read", err)
 	}
-	return nil
+	return *read
 }
 
 // each adds what a query finds to a list.

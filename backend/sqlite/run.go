@@ -9,14 +9,14 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// The columns of a run, and behind them those of what only the engine needs of it: what the start gave,
-// and in engine_state all that changes as the run goes on.
+// The columns of a run, and behind them those of what only the engine needs of it: engine_state has all
+// that changes as the run goes on, the others what the start gave.
 const (
 	runColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
 	enqueued_at, started_at, ended_at, max_steps, steps, attempts,
 	input_tokens, cached_input_tokens, output_tokens, total_tokens,
 	segments, place, root_id, nested, cost_micros, currency, allowance`
-	stateColumns = `start_key, nonce, scopes, host_state, provider_options, client, engine_state`
+	stateColumns = `engine_state, start_key, nonce, scopes, host_state, provider_options, client`
 	rowColumns   = runColumns + ", " + stateColumns
 )
 
@@ -35,27 +35,20 @@ func scanRun(r *row) (spool.Run, error) {
 		},
 		Segments: r.int(), QueuePosition: r.int64(), RootID: spool.RunID(r.text()),
 	}
-	var n nestedRun
-	if err := r.decode(&n, "the nested run"); err != nil {
-		return run, err
-	}
+	n := decode[nestedRun](r, "the nested run")
 	run.CallID, run.Prompt, run.Result = n.CallID, n.Prompt, n.Result
 	run.CostMicros, run.Currency = r.int64(), r.text()
-	return run, r.decode(&run.Allowance, "the run's budget")
+	run.Allowance = decode[*spool.Allowance](r, "the run's budget")
+	return run, r.err
 }
 
 func scanRunRow(r *row) (spool.RunRow, error) {
-	run, err := scanRun(r)
-	if err != nil {
-		return spool.RunRow{}, err
-	}
-	full := spool.RunRow{Run: run, RunState: spool.RunState{
-		StartKey: r.text(), Nonce: r.text(), Scopes: scanScopes(r), HostState: r.json(), ProviderOptions: r.json(),
-	}}
-	if err := r.decode(&full.Client, "what the run's client has brought"); err != nil {
-		return full, err
-	}
-	return full, r.decode(&full.RunState, "the run's state")
+	run, _ := scanRun(r)
+	state := decode[spool.RunState](r, "the run's state")
+	state.StartKey, state.Nonce, state.Scopes = r.text(), r.text(), scanScopes(r)
+	state.HostState, state.ProviderOptions = r.json(), r.json()
+	state.Client = decode[*spool.ClientInput](r, "what the run's client has brought")
+	return spool.RunRow{Run: run, RunState: state}, r.err
 }
 
 // oneRun scans the only row of a query into run.
@@ -141,7 +134,7 @@ func (t *tx) InsertRun(r spool.RunRow) error {
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.QueuePosition, r.RootID, text.nested, r.CostMicros, r.Currency, text.allowance,
-		r.StartKey, r.Nonce, encodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.client, text.state,
+		text.state, r.StartKey, r.Nonce, encodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.client,
 		t.key.Tenant, t.key.ID)
 	switch {
 	case err != nil:
@@ -247,7 +240,8 @@ type nestedRun struct {
 type encodedRun struct{ nested, allowance, client, state json.RawMessage }
 
 func encodeRun(r *spool.RunRow) (e encodedRun, err error) {
-	if e.state, err = json.Marshal(&r.RunState); err != nil {
+	state := r.RunState // the row stays on the stack
+	if e.state, err = json.Marshal(&state); err != nil {
 		return e, spool.Wrap(spool.Invalid, "the run's state cannot be encoded", err)
 	}
 	if string(e.state) == "{}" {
