@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// ownScope is a scope that the configuration has made up, for only_for.
+// ownScope matches a scope of the configuration's own, for only_for.
 var ownScope = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}:[A-Za-z0-9._-]{1,64}$`)
 
 // knownScope reports whether a token can have the scope.

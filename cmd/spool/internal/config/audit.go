@@ -2,8 +2,8 @@ package config
 
 import "time"
 
-// auditRetention reads how long the audit log is kept, where 0 is for ever and less than
-// nothing in a [Limits].
+// auditRetention reads how long the audit log is kept. 0 in the file means for ever, which is negative
+// in a [Limits].
 func auditRetention(v value) time.Duration {
 	v.shape.is(kindDurationOrNone)
 	const want = `0 for ever, or a duration such as "9600h"`

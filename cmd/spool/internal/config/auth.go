@@ -53,7 +53,7 @@ func (c *Config) auth(v value) {
 
 func tokens(list value) []Token {
 	items := list.items()
-	// An empty list would mean that nobody is asked, which nobody who writes it means.
+	// An empty list would mean a server without tokens, which no author of a list means.
 	if list.required() && len(items) == 0 && !list.complained() {
 		list.problemf("is empty")
 	}
@@ -95,7 +95,7 @@ func token(v value) Token {
 	return t
 }
 
-// secret reads a token, or the hash that stands for it.
+// secret reads a token, or its hash.
 func secret(token, hash value) (text, sum string) {
 	switch {
 	case token.present() && hash.present():
@@ -114,7 +114,7 @@ func secret(token, hash value) (text, sum string) {
 	return text, sum
 }
 
-// same reports whether two entries have the same token, whichever way they say it.
+// same reports whether two entries have the same token, as text or as a hash.
 func (t Token) same(other Token) bool { return t.hash() != "" && t.hash() == other.hash() }
 
 func (t Token) hash() string {

@@ -30,7 +30,7 @@ func boundsOf(f map[string]value, c *Config) spool.Budget {
 	return b
 }
 
-// onExhausted reads what becomes of a run whose budget is used up.
+// onExhausted reads what happens to a run whose budget is used up.
 func onExhausted(v value) spool.BudgetAction {
 	action := v.text()
 	v.among(action, string(spool.BudgetEnd), string(spool.BudgetPark))

@@ -1,9 +1,9 @@
 // Package config reads the configuration file of the spool command.
 //
-// It is strict: what it does not know is an error, and so is what refers to nothing. All
-// problems of a file are reported together, each with its line and field, so that nobody
-// has to fix them one start at a time. Values of the environment stand in for
-// "${NAME}" and "${NAME:-default}"; no problem quotes one, as it may be a secret.
+// It is strict: an unknown key is an error, and so is a reference to something that does not exist. It
+// reports all problems of a file together, each with its line and field, so that nobody has to fix them
+// one start at a time. It replaces "${NAME}" and "${NAME:-default}" by values of the environment, and
+// no problem quotes such a value, because it may be a secret.
 package config
 
 import (
@@ -15,30 +15,29 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Config is what a file says. Models, agents and tools are in the order of the file.
+// Config has the values of a file. Models, agents and tools are in the order of the file.
 type Config struct {
 	Models []Model
 	// Agents has the default agent first.
 	Agents []Agent
 	Tools  []Tool
-	// Tokens are the bearer tokens. Empty: nobody is asked who they are.
+	// Tokens are the bearer tokens. Empty: requests need no token.
 	Tokens []Token
 	// OwnThreads hides from a subject the threads of others.
 	OwnThreads bool
 	// TrustedProxies are the addresses of proxies whose X-Forwarded-For counts.
 	TrustedProxies []netip.Prefix
-	// StreamTokenKeys sign the tokens of streams, the first one all new ones. Empty: a key of
-	// the process's own does.
+	// StreamTokenKeys verify the tokens of streams, and the first one signs them. Empty: the process
+	// makes a random key.
 	StreamTokenKeys []string
 	// StreamTokenTTL is zero when the file has none.
 	StreamTokenTTL time.Duration
-	// Egress are the hosts, addresses and ranges that tools may reach though they are
-	// private.
+	// Egress are the private hosts, addresses and ranges that tools may reach.
 	Egress []string
 	CORS   CORS
-	// BasePath stands before the path of every endpoint. Empty: nothing does.
+	// BasePath is the prefix of all paths. Empty: there is none.
 	BasePath string
-	// PublicURL is the scheme and host under which clients reach the server. Empty: not known.
+	// PublicURL is the scheme and host under which clients reach the server. Empty: unknown.
 	PublicURL string
 	Queue     Queue
 	Limits    Limits
@@ -57,23 +56,22 @@ type Agent struct {
 	Name         string
 	Model        string
 	Instructions string
-	// MaxSteps bounds the steps of a run. Zero: the engine's default.
+	// MaxSteps limits the steps of a run. Zero: the engine's default.
 	MaxSteps int
-	// WhenBusy is what starts do on a thread that has an active run. Empty: the engine's
-	// default.
+	// WhenBusy is what happens to a start on a thread with an active run. Empty: the engine's default.
 	WhenBusy spool.WhenBusy
-	// DistinctApprover keeps who started a run from answering for its calls.
+	// DistinctApprover forbids the starter of a run to answer for its calls.
 	DistinctApprover bool
 	Tools            []string
-	// Budget and OnBudget are zero where the file does not say.
+	// Budget and OnBudget are zero if the file has none.
 	Budget   spool.Budget
 	OnBudget spool.BudgetAction
 	// ProviderOptions are the fields of a request to the provider that a start may set.
 	ProviderOptions []string
-	// ClientTools and ClientContext bound what the client of a start brings. Negative: nothing. Zero:
+	// ClientTools and ClientContext limit what the client of a start may bring. Negative: nothing. Zero:
 	// the engine's default.
 	ClientTools, ClientContext int
-	// Subagents are those that the agent can hand work to. Empty: it has to do it itself.
+	// Subagents are the agents that the agent can delegate to.
 	Subagents []Subagent
 }
 
@@ -84,12 +82,12 @@ type Subagent struct {
 	Name         string
 	Description  string
 	Instructions string
-	// Model is empty where it is that of the run which spawns.
+	// Model is empty for the model of the spawning run.
 	Model string
 	Tools []string
-	// MaxSteps bounds the steps of a run. Zero: the engine's default.
+	// MaxSteps limits the steps of a run. Zero: the engine's default.
 	MaxSteps int
-	// Spawns lets it hand work on.
+	// Spawns lets it delegate too.
 	Spawns bool
 }
 
@@ -97,7 +95,7 @@ type Subagent struct {
 type Tool struct {
 	Source
 
-	// Access says in whose runs the tool is there.
+	// Access says whose runs may use the tool.
 	Access spool.Access
 
 	Name        string
@@ -106,16 +104,16 @@ type Tool struct {
 	Description string
 	Idempotent  bool
 	Approval    bool
-	// Body is what the body of a request has, arguments or envelope. Empty: the file does not say.
+	// Body is the form of a request's body, arguments or envelope. Empty: the file has none.
 	Body string
-	// DistinctApprover keeps who started a run from answering for a call of the tool.
+	// DistinctApprover forbids the starter of a run to answer for a call of the tool.
 	DistinctApprover bool
-	// Expiry is zero where the file does not say how long a call waits for its approval.
+	// Expiry says how long a call waits for its approval. It is zero if the file does not say.
 	Expiry spool.Expiry
 	// Parameters is a JSON Schema. Nil: the file has none.
 	Parameters json.RawMessage
 
-	// within is where each value of Parameters is said, by its path.
+	// within has the place of each value of Parameters in the file, by its path.
 	within map[string]Source
 }
 
@@ -123,7 +121,7 @@ type Tool struct {
 type Token struct {
 	Source
 
-	// Token is empty where SHA256, the hash in hexadecimal, stands for it.
+	// Token is empty if SHA256, its hash in hexadecimal, replaces it.
 	Token, SHA256 string
 
 	Tenant  spool.Tenant
@@ -131,9 +129,9 @@ type Token struct {
 	Scopes  []string
 	// AllThreads excepts the token from OwnThreads.
 	AllThreads bool
-	// Expires is zero for a token that does not.
+	// Expires is zero for a token that does not expire.
 	Expires time.Time
-	// Operator is true for a token that may name other tenants, where it is an admin's.
+	// Operator says that the token, with the scope admin, may name other tenants.
 	Operator bool
 }
 
@@ -141,7 +139,7 @@ type Token struct {
 type Budgets struct {
 	// Each is the budget of runs whose start and agent have none.
 	Each spool.Budget
-	// Most is the section most: what no start can ask for more than.
+	// Most is the section most: the most that a start or an answer can set.
 	Most     spool.Budget
 	OnBudget spool.BudgetAction
 }
@@ -150,7 +148,7 @@ type Budgets struct {
 type Prices struct {
 	Source
 
-	// File is the table's, "builtin" for the one of the binary. Empty: there are no prices.
+	// File is the file of the table, or "builtin". Empty: there are no prices.
 	File string
 }
 
@@ -182,14 +180,14 @@ type Limits struct {
 	StreamFlush     time.Duration
 	Lease           time.Duration
 	Retention       time.Duration
-	// AuditRetention is negative where the file says for ever.
+	// AuditRetention is negative for ever.
 	AuditRetention time.Duration
 	RetryBackoff   time.Duration
 	RetryAfterMax  time.Duration
 }
 
 // Load reads the file at path. lookup returns a variable of the environment, as
-// [os.LookupEnv] does. An error that is about what the file says is [FieldErrors].
+// [os.LookupEnv] does. An error about the content of the file is [FieldErrors].
 func Load(path string, lookup func(name string) (string, bool)) (*Config, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -198,7 +196,7 @@ func Load(path string, lookup func(name string) (string, bool)) (*Config, error)
 	return Parse(path, b, lookup)
 }
 
-// Parse reads the text of a file. The name is what problems call it.
+// Parse reads the text of a file. Problems have its name.
 func Parse(name string, text []byte, lookup func(name string) (string, bool)) (*Config, error) {
 	root, err := parse(name, text)
 	if err != nil {

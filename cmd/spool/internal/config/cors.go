@@ -12,8 +12,7 @@ type CORS struct {
 	Origins []string
 	// AllowCredentials lets those pages send cookies.
 	AllowCredentials bool
-	// AllowHeaders and ExposeHeaders are what those pages may send and read besides what the
-	// server knows itself.
+	// AllowHeaders and ExposeHeaders are further headers that those pages may send and read.
 	AllowHeaders, ExposeHeaders []string
 }
 

@@ -7,12 +7,11 @@ import (
 	"strconv"
 )
 
-// maxTries bounds how often one schema is checked to find out what is wrong with it.
+// maxTries limits how often one schema is checked to locate a mistake.
 const maxTries = 500
 
-// CheckParameters returns what check has against the tool's parameters, each problem with
-// the line and field of the value that is to blame, as far as trying can tell. The text of
-// a problem is what check says.
+// CheckParameters returns the problems that check finds in the tool's parameters, with the line and field
+// of the value that causes each of them, as far as trying can tell. The text of a problem is check's.
 func (t Tool) CheckParameters(check func(parameters json.RawMessage) error) FieldErrors {
 	if t.Parameters == nil {
 		return nil
@@ -40,7 +39,7 @@ func (t Tool) CheckParameters(check func(parameters json.RawMessage) error) Fiel
 	return problems.sorted()
 }
 
-// blame finds the values that a check does not like, which itself only judges the whole.
+// blame locates the values that cause an error of a check, which only judges the whole.
 type blame struct {
 	check func(parameters json.RawMessage) error
 	tries int
@@ -55,9 +54,9 @@ func (b *blame) try(root any) error {
 	return b.check(text)
 }
 
-// find returns the way to the innermost value to blame for err, and what is wrong there.
-// A value is to blame when the whole is fine without it. Where several are, none is by
-// that; then one is that is wrong with nothing beside it.
+// find returns the path of the innermost value that causes err, and its error. A value causes the error
+// if the whole passes without it. With several wrong values no single one does; then find looks for one
+// that fails alone.
 func (b *blame) find(root any, err error) ([]step, error) {
 	var path []step
 	for v := root; ; {
@@ -97,7 +96,7 @@ func (s step) String() string {
 	return s.key
 }
 
-// of returns the value to which the step leads.
+// of returns the value at the step.
 func (s step) of(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -109,7 +108,7 @@ func (s step) of(v any) any {
 	}
 }
 
-// steps returns the ways to the values that v consists of.
+// steps returns the steps to the values that v consists of.
 func steps(v any) []step {
 	var out []step
 	switch v := v.(type) {
@@ -125,7 +124,7 @@ func steps(v any) []step {
 	return out
 }
 
-// without returns root without the value to which the path leads.
+// without returns root without the value at the path.
 func without(root any, path []step) any {
 	s, last := path[0], len(path) == 1
 	switch v := root.(type) {
@@ -147,8 +146,8 @@ func without(root any, path []step) any {
 	}
 }
 
-// only returns root with nothing but the value to which the path leads. References in it
-// are left out, as that to which they refer is.
+// only returns root with only the value at the path. It leaves out references in the value, because
+// their targets are gone.
 func only(root any, path []step) any {
 	if len(path) == 0 {
 		return unreferred(root)

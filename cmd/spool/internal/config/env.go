@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// reference matches "${NAME}", "${NAME:-default}", and "$${" for a "${" that is meant.
+// reference matches "${NAME}", "${NAME:-default}", and "$${" for a literal "${".
 var reference = regexp.MustCompile(`\$?\$\{([^}]*)\}?`)
 
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(:-(.*))?$`)
 
 func expands(text string) bool { return strings.Contains(text, "${") }
 
-// expand puts values of the environment in the place of references. It reports false
-// when one has none.
+// expand replaces references by values of the environment. It reports false if a variable is not set.
 func (v value) expand(text string) (string, bool) {
 	ok := true
 	out := reference.ReplaceAllStringFunc(text, func(ref string) string {

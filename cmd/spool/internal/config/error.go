@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Source is where in a file something is said.
+// Source is a place in a file.
 type Source struct {
 	File string
 	Line int
@@ -15,14 +15,14 @@ type Source struct {
 	Path string
 }
 
-// FieldError is something that is wrong with a file.
+// FieldError is a problem of a file.
 type FieldError struct {
 	Source
 
 	Text string
 }
 
-// Errorf returns a problem with what is said there.
+// Errorf returns a problem at the place.
 func (s Source) Errorf(format string, args ...any) FieldError {
 	return FieldError{s, fmt.Sprintf(format, args...)}
 }
@@ -35,7 +35,7 @@ func (p FieldError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Path, p.Text)
 }
 
-// FieldErrors are all that is wrong with a file, in the order of its lines.
+// FieldErrors are all problems of a file, in the order of its lines.
 type FieldErrors []FieldError
 
 // Error returns one problem to a line.

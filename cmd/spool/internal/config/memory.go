@@ -1,11 +1,10 @@
 package config
 
-// Memory are the bounds of what requests take in memory, in bytes. A zero field is not in
-// the file.
+// Memory has the limits of memory for requests, in bytes. A zero field is not in the file.
 type Memory struct {
-	// BodyMemory bounds the bodies of all requests under way.
+	// BodyMemory limits the bodies of all active requests.
 	BodyMemory int
-	// SnapshotMemory bounds the encoded snapshots that are kept or being sent.
+	// SnapshotMemory limits the encoded snapshots that are kept or being sent.
 	SnapshotMemory int
 }
 

@@ -33,9 +33,9 @@ type Model struct {
 	Model string
 	// ContextWindow is in tokens. Zero: unknown.
 	ContextWindow int
-	// MaxOutputTokens bounds an answer. Zero: the file does not say.
+	// MaxOutputTokens limits an answer. Zero: the file has none.
 	MaxOutputTokens int
-	// PromptCache is what the server is told of its cache. Empty: what is known to help.
+	// PromptCache says how requests use the server's cache. Empty: the default of the provider.
 	PromptCache string
 	// Headers are sent with each request. Their values may be secrets.
 	Headers map[string]string
@@ -45,7 +45,7 @@ type Model struct {
 	Secrets []string
 }
 
-// maxTemperature is the highest temperature that servers take.
+// maxTemperature is the highest temperature that servers accept.
 const maxTemperature = 2
 
 // ownFields are the fields of a request that only the engine sets.
@@ -61,7 +61,7 @@ var ownHeaders = []string{
 // modelFields are the fields of a model.
 var modelFields = slices.Concat([]string{"provider"}, openAIFields, []string{"context_window", "only_for"})
 
-// openAIFields are the fields of a model that only the provider openai has a use for.
+// openAIFields are the fields of a model that only the provider openai uses.
 var openAIFields = []string{
 	"base_url", "api_key", "model", "prompt_cache", "temperature", "max_output_tokens", "reasoning_effort", "headers", "extra_body",
 }
@@ -110,7 +110,7 @@ func (m *Model) openAI(f map[string]value) {
 	}
 }
 
-// extra sets a field of the requests that has a name of its own in the file.
+// extra sets a field of the requests that has its own name in the file.
 func (m *Model) extra(v value, name string, set any) {
 	if _, ok := m.Extra[name]; ok {
 		v.problemf("is in extra_body too: leave one of them out")
@@ -149,7 +149,7 @@ func modelHeaders(v value, keyed bool) map[string]string {
 	return out
 }
 
-// extraBody reads the fields of a model's requests that have no name of their own in the file.
+// extraBody reads the further fields of a model's requests.
 func extraBody(v value) map[string]any {
 	text, within := v.object()
 	if text == nil {

@@ -4,13 +4,13 @@ import "time"
 
 // Queue is the section queue.
 type Queue struct {
-	// Webhook, QStash, Google and Secret are the schemes by which deliveries are verified.
-	// Nil: not by this one. All nil: nobody may deliver.
+	// Webhook, QStash, Google and Secret are the schemes that verify deliveries. Nil: not this one. All
+	// nil: nobody may deliver.
 	Webhook *Webhook
 	QStash  *QStash
 	Google  *Google
 	Secret  *Secret
-	// Push is where jobs are pushed to instead of being carried out. Nil: nowhere.
+	// Push says where the process pushes its jobs. Nil: it carries them out.
 	Push *Push
 }
 
@@ -90,7 +90,7 @@ func queue(v value) Queue {
 		w := s.fields("secrets", "header")
 		q.Secret = &Secret{Source: s.source(), Secrets: w["secrets"].words(), Header: w["header"].text()}
 	}
-	// Nobody who writes the section means that nobody may deliver.
+	// An author of the section does not mean that nobody may deliver.
 	if verify.required() && q == (Queue{}) && !verify.complained() {
 		verify.problemf("names none of webhook, qstash, google, secret")
 	}
@@ -119,7 +119,7 @@ func push(v value) *Push {
 	return p
 }
 
-// words returns a list that must be there and not be empty, of words.
+// words returns a required list of words, which must not be empty.
 func (v value) words() []string {
 	if !v.required() {
 		return nil
@@ -127,7 +127,7 @@ func (v value) words() []string {
 	return v.optionalWords()
 }
 
-// optionalWords returns a list of words that must not be empty where it is there.
+// optionalWords returns a list of words that must not be empty if it exists.
 func (v value) optionalWords() []string {
 	var out []string
 	for _, item := range v.items() {

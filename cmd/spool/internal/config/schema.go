@@ -9,18 +9,18 @@ import (
 	"slices"
 )
 
-// sample has each mapping and each list of a configuration once. The decoder reads it to show
-// how it reads: what a file leaves out is read too, as absent, but nothing below it.
+// sample has each mapping and each list of a configuration once. The decoder reads it to record how it
+// reads: it also reads what a file leaves out, as absent, but nothing below that.
 //
 //go:embed sample.yaml
 var sample []byte
 
-// variablePattern matches text that a variable of the environment is put into.
+// variablePattern matches text with an environment variable in it.
 const variablePattern = `\$\{`
 
-// Schema returns the JSON Schema (draft 7) of the configuration file, for editors. It is what
-// the decoder itself reads and knows of single values. What several values must be together,
-// such as names that refer to each other, only [Parse] checks.
+// Schema returns the JSON Schema (draft 7) of the configuration file, for editors. It follows from how the
+// decoder reads single values. Only [Parse] checks rules between values, such as names that refer to each
+// other.
 func Schema() ([]byte, error) {
 	root, err := parse("sample.yaml", sample)
 	if err != nil {
@@ -48,7 +48,7 @@ func Schema() ([]byte, error) {
 // schemaWriter turns shapes into schemas.
 type schemaWriter struct{ unknown []error }
 
-// of returns the schema of a value. A value that need not be there may be null, which is absent.
+// of returns the schema of a value. An optional value may be null, which counts as absent.
 func (w *schemaWriter) of(s *shape, path string) map[string]any {
 	out := w.kind(s, path)
 	if t, ok := out["type"]; ok && !s.required && path != "" {
@@ -65,7 +65,7 @@ func (w *schemaWriter) of(s *shape, path string) map[string]any {
 	return out
 }
 
-// unnamed reports whether a path is that of an item, an entry or a mapping that its key describes.
+// unnamed reports whether a path is of an item, an entry, or a mapping that its key describes.
 func unnamed(path string) bool { return path[len(path)-1] == ']' || path[len(path)-1] == '>' }
 
 func (w *schemaWriter) kind(s *shape, path string) map[string]any {
@@ -144,7 +144,7 @@ func duration() map[string]any {
 	return map[string]any{"type": "string", "pattern": `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$|` + variablePattern}
 }
 
-// orVariable allows text with a variable of the environment in place of a value.
+// orVariable allows text with an environment variable in place of a value.
 func orVariable(s map[string]any) map[string]any {
 	return map[string]any{"anyOf": []any{s, map[string]any{"type": "string", "pattern": variablePattern}}}
 }

@@ -24,7 +24,7 @@ func (d *decoder) config(root value) *Config {
 	for _, e := range f["agents"].entries() {
 		c.Agents = append(c.Agents, agent(e, c))
 	}
-	// Neither of them is a configuration too: the demo, with limits or tokens.
+	// A file may have neither: the demo, with limits or tokens.
 	switch {
 	case len(c.Agents) == 0 && (len(c.Models) > 0 || len(c.Tools) > 0):
 		f["agents"].problemf("is required: an agent says which model is used")
@@ -80,8 +80,8 @@ func agent(e entry, c *Config) Agent {
 	return a
 }
 
-// most reads a bound of which 0 says that there is to be nothing: it is then negative, and zero
-// where the file does not say.
+// most reads a limit for which 0 means nothing at all. It returns a negative number for that, and zero if
+// the file has no limit.
 func most(v value) int {
 	n := v.atLeast(0)
 	if v.present() && n == 0 {
@@ -90,7 +90,7 @@ func most(v value) int {
 	return n
 }
 
-// subagent reads one of those that an agent can hand work to.
+// subagent reads an entry of an agent's subagents.
 func subagent(e entry, c *Config) Subagent {
 	f := e.fields("description", "instructions", "model", "max_steps", "tools", "spawns")
 	if !toolName.MatchString(e.name) {
@@ -164,7 +164,7 @@ func tool(e entry) Tool {
 	return t
 }
 
-// distinctApprover reads a rule that nobody could keep where nobody is known.
+// distinctApprover reads a rule that needs tokens: without known subjects nobody could answer.
 func distinctApprover(v value) bool {
 	on := v.boolean()
 	if on && v.d.anonymous {

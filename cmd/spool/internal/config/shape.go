@@ -16,24 +16,23 @@ const (
 	kindObject         = "object"
 )
 
-// shape is what the decoder does with a value: the JSON Schema follows from the reading itself,
-// so that the two cannot say different things. A nil shape takes nothing down.
+// shape records what the decoder does with a value. The JSON Schema follows from the reading itself, so
+// that the two cannot differ. A nil shape records nothing.
 type shape struct {
 	kind     string
 	required bool
-	// whereField and whereWord say of which mappings a value is required: of those whose field has
-	// the word.
+	// whereField and whereWord say which mappings require the value: those whose field has the word.
 	whereField, whereWord string
-	// fields are those of a mapping that knows its keys.
+	// fields are the fields of a mapping with known keys.
 	fields map[string]*shape
-	// each is an entry of a mapping with keys of anybody's, or an item of a list.
+	// each is an entry of a mapping with free keys, or an item of a list.
 	each *shape
-	// words are all that a text can be. Empty: any.
+	// words are the values of a text. Empty: any text.
 	words       []string
 	least, most float64
 }
 
-// is takes down what a value is. A kind says more than text.
+// is records the kind of a value. A kind says more than text.
 func (s *shape) is(kind string) {
 	if s != nil && (s.kind == "" || s.kind == kindText) {
 		s.kind = kind

@@ -2,18 +2,17 @@ package config
 
 import "time"
 
-// Shares are the fields of the section limits that say how workers are shared. A zero field is
-// not in the file.
+// Shares has the fields of the section limits about sharing workers. A zero field is not in the file.
 type Shares struct {
 	// Concurrency is how many segments tenants share.
 	Concurrency int
-	// RunningPerTenant is how many of them one tenant has.
+	// RunningPerTenant is how many of them one tenant may have.
 	RunningPerTenant int
-	// MaxTenantDepth bounds the ready jobs of one tenant.
+	// MaxTenantDepth limits the ready jobs of one tenant.
 	MaxTenantDepth int
-	// MaxTenantBytes bounds what one tenant stores.
+	// MaxTenantBytes limits what one tenant stores.
 	MaxTenantBytes int
-	// MaxWallTime is how long workers carry a run. Negative where the file says for ever.
+	// MaxWallTime is how long workers carry a run. Negative: for ever.
 	MaxWallTime time.Duration
 }
 
@@ -30,7 +29,7 @@ func shares(f map[string]value) Shares {
 	}
 }
 
-// wallTime reads a duration, or 0 for no bound, which it returns as a negative one.
+// wallTime reads a duration. It returns a negative one for 0, which means no limit.
 func wallTime(v value) time.Duration {
 	v.shape.is(kindDurationOrNone)
 	const want = `0 for no bound, or a duration such as "90m"`

@@ -41,15 +41,15 @@ func syntaxProblem(name string, err error) FieldError {
 	return Source{File: name, Line: max(load.Mark.Line, 1)}.Errorf("not valid YAML: %s", text)
 }
 
-// decoder reads values and collects what is wrong with them. What it returns for a value
-// that is wrong is the zero value, and the reading goes on.
+// decoder reads values and collects their problems. It returns the zero value for a wrong value, and
+// continues.
 type decoder struct {
-	// anonymous says that nobody is asked who they are.
+	// anonymous says that requests need no token.
 	anonymous bool
 	file      string
 	lookup    func(string) (string, bool)
 	problems  FieldErrors
-	// used are the values of the environment that references have been replaced with.
+	// used are the values of the environment that replaced references.
 	used []string
 }
 
@@ -58,9 +58,9 @@ type value struct {
 	d    *decoder
 	node *yaml.Node
 	path string
-	// line is that of the value itself, or of what should have it.
+	// line is the line of the value, or of the mapping that lacks it.
 	line int
-	// shape takes down how the value is read. Nil: nobody asks.
+	// shape records how the value is read. Nil: nothing is recorded.
 	shape *shape
 }
 
@@ -102,7 +102,7 @@ func (v value) child(step string, n *yaml.Node) value {
 	return c
 }
 
-// entries returns the entries of a mapping whose keys are anybody's, in their order.
+// entries returns the entries of a mapping with free keys, in their order.
 func (v value) entries() []entry {
 	each, out := v.shape.entry(), v.pairs()
 	for i := range out {
@@ -175,19 +175,19 @@ func (v value) items() []value {
 	return out
 }
 
-// required reports whether the value is there, and complains if it is not.
+// required reports whether the value exists, and complains if not.
 func (v value) required() bool {
 	v.shape.require()
 	return v.needed()
 }
 
-// requiredWhere is required for a value of mappings in which another field has the word.
+// requiredWhere is required, only in mappings whose field has the word.
 func (v value) requiredWhere(field, word string) bool {
 	v.shape.requireWhere(field, word)
 	return v.needed()
 }
 
-// needed is required for a value that only some mappings must have.
+// needed is required, for a value that only some mappings need.
 func (v value) needed() bool {
 	if !v.present() {
 		v.problemf("is required")
@@ -231,10 +231,10 @@ func (v value) boolean() bool {
 	return s == "true"
 }
 
-// integer returns a number of things, of which there is at least one.
+// integer returns a whole number of at least one.
 func (v value) integer() int { return v.atLeast(1) }
 
-// atLeast returns a whole number that is not below least.
+// atLeast returns a whole number of at least least.
 func (v value) atLeast(least int) int {
 	v.shape.integer(least)
 	s, ok := v.scalar("a whole number")
@@ -289,15 +289,15 @@ func quoted(n *yaml.Node) bool {
 	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 }
 
-// maxDepth bounds how deep a free value may be nested, as an alias may lead back to
-// itself, and maxNodes how large aliases may make it.
+// maxDepth limits the depth of a free value, because an alias may refer to itself. maxNodes limits its
+// size, because aliases multiply.
 const (
 	maxDepth = 64
 	maxNodes = 10_000
 )
 
-// object returns a mapping of free form as JSON, and where each value in it is said. It
-// returns nil when the mapping is absent.
+// object returns a free mapping as JSON, and the place of each value in it. It returns nil if the mapping
+// is absent.
 func (v value) object() (json.RawMessage, map[string]Source) {
 	v.shape.is(kindObject)
 	if !v.present() {

@@ -13,7 +13,7 @@ import (
 	"github.com/spoolhq/spool/server"
 )
 
-// id complains unless the entry's name can be named in a request.
+// id complains unless a request can name the entry.
 func (e entry) id() {
 	if err := spool.CheckID("the name", e.name); err != nil {
 		e.problemf("%s", spool.MessageOf(err))
@@ -41,8 +41,7 @@ func (v value) optionalWord() string {
 	return s
 }
 
-// among complains about a word, which was read of the value, that is neither empty nor one of
-// the known.
+// among complains about the word of a value, unless it is empty or known.
 func (v value) among(word string, known ...string) {
 	v.shape.enumerate(known)
 	if word == "" || slices.Contains(known, word) || v.complained() {
@@ -56,7 +55,7 @@ func (v value) among(word string, known ...string) {
 	v.problemf("must be %s or %s", strings.Join(known[:last], ", "), known[last])
 }
 
-// complained reports whether the last problem is this value's.
+// complained reports whether the last problem is about this value.
 func (v value) complained() bool {
 	n := len(v.d.problems)
 	return n > 0 && v.d.problems[n-1].Source == v.source()
@@ -85,8 +84,8 @@ func (v value) egress() string {
 	return s
 }
 
-// publicURL returns a scheme and a host, with the path that a proxy cuts off behind them, and
-// without a slash at its end. The base path comes behind it.
+// publicURL returns a scheme, a host and the path that a proxy cuts off, without a slash at the end. The
+// base path follows it.
 func publicURL(v value, base string) string {
 	s := strings.TrimRight(v.url(), "/")
 	if s == "" || v.complained() {
@@ -102,7 +101,7 @@ func publicURL(v value, base string) string {
 	return s
 }
 
-// basePath returns what stands before all paths, without a slash at its end.
+// basePath returns the prefix of all paths, without a slash at the end.
 func basePath(v value) string {
 	at := strings.TrimRight(v.text(), "/")
 	if err := rest.CheckBasePath(at); err != nil && !v.complained() {
