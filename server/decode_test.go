@@ -33,8 +33,8 @@ func (d *decoder[T]) Routes(r *rest.Routes) {
 
 // decode reads a body as a T, and returns nil and the error where the server would.
 func decode[T any]() func(t *testing.T, text string) (*T, call.ErrorBody) {
-	s := &Server{config: Config{MaxBodyBytes: 32 << 20}.withDefaults()}
-	api := rest.New(append(s.bodyRules(), rest.MaxBody(s.config.MaxBodyBytes), historyMayLack, rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError))...)
+	c := Config{MaxBodyBytes: 32 << 20}.withDefaults()
+	api := rest.New(append(c.bodyRules(context.Background()), rest.MaxBody(c.MaxBodyBytes), historyMayLack, rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError))...)
 	d := &decoder[T]{}
 	api.Register(d)
 	return func(t *testing.T, text string) (*T, call.ErrorBody) {

@@ -26,7 +26,7 @@
 //
 // They are controllers of package rest, all in one table in routes.go, whose document says what they
 // take and answer with: [Server.OpenAPI]. Requests may be milder than rest takes by itself, as the
-// contract is older: see limit_body.go. The handlers are in folders: runs, threads, stream, agui/endpoint,
+// contract is older: see body.go. The handlers are in folders: runs, threads, stream, aguiapi,
 // admin, queue and probe.
 //
 // # Who is asking

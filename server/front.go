@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/probe"
@@ -16,24 +17,31 @@ import (
 
 // front stands before all routes: it guards a server on loopback, lets pages of allowed origins
 // read the answers, and logs the request.
-func (s *Server) front(next http.Handler) http.Handler {
+type front struct {
+	config Config
+	auth   *auth.Auth
+	pages  *browser.Guard
+	api    *rest.API
+}
+
+func (f *front) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &stream.Writer{ResponseWriter: w, Timeout: s.config.WriteTimeout}
+		out := &stream.Writer{ResponseWriter: w, Timeout: f.config.WriteTimeout}
 		asked := r
-		r, known := call.Begin(unescaped(r), call.Rules{Everybody: s.auth.Everybody, OwnThreads: s.config.OwnThreads})
+		r, known := call.Begin(unescaped(r), call.Rules{Everybody: f.auth.Everybody, OwnThreads: f.config.OwnThreads})
 		out.Header().Set(call.HeaderID, known.ID)
-		to, _ := s.api.Match(r)
+		to, _ := f.api.Match(r)
 		if to == nil {
 			to = nowhere
 		}
 		asked.Pattern = to.Path
-		defer s.logged(r, known, out, to.Path)
-		if err := s.pages.Check(out, r, s.routeOf(r, to)); err != nil {
-			s.api.Fail(out, r, err)
+		defer f.logged(r, known, out, to.Path)
+		if err := f.pages.Check(out, r, f.routeOf(r, to)); err != nil {
+			f.api.Fail(out, r, err)
 			return
 		}
 		if r.Method == http.MethodOptions {
-			s.pages.Preflight(out, r, stream.Alphabetical(s.api.Methods(r)))
+			f.pages.Preflight(out, r, stream.Alphabetical(f.api.Methods(r)))
 		}
 		next.ServeHTTP(out, r)
 		out.Follow(r)
@@ -55,26 +63,26 @@ func unescaped(r *http.Request) *http.Request {
 var nowhere = &rest.RouteInfo{}
 
 // routeOf returns what the guard against web pages has to know of a route.
-func (s *Server) routeOf(r *http.Request, to *rest.RouteInfo) browser.Route {
+func (f *front) routeOf(r *http.Request, to *rest.RouteInfo) browser.Route {
 	return browser.Route{
-		Signed: to.Name == opDelivery && r.Method == http.MethodPost, Page: s.isDocs(to) || to.Name == opRoot, Streams: to.Name == opStream,
+		Signed: to.Name == opDelivery && r.Method == http.MethodPost, Page: f.isDocs(to) || to.Name == opRoot, Streams: to.Name == opStream,
 	}
 }
 
 // isDocs reports whether a route is the page of the docs, or something that it loads.
-func (s *Server) isDocs(to *rest.RouteInfo) bool {
-	at := s.config.BasePath + "/docs"
+func (f *front) isDocs(to *rest.RouteInfo) bool {
+	at := f.config.BasePath + "/docs"
 	return to.Path == at || strings.HasPrefix(to.Path, at+"/")
 }
 
 // logged writes the line of a request whose answer has ended.
-func (s *Server) logged(r *http.Request, known *call.Call, w *stream.Writer, route string) {
-	level := s.config.AccessLevel.Level()
+func (f *front) logged(r *http.Request, known *call.Call, w *stream.Writer, route string) {
+	level := f.config.AccessLevel.Level()
 	if strings.HasSuffix(route, probe.PathHealth) || strings.HasSuffix(route, probe.PathReady) {
 		level = min(level, slog.LevelDebug)
 	}
 	ctx := r.Context()
-	if !s.config.Log.Enabled(ctx, level) {
+	if !f.config.Log.Enabled(ctx, level) {
 		return
 	}
 	status := w.Status
@@ -96,5 +104,5 @@ func (s *Server) logged(r *http.Request, known *call.Call, w *stream.Writer, rou
 			attrs = append(attrs, slog.String(a.key, a.value))
 		}
 	}
-	s.config.Log.LogAttrs(ctx, level, "request", attrs...)
+	f.config.Log.LogAttrs(ctx, level, "request", attrs...)
 }

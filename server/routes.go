@@ -1,7 +1,7 @@
 package server
 
 import (
-	"cmp"
+	"context"
 	"maps"
 	"net/http"
 
@@ -9,11 +9,11 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/admin"
-	"github.com/spoolhq/spool/server/agui/endpoint"
+	"github.com/spoolhq/spool/server/aguiapi"
+	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/describe"
 	"github.com/spoolhq/spool/server/internal/frontpage"
-	"github.com/spoolhq/spool/server/internal/wire"
 	"github.com/spoolhq/spool/server/probe"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/runs"
@@ -21,85 +21,78 @@ import (
 	"github.com/spoolhq/spool/server/threads"
 )
 
-// newAPI registers the controllers.
-func (s *Server) newAPI() *rest.API {
-	api := rest.New(append(s.bodyRules(),
-		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.BasePath(s.config.BasePath),
-		rest.Servers(cmp.Or(s.config.PublicURL, "/")),
-		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(s.config.Log)), rest.Use(s.front), rest.SchemaNames(wire.Names()),
-	)...)
-	wire.Document(api)
-	api.Register(table{s}, rest.Namespace(""))
-	describe.Document(api, s.config.Loopback)
-	describe.Agents(api, s.config.BasePath)
-	return api
-}
-
 // table has all endpoints: method, request and reply of an accepted request, path, handler, the
 // operation in the document, the scope that its caller needs, and what else it answers.
-type table struct{ *Server }
+type table struct {
+	config  Config
+	engine  *engine.Engine
+	auth    *auth.Auth
+	queue   *queue.Queue
+	streams *stream.Streams
+	drain   context.Context //nolint:containedctx // the lifetime of the server
+}
 
 // Routes implements [rest.Controller].
-func (s table) Routes(r *rest.Routes) {
-	starts := runs.NewStarts(s.config.Limits.StartsPerMinute, s.config.HostState)
-	run := runs.Controller{Engine: s.engine, Streams: s.streams, Starts: starts, MaxWait: s.config.MaxWait, Draining: s.drain, Log: s.config.Log}
-	agent := endpoint.Controller{Engine: s.engine, Streams: s.streams, Starts: starts, Log: s.config.Log}
-	live := stream.Controller{Engine: s.engine, Streams: s.streams, Auth: s.auth}
-	thread := threads.Controller{Engine: s.engine, Streams: s.streams}
-	ops := admin.Controller{Engine: s.engine}
-	front := frontpage.Controller{Auth: s.auth, PublicURL: s.config.PublicURL, BasePath: s.config.BasePath, Facts: s.config.Facts}
-	probes := probe.New(s.checks(), s.drain)
-	long, images := rest.MaxBody(s.maxBody(call.LongBody)), rest.MaxBody(s.config.MaxBodyBytes)
+func (t table) Routes(r *rest.Routes) {
+	starts := runs.NewStarts(t.config.Limits.StartsPerMinute, t.config.HostState)
+	run := runs.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, MaxWait: t.config.MaxWait, Draining: t.drain, Log: t.config.Log}
+	agent := aguiapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log}
+	live := stream.Controller{Engine: t.engine, Streams: t.streams, Auth: t.auth}
+	thread := threads.Controller{Engine: t.engine, Streams: t.streams}
+	ops := admin.Controller{Engine: t.engine}
+	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts}
+	probes := probe.New(t.checks(), t.drain)
+	long, images := rest.MaxBody(t.config.maxBody(call.LongBody)), rest.MaxBody(t.config.MaxBodyBytes)
 
-	rest.Post[runs.StartInput, runs.StartAnswer](r, "/api/agent/run", run.Start, s.op("startRun", ScopeWrite,
+	rest.Post[runs.StartInput, runs.StartAnswer](r, "/api/agent/run", run.Start, t.op("startRun", ScopeWrite,
 		accepted, runs.StartEnded, runs.StartRefused, runs.StartLater, rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
-	rest.Get[runs.OutcomeInput, engine.Outcome](r, "/api/agent/runs/{runId}", run.Outcome, s.op("getRunOutcome", ScopeRead, rest.Fails(notFound, tooMany))...)
-	rest.Post[runs.ControlRequest, engine.StopResult](r, "/api/agent/control", run.Stop, s.op("stopRun", ScopeStop, conflict[engine.StopResult]())...)
-	rest.Post[runs.CompactRequest, engine.CompactResult](r, "/api/agent/compact", run.Compact, s.op("compactThread", ScopeWrite,
+	rest.Get[runs.OutcomeInput, engine.Outcome](r, "/api/agent/runs/{runId}", run.Outcome, t.op("getRunOutcome", ScopeRead, rest.Fails(notFound, tooMany))...)
+	rest.Post[runs.ControlRequest, engine.StopResult](r, "/api/agent/control", run.Stop, t.op("stopRun", ScopeStop, conflict[engine.StopResult]())...)
+	rest.Post[runs.CompactRequest, engine.CompactResult](r, "/api/agent/compact", run.Compact, t.op("compactThread", ScopeWrite,
 		conflict[engine.CompactResult](), rest.Fails(tooMany, storageFull))...)
-	rest.Post[runs.PublishRequest, runs.PublishResult](r, "/api/agent/events", run.Publish, s.op("publishEvent", ScopeWrite,
+	rest.Post[runs.PublishRequest, runs.PublishResult](r, "/api/agent/events", run.Publish, t.op("publishEvent", ScopeWrite,
 		accepted, rest.Returns[runs.PublishResult](http.StatusOK), rest.Fails(notFound, storageFull), long)...)
-	rest.Post[runs.RespondRequest, engine.RespondResult](r, "/api/agent/respond", run.Respond, s.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
+	rest.Post[runs.RespondRequest, engine.RespondResult](r, "/api/agent/respond", run.Respond, t.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
 
-	rest.Post[endpoint.Input, endpoint.Answer](r, "/api/agent/ag-ui", agent.Run, s.op("runAgent", ScopeWrite,
-		conflict[endpoint.AgentRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
-	rest.Post[endpoint.Input, endpoint.Answer](r, "/api/agent/ag-ui/connect", agent.Connect, s.op("connectAgent", ScopeRead, rest.Fails(tooMany), images, historyMayLack)...)
+	rest.Post[aguiapi.Input, aguiapi.Answer](r, "/api/agent/ag-ui", agent.Run, t.op("runAgent", ScopeWrite,
+		conflict[aguiapi.AgentRefusal](), rest.Fails(forbidden, notFound, tooMany, storageFull), images, historyMayLack)...)
+	rest.Post[aguiapi.Input, aguiapi.Answer](r, "/api/agent/ag-ui/connect", agent.Connect, t.op("connectAgent", ScopeRead, rest.Fails(tooMany), images, historyMayLack)...)
 
-	rest.Get[threads.HistoryInput, threads.HistoryAnswer](r, "/api/agent/history", thread.History, s.op("getHistory", ScopeRead, rest.Fails(notFound))...)
-	rest.Post[stream.StreamTokenRequest, stream.StreamToken](r, "/api/agent/stream-token", live.Token, s.op("createStreamToken", ScopeRead, rest.Fails(notFound))...)
-	rest.Get[stream.Input, stream.Answer](r, "/api/agent/stream", live.Stream, s.op(opStream, ScopeRead, rest.Fails(notFound, tooMany))...)
-	rest.Get[threads.EventsInput, threads.EventPage](r, "/api/agent/events", thread.Events, s.op("listEvents", ScopeRead, rest.Fails(notFound))...)
-	rest.Get[threads.UsageInput, spool.ThreadUsage](r, "/api/agent/usage", thread.Usage, s.op("getUsage", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.HistoryInput, threads.HistoryAnswer](r, "/api/agent/history", thread.History, t.op("getHistory", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[stream.StreamTokenRequest, stream.StreamToken](r, "/api/agent/stream-token", live.Token, t.op("createStreamToken", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[stream.Input, stream.Answer](r, "/api/agent/stream", live.Stream, t.op(opStream, ScopeRead, rest.Fails(notFound, tooMany))...)
+	rest.Get[threads.EventsInput, threads.EventPage](r, "/api/agent/events", thread.Events, t.op("listEvents", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.UsageInput, spool.ThreadUsage](r, "/api/agent/usage", thread.Usage, t.op("getUsage", ScopeRead, rest.Fails(notFound))...)
 
-	rest.Get[threads.BranchesInput, threads.BranchList](r, "/api/agent/branches", thread.Branches, s.op("listBranches", ScopeRead, rest.Fails(notFound))...)
-	rest.Get[threads.BranchInput, engine.BranchMessages](r, "/api/agent/branches/messages", thread.Branch, s.op("getBranch", ScopeRead, rest.Fails(notFound))...)
-	rest.Post[threads.RestoreRequest, engine.RestoreResult](r, "/api/agent/branches/restore", thread.Restore, s.op("restoreBranch", ScopeWrite, conflict[engine.RestoreResult]())...)
+	rest.Get[threads.BranchesInput, threads.BranchList](r, "/api/agent/branches", thread.Branches, t.op("listBranches", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.BranchInput, engine.BranchMessages](r, "/api/agent/branches/messages", thread.Branch, t.op("getBranch", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[threads.RestoreRequest, engine.RestoreResult](r, "/api/agent/branches/restore", thread.Restore, t.op("restoreBranch", ScopeWrite, conflict[engine.RestoreResult]())...)
 
-	rest.Get[threads.ListInput, threads.ThreadList](r, "/api/threads", thread.List, s.op("listThreads", ScopeRead)...)
-	rest.Patch[threads.ThreadChange, spool.Thread](r, "/api/threads", thread.Change, s.op("updateThread", ScopeWrite, rest.Fails(forbidden, notFound))...)
-	rest.Delete[threads.DeleteInput, engine.DeleteResult](r, "/api/threads", thread.Delete, s.op("deleteThread", ScopeWrite,
+	rest.Get[threads.ListInput, threads.ThreadList](r, "/api/threads", thread.List, t.op("listThreads", ScopeRead)...)
+	rest.Patch[threads.ThreadChange, spool.Thread](r, "/api/threads", thread.Change, t.op("updateThread", ScopeWrite, rest.Fails(forbidden, notFound))...)
+	rest.Delete[threads.DeleteInput, engine.DeleteResult](r, "/api/threads", thread.Delete, t.op("deleteThread", ScopeWrite,
 		rest.Returns[call.DeleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](notFound), conflict[engine.DeleteResult]())...)
 
-	rest.Get[admin.OverviewInput, engine.Overview](r, "/api/admin/overview", ops.Overview, s.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[admin.RunsInput, admin.RunList](r, "/api/admin/runs", ops.Runs, s.op("listRuns", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[admin.OneRunInput, engine.RunDetail](r, "/api/admin/runs/{runId}", ops.Run, s.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
-	rest.Post[admin.OperatorStopRequest, engine.StopResult](r, "/api/admin/stop", ops.Stop, s.op("operatorStop", ScopeAdmin,
+	rest.Get[admin.OverviewInput, engine.Overview](r, "/api/admin/overview", ops.Overview, t.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.RunsInput, admin.RunList](r, "/api/admin/runs", ops.Runs, t.op("listRuns", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.OneRunInput, engine.RunDetail](r, "/api/admin/runs/{runId}", ops.Run, t.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
+	rest.Post[admin.OperatorStopRequest, engine.StopResult](r, "/api/admin/stop", ops.Stop, t.op("operatorStop", ScopeAdmin,
 		conflict[engine.StopResult](), rest.Fails(forbidden, notFound))...)
-	rest.Post[admin.OperatorRespondRequest, engine.RespondResult](r, "/api/admin/respond", ops.Respond, s.op("operatorRespond", ScopeAdmin,
+	rest.Post[admin.OperatorRespondRequest, engine.RespondResult](r, "/api/admin/respond", ops.Respond, t.op("operatorRespond", ScopeAdmin,
 		conflict[engine.RespondResult](), rest.Fails(forbidden, notFound), long)...)
-	rest.Get[admin.JobsInput, admin.JobList](r, "/api/admin/jobs", ops.Jobs, s.op("listJobs", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Post[admin.RedriveRequest, admin.RedriveAnswer](r, "/api/admin/jobs/redrive", ops.Redrive, s.op("redriveJobs", ScopeAdmin,
+	rest.Get[admin.JobsInput, admin.JobList](r, "/api/admin/jobs", ops.Jobs, t.op("listJobs", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Post[admin.RedriveRequest, admin.RedriveAnswer](r, "/api/admin/jobs/redrive", ops.Redrive, t.op("redriveJobs", ScopeAdmin,
 		rest.Returns[admin.RedriveAnswer](notFound), conflict[admin.RedriveAnswer](), rest.Fails(forbidden, storageFull))...)
-	rest.Post[admin.PurgeRequest, admin.PurgeAnswer](r, "/api/admin/jobs/purge", ops.Purge, s.op("purgeJobs", ScopeAdmin, rest.Fails(forbidden, notFound))...)
-	rest.Post[admin.PruneRequest, admin.PruneAnswer](r, "/api/admin/prune", ops.Prune, s.op("pruneThreads", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[admin.AuditInput, admin.AuditList](r, "/api/admin/audit", ops.Audit, s.op("listAudit", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Post[admin.PurgeRequest, admin.PurgeAnswer](r, "/api/admin/jobs/purge", ops.Purge, t.op("purgeJobs", ScopeAdmin, rest.Fails(forbidden, notFound))...)
+	rest.Post[admin.PruneRequest, admin.PruneAnswer](r, "/api/admin/prune", ops.Prune, t.op("pruneThreads", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.AuditInput, admin.AuditList](r, "/api/admin/audit", ops.Audit, t.op("listAudit", ScopeAdmin, rest.Fails(forbidden))...)
 
-	rest.Post[queue.Delivery, queue.Taken](r, "/api/queue/agent-run", s.queue.Deliver, s.op(opDelivery, noScope,
-		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(s.queue), rest.MaxBody(s.maxBody(s.queue.MaxBody())))...)
+	rest.Post[queue.Delivery, queue.Taken](r, "/api/queue/agent-run", t.queue.Deliver, t.op(opDelivery, noScope,
+		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(t.queue), rest.MaxBody(t.config.maxBody(t.queue.MaxBody())))...)
 
-	rest.Get[struct{}, frontpage.Page](r, "/", front.Show, rest.Name(opRoot), rest.NoAuth(), rest.Hidden())
-	rest.Get[struct{}, probe.Healthy](r, probe.PathHealth, probes.Health, s.op("getHealth", noScope)...)
-	rest.Get[struct{}, probe.Readiness](r, probe.PathReady, probes.Ready, s.op("getReadiness", noScope, rest.Returns[probe.Readiness](unavailable))...)
+	rest.Get[struct{}, frontpage.Page](r, "/", page.Show, rest.Name(opRoot), rest.NoAuth(), rest.Hidden())
+	rest.Get[struct{}, probe.Healthy](r, probe.PathHealth, probes.Health, t.op("getHealth", noScope)...)
+	rest.Get[struct{}, probe.Readiness](r, probe.PathReady, probes.Ready, t.op("getReadiness", noScope, rest.Returns[probe.Readiness](unavailable))...)
 }
 
 // Operations that are treated differently by what stands before the routes.
@@ -132,26 +125,26 @@ func conflict[T any]() rest.RouteOption { return rest.Returns[T](http.StatusConf
 const noScope Scope = ""
 
 // op returns the options of the endpoint with the operation id, whose caller needs a scope.
-func (s *Server) op(id string, need Scope, options ...rest.RouteOption) []rest.RouteOption {
+func (t table) op(id string, need Scope, options ...rest.RouteOption) []rest.RouteOption {
 	w := describe.Operation(id)
 	options = append(options, rest.Name(id), rest.OperationID(id), rest.Summary(w.Summary), rest.Description(w.About), rest.Tags(w.Group))
 	if need == noScope {
 		return append(options, rest.NoAuth())
 	}
 	options = append(options, rest.Fails(unavailable))
-	if s.config.Loopback {
+	if t.config.Loopback {
 		options = append(options, rest.Fails(forbidden))
 	}
-	if s.auth.Everybody == nil && s.config.Limits.FailedLogins > 0 {
+	if t.auth.Everybody == nil && t.config.Limits.FailedLogins > 0 {
 		options = append(options, rest.Fails(tooMany))
 	}
-	return append(options, s.auth.Options(need, id == opStream)...)
+	return append(options, t.auth.Options(need, id == opStream)...)
 }
 
 // checks returns what GET /readyz looks at.
-func (s *Server) checks() map[string]Check {
+func (t table) checks() map[string]Check {
 	checks := make(map[string]Check)
-	maps.Copy(checks, s.config.Checks)
-	checks["store"] = s.engine.CheckStore
+	maps.Copy(checks, t.config.Checks)
+	checks["store"] = t.engine.CheckStore
 	return checks
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -11,22 +12,18 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/browser"
+	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/server/internal/describe"
+	"github.com/spoolhq/spool/server/internal/wire"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/stream"
 )
 
 // Server is the HTTP surface of an engine. It is safe for concurrent use.
 type Server struct {
-	engine  *engine.Engine
-	config  Config
-	auth    *auth.Auth
-	pages   *browser.Guard
-	api     *rest.API
-	queue   *queue.Queue
-	streams *stream.Streams
-
-	// drain is ended by [Server.Drain], and jobs by Shutdown, with the work of all deliveries.
-	drain, jobs          context.Context //nolint:containedctx // the lifetime of the server itself
+	api   *rest.API
+	queue *queue.Queue
+	// startDrain is [Server.Drain], and stopJobs ends the work of all deliveries.
 	startDrain, stopJobs context.CancelFunc
 }
 
@@ -42,31 +39,40 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	s := &Server{engine: e, config: c}
-	s.drain, s.startDrain = context.WithCancel(context.Background())
-	s.jobs, s.stopJobs = context.WithCancel(context.Background())
-	var err error
-	if s.pages, err = browser.New(browser.Config{
+	pages, err := browser.New(browser.Config{
 		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders, CORSExposeHeaders: c.CORSExposeHeaders,
 		CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback, Open: c.Authenticator == nil, Log: c.Log,
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
-	if s.auth, err = auth.New(auth.Config{
+	drain, startDrain := context.WithCancel(context.Background())
+	jobs, stopJobs := context.WithCancel(context.Background())
+	callers, err := auth.New(auth.Config{
 		Engine: e, Authenticator: c.Authenticator, CookieAuth: c.CookieAuth, FailedLogins: c.Limits.FailedLogins,
-		TrustedProxies: c.TrustedProxies, TokenKeys: c.StreamTokenKeys, TokenTTL: c.StreamTokenTTL, Log: c.Log, Closing: s.jobs,
-	}); err != nil {
+		TrustedProxies: c.TrustedProxies, TokenKeys: c.StreamTokenKeys, TokenTTL: c.StreamTokenTTL, Log: c.Log, Closing: jobs,
+	})
+	if err != nil {
+		startDrain()
+		stopJobs()
 		return nil, err
 	}
-	s.streams = stream.New(stream.Config{
-		Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, Draining: s.drain,
+	streams := stream.New(stream.Config{Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, Draining: drain})
+	deliveries := queue.New(queue.Config{
+		Engine: e, Verifier: c.QueueVerifier, Concurrency: c.QueueConcurrency, Log: c.Log, Working: jobs,
+		Refused: func(r *http.Request, err error) error { return callers.Failed(r, auth.FailedDelivery, err) },
 	})
-	s.queue = queue.New(queue.Config{
-		Engine: e, Verifier: c.QueueVerifier, Concurrency: c.QueueConcurrency, Log: c.Log, Working: s.jobs,
-		Refused: func(r *http.Request, err error) error { return s.auth.Failed(r, auth.FailedDelivery, err) },
-	})
-	s.api = s.newAPI()
-	return s, nil
+	before := &front{config: c, auth: callers, pages: pages}
+	before.api = rest.New(append(c.bodyRules(jobs),
+		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.BasePath(c.BasePath), rest.Servers(cmp.Or(c.PublicURL, "/")),
+		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(c.Log)),
+		rest.Use(before.middleware), rest.SchemaNames(wire.Names()),
+	)...)
+	wire.Document(before.api)
+	before.api.Register(table{c, e, callers, deliveries, streams, drain}, rest.Namespace(""))
+	describe.Document(before.api, c.Loopback)
+	describe.Agents(before.api, c.BasePath)
+	return &Server{before.api, deliveries, startDrain, stopJobs}, nil
 }
 
 // Drain has GET /readyz say from now on that requests should go elsewhere. Those that come

@@ -103,7 +103,7 @@ var layers = []archtest.Row{
 	{Place: "server/verify/...", Ours: []string{".", "server/verify/..."}},
 	{Place: "server/access", Ours: []string{"."}},
 	{Place: "server/agui", Ours: []string{".", "engine", "internal/..."}},
-	{Place: "server/agui/endpoint", Ours: []string{".", "engine", "rest/...", "server/access", "server/agui", "server/runs", "server/stream", "server/internal/call", "server/internal/wire"}},
+	{Place: "server/aguiapi", Ours: []string{".", "engine", "rest/...", "server/access", "server/agui", "server/runs", "server/stream", "server/internal/call", "server/internal/wire"}},
 	{Place: "server/admin", Ours: []string{".", "engine", "rest/...", "server/access", "server/internal/call", "server/internal/wire"}},
 	{Place: "server/probe", Ours: []string{".", "rest/..."}},
 	{Place: "server/queue", Ours: []string{".", "engine", "rest/...", "server/internal/call"}},

@@ -1,7 +1,7 @@
-// Package endpoint has the endpoints that AG-UI clients call. It decides what a post means: a start, answers,
+// Package aguiapi has the endpoints that AG-UI clients call. It decides what a post means: a start, answers,
 // results of the client's tools, or nothing but to see the run. Package agui reads the post and writes the
 // events.
-package endpoint
+package aguiapi
 
 import (
 	"context"

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -19,7 +20,7 @@ const (
 )
 
 // maxBody returns the bound of a route's bodies. No body is larger than [Config.MaxBodyBytes].
-func (s *Server) maxBody(bytes int64) int64 { return min(bytes, s.config.MaxBodyBytes) }
+func (c Config) maxBody(bytes int64) int64 { return min(bytes, c.MaxBodyBytes) }
 
 // tolerances are what all endpoints take.
 func tolerances() []rest.Tolerance {
@@ -28,13 +29,13 @@ func tolerances() []rest.Tolerance {
 
 // bodyRules returns how requests are read, and what bodies may cost. The contract is older than the
 // controllers, and milder than rest is by default.
-func (s *Server) bodyRules() []rest.APIOption {
+func (c Config) bodyRules(closing context.Context) []rest.APIOption {
 	return []rest.APIOption{
 		rest.InvalidStatus(http.StatusBadRequest), rest.Unknown(rest.IgnoreUnknown), rest.ValidateFirst(),
-		rest.Tolerate(tolerances()...), rest.MaxBody(s.maxBody(call.SmallBody)),
+		rest.Tolerate(tolerances()...), rest.MaxBody(c.maxBody(call.SmallBody)),
 		rest.BoundBodies(rest.BodyBounds{
-			Memory: s.config.BodyMemory, Values: mostValues, Depth: spool.MaxJSONDepth,
-			Timeout: bodyTimeout, UnreadTimeout: min(unreadTimeout, s.config.WriteTimeout/2), Closing: s.jobs,
+			Memory: c.BodyMemory, Values: mostValues, Depth: spool.MaxJSONDepth,
+			Timeout: bodyTimeout, UnreadTimeout: min(unreadTimeout, c.WriteTimeout/2), Closing: closing,
 		}),
 	}
 }
