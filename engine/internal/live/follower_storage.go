@@ -36,7 +36,7 @@ func (f *follower) findInRing() (index, notices int64, found bool, changed <-cha
 		return f.hub.findRecord(p)
 	}
 	index, notices, found, changed = f.hub.find(p, f.walker.HasSnapshot() || f.passed)
-	return index, notices, found && f.walker.Settled(), changed
+	return index, notices, found && f.walker.CanJoin(), changed
 }
 
 // joinRing goes on with the frame of that index, which stands behind so many notices. It returns

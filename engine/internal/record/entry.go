@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// EndItem returns the last item of the stream whose segment a RUN_ENDED entry ended.
+// EndItem returns the last item of the stream that a RUN_ENDED entry names.
 func EndItem(entry spool.Entry, at spool.Offset) spool.Item {
 	var ended spool.RunEnded
 	if err := json.Unmarshal(entry.Payload, &ended); err != nil {
@@ -21,8 +21,8 @@ func EndItem(entry spool.Entry, at spool.Offset) spool.Item {
 	return spool.NewItem(spool.ItemRunFinished, at, entry.Seq-1, spool.StreamFinished{Status: ended.Status})
 }
 
-// StreamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names. Each client that
-// connects asks for it several times, so what the engine itself has written is not decoded.
+// StreamOf returns the stream that a RUN_STARTED or RUN_ENDED entry names. It does not decode a
+// payload that the engine has written, as each client that connects needs the stream several times.
 func StreamOf(entry spool.Entry) (spool.StreamID, error) {
 	const run, stream = `{"runId":"`, `","streamId":"`
 	if text, ok := bytes.CutPrefix(entry.Payload, []byte(run)); ok {
@@ -43,8 +43,8 @@ func StreamOf(entry spool.Entry) (spool.StreamID, error) {
 	return p.StreamID, nil
 }
 
-// LastUpTo returns the last entry of a type up to seq. It looks close to seq first, as the entry
-// nearly always is. Nil: there is none.
+// LastUpTo returns the last entry of a type up to seq, nil if there is none. It looks close to seq
+// first, where the entry nearly always is.
 func LastUpTo(v spool.View, t spool.EntryType, seq int64) (*spool.Entry, error) {
 	for near := int64(32); ; near *= 8 {
 		q := spool.EntryQuery{Type: t, After: max(seq-near, 0), Limit: int(near)}
@@ -77,9 +77,8 @@ func Farther(a, b spool.Offset) spool.Offset {
 	return a
 }
 
-// Whole returns how many of the items follow the offset, and one another, without a hole. The worker
-// of a segment numbers its items consecutively. A later worker, which has only the end to add, begins
-// at one again.
+// Whole returns how many items follow the offset, and one another, without a hole. The worker of a
+// segment numbers its items consecutively. A later worker adds only the end, and begins at one again.
 func Whole(after spool.Offset, items []spool.Item) int {
 	for i, item := range items {
 		next := item.Offset

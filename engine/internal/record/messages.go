@@ -14,7 +14,7 @@ func NonNil[T any](s []T) []T {
 	return s
 }
 
-// MainAgent is the agent of the dispatched runs. Its user turns are those of people.
+// MainAgent is the agent of dispatched runs. People write its user turns.
 var MainAgent spool.AgentID
 
 // TurnsAt returns the user turns that stand right behind an entry.

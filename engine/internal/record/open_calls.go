@@ -27,8 +27,8 @@ func OpenCallsOf(v spool.View, thread spool.Thread) (OpenCalls, error) {
 	return open, nil
 }
 
-// Entries leaves out what the record says of questions that are over. Of a call that has
-// asked more than once, the last question is left.
+// Entries leaves out the entries about questions that are over. It keeps the last question of a call
+// that has asked more than once.
 func (o OpenCalls) Entries(all []spool.Entry) []spool.Entry {
 	last := make(map[spool.ToolCallID]int64)
 	for _, e := range all {
@@ -51,8 +51,8 @@ func (o OpenCalls) Entries(all []spool.Entry) []spool.Entry {
 	return left
 }
 
-// Items leaves out the questions that are over by the entry with that seq. What a stream
-// says behind it is newer than what is known of the parks.
+// Items leaves out the questions that were over at the entry with that seq. Items behind it are newer
+// than the parks that were read.
 func (o OpenCalls) Items(all []spool.Item, seq int64) []spool.Item {
 	left := make([]spool.Item, 0, len(all))
 	for _, item := range all {

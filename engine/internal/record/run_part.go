@@ -15,8 +15,8 @@ type RunPart struct {
 	Stream  spool.StreamID // of that segment
 	Segment int64          // seq of the segment's RUN_STARTED entry
 	runs    []spool.Run
-	behind  spool.MessageID // the message before those of the run. Empty: there is none
-	all     []spool.Message // of the run and those nested in it, without the turn that started it
+	behind  spool.MessageID // the message before the messages of the run. Empty: there is none
+	all     []spool.Message // of the run and its nested runs, without the turn that started it
 	events  []spool.Entry
 	Open    OpenCalls // of a run that has not ended
 	queue   []spool.QueuedRun

@@ -2,8 +2,8 @@ package record
 
 import "github.com/spoolhq/spool"
 
-// Saved says how much of a segment's stream is in the thread's messages. Each agent of
-// the tree has saved steps of its own.
+// Saved says how much of a segment's stream is in the thread's messages. Each agent of the tree saves
+// its own steps.
 type Saved struct {
 	Main   spool.Offset
 	Nested map[spool.AgentID]spool.Offset
@@ -39,7 +39,7 @@ func (s Saved) Last() spool.Offset {
 	return last
 }
 
-// Has reports whether the messages have what an item says.
+// Has reports whether the messages have the content of an item.
 func (s Saved) Has(item spool.Item) bool {
 	if !item.Type.Content() {
 		return false

@@ -13,9 +13,9 @@ type Segment struct {
 	Seq    int64 // of its RUN_STARTED entry
 	// End is its RUN_ENDED entry. Nil: it has not ended.
 	End *spool.Entry
-	// Saved is how much of what the stream says the messages have.
+	// Saved is how much of the stream the messages have.
 	Saved Saved
-	// Live is true while a worker holds the run in this segment.
+	// Live is true while a worker carries the run in this segment.
 	Live bool
 	Now  time.Time
 }
@@ -53,7 +53,7 @@ func LatestSegment(v spool.View, thread spool.Thread) (Segment, error) {
 	return l, err
 }
 
-// NamedStream is what the record says of the stream that a cursor names.
+// NamedStream is what the record has about the stream that a cursor names.
 type NamedStream struct {
 	Seq  int64        // of its RUN_STARTED. Zero: it is none of the thread's
 	Over bool         // the cursor is behind its RUN_ENDED

@@ -2,14 +2,14 @@ package record
 
 import "github.com/spoolhq/spool"
 
-// Streamed sums up the items of a stream that has ended: how much content each agent has
-// streamed, how much of that was saved, and which calls have a result.
+// Streamed sums up the items of an ended stream: how much content each agent has streamed, how much
+// of it was saved, and which calls have a result.
 type Streamed struct {
 	// content is the offset of each agent's last content, saved that of its last
 	// STEP_FINISHED. The main agent is "".
 	content, saved map[spool.AgentID]spool.Offset
 	results        map[agentCall]bool
-	// holed is true when the stream lacks an item, which may have been content.
+	// holed is true if the stream has lost an item, which may have been content.
 	holed bool
 	// unmade is true when a step was saved without a call that the stream has begun: the
 	// model was stopped while it wrote the arguments.
@@ -61,8 +61,8 @@ func ReadItems(items []spool.Item) Streamed {
 	return s
 }
 
-// Unsaved reports whether clients of the stream may show what no message has: content that was not
-// saved, or a text that lacks a part.
+// Unsaved reports whether clients of the stream may show something that no message has: content that
+// was not saved, or a text without the part that the stream has lost.
 func (s Streamed) Unsaved() bool {
 	for agent, offset := range s.content {
 		if offset.Compare(s.saved[agent]) > 0 {
@@ -81,8 +81,8 @@ func (s Streamed) Lost(item spool.Item) bool {
 	return item.Offset.Compare(s.saved[agent]) > 0
 }
 
-// LacksResult reports whether the messages have a result which the stream does not.
-func (s Streamed) LacksResult(messages []spool.Message) bool {
+// MissesResult reports whether the messages have a result that the stream does not have.
+func (s Streamed) MissesResult(messages []spool.Message) bool {
 	for _, m := range messages {
 		for _, p := range m.ToolResults() {
 			if !s.results[agentCall{m.AgentID, p.ToolCallID}] {

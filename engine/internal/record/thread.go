@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// QueueOf returns the runs that wait for the thread, with their turns where they are
-// wanted. Nobody waits for a thread that no run has.
+// QueueOf returns the runs that wait for the thread, with their turns on request. No run waits for a
+// thread that has no active run.
 func QueueOf(v spool.View, thread spool.Thread, turns bool) ([]spool.QueuedRun, error) {
 	if !thread.State.Active() {
 		return nil, nil
@@ -30,11 +30,11 @@ func QueueOf(v spool.View, thread spool.Thread, turns bool) ([]spool.QueuedRun, 
 	return queue, nil
 }
 
-// ErrThreadGone says that the thread was deleted, whether another one was made under its id or not.
+// ErrThreadGone says that the thread was deleted. Another one may have been made under its id.
 var ErrThreadGone = spool.Errorf(spool.NotFound, ThreadNotFound)
 
-// CheckSame returns [errThreadGone] for a thread that was made at another time. A zero time
-// stands for any thread.
+// CheckSame returns [ErrThreadGone] for a thread that was made at another time. A zero time stands
+// for any thread.
 func CheckSame(thread spool.Thread, made time.Time) error {
 	if made.IsZero() || thread.CreatedAt.Equal(made) {
 		return nil
@@ -42,7 +42,7 @@ func CheckSame(thread spool.Thread, made time.Time) error {
 	return ErrThreadGone
 }
 
-// SameThread is checkSame for the thread of a view.
+// SameThread is [CheckSame] for the thread of a view.
 func SameThread(v spool.View, made time.Time) error {
 	if made.IsZero() {
 		return nil

@@ -8,9 +8,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Place sets the walker to a client's cursor, or to "now" without one. It returns a
-// snapshot frame where the cursor's place does not exist any more. View runs what it is given
-// in a transaction.
+// Place puts the walker at a client's cursor, or at the present without one. It returns a snapshot
+// frame if the cursor's place does not exist any more. View runs a function in a transaction.
 func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]Placed, error) {
 	var thread spool.Thread
 	var last record.Segment
@@ -53,7 +52,7 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 		return w.snapshot(ctx)
 	case c.Stream == "":
 		w.beginBehind(last, max(c.Seq, 0))
-		return w.settle(ctx)
+		return w.closeCalls(ctx)
 	}
 	w.At = *c
 	w.At.Seq = max(c.Seq, 0)
@@ -73,11 +72,11 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 	} else {
 		w.Reading = more
 	}
-	return w.settle(ctx)
+	return w.closeCalls(ctx)
 }
 
-// placeTurn finds out which of the user turns at a client's place the client has, by its
-// last message, or the last turn that it has named.
+// placeTurn finds the last user turn at the client's place that the client has. The client has named
+// its last message, or its last turn.
 func (w *Walker) placeTurn(v spool.View, c *spool.Cursor) error {
 	shown := w.Turn
 	if w.known == "" && shown == "" {
@@ -92,22 +91,22 @@ func (w *Walker) placeTurn(v spool.View, c *spool.Cursor) error {
 	return err
 }
 
-// beginNow places a walker without a cursor: the record is read from its start, and of
-// the streams only the one in flight, from what the messages lack.
+// beginNow places a walker without a cursor. It reads the record from its start. Of the streams it
+// reads only the one in flight, behind the part that the messages have.
 func (w *Walker) beginNow(last record.Segment) {
 	w.At = spool.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
 	w.cut = last.Saved
 	w.jump, w.jumpRead = last.Seq, last.InFlight()
 	w.shown = shownSegment{stream: last.Stream}
-	if last.End != nil { // all segments are over: the record alone tells of them
+	if last.End != nil { // all segments are over: only the record is read
 		w.At.Offset = last.End.After
 		w.shown = shownSegment{ended: last.End}
 	}
 }
 
-// beginBehind places a walker with a cursor that names no stream. A stream in flight that
-// the cursor is already in is read from what the messages lack; every later one from its
-// start.
+// beginBehind places a walker whose cursor names no stream. If the cursor is inside the segment in
+// flight, the walker reads its stream behind the part that the messages have. It reads every later
+// stream from its start.
 func (w *Walker) beginBehind(last record.Segment, seq int64) {
 	w.At = spool.Cursor{Seq: seq}
 	if last.InFlight() && last.Seq <= seq {
@@ -117,7 +116,7 @@ func (w *Walker) beginBehind(last record.Segment, seq int64) {
 	}
 }
 
-// ToPresent puts the walker of a hub at the present. Also is called in the same transaction.
+// ToPresent puts the walker of a hub at the present. It calls also in the same transaction.
 func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread spool.Thread) error) (thread spool.Thread, err error) {
 	var last record.Segment
 	var turns []spool.Message
@@ -161,7 +160,7 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 			return thread, err
 		case last.Live && last.InFlight(): // its worker is about to open it
 			w.At.Stream, w.Reading = last.Stream, true
-		case last.End == nil: // clients stand behind what is saved of it: see package snapshot
+		case last.End == nil: // clients stand behind the saved part: see package snapshot
 			w.At.Stream, w.At.Offset = last.Stream, last.Saved.Last()
 		}
 	}

@@ -3,11 +3,11 @@ package walk
 import "github.com/spoolhq/spool"
 
 // A MESSAGES_RESTORED entry does not have the messages of the branch. So each client gets a
-// snapshot behind the entry. A client that does not know the entry understands the snapshot.
-// Clients that ask at the same time share its bytes.
+// snapshot behind the entry, which clients understand that do not know the entry. Clients that ask
+// at the same time share its bytes.
 
-// placeRestored finds out whether a client that comes back may lack the snapshot: its cursor
-// does not say whether it has seen what comes behind the entry.
+// placeRestored notes that a client needs the snapshot if it comes back right behind the entry: its
+// cursor does not say whether it has got the snapshot.
 func (w *Walker) placeRestored(v spool.View, thread spool.Thread, c *spool.Cursor) error {
 	if c == nil {
 		w.restoredTo = thread.LastSeq
@@ -23,11 +23,11 @@ func (w *Walker) placeRestored(v spool.View, thread spool.Thread, c *spool.Curso
 	return err
 }
 
-// NoteMessages notes what an entry changes of the messages that the client shows.
+// NoteMessages notes how an entry changes the messages that the client shows.
 func (w *Walker) NoteMessages(entry spool.Entry) {
 	switch entry.Type {
 	case spool.EntryMessagesDropped:
-		w.last = "" // what the client shows is not what the view has up to that message
+		w.last = "" // the view has other messages up to that one than the client
 	case spool.EntryMessagesRestored:
 		w.last = ""
 		w.SnapshotDue = !w.RecordOnly && !w.shared && entry.Seq > w.restoredTo

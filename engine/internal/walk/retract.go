@@ -8,20 +8,20 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// A segment can end although no message has a part of its stream: its step failed, somebody stopped
-// it, or its worker died. A run can end although the stream has shown a call without a result:
-// somebody stopped the run, or nobody answered, while no segment was open. In both cases each
-// client gets one snapshot frame, which has what is saved of this run and nothing else.
+// A segment can end although a part of its stream is in no message: its step failed, somebody stopped
+// it, its worker died, or the stream has lost an item. A run can end although the stream has shown a
+// call without a result: somebody stopped the run, or nobody answered, while no segment was open. In
+// both cases each client gets one snapshot frame, which has the saved messages of this run only.
 //
-// The walker puts the frame into its order. In the first case it stands directly before the
-// segment's RUN_ENDED. In the second case it stands behind the last RUN_ENDED of the run, and
+// The frame has a place in the order. In the first case it stands directly before the segment's
+// RUN_ENDED. In the second case it stands behind the last RUN_ENDED of the run, and
 // before the RUN_STARTED of the next run. The cursor of the frame is the walker's own place: the
 // frame jumps over no entry, and a client that comes back with this cursor gets the frame again.
 // The walker makes the frame of what the store has now. It takes only the messages that were saved
 // before the place, so that a client which replays an old segment gets all later ones in their turn.
 
-// retract returns the frame that stands before an entry, by which clients drop the content of a
-// segment that no message has. There is none before most entries.
+// retract returns the snapshot that stands before an entry, with which clients drop the content of a
+// segment that no message has. It returns none before most entries.
 func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, error) {
 	if ended.Type != spool.EntryRunEnded || w.RecordOnly || ended.Seq <= w.jump {
 		return nil, nil
@@ -45,17 +45,17 @@ func (w *Walker) retract(ctx context.Context, ended spool.Entry) ([]Placed, erro
 	if err != nil {
 		return nil, err
 	}
-	if streamed := record.ReadItems(page.Items); !gone && !streamed.Unsaved() && !streamed.LacksResult(p.Since(p.Segment)) {
+	if streamed := record.ReadItems(page.Items); !gone && !streamed.Unsaved() && !streamed.MissesResult(p.Since(p.Segment)) {
 		return nil, nil
 	}
 	return w.partial(p, page, gone), nil
 }
 
-// settle returns the frame that stands where the walker does, by which clients close the calls of a
-// run that has ended between two segments. It returns none while the run has not ended.
-func (w *Walker) settle(ctx context.Context) ([]Placed, error) {
+// closeCalls returns the snapshot with which clients close the calls of a run that has ended between
+// two segments. It returns none while the run is active.
+func (w *Walker) closeCalls(ctx context.Context) ([]Placed, error) {
 	h := &w.shown
-	if w.RecordOnly || w.Reading || h.settled() || h.ended != nil && w.At.Seq < h.ended.Seq {
+	if w.RecordOnly || w.Reading || h.resolved() || h.ended != nil && w.At.Seq < h.ended.Seq {
 		return nil, nil
 	}
 	var closes *record.RunPart
@@ -87,9 +87,9 @@ func (w *Walker) settle(ctx context.Context) ([]Placed, error) {
 	return w.partial(*closes, page, gone), nil
 }
 
-// closing returns what closes the calls of the run of a RUN_ENDED entry, for a client that stands at
-// seq. Nil: there is nothing to close. Open is true while the run has not ended. Of nearly all runs
-// there is nothing to tell, so this reads no message of those.
+// closing returns the part of the run of a RUN_ENDED entry that closes its calls, for a client that
+// stands at seq. Nil: there is nothing to close. Open is true while the run is active. Nearly all runs
+// have nothing to close, and closing reads no messages of those.
 func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, open bool, err error) {
 	id, err := record.StreamOf(ended)
 	if err != nil {
@@ -154,9 +154,9 @@ func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []P
 	return []Placed{frame}
 }
 
-// endedStream returns the stream of a segment that is over, without any content: the messages
-// have all of it that is saved. The record gets the end before the stream does. A stream without
-// its end ends here as its RUN_ENDED entry says.
+// endedStream returns the stream of a segment that is over, without content: the messages have the
+// saved content. The record gets the end before the stream does, so a stream without its end ends
+// here as its RUN_ENDED entry says.
 func (w *Walker) endedStream(p record.RunPart, page spool.StreamPage) *spool.StreamSnapshot {
 	s := &spool.StreamSnapshot{StreamID: p.Stream, RunID: p.Run.ID, Items: []spool.Item{}}
 	for _, item := range page.Items {

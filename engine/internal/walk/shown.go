@@ -7,25 +7,25 @@ import (
 
 // shownSegment is what a walker knows of the segment that its client shows.
 type shownSegment struct {
-	// stream is the one of which the client may have items. Empty: it has the RUN_ENDED of
-	// the last one.
+	// stream is the stream that the client may have items of. Empty: the client has the RUN_ENDED
+	// of the last stream.
 	stream spool.StreamID
-	// plain is true while the walker has read every item of the stream by itself, and they
-	// tell neither of a nested run nor of a limit that has ended the run.
+	// plain is true while the walker has read every item of the stream by itself, and no item is
+	// about a nested run or a limit that has ended the run.
 	plain bool
-	// ended is the RUN_ENDED entry behind which the client stands, if the run may have had
-	// open calls there. Nil: there is nothing to close.
+	// ended is the RUN_ENDED entry that the client stands behind, if the run may have had open
+	// calls there. Nil: there is nothing to close.
 	ended *spool.Entry
-	// open is true once the walker has seen that the run behind ended has not ended.
+	// open is true once the walker has seen that the run of ended is still active.
 	open bool
-	// unsure is true while the walker has still to look for ended.
+	// unsure is true until the walker has looked for ended.
 	unsure bool
-	// closed is true while the last frame was the one that closes the calls.
+	// closed is true if the last frame was the snapshot that closes the calls.
 	closed bool
 }
 
-// settled reports whether a hub tells the client everything from here on.
-func (h *shownSegment) settled() bool { return !h.unsure && (h.ended == nil || h.open) }
+// resolved reports whether the client needs nothing from here on that a hub does not send.
+func (h *shownSegment) resolved() bool { return !h.unsure && (h.ended == nil || h.open) }
 
 // item notes an item that the walker has read.
 func (h *shownSegment) item(item spool.Item) {
@@ -55,13 +55,14 @@ func (h *shownSegment) entry(entry spool.Entry) {
 	}
 }
 
-// quiet reports whether a segment ended in a way that leaves nothing unsaid or unsaved.
+// quiet reports whether the messages have everything that the segment has streamed, and the stream
+// every result that they have.
 func (h *shownSegment) quiet(ended spool.Entry) bool {
 	return h.plain && record.StatusOf(ended) == spool.SegmentFinished
 }
 
-// find looks for the RUN_ENDED entry behind which a client with this cursor stands. A cursor
-// without a stream may also stand within a segment.
+// find looks for the RUN_ENDED entry that a client with this cursor stands behind. A cursor without a
+// stream may also stand inside a segment.
 func (h *shownSegment) find(v spool.View, at spool.Cursor) error {
 	*h = shownSegment{stream: at.Stream}
 	if at.Stream == "" {

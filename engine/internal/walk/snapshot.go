@@ -9,11 +9,11 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// gone decides what to do without the stream: wait for one whose worker is about to open
-// it, or for the end of one that was already gone when the client got a snapshot, else give
-// the client a snapshot.
+// gone returns the frames that follow if the stream is gone: a snapshot, in most cases. It returns
+// none if the worker is about to open the stream, or if the stream was already gone at the client's
+// last snapshot and the segment goes on.
 func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
-	if w.At.Offset.IsZero() || w.lacking {
+	if w.At.Offset.IsZero() || w.emptySnapshot {
 		var last record.Segment
 		err := w.from.Store.View(ctx, w.key, func(v spool.View) error {
 			thread, err := v.Thread()
@@ -29,7 +29,7 @@ func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
 			if last.Live && w.At.Offset.IsZero() {
 				return nil, nil
 			}
-			if w.lacking && last.Saved.Last().Compare(w.At.Offset) <= 0 { // a snapshot would say the same again
+			if w.emptySnapshot && last.Saved.Last().Compare(w.At.Offset) <= 0 { // a snapshot would say the same again
 				w.Reading = false
 				return nil, nil
 			}
@@ -38,7 +38,8 @@ func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
 	return w.snapshot(ctx)
 }
 
-// snapshot stands for all that is missing, and goes on behind it.
+// snapshot returns a snapshot frame in place of everything that is missing. The walker goes on behind
+// it.
 func (w *Walker) snapshot(ctx context.Context) ([]Placed, error) {
 	if w.RecordOnly {
 		return nil, nil
@@ -63,7 +64,7 @@ func (w *Walker) snapshot(ctx context.Context) ([]Placed, error) {
 	w.shown = shownSegment{stream: w.At.Stream, unsure: snap.Thread.State.Active()}
 	w.cut, w.jump, w.SnapshotDue = record.Saved{}, 0, false
 	w.Reading = snap.Stream != nil && snap.Stream.End == nil
-	w.lacking = w.Reading && len(snap.Stream.Items) == 0
+	w.emptySnapshot = w.Reading && len(snap.Stream.Items) == 0
 	at := w.At
 	f.Cursor = &at
 	w.At.Seq = max(w.At.Seq, 0)
@@ -71,8 +72,8 @@ func (w *Walker) snapshot(ctx context.Context) ([]Placed, error) {
 	return []Placed{f}, nil
 }
 
-// turnIn returns the last user turn behind the last entry of a snapshot that the client has
-// with it.
+// turnIn returns the last user turn behind the last entry of a snapshot that the client has once it
+// has the snapshot.
 func (w *Walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.MessageID, err error) {
 	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
 		turns, err := record.TurnsAt(v, max(snap.LastEventSeq, 0))
@@ -84,8 +85,8 @@ func (w *Walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.M
 	return turn, err
 }
 
-// takeSnapshot returns a frame with a snapshot, which is encoded, or in another form, for a walker
-// that wants it so. It then has no messages but those behind its last entry.
+// takeSnapshot returns a frame with a snapshot in the mode's encoding or form. An encoded or formed
+// snapshot has, as values, only the messages behind its last entry.
 func (w *Walker) takeSnapshot(ctx context.Context) (f Placed, err error) {
 	f.Kind = spool.FrameSnapshot
 	o := spool.SnapshotOptions{LastMessageID: w.last}
@@ -102,5 +103,5 @@ func (w *Walker) takeSnapshot(ctx context.Context) (f Placed, err error) {
 	return f, err
 }
 
-// ErrReset tells a walker without a client that its stream is gone.
-var ErrReset = errors.New("the stream is gone")
+// ErrReset says that the walker of a hub has lost its place: the stream is gone or has a hole.
+var ErrReset = errors.New("the stream is gone or has a hole")

@@ -12,17 +12,17 @@ import (
 // walkTurns is how many user turns a walker reads at once. A turn may have large images.
 const walkTurns = 32
 
-// stretch is a part of the record, with the user turns along it. A turn stands behind the entry
-// that was the last one when the turn was saved: see [spool.Message.AfterSeq].
+// stretch is a part of the record with its user turns. A turn stands behind the entry that was the
+// last one when the turn was saved: see [spool.Message.AfterSeq].
 type stretch struct {
 	entries []spool.Entry
 	turns   []spool.Message
 	last    bool // the record has no more
 }
 
-// stretch returns what comes behind the walker: up to limit entries, the turns between
-// them, and those behind the last one where the record ends there. Entries and turns are
-// of one view, so that no turn can come too late.
+// stretch reads up to limit entries behind the walker, the turns between them and, at the end of the
+// record, the turns behind the last entry. It reads them in one view, so that no turn can come too
+// late.
 func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
 	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
 		if err := record.SameThread(v, w.made); err != nil {
@@ -48,7 +48,7 @@ func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 	return s, err
 }
 
-// before takes the turns that stand before the entry with that seq, and tells of them.
+// before takes the turns that stand before the entry with that seq, and returns their frames.
 func (s *stretch) before(seq int64, w *Walker) (frames []Placed) {
 	for len(s.turns) > 0 && s.turns[0].AfterSeq < seq {
 		w.Turn = s.turns[0].ID
@@ -58,7 +58,7 @@ func (s *stretch) before(seq int64, w *Walker) (frames []Placed) {
 	return frames
 }
 
-// lastOf returns the id of the last of these turns that has, "" where none has.
+// lastOf returns the id of the last turn for which has is true, "" if there is none.
 func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.MessageID {
 	for _, m := range slices.Backward(turns) {
 		if has(m.ID) {
@@ -68,7 +68,7 @@ func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.Message
 	return ""
 }
 
-// turnFrame tells of a user turn. Its fields are the message's, flat.
+// turnFrame returns the notice of a user turn. Its fields are the message's, flat.
 func turnFrame(key spool.ThreadKey, m spool.Message) spool.Frame {
 	event := spool.NewEntry(spool.NoticeMessageAppended, m.RunID, m)
 	event.ThreadID, event.CreatedAt = key.ID, m.CreatedAt

@@ -13,13 +13,13 @@ import (
 const (
 	// PageSize is how much a walker reads at once.
 	PageSize = 256
-	// healAfter is how long a walker waits for an item that the record says was written,
-	// before it takes it for lost with its worker.
+	// healAfter is how long a walker waits for an item that the record refers to, before it takes
+	// the item for lost with its worker.
 	healAfter = 2 * time.Second
 )
 
-// Next returns the frames that follow and that storage has already, empty at the
-// present. Grown says whether the record may have more entries than were read.
+// Next returns the next frames that storage has, none at the present. Grown says whether the record
+// may have more entries than the walker has read.
 func (w *Walker) Next(ctx context.Context, grown bool) ([]Placed, error) {
 	if w.SnapshotDue {
 		return w.snapshot(ctx)
@@ -49,8 +49,8 @@ func (w *Walker) Next(ctx context.Context, grown bool) ([]Placed, error) {
 func (w *Walker) along(ctx context.Context, s *stretch) (frames []Placed, err error) {
 	for len(s.entries) > 0 {
 		entry := s.entries[0]
-		settled, err := w.settle(ctx)
-		frames = append(frames, settled...)
+		closed, err := w.closeCalls(ctx)
+		frames = append(frames, closed...)
 		if err != nil {
 			return frames, err
 		}
@@ -72,8 +72,8 @@ func (w *Walker) along(ctx context.Context, s *stretch) (frames []Placed, err er
 			return frames, nil
 		}
 	}
-	settled, err := w.settle(ctx)
-	frames = append(frames, settled...)
+	closed, err := w.closeCalls(ctx)
+	frames = append(frames, closed...)
 	if err != nil {
 		return frames, err
 	}
@@ -81,7 +81,7 @@ func (w *Walker) along(ctx context.Context, s *stretch) (frames []Placed, err er
 	return append(frames, s.before(math.MaxInt64, w)...), nil
 }
 
-// items returns items of the stream that is read, with the entries written among them.
+// items returns the next items of the stream, with the entries between them.
 func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 	page, err := w.from.Streams.Read(ctx, w.stream(), w.At.Offset, PageSize)
 	if errors.Is(err, spool.ErrStreamGone) {
@@ -102,13 +102,13 @@ func (w *Walker) items(ctx context.Context) ([]Placed, error) {
 	frames := make([]Placed, 0, len(page.Items))
 	for i := range page.Items {
 		item := &page.Items[i]
-		among, err := w.upTo(ctx, item.Seq)
+		entries, err := w.upTo(ctx, item.Seq)
 		if err != nil {
 			return nil, err
 		}
-		frames = append(frames, among...)
+		frames = append(frames, entries...)
 		w.At.Offset = item.Offset
-		w.Reading, w.lacking = !item.Type.End(), false
+		w.Reading, w.emptySnapshot = !item.Type.End(), false
 		w.shown.item(*item)
 		if w.cut.Has(*item) {
 			continue
@@ -167,7 +167,7 @@ func (w *Walker) pass(entry spool.Entry) Placed {
 			w.Reading = w.jumpRead
 		default:
 			w.At.Stream, w.At.Offset, w.Reading = id, spool.Offset{}, true
-			w.cut, w.lacking = record.Saved{}, false
+			w.cut, w.emptySnapshot = record.Saved{}, false
 			w.shown = shownSegment{stream: id, plain: true}
 		}
 	}
@@ -180,15 +180,15 @@ func (w *Walker) itemsFirst(entry spool.Entry) bool {
 	case spool.EntryRunEnded, spool.EntryRunStarted:
 		return true
 	default:
-		if entry.Stream == "" { // its writer did not know the stream: the next item that knows the entry comes behind it
+		if entry.Stream == "" { // written outside of the segment: the next item that knows the entry comes behind it
 			return true
 		}
 		return entry.Stream == w.At.Stream && entry.After.Compare(w.At.Offset) > 0
 	}
 }
 
-// await returns the items that stand before an entry. Those that do not come were lost
-// with their worker: the stream is then ended in its place.
+// await returns the items that stand before an entry. An item that does not come in time was lost
+// with its worker: the walker passes the entry, or has the stream ended before a RUN_ENDED.
 func (w *Walker) await(ctx context.Context, entry spool.Entry) ([]Placed, error) {
 	frames, err := w.items(ctx)
 	if len(frames) > 0 || err != nil || !w.Reading {
@@ -210,9 +210,9 @@ func (w *Walker) await(ctx context.Context, entry spool.Entry) ([]Placed, error)
 
 func (w *Walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.At.Stream} }
 
-// checkItems returns [record.ErrThreadGone] if items that were read may be of another thread, whose run
-// and stream can have the same ids. The hub's walker looks only after a wake-up for a
-// deletion: it reads each delta, and a look costs more than that.
+// checkItems returns [record.ErrThreadGone] if the items may be of another thread, whose run and stream
+// can have the same ids. A hub's walker checks only after a wake-up for a deletion: it reads each
+// delta, and the check costs more than that.
 func (w *Walker) checkItems(ctx context.Context, page spool.StreamPage) error {
 	if len(page.Items) == 0 || w.deleted != nil && !w.deleted.Load() {
 		return nil

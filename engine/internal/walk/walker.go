@@ -68,23 +68,23 @@ type Walker struct {
 	known spool.MessageID
 	// restoredTo is the seq up to which a client without a cursor has read the messages by itself.
 	restoredTo int64
-	// lacking is true while the client has a snapshot without any item of the stream that is
-	// read, and nothing of it has come since. The stream may have been gone.
-	lacking bool
-	// jump is the RUN_STARTED entry before which no entry moves the read, as the client
-	// has a place in a later stream already. Zero: none.
+	// emptySnapshot is true while the client has a snapshot without any item of the stream that the
+	// walker reads, and has got no item of it since. The stream may have been gone.
+	emptySnapshot bool
+	// jump is the RUN_STARTED entry of the stream that the client stands in, while the walker reads
+	// the entries before it. None of them moves the walker to another stream. Zero: none.
 	jump     int64
 	jumpRead bool // whether that stream has more to come
-	// cut is what the messages already have of the stream that a walker without a place in
-	// it began with. It leaves that out, as the steps of nested runs are saved before the
-	// one around them.
+	// cut is the part of the stream that the messages have, for a walker that began without a place
+	// in the stream. The walker leaves that part out: nested runs save their steps before the step
+	// around them is saved.
 	cut record.Saved
-	// shown is what decides about the snapshot frames between segments.
+	// shown decides about the snapshot frames between segments.
 	shown shownSegment
 	// shared is true for a hub's walker, which has no client to send a snapshot to.
 	shared bool
-	// atRecordEnd is called in the transaction of each read that goes to the end of the record. Nil:
-	// nothing is.
+	// atRecordEnd is called in the transaction of each read that reaches the end of the record. It
+	// may be nil.
 	atRecordEnd func(v spool.View)
 	// blocked is since when the walker waits for an item.
 	blocked time.Time
@@ -104,7 +104,7 @@ func NewShared(from *Sources, key spool.ThreadKey, atRecordEnd func(v spool.View
 	return Walker{from: from, key: key, shared: true, deleted: new(atomic.Bool), atRecordEnd: atRecordEnd}
 }
 
-// MoveTo has the walker stand where its client does, who has got frames from a hub.
+// MoveTo puts the walker where its client stands behind a hub's frames.
 func (w *Walker) MoveTo(s Stand) {
 	switch {
 	case !w.RecordOnly:
@@ -117,13 +117,13 @@ func (w *Walker) MoveTo(s Stand) {
 // Resume has the walker go on from where its client stands.
 func (w *Walker) Resume() { w.shown = shownSegment{stream: w.At.Stream, unsure: true} }
 
-// Settled reports whether a hub can stand where the walker does, and tell its client the same.
-func (w *Walker) Settled() bool {
+// CanJoin reports whether the client would get the same frames from a hub that stands here.
+func (w *Walker) CanJoin() bool {
 	cutting := w.Reading && w.At.Offset.Compare(w.cut.Last()) < 0
-	return w.At.Seq >= w.jump && !w.RecordOnly && !cutting && !w.SnapshotDue && w.shown.settled()
+	return w.At.Seq >= w.jump && !w.RecordOnly && !cutting && !w.SnapshotDue && w.shown.resolved()
 }
 
-// HasSnapshot reports whether the last frame was the one that closes the calls of a run.
+// HasSnapshot reports whether the last frame was the snapshot that closes the calls of a run.
 func (w *Walker) HasSnapshot() bool { return w.shown.closed }
 
 // Waits reports whether the walker waits for an item before it passes the next entry.
