@@ -10,12 +10,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// ErrDeleted says that the thread was deleted while somebody waited for a run of it.
+// ErrDeleted says that the thread was deleted while a caller waited for one of its runs.
 var ErrDeleted = errors.New("the thread was deleted")
 
-// Await calls read until it reports that the run is over: first at once, and again when the thread
-// tells something by which the run may be over. Read returns the dispatched run that the run belongs
-// to. Await returns read's error, ctx's, [ErrDeleted], or an [spool.Unavailable] one after Close.
+// Await calls read until it reports that the run is over: at once, and after each frame of the thread
+// after which the run may be over. Read returns the dispatched run that the run belongs to. Await
+// returns read's error, ctx's, [ErrDeleted], or an [spool.Unavailable] error after Close.
 func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, read func() (root spool.RunID, over bool, err error)) error {
 	// A run that is over needs no hub, and one that is not there must not make one.
 	if _, over, err := read(); over || err != nil {
@@ -47,7 +47,7 @@ func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, 
 	}
 }
 
-// runWatch waits for what a hub tells of one run.
+// runWatch waits for the end of one run at a hub.
 type runWatch struct {
 	hubs *Hubs
 	hub  *hub
@@ -56,8 +56,8 @@ type runWatch struct {
 	root spool.RunID
 }
 
-// news returns once the hub has a frame, from the index on, by which the run may be over, or
-// once it cannot tell whether there was one.
+// news returns once the hub has a frame, from the index on, after which the run may be over, or once
+// the frames from the index on are lost.
 func (w *runWatch) news(ctx context.Context, from int64) error {
 	for {
 		next, found, changed, err := w.scan(from)

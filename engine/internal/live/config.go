@@ -17,7 +17,7 @@ type Bus interface {
 	Listen(ctx context.Context, key spool.ThreadKey, receive func(notice []byte)) (unlisten func(), err error)
 }
 
-// Config says what followers read, and how.
+// Config has the sources and settings of followers.
 type Config struct {
 	walk.Sources
 
@@ -34,7 +34,7 @@ type Config struct {
 	RetryHint time.Duration
 }
 
-// Client says what a client of a thread has already, and what it may see.
+// Client says what a client of a thread has, and what it may see.
 type Client struct {
 	spool.FollowOptions
 

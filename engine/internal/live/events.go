@@ -12,7 +12,7 @@ import (
 // maxEvents bounds the live events that a hub has still to pass on.
 const maxEvents = 256
 
-// receive keeps a notice for the hub's goroutine. More than it can pass on are dropped.
+// receive keeps a notice for the hub's goroutine. It drops notices beyond [maxEvents].
 func (h *hub) receive(notice []byte) {
 	h.events.mu.Lock()
 	kept := len(h.events.waiting) < maxEvents
@@ -25,8 +25,8 @@ func (h *hub) receive(notice []byte) {
 	}
 }
 
-// takeEvents returns the notices that have come. The hub reads the thread behind this and
-// before it passes them on, so that what is published behind a change comes behind it.
+// takeEvents returns the notices that have come. The hub then reads the thread, and passes the notices
+// on after that, so that an event that was published after a change comes behind the change.
 func (h *hub) takeEvents() [][]byte {
 	h.events.mu.Lock()
 	defer h.events.mu.Unlock()
@@ -37,7 +37,7 @@ func (h *hub) takeEvents() [][]byte {
 
 // pushEvents adds live events to the ring, unless the ring has no place or has ended.
 func (h *hub) pushEvents(notices [][]byte) {
-	if !h.isPlaced() || h.isEnded() {
+	if !h.placed || h.ended {
 		return
 	}
 	for batch := range slices.Chunk(notices, maxBatch) {
@@ -51,8 +51,8 @@ func (h *hub) pushEvents(notices [][]byte) {
 	}
 }
 
-// readEvent returns the event of a notice. It reports false for what no application can
-// have published.
+// readEvent returns the event of a notice. It reports false for an event that no application can have
+// published.
 func readEvent(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
 	var entry spool.Entry
 	if err := json.Unmarshal(notice, &entry); err != nil {

@@ -8,18 +8,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// Follow yields the frames of the thread that the client lacks, and goes on as they come.
+// Follow yields the frames behind the client's place, and goes on as they come.
 func (h *Hubs) Follow(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Frame, error] {
 	return follow(ctx, h, key, c, walk.Mode{}, func(f *ringFrame) spool.Frame { return f.Frame })
 }
 
-// FollowRecord yields the record entries that the client lacks, and notices, without any run
-// stream.
+// FollowRecord yields the record entries behind the client's place, and notices, without the run
+// streams.
 func (h *Hubs) FollowRecord(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Entry, error] {
 	return follow(ctx, h, key, c, walk.Mode{RecordOnly: true}, func(f *ringFrame) spool.Entry { return *f.Event })
 }
 
-// follow yields what of returns for each frame that the client lacks.
+// follow yields what of returns for each frame behind the client's place.
 func follow[T any](
 	ctx context.Context, h *Hubs, key spool.ThreadKey, c Client, mode walk.Mode, of func(f *ringFrame) T,
 ) iter.Seq2[T, error] {

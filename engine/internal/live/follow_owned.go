@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// checkOwner returns [errOver] for a follower that must not see the thread any more. It is
-// called when the next frames are known and the client has not got them yet.
+// checkOwner returns [errOver] for a follower that must not see the thread any more. The follower calls
+// it when it has the next frames, and before the client gets them.
 func (f *follower) checkOwner(ctx context.Context) error {
 	if f.subject == nil || f.hub.ownedBy(*f.subject) {
 		return nil
@@ -26,8 +26,8 @@ func (f *follower) allowed(ctx context.Context, frames []ringFrame) ([]ringFrame
 	return frames, nil
 }
 
-// overWithoutThread returns [errOver] in place of the error of a thread that a follower of its
-// own threads does not find. It was deleted, or is somebody else's now.
+// overWithoutThread returns [errOver] in place of a not-found error, for a follower that sees only its
+// own threads. The thread was deleted, or has another owner now.
 func (f *follower) overWithoutThread(err error) error {
 	if f.subject != nil && spool.CodeOf(err) == spool.NotFound {
 		return errOver

@@ -13,7 +13,7 @@ import (
 // errOver ends a follower in order: the engine was closed, or the thread was deleted.
 var errOver = spool.Errorf(spool.Unavailable, "the engine is closed")
 
-// errIdle says that nothing came for as long as the caller would wait.
+// errIdle says that no frame came within the time that the caller waits.
 var errIdle = errors.New("nothing came")
 
 // follower is one client: a walker until it has caught up, then a place in the hub's
@@ -26,15 +26,15 @@ type follower struct {
 	made        time.Time // when the thread was made
 	first       []ringFrame
 	noticesSeen int64       // how many of the hub's notices the client knows
-	eventsFrom  int64       // behind how many of them the live events come that it lacks
-	state       []byte      // the last one of the state
-	run         spool.RunID // that it was about
-	passed      bool        // whether the next snapshot frame of the hub is not for this client
+	eventsFrom  int64       // how many notices stand before the first live event that the client still needs
+	state       []byte      // the last notice of the state
+	run         spool.RunID // the run of that notice
+	passed      bool        // the next snapshot frame of the hub is not for this client
 	joined      bool
 	closed      bool
 	index       int64                    // of the next frame in the ring
-	batch       *[maxBatch]ringFrame     // what the caller has of the ring, nil when nothing
-	held        []*spool.EncodedSnapshot // what the caller has of snapshots
+	batch       *[maxBatch]ringFrame     // the ring frames that the caller has. Nil: none
+	lent        []*spool.EncodedSnapshot // the snapshots that the caller has
 	timer       *time.Timer
 	// subject is whose threads the client may see. Nil: all.
 	subject *string
@@ -43,7 +43,7 @@ type follower struct {
 // maxBatch is how many frames a client takes from the ring at once.
 const maxBatch = 32
 
-// batches are shared, so that a client that waits holds none.
+// batches are pooled, so that a waiting client takes no memory for one.
 var batches = sync.Pool{New: func() any { return new([maxBatch]ringFrame) }}
 
 // close gives back all that the follower has. It may be called more than once.
@@ -52,7 +52,7 @@ func (f *follower) close() {
 		return
 	}
 	f.closed = true
-	f.hold(f.first)
+	f.lend(f.first)
 	releaseFormed(f.first)
 	f.release()
 	if f.timer != nil {
@@ -73,22 +73,22 @@ func (f *follower) release() {
 		batches.Put(f.batch)
 		f.batch = nil
 	}
-	for _, snap := range f.held {
+	for _, snap := range f.lent {
 		snap.Release()
 	}
-	f.held = nil
+	f.lent = nil
 }
 
-// hold notes which snapshots the caller has from now on.
-func (f *follower) hold(frames []ringFrame) {
+// lend notes the snapshots that the caller has from now on.
+func (f *follower) lend(frames []ringFrame) {
 	for i := range frames {
 		if snap := frames[i].Encoded; snap != nil {
-			f.held = append(f.held, snap)
+			f.lent = append(f.lent, snap)
 		}
 	}
 }
 
-// unringed returns frames of a walker as frames of a ring.
+// unringed returns a walker's frames as frames of a ring.
 func unringed(frames []walk.Placed) []ringFrame {
 	out := make([]ringFrame, len(frames))
 	for i, f := range frames {
@@ -104,8 +104,8 @@ func releaseFormed(frames []ringFrame) {
 	}
 }
 
-// isNews reports whether a notice says something that the last one did not, and remembers
-// it. A hello may have looked a moment before the hub did.
+// isNews reports whether a notice differs from the last one that the client got, and remembers it.
+// The notice that a connection begins with may have read the state a moment before the hub did.
 func (f *follower) isNews(frame walk.Placed) bool {
 	if frame.Event.Type != spool.NoticeStateChange {
 		return true

@@ -10,9 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// follower returns a follower of the thread, whose walker leaves out or encodes what mode says. The
-// hub listens before anything is read, so that nothing can fall in between. The caller must close
-// the follower.
+// follower returns a follower of the thread. The hub listens before the follower reads anything, so that
+// no change is missed in between. The caller must close the follower.
 func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode walk.Mode) (*follower, error) {
 	if c.CreatedAt.IsZero() {
 		thread, err := readThread(ctx, h.Store, key)
@@ -48,8 +47,8 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 	return f, nil
 }
 
-// begin puts the follower at its place, and looks at the state in the same transaction. Where
-// the place is gone, the state behind the snapshot counts.
+// begin puts the follower at its place, and reads the state in the same transaction. If the place is
+// gone, the client gets a snapshot and then the state behind it.
 func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
 	var state walk.Placed
 	frames, err := f.walker.Place(ctx, at, func(read func(v spool.View) error) (err error) {
@@ -70,8 +69,8 @@ func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
 }
 
 // batches yields the frames that are there at the same time in one batch, which is good until
-// yield returns. An empty one says that nothing has come for as long as idle, where that is
-// positive. Batches closes the follower. It reports whether it has come to the end in order.
+// yield returns. If idle is positive, an empty batch says that no frame has come for that long.
+// Batches closes the follower. It reports whether the follower has ended in order.
 func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([]ringFrame, error) bool) (over bool) {
 	defer f.close()
 	for {
@@ -88,14 +87,14 @@ func (f *follower) batches(ctx context.Context, idle time.Duration, yield func([
 	}
 }
 
-// next returns the frames that come next, and waits for them. What it returns is good
-// until the next call. A positive idle bounds the wait, after which it returns errIdle.
+// next waits for the next frames. They are good until the next call. A positive idle bounds the wait,
+// after which next returns errIdle.
 func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, error) {
 	f.release()
 	if len(f.first) > 0 {
 		frames := f.first
 		f.first = nil
-		f.hold(frames)
+		f.lend(frames)
 		return f.allowed(ctx, frames)
 	}
 	var idleAt time.Time // however often the hub changes without a frame for this client
@@ -110,12 +109,12 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 			frames, changed, err = f.fromRing()
 		} else {
 			frames, changed, err = f.fromStorage(ctx)
-			if errors.Is(err, record.ErrThreadGone) { // the hub tells those that have caught up
+			if errors.Is(err, record.ErrThreadGone) { // the hub sends THREAD_DELETED to the clients that have caught up
 				err = errOver
 			}
 		}
 		if len(frames) > 0 || err != nil {
-			f.hold(frames)
+			f.lend(frames)
 			if err != nil {
 				releaseFormed(frames)
 				return frames, f.overWithoutThread(err)
@@ -134,8 +133,8 @@ func (f *follower) next(ctx context.Context, idle time.Duration) ([]ringFrame, e
 	}
 }
 
-// wait waits until the hub has changed, or it is time to look anyway. It returns errIdle
-// once it is idleAt, where that is set.
+// wait waits until the hub has changed, or it is time to read anyway. It returns errIdle at idleAt,
+// unless that is zero.
 func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt time.Time) error {
 	limit := f.hubs.Poll
 	if f.joined {
@@ -164,7 +163,7 @@ func (f *follower) wait(ctx context.Context, changed <-chan struct{}, idleAt tim
 
 // wait waits for one of two channels. It returns [errOver] once the hubs are closed.
 func (h *Hubs) wait(ctx context.Context, changed <-chan struct{}, expired <-chan time.Time) error {
-	select { // an end comes before news: whether it is noticed must not be chance
+	select { // an end comes before a change: whether it is noticed must not be chance
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-h.closing:

@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// fromRing takes what the ring has. A follower that has fallen behind goes on from
+// fromRing takes frames from the ring. A follower that has fallen behind the ring goes on from
 // storage.
 func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err error) {
 	f.batch, _ = batches.Get().(*[maxBatch]ringFrame)
@@ -50,15 +50,15 @@ func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err 
 	return frames, changed, nil
 }
 
-// walkOn has the follower go on from storage, behind what it had last.
+// walkOn has the follower go on from storage, behind its last frame.
 func (f *follower) walkOn() {
 	f.joined = false
 	f.walker.Resume()
 }
 
-// untilOvertaken returns the frames before a snapshot that is older than the state which the
-// client has, and whether there is such a snapshot. The client gets a snapshot of its own in its
-// place, as states must not go back.
+// untilOvertaken returns the frames before a snapshot that is older than the client's state, and
+// whether there is such a snapshot. States must not go back, so the client gets a snapshot of its own
+// in place of that one.
 func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
 	if f.mode.RecordOnly {
 		return frames, false
@@ -72,8 +72,8 @@ func (f *follower) untilOvertaken(frames []ringFrame) ([]ringFrame, bool) {
 	return frames[:at], true
 }
 
-// wanted leaves out the states that the hello has overtaken, the live events that the client has
-// and, for a follower of the record alone, all but the entries and user turns that it lacks.
+// wanted leaves out the states that are older than the client's, the live events that the client has
+// and, for a follower of the record alone, all but new entries and user turns.
 func (f *follower) wanted(frames []ringFrame) []ringFrame {
 	kept := frames[:0]
 	for _, frame := range frames {
@@ -96,15 +96,15 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 			if f.isNews(frame.Placed) {
 				kept = append(kept, frame)
 			}
-		case !f.mode.RecordOnly, f.lacks(frame.Placed):
+		case !f.mode.RecordOnly, f.isAhead(frame.Placed):
 			kept = append(kept, frame)
 		}
 	}
 	return kept
 }
 
-// lacks reports whether a frame is of the record, and behind the follower.
-func (f *follower) lacks(frame walk.Placed) bool {
+// isAhead reports whether a frame is of the record, and comes after the follower's place.
+func (f *follower) isAhead(frame walk.Placed) bool {
 	switch at := f.walker.At.Seq; {
 	case frame.Kind != spool.FrameThread:
 		return false
@@ -115,8 +115,8 @@ func (f *follower) lacks(frame walk.Placed) bool {
 	}
 }
 
-// untilRestored returns the frames up to an entry after which the follower owes its client
-// a snapshot. It notes what they change of the messages that the client shows.
+// untilRestored returns the frames up to an entry that a snapshot has to follow. It notes how they
+// change the messages that the client shows.
 func (f *follower) untilRestored(frames []ringFrame) []ringFrame {
 	for i, frame := range frames {
 		if frame.Kind != spool.FrameThread || frame.Event.Seq == 0 {

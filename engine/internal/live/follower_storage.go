@@ -28,8 +28,8 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 	}
 }
 
-// findInRing returns the ring's frame that comes next, if the ring tells the client everything from
-// there on.
+// findInRing returns the index of the client's next frame in the ring, and whether the follower can join
+// the ring there.
 func (f *follower) findInRing() (index, notices int64, found bool, changed <-chan struct{}) {
 	p := f.walker.Position()
 	if f.mode.RecordOnly {
@@ -39,8 +39,8 @@ func (f *follower) findInRing() (index, notices int64, found bool, changed <-cha
 	return index, notices, found && f.walker.CanJoin(), changed
 }
 
-// joinRing goes on with the frame of that index, which stands behind so many notices. It returns
-// what has come and gone while the follower walked: the live events, and the state as it is now.
+// joinRing goes on with the frame of that index, which stands behind so many notices. It returns what
+// the follower has missed while it walked: live events, and the state as it is now.
 func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFrame, error) {
 	f.joined, f.index = true, index
 	var missed []ringFrame
@@ -54,16 +54,15 @@ func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFr
 	return append(missed, state...), err
 }
 
-// withState returns frames with the state behind them, also where the client has the same state
-// already.
+// withState returns frames with the state behind them, even if the client has the same state already.
 func (f *follower) withState(ctx context.Context, frames []walk.Placed) ([]ringFrame, error) {
 	f.state = nil
 	state, err := f.stateNow(ctx)
 	return append(unringed(frames), state...), err
 }
 
-// stateNow returns a notice of the state as it is now, in place of all the notices that the
-// client may have missed. It returns nothing where the client has the same state already.
+// stateNow returns a notice of the present state, in place of all the notices that the client may have
+// missed. It returns nothing if the client has the same state already.
 func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
 	state, notices, err := f.hub.state(ctx, f.made, nil)
 	if err != nil {

@@ -19,7 +19,7 @@ type hub struct {
 	key     spool.ThreadKey
 	clients int          // under Hubs.mu
 	readers atomic.Int32 // clients that want the frames as SSE messages
-	owned   atomic.Int32 // clients that see only threads of their own
+	owned   atomic.Int32 // clients that see only their own threads
 	cancel  context.CancelFunc
 	done    chan struct{}
 	ready   chan struct{} // closed once the hub has looked for the first time
@@ -31,14 +31,14 @@ type hub struct {
 	events liveEvents
 	walker walk.Walker
 	notice noticer
-	stand  walk.Stand // where the last frame has left the clients
-	// stateLock keeps reads of the state apart: a later read knows the same or more, so that no
-	// client gets an older state behind a newer one.
+	stand  walk.Stand // where the clients stand behind the last frame
+	// stateLock lets one goroutine read the state at a time, so that a later read returns the same
+	// state or a newer one.
 	stateLock chanlock.Lock
-	// seen is the state as it was at the end of the record that the walker has read last. Nil:
-	// it was not looked at.
+	// seen is the state at the end of the record, as the walker's last read has seen it. Nil: that
+	// read has not reached the end.
 	seen *stateSeen
-	// stateKnown is true once the clients know the state as it was then.
+	// stateKnown is true once the clients know that state.
 	stateKnown bool
 }
 
@@ -50,16 +50,16 @@ func (h *hub) look() {
 	}
 }
 
-// see looks at the state beside a read of the record. What fails here fails again when the
-// state is looked at alone.
+// see reads the state in the transaction of a read of the record. It drops an error, which comes again
+// when the hub reads the state alone.
 func (h *hub) see(v spool.View) {
 	if s, err := h.notice.see(v); err == nil {
 		h.seen = &s
 	}
 }
 
-// askOwner notes whose the thread is behind a read of a run stream alone, for followers that
-// see only threads of their own. A wake-up can get lost, and a step can go on for long.
+// askOwner reads the thread's owner after a read of the run stream alone, for followers that see only
+// their own threads. A wake-up can get lost, and a step can take long.
 func (h *hub) askOwner(ctx context.Context) {
 	if h.owned.Load() == 0 {
 		h.missedOwner()

@@ -66,7 +66,7 @@ func (h *hub) wake(kind spool.WakeKind) {
 	h.look()
 }
 
-// follow reads the thread whenever it is woken, and once in a while without.
+// follow reads the thread at each wake-up, and from time to time without one.
 func (h *hub) follow(ctx context.Context) {
 	tick := time.NewTicker(h.from.Poll)
 	defer tick.Stop()
@@ -90,14 +90,14 @@ func (h *hub) follow(ctx context.Context) {
 	}
 }
 
-// read takes in all that has come.
+// read reads everything that is new.
 func (h *hub) read(ctx context.Context) error {
 	grown := h.dirty.Swap(false)
 	h.stateKnown = false
 	if grown {
 		h.walker.AtEnd = false
 	}
-	if !h.isPlaced() {
+	if !h.placed {
 		if err := h.place(ctx); err != nil {
 			h.dirty.Store(true)
 			return h.endIfDeleted(err)
@@ -105,7 +105,10 @@ func (h *hub) read(ctx context.Context) error {
 		h.stateKnown = true // it has just been placed there
 	}
 	for {
-		more, err := h.advance(ctx, grown)
+		more, rest, err := h.withSnapshots(ctx, grown)
+		if more && err == nil {
+			h.pushWithStates(ctx, rest)
+		}
 		switch {
 		case errors.Is(err, walk.ErrReset):
 			h.reset()
@@ -130,22 +133,12 @@ func (h *hub) read(ctx context.Context) error {
 	}
 }
 
-// advance adds the frames that come next. It reports false at the present.
-func (h *hub) advance(ctx context.Context, grown bool) (more bool, err error) {
-	more, rest, err := h.withSnapshots(ctx, grown)
-	if err != nil || !more {
-		return false, err
-	}
-	h.pushWithStates(ctx, rest)
-	return true, nil
-}
-
-// withSnapshots takes the frames that come next, adds those up to the last snapshot, and
-// returns the rest. A snapshot frame tells the state too, so that nobody may read the state
-// between the making of the frame and its place in the ring. A notice of the state follows it in any case.
+// withSnapshots reads the next frames, adds those up to the last snapshot to the ring, and returns the
+// rest. It reports false at the present. A snapshot frame has the state too, so no goroutine may read the
+// state while the frame is made and added. A notice of the state always follows the frame.
 //
 // At the end of the record, the walker has read the state in the same transaction. If no other
-// notice comes in between, the hub adds all frames, and a notice of that state if it is news.
+// notice comes in between, the hub adds all frames, and a notice of that state if it is new.
 func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []walk.Placed, err error) {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// pushWithStates adds what the walker has passed. Around a user turn it adds states: that of the run
-// before, which has ended, and that of the turn's own run.
+// pushWithStates adds the walker's frames. Before a user turn it adds the end state of the run before,
+// and behind the turn the state of the turn's own run.
 func (h *hub) pushWithStates(ctx context.Context, frames []walk.Placed) {
 	for i, f := range frames {
 		if !f.IsTurn() {
@@ -41,7 +41,7 @@ func (h *hub) pushNotice(ctx context.Context) error {
 	return nil
 }
 
-// pushState adds what a look at the thread's state returns.
+// pushState adds the notices that look returns.
 func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.Placed, error)) error {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()
@@ -61,9 +61,9 @@ func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.Place
 	return err
 }
 
-// state returns a notice of the state as it is now, and how many notices it overtakes. It returns
-// [record.ErrThreadGone] for a thread that was not made at that time. Also is called in the same
-// transaction; it may be nil.
+// state returns a notice of the present state, and how many notices are older. It returns
+// [record.ErrThreadGone] for a thread that was not made at that time. It calls also in the same
+// transaction; also may be nil.
 func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state walk.Placed, notices int64, err error) {
 	select {
 	case h.stateLock <- struct{}{}:
@@ -92,7 +92,7 @@ func (h *hub) endIfDeleted(err error) error {
 		return err
 	}
 	h.forget()
-	if h.isEnded() {
+	if h.ended {
 		return nil
 	}
 	h.push([]walk.Placed{noticeFrame(h.key, spool.NoticeThreadDeleted, "", spool.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})

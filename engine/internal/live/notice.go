@@ -9,21 +9,21 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 )
 
-// noticer derives the notices of a thread's state from its row. Nobody sends notices of the state,
-// so that a lost one is made up for by the next read.
+// noticer derives the notices of a thread's state from the thread's row. So no notice of the state can
+// get lost for good: the next read of the row makes up for it.
 type noticer struct {
 	key   spool.ThreadKey
 	state spool.State
 	run   spool.RunID
-	made  time.Time // when the thread was
+	made  time.Time // when the thread was made
 	queue []spool.QueuedRun
-	again bool // the next notice is news, also where the state has not changed
-	// owner is whose the thread was at the last look that has set ownerRead.
+	again bool // the next notice is new, even if the state has not changed
+	// owner is the thread's owner at the last read that has set ownerRead.
 	owner     string
 	ownerRead bool
 }
 
-// start takes the present for known.
+// start takes the present state as known.
 func (n *noticer) start(v spool.View, thread spool.Thread) (err error) {
 	n.made, n.state, n.run = thread.CreatedAt, thread.State, thread.RunID
 	n.queue, err = record.QueueOf(v, thread, false)
@@ -35,10 +35,10 @@ type stateSeen struct {
 	thread spool.Thread
 	queue  []spool.QueuedRun
 	notice walk.Placed
-	news   bool // clients lack the notice
+	news   bool // clients do not have the notice yet
 }
 
-// look returns a notice of the state, if that has changed since the last look.
+// look returns a notice of the state if it has changed since the last one.
 func (n *noticer) look(v spool.View) ([]walk.Placed, error) {
 	s, err := n.see(v)
 	if err != nil {
@@ -76,8 +76,8 @@ func (n *noticer) notices(s stateSeen) []walk.Placed {
 	return []walk.Placed{s.notice}
 }
 
-// ended returns a notice of how the run of the last notice has ended, where the run of the next
-// turn has the thread by now. The thread's row never shows that end.
+// ended returns a notice of the end of the last notice's run, if the run of the next turn has the thread
+// by now. The thread's row never shows that end.
 func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.Placed, error) {
 	if !n.state.Active() || n.run == next {
 		return nil, nil
@@ -108,8 +108,8 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.Placed, error) {
 	return []walk.Placed{state}, nil
 }
 
-// begun returns a notice of the state where a turn's own run has the thread and has not
-// ended. Otherwise the notice follows behind the frames in between.
+// begun returns a notice of the state if the turn's own run has the thread and is active. Otherwise the
+// notice follows behind the frames in between.
 func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.Placed, error) {
 	thread, err := v.Thread()
 	if err != nil || thread.RunID != run || !thread.State.Active() {
@@ -118,7 +118,7 @@ func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.Placed, error) {
 	return n.look(v)
 }
 
-// currentState returns the notice of the state as it is now.
+// currentState returns a notice of the present state.
 func currentState(v spool.View) (walk.Placed, error) {
 	thread, err := v.Thread()
 	if err != nil {

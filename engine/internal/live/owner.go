@@ -6,7 +6,7 @@ package live
 // that owner before it passes frames on. Where the hub does not know the owner, or the owner is
 // another subject, the follower asks the store.
 
-// ownerChanged has the followers ask the store whose the thread is, at once.
+// ownerChanged has the followers ask the store for the owner at once.
 func (r *ring) ownerChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -15,14 +15,14 @@ func (r *ring) ownerChanged() {
 	r.change()
 }
 
-// ownerChanges returns what [ring.sawOwner] needs of a time before the read.
+// ownerChanges returns the count that [ring.sawOwner] needs from before the read.
 func (r *ring) ownerChanges() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.owner.changes
 }
 
-// sawOwner notes whose the thread was at the read whose frames are pushed next.
+// sawOwner notes the owner at the read whose frames are pushed next.
 func (r *ring) sawOwner(subject string, changes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,14 +35,14 @@ func (r *ring) sawOwner(subject string, changes int64) {
 	r.owner.subject, r.owner.known = subject, true
 }
 
-// missedOwner notes that the frames which are pushed next were read without the owner.
+// missedOwner notes that the next frames were read without the owner.
 func (r *ring) missedOwner() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.owner.known = false
 }
 
-// ownedBy reports whether the thread was that subject's when the hub has last read it.
+// ownedBy reports whether the subject owned the thread at the hub's last read.
 func (r *ring) ownedBy(subject string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -42,9 +42,9 @@ func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.Str
 		defer tick.Stop()
 		for {
 			page, err := h.Streams.Read(ctx, spool.StreamKey{Thread: key, ID: id}, after, walk.PageSize)
-			if c.Subject != nil { // behind the read: the thread may have been given to somebody else
+			if c.Subject != nil { // after the read: the thread may have got another owner
 				if _, hidden := readThread(ctx, h.Store, key); hidden != nil {
-					err = hidden // also where the stream is gone, so that a thread of somebody else is as none
+					err = hidden // even if the stream is gone: the client must not see that the thread exists
 				}
 			}
 			if err != nil {
@@ -59,7 +59,7 @@ func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.Str
 				after = item.Offset
 			}
 			switch {
-			case whole < len(page.Items), after.Compare(page.Last) > 0: // it lacks an item, or has begun anew
+			case whole < len(page.Items), after.Compare(page.Last) > 0: // it has lost an item, or has begun anew
 				yield(spool.Item{}, spool.ErrStreamGone)
 				return
 			case page.Ended:

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// ringFrames and ringBytes bound what a ring keeps for its clients. One that falls
-	// behind them reads storage until it has caught up.
+	// ringFrames and ringBytes bound what a ring keeps for its clients. A client that falls
+	// behind the ring reads storage until it has caught up.
 	ringFrames = 1024
 	ringBytes  = 1 << 20
 )
 
-// ring has the newest frames of a thread. The hub's goroutine adds to it, and each client has a
-// place in it.
+// ring has the newest frames of a thread. Only the hub's goroutine changes the ring, and so may read
+// it without mu. Each client has a place in it.
 type ring struct {
 	mu      sync.Mutex
 	frames  []ringFrame
@@ -37,8 +37,8 @@ type ring struct {
 type ownership struct {
 	subject string
 	known   bool
-	// changes counts the wake-ups for a change of the owner. A read that began before the last of
-	// them says nothing of the owner.
+	// changes counts the wake-ups for a change of the owner. A read that began before the last
+	// wake-up may have seen the owner before.
 	changes int64
 }
 
@@ -47,15 +47,14 @@ type ringFrame struct {
 	walk.Placed
 
 	text []byte // as an SSE message. Nil: nobody wanted it yet
-	// notices is how many frames there were before this one that tell the state: notices, and
-	// snapshots.
+	// notices is how many notices and snapshots there were before this frame.
 	notices int64
 }
 
-// entryBytes is what a frame takes beside its own fields, about.
+// entryBytes is about how many bytes a frame takes besides its data.
 const entryBytes = 320
 
-// size returns how many bytes the frame takes in the ring, about.
+// size returns about how many bytes the frame takes in the ring.
 func (f *ringFrame) size() int {
 	switch {
 	case f.text != nil:
@@ -67,7 +66,7 @@ func (f *ringFrame) size() int {
 	}
 }
 
-// place says where the frames to come begin.
+// place sets the position at which the next frames begin.
 func (r *ring) place(at walk.Position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,13 +76,7 @@ func (r *ring) place(at walk.Position) {
 	r.change()
 }
 
-func (r *ring) isPlaced() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.placed
-}
-
-// reset forgets where the thread was. The clients find their own way.
+// reset forgets the position. The clients read storage.
 func (r *ring) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,12 +94,6 @@ func (r *ring) end() {
 	defer r.mu.Unlock()
 	r.ended = true
 	r.change()
-}
-
-func (r *ring) isEnded() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ended
 }
 
 // add adds frames, behind which the head stands.
@@ -132,7 +119,7 @@ func (r *ring) add(frames []ringFrame, head walk.Position) {
 	r.change()
 }
 
-// change tells the clients. The caller must hold mu.
+// change wakes the clients. The caller must hold mu.
 func (r *ring) change() {
 	close(r.changed)
 	r.changed = make(chan struct{})
@@ -178,7 +165,7 @@ func (r *ring) findRecord(p walk.Position) (index, notices int64, ok bool, chang
 func (r *ring) findFrame(hasSnapshot bool, is func(at walk.Position) bool) (index, notices int64, ok bool, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended { // the last frame tells that the thread is gone
+	if r.ended { // the last frame says that the thread is gone
 		return r.next - 1, r.notices - 1, true, r.changed
 	}
 	if !r.placed {

@@ -21,7 +21,7 @@ type EventStream struct {
 	events bool // what keeps the stream alive is an event
 }
 
-// SSE returns an event stream of what the client lacks. Of the options it reads Retry and
+// SSE returns an event stream of the frames behind the client's place. Of the options it reads Retry and
 // KeepaliveEvent. The caller must call Chunks or Close.
 func (h *Hubs) SSE(ctx context.Context, key spool.ThreadKey, c Client, o spool.SSEOptions) (*EventStream, error) {
 	f, err := h.follower(ctx, key, c, walk.Mode{Encodes: true})
