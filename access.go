@@ -2,11 +2,11 @@ package spool
 
 import "slices"
 
-// Access says who may use something. The zero value lets everybody.
+// Access limits something to tenants and scopes. The zero value allows every caller.
 type Access struct {
-	// Tenants are those that may use it. Empty: all.
+	// Tenants are the tenants that may use it. Empty: all.
 	Tenants []Tenant
-	// Scopes are those of which a caller needs one. Empty: none is needed.
+	// Scopes are scopes of which a caller needs one. Empty: none is needed.
 	Scopes []string
 }
 
@@ -16,5 +16,5 @@ func (a Access) Allows(tenant Tenant, scopes []string) bool {
 		(len(a.Scopes) == 0 || slices.ContainsFunc(scopes, func(s string) bool { return slices.Contains(a.Scopes, s) }))
 }
 
-// Limited reports whether somebody may not use it.
+// Limited reports whether some callers may not use it.
 func (a Access) Limited() bool { return len(a.Tenants) > 0 || len(a.Scopes) > 0 }

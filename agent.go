@@ -1,13 +1,13 @@
 package spool
 
-// Agent says how runs of that name are carried out.
+// Agent is a named configuration of runs: model, instructions, tools and bounds.
 type Agent struct {
-	// Name is what starts and jobs call it.
+	// Name is the name by which starts and jobs refer to the agent.
 	Name string
 	// Model is the name of the model that is used when a start asks for none.
 	Model string
-	// Access says who may start runs of the agent. For anybody else there is no agent of that
-	// name. Defaults to everybody.
+	// Access limits which callers may start runs of the agent. For other callers there is no agent
+	// of that name. Defaults to every caller.
 	Access Access
 	// Instructions is the system prompt. Empty: none.
 	Instructions string
@@ -19,11 +19,10 @@ type Agent struct {
 	MaxSteps int
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
 	MaxOutputTokens int
-	// DistinctApprover says that a call which waits for an approval, or for a word on its
-	// unknown outcome, is answered by somebody else than who started the run, as is a run that
-	// waits for a larger budget: see
-	// [Run.DistinctFrom]. It holds for the runs that the agent spawns, too, and a tool may
-	// ask for the same by itself. Defaults to anybody who may answer.
+	// DistinctApprover requires that the subject that started a run does not answer its questions:
+	// approvals, unknown outcomes and requests for a larger budget. See [Run.DistinctFrom]. It
+	// also holds for the runs that the agent spawns. A tool may require the same by itself.
+	// Defaults to false: every subject that may answer does.
 	DistinctApprover bool
 	// Extra is merged into each request to the provider.
 	Extra map[string]any
@@ -32,29 +31,28 @@ type Agent struct {
 	// "max_tokens". Defaults to none.
 	ProviderOptions []string
 	// ClientTools is how many tools of its own the client of a start may bring: see
-	// [ClientTool]. Defaults to 32; negative: none, and what is brought is left out.
+	// [ClientTool]. Defaults to 32; negative: none, and the client's tools are left out.
 	ClientTools int
-	// ClientContext bounds what the client of a start says of itself, in bytes: see
-	// [ClientContext]. Defaults to 64 KiB; negative: none, and what it says is left out.
+	// ClientContext bounds the context that the client of a start sends, in bytes: see
+	// [ClientContext]. Defaults to 64 KiB; negative: none, and the context is left out.
 	ClientContext int
-	// Budget bounds each run of the agent, with all runs under it, where its start does not.
-	// A field that is zero is that of the configuration.
+	// Budget bounds each run of the agent, with all runs under it, where its start sets no bound.
+	// A zero field is taken from the configuration.
 	Budget Budget
-	// OnBudget is what becomes of a run whose budget is used up. Defaults to that of the
-	// configuration.
+	// OnBudget is what happens to a run whose budget is used up. Defaults to the configuration's.
 	OnBudget BudgetAction
-	// WhenBusy is what starts with this agent do on a thread that has an active run, where
-	// they do not say. Defaults to the configuration's.
+	// WhenBusy is what a start of this agent does on a thread that has an active run, where the
+	// start does not say. Defaults to the configuration's.
 	WhenBusy WhenBusy
 }
 
 // Spawn lets an agent hand parts of its work to nested runs: it gets the tool [SpawnTool],
-// whose call runs another agent on a brief and returns what that one answered. A nested run
+// whose call runs another agent on a brief and returns the answer of that agent. A nested run
 // has a record, messages and a bill of its own, and may wait for a person at any depth. The
 // result of the call is {"agentId", "result"}, or {"agentId", "error"} where the nested run
-// failed, which does not fail the one above.
+// failed, which does not fail its parent.
 type Spawn struct {
-	// Profiles are the agents that can be asked, by the names under which the model asks for
+	// Profiles are the agents that the model can ask, by the names that it uses for
 	// them: letters, digits, hyphens and underscores, up to 64.
 	Profiles map[string]Profile
 	// Open lets the model make up an agent: for a name without a profile, a nested run with
@@ -62,13 +60,13 @@ type Spawn struct {
 	Open bool
 	// MaxDepth is how deep runs may be nested. Defaults to 2.
 	MaxDepth int
-	// MaxConcurrent is how many nested runs of one dispatched run are at work at each depth
-	// at once. Others wait for their turn. Defaults to 3.
+	// MaxConcurrent bounds how many nested runs of one dispatched run work at once, at each
+	// depth. The others wait. Defaults to 3.
 	MaxConcurrent int
-	// MaxSteps bounds the steps of a nested run whose profile does not, up to what its
-	// agent's own may have. Defaults to 10.
+	// MaxSteps bounds the steps of a nested run whose profile sets no bound, up to the bound of
+	// its agent. Defaults to 10.
 	MaxSteps int
-	// ResultCap is how many characters of its answer a nested run gives to the one above.
+	// ResultCap bounds the answer that a nested run returns to its parent, in characters.
 	// Defaults to 8,000.
 	ResultCap int
 }
@@ -76,11 +74,11 @@ type Spawn struct {
 // Profile is an agent that others can spawn. Its fields mean what those of [Agent] do. An
 // [Agent.DistinctApprover] holds for its profiles too.
 type Profile struct {
-	// Description tells the model that spawns what the agent is good for.
+	// Description tells the spawning model what the agent is good for.
 	Description string
 	// Instructions is the system prompt. Empty: none.
 	Instructions string
-	// Model is the name of the model. Defaults to that of the run which spawns it.
+	// Model is the name of the model. Defaults to the parent run's.
 	Model string
 	// Tools are what the model may call. They may ask for approvals.
 	Tools []Tool
@@ -90,7 +88,6 @@ type Profile struct {
 	MaxOutputTokens int
 	// Extra is merged into each request to the provider.
 	Extra map[string]any
-	// Spawns gives the agent the profiles of the one that spawned it, down to
-	// [Spawn.MaxDepth].
+	// Spawns gives the agent the profiles of its parent, down to [Spawn.MaxDepth].
 	Spawns bool
 }

@@ -40,20 +40,20 @@ func AuditActions() []AuditAction {
 }
 
 // AuditEntry is a row of the audit log: who did what, and when. It never has the text of a
-// prompt, of a message or of a tool's arguments. A field that the action has no use for is
+// prompt, of a message or of a tool's arguments. A field that the action does not use is
 // empty.
 type AuditEntry struct {
-	// Tenant owns what was acted on. Empty: the process, as for [AuditLogin].
+	// Tenant is the tenant that the action was about. Empty: the process, as for [AuditLogin].
 	Tenant Tenant `json:"-"`
 	// Seq numbers the entries of a tenant from 1, without a gap. The store sets it.
 	Seq int64 `json:"seq"`
 	// At is when the entry was written. The store sets it.
 	At     time.Time   `json:"at"`
 	Action AuditAction `json:"action"`
-	// By is the subject who acted. Empty: not known, or the program itself.
+	// By is the subject that acted. Empty: not known, or the program itself.
 	By string `json:"by,omitempty"`
-	// ByTenant is the tenant of who acted as an operator of the server, which may be Tenant. Empty:
-	// nobody did, and By is a subject of Tenant.
+	// ByTenant is the tenant of the operator that acted, which may be Tenant. Empty: no operator
+	// acted, and By is a subject of Tenant.
 	ByTenant   Tenant     `json:"byTenant,omitempty"`
 	ThreadID   ThreadID   `json:"threadId,omitempty"`
 	RunID      RunID      `json:"runId,omitempty"`
@@ -64,7 +64,7 @@ type AuditEntry struct {
 	Approved *bool `json:"approved,omitempty"`
 	// Digest is that of what was answered.
 	Digest string `json:"digest,omitempty"`
-	// Reason is why, in the words of who acted, or the refusal of a redrive.
+	// Reason is the reason that the subject gave, or the refusal of a redrive.
 	Reason string `json:"reason,omitempty"`
 	// Count is how many attempts the entry stands for. Zero: one.
 	Count int64 `json:"count,omitempty"`
@@ -84,9 +84,9 @@ type AuditQuery struct {
 	Action AuditAction
 	// ThreadID leaves out other threads.
 	ThreadID ThreadID
-	// By leaves out what others did.
+	// By leaves out the actions of other subjects.
 	By string
-	// Since leaves out what was done before this time, Until what was done at it or later.
+	// Since leaves out actions before this time, Until actions at this time or later.
 	Since, Until time.Time
 	// Limit bounds how many are returned. Zero: all.
 	Limit int

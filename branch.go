@@ -6,7 +6,7 @@ import "time"
 // that took the branch's messages out of the view.
 type BranchID int64
 
-// Branch is a turn that was edited or rolled back, with all that stood behind it. Its
+// Branch is a turn that was edited or rolled back, with all messages behind it. Its
 // messages are out of the thread's view, and stay until they are restored or the thread is
 // deleted. Every message of a thread is in its view or in one branch.
 type Branch struct {
@@ -16,8 +16,8 @@ type Branch struct {
 	// BaseMessageID is the message behind which the branch begins. Empty: the beginning of
 	// the thread.
 	BaseMessageID MessageID `doc:"The message behind which it begins. Left out: it begins with the thread." json:"baseMessageId,omitempty"`
-	// BaseBranchID is the branch that has the base message, and without which this one
-	// cannot come back. Zero: it is in the view, or there is none.
+	// BaseBranchID is the branch that has the base message. This branch cannot be restored
+	// before that one. Zero: the base message is in the view, or there is none.
 	BaseBranchID BranchID `doc:"The branch that has that message, and has to be restored first. Left out: this one can be restored." json:"baseBranchId,omitempty"`
 	// Preview is the beginning of the first turn of the user: see [Content.Preview].
 	Preview string `doc:"The beginning of its first turn of the user, in up to 80 characters." example:"Hello" json:"preview"`
@@ -25,9 +25,9 @@ type Branch struct {
 	MessageCount int `doc:"How many messages it has." json:"messageCount"`
 	// CreatedAt is when the messages left the view.
 	CreatedAt time.Time `doc:"When its messages were replaced." json:"createdAt"`
-	// RunID is the run in whose favor they left. Empty: another branch was restored.
+	// RunID is the run whose start replaced them. Empty: a restored branch replaced them.
 	RunID RunID `doc:"The run that replaced them. Left out: another branch was restored." json:"runId,omitempty"`
 }
 
-// Restorable reports whether the branch can come back as the thread is now.
+// Restorable reports whether the branch can be restored in the thread's present state.
 func (b Branch) Restorable() bool { return b.BaseBranchID == 0 }

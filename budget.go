@@ -14,12 +14,12 @@ type Budget struct {
 	Currency string `json:"currency,omitempty"`
 	// ToolCalls bounds the calls of tools.
 	ToolCalls int64 `json:"toolCalls,omitempty"`
-	// WallTime bounds how long workers carry the run. The time in which it waits for an
+	// WallTime bounds how long workers work on the run. The time in which it waits for an
 	// answer, a worker or the next attempt does not count.
 	WallTime time.Duration `json:"wallTime,omitempty"`
 }
 
-// Or returns the budget with the bounds of other for those that it lacks.
+// Or returns the budget, with the bounds of other where it has none.
 func (b Budget) Or(other Budget) Budget {
 	if b.Tokens == 0 {
 		b.Tokens = other.Tokens
@@ -39,7 +39,7 @@ func (b Budget) Or(other Budget) Budget {
 	return b
 }
 
-// Within returns the budget with the bounds of most where it has none, or larger ones.
+// Within returns the budget, with the bounds of most where its own are larger or missing.
 func (b Budget) Within(most Budget) Budget {
 	for _, f := range []struct {
 		bound *int64
@@ -66,7 +66,7 @@ func (b Budget) Bounds() bool {
 }
 
 // Spent is what a dispatched run, and all runs under it, have used of its [Budget]. It
-// counts the guesses for calls that were cut off, as those are paid for too.
+// includes estimates for calls that were cut off, as those are paid for too.
 type Spent struct {
 	Tokens     int64         `json:"tokens,omitempty"`
 	CostMicros int64         `json:"costMicros,omitempty"`
@@ -74,42 +74,42 @@ type Spent struct {
 	WallTime   time.Duration `json:"wallTime,omitempty"`
 }
 
-// Allowance is the [Budget] of a dispatched run and what has become of it.
+// Allowance is the [Budget] of a dispatched run and what is left of it.
 type Allowance struct {
 	Budget Budget `json:"budget"`
 	Spent  Spent  `json:"spent"`
-	// Reservations are the model calls under way, which have what they may use set aside.
+	// Reservations are what the model calls under way may use. Their JSON name is older.
 	Reservations []Reservation `json:"holds,omitempty"`
-	// Refused counts the tool calls that did not run because their budget was used up, since
-	// it was raised last.
+	// Refused counts the tool calls that did not run because the budget was used up, since the
+	// budget was last raised.
 	Refused int64 `json:"refused,omitempty"`
-	// Cut is true where the last answer was cut off by a budget, and so is not the run's last.
-	// It is all that a nested run has of an allowance.
+	// Cut is true if a budget cut the last answer off, so that the run goes on after it. A nested
+	// run uses no other field of an allowance.
 	Cut bool `json:"cut,omitempty"`
-	// Since is when the worker that carries the run took it. Zero: none does.
+	// Since is when the present worker claimed the run. Zero: no worker has it.
 	Since time.Time `json:"since,omitzero"`
-	// Parks counts the parks that have asked for more.
+	// Parks counts the parks that have asked for a larger budget.
 	Parks int `json:"parks,omitempty"`
 }
 
-// Reservation is what is set aside for a model call that is under way.
+// Reservation is the part of a budget that is set aside for a model call under way.
 type Reservation struct {
-	// AgentID is the run that asks. Empty: the dispatched run.
+	// AgentID is the run that makes the call. Empty: the dispatched run.
 	AgentID AgentID   `json:"agentId,omitempty"`
 	Agent   string    `json:"agent"`
 	Kind    UsageKind `json:"kind"`
 	Step    int       `json:"step"`
 	Model   string    `json:"model"`
-	// Input is the estimate of the prompt, Tokens that and the bound of the answer.
+	// Input estimates the tokens of the prompt. Tokens adds the bound of the answer.
 	Input  int64 `json:"input"`
 	Tokens int64 `json:"tokens"`
-	// CostMicros is the price of that. Zero where no price is known.
+	// CostMicros is the price of Tokens. Zero: no price is known.
 	CostMicros int64 `json:"costMicros,omitempty"`
-	// Prompt is the price of the prompt alone. Nil: it is not known.
+	// Prompt is the price of the prompt alone. Nil: no price is known.
 	Prompt *Cost `json:"prompt,omitempty"`
 }
 
-// BudgetAction says what becomes of a run whose [Budget] is used up.
+// BudgetAction says what happens to a run whose [Budget] is used up.
 type BudgetAction string
 
 // The budget actions.
@@ -117,7 +117,7 @@ const (
 	// BudgetEnd ends the run as COMPLETED, with the stop reason of the budget.
 	BudgetEnd BudgetAction = "end"
 	// BudgetPark parks the run with the reason [ParkBudget], so that a person can raise the
-	// budget. It ends as with BudgetEnd when that is denied or not answered.
+	// budget. The run ends as with BudgetEnd if the person denies that or does not answer.
 	BudgetPark BudgetAction = "park"
 )
 
@@ -146,7 +146,7 @@ type ToolCallBudgetExhausted struct {
 // TimeBudgetExhausted is the payload of [EntryTimeBudgetExhausted].
 type TimeBudgetExhausted struct {
 	AgentID *AgentID `json:"agentId"`
-	// WallTimeMS is how long workers have carried the run, in milliseconds.
+	// WallTimeMS is how long workers have worked on the run, in milliseconds.
 	WallTimeMS       int64 `json:"wallTimeMs"`
 	WallTimeBudgetMS int64 `json:"wallTimeBudgetMs"`
 }

@@ -2,7 +2,7 @@ package spool
 
 import "context"
 
-// WakeKind says what somebody may want to look at.
+// WakeKind says what has changed.
 type WakeKind string
 
 // The kinds of wake-up.
@@ -13,7 +13,7 @@ const (
 	WakeStream WakeKind = "stream"
 	// WakeStop: the run that owns the thread was asked to stop.
 	WakeStop WakeKind = "stop"
-	// WakeEvent: an entry was written beside those of the run's worker.
+	// WakeEvent: another process than the run's worker has written an entry.
 	WakeEvent WakeKind = "event"
 	// WakeDeleted: the thread is gone.
 	WakeDeleted WakeKind = "deleted"
@@ -31,15 +31,15 @@ var JobsTopic = ThreadKey{Tenant: "*", ID: "jobs"}
 // bytes has room left for the topic.
 const MaxNoticeBytes = 7 << 10
 
-// Bus wakes whoever waits for something, and carries what an application tells to those who
-// follow a thread now. It is lossy: a wake-up may come late, twice or not at all, and
-// carries no truth. Whoever listens reads the store, and reads it from time to time without
-// being woken. A notice may get lost in the same way, and nobody makes up for it.
+// Bus wakes the processes that wait for a change, and carries the live events of an application to
+// the clients that follow a thread. It is lossy: a wake-up may come late, twice or not at all, and
+// says nothing by itself. A listener reads the store when it is woken, and from time to time without
+// being woken. A notice may get lost in the same way, and is not sent again.
 //
 // A bus is safe for concurrent use. Wake and Notify are called after a transaction, never in
 // one, and neither blocks nor fails.
 type Bus interface {
-	// Wake tells the subscribers of topic.
+	// Wake wakes the subscribers of topic.
 	Wake(topic ThreadKey, kind WakeKind)
 	// Subscribe calls fn for each wake-up of topic until ctx ends or stop is called. fn
 	// must not block. Once Subscribe has returned, wake-ups that follow are delivered.

@@ -2,9 +2,9 @@ package spool
 
 import "encoding/json"
 
-// ClientInput is what the client of a start brings for the run: tools that the client itself
-// runs, and what it says of itself. It comes from whoever may start runs, such as a page in a
-// browser, and is no more trusted than a prompt. The zero value is nothing.
+// ClientInput is what the client of a start sends for the run: tools that the client itself
+// runs, and context. Every caller that may start runs can send it, such as a page in a browser, so
+// it is no more trusted than a prompt. The zero value is empty.
 type ClientInput struct {
 	Tools   []ClientTool    `json:"tools,omitempty"`
 	Context []ClientContext `json:"context,omitempty"`
@@ -20,11 +20,11 @@ type ClientTool struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
-// ClientContext is something that the client says of itself, such as the page that is open.
+// ClientContext is a fact about the client, such as the page that is open.
 type ClientContext struct {
 	Description string `json:"description"`
 	Value       string `json:"value"`
 }
 
-// Empty reports whether there is nothing.
+// Empty reports whether the input has neither tools nor context.
 func (c ClientInput) Empty() bool { return len(c.Tools) == 0 && len(c.Context) == 0 }

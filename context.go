@@ -1,13 +1,13 @@
 package spool
 
-// ContextCount is the size of an agent's prompt as its provider last counted it. What the
-// same agent is asked next is measured by it: see [RunState.Context].
+// ContextCount is the size of an agent's prompt as its provider last counted it. The estimate of the
+// agent's next prompt starts from it: see [RunState.Context].
 type ContextCount struct {
-	// Tokens are those of the prompt, and Answer those of what the model then said. Behind a
-	// compaction, Tokens is an estimate and Answer zero.
+	// Tokens are the tokens of the prompt, and Answer those of the model's answer. After a
+	// compaction, Tokens is an estimate and Answer is zero.
 	Tokens int64 `json:"tokens"`
 	Answer int64 `json:"answer,omitempty"`
-	// Bytes and Images are what the prompt consisted of.
+	// Bytes and Images are the size of the prompt.
 	Bytes  int64 `json:"bytes"`
 	Images int64 `json:"images,omitempty"`
 	// Messages counts the messages of the agent when it was asked, those that the prompt had
@@ -18,7 +18,7 @@ type ContextCount struct {
 
 // ContextCompacted is the payload of [EntryContextCompacted].
 type ContextCompacted struct {
-	// SummarizedMessages counts the messages that the model sees no more as they were said.
+	// SummarizedMessages counts the messages that the summary replaces for the model.
 	SummarizedMessages int `json:"summarizedMessages"`
 	// MessageID is the message with the summary.
 	MessageID MessageID `json:"messageId,omitempty"`

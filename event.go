@@ -14,14 +14,14 @@ const (
 	MaxLiveEventBytes = 6 << 10
 )
 
-// Event is something that an application tells those who follow a thread.
+// Event is a message of an application to the clients that follow a thread.
 type Event struct {
 	// Type is the application's own word: see [CheckEventType].
 	Type EntryType
 	// Payload is any JSON, on one line.
 	Payload json.RawMessage
 	// Durable events are entries of the record, from which a client that comes later reads
-	// them. Others are told to whoever follows now.
+	// them. Others reach only the clients that follow now.
 	Durable bool
 }
 
@@ -91,7 +91,7 @@ var reservedTypes = func() map[EntryType]bool {
 	return reserved
 }()
 
-// Publish tells those who follow the thread now. It is safe for concurrent use. It returns
+// Publish sends an event to the clients that follow the thread now. It is safe for concurrent use. It returns
 // the error of [NewEvent]; an event that reaches nobody is no error.
 func (c ToolCall) Publish(ctx context.Context, t EntryType, payload any) error {
 	return c.publish(ctx, t, payload, false)

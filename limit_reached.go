@@ -2,7 +2,7 @@ package spool
 
 // TimeLimitReached is the payload of [EntryTimeLimitReached].
 type TimeLimitReached struct {
-	// WallTimeMS is how long workers have carried the run, in milliseconds.
+	// WallTimeMS is how long workers have worked on the run, in milliseconds.
 	WallTimeMS      int64 `json:"wallTimeMs"`
 	WallTimeLimitMS int64 `json:"wallTimeLimitMs"`
 }

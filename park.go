@@ -15,10 +15,9 @@ type ParkState string
 const (
 	ParkOpen     ParkState = "open"
 	ParkAnswered ParkState = "answered"
-	// ParkExpired is a park that nobody answered, whatever has become of its run. A denial
-	// is an answer.
+	// ParkExpired is a park that was not answered in time. A denial is an answer.
 	ParkExpired ParkState = "expired"
-	// ParkClosed is a park whose run was stopped or failed under it.
+	// ParkClosed is a park whose run was stopped or has failed.
 	ParkClosed ParkState = "closed"
 )
 
@@ -27,7 +26,7 @@ const (
 const (
 	// ParkApproval waits for a person to allow a call that has not run.
 	ParkApproval = "approval"
-	// ParkOutcomeUnknown waits for a person to say what became of a call that was
+	// ParkOutcomeUnknown waits for a person to say what the outcome of a call is that was
 	// pending when its worker died.
 	ParkOutcomeUnknown = "outcome_unknown"
 	// ParkBudget waits for a person to raise a budget that is used up. It belongs to no
@@ -45,7 +44,7 @@ type Park struct {
 	RunID      RunID
 	ToolCallID ToolCallID
 	ToolName   string
-	// AgentID is the nested run whose call it is. Empty: the dispatched run's own.
+	// AgentID is the nested run that made the call. Empty: the dispatched run.
 	AgentID AgentID
 	// Frames are the calls above that wait with it, the innermost one first.
 	Frames []ParkFrame
@@ -53,7 +52,7 @@ type Park struct {
 	Step int
 	// Args are what the call runs with once it is approved.
 	Args json.RawMessage
-	// Shown is what a person is shown in place of Args. Nil: Args.
+	// Shown is what a person sees in place of Args. Nil: Args.
 	Shown json.RawMessage
 	// Reason is one of the constants named Park and a reason, or the tool's own word.
 	Reason string
@@ -61,14 +60,14 @@ type Park struct {
 	// An answer to such a question must name its Digest. Zero: the first question, or a park
 	// that an older version wrote.
 	Occurrence int
-	// Digest is the [Park.DigestOf] of what was asked, so that an answer holds for that and
-	// for nothing else. Empty: a park from before there were digests.
+	// Digest is the [Park.DigestOf] of the question, so that an answer holds for this question
+	// only. Empty: the park is older than digests.
 	Digest string
 	State  ParkState
 	// Answer is what was answered. Nil unless State is [ParkAnswered].
 	Answer *Answer
-	// Before is the answer with which the call was running when its worker died, for a
-	// park that asks for the outcome of that. Nil: it had none.
+	// Before is the answer with which the call ran when its worker died, for a park that asks
+	// for the outcome of the call. Nil: it ran without an answer.
 	Before *Answer
 	// Landed is true once the call's result is in the thread's messages.
 	Landed    bool

@@ -4,8 +4,8 @@ package spool
 const (
 	// ReasonActiveRun: the thread has an active run.
 	ReasonActiveRun = "active_run"
-	// ReasonQueueFull: as many runs wait for the thread as may, or as many jobs for workers;
-	// the latter has a time to retry after.
+	// ReasonQueueFull: the queue of the thread is full, or the queue of the workers. The latter has
+	// a time to retry after.
 	ReasonQueueFull = "queue_full"
 	// ReasonRunIDUsed: the tenant has a run of that id.
 	ReasonRunIDUsed = "run_id_used"
@@ -18,16 +18,16 @@ const (
 	ReasonNotRestorable = "not_restorable"
 	// ReasonNotActive: there is no run to stop.
 	ReasonNotActive = "not_active"
-	// ReasonMovedOn: what died with a job needs no redrive.
+	// ReasonMovedOn: the work of the dead job was done, or needs no redrive any more.
 	ReasonMovedOn = "moved_on"
 	// ReasonNoPark: nothing waits for this answer.
 	ReasonNoPark = "no_park"
 	// ReasonAnswered: somebody has answered already, or time has run out.
 	ReasonAnswered = "already_answered"
-	// ReasonSameApprover: who answers is not known to be another than who started the run.
+	// ReasonSameApprover: the answering subject may be the one that started the run.
 	ReasonSameApprover = "same_approver"
-	// ReasonChanged: what waits is not what was shown to who answers, or what was said has
-	// changed while it was summarised.
+	// ReasonChanged: the question is not the one that was shown to the answering subject, or the
+	// messages changed while they were summarised.
 	ReasonChanged = "changed"
 	// ReasonCompacting: the thread's messages are being summarised.
 	ReasonCompacting = "compacting"

@@ -28,33 +28,33 @@ type StartRequest struct {
 	// Attachments are images of the user turn.
 	Attachments []Attachment
 	// HostState is a JSON object, of up to 64 KiB, for the tools of the run and for the settle
-	// hook: what the host knows of who asks, such as an account. It comes from the host's own
-	// session and never from what a client sent, and no client ever sees it. Empty: none.
+	// hook: what the host knows of the caller, such as an account. It comes from the host's own
+	// session and never from a client, and no client ever sees it. Empty: none.
 	HostState json.RawMessage
-	// By is the subject who starts the run, and who owns a thread that the start makes. Empty:
-	// not known.
+	// By is the subject that starts the run. It owns the thread if the start makes one. Empty: not
+	// known.
 	By string
-	// Scopes are what who starts the run may do, in the words of the host. Agents, models and
+	// Scopes are what the subject may do, in the words of the host. Agents, models and
 	// tools can be limited to them: see [Access]. Empty: none.
 	Scopes []string
 	// IdempotencyKey makes every later start of the tenant with the same key repeat
 	// the answer of the one that was accepted. Empty: none.
 	IdempotencyKey string
-	// Budget bounds the run, with all runs under it. A field that is zero is that of the
-	// agent, or else of the configuration.
+	// Budget bounds the run, with all runs under it. A zero field is taken from the agent, or else
+	// from the configuration.
 	Budget Budget
 	// ProviderOptions is a JSON object, of up to 16 KiB, that is merged into the requests of the
 	// run to its provider, over the Extra of its agent. Each key has to be among the agent's
 	// ProviderOptions. Runs that this one spawns get the same. Empty: none.
 	ProviderOptions json.RawMessage
-	// Client is what the client brings: tools that it runs itself, and what it says of itself. It is
-	// bounded by the agent's ClientTools and ClientContext.
+	// Client is what the client sends: tools that it runs itself, and context. The agent's
+	// ClientTools and ClientContext bound it.
 	Client ClientInput
 	// WhenBusy is what to do where the thread has an active run. Defaults to the agent's.
 	WhenBusy WhenBusy
-	// MayNotStop says that who starts the run may not stop others: a [WhenBusy] that would,
-	// whoever has asked for it, is [BusyReject], and [BusyLatest] leaves the runs of
-	// other subjects in line.
+	// MayNotStop says that the subject may not stop runs. A [WhenBusy] that would stop one, also
+	// one of the agent or the configuration, is then [BusyReject], and [BusyLatest] leaves the
+	// waiting runs of other subjects alone.
 	MayNotStop bool
 }
 
@@ -69,26 +69,26 @@ type Response struct {
 	// for. Its tool has to accept them. Only a call that waits for an approval may be
 	// edited, in up to 262,144 bytes that [CheckArguments] allows. Nil: as it asked.
 	Args json.RawMessage
-	// Reason is why, for the model and for the record, in up to 4,096 bytes.
+	// Reason is the reason, for the model and for the record, in up to 4,096 bytes.
 	Reason string
 	// Digest is the one of the INPUT_REQUIRED that the person was shown. An answer to anything
 	// else is refused with [ReasonChanged]. From the second question of a call on it is
 	// required. Empty: it is not compared.
 	Digest string
-	// By is the subject who answers. Empty: not known, which a park that needs somebody else
-	// than who started the run refuses.
+	// By is the subject that answers. Empty: not known. A park with a distinct approver then refuses
+	// the answer.
 	By string
 }
 
 // PublishOptions say how an event is published.
 type PublishOptions struct {
 	// Durable adds the event to the record, from which a client that comes later reads it.
-	// Defaults to telling those who follow now.
+	// Defaults to false: only the clients that follow now get it.
 	Durable bool
 	// RunID is the run that the event is about, one of the thread that has not ended.
 	// Defaults to the run that has the thread, or to none.
 	RunID RunID
-	// By is the subject who publishes. Clients see it with the event, cut to 200 bytes of JSON.
+	// By is the subject that publishes. Clients see it with the event, cut to 200 bytes of JSON.
 	// Empty: not known.
 	By string
 }
@@ -100,7 +100,7 @@ type ThreadChange struct {
 	Title *string
 	// Labels are set by their keys, and removed where the value is nil.
 	Labels map[string]*string
-	// Owner is the subject whose thread it becomes. Empty: nobody's.
+	// Owner is the subject that the thread is given to. Empty: no owner.
 	Owner *string
 }
 
@@ -121,29 +121,29 @@ type EventQuery struct {
 	Limit int
 }
 
-// PruneOptions say what is old.
+// PruneOptions select the threads that a prune removes.
 type PruneOptions struct {
-	// Before is when a thread must have been updated last to stay. Required.
+	// Before selects threads that were last updated before this time. Required.
 	Before time.Time
 	// Tenant leaves out the threads of others. Empty: those of all tenants.
 	Tenant Tenant
-	// Limit bounds how many threads go. Defaults to 1,000.
+	// Limit bounds how many threads are removed. Defaults to 1,000.
 	Limit int
-	// DryRun finds out what would go, and removes nothing.
+	// DryRun reports what would be removed, and removes nothing.
 	DryRun bool
 }
 
-// Actor is who a call of the engine is made for. The audit log names the actor, and threads of
-// others can be hidden from it.
+// Actor is the subject that a call of the engine is made for. The audit log names it, and the
+// threads of other subjects can be hidden from it.
 type Actor struct {
 	// Subject names the person or program. Empty: not known.
 	Subject string
-	// Tenant is the tenant of Subject, which an operator's differs from that of what is acted
-	// on. Empty: the same.
+	// Tenant is the tenant of Subject. That of an operator may differ from the tenant that the call
+	// is about. Empty: the same.
 	Tenant Tenant
-	// Operator says that the actor acts as one who operates the server. The audit log then names
-	// Subject and Tenant, also where Tenant is that of what is acted on and where the request
-	// says otherwise, as [Response.By] does.
+	// Operator says that the actor acts as an operator of the server. The audit log then names
+	// Subject and Tenant, even if Tenant is the one that the call is about or the request names
+	// another subject, as [Response.By] does.
 	Operator bool
 	// OwnOnly hides all threads but those whose [Thread.Owner] is Subject: they answer
 	// like threads that do not exist. A start with the id of such a thread is refused with

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Run is one attempt to advance a thread, as callers see it. What clients see of it is a [WireRun],
-// as which it is encoded; what only the engine needs is its [RunState].
+// Run is one attempt to advance a thread, as callers see it. It is encoded as a [WireRun], which is
+// what clients see. The state that only the engine needs is a [RunState].
 type Run struct {
 	Tenant   Tenant
 	ID       RunID
@@ -28,11 +28,10 @@ type Run struct {
 	StopReason StopReason
 	// Error is why the run failed, in words for a person.
 	Error string
-	// StartedBy is the subject who started the run. Empty: not known.
+	// StartedBy is the subject that started the run. Empty: not known.
 	StartedBy  string
 	EnqueuedAt time.Time
-	// StartedAt is when the first worker picked the run up; until then, when it was
-	// enqueued.
+	// StartedAt is when the first worker claimed the run. Until then it is EnqueuedAt.
 	StartedAt time.Time
 	EndedAt   time.Time
 	// MaxSteps is the cap that the start asked for, within the agent's. Zero: none.
@@ -44,10 +43,10 @@ type Run struct {
 	// TokenCount is what the run has used, and of a dispatched run what its nested runs have
 	// as well.
 	TokenCount
-	// Prompt is the brief of a nested run, cut to 2,000 characters. The whole of it is the
-	// first of the run's messages. Empty for a dispatched run.
+	// Prompt is the brief of a nested run, cut to 2,000 characters. The run's first message has all
+	// of it. Empty for a dispatched run.
 	Prompt string
-	// Result is what a nested run told its parent. Nil until it has, and for a dispatched
+	// Result is what a nested run returned to its parent. Nil before that, and for a dispatched
 	// run.
 	Result *NestedResult
 
@@ -59,17 +58,17 @@ type Run struct {
 
 	// Allowance is the run's budget and what is left of it. Nil: it has no budget.
 	Allowance *Allowance
-	// Segments counts the pickups; the latest one's stream is Stream(). Of a nested run it is
-	// the dispatched run's segment in which it saved a step last.
+	// Segments counts the segments of a dispatched run. The stream of the latest one is Stream().
+	// For a nested run it is the dispatched run's segment in which it last saved a step.
 	Segments int
-	// CreatedAt is when the run was made, which orders the runs of a tenant.
+	// CreatedAt is when the run was made. It orders the runs of a tenant.
 	CreatedAt time.Time
-	// QueuePosition orders the runs that wait for the thread while another one has it, the
+	// QueuePosition orders the runs that wait for the thread while another run has it, the
 	// smallest first. Zero: the run does not wait.
 	QueuePosition int64
 }
 
-// NestedResult is what a nested run came to.
+// NestedResult is the result of a nested run.
 type NestedResult struct {
 	// Text is its last answer, cut to what its parent's agent allows.
 	Text string `doc:"Its last answer, which may be cut short." json:"text"`
@@ -91,7 +90,7 @@ func (r Run) AgentID() AgentID {
 	return AgentID(r.ID)
 }
 
-// Active reports whether the run owns its thread. One that waits for it does not.
+// Active reports whether the run owns its thread. A run that waits for the thread does not.
 func (r Run) Active() bool { return r.State.Active() && r.QueuePosition == 0 }
 
 // Costs returns what the run cost: nothing where no price was known.
@@ -102,8 +101,8 @@ func (r Run) Costs() []Money {
 	return []Money{{Currency: r.Currency, Micros: r.CostMicros}}
 }
 
-// DistinctFrom reports whether the subject is known to be another than who started the
-// run. A subject that is not known, on either side, could be the same.
+// DistinctFrom reports whether the subject is known to be another than the one that started the
+// run. If either is not known, they could be the same.
 func (r Run) DistinctFrom(subject string) bool {
 	return subject != "" && r.StartedBy != "" && subject != r.StartedBy
 }
@@ -116,20 +115,20 @@ func (r Run) Stream() StreamID {
 	return NewStreamID(r.ID, r.Segments)
 }
 
-// EffectState is where a tool call's effect is.
+// EffectState is the state of a tool call's effect.
 type EffectState string
 
 // The states of an effect.
 const (
-	// EffectPending is a call that was about to run, or is running.
+	// EffectPending is a call that is running, or was about to run.
 	EffectPending EffectState = "pending"
 	// EffectDone is a call whose result is known.
 	EffectDone EffectState = "done"
 	// EffectWaiting is a call that spawned a nested run which waits for an answer. It has no
 	// result although its step is saved.
 	EffectWaiting EffectState = "waiting"
-	// EffectVoid is a call that may run as if it never had: it parked itself, or a
-	// person who was asked for its unknown outcome said so.
+	// EffectVoid is a call that may run as if it had never run: it parked itself, or a person said
+	// so when asked for its unknown outcome.
 	EffectVoid EffectState = "void"
 )
 

@@ -19,32 +19,34 @@ type RunState struct {
 	// StartKey is the idempotency key of the start, unique in the tenant. Empty: none.
 	StartKey string `json:"-"`
 	// HostState is a JSON object that the host gave to the start, for the tools of the run
-	// and for the settle hook. The engine does not read it, and a run that this one spawns gets
-	// the same. Nil: none was given.
+	// and for the settle hook. The engine does not read it. A run that this one spawns gets the
+	// same. Nil: none was given.
 	HostState json.RawMessage `json:"-"`
 	// ProviderOptions is a JSON object that the start gave for the requests to the provider. A run
 	// that this one spawns gets the same. Nil: none was given.
 	ProviderOptions json.RawMessage `json:"-"`
-	// Client is what the client of the start has brought. A run that this one spawns gets the tools
-	// of it, and not the context. Nil: nothing.
+	// Client is what the client of the start sent. A run that this one spawns gets the tools, and
+	// not the context. Nil: nothing.
 	Client *ClientInput `json:"-"`
 	// Nonce is a random text that is made with the run and never changes. It goes into the keys
 	// of the run's tool calls, and no client or tool ever sees it: see [RunRow.CallKey]. Empty: the
 	// run began before there were nonces.
 	Nonce string `json:"-"`
-	// Scopes are those of who started the run, by which it has its tools: see [Tool.Access].
+	// Scopes are the scopes of the subject that started the run. They decide which tools the run
+	// has: see [Tool.Access].
 	Scopes []string `json:"-"`
 
-	// Wait is what the run waits, or waited, with. Nil: the thread was free.
+	// Wait is the state of a run that waits, or has waited, for the thread. Nil: the thread was
+	// free.
 	Wait *Wait `json:"wait,omitempty"`
 	// Children counts the nested runs of a dispatched run, at any depth.
 	Children int `json:"children,omitempty"`
 
-	// Saved is the offset in the current segment's stream up to which everything it
-	// said is in the thread's messages. Zero: nothing is.
+	// Saved is the offset in the current segment's stream up to which the thread's messages have
+	// everything. Zero: they have nothing of it.
 	Saved Offset `json:"saved,omitzero"`
-	// Draft is the step in hand once the model has finished its part and while its
-	// tools run. Nil between steps.
+	// Draft is the current step while its tools run: the model has answered, and the step is not
+	// saved. Nil between steps.
 	Draft *Draft `json:"draft,omitempty"`
 	// Context is what the provider counted of the prompt of the last finished step, which may
 	// be one of an earlier run of the same agent. Nil: nothing was counted yet.
@@ -53,29 +55,29 @@ type RunState struct {
 	// WallTime is how long workers have worked on a dispatched run, without the worker that does so
 	// now. A nested run has none of its own.
 	WallTime time.Duration `json:"wallTime,omitempty"`
-	// WorkerSince is when the worker that works on the run took it. Zero: none does.
+	// WorkerSince is when the present worker claimed the run. Zero: no worker has it.
 	WorkerSince time.Time `json:"workerSince,omitzero"`
-	// Deaths counts the pickups since the last finished step that ended without a
-	// word, because the worker died. Those of an isolated run are IsolatedDeaths.
+	// Deaths counts the segments since the last finished step whose worker died, but for those in
+	// IsolatedDeaths.
 	Deaths int `json:"deaths,omitempty"`
-	// Isolated is true when the latest segment was the only one of its worker that was suspected to
-	// kill it, because several workers had died in the run's step.
+	// Isolated is true if several workers have died in the run's step, so that it is suspected of
+	// killing them. A worker works on one such run at a time.
 	Isolated bool `json:"isolated,omitempty"`
 	// IsolatedDeaths counts the segments since the last finished step whose worker died while the
 	// run was isolated.
 	IsolatedDeaths int `json:"isolatedDeaths,omitempty"`
 
-	// StopAt is when a stop was asked for while a worker held the run. Zero: never.
+	// StopAt is when the run was asked to stop. Zero: never.
 	StopAt time.Time `json:"stopAt,omitzero"`
 	// Ending is the end that waits for the settle hook. Nil: none.
 	Ending *Ending `json:"ending,omitempty"`
-	// SettleClaim is until when somebody is about to run the settle hook.
+	// SettleClaim is until when a process has the settle hook for itself.
 	SettleClaim time.Time `json:"settleClaim,omitzero"`
-	// SettledAt is when the settle hook had run. Zero: it has not.
+	// SettledAt is when the settle hook had run. Zero: it has not run.
 	SettledAt time.Time `json:"settledAt,omitzero"`
 }
 
-// Given returns the state of a run that gets what the start of this one gave.
+// Given returns the state of a new run that inherits what the start of this one gave.
 func (s RunState) Given() RunState {
 	return RunState{HostState: s.HostState, ProviderOptions: s.ProviderOptions, Client: s.Client, Scopes: s.Scopes}
 }
@@ -93,11 +95,11 @@ type Ending struct {
 	State  State      `json:"state"`
 	Reason StopReason `json:"reason"`
 	Error  string     `json:"error,omitempty"`
-	// Closed is true when the record has the end of the last segment already.
+	// Closed is true if the record already has the end of the last segment.
 	Closed bool `json:"closed,omitempty"`
 }
 
-// Draft is a step whose model part is done. It becomes a message when the whole step is.
+// Draft is a step whose model has answered. It becomes a message once the whole step is done.
 type Draft struct {
 	Message Message    `json:"message"`
 	Usage   TokenCount `json:"usage"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Backend is a set of ports that belong together. Streams and Bus may be nil: the
+// Backend is a set of storage ports that belong together. Streams and Bus may be nil: the
 // engine then keeps run streams in memory and wakes within the process.
 type Backend struct {
 	Store   Store
@@ -22,7 +22,7 @@ type RoomChecker interface {
 	CheckRoom(ctx context.Context) error
 }
 
-// Store keeps threads and all that belongs to them. It is the only truth.
+// Store keeps threads and all that belongs to them. It is the source of truth.
 //
 // A store is safe for concurrent use. Its errors carry a [Code]: [NotFound] and
 // [Fenced] as documented, [Canceled] when ctx ended before anything was written, and
@@ -53,30 +53,30 @@ type Store interface {
 	// [NotFound] error.
 	FindStart(ctx context.Context, tenant Tenant, startKey string) (RunRow, error)
 
-	// Runs lists a tenant's runs, whatever their threads, the last made first and, of those
-	// made at one time, the one with the greater id. An empty list is no error.
+	// Runs lists a tenant's runs of all threads, the newest first and, of runs made at the same
+	// time, the one with the greater id. An empty list is no error.
 	Runs(ctx context.Context, tenant Tenant, q RunQuery) ([]Run, error)
 
-	// Tally sums up what the tenant has, as one consistent state. A tenant that has
-	// nothing is no error.
+	// Tally counts the tenant's threads, runs and tokens, as one consistent state. A tenant that has
+	// none is no error.
 	Tally(ctx context.Context, tenant Tenant) (Tally, error)
 
-	// Idle returns threads that have no active run, no lease that lasts and no job, due or
-	// not, the one that was updated last at the end.
+	// Idle returns threads without an active run, a current lease or a job, due or not, in the
+	// order in which they were last updated.
 	Idle(ctx context.Context, q IdleQuery) ([]ThreadKey, error)
 
-	// Stranded returns up to limit threads that are active but that nothing will move:
-	// no lease that lasts and no job, due or not, for the run that owns them.
+	// Stranded returns up to limit active threads that no process works on: they have no current
+	// lease, and the run that owns them has no job, due or not.
 	Stranded(ctx context.Context, limit int) ([]ThreadKey, error)
 
 	AuditStore
 
-	// Close releases what the store holds. Calls under way may fail.
+	// Close releases the resources of the store. Calls under way may fail.
 	Close() error
 }
 
-// View reads one thread. What does not exist is a [NotFound] error where one thing is
-// asked for, and an empty slice where several are. A View is for one goroutine.
+// View reads one thread. A method that returns one thing returns a [NotFound] error if it does not
+// exist, and a method that returns several an empty slice. A View is for one goroutine.
 type View interface {
 	// Now returns the store's time. Within a View or Tx it does not change.
 	Now() time.Time
@@ -86,15 +86,15 @@ type View interface {
 	Run(id RunID) (RunRow, error)
 	// Runs returns up to limit runs of the thread, as callers see them, the newest first. Zero: all.
 	Runs(limit int) ([]Run, error)
-	// Nested returns the runs whose [Run.RootID] is root, in the order of their insertion.
+	// Nested returns the runs with this [Run.RootID], in the order of their insertion.
 	Nested(root RunID) ([]RunRow, error)
-	// Waiting returns the runs of the thread that have a [Run.QueuePosition], in its order.
+	// Waiting returns the runs of the thread that have a [Run.QueuePosition], in that order.
 	Waiting() ([]RunRow, error)
 	// Messages returns messages in their order.
 	Messages(q MessageQuery) ([]Message, error)
 	// Message returns a message that is in the view of the thread.
 	Message(id MessageID) (Message, error)
-	// Branches returns what has left the view and can come back, the newest first.
+	// Branches returns the branches of the thread, the newest first.
 	Branches() ([]Branch, error)
 	// Entries returns record entries by seq.
 	Entries(q EntryQuery) ([]Entry, error)
@@ -112,8 +112,8 @@ type View interface {
 
 // MessageQuery selects messages.
 type MessageQuery struct {
-	// Branch reads this branch, empty where there is none, in place of the view. Zero: the
-	// view.
+	// Branch reads this branch in place of the view, and nothing if there is no such branch. Zero:
+	// the view.
 	Branch BranchID
 	// After leaves out this message and those before it. An id that is not there leaves
 	// out nothing.
@@ -135,11 +135,11 @@ type MessageQuery struct {
 
 	// Turns reads the user turns of the main agent in place of the view, those included that
 	// have left it, in the order in which they were added. Limit then keeps the oldest ones.
-	// Of the other fields only After, SinceSeq and BeforeSeq count. After may name any message
-	// that the thread has or has had in its view. Defaults to the view.
+	// Of the other fields, only After, SinceSeq and BeforeSeq apply. After may name any message
+	// that is or was in the view. Defaults to the view.
 	Turns bool
-	// BeforeSeq leaves out turns that were saved when the record had reached this seq. Only
-	// Turns heeds it. Zero leaves out nothing.
+	// BeforeSeq leaves out turns that were saved when the record had reached this seq. It applies
+	// to Turns only. Zero leaves out nothing.
 	BeforeSeq int64
 }
 
@@ -151,7 +151,7 @@ type EntryQuery struct {
 	Run RunID
 	// Type leaves out entries of other kinds. Empty: all.
 	Type EntryType
-	// Last turns the order around: the newest entry comes first.
+	// Last reverses the order: the newest entry comes first.
 	Last bool
 	// Limit bounds how many are returned. Zero: all.
 	Limit int
@@ -164,33 +164,34 @@ type Tx interface {
 	View
 	AuditTx
 
-	// PutThread inserts the thread's row or replaces all of it, [Thread.LastSeq] and
-	// [Thread.CreatedAt] excepted; the store sets UpdatedAt when more than the lease
-	// changes.
+	// PutThread inserts the thread's row or replaces it, except [Thread.LastSeq] and
+	// [Thread.CreatedAt]. The store sets UpdatedAt if more than the lease changes.
 	PutThread(t Thread) error
 	// DeleteThread removes the thread, all that belongs to it, and the jobs of its runs,
 	// dead ones included.
 	DeleteThread() error
-	// InsertRun adds a run. It returns [ErrRunIDUsed] when the tenant has one of that id,
-	// [ErrActiveRun] when r is an active run of depth 0 and the thread has another, where
-	// runs that wait for it are not active (see [Run.Active]), and any other [Conflict] error when the tenant has a run of the same StartKey. All leave
-	// the transaction usable. It sets CreatedAt where it is zero.
+	// InsertRun adds a run, and sets its CreatedAt if that is zero. It returns
+	//   - [ErrRunIDUsed] if the tenant has a run with that id,
+	//   - [ErrActiveRun] if r is active (see [Run.Active]), its depth is 0, and the thread has
+	//     another such run,
+	//   - another [Conflict] error if the tenant has a run with the same StartKey.
+	//
+	// The transaction can go on after any of them.
 	InsertRun(r RunRow) error
-	// UpdateRun replaces a run of the thread, its CreatedAt excepted, or returns a
-	// [NotFound] error.
+	// UpdateRun replaces a run of the thread, except its CreatedAt, or returns a [NotFound]
+	// error.
 	UpdateRun(r RunRow) error
-	// AppendMessages saves messages in order and sets their AfterSeq, and CreatedAt where
-	// it is zero. It returns a [Conflict] error for an id that the thread has had.
+	// AppendMessages saves messages in order. It sets their AfterSeq, and CreatedAt if that is
+	// zero. It returns a [Conflict] error for an id that the thread has had.
 	AppendMessages(messages ...*Message) error
 	// DropMessages takes a message and all behind it out of the thread's view, as a branch
 	// that has the seq for its id, and the run of the entry with that seq, if there is
 	// one. It returns a [NotFound] error for a message that is not in the view, and a
 	// [Conflict] error for a seq that names a branch.
 	DropMessages(from MessageID, seq int64) error
-	// RestoreBranch puts the messages of a branch back behind the last one of the view, as
-	// they were, and in their order. It returns a [NotFound] error for an unknown branch,
-	// and a [Conflict] error, having changed nothing, unless the view ends with the
-	// branch's base.
+	// RestoreBranch puts the messages of a branch back behind the last message of the view, in
+	// their order. It returns a [NotFound] error for an unknown branch. Unless the view ends with
+	// the branch's base, it returns a [Conflict] error and changes nothing.
 	RestoreBranch(id BranchID) error
 	// AppendEntries adds entries to the record and sets their ThreadID, Seq and
 	// CreatedAt. The numbers are the thread's next ones, without a gap.
@@ -201,15 +202,14 @@ type Tx interface {
 	PutEffect(e Effect) error
 	// AddUsage adds a row to the ledger and to its sums, and sets its CreatedAt.
 	AddUsage(row UsageRow) error
-	// Enqueue adds a job that becomes visible with the transaction. A job whose key the
-	// tenant's queue has already is not added, which is no error.
+	// Enqueue adds a job that becomes visible with the transaction. It adds nothing, and returns
+	// no error, if the tenant's queue has a job with the same key.
 	Enqueue(j Job) error
 	// CancelJob removes the job with this key. It need not exist.
 	CancelJob(key string) error
-	// TakeDead removes a dead job of the thread from the dead ones and returns it, or
-	// returns a [NotFound] error.
+	// TakeDead removes a dead job of the thread and returns it, or returns a [NotFound] error.
 	TakeDead(jobID int64) (DeadJob, error)
-	// AddDead adds a dead job of the thread, with an id of its own, which died at Now after so
-	// many attempts. The tenant's queue may have a job with the same key.
+	// AddDead adds a dead job of the thread with a new id, which died at Now after the given number
+	// of attempts. The tenant's queue may have a job with the same key.
 	AddDead(j Job, attempts int, cause string) error
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// ToolSpec is what a model knows of a tool.
+// ToolSpec describes a tool to a model.
 type ToolSpec struct {
 	// Name matches [A-Za-z0-9_-]{1,64}.
 	Name        string
@@ -32,18 +32,17 @@ type Tool struct {
 	// call's result. Defaults to no call.
 	Approval func(ctx context.Context, call ToolCall) (bool, error)
 
-	// Access says in whose runs the tool is there. A run of anybody else does not have it: the
-	// model is not told of it, and a call is one of an unknown tool. Defaults to all runs.
+	// Access limits which callers' runs have the tool. In other runs the tool does not exist: the
+	// model does not learn of it, and a call is one of an unknown tool. Defaults to all runs.
 	Access Access
 
-	// DistinctApprover says that whatever a call of the tool waits for is answered by
-	// somebody else than who started the run: see [Run.DistinctFrom]. Defaults to anybody
-	// who may answer.
+	// DistinctApprover requires that the subject that started the run does not answer the
+	// questions of the tool's calls: see [Run.DistinctFrom]. Defaults to false: every subject that
+	// may answer does.
 	DistinctApprover bool
 
-	// Expiry says how long a call of the tool waits for an answer, and what becomes of it
-	// when there is none. Defaults to the engine's ParkTTL, a warning and then a result that
-	// says so.
+	// Expiry says how long a call of the tool waits for an answer, and what happens when there is
+	// none. Defaults to the engine's ParkTTL, a warning, and then a result that says so.
 	Expiry Expiry
 
 	// Idempotent says that a call may be repeated with the same idempotency key when a
@@ -60,12 +59,12 @@ type ToolCall struct {
 	ID   ToolCallID
 	Name string
 	Args json.RawMessage
-	// Subject is who started the run: see [Run.StartedBy]. Empty: not known.
+	// Subject is the subject that started the run: see [Run.StartedBy]. Empty: not known.
 	Subject string
 	// Key is the call's idempotency key, which the engine sets: see [RunRow.CallKey]. Empty: the
 	// one of a run without a nonce.
 	Key string
-	// Answer is what a person answered to the park of this call. Nil: nobody was asked.
+	// Answer is the answer to the park of this call. Nil: the call has not parked.
 	Answer *Answer
 	// HostState is what the host gave to the start of the run, a JSON object that no client
 	// sees. It must not be changed. Nil: none was given.

@@ -12,18 +12,17 @@ const (
 	BusyReject WhenBusy = "reject"
 	// BusyEnqueue has the run wait behind all others.
 	BusyEnqueue WhenBusy = "enqueue"
-	// BusyLatest is as BusyEnqueue, and cancels the runs that wait behind the next turn. A start
-	// by somebody who may not stop runs cancels those of the same subject only.
+	// BusyLatest is as BusyEnqueue, and cancels the runs that wait behind the next turn. A subject
+	// that may not stop runs cancels only its own.
 	BusyLatest WhenBusy = "latest"
-	// BusyInterrupt stops the run that has the thread and takes the next turn. What was
-	// said stays.
+	// BusyInterrupt stops the run that has the thread and takes the next turn. The messages stay.
 	BusyInterrupt WhenBusy = "interrupt"
 	// BusyRollback stops the run that has the thread and takes the next turn. The user's
 	// turn of the stopped run, and all behind it, is dropped as an edit drops it.
 	BusyRollback WhenBusy = "rollback"
 )
 
-// Known reports whether w is one of the words above.
+// Known reports whether w is one of the constants above.
 func (w WhenBusy) Known() bool {
 	return w == BusyReject || w == BusyEnqueue || w == BusyLatest || w.Stops()
 }
@@ -31,20 +30,20 @@ func (w WhenBusy) Known() bool {
 // Stops reports whether w stops the run that has the thread.
 func (w WhenBusy) Stops() bool { return w == BusyInterrupt || w == BusyRollback }
 
-// Wait is what a run is kept with that was started on a busy thread.
+// Wait is the state of a run that was started on a busy thread.
 type Wait struct {
 	WhenBusy WhenBusy `json:"whenBusy"`
-	// Position is the place in the queue that the answer to the start told, from 1.
+	// Position is the position in the queue that the answer to the start had, from 1.
 	Position int `json:"position"`
-	// Content and ClientMessageID are the user's turn, which becomes a message when the
-	// run gets its turn. Empty from then on.
+	// Content and ClientMessageID are the user's turn, which becomes a message when the run gets
+	// the thread. They are empty from then on.
 	Content         Content `json:"content,omitempty"`
 	ClientMessageID string  `json:"clientMessageId,omitempty"`
-	// EditMessageID is the user turn that the start replaces, and without which the run
-	// fails. Empty: none.
+	// EditMessageID is the user turn that the start replaces. The run fails if the turn is gone by
+	// then. Empty: none.
 	EditMessageID MessageID `json:"editMessageId,omitempty"`
-	// RollbackMessageID is the user turn that goes with the run that was stopped, if it
-	// is still there. Empty: none.
+	// RollbackMessageID is the user turn of the stopped run, which is dropped if it is still
+	// there. Empty: none.
 	RollbackMessageID MessageID `json:"rollbackMessageId,omitempty"`
 }
 
