@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -137,4 +138,48 @@ func TestBodyMemory(t *testing.T) {
 			}
 		}
 	})
+}
+
+// countedBody counts what is read of it.
+type countedBody struct {
+	io.Reader
+
+	read int
+}
+
+// Read implements [io.Reader].
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.read += n
+	return n, err
+}
+
+// Of 10 MB of junk no more is read than the bound of the path, and none where the length was announced.
+func TestJunkIsNotRead(t *testing.T) {
+	t.Parallel()
+	const junk, maxBody = 10 << 20, 1 << 20
+	b := setup(t, server.Config{MaxBodyBytes: maxBody})
+	for path, limit := range map[string]int{
+		"/api/agent/control": 64 << 10, "/api/agent/respond": maxBody, "/api/agent/run": maxBody, "/api/agent/ag-ui": maxBody, "/api/admin/prune": 64 << 10,
+	} {
+		for _, announced := range []bool{false, true} {
+			body := &countedBody{Reader: strings.NewReader(strings.Repeat(`{"[,:`, junk/5))}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, body)
+			r.ContentLength = -1
+			if announced {
+				r.ContentLength = junk
+			}
+			r.Header.Set("Authorization", "Bearer "+tokenA)
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			b.server.ServeHTTP(w, r)
+			want := fmt.Sprintf(`{"error":"the body is larger than %d bytes","code":"too_large"}`, limit)
+			if w.Code != http.StatusRequestEntityTooLarge || strings.TrimSpace(w.Body.String()) != want {
+				t.Errorf("%s: %d %s, want %s", path, w.Code, w.Body, want)
+			}
+			if most := limit + 1; body.read > most || announced && body.read > 0 {
+				t.Errorf("%s, announced %t: %d bytes are read, the bound is %d", path, announced, body.read, most)
+			}
+		}
+	}
 }

@@ -2,25 +2,11 @@ package agui
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spoolhq/spool"
 )
-
-// InputTool is a tool that the client runs itself.
-type InputTool struct {
-	Name        string          `doc:"1 to 64 letters, digits, underscores and hyphens. No tool of the agent has it."                json:"name"`
-	Description string          `doc:"What the model reads."                                                                         json:"description,omitempty"`
-	Parameters  json.RawMessage `doc:"JSON Schema of the arguments, an object's. Left out: any object. References are not followed." json:"parameters,omitempty"`
-}
-
-// InputContext is something that the client says of itself.
-type InputContext struct {
-	Description string `doc:"What it is."   json:"description"`
-	Value       string `doc:"What it says." json:"value"`
-}
 
 // Client returns what the client brings for a run.
 func (in *RunAgentInput) Client() spool.ClientInput {
@@ -144,11 +130,6 @@ func (m InputMessage) ownResult() bool {
 	return err == nil
 }
 
-func mustJSON(v any) json.RawMessage {
-	text, _ := json.Marshal(v) //nolint:errchkjson // texts, and JSON that was checked
-	return text
-}
-
 // waiting returns what the thread of a snapshot waits for, by call.
 func waiting(s *spool.Snapshot) map[spool.ToolCallID]spool.InputRequired {
 	all := make(map[spool.ToolCallID]spool.InputRequired)
@@ -166,34 +147,6 @@ func callsOf(messages []spool.Message) map[spool.ToolCallID]bool {
 		}
 	}
 	return all
-}
-
-// forClient reports whether the client is to run the call that waits.
-func forClient(in spool.InputRequired) bool { return in.Reason == spool.ParkClientTool }
-
-// given adds the results that the client has just given to the messages of a run that has not
-// gone on yet: a page that is shown the call without its result would run it again.
-func (t *Translator) given(messages Messages) (Messages, error) {
-	if len(t.o.Results) == 0 || t.o.From == nil {
-		return messages, nil
-	}
-	var all []Message
-	for _, r := range t.o.Results {
-		if !r.nested {
-			all = append(all, r.message(*t.o.From))
-		}
-	}
-	text, err := appendMessages(nil, all)
-	return messages.and(text), err
-}
-
-// knows reports whether the client has the result that an item tells, as it has given it.
-func (t *Translator) knows(item spool.Item) bool {
-	if len(t.o.Results) == 0 || item.Type != spool.ItemToolResult {
-		return false
-	}
-	var result spool.ToolResulted
-	return item.Decode(&result) == nil && slices.ContainsFunc(t.o.Results, func(r ClientResult) bool { return r.ToolCallID == result.ToolCallID })
 }
 
 // nestedCalls returns the calls that nested runs make of the client's tools. A client runs what it

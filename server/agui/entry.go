@@ -188,31 +188,6 @@ func (t *Translator) segmentFailed(e spool.Entry, ended spool.RunEnded) ([]Event
 	return append(events, t.ended(r)...), nil
 }
 
-// unlearn returns what makes a client forget what was said and not saved.
-func (t *Translator) unlearn(seq int64) ([]Event, error) {
-	s, err := t.o.Load()
-	if err != nil {
-		return nil, err
-	}
-	t.o.Results = nil // the client gets them as the thread has them
-	said := t.step
-	events := t.step.abort()
-	messages := Messages{s.Before(seq)}
-	if said.reasonings > 0 && !messages.reason() {
-		// A client keeps its messages of reasoning when there are none among those it gets.
-		var empty []Message
-		for n := range said.reasonings {
-			empty = append(empty, Message{ID: reasoningID(said.run, said.number, n+1), Role: roleReasoning, Content: ""})
-		}
-		text, err := appendMessages(nil, empty)
-		if err != nil {
-			return nil, err
-		}
-		messages = messages.and(text)
-	}
-	return append(events, messages), nil
-}
-
 // runRefused ends the run that never had a segment.
 func (t *Translator) runRefused(e spool.Entry) ([]Event, error) {
 	var p spool.RunRefused

@@ -94,30 +94,6 @@ type RunFinished struct {
 	Usage    []spool.TokenCount `doc:"The tokens that it used."                         json:"usage,omitempty"`
 }
 
-// Result is what there is to say of a run that came to its own end.
-type Result struct {
-	// FinishReason is the run's stop reason, or "client_tool" for one that waits for the client to
-	// run its tools.
-	FinishReason spool.StopReason `doc:"The run's stopReason, or client_tool where the client is to run its tools." json:"finishReason"`
-}
-
-// Outcome says how a run ended that did not fail.
-type Outcome struct {
-	Type OutcomeType `doc:"How the run ended: with interrupt, it waits." enum:"success,interrupt,cancelled" json:"type"`
-	// Interrupts are what the run waits for; there are some exactly with [OutcomeInterrupt].
-	Interrupts []Interrupt `doc:"What the run waits for, with interrupt." json:"interrupts,omitempty"`
-}
-
-// OutcomeType names an outcome.
-type OutcomeType string
-
-// The outcomes.
-const (
-	OutcomeSuccess   OutcomeType = "success"
-	OutcomeInterrupt OutcomeType = "interrupt"
-	OutcomeCancelled OutcomeType = "cancelled"
-)
-
 // RunError closes a run that failed.
 type RunError struct {
 	Message string             `doc:"What went wrong."              json:"message"`
@@ -134,22 +110,6 @@ type StepStarted struct {
 type StepFinished struct {
 	StepName string                        `doc:"The step's name."       json:"stepName"`
 	Metadata *Metadata[spool.StepFinished] `doc:"More from this server." json:"metadata,omitempty"`
-}
-
-// Metadata is what this server says beyond the protocol.
-type Metadata[T any] struct {
-	Spool T `doc:"What AG-UI has no field for." json:"spool"`
-}
-
-// OwnRun names a run for which the client has another name.
-type OwnRun struct {
-	RunID spool.RunID `doc:"The run's own id, where the client has another name for it." json:"runId"`
-}
-
-// Publisher is who has published an event.
-type Publisher struct {
-	PublishedBy     string `doc:"The subject who has published the event." json:"publishedBy,omitempty"`
-	PublishedByTool string `doc:"The tool that has."                       json:"publishedByTool,omitempty"`
 }
 
 // TextStart opens a message of text.
@@ -215,23 +175,6 @@ type ToolResult struct {
 	Role       spool.Role       `doc:"Always tool."                                       json:"role"`
 }
 
-// StateSnapshot replaces the state that the client has.
-type StateSnapshot struct {
-	Snapshot map[string]ThreadState `doc:"The state, in place of the one that the client has: the thread under the key spool." json:"snapshot"`
-}
-
-// StateDelta changes the state that the client has, by RFC 6902.
-type StateDelta struct {
-	Delta []Operation `doc:"Changes of the state that the client has, by RFC 6902." json:"delta"`
-}
-
-// Operation is one change of a [StateDelta].
-type Operation struct {
-	Op    string      `doc:"What is done."       json:"op"`
-	Path  string      `doc:"Where it is done."   json:"path"`
-	Value ThreadState `doc:"What is there then." json:"value"`
-}
-
 // Custom is an event of an application, or one of this server for which the protocol has
 // no word.
 type Custom struct {
@@ -279,15 +222,6 @@ func (ToolEnd) Type() Type { return TypeToolEnd }
 
 // Type implements [Event].
 func (ToolResult) Type() Type { return TypeToolResult }
-
-// Type implements [Event].
-func (Messages) Type() Type { return TypeMessages }
-
-// Type implements [Event].
-func (StateSnapshot) Type() Type { return TypeStateSnapshot }
-
-// Type implements [Event].
-func (StateDelta) Type() Type { return TypeStateDelta }
 
 // Type implements [Event].
 func (Custom) Type() Type { return TypeCustom }

@@ -148,20 +148,6 @@ const onDisconnectStop = "stop"
 // Stops reports whether the run stops when the client goes.
 func (w Wishes) Stops() bool { return w.OnDisconnect == onDisconnectStop }
 
-// Answer is the answer to one park.
-type Answer struct {
-	ToolCallID spool.ToolCallID
-	Approved   bool
-	// Payload is any JSON. Nil: none.
-	Payload json.RawMessage
-	// Args are the arguments with which the call is to run. Nil: those that it has.
-	Args json.RawMessage
-	// Reason is why, for the model. Empty: nobody said.
-	Reason string
-	// Digest names what was answered. Empty: nobody said.
-	Digest string
-}
-
 // Answers returns the answers to what is open, in that order. It returns an
 // [spool.Invalid] error when one is missing, there twice or wrong, and a [spool.Conflict]
 // error for one to what is not open.
@@ -248,4 +234,17 @@ func hasAny(object json.RawMessage, keys ...string) bool {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(object, &fields) // the caller knows that it is an object
 	return slices.ContainsFunc(keys, func(key string) bool { return fields[key] != nil })
+}
+
+// InputTool is a tool that the client runs itself.
+type InputTool struct {
+	Name        string          `doc:"1 to 64 letters, digits, underscores and hyphens. No tool of the agent has it."                json:"name"`
+	Description string          `doc:"What the model reads."                                                                         json:"description,omitempty"`
+	Parameters  json.RawMessage `doc:"JSON Schema of the arguments, an object's. Left out: any object. References are not followed." json:"parameters,omitempty"`
+}
+
+// InputContext is something that the client says of itself.
+type InputContext struct {
+	Description string `doc:"What it is."   json:"description"`
+	Value       string `doc:"What it says." json:"value"`
 }

@@ -1,42 +1,13 @@
 package agui
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
-	"time"
+	"strconv"
 
 	"github.com/spoolhq/spool"
 )
-
-// Interrupt is a park: something that a run waits for. Its id is the id of the call that
-// waits, from the call's second question on with "#" and the question's number.
-type Interrupt struct {
-	ID         spool.ToolCallID `doc:"What an answer in resume names."      json:"id"`
-	Reason     string           `doc:"Why the run waits, such as approval." json:"reason"`
-	Message    string           `doc:"The question."                        json:"message"`
-	ToolCallID spool.ToolCallID `doc:"The call that waits."                 json:"toolCallId"`
-	// ResponseSchema describes what an answer's payload is to be, in JSON Schema.
-	ResponseSchema json.RawMessage    `doc:"The JSON Schema of an answer's payload." json:"responseSchema"`
-	ExpiresAt      time.Time          `doc:"Until when it waits."                    json:"expiresAt,omitzero"`
-	Metadata       Metadata[Question] `doc:"More from this server."                  json:"metadata"`
-	// DistinctApprover is true when who started the run may not answer.
-	DistinctApprover bool `json:"-"`
-	// Digest is what an answer to a second or later question of a call has to name. Empty: the
-	// call's first question.
-	Digest string `json:"-"`
-}
-
-// Question is what an [Interrupt] says beyond the protocol.
-type Question struct {
-	ToolName  string          `doc:"The tool."                                                          json:"toolName"`
-	AgentID   *spool.AgentID  `doc:"The nested run that asks, if one does."                             json:"agentId,omitempty"`
-	Arguments json.RawMessage `doc:"The arguments that are asked about."                                json:"arguments"`
-	Digest    string          `doc:"Names what is asked. An answer that has it holds for nothing else." json:"digest,omitempty"`
-	// Occurrence counts the questions of the call, from 2. The answer to such a question must
-	// have its digest. Zero: it is the call's first.
-	Occurrence       int  `doc:"Which question of the call it is, from 2. Left out: its first." json:"occurrence,omitempty"`
-	DistinctApprover bool `doc:"Whoever started the run may not answer."                        json:"distinctApprover,omitempty"`
-}
 
 func interrupt(p spool.InputRequired) Interrupt {
 	text := p.ToolName + " waits for an answer: " + p.Reason
@@ -156,3 +127,40 @@ func openParks(s *spool.Snapshot) *parks {
 	}
 	return &open
 }
+
+// interruptID names a question: the first one of a call by the call's id, a later one by that
+// and its number, as in "call_1#2". No tool call's id has a "#". An answer to an earlier
+// question of the call therefore never reaches a later one.
+func interruptID(p spool.InputRequired) spool.ToolCallID {
+	if p.Occurrence <= 1 {
+		return p.ToolCallID
+	}
+	return p.ToolCallID + "#" + spool.ToolCallID(strconv.Itoa(p.Occurrence))
+}
+
+// bind has the answer name the call and, where the engine demands it, the digest. The id of
+// the interrupt says which question was answered, so a client need not repeat the digest.
+func (i Interrupt) bind(a Answer) Answer {
+	a.ToolCallID = cmp.Or(i.ToolCallID, i.ID)
+	if i.Digest != "" {
+		a.Digest = cmp.Or(a.Digest, i.Digest)
+	}
+	return a
+}
+
+// Answer is the answer to one park.
+type Answer struct {
+	ToolCallID spool.ToolCallID
+	Approved   bool
+	// Payload is any JSON. Nil: none.
+	Payload json.RawMessage
+	// Args are the arguments with which the call is to run. Nil: those that it has.
+	Args json.RawMessage
+	// Reason is why, for the model. Empty: nobody said.
+	Reason string
+	// Digest names what was answered. Empty: nobody said.
+	Digest string
+}
+
+// forClient reports whether the client is to run the call that waits.
+func forClient(in spool.InputRequired) bool { return in.Reason == spool.ParkClientTool }

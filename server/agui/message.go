@@ -114,3 +114,8 @@ func source(p spool.Part) *Source {
 	}
 	return &Source{Type: sourceURL, Value: p.Image, MIMEType: p.MIMEType}
 }
+
+func mustJSON(v any) json.RawMessage {
+	text, _ := json.Marshal(v) //nolint:errchkjson // texts, and JSON that was checked
+	return text
+}

@@ -44,7 +44,7 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 	}
 	events = append(events, messages)
 	events = append(events, t.step.reopen()...)
-	events = append(events, append(t.told(), append(missed(s.Snapshot, have), customs...)...)...)
+	events = append(events, append(t.told(), append(missedEvents(s.Snapshot, have), customs...)...)...)
 	switch {
 	case r.State.Terminal():
 		events = append(events, t.ended(r)...)
@@ -54,9 +54,9 @@ func (t *Translator) become(s *engine.FormedSnapshot, have *spool.Cursor) ([]Eve
 	return events, nil
 }
 
-// missed returns the durable events of the application that a client at have lacks of a run that is
+// missedEvents returns the durable events of the application that a client at have lacks of a run that is
 // not over: they are in no message, and no stream has them. Nil: nobody knows what it lacks.
-func missed(s *spool.Snapshot, have *spool.Cursor) (events []Event) {
+func missedEvents(s *spool.Snapshot, have *spool.Cursor) (events []Event) {
 	if have == nil {
 		return nil
 	}
@@ -89,4 +89,34 @@ func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Event,
 	events = append(events, t.states.tell(ThreadState{State: spool.Queued, RunID: t.o.From.ID})...)
 	messages, err := t.given(Messages{s.Before(max(at.Seq, 0))})
 	return append(events, messages), err
+}
+
+// given adds the results that the client has just given to the messages of a run that has not
+// gone on yet: a page that is shown the call without its result would run it again.
+func (t *Translator) given(messages Messages) (Messages, error) {
+	if len(t.o.Results) == 0 || t.o.From == nil {
+		return messages, nil
+	}
+	var all []Message
+	for _, r := range t.o.Results {
+		if !r.nested {
+			all = append(all, r.message(*t.o.From))
+		}
+	}
+	text, err := appendMessages(nil, all)
+	return messages.and(text), err
+}
+
+// Prelude returns the events that bring a client to where the snapshot is, whatever it
+// has. The frames behind [spool.Snapshot.Cursor] come next. Have is the cursor of a client
+// that comes back, nil for another: one that has seen the end of everything is told
+// nothing. The record may lack the end of a run that was stopped or has failed, so that a
+// cursor does not tell whether the client has seen that end: it is told again.
+func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
+	events, err := t.become(s, have)
+	if err == nil && have != nil && !t.open && !t.done && have.Seq >= s.LastEventSeq && !endsUnrecorded(s.Snapshot, t.run) {
+		events = nil
+		t.states = states{use: t.o.State}
+	}
+	return events, err
 }

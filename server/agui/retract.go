@@ -32,11 +32,3 @@ func tells(s *spool.Snapshot, run spool.RunID) bool {
 	_, ok := runOf(s, run)
 	return ok
 }
-
-// unlearnRest is [Translator.unlearn] where the segment has left something to unlearn.
-func (t *Translator) unlearnRest(seq int64) ([]Event, error) {
-	if !t.unsaid {
-		return nil, nil
-	}
-	return t.unlearn(seq)
-}

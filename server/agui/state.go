@@ -64,3 +64,26 @@ func (s *states) tell(state ThreadState) []Event {
 	// "add" replaces what is there.
 	return []Event{StateDelta{Delta: []Operation{{Op: "add", Path: "/" + stateKey, Value: state}}}}
 }
+
+// StateSnapshot replaces the state that the client has.
+type StateSnapshot struct {
+	Snapshot map[string]ThreadState `doc:"The state, in place of the one that the client has: the thread under the key spool." json:"snapshot"`
+}
+
+// StateDelta changes the state that the client has, by RFC 6902.
+type StateDelta struct {
+	Delta []Operation `doc:"Changes of the state that the client has, by RFC 6902." json:"delta"`
+}
+
+// Operation is one change of a [StateDelta].
+type Operation struct {
+	Op    string      `doc:"What is done."       json:"op"`
+	Path  string      `doc:"Where it is done."   json:"path"`
+	Value ThreadState `doc:"What is there then." json:"value"`
+}
+
+// Type implements [Event].
+func (StateSnapshot) Type() Type { return TypeStateSnapshot }
+
+// Type implements [Event].
+func (StateDelta) Type() Type { return TypeStateDelta }

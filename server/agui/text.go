@@ -125,3 +125,6 @@ func (t *Text) Reset() {
 		t.own = nil
 	}
 }
+
+// Type implements [Event].
+func (Messages) Type() Type { return TypeMessages }
