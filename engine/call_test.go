@@ -16,8 +16,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// dieFirst returns a tool during whose first call the process behind f dies. The later
-// calls are fn's.
+// dieFirst returns a tool. The process behind f dies during its first call. Later calls are fn's.
 func dieFirst(f *spooltest.Faulty, name string, fn func(c spool.ToolCall) (json.RawMessage, error)) spool.Tool {
 	first := true
 	return toolOf(name, func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
@@ -31,13 +30,13 @@ func dieFirst(f *spooltest.Faulty, name string, fn func(c spool.ToolCall) (json.
 	})
 }
 
-// once returns a model that makes one call of the tool, and then says that it is done.
+// once returns a model that calls the tool once, and then says that it is done.
 func once(name string) *spooltest.Model {
 	return spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: name}), spooltest.Say("done"))
 }
 
-// The answer to whether a call of unknown outcome may be repeated is not the answer to
-// what the tool itself asks.
+// A call of unknown outcome has two questions: whether to repeat it, and the tool's own. The answer to
+// the first does not answer the second.
 func TestUnknownOutcomesAnswerIsNotTheTools(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,7 +73,7 @@ func TestUnknownOutcomesAnswerIsNotTheTools(t *testing.T) {
 	})
 }
 
-// A call that is repeated behind an unknown outcome gets what its approval said.
+// A call that is repeated after an unknown outcome gets the payload of its approval.
 func TestUnknownOutcomeKeepsTheApprovalsPayload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +108,7 @@ func TestUnknownOutcomeKeepsTheApprovalsPayload(t *testing.T) {
 	})
 }
 
-// A call of unknown outcome is asked for, though the next version has no such tool.
+// A call of unknown outcome asks a person, also if the next version has no such tool.
 func TestUnknownOutcomeIsAskedForThoughTheToolIsGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,8 +157,8 @@ func TestApprovalThatPanicsEndsNoProcess(t *testing.T) {
 	})
 }
 
-// What tools and models give is kept so that it can be read again, however deep it is nested
-// and whatever its bytes are.
+// The store keeps the output of tools and models readable, however deep it is nested and whatever its
+// bytes are.
 func TestNestedDeep(t *testing.T) {
 	t.Parallel()
 

@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// pass lets time of the bubble pass, and all happen that is due then.
+// pass advances the time of the bubble, and waits for everything that is due then.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -32,8 +32,8 @@ func sendTool() spool.Tool {
 	return tool
 }
 
-// held returns a turn that streams the text and stays open until its context ends.
-func held(text string) spooltest.Turn {
+// openTurn returns a turn that streams the text and stays open until its context ends.
+func openTurn(text string) spooltest.Turn {
 	return spooltest.Turn{Text: []string{text}, Gate: make(chan struct{})}
 }
 
@@ -52,7 +52,7 @@ func stopRun(t *testing.T, e *engine.Engine) {
 	}
 }
 
-// approve approves what the call asks by now.
+// approve approves the open park of the call.
 func approve(t *testing.T, e *engine.Engine, id spool.ToolCallID) {
 	t.Helper()
 	snapshot, err := e.Snapshot(t.Context(), key, nil)
@@ -130,8 +130,8 @@ func entries(t *testing.T, b spool.Backend, of spool.EntryType) (payloads []stri
 	return payloads
 }
 
-// watch follows in the background, and returns what it has so far: the frames in short,
-// and behind them "END".
+// watch follows in the background, and returns the lines so far: one for each frame, and "END" after
+// the last one.
 func watch(ctx context.Context, e *engine.Engine, c *spool.Cursor) (lines func() []string) {
 	var mu sync.Mutex
 	var all []string
@@ -196,8 +196,8 @@ func (s hookStreams) Close(ctx context.Context, k spool.StreamKey, end spool.Ite
 	return s.Streams.Close(ctx, k, end, grace)
 }
 
-// hookStore calls a function once behind a fenced update that was stored, and returns its
-// error in the place of success.
+// hookStore calls a function once after a stored fenced update, and returns its error in place of
+// success.
 type hookStore struct {
 	spool.Store
 

@@ -20,8 +20,8 @@ import (
 
 var hello = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "hello"}
 
-// openExample returns an engine over a backend in memory, with the demo model and a tool that
-// asks first. A program would take sqlite.Open(...).Backend() instead.
+// openExample returns an engine over a backend in memory, with the demo model and a tool that needs an
+// approval. A program would take sqlite.Open(...).Backend() instead.
 func openExample(change ...func(*engine.Config)) *engine.Engine {
 	type in struct {
 		To string `json:"to"`
@@ -45,7 +45,7 @@ func openExample(change ...func(*engine.Config)) *engine.Engine {
 	return e
 }
 
-// working carries out jobs in the background until stop is called.
+// working carries out jobs in the background until the caller calls stop.
 func working(e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -58,7 +58,7 @@ func working(e *engine.Engine) (stop func()) {
 	}
 }
 
-// segments follows the thread until so many segments of its runs have ended.
+// segments follows the thread until n segments of its runs have ended.
 func segments(e *engine.Engine, key spool.ThreadKey, n int) {
 	for entry, err := range e.FollowRecord(context.Background(), key, 0) {
 		if err != nil {
@@ -85,7 +85,7 @@ func encoded(v any, err error) string {
 	return string(text)
 }
 
-// Start a run, and read what it says as it comes.
+// Start a run, and read its answer as it comes.
 func Example() {
 	e := openExample()
 	defer working(e)()
@@ -139,7 +139,7 @@ func ExampleEngine_Await() {
 	// 0 calls wait for an answer
 }
 
-// A refusal is a result with a reason, and not an error.
+// A refusal is a result with a reason, not an error.
 func ExampleEngine_Run_refused() {
 	e := openExample() // without a worker, the first run stays queued
 	ctx := context.Background()
@@ -153,7 +153,7 @@ func ExampleEngine_Run_refused() {
 	// invalid prompt is required
 }
 
-// An edit replaces a turn of the user, and everything behind it.
+// An edit replaces a turn of the user, and everything after it.
 func ExampleEngine_Run_edit() {
 	e := openExample()
 	defer working(e)()
@@ -173,8 +173,8 @@ func ExampleEngine_Run_edit() {
 	// 2 Hello
 }
 
-// What an edit has replaced is a branch. It can be shown again, and what is shown in its
-// place is a branch in turn.
+// The messages that an edit replaces become a branch. RestoreBranch shows them again, and the messages in
+// their place become a branch in turn.
 func ExampleEngine_RestoreBranch() {
 	e := openExample()
 	defer working(e)()
@@ -206,7 +206,7 @@ func ExampleEngine_RestoreBranch() {
 	// {"accepted":false,"branchId":99,"reason":"not_found","error":"Branch not found"}
 }
 
-// A call that needs an approval parks its run. Of several answers one counts.
+// A call that needs an approval parks its run. The first answer counts.
 func ExampleEngine_Respond() {
 	e := openExample()
 	defer working(e)()
@@ -238,7 +238,7 @@ func ExampleEngine_Respond() {
 	// "sent to ann@example.com"
 }
 
-// A run whose budget is used up can wait for somebody who raises it.
+// A run whose budget is used up can wait until a person raises it.
 func ExampleEngine_Respond_budget() {
 	e := openExample(func(c *engine.Config) {
 		c.Agents[0].Budget = spool.Budget{Tokens: 50, ToolCalls: 20}
@@ -271,7 +271,7 @@ func ExampleEngine_Respond_budget() {
 	// COMPLETED completed
 }
 
-// An agent hands parts of its work to nested runs, which are agents of their own.
+// An agent gives parts of its work to nested runs, each with an agent of its own.
 func ExampleSpawn() {
 	ready := func(name string) spool.Tool {
 		return tool.New(name, "Does it.", func(context.Context, struct{}) (string, error) { return name + ": done", nil })
@@ -307,7 +307,7 @@ func ExampleSpawn() {
 	// assistant 0 large COMPLETED
 }
 
-// A stop that was accepted is durable. A run that nobody holds is over at once.
+// An accepted stop is durable. A run without a worker ends at once.
 func ExampleEngine_Stop() {
 	e := openExample()
 	ctx := context.Background()
@@ -320,8 +320,8 @@ func ExampleEngine_Stop() {
 	// {"accepted":false,"reason":"not_active","error":"Cannot stop thread in state CANCELLED"}
 }
 
-// A queue of your own delivers jobs to HandleJob, and tells HandleDeadJob of those that it
-// has given up. A job is a ticket: handling it twice does nothing the second time.
+// A queue of your own delivers jobs to HandleJob, and gives dead jobs to HandleDeadJob. A job may be
+// delivered twice: the second time it does nothing.
 func ExampleEngine_HandleJob() {
 	e := openExample()
 	ctx := context.Background()
@@ -358,7 +358,7 @@ func ExampleEngine_HandleDeadJob() {
 	// FAILED failed
 }
 
-// SSE hands back a header and a body, so that any HTTP framework can send them.
+// SSE returns a header and a body, which any HTTP framework can send.
 func ExampleEngine_SSE() {
 	e := openExample()
 	defer working(e)()
@@ -425,7 +425,7 @@ func ExampleFollowFrame() {
 	// 4 r1:1 1-9
 }
 
-// A hook that is told of each run that ends, however it ends.
+// A settle hook gets the end of each run, however the run ends.
 func ExampleConfig_onSettle() {
 	e := openExample(func(c *engine.Config) {
 		c.OnSettle = func(_ context.Context, s engine.Settlement) error {
@@ -440,7 +440,7 @@ func ExampleConfig_onSettle() {
 	// default/hello COMPLETED completed 1
 }
 
-// A tool tells how far it is, and writes a receipt into the record.
+// A tool publishes its progress, and writes a receipt into the record.
 func ExampleEngine_PublishEvent() {
 	export := spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: "export"},

@@ -19,8 +19,8 @@ import (
 // onePixel is the data of a GIF.
 const onePixel = "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;"
 
-// The model gets the data of an image once for all steps, and the thread keeps the URL. When
-// the image has gone, the thread goes on without it, and a run that is about it fails.
+// The engine fetches an image once for all steps, and the thread keeps the URL. When the image is gone,
+// the thread goes on without it, and a run whose prompt has it fails.
 func TestFetchedImages(t *testing.T) {
 	t.Parallel()
 

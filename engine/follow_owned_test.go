@@ -31,8 +31,8 @@ func give(t *testing.T, e *engine.Engine, owner string) {
 // over reports whether the follower of these lines has ended in order.
 func over(lines []string) bool { return slices.Contains(lines, "END") && !has(lines, "ERR ") }
 
-// A follower that sees only threads of its own ends as soon as the thread is somebody else's.
-// It gets nothing that is said from then on. A follower that sees all threads goes on.
+// A follower that sees only its own threads ends as soon as the thread has another owner, and gets
+// nothing from then on. A follower that sees all threads goes on.
 func TestFollowEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,8 +65,7 @@ func TestFollowEndsWithTheOwner(t *testing.T) {
 	})
 }
 
-// No wake-up is needed for that: frames that were read when the thread had another owner
-// are given to nobody else.
+// This needs no wake-up: a follower never gets frames that were read for another owner.
 func TestFollowEndsWithTheOwnerWithoutWakes(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +97,7 @@ func TestFollowEndsWithTheOwnerWithoutWakes(t *testing.T) {
 	}
 }
 
-// Nor is one needed while a step is being said: its text is in no record.
+// It needs no wake-up during a step either, whose text is in no record yet.
 func TestFollowEndsWithTheOwnerInAStep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -129,7 +128,7 @@ func TestFollowEndsWithTheOwnerInAStep(t *testing.T) {
 	})
 }
 
-// A run stream that is read for an owner ends with an error when the thread changes hands.
+// A run stream that an owner reads ends with an error when the thread gets another owner.
 func TestReadStreamEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -49,7 +49,7 @@ func config(m spool.Model, tools ...spool.Tool) engine.Config {
 	}
 }
 
-// line is a frame in short: its id and what it is.
+// line describes a frame in short: its id and kind.
 func line(f spool.Frame) string {
 	at := "notice"
 	if f.Cursor != nil {
@@ -140,8 +140,8 @@ func TestFollowReconnectsAfterEveryFrame(t *testing.T) {
 	})
 }
 
-// A client that saw an empty record has a cursor, if one without a stream: it lacks all
-// that came since, also what has been saved in the meantime.
+// A client that saw an empty record has a cursor without a stream. It gets everything that came since,
+// also what is saved by now.
 func TestFollowFromAnEmptyRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -26,10 +26,9 @@ func (s *viewingStore) View(ctx context.Context, key spool.ThreadKey, fn func(v 
 	return s.Store.View(ctx, key, fn)
 }
 
-// TestHubReads has a run with one tool call, with and without somebody who follows it. The
-// hub reads storage once for the entry that begins the segment, and once for the one that
-// ends it. It reads once more where an entry is there before the items in front of it, which
-// is chance, so the best of some runs counts.
+// TestHubReads has a run with one tool call, with and without a follower. The hub reads the store once
+// for the entry that begins the segment, and once for the entry that ends it. It reads once more if it
+// sees an entry before the items in front of it. This happens by chance, so the best of some runs counts.
 func TestHubReads(t *testing.T) {
 	t.Parallel()
 	best := int64(math.MaxInt64)
@@ -48,8 +47,7 @@ func TestHubReads(t *testing.T) {
 	}
 }
 
-// viewsOfRun returns how many transactions read while a run is carried out, and while its
-// follower begins.
+// viewsOfRun returns how many transactions read during a run, and while its follower begins.
 func viewsOfRun(t *testing.T, follow bool) (run, join int64) {
 	t.Helper()
 	b := memory.New(nil)

@@ -16,8 +16,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// A reader that comes from the record to the live frames of a thread which was deleted in
-// between does not get frames a second time.
+// A reader gets no frame twice if its thread is deleted while it goes over from the record to the live
+// frames.
 func TestDeletedThreadRepeatsNoFrames(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,8 +48,8 @@ func TestDeletedThreadRepeatsNoFrames(t *testing.T) {
 	})
 }
 
-// A reader of a thread that was deleted and made again, where no wake-up says so, is told
-// of the deletion and of nothing in the new thread, although that has a longer record.
+// A reader of a thread that was deleted and made again without a wake-up sees the deletion, and nothing
+// of the new thread, although that has a longer record.
 func TestThreadMadeAgainIsToldWithoutWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,8 +81,7 @@ func TestThreadMadeAgainIsToldWithoutWakes(t *testing.T) {
 	})
 }
 
-// A reader that is slow to take its first frames is told of every message that a person
-// has sent in the meantime.
+// A reader that takes its first frames slowly gets every message that people send meanwhile.
 func TestMessagesAreToldToAReaderThatCatchesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +131,7 @@ func TestMessagesAreToldToAReaderThatCatchesUp(t *testing.T) {
 	})
 }
 
-// stuck follows the thread, and takes no frame behind the fifth until release is called.
+// stuck follows the thread, and takes no frame after the fifth until the test calls release.
 func stuck(ctx context.Context, e *engine.Engine) (release func()) {
 	block := make(chan struct{})
 	go func() {
@@ -149,8 +148,8 @@ func stuck(ctx context.Context, e *engine.Engine) (release func()) {
 	return func() { close(block) }
 }
 
-// A reader in the middle of a stream of a thread that was deleted gets no more of it, although the
-// new thread has a stream of the same id.
+// A reader in the middle of a deleted thread's stream gets no more of it, although the new thread has a
+// stream with the same id.
 func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -201,8 +200,8 @@ func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
 	})
 }
 
-// A new reader of a thread that was deleted and made again gets nothing of the old one,
-// whoever still holds on to that.
+// A new reader of a thread that was deleted and made again gets nothing of the old thread, also if other
+// readers still have it.
 func TestNewReaderGetsNothingOfTheDeletedThread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -226,8 +225,7 @@ func TestNewReaderGetsNothingOfTheDeletedThread(t *testing.T) {
 	})
 }
 
-// A reader that does not read, of a thread that was deleted, keeps nobody off the thread
-// that is made again.
+// A reader of a deleted thread that takes no frames does not keep other readers off the new thread.
 func TestStuckReaderKeepsNobodyOffTheNewThread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -254,7 +252,7 @@ func TestStuckReaderKeepsNobodyOffTheNewThread(t *testing.T) {
 	})
 }
 
-// goneOnce says of a stream that it is gone, once it is told to, to the first who reads it.
+// goneOnce returns once, for the first read after now is set, that the stream is gone.
 type goneOnce struct {
 	spool.Streams
 
@@ -268,8 +266,7 @@ func (s goneOnce) Read(ctx context.Context, k spool.StreamKey, after spool.Offse
 	return s.Streams.Read(ctx, k, after, limit)
 }
 
-// A hub that has lost its place finds another one, at which it takes the state for known. Its
-// clients are told that state.
+// A hub that has lost its place finds another one, and its clients get the state there.
 func TestStateIsToldBehindALostPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -301,9 +298,8 @@ func TestStateIsToldBehindALostPlace(t *testing.T) {
 	})
 }
 
-// A live event reaches a reader that has just begun and is slow to ask for its next frame, also
-// where the hub has passed nothing on before, and where the reader finds in the store what has
-// come behind the event. It comes once.
+// A reader that has just begun gets a live event once, also if it is slow to ask for its next frame, if
+// the hub has sent nothing before, and if the store has what came after the event.
 func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -403,7 +399,7 @@ func (noMessages) AppendMessage(b []byte, _ spool.Message) ([]byte, engine.Snaps
 // Finish implements [engine.SnapshotForm].
 func (noMessages) Finish(*spool.Snapshot) (shared any, size int64, err error) { return nil, 0, nil }
 
-// A follower that is closed yields nothing, and may be closed again.
+// A closed follower yields nothing, and may be closed again.
 func TestFollowFormedClose(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, memory.New(nil), config(spooltest.NewModel()))

@@ -41,8 +41,8 @@ func (p pausedStore) View(ctx context.Context, k spool.ThreadKey, fn func(spool.
 	return p.Store.View(ctx, k, fn)
 }
 
-// A worker that was paused while its thread was deleted, and made again with the same ids,
-// writes nothing to the new one.
+// A worker that pauses while its thread is deleted and made again with the same ids writes nothing to
+// the new thread.
 func TestPausedWorkerWritesNothingToAThreadMadeAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,8 +113,8 @@ func tick(clock *spooltest.Clock) (stop func()) {
 	}
 }
 
-// endedOnce reports an error unless the run ended once, with these answers, in the store
-// and for a client that was there from the start.
+// endedOnce reports an error unless the run ended once, with these answers, in the store and for a client
+// that follows from the start.
 func endedOnce(t *testing.T, b spool.Backend, e *engine.Engine, live []string, want ...string) {
 	t.Helper()
 	snap := snapshot(t, e)
@@ -171,8 +171,8 @@ func TestClockJumpsPastTheLease(t *testing.T) {
 	})
 }
 
-// When the store's clock jumps past the lease in the middle of a tool, the call is not
-// made again by whoever takes the run over without that somebody is asked.
+// When the store's clock jumps past the lease in the middle of a tool, the worker that takes the run
+// over asks a person before it repeats the call.
 func TestClockJumpsPastTheLeaseInATool(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -216,8 +216,8 @@ func TestClockJumpsPastTheLeaseInATool(t *testing.T) {
 	})
 }
 
-// When the store's clock jumps back an hour in the middle of an answer, the run goes on
-// under its worker, and the next run of the thread as ever.
+// When the store's clock jumps back an hour in the middle of an answer, the run and the next one go on as
+// usual.
 func TestClockJumpsBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -254,8 +254,8 @@ func TestClockJumpsBack(t *testing.T) {
 	})
 }
 
-// When the store's clock jumps back an hour while a call waits for its answer, the answer
-// is taken and the call made, once.
+// When the store's clock jumps back an hour while a call waits for its answer, the answer is accepted and
+// the call made, once.
 func TestClockJumpsBackWhileParked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -36,8 +36,8 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// Each line about a run says which tenant's, thread's and run's it is, under the same keys,
-// and none has what a person or a model wrote.
+// Each line about a run names the tenant, thread and run under the same keys, and no line has text of a
+// person or a model.
 func TestLogLinesNameTheRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// Two calls that park in one step come to live readers in the order in which later ones
-// read them.
+// Live readers get two parks of one step in the same order as later readers.
 func TestTwoParksComeInOneOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,8 +43,8 @@ func TestTwoParksComeInOneOrder(t *testing.T) {
 	})
 }
 
-// A worker that is shut down behind a call that has parked knows that call's outcome: the
-// next one asks the tool's question, and not whether to repeat it.
+// A worker that stops after a call has parked knows the call's outcome: the next worker asks the tool's
+// question, and not whether to repeat the call.
 func TestShutdownBehindAParkKeepsItsQuestion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +75,7 @@ func TestShutdownBehindAParkKeepsItsQuestion(t *testing.T) {
 	})
 }
 
-// Two calls to which the provider gave one id are two requests: each is answered on its
-// own, and both run.
+// Two calls with the same id from the provider are two requests: each has its own answer, and both run.
 func TestCallsOfEqualIDsAreAnsweredEachOnItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

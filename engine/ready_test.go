@@ -14,7 +14,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// sickStore refuses or hangs where it is told to.
+// sickStore refuses updates or hangs, as a test says.
 type sickStore struct {
 	spool.Store
 
@@ -65,14 +65,14 @@ func TestCheckStore(t *testing.T) {
 	})
 }
 
-// fullStore has no room, which transactions that change nothing do not notice.
+// fullStore has no room. Transactions that change nothing succeed.
 type fullStore struct{ spool.Store }
 
 func (fullStore) CheckRoom(context.Context) error {
 	return &spool.Error{Code: spool.Unavailable, Message: "the disk has no room", Err: errors.New("secret: /data")}
 }
 
-// A full disk is noticed before a start is refused for it, also where what is saved is measured.
+// CheckStore reports a full disk before a start fails, also with telemetry.
 func TestCheckStoreFull(t *testing.T) {
 	t.Parallel()
 	measured, _ := measure(t, config(spooltest.NewModel()))
@@ -86,7 +86,7 @@ func TestCheckStoreFull(t *testing.T) {
 	}
 }
 
-// sickQueue hands out nothing while it is told to.
+// sickQueue claims nothing while the test says so.
 type sickQueue struct {
 	spool.Queue
 
@@ -121,7 +121,7 @@ func TestCheckWorker(t *testing.T) {
 		b := memory.New(nil)
 		sick := &sickQueue{Queue: b.Queue}
 		b.Queue = sick
-		e := newEngine(t, b, config(spooltest.NewModel(held("x"))))
+		e := newEngine(t, b, config(spooltest.NewModel(openTurn("x"))))
 		check := func(when, want string) {
 			t.Helper()
 			got := ""

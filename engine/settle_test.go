@@ -23,8 +23,8 @@ func slowHook() (hook func(context.Context, engine.Settlement) error, calls *ato
 	}, calls
 }
 
-// A settle hook that is slower than the lease is called once for a run that was stopped
-// before any worker had it.
+// A settle hook that is slower than the lease is called once for a run that was stopped before a worker
+// claimed it.
 func TestSlowSettleHookOfAQueuedRunIsCalledOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestSlowSettleHookOfAQueuedRunIsCalledOnce(t *testing.T) {
 func TestSlowSettleHookOfARunStoppedTwiceIsCalledOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := config(spooltest.NewModel(held("x")))
+		c := config(spooltest.NewModel(openTurn("x")))
 		hook, calls := slowHook()
 		c.OnSettle = hook
 		b := memory.New(nil)
@@ -99,8 +99,7 @@ func TestDeletedParkedRunIsSettled(t *testing.T) {
 	})
 }
 
-// A settlement counts the tokens of answers that broke off too, as the thread's usage
-// does.
+// A settlement counts the tokens of cut answers too, as the thread's usage does.
 func TestSettlementCountsAnswersThatBrokeOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

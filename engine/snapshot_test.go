@@ -13,8 +13,8 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// Behind a stop in the middle of a tool the snapshot has the step's content once: as
-// messages, and not as items of the stream too.
+// After a stop in the middle of a tool, the snapshot has the step's content once: as messages, and not as
+// items of the stream too.
 func TestSnapshotBehindAStopInAToolHasContentOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestSnapshotBehindAStopInAToolHasContentOnce(t *testing.T) {
 	})
 }
 
-// A snapshot taken while a failed answer's stream is being closed leads to a RUN_ERROR
-// that takes back the text which it shows as open.
+// A snapshot during the close of a failed answer's stream shows the answer's text as open. A RUN_ERROR
+// follows that retracts the text.
 func TestSnapshotBeforeTheStreamClosesLeadsToItsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// listen reads the event stream behind a cursor in the background, until ctx ends.
+// listen reads the event stream after a cursor in the background, until ctx ends.
 func listen(ctx context.Context, t *testing.T, e *engine.Engine, cursor string) (body func() []byte) {
 	t.Helper()
 	s, err := e.SSE(ctx, key, engine.SSEOptions{Cursor: cursor})
@@ -44,8 +44,7 @@ func listen(ctx context.Context, t *testing.T, e *engine.Engine, cursor string) 
 	}
 }
 
-// frames returns the messages of a body that move its reader, and the id of the last. One
-// that is cut off is not there, nor is its id.
+// frames returns the whole messages of a body that move its reader, and the id of the last one.
 func frames(body []byte, before string) (moving []string, last string) {
 	last = before
 	r := sse.NewReader(bytes.NewReader(body), 0)
@@ -61,8 +60,8 @@ func frames(body []byte, before string) (moving []string, last string) {
 	}
 }
 
-// A client that is cut off at any byte of the body, and comes back with the id of its last
-// whole message, gets each message that moves it exactly once.
+// A client that is cut off at any byte of the body, and reconnects with the id of its last whole message,
+// gets each message that moves it exactly once.
 func TestEventStreamCutAtEveryByte(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -108,14 +107,14 @@ func TestEventStreamCutAtEveryByte(t *testing.T) {
 	})
 }
 
-// A client whose own stream is gone, of a thread with a run that was stopped behind its
-// worker's death, is kept alive as any other.
+// A client gets keepalives also if its stream is gone and the thread's run was stopped after its worker
+// died.
 func TestEventStreamOfADeadWorkersRunIsKeptAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
-		c := config(spooltest.NewModel(held("x")))
+		c := config(spooltest.NewModel(openTurn("x")))
 		e := newEngine(t, f.Backend(), c)
 		stop := work(t, e)
 		start(t, e, "r1")
@@ -136,8 +135,7 @@ func TestEventStreamOfADeadWorkersRunIsKeptAlive(t *testing.T) {
 	})
 }
 
-// A client that nothing comes for is sent a sign of life every 15 s, also while its thread
-// runs on without a stream.
+// An idle client gets a keepalive every 15 s, also while its thread's run goes on without a stream.
 func TestKeepaliveWithoutAStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// A step that was saved with an unknown outcome, while a stop came, is in the messages
-// once.
+// A step whose save had an unknown outcome when a stop came is in the messages once.
 func TestStopBehindAnUnknownOutcomeSavesTheStepOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,14 +46,14 @@ func TestStopBehindAnUnknownOutcomeSavesTheStepOnce(t *testing.T) {
 	})
 }
 
-// A stop of a run whose worker died closes the run's stream, and a reader that watches
-// since then is told of the next run.
+// A stop of a run whose worker died closes the run's stream, and a reader that follows since then gets
+// the next run.
 func TestStopOfADeadWorkersRunClosesItsStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
-		c := config(spooltest.NewModel(held("x"), spooltest.Say("y")))
+		c := config(spooltest.NewModel(openTurn("x"), spooltest.Say("y")))
 		e := newEngine(t, f.Backend(), c)
 		stop := work(t, e)
 		start(t, e, "r1")
@@ -81,8 +80,7 @@ func TestStopOfADeadWorkersRunClosesItsStream(t *testing.T) {
 	})
 }
 
-// A stop of a run whose worker died in its tools keeps the results of those that were
-// done.
+// A stop of a run whose worker died during tool calls keeps the results of the finished calls.
 func TestStopOfADeadWorkersRunKeepsResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,8 +120,8 @@ func TestStopOfADeadWorkersRunKeepsResults(t *testing.T) {
 	})
 }
 
-// A run whose stop was accepted ends as stopped, also when the worker that was to stop it
-// is one too many of those that died in the step, and when its job is given up.
+// A run with an accepted stop ends as stopped, also if the worker that should stop it is the last one
+// that may die in the step, and if its job is dead.
 func TestStopOutlivesTheLastWorker(t *testing.T) {
 	t.Parallel()
 

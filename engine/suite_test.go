@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// TestEngine runs the behaviour suites over the backend in memory, and nothing else does.
+// TestEngine runs the behaviour suites over the backend in memory. No other test runs them over it.
 func TestEngine(t *testing.T) {
 	t.Parallel()
 

@@ -20,8 +20,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// lines returns the points of a metric: their attributes with their value, or with the
-// number and sum of what was recorded.
+// lines returns the points of a metric: their attributes, and their value or their count and sum.
 func lines(t *testing.T, data metricdata.Aggregation) (out []string) {
 	t.Helper()
 	text := func(set attribute.Set) string {
@@ -59,8 +58,8 @@ func lines(t *testing.T, data metricdata.Aggregation) (out []string) {
 	return out
 }
 
-// What is counted is what the store has: a run that fails an attempt, parks and completes,
-// one that is stopped while it is queued, and a start that is refused.
+// The metrics count what the store has: a run that fails an attempt, parks and completes, a run that is
+// stopped while it is queued, and a refused start.
 func TestMetricsOfRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -150,7 +149,7 @@ func checkLedger(t *testing.T, b spool.Backend, data metricdata.Aggregation, inp
 	}
 }
 
-// What is under way is seen while it is, and durations are those of what they name.
+// Active segments count while they go on, and durations are those of their operation.
 func TestMetricsOfWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -203,7 +202,7 @@ func TestMetricsOfWork(t *testing.T) {
 	})
 }
 
-// No metric is labelled with who or what it was for.
+// No metric has a label for a tenant, thread, run or subject.
 func TestMetricsNameNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -234,7 +233,7 @@ func TestMetricsNameNobody(t *testing.T) {
 	})
 }
 
-// Refused credentials are counted by their kind. An engine without metrics counts nothing.
+// The metrics count refused credentials by their kind. An engine without metrics counts nothing.
 func TestMetricsOfFailedLogins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,7 +27,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// collector has what an engine measures.
+// collector has the spans and metrics of an engine.
 type collector struct {
 	spans    *tracetest.SpanRecorder
 	provider *sdktrace.TracerProvider
@@ -44,8 +44,7 @@ func measure(t *testing.T, c engine.Config) (engine.Config, *collector) {
 	return c, m
 }
 
-// tree returns the spans that have ended, each with its attributes and links, and below
-// the one that it belongs to.
+// tree returns the ended spans with their attributes and links, each below its parent.
 func (m *collector) tree() string {
 	all := m.spans.Ended()
 	slices.SortStableFunc(all, func(a, b sdktrace.ReadOnlySpan) int { return strings.Compare(sortKey(a), sortKey(b)) })
@@ -100,7 +99,7 @@ func (m *collector) metrics(t *testing.T) map[string]metricdata.Aggregation {
 	return out
 }
 
-// names is a model that says whose it is.
+// names is a model that implements [spool.Described].
 type names struct{ *spooltest.Model }
 
 func (names) Describe() (provider, model string) { return "openai", "gpt-9" }
@@ -213,7 +212,7 @@ invoke_agent a (internal) -> POST /run -> invoke_agent a
       spool.step=1
 `
 
-// A span tells the kind of an error, and nothing of its text.
+// A span has the kind of an error, and nothing of its text.
 func TestSpansOfErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -273,7 +272,7 @@ func TestSpansOfErrors(t *testing.T) {
 func TestSpansOfAStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, m := measure(t, config(spooltest.NewModel(held("so"))))
+		c, m := measure(t, config(spooltest.NewModel(openTurn("so"))))
 		e := newEngine(t, memory.New(nil), c)
 		start(t, e, "r1")
 		defer work(t, e)()
@@ -293,7 +292,7 @@ func TestSpansOfAStop(t *testing.T) {
 	})
 }
 
-// marks are planted wherever a person, a model or a tool writes something.
+// marks stand in every text that a person, a model or a tool writes.
 func marks() (turns []spooltest.Turn, tools []spool.Tool) {
 	find := toolOf("find", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 		return json.RawMessage(`"MARKresult"`), nil
@@ -308,7 +307,7 @@ func marks() (turns []spooltest.Turn, tools []spool.Tool) {
 	}, []spool.Tool{find, bad}
 }
 
-// What people, models and tools write is on spans only where it was asked for.
+// Spans have texts of people, models and tools only with Telemetry.Contents.
 func TestContentsOfSpans(t *testing.T) {
 	t.Parallel()
 	all := []string{"MARKinstructions", "MARKprompt", "MARKthought", "MARKtext", "MARKargs", "MARKresult", "MARKerror", "MARKanswer"}
@@ -345,8 +344,8 @@ func TestContentsOfSpans(t *testing.T) {
 	}
 }
 
-// A nested run is below the one that has spawned it. Where the model makes up its name,
-// that is no label, and on spans only with contents.
+// The span of a nested run is below that of the run that spawned it. A name that the model made up is no
+// label, and is on spans only with contents.
 func TestSpansOfNestedRuns(t *testing.T) {
 	t.Parallel()
 	for _, contents := range []bool{false, true} {

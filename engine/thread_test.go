@@ -12,8 +12,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// A reader of a thread's record is told of the run's end, and is let go when the thread
-// is deleted.
+// A reader of a thread's record sees the run's end, and ends when the thread is deleted.
 func TestRecordTellsOfTheEndAndOfTheDeletion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,8 +79,8 @@ func TestUsageNumbersStepsFromOne(t *testing.T) {
 	})
 }
 
-// A worker that renews its lease does not move its thread in the list, as nothing has
-// happened to that.
+// A worker that renews its lease does not move its thread in the list, because nothing has happened in
+// the thread.
 func TestRenewalLeavesUpdatedAtAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// A job of a run that has ended leaves the queue, though it names an agent that no worker
-// has any more.
+// A job of an ended run leaves the queue, although no worker has its agent any more.
 func TestJobOfAnEndedRunGoesThoughItsAgentIsGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -32,8 +31,7 @@ func TestJobOfAnEndedRunGoesThoughItsAgentIsGone(t *testing.T) {
 	})
 }
 
-// A worker whose context has ended before it began ends without an error, as one does that
-// is shut down later.
+// Work returns no error if its context has ended before it began, as if it ends later.
 func TestWorkWithAnEndedContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

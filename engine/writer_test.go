@@ -11,8 +11,7 @@ import (
 	"github.com/spoolhq/spool/spooltest"
 )
 
-// Readers whose stream has lost items to a failed append get them all the same: later, or
-// in a snapshot.
+// Readers get items whose append failed later, or in a snapshot.
 func TestItemsOfAFailedAppendReachReaders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +34,7 @@ func TestItemsOfAFailedAppendReachReaders(t *testing.T) {
 	})
 }
 
-// A stop ends a run whose stream store answers nothing.
+// A stop ends a run whose stream store does not answer.
 func TestStopEndsARunWhoseStreamsHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,8 +62,8 @@ func TestStopEndsARunWhoseStreamsHang(t *testing.T) {
 	})
 }
 
-// A run whose end was saved with an unknown outcome is not told as lost to readers, who
-// would drop its text: they get its end or a snapshot.
+// Readers get the end or a snapshot of a run whose end was saved with an unknown outcome. They never get
+// a lost segment, for which they would drop the text.
 func TestUnknownOutcomeOfTheEndIsNotToldAsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
