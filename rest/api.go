@@ -26,8 +26,8 @@ type API struct {
 	routes   []*route
 	byName   map[string][]*route // in the order of their registration
 	shared   map[string]*shape   // by method and pattern of the mux
-	buffers  sync.Pool           // of bytes.Buffer
-	senders  sync.Pool           // of sender
+	buffers  bufferPool
+	senders  sync.Pool // of sender
 	bodies   bodyBudget
 
 	ready   sync.Once

@@ -131,7 +131,7 @@ func (c *routeContext) bodyText() (*bytes.Buffer, error) {
 		c.response.writer.Header().Set("Connection", "close") // nobody reads the body
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	buf := c.route.api.newBuffer()
+	buf := c.route.api.buffers.newBuffer()
 	if c.request.Body == nil || c.request.Body == http.NoBody {
 		return buf, nil
 	}
@@ -141,7 +141,7 @@ func (c *routeContext) bodyText() (*bytes.Buffer, error) {
 	if err == nil {
 		return buf, nil
 	}
-	c.route.api.recycle(buf)
+	c.route.api.buffers.recycle(buf)
 	var large *http.MaxBytesError
 	if errors.As(err, &large) || asError(err) != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/spoolhq/spool/rest/internal/wire"
 )
@@ -145,9 +146,12 @@ func partEncoder(codec Codec) wire.Encode {
 // held for ever.
 const maxRecycled = 256 << 10
 
+// bufferPool keeps buffers for the next request.
+type bufferPool struct{ pool sync.Pool }
+
 // newBuffer returns an empty buffer, which the caller hands to recycle.
-func (a *API) newBuffer() *bytes.Buffer {
-	b, ok := a.buffers.Get().(*bytes.Buffer)
+func (p *bufferPool) newBuffer() *bytes.Buffer {
+	b, ok := p.pool.Get().(*bytes.Buffer)
 	if !ok {
 		b = new(bytes.Buffer)
 	}
@@ -155,8 +159,8 @@ func (a *API) newBuffer() *bytes.Buffer {
 	return b
 }
 
-func (a *API) recycle(b *bytes.Buffer) {
+func (p *bufferPool) recycle(b *bytes.Buffer) {
 	if b.Cap() <= maxRecycled {
-		a.buffers.Put(b)
+		p.pool.Put(b)
 	}
 }

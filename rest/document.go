@@ -39,7 +39,7 @@ func newDocument(a *API) (*document, huma.API) {
 	config.Info.Description = a.config.description
 	config.CreateHooks = nil // no $schema properties, whose links come from a client's Host header
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
-	config.Components.Schemas = d.registry.Huma()
+	config.Components.Schemas = d.registry
 	config.Transformers = append(config.Transformers, d.rawError)
 	config.OnAddOperation = append(config.OnAddOperation, d.rawOperation)
 	for _, url := range a.config.servers {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -331,7 +330,7 @@ func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.route.api.recycle(buf)
+	defer c.route.api.buffers.recycle(buf)
 	data := buf.Bytes()
 	if verifier != nil {
 		if err := verifier.VerifyBody(c, data); err != nil {
@@ -403,10 +402,6 @@ func SentFields(ctx context.Context) []string {
 		return c.presence.Names()
 	}
 	return nil
-}
-
-func tooLarge(limit int64) string {
-	return "The body is larger than " + strconv.FormatInt(limit, 10) + " bytes."
 }
 
 // isJSON reports whether the body says to be JSON, or does not say what it is.

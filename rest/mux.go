@@ -222,14 +222,14 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request) {
 	allowed := a.allowed(r.URL.EscapedPath())
 	switch {
 	case len(allowed) > 0 && r.Method == http.MethodOptions:
-		w.Header().Set("Allow", allowHeader(a.Methods(r)))
+		w.Header().Set("Allow", strings.Join(a.Methods(r), ", "))
 		w.WriteHeader(http.StatusNoContent)
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method) && !a.config.strictSlashes && a.redirect(w, r, r.Method):
 		// POST /create means /create/ also where GET has a route for any path.
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method):
 		a.writeError(w, r, &Error{
 			Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("Method %q not allowed.", methodWord(r.Method)),
-			Header: http.Header{"Allow": {allowHeader(a.Methods(r))}}, Err: ErrNoMethod,
+			Header: http.Header{"Allow": {strings.Join(a.Methods(r), ", ")}}, Err: ErrNoMethod,
 		})
 	case len(allowed) == 0 && !a.config.strictSlashes && a.redirect(w, r, ""):
 	default:
@@ -251,7 +251,7 @@ func (a *API) answerAsterisk(w http.ResponseWriter, r *http.Request) {
 		methods = append(methods, rt.methods...)
 	}
 	slices.Sort(methods)
-	w.Header().Set("Allow", allowHeader(slices.Compact(methods)))
+	w.Header().Set("Allow", strings.Join(slices.Compact(methods), ", "))
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -37,15 +37,7 @@ func (c converter) matches(text string) bool {
 	switch c {
 	case intKind:
 		text = strings.TrimPrefix(text, "-")
-		if text == "" || len(text) > 19 {
-			return false
-		}
-		for i := range len(text) {
-			if text[i] < '0' || text[i] > '9' {
-				return false
-			}
-		}
-		return true
+		return text != "" && len(text) <= 19 && strings.Trim(text, "0123456789") == ""
 	case slugKind:
 		return text != "" && strings.IndexFunc(text, notSlug) < 0
 	case uuidKind:
@@ -62,20 +54,8 @@ func notSlug(r rune) bool {
 }
 
 func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if s[i] != '-' {
-				return false
-			}
-		case !strings.ContainsRune("0123456789abcdefABCDEF", rune(s[i])):
-			return false
-		}
-	}
-	return true
+	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
+		strings.Count(s, "-") == 4 && strings.Trim(s, "-0123456789abcdefABCDEF") == ""
 }
 
 // pathPattern is a compiled path of a route.

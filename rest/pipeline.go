@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"runtime/debug"
@@ -238,7 +239,7 @@ func standardError(r *http.Request, err error) *Error {
 	)
 	switch {
 	case errors.As(err, &large):
-		return &Error{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: tooLarge(large.Limit), Err: err}
+		return &Error{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: fmt.Sprintf("The body is larger than %d bytes.", large.Limit), Err: err}
 	case errors.Is(err, ErrNotFound):
 		return &Error{Status: http.StatusNotFound, Detail: "Not found.", Err: err}
 	case errors.As(err, &status):
@@ -282,6 +283,3 @@ func (w *begunWriter) FlushError() error {
 
 // Unwrap lets [http.ResponseController] find the connection.
 func (w *begunWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// allowHeader joins methods for the Allow header.
-func allowHeader(methods []string) string { return strings.Join(methods, ", ") }

@@ -29,7 +29,7 @@ func (a *API) appendRendered(w http.ResponseWriter, e *Error) bool {
 	if !ok {
 		return false
 	}
-	buf := a.newBuffer()
+	buf := a.buffers.newBuffer()
 	body, ok := renderer.appendError(buf.AvailableBuffer(), e)
 	if ok {
 		h := w.Header()
@@ -41,7 +41,7 @@ func (a *API) appendRendered(w http.ResponseWriter, e *Error) bool {
 		_, _ = w.Write(body) //nolint:gosec // JSON with nosniff; that the client is gone is no error
 	}
 	*buf = *bytes.NewBuffer(body[:0])
-	a.recycle(buf)
+	a.buffers.recycle(buf)
 	return ok
 }
 

@@ -208,23 +208,18 @@ func (rt *route) compileOutput(out reflect.Type) error {
 			rt.status = config.returns[0].status
 		}
 	case reflect.PointerTo(out).Implements(reflect.TypeFor[answerer]()):
-		return rt.compileAnswer(out)
+		if err := rt.compileAnswer(out); err != nil {
+			return err
+		}
 	case isResponder(out):
 		rt.answers = answersItself
 	case isWhole(out):
 		return fmt.Errorf("the handler answers %v: %v is an answer by itself, and stands neither behind a pointer nor in a list", out, wholeOf(out))
 	default:
-		if err := checkNoError(out); err != nil {
-			return err
-		}
 		rt.wire = wire.PlanOf(reflect.PointerTo(out))
-		if err := rt.compileHeads(out); err != nil {
+		if err := rt.compileJSON(out); err != nil {
 			return err
 		}
-		if head := rt.headOf(out); head != nil && head.nothing && rt.status == 0 {
-			rt.status = http.StatusNoContent
-		}
-		rt.body, rt.nilable = out, isNilable(out)
 	}
 	if len(config.produces) > 0 && out != nil && rt.answers != answersItself {
 		return fmt.Errorf("rest.Produces is for answers that write themselves; %v is written as JSON", out)
@@ -232,11 +227,8 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	if rt.status == 0 {
 		rt.status = http.StatusOK
 	}
-	if rt.answers == answersJSON && rt.bodyType(rt.body) != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified) {
-		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.NoContent", rt.status, out)
-	}
 	if rt.status < 200 || rt.status > 399 {
-		return fmt.Errorf("%d is not the status of an answer when nothing went wrong; rest.Fails documents others", rt.status)
+		return fmt.Errorf("%d is not the status of an answer when nothing went wrong; rest.Fails and rest.Also declare others", rt.status)
 	}
 	rt.compileBodies()
 	return nil
@@ -244,9 +236,23 @@ func (rt *route) compileOutput(out reflect.Type) error {
 
 // compileAnswer is compileOutput for an [Answer].
 func (rt *route) compileAnswer(out reflect.Type) error {
-	rt.answers = answersTyped
 	a, _ := reflect.TypeAssert[answerer](reflect.New(out))
 	body := a.bodyType()
+	if isWhole(body) {
+		return fmt.Errorf("the handler answers %v: %v is an answer by itself, and cannot be the body of one", out, body)
+	}
+	if err := rt.compileJSON(body); err != nil {
+		return err
+	}
+	rt.answers = answersTyped
+	if slices.Contains(rt.statuses, cmp.Or(rt.status, http.StatusOK)) {
+		return fmt.Errorf("the status %d is declared twice: it is the usual one of the route", cmp.Or(rt.status, http.StatusOK))
+	}
+	return nil
+}
+
+// compileJSON compiles the type that is written as JSON, [NoContent] for none.
+func (rt *route) compileJSON(body reflect.Type) error {
 	if err := checkNoError(body); err != nil {
 		return err
 	}
@@ -254,26 +260,14 @@ func (rt *route) compileAnswer(out reflect.Type) error {
 	if err := rt.compileHeads(rt.body); err != nil {
 		return err
 	}
-	switch {
-	case len(rt.entry.config.produces) > 0:
-		return fmt.Errorf("rest.Produces is for answers that write themselves; %v is written as JSON", body)
-	case isWhole(body):
-		return fmt.Errorf("the handler answers %v: %v is an answer by itself, and cannot be the body of one", out, body)
-	case rt.status == 0 && rt.bodyType(rt.body) == nil:
-		rt.status = http.StatusNoContent
-	case rt.status == 0:
-		rt.status = http.StatusOK
-	case rt.bodyType(rt.body) != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified):
-		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.Answer[rest.NoContent]", rt.status, out)
-	}
-	if rt.status < 200 || rt.status > 399 {
-		return fmt.Errorf("%d is not the status of an answer when nothing went wrong; rest.Also declares others", rt.status)
-	}
-	if slices.Contains(rt.statuses, rt.status) {
-		return fmt.Errorf("the status %d is declared twice: it is the usual one of the route", rt.status)
-	}
 	rt.nilable = rt.body != nil && isNilable(rt.body)
-	rt.compileBodies()
+	written := rt.bodyType(rt.body)
+	if rt.status == 0 && written == nil {
+		rt.status = http.StatusNoContent
+	}
+	if written != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified) {
+		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.NoContent", rt.status, body)
+	}
 	return nil
 }
 

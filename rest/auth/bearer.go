@@ -104,14 +104,5 @@ func authorization(r *http.Request, scheme string, maxLength int) (string, error
 // isToken reports whether s is a b64token of RFC 6750.
 func isToken(s string) bool {
 	s = strings.TrimRight(s, "=")
-	for i := range len(s) {
-		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
-			continue
-		}
-		if !strings.ContainsRune("-._~+/", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/") == ""
 }

@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -117,19 +118,10 @@ func (c *core[T, K]) compileVersions() error {
 }
 
 func (c *core[T, K]) compileDocuments() {
-	c.create, c.update, c.patch, c.out = c.config.Create, c.config.Update, c.config.Patch, c.config.Out
-	if c.update == nil {
-		c.update = c.create
-	}
-	if c.create == nil {
-		c.create = bodies[createBody[T], T]{applyCreate[T]}
-	}
-	if c.update == nil {
-		c.update = bodies[updateBody[T], T]{applyUpdate[T]}
-	}
-	if c.patch == nil {
-		c.patch = bodies[patchBody[T], T]{applyPatch[T]}
-	}
+	c.create = cmp.Or[Body[T]](c.config.Create, bodies[createBody[T], T]{applyCreate[T]})
+	c.update = cmp.Or[Body[T]](c.config.Update, c.config.Create, bodies[updateBody[T], T]{applyUpdate[T]})
+	c.patch = cmp.Or[Body[T]](c.config.Patch, bodies[patchBody[T], T]{applyPatch[T]})
+	c.out = c.config.Out
 	if c.out == nil {
 		c.out = defaultAnswer[T](c.model)
 	}

@@ -112,7 +112,9 @@ func (c *core[T, K]) register(r *rest.Routes) {
 		case Patch:
 			add(s, shape{row: true, body: c.patch.document()}, change(Patch, c.patch), options, rest.Patch)
 		case Delete:
-			add(s, shape{row: true}, c.doDelete, options, rest.Delete)
+			add(s, shape{row: true}, func(ctx context.Context, at address, _ reflect.Value) (rest.NoContent, error) {
+				return rest.NoContent{}, c.doDelete(ctx, at)
+			}, options, rest.Delete)
 		}
 	}
 }

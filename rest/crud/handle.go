@@ -150,13 +150,13 @@ func (c *core[T, K]) edit(ctx context.Context, before T, row *T, at address, rou
 	return nil
 }
 
-func (c *core[T, K]) doDelete(ctx context.Context, at address, _ reflect.Value) (none rest.NoContent, err error) {
+func (c *core[T, K]) doDelete(ctx context.Context, at address) error {
 	ref, err := c.ref(ctx, at)
 	if err != nil {
-		return none, err
+		return err
 	}
 	if err := c.wantsMatch(ctx); err != nil {
-		return none, err
+		return err
 	}
 	err = c.service.Tx(ctx, func(ctx context.Context) error {
 		var gone T
@@ -175,7 +175,7 @@ func (c *core[T, K]) doDelete(ctx context.Context, at address, _ reflect.Value) 
 		}
 		return err
 	})
-	return none, c.refusal(err, Delete)
+	return c.refusal(err, Delete)
 }
 
 // judge asks the object permissions about the row, and then whether it is the one that the

@@ -157,7 +157,7 @@ func (s *filterStage) Columns() []*driver.Column {
 
 // Apply implements [stage.Stage].
 func (s *filterStage) Apply(ctx context.Context, in *bind.Input, l *driver.List) (*driver.List, []fault.Fault) {
-	if !s.always && !sent(in, s.names) {
+	if !s.always && !sent(in, s.names...) {
 		return l, nil
 	}
 	filter := reflect.New(s.plan.Type())

@@ -19,7 +19,7 @@ type Option interface {
 }
 
 // sent reports whether the query string has one of the parameters, however often.
-func sent(in *bind.Input, names []string) bool {
+func sent(in *bind.Input, names ...string) bool {
 	if in.Request().URL.RawQuery == "" {
 		return false
 	}

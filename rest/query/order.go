@@ -67,7 +67,7 @@ func (o OrderOption) Compile(m *driver.Model, place string) (stage.Stage, error)
 	if len(o.allowed) == 0 {
 		return nil, fmt.Errorf("%s: query.Order: no field is allowed", place)
 	}
-	s := &orderStage{name: o.param, names: []string{o.param}, ignore: o.ignore, sorts: map[string]driver.Sort{}}
+	s := &orderStage{name: o.param, ignore: o.ignore, sorts: map[string]driver.Sort{}}
 	var (
 		errs  []error
 		first []driver.Sort
@@ -118,18 +118,8 @@ func (s *orderStage) param(allowed []string) bind.Param {
 	}
 }
 
-// textParam describes a parameter that is no field of a struct.
-func textParam(name, doc string) bind.Param {
-	text := reflect.TypeFor[string]()
-	return bind.Param{
-		Name: name, In: fault.Query, Type: text, Nullable: true, Doc: doc,
-		Field: reflect.StructField{Name: "Text", Type: text},
-	}
-}
-
 type orderStage struct {
 	name    string
-	names   []string
 	params  []bind.Param
 	sorts   map[string]driver.Sort
 	keys    []driver.Key
@@ -147,7 +137,7 @@ func (s *orderStage) Params() []bind.Param { return s.params }
 
 // Apply implements [stage.Stage].
 func (s *orderStage) Apply(_ context.Context, in *bind.Input, l *driver.List) (*driver.List, []fault.Fault) {
-	if !sent(in, s.names) {
+	if !sent(in, s.name) {
 		if len(s.initial) > 0 && len(l.Order()) == 0 {
 			return l.OrderBy(s.initial...), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,7 +60,7 @@ func (o SearchOption) Compile(m *driver.Model, place string) (stage.Stage, error
 	if len(o.fields) == 0 {
 		return nil, fmt.Errorf("%s: query.Search: there is no field to search", place)
 	}
-	s := &searchStage{name: o.param, names: []string{o.param}}
+	s := &searchStage{name: o.param}
 	paths := make([]string, len(o.fields))
 	var errs []error
 	for i, text := range o.fields {
@@ -78,7 +79,11 @@ func (o SearchOption) Compile(m *driver.Model, place string) (stage.Stage, error
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	s.params = []bind.Param{textParam(o.param, "Words to be found in "+strings.Join(paths, ", ")+".")}
+	text := reflect.TypeFor[string]()
+	s.params = []bind.Param{{
+		Name: o.param, In: fault.Query, Type: text, Nullable: true, Doc: "Words to be found in " + strings.Join(paths, ", ") + ".",
+		Field: reflect.StructField{Name: "Text", Type: text},
+	}}
 	return s, nil
 }
 
@@ -97,7 +102,6 @@ func searchLookup(field string) (path string, lookup driver.Lookup) {
 
 type searchStage struct {
 	name    string
-	names   []string
 	params  []bind.Param
 	targets []driver.Condition
 }
@@ -116,7 +120,7 @@ func (s *searchStage) Columns() []*driver.Column {
 
 // Apply implements [stage.Stage].
 func (s *searchStage) Apply(_ context.Context, in *bind.Input, l *driver.List) (*driver.List, []fault.Fault) {
-	if !sent(in, s.names) {
+	if !sent(in, s.name) {
 		return l, nil
 	}
 	text, ok, faults := in.QueryText(s.name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 )
 
 // Option changes a throttle that is being built.
@@ -67,10 +68,8 @@ func (s *settings) check() error {
 	if s.name == "" {
 		return errors.New("a throttle needs a name")
 	}
-	for _, r := range s.name {
-		if !named(r) {
-			return fmt.Errorf("name %q of a throttle has other characters than letters, digits, dots, dashes and underscores", s.name)
-		}
+	if strings.Trim(s.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") != "" {
+		return fmt.Errorf("name %q of a throttle has other characters than letters, digits, dots, dashes and underscores", s.name)
 	}
 	if s.fault > Allow {
 		return fmt.Errorf("%s: there is no fault %d", s.name, s.fault)
@@ -79,15 +78,6 @@ func (s *settings) check() error {
 		s.report = warn
 	}
 	return nil
-}
-
-func named(r rune) bool {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-		return true
-	default:
-		return r == '.' || r == '-' || r == '_'
-	}
 }
 
 func warn(ctx context.Context, err error) {

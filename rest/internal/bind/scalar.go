@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,22 +134,18 @@ func parseBool(a place, text string) *fault.Fault {
 	return nil
 }
 
-var boolWords = [...]struct {
-	word  string
-	value bool
-}{
-	{"true", true}, {"false", false}, {"1", true}, {"0", false}, {"yes", true}, {"no", false},
-	{"on", true}, {"off", false}, {"t", true}, {"f", false}, {"y", true}, {"n", false},
-}
+var (
+	yesWords = []string{"true", "1", "yes", "on", "t", "y"}
+	noWords  = []string{"false", "0", "no", "off", "f", "n"}
+)
 
 func boolOf(text string) (value, ok bool) {
-	for i := range boolWords {
-		if word := boolWords[i].word; len(word) == len(text) && strings.EqualFold(word, text) {
-			return boolWords[i].value, true
-		}
+	is := func(word string) bool { return len(word) == len(text) && strings.EqualFold(word, text) }
+	if slices.ContainsFunc(yesWords, is) {
+		return true, true
 	}
 
-	return false, false
+	return false, slices.ContainsFunc(noWords, is)
 }
 
 func parseInt[T int | int8 | int16 | int32 | int64](bits int) parser {

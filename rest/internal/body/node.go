@@ -53,18 +53,21 @@ type node struct {
 	foreign bool
 }
 
-// numberRule is what is asked of a number. The faults are those of each limit, without
-// the place.
+// numberRule is what is asked of a number.
 type numberRule struct {
-	minimum, above *float64
-	maximum, below *float64
-	step           *float64
-	enum           []float64
-
-	minimumFault, aboveFault, maximumFault, belowFault, stepFault, enumFault fault.Fault
+	limits    []numberLimit
+	enum      []float64
+	enumFault fault.Fault
 }
 
-// textRule is what is asked of a string, with faults as in numberRule.
+// numberLimit is a limit with the fault of a number that breaks it, without the place.
+type numberLimit struct {
+	limit  float64
+	broken func(value, limit float64) bool
+	fault  fault.Fault
+}
+
+// textRule is what is asked of a string, with faults without the place.
 type textRule struct {
 	minLength, maxLength int // -1 for none
 	pattern              *regexp.Regexp

@@ -9,30 +9,22 @@ import (
 
 // newNumberRule returns nil when every number is good.
 func newNumberRule(s *Schema) *numberRule {
-	rule := &numberRule{
-		minimum: s.Minimum, above: s.ExclusiveMinimum,
-		maximum: s.Maximum, below: s.ExclusiveMaximum,
-		step: s.MultipleOf,
-	}
-	limit := func(limit *float64, fail func(string, []any, float64) fault.Fault) fault.Fault {
-		if limit == nil {
-			return fault.Fault{}
+	rule := &numberRule{}
+	add := func(limit *float64, broken func(value, limit float64) bool, fail func(string, []any, float64) fault.Fault) {
+		if limit != nil {
+			rule.limits = append(rule.limits, numberLimit{*limit, broken, fail("", nil, *limit)})
 		}
-
-		return fail("", nil, *limit)
 	}
-	rule.minimumFault = limit(rule.minimum, fault.GreaterEqual)
-	rule.aboveFault = limit(rule.above, fault.Greater)
-	rule.maximumFault = limit(rule.maximum, fault.LessEqual)
-	rule.belowFault = limit(rule.below, fault.Less)
-	rule.stepFault = limit(rule.step, fault.MultipleOf)
+	add(s.Minimum, func(value, limit float64) bool { return value < limit }, fault.GreaterEqual)
+	add(s.ExclusiveMinimum, func(value, limit float64) bool { return value <= limit }, fault.Greater)
+	add(s.Maximum, func(value, limit float64) bool { return value > limit }, fault.LessEqual)
+	add(s.ExclusiveMaximum, func(value, limit float64) bool { return value >= limit }, fault.Less)
+	add(s.MultipleOf, func(value, limit float64) bool { return !multiple(value, limit) }, fault.MultipleOf)
 
 	var allowed []any
 	rule.enum, allowed = enumOf[float64](s)
 	rule.enumFault = fault.Enum("", nil, allowed)
-
-	if rule.minimum == nil && rule.above == nil && rule.maximum == nil && rule.below == nil &&
-		rule.step == nil && rule.enum == nil {
+	if rule.limits == nil && rule.enum == nil {
 		return nil
 	}
 

@@ -50,53 +50,57 @@ func (s *scanner) any(use use) bool {
 }
 
 func (s *scanner) anyObject(use use) bool {
+	keys := len(s.keys)
+	ok := s.members(func(key []byte, flaw flaw) bool {
+		s.push(key)
+		defer s.pop()
+		switch {
+		case flaw != flawless:
+			return s.flawed(flaw)
+		case use == ignored || s.unique(key, keys):
+			return s.any(use)
+		default:
+			return s.report(fault.DuplicateKey(fault.Body, s.where())) && s.any(ignored)
+		}
+	})
+	s.forget(keys)
+
+	return ok
+}
+
+func (s *scanner) anyList(use use) bool {
+	return s.elements(func(int) bool { return s.any(use) })
+}
+
+// members reads an object: each reads the value behind a key.
+func (s *scanner) members(each func(key []byte, flaw flaw) bool) bool {
 	if !s.enter() {
 		return false
 	}
-
-	keys := len(s.keys)
 	for more := !s.empty('}'); more; {
 		key, flaw, ok := s.key()
-		if !ok {
-			return false
-		}
-
-		s.push(key)
-		switch {
-		case flaw != flawless:
-			ok = s.flawed(flaw)
-		case use == ignored || s.unique(key, keys):
-			ok = s.any(use)
-		default:
-			ok = s.report(fault.DuplicateKey(fault.Body, s.where())) && s.any(ignored)
-		}
-		s.pop()
-
-		if !ok {
+		if !ok || !each(key, flaw) {
 			return false
 		}
 		if more, ok = s.next('}'); !ok {
 			return false
 		}
 	}
-	s.forget(keys)
 
 	return s.leave()
 }
 
-func (s *scanner) anyList(use use) bool {
+// elements reads a list: each reads the item of an index.
+func (s *scanner) elements(each func(i int) bool) bool {
 	if !s.enter() {
 		return false
 	}
-
 	s.path = append(s.path, step{})
-	count := 0
-	for more := !s.empty(']'); more; count++ {
-		s.path[len(s.path)-1].index = count
-		if !s.any(use) {
+	for more, i := !s.empty(']'), 0; more; i++ {
+		s.path[len(s.path)-1].index = i
+		if !each(i) {
 			return false
 		}
-
 		var ok bool
 		if more, ok = s.next(']'); !ok {
 			return false

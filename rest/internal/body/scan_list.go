@@ -9,20 +9,12 @@ import (
 
 // list reads a list.
 func (s *scanner) list(n *node, to unsafe.Pointer) bool {
-	open := s.pos
-	if !s.enter() {
-		return false
-	}
-
-	rule, keys, count := n.list, len(s.keys), 0
+	open, rule, keys, count := s.pos, n.list, len(s.keys), 0
 	repeated, simple := false, true
-	s.path = append(s.path, step{})
 	items := n.items(to)
-
-	for more := !s.empty(']'); more; count++ {
-		s.path[len(s.path)-1].index = count
+	ok := s.elements(func(i int) bool {
 		start := s.pos
-		if !s.value(rule.items, items.at(count)) {
+		if !s.value(rule.items, items.at(i)) {
 			return false
 		}
 		if rule.unique && simple && !repeated {
@@ -30,17 +22,13 @@ func (s *scanner) list(n *node, to unsafe.Pointer) bool {
 			simple = isSimple(raw)
 			repeated = simple && !s.unique(raw, keys)
 		}
-
-		var ok bool
-		if more, ok = s.next(']'); !ok {
-			return false
-		}
-	}
-	s.pop()
+		count++
+		return true
+	})
 	s.forget(keys)
 	items.end(count, rule)
 
-	if !s.count(count, rule.min, rule.max, false) || !s.leave() {
+	if !ok || !s.count(count, rule.min, rule.max, false) {
 		return false
 	}
 	if rule.unique && (repeated || !simple && repeats(s.data[open:s.pos])) {

@@ -194,20 +194,10 @@ func (n *numeral) inFloat(bits int) bool {
 
 // checkNumber holds a number against its rule.
 func (s *scanner) checkNumber(rule *numberRule, value float64) bool {
-	if rule.minimum != nil && value < *rule.minimum && !s.refuse(rule.minimumFault) {
-		return false
-	}
-	if rule.above != nil && value <= *rule.above && !s.refuse(rule.aboveFault) {
-		return false
-	}
-	if rule.maximum != nil && value > *rule.maximum && !s.refuse(rule.maximumFault) {
-		return false
-	}
-	if rule.below != nil && value >= *rule.below && !s.refuse(rule.belowFault) {
-		return false
-	}
-	if rule.step != nil && !multiple(value, *rule.step) && !s.refuse(rule.stepFault) {
-		return false
+	for i := range rule.limits {
+		if l := &rule.limits[i]; l.broken(value, l.limit) && !s.refuse(l.fault) {
+			return false
+		}
 	}
 	if rule.enum != nil && !slices.Contains(rule.enum, value) {
 		return s.refuse(rule.enumFault)

@@ -15,52 +15,35 @@ func (s *scanner) flawed(flaw flaw) bool {
 
 // object reads an object with named keys.
 func (s *scanner) object(n *node, to unsafe.Pointer) bool {
-	if !s.enter() {
-		return false
-	}
-
-	o := n.object
+	o, extras := n.object, len(s.keys)
 	sets := objectSets{scanner: s, object: o, base: len(s.bits), to: to}
 	for range 2 * o.words {
 		s.bits = append(s.bits, 0)
 	}
-	extras := len(s.keys)
 
 	count, next := 0, 0
-	for more := !s.empty('}'); more; {
-		key, flaw, ok := s.key()
-		if !ok {
-			return false
-		}
+	ok := s.members(func(key []byte, flaw flaw) bool {
 		count++
-
 		i := o.find(key, next)
 		switch {
 		case flaw != flawless:
 			s.push(key)
-			ok = s.flawed(flaw)
-			s.pop()
+			defer s.pop()
+			return s.flawed(flaw)
 		case i >= 0:
 			next = i + 1
-			ok = s.property(o, i, sets)
+			return s.property(o, i, sets)
 		default:
-			ok = s.unknown(o, key, extras)
+			return s.unknown(o, key, extras)
 		}
-		if !ok {
-			return false
-		}
-		if more, ok = s.next('}'); !ok {
-			return false
-		}
-	}
+	})
 	s.forget(extras)
-
-	if !s.count(count, o.min, o.max, true) || !sets.finish() {
+	if !ok || !s.count(count, o.min, o.max, true) || !sets.finish() {
 		return false
 	}
 	s.bits = s.bits[:sets.base]
 
-	return s.leave()
+	return true
 }
 
 // find returns the index of the property, -1 when there is none of this name. Keys mostly
@@ -130,38 +113,23 @@ func (s *scanner) unknown(o *object, key []byte, extras int) bool {
 
 // dictionary reads an object for a map.
 func (s *scanner) dictionary(n *node, to unsafe.Pointer) bool {
-	if !s.enter() {
-		return false
-	}
-
 	keys, count, entries := len(s.keys), 0, n.entries(to)
-	for more := !s.empty('}'); more; count++ {
-		key, flaw, ok := s.key()
-		if !ok {
-			return false
-		}
-
+	ok := s.members(func(key []byte, flaw flaw) bool {
+		count++
 		s.push(key)
+		defer s.pop()
 		switch {
 		case flaw != flawless:
-			ok = s.flawed(flaw)
+			return s.flawed(flaw)
 		case s.unique(key, keys):
-			ok = s.checkKey(n.dict, key) && s.value(n.dict.values, entries.next()) && s.keep(entries, key)
+			return s.checkKey(n.dict, key) && s.value(n.dict.values, entries.next()) && s.keep(entries, key)
 		default:
-			ok = s.report(fault.DuplicateKey(fault.Body, s.where())) && s.any(ignored)
+			return s.report(fault.DuplicateKey(fault.Body, s.where())) && s.any(ignored)
 		}
-		s.pop()
-
-		if !ok {
-			return false
-		}
-		if more, ok = s.next('}'); !ok {
-			return false
-		}
-	}
+	})
 	s.forget(keys)
 
-	return s.count(count, n.dict.min, n.dict.max, true) && s.leave()
+	return ok && s.count(count, n.dict.min, n.dict.max, true)
 }
 
 // checkKey holds a key against the key type of the map.

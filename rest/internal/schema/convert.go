@@ -24,7 +24,7 @@ type plainKey struct {
 func (r *Registry) Body(t reflect.Type, hint string, ignore bool) (s *body.Schema, err error) {
 	defer Catch(&err)
 
-	s = r.body(r.Of(t, hint), ignore)
+	s = converter{r, ignore}.body(r.Of(t, hint))
 	for len(r.later) > 0 {
 		next := r.later[0]
 		r.later = r.later[1:]
@@ -34,12 +34,18 @@ func (r *Registry) Body(t reflect.Type, hint string, ignore bool) (s *body.Schem
 	return s, nil
 }
 
-// body converts a schema.
-func (r *Registry) body(s *huma.Schema, ignore bool) *body.Schema {
+// converter makes the schemas of readers of huma's.
+type converter struct {
+	*Registry
+
+	ignore bool // keys that an object does not have
+}
+
+func (r converter) body(s *huma.Schema) *body.Schema {
 	if s == nil {
 		return nil
 	}
-	key := plainKey{schema: s, ignore: ignore}
+	key := plainKey{schema: s, ignore: r.ignore}
 	if done, ok := r.plain[key]; ok {
 		return done
 	}
@@ -56,30 +62,26 @@ func (r *Registry) body(s *huma.Schema, ignore bool) *body.Schema {
 		if target == nil {
 			panic(mistake{fmt.Errorf("schema: reference to unknown component %q", s.Ref)})
 		}
-		plain.Ref = r.body(target, ignore)
+		plain.Ref = r.body(target)
 		if target.Discriminator != nil && plain.Ref.Validate == nil {
-			r.variants(plain.Ref, r.TypeFromRef(s.Ref), target, ignore)
+			r.variants(plain.Ref, r.TypeFromRef(s.Ref), target)
 		}
 		plain.Ref.Name = strings.TrimPrefix(s.Ref, Prefix)
 		plain.Ref.Closed = plain.Ref.Closed || r.closed(s.Ref)
 	case isNullableRef(s):
-		plain.Ref, plain.Nullable = r.body(s.AnyOf[0], ignore), true
+		plain.Ref, plain.Nullable = r.body(s.AnyOf[0]), true
 	case s.Discriminator != nil && len(s.OneOf) > 0: // its reference says of which type it is
 	case s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || !simpleEnum(s):
-		r.composed(plain, s)
+		// Huma's validator checks the value, whose shape follows from its Go type.
+		plain.Validate = func(raw []byte) []fault.Fault { return r.validateText(s, raw) }
 	default:
-		r.convert(plain, s, ignore)
+		r.convert(plain, s)
 	}
 
 	return plain
 }
 
-// composed leaves the value to huma's validator. Its shape then follows from its Go type.
-func (r *Registry) composed(plain *body.Schema, s *huma.Schema) {
-	plain.Validate = func(raw []byte) []fault.Fault { return r.validateText(s, raw) }
-}
-
-func (r *Registry) convert(plain *body.Schema, s *huma.Schema, ignore bool) {
+func (r converter) convert(plain *body.Schema, s *huma.Schema) {
 	plain.Type = s.Type
 	plain.Enum = enum(s)
 	plain.Format, plain.Pattern = s.Format, s.Pattern
@@ -87,21 +89,21 @@ func (r *Registry) convert(plain *body.Schema, s *huma.Schema, ignore bool) {
 	plain.Minimum, plain.ExclusiveMinimum = s.Minimum, s.ExclusiveMinimum
 	plain.Maximum, plain.ExclusiveMaximum = s.Maximum, s.ExclusiveMaximum
 	plain.MultipleOf = s.MultipleOf
-	plain.Items = r.body(s.Items, ignore)
+	plain.Items = r.body(s.Items)
 	plain.MinItems, plain.MaxItems, plain.UniqueItems = s.MinItems, s.MaxItems, s.UniqueItems
 	plain.MinProperties, plain.MaxProperties = s.MinProperties, s.MaxProperties
 	plain.Required, plain.DependentRequired = s.Required, s.DependentRequired
 
 	switch extra := s.AdditionalProperties.(type) {
 	case bool:
-		plain.Closed = !extra && !ignore
+		plain.Closed = !extra && !r.ignore
 	case *huma.Schema:
-		plain.Values = r.body(extra, ignore)
+		plain.Values = r.body(extra)
 	}
 	if s.Properties != nil {
 		plain.Properties = make(map[string]*body.Schema, len(s.Properties))
 		for name, property := range s.Properties {
-			plain.Properties[name] = r.body(property, ignore)
+			plain.Properties[name] = r.body(property)
 		}
 	}
 	if s.ContentEncoding == "base64" && plain.Format == "" {
@@ -110,7 +112,7 @@ func (r *Registry) convert(plain *body.Schema, s *huma.Schema, ignore bool) {
 }
 
 // closed says whether the type of a component refuses unknown keys on its own account.
-func (r *Registry) closed(ref string) bool {
+func (r converter) closed(ref string) bool {
 	t := r.TypeFromRef(ref)
 	if t == nil {
 		return false

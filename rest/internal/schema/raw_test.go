@@ -33,7 +33,7 @@ func TestRawRoutes(t *testing.T) {
 	mux := http.NewServeMux()
 	config := huma.DefaultConfig("raw", "1")
 	config.CreateHooks = nil
-	config.Components.Schemas = schema.New().Huma()
+	config.Components.Schemas = schema.New()
 	api := humago.New(mux, config)
 	huma.Post(api, "/raw", func(_ context.Context, in *input) (*struct{}, error) {
 		if in.Body.Stock != 3 {

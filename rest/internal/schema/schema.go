@@ -61,9 +61,6 @@ func New() *Registry {
 	}}
 }
 
-// Huma is the registry as huma knows it, for [huma.Components].
-func (r *Registry) Huma() huma.Registry { return r }
-
 // Of is the schema of a type: a reference for structs, the schema itself for others. Hint
 // names a struct type that has no name.
 //

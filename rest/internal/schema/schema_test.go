@@ -112,7 +112,7 @@ func TestObject(t *testing.T) {
 		t.Error(diff)
 	}
 
-	all, err := json.Marshal(r.Huma())
+	all, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 
-	for name := range r.Huma().Map() {
+	for name := range r.Map() {
 		legal := strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_")
 		if legal != "" {
 			t.Errorf("the name %q is not legal", name)

@@ -66,14 +66,14 @@ func (r *Registry) anyOf(t reflect.Type) *huma.Schema {
 }
 
 // variants checks a value by the schema of the variant that it says it is.
-func (r *Registry) variants(plain *body.Schema, of reflect.Type, s *huma.Schema, ignore bool) {
+func (r converter) variants(plain *body.Schema, of reflect.Type, s *huma.Schema) {
 	p, err := union.Compile(of)
 	if err != nil {
 		panic(mistake{fmt.Errorf("schema of %w", err)})
 	}
 	schemas := map[string]*body.Schema{}
 	for i, v := range p.Variants {
-		schemas[v.Tag] = r.body(s.OneOf[i], ignore)
+		schemas[v.Tag] = r.body(s.OneOf[i])
 	}
 	plans := map[string]*body.Plan{}
 	r.later = append(r.later, func() {

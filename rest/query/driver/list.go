@@ -20,12 +20,14 @@ type List struct {
 }
 
 // From returns the list of everything that src has.
-func From[T any](src Source[T]) *List { return newList(reflect.TypeFor[T](), typedSource[T]{src}) }
+func From[T any](src Source[T]) *List {
+	return &List{elem: reflect.TypeFor[T](), src: typedSource[T]{src}}
+}
 
 // Slice returns the list of items in their order, which must not be changed while the list is
 // in use.
 func Slice[T any](items []T) *List {
-	return newList(reflect.TypeFor[T](), memory{rows[T](items)})
+	return &List{elem: reflect.TypeFor[T](), src: memory{rows[T](items)}}
 }
 
 // ListOf returns v as a list: v itself, the list of a set, or the items of a slice of any
@@ -71,10 +73,6 @@ type source interface {
 	estimate(ctx context.Context, plan Plan) (int64, error)
 	// ordered reports whether rows come in the same order each time.
 	ordered() bool
-}
-
-func newList(elem reflect.Type, src source) *List {
-	return &List{elem: elem, src: src}
 }
 
 // sliceList is a list of a slice with its source, in one piece of memory: each answer that is

@@ -43,9 +43,13 @@ func IDs(ctx context.Context, set query.Set[Book]) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	return idsOf(books), nil
+}
+
+func idsOf(books []Book) []int64 {
 	ids := make([]int64, len(books))
 	for i, b := range books {
 		ids[i] = b.ID
 	}
-	return ids, nil
+	return ids
 }

@@ -93,14 +93,7 @@ func compare(ctx context.Context, g generator, memory, books query.Set[Book], so
 
 func stableIDs(ctx context.Context, set query.Set[Book], sorts []string, offset, limit int64) ([]int64, error) {
 	books, err := set.OrderBy(append(sorts, "id")...).Fetch(ctx, offset, limit)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(books))
-	for i, b := range books {
-		ids[i] = b.ID
-	}
-	return ids, nil
+	return idsOf(books), err
 }
 
 // comparePages goes through a list by positions, forth and back.
@@ -130,9 +123,7 @@ func pages(ctx context.Context, list *driver.List, size int64, most int) ([]int6
 			return ids, err
 		}
 		books, _ := items.([]Book)
-		for _, b := range books {
-			ids = append(ids, b.ID)
-		}
+		ids = append(ids, idsOf(books)...)
 		position, err := list.Position(items, n-1)
 		if err != nil {
 			return ids, err

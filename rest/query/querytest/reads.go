@@ -130,11 +130,7 @@ func testWindow(t *testing.T, books query.Set[Book]) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := []int64{}
-		for _, b := range found {
-			got = append(got, b.ID)
-		}
-		if found == nil || !cmp.Equal(window.want, got) {
+		if got := idsOf(found); found == nil || !cmp.Equal(window.want, got) {
 			t.Errorf("%d rows after %d are %v (nil: %v), want %v", window.limit, window.offset, got, found == nil, window.want)
 		}
 	}
