@@ -1,5 +1,5 @@
-// Package actor knows the caller that a call of the engine is made for: the audit log names the
-// actor, and threads of others are hidden from one that may only see its own.
+// Package actor has the actor of a context: the caller that the engine works for. The audit log names
+// the actor, and an actor that may see only its own threads sees no others.
 package actor
 
 import (
@@ -16,14 +16,14 @@ func With(ctx context.Context, a spool.Actor) context.Context {
 	return context.WithValue(ctx, key{}, a)
 }
 
-// Of returns the actor of a context, the zero actor where it has none.
+// Of returns the actor of a context, the zero actor if it has none.
 func Of(ctx context.Context) spool.Actor {
 	a, _ := ctx.Value(key{}).(spool.Actor)
 	return a
 }
 
-// Audit adds entries in the transaction of what they are about, so that neither is
-// there without the other. It names the actor of ctx where an entry names nobody.
+// Audit adds entries in the transaction of the changes that they are about, so that both are saved or
+// neither is. It names the actor of ctx in an entry that names nobody.
 func Audit(ctx context.Context, tx spool.AuditTx, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
 	if len(entries) == 0 {
 		return nil
@@ -40,14 +40,14 @@ func Audit(ctx context.Context, tx spool.AuditTx, tenant spool.Tenant, entries .
 	return tx.AppendAudit(entries...)
 }
 
-// Log writes entries, which are durable, to the log of the process.
+// Log writes durable entries to the log of the process.
 func Log(ctx context.Context, log *slog.Logger, entries ...*spool.AuditEntry) {
 	for _, entry := range entries {
 		log.LogAttrs(ctx, slog.LevelInfo, "audit", auditAttrs(entry)...)
 	}
 }
 
-// auditAttrs leaves out the reason, which is for those who may read the audit log.
+// auditAttrs leaves out the reason, which only readers of the audit log may see.
 func auditAttrs(e *spool.AuditEntry) []slog.Attr {
 	attrs := []slog.Attr{slog.String("action", string(e.Action)), slog.Int64("audit_seq", e.Seq)}
 	for _, a := range []struct{ key, value string }{

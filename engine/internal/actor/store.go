@@ -11,9 +11,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Store hides from an actor with OwnOnly the threads of others. It stands before the
-// backend's store, so that no verb can forget to ask: whose a thread is, is looked at in the
-// transaction that reads or changes it.
+// Store hides the threads of others from an actor with OwnOnly. It wraps the backend's store, so that no
+// verb can forget the check. It checks the owner in the transaction that reads or changes the thread.
 type Store struct{ spool.Store }
 
 // Update implements [spool.Store]. A thread of somebody else looks like none in the
@@ -47,7 +46,7 @@ func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.Vi
 	return s.orNone(ctx, key, err, fn)
 }
 
-// checkOwn returns errForeign where a thread is there that is not the actor's.
+// checkOwn returns errForeign if the thread exists and is not the actor's.
 func checkOwn(a spool.Actor, v spool.View) error {
 	thread, err := v.Thread()
 	if record.Missing(err) {
@@ -87,8 +86,8 @@ func (s Store) Threads(ctx context.Context, tenant spool.Tenant, q spool.ThreadQ
 	return s.Store.Threads(ctx, tenant, q)
 }
 
-// StartKey returns the idempotency key under which an actor's start is kept. The keys of
-// subjects who must not see each other's threads are their own.
+// StartKey returns the idempotency key under which an actor's start is kept. Subjects who must not see
+// each other's threads do not share keys.
 func StartKey(a spool.Actor, key string) string {
 	if key == "" || !a.OwnOnly {
 		return key
@@ -112,57 +111,26 @@ func (s Store) CheckOwner(ctx context.Context, key spool.ThreadKey) error {
 // errForeign ends the transaction of a thread that is somebody else's.
 var errForeign = errors.New("the thread is somebody else's")
 
-// foreignTx is the transaction of such a thread. It writes nothing: what would make the thread
-// is refused as what belongs to one that does not exist.
+// foreignTx is the transaction of such a thread. It refuses every write as the store refuses a write
+// for a thread that does not exist.
 type foreignTx struct{ spool.View }
 
-// errTaken refuses a start with the id of a thread that somebody else has.
+// errTaken refuses a start with the id of another subject's thread.
 var errTaken = thread.Refuse(spool.ReasonNotFound, record.ThreadNotFound)
 
-// PutThread implements [spool.Tx].
-func (foreignTx) PutThread(spool.Thread) error { return errTaken }
-
-// DeleteThread implements [spool.Tx].
-func (foreignTx) DeleteThread() error { return errTaken }
-
-// InsertRun implements [spool.Tx].
-func (foreignTx) InsertRun(spool.RunRow) error { return errTaken }
-
-// UpdateRun implements [spool.Tx].
-func (foreignTx) UpdateRun(spool.RunRow) error { return errTaken }
-
-// AppendMessages implements [spool.Tx].
-func (foreignTx) AppendMessages(...*spool.Message) error { return errTaken }
-
-// DropMessages implements [spool.Tx].
+func (foreignTx) PutThread(spool.Thread) error              { return errTaken }
+func (foreignTx) DeleteThread() error                       { return errTaken }
+func (foreignTx) InsertRun(spool.RunRow) error              { return errTaken }
+func (foreignTx) UpdateRun(spool.RunRow) error              { return errTaken }
+func (foreignTx) AppendMessages(...*spool.Message) error    { return errTaken }
 func (foreignTx) DropMessages(spool.MessageID, int64) error { return errTaken }
-
-// RestoreBranch implements [spool.Tx].
-func (foreignTx) RestoreBranch(spool.BranchID) error { return errTaken }
-
-// AppendEntries implements [spool.Tx].
-func (foreignTx) AppendEntries(...*spool.Entry) error { return errTaken }
-
-// PutPark implements [spool.Tx].
-func (foreignTx) PutPark(spool.Park) error { return errTaken }
-
-// PutEffect implements [spool.Tx].
-func (foreignTx) PutEffect(spool.Effect) error { return errTaken }
-
-// AddUsage implements [spool.Tx].
-func (foreignTx) AddUsage(spool.UsageRow) error { return errTaken }
-
-// Enqueue implements [spool.Tx].
-func (foreignTx) Enqueue(spool.Job) error { return errTaken }
-
-// CancelJob implements [spool.Tx].
-func (foreignTx) CancelJob(string) error { return errTaken }
-
-// TakeDead implements [spool.Tx].
-func (foreignTx) TakeDead(int64) (spool.DeadJob, error) { return spool.DeadJob{}, errTaken }
-
-// AddDead implements [spool.Tx].
-func (foreignTx) AddDead(spool.Job, int, string) error { return errTaken }
-
-// AppendAudit implements [spool.AuditTx].
-func (foreignTx) AppendAudit(...*spool.AuditEntry) error { return errTaken }
+func (foreignTx) RestoreBranch(spool.BranchID) error        { return errTaken }
+func (foreignTx) AppendEntries(...*spool.Entry) error       { return errTaken }
+func (foreignTx) PutPark(spool.Park) error                  { return errTaken }
+func (foreignTx) PutEffect(spool.Effect) error              { return errTaken }
+func (foreignTx) AddUsage(spool.UsageRow) error             { return errTaken }
+func (foreignTx) Enqueue(spool.Job) error                   { return errTaken }
+func (foreignTx) CancelJob(string) error                    { return errTaken }
+func (foreignTx) TakeDead(int64) (spool.DeadJob, error)     { return spool.DeadJob{}, errTaken }
+func (foreignTx) AddDead(spool.Job, int, string) error      { return errTaken }
+func (foreignTx) AppendAudit(...*spool.AuditEntry) error    { return errTaken }

@@ -6,8 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// RunPart is what a thread has of one run: the part of a snapshot that does not grow with the
-// thread.
+// RunPart is the part of a thread that belongs to one run. Its size does not grow with the thread.
 type RunPart struct {
 	Thread  spool.Thread
 	Run     spool.RunRow   // the dispatched one
@@ -85,8 +84,8 @@ func (p *RunPart) readRuns(v spool.View) error {
 	return nil
 }
 
-// readMessages reads the messages of the run that were saved before the record reached
-// until. Zero: all.
+// readMessages reads the messages of the run that were saved before the record reached until. Zero:
+// all messages.
 func (p *RunPart) readMessages(v spool.View, until int64) error {
 	starts, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: p.Run.ID})
 	if err != nil || len(starts) == 0 {
@@ -135,9 +134,8 @@ func (p *RunPart) readMessages(v spool.View, until int64) error {
 	return err
 }
 
-// firstTurn returns the turn with which a run began, also where it has left the view. Started is the
-// seq of the run's first RUN_STARTED entry, which stands close behind the turn. Empty: there is
-// none.
+// firstTurn returns the turn with which a run began, even if the view has dropped it; empty if there is
+// none. Started is the seq of the run's first RUN_STARTED entry, which stands close behind the turn.
 func firstTurn(v spool.View, run spool.RunID, started int64) (spool.MessageID, error) {
 	for near := int64(8); ; near *= 8 {
 		q := spool.MessageQuery{Turns: true, SinceSeq: max(started-near, 0), BeforeSeq: started}
@@ -153,7 +151,7 @@ func firstTurn(v spool.View, run spool.RunID, started int64) (spool.MessageID, e
 	}
 }
 
-// Since returns the messages that were saved when the record had reached seq.
+// Since returns the messages that were saved since the record reached seq.
 func (p *RunPart) Since(seq int64) (messages []spool.Message) {
 	for _, m := range p.all {
 		if m.AfterSeq >= seq {

@@ -10,21 +10,20 @@ import (
 )
 
 const (
-	// readsAtOnce is how many snapshots are read at once. It is below the number of
-	// connections that a store reads with, so that starts and followers always have one.
+	// readsAtOnce is how many snapshots are read at once. A store reads with more connections than
+	// that, so that starts and followers always have one.
 	readsAtOnce = 2
 	// keptFor is how long the encoded messages of a thread are kept without use.
 	keptFor = 30 * time.Second
-	// patience is how long a snapshot waits for others to be sent.
+	// patience is how long a snapshot waits for memory that other snapshots take.
 	patience = 10 * time.Second
 )
 
 // sharing shares encoded snapshots between clients, and bounds how many are read at once
 // and how much memory they take.
 //
-// A thread is read by one goroutine at a time. Clients that come before the read begins
-// share it. Those that come later share the next one, because a client must see what was
-// committed before it came.
+// One goroutine at a time reads a thread. Clients that come before the read begins share it. Clients
+// that come later share the next read, because a client must see what was committed before it came.
 type sharing struct {
 	extend extender
 	most   int64         // bytes
@@ -39,8 +38,8 @@ type sharing struct {
 	closed  bool
 }
 
-// extender reads a thread of whose messages old has a part, nil for none. It reports whether the
-// list of the state shares the blocks of old.
+// extender reads a thread. Old has a part of its messages; nil has none. The extender reports whether
+// the list of the new state shares the blocks of old.
 type extender func(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error)
 
 // sharedThread is a thread whose snapshot a client waits for, or whose messages are kept.
@@ -50,13 +49,13 @@ type sharedThread struct {
 	last *sharedRead // the newest read, nil when it is over
 }
 
-// keptThread are the encoded messages of a thread, as far as they are known.
+// keptThread has the encoded messages of a thread that were read so far.
 type keptThread struct {
 	key  threadForm
 	list *encodedList // the newest
 	size int64        // what is charged for it
-	refs int          // states that clients have
-	// current says that the thread's next snapshot is made from it.
+	refs int          // how many states clients have
+	// current is true if the thread's next snapshot is made from it.
 	current bool
 	idle    *list.Element
 	used    time.Time
@@ -89,7 +88,7 @@ func newSharing(extend extender, most int64) *sharing {
 	}
 }
 
-// work waits until one more snapshot may be read. The caller must call release.
+// work waits for a slot to read a snapshot. The caller must call release.
 func (s *sharing) work(ctx context.Context) (release func(), err error) {
 	if ctx.Err() == nil {
 		select {
@@ -101,14 +100,14 @@ func (s *sharing) work(ctx context.Context) (release func(), err error) {
 	return nil, spool.Wrap(spool.Canceled, "canceled", ctx.Err())
 }
 
-// release gives a state of get back.
+// release gives back a state that get has returned.
 func (s *sharing) release(state *sharedState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(state)
 }
 
-// drop takes a client away from a state. The caller must hold mu.
+// drop removes a client from a state. The caller must hold mu.
 func (s *sharing) drop(state *sharedState) {
 	if state.refs--; state.refs > 0 {
 		return
@@ -129,7 +128,7 @@ func (s *sharing) drop(state *sharedState) {
 	s.freed = make(chan struct{})
 }
 
-// retire says that no snapshot will be made from what is kept. The caller must hold mu.
+// retire says that no more snapshots are made from the kept messages. The caller must hold mu.
 func (s *sharing) retire(k *keptThread) {
 	s.unlist(k)
 	k.current = false
@@ -138,8 +137,7 @@ func (s *sharing) retire(k *keptThread) {
 	}
 }
 
-// enlist says that what is kept may be removed, unless a client has it. The caller must hold
-// mu.
+// enlist allows the removal of kept messages, unless a client has them. The caller must hold mu.
 func (s *sharing) enlist(k *keptThread) {
 	if k.refs > 0 || k.idle != nil || !k.current {
 		return
@@ -163,7 +161,7 @@ func (s *sharing) trim(free int64) {
 	}
 }
 
-// evict removes what was not used for longest. The caller must hold mu.
+// evict removes the messages that were not used for longest. The caller must hold mu.
 func (s *sharing) evict() {
 	k, _ := s.idle.Front().Value.(*keptThread)
 	s.retire(k)
@@ -173,15 +171,14 @@ func (s *sharing) evict() {
 	s.forget(k.key)
 }
 
-// forget removes a thread that no client waits for and of which nothing is kept. The caller must
-// hold mu.
+// forget removes a thread without kept messages that no client waits for. The caller must hold mu.
 func (s *sharing) forget(key threadForm) {
 	if t := s.threads[key]; t != nil && t.kept == nil && t.next == nil && t.last == nil {
 		delete(s.threads, key)
 	}
 }
 
-// schedule has what is unused removed in time. The caller must hold mu.
+// schedule has unused messages removed after [keptFor]. The caller must hold mu.
 func (s *sharing) schedule() {
 	if s.expire != nil || s.closed || s.idle.Len() == 0 {
 		return
@@ -201,8 +198,8 @@ func (s *sharing) schedule() {
 	})
 }
 
-// room waits until there is memory for a snapshot, and then until a slot is free to read it. The
-// size of a snapshot is not known before: snapshots that are read at the same time may go beyond
+// room waits until there is memory for a snapshot, and then for a slot to read it. The size of a
+// snapshot is not known before it is read, so snapshots that are read at the same time may go beyond
 // the bound.
 func (s *sharing) room(ctx context.Context) (release func(), err error) {
 	var late <-chan time.Time
@@ -215,7 +212,7 @@ func (s *sharing) room(ctx context.Context) (release func(), err error) {
 			if full, freed = s.full(); !full {
 				return release, nil
 			}
-			release() // while it waits for memory, others need the slot
+			release() // other snapshots need the slot while this one waits for memory
 		}
 		if late == nil {
 			timer := time.NewTimer(patience)
@@ -232,8 +229,8 @@ func (s *sharing) room(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// full reports whether there is no memory for one more snapshot, and what is closed when
-// that may have changed.
+// full reports whether there is no memory for one more snapshot. Freed is closed when that may have
+// changed.
 func (s *sharing) full() (full bool, freed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,19 +19,18 @@ const (
 	indexCost = 96
 )
 
-// encodedList holds the messages in the view of a thread, each encoded once. Clients share
-// it, so what it holds never changes: [encodedList.extend] returns another list, which
-// shares the blocks of this one.
+// encodedList has the messages in the view of a thread, each encoded once. Clients share the list, so
+// its messages never change: [encodedList.extend] returns another list, which shares the blocks.
 //
-// The last message names the whole list. A view only grows at its end, loses its end or
-// gets a lost end back, and the engine never uses a message id twice, so what stands before
-// a message is always the same.
+// The last message names the whole list. A view only grows at its end, loses its end or gets a lost
+// end back, and the engine never uses a message id twice. So the messages before a message are always
+// the same.
 type encodedList struct {
 	made   time.Time // when the thread was made
 	blocks [][]byte  // a message begins with a comma
 	index  []encodedMessage
 	size   int64 // in bytes, the index included
-	// form is that of the next message, nil for [spool.Message].
+	// form is the form of the next message. Nil: the JSON of [spool.Message].
 	form spool.SnapshotForm
 }
 
@@ -51,10 +50,10 @@ func (l *encodedList) last() spool.MessageID {
 	return l.index[len(l.index)-1].id
 }
 
-// extend returns the list of the view, and whether it shares the blocks of l. A nil l is
-// an empty one, and form is that of the first message.
+// extend returns the list of the view, and whether it shares the blocks of l. A nil l is an empty
+// list, and form is the form of the first message.
 //
-// Extend writes behind what l has of its last block, so a list must not be extended twice.
+// Extend writes behind the messages of l in its last block, so a list must not be extended twice.
 func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.SnapshotForm) (_ *encodedList, shares bool, err error) {
 	if l != nil && !l.made.Equal(thread.CreatedAt) {
 		l = nil
@@ -80,7 +79,7 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.Snaps
 	return grown, after != "", err
 }
 
-// listPage returns a list that has only what o selects, which has a limit.
+// listPage returns a list with only the messages that o selects. O has a limit.
 func listPage(v spool.View, thread spool.Thread, o spool.SnapshotOptions) (*encodedList, error) {
 	encoded, l := record.Encoded(v), &encodedList{made: thread.CreatedAt}
 	q := spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit + 1}
@@ -123,14 +122,10 @@ func (l *encodedList) add(m spool.Message, content []byte) error {
 	if err != nil {
 		return spool.Wrap(spool.Internal, "a message cannot be encoded", err)
 	}
-	// Nothing in front of it can look like it: within a JSON string its quotes are escaped.
+	// This is the first such text: within a JSON string before it, the quotes would be escaped.
 	head, tail, _ := bytes.Cut(text, []byte(`"content":[]`))
 	const name = `"content":`
-	b := l.room(len(",") + len(head) + len(name) + len(content) + len(tail))
-	from := len(*b)
-	*b = append(append(append(append(append(*b, ','), head...), name...), content...), tail...)
-	l.index = append(l.index, encodedMessage{id: m.ID, block: len(l.blocks) - 1, from: from, to: len(*b), after: m.AfterSeq})
-	l.size += indexCost
+	l.put(m, []byte(","), head, []byte(name), content, tail)
 	return nil
 }
 
@@ -141,12 +136,23 @@ func (l *encodedList) addFormed(m spool.Message, scratch *[]byte) error {
 		return err
 	}
 	*scratch, l.form = text[:0], next
-	b := l.room(len(text))
+	l.put(m, text)
+	return nil
+}
+
+// put adds the text of a message, which comes in parts.
+func (l *encodedList) put(m spool.Message, parts ...[]byte) {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	b := l.room(size)
 	from := len(*b)
-	*b = append(*b, text...)
+	for _, p := range parts {
+		*b = append(*b, p...)
+	}
 	l.index = append(l.index, encodedMessage{id: m.ID, block: len(l.blocks) - 1, from: from, to: len(*b), after: m.AfterSeq})
 	l.size += indexCost
-	return nil
 }
 
 // room returns the last block, with room for so many bytes more.
@@ -217,7 +223,7 @@ func (l *encodedList) between(from, to int) (pieces [][]byte) {
 	return pieces
 }
 
-// find returns the place of a message, -1 where the list does not have it.
+// find returns the index of a message, -1 if the list does not have it.
 func (l *encodedList) find(id spool.MessageID) int {
 	if id == "" {
 		return -1
@@ -230,8 +236,7 @@ func (l *encodedList) find(id spool.MessageID) int {
 	return -1
 }
 
-// since returns the messages that were saved since the record reached a seq, without what
-// they say.
+// since returns the messages that were saved since the record reached a seq, without their content.
 func (l *encodedList) since(seq int64) (found []spool.Message) {
 	for _, m := range slices.Backward(l.index) {
 		if m.after < seq {

@@ -33,8 +33,7 @@ type reader struct {
 	streams Streams
 }
 
-// read reads all of a snapshot but its messages into snap. It calls messages within
-// the same state.
+// read reads a snapshot without its messages into snap. It calls messages in the same transaction.
 func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snapshot, messages func(v spool.View) error) error {
 	snap.LastEventSeq = -1
 	var last record.Segment
@@ -78,10 +77,10 @@ func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snaps
 	return err
 }
 
-// stream returns the segment's stream less what is saved, or nil when it is over
-// and gone. A stream that its worker is about to open is empty, and so is one that was lost
-// before the record has ended its segment: a client stands behind what is saved of it, since
-// the messages of the snapshot have that, and may lack what is saved later.
+// stream returns the segment's stream without the content that the messages have, or nil if the stream
+// is over and gone. A stream that the worker is about to open is empty. So is a stream that was lost
+// before the record has ended its segment: the client stands behind the saved part, which the
+// snapshot's messages have.
 func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segment) (*spool.StreamSnapshot, error) {
 	if l.Stream == "" || l.End != nil && l.Now.Sub(l.End.CreatedAt) >= RecentEnd {
 		return nil, nil //nolint:nilnil // null is the wire's word for it
@@ -125,10 +124,10 @@ func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segmen
 	return snap, nil
 }
 
-// deadIn returns which items of a page no message will ever have. Behind the segment's
-// RUN_ENDED that is all content: what was saved of it is in the messages. A stream that has
-// ended before the record says so was perhaps read later than the messages, and then what
-// its steps have saved is in neither.
+// deadIn returns a function that reports which items of a page must not be shown. If the record has
+// ended the segment, that is all content: the messages have the saved part, and no message will have
+// the rest. If only the stream has ended, it may have been read later than the messages. Then only
+// content that no step has saved is dead.
 func deadIn(l record.Segment, page spool.StreamPage) func(spool.Item) bool {
 	switch {
 	case l.End != nil:

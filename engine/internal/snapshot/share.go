@@ -19,7 +19,7 @@ func (s *sharing) get(ctx context.Context, key threadForm) (*sharedState, error)
 	}
 }
 
-// has reports whether the thread's messages are kept, or will be soon.
+// has reports whether the thread's messages are kept, or being read.
 func (s *sharing) has(key threadForm) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *sharing) alone(ctx context.Context, read func() (*encodedState, error))
 	return state, nil
 }
 
-// join returns a read that has not begun, and begins one where there is none.
+// join returns a read that clients may still join, and starts one if there is none.
 func (s *sharing) join(ctx context.Context, key threadForm) *sharedRead {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *sharing) join(ctx context.Context, key threadForm) *sharedRead {
 	return r
 }
 
-// abandon takes a client away from a read. The last one ends the read.
+// abandon removes a client from a read. The last client ends the read.
 func (s *sharing) abandon(r *sharedRead) {
 	s.mu.Lock()
 	r.waiters--
@@ -84,14 +84,14 @@ func (s *sharing) abandon(r *sharedRead) {
 	}
 }
 
-// shut says that no client may join the read any more. The caller must hold mu.
+// shut lets no more clients join the read. The caller must hold mu.
 func (s *sharing) shut(r *sharedRead) {
 	if t := s.threads[r.key]; t.next == r {
 		t.next = nil
 	}
 }
 
-// read reads the thread once the read before is over and there is room.
+// read reads the thread once the read before it is over and there is room.
 func (s *sharing) read(ctx context.Context, r *sharedRead) {
 	defer close(r.done)
 	defer r.cancel()
@@ -132,7 +132,7 @@ func (s *sharing) read(ctx context.Context, r *sharedRead) {
 	s.forget(r.key)
 }
 
-// keep charges what the read has made, and keeps its messages for the next one.
+// keep charges the memory of the read's state, and keeps its messages for the next read.
 func (s *sharing) keep(r *sharedRead, t *sharedThread, made *encodedState, shares bool) *sharedState {
 	if t.kept != nil && !shares {
 		s.retire(t.kept)
@@ -146,7 +146,7 @@ func (s *sharing) keep(r *sharedRead, t *sharedThread, made *encodedState, share
 	k.list, k.size, k.used = made.list, made.list.size, time.Now()
 	k.refs++ // the state's
 	state := &sharedState{made, k, r.waiters}
-	if r.waiters == 0 { // all have gone in the last moment
+	if r.waiters == 0 { // all clients have gone meanwhile
 		state.refs = 1
 		s.drop(state)
 	}

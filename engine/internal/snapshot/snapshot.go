@@ -20,8 +20,8 @@ import (
 type Sources struct {
 	// Own is the store as the actor of a context may see it.
 	Own Store
-	// Shared is the store as it is. What is read from it is for several callers, each of whom
-	// CheckOwner has let pass.
+	// Shared is the store as it is. Several callers share what is read from it; CheckOwner is called
+	// for each.
 	Shared Store
 	// CheckOwner returns a [spool.NotFound] error for a thread that the actor of the context must
 	// not see.
@@ -46,7 +46,7 @@ func New(s Sources) *Snapshots {
 	}
 }
 
-// Close ends what is kept for later snapshots.
+// Close stops the timer that removes kept messages.
 func (s *Snapshots) Close() { s.sharing.close() }
 
 // Snapshot returns a snapshot that is the caller's alone.

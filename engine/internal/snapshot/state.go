@@ -8,25 +8,24 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// encodedState is one state of a thread, encoded. It is shared and does not change.
+// encodedState is one state of a thread, encoded. Clients share it, so it does not change.
 type encodedState struct {
 	list *encodedList
-	// head and tail stand before and behind the messages. A state in another form has none.
+	// head and tail are the JSON before and behind the messages. A state in another form has none.
 	head, tail []byte
-	// rest has the thread, the cursor, the stream's end, and the messages behind the last
-	// entry. That of a state in another form has the rest of the snapshot too.
+	// rest has the thread, the cursor, the stream's end, and the messages behind the last entry. In
+	// another form, it has the rest of the snapshot too.
 	rest *spool.Snapshot
-	// shared is what clients share beside the messages in another form, and formed is how
-	// many bytes that and rest take.
+	// shared is what [spool.SnapshotForm.Finish] has returned. Formed is how many bytes shared and
+	// rest take.
 	shared any
 	formed int64
 }
 
-// size is how many bytes the state takes beside its list.
+// size is how many bytes the state takes without its list.
 func (s *encodedState) size() int64 { return int64(len(s.head)+len(s.tail)) + s.formed }
 
-// extend reads a thread of whose messages old has a part. A nil old has none. It
-// reports whether the list of the state shares the blocks of old.
+// extend is the [extender] of the reader.
 func (r reader) extend(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error) {
 	s, err = r.encode(ctx, key.ThreadKey, func(v spool.View, thread spool.Thread) (l *encodedList, err error) {
 		l, shares, err = old.extend(v, thread, key.form)
@@ -35,7 +34,7 @@ func (r reader) extend(ctx context.Context, key threadForm, old *encodedList) (s
 	return s, shares, err
 }
 
-// encode reads a thread. It gets the messages from list.
+// encode reads a thread, with the messages that list returns.
 func (r reader) encode(
 	ctx context.Context, key spool.ThreadKey, list func(v spool.View, thread spool.Thread) (*encodedList, error),
 ) (*encodedState, error) {
@@ -69,7 +68,7 @@ func (r reader) encode(
 	return s, nil
 }
 
-// finish completes a state in another form.
+// finish completes a state in another form with the rest of the snapshot.
 func (s *encodedState) finish(snap *spool.Snapshot) error {
 	shared, size, err := s.list.form.Finish(snap)
 	if err != nil {

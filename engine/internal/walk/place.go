@@ -15,19 +15,13 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 	var last record.Segment
 	var named record.NamedStream
 	err := view(func(v spool.View) (err error) {
-		if thread, err = v.Thread(); err != nil {
-			return err
-		}
-		if err := record.CheckSame(thread, w.made); err != nil {
+		if thread, last, err = w.latest(v); err != nil {
 			return err
 		}
 		if err := w.placeTurn(v, c); err != nil {
 			return err
 		}
-		if err := w.placeRestored(v, thread, c); err != nil {
-			return err
-		}
-		if last, err = record.LatestSegment(v, thread); err != nil || c == nil {
+		if err := w.placeRestored(v, thread, c); err != nil || c == nil {
 			return err
 		}
 		if err := w.shown.find(v, *c); err != nil || c.Stream == "" {
@@ -73,6 +67,17 @@ func (w *Walker) Place(ctx context.Context, c *spool.Cursor, view func(read func
 		w.Reading = more
 	}
 	return w.closeCalls(ctx)
+}
+
+// latest returns the thread and its latest segment.
+func (w *Walker) latest(v spool.View) (thread spool.Thread, last record.Segment, err error) {
+	if thread, err = v.Thread(); err == nil {
+		err = record.CheckSame(thread, w.made)
+	}
+	if err == nil {
+		last, err = record.LatestSegment(v, thread)
+	}
+	return thread, last, err
 }
 
 // placeTurn finds the last user turn at the client's place that the client has. The client has named
@@ -121,13 +126,7 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 	var last record.Segment
 	var turns []spool.Message
 	err = w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
-		if thread, err = v.Thread(); err != nil {
-			return err
-		}
-		if err = record.CheckSame(thread, w.made); err != nil {
-			return err
-		}
-		if last, err = record.LatestSegment(v, thread); err != nil {
+		if thread, last, err = w.latest(v); err != nil {
 			return err
 		}
 		if turns, err = record.TurnsAt(v, thread.LastSeq); err != nil {

@@ -15,11 +15,8 @@ import (
 func (w *Walker) gone(ctx context.Context) ([]Placed, error) {
 	if w.At.Offset.IsZero() || w.emptySnapshot {
 		var last record.Segment
-		err := w.from.Store.View(ctx, w.key, func(v spool.View) error {
-			thread, err := v.Thread()
-			if err == nil {
-				last, err = record.LatestSegment(v, thread)
-			}
+		err := w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
+			_, last, err = w.latest(v)
 			return err
 		})
 		if err != nil {
