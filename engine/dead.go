@@ -27,8 +27,8 @@ func (e *Engine) HandleDeadJob(ctx context.Context, j spool.Job, attempts int, c
 		return err
 	}
 	e.runner.CloseLost(ctx, j.Thread(), stopped.Lost)
-	if stopped.Rest != nil {
-		return e.runner.Settle(ctx, stopped.Rest)
+	if stopped.Unsettled != nil {
+		return e.runner.Settle(ctx, stopped.Unsettled)
 	}
 	return nil
 }

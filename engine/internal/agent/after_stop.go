@@ -7,17 +7,17 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// AfterStop tells the worker of a run that was stopped, or does what is left of its end.
+// AfterStop wakes the worker of a stopped run, or finishes a run that no worker has.
 func (r *Runner) AfterStop(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error {
 	if stopped.Worker {
 		r.Bus.Wake(key, spool.WakeStop)
 	}
 	r.CloseLost(ctx, key, stopped.Lost)
-	if stopped.Rest == nil {
+	if stopped.Unsettled == nil {
 		return nil
 	}
-	err := r.unsettled(stopped.Rest).settle(ctx)
-	if spool.CodeOf(err) == spool.Fenced { // then somebody else settles it
+	err := r.unsettled(stopped.Unsettled).settle(ctx)
+	if spool.CodeOf(err) == spool.Fenced { // another process settles it
 		return nil
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 )
 
 // ask asks the model for the next turn and streams it.
-func (l *asker) ask(ctx context.Context, past *history.Messages, asked weighed) (chat.Turn, error) {
+func (l *asker) ask(ctx context.Context, past *history.Messages, asked weightedRequest) (chat.Turn, error) {
 	request, err := l.s.runner.Attachments.Inline(ctx, asked.ModelRequest, l.run.Root(), l.images)
 	if err != nil {
 		return chat.Turn{}, err

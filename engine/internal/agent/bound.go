@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// stepRoom returns how many bytes the results of the calls in hand may have.
+// stepRoom returns how many bytes are left for the results of the planned calls.
 func (l *calls) stepRoom() int {
 	left := l.s.runner.Limits.StepBytes
 	if d := l.run.Draft; d != nil {
@@ -20,7 +20,7 @@ func (l *calls) stepRoom() int {
 	return left
 }
 
-// fitResult replaces the result of a call for which the step has no room.
+// fitResult replaces a call's result if it exceeds the step's room.
 func (l *calls) fitResult(p *plannedCall) {
 	have := len(p.result)
 	if have == 0 {

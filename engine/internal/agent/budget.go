@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// allowCalls counts the calls in hand that are about to run, or to be asked for, against the
-// budget of tool calls. It returns those that are beyond it.
+// allowCalls counts the planned calls that are about to run or park against the tool-call budget.
+// It returns the calls beyond the budget.
 func allowCalls(tx *thread.Tx, plan []*plannedCall) (refused []*plannedCall) {
 	for _, p := range plan {
 		if p.result == nil && !budget.AllowCall(tx.Root().Run.Allowance) {
@@ -18,7 +18,7 @@ func allowCalls(tx *thread.Tx, plan []*plannedCall) (refused []*plannedCall) {
 	return refused
 }
 
-// signal wakes all who wait for something to change.
+// signal wakes all goroutines that wait for a change.
 type signal struct {
 	mu sync.Mutex
 	ch chan struct{}

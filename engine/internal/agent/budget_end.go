@@ -12,54 +12,53 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// parksBudget reports whether the loop's run waits for a larger budget than the one that is used
-// up, rather than ends. It ends where no run may have a larger one.
-func (l *runState) parksBudget(reason spool.StopReason) bool {
-	if reason == spool.StopStorageLimit || l.s.overTime.Load() { // which nobody can raise
+// parksForBudget reports whether the run waits for a larger budget instead of ending. It ends if no
+// run may have a larger budget.
+func (l *runState) parksForBudget(reason spool.StopReason) bool {
+	if reason == spool.StopStorageLimit || l.s.overTime.Load() { // nobody can raise these limits
 		return false
 	}
 	agent := l.s.main.agent
-	return agent != nil && agent.OnBudget == spool.BudgetPark && !l.s.atMost(reason)
+	return agent != nil && agent.OnBudget == spool.BudgetPark && !l.s.atMaxBudget(reason)
 }
 
-// distinct reports whether a larger budget has to come from another subject than the one that
-// started the run.
-func (s *segment) distinct() bool { return s.main.agent.DistinctApprover }
+// distinctBudgetApprover reports whether only another subject than the run's own may raise the
+// budget.
+func (s *segment) distinctBudgetApprover() bool { return s.main.agent.DistinctApprover }
 
-// atMost reports whether the run has as much as any run may have of the budget that a stop reason
-// tells of.
-func (s *segment) atMost(reason spool.StopReason) bool {
-	a := s.main.self.Allowance // whose budget no answer raises while a worker has the run
+// atMaxBudget reports whether the run already has the largest budget that any run may have.
+func (s *segment) atMaxBudget(reason spool.StopReason) bool {
+	a := s.main.self.Allowance // no answer raises it while a worker has the run
 	most := budget.Bound(s.runner.Budget.Max, reason)
 	return a != nil && most > 0 && budget.Bound(a.Budget, reason) >= most
 }
 
-// noteExhausted adds the entry that tells of a budget, or a limit, that is used up.
+// noteExhausted adds the entry about an exhausted budget or limit.
 func (l *runState) noteExhausted(tx *thread.Tx, reason spool.StopReason) error {
 	return thread.NoteExhausted(tx, reason, thread.Limits{
 		WallTimeMS: l.s.runner.wallTimeLimit(l.s.main.agent).Milliseconds(), TenantBytes: l.s.runner.Limits.TenantBytes,
 	})
 }
 
-// useUp is the transition of a run whose budget has no room for another step: it ends, or it
-// parks and asks for more.
-func (l *loop) useUp(ctx context.Context, reason spool.StopReason) error {
-	if !l.parksBudget(reason) {
-		if err := l.takeUp(ctx); err != nil {
+// exhausted is the transition of a run whose budget has no room for another step: it ends, or it
+// parks for a larger budget.
+func (l *loop) exhausted(ctx context.Context, reason spool.StopReason) error {
+	if !l.parksForBudget(reason) {
+		if err := l.resume(ctx); err != nil {
 			return err
 		}
 	}
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		switch {
 		case tx.Stopping():
-			return l.conclusion(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
-		case l.parksBudget(reason):
-			return thread.ParkForBudget(tx, reason, l.s.distinct())
+			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+		case l.parksForBudget(reason):
+			return thread.ParkForBudget(tx, reason, l.s.distinctBudgetApprover())
 		}
 		if err := l.noteExhausted(tx, reason); err != nil {
 			return err
 		}
-		return l.conclusion(tx, spool.Ending{State: spool.Completed, Reason: reason})
+		return l.finishIn(tx, spool.Ending{State: spool.Completed, Reason: reason})
 	})
 	switch {
 	case err != nil:
@@ -68,11 +67,11 @@ func (l *loop) useUp(ctx context.Context, reason spool.StopReason) error {
 		l.parked()
 		return nil
 	}
-	return l.concluded(ctx)
+	return l.afterFinish(ctx)
 }
 
-// landBudget takes up the answer to a park for a larger budget. One that was denied, or that
-// nobody has given, ends the run.
+// landBudget continues after the answer to a park for a larger budget. A denied or expired park
+// ends the run.
 func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 	if !l.s.budgeted || l.parent != nil {
 		return false, nil
@@ -98,32 +97,32 @@ func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 		return false, l.update(ctx, func(tx *thread.Tx) error { return tx.Store.PutPark(*park) })
 	}
 	var asked budget.Question
-	_ = json.Unmarshal(park.Args, &asked) // the engine's own
+	_ = json.Unmarshal(park.Args, &asked) // the engine wrote it
 	err = l.commit(ctx, func(tx *thread.Tx) error {
 		if err := tx.Store.PutPark(*park); err != nil {
 			return err
 		}
 		if tx.Stopping() {
-			return l.conclusion(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
 		}
 		if err := l.noteExhausted(tx, asked.Exhausted); err != nil {
 			return err
 		}
-		return l.conclusion(tx, spool.Ending{State: spool.Completed, Reason: asked.Exhausted})
+		return l.finishIn(tx, spool.Ending{State: spool.Completed, Reason: asked.Exhausted})
 	})
 	if err != nil {
 		return true, err
 	}
-	return true, l.concluded(ctx)
+	return true, l.afterFinish(ctx)
 }
 
-// outOfTime ends the work on a run that has had its time: what the model had said, and what
-// the tools had answered, is kept.
+// outOfTime ends the work on a run whose time is up. It keeps the model's partial answer and the
+// results of tools.
 func (l *loop) outOfTime(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	l.events.EndBlock(ctx)
-	if l.plan == nil && l.run.Draft != nil { // of a worker before this one
+	if l.plan == nil && l.run.Draft != nil { // an earlier worker's draft
 		if _, err := l.planDraft(ctx); err != nil {
 			return err
 		}
@@ -133,23 +132,22 @@ func (l *loop) outOfTime(ctx context.Context, cause error) error {
 			return err
 		}
 		l.late = true
-		_, done, err := l.saveCalls(ctx) // those that have not answered are cancelled
+		_, done, err := l.saveCalls(ctx) // it cancels the calls without a result
 		l.late = false
 		if done || err != nil {
 			return err
 		}
-		return l.useUp(ctx, l.s.timeReason())
+		return l.exhausted(ctx, l.s.timeReason())
 	}
 	if cut, ok := errors.AsType[*chat.CutOffError](cause); ok {
 		if err := l.saveCut(ctx, cut.Turn); err != nil {
 			return err
 		}
 	}
-	return l.useUp(ctx, l.s.timeReason())
+	return l.exhausted(ctx, l.s.timeReason())
 }
 
-// saveCut saves what came of an answer for which there was no more time. The run is not over
-// by it.
+// saveCut saves a partial answer that the time limit cut off. It does not end the run.
 func (l *loop) saveCut(ctx context.Context, t chat.Turn) error {
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		if err := t.Charge(tx, spool.OutcomeAborted); err != nil {

@@ -21,16 +21,16 @@ type outcome struct {
 	planned *plannedCall
 	result  json.RawMessage
 	err     error
-	// Of a call that spawns: its nested run waits, or was stopped, and there is no result.
+	// waits and stopped say that a spawn call has no result: its nested run waits or was stopped.
 	waits, stopped bool
 }
 
-// act runs the calls in hand, all at once, and saves the step. A result is announced
-// once it is durable: the last one with the step, the others as they come. It returns
-// the messages that the step has become, and whether the run has parked or ended.
+// act runs the planned calls concurrently and saves the step. It announces a result once it is
+// durable: the last one with the step, the others one by one. It returns the step's messages, and
+// whether the run has parked or ended.
 //
-// When ctx ends, act does not wait for the tools. What they then return is lost, and
-// their outcome unknown. It does wait for nested runs, which write to the same stream.
+// When ctx ends, act does not wait for the tools. What they return is lost, and their outcome
+// unknown. It does wait for nested runs, which write to the same stream.
 func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -38,7 +38,7 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 	ctx, cancel := context.WithCancelCause(ctx)
 	var nested sync.WaitGroup
 	defer nested.Wait()
-	defer cancel(errSiblings)
+	defer cancel(errStepAbandoned)
 	outcomes := make(chan outcome, len(l.plan))
 	running := 0
 	for _, p := range l.plan {
@@ -73,18 +73,18 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 				again = a.later(again)
 				continue
 			}
-			if err := l.resulted(ctx, o, running == 1 && again == nil); err != nil {
+			if err := l.accept(ctx, o, running == 1 && again == nil); err != nil {
 				return nil, false, err
 			}
 		}
 	}
-	if again != nil { // the others have come as far as they can, and are found so again
+	if again != nil { // the other calls are done or saved, and the next segment finds them so
 		return nil, false, again
 	}
 	return l.saveCalls(ctx)
 }
 
-// run calls the tool. A panic is an error.
+// run calls the tool. It turns a panic into an error.
 func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -96,22 +96,23 @@ func run(ctx context.Context, p *plannedCall) (result json.RawMessage, err error
 		result = json.RawMessage("null")
 	}
 	if err == nil {
-		result = kept(result)
+		result = storableJSON(result)
 	}
 	return result, err
 }
 
-// kept returns JSON of a tool or a model as it can be kept for ever: as it is, or, where
-// [spool.CheckJSON] refuses it, as a JSON string of its text.
-func kept(text json.RawMessage) json.RawMessage {
+// storableJSON returns a tool's or a model's JSON as it is, or, if [spool.CheckJSON] refuses it, as
+// a JSON string of its text.
+func storableJSON(text json.RawMessage) json.RawMessage {
 	if spool.CheckJSON("", text) != nil {
 		return toolresult.JSON(string(text))
 	}
 	return text
 }
 
-// resulted takes an outcome in. The last one of a step is saved with it.
-func (l *calls) resulted(ctx context.Context, o outcome, last bool) error {
+// accept stores an outcome and announces its result. The step's last outcome is saved with the
+// step.
+func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 	p := o.planned
 	switch {
 	case isStoreError(o.err):
@@ -128,7 +129,7 @@ func (l *calls) resulted(ctx context.Context, o outcome, last bool) error {
 	}
 	l.fitResult(p)
 	switch {
-	case p.spawns: // the record of the nested run has it
+	case p.spawns: // the nested run has the result
 		l.announce(ctx, p)
 		return nil
 	case last:
@@ -136,7 +137,7 @@ func (l *calls) resulted(ctx context.Context, o outcome, last bool) error {
 	}
 	state := spool.EffectDone
 	if p.park != nil {
-		state = spool.EffectVoid // the call is over, and is made again with the answer
+		state = spool.EffectVoid // the tool is called again with the answer
 	}
 	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Store.PutEffect(p.effect(state)) })
 	if err != nil || p.park != nil {
@@ -149,7 +150,7 @@ func (l *calls) resulted(ctx context.Context, o outcome, last bool) error {
 
 const panicked = "the tool panicked"
 
-// wasAsked reports whether the call's own question was answered.
+// wasAsked reports whether somebody has answered the call's own question.
 func (p *plannedCall) wasAsked() bool {
 	return p.answered != nil && (p.answered.Reason != spool.ParkOutcomeUnknown || p.answered.Before != nil)
 }
@@ -174,8 +175,8 @@ func (l *calls) failedCall(ctx context.Context, p *plannedCall, err error) {
 	p.result = toolresult.Error(toolMessage(err))
 }
 
-// toolMessage is what the model reads of a tool's error: a coded error's message, and
-// the text of any other, which the tool's author has written for it.
+// toolMessage returns the text of a tool's error for the model: a coded error's message, or the
+// whole text of any other error, whose author wrote it for the model.
 func toolMessage(err error) string {
 	if coded, ok := errors.AsType[*spool.Error](err); ok {
 		return coded.Message
@@ -188,17 +189,17 @@ func (l *calls) announce(ctx context.Context, p *plannedCall) {
 		return
 	}
 	p.announced = true
-	l.events.Item(ctx, spool.ItemToolResult, p.resulted())
+	l.events.Item(ctx, spool.ItemToolResult, p.item())
 }
 
-func (p *plannedCall) resulted() spool.ToolResulted {
+func (p *plannedCall) item() spool.ToolResulted {
 	return spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result}
 }
 
 // saveCalls saves the step, or the results of the parks that were answered, and parks or
-// ends the run where that follows.
+// ends the run if that follows.
 func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool, err error) {
-	step := l.handedStep()
+	step := l.openStep()
 	err = l.commit(ctx, func(tx *thread.Tx) error {
 		if step.draft != nil {
 			l.answer = cmp.Or(step.draft.Message.Text(), l.answer)
@@ -206,13 +207,13 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 		stopped := tx.Stopping()
 		switch {
 		case stopped:
-			cancelRest(l.plan, "stopped")
+			cancelUnfinished(l.plan, "stopped")
 		case l.late:
-			cancelRest(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(l.s.timeReason()))
+			cancelUnfinished(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(l.s.timeReason()))
 		}
 		for _, p := range l.plan {
 			if p.result != nil && !p.announced {
-				tx.Item(spool.ItemToolResult, p.resulted())
+				tx.Item(spool.ItemToolResult, p.item())
 			}
 		}
 		if saved, err = saveCalls(tx, l.plan, step); err != nil {
@@ -220,11 +221,11 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 		}
 		switch {
 		case stopped:
-			return l.conclusion(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
-		case waiting(l.plan) > 0 || l.open > 0:
+			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+		case countWaiting(l.plan) > 0 || l.open > 0:
 			return l.park(tx)
 		case tx.Run.Steps >= l.maxSteps() && budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":
-			return l.conclusion(tx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+			return l.finishIn(tx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
 		default:
 			return tx.PutUnseen()
 		}
@@ -238,28 +239,29 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 		l.parked()
 		return saved, true, nil
 	case l.run.State.Terminal() || l.run.Ending != nil:
-		return saved, true, l.concluded(ctx)
+		return saved, true, l.afterFinish(ctx)
 	default:
 		return saved, false, nil
 	}
 }
 
-// handed is what the calls in hand belong to: a draft, or the parks of a step before.
-type handed struct {
+// openStep is the step that the planned calls belong to: a draft, or nothing if the step was saved
+// and its calls parked.
+type openStep struct {
 	draft *spool.Draft
 	usage spool.TokenCount
 }
 
-func (l *calls) handedStep() handed {
+func (l *calls) openStep() openStep {
 	if d := l.run.Draft; d != nil {
-		return handed{draft: d, usage: d.Usage}
+		return openStep{draft: d, usage: d.Usage}
 	}
-	return handed{}
+	return openStep{}
 }
 
-// saveCalls writes the results of a plan: with the draft that they belong to as a whole
-// step, or as a message of their own when they come from answered parks.
-func saveCalls(tx *thread.Tx, plan []*plannedCall, step handed) ([]spool.Message, error) {
+// saveCalls writes the results of a plan: with their draft as a whole step, or, after parks, as a
+// message of their own.
+func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Message, error) {
 	results := make(spool.Content, 0, len(plan))
 	for _, p := range plan {
 		if p.waits {
@@ -281,7 +283,7 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step handed) ([]spool.Message
 	return thread.SaveResults(tx, results)
 }
 
-// landed writes down that a call has its result.
+// landed writes that a call has its result.
 func landed(tx *thread.Tx, p *plannedCall) error {
 	if (p.ran || p.spawns) && !p.saved {
 		if err := tx.Store.PutEffect(p.effect(spool.EffectDone)); err != nil {
@@ -296,8 +298,8 @@ func landed(tx *thread.Tx, p *plannedCall) error {
 	return tx.Store.PutPark(park)
 }
 
-// cancelRest gives the calls without a result the one of a run that ends.
-func cancelRest(plan []*plannedCall, reason string) {
+// cancelUnfinished gives every call without a result the result of a cancelled call.
+func cancelUnfinished(plan []*plannedCall, reason string) {
 	for _, p := range plan {
 		if p.result == nil {
 			p.result, p.park, p.ran, p.waits = toolresult.Cancelled(reason), nil, false, false
@@ -305,7 +307,7 @@ func cancelRest(plan []*plannedCall, reason string) {
 	}
 }
 
-func waiting(plan []*plannedCall) (n int) {
+func countWaiting(plan []*plannedCall) (n int) {
 	for _, p := range plan {
 		if p.park != nil || p.waits {
 			n++
@@ -314,7 +316,7 @@ func waiting(plan []*plannedCall) (n int) {
 	return n
 }
 
-// resultOf returns what the model reads of a call that ran, or failed with a text.
+// resultOf returns what the model reads of a call that ran or failed.
 func (p *plannedCall) resultOf(result json.RawMessage, failure string) json.RawMessage {
 	if p.answered == nil {
 		return toolresult.Ran(result, failure)

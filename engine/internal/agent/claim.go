@@ -8,28 +8,28 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// claimed is what a claim has found, and the segment that it carries or settles.
+// claimed is the outcome of a claim, with the segment to execute or to settle.
 type claimed struct {
-	thread.Claim
+	thread.Claimed
 
 	segment *segment
 }
 
-// claim takes the thread of a job for this worker.
+// claim leases the job's thread to this worker.
 func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) {
-	alone := &aloneClaim{slot: &r.aloneSlot}
+	isolation := &isolationClaim{slot: &r.isolationSlot}
 	defer func() {
 		if c.Segment == nil {
-			alone.release()
+			isolation.release()
 		}
 	}()
 	var follow thread.Follow
-	request := thread.ClaimRequest{Job: j, Alone: alone.take, Knows: func(agent string) error {
+	request := thread.ClaimRequest{Job: j, Isolate: isolation.acquire, Knows: func(agent string) error {
 		_, err := r.Registry.ByName(agent)
 		return err
 	}}
 	err = r.Store.Update(ctx, j.Thread(), 0, func(store spool.Tx) (err error) {
-		c.Claim, follow, err = thread.Take(store, request, r.Rules)
+		c.Claimed, follow, err = thread.Claim(store, request, r.Rules)
 		return err
 	})
 	switch {
@@ -44,19 +44,19 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 	switch {
 	case c.Segment != nil:
 		c.segment = r.newSegment(c.Segment.Thread, c.Segment.Run, c.Segment.Seq)
-		c.segment.alone = alone
-	case c.Rest != nil:
-		c.segment = r.unsettled(c.Rest)
+		c.segment.isolation = isolation
+	case c.Unsettled != nil:
+		c.segment = r.unsettled(c.Unsettled)
 	}
 	return c, nil
 }
 
-// Settle settles a run that has ended but for its settle hook.
+// Settle settles a run that only lacks its settle hook.
 func (r *Runner) Settle(ctx context.Context, u *thread.Unsettled) error {
 	return r.unsettled(u).settle(ctx)
 }
 
-// unsettled returns the segment of a run that has still to be settled.
+// unsettled returns the segment of a run that has to be settled.
 func (r *Runner) unsettled(u *thread.Unsettled) *segment {
 	s := r.newSegment(u.Thread, u.Run, u.Thread.LastSeq)
 	s.Writer.Inherit(u.Saved)

@@ -12,14 +12,14 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// worthwhile is the part of a prompt's room that a compaction has to take away, unless the
-// provider wants it, and by which a prompt has to grow before a summary that failed is tried
-// again: each attempt is paid and waited for.
+// worthwhile is the fraction of a prompt's room (one tenth) that a compaction has to free, unless
+// the provider refused the prompt. A prompt has to grow by the same fraction before a failed
+// summary is tried again, because each attempt costs money and time.
 const worthwhile = 10
 
-// askFitting asks the model for the next turn with a prompt that has room in its window. A
-// prompt that the provider refuses as a context overflow before the model has said anything is made
-// shorter, and asked once more. Summaries that are made on the way are added to the history.
+// askFitting asks the model for the next turn with a prompt that fits into its context window. If
+// the provider refuses the prompt as a context overflow before the model has answered anything,
+// askFitting shortens it and asks once more. It adds new summaries to the history.
 func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
 	to := l.s.runner.Compactor.Context.RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
 	fitted, err := l.fit(ctx, past, to, false)
@@ -35,14 +35,14 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 	l.s.runner.Concerning(l.s.Key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
 	if err := l.update(ctx, func(tx *thread.Tx) error {
-		if err := recordCut(tx, refused, spool.OutcomeError); err != nil {
+		if err := chargeCutOff(tx, refused, spool.OutcomeError); err != nil {
 			return err
 		}
 		return tx.Put()
 	}); err != nil {
 		return t, err
 	}
-	// What the window is believed to have is wrong: what was refused tells more.
+	// The assumed window is wrong: the refused size is a better bound.
 	less := l.s.runner.Compactor.Context.RoomWith(min(to.Budget, size*3/4), to.Reserve)
 	fitted, err = l.fit(ctx, past, less, true)
 	switch {
@@ -55,26 +55,26 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 	return l.ask(ctx, past, fitted)
 }
 
-// weighed is a request and what it weighs.
-type weighed struct {
+// weightedRequest is a request with its estimated size.
+type weightedRequest struct {
 	spool.ModelRequest
 
 	weight history.Weight
 }
 
-// weighed returns the request that a history makes.
-func (l *asker) weighed(past *history.Messages) weighed {
+// weigh returns the request for a history.
+func (l *asker) weigh(past *history.Messages) weightedRequest {
 	messages, w := past.Prompt()
-	r := weighed{ModelRequest: l.agent.Request(l.run, messages), weight: w}
+	r := weightedRequest{ModelRequest: l.agent.Request(l.run, messages), weight: w}
 	r.weight.Add(history.WeighAround(r.ModelRequest))
 	return r
 }
 
-// fit returns the request for the next turn within a room. A history that is too long is
-// summarised first, or, where must is set, one from which anything can be. Where there is no
-// summary, or where it is not enough, the prompt alone is made shorter.
-func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Room, must bool) (weighed, error) {
-	m, request := history.NewMeter(l.run.Context), l.weighed(past)
+// fit returns a request for the next turn that fits into a room. It first summarises a history that
+// is too long; with must, it summarises any history that it can. If that is not enough, it shortens
+// the prompt alone.
+func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Room, must bool) (weightedRequest, error) {
+	m, request := history.NewMeter(l.run.Context), l.weigh(past)
 	size := m.Of(request.weight)
 	if to.At == 0 || size <= to.At && !must {
 		return request, nil
@@ -86,7 +86,7 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Room
 		switch {
 		case err == nil:
 			past.Add(summary)
-			m, request = history.NewMeter(l.run.Context), l.weighed(past)
+			m, request = history.NewMeter(l.run.Context), l.weigh(past)
 			size, l.failed = m.Of(request.weight), 0
 		case ctx.Err() != nil, isStoreError(err):
 			return request, err
@@ -103,8 +103,8 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Room
 	return request, nil
 }
 
-// compact has older messages summarised, and saves the summary: from then on it stands for
-// them in prompts. The messages stay.
+// compact has older messages summarised and saves the summary, which replaces them in prompts. The
+// messages stay.
 func (l *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Room) (spool.Message, error) {
 	s := l.s.runner.Compactor.NewSummary(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
@@ -140,7 +140,7 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 	return *summary, nil
 }
 
-// history reads the messages of the loop's agent.
+// history reads the messages of the run's agent.
 func (l *asker) history(ctx context.Context) (h *history.Messages, err error) {
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
 		h, err = history.Read(v, l.run)

@@ -11,9 +11,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// askSpeaking asks the model for the next turn. A turn in which the model says nothing and calls
-// nothing is asked for once more, in the same stream. What the model has thought in the first
-// one was shown, and so it stands before the second one.
+// askSpeaking asks the model for the next turn. If the turn has neither text nor calls, it asks
+// once more, in the same stream. Clients have seen the reasoning of the first turn, so it precedes
+// the second turn.
 func (l *asker) askSpeaking(ctx context.Context, past *history.Messages) (chat.Turn, error) {
 	first, err := l.askFitting(ctx, past)
 	if err != nil || !first.Empty() {
@@ -33,7 +33,7 @@ func (l *asker) askSpeaking(ctx context.Context, past *history.Messages) (chat.T
 	}
 	thought := slices.Clone(first.Message.Content)
 	for i := range thought {
-		thought[i].Provider = nil // the provider has signed it for an answer that it now is not in
+		thought[i].Provider = nil // the provider's signature is for another answer
 	}
 	second, err := l.askFitting(ctx, past)
 	second.Message.Content = slices.Concat(thought, second.Message.Content)

@@ -9,14 +9,14 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// gaveSlot is why a segment ended that gave its slot to another tenant.
-const gaveSlot = "the run waits for its turn"
+// yieldedSlot is the recorded reason for the end of a segment that gave its slot to another tenant.
+const yieldedSlot = "the run waits for its turn"
 
-// handBack ends the segment of a run whose worker shuts down. It costs no attempt: a new
-// ticket is due at once.
+// handBack ends the segment of a run whose worker shuts down. It costs no attempt: a new ticket is
+// due at once.
 func (s *segment) handBack(ctx context.Context, cause error) error {
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
-		if err := recordCut(tx, cause, spool.OutcomeAborted); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeAborted); err != nil {
 			return err
 		}
 		if err := voidUnrun(tx, s.main.plan); err != nil {
@@ -28,7 +28,7 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 		return thread.HandBack(tx, time.Time{}, thread.WorkerDied)
 	})
 	switch {
-	case errors.Is(err, errStopped): // it was not noticed before
+	case errors.Is(err, errStopped): // the stop came between two polls
 		return s.main.stopped(ctx, cause)
 	case err != nil:
 		return err
@@ -37,15 +37,14 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 	return nil
 }
 
-// giveSlot hands the run back where its slot is due to another tenant. It is called between two
-// steps, so that nothing is lost and nothing is done twice. It reports whether the segment is
-// over.
-func (l *loop) giveSlot(ctx context.Context) (bool, error) {
-	if l.parent != nil { // the step of the dispatched run is not over
+// yieldSlot hands the run back if another tenant is entitled to its slot. It is called between two
+// steps, so that no work is lost or repeated. It reports whether the segment is over.
+func (l *loop) yieldSlot(ctx context.Context) (bool, error) {
+	if l.parent != nil { // the dispatched run is inside a step
 		return false, nil
 	}
 	s := l.s
-	due, wanted, err := s.place.Wanted(ctx, s.runner.Queue)
+	due, wanted, err := s.slot.Wanted(ctx, s.runner.Queue)
 	if err != nil && ctx.Err() == nil {
 		l.s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "look who waits for a slot", "error", err)
 	}
@@ -54,13 +53,13 @@ func (l *loop) giveSlot(ctx context.Context) (bool, error) {
 	}
 	err = l.commit(ctx, func(tx *thread.Tx) error {
 		if tx.Stopping() {
-			return thread.ErrUnchanged // the segment will notice, and ends the run
+			return thread.ErrUnchanged // the segment notices the stop and ends the run
 		}
-		return thread.HandBack(tx, due, gaveSlot)
+		return thread.HandBack(tx, due, yieldedSlot)
 	})
 	switch {
 	case errors.Is(err, thread.ErrUnchanged):
-		s.place.Stay()
+		s.slot.Stay()
 		return false, nil
 	case err != nil:
 		return true, err

@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// HandleJob carries a job out that has a slot of a worker, or none.
+// HandleJob carries out a job. In is the job's slot of a worker, nil for none.
 func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error) {
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant
@@ -24,23 +24,23 @@ func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (sp
 	r.CloseLost(ctx, j.Thread(), c.Lost)
 	switch {
 	case c.BusyFor > 0:
-		// The lease is asked for again once it would have lapsed.
+		// The job comes back when the lease would have lapsed.
 		return spool.JobResult{Reason: c.Reason, RetryAfter: c.BusyFor}, nil
-	case c.Rest != nil:
+	case c.Unsettled != nil:
 		return spool.JobResult{Accepted: true}, c.segment.settle(ctx)
 	case c.segment == nil:
 		return spool.JobResult{Accepted: true, Reason: c.Reason}, nil
 	}
-	c.segment.place = in
-	r.carrying.Add(1)
-	defer r.carrying.Add(-1)
-	if err := c.segment.carry(ctx); err != nil {
+	c.segment.slot = in
+	r.activeSegments.Add(1)
+	defer r.activeSegments.Add(-1)
+	if err := c.segment.execute(ctx); err != nil {
 		return spool.JobResult{}, err
 	}
 	return spool.JobResult{Accepted: true}, nil
 }
 
-// CloseLost ends a lost stream, so that its readers move on. Nil is none.
+// CloseLost ends a lost stream, so that its readers move on. A nil stream is none.
 func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *thread.LostStream) {
 	if lost == nil {
 		return
@@ -50,7 +50,7 @@ func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *threa
 	r.Bus.Wake(key, spool.WakeStream)
 }
 
-// EndStream ends the stream of a worker that went away, as its RUN_ENDED entry says.
+// EndStream ends the stream of a dead worker as its RUN_ENDED entry says.
 func (r *Runner) EndStream(ctx context.Context, key spool.StreamKey, ended spool.Entry) {
 	r.Streaming.CloseLost(ctx, key, record.EndItem(ended, spool.Offset{}), ended.After)
 }

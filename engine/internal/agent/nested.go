@@ -16,17 +16,17 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// attemptError says that a nested run has failed an attempt and is to have another one: the
-// segment ends for it once all else that it could do is done.
+// attemptError says that a nested run failed an attempt and will have another one. The segment ends
+// once its other calls are done.
 type attemptError struct {
-	attempts int // of the nested run, with this one
+	attempts int // of the nested run, including this one
 	err      error
 }
 
 func (a *attemptError) Error() string { return a.err.Error() }
 func (a *attemptError) Unwrap() error { return a.err }
 
-// later returns the one of two that asks for the longer wait.
+// later returns the error that asks for the longer delay.
 func (a *attemptError) later(b *attemptError) *attemptError {
 	if b == nil || a.attempts > b.attempts {
 		return a
@@ -34,9 +34,9 @@ func (a *attemptError) later(b *attemptError) *attemptError {
 	return b
 }
 
-// delegate carries out a spawn call: it makes the nested run, or takes it up where it was
-// saved last, and works on it until it ends or waits. It may be called again and again for
-// the same call, in whatever process, and so its outcome is never unknown.
+// delegate carries out a spawn call: it makes or resumes the nested run, and executes it until it
+// ends or waits. It may be called repeatedly for the same call, in any process, so the call's
+// outcome is never unknown.
 func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 	o.planned = p
 	defer func() {
@@ -44,7 +44,7 @@ func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 			o.err = &spool.Error{Code: spool.Internal, Message: "the nested run could not be made", Err: o.err}
 		}
 	}()
-	release, err := l.s.slot(ctx, l.self.Depth+1)
+	release, err := l.s.acquireNested(ctx, l.self.Depth+1)
 	if err != nil {
 		o.err = err
 		return o
@@ -60,21 +60,22 @@ func (l *loop) delegate(ctx context.Context, p *plannedCall) (o outcome) {
 	child.started(ctx)
 	if run.State.Terminal() {
 		child.finishedBefore(ctx)
-	} else if o.err = child.carry(ctx); o.err != nil {
+	} else if o.err = child.execute(ctx); o.err != nil {
 		return o
 	}
 	switch child.run.State {
 	case spool.Completed, spool.Failed:
-		o.result = told(child.run)
+		o.result = nestedResult(child.run)
 	case spool.WaitingForInput:
 		o.waits = true
-	default: // stopped, and so is the whole tree
+	default: // the whole tree was stopped
 		o.stopped = true
 	}
 	return o
 }
 
-// limits are those of the tree. A configuration that has changed since may have none.
+// limits returns the limits of the tree. If the configuration no longer has them, it returns the
+// defaults.
 func (s *segment) limits() spool.Spawn {
 	if s.main.agent != nil && s.main.agent.Spawn != nil {
 		return *s.main.agent.Spawn
@@ -82,18 +83,18 @@ func (s *segment) limits() spool.Spawn {
 	return spool.Spawn{MaxDepth: registry.DefaultMaxDepth, MaxConcurrent: registry.DefaultMaxConcurrent, ResultCap: registry.DefaultResultCap}
 }
 
-// slot waits until one more nested run may be at work at a depth.
-func (s *segment) slot(ctx context.Context, depth int) (release func(), err error) {
-	s.slotting.Lock()
-	slots := s.slots[depth]
+// acquireNested waits until one more nested run may be active at a depth.
+func (s *segment) acquireNested(ctx context.Context, depth int) (release func(), err error) {
+	s.nestedMu.Lock()
+	slots := s.nestedSlots[depth]
 	if slots == nil {
 		slots = make(chan struct{}, s.limits().MaxConcurrent)
-		if s.slots == nil {
-			s.slots = make(map[int]chan struct{})
+		if s.nestedSlots == nil {
+			s.nestedSlots = make(map[int]chan struct{})
 		}
-		s.slots[depth] = slots
+		s.nestedSlots[depth] = slots
 	}
-	s.slotting.Unlock()
+	s.nestedMu.Unlock()
 	select {
 	case slots <- struct{}{}:
 		return func() { <-slots }, nil
@@ -102,7 +103,8 @@ func (s *segment) slot(ctx context.Context, depth int) (release func(), err erro
 	}
 }
 
-// nestedID names the run that a call spawns, which is the same however often it is.
+// nestedID returns the id of the run that a call spawns. It is the same for each repetition of the
+// call.
 func nestedID(parent spool.RunID, call spool.ToolCallID) spool.RunID {
 	sum := sha256.Sum256([]byte(string(parent) + "\x00" + string(call)))
 	return spool.RunID("sub_" + nestedEncoding.EncodeToString(sum[:16]))
@@ -110,7 +112,7 @@ func nestedID(parent spool.RunID, call spool.ToolCallID) spool.RunID {
 
 var nestedEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// spawn returns the run that a call makes, made before or now.
+// spawn returns the nested run of a call, and makes it if it does not exist.
 func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err error) {
 	id := nestedID(l.self.ID, p.call.ID)
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
@@ -118,7 +120,7 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err
 		return err
 	})
 	switch {
-	case err == nil && !p.spawned(run): // somebody else chose it
+	case err == nil && !p.spawned(run): // a caller chose the same id
 		return run, spool.Errorf(spool.Conflict, "the id of the nested run is taken")
 	case err == nil:
 		return run, nil
@@ -130,13 +132,13 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err
 		return run, err
 	}
 	var used error
-	err = l.s.update(ctx, func(root *thread.Tx) error { // not the loop's own: others of its step spawn too
-		tx, err := root.Of(l.self)
+	err = l.s.update(ctx, func(root *thread.Tx) error { // not l.update, because sibling calls spawn concurrently
+		tx, err := root.ForRun(l.self)
 		if err != nil {
 			return err
 		}
 		run, used = l.newNested(tx, id, p.call.ID, b), nil
-		if err = thread.Spawn(tx, run, b.Instructions); spool.CodeOf(err) == spool.Conflict { // somebody else chose it
+		if err = thread.Spawn(tx, run, b.Instructions); spool.CodeOf(err) == spool.Conflict {
 			used, err = err, nil
 		}
 		return err
@@ -144,8 +146,8 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err
 	return run, cmp.Or(err, used)
 }
 
-// spawned reports whether a run is the one that the call has made. Who starts runs may choose
-// any id for them.
+// spawned reports whether the call made the run. Callers may choose any id for the runs that they
+// start.
 func (p *plannedCall) spawned(run spool.RunRow) bool { return run.ParentID == p.call.RunID }
 
 func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b registry.Brief) spool.RunRow {
@@ -169,14 +171,14 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 	return run
 }
 
-// child returns the loop of a nested run that a call of this one has spawned.
+// child returns the loop of a nested run.
 func (l *loop) child(run spool.RunRow) *loop {
 	agent := l.agent.Nested(run.Agent).Permitted(run)
 	model := cmp.Or(l.s.runner.Registry.Model(run.Model, agent), l.model)
 	return newLoop(l.s, l.runState, agent, model, run)
 }
 
-// frames returns the calls that wait while a call of the loop does, the innermost first.
+// frames returns the calls that wait for a call of this run, the innermost first.
 func (l *runState) frames() []spool.ParkFrame {
 	var frames []spool.ParkFrame
 	for ; l.parent != nil; l = l.parent {
@@ -189,25 +191,25 @@ func (l *runState) frames() []spool.ParkFrame {
 	return frames
 }
 
-// told is what the run above reads of one that has ended.
-func told(run spool.RunRow) json.RawMessage {
-	said := struct {
+// nestedResult is what the parent run reads of an ended nested run.
+func nestedResult(run spool.RunRow) json.RawMessage {
+	result := struct {
 		AgentID spool.AgentID `json:"agentId"`
 		Result  *string       `json:"result,omitempty"`
 		Note    string        `json:"note,omitempty"`
 		Error   string        `json:"error,omitempty"`
 	}{AgentID: run.AgentID()}
 	if run.State == spool.Failed {
-		said.Error = cmp.Or(run.Error, "the nested run failed")
-		return toolresult.JSON(said)
+		result.Error = cmp.Or(run.Error, "the nested run failed")
+		return toolresult.JSON(result)
 	}
 	text := ""
 	if run.Result != nil {
 		text = run.Result.Text
 	}
-	said.Result = &text
+	result.Result = &text
 	if run.StopReason != spool.StopCompleted {
-		said.Note = "it ended early: " + strings.ReplaceAll(string(run.StopReason), "_", " ")
+		result.Note = "it ended early: " + strings.ReplaceAll(string(run.StopReason), "_", " ")
 	}
-	return toolresult.JSON(said)
+	return toolresult.JSON(result)
 }

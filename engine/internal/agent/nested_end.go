@@ -11,9 +11,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// carry advances a nested run until it ends, waits, or cannot go on in this segment. What it
-// then has to write of its own is written when carry returns.
-func (l *loop) carry(ctx context.Context) error {
+// execute advances a nested run until it ends, waits, or cannot continue in this segment. It has
+// written all its data when it returns.
+func (l *loop) execute(ctx context.Context) error {
 	err := l.advance(ctx)
 	var again *attemptError
 	switch cause := context.Cause(ctx); {
@@ -25,25 +25,25 @@ func (l *loop) carry(ctx context.Context) error {
 		return l.stopped(ctx, err)
 	case errors.Is(cause, errOutOfTime):
 		return l.outOfTime(ctx, err)
-	case errors.Is(cause, errLost), errors.Is(cause, errLapsed), errors.Is(cause, errSiblings):
-		return ctx.Err() // it may not write, or its store fails
+	case errors.Is(cause, errLost), errors.Is(cause, errLapsed), errors.Is(cause, errStepAbandoned):
+		return ctx.Err() // it may not write, or the store fails
 	case ctx.Err() != nil:
-		return l.leave(ctx, err)
-	case errors.As(err, &again): // of a run that this one has spawned
+		return l.handBack(ctx, err)
+	case errors.As(err, &again): // of a run that this run has spawned
 		return err
 	default:
 		return l.fail(ctx, err)
 	}
 }
 
-// errSiblings ends the nested runs of a step that has failed around them.
-var errSiblings = errors.New("the step was given up")
+// errStepAbandoned ends the nested runs of a step that failed.
+var errStepAbandoned = errors.New("the step was given up")
 
-// leave gives up the work on a nested run whose worker shuts down. It costs no attempt.
-func (l *loop) leave(ctx context.Context, cause error) error {
+// handBack gives up the work on a nested run whose worker shuts down. It costs no attempt.
+func (l *loop) handBack(ctx context.Context, cause error) error {
 	l.events.EndBlock(ctx)
 	err := l.update(ctx, func(tx *thread.Tx) error {
-		if err := recordCut(tx, cause, spool.OutcomeAborted); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeAborted); err != nil {
 			return err
 		}
 		if err := voidUnrun(tx, l.plan); err != nil {
@@ -57,20 +57,20 @@ func (l *loop) leave(ctx context.Context, cause error) error {
 	return ctx.Err()
 }
 
-// fail ends an attempt of a nested run whose step has failed: with another one, for which
-// the segment has to end, or, for an error that will not pass and after the last attempt,
-// with the nested run. The run above reads of that, and goes on.
+// fail ends a failed attempt of a nested run: with another attempt, for which the segment has to
+// end, or, for a permanent error and after the last attempt, with the nested run's end. The parent
+// run reads of that end and continues.
 func (l *loop) fail(ctx context.Context, cause error) error {
 	l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "nested run step failed",
 		"step", l.run.Steps+1, "attempt", l.run.Attempts+1, "error", cause)
 	final := permanent(cause)
 	err := l.commit(ctx, func(tx *thread.Tx) error {
-		if err := recordCut(tx, cause, spool.OutcomeError); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeError); err != nil {
 			return err
 		}
 		tx.Run.Attempts++
 		switch {
-		case tx.Stopping(): // it was not noticed before
+		case tx.Stopping(): // the stop came between two polls
 			return thread.FinishNested(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
 		case final || tx.Run.Attempts >= l.s.runner.Rules.Retry.Attempts:
 			return thread.FinishNested(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: failureText(cause)}, "")
@@ -83,73 +83,72 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 	case l.run.State.Terminal():
 		return nil
 	}
-	if c, ok := errors.AsType[*chat.CutOffError](cause); ok { // which is in the ledger already
+	if c, ok := errors.AsType[*chat.CutOffError](cause); ok { // the ledger already has its usage
 		cause = c.Err
 	}
 	return &attemptError{attempts: l.run.Attempts, err: cause}
 }
 
-// started announces a nested run, once in each stream that it is at work in.
+// started announces a nested run, once in each stream in which it is active.
 func (l *loop) started(ctx context.Context) {
 	l.events.Item(ctx, spool.ItemSubagentStarted, spool.SubagentStarted{
 		SubagentID: l.run.AgentID(), Name: l.run.Agent, Depth: l.run.Depth,
 	})
 }
 
-// finishedBefore announces the end of a nested run whose worker died before it could.
+// finishedBefore announces the end of a nested run whose worker died before it announced that end.
 func (l *loop) finishedBefore(ctx context.Context) {
 	l.events.Item(ctx, spool.ItemSubagentFinished, thread.SubagentFinished(l.run))
 }
 
-// conclusion ends the loop's run in the transaction of its last step. See
-// [segment.conclusion].
-func (l *runState) conclusion(tx *thread.Tx, ending spool.Ending) error {
+// finishIn ends the loop's run in the transaction of its last step.
+func (l *runState) finishIn(tx *thread.Tx, ending spool.Ending) error {
 	if l.parent == nil {
-		return thread.Conclude(tx, ending)
+		return thread.Finish(tx, ending)
 	}
 	return thread.FinishNested(tx, ending, registry.Shorten(l.answer, l.s.limits().ResultCap))
 }
 
-// concluded sees to what follows a conclusion.
-func (l *runState) concluded(ctx context.Context) error {
+// afterFinish does what has to follow finishIn.
+func (l *runState) afterFinish(ctx context.Context) error {
 	if l.parent == nil {
-		return l.s.concluded(ctx)
+		return l.s.afterFinish(ctx)
 	}
 	return nil
 }
 
-// conclude ends the loop's run between two steps.
-func (l *loop) conclude(ctx context.Context, ending spool.Ending) error {
+// finish ends the loop's run between two steps.
+func (l *loop) finish(ctx context.Context, ending spool.Ending) error {
 	if l.parent == nil {
-		return l.s.conclude(ctx, ending)
+		return l.s.finish(ctx, ending)
 	}
-	if err := l.takeUp(ctx); err != nil {
+	if err := l.resume(ctx); err != nil {
 		return err
 	}
 	return l.commit(ctx, func(tx *thread.Tx) error {
 		if tx.Stopping() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
-		return l.conclusion(tx, ending)
+		return l.finishIn(tx, ending)
 	})
 }
 
-// takeUp is the transition of a nested run that has waited, and ends without another step.
-func (l *runState) takeUp(ctx context.Context) error {
+// resume sets a waiting nested run to RUNNING, so that it can end without another step.
+func (l *runState) resume(ctx context.Context) error {
 	if l.parent == nil || l.run.State != spool.WaitingForInput {
 		return nil
 	}
-	return l.update(ctx, thread.Resume)
+	return l.update(ctx, thread.ResumeNested)
 }
 
-// stopNested stops those of the nested runs in hand that are still to be stopped, so that
-// what their tools have done is kept.
+// stopNested stops the nested runs of the planned calls, so that the results of their tools are
+// kept.
 func (l *loop) stopNested(ctx context.Context) error {
-	return l.windUp(ctx, func(child *loop) error { return child.stopped(ctx, errStopped) })
+	return l.finishNested(ctx, func(child *loop) error { return child.stopped(ctx, errStopped) })
 }
 
-// windUp has an end made of the nested runs in hand that have not come to theirs.
-func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
+// finishNested calls end for each nested run of the planned calls that has not ended.
+func (l *loop) finishNested(ctx context.Context, end func(child *loop) error) error {
 	for _, p := range l.plan {
 		if !p.spawns || p.result != nil {
 			continue
@@ -182,12 +181,11 @@ func (l *loop) windUp(ctx context.Context, end func(child *loop) error) error {
 	return nil
 }
 
-// outOfTimeNested has those of the nested runs in hand that are at work notice that there is
-// no more time, as they would by themselves. Those that wait go on doing so where the run
-// waits for more time too.
+// outOfTimeNested ends the active nested runs of the planned calls because time is up. Waiting
+// nested runs keep waiting if the run parks for more time.
 func (l *loop) outOfTimeNested(ctx context.Context, cause error) error {
-	err := l.windUp(ctx, func(child *loop) error {
-		if child.run.State == spool.WaitingForInput && l.parksBudget(spool.StopTimeBudget) {
+	err := l.finishNested(ctx, func(child *loop) error {
+		if child.run.State == spool.WaitingForInput && l.parksForBudget(spool.StopTimeBudget) {
 			return nil
 		}
 		return child.outOfTime(ctx, cause)
@@ -201,10 +199,10 @@ func (l *loop) outOfTimeNested(ctx context.Context, cause error) error {
 		}
 		switch run := p.nested.run; run.State {
 		case spool.Completed, spool.Failed:
-			p.result, p.waits = told(run), false
+			p.result, p.waits = nestedResult(run), false
 		case spool.WaitingForInput:
 			p.waits = true
-		default: // stopped, with the whole tree
+		default: // the whole tree was stopped
 		}
 	}
 	return nil

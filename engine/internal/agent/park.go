@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// newPark returns a park of the call, which lasts for ttl, or as long as the tool or else
-// the engine says. What it counts from is the commit: see park.
+// newPark returns a park of the call. It lasts for ttl, or else as long as the tool or the engine
+// says, from the commit of [calls.park].
 func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.Park {
 	call := p.call
 	for _, or := range []time.Duration{p.tool.Expiry.TTL, l.s.runner.Rules.ParkTTL} {
@@ -20,7 +20,7 @@ func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool
 	park := &spool.Park{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Frames: l.frames(), ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
 		Reason: reason, State: spool.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
-		DistinctApprover: l.distinct(p, reason),
+		DistinctApprover: l.distinctApprover(p, reason),
 	}
 	if p.answered != nil {
 		park.Occurrence = max(p.answered.Occurrence, 1) + 1
@@ -28,10 +28,10 @@ func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool
 	return park
 }
 
-// distinct reports whether who started the run may not answer what the call waits for. What
-// one park of a call has asked for holds for the next: its worker may know the tool otherwise.
-// What an agent asks for holds for the runs that it spawns.
-func (l *calls) distinct(p *plannedCall, reason string) bool {
+// distinctApprover reports whether the subject that started the run may not answer the call's park.
+// Once one park of a call requires it, the next one does too, because this worker may have another
+// version of the tool. An agent's requirement holds for the runs that it spawns.
+func (l *calls) distinctApprover(p *plannedCall, reason string) bool {
 	if p.tool.DistinctApprover || p.answered != nil && p.answered.DistinctApprover {
 		return true
 	}
@@ -46,11 +46,11 @@ func (l *calls) distinct(p *plannedCall, reason string) bool {
 	return false
 }
 
-// parkFor returns the park that a tool asked for. What it shows is the tool's payload;
-// what the call resumes with is its own arguments.
+// parkFor returns the park that a tool asked for. It shows the tool's payload; the call resumes
+// with its own arguments.
 func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	reason := r.Reason
-	if reason == "" || reason == spool.ParkClientTool { // which is never the word of a tool that runs here
+	if reason == "" || reason == spool.ParkClientTool { // a tool that runs here cannot claim this reason
 		reason = "input"
 	}
 	p := l.newPark(call, reason, r.TTL)
@@ -62,8 +62,8 @@ func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 	return p
 }
 
-// park writes the parks of a step with it. With the dispatched run's, the parks of all the
-// runs below it come into force.
+// park writes the parks of a step. The dispatched run's transition opens the parks of the whole
+// tree.
 func (l *calls) park(tx *thread.Tx) error {
 	for _, p := range l.plan {
 		if p.park == nil {
@@ -75,24 +75,24 @@ func (l *calls) park(tx *thread.Tx) error {
 		if err := tx.Store.PutPark(park); err != nil {
 			return err
 		}
-		if p.ran { // the tool has parked itself, and is called again with the answer
+		if p.ran { // the tool parked itself and is called again with the answer
 			if err := tx.Store.PutEffect(p.effect(spool.EffectVoid)); err != nil {
 				return err
 			}
 		}
 	}
 	if tx.IsNested() {
-		return thread.Wait(tx)
+		return thread.ParkNested(tx)
 	}
-	if l.late && l.parksBudget(spool.StopTimeBudget) {
-		if err := thread.AskTimeIfAlone(tx, l.s.distinct()); err != nil {
+	if l.late && l.parksForBudget(spool.StopTimeBudget) {
+		if err := thread.AskForTime(tx, l.s.distinctBudgetApprover()); err != nil {
 			return err
 		}
 	}
 	return thread.Park(tx)
 }
 
-// parked wakes workers for the times at which the parks expire.
+// parked wakes workers, so that they see when the parks expire.
 func (l *runState) parked() {
 	if l.parent == nil {
 		l.s.runner.Bus.Wake(spool.JobsTopic, spool.WakeJobs)

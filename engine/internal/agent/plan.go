@@ -12,30 +12,30 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// plannedCall is a tool call in hand and what is to become of it: it has a result, it
-// parks, or it runs.
+// plannedCall is a tool call of the current step and its plan: it has a result, it parks, or it
+// runs.
 type plannedCall struct {
 	call spool.ToolCall
 	tool spool.Tool
 	// result is what the model will read. Nil: not known yet.
 	result json.RawMessage
-	// park is what the call waits for. Nil: nothing.
+	// park is the park to open for the call. Nil: none.
 	park *spool.Park
-	// answered is the park whose answer the call goes on with. Nil: it is a fresh call.
+	// answered is the park whose answer lets the call continue. Nil: the call is new.
 	answered *spool.Park
-	// begun is true once the ledger has the call as pending.
+	// begun is true once the effect ledger has the call as pending.
 	begun bool
 	// ran is true once the tool was called.
 	ran bool
 	// announced is true once the stream has the result.
 	announced bool
-	// saved is true once the ledger has the result.
+	// saved is true once the effect ledger has the result.
 	saved bool
-	// spawns is true for a call that makes a nested run.
+	// spawns is true for a spawn call.
 	spawns bool
-	// waits is true once the nested run does.
+	// waits is true if the nested run waits.
 	waits bool
-	// nested is the loop that was at work on the nested run in this segment. Nil: none.
+	// nested is the loop of the nested run in this segment. Nil: none.
 	nested *loop
 }
 
@@ -49,11 +49,11 @@ func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
 	return e
 }
 
-// putPending writes the calls that are about to run into the ledger.
+// putPending writes the calls that are about to run into the effect ledger.
 func putPending(tx *thread.Tx, plan []*plannedCall) error {
 	for _, p := range plan {
 		if !p.runs() || p.begun || p.spawns {
-			continue // nothing is unknown of a spawn: it is found again
+			continue // a spawn's outcome is never unknown
 		}
 		if err := tx.Store.PutEffect(p.effect(spool.EffectPending)); err != nil {
 			return err
@@ -62,7 +62,7 @@ func putPending(tx *thread.Tx, plan []*plannedCall) error {
 	return nil
 }
 
-// voidUnrun takes back that calls were about to run which have not.
+// voidUnrun voids the pending effects of calls that have not run.
 func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
 	for _, p := range plan {
 		if !p.runs() || p.ran || p.spawns {
@@ -75,8 +75,8 @@ func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
 	return nil
 }
 
-// planCalls decides for the calls of a step. Effects are what the ledger says of them
-// when a worker has died in the step, nil otherwise.
+// planCalls plans the calls of a step. Effects is the effect ledger of a step in which a worker
+// died, nil otherwise.
 func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect) []*plannedCall {
 	plan := make([]*plannedCall, 0, len(calls))
 	for _, c := range calls {
@@ -99,10 +99,9 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 	return plan
 }
 
-// planFresh decides for a call that has not run: its arguments may be wrong, and it may
-// need a person's approval.
+// planFresh plans a call that has not run: its arguments may be invalid, and it may need approval.
 func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
-	defer func() { // a check is the application's, as the tool is
+	defer func() { // the check is application code, like the tool
 		if r := recover(); r != nil {
 			p.result, p.park = toolresult.Error(panicked), nil
 			l.s.runner.Concerning(l.s.Key, l.run.ID).ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
@@ -131,8 +130,8 @@ func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 	}
 }
 
-// planUnknown decides for a call that was pending when its worker died. Only a tool that
-// allows it is called again; for any other a person is asked.
+// planUnknown plans a call that was pending when its worker died. It repeats idempotent tools only,
+// and asks a person about all others.
 func (l *calls) planUnknown(p *plannedCall) {
 	if p.tool.Idempotent {
 		p.begun = true
@@ -142,7 +141,7 @@ func (l *calls) planUnknown(p *plannedCall) {
 	p.park.Before = p.call.Answer
 }
 
-// planDraft takes up a step whose worker died, or went away, while its tools ran.
+// planDraft resumes a step whose worker died or shut down while its tools ran.
 func (l *loop) planDraft(ctx context.Context) (bool, error) {
 	draft := l.run.Draft
 	if draft == nil {
@@ -153,15 +152,15 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	l.repeat(ctx, draft)
+	l.replayDraft(ctx, draft)
 	l.plan = l.planCalls(ctx, draft.Message.ToolCalls(), step, effects)
 	return true, l.update(ctx, func(tx *thread.Tx) error { return putPending(tx, l.plan) })
 }
 
-// planLanding takes up the calls of the last step that have waited: those whose parks are
-// resolved, and those whose nested runs may go on. It counts the parks that are still open.
+// planLanding resumes the calls of the last step that waited: calls whose parks are resolved, and
+// calls whose nested runs may continue. It counts the parks that are still open.
 func (l *calls) planLanding(ctx context.Context) (bool, error) {
-	if l.run.Segments <= 1 && l.run.Steps == 0 && l.run.Draft == nil { // it has called nothing yet
+	if l.run.Segments <= 1 && l.run.Steps == 0 && l.run.Draft == nil { // no call can have waited
 		return false, nil
 	}
 	var parks []spool.Park
@@ -208,11 +207,11 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 		if !tx.IsNested() || tx.Run.State == spool.Running {
 			return nil
 		}
-		return thread.Resume(tx)
+		return thread.ResumeNested(tx)
 	})
 }
 
-// waitingCalls returns the calls of the last step whose nested runs have waited.
+// waitingCalls returns the last step's calls whose nested runs waited.
 func (l *calls) waitingCalls(v spool.View) ([]*plannedCall, error) {
 	if l.run.Children == 0 && l.parent == nil {
 		return nil, nil
@@ -232,7 +231,7 @@ func (l *calls) waitingCalls(v spool.View) ([]*plannedCall, error) {
 	return plan, nil
 }
 
-// planAnswered decides for a call whose park was answered or has expired.
+// planAnswered plans a call whose park was answered or has expired.
 func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
 	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
 	tool, known := l.agent.Tool(park.ToolName)
@@ -241,7 +240,7 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 		p.call.Args = park.Answer.Args
 	}
 	unknown := park.Reason == spool.ParkOutcomeUnknown
-	if unknown { // it was asked what became of the call, and not what the call had asked
+	if unknown { // the question was about the call's outcome, not the call's own
 		p.call.Answer = park.Before
 	}
 	switch {
@@ -255,15 +254,15 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 		p.result = toolresult.Denied(park.Answer)
 	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
 		p.result = toolresult.LateError("this call is not the one that was approved")
-	case park.Reason == spool.ParkClientTool: // nothing runs here, whatever tool has the name by now
+	case park.Reason == spool.ParkClientTool: // the client ran it, even if a tool has the name by now
 		p.result = toolresult.Client(park.Answer)
 	case effect.State == spool.EffectPending:
 		l.planUnknown(p)
 	case !known:
 		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
-	case registry.ArgsProblem(p.call.Args) != nil: // an older version has let it wait
+	case registry.ArgsProblem(p.call.Args) != nil: // an older version let it park
 		p.result = toolresult.LateError(registry.ArgsProblem(p.call.Args).Error())
-	case park.Answer.Args != nil: // this process may know the tool otherwise than the one that took the answer
+	case park.Answer.Args != nil: // the process that took the answer may have another version of the tool
 		if err := registry.CheckEdited(l.s.runner.Log, tool, park.Answer.Args); err != nil {
 			p.result = toolresult.LateError(err.Error())
 		}
@@ -278,7 +277,7 @@ func (l *calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage,
 	}
 }
 
-// publishFunc returns what a tool of the loop's run publishes with.
+// publishFunc returns the function by which a tool of this run publishes events.
 func (l *calls) publishFunc(tool string) func(context.Context, spool.Event) error {
 	s, run := l.s, l.run.ID
 	return func(ctx context.Context, event spool.Event) error {
@@ -306,9 +305,9 @@ func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
 	return spool.Effect{}
 }
 
-// repeat says a draft again in this segment's stream, as the readers of the one that was
-// cut off have dropped it.
-func (l *loop) repeat(ctx context.Context, d *spool.Draft) {
+// replayDraft repeats a draft in this segment's stream, because readers of the interrupted stream
+// have dropped it.
+func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 	for _, p := range d.Message.Content {
 		switch p.Type {
 		case spool.PartReasoning:

@@ -9,23 +9,22 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// usedUpError says that a budget has no room for the next model call.
-type usedUpError struct{ reason spool.StopReason }
+// exhaustedError says that a budget has no room for the next model call.
+type exhaustedError struct{ reason spool.StopReason }
 
-func (u *usedUpError) Error() string { return "the budget is used up: " + string(u.reason) }
+func (u *exhaustedError) Error() string { return "the budget is used up: " + string(u.reason) }
 
-// reserve sets aside what a model call may use, for as long as it is under way, so that
-// loops that share a budget cannot overspend it together. It bounds the request's answer by
-// what is left, and returns the budget that made it shorter, if one did. Where the rest of
-// the budget is set aside for others, it waits for what they give back. It returns a
-// [usedUpError] where there is no room.
+// reserve sets aside what a model call may use while it is under way, so that loops that share a
+// budget cannot overspend it together. It limits the request's answer to what is left, and returns
+// the budget that limits it, if any. If other calls have reserved the rest of the budget, it waits
+// until they free some. It returns an [exhaustedError] if there is no room.
 func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64) (spool.StopReason, error) {
 	if !l.s.budgeted {
 		return "", nil
 	}
 	call := l.callOf(ctx, row, m, *request, prompt)
 	for {
-		changed := l.s.freed.next()
+		changed := l.s.budgetFreed.next()
 		var r budget.Room
 		err := l.update(ctx, func(tx *thread.Tx) error {
 			a := tx.Root().Run.Allowance
@@ -38,8 +37,8 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 			case !tx.IsNested() || tx.Run.State == spool.Running:
 				return thread.ErrUnchanged
 			}
-			if tx.IsNested() { // it may have waited for the budget
-				return thread.Resume(tx)
+			if tx.IsNested() { // it may have parked for the budget
+				return thread.ResumeNested(tx)
 			}
 			return tx.Put()
 		})
@@ -47,7 +46,7 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 		case err != nil && !errors.Is(err, thread.ErrUnchanged):
 			return "", err
 		case r.Short != "":
-			return "", &usedUpError{r.Short}
+			return "", &exhaustedError{r.Short}
 		case !r.Wait:
 			if r.Output > 0 {
 				request.MaxOutputTokens = int(r.Output)
@@ -62,7 +61,7 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 	}
 }
 
-// callOf prices a model call before it is made: its prompt, and each token of its answer.
+// callOf prices a model call before it is made: the prompt, and each token of the answer.
 func (l *asker) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
 	window := 0
 	if w, ok := m.(spool.Windowed); ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// failed ends the segment of a run whose step has failed: with another attempt after a
-// wait, or, for an error that will not pass and after the last attempt, with the run.
+// failed ends the segment of a run whose step failed: with a delayed new attempt, or, for a
+// permanent error and after the last attempt, with the run's end.
 func (s *segment) failed(ctx context.Context, cause error) error {
 	s.runner.Concerning(s.Key, s.RunID).WarnContext(ctx, "run step failed",
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
@@ -18,35 +18,35 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 	final := permanent(cause)
 	nested, isNested := errors.AsType[*attemptError](cause)
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
-		if err := recordCut(tx, cause, spool.OutcomeError); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeError); err != nil {
 			return err
 		}
 		switch {
 		case tx.Stopping():
 			return errStopped
-		case isNested: // whose attempt it was, and is counted
-			return thread.RetryLater(tx, tx.Wait(nested.attempts, cause), reason)
+		case isNested: // the nested run has counted the attempt
+			return thread.RetryLater(tx, tx.RetryDelay(nested.attempts, cause), reason)
 		}
 		tx.Run.Attempts++
 		if final || tx.Run.Attempts >= s.runner.Rules.Retry.Attempts {
-			return thread.Conclude(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason})
+			return thread.Finish(tx, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason})
 		}
-		return thread.RetryLater(tx, tx.Wait(tx.Run.Attempts, cause), reason)
+		return thread.RetryLater(tx, tx.RetryDelay(tx.Run.Attempts, cause), reason)
 	})
 	switch {
-	case errors.Is(err, errStopped): // it was not noticed before
+	case errors.Is(err, errStopped): // the stop came between two polls
 		return s.main.stopped(ctx, cause)
 	case err != nil:
 		return err
 	case s.main.run.State != spool.Queued:
-		return s.concluded(ctx)
+		return s.afterFinish(ctx)
 	}
 	s.runner.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	return nil
 }
 
-// recordCut writes down what an answer has used that did not come to its end.
-func recordCut(tx *thread.Tx, cause error, outcome spool.Outcome) error {
+// chargeCutOff charges the usage of an interrupted answer.
+func chargeCutOff(tx *thread.Tx, cause error, outcome spool.Outcome) error {
 	cut, ok := errors.AsType[*chat.CutOffError](cause)
 	if !ok {
 		return nil
@@ -55,8 +55,7 @@ func recordCut(tx *thread.Tx, cause error, outcome spool.Outcome) error {
 	return cut.Turn.Charge(tx, outcome)
 }
 
-// permanent reports whether the same step will fail again. What is not known to be
-// permanent is tried again.
+// permanent reports whether the same step will fail again. Errors of unknown kind are retried.
 func permanent(cause error) bool {
 	if model, ok := errors.AsType[*spool.ModelError](cause); ok {
 		return model.Permanent()
@@ -64,7 +63,7 @@ func permanent(cause error) bool {
 	return spool.CodeOf(cause) == spool.Invalid
 }
 
-// failureText is the reason that clients see.
+// failureText returns the reason that clients see.
 func failureText(cause error) string {
 	if model, ok := errors.AsType[*spool.ModelError](cause); ok {
 		return model.Error()

@@ -1,6 +1,6 @@
-// Package agent carries runs: a worker's segment of a run, the steps of its agent, the model and tool
-// calls of a step, and nested runs. A [Runner] claims a run for a job and carries it until it ends,
-// parks, or cannot go on. It calls the transitions of package thread, and acts on what they return.
+// Package agent executes runs: segments, the steps of an agent, model calls, tool calls and nested
+// runs. A [Runner] claims a job's run and executes it until it ends, parks, or cannot continue. It
+// calls the transitions of package thread and acts on their results.
 package agent
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 )
 
-// Host is what a runner works with.
+// Host has the dependencies of a runner.
 type Host struct {
 	*change.Threads
 
@@ -33,7 +33,7 @@ type Host struct {
 	Compactor   *compact.Compactor
 	Chat        *chat.Client
 	Publisher   *publish.Publisher
-	// OnSettle is called for each run before its end state is written. Nil: nothing is.
+	// OnSettle is called for each run before its end state is written. Nil: no hook.
 	OnSettle func(ctx context.Context, s spool.Settlement) error
 
 	Budget   config.BudgetOptions
@@ -41,19 +41,18 @@ type Host struct {
 	StopPoll time.Duration
 }
 
-// Runner carries runs in one process.
+// Runner executes runs in one process.
 type Runner struct {
 	Host
 
-	hook      settle.Hook
-	carrying  atomic.Int64
-	aloneSlot aloneSlot
+	hook           settle.Hook
+	activeSegments atomic.Int64
+	isolationSlot  isolationSlot
 }
 
-// New returns a runner.
 func New(h Host) *Runner {
 	return &Runner{Host: h, hook: settle.Hook{Store: h.Store, Log: h.Log, Settle: h.OnSettle}}
 }
 
-// Carrying returns how many segments the runner carries forward.
-func (r *Runner) Carrying() int64 { return r.carrying.Load() }
+// ActiveSegments returns how many segments the runner executes now.
+func (r *Runner) ActiveSegments() int64 { return r.activeSegments.Load() }

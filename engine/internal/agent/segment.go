@@ -16,38 +16,37 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// segment is one pickup of a run by a worker, from the claim to the end of its stream.
+// segment is one execution of a run by a worker, from the claim to the end of its stream.
 type segment struct {
 	runner *Runner
 	publish.Segment
 
-	main *loop // of the run that has the thread
+	main *loop // of the dispatched run
 
-	place    *slots.Slot // of the worker that carries it. Nil: none
-	alone    *aloneClaim // until the run of a suspect has saved a step
-	overTime atomic.Bool // the run has been carried for as long as any may
+	slot      *slots.Slot     // the worker's slot; nil for none
+	isolation *isolationClaim // until an isolated run has saved a step
+	overTime  atomic.Bool     // the run has reached the wall time limit of all runs
 
-	budgeted bool   // whether the run has a budget
-	freed    signal // something of it may have been given back
+	budgeted    bool   // whether the run has a budget
+	budgetFreed signal // sent when some of the budget may be free again
 
-	slotting sync.Mutex
-	slots    map[int]chan struct{} // of the nested runs at work, by depth
+	nestedMu    sync.Mutex
+	nestedSlots map[int]chan struct{} // limit the active nested runs, by depth
 }
 
-// Why a segment's context ends, besides the worker's own.
+// The causes with which a segment's context ends, besides the worker's own.
 var (
 	errStopped = errors.New("the run was stopped")
 	errLost    = errors.New("another worker has the lease")
 	errLapsed  = errors.New("the lease could not be renewed")
-	// errOutOfTime ends a run whose budget of time is used up.
+	// errOutOfTime ends a run whose time budget is exhausted.
 	errOutOfTime = errors.New("the run has had its time")
 )
 
-// saveTimeout bounds a write that goes on although the segment's context has ended.
+// saveTimeout bounds a write that continues after the segment's context has ended.
 const saveTimeout = 30 * time.Second
 
-// newSegment returns the segment of a run whose thread the worker has. The record's last entry is
-// seq.
+// newSegment returns the segment of a leased run. Seq is the record's last entry.
 func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64) *segment {
 	s := &segment{
 		runner: r,
@@ -56,25 +55,25 @@ func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64) *segmen
 			Writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
 		},
 	}
-	agent := r.Registry.OfDispatched(run) // nil where a process settles a run that it cannot carry
+	agent := r.Registry.OfDispatched(run) // nil if the process settles a run whose agent it lacks
 	s.main, s.budgeted = newLoop(s, nil, agent, r.Registry.Model(run.Model, agent), run), run.Allowance != nil
 	return s
 }
 
-// carry advances the run until it ends, parks or cannot go on, and sees to what follows.
-// An error means that the store failed, and that the run waits for the lease to lapse.
-func (s *segment) carry(worker context.Context) error {
+// execute advances the run until it ends, parks or cannot continue, and does what has to follow. An
+// error means that the store failed, and that the run waits until the lease lapses.
+func (s *segment) execute(worker context.Context) error {
 	ctx, cancel := context.WithCancelCause(worker)
 	var watchers sync.WaitGroup
 	defer watchers.Wait()
 	defer cancel(nil)
 
-	defer s.alone.release()
+	defer s.isolation.release()
 	defer s.runner.Publisher.Add(&s.Segment)()
 	s.Writer.Open(ctx, spool.StreamStarted{
 		ThreadID: s.Key.ID, RunID: s.RunID, StreamID: s.Writer.ID(), Segment: s.main.run.Segments,
 	})
-	if !s.main.run.StopAt.IsZero() { // the worker before this one died before it could stop
+	if !s.main.run.StopAt.IsZero() { // an earlier worker died before it noticed the stop
 		cancel(errStopped)
 	}
 	watchers.Go(func() { s.beat(ctx, cancel) })
@@ -86,7 +85,7 @@ func (s *segment) carry(worker context.Context) error {
 	case err == nil:
 		return nil
 	case spool.CodeOf(err) == spool.Fenced, errors.Is(cause, errLost):
-		// Somebody else has the run and has written what is to be written.
+		// Another worker has the run and has written this segment's end.
 		s.abandon(ctx, "another worker took the run over")
 		return nil
 	case errors.Is(cause, errLapsed):
@@ -106,12 +105,12 @@ func (s *segment) carry(worker context.Context) error {
 	}
 }
 
-// ifSaved closes the stream of a segment whose last write has failed.
+// ifSaved closes the stream of a segment whose last write failed.
 func (s *segment) ifSaved(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	s.Writer.MarkBroken() // what was written last may have been saved
+	s.Writer.MarkBroken() // the failed write may have been committed
 	s.abandon(ctx, "the worker lost its store")
 	if spool.CodeOf(err) == spool.Fenced {
 		return nil
@@ -119,13 +118,13 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 	return err
 }
 
-// abandon closes the stream without a word in the record. Whoever takes the run over
-// writes that.
+// abandon closes the stream and adds nothing to the record. The next worker writes the segment's
+// end.
 func (s *segment) abandon(ctx context.Context, reason string) {
 	s.Writer.Close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
 }
 
-// storeError marks an error of the store, as opposed to the model's.
+// storeError marks an error of the store, as opposed to one of the model.
 type storeError struct{ error }
 
 func (s storeError) Unwrap() error { return s.error }
@@ -135,13 +134,13 @@ func isStoreError(err error) bool {
 	return errors.As(err, &s)
 }
 
-// update runs a transition that adds nothing to the stream under the segment's lease, whatever
-// has become of ctx. A run that has ended is not the segment's any more.
+// update runs a transition that adds nothing to the stream, under the segment's lease, even after
+// ctx has ended. It refuses a run that has ended: the segment no longer owns it.
 func (s *segment) update(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return s.transact(ctx, nil, fn)
 }
 
-// commit is update for a transition that adds to the stream, or places entries in it.
+// commit is update for a transition that adds items or entries to the stream.
 func (s *segment) commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return s.Writer.Commit(ctx, func(list *order.List) error { return s.transact(ctx, list, fn) })
 }
@@ -150,7 +149,7 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	var follow thread.Follow
-	var suspected bool
+	var isolated bool
 	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(store spool.Tx) error {
 		tx, err := thread.Open(store, s.runner.Rules)
 		if err != nil {
@@ -160,16 +159,16 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 			return spool.ErrFenced
 		}
 		s.Writer.Learn(tx.Thread.LastSeq)
-		tx.Into(list)
+		tx.SetList(list)
 		err = fn(tx)
-		follow, suspected = tx.Follow, tx.Run.Isolated
+		follow, isolated = tx.Follow, tx.Run.Isolated
 		return err
 	})
 	if err != nil {
 		return storeError{err}
 	}
-	if !suspected {
-		s.alone.release()
+	if !isolated {
+		s.isolation.release()
 	}
 	if follow.Jobs || !follow.Unseen {
 		s.runner.Announce(s.Key, follow.Jobs)
@@ -177,8 +176,8 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 	return nil
 }
 
-// beat renews the lease every third of it. It gives the segment up when the lease is
-// somebody else's, or when it could not be renewed in time.
+// beat renews the lease every third of its duration. It cancels the segment when another worker has
+// the lease, or when it could not renew the lease in time.
 func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(s.runner.Rules.Lease / 3)
 	defer tick.Stop()
@@ -222,8 +221,7 @@ func (s *segment) renew(ctx context.Context) error {
 	})
 }
 
-// watchStop waits for a stop of the run: it is woken for one, and looks for one from
-// time to time.
+// watchStop waits for a stop of the run. Wakes tell of it, and a poll finds the missed ones.
 func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
 	woken := make(chan struct{}, 1)
 	unsubscribe, err := s.runner.Bus.Subscribe(ctx, s.Key, func(kind spool.WakeKind) {

@@ -9,30 +9,30 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// conclude ends a run between two steps.
-func (s *segment) conclude(ctx context.Context, ending spool.Ending) error {
+// finish ends a run between two steps.
+func (s *segment) finish(ctx context.Context, ending spool.Ending) error {
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
 		if tx.Stopping() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 		}
-		return thread.Conclude(tx, ending)
+		return thread.Finish(tx, ending)
 	})
 	if err != nil {
 		return err
 	}
-	return s.concluded(ctx)
+	return s.afterFinish(ctx)
 }
 
-// concluded sees to what follows a conclusion: the settle hook.
-func (s *segment) concluded(ctx context.Context) error {
+// afterFinish calls the settle hook if the run needs it.
+func (s *segment) afterFinish(ctx context.Context) error {
 	if s.main.run.Ending != nil {
 		return s.settle(ctx)
 	}
 	return nil
 }
 
-// settle runs the hook and writes the end state. A hook that fails turns completion into
-// failure, and runs again from the queue.
+// settle calls the hook and writes the end state. A failed hook turns completion into failure, and
+// is called again from the queue.
 func (s *segment) settle(ctx context.Context) error {
 	ending := *s.main.run.Ending
 	open := !ending.Closed
@@ -47,8 +47,8 @@ func (s *segment) settle(ctx context.Context) error {
 	return by(ctx, func(tx *thread.Tx) error { return thread.Settle(tx, ending, hookErr == nil) })
 }
 
-// callSettle calls the hook under the lease, which it renews by itself: the segment may be
-// over but for this.
+// callSettle calls the hook under the lease, which it renews itself, because no segment may be
+// executing.
 func (s *segment) callSettle(ctx context.Context, ending spool.Ending) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle.Claim)
 	defer cancel()

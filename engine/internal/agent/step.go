@@ -14,9 +14,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// advance carries the run forward step by step from whatever was saved last: the
-// results of answered parks, a step whose tools were cut off, or the next question to
-// the model. It returns nil once the run has ended or parked.
+// advance executes the run step by step from what was saved last: the results of answered parks, an
+// interrupted step, or the next question to the model. It returns nil once the run has ended or
+// parked.
 func (l *loop) advance(ctx context.Context) (err error) {
 	ctx, span := l.s.runner.Telemetry.Agent(ctx, l.run.Run)
 	defer func() { span.Done(ctx, l.run.Run, errors.Is(context.Cause(ctx), errStopped), err) }()
@@ -27,13 +27,13 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	if done, err := l.landBudget(ctx); done || err != nil {
 		return err
 	}
-	stepped := false // in this segment, which so never goes in vain
+	stepped := false // a segment saves at least one step before it yields its slot
 	for _, resume := range []func(context.Context) (bool, error){l.planLanding, l.planDraft} {
 		planned, err := resume(ctx)
 		switch {
 		case err != nil:
 			return err
-		case !planned && l.open > 0: // it was saved as it waits, by a worker that died
+		case !planned && l.open > 0: // an earlier worker parked it and died
 			return nil
 		case !planned:
 			continue
@@ -46,26 +46,26 @@ func (l *loop) advance(ctx context.Context) (err error) {
 		stepped = true
 	}
 	for {
-		if done, err := l.over(ctx, past); done || err != nil {
+		if done, err := l.finishIfDone(ctx, past); done || err != nil {
 			return err
 		}
-		if done, err := l.outOfRoom(ctx); done || err != nil {
+		if done, err := l.finishIfStorageFull(ctx); done || err != nil {
 			return err
 		}
 		if stepped {
-			if done, err := l.giveSlot(ctx); done || err != nil {
+			if done, err := l.yieldSlot(ctx); done || err != nil {
 				return err
 			}
 		}
 		turn, err := l.askSpeaking(ctx, past)
 		if err != nil {
-			if short, ok := errors.AsType[*usedUpError](err); ok {
-				return l.useUp(ctx, short.reason)
+			if short, ok := errors.AsType[*exhaustedError](err); ok {
+				return l.exhausted(ctx, short.reason)
 			}
 			return err
 		}
 		if turn.Reason != spool.FinishToolCalls || len(turn.Message.ToolCalls()) == 0 {
-			return l.finish(ctx, turn)
+			return l.saveLastStep(ctx, turn)
 		}
 		if err := l.saveDraft(ctx, turn); err != nil {
 			return err
@@ -79,9 +79,9 @@ func (l *loop) advance(ctx context.Context) (err error) {
 	}
 }
 
-// over ends a run that has nothing left to ask: it has had all its steps, or its last
-// answer was saved by a worker that died before it could end the run.
-func (l *loop) over(ctx context.Context, past *history.Messages) (bool, error) {
+// finishIfDone ends a run that has nothing left to ask: it has had all its steps, or a worker saved
+// its last answer and died before it could end the run.
+func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, error) {
 	last, some := past.Last()
 	l.answer = history.LastAnswer(past.All)
 	answered := some && last.Role == spool.RoleAssistant && last.RunID == l.run.ID &&
@@ -89,17 +89,17 @@ func (l *loop) over(ctx context.Context, past *history.Messages) (bool, error) {
 		(l.run.Allowance == nil || !l.run.Allowance.Cut)
 	switch {
 	case answered:
-		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+		return true, l.finish(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
 	case l.run.Steps >= l.maxSteps() && l.run.Allowance != nil:
-		switch reason, err := l.nothingLeft(ctx); {
+		switch reason, err := l.exhaustedBudget(ctx); {
 		case err != nil:
 			return true, err
 		case reason != "":
-			return true, l.useUp(ctx, reason)
+			return true, l.exhausted(ctx, reason)
 		}
 		fallthrough
 	case l.run.Steps >= l.maxSteps():
-		return true, l.conclude(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
+		return true, l.finish(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps})
 	default:
 		return false, nil
 	}
@@ -112,9 +112,9 @@ func (l *runState) maxSteps() int {
 	return l.agent.MaxSteps
 }
 
-// finish saves the last step and ends the run with it, in one transaction where no
-// settle hook has to run in between.
-func (l *loop) finish(ctx context.Context, t chat.Turn) error {
+// saveLastStep saves the last step and ends the run, in one transaction unless a settle hook has to
+// run in between.
+func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
 	results := t.Unrun()
 	l.answer = t.Message.Text()
 	var short spool.StopReason
@@ -133,10 +133,10 @@ func (l *loop) finish(ctx context.Context, t chat.Turn) error {
 		ending := t.Completion()
 		if tx.Stopping() {
 			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
-			return l.conclusion(tx, ending)
+			return l.finishIn(tx, ending)
 		}
 		cut := t.Reason == spool.FinishLength && t.Capped != "" && !t.Exceeded()
-		if cut && l.parent == nil && l.parksBudget(t.Capped) { // a larger budget has it go on
+		if cut && l.parent == nil && l.parksForBudget(t.Capped) { // it continues with a larger budget
 			short, tx.Run.Allowance.Cut = t.Capped, true
 			return tx.Put()
 		}
@@ -146,19 +146,19 @@ func (l *loop) finish(ctx context.Context, t chat.Turn) error {
 				return err
 			}
 		}
-		return l.conclusion(tx, ending)
+		return l.finishIn(tx, ending)
 	})
 	switch {
 	case err != nil:
 		return err
 	case short != "":
-		return l.useUp(ctx, short)
+		return l.exhausted(ctx, short)
 	}
-	return l.concluded(ctx)
+	return l.afterFinish(ctx)
 }
 
-// nothingLeft returns the budget of which nothing is left.
-func (l *runState) nothingLeft(ctx context.Context) (reason spool.StopReason, err error) {
+// exhaustedBudget returns the budget that is exhausted, or "".
+func (l *runState) exhaustedBudget(ctx context.Context) (reason spool.StopReason, err error) {
 	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		run, err := v.Run(l.run.Root())
 		reason = budget.UsedUp(run.Allowance, v.Now())
@@ -170,8 +170,8 @@ func (l *runState) nothingLeft(ctx context.Context) (reason spool.StopReason, er
 	return reason, nil
 }
 
-// saveDraft makes the model's part of a step durable, and with it the calls that are
-// about to run, before any of them does.
+// saveDraft makes the model's part of a step durable, together with its calls, before any of them
+// runs.
 func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 	l.events.EndBlock(ctx)
 	l.s.Writer.Flush(ctx)

@@ -9,13 +9,13 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// stopped ends a run whose stop was noticed. What the model had said, and what the tools had
-// answered, is kept.
+// stopped ends a run after its stop was noticed. It keeps the model's partial answer and the
+// results of tools.
 func (l *loop) stopped(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	l.events.EndBlock(ctx)
-	if l.plan == nil { // what a worker before this one had in hand
+	if l.plan == nil { // an earlier worker's calls
 		resume := l.planLanding
 		if l.run.Draft != nil {
 			resume = l.planDraft
@@ -28,13 +28,13 @@ func (l *loop) stopped(ctx context.Context, cause error) error {
 		if err := l.stopNested(ctx); err != nil {
 			return err
 		}
-		_, _, err := l.saveCalls(ctx) // those that have not answered are cancelled
+		_, _, err := l.saveCalls(ctx) // it cancels the calls without a result
 		return err
 	}
 	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 	var cut *chat.CutOffError
 	if !errors.As(cause, &cut) {
-		return l.conclude(ctx, ending)
+		return l.finish(ctx, ending)
 	}
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		if err := cut.Turn.Charge(tx, spool.OutcomeAborted); err != nil {
@@ -43,10 +43,10 @@ func (l *loop) stopped(ctx context.Context, cause error) error {
 		if _, err := cut.Turn.SaveCut(tx); err != nil {
 			return err
 		}
-		return l.conclusion(tx, ending)
+		return l.finishIn(tx, ending)
 	})
 	if err != nil {
 		return err
 	}
-	return l.concluded(ctx)
+	return l.afterFinish(ctx)
 }

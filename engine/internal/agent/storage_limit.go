@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// CheckRoom returns a [spool.StorageFull] error where the tenant stores as many bytes as it may.
-// Callers that come at the same time may go beyond the limit together.
+// CheckRoom returns a [spool.StorageFull] error if the tenant has reached its storage limit.
+// Concurrent callers may exceed the limit together.
 func (r *Runner) CheckRoom(ctx context.Context, tenant spool.Tenant) error {
 	full, err := r.full(ctx, tenant)
 	switch {
@@ -19,7 +19,7 @@ func (r *Runner) CheckRoom(ctx context.Context, tenant spool.Tenant) error {
 	return nil
 }
 
-// full reports whether the tenant stores as many bytes as it may.
+// full reports whether the tenant has reached its storage limit.
 func (r *Runner) full(ctx context.Context, tenant spool.Tenant) (bool, error) {
 	if r.Limits.TenantBytes == 0 {
 		return false, nil
@@ -28,14 +28,14 @@ func (r *Runner) full(ctx context.Context, tenant spool.Tenant) (bool, error) {
 	return err == nil && tally.Bytes >= r.Limits.TenantBytes, err
 }
 
-// outOfRoom ends a run before its next step where its tenant stores as many bytes as it may.
-func (l *loop) outOfRoom(ctx context.Context) (bool, error) {
+// finishIfStorageFull ends a run before its next step if its tenant has reached its storage limit.
+func (l *loop) finishIfStorageFull(ctx context.Context) (bool, error) {
 	full, err := l.s.runner.full(ctx, l.s.Key.Tenant)
 	switch {
 	case err != nil:
 		return false, storeError{err}
 	case full:
-		return true, l.useUp(ctx, spool.StopStorageLimit)
+		return true, l.exhausted(ctx, spool.StopStorageLimit)
 	}
 	return false, nil
 }

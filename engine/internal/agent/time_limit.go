@@ -9,15 +9,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 )
 
-// defaultWallTime is how long workers carry a run where the configuration does not say.
+// defaultWallTime is the wall time limit of a run if the configuration has none.
 const defaultWallTime = time.Hour
 
-// errTimeLimit ends a run that has been carried for as long as any run may. Only the stop
-// reason tells it from a run whose own budget of time is used up.
+// errTimeLimit ends a run at the wall time limit of all runs. Only the stop reason distinguishes it
+// from an exhausted time budget.
 var errTimeLimit = fmt.Errorf("%w: workers carry no run for longer", errOutOfTime)
 
-// wallTimeLimit returns how long workers may carry a run of the agent, which is nil where this
-// process lacks it. Zero: there is no limit.
+// wallTimeLimit returns the wall time limit of the agent's runs. Agent is nil if this process lacks
+// it. Zero: no limit.
 func (r *Runner) wallTimeLimit(agent *registry.Agent) time.Duration {
 	if r.Limits.WallTime != 0 {
 		return max(r.Limits.WallTime, 0)
@@ -29,8 +29,8 @@ func (r *Runner) wallTimeLimit(agent *registry.Agent) time.Duration {
 	return limit
 }
 
-// limitTime ends the segment's work when its run has had its time: that of its budget, or the
-// time that any run has.
+// limitTime ends the segment's work when the run's time is up: its own budget, or the limit of all
+// runs.
 func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
 	run := s.main.run
 	left, bounded := time.Duration(0), false
@@ -48,14 +48,14 @@ func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
 	switch {
 	case !bounded:
 		return func() bool { return false }
-	case left <= 0: // a worker has died over it
+	case left <= 0: // an earlier worker died at the limit
 		end()
 		return func() bool { return false }
 	}
 	return time.AfterFunc(left, end).Stop
 }
 
-// timeReason is the stop reason of a run that has had its time.
+// timeReason returns the stop reason of a run whose time is up.
 func (s *segment) timeReason() spool.StopReason {
 	if s.overTime.Load() {
 		return spool.StopTimeLimit

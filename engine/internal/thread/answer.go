@@ -14,31 +14,31 @@ type Response struct {
 	ToolCallID spool.ToolCallID
 	Approved   bool
 	Payload    json.RawMessage
-	// Args are what an approved call runs with. Nil: what it asked for.
+	// Args replace the arguments of an approved call. Nil: the call keeps its own.
 	Args json.RawMessage
-	// Reason is why, for the model and for the record.
+	// Reason explains the answer to the model and in the record.
 	Reason string
-	// Digest is the one that the person was shown. Empty: it is not compared.
+	// Digest is the digest that the person saw. Empty: Answer does not compare it.
 	Digest string
-	// By is the subject who answers. Empty: not known.
+	// By is the subject who answers. Empty: unknown.
 	By string
 }
 
-// Answers is what [Answer] has done.
+// Answers is the outcome of [Answer].
 type Answers struct {
-	// Refused has a refusal for each response, nil for one that was delivered.
+	// Refused has an element for each response: nil if the response was delivered.
 	Refused []*RefusedError
-	// Resumed is true where no park is open any more, and the run has a ticket.
+	// Resumed is true if no park is open any more and the run has a ticket.
 	Resumed bool
 }
 
 const noPark = "No matching pending input request"
 
-// ErrNoPark is the refusal of an answer that nothing waits for.
+// ErrNoPark refuses an answer for which no park waits.
 var ErrNoPark = Refuse(spool.ReasonNoPark, noPark)
 
-// Answer is the compare-and-set that answers open parks. It returns [ErrUnchanged] where no answer
-// was delivered.
+// Answer is the compare-and-set that answers open parks. It returns [ErrUnchanged] if it delivered
+// no answer.
 func Answer(tx *Tx, responses []Response) (Answers, error) {
 	a, delivered := Answers{Refused: make([]*RefusedError, len(responses))}, false
 	for i, r := range responses {
@@ -59,7 +59,7 @@ func Answer(tx *Tx, responses []Response) (Answers, error) {
 	return a, nil
 }
 
-// answer answers one park. It reports whether that was the last one.
+// answer answers one park and reports whether that was the last open one.
 func answer(tx *Tx, r Response) (last bool, err error) {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return false, ErrNoPark
@@ -74,7 +74,7 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 		if parks[i].State == spool.ParkOpen {
 			open++
 		}
-		if FailsRun(parks[i]) { // the run is over, and only has to be picked up
+		if FailsRun(parks[i]) { // the run has failed; a worker only has to finish it
 			return false, ErrNoPark
 		}
 		if parks[i].ToolCallID == r.ToolCallID {
@@ -103,7 +103,7 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 	return open == 1, answered(tx, *park, r, open == 1)
 }
 
-// answered writes an answer down. Behind the last one the run has a ticket.
+// answered stores an answer. After the last answer the run gets a ticket.
 func answered(tx *Tx, park spool.Park, r Response, last bool) error {
 	park.State = spool.ParkAnswered
 	if err := tx.Store.PutPark(park); err != nil {
@@ -115,7 +115,7 @@ func answered(tx *Tx, park spool.Park, r Response, last bool) error {
 			return err
 		}
 	}
-	err := tx.Enter(spool.EntryHITLResponse, spool.HITLResponse{
+	err := tx.AppendNew(spool.EntryHITLResponse, spool.HITLResponse{
 		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By,
 		Reason: r.Reason, Arguments: park.Answer.Args, Digest: park.Answer.Digest,
 	})
@@ -129,11 +129,11 @@ func answered(tx *Tx, park spool.Park, r Response, last bool) error {
 	return tx.enqueue(spool.JobResume, 0)
 }
 
-// answerTo returns what is kept of a response to the park, or refuses it: what was
-// answered has to be what waits, and only an approval may come with other arguments.
+// answerTo returns the stored form of a response to the park, or refuses the response: its digest
+// must match the park's, and only an approval may change the arguments.
 func answerTo(p spool.Park, r Response, now time.Time) (*spool.Answer, error) {
 	switch {
-	case r.Digest == "" && p.Occurrence > 1: // it may be the answer to an earlier question, sent again
+	case r.Digest == "" && p.Occurrence > 1: // the client may have repeated its answer to an earlier question
 		return nil, Refuse(spool.ReasonChanged, "This call has asked before: the answer must name the digest of this request")
 	case r.Digest != "" && r.Digest != p.Digest, p.Digest != "" && p.Digest != p.DigestOf(nil):
 		return nil, Refuse(spool.ReasonChanged, "This request is not the one that was shown")

@@ -6,23 +6,21 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// note adds an entry to those that the transaction appends to the audit log when all else of
-// it is written.
+// note adds an audit entry. The transaction appends it after all its other writes.
 func (tx *Tx) note(entry spool.AuditEntry) {
 	entry.ThreadID = tx.Thread.ID
 	tx.Follow.Audit = append(tx.Follow.Audit, &entry)
 }
 
-// noteStop notes that somebody stops a run, as the run was before. A second stop of a run that is
-// stopping changes nothing.
+// noteStop notes that a subject stops a run, given the run as it was before. It ignores a second
+// stop.
 func (tx *Tx) noteStop(run spool.RunRow, by string) {
 	if run.StopAt.IsZero() {
 		tx.note(spool.AuditEntry{Action: spool.AuditStop, RunID: run.ID, By: by})
 	}
 }
 
-// noteAnswer notes the answer to a park, and the raise of a budget with which an answer allows
-// a run to go on.
+// noteAnswer notes the answer to a park, and the raised budget if the answer raises one.
 func noteAnswer(tx *Tx, park spool.Park, r Response) {
 	approved := r.Approved
 	entry := spool.AuditEntry{

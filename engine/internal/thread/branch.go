@@ -7,9 +7,9 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// RestoreBranch brings a branch back, and returns the branch that takes its place: what was shown
-// until then. Zero: nothing was. The entries belong to no run: those that have written the
-// messages are over.
+// RestoreBranch shows a branch again. It returns the branch that holds the messages shown until
+// then, or zero if there were none. The entries belong to no run, because the runs that wrote the
+// messages have ended.
 func RestoreBranch(store spool.Tx, id spool.BranchID) (dropped spool.BranchID, err error) {
 	thread, err := store.Thread()
 	switch {

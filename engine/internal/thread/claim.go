@@ -8,93 +8,91 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// ClaimRequest is a claim of a worker.
 type ClaimRequest struct {
 	Job spool.Job
-	// Knows returns an error for an agent that the worker's process lacks.
+	// Knows returns an error if the worker's process lacks the agent.
 	Knows func(agent string) error
-	// Alone takes the place of the process for a suspect, the run that it carries alone. It reports
-	// false where another one has it. It may be called again for the same claim.
-	Alone func() bool
+	// Isolate reserves the process's slot for an isolated run. It reports false if another run has
+	// the slot. It may be called again for the same claim.
+	Isolate func() bool
 }
 
-// Claim is what a claim has found: a segment to carry, or a reason not to.
-type Claim struct {
-	// Segment has the run and its thread as the worker carries them. Nil: there is nothing to
-	// carry.
+// Claimed is the outcome of a claim: a segment to execute, or a reason why there is none.
+type Claimed struct {
+	// Segment has the thread and the run to execute. Nil: there is nothing to execute.
 	Segment *Segment
-	// Rest is the run that has ended but for its settle hook. Nil: none.
-	Rest *Unsettled
+	// Unsettled is the run that only lacks its settle hook. Nil: none.
+	Unsettled *Unsettled
 	// Reason is why there is no segment, for the log and the job's result.
 	Reason string
-	// BusyFor is how long the present owner's lease still lasts. Zero: there is none.
+	// BusyFor is how long the current owner's lease still lasts. Zero: the run has no owner.
 	BusyFor time.Duration
-	// Lost is the stream that a dead worker has left open. Nil: none.
+	// Lost is the stream that a dead worker left open. Nil: none.
 	Lost *LostStream
 }
 
-// Segment is a run in the hands of a worker.
+// Segment is a run that a worker has claimed.
 type Segment struct {
 	Thread spool.Thread
 	Run    spool.RunRow
-	// Seq is the RUN_STARTED entry.
+	// Seq is the sequence number of the RUN_STARTED entry.
 	Seq int64
 }
 
-// Take is the transition to RUNNING: it takes the thread for a worker, opens the next segment, and
-// closes the one of a worker that died. A ticket that the run has outlived claims nothing. It
-// returns [ErrUnchanged] where the transaction is to be rolled back.
-func Take(store spool.Tx, r ClaimRequest, rules Rules) (Claim, Follow, error) {
+// Claim is the transition to RUNNING. It leases the thread to a worker, opens the run's next
+// segment, and closes the segment of a dead worker. An obsolete ticket claims nothing. Claim
+// returns [ErrUnchanged] if the transaction has to be rolled back.
+func Claim(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
 	tx, err := Open(store, rules)
 	switch {
 	case record.Missing(err):
-		return Claim{Reason: "the thread is gone"}, Follow{}, nil
+		return Claimed{Reason: "the thread is gone"}, Follow{}, nil
 	case err != nil:
-		return Claim{}, Follow{}, err
+		return Claimed{}, Follow{}, err
 	case r.Job.RunID != "" && tx.Run.ID != r.Job.RunID:
 		if run, err := store.Run(r.Job.RunID); err == nil && run.QueuePosition > 0 {
-			return Claim{Reason: "the run waits for its thread"}, Follow{}, nil
+			return Claimed{Reason: "the run waits for its thread"}, Follow{}, nil
 		}
-		return Claim{Reason: "another run has the thread"}, Follow{}, nil
+		return Claimed{Reason: "another run has the thread"}, Follow{}, nil
 	case tx.Run.State.Terminal():
-		return Claim{Reason: "the run has ended"}, Follow{}, nil
+		return Claimed{Reason: "the run has ended"}, Follow{}, nil
 	case tx.Thread.Leased(tx.Now):
-		return Claim{Reason: "another worker has the run", BusyFor: tx.Thread.LeaseUntil.Sub(tx.Now)}, Follow{}, nil
+		return Claimed{Reason: "another worker has the run", BusyFor: tx.Thread.LeaseUntil.Sub(tx.Now)}, Follow{}, nil
 	}
 	for _, name := range []string{r.Job.Agent, tx.Run.Agent} {
 		if err := r.Knows(name); err != nil {
-			return Claim{}, Follow{}, err
+			return Claimed{}, Follow{}, err
 		}
 	}
-	c, err := take(tx, r)
+	c, err := claim(tx, r)
 	return c, tx.Follow, err
 }
 
-// take brings the run up to date, decides how it goes on, and does that.
-func take(tx *Tx, r ClaimRequest) (Claim, error) {
-	f, err := find(tx)
+// claim catches the run up, decides how it continues, and does that.
+func claim(tx *Tx, r ClaimRequest) (Claimed, error) {
+	f, err := catchUp(tx)
 	if err != nil {
-		return Claim{}, err
+		return Claimed{}, err
 	}
 	next := decide(tx, f, r.Job)
-	c := Claim{Reason: next.reason, Lost: f.lost}
+	c := Claimed{Reason: next.reason, Lost: f.lost}
 	switch next.do {
 	case doNothing:
 		return c, ErrUnchanged
-	case doEnd:
+	case doFinish:
 		if next.deaths > 0 {
 			err = deadLetter(tx, r.Job, next)
 		}
 		if err == nil {
-			c.Rest, err = endUnheld(tx, next.ending)
+			c.Unsettled, err = finishUnleased(tx, next.ending)
 		}
 		return c, err
 	case doBackOff:
 		err = backOff(tx)
-	case doCarry:
-		tx.Run.Isolated = suspected(tx)
-		if tx.Run.Isolated && !r.Alone() {
-			return Claim{Reason: "another run whose workers died is carried alone", BusyFor: aloneWait}, ErrUnchanged
+	case doRun:
+		tx.Run.Isolated = needsIsolation(tx)
+		if tx.Run.Isolated && !r.Isolate() {
+			return Claimed{Reason: "another isolated run has the slot", BusyFor: isolationWait}, ErrUnchanged
 		}
 		c.Segment, err = openSegment(tx)
 	case doWait:
@@ -105,17 +103,17 @@ func take(tx *Tx, r ClaimRequest) (Claim, error) {
 	return c, tx.save()
 }
 
-// found is what a claim finds of a run beside its own state.
+// found is what a claim learns about a run beyond the run's own state.
 type found struct {
 	open    int           // parks that nobody has answered yet
-	failing *spool.Ending // how the run ends for want of an answer. Nil: it does not
-	working bool          // a step of the tree has a draft, the tools of which have run or may have
-	lost    *LostStream   // the stream of the worker that died. Nil: none did
+	failing *spool.Ending // how the run ends because nobody answered; nil if it goes on
+	working bool          // a step of the tree has a draft: its tools may have run
+	lost    *LostStream   // the stream of a dead worker; nil if none died
 }
 
-// find sees to what has become due while no worker had the run: parks expire, and the segment of a
-// worker that died is closed.
-func find(tx *Tx) (f found, err error) {
+// catchUp does what became due while no worker had the run: it expires parks, and closes the
+// segment of a dead worker.
+func catchUp(tx *Tx) (f found, err error) {
 	switch {
 	case tx.Run.Ending != nil: // its worker died before or in the settle hook
 	case tx.Run.State == spool.WaitingForInput:
@@ -126,69 +124,68 @@ func find(tx *Tx) (f found, err error) {
 		} else {
 			tx.Run.Deaths++
 		}
-		if f.working, err = inHand(tx); err == nil {
-			f.lost, err = loseSegment(tx, WorkerDied)
+		if f.working, err = hasDraft(tx); err == nil {
+			f.lost, err = closeLostSegment(tx, WorkerDied)
 		}
 	}
 	return f, err
 }
 
-// decision is how a run goes on.
+// decision says how a run continues.
 type decision struct {
 	do     action
 	reason string
-	ending spool.Ending // for doEnd
-	deaths int          // of its workers, for which it ends. A dead job tells of them
+	ending spool.Ending // for doFinish
+	deaths int          // the workers' deaths that end the run; its dead job has the number
 }
 
 type action int
 
 const (
-	doCarry   action = iota // the worker carries the next segment
+	doRun     action = iota // the worker executes the next segment
 	doNothing               // the job is obsolete
 	doWait                  // a person has to answer first
-	doBackOff               // the run waits for a while, and is then carried alone
-	doEnd
+	doBackOff               // the run waits for a while, and then runs isolated
+	doFinish
 )
 
 var cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 
-// decide says how a run goes on that a worker has come for with a job. It reads nothing from the store and
-// changes nothing.
+// decide says how a claimed run continues. It does not touch the store and changes nothing.
 func decide(tx *Tx, f found, j spool.Job) decision {
 	run, stopped := &tx.Run, !tx.Run.StopAt.IsZero()
 	deaths := run.Deaths + run.IsolatedDeaths
 	switch {
 	case run.Ending != nil:
-		return decision{do: doEnd, ending: *run.Ending}
+		return decision{do: doFinish, ending: *run.Ending}
 
 	case run.State == spool.Queued && j.Kind == spool.JobExpiry:
 		return decision{do: doNothing, reason: "the park was resolved"}
 	case run.State == spool.Queued && j.Segment != 0 && j.Segment <= run.Segments:
 		return decision{do: doNothing, reason: "a later ticket exists"}
-	case run.State == spool.Queued && stopped: // while it waited for the thread
-		return decision{do: doEnd, reason: "the run was stopped before its turn", ending: cancelled}
+	case run.State == spool.Queued && stopped: // before its first segment
+		return decision{do: doFinish, reason: "the run was stopped before its turn", ending: cancelled}
 
 	case f.open > 0:
 		return decision{do: doWait, reason: "the run waits for input"}
 	case f.failing != nil:
-		return decision{do: doEnd, reason: "nobody has answered in time", ending: *f.failing}
+		return decision{do: doFinish, reason: "nobody has answered in time", ending: *f.failing}
 
 	case f.lost != nil && stopped && !f.working:
-		return decision{do: doEnd, reason: endedWithWorker, ending: cancelled}
+		return decision{do: doFinish, reason: endedWithWorker, ending: cancelled}
 	case f.lost != nil && run.IsolatedDeaths >= tx.Retry.Deaths:
-		return decision{do: doEnd, reason: endedWithWorker, deaths: deaths, ending: spool.Ending{
+		return decision{do: doFinish, reason: endedWithWorker, deaths: deaths, ending: spool.Ending{
 			State: spool.Failed, Reason: spool.StopFailed, Error: fmt.Sprintf("%d workers died in the same step", deaths),
 		}}
-	case f.lost != nil && !stopped && suspected(tx):
-		return decision{do: doBackOff, reason: "several workers died in the run's step: it waits, and is then carried alone"}
+	case f.lost != nil && !stopped && needsIsolation(tx):
+		return decision{do: doBackOff, reason: "several workers died in the run's step: it waits, and then runs isolated"}
 	}
-	return decision{do: doCarry}
+	return decision{do: doRun}
 }
 
 const endedWithWorker = "the run has ended with its worker"
 
-// openSegment takes the thread, and begins the next segment of its run.
+// openSegment leases the thread and begins the run's next segment.
 func openSegment(tx *Tx) (*Segment, error) {
 	if tx.Run.Segments == 0 {
 		tx.Run.StartedAt = tx.Now
@@ -209,36 +206,37 @@ func openSegment(tx *Tx) (*Segment, error) {
 	return &Segment{Thread: tx.Thread, Run: tx.Run, Seq: entry.Seq}, nil
 }
 
-// When a process dies, it takes all segments that it carries with it, and nothing says which of
-// them was the cause. A few deaths in a step make a run a suspect. A suspect waits for a while,
-// and is then carried alone: a process carries one suspect at a time, until the run has saved a
-// step. Only deaths while it is alone count towards failing it, so that a step which kills its
-// worker does not fail the runs that were carried with it.
+// When a process dies, all its segments die with it, and nothing says which of them was the
+// cause. After a few deaths in one step, a run waits for a while and then runs isolated: a process
+// executes one isolated run at a time, until that run has saved a step. Only deaths of isolated
+// workers count towards failing the run, so that a step which kills its worker does not fail the
+// other runs of that worker.
 
 const (
-	// suspectDeaths is how many workers die in a step before its run is a suspect.
-	suspectDeaths = 3
-	// aloneWait is when a suspect comes back while another one is being carried.
-	aloneWait = 2 * time.Second
+	// isolationDeaths is how many workers die in a step before its run is isolated.
+	isolationDeaths = 3
+	// isolationWait is when a run comes back if another isolated run has the slot.
+	isolationWait = 2 * time.Second
 )
 
-// suspected reports whether the run is to be carried alone.
-func suspected(tx *Tx) bool { return tx.Run.Deaths >= min(suspectDeaths, tx.Retry.Deaths) }
+func needsIsolation(tx *Tx) bool { return tx.Run.Deaths >= min(isolationDeaths, tx.Retry.Deaths) }
 
-// deadLetter leaves a dead job of a run that ends because its workers died. The job can be redriven.
+// deadLetter adds a dead job for a run that ends because its workers died, so that an operator can
+// redrive it.
 func deadLetter(tx *Tx, j spool.Job, next decision) error {
 	dead := tx.jobOf(tx.Run, spool.JobReclaim, 0)
 	dead.Key, dead.Segment, dead.DueAt = j.Key, tx.Run.Segments+1, j.DueAt
 	return tx.Store.AddDead(dead, next.deaths, next.ending.Error)
 }
 
-// backOff is the transition back to QUEUED of a suspect, with a ticket for later.
+// backOff is the transition back to QUEUED of a run that is to be isolated, with a ticket for
+// later.
 func backOff(tx *Tx) error {
 	if err := tx.move(spool.Queued); err != nil {
 		return err
 	}
-	next := tx.ticket(spool.JobReclaim, tx.Wait(tx.Run.IsolatedDeaths+1, nil))
-	if err := tx.Store.CancelJob(next.Key); err != nil { // which may be the one in hand
+	next := tx.ticket(spool.JobReclaim, tx.RetryDelay(tx.Run.IsolatedDeaths+1, nil))
+	if err := tx.Store.CancelJob(next.Key); err != nil { // the claimed job may have this key
 		return err
 	}
 	if err := tx.Store.Enqueue(next); err != nil {

@@ -6,9 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Dead fails the run of a job that the queue has given up after some attempts. It returns
-// [ErrUnchanged] for a run that has moved on: it has ended, another run has the thread, or a worker
-// holds it.
+// Dead fails the run of a job that the queue has given up. It returns [ErrUnchanged] if the run has
+// moved on: it has ended, another run has the thread, or a worker has the lease.
 func Dead(tx *Tx, j spool.Job, attempts int, cause string) (s Stopped, err error) {
 	moved := tx.Run.ID != j.RunID || !tx.Run.State.Active() || tx.Thread.Leased(tx.Now) ||
 		j.Segment != 0 && j.Segment <= tx.Run.Segments && tx.Run.State != spool.Running
@@ -20,10 +19,10 @@ func Dead(tx *Tx, j spool.Job, attempts int, cause string) (s Stopped, err error
 		Error: fmt.Sprintf("dropped by the queue after %d attempts: %s", attempts, cause),
 	}
 	if tx.Run.Ending == nil && tx.Run.State == spool.Running {
-		if s.Lost, err = loseSegment(tx, ending.Error); err != nil {
+		if s.Lost, err = closeLostSegment(tx, ending.Error); err != nil {
 			return s, err
 		}
 	}
-	s.Rest, err = endUnheld(tx, ending)
+	s.Unsettled, err = finishUnleased(tx, ending)
 	return s, err
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// expire is the compare-and-set that sees to the open parks whose time has come: they are
-// warned of, get more time, or end. It returns how many the run still waits for, which is
-// none as soon as one of them fails the run, and then how the run ends.
+// expire is the compare-and-set that handles the open parks whose time has come: each is warned
+// about, extended or expired. It returns the number of parks that are still open. If an expired
+// park fails the run, it returns zero and how the run ends.
 func expire(tx *Tx) (open int, failing *spool.Ending, err error) {
 	parks, err := tx.Parks()
 	if err != nil {
@@ -35,9 +35,9 @@ func expire(tx *Tx) (open int, failing *spool.Ending, err error) {
 	return open, failing, nil
 }
 
-// expirePark does with an open park what its time asks for, if anything.
+// expirePark warns about, extends or expires an open park if the time has come.
 func expirePark(tx *Tx, p *spool.Park) error {
-	t, payload := due(p, tx.Now)
+	t, payload := advancePark(p, tx.Now)
 	if t == "" {
 		return nil
 	}
@@ -52,20 +52,20 @@ func expirePark(tx *Tx, p *spool.Park) error {
 			return err
 		}
 	}
-	if err := tx.Enter(t, payload); err != nil || t != spool.EntryInputExtended {
+	if err := tx.AppendNew(t, payload); err != nil || t != spool.EntryInputExtended {
 		return err
 	}
-	// The question is repeated for clients that do not know what an INPUT_EXTENDED is.
+	// Clients that do not know INPUT_EXTENDED get the question again.
 	required, err := tx.InputRequired(tx.Store, *p)
 	if err != nil {
 		return err
 	}
-	return tx.Enter(spool.EntryInputRequired, required)
+	return tx.AppendNew(spool.EntryInputRequired, required)
 }
 
-// due changes an open park as its time asks for, and returns the entry that tells of that. It
-// returns "" for a park whose time has not come.
-func due(p *spool.Park, now time.Time) (t spool.EntryType, payload any) {
+// advancePark changes an open park that is due, and returns the entry about the change. It returns
+// "" if the park is not due.
+func advancePark(p *spool.Park, now time.Time) (t spool.EntryType, payload any) {
 	switch warn := warnAt(*p); {
 	case now.Before(p.ExpiresAt) && (warn.IsZero() || now.Before(warn)):
 		return "", nil
@@ -85,13 +85,13 @@ func due(p *spool.Park, now time.Time) (t spool.EntryType, payload any) {
 	}
 }
 
-// FailsRun reports whether the run ends because nobody has answered the park.
+// FailsRun reports whether the run fails because nobody answered the park in time.
 func FailsRun(p spool.Park) bool {
 	return p.State == spool.ParkExpired && p.Expiry.Then == spool.ExpireFail
 }
 
-// Reclaim moves a parked run on whose time to be answered has passed. It reports whether the run
-// waits for nobody any more, and returns [ErrUnchanged] for a run that is not parked.
+// Reclaim moves a parked run whose parks are due. It reports whether no park is open any more. It
+// returns [ErrUnchanged] if the run is not parked.
 func Reclaim(tx *Tx) (moved bool, err error) {
 	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
 		return false, ErrUnchanged
@@ -103,8 +103,8 @@ func Reclaim(tx *Tx) (moved bool, err error) {
 	return true, tx.enqueue(spool.JobResume, 0)
 }
 
-// Redispatch writes the job that a run should have which nothing moves. It returns [ErrUnchanged]
-// for a run that needs none.
+// Redispatch adds the missing job of a run that nothing moves. It returns [ErrUnchanged] if the run
+// needs no job.
 func Redispatch(tx *Tx) error {
 	if !tx.Run.State.Active() || tx.Thread.Leased(tx.Now) {
 		return ErrUnchanged
@@ -134,7 +134,7 @@ func Redispatch(tx *Tx) error {
 	return nil
 }
 
-// onExpiry is what the wire says of a park's end. The usual one goes without saying.
+// onExpiry returns the expiry action for the wire, which omits the default.
 func onExpiry(p spool.Park) spool.ExpiryAction {
 	if p.Expiry.Then == spool.ExpireDeny {
 		return ""
@@ -142,7 +142,7 @@ func onExpiry(p spool.Park) spool.ExpiryAction {
 	return p.Expiry.Then
 }
 
-// warnAt returns when an open park is to be warned of, which is zero for never.
+// warnAt returns when to warn about an open park. Zero: never.
 func warnAt(p spool.Park) time.Time {
 	if p.Warned || p.Expiry.Warn <= 0 || p.Expiry.Warn >= p.Expiry.TTL {
 		return time.Time{}
@@ -150,8 +150,7 @@ func warnAt(p spool.Park) time.Time {
 	return p.ExpiresAt.Add(-p.Expiry.Warn)
 }
 
-// enqueueExpiry adds the job by which something becomes of an open park: its warning, and then its
-// end.
+// enqueueExpiry adds the job for the next change of an open park: its warning, or its expiry.
 func enqueueExpiry(tx *Tx, p spool.Park) error {
 	due := p.ExpiresAt
 	if warn := warnAt(p); !warn.IsZero() {

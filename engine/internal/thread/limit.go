@@ -9,18 +9,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// budgetTool is what the parks that ask for a larger budget have for the name of a tool.
+// budgetTool is the tool name of parks that ask for a larger budget.
 const budgetTool = "budget"
 
-// Limits are what no budget of a run is about.
+// Limits are the bounds that belong to no budget.
 type Limits struct {
-	// WallTimeMS is how long workers may carry any run.
+	// WallTimeMS bounds the wall time of any run.
 	WallTimeMS int64
-	// TenantBytes is how much a tenant may store.
+	// TenantBytes bounds what a tenant stores.
 	TenantBytes int64
 }
 
-// NoteExhausted adds the entry that tells of a budget, or a limit, that is used up.
+// NoteExhausted adds the entry about an exhausted budget or limit.
 func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
 	root := tx.Root().Run
 	var agent *spool.AgentID
@@ -55,9 +55,9 @@ func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
 	return tx.Append(entry)
 }
 
-// ParkForBudget parks the run for a larger budget. All runs of the tree wait for one answer,
-// which no call gets a result of. Distinct says that the answer has to come from another subject
-// than the one that started the run.
+// ParkForBudget parks the run until somebody answers with a larger budget. All runs of the tree
+// wait for that one answer, which is no call's result. With distinct, the subject that started the
+// run may not answer.
 func ParkForBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 	parks, err := tx.Parks()
 	if err != nil {
@@ -70,12 +70,11 @@ func ParkForBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 		}
 	}
 	if tx.IsNested() {
-		return Wait(tx)
+		return ParkNested(tx)
 	}
 	return Park(tx)
 }
 
-// askBudget adds the park for a larger budget.
 func askBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 	root := tx.Root()
 	root.Run.Allowance.Parks++
@@ -88,9 +87,9 @@ func askBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 	return tx.Store.PutPark(park)
 }
 
-// AskTimeIfAlone adds the park for more time where the run would wait for nobody: the nested runs
-// that wait have their answers, and had no time to go on with them.
-func AskTimeIfAlone(tx *Tx, distinct bool) error {
+// AskForTime adds a park for more time if no park is open: the nested runs have their answers, and
+// had no time to continue.
+func AskForTime(tx *Tx, distinct bool) error {
 	parks, err := tx.Parks()
 	if err != nil || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen }) {
 		return err

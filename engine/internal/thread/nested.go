@@ -4,8 +4,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Spawn adds a nested run with its first turn. It returns a [spool.Conflict] error, and adds
-// nothing, where the tenant has a run of that id: whoever starts runs may choose any id.
+// Spawn adds a nested run with its first turn. If the tenant has a run with that id, Spawn adds
+// nothing and returns a [spool.Conflict] error: callers may choose any id for the runs that they
+// start.
 func Spawn(tx *Tx, run spool.RunRow, instructions string) error {
 	if err := tx.Store.InsertRun(run); err != nil {
 		return err
@@ -18,8 +19,8 @@ func Spawn(tx *Tx, run spool.RunRow, instructions string) error {
 	return tx.Put()
 }
 
-// FinishNested is the transition of a nested run at work to an end state. Text is its last answer,
-// which the run above it reads.
+// FinishNested is the transition of an active nested run to an end state. Text is its last answer,
+// for the parent run.
 func FinishNested(tx *Tx, ending spool.Ending, text string) error {
 	if err := finishNested(tx, ending, text); err != nil {
 		return err
@@ -28,7 +29,7 @@ func FinishNested(tx *Tx, ending spool.Ending, text string) error {
 	return nil
 }
 
-// SubagentFinished is the item that tells of the end of a nested run.
+// SubagentFinished returns the item about the end of a nested run.
 func SubagentFinished(run spool.RunRow) spool.SubagentFinished {
 	end := spool.SubagentFinished{SubagentID: run.AgentID(), Status: spool.SubagentCompleted, Error: run.Error}
 	switch run.State {

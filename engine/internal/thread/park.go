@@ -5,22 +5,22 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// Wait is the transition of a nested run to WAITING_FOR_INPUT: the dispatched run parks for it.
-func Wait(tx *Tx) error {
+// ParkNested is the transition of a nested run to WAITING_FOR_INPUT. The dispatched run parks for
+// it.
+func ParkNested(tx *Tx) error {
 	tx.Run.State = spool.WaitingForInput
 	return tx.Put()
 }
 
-// Resume is the transition of a nested run that has waited back to RUNNING.
-func Resume(tx *Tx) error {
+// ResumeNested is the transition of a waiting nested run back to RUNNING.
+func ResumeNested(tx *Tx) error {
 	tx.Run.State = spool.Running
 	return tx.Put()
 }
 
-// Park is the transition to WAITING_FOR_INPUT. With it the parks of all the runs of the tree come
-// into force, which nobody could answer before. The entries that tell of the parks and the jobs by
-// which they expire are written with it, and the lease is given up. The stream has an item for
-// each entry, behind all of them, and then ends.
+// Park is the transition to WAITING_FOR_INPUT. It opens the parks of all runs of the tree, which
+// nobody could answer before. It writes their entries and expiry jobs, and gives up the lease. The
+// stream gets an item for each entry, after all the entries, and then ends.
 func Park(tx *Tx) error {
 	parks, err := tx.Parks()
 	if err != nil {
@@ -62,7 +62,7 @@ func Park(tx *Tx) error {
 	return tx.save()
 }
 
-// InputRequired returns what the record tells of an open park.
+// InputRequired returns the record's payload about an open park.
 func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, error) {
 	shown := p.Args
 	if p.Shown != nil {
@@ -73,7 +73,7 @@ func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, e
 		Reason: p.Reason, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 		DistinctApprover: p.DistinctApprover,
 	}
-	if p.Reason == spool.ParkApproval { // only such a call may be edited
+	if p.Reason == spool.ParkApproval { // only an approval may edit the arguments
 		var err error
 		if required.InputSchema, err = r.Parameters(v, p); err != nil {
 			return required, err

@@ -2,9 +2,9 @@ package thread
 
 import "github.com/spoolhq/spool"
 
-// Redrive gets going again what died with a job. It returns the run that moves: the job's own for a
-// settlement, else a new one with the fresh id. It returns a [RefusedError] where nothing is left to be
-// done, and a [spool.NotFound] error where there is no such dead job.
+// Redrive continues the work of a dead job. It returns the run that moves: for a settlement the
+// job's own run, otherwise a new run with the fresh id. It returns a [RefusedError] if there is
+// nothing left to do, and a [spool.NotFound] error if there is no such dead job.
 func Redrive(tx *Tx, jobID int64, fresh spool.RunID) (moved spool.RunID, err error) {
 	defer func() {
 		if err == nil {
@@ -20,13 +20,13 @@ func Redrive(tx *Tx, jobID int64, fresh spool.RunID) (moved spool.RunID, err err
 		return "", err
 	}
 	if dead.Kind == spool.JobSettle {
-		return run.ID, resettle(tx, run, dead.Job)
+		return run.ID, requeueSettle(tx, run, dead.Job)
 	}
-	return fresh, succeed(tx, run, fresh)
+	return fresh, startSuccessor(tx, run, fresh)
 }
 
-// resettle queues the settlement of a run again.
-func resettle(tx *Tx, run spool.RunRow, j spool.Job) error {
+// requeueSettle queues a run's settlement again.
+func requeueSettle(tx *Tx, run spool.RunRow, j spool.Job) error {
 	if !tx.Settles || !run.SettledAt.IsZero() || !run.State.Terminal() {
 		return Refuse(spool.ReasonMovedOn, "There is nothing to settle")
 	}
@@ -35,8 +35,8 @@ func resettle(tx *Tx, run spool.RunRow, j spool.Job) error {
 	return tx.Store.Enqueue(again)
 }
 
-// succeed is the transition to QUEUED of a new run that takes up where a failed one ended.
-func succeed(tx *Tx, failed spool.RunRow, id spool.RunID) error {
+// startSuccessor is the transition to QUEUED of a new run that continues a failed one.
+func startSuccessor(tx *Tx, failed spool.RunRow, id spool.RunID) error {
 	switch {
 	case tx.Thread.State.Active():
 		return Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
@@ -61,7 +61,7 @@ func succeed(tx *Tx, failed spool.RunRow, id spool.RunID) error {
 	return tx.enqueue(spool.JobStart, 0)
 }
 
-// successor returns a run that was asked for what a failed one was.
+// successor returns a new run for the request of a failed one.
 func successor(failed spool.RunRow, id spool.RunID) spool.RunRow {
 	next := spool.RunRow{
 		Run: spool.Run{

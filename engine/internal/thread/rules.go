@@ -11,39 +11,39 @@ import (
 	"github.com/spoolhq/spool/engine/internal/random"
 )
 
-// Rules are the settings that transitions decide by.
+// Rules are the settings of the transitions.
 type Rules struct {
-	// Lease is how long a worker that does not report holds a run.
+	// Lease is how long a silent worker keeps a run.
 	Lease time.Duration
-	// Settles says that a settle hook is called for each run, before its end state is written.
+	// Settles says that a settle hook is called for each run before its end state is written.
 	Settles bool
 	// MaxWaiting bounds how many runs wait for a thread.
 	MaxWaiting int
-	// MaxBudget bounds what an answer may raise the budget of a run to.
+	// MaxBudget bounds the budget that an answer may give a run.
 	MaxBudget spool.Budget
-	// ParkTTL is how long an answer may take where nothing else says.
+	// ParkTTL is how long a park stays open if neither tool nor request says otherwise.
 	ParkTTL time.Duration
 	Retry   config.RetryOptions
 	Random  random.Source
 	Log     *slog.Logger
-	// Parameters returns the schema of the arguments of the call that a park is about. Nil: this
-	// process does not have the tool.
+	// Parameters returns the argument schema of a parked call. It returns nil if this process lacks
+	// the tool.
 	Parameters func(v spool.View, p spool.Park) (json.RawMessage, error)
 }
 
-// Wait returns the wait before the next attempt: doubling from Backoff, with up to a quarter
-// more so that runs that failed together do not come back together. A provider that asks for a
-// longer wait gets it, up to AfterMax, which may be less than BackoffMax.
-func (r Rules) Wait(attempts int, cause error) time.Duration {
-	wait := r.Retry.Backoff
+// RetryDelay returns the delay before the next attempt. It doubles from Backoff, plus up to a
+// quarter, so that runs that failed together do not come back together. If a provider asks for a
+// longer delay, it gets up to AfterMax, which may be less than BackoffMax.
+func (r Rules) RetryDelay(attempts int, cause error) time.Duration {
+	delay := r.Retry.Backoff
 	for range attempts - 1 {
-		wait = min(wait*2, r.Retry.BackoffMax)
+		delay = min(delay*2, r.Retry.BackoffMax)
 	}
-	wait += r.Random.UpTo(wait / 4)
-	return max(wait, min(askedWait(cause), r.Retry.AfterMax))
+	delay += r.Random.UpTo(delay / 4)
+	return max(delay, min(askedDelay(cause), r.Retry.AfterMax))
 }
 
-func askedWait(cause error) time.Duration {
+func askedDelay(cause error) time.Duration {
 	if asked, ok := errors.AsType[*spool.RetryError](cause); ok {
 		return asked.After
 	}
@@ -53,8 +53,8 @@ func askedWait(cause error) time.Duration {
 	return 0
 }
 
-// RefusedError is what the state of a thread does not allow. It rolls the transaction back, and becomes
-// a result.
+// RefusedError says that the state of a thread does not allow a request. It rolls the transaction
+// back and becomes the request's result.
 type RefusedError struct {
 	// Reason is one of the constants named Reason.
 	Reason string
@@ -63,8 +63,7 @@ type RefusedError struct {
 
 func (r *RefusedError) Error() string { return r.Text }
 
-// Refuse returns a refusal.
 func Refuse(reason, text string) *RefusedError { return &RefusedError{Reason: reason, Text: text} }
 
-// ErrUnchanged rolls a transition back that has found nothing to do.
+// ErrUnchanged rolls back a transition that has nothing to do.
 var ErrUnchanged = errors.New("nothing to do")

@@ -6,16 +6,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// HandBack is the transition back to QUEUED of a run whose worker gives it up, with a ticket for
-// the next segment. A zero due is now.
+// HandBack is the transition back to QUEUED of a run that its worker gives up, with a ticket for
+// the next segment. A zero due means now.
 func HandBack(tx *Tx, due time.Time, reason string) error {
 	next := tx.ticket(spool.JobHandBack, 0)
 	next.DueAt = due
 	return requeue(tx, next, spool.RunEnded{Status: spool.SegmentLost, Error: reason})
 }
 
-// RetryLater is the transition back to QUEUED of a run whose step has failed, with a ticket for the
-// next attempt after a wait.
+// RetryLater is the transition back to QUEUED of a run whose step failed, with a delayed ticket for
+// the next attempt.
 func RetryLater(tx *Tx, wait time.Duration, reason string) error {
 	ended := spool.RunEnded{Status: spool.SegmentError, Error: reason, RetryAfterMS: wait.Milliseconds()}
 	return requeue(tx, tx.ticket(spool.JobRetry, wait), ended)

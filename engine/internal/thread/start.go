@@ -5,40 +5,40 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// StartRequest is a start that was checked.
+// StartRequest is a validated start.
 type StartRequest struct {
-	// Run is the run that is asked for, but for what [Start] sets: its thread, state and times.
+	// Run is the requested run. [Start] sets its thread, state and times.
 	Run spool.RunRow
 	// Content is the user turn.
 	Content         spool.Content
 	ClientMessageID string
-	// Title and Labels are those of a thread that the start makes, which the subject of the run owns.
+	// Title and Labels are for a thread that the start creates. The run's subject owns that thread.
 	Title  string
 	Labels map[string]string
-	// EditMessageID is a user turn to replace, with all behind it. Empty: none.
+	// EditMessageID is a user turn to replace together with all later messages. Empty: none.
 	EditMessageID spool.MessageID
 	WhenBusy      spool.WhenBusy
-	// MayNotStop says that the start may stop no runs of other subjects.
+	// MayNotStop forbids the start to stop runs of other subjects.
 	MayNotStop bool
 }
 
-// Started is what a start has done.
+// Started is the outcome of a start.
 type Started struct {
-	// Position is where the run stands among those that wait. Zero: it has the thread.
+	// Position is the run's position among the waiting runs. Zero: the run has the thread.
 	Position int
-	// Stopped is what has to follow the stop of the run before.
+	// Stopped has the consequences of stopping the run before.
 	Stopped Stopped
-	// Audit are the entries for the audit log.
+	// Audit has the entries for the audit log.
 	Audit []*spool.AuditEntry
 }
 
-// Start is the transition to QUEUED, of a thread that it makes if it does not exist. It returns a
-// [RefusedError] where the thread's state does not allow the start.
+// Start is the transition to QUEUED. It creates the thread if it does not exist. It returns a
+// [RefusedError] if the thread's state does not allow the start.
 func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
 	tx, err := Open(store, rules)
 	switch {
 	case err == nil && tx.Thread.State.Active():
-		out, err := wait(tx, s)
+		out, err := joinQueue(tx, s)
 		out.Audit = tx.Follow.Audit
 		return out, err
 	case record.Missing(err) && tx == nil:
@@ -88,7 +88,7 @@ func start(tx *Tx, s StartRequest) error {
 	return tx.enqueue(spool.JobStart, 0)
 }
 
-// newRun returns the run of a start, which takes over what is known of the thread's prompt.
+// newRun returns the run of a start. It inherits what is known about the thread's prompt size.
 func newRun(tx *Tx, run spool.RunRow) spool.RunRow {
 	run.Tenant, run.ThreadID = tx.Thread.Tenant, tx.Thread.ID
 	run.State, run.EnqueuedAt, run.StartedAt = spool.Queued, tx.Now, tx.Now
@@ -97,7 +97,7 @@ func newRun(tx *Tx, run spool.RunRow) spool.RunRow {
 	return run
 }
 
-// insert adds the run of a start. A start whose run the store does not take is refused.
+// insert stores a new run. It returns the start's refusal if the store has a conflicting run.
 func insert(tx *Tx, run spool.RunRow) error {
 	err := tx.Store.InsertRun(run)
 	switch {

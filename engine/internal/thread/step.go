@@ -2,9 +2,9 @@ package thread
 
 import "github.com/spoolhq/spool"
 
-// SaveStep makes a whole step a part of the thread: the assistant's turn and the results
-// of its tools. Everything that the stream has up to here is then in the messages, and
-// STEP_FINISHED says so. It returns the messages.
+// SaveStep saves a whole step: the assistant's turn and the results of its tools. From then on the
+// messages contain everything that the stream has up to here; STEP_FINISHED says so. SaveStep
+// returns the messages.
 func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, reason string) ([]spool.Message, error) {
 	messages := make([]*spool.Message, 0, 2)
 	if len(content) > 0 {
@@ -32,7 +32,7 @@ func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, re
 	return saved, nil
 }
 
-// SaveResults adds the results of calls that have waited to the step that made them.
+// SaveResults adds the results of calls that waited to the step that made them.
 func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
 	stepFinished(tx, string(spool.FinishToolCalls), spool.TokenCount{})
 	if len(results) == 0 {
@@ -43,7 +43,7 @@ func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
 	return []spool.Message{*m}, err
 }
 
-// stepFinished notes that the messages have everything that the stream has up to here.
+// stepFinished notes that the messages contain everything that the stream has up to here.
 func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 	tx.Run.Saved = tx.list.Last()
 	finished := spool.StepFinished{Step: tx.Run.Steps, FinishReason: reason, Usage: usage}
@@ -54,8 +54,8 @@ func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 	progressed(tx)
 }
 
-// progressed notes that a run has saved something: with a nested one, the dispatched run has
-// not stood still either.
+// progressed notes that a run has saved something. With a nested run, the dispatched run has
+// progressed too.
 func progressed(tx *Tx) {
 	tx.Run.Attempts, tx.Run.Deaths = 0, 0
 	root := tx.Root()
@@ -65,9 +65,9 @@ func progressed(tx *Tx) {
 	}
 }
 
-// NoteCut notes that the last answer, which a limit has cut off, is not the run's last. A nested
-// run has no budget of its own, and keeps only that. A dispatched run without a budget was cut off
-// by the time limit, which the next worker sees without being told.
+// NoteCut notes that a limit cut off the last answer, so that it does not end the run. A nested run
+// has no budget of its own and keeps only this flag. A dispatched run without a budget was cut off
+// by the time limit, which the next worker sees anyway.
 func NoteCut(tx *Tx) {
 	if tx.Run.Allowance == nil {
 		if tx.root == nil {

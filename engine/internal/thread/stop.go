@@ -6,20 +6,20 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Stopped is what has to follow a stop.
+// Stopped says what has to follow a stop.
 type Stopped struct {
-	// Worker is true where a worker holds the run, and has to be woken.
+	// Worker is true if a worker has leased the run and has to be woken.
 	Worker bool
-	// Rest is the run that has still to be settled. Nil: none.
-	Rest *Unsettled
-	// Lost is the stream that a dead worker has left open. Nil: none.
+	// Unsettled is the run that still has to be settled. Nil: none.
+	Unsettled *Unsettled
+	// Lost is the stream that a dead worker left open. Nil: none.
 	Lost *LostStream
-	// State is what the thread or the run was in, for a stop that was refused.
+	// State is the state of the thread or run before the stop.
 	State spool.State
 }
 
-// Stop stops the run that has the thread, and all those that wait for it; or, with an id, only that
-// run. It returns [ErrUnchanged] where there is nothing to stop.
+// Stop stops the thread's run and all waiting runs, or, with an id, only that run. It returns
+// [ErrUnchanged] if there is nothing to stop.
 func Stop(tx *Tx, only spool.RunID) (Stopped, error) {
 	if only != "" && only != tx.Run.ID {
 		return stopWaiting(tx, only)
@@ -31,7 +31,7 @@ func Stop(tx *Tx, only spool.RunID) (Stopped, error) {
 			return Stopped{State: state}, err
 		}
 	}
-	if tx.Run.Ending != nil && tx.Run.Ending.State != spool.Cancelled { // its end is decided
+	if tx.Run.Ending != nil && tx.Run.Ending.State != spool.Cancelled { // its ending is decided
 		state = tx.Run.Ending.State
 	}
 	stopped, err := stop(tx)
@@ -39,13 +39,13 @@ func Stop(tx *Tx, only spool.RunID) (Stopped, error) {
 	switch {
 	case err == nil:
 		tx.noteStop(was, "")
-	case others > 0 && errors.Is(err, ErrUnchanged): // only those that wait were stopped
+	case others > 0 && errors.Is(err, ErrUnchanged): // only waiting runs were stopped
 		return stopped, nil
 	}
 	return stopped, err
 }
 
-// stopWaiting ends one run that waits.
+// stopWaiting stops one waiting run.
 func stopWaiting(tx *Tx, id spool.RunID) (Stopped, error) {
 	run, err := tx.Store.Run(id)
 	switch {
@@ -57,7 +57,7 @@ func stopWaiting(tx *Tx, id spool.RunID) (Stopped, error) {
 	return Stopped{State: run.State}, stopOneWaiting(tx, run)
 }
 
-// stopAllWaiting ends all runs that wait, and returns how many those were.
+// stopAllWaiting stops all waiting runs and returns their number.
 func stopAllWaiting(tx *Tx) (int, error) {
 	waiting, err := tx.Store.Waiting()
 	if err != nil {
@@ -73,14 +73,14 @@ func stopAllWaiting(tx *Tx) (int, error) {
 
 func stopOneWaiting(tx *Tx, run spool.RunRow) error {
 	tx.noteStop(run, "")
-	return leave(tx, run, cancelled)
+	return finishWaiting(tx, run, cancelled)
 }
 
-// stop is the transition of a stop, for the run that has the thread. It returns [ErrUnchanged]
-// where there is none, or where its end is decided otherwise.
+// stop stops the thread's run. It returns [ErrUnchanged] if there is none, or if its ending is
+// already decided.
 func stop(tx *Tx) (s Stopped, err error) {
 	state := tx.Thread.State
-	working, err := inHand(tx)
+	working, err := hasDraft(tx)
 	switch {
 	case err != nil:
 		return s, err
@@ -92,21 +92,21 @@ func stop(tx *Tx) (s Stopped, err error) {
 			tx.Run.StopAt = tx.Now
 		}
 		return s, tx.Store.UpdateRun(tx.Run)
-	case tx.Run.Ending != nil: // the process that stopped it has died before it was settled
-		s.Rest, err = endUnheld(tx, *tx.Run.Ending)
+	case tx.Run.Ending != nil: // the process that stopped it died before the settlement
+		s.Unsettled, err = finishUnleased(tx, *tx.Run.Ending)
 		return s, err
-	case state == spool.Running && working: // what its tools have done is worth a segment
+	case state == spool.Running && working: // a last segment saves what its tools have done
 		tx.Run.StopAt = tx.Now
 		if err := tx.enqueue(spool.JobReclaim, 0); err != nil {
 			return s, err
 		}
 		return s, tx.save()
 	case state == spool.Running:
-		if s.Lost, err = loseSegment(tx, WorkerDied); err != nil {
+		if s.Lost, err = closeLostSegment(tx, WorkerDied); err != nil {
 			return s, err
 		}
 	}
 	tx.Run.StopAt = tx.Now
-	s.Rest, err = endUnheld(tx, cancelled)
+	s.Unsettled, err = finishUnleased(tx, cancelled)
 	return s, err
 }

@@ -69,7 +69,7 @@ func (s *scene) on(list *order.List, transition func(tx *Tx) (string, error)) st
 		if err != nil {
 			return "", err
 		}
-		tx.Into(list)
+		tx.SetList(list)
 		return transition(tx)
 	})
 }
@@ -90,7 +90,7 @@ func followed(said string, stopped Stopped) string {
 	if stopped.Worker {
 		said += ", wake the worker"
 	}
-	if stopped.Rest != nil {
+	if stopped.Unsettled != nil {
 		said += ", settle"
 	}
 	if stopped.Lost != nil {
@@ -101,14 +101,14 @@ func followed(said string, stopped Stopped) string {
 
 func (s *scene) claim(kind spool.JobKind) string {
 	return s.do(func(store spool.Tx) (string, error) {
-		claim, _, err := Take(store, ClaimRequest{
-			Job: spool.Job{RunID: "r", Kind: kind}, Knows: func(string) error { return nil }, Alone: func() bool { return true },
+		claim, _, err := Claim(store, ClaimRequest{
+			Job: spool.Job{RunID: "r", Kind: kind}, Knows: func(string) error { return nil }, Isolate: func() bool { return true },
 		}, s.rules)
 		said := claim.Reason
 		if claim.Segment != nil {
 			said = "carry " + string(claim.Segment.Run.Stream())
 		}
-		return followed(said, Stopped{Rest: claim.Rest, Lost: claim.Lost}), err
+		return followed(said, Stopped{Unsettled: claim.Unsettled, Lost: claim.Lost}), err
 	})
 }
 
@@ -141,7 +141,7 @@ var states = []struct {
 // finish ends the run in its worker's hands.
 func (s *scene) finish(state spool.State) {
 	s.on(worker(), func(tx *Tx) (string, error) {
-		return "ended", Conclude(tx, spool.Ending{State: state, Reason: spool.StopCompleted})
+		return "ended", Finish(tx, spool.Ending{State: state, Reason: spool.StopCompleted})
 	})
 }
 
@@ -323,12 +323,12 @@ func TestWorkerTransitions(t *testing.T) {
 	}{
 		{
 			"complete", func(tx *Tx) error {
-				return Conclude(tx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+				return Finish(tx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
 			},
 			"COMPLETED of r +RUN_ENDED, RUN_FINISHED@1-1",
 		},
 		{
-			"fail", func(tx *Tx) error { return Conclude(tx, spool.Ending{State: spool.Failed, Error: "no"}) },
+			"fail", func(tx *Tx) error { return Finish(tx, spool.Ending{State: spool.Failed, Error: "no"}) },
 			"FAILED of r +RUN_ENDED, RUN_ERROR@1-1",
 		},
 		{"save a step", func(tx *Tx) error {
@@ -385,9 +385,9 @@ func TestDeathsOfWorkers(t *testing.T) {
 		want := []string{
 			"carry r:1 | RUNNING of r, leased",
 			"carry r:2, close r:1 | RUNNING of r, leased",
-			"several workers died in the run's step: it waits, and is then carried alone, close r:2 | QUEUED of r",
+			"several workers died in the run's step: it waits, and then runs isolated, close r:2 | QUEUED of r",
 			"carry r:3 | RUNNING of r, leased",
-			"several workers died in the run's step: it waits, and is then carried alone, close r:3 | QUEUED of r",
+			"several workers died in the run's step: it waits, and then runs isolated, close r:3 | QUEUED of r",
 			"carry r:4 | RUNNING of r, leased",
 			"the run has ended with its worker, close r:4 | FAILED of r",
 		}

@@ -10,40 +10,40 @@ import (
 	"github.com/spoolhq/spool/engine/internal/order"
 )
 
-// Tx is the transaction over one thread, with the run that a transition is about. A transition
-// reads both, decides, and writes them back.
+// Tx is the transaction over one thread and one run. A transition reads both, decides, and writes
+// them back.
 type Tx struct {
 	Rules
 
 	Store  spool.Tx
 	Thread spool.Thread
-	// Run is the run that the transition is about: the dispatched run, or a nested one.
+	// Run is the subject of the transition: the dispatched run or a nested one.
 	Run spool.RunRow
 	Now time.Time
-	// Follow is what has to follow the commit. Only that of [Tx.Root] counts.
+	// Follow has the consequences of the commit. Only the Follow of [Tx.Root] counts.
 	Follow Follow
 
-	root *Tx         // has the dispatched run, where Run is nested in it. Nil: Run is that itself
-	list *order.List // nil: no stream of a segment is open, or the transition adds nothing to it
+	root *Tx         // has the dispatched run; nil if Run is the dispatched run
+	list *order.List // nil if no stream is open or the transition adds nothing to it
 }
 
-// Follow is what has to follow the commit of a transaction.
+// Follow says what has to follow the commit of a transaction.
 type Follow struct {
-	// Jobs is true where other runs than the dispatched one have got jobs. Workers have to be woken.
+	// Jobs is true if other runs than the dispatched one have got jobs: workers have to be woken.
 	Jobs bool
-	// Unseen is true for a change that clients see nothing of: the record, the user turns, the
-	// queue and the state stay as they were.
+	// Unseen is true for a change that clients cannot see: the record, the user turns, the queue
+	// and the state stay as they were.
 	Unseen bool
-	// Audit are the entries that the transaction appends to the audit log.
+	// Audit has the entries that the transaction appends to the audit log.
 	Audit []*spool.AuditEntry
 }
 
-// errNoRun says that a thread exists and that no run has touched it.
+// errNoRun says that a thread exists and has never had a run.
 var errNoRun = spool.Errorf(spool.NotFound, "Thread has no run")
 
-// Open reads the thread of a transaction and the run that owns it, or did last. It returns a
-// [spool.NotFound] error for a thread that does not exist, with a nil Tx, and for one that no run
-// has touched.
+// Open reads a transaction's thread and the run that owns or last owned it. It returns a
+// [spool.NotFound] error and a nil Tx if the thread does not exist, and a [spool.NotFound] error if
+// the thread has never had a run.
 func Open(store spool.Tx, rules Rules) (*Tx, error) {
 	thread, err := store.Thread()
 	if err != nil {
@@ -57,16 +57,16 @@ func Open(store spool.Tx, rules Rules) (*Tx, error) {
 	return tx, err
 }
 
-// Into has the transition add its items and entries to a list.
-func (tx *Tx) Into(list *order.List) {
+// SetList makes the transition add its items and entries to a list.
+func (tx *Tx) SetList(list *order.List) {
 	if tx.list = list; list != nil {
 		list.Begin(tx.Thread.LastSeq)
 	}
 }
 
-// Of returns the transaction as a run of the tree is its subject. It returns [spool.ErrFenced] for
-// a nested run that has ended, which is not its agent's any more.
-func (tx *Tx) Of(run spool.RunRow) (*Tx, error) {
+// ForRun returns the same transaction with another run of the tree as its subject. It returns
+// [spool.ErrFenced] for a nested run that has ended: its agent no longer owns it.
+func (tx *Tx) ForRun(run spool.RunRow) (*Tx, error) {
 	if run.RootID == "" {
 		return tx.Root(), nil
 	}
@@ -98,7 +98,7 @@ func (tx *Tx) IsNested() bool { return tx.root != nil }
 // Stopping reports whether the dispatched run was asked to stop.
 func (tx *Tx) Stopping() bool { return !tx.Root().Run.StopAt.IsZero() }
 
-// Add counts tokens for the run, and for the dispatched one, which counts all of its tree.
+// Add counts tokens for the run, and for the dispatched run, which counts its whole tree.
 func (tx *Tx) Add(used spool.TokenCount) {
 	tx.Run.Add(used)
 	if tx.root != nil {
@@ -106,7 +106,7 @@ func (tx *Tx) Add(used spool.TokenCount) {
 	}
 }
 
-// Put writes the run back, and with a nested one the dispatched one.
+// Put writes the run back, and with a nested run the dispatched one.
 func (tx *Tx) Put() error {
 	if tx.root != nil {
 		if err := tx.Store.UpdateRun(tx.root.Run); err != nil {
@@ -116,14 +116,13 @@ func (tx *Tx) Put() error {
 	return tx.Store.UpdateRun(tx.Run)
 }
 
-// PutUnseen is Put for a change that has no entry and no user turn, and leaves the state as it
-// was.
+// PutUnseen is Put for a change that adds no entry and no user turn, and keeps the state.
 func (tx *Tx) PutUnseen() error {
 	tx.Root().Follow.Unseen = true
 	return tx.Put()
 }
 
-// move changes the state of the thread and its run, which the table must allow.
+// move changes the state of the thread and its run. The state table must allow it.
 func (tx *Tx) move(to spool.State) error {
 	if !tx.Thread.State.CanBecome(to) {
 		return spool.Errorf(spool.Internal, "thread %s cannot go from %s to %s", tx.Thread.Key(), tx.Thread.State, to)
@@ -140,13 +139,13 @@ func (tx *Tx) save() error {
 	return tx.Store.PutThread(tx.Thread)
 }
 
-// lease takes the thread for a worker and shuts out the one before.
+// lease takes the thread for a worker and fences the worker before it off.
 func (tx *Tx) lease() {
 	tx.Thread.Fence++
 	tx.Thread.LeaseUntil = tx.Now.Add(tx.Lease)
 }
 
-// release gives the lease up.
+// release gives up the lease.
 func (tx *Tx) release() {
 	tx.Thread.LeaseUntil = time.Time{}
 	tx.stopClock(tx.Now)
@@ -161,12 +160,11 @@ func (tx *Tx) Parks() ([]spool.Park, error) {
 	return slices.DeleteFunc(all, func(p spool.Park) bool { return p.Landed || p.State == spool.ParkClosed }), nil
 }
 
-// enqueue adds a ticket: a job for the next segment of the run.
+// enqueue adds a ticket: a job for the run's next segment.
 func (tx *Tx) enqueue(kind spool.JobKind, after time.Duration) error {
 	return tx.Store.Enqueue(tx.ticket(kind, after))
 }
 
-// ticket returns a job for the next segment of the run.
 func (tx *Tx) ticket(kind spool.JobKind, after time.Duration) spool.Job {
 	j := tx.jobOf(tx.Run, kind, after)
 	j.Segment = tx.Run.Segments + 1
@@ -184,14 +182,13 @@ func (tx *Tx) jobOf(run spool.RunRow, kind spool.JobKind, after time.Duration) s
 	return j
 }
 
-// enqueueSettle adds the job that calls the settle hook of a run.
+// enqueueSettle adds the job that calls a run's settle hook.
 func (tx *Tx) enqueueSettle(run spool.RunRow, after time.Duration) error {
 	j := tx.jobOf(run, spool.JobSettle, after)
 	j.Key = "settle:" + string(run.ID)
 	return tx.Store.Enqueue(j)
 }
 
-// Message returns a message of the run.
 func (tx *Tx) Message(role spool.Role, content spool.Content) *spool.Message {
 	return &spool.Message{
 		ID: spool.MessageID(tx.Random.ID("msg")), ThreadID: tx.Thread.ID, AgentID: tx.Run.AgentID(),
@@ -199,19 +196,20 @@ func (tx *Tx) Message(role spool.Role, content spool.Content) *spool.Message {
 	}
 }
 
-// Item adds an item of the run to the stream of the segment.
+// Item adds an item of the run to the segment's stream.
 func (tx *Tx) Item(t spool.ItemType, payload any) {
 	if tx.list != nil {
 		tx.list.Item(tx.Run.AgentID(), t, payload)
 	}
 }
 
-// Enter adds an entry that tells of the dispatched run.
-func (tx *Tx) Enter(t spool.EntryType, payload any) error {
+// AppendNew appends an entry about the dispatched run.
+func (tx *Tx) AppendNew(t spool.EntryType, payload any) error {
 	return tx.Append(spool.NewEntry(t, tx.Root().Run.ID, payload))
 }
 
-// Append adds entries to the record. While a segment is open they have a place among its items.
+// Append appends entries to the record. While a segment is open, it places them among the segment's
+// items.
 func (tx *Tx) Append(entries ...*spool.Entry) error {
 	if tx.list != nil {
 		tx.list.Place(entries...)
@@ -223,8 +221,8 @@ func (tx *Tx) Append(entries ...*spool.Entry) error {
 	return err
 }
 
-// closeSegment ends the latest segment: its stream with an item, and then, in the record, the
-// segment itself.
+// closeSegment ends the latest segment: first its stream with an item, then the segment itself in
+// the record.
 func (tx *Tx) closeSegment(t spool.ItemType, item any, ended spool.RunEnded) error {
 	tx.list.End(t, item)
 	return tx.Append(tx.runEnded(ended))
@@ -235,12 +233,12 @@ func (tx *Tx) runEnded(ended spool.RunEnded) *spool.Entry {
 	return spool.NewEntry(spool.EntryRunEnded, tx.Run.ID, ended)
 }
 
-// Charge writes rows of the usage ledger. Their cost is the dispatched run's, which has one
-// currency only: a cost in another one is not known.
+// Charge writes rows of the usage ledger and adds their costs to the dispatched run. A run has one
+// currency: Charge drops a cost in another currency.
 func (tx *Tx) Charge(rows ...spool.UsageRow) error {
 	root := &tx.Root().Run
 	for _, row := range rows {
-		if row.Cost != nil && !tx.takesCurrency(row) {
+		if row.Cost != nil && !tx.sameCurrency(row) {
 			row.Cost = nil
 		}
 		if row.Cost != nil {
@@ -255,8 +253,8 @@ func (tx *Tx) Charge(rows ...spool.UsageRow) error {
 	return nil
 }
 
-// takesCurrency reports whether the dispatched run counts in the currency of a row's cost.
-func (tx *Tx) takesCurrency(row spool.UsageRow) bool {
+// sameCurrency reports whether a row's cost is in the dispatched run's currency.
+func (tx *Tx) sameCurrency(row spool.UsageRow) bool {
 	root := &tx.Root().Run
 	currency := root.Currency
 	if root.Allowance != nil {
@@ -271,8 +269,8 @@ func (tx *Tx) takesCurrency(row spool.UsageRow) bool {
 	return false
 }
 
-// reservations returns the rows of model calls whose end nobody will tell. Their prompts are
-// taken for read, and what was said to them is not known.
+// reservations returns ledger rows for the model calls whose outcome nobody will report. They count
+// each prompt as read. The size of the answer is unknown.
 func (tx *Tx) reservations(outcome spool.Outcome) (rows []spool.UsageRow) {
 	if tx.Run.Allowance == nil {
 		return nil
@@ -286,15 +284,15 @@ func (tx *Tx) reservations(outcome spool.Outcome) (rows []spool.UsageRow) {
 	return rows
 }
 
-// forgetStep drops the step in hand. What it has used stays used.
-func (tx *Tx) forgetStep() {
+// dropDraft drops the draft of a step. Its usage stays counted.
+func (tx *Tx) dropDraft() {
 	if d := tx.Run.Draft; d != nil {
 		tx.Add(d.Usage)
 		tx.Run.Draft = nil
 	}
 }
 
-// startClock counts the time from now on.
+// startClock starts counting wall time.
 func (tx *Tx) startClock() {
 	tx.Run.WorkerSince = tx.Now
 	if a := tx.Run.Allowance; a != nil {
@@ -302,7 +300,7 @@ func (tx *Tx) startClock() {
 	}
 }
 
-// stopClock counts the time up to then.
+// stopClock counts wall time up to a given time.
 func (tx *Tx) stopClock(at time.Time) {
 	tx.Run.WallTime, tx.Run.WorkerSince = tx.Run.WallTimeAt(at), time.Time{}
 	if a := tx.Run.Allowance; a != nil {

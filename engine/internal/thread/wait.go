@@ -8,13 +8,13 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// behindAll is before the first queue position of the runs that wait without having stopped
-// another one. The runs that have are before it, in the order in which they came.
+// behindAll precedes the first queue position of the runs that wait without stopping another run.
+// Runs that stop another one come before those, in order of arrival.
 const behindAll int64 = 1 << 32
 
-// wait is the start on a thread that has an active run: the new one waits for it. A start
-// that stops takes the next turn, and gets it here if no worker holds the run before it.
-func wait(tx *Tx, s StartRequest) (Started, error) {
+// joinQueue starts a run on a thread that has an active run: the new run waits. A start that stops
+// takes the next turn. It gets the thread at once if no worker has leased the active run.
+func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 	var out Started
 	if s.WhenBusy == spool.BusyReject {
 		return out, Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
@@ -43,7 +43,7 @@ func wait(tx *Tx, s StartRequest) (Started, error) {
 		return out, err
 	}
 	if s.WhenBusy.Stops() {
-		// A run whose end is decided needs no stop, and gives the thread away all the same.
+		// A run whose ending is decided needs no stop: it gives up the thread anyway.
 		was := tx.Run
 		out.Stopped, err = stop(tx)
 		if err != nil && !errors.Is(err, ErrUnchanged) {
@@ -57,23 +57,23 @@ func wait(tx *Tx, s StartRequest) (Started, error) {
 	return out, err
 }
 
-// makeRoom does to the runs that wait what the new run's policy says, and returns those that are
-// left. A run that has stopped the one before it counts as having the thread already, so that
-// nothing depends on how long that one takes to stop. A caller that may not stop runs takes the
-// place of its own only.
+// makeRoom applies the new run's policy to the waiting runs and returns the runs that still wait. A
+// run that has stopped its predecessor counts as having the thread already, so that nothing depends
+// on how long the predecessor takes to stop. With mayNotStop, the new run supersedes only runs of
+// its own subject.
 func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool) ([]spool.RunRow, error) {
 	left := make([]spool.RunRow, 0, len(waiting))
 	for _, r := range waiting {
 		switch stops := r.Wait.WhenBusy.Stops(); {
 		case run.Wait.WhenBusy == spool.BusyLatest && !stops && mayNotStop && r.StartedBy != run.StartedBy:
 		case run.Wait.WhenBusy == spool.BusyLatest && !stops:
-			if err := makeWay(tx, r, run); err != nil {
+			if err := supersede(tx, r, run); err != nil {
 				return nil, err
 			}
 			continue
 		case run.Wait.WhenBusy == spool.BusyInterrupt && stops && r.StopAt.IsZero():
 			tx.noteStop(r, run.StartedBy)
-			r.StopAt = tx.Now // its turn is said before it ends
+			r.StopAt = tx.Now // it gets its user turn before it ends
 			if err := tx.Store.UpdateRun(r); err != nil {
 				return nil, err
 			}
@@ -86,9 +86,10 @@ func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool
 	return left, nil
 }
 
-// rollBack finds what goes with the run that the new one stops: that is the last of the runs
-// that have stopped another one, which has said nothing yet and leaves what it would have
-// dropped to the new one; or else the turn of the run that has the thread.
+// rollBack finds what the new run drops together with the run that it stops. If a waiting run has
+// stopped another one, the new run supersedes the last such run, which has added nothing yet, and
+// drops what that run would have dropped. Otherwise the new run drops the user turn of the thread's
+// run.
 func rollBack(tx *Tx, run *spool.RunRow, waiting []spool.RunRow) ([]spool.RunRow, error) {
 	last := -1
 	for i, r := range waiting {
@@ -105,13 +106,14 @@ func rollBack(tx *Tx, run *spool.RunRow, waiting []spool.RunRow) ([]spool.RunRow
 	}
 	before := waiting[last]
 	run.Wait.RollbackMessageID = cmp.Or(before.Wait.EditMessageID, before.Wait.RollbackMessageID)
-	return append(waiting[:last:last], waiting[last+1:]...), makeWay(tx, before, run)
+	return append(waiting[:last:last], waiting[last+1:]...), supersede(tx, before, run)
 }
 
-// makeWay ends a run that waits, for a later start. The subject of the later start has stopped it.
-func makeWay(tx *Tx, r spool.RunRow, later *spool.RunRow) error {
+// supersede ends a waiting run in favor of a later start. The audit log names the later start's
+// subject.
+func supersede(tx *Tx, r spool.RunRow, later *spool.RunRow) error {
 	tx.noteStop(r, later.StartedBy)
-	return leave(tx, r, spool.Ending{
+	return finishWaiting(tx, r, spool.Ending{
 		State: spool.Cancelled, Reason: spool.StopCancelled, Error: "a later start took its place",
 	})
 }
@@ -124,14 +126,14 @@ func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
 	}
 	for _, r := range waiting {
 		if r.Wait.WhenBusy.Stops() == w.Stops() {
-			position = r.QueuePosition // they are in order
+			position = r.QueuePosition // waiting is in order
 		}
 	}
 	return position + 1
 }
 
-// keepPosition keeps where the run stands among those that wait, as the answer that is repeated for
-// an idempotency key has it. A run that has the thread by now stands nowhere: 0.
+// keepPosition stores the run's position among the waiting runs, because an idempotent repetition
+// of the start returns it. The position of a run that already has the thread is 0.
 func keepPosition(tx *Tx, run spool.RunRow) (int, error) {
 	waiting, err := tx.Store.Waiting()
 	if err != nil {
@@ -146,9 +148,8 @@ func keepPosition(tx *Tx, run spool.RunRow) (int, error) {
 	return 0, nil
 }
 
-// leave ends a run that waits and so has not begun. The settle hook is called from the
-// queue.
-func leave(tx *Tx, r spool.RunRow, ending spool.Ending) error {
+// finishWaiting ends a waiting run, which has no segment. The queue calls its settle hook.
+func finishWaiting(tx *Tx, r spool.RunRow, ending spool.Ending) error {
 	if !r.StopAt.IsZero() {
 		ending.State, ending.Reason = spool.Cancelled, spool.StopCancelled
 	}
@@ -162,8 +163,8 @@ func leave(tx *Tx, r spool.RunRow, ending spool.Ending) error {
 	return tx.Store.UpdateRun(r)
 }
 
-// next gives the thread, whose run has ended, to the first run that waits and can have it.
-func next(tx *Tx) error {
+// startNext gives the thread of an ended run to the first waiting run that can have it.
+func startNext(tx *Tx) error {
 	waiting, err := tx.Store.Waiting()
 	if err != nil {
 		return err
@@ -171,9 +172,9 @@ func next(tx *Tx) error {
 	for _, r := range waiting {
 		r.Context = tx.Run.Context
 		next := &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: r, Now: tx.Now}
-		err := begin(next)
-		if no, ok := errors.AsType[*RefusedError](err); ok { // what it was to edit is gone
-			if err := leave(tx, r, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: no.Text}); err != nil {
+		err := startWaiting(next)
+		if no, ok := errors.AsType[*RefusedError](err); ok { // the turn that it edits is gone
+			if err := finishWaiting(tx, r, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: no.Text}); err != nil {
 				return err
 			}
 			continue
@@ -184,9 +185,9 @@ func next(tx *Tx) error {
 	return nil
 }
 
-// begin is the transition to QUEUED of a run that has waited: its turn is said now. It
-// returns a refusal, and has written nothing, where what it edits is not there any more.
-func begin(tx *Tx) error {
+// startWaiting is the transition to QUEUED of a waiting run, which adds its user turn now. It
+// writes nothing and returns a refusal if the message that it edits is gone.
+func startWaiting(tx *Tx) error {
 	wait := *tx.Run.Wait
 	if wait.EditMessageID != "" {
 		if err := edit(tx, wait.EditMessageID); err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 )
 
-// WorkerDied is why a segment ended whose worker went away.
+// WorkerDied is the recorded reason for the end of a dead worker's segment.
 const WorkerDied = "the worker went away"
 
-// LostStream is the stream of a worker that went away, which another process has to end.
+// LostStream is the stream of a dead worker. Another process has to end it.
 type LostStream struct {
 	ID spool.StreamID
-	// End is the earliest offset of its end.
+	// End is the earliest offset at which the stream can end.
 	End spool.Offset
 }
 
-// loseSegment adds the rows of the model calls that went with a worker, and the entry that ends its
-// segment.
-func loseSegment(tx *Tx, reason string) (*LostStream, error) {
+// closeLostSegment charges the model calls that were lost with a worker, and adds the entry that
+// ends its segment.
+func closeLostSegment(tx *Tx, reason string) (*LostStream, error) {
 	tx.stopClock(earlier(tx.Now, tx.Thread.LeaseUntil))
 	rows, err := lostCalls(tx)
 	if err != nil {
@@ -48,10 +48,10 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// lostCalls returns the rows of the model calls that were under way, or about to be made, when
-// a worker went away. Nobody knows what they have used.
+// lostCalls returns ledger rows for the model calls that were under way, or about to be made, when
+// a worker died. Their usage is unknown.
 func lostCalls(tx *Tx) (rows []spool.UsageRow, err error) {
-	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) { // then each call was noted before it was made
+	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) { // then each call was reserved before it was made
 		return tx.reservations(spool.OutcomeLost), nil
 	}
 	runs := []spool.RunRow{tx.Run}
@@ -64,7 +64,7 @@ func lostCalls(tx *Tx) (rows []spool.UsageRow, err error) {
 	}
 	parks, err := tx.Parks()
 	for _, r := range runs {
-		if asking(r, runs, parks) {
+		if wasCallingModel(r, runs, parks) {
 			rows = append(rows, spool.UsageRow{
 				RunID: r.Root(), AgentID: r.AgentID(), Agent: r.Agent, Kind: spool.UsageStep, Step: r.Steps + 1,
 				Model: r.Model, Outcome: spool.OutcomeLost,
@@ -74,10 +74,9 @@ func lostCalls(tx *Tx) (rows []spool.UsageRow, err error) {
 	return rows, err
 }
 
-// asking reports whether a worker that carried the run could do nothing but ask its model
-// next: the run is in no step, and waits neither for a call of its own nor for a run under
-// it.
-func asking(r spool.RunRow, runs []spool.RunRow, parks []spool.Park) bool {
+// wasCallingModel reports whether a worker that executed the run could only be calling its model:
+// the run has no draft, and waits neither for a call of its own nor for a nested run.
+func wasCallingModel(r spool.RunRow, runs []spool.RunRow, parks []spool.Park) bool {
 	if r.State != spool.Running || r.Draft != nil || r.Ending != nil {
 		return false
 	}
@@ -94,9 +93,8 @@ func asking(r spool.RunRow, runs []spool.RunRow, parks []spool.Park) bool {
 	return true
 }
 
-// inHand reports whether a step of the tree has a draft, the tools of which have run or may
-// have.
-func inHand(tx *Tx) (bool, error) {
+// hasDraft reports whether a step of the tree has a draft: its tools may have run.
+func hasDraft(tx *Tx) (bool, error) {
 	runs, err := activeNested(tx)
 	return tx.Run.Draft != nil || slices.ContainsFunc(runs, func(r spool.RunRow) bool { return r.Draft != nil }), err
 }

@@ -9,47 +9,47 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Conclude ends the dispatched run in the transaction of its last step. With a settle hook the end
-// is written when the hook has returned: see [Settle].
-func Conclude(tx *Tx, ending spool.Ending) error {
+// Finish ends the dispatched run in the transaction of its last step. With a settle hook, [Settle]
+// writes the end state after the hook has returned.
+func Finish(tx *Tx, ending spool.Ending) error {
 	if tx.Settles {
-		tx.forgetStep()
+		tx.dropDraft()
 		tx.Run.Ending = &ending
 		return tx.save()
 	}
-	return end(tx, ending)
+	return finish(tx, ending)
 }
 
-// settleRetry is when a failed settlement is tried again from the queue.
+// settleRetry is the wait before the queue tries a failed settlement again.
 const settleRetry = time.Minute
 
-// Settle writes the end state of a run whose settle hook has returned. A hook that failed is called
-// again, for which there is a job.
+// Settle writes the end state after the settle hook has returned. If the hook failed, Settle adds a
+// job that calls it again.
 func Settle(tx *Tx, ending spool.Ending, settled bool) error {
 	if settled {
 		tx.Run.SettledAt = tx.Now
 	} else if err := tx.enqueueSettle(tx.Run, settleRetry); err != nil {
 		return err
 	}
-	return end(tx, ending)
+	return finish(tx, ending)
 }
 
-// end is the transition to an end state. A segment whose stream is open is closed with it.
-func end(tx *Tx, ending spool.Ending) error {
-	if err := finish(tx, ending); err != nil {
+// finish is the transition to an end state. It closes the segment if its stream is open.
+func finish(tx *Tx, ending spool.Ending) error {
+	if err := finishTree(tx, ending); err != nil {
 		return err
 	}
 	if tx.list != nil {
-		if err := closeLast(tx, ending); err != nil {
+		if err := closeLastSegment(tx, ending); err != nil {
 			return err
 		}
 	}
 	return handOver(tx)
 }
 
-// finish brings the runs of the tree to their end states, the dispatched one last. It leaves to its
-// caller to write that one.
-func finish(tx *Tx, ending spool.Ending) error {
+// finishTree brings the runs of the tree to their end states, the dispatched run last. The caller
+// writes the dispatched run.
+func finishTree(tx *Tx, ending spool.Ending) error {
 	runs, err := activeNested(tx)
 	if err != nil {
 		return err
@@ -70,7 +70,6 @@ func finish(tx *Tx, ending spool.Ending) error {
 	return nil
 }
 
-// activeNested returns the nested runs of a dispatched run that have not ended.
 func activeNested(tx *Tx) ([]spool.RunRow, error) {
 	if tx.Run.Children == 0 {
 		return nil, nil
@@ -79,10 +78,10 @@ func activeNested(tx *Tx) ([]spool.RunRow, error) {
 	return slices.DeleteFunc(runs, func(r spool.RunRow) bool { return r.State.Terminal() }), err
 }
 
-// endingBelow returns how nested runs end with the run that they belong to.
+// endingBelow returns how the nested runs of a run end with it.
 func endingBelow(ending spool.Ending) spool.Ending {
 	switch ending.State {
-	case spool.Completed: // none is at work then
+	case spool.Completed: // no nested run is active then
 		return cancelled
 	case spool.Failed:
 		ending.Error = "the run that it belongs to failed"
@@ -91,17 +90,16 @@ func endingBelow(ending spool.Ending) spool.Ending {
 	return ending
 }
 
-// handOver writes a run that has ended, and gives the thread to the first run that waits and can have
-// it: tx.Run stays the one that has ended.
+// handOver writes the ended run and gives the thread to the first waiting run that can have it.
+// tx.Run stays the ended run.
 func handOver(tx *Tx) error {
 	if err := tx.save(); err != nil {
 		return err
 	}
-	return next(tx)
+	return startNext(tx)
 }
 
-// closeLast closes the last segment of a run that ends.
-func closeLast(tx *Tx, ending spool.Ending) error {
+func closeLastSegment(tx *Tx, ending spool.Ending) error {
 	var ended spool.RunEnded
 	switch ending.State {
 	case spool.Cancelled:
@@ -121,30 +119,29 @@ func closeLast(tx *Tx, ending spool.Ending) error {
 	}, ended)
 }
 
-// Unsettled is a run that has ended but for its settle hook, and the lease that it was given for
-// that.
+// Unsettled is a run that only lacks its settle hook, with a lease for that.
 type Unsettled struct {
 	Thread spool.Thread
 	Run    spool.RunRow
-	// Saved is the last offset of its stream that is in the messages.
+	// Saved is the last offset of its stream that the messages contain.
 	Saved spool.Offset
 }
 
-// endUnheld ends a run that no worker holds, as stopped if that was asked for. With a settle hook
-// it takes the lease instead, and returns the run, which has still to be settled. A run that has an
-// ending already only lacks that hook.
-func endUnheld(tx *Tx, ending spool.Ending) (*Unsettled, error) {
+// finishUnleased ends a run that no worker has leased: as cancelled if it was asked to stop. With a
+// settle hook, finishUnleased takes the lease instead and returns the run for settlement. If the
+// run has an ending already, it only lacks the hook.
+func finishUnleased(tx *Tx, ending spool.Ending) (*Unsettled, error) {
 	if tx.Run.Ending == nil {
 		if !tx.Run.StopAt.IsZero() {
 			ending = cancelled
 		}
 		if !tx.Settles {
-			if err := finish(tx, ending); err != nil {
+			if err := finishTree(tx, ending); err != nil {
 				return nil, err
 			}
 			return nil, handOver(tx)
 		}
-		tx.forgetStep()
+		tx.dropDraft()
 		ending.Closed = true
 		tx.Run.Ending = &ending
 		if err := tx.enqueue(spool.JobReclaim, tx.Lease); err != nil {
@@ -164,15 +161,15 @@ func finishNested(tx *Tx, ending spool.Ending, text string) error {
 	if err := finishRun(tx, ending); err != nil {
 		return err
 	}
-	tx.Run.Allowance = nil // which is the whole tree's
+	tx.Run.Allowance = nil // the dispatched run has the tree's
 	if ending.State == spool.Completed {
 		tx.Run.Result = &spool.NestedResult{Text: text}
 	}
 	return tx.Put()
 }
 
-// finishRun brings one run to its end state, and leaves it to its caller to write the run. Every call of
-// the run that waits has the result of one that will not go on.
+// finishRun brings one run to its end state and gives its waiting calls a result. The caller writes
+// the run.
 func finishRun(tx *Tx, ending spool.Ending) error {
 	if !tx.Run.State.CanBecome(ending.State) {
 		return spool.Errorf(spool.Internal, "run %s cannot go from %s to %s", tx.Run.ID, tx.Run.State, ending.State)
@@ -181,11 +178,11 @@ func finishRun(tx *Tx, ending spool.Ending) error {
 		return err
 	}
 	tx.Run.State, tx.Run.StopReason, tx.Run.Error, tx.Run.EndedAt = ending.State, ending.Reason, ending.Error, tx.Now
-	tx.forgetStep()
+	tx.dropDraft()
 	return nil
 }
 
-// closeCalls gives every call of the run that waits the result of one that will not go on.
+// closeCalls gives every waiting call of the run the result of a cancelled call.
 func closeCalls(tx *Tx, ending spool.Ending) error {
 	content, err := closeParks(tx, ending)
 	if err != nil {
@@ -213,7 +210,7 @@ func closeCalls(tx *Tx, ending spool.Ending) error {
 	return tx.Store.AppendMessages(tx.Message(spool.RoleTool, content))
 }
 
-// closeParks closes the parks of the run itself, and returns the results of their calls.
+// closeParks closes the run's own parks and returns the results of their calls.
 func closeParks(tx *Tx, ending spool.Ending) (spool.Content, error) {
 	parks, err := tx.Parks()
 	if err != nil {
@@ -235,7 +232,7 @@ func closeParks(tx *Tx, ending spool.Ending) (spool.Content, error) {
 		if err := tx.Store.PutPark(p); err != nil {
 			return nil, err
 		}
-		if p.Reason != spool.ParkBudget { // that is of no call
+		if p.Reason != spool.ParkBudget { // it belongs to no call
 			content = append(content, toolresult.Part(p.ToolCallID, p.ToolName, result))
 		}
 	}
