@@ -59,7 +59,7 @@ func (l *loop) yieldSlot(ctx context.Context) (bool, error) {
 	})
 	switch {
 	case errors.Is(err, thread.ErrUnchanged):
-		s.slot.Stay()
+		s.slot.Keep()
 		return false, nil
 	case err != nil:
 		return true, err

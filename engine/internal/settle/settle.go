@@ -1,5 +1,5 @@
-// Package settle calls the settle hook of an engine: when a run ends, and again from the queue where the
-// hook has failed. It touches the store only to see that one process at a time settles a run late.
+// Package settle calls an engine's settle hook: when a run ends, and again from the queue if the
+// hook failed. It touches the store only to let one process at a time retry a run's settlement.
 package settle
 
 import (
@@ -17,12 +17,11 @@ import (
 
 const (
 	tries = 3
-	// wait is the time between the tries, times their number.
+	// wait is the pause after the first try. It grows with each try.
 	wait = 200 * time.Millisecond
-	// Claim is how long a settlement may take, and a late one before another may
-	// begin.
+	// Claim bounds a settlement. A process that retries one keeps others out for as long.
 	Claim = 10 * time.Minute
-	// retryAfter is when a failed settlement is tried again from the queue.
+	// retryAfter is the wait before the queue tries a failed settlement again.
 	retryAfter = time.Minute
 )
 
@@ -30,11 +29,11 @@ const (
 type Hook struct {
 	Store spool.Store
 	Log   *slog.Logger
-	// Settle is called for each run that ends. Nil: nothing is.
+	// Settle is called for each run that ends. Nil: no hook.
 	Settle func(ctx context.Context, s spool.Settlement) error
 }
 
-// Of returns what the hook is told of a run that ends.
+// Of returns the hook's argument for a run that ends.
 func Of(r spool.RunRow, ending spool.Ending) spool.Settlement {
 	return spool.Settlement{
 		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
@@ -43,7 +42,7 @@ func Of(r spool.RunRow, ending spool.Ending) spool.Settlement {
 	}
 }
 
-// Call calls the hook until it returns no error, three times at the most.
+// Call calls the hook until it returns no error, at most three times.
 func (h Hook) Call(ctx context.Context, s spool.Settlement) (err error) {
 	for try := range tries {
 		if err = h.try(ctx, s); err == nil {
@@ -66,7 +65,7 @@ func (h Hook) try(ctx context.Context, s spool.Settlement) (err error) {
 	return h.Settle(ctx, s)
 }
 
-// Again settles a run that has ended without.
+// Again settles a run whose hook failed when the run ended.
 func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 	if h.Settle == nil {
 		return spool.JobResult{Accepted: true, Reason: "there is no settle hook"}, nil
@@ -119,7 +118,7 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 	return spool.JobResult{Accepted: true}, nil
 }
 
-// pause waits, or until ctx ends.
+// pause waits for a time, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

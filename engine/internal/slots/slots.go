@@ -1,5 +1,5 @@
-// Package slots shares the places of a worker fairly among tenants. It touches the queue only to see
-// which tenants wait.
+// Package slots shares a worker's slots fairly among tenants. It reads from the queue which tenants
+// wait.
 package slots
 
 import (
@@ -12,56 +12,55 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// A worker has WorkOptions.Concurrency slots, which tenants share, and a fourth more for tenants
-// that have nothing at work. So a new tenant finds a slot although other tenants have taken all
-// slots that they may take. A slow run of a new tenant keeps its slot, which the next new tenant
-// then lacks. So tenants that have more than a fair share give slots back: a segment hands its run
-// back when it has saved a step, and a later segment carries the run on.
+// A worker has WorkOptions.Concurrency slots that all tenants share, and a fourth more that are
+// reserved for tenants without an active segment. So a new tenant finds a slot although other
+// tenants have taken all shared slots. A slow run of a new tenant keeps a reserved slot from the
+// next new tenant. So tenants above their fair share give slots back: a segment hands its run back
+// after a saved step, and a later segment continues the run.
 
-// leastHold is for how long a segment has its slot before it may have to give it back, so that
-// runs of short steps do not change slots all the time.
-const leastHold = time.Second
+// minHold is how long a segment keeps its slot at least, so that runs with short steps do not
+// change slots all the time.
+const minHold = time.Second
 
-// Slots are the places of a worker. Each place carries one segment at a time.
+// Slots are the slots of a worker. Each executes one job at a time.
 type Slots struct {
-	places int
-	// reserved is how many of the free places are only for tenants that have nothing at work.
+	slots int
+	// reserved is how many of the free slots are only for tenants without an active segment.
 	reserved  int
 	perTenant int
 
 	mu    sync.Mutex
 	taken int
-	// leaving is how many of the taken places are about to be given back.
+	// leaving is how many of the taken slots are about to be released.
 	leaving int
-	// work counts the others by tenant.
-	work map[spool.Tenant]int
-	// served is when a tenant has last got a place or given one back, for those of lately.
+	// active counts the other taken slots by tenant.
+	active map[spool.Tenant]int
+	// served is when a tenant last got or gave back a slot, for recent tenants.
 	served map[spool.Tenant]time.Time
 }
 
-// maxServed bounds of how many tenants it is known when they had their turn. The others come
-// before them.
+// maxServed bounds the tenants in served. All other tenants have priority over those.
 const maxServed = 1024
 
-// New returns the places of a worker.
+// New returns the slots of a worker.
 func New(o spool.WorkOptions) *Slots {
-	s := &Slots{places: o.Concurrency, perTenant: o.PerTenant, work: make(map[spool.Tenant]int), served: make(map[spool.Tenant]time.Time)}
+	s := &Slots{slots: o.Concurrency, perTenant: o.PerTenant, active: make(map[spool.Tenant]int), served: make(map[spool.Tenant]time.Time)}
 	if o.Concurrency == 1 {
 		return s
 	}
 	s.reserved = 1
-	if o.Deliver == nil { // a push is over once the receiver has the job
+	if o.Deliver == nil { // a push ends when the receiver has the job
 		more := (o.Concurrency + 3) / 4
-		s.places, s.reserved = s.places+more, s.reserved+more
+		s.slots, s.reserved = s.slots+more, s.reserved+more
 	}
 	return s
 }
 
-// Query returns what a worker claims. A Limit of zero says that no place is free.
+// Query returns the worker's claim query. A Limit of zero means that no slot is free.
 func (s *Slots) Query(lease time.Duration) spool.ClaimQuery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return spool.ClaimQuery{Limit: s.places - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
+	return spool.ClaimQuery{Limit: s.slots - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
 }
 
 // lastServed is [spool.ClaimQuery.Served].
@@ -71,7 +70,7 @@ func (s *Slots) lastServed(tenant spool.Tenant) time.Time {
 	return s.served[tenant]
 }
 
-// serve notes that a tenant has a place now, or had one until now. It is called with mu held.
+// serve notes that a tenant gets or gives back a slot. The caller holds mu.
 func (s *Slots) serve(tenant spool.Tenant) {
 	s.served[tenant] = time.Now()
 	if len(s.served) <= maxServed {
@@ -82,56 +81,54 @@ func (s *Slots) serve(tenant spool.Tenant) {
 	maps.DeleteFunc(s.served, func(_ spool.Tenant, at time.Time) bool { return at.Before(half) })
 }
 
-// Take gives a job one of the places.
-func (s *Slots) Take(j spool.Job) *Slot {
+// Acquire gives a job a slot.
+func (s *Slots) Acquire(j spool.Job) *Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.taken++
-	s.work[j.Tenant]++
+	s.active[j.Tenant]++
 	s.serve(j.Tenant)
 	return &Slot{all: s, tenant: j.Tenant, due: j.DueAt, since: time.Now()}
 }
 
-// leave counts one segment of the tenant less. It is called with mu held.
-func (s *Slots) leave(tenant spool.Tenant) {
+// removeActive counts one active slot of the tenant less. The caller holds mu.
+func (s *Slots) removeActive(tenant spool.Tenant) {
 	s.serve(tenant)
-	if s.work[tenant]--; s.work[tenant] == 0 {
-		delete(s.work, tenant)
+	if s.active[tenant]--; s.active[tenant] == 0 {
+		delete(s.active, tenant)
 	}
 }
 
-// free is how many places are free once the leaving segments are gone. It is called with mu held.
-func (s *Slots) free() int { return s.places - s.taken + s.leaving }
+// free is how many slots are free once the leaving segments are gone. The caller holds mu.
+func (s *Slots) free() int { return s.slots - s.taken + s.leaving }
 
-// full reports whether no place is free for a tenant that has something at work.
+// full reports whether no slot is free for a tenant with an active segment.
 func (s *Slots) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.free() <= s.reserved
 }
 
-// fairShare divides the places by the tenants that have something at work or wait. It is called
-// with mu held.
+// fairShare divides the slots among the tenants that are active or wait. The caller holds mu.
 func (s *Slots) fairShare(waiting []spool.WaitingTenant) int {
-	tenants := len(s.work)
+	tenants := len(s.active)
 	for _, t := range waiting {
-		if s.work[t.Tenant] == 0 {
+		if s.active[t.Tenant] == 0 {
 			tenants++
 		}
 	}
-	return max(1, (s.places-s.reserved)/max(1, tenants))
+	return max(1, (s.slots-s.reserved)/max(1, tenants))
 }
 
-// above reports whether a tenant that has more than the share gives a place back: because a tenant
-// with less waits, or because the last free place has to stay free for a new tenant. It is called
-// with mu held.
-func (s *Slots) above(share int, waiting []spool.WaitingTenant) bool {
+// mustYield reports whether a tenant above its share gives a slot back: because a tenant below its
+// share waits, or because the last free slot is reserved for a new tenant. The caller holds mu.
+func (s *Slots) mustYield(share int, waiting []spool.WaitingTenant) bool {
 	if s.free() <= 1 && s.reserved > 0 {
 		return true
 	}
 	for _, t := range waiting {
 		bound := s.perTenant > 0 && t.InFlight >= s.perTenant
-		// A tenant with nothing in flight takes one of the reserved places.
+		// A tenant with nothing in flight takes one of the reserved slots.
 		if !bound && t.InFlight > 0 && t.InFlight < share && s.free() <= s.reserved {
 			return true
 		}
@@ -139,35 +136,35 @@ func (s *Slots) above(share int, waiting []spool.WaitingTenant) bool {
 	return false
 }
 
-// inTurn reports whether a tenant gives a place back although it has no more than its share: all
-// places are taken, no tenant has more of them, and a tenant that has none waits. That tenant has
-// the next turn, however long this one's other jobs have waited. It is called with mu held.
-func (s *Slots) inTurn(tenant spool.Tenant, waiting []spool.WaitingTenant) bool {
+// takesTurns reports whether a tenant within its share gives a slot back: all slots are taken, no
+// tenant has more of them, and a tenant without any waits. That tenant has the next turn, however
+// long this tenant's other jobs have waited. The caller holds mu.
+func (s *Slots) takesTurns(tenant spool.Tenant, waiting []spool.WaitingTenant) bool {
 	if s.free() > 0 {
 		return false
 	}
-	for _, n := range s.work {
-		if n > s.work[tenant] {
+	for _, n := range s.active {
+		if n > s.active[tenant] {
 			return false
 		}
 	}
 	return slices.ContainsFunc(waiting, func(t spool.WaitingTenant) bool { return t.Tenant != tenant && t.InFlight == 0 })
 }
 
-// Slot is the place of one job. A segment that no worker carries has none, which is nil.
+// Slot is the slot of one job. It is nil for a segment outside a worker.
 type Slot struct {
 	all    *Slots
 	tenant spool.Tenant
-	// due is when the job became due, by which it has a place in its tenant's line.
+	// due is when the job became due. It orders the job among its tenant's jobs.
 	due     time.Time
 	since   time.Time
 	leaving bool // guarded by all.mu
 }
 
-// Wanted reports whether a segment that has saved a step has to give its slot back. Due gives the
-// run its old place in the tenant's line. The slot then counts as leaving, until Stay or Release.
+// Wanted reports whether a segment has to give its slot back after a saved step. Due keeps the
+// run's place among its tenant's jobs. The slot then counts as leaving until Keep or Release.
 func (s *Slot) Wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted bool, err error) {
-	if s == nil || time.Since(s.since) < leastHold || !s.all.full() {
+	if s == nil || time.Since(s.since) < minHold || !s.all.full() {
 		return time.Time{}, false, nil
 	}
 	waiting, err := q.Waiting(ctx)
@@ -177,29 +174,28 @@ func (s *Slot) Wanted(ctx context.Context, q spool.Queue) (due time.Time, wanted
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
 	share := s.all.fairShare(waiting)
-	if s.all.work[s.tenant] > share {
-		wanted = s.all.above(share, waiting)
+	if s.all.active[s.tenant] > share {
+		wanted = s.all.mustYield(share, waiting)
 	} else {
-		wanted = s.all.inTurn(s.tenant, waiting)
+		wanted = s.all.takesTurns(s.tenant, waiting)
 	}
 	if wanted {
 		s.leaving = true
 		s.all.leaving++
-		s.all.leave(s.tenant)
+		s.all.removeActive(s.tenant)
 	}
 	return s.due, wanted, nil
 }
 
-// Stay keeps the slot after all.
-func (s *Slot) Stay() {
+// Keep keeps a wanted slot after all.
+func (s *Slot) Keep() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
 	s.leaving = false
 	s.all.leaving--
-	s.all.work[s.tenant]++
+	s.all.active[s.tenant]++
 }
 
-// Release gives the place back.
 func (s *Slot) Release() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
@@ -207,6 +203,6 @@ func (s *Slot) Release() {
 	if s.leaving {
 		s.all.leaving--
 	} else {
-		s.all.leave(s.tenant)
+		s.all.removeActive(s.tenant)
 	}
 }

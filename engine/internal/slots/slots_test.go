@@ -80,7 +80,7 @@ func TestSlotWanted(t *testing.T) {
 				var own *Slot
 				for tenant, n := range test.work {
 					for range n {
-						s := all.Take(spool.Job{Tenant: tenant, DueAt: due})
+						s := all.Acquire(spool.Job{Tenant: tenant, DueAt: due})
 						if tenant == test.of {
 							own = s
 						}
@@ -90,13 +90,13 @@ func TestSlotWanted(t *testing.T) {
 				if _, wanted, _ := own.Wanted(t.Context(), test.queue); wanted || test.queue.asked > 0 {
 					t.Error("it is wanted at once")
 				}
-				<-time.After(leastHold)
+				<-time.After(minHold)
 				at, wanted, err := own.Wanted(t.Context(), test.queue)
 				if wanted != test.wanted || !errors.Is(err, test.queue.err) || wanted && !at.Equal(due) {
 					t.Fatalf("wanted: %t, %v, %v, want %t", wanted, at, err, test.wanted)
 				}
 				if wanted {
-					own.Stay()
+					own.Keep()
 					if at2, again, _ := own.Wanted(t.Context(), test.queue); !again || !at2.Equal(at) {
 						t.Error("it is not wanted again behind stay")
 					}
@@ -105,8 +105,8 @@ func TestSlotWanted(t *testing.T) {
 				if n := all.Query(0).Limit; n != free+1 {
 					t.Errorf("%d places are free, want %d", n, free+1)
 				}
-				if n := test.work[test.of] - 1; all.work[test.of] != n || all.leaving != 0 {
-					t.Errorf("the tenant has %d at work, want %d; %d are leaving", all.work[test.of], n, all.leaving)
+				if n := test.work[test.of] - 1; all.active[test.of] != n || all.leaving != 0 {
+					t.Errorf("the tenant has %d at work, want %d; %d are leaving", all.active[test.of], n, all.leaving)
 				}
 			})
 		})
@@ -122,12 +122,12 @@ func TestSlotWantedOnce(t *testing.T) {
 		all := New(spool.WorkOptions{Concurrency: 4})
 		var many []*Slot
 		for range 3 {
-			many = append(many, all.Take(spool.Job{Tenant: "a"}))
+			many = append(many, all.Acquire(spool.Job{Tenant: "a"}))
 		}
 		for _, tenant := range []spool.Tenant{"b", "c"} {
-			all.Take(spool.Job{Tenant: tenant})
+			all.Acquire(spool.Job{Tenant: tenant})
 		}
-		<-time.After(leastHold)
+		<-time.After(minHold)
 		given := 0
 		for _, s := range many {
 			if _, wanted, err := s.Wanted(t.Context(), waitingOf("d0")); wanted || err != nil {
@@ -173,7 +173,7 @@ func TestServedOfLately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := New(spool.WorkOptions{Concurrency: 1})
 		for i := range 5 * maxServed {
-			all.Take(spool.Job{Tenant: spool.Tenant(strconv.Itoa(i))}).Release()
+			all.Acquire(spool.Job{Tenant: spool.Tenant(strconv.Itoa(i))}).Release()
 			<-time.After(time.Millisecond)
 		}
 		if n := len(all.served); n < maxServed/2 || n > maxServed {

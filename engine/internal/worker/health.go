@@ -7,52 +7,49 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Health is how the last look for jobs of a process's workers went. The zero value is one of no
-// workers.
+// Health is the result of the last poll of the process's workers. The zero value has no workers.
 type Health struct {
 	mu      sync.Mutex
-	working int
+	workers int
 	at      time.Time
 	err     error
 }
 
-func (h *Health) begin() (end func()) {
+func (h *Health) started() (stopped func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.working++
+	h.workers++
 	h.at, h.err = time.Now(), nil
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.working--
+		h.workers--
 	}
 }
 
-// looked notes a look for jobs. One for which there was no room counts as well.
-func (h *Health) looked(err error) {
+// polled notes a poll for jobs. A poll without a free slot counts as well.
+func (h *Health) polled(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.at, h.err = time.Now(), err
 }
 
-// lateLooks is how many looks in a row may be missing, but for a short time, until a worker
-// counts as stuck.
+// A worker counts as stuck after latePolls missed polls, but not before latePoll has passed.
 const (
-	lateLooks = 5
-	lateLook  = 15 * time.Second
+	latePolls = 5
+	latePoll  = 15 * time.Second
 )
 
-// Check reports what keeps the workers from looking for jobs, which they do every so often. An error
-// is safe to be shown.
+// Check reports why the workers do not poll for jobs. Clients may see the error.
 func (h *Health) Check(every time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.working == 0:
+	case h.workers == 0:
 		return spool.Errorf(spool.Unavailable, "no worker runs")
 	case h.err != nil:
 		return &spool.Error{Code: spool.Unavailable, Message: "the queue hands out no jobs", Err: h.err}
-	case time.Since(h.at) > max(lateLooks*every, lateLook):
+	case time.Since(h.at) > max(latePolls*every, latePoll):
 		return spool.Errorf(spool.Unavailable, "the worker is stuck")
 	default:
 		return nil

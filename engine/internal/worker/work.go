@@ -1,6 +1,6 @@
-// Package worker claims jobs and has them carried out: it keeps them leased, and tells the queue what
-// became of each. It also sweeps from time to time. It touches the queue and the bus; what it does
-// with a job is a function that its caller gives.
+// Package worker claims jobs and has them carried out: it keeps them leased, and tells the queue
+// their outcomes. It also sweeps periodically. It touches the queue and the bus. Its caller
+// provides the functions that carry out jobs.
 package worker
 
 import (
@@ -16,35 +16,32 @@ import (
 )
 
 const (
-	// afterTimeout bounds what is told to the queue although ctx has ended.
+	// afterTimeout bounds a call to the queue that continues after ctx has ended.
 	afterTimeout = 30 * time.Second
-	// unknownAgentWait is when a job comes back that names an agent this process lacks.
+	// unknownAgentWait is the delay of a job whose agent this process lacks.
 	unknownAgentWait = 5 * time.Second
-	// maxDeliveryWait bounds the wait before a failed delivery is made again, to which up to
-	// a quarter is added at random.
+	// maxDeliveryWait bounds the delay of a failed delivery, before a random quarter is added.
 	maxDeliveryWait = time.Minute
 )
 
-// Config says what a worker does.
 type Config struct {
 	Queue  spool.Queue
 	Bus    spool.Bus
 	Log    *slog.Logger
 	Random random.Source
-	// Lease is how long a claimed job is kept from others. Poll is how often the worker looks for
-	// due jobs, SweepEvery how often it sweeps.
+	// Lease is how long a claimed job is kept from other workers. Poll and SweepEvery are the
+	// intervals between polls for due jobs, and between sweeps.
 	Lease, Poll, SweepEvery time.Duration
 
 	// Handle carries out a job that has a slot.
 	Handle func(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error)
-	// Dead fails the run of a job that is given up.
+	// Dead fails the run of a dead job.
 	Dead func(ctx context.Context, j spool.Job, attempts int, cause string) error
-	// Sweep is called at the start and then from time to time.
+	// Sweep is called at the start and then every SweepEvery.
 	Sweep func(ctx context.Context)
-	// Claimed is told of each job that is claimed.
+	// Claimed is called for each claimed job.
 	Claimed func(ctx context.Context, d spool.Delivery)
-	// Health is told of each look for jobs.
-	Health *Health
+	Health  *Health
 }
 
 type worker struct {
@@ -56,8 +53,8 @@ type worker struct {
 	busy    sync.WaitGroup
 }
 
-// Run works until ctx ends. It returns nil when all that it has begun has ended. It returns an
-// [spool.Invalid] error for options that cannot work.
+// Run works until ctx ends, and returns nil when all its jobs have ended. It returns an
+// [spool.Invalid] error for invalid options.
 func Run(ctx context.Context, c Config, o spool.WorkOptions) error {
 	if o.Concurrency <= 0 {
 		o.Concurrency = 16
@@ -69,7 +66,7 @@ func Run(ctx context.Context, c Config, o spool.WorkOptions) error {
 		o.MaxDeliveries = 100
 	}
 	w := &worker{Config: c, options: o, slots: slots.New(o), wake: make(chan struct{}, 1)}
-	unsubscribe, err := c.Bus.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind) { w.look() })
+	unsubscribe, err := c.Bus.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind) { w.pollNow() })
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -77,15 +74,15 @@ func Run(ctx context.Context, c Config, o spool.WorkOptions) error {
 		return err
 	}
 	defer unsubscribe()
-	defer c.Health.begin()()
-	w.busy.Go(func() { w.sweepOften(ctx) })
+	defer c.Health.started()()
+	w.busy.Go(func() { w.sweepPeriodically(ctx) })
 	w.loop(ctx)
 	w.busy.Wait()
 	return nil
 }
 
-// look has the worker look for due jobs.
-func (w *worker) look() {
+// pollNow makes the worker poll for due jobs at once.
+func (w *worker) pollNow() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -106,17 +103,16 @@ func (w *worker) loop(ctx context.Context) {
 	}
 }
 
-// claim takes the jobs that are due and for which there is room. It returns when to look
-// again.
+// claim takes due jobs as far as slots are free. It returns the delay until the next poll.
 func (w *worker) claim(ctx context.Context) time.Duration {
 	poll := w.Poll
 	q := w.slots.Query(w.Lease)
 	if q.Limit == 0 {
-		w.Health.looked(nil)
+		w.Health.polled(nil)
 		return poll // a finished job wakes the loop
 	}
 	jobs, next, err := w.Queue.Claim(ctx, q)
-	w.Health.looked(err)
+	w.Health.polled(err)
 	if err != nil {
 		if ctx.Err() == nil {
 			w.Log.WarnContext(ctx, "claim jobs", "error", err)
@@ -125,11 +121,11 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 	}
 	for _, d := range jobs {
 		w.Claimed(ctx, d)
-		in := w.slots.Take(d.Job)
+		in := w.slots.Acquire(d.Job)
 		w.busy.Go(func() {
 			defer func() {
 				in.Release()
-				w.look()
+				w.pollNow()
 			}()
 			w.deliver(ctx, d, in)
 		})
@@ -140,7 +136,7 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 	return min(poll, max(time.Until(next), time.Millisecond))
 }
 
-// deliver carries a job out and tells the queue what became of it.
+// deliver carries a job out and tells the queue its outcome.
 func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) {
 	log := w.logger(d).With("kind", string(d.Kind))
 	if d.Attempt > w.options.MaxDeliveries {
@@ -148,7 +144,7 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) 
 		return
 	}
 	stop := w.extend(ctx, d)
-	result, err := w.carry(ctx, d, in)
+	result, err := w.handle(ctx, d, in)
 	stop()
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
@@ -176,22 +172,22 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot) 
 	}
 }
 
-// carry has the job carried out, here or by those whom Deliver reaches.
-func (w *worker) carry(ctx context.Context, d spool.Delivery, in *slots.Slot) (spool.JobResult, error) {
+// handle carries the job out, in this process or by the Deliver option.
+func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot) (spool.JobResult, error) {
 	if w.options.Deliver != nil {
 		return w.options.Deliver(ctx, d)
 	}
 	return w.Handle(ctx, d.Job, in)
 }
 
-// deliveryWait is when a delivery that failed is made again: jobs that failed together come
-// back apart.
+// deliveryWait returns the delay of a failed delivery, at random, so that jobs that failed together
+// do not come back together.
 func deliveryWait(attempt int, r random.Source) time.Duration {
 	wait := min(time.Second<<min(attempt, 6), maxDeliveryWait)
 	return wait + r.UpTo(wait/4)
 }
 
-// giveUp gives a job up and fails its run.
+// giveUp fails a job's run and dead-letters the job.
 func (w *worker) giveUp(ctx context.Context, d spool.Delivery, cause string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
@@ -215,7 +211,7 @@ func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				// A delivery that is lost is no loss: the run has a lease of its own.
+				// Losing the delivery does no harm: the run has a lease of its own.
 				_ = w.Queue.Extend(ctx, d, w.Lease)
 			}
 		}
@@ -226,9 +222,9 @@ func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
 	}
 }
 
-// sweepOften sweeps at once, as a process before this one may have left something, and from time
-// to time.
-func (w *worker) sweepOften(ctx context.Context) {
+// sweepPeriodically sweeps at once, because an earlier process may have left runs behind, and then
+// every SweepEvery.
+func (w *worker) sweepPeriodically(ctx context.Context) {
 	tick := time.NewTicker(w.SweepEvery)
 	defer tick.Stop()
 	for {
