@@ -10,7 +10,7 @@ import (
 // and its expiry. It goes on once none of its parks is open. Respond returns an [spool.Invalid] error
 // for a wrong response, also for arguments that the tool does not accept.
 func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r Response) (RespondResult, error) {
-	results, err := e.desk.Answer(ctx, key, []Response{r})
+	results, err := e.intake.Answer(ctx, key, []Response{r})
 	if err != nil {
 		return RespondResult{}, err
 	}
@@ -21,7 +21,7 @@ func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r Response) (
 // does. The results are in the order of the responses. If one response is refused, the others are
 // delivered nevertheless. If one is wrong, RespondAll returns its error and delivers none.
 func (e *Engine) RespondAll(ctx context.Context, key spool.ThreadKey, responses []Response) ([]RespondResult, error) {
-	return e.desk.Answer(ctx, key, responses)
+	return e.intake.Answer(ctx, key, responses)
 }
 
 // ReclaimIfOrphaned moves a parked run on if the time for its answer has passed, and reports whether
@@ -29,5 +29,5 @@ func (e *Engine) RespondAll(ctx context.Context, key spool.ThreadKey, responses 
 // queue has lost or ignored the delay. Nothing happens for a thread that does not exist or is not
 // parked.
 func (e *Engine) ReclaimIfOrphaned(ctx context.Context, key spool.ThreadKey) (bool, error) {
-	return e.desk.Reclaim(ctx, key)
+	return e.intake.Reclaim(ctx, key)
 }

@@ -11,5 +11,5 @@ import (
 // thread that does not exist, and an [spool.Invalid] error that names the field for a wrong title or
 // label.
 func (e *Engine) UpdateThread(ctx context.Context, key spool.ThreadKey, c ThreadChange) (spool.Thread, error) {
-	return e.desk.Change(ctx, key, c)
+	return e.intake.Change(ctx, key, c)
 }

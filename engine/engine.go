@@ -59,7 +59,7 @@ type parts struct {
 	threads   *change.Threads
 	runner    *agent.Runner
 	compactor *compact.Compactor
-	desk      *intake.Desk
+	intake    *intake.Handler
 	remover   *retention.Remover
 	reader    *inspect.Reader
 	publisher *publish.Publisher
@@ -112,7 +112,7 @@ func New(b spool.Backend, c Config) (*Engine, error) {
 		},
 		OnSettle: c.OnSettle, Budget: c.Budget, Limits: c.Limits, StopPoll: c.Worker.StopPoll,
 	})
-	e.desk = &intake.Desk{
+	e.intake = &intake.Handler{
 		Threads: e.threads, Registry: agents, Attachments: images, Telemetry: recorder,
 		Admission: &admission.Counts{Queue: b.Queue, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
 		CheckRoom: e.runner.CheckRoom, AfterStop: e.runner.AfterStop,

@@ -11,5 +11,5 @@ import (
 // this process. On a thread with an active run, [StartRequest.WhenBusy] decides. A refused start changes
 // nothing. Run returns an [spool.Invalid] error that names the field for a wrong request.
 func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (RunResult, error) {
-	return e.desk.Start(ctx, key, r)
+	return e.intake.Start(ctx, key, r)
 }

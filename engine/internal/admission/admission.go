@@ -36,44 +36,44 @@ type count struct {
 	ready int
 }
 
-// Place is what a start has taken in the counts: [Counts.Release] gives it back.
-type Place struct{ all, tenant time.Time }
+// Admitted is what a start has taken in the counts: [Counts.Release] gives it back.
+type Admitted struct{ all, tenant time.Time }
 
 // Admit takes a place in the queue for a start of the tenant, and reports whether there was
 // one. A start that needs none after all gives it back.
-func (c *Counts) Admit(ctx context.Context, tenant spool.Tenant) (p Place, ok bool, err error) {
+func (c *Counts) Admit(ctx context.Context, tenant spool.Tenant) (p Admitted, ok bool, err error) {
 	if c.Queue == nil {
-		return Place{}, true, nil
+		return Admitted{}, true, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget()
 	for _, bound := range []struct {
-		tenant spool.Tenant
-		most   int
-		place  *time.Time
+		tenant  spool.Tenant
+		most    int
+		counted *time.Time
 	}{{"", c.Most, &p.all}, {tenant, c.MostOfTenant, &p.tenant}} {
 		if bound.most == 0 {
 			continue
 		}
-		if *bound.place, ok, err = c.take(ctx, bound.tenant, bound.most); !ok || err != nil {
-			c.give(tenant, p)
-			return Place{}, false, err
+		if *bound.counted, ok, err = c.add(ctx, bound.tenant, bound.most); !ok || err != nil {
+			c.remove(tenant, p)
+			return Admitted{}, false, err
 		}
 	}
 	return p, true, nil
 }
 
 // Release gives back a place. A later count does not have it.
-func (c *Counts) Release(tenant spool.Tenant, p Place) {
+func (c *Counts) Release(tenant spool.Tenant, p Admitted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.give(tenant, p)
+	c.remove(tenant, p)
 }
 
 // take counts one more job of a tenant where there is room. It returns a zero time where there
 // was none.
-func (c *Counts) take(ctx context.Context, tenant spool.Tenant, most int) (counted time.Time, ok bool, err error) {
+func (c *Counts) add(ctx context.Context, tenant spool.Tenant, most int) (counted time.Time, ok bool, err error) {
 	now, known := c.of[tenant]
 	if !known || time.Since(now.at) >= maxAge {
 		stats, err := c.Queue.Stats(ctx, tenant)
@@ -93,14 +93,14 @@ func (c *Counts) take(ctx context.Context, tenant spool.Tenant, most int) (count
 	return counted, ok, nil
 }
 
-func (c *Counts) give(tenant spool.Tenant, p Place) {
-	for _, place := range []struct {
+func (c *Counts) remove(tenant spool.Tenant, p Admitted) {
+	for _, part := range []struct {
 		tenant  spool.Tenant
 		counted time.Time
 	}{{"", p.all}, {tenant, p.tenant}} {
-		if now, known := c.of[place.tenant]; known && !place.counted.IsZero() && place.counted.Equal(now.at) {
+		if now, known := c.of[part.tenant]; known && !part.counted.IsZero() && part.counted.Equal(now.at) {
 			now.ready--
-			c.of[place.tenant] = now
+			c.of[part.tenant] = now
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // admit takes a place, and ends the test unless there is one or none as expected.
-func admit(t *testing.T, c *Counts, tenant spool.Tenant, want bool) Place {
+func admit(t *testing.T, c *Counts, tenant spool.Tenant, want bool) Admitted {
 	t.Helper()
 	p, ok, err := c.Admit(t.Context(), tenant)
 	if err != nil || ok != want {

@@ -162,7 +162,7 @@ func (l *loop) saveCut(ctx context.Context, t chat.Turn) error {
 		}
 		return tx.Put()
 	})
-	if err == nil && len(chat.Spoken(t.Message.Content)) > 0 {
+	if err == nil && len(chat.Storable(t.Message.Content)) > 0 {
 		l.answer = cmp.Or(t.Message.Text(), l.answer)
 	}
 	return err

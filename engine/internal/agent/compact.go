@@ -21,7 +21,7 @@ const worthwhile = 10
 // the provider refuses the prompt as a context overflow before the model has answered anything,
 // askFitting shortens it and asks once more. It adds new summaries to the history.
 func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Turn, error) {
-	to := l.s.runner.Compactor.Context.RoomOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
+	to := l.s.runner.Compactor.Context.LimitsOf(l.run.Model, l.model, l.agent.MaxOutputTokens)
 	fitted, err := l.fit(ctx, past, to, false)
 	if err != nil {
 		return chat.Turn{}, err
@@ -43,7 +43,7 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 		return t, err
 	}
 	// The assumed window is wrong: the refused size is a better bound.
-	less := l.s.runner.Compactor.Context.RoomWith(min(to.Budget, size*3/4), to.Reserve)
+	less := l.s.runner.Compactor.Context.LimitsWith(min(to.Budget, size*3/4), to.AnswerTokens)
 	fitted, err = l.fit(ctx, past, less, true)
 	switch {
 	case err != nil:
@@ -73,7 +73,7 @@ func (l *asker) weigh(past *history.Messages) weightedRequest {
 // fit returns a request for the next turn that fits into a room. It first summarises a history that
 // is too long; with must, it summarises any history that it can. If that is not enough, it shortens
 // the prompt alone.
-func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Room, must bool) (weightedRequest, error) {
+func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Limits, must bool) (weightedRequest, error) {
 	m, request := history.NewMeter(l.run.Context), l.weigh(past)
 	size := m.Of(request.weight)
 	if to.At == 0 || size <= to.At && !must {
@@ -105,7 +105,7 @@ func (l *asker) fit(ctx context.Context, past *history.Messages, to history.Room
 
 // compact has older messages summarised and saves the summary, which replaces them in prompts. The
 // messages stay.
-func (l *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Room) (spool.Message, error) {
+func (l *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Limits) (spool.Message, error) {
 	s := l.s.runner.Compactor.NewSummary(l.run.Model, l.model, m, to, spool.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})

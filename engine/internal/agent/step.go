@@ -115,7 +115,7 @@ func (l *runState) maxSteps() int {
 // saveLastStep saves the last step and ends the run, in one transaction unless a settle hook has to
 // run in between.
 func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
-	results := t.Unrun()
+	results := t.CancelledCalls()
 	l.answer = t.Message.Text()
 	var short spool.StopReason
 	err := l.commit(ctx, func(tx *thread.Tx) error {
@@ -123,7 +123,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) error {
 		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
 			return err
 		}
-		t.Counted(tx)
+		t.CountPrompt(tx)
 		for _, p := range results {
 			tx.Item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
 		}
@@ -178,7 +178,7 @@ func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 	l.plan = l.planCalls(ctx, t.Message.ToolCalls(), l.run.Steps+1, nil)
 	var refused []*plannedCall
 	err := l.update(ctx, func(tx *thread.Tx) error {
-		t.Counted(tx)
+		t.CountPrompt(tx)
 		tx.Run.Draft = &spool.Draft{Message: t.Message, Usage: t.Usage.Count()}
 		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
 			return err

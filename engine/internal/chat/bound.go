@@ -21,7 +21,7 @@ type bound struct {
 
 // take returns what of an event has room, nil for nothing, and whether that is all of it.
 // Streamed is how much of a call's arguments has come before its end.
-func (b *bound) take(event spool.ModelEvent, streamed int) (spool.ModelEvent, bool) {
+func (b *bound) fit(event spool.ModelEvent, streamed int) (spool.ModelEvent, bool) {
 	size := 1 // also an event that says nothing takes time
 	switch ev := event.(type) {
 	case spool.TextDelta:

@@ -64,7 +64,7 @@ func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
 	}
 	asked := call{Client: c, Question: q}
 	err := asked.listen(ctx, q.Request, &t)
-	t.Message.Content = t.came.Content()
+	t.Message.Content = t.gathered.Content()
 	if cause := ctx.Err(); cause != nil && err == nil && t.Reason == "" {
 		err = cause
 	}
@@ -97,9 +97,9 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 		if err != nil {
 			return err
 		}
-		event, whole := t.take(event)
+		event, whole := t.fit(event)
 		if event != nil {
-			c.hear(ctx, event, t)
+			c.handle(ctx, event, t)
 		}
 		if !whole {
 			c.cutShort(ctx, t)
@@ -113,37 +113,37 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 }
 
 // take returns what of an event has room in the answer.
-func (t *Turn) take(event spool.ModelEvent) (spool.ModelEvent, bool) {
+func (t *Turn) fit(event spool.ModelEvent) (spool.ModelEvent, bool) {
 	streamed := 0
 	if end, ok := event.(spool.ToolCallEnd); ok {
 		if c := t.ids[end.ID]; c != nil {
 			streamed = len(c.args)
 		}
 	}
-	return t.bound.take(event, streamed)
+	return t.bound.fit(event, streamed)
 }
 
-func (c *call) hear(ctx context.Context, event spool.ModelEvent, t *Turn) {
+func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 	w := c.Events
 	switch ev := event.(type) {
 	case spool.TextDelta:
 		if ev.Text != "" {
 			w.Text(ctx, ev.Text)
-			t.came.AddText(spool.PartText, ev.Text)
+			t.gathered.AddText(spool.PartText, ev.Text)
 		}
 	case spool.ReasoningDelta:
 		if ev.Text != "" {
 			w.Reasoning(ctx, ev.Text)
-			t.came.AddText(spool.PartReasoning, ev.Text)
+			t.gathered.AddText(spool.PartReasoning, ev.Text)
 		}
 	case spool.ReasoningEnd:
-		t.came.EndReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
+		t.gathered.EndReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
 	case spool.ToolCallStart:
 		if ev.Name == "" { // nobody could be called
 			return
 		}
 		w.EndBlock(ctx)
-		w.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name})
+		w.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name})
 	case spool.ToolCallDelta:
 		begun := t.ids[ev.ID]
 		if begun == nil {
@@ -156,10 +156,10 @@ func (c *call) hear(ctx context.Context, event spool.ModelEvent, t *Turn) {
 			return
 		}
 		part := spool.Part{
-			Type: spool.PartToolCall, ToolCallID: t.begin(ev.ID, ev.Name).id, ToolName: ev.Name, Args: registry.CallArgs(ev.Args), Provider: ev.Provider,
+			Type: spool.PartToolCall, ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name, Args: registry.CallArgs(ev.Args), Provider: ev.Provider,
 		}
 		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
-		t.came.Add(part)
+		t.gathered.Add(part)
 		delete(t.ids, ev.ID) // another call of the same id is another call
 	case spool.UsageSeen:
 		t.Usage, t.receipt = ev.Usage, ev.Cost
@@ -178,7 +178,7 @@ func (c *call) cutShort(ctx context.Context, t *Turn) {
 	for _, open := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
 		part := spool.Part{Type: spool.PartToolCall, ToolCallID: open.id, ToolName: open.name, Args: toolresult.JSON(string(open.args))}
 		c.Events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
-		t.came.Add(part)
+		t.gathered.Add(part)
 	}
 	clear(t.ids)
 	c.logger().WarnContext(ctx, "the model's answer is cut: it is too long",

@@ -21,22 +21,22 @@ type Summary struct {
 	// Reserve sets aside what the next question may use. Nil: there is no budget.
 	Reserve func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error
 
-	room history.Room
-	row  spool.UsageRow
+	limits history.Limits
+	row    spool.UsageRow
 }
 
 // NewSummary returns what makes a summary with a model of that name, for prompts that have the room to.
 // The model's own window is within limits. Row is what all rows of the ledger have in common.
-func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Room, row spool.UsageRow) *Summary {
+func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row spool.UsageRow) *Summary {
 	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, RequestedOf(model)
-	s := &Summary{Client: c, Model: model, room: limits.RoomOf(name, model, 0), row: row}
-	s.Summariser = history.NewSummariser(to, s.room, m, s.ask)
+	s := &Summary{Client: c, Model: model, limits: limits.LimitsOf(name, model, 0), row: row}
+	s.Summariser = history.NewSummariser(to, s.limits, m, s.ask)
 	return s
 }
 
 // ask asks the model for a summary, and writes down what that has used.
 func (s *Summary) ask(ctx context.Context, text string) (string, error) {
-	var said strings.Builder
+	var answer strings.Builder
 	row := s.row
 	row.Outcome = spool.OutcomeError
 	var receipt *spool.Cost
@@ -45,7 +45,7 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 		Kind:            spool.UsageCompaction,
 		Instructions:    s.Instructions(),
 		Messages:        []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent(text)}},
-		MaxOutputTokens: int(s.room.Reserve),
+		MaxOutputTokens: int(s.limits.AnswerTokens),
 	}
 	if s.Reserve != nil {
 		if err := s.Reserve(ctx, row, &request); err != nil {
@@ -55,7 +55,7 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	cut, err := s.listen(ctx, request, func(event spool.ModelEvent) {
 		switch ev := event.(type) {
 		case spool.TextDelta:
-			said.WriteString(ev.Text)
+			answer.WriteString(ev.Text)
 		case spool.UsageSeen:
 			row.Usage, receipt = ev.Usage, ev.Cost
 		case spool.Finish:
@@ -63,7 +63,7 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 		}
 	})
 	finished = finished || cut // it is shortened as one that is too long by less
-	summary := strings.TrimSpace(said.String())
+	summary := strings.TrimSpace(answer.String())
 	switch {
 	case err == nil && ctx.Err() != nil && !finished:
 		err = ctx.Err()
@@ -85,7 +85,7 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 
 // listen hands what the model says on, and reports whether it had to be cut. A panic of the
 // model is an error.
-func (s *Summary) listen(ctx context.Context, r spool.ModelRequest, hear func(spool.ModelEvent)) (cut bool, err error) {
+func (s *Summary) listen(ctx context.Context, r spool.ModelRequest, handle func(spool.ModelEvent)) (cut bool, err error) {
 	ctx, span := s.Telemetry.Chat(ctx, "", s.row, r)
 	defer func() { span.Done(err) }()
 	defer func() {
@@ -98,9 +98,9 @@ func (s *Summary) listen(ctx context.Context, r spool.ModelRequest, hear func(sp
 		if err != nil {
 			return false, err
 		}
-		event, whole := room.take(event, 0)
+		event, whole := room.fit(event, 0)
 		if event != nil {
-			hear(event)
+			handle(event)
 		}
 		if !whole {
 			span.Cut()

@@ -32,31 +32,31 @@ type Turn struct {
 	run      spool.RunRow
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
 	calls    int                            // how many have begun
-	came     history.Gathered               // until the message has it
+	gathered history.Gathered               // until the message has it
 	random   random.Source
 	bound    bound
 }
 
 // id returns the id of a call that the provider has named: one that is unique in its thread
 // and fit for the wire, as some providers count from zero in each answer, or do not count.
-func (t *Turn) id(id spool.ToolCallID) spool.ToolCallID {
+func (t *Turn) uniqueID(id spool.ToolCallID) spool.ToolCallID {
 	fit := t.past.Unlike(id, t.run)
 	if spool.CheckID("toolCallId", string(fit)) != nil || len(fit) > spool.MaxIDLen-8 {
 		fit = spool.ToolCallID(t.random.ID("call"))
 	}
 	fit += spool.ToolCallID(callSuffix(t.run))
 	here := func(p spool.Part) bool { return p.ToolCallID == fit }
-	if t.past.Has(fit) || slices.ContainsFunc(t.came.Parts, here) {
+	if t.past.Has(fit) || slices.ContainsFunc(t.gathered.Parts, here) {
 		fit = spool.ToolCallID(t.random.ID("call"))
 	}
 	return fit
 }
 
 // begin returns a call that begins, or that has begun before.
-func (t *Turn) begin(id spool.ToolCallID, name string) *openCall {
+func (t *Turn) beginCall(id spool.ToolCallID, name string) *openCall {
 	c := t.ids[id]
 	if c == nil {
-		c = &openCall{id: t.id(id), name: name, nth: t.calls}
+		c = &openCall{id: t.uniqueID(id), name: name, nth: t.calls}
 		t.ids[id] = c
 		t.calls++
 	}
@@ -64,7 +64,7 @@ func (t *Turn) begin(id spool.ToolCallID, name string) *openCall {
 }
 
 // Counted keeps in the run what its provider has counted of the prompt.
-func (t *Turn) Counted(tx *thread.Tx) {
+func (t *Turn) CountPrompt(tx *thread.Tx) {
 	if t.Usage.Input == nil || *t.Usage.Input <= 0 {
 		return
 	}
@@ -110,7 +110,7 @@ func (t *Turn) Completion() spool.Ending {
 }
 
 // Unrun returns the results of the turn's calls, none of which will run.
-func (t *Turn) Unrun() spool.Content {
+func (t *Turn) CancelledCalls() spool.Content {
 	var results spool.Content
 	for _, p := range t.Message.ToolCalls() {
 		results = append(results, toolresult.Part(p.ToolCallID, p.ToolName, toolresult.Cancelled("the answer ended before its calls could run")))
@@ -127,18 +127,18 @@ func (t *Turn) Charge(tx *thread.Tx, outcome spool.Outcome) error {
 
 // SaveCut saves what came of an answer that was cut off, as far as it can stand as a message.
 func (t *Turn) SaveCut(tx *thread.Tx) (saved bool, err error) {
-	said := Spoken(t.Message.Content)
-	if len(said) == 0 {
+	content := Storable(t.Message.Content)
+	if len(content) == 0 {
 		tx.Add(t.Usage.Count())
 		return false, nil
 	}
-	_, err = thread.SaveStep(tx, said, nil, t.Usage.Count(), record.StepStopped)
+	_, err = thread.SaveStep(tx, content, nil, t.Usage.Count(), record.StepStopped)
 	return true, err
 }
 
-// Spoken returns what of a cut answer can stand as a message: its text and reasoning, if
+// Storable returns what of a cut answer can stand as a message: its text and reasoning, if
 // there is any text.
-func Spoken(content spool.Content) spool.Content {
+func Storable(content spool.Content) spool.Content {
 	var out spool.Content
 	text := false
 	for _, p := range content {

@@ -35,11 +35,11 @@ type Compactor struct {
 	Context  history.Context
 	Chat     *chat.Client
 
-	compacting once
+	compacting inProgress
 }
 
 // NewSummary returns what makes a summary for the prompts of a model with that room.
-func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, to history.Room, row spool.UsageRow) *chat.Summary {
+func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, to history.Limits, row spool.UsageRow) *chat.Summary {
 	if summarizer := c.Context.CompactionModel; summarizer != "" {
 		name, model = summarizer, c.Registry.Models[summarizer]
 	}
@@ -69,15 +69,15 @@ func Count(a *registry.Agent, run spool.RunRow, past []spool.Message, m history.
 // Idle has the older messages of a thread summarised that no run has. It asks no model where
 // checkRoom returns an error.
 func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom func() error) (spool.CompactResult, error) {
-	var was idle
+	var before idle
 	err := c.Store.View(ctx, key, func(v spool.View) (err error) {
-		was, err = readIdle(v)
+		before, err = readIdle(v)
 		return err
 	})
 	if err != nil {
 		return compactRefused(err)
 	}
-	end, ok := c.compacting.begin(key) // only for who may know of the thread
+	end, ok := c.compacting.start(key) // only for who may know of the thread
 	if !ok {
 		return compactRefused(thread.Refuse(spool.ReasonCompacting, "The thread is being summarised already"))
 	}
@@ -85,20 +85,20 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 	if err := checkRoom(); err != nil {
 		return spool.CompactResult{}, err
 	}
-	agent, err := c.Registry.ByName(was.run.Agent)
+	agent, err := c.Registry.ByName(before.run.Agent)
 	if err != nil {
 		return spool.CompactResult{}, err
 	}
-	agent = agent.Permitted(was.run)
-	model := c.Registry.Model(was.run.Model, agent)
-	m, recall := history.NewMeter(was.run.Context), history.RecallOf(was.history)
-	to := c.Context.RoomOf(was.run.Model, model, agent.MaxOutputTokens)
-	size := min(to.Budget, m.Of(history.Weigh(agent.Request(was.run, recall.Messages()))))
+	agent = agent.Permitted(before.run)
+	model := c.Registry.Model(before.run.Model, agent)
+	m, recall := history.NewMeter(before.run.Context), history.RecallOf(before.history)
+	to := c.Context.LimitsOf(before.run.Model, model, agent.MaxOutputTokens)
+	size := min(to.Budget, m.Of(history.Weigh(agent.Request(before.run, recall.Messages()))))
 	plan, some := recall.Plan(m, int64(float64(size)*c.Context.TailShare), "")
 	if !some {
 		return compactRefused(thread.Refuse(spool.ReasonNothingToCompact, "There is nothing to summarise"))
 	}
-	s := c.NewSummary(was.run.Model, model, m, to, spool.UsageRow{Agent: was.run.Agent})
+	s := c.NewSummary(before.run.Model, model, m, to, spool.UsageRow{Agent: before.run.Agent})
 	text, failed := s.Summary(ctx, plan)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
@@ -106,7 +106,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 		if failed != nil {
 			return struct{}{}, addRows(tx, s.Rows)
 		}
-		return struct{}{}, saveIdle(tx, agent, was, text, plan, m, s.Rows)
+		return struct{}{}, saveIdle(tx, agent, before, text, plan, m, s.Rows)
 	})
 	if changed, ok := errors.AsType[*thread.RefusedError](err); ok { // what was asked is paid for nevertheless
 		_, err := change.Update(saving, c.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
@@ -145,23 +145,23 @@ func readIdle(v spool.View) (idle, error) {
 	if err != nil {
 		return idle{}, err
 	}
-	was := idle{run: run}
+	before := idle{run: run}
 	if len(all) > 0 {
-		was.last = all[len(all)-1].ID
+		before.last = all[len(all)-1].ID
 	}
-	was.history = slices.DeleteFunc(all, func(m spool.Message) bool { return m.AgentID != "" })
-	return was, nil
+	before.history = slices.DeleteFunc(all, func(m spool.Message) bool { return m.AgentID != "" })
+	return before, nil
 }
 
 // saveIdle saves the summary of a thread that must be as it was.
-func saveIdle(tx *thread.Tx, agent *registry.Agent, was idle, text string, c history.Compaction, m history.Meter, rows []spool.UsageRow) error {
+func saveIdle(tx *thread.Tx, agent *registry.Agent, before idle, text string, c history.Compaction, m history.Meter, rows []spool.UsageRow) error {
 	newest, err := tx.Store.Messages(spool.MessageQuery{Limit: 1})
 	switch {
 	case err != nil:
 		return err
 	case tx.Thread.State.Active():
 		return thread.Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
-	case tx.Run.ID != was.run.ID, len(newest) != 1, newest[0].ID != was.last:
+	case tx.Run.ID != before.run.ID, len(newest) != 1, newest[0].ID != before.last:
 		return thread.Refuse(spool.ReasonChanged, "The thread has changed meanwhile")
 	}
 	summary := tx.Message(spool.RoleSystem, c.Content(text))
@@ -174,7 +174,7 @@ func saveIdle(tx *thread.Tx, agent *registry.Agent, was idle, text string, c his
 	if err := tx.Store.AppendEntries(entry); err != nil {
 		return err
 	}
-	tx.Run.Context = Count(agent, was.run, append(slices.Clip(was.history), *summary), m)
+	tx.Run.Context = Count(agent, before.run, append(slices.Clip(before.history), *summary), m)
 	if err := addRows(tx, rows); err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func TestRoom(t *testing.T) {
 		if err := config.Fill(&o); err != nil {
 			t.Fatal(err)
 		}
-		if got := Context(o).RoomOf(c.called, c.model, c.maxOutput); got.Budget != c.budget || got.At != c.at {
+		if got := Context(o).LimitsOf(c.called, c.model, c.maxOutput); got.Budget != c.budget || got.At != c.at {
 			t.Errorf("%s: %+v, want %d, compacted at %d", name, got, c.budget, c.at)
 		}
 	}

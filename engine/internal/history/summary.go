@@ -32,7 +32,7 @@ type Summariser struct {
 
 // NewSummariser returns a summariser for the prompts of a room. The model that it asks has a room
 // of its own.
-func NewSummariser(prompts, model Room, m Meter, ask func(ctx context.Context, text string) (string, error)) Summariser {
+func NewSummariser(prompts, model Limits, m Meter, ask func(ctx context.Context, text string) (string, error)) Summariser {
 	return Summariser{
 		ask: ask, meter: Meter{perByte: m.perByte}, part: max(model.Budget*3/4, minPart),
 		limit: min(max(prompts.Budget/16, min(minSummary, prompts.Budget/4)), maxSummary),
@@ -65,14 +65,14 @@ func (s *Summariser) Summary(ctx context.Context, c Compaction) (string, error) 
 
 // shorten summarises lines, in parts where they are too long for the model, whose summaries
 // are then summarised together.
-func (s *Summariser) shorten(ctx context.Context, lines []string, depth int) (string, error) {
+func (s *Summariser) shorten(ctx context.Context, lines []string, halvings int) (string, error) {
 	parts := s.split(lines)
 	if len(parts) == 1 {
-		return s.askOrHalve(ctx, parts[0], depth)
+		return s.askOrHalve(ctx, parts[0], halvings)
 	}
 	merged := make([]string, len(parts))
 	for i, part := range parts {
-		text, err := s.askOrHalve(ctx, part, depth)
+		text, err := s.askOrHalve(ctx, part, halvings)
 		if err != nil {
 			return "", err
 		}
@@ -80,9 +80,9 @@ func (s *Summariser) shorten(ctx context.Context, lines []string, depth int) (st
 		merged[i] = fmt.Sprintf("summary of part %d of %d: %s", i+1, len(parts), jsonString(text))
 	}
 	if len(s.split(merged)) >= len(parts) { // a window so small that summaries do not help
-		return s.askOrHalve(ctx, []string{headAndTail(strings.Join(merged, "\n"), s.meter.bytes(s.part))}, depth)
+		return s.askOrHalve(ctx, []string{headAndTail(strings.Join(merged, "\n"), s.meter.bytes(s.part))}, halvings)
 	}
-	return s.shorten(ctx, merged, depth)
+	return s.shorten(ctx, merged, halvings)
 }
 
 // split gathers lines into parts for the model. A line that is too long for one keeps its
@@ -103,11 +103,11 @@ func (s *Summariser) split(lines []string) (parts [][]string) {
 }
 
 // askOrHalve asks for a summary of a part. One that the model has no room for is halved.
-func (s *Summariser) askOrHalve(ctx context.Context, lines []string, depth int) (string, error) {
+func (s *Summariser) askOrHalve(ctx context.Context, lines []string, halvings int) (string, error) {
 	text, err := s.ask(ctx, strings.Join(lines, "\n"))
-	if refused, ok := errors.AsType[*spool.ModelError](err); ok && refused.ContextOverflow && depth < maxHalvings {
+	if refused, ok := errors.AsType[*spool.ModelError](err); ok && refused.ContextOverflow && halvings < maxHalvings {
 		s.part = max(s.part/2, minPart)
-		return s.shorten(ctx, lines, depth+1)
+		return s.shorten(ctx, lines, halvings+1)
 	}
 	return text, err
 }

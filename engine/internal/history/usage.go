@@ -8,7 +8,7 @@ import (
 // UsageOf says how full a room is with the thread's history. It reads the messages behind the last
 // count of a provider. It reads all of them where nothing was counted, or where the counted message
 // is not there any more.
-func UsageOf(v spool.View, run spool.RunRow, to Room) (spool.ContextUsage, error) {
+func UsageOf(v spool.View, run spool.RunRow, to Limits) (spool.ContextUsage, error) {
 	u := spool.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At}
 	newest, err := v.UsageRows(spool.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
 	if err != nil {

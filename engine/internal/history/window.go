@@ -5,34 +5,34 @@ import (
 	"github.com/spoolhq/spool/engine/config"
 )
 
-// Room is how many tokens a prompt may have.
-type Room struct {
+// Limits is how many tokens a prompt may have.
+type Limits struct {
 	// Budget is the most, and at is where the history is compacted. at is zero where it never
 	// is.
 	Budget, At int64
 	// Tail is the most that a compaction leaves word for word.
 	Tail int64
 	// Reserve is what the answer has.
-	Reserve int64
+	AnswerTokens int64
 }
 
 // Context says how large prompts may get.
 type Context config.ContextOptions
 
-// RoomOf returns the room in the window of a model. Name is what the configuration calls
+// LimitsOf returns the room in the window of a model. Name is what the configuration calls
 // it, maxOutput what an answer is bounded to, zero for the provider's default.
-func (c Context) RoomOf(name string, model spool.Model, maxOutput int) Room {
+func (c Context) LimitsOf(name string, model spool.Model, maxOutput int) Limits {
 	window := c.windowOf(name, model)
-	reserve := c.OutputReserve
+	answer := c.OutputReserve
 	if maxOutput > 0 {
-		reserve = maxOutput
+		answer = maxOutput
 	}
-	reserve = min(reserve, window/4) // a small window is there for the prompt as well
-	return c.RoomWith(int64(window-reserve), int64(reserve))
+	answer = min(answer, window/4) // a small window is there for the prompt as well
+	return c.LimitsWith(int64(window-answer), int64(answer))
 }
 
-func (c Context) RoomWith(budget, reserve int64) Room {
-	r := Room{Budget: budget, Reserve: reserve, Tail: int64(float64(budget) * c.TailShare)}
+func (c Context) LimitsWith(budget, answer int64) Limits {
+	r := Limits{Budget: budget, AnswerTokens: answer, Tail: int64(float64(budget) * c.TailShare)}
 	if c.CompactionTrigger > 0 {
 		r.At = int64(float64(budget) * c.CompactionTrigger)
 	}

@@ -16,18 +16,18 @@ import (
 )
 
 // Answer answers several parks of the thread's run at once.
-func (d *Desk) Answer(ctx context.Context, key spool.ThreadKey, responses []spool.Response) ([]spool.RespondResult, error) {
+func (h *Handler) Answer(ctx context.Context, key spool.ThreadKey, responses []spool.Response) ([]spool.RespondResult, error) {
 	responses = slices.Clone(responses)
 	for i := range responses {
 		if err := checkResponse(&responses[i]); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := d.Reclaim(ctx, key); err != nil {
+	if _, err := h.Reclaim(ctx, key); err != nil {
 		return nil, err
 	}
 	for _, r := range responses {
-		if err := d.checkEdit(ctx, key, r); err != nil {
+		if err := h.checkEdit(ctx, key, r); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +35,7 @@ func (d *Desk) Answer(ctx context.Context, key spool.ThreadKey, responses []spoo
 	for i, r := range responses {
 		answers[i] = thread.Response(r)
 	}
-	out, err := change.Update(ctx, d.Threads, key, func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
+	out, err := change.Update(ctx, h.Threads, key, func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
 	switch {
 	case record.Missing(err):
 		out.Refused = slices.Repeat([]*thread.RefusedError{thread.ErrNoPark}, len(responses))
@@ -43,7 +43,7 @@ func (d *Desk) Answer(ctx context.Context, key spool.ThreadKey, responses []spoo
 		return nil, err
 	}
 	if out.Resumed {
-		d.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		h.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	}
 	results := make([]spool.RespondResult, len(responses))
 	for i, no := range out.Refused {
@@ -101,13 +101,13 @@ func checkResponse(r *spool.Response) error {
 // checkEdit checks the arguments of a response by the tool that would run with them. It
 // is the application's code, and so not a part of the transaction that answers. What
 // waits for no such answer is left to that.
-func (d *Desk) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Response) error {
+func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Response) error {
 	if r.Args == nil {
 		return nil
 	}
 	var tool spool.Tool
 	found, known := false, false
-	err := d.Store.View(ctx, key, func(v spool.View) error {
+	err := h.Store.View(ctx, key, func(v spool.View) error {
 		thread, err := v.Thread()
 		if err != nil || thread.RunID == "" {
 			return err
@@ -122,7 +122,7 @@ func (d *Desk) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Respo
 				continue
 			}
 			found = true
-			agent, err := d.Registry.OfRun(v, p.CallerID())
+			agent, err := h.Registry.OfRun(v, p.CallerID())
 			if err != nil {
 				return err
 			}
@@ -140,5 +140,5 @@ func (d *Desk) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Respo
 	case !known:
 		return spool.Errorf(spool.Invalid, "arguments cannot be edited: this server does not have the tool")
 	}
-	return registry.CheckEdited(d.Log, tool, r.Args)
+	return registry.CheckEdited(h.Log, tool, r.Args)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Change changes what people have written on a thread, and returns the thread.
-func (d *Desk) Change(ctx context.Context, key spool.ThreadKey, c spool.ThreadChange) (spool.Thread, error) {
+func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.ThreadChange) (spool.Thread, error) {
 	var thread spool.Thread
 	var audited []*spool.AuditEntry
 	if c.Title != nil {
@@ -22,7 +22,7 @@ func (d *Desk) Change(ctx context.Context, key spool.ThreadKey, c spool.ThreadCh
 			return thread, spool.Errorf(spool.Invalid, "title is empty")
 		}
 	}
-	err := d.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+	err := h.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		before, err := tx.Thread()
 		if err != nil {
 			return err
@@ -48,9 +48,9 @@ func (d *Desk) Change(ctx context.Context, key spool.ThreadKey, c spool.ThreadCh
 	if err != nil {
 		return spool.Thread{}, record.NotFound(err)
 	}
-	actor.Log(ctx, d.Log, audited...)
+	actor.Log(ctx, h.Log, audited...)
 	if len(audited) > 0 {
-		d.Bus.Wake(key, spool.WakeOwner)
+		h.Bus.Wake(key, spool.WakeOwner)
 	}
 	return thread, nil
 }

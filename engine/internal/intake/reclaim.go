@@ -11,26 +11,26 @@ import (
 )
 
 // Reclaim moves a parked run on whose time to be answered has passed, and reports whether it did.
-func (d *Desk) Reclaim(ctx context.Context, key spool.ThreadKey) (bool, error) {
-	overdue, err := d.overdue(ctx, key)
+func (h *Handler) Reclaim(ctx context.Context, key spool.ThreadKey) (bool, error) {
+	overdue, err := h.overdue(ctx, key)
 	if !overdue || err != nil {
 		return false, err
 	}
-	moved, err := change.Update(ctx, d.Threads, key, thread.Reclaim)
+	moved, err := change.Update(ctx, h.Threads, key, thread.Reclaim)
 	switch {
 	case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	d.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+	h.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
 	return moved, nil
 }
 
 // overdue reports whether the thread is parked and has a park whose time has passed. It
 // only reads, as nearly every connection asks for nothing.
-func (d *Desk) overdue(ctx context.Context, key spool.ThreadKey) (overdue bool, err error) {
-	err = d.Store.View(ctx, key, func(v spool.View) error {
+func (h *Handler) overdue(ctx context.Context, key spool.ThreadKey) (overdue bool, err error) {
+	err = h.Store.View(ctx, key, func(v spool.View) error {
 		overdue = false
 		thread, err := v.Thread()
 		if err != nil || thread.State != spool.WaitingForInput {

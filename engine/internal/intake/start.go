@@ -21,8 +21,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Desk takes requests.
-type Desk struct {
+// Handler takes requests.
+type Handler struct {
 	*change.Threads
 
 	Registry    *registry.Registry
@@ -41,19 +41,19 @@ type Desk struct {
 }
 
 // Start starts a run.
-func (d *Desk) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, error) {
-	agent, err := d.checkStart(&key, &r)
+func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, error) {
+	agent, err := h.checkStart(&key, &r)
 	if err != nil {
 		return spool.RunResult{}, err
 	}
 	r.IdempotencyKey = actor.StartKey(actor.Of(ctx), r.IdempotencyKey)
-	if first, found, err := d.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
+	if first, found, err := h.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 		return first, err
 	}
-	if err := d.CheckRoom(ctx, key.Tenant); err != nil {
+	if err := h.CheckRoom(ctx, key.Tenant); err != nil {
 		return spool.RunResult{}, err
 	}
-	place, room, err := d.Admission.Admit(ctx, key.Tenant)
+	admitted, room, err := h.Admission.Admit(ctx, key.Tenant)
 	switch {
 	case err != nil:
 		return spool.RunResult{}, err
@@ -62,29 +62,29 @@ func (d *Desk) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequ
 	}
 	var out thread.Started
 	request := transitionOf(r, agent)
-	err = d.Store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
-		if out, err = thread.Start(tx, key, request, d.Rules); err != nil {
+	err = h.Store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
+		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)
 	})
 	if err != nil {
-		d.Admission.Release(key.Tenant, place)
+		h.Admission.Release(key.Tenant, admitted)
 	}
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		actor.Log(ctx, d.Log, out.Audit...)
-		d.Telemetry.Started(ctx, key.Tenant, r.RunID)
-		d.Bus.Wake(key, spool.WakeRecord)
-		d.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
-		if err := d.AfterStop(ctx, key, out.Stopped); err != nil { // the run is accepted, and gets its turn
-			d.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
+		actor.Log(ctx, h.Log, out.Audit...)
+		h.Telemetry.Started(ctx, key.Tenant, r.RunID)
+		h.Bus.Wake(key, spool.WakeRecord)
+		h.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
+		if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the run is accepted, and gets its turn
+			h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 		}
 		return spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}, nil
 	case errors.As(err, &no):
 		// The same start may have been accepted while this one waited for the thread.
-		if first, found, err := d.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
+		if first, found, err := h.started(ctx, key.Tenant, r.IdempotencyKey); found || err != nil {
 			return first, err
 		}
 		return spool.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil
@@ -94,11 +94,11 @@ func (d *Desk) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequ
 }
 
 // started returns the answer to the start that was accepted under an idempotency key.
-func (d *Desk) started(ctx context.Context, tenant spool.Tenant, startKey string) (spool.RunResult, bool, error) {
+func (h *Handler) started(ctx context.Context, tenant spool.Tenant, startKey string) (spool.RunResult, bool, error) {
 	if startKey == "" {
 		return spool.RunResult{}, false, nil
 	}
-	run, err := d.Store.FindStart(ctx, tenant, startKey)
+	run, err := h.Store.FindStart(ctx, tenant, startKey)
 	switch {
 	case record.Missing(err):
 		return spool.RunResult{}, false, nil
@@ -133,12 +133,12 @@ func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartReque
 }
 
 // checkStart fills in what a request leaves out and says what is wrong with it.
-func (d *Desk) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registry.Agent, error) {
+func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registry.Agent, error) {
 	if key.ID == "" {
-		key.ID = spool.ThreadID(d.Rules.Random.ID("thr"))
+		key.ID = spool.ThreadID(h.Rules.Random.ID("thr"))
 	}
 	if r.RunID == "" {
-		r.RunID = spool.RunID(d.Rules.Random.ID("run"))
+		r.RunID = spool.RunID(h.Rules.Random.ID("run"))
 	}
 	for _, id := range []struct{ field, value string }{
 		{"threadId", string(key.ID)},
@@ -157,7 +157,7 @@ func (d *Desk) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registr
 	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
 		return nil, err
 	}
-	agent := d.Registry.For(r.Agent, key.Tenant, r.Scopes)
+	agent := h.Registry.For(r.Agent, key.Tenant, r.Scopes)
 	if agent == nil {
 		return nil, spool.Errorf(spool.Invalid, "agent: there is none of the name %q", r.Agent)
 	}
@@ -167,14 +167,14 @@ func (d *Desk) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registr
 	if r.WhenBusy = cmp.Or(r.WhenBusy, agent.WhenBusy); r.MayNotStop && r.WhenBusy.Stops() {
 		r.WhenBusy = spool.BusyReject
 	}
-	if !d.Registry.HasModelFor(r.Model, key.Tenant, r.Scopes) {
+	if !h.Registry.HasModelFor(r.Model, key.Tenant, r.Scopes) {
 		return nil, spool.Errorf(spool.Invalid, "model: there is none of the name %q", r.Model)
 	}
 	switch {
 	case r.Prompt == "" && len(r.Attachments) == 0:
 		return nil, spool.Errorf(spool.Invalid, "prompt is required")
-	case len(r.Prompt) > d.MaxPromptBytes:
-		return nil, spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", d.MaxPromptBytes)
+	case len(r.Prompt) > h.MaxPromptBytes:
+		return nil, spool.Errorf(spool.Invalid, "prompt is longer than %d bytes", h.MaxPromptBytes)
 	case !utf8.ValidString(r.Prompt):
 		return nil, spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
 	case !r.WhenBusy.Known():
@@ -182,10 +182,10 @@ func (d *Desk) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registr
 	case r.MaxSteps < 0:
 		return nil, spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}
-	if err := budget.CheckStart(r.Budget, d.Priced); err != nil {
+	if err := budget.CheckStart(r.Budget, h.Priced); err != nil {
 		return nil, err
 	}
-	r.Budget = r.Budget.Or(agent.Budget).Or(d.Budget.Default).Within(d.Budget.Max)
+	r.Budget = r.Budget.Or(agent.Budget).Or(h.Budget.Default).Within(h.Budget.Max)
 	if err := spool.CheckHostState(r.HostState); err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (d *Desk) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registr
 	if r.Client, err = agent.Permitted(spool.RunRow{Run: spool.Run{Tenant: key.Tenant}, RunState: spool.RunState{Scopes: r.Scopes}}).AllowedClient(r.Client); err != nil {
 		return nil, err
 	}
-	if err := d.Attachments.CheckAll(r.Attachments); err != nil {
+	if err := h.Attachments.CheckAll(r.Attachments); err != nil {
 		return nil, err
 	}
 	return agent, nil

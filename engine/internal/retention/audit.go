@@ -22,7 +22,7 @@ func (r *Remover) RetainAudit(ctx context.Context) error {
 		return nil
 	}
 	now := time.Now()
-	if last := r.auditLooked.Load(); last != 0 && now.UnixNano()-last < int64(auditEvery) {
+	if last := r.auditPruned.Load(); last != 0 && now.UnixNano()-last < int64(auditEvery) {
 		return nil
 	}
 	for {
@@ -31,7 +31,7 @@ func (r *Remover) RetainAudit(ctx context.Context) error {
 			return err
 		}
 		if n < auditPage {
-			r.auditLooked.Store(now.UnixNano())
+			r.auditPruned.Store(now.UnixNano())
 			return nil
 		}
 	}

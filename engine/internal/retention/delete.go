@@ -37,13 +37,13 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.Delete
 		return spool.DeleteResult{}, err
 	}
 	actor.Log(ctx, r.Log, entry)
-	r.deleted(ctx, key)
+	r.afterDelete(ctx, key)
 	return spool.DeleteResult{Accepted: true}, nil
 }
 
 // deleted removes what is left of a thread outside of the store, and tells those who watch
 // it.
-func (r *Remover) deleted(ctx context.Context, key spool.ThreadKey) {
+func (r *Remover) afterDelete(ctx context.Context, key spool.ThreadKey) {
 	ctx, cancel := stream.WithTimeout(ctx)
 	defer cancel()
 	if err := r.Streams.Delete(ctx, key); err != nil {

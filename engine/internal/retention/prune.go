@@ -25,8 +25,8 @@ type Remover struct {
 	// Retention has zero Threads for threads that are kept for ever.
 	Retention config.RetentionOptions
 
-	// auditLooked is when old entries of the audit log were last looked for, in Unix ns.
-	auditLooked atomic.Int64
+	// auditPruned is when old entries of the audit log were last looked for, in Unix ns.
+	auditPruned atomic.Int64
 }
 
 const (
@@ -91,7 +91,7 @@ func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time
 	})
 	if err == nil {
 		actor.Log(ctx, r.Log, entry)
-		r.deleted(ctx, key)
+		r.afterDelete(ctx, key)
 	}
 	return err
 }

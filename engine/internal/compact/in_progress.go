@@ -6,16 +6,16 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// once are the threads whose messages this process has summarised at the moment, on
+// inProgress are the threads whose messages this process has summarised at the moment, on
 // somebody's word.
-type once struct {
+type inProgress struct {
 	mu      sync.Mutex
 	threads map[spool.ThreadKey]bool
 }
 
 // begin reports false where the thread is being summarised already. Otherwise the thread is, until
 // the returned function is called.
-func (c *once) begin(key spool.ThreadKey) (end func(), ok bool) {
+func (c *inProgress) start(key spool.ThreadKey) (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.threads[key] {
