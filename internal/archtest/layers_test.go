@@ -25,11 +25,11 @@ var layers = []archtest.Row{
 	{Place: "internal/...", Ours: []string{".", "internal/..."}, Outside: []string{"golang.org/x/sync", "golang.org/x/sys"}},
 
 	{Place: "engine/config", Ours: []string{".", "internal/egress"}},
-	{Place: "engine/internal/record", Ours: []string{"."}},
+	{Place: "engine/internal/record", Ours: []string{".", "engine/internal/toolresult"}},
 	{Place: "engine/internal/attach", Ours: []string{".", "engine/config", "internal/egress"}},
 	{Place: "engine/internal/history", Ours: []string{".", "engine/config", "engine/internal/record", "engine/internal/toolresult"}},
 	{Place: "engine/internal/live", Ours: []string{
-		".", "engine/internal/record", "engine/internal/snapshot", "engine/internal/walk", "internal/chanlock",
+		".", "engine/internal/record", "engine/internal/snapshot", "engine/internal/toolresult", "engine/internal/walk", "internal/chanlock",
 	}},
 	{Place: "engine/internal/walk", Ours: []string{".", "engine/internal/record", "engine/internal/snapshot"}},
 	{Place: "engine/internal/budget", Ours: []string{".", "internal/strictjson"}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // FollowFrame returns a frame as a server-sent event, and moves the cursor at to where a
@@ -101,11 +102,11 @@ func appendEntry(b []byte, e *spool.Entry) []byte {
 	}
 	if e.PublishedBy != "" { // a subject may have any characters
 		b = append(b, `,"publishedBy":`...)
-		b = append(b, record.Quote(e.PublishedBy)...)
+		b = append(b, toolresult.JSON(e.PublishedBy)...)
 	}
 	if e.PublishedByTool != "" {
 		b = append(b, `,"publishedByTool":`...)
-		b = append(b, record.Quote(e.PublishedByTool)...)
+		b = append(b, toolresult.JSON(e.PublishedByTool)...)
 	}
 	return append(b, "}}"...)
 }

@@ -1,11 +1,11 @@
 package record
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
 // Publisher is the publisher of an event: a subject or a tool.
@@ -20,17 +20,8 @@ func (p Publisher) Sign(e *spool.Entry) {
 	if len(e.PublishedBy) > maxPublisher {
 		e.PublishedBy = strings.ToValidUTF8(e.PublishedBy[:maxPublisher], "")
 	}
-	for len(Quote(e.PublishedBy)) > maxPublisher+len(`""`) { // what has to be escaped takes more room
+	for len(toolresult.JSON(e.PublishedBy)) > maxPublisher+len(`""`) { // what has to be escaped takes more room
 		_, last := utf8.DecodeLastRuneInString(e.PublishedBy)
 		e.PublishedBy = e.PublishedBy[:len(e.PublishedBy)-last]
 	}
-}
-
-// Quote returns a text as JSON.
-func Quote(text string) []byte {
-	b, err := json.Marshal(text)
-	if err != nil {
-		panic("encode a text: " + err.Error()) // a text always has a form
-	}
-	return b
 }
