@@ -1,5 +1,5 @@
-// Package admission bounds how many jobs may be ready when a start is accepted. It touches the queue
-// only to count them.
+// Package admission limits how many jobs may be ready when a start is accepted. It reads from the
+// queue only their counts.
 package admission
 
 import (
@@ -13,14 +13,13 @@ import (
 const (
 	// maxAge is how old a count of ready jobs may be.
 	maxAge = 250 * time.Millisecond
-	// RetryAfter is when a start that was refused because of a deep queue is worth another try.
+	// RetryAfter is when to retry a start that was refused because the queue is full.
 	RetryAfter = time.Second
 	// maxTenants is how many counts are kept before the old ones are dropped.
 	maxTenants = 1024
 )
 
-// Counts are the counts of ready jobs by tenant, as far as this process knows. The empty tenant
-// has the count of all.
+// Counts are this process's counts of ready jobs by tenant. The empty tenant counts all tenants.
 type Counts struct {
 	Queue spool.Queue
 	// Most bounds the ready jobs of all tenants, MostOfTenant those of one. Zero: no bound.
@@ -30,17 +29,17 @@ type Counts struct {
 	of map[spool.Tenant]count
 }
 
-// count is how many jobs were ready when the queue was asked, and those started since.
+// count is how many jobs were ready at a time, plus the starts since then.
 type count struct {
 	at    time.Time
 	ready int
 }
 
-// Admitted is what a start has taken in the counts: [Counts.Release] gives it back.
+// Admitted is a start's part in the counts. [Counts.Release] removes it.
 type Admitted struct{ all, tenant time.Time }
 
-// Admit takes a place in the queue for a start of the tenant, and reports whether there was
-// one. A start that needs none after all gives it back.
+// Admit counts a start of the tenant, and reports whether the bounds allow it. If the start then
+// needs no job, its caller calls Release.
 func (c *Counts) Admit(ctx context.Context, tenant spool.Tenant) (p Admitted, ok bool, err error) {
 	if c.Queue == nil {
 		return Admitted{}, true, nil
@@ -64,15 +63,14 @@ func (c *Counts) Admit(ctx context.Context, tenant spool.Tenant) (p Admitted, ok
 	return p, true, nil
 }
 
-// Release gives back a place. A later count does not have it.
+// Release removes a start from the counts. Newer counts never had it.
 func (c *Counts) Release(tenant spool.Tenant, p Admitted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(tenant, p)
 }
 
-// take counts one more job of a tenant where there is room. It returns a zero time where there
-// was none.
+// add counts one more job of a tenant if the bound allows it. Otherwise it returns a zero time.
 func (c *Counts) add(ctx context.Context, tenant spool.Tenant, most int) (counted time.Time, ok bool, err error) {
 	now, known := c.of[tenant]
 	if !known || time.Since(now.at) >= maxAge {
@@ -105,7 +103,7 @@ func (c *Counts) remove(tenant spool.Tenant, p Admitted) {
 	}
 }
 
-// forget drops the counts that are too old to be used, once there are many.
+// forget drops old counts once there are many.
 func (c *Counts) forget() {
 	if len(c.of) < maxTenants {
 		return

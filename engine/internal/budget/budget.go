@@ -1,6 +1,5 @@
-// Package budget does the sums of a run's budget: what is spent, what is used up, what is
-// reserved for model calls under way, and what an answer may raise. It is pure: it changes
-// nothing but the [spool.Allowance] that it is given.
+// Package budget calculates a run's budget: what is spent, exhausted and reserved, and what an
+// answer may raise. It is pure: it changes only the [spool.Allowance] that it is given.
 package budget
 
 import (
@@ -10,7 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Of returns the allowance that a run starts with, nil for none.
+// Of returns the initial allowance of a budget, nil for none.
 func Of(b spool.Budget) *spool.Allowance {
 	if !b.Bounds() {
 		return nil
@@ -18,7 +17,7 @@ func Of(b spool.Budget) *spool.Allowance {
 	return &spool.Allowance{Budget: b}
 }
 
-// UsedUp returns the budget of which nothing is left, the one that counts most, or "".
+// UsedUp returns the exhausted budget that counts most, or "".
 func UsedUp(a *spool.Allowance, now time.Time) spool.StopReason {
 	if a == nil {
 		return ""
@@ -37,7 +36,7 @@ func UsedUp(a *spool.Allowance, now time.Time) spool.StopReason {
 	}
 }
 
-// WallTime returns how long workers have carried a run.
+// WallTime returns how long workers have executed a run.
 func WallTime(a *spool.Allowance, now time.Time) time.Duration {
 	if a.Since.IsZero() {
 		return a.Spent.WallTime
@@ -45,7 +44,7 @@ func WallTime(a *spool.Allowance, now time.Time) time.Duration {
 	return a.Spent.WallTime + max(0, now.Sub(a.Since))
 }
 
-// Settle counts a row of the usage ledger, and frees what was reserved for its call.
+// Settle counts a row of the usage ledger, and frees its call's reservation.
 func Settle(a *spool.Allowance, row spool.UsageRow) {
 	if a == nil {
 		return
@@ -63,7 +62,7 @@ func Settle(a *spool.Allowance, row spool.UsageRow) {
 	a.Reservations = left
 }
 
-// AllowCall counts a tool call. It reports false for one that is beyond the budget.
+// AllowCall counts a tool call. It reports false if the call exceeds the budget.
 func AllowCall(a *spool.Allowance) bool {
 	switch {
 	case a == nil:
@@ -77,7 +76,7 @@ func AllowCall(a *spool.Allowance) bool {
 	}
 }
 
-// Bound returns the bound of the budget that a stop reason tells of. Zero: there is none.
+// Bound returns the bound of a stop reason's budget. Zero: none.
 func Bound(b spool.Budget, reason spool.StopReason) int64 {
 	switch reason {
 	case spool.StopTokenBudget:
@@ -93,7 +92,7 @@ func Bound(b spool.Budget, reason spool.StopReason) int64 {
 	}
 }
 
-// Plus adds two numbers that are not negative, up to the largest one.
+// Plus adds two non-negative numbers, up to the largest one.
 func Plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -2,7 +2,7 @@ package budget
 
 import "github.com/spoolhq/spool"
 
-// Check returns an [spool.Invalid] error for a budget of the configuration that is wrong.
+// Check returns an [spool.Invalid] error for an invalid budget of the configuration.
 func Check(name string, b spool.Budget, priced bool) error {
 	for _, f := range []struct {
 		name  string
@@ -23,7 +23,7 @@ func Check(name string, b spool.Budget, priced bool) error {
 	return nil
 }
 
-// CheckAction returns an [spool.Invalid] error for an action that is not known.
+// CheckAction returns an [spool.Invalid] error for an unknown action.
 func CheckAction(name string, on spool.BudgetAction) error {
 	switch on {
 	case "", spool.BudgetEnd, spool.BudgetPark:
@@ -33,7 +33,7 @@ func CheckAction(name string, on spool.BudgetAction) error {
 	}
 }
 
-// CheckStart says what is wrong with the budget of a start.
+// CheckStart returns an [spool.Invalid] error for an invalid budget of a start.
 func CheckStart(b spool.Budget, priced bool) error {
 	for _, f := range []struct {
 		name  string

@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// leastOutput is how many tokens of an answer have to have room in a budget.
+	// leastOutput is the least number of answer tokens that a budget must have room for.
 	leastOutput = 16
-	// usualOutput bounds an answer where neither the agent nor the window of its model does,
-	// in a run whose tokens or cost are bounded.
+	// usualOutput bounds an answer in a run with a token or cost budget, if neither the agent nor
+	// the model's window bounds it.
 	usualOutput = 8192
 )
 
-// Call is a model call for which room is wanted.
+// Call is a model call that needs room in a budget.
 type Call struct {
 	// Reservation is what the call sets aside, but for what depends on the bound of the answer.
 	Reservation spool.Reservation
-	// Want is the bound of the answer.
+	// Want is the bound of the answer, in tokens.
 	Want int64
-	// PerToken is what a token of the answer costs at the most.
+	// PerToken is the highest cost of an answer's token.
 	PerToken int64
 }
 
@@ -30,16 +30,16 @@ type Room struct {
 	Reservation spool.Reservation
 	// Output bounds the answer. Zero: the budget bounds none.
 	Output int64
-	// Capped is the budget by which the answer is shorter than it could be. Empty: none.
+	// Capped is the budget that limits the answer. Empty: none.
 	Capped spool.StopReason
 	// Short is the budget that has no room at all. Empty: none.
 	Short spool.StopReason
-	// Wait says that other calls may give some of it back.
+	// Wait says that there may be room once other calls have ended.
 	Wait bool
 }
 
-// Want returns the bound of an answer: what the request has, or else what is usual for a window,
-// which may be 0.
+// Want returns the bound of an answer: the requested one, or else the usual one for a window, which
+// may be 0.
 func Want(requested, window int64) int64 {
 	switch {
 	case requested > 0:
@@ -51,8 +51,7 @@ func Want(requested, window int64) int64 {
 	}
 }
 
-// Price sets what the call costs by the price of its prompt alone, and with the whole answer. Nil:
-// not known.
+// Price sets the call's cost from the price of its prompt and of the whole call. Nil: unknown.
 func (c *Call) Price(prompt, whole *spool.Cost) {
 	c.Reservation.Prompt = prompt
 	if whole != nil && prompt != nil && whole.Micros > prompt.Micros {
@@ -60,10 +59,10 @@ func (c *Call) Price(prompt, whole *spool.Cost) {
 	}
 }
 
-// Reserves reports whether a budget has to have room for each call before it is made.
+// Reserves reports whether a budget needs a reservation for each call.
 func Reserves(a *spool.Allowance) bool { return a.Budget.Tokens > 0 || a.Budget.CostMicros > 0 }
 
-// Reserve finds what is left for a model call. It changes nothing.
+// Reserve returns the room for a model call. It changes nothing.
 func Reserve(a *spool.Allowance, c Call, now time.Time) Room {
 	if reason := UsedUp(a, now); reason != "" {
 		return Room{Short: reason}

@@ -1,4 +1,4 @@
-// Package change carries out transitions of threads that no lease protects.
+// Package change runs transitions of threads without a lease.
 package change
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Threads are the threads of a store, and the rules of their transitions.
+// Threads are the threads of a store, with the rules of their transitions.
 type Threads struct {
 	Store spool.Store
 	Bus   spool.Bus
@@ -18,8 +18,8 @@ type Threads struct {
 	Rules thread.Rules
 }
 
-// Update carries out a transition, and tells the clients that watch the thread. It returns what
-// the transition returns; the transition may run twice.
+// Update runs a transition, which may run twice, and returns its result. It tells the clients that
+// watch the thread.
 func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transition func(tx *thread.Tx) (T, error)) (T, error) {
 	var result T
 	var follow thread.Follow
@@ -41,8 +41,8 @@ func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transit
 	return result, err
 }
 
-// Announce tells the clients that watch the thread that it has changed, and workers, where other
-// runs than its own have got jobs.
+// Announce tells the clients that watch the thread that it has changed. With jobs, it wakes workers
+// too.
 func (t *Threads) Announce(key spool.ThreadKey, jobs bool) {
 	t.Bus.Wake(key, spool.WakeRecord)
 	if jobs {
@@ -50,8 +50,7 @@ func (t *Threads) Announce(key spool.ThreadKey, jobs bool) {
 	}
 }
 
-// Concerning returns the log with the thread and run that its lines are about. The run may
-// be unknown.
+// Concerning returns a log whose lines name the thread and, if known, the run.
 func (t *Threads) Concerning(key spool.ThreadKey, run spool.RunID) *slog.Logger {
 	log := t.Log.With("tenant", string(key.Tenant), "thread", string(key.ID))
 	if run != "" {

@@ -7,22 +7,21 @@ import (
 )
 
 const (
-	// callWeight is what a call counts besides its arguments, so that there is a bound on the
-	// calls of an answer too.
+	// callWeight is the size of a call without its arguments. It bounds the number of calls too.
 	callWeight = 4 << 10
 )
 
-// bound counts what an answer takes.
+// bound limits the size of an answer.
 type bound struct {
 	left int // bytes
-	// exceeded is true once the answer was cut because of the bound.
+	// exceeded is true once the bound has cut the answer.
 	exceeded bool
 }
 
-// take returns what of an event has room, nil for nothing, and whether that is all of it.
-// Streamed is how much of a call's arguments has come before its end.
+// fit returns the part of an event that fits, nil for none, and whether that is the whole event.
+// Streamed is how many bytes of a call's arguments came before its end.
 func (b *bound) fit(event spool.ModelEvent, streamed int) (spool.ModelEvent, bool) {
-	size := 1 // also an event that says nothing takes time
+	size := 1 // an empty event takes time too
 	switch ev := event.(type) {
 	case spool.TextDelta:
 		if size += len(ev.Text); size > b.left {
@@ -56,7 +55,7 @@ func (b *bound) fit(event spool.ModelEvent, streamed int) (spool.ModelEvent, boo
 	}
 }
 
-// head returns the first n bytes of a text, without half of a character.
+// head returns the first n bytes of a text, without a partial character.
 func head(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -67,10 +66,10 @@ func head(text string, n int) string {
 	return text[:max(n, 0)]
 }
 
-// openCall is a call whose arguments are still to come.
+// openCall is a call whose arguments are incomplete.
 type openCall struct {
 	id   spool.ToolCallID
 	name string
 	args []byte
-	nth  int // of the answer's calls
+	nth  int // its index among the answer's calls
 }

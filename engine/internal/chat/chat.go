@@ -1,6 +1,6 @@
-// Package chat asks a model one question, and reads its answer: it copies the answer to the run
-// stream, bounds it, names its tool calls, and prices it. It touches the model, the stream and the
-// pricer; what an answer has used is saved by its caller, in a transition.
+// Package chat asks a model one question and reads its answer: it streams, bounds and prices the
+// answer, and gives its tool calls ids. It touches the model, the stream and the pricer. Its caller
+// saves the usage, in a transition.
 package chat
 
 import (
@@ -20,31 +20,31 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Client has what all questions share.
+// Client has the dependencies of all questions.
 type Client struct {
 	Telemetry *telemetry.Recorder
-	// Pricer knows what model calls cost. Nil: no call has a price.
+	// Pricer prices model calls. Nil: no call has a price.
 	Pricer spool.Pricer
 	Log    *slog.Logger
 	Random random.Source
-	// MaxAnswerBytes bounds an answer: its text, its reasoning, and the arguments of its calls.
+	// MaxAnswerBytes bounds an answer's text, reasoning and call arguments.
 	MaxAnswerBytes int
 }
 
-// Question is what a model is asked.
+// Question is one request to a model.
 type Question struct {
 	Thread  spool.ThreadKey
 	Run     spool.RunRow
 	Model   spool.Model
 	Request spool.ModelRequest
-	// Weight is that of the request.
+	// Weight is the request's size.
 	Weight history.Weight
-	// Past has the messages that the request was made of.
+	// Past has the messages behind the request.
 	Past   *history.Messages
 	Events *stream.Emitter
-	// Row is the row of the usage ledger, but for what the answer has used.
+	// Row is the call's ledger row without the usage.
 	Row spool.UsageRow
-	// Capped is the budget that makes the answer shorter than it could be. Empty: none.
+	// Capped is the budget that limits the answer. Empty: none.
 	Capped spool.StopReason
 }
 
@@ -53,8 +53,8 @@ type call struct {
 	Question
 }
 
-// Ask asks the question and streams the answer. The error of an answer that did not come to its end
-// is a [CutOffError].
+// Ask asks the question and streams the answer. If the answer is incomplete, the error is a
+// [CutOffError].
 func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
 	newest, _ := q.Past.Last()
 	t := Turn{
@@ -82,7 +82,7 @@ func (c *call) logger() *slog.Logger {
 	return c.Log.With("tenant", string(c.Thread.Tenant), "thread", string(c.Thread.ID), "run", string(c.Run.ID))
 }
 
-// listen copies an answer to the stream and into t. A panic of the model is an error.
+// listen copies an answer to the stream and into t. It turns a panic of the model into an error.
 func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) (err error) {
 	ctx, span := c.Telemetry.Chat(ctx, c.Thread.ID, spool.UsageRow{
 		RunID: c.Run.ID, Agent: c.Run.Agent, Step: c.Run.Steps + 1, Model: c.Run.Model,
@@ -112,7 +112,7 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 	return nil
 }
 
-// take returns what of an event has room in the answer.
+// fit returns the part of an event that fits into the answer.
 func (t *Turn) fit(event spool.ModelEvent) (spool.ModelEvent, bool) {
 	streamed := 0
 	if end, ok := event.(spool.ToolCallEnd); ok {
@@ -139,7 +139,7 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 	case spool.ReasoningEnd:
 		t.gathered.EndReasoning(spool.Part{Type: spool.PartReasoning, Provider: ev.Provider})
 	case spool.ToolCallStart:
-		if ev.Name == "" { // nobody could be called
+		if ev.Name == "" { // no tool could be called
 			return
 		}
 		w.EndBlock(ctx)
@@ -160,7 +160,7 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 		}
 		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args})
 		t.gathered.Add(part)
-		delete(t.ids, ev.ID) // another call of the same id is another call
+		delete(t.ids, ev.ID) // the provider may use the id again for another call
 	case spool.UsageSeen:
 		t.Usage, t.receipt = ev.Usage, ev.Cost
 	case spool.Finish:
@@ -171,8 +171,8 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 	}
 }
 
-// cutShort ends an answer that has no more room. Its open calls are closed with what came of
-// their arguments, as a text: they do not run.
+// cutShort ends an answer that exceeds its bound. It closes the open calls with their partial
+// arguments as a text: they do not run.
 func (c *call) cutShort(ctx context.Context, t *Turn) {
 	t.Reason = spool.FinishLength
 	for _, open := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
@@ -185,8 +185,8 @@ func (c *call) cutShort(ctx context.Context, t *Turn) {
 		"step", c.Run.Steps+1, "max_answer_bytes", c.MaxAnswerBytes)
 }
 
-// account prepares the turn's row of the usage ledger, price included, as nothing that
-// may take time belongs into the transaction that writes it.
+// account completes the turn's ledger row, including its price, because pricing may take too long
+// for the transaction that writes the row.
 func (c *call) account(ctx context.Context, t *Turn, cut bool) {
 	t.row.ModelID, t.row.Usage = t.modelID, t.Usage
 	if cut && (ctx.Err() != nil || len(t.Message.Content) > 0) {
@@ -195,8 +195,8 @@ func (c *call) account(ctx context.Context, t *Turn, cut bool) {
 	t.row.Cost = c.Price(ctx, c.Model, t.row, t.receipt)
 }
 
-// guess estimates what the provider did not come to tell of an answer that was cut off.
-// One that was refused, and so said nothing, has used nothing that anybody could guess.
+// guess estimates the usage that the provider did not report for an interrupted answer. A refused
+// request, which has no answer, used nothing.
 func (c *call) guess(t *Turn) {
 	if t.Usage.Input == nil {
 		t.row.Guess.Input = new(history.NewMeter(c.Run.Context).Of(t.weight))

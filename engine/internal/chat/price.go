@@ -13,7 +13,7 @@ import (
 // priceTimeout bounds how long a pricer may think.
 const priceTimeout = 5 * time.Second
 
-// guessTokens is a guess of how many tokens a value is, by the length of its JSON.
+// guessTokens estimates a value's tokens from the length of its JSON.
 func guessTokens(v any) int64 {
 	text, err := json.Marshal(v)
 	if err != nil || string(text) == "null" {
@@ -22,8 +22,7 @@ func guessTokens(v any) int64 {
 	return int64(len(text)+3) / 4
 }
 
-// Price returns what a row costs, nil where that is not known. Receipt is what the
-// provider says.
+// Price returns the cost of a row, nil if unknown. Receipt is the cost that the provider reported.
 func (c *Client) Price(ctx context.Context, m spool.Model, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
 	if c.Pricer == nil {
 		return nil
@@ -49,7 +48,7 @@ func (c *Client) Price(ctx context.Context, m spool.Model, row spool.UsageRow, r
 	return &cost
 }
 
-// RequestedOf returns what the provider calls the model. Empty: it does not say.
+// RequestedOf returns the provider's name of the model. Empty: unknown.
 func RequestedOf(m spool.Model) (name string) {
 	if m, ok := m.(spool.Described); ok {
 		_, name = m.Describe()
@@ -57,7 +56,7 @@ func RequestedOf(m spool.Model) (name string) {
 	return name
 }
 
-// tryPrice asks the pricer. A panic is an error.
+// tryPrice calls the pricer. It turns a panic into an error.
 func (c *Client) tryPrice(ctx context.Context, charge spool.Charge) (cost spool.Cost, err error) {
 	defer func() {
 		if p := recover(); p != nil {

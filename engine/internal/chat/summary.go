@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 )
 
-// Summary is the model that makes a summary, and what it has used. It is for one summary.
+// Summary makes one summary with a model, and counts the usage.
 type Summary struct {
 	*Client
 	history.Summariser
@@ -18,15 +18,15 @@ type Summary struct {
 	Model spool.Model
 	// Rows are the rows of the usage ledger.
 	Rows []spool.UsageRow
-	// Reserve sets aside what the next question may use. Nil: there is no budget.
+	// Reserve reserves budget for the next request. Nil: there is no budget.
 	Reserve func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error
 
 	limits history.Limits
 	row    spool.UsageRow
 }
 
-// NewSummary returns what makes a summary with a model of that name, for prompts that have the room to.
-// The model's own window is within limits. Row is what all rows of the ledger have in common.
+// NewSummary returns a Summary that uses the named model, for prompts within to. The model's own
+// window is within limits. Row has the fields that all ledger rows share.
 func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row spool.UsageRow) *Summary {
 	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, RequestedOf(model)
 	s := &Summary{Client: c, Model: model, limits: limits.LimitsOf(name, model, 0), row: row}
@@ -34,7 +34,7 @@ func (c *Client) NewSummary(name string, model spool.Model, limits history.Conte
 	return s
 }
 
-// ask asks the model for a summary, and writes down what that has used.
+// ask asks the model for a summary and adds a ledger row.
 func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	var answer strings.Builder
 	row := s.row
@@ -62,7 +62,7 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 			row.Usage, row.ModelID, receipt, finished = ev.Usage, ev.ModelID, ev.Cost, true
 		}
 	})
-	finished = finished || cut // it is shortened as one that is too long by less
+	finished = finished || cut // a cut answer is only too long, and is shortened like any other
 	summary := strings.TrimSpace(answer.String())
 	switch {
 	case err == nil && ctx.Err() != nil && !finished:
@@ -83,8 +83,8 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	return summary, err
 }
 
-// listen hands what the model says on, and reports whether it had to be cut. A panic of the
-// model is an error.
+// listen passes the model's events on, and reports whether it cut the answer. It turns a panic of
+// the model into an error.
 func (s *Summary) listen(ctx context.Context, r spool.ModelRequest, handle func(spool.ModelEvent)) (cut bool, err error) {
 	ctx, span := s.Telemetry.Chat(ctx, "", s.row, r)
 	defer func() { span.Done(err) }()

@@ -13,32 +13,32 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Turn is one answer of the model, or the part of it that came.
+// Turn is one answer of the model, possibly incomplete.
 type Turn struct {
 	Message spool.Message
 	Reason  spool.FinishReason
 	Usage   spool.Usage
 	modelID string
-	receipt *spool.Cost // what the provider says that it cost
-	// Capped is the budget that made the answer shorter than it could be. Empty: none.
+	receipt *spool.Cost // the cost that the provider reported
+	// Capped is the budget that limited the answer. Empty: none.
 	Capped spool.StopReason
 
-	row spool.UsageRow // of the ledger, but for its outcome
+	row spool.UsageRow // the ledger row without its outcome
 
 	past     *history.Messages
-	messages int             // how many there were when the model was asked
-	newest   spool.MessageID // of them
-	weight   history.Weight  // of the prompt
+	messages int             // the number of messages when the model was asked
+	newest   spool.MessageID // the newest of them
+	weight   history.Weight  // the prompt's size
 	run      spool.RunRow
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
-	calls    int                            // how many have begun
-	gathered history.Gathered               // until the message has it
+	calls    int                            // the number of calls so far
+	gathered history.Gathered               // the content so far
 	random   random.Source
 	bound    bound
 }
 
-// id returns the id of a call that the provider has named: one that is unique in its thread
-// and fit for the wire, as some providers count from zero in each answer, or do not count.
+// uniqueID returns an id for a call that is unique in its thread and valid on the wire. Some
+// providers count from zero in each answer, or send no ids.
 func (t *Turn) uniqueID(id spool.ToolCallID) spool.ToolCallID {
 	fit := t.past.Unlike(id, t.run)
 	if spool.CheckID("toolCallId", string(fit)) != nil || len(fit) > spool.MaxIDLen-8 {
@@ -52,7 +52,7 @@ func (t *Turn) uniqueID(id spool.ToolCallID) spool.ToolCallID {
 	return fit
 }
 
-// begin returns a call that begins, or that has begun before.
+// beginCall returns the open call with an id, and begins it if it is new.
 func (t *Turn) beginCall(id spool.ToolCallID, name string) *openCall {
 	c := t.ids[id]
 	if c == nil {
@@ -63,7 +63,7 @@ func (t *Turn) beginCall(id spool.ToolCallID, name string) *openCall {
 	return c
 }
 
-// Counted keeps in the run what its provider has counted of the prompt.
+// CountPrompt stores the provider's count of the prompt in the run.
 func (t *Turn) CountPrompt(tx *thread.Tx) {
 	if t.Usage.Input == nil || *t.Usage.Input <= 0 {
 		return
@@ -75,7 +75,7 @@ func (t *Turn) CountPrompt(tx *thread.Tx) {
 	}
 }
 
-// CutOffError is the error of an answer that did not come to its end. It keeps what came.
+// CutOffError is the error of an incomplete answer, with the part that came.
 type CutOffError struct {
 	Turn Turn
 	Err  error
@@ -84,10 +84,9 @@ type CutOffError struct {
 func (c *CutOffError) Error() string { return c.Err.Error() }
 func (c *CutOffError) Unwrap() error { return c.Err }
 
-// Empty reports whether the model has come to the end of its answer without a word and without
-// a call.
+// Empty reports whether the model finished an answer without text and without calls.
 func (t *Turn) Empty() bool {
-	if t.Reason == spool.FinishLength || t.Reason == spool.FinishFilter { // which say why
+	if t.Reason == spool.FinishLength || t.Reason == spool.FinishFilter { // the reason explains the empty answer
 		return false
 	}
 	return !slices.ContainsFunc(t.Message.Content, func(p spool.Part) bool {
@@ -95,7 +94,7 @@ func (t *Turn) Empty() bool {
 	})
 }
 
-// Completion is how a run ends whose model has given its last answer.
+// Completion returns how the run ends with this last answer.
 func (t *Turn) Completion() spool.Ending {
 	ending := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
 	switch {
@@ -109,7 +108,7 @@ func (t *Turn) Completion() spool.Ending {
 	return ending
 }
 
-// Unrun returns the results of the turn's calls, none of which will run.
+// CancelledCalls returns the results of the turn's calls, none of which will run.
 func (t *Turn) CancelledCalls() spool.Content {
 	var results spool.Content
 	for _, p := range t.Message.ToolCalls() {
@@ -118,14 +117,14 @@ func (t *Turn) CancelledCalls() spool.Content {
 	return results
 }
 
-// Charge writes the turn's row, and counts it.
+// Charge writes the turn's ledger row.
 func (t *Turn) Charge(tx *thread.Tx, outcome spool.Outcome) error {
 	row := t.row
 	row.Outcome = outcome
 	return tx.Charge(row)
 }
 
-// SaveCut saves what came of an answer that was cut off, as far as it can stand as a message.
+// SaveCut saves the part of an interrupted answer that can be a message.
 func (t *Turn) SaveCut(tx *thread.Tx) (saved bool, err error) {
 	content := Storable(t.Message.Content)
 	if len(content) == 0 {
@@ -136,8 +135,8 @@ func (t *Turn) SaveCut(tx *thread.Tx) (saved bool, err error) {
 	return true, err
 }
 
-// Storable returns what of a cut answer can stand as a message: its text and reasoning, if
-// there is any text.
+// Storable returns the part of an interrupted answer that can be a message: its text and reasoning,
+// if it has any text.
 func Storable(content spool.Content) spool.Content {
 	var out spool.Content
 	text := false
@@ -153,8 +152,8 @@ func Storable(content spool.Content) spool.Content {
 	return out
 }
 
-// callSuffix ends the ids of a nested run's calls, so that they differ from those of every
-// other run of the tree: a person's answer names nothing but the call.
+// callSuffix returns the end of a nested run's call ids. It makes them unique in the tree, because
+// an answer names only the call.
 func callSuffix(run spool.RunRow) string {
 	if run.RootID == "" {
 		return ""
@@ -162,8 +161,8 @@ func callSuffix(run spool.RunRow) string {
 	return "-" + string(run.ID[len(run.ID)-6:])
 }
 
-// Overflowed reports whether the provider has refused the prompt as a context overflow, before anybody
-// has seen anything of an answer.
+// Overflowed reports whether the provider refused the prompt as a context overflow before the
+// answer began.
 func (t *Turn) Overflowed(err error) bool {
 	no, ok := errors.AsType[*spool.ModelError](err)
 	return ok && no.ContextOverflow && len(t.Message.Content) == 0 && len(t.ids) == 0

@@ -1,5 +1,5 @@
-// Package compact has the older messages of a thread summarised: it makes the summary with a model, and,
-// for a thread that no run has, saves it. For a run at work, its agent saves it.
+// Package compact summarises the older messages of a thread. For a thread without an active run it
+// also saves the summary; an active run's agent saves its own.
 package compact
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// saveTimeout bounds the save of a summary that was paid for.
+// saveTimeout bounds the save of a summary, which is already paid for.
 const saveTimeout = 30 * time.Second
 
-// idle is a thread that no run has, as it was read.
+// idle is a thread without an active run, as it was read.
 type idle struct {
 	run     spool.RunRow
 	history []spool.Message
-	last    spool.MessageID // of all messages, nested runs' included
+	last    spool.MessageID // of all messages, including those of nested runs
 }
 
 // Compactor makes summaries.
@@ -38,7 +38,7 @@ type Compactor struct {
 	compacting inProgress
 }
 
-// NewSummary returns what makes a summary for the prompts of a model with that room.
+// NewSummary returns a [chat.Summary] for prompts of the named model within to.
 func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, to history.Limits, row spool.UsageRow) *chat.Summary {
 	if summarizer := c.Context.CompactionModel; summarizer != "" {
 		name, model = summarizer, c.Registry.Models[summarizer]
@@ -46,15 +46,15 @@ func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, 
 	return c.Chat.NewSummary(name, model, c.Context, m, to, row)
 }
 
-// Entry tells of a summary.
+// Entry returns the record's entry about a summary.
 func Entry(run spool.RunRow, summary *spool.Message, c history.Compaction) *spool.Entry {
 	return spool.NewEntry(spool.EntryContextCompacted, run.Root(), spool.ContextCompacted{
 		SummarizedMessages: len(c.Gone), MessageID: summary.ID, AgentID: run.AgentID(),
 	})
 }
 
-// Count returns the count of a prompt that nobody has counted, by one that somebody has.
-// There is none without.
+// Count estimates the token count of a new prompt from the last counted one. It returns nil if no
+// prompt was counted.
 func Count(a *registry.Agent, run spool.RunRow, past []spool.Message, m history.Meter) *spool.ContextCount {
 	if m.Tokens == 0 {
 		return nil
@@ -66,8 +66,8 @@ func Count(a *registry.Agent, run spool.RunRow, past []spool.Message, m history.
 	}
 }
 
-// Idle has the older messages of a thread summarised that no run has. It asks no model where
-// checkRoom returns an error.
+// Idle summarises the older messages of a thread without an active run. If checkRoom returns an
+// error, it asks no model.
 func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom func() error) (spool.CompactResult, error) {
 	var before idle
 	err := c.Store.View(ctx, key, func(v spool.View) (err error) {
@@ -77,7 +77,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 	if err != nil {
 		return compactRefused(err)
 	}
-	end, ok := c.compacting.start(key) // only for who may know of the thread
+	end, ok := c.compacting.start(key) // after readIdle, so that only callers that can read the thread learn of it
 	if !ok {
 		return compactRefused(thread.Refuse(spool.ReasonCompacting, "The thread is being summarised already"))
 	}
@@ -108,7 +108,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 		}
 		return struct{}{}, saveIdle(tx, agent, before, text, plan, m, s.Rows)
 	})
-	if changed, ok := errors.AsType[*thread.RefusedError](err); ok { // what was asked is paid for nevertheless
+	if changed, ok := errors.AsType[*thread.RefusedError](err); ok { // the summary is paid for nevertheless
 		_, err := change.Update(saving, c.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
 		if err != nil && !record.Missing(err) {
 			return spool.CompactResult{}, err
@@ -126,7 +126,7 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 	return spool.CompactResult{Compacted: true, SummarizedMessages: len(plan.Gone)}, nil
 }
 
-// readIdle reads a thread, which must have no active run.
+// readIdle reads a thread and refuses it if it has an active run.
 func readIdle(v spool.View) (idle, error) {
 	t, err := v.Thread()
 	switch {
@@ -153,7 +153,7 @@ func readIdle(v spool.View) (idle, error) {
 	return before, nil
 }
 
-// saveIdle saves the summary of a thread that must be as it was.
+// saveIdle saves the summary if the thread has not changed.
 func saveIdle(tx *thread.Tx, agent *registry.Agent, before idle, text string, c history.Compaction, m history.Meter, rows []spool.UsageRow) error {
 	newest, err := tx.Store.Messages(spool.MessageQuery{Limit: 1})
 	switch {
@@ -181,7 +181,7 @@ func saveIdle(tx *thread.Tx, agent *registry.Agent, before idle, text string, c 
 	return tx.Store.UpdateRun(tx.Run)
 }
 
-// addRows adds to the ledger what no run has used.
+// addRows adds usage that belongs to no run.
 func addRows(tx *thread.Tx, rows []spool.UsageRow) error {
 	for _, row := range rows {
 		if err := tx.Store.AddUsage(row); err != nil {
@@ -191,7 +191,7 @@ func addRows(tx *thread.Tx, rows []spool.UsageRow) error {
 	return nil
 }
 
-// compactRefused turns what stands against a compaction into a result.
+// compactRefused turns a refusal into a result.
 func compactRefused(err error) (spool.CompactResult, error) {
 	if no, ok := errors.AsType[*thread.RefusedError](err); ok {
 		return spool.CompactResult{Reason: no.Reason, Error: no.Text}, nil

@@ -6,15 +6,14 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// inProgress are the threads whose messages this process has summarised at the moment, on
-// somebody's word.
+// inProgress has the threads that this process is summarising on request.
 type inProgress struct {
 	mu      sync.Mutex
 	threads map[spool.ThreadKey]bool
 }
 
-// begin reports false where the thread is being summarised already. Otherwise the thread is, until
-// the returned function is called.
+// start marks a thread until the returned function is called. It reports false if the thread is
+// already marked.
 func (c *inProgress) start(key spool.ThreadKey) (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package inspect reads what an operator or a caller asks about a run: where it is, what it did step by
-// step, and which events it has. It touches a view of the store and nothing else.
+// Package inspect reads what operators and callers ask about runs: their state, their steps and
+// their events. It only reads views of the store.
 package inspect
 
 import (
@@ -11,11 +11,11 @@ import (
 // detailLimit bounds each list of a [RunDetail].
 const detailLimit = 1000
 
-// detail is a [spool.RunDetail] that is being read.
+// detail is a [spool.RunDetail] under construction.
 type detail struct{ spool.RunDetail }
 
-// Run returns a run with its steps, its part of the record, its parks and its usage. Of each there
-// are at most 1,000. It returns a [spool.NotFound] error for a run that is not there.
+// Run returns a run with its steps, its entries, its parks and its usage, at most 1,000 of each. It
+// returns a [spool.NotFound] error if there is no such run.
 func Run(v spool.View, id spool.RunID) (spool.RunDetail, error) {
 	var d detail
 	err := d.read(v, id)
@@ -48,7 +48,7 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 	if d.Usage, err = v.UsageRows(usage); err != nil {
 		return err
 	}
-	parks, err := v.Parks(d.Run.Root()) // of which those of a nested run are
+	parks, err := v.Parks(d.Run.Root()) // the dispatched run has the parks of its tree
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func parkDetail(p spool.Park) spool.ParkDetail {
 	}
 }
 
-// readSteps makes steps of the run's own rows of the ledger.
+// readSteps derives the steps from the run's own ledger rows.
 func (d *detail) readSteps(v spool.View) error {
 	began := []time.Time{d.Run.StartedAt}
 	for _, e := range d.Entries {
@@ -132,7 +132,7 @@ func (d *detail) readSteps(v spool.View) error {
 	return nil
 }
 
-// callOf returns the step's record of a call, which it adds if there is none.
+// callOf returns the step's record of a call, and adds it if it is missing.
 func callOf(s *spool.StepRecord, id spool.ToolCallID) *spool.CallRecord {
 	for i := range s.Calls {
 		if s.Calls[i].ToolCallID == id {
@@ -143,7 +143,7 @@ func callOf(s *spool.StepRecord, id spool.ToolCallID) *spool.CallRecord {
 	return &s.Calls[len(s.Calls)-1]
 }
 
-// readCalls names the calls after the messages that have them.
+// readCalls sets the calls' tool names from the messages.
 func (d *detail) readCalls(v spool.View) error {
 	agent := d.Run.AgentID()
 	messages, err := v.Messages(spool.MessageQuery{Role: spool.RoleAssistant, Agent: &agent, Limit: detailLimit})

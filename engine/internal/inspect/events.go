@@ -7,12 +7,12 @@ import (
 const (
 	defaultEventPage = 100
 	maxEventPage     = 1000
-	// maxEventScan bounds how many entries of a record are read for one page, as most of them
-	// may be the engine's own.
+	// maxEventScan bounds how many entries are read for one page, because most of them may be the
+	// engine's own.
 	maxEventScan = 2000
 )
 
-// CheckEvents fills in what a query leaves out and says what is wrong with it.
+// CheckEvents fills in a query's defaults and validates it.
 func CheckEvents(q spool.EventQuery) (spool.EventQuery, error) {
 	switch {
 	case q.After < 0:

@@ -10,20 +10,20 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Reader reads runs and counts of a store.
+// Reader reads runs and counts from a store.
 type Reader struct {
 	Store spool.Store
 	// Queue may be nil.
 	Queue spool.Queue
 	Rules thread.Rules
-	// MaxTenantBytes is how much a tenant may store. Zero: any amount.
+	// MaxTenantBytes bounds what a tenant may store. Zero: no limit.
 	MaxTenantBytes int64
 }
 
-// ErrNoRun says that a run is not there.
+// ErrNoRun says that a run does not exist.
 var ErrNoRun = spool.Errorf(spool.NotFound, "Run not found")
 
-// Key fills in the thread of a run where it is not named.
+// Key returns the key of a run's thread. It looks the thread up if key has no thread id.
 func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (spool.ThreadKey, error) {
 	if err := spool.CheckID("runId", string(id)); err != nil {
 		return key, err
@@ -42,7 +42,7 @@ func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (
 	return key, nil
 }
 
-// Outcome reads what a run has come to, and which dispatched run it belongs to.
+// Outcome returns a run's outcome and the id of its dispatched run.
 func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunID) (o spool.RunOutcome, root spool.RunID, err error) {
 	err = r.Store.View(ctx, key, func(v spool.View) error {
 		run, err := v.Run(id)
@@ -59,7 +59,6 @@ func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunI
 	return o, root, err
 }
 
-// Detail returns what is known of a run of a tenant.
 func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (spool.RunDetail, error) {
 	var d spool.RunDetail
 	key, err := r.Key(ctx, spool.ThreadKey{Tenant: tenant}, id)
@@ -70,7 +69,7 @@ func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID
 		d, err = Run(v, id)
 		return err
 	})
-	if record.Missing(err) { // it went with its thread in between
+	if record.Missing(err) { // its thread was deleted meanwhile
 		err = ErrNoRun
 	}
 	return d, err
@@ -79,7 +78,7 @@ func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID
 // overviewActive is how many active runs an overview lists.
 const overviewActive = 50
 
-// Overview sums up what a tenant has.
+// Overview returns a tenant's totals and newest active runs.
 func (r *Reader) Overview(ctx context.Context, tenant spool.Tenant) (spool.Overview, error) {
 	o := spool.Overview{Tenant: tenant, Active: []spool.Run{}}
 	tally, err := r.Store.Tally(ctx, tenant)

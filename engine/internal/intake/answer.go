@@ -57,14 +57,13 @@ func (h *Handler) Answer(ctx context.Context, key spool.ThreadKey, responses []s
 }
 
 const (
-	// maxReason bounds the reason of an answer, which stays in the record for ever.
+	// maxReason bounds the reason of an answer, which stays in the record.
 	maxReason = 4096
-	// maxAnswer bounds what an answer gives to the call, and that in place of which it may
-	// stand.
+	// maxAnswer bounds the payload and the arguments of an answer.
 	maxAnswer = 256 << 10
 )
 
-// checkResponse says what is wrong with a response, whatever it answers. A null is nothing.
+// checkResponse validates a response without looking at its park. It treats a JSON null as absent.
 func checkResponse(r *spool.Response) error {
 	if err := spool.CheckID("toolCallId", string(r.ToolCallID)); err != nil {
 		return err
@@ -87,7 +86,7 @@ func checkResponse(r *spool.Response) error {
 		}
 	}
 	if r.Args != nil {
-		r.Args = toolresult.JSON(r.Args) // the form in which a model's arguments are kept: see registry.CallArgs
+		r.Args = toolresult.JSON(r.Args) // the stored form of arguments: see registry.CallArgs
 	}
 	switch {
 	case len(r.Reason) > maxReason:
@@ -98,9 +97,9 @@ func checkResponse(r *spool.Response) error {
 	return nil
 }
 
-// checkEdit checks the arguments of a response by the tool that would run with them. It
-// is the application's code, and so not a part of the transaction that answers. What
-// waits for no such answer is left to that.
+// checkEdit checks edited arguments with the tool that would run with them. The tool's check is
+// application code, so it runs outside the transaction. If no park waits for the response, the
+// transaction refuses it.
 func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Response) error {
 	if r.Args == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
-// Change changes what people have written on a thread, and returns the thread.
+// Change changes the title, owner and labels of a thread, and returns the thread.
 func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.ThreadChange) (spool.Thread, error) {
 	var thread spool.Thread
 	var audited []*spool.AuditEntry
@@ -55,13 +55,13 @@ func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.Threa
 	return thread, nil
 }
 
-// ownerChange is what the audit log has of a thread that changes hands.
+// ownerChange is the audit log's detail about a new owner.
 type ownerChange struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// applied returns the thread with the change.
+// applied returns the changed thread.
 func applied(t spool.Thread, c spool.ThreadChange) (spool.Thread, error) {
 	if c.Title != nil {
 		t.Title = *c.Title

@@ -1,5 +1,5 @@
-// Package intake takes what callers ask for: starts and answers. It checks them, carries out their
-// transitions, and sees to what follows.
+// Package intake handles the requests of callers: starts, answers and changes. It validates them,
+// runs their transitions, and does what has to follow.
 package intake
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Handler takes requests.
+// Handler handles requests.
 type Handler struct {
 	*change.Threads
 
@@ -29,9 +29,9 @@ type Handler struct {
 	Attachments *attach.Images
 	Admission   *admission.Counts
 	Telemetry   *telemetry.Recorder
-	// CheckRoom refuses a tenant that stores as much as it may.
+	// CheckRoom refuses a tenant that has reached its storage limit.
 	CheckRoom func(ctx context.Context, tenant spool.Tenant) error
-	// AfterStop sees to what follows the stop of a run.
+	// AfterStop does what has to follow the stop of a run.
 	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
 
 	MaxPromptBytes int
@@ -78,7 +78,7 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 		h.Telemetry.Started(ctx, key.Tenant, r.RunID)
 		h.Bus.Wake(key, spool.WakeRecord)
 		h.Bus.Wake(spool.JobsTopic, spool.WakeJobs)
-		if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the run is accepted, and gets its turn
+		if err := h.AfterStop(ctx, key, out.Stopped); err != nil { // the run is accepted nevertheless
 			h.Concerning(key, "").WarnContext(ctx, "settle interrupted run", "error", err)
 		}
 		return spool.RunResult{Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position}, nil
@@ -93,7 +93,7 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 	}
 }
 
-// started returns the answer to the start that was accepted under an idempotency key.
+// started returns the result of the start that was accepted under an idempotency key.
 func (h *Handler) started(ctx context.Context, tenant spool.Tenant, startKey string) (spool.RunResult, bool, error) {
 	if startKey == "" {
 		return spool.RunResult{}, false, nil
@@ -112,7 +112,7 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, startKey str
 	return result, true, nil
 }
 
-// transitionOf returns the start of a request that was checked.
+// transitionOf returns the transition's form of a validated request.
 func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartRequest {
 	var client *spool.ClientInput
 	if !r.Client.Empty() {
@@ -132,7 +132,7 @@ func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartReque
 	}
 }
 
-// checkStart fills in what a request leaves out and says what is wrong with it.
+// checkStart fills in a request's defaults and validates it.
 func (h *Handler) checkStart(key *spool.ThreadKey, r *spool.StartRequest) (*registry.Agent, error) {
 	if key.ID == "" {
 		key.ID = spool.ThreadID(h.Rules.Random.ID("thr"))
@@ -215,5 +215,5 @@ func contentOf(r spool.StartRequest) spool.Content {
 	return content
 }
 
-// title returns the title of a thread that begins with the prompt.
+// title returns the default title of a thread.
 func title(prompt string) string { return spool.TextContent(prompt).Preview() }

@@ -1,4 +1,4 @@
-// Package random makes the ids of an engine, and the random part of waits.
+// Package random makes an engine's ids and the random part of its delays.
 package random
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Source is where ids, nonces and spread waits come from. The zero value reads crypto/rand.
+// Source makes ids, nonces and random delays. The zero value reads crypto/rand.
 type Source struct {
-	// From is read in place of crypto/rand. Nil: it is not.
+	// From replaces crypto/rand. Nil: crypto/rand.
 	From io.Reader
 }
 

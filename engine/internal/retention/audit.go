@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// auditEvery is how often a worker looks for entries that are too old.
+	// auditEvery is how often a worker removes old entries.
 	auditEvery = time.Hour
 	// auditPage is how many entries are removed at once, so that no other writer waits long.
 	auditPage = 1000
 )
 
-// RetainAudit removes entries that are older than the configuration keeps, once an hour.
+// RetainAudit removes audit entries that exceed the configured retention, at most once an hour.
 func (r *Remover) RetainAudit(ctx context.Context) error {
 	if r.Retention.Audit < 0 {
 		return nil
@@ -48,7 +48,7 @@ func (r *Remover) AppendAudit(ctx context.Context, tenant spool.Tenant, entries 
 	return err
 }
 
-// purgeEntry says which dead jobs a purge is about.
+// purgeEntry returns the audit entry of a purge.
 func purgeEntry(q spool.DeadQuery) *spool.AuditEntry {
 	entry := &spool.AuditEntry{Action: spool.AuditPurge, JobID: q.JobID}
 	if !q.DiedBefore.IsZero() {

@@ -41,8 +41,7 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.Delete
 	return spool.DeleteResult{Accepted: true}, nil
 }
 
-// deleted removes what is left of a thread outside of the store, and tells those who watch
-// it.
+// afterDelete removes a deleted thread's run streams, and tells the clients that follow the thread.
 func (r *Remover) afterDelete(ctx context.Context, key spool.ThreadKey) {
 	ctx, cancel := stream.WithTimeout(ctx)
 	defer cancel()

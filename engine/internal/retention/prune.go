@@ -1,5 +1,4 @@
-// Package retention removes what is not to be kept: threads that are deleted or old, dead jobs, and old
-// entries of the audit log.
+// Package retention removes deleted and old threads, dead jobs, and old entries of the audit log.
 package retention
 
 import (
@@ -16,32 +15,31 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// Remover removes.
 type Remover struct {
 	*change.Threads
 
 	Queue   spool.Queue
 	Streams spool.Streams
-	// Retention has zero Threads for threads that are kept for ever.
+	// Retention has zero Threads if threads are kept for ever.
 	Retention config.RetentionOptions
 
-	// auditPruned is when old entries of the audit log were last looked for, in Unix ns.
+	// auditPruned is when old audit entries were last removed, in Unix ns.
 	auditPruned atomic.Int64
 }
 
 const (
-	// prunePage is how many threads a prune looks at where it is not told.
+	// prunePage is the default limit of a prune, in threads.
 	prunePage = 1000
-	// retentionPage is how many threads a sweep prunes, so that it never takes long.
+	// retentionPage bounds the threads that one sweep prunes, so that a sweep never takes long.
 	retentionPage = 100
 )
 
-// Prune removes threads in which nothing has happened for a while.
+// Prune removes threads that have been idle for a while.
 func (r *Remover) Prune(ctx context.Context, o spool.PruneOptions) (spool.PruneReport, error) {
 	return r.prune(ctx, o, "")
 }
 
-// prune is Prune with the reason that the audit log has.
+// prune is Prune with a reason for the audit log.
 func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string) (spool.PruneReport, error) {
 	report := spool.PruneReport{Threads: []spool.ThreadKey{}}
 	switch {
@@ -73,7 +71,7 @@ func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string
 	return report, nil
 }
 
-// pruneOne removes one thread, unless it has moved since it was found.
+// pruneOne removes one thread, unless it has changed since it was found.
 func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time.Time, reason string) error {
 	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: reason}
 	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
@@ -96,7 +94,7 @@ func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time
 	return err
 }
 
-// Retain prunes what is older than the configuration keeps.
+// Retain prunes threads that exceed the configured retention.
 func (r *Remover) Retain(ctx context.Context) error {
 	if r.Retention.Threads == 0 {
 		return nil

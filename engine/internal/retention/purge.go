@@ -6,9 +6,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// PurgeJobs removes dead jobs, and returns how many those were, also with an error.
+// PurgeJobs removes dead jobs. It returns their number, also with an error.
 func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.DeadQuery) (int, error) {
-	if q.JobID != 0 { // nothing is purged where there is nothing
+	if q.JobID != 0 { // no audit entry for a job that does not exist
 		dead, err := r.Queue.Dead(ctx, tenant, spool.DeadQuery{JobID: q.JobID})
 		if err != nil || len(dead) == 0 {
 			return 0, err

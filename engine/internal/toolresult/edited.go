@@ -6,9 +6,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Ran returns what the model reads of a call that ran, or failed with a text. It is the
-// tool's own result, unless a person has edited the call or out why it may run: the model
-// has to know that. Answers are those to the parks of the call, the earliest first.
+// Ran returns what the model reads of a call that ran or failed. It is the tool's own result,
+// unless a person edited the call or gave a reason, which the model has to know. Answers are the
+// answers to the call's parks, the earliest first.
 func Ran(result json.RawMessage, failure string, answers ...*spool.Answer) json.RawMessage {
 	out := struct {
 		Approved  bool            `json:"approved"`

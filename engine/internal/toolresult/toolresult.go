@@ -1,4 +1,4 @@
-// Package toolresult writes what the model reads of a tool call that did not simply return: an
+// Package toolresult makes what the model reads of a tool call that did not simply return: an
 // error, a denial, a cancellation. It is pure.
 package toolresult
 
@@ -9,12 +9,12 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Part returns the part of a tool message that has a result.
+// Part returns a tool message's part with a result.
 func Part(id spool.ToolCallID, name string, result json.RawMessage) spool.Part {
 	return spool.Part{Type: spool.PartToolResult, ToolCallID: id, ToolName: name, Result: result}
 }
 
-// Cancelled is the result of a call that will not go on.
+// Cancelled is the result of a cancelled call.
 func Cancelled(reason string) json.RawMessage {
 	return JSON(struct {
 		Cancelled bool   `json:"cancelled"`
@@ -22,12 +22,12 @@ func Cancelled(reason string) json.RawMessage {
 	}{true, reason})
 }
 
-// CancelledBy is [Cancelled] by the ending of the run.
+// CancelledBy is [Cancelled] with the run's ending as its reason.
 func CancelledBy(ending spool.Ending) json.RawMessage {
 	switch ending.State {
 	case spool.Cancelled:
 		return Cancelled("stopped")
-	case spool.Completed: // by a limit, or there would be no such calls
+	case spool.Completed: // a limit ended the run
 		return Cancelled(string(ending.Reason))
 	default:
 		return Cancelled("failed")
@@ -40,12 +40,13 @@ func Error(text string) json.RawMessage { return JSON("error: " + text) }
 // LateError is the result of a call that failed after its park.
 func LateError(text string) json.RawMessage { return JSON(map[string]string{"error": text}) }
 
-// Refused is the result of a call that was beyond the run's budget, should the budget be raised.
+// Refused is the result of a call beyond the run's budget. The model reads it if somebody raises
+// the budget.
 func Refused() json.RawMessage {
 	return Error("the run's budget of tool calls was used up, and this call did not run")
 }
 
-// Expired is the result of a call that nobody has answered for.
+// Expired is the result of a call whose park expired.
 func Expired(p spool.Park) json.RawMessage {
 	if p.Reason == spool.ParkOutcomeUnknown {
 		return LateError("the worker died during this call; whether it took effect is not known")
@@ -53,7 +54,7 @@ func Expired(p spool.Park) json.RawMessage {
 	return json.RawMessage(`{"responded":false,"cancelled":true,"reason":"timeout"}`)
 }
 
-// Denied is the result of a call that a person did not allow.
+// Denied is the result of a call that a person denied.
 func Denied(a *spool.Answer) json.RawMessage {
 	return JSON(struct {
 		Denied bool   `json:"denied"`
@@ -61,8 +62,8 @@ func Denied(a *spool.Answer) json.RawMessage {
 	}{true, a.Reason})
 }
 
-// Reported is the result of a call that its worker died in, and that is not to run again: what a
-// person says that it came to, if they know.
+// Reported is the result of a call whose worker died and that must not be repeated: the outcome
+// that a person reports, if known.
 func Reported(a *spool.Answer) json.RawMessage {
 	if a.Payload != nil {
 		return withReason(a.Reason, a.Payload)
@@ -92,7 +93,7 @@ func withReason(reason string, result json.RawMessage) json.RawMessage {
 	}{reason, result})
 }
 
-// JSON returns the JSON of a value that always has one.
+// JSON returns the JSON of a value. It panics if the value has none.
 func JSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
